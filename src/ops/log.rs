@@ -93,7 +93,6 @@ pub(crate) fn log(context: &mut Context, query: Query) -> Result<Logged> {
         since: query.since.map(|text| past(&text, now)).transpose()?,
         before: query.before,
         limit: Some(query.limit.unwrap_or(USUAL)),
-        ..OperationFilter::default()
     };
     context.read(|transaction| {
         if let Some(task) = filter.task {

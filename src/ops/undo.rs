@@ -15,14 +15,10 @@ use super::log::{Entry, describe, entry, require_operation};
 use super::tasks::check_graph;
 use crate::error::{Code, Error, Result};
 use crate::id::TaskId;
-use crate::store::log::{ADDED, CHANGED, DELETED, LINKED, RESTORED, UNLINKED};
-use crate::store::{Change, Operation, OperationFilter, Recorded, Removed, Transaction};
+use crate::store::log::{CHANGED, CLAIMS, DELETED, LINKED, UNDOABLE, UNLINKED};
+use crate::store::{Change, Operation, Recorded, Removed, Transaction};
 use crate::task::{Status, Task};
 
-/// Kinds of change that can be undone.
-const UNDOABLE: [&str; 6] = [ADDED, CHANGED, DELETED, RESTORED, LINKED, UNLINKED];
-/// Kinds of change of a claim. The holder of a task and its epoch never go backwards.
-const CLAIMS: [&str; 4] = ["claimed", "released", "expired", "extended"];
 /// How many changes and warnings a reply holds.
 const SHOWN: usize = 100;
 
@@ -35,8 +31,8 @@ const SHOWN: usize = 100;
 #[derive(Args, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 #[command(after_help = "\
-Without a number: your own latest operation (that of CLEO_AGENT) that is neither an undo nor undone.
-Name anybody else's by its number.
+Without a number: your own latest operation (that of CLEO_AGENT) that can be undone and is neither
+an undo nor undone. Name anybody else's by its number.
 Only tasks and their links are undone, never claims, sessions, phases and runs. If a later operation
 changed the same again, undo names it and changes nothing.
 
@@ -81,7 +77,8 @@ pub(crate) struct Undone {
     pub(crate) dry_run: bool,
 }
 
-/// Undoes an operation: the one named, else the caller's latest that is neither an undo nor undone.
+/// Undoes an operation: the one named, else the caller's latest that can be undone and is neither an undo nor
+/// undone.
 pub(crate) fn undo(context: &mut Context, request: Request) -> Result<Undone> {
     let caller = Caller::unbound(context);
     let (undone, warnings) = context.write_if(|transaction| {
@@ -126,14 +123,7 @@ pub(crate) fn undo(context: &mut Context, request: Request) -> Result<Undone> {
 }
 
 fn find_latest(transaction: &dyn Transaction, by: &str) -> Result<Operation> {
-    let filter = OperationFilter {
-        by: Some(by.to_string()),
-        undoable: true,
-        limit: Some(1),
-        ..OperationFilter::default()
-    };
-    let latest = transaction.operations(&filter)?.0.pop();
-    latest.ok_or_else(|| {
+    transaction.latest_undoable(by)?.ok_or_else(|| {
         let message =
             format!("{by} has done nothing that can be undone; name what others did by its number");
         Error::new(Code::NothingToUndo, message).fix("cleo log")

@@ -16,6 +16,10 @@ pub(crate) const DELETED: &str = "deleted";
 pub(crate) const RESTORED: &str = "restored";
 pub(crate) const LINKED: &str = "linked";
 pub(crate) const UNLINKED: &str = "unlinked";
+/// Kinds of change that can be undone.
+pub(crate) const UNDOABLE: [&str; 6] = [ADDED, CHANGED, DELETED, RESTORED, LINKED, UNLINKED];
+/// Kinds of change of a claim. The holder of a task and its epoch never go backwards.
+pub(crate) const CLAIMS: [&str; 4] = ["claimed", "released", "expired", "extended"];
 
 pub(crate) trait Log {
     /// Records a change in the operation of this transaction. Changes of tasks, spawns, links and gates are
@@ -36,6 +40,9 @@ pub(crate) trait Log {
     fn operations(&self, filter: &OperationFilter) -> Result<(Vec<Operation>, u64)>;
 
     fn operation(&self, number: u64) -> Result<Option<Operation>>;
+
+    /// Finds the latest operation of somebody that changed tasks and no claim, and is neither an undo nor undone.
+    fn latest_undoable(&self, by: &str) -> Result<Option<Operation>>;
 }
 
 /// One change of one thing.
@@ -96,9 +103,6 @@ pub(crate) struct Operation {
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct OperationFilter {
     pub(crate) task: Option<TaskId>,
-    pub(crate) by: Option<String>,
-    /// Only those that are neither an undo nor undone.
-    pub(crate) undoable: bool,
     /// At this moment or later, RFC 3339 in UTC.
     pub(crate) since: Option<String>,
     pub(crate) before: Option<u64>,

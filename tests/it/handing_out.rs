@@ -144,13 +144,15 @@ fn undo_takes_back_only_ones_own_latest_operation() {
 }
 
 #[test]
-fn undo_without_a_number_passes_over_nothing() {
+fn undo_without_a_number_passes_over_a_spawn() {
     let workspace = TestWorkspace::new();
     does(&workspace, "ada", "add First");
     refused(&workspace, "bob", "undo", "E_NOTHING_TO_UNDO");
     does(&workspace, "ada", "spawn T1");
     does(&workspace, "bob", "update T1 --priority high");
-    let error = refused(&workspace, "ada", "undo", "E_NOTHING_TO_UNDO");
+    let error = refused(&workspace, "ada", "undo", "E_UNDO_CONFLICT");
+    assert_eq!(error["fix"], "cleo undo 3");
+    let error = refused(&workspace, "ada", "undo 2", "E_NOTHING_TO_UNDO");
     let message = error["message"].as_str().unwrap();
     assert!(
         message.starts_with("operation 2 cannot be undone: spawned T1 first-2026-01-26"),

@@ -221,7 +221,8 @@ fn claims_and_sessions_and_phases_are_not_undone() {
     ] {
         workspace.ok(line);
         let before = all(&workspace);
-        let error = workspace.refused(&["undo"], "E_NOTHING_TO_UNDO");
+        let latest = workspace.json(&["log", "--limit", "1"])["result"]["total"].to_string();
+        let error = workspace.refused(&["undo", &latest], "E_NOTHING_TO_UNDO");
         let message = error["message"].as_str().unwrap();
         assert!(
             message.contains("no claims, sessions or phases"),
@@ -234,6 +235,20 @@ fn claims_and_sessions_and_phases_are_not_undone() {
             .unwrap());
         assert_eq!(all(&workspace), before, "{line}");
     }
+}
+
+#[test]
+fn bare_undo_passes_over_what_cannot_be_undone() {
+    let workspace = TestWorkspace::planned();
+    workspace.ok("update T2 --title wrong");
+    let latest = workspace.json(&["log"])["result"]["total"].clone();
+    for line in ["claim T2", "spawn T2", "release T2", "session start"] {
+        workspace.ok(line);
+    }
+    let undone = workspace.json(&["undo"]);
+    assert_eq!(undone["result"]["operation"]["number"], latest, "{undone}");
+    assert_eq!(undone["result"]["operation"]["command"], "update");
+    assert_eq!(task(&workspace, "T2")["title"], "Research token refresh");
 }
 
 #[test]
@@ -351,7 +366,7 @@ fn what_cannot_be_taken_back_is_named() {
         "{error}"
     );
     workspace.ok("verify T1 --gate implemented --run 'true'");
-    let error = workspace.refused(&["undo"], "E_NOTHING_TO_UNDO");
+    let error = workspace.refused(&["undo", "3"], "E_NOTHING_TO_UNDO");
     assert_eq!(error["fix"], "cleo log --operation 3");
     let undone = workspace.json(&["undo", "1"]);
     assert_eq!(undone["result"]["operation"]["number"], 1, "{undone}");

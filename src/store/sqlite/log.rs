@@ -6,6 +6,7 @@ use super::SqliteTransaction;
 use super::columns::{from_json, json, refuse_deep};
 use crate::error::{Code, Error, Result};
 use crate::id::TaskId;
+use crate::store::log::{CLAIMS, UNDOABLE};
 use crate::store::{Change, Log, Operation, OperationFilter, Recorded};
 
 /// The columns of a change in the order in which [`read`] takes them.
@@ -18,9 +19,7 @@ const OPERATION: &str = "SELECT number, at, by, command, undoes, undone_by,
     FROM operations WHERE number = ?1";
 
 const FITTING: &str =
-    "(:since IS NULL OR o.at >= :since) AND (:before IS NULL OR o.number < :before)
-     AND (:by IS NULL OR o.by = :by)
-     AND (NOT :undoable OR o.undoes IS NULL AND o.undone_by IS NULL)";
+    "(:since IS NULL OR o.at >= :since) AND (:before IS NULL OR o.number < :before)";
 
 impl Log for SqliteTransaction<'_> {
     fn record(&mut self, change: &Change) -> Result<()> {
@@ -74,8 +73,7 @@ impl Log for SqliteTransaction<'_> {
         };
         let (task, before) = (filter.task.map(|id| id.0), filter.before.map(signed));
         let fitting = named_params! {
-            ":task": task, ":since": filter.since, ":before": before, ":by": filter.by,
-            ":undoable": filter.undoable,
+            ":task": task, ":since": filter.since, ":before": before,
         };
         let limit = filter.limit.map_or(-1, i64::from);
         let sql = format!(
@@ -93,6 +91,22 @@ impl Log for SqliteTransaction<'_> {
 
     fn operation(&self, number: u64) -> Result<Option<Operation>> {
         self.first(OPERATION, [signed(number)], read_operation)
+    }
+
+    fn latest_undoable(&self, by: &str) -> Result<Option<Operation>> {
+        let holds = |kinds: &[&str]| {
+            let kinds = kinds.join("', '");
+            format!(
+                "EXISTS (SELECT 1 FROM changes WHERE operation = number AND kind IN ('{kinds}'))"
+            )
+        };
+        let (of_tasks, of_claims) = (holds(&UNDOABLE), holds(&CLAIMS));
+        let sql = format!(
+            "SELECT number FROM operations WHERE by = ?1 AND undoes IS NULL AND undone_by IS NULL
+                 AND {of_tasks} AND NOT {of_claims} ORDER BY number DESC LIMIT 1"
+        );
+        let number = self.first(&sql, [by], |row| row.get::<_, i64>(0))?;
+        number.map_or(Ok(None), |number| self.operation(number.unsigned_abs()))
     }
 }
 
