@@ -1,7 +1,8 @@
 //! Undo of an operation: each task that it changed gets back what it had before, where that is still as the
 //! operation left it. All of it or nothing, as an operation of its own, which can be undone in turn.
 
-use std::collections::BTreeSet;
+use std::collections::btree_map::Entry::{Occupied, Vacant};
+use std::collections::{BTreeMap, BTreeSet};
 
 use clap::Args;
 use serde::de::DeserializeOwned;
@@ -50,14 +51,14 @@ pub(crate) struct Request {
     /// Show what would be changed
     #[arg(long, short = 'n')]
     #[serde(default)]
+    pub(crate) dry_run: bool,
+}
+
 fn read_number<'de, D>(from: D) -> std::result::Result<Option<u64>, D::Error>
 where
     D: Deserializer<'de>,
 {
     u64::deserialize(from).map(Some)
-}
-
-    pub(crate) dry_run: bool,
 }
 
 /// What an undo did, or would do.
@@ -94,6 +95,7 @@ pub(crate) fn undo(context: &mut Context, request: Request) -> Result<Undone> {
             caller: &caller,
             number,
             tasks: changes.iter().filter_map(|one| one.task).collect(),
+            later: BTreeMap::new(),
         };
         let mut warnings = Vec::new();
         for change in changes.iter().rev() {
@@ -171,6 +173,8 @@ struct Undo<'a> {
     number: u64,
     /// The tasks that it changed.
     tasks: BTreeSet<TaskId>,
+    /// Operations since, by number. Reading one counts its changes, so each is read once.
+    later: BTreeMap<u64, Option<Operation>>,
 }
 
 impl Undo<'_> {
@@ -240,7 +244,7 @@ impl Undo<'_> {
     }
 
     /// Refuses a row whose uid or key another task has by now.
-    fn check_names(&self, row: &Task) -> Result<()> {
+    fn check_names(&mut self, row: &Task) -> Result<()> {
         let key = row.key.as_deref().unwrap_or_default();
         let by_uid = self.transaction.task_by_uid(&row.uid)?;
         let holders = by_uid.into_iter().chain(self.transaction.task_by_key(key)?);
@@ -253,24 +257,28 @@ impl Undo<'_> {
 
     /// Finds the latest operation that changed a task, or one field of it, since. An operation and its own undo
     /// cancel out.
-    fn find_later(&self, id: TaskId, field: Option<&str>) -> Result<Option<Operation>> {
+    fn find_later(&mut self, id: TaskId, field: Option<&str>) -> Result<Option<Operation>> {
+        let number = self.number;
         let counts = |one: &&Recorded| {
             let has_field = field.is_none_or(|field| one.change.detail.get(field).is_some());
-            one.operation > self.number && is_undoable(&one.change) && has_field
+            one.operation > number && is_undoable(&one.change) && has_field
         };
         let changes = self.transaction.changes(0, Some(id), u32::MAX)?;
         for newer in changes.iter().rev().filter(counts) {
-            let operation = self.transaction.operation(newer.operation)?;
-            let holds = |one: &Operation| one.undone_by.is_none() && one.undoes < Some(self.number);
-            if let Some(operation) = operation.filter(holds) {
-                return Ok(Some(operation));
+            let operation = match self.later.entry(newer.operation) {
+                Occupied(known) => known.into_mut(),
+                Vacant(place) => place.insert(self.transaction.operation(newer.operation)?),
+            };
+            let holds = |one: &&Operation| one.undone_by.is_none() && one.undoes < Some(number);
+            if let Some(operation) = operation.as_ref().filter(holds) {
+                return Ok(Some(operation.clone()));
             }
         }
         Ok(None)
     }
 
     /// Refuses the undo and names the latest operation that changed a task, or one field of it, since.
-    fn refuse(&self, id: TaskId, field: Option<&str>, what: &str) -> Result<()> {
+    fn refuse(&mut self, id: TaskId, field: Option<&str>, what: &str) -> Result<()> {
         let Some(latest) = self.find_later(id, field)? else {
             return Err(self.refused(what).fix(format!("cleo log --task {id}")));
         };
