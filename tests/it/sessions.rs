@@ -166,6 +166,23 @@ fn the_focus_is_an_open_task_of_the_scope() {
 }
 
 #[test]
+fn session_keeps_a_scope_that_is_deleted() {
+    let workspace = TestWorkspace::planned();
+    does(&workspace, "ada", "add Elsewhere");
+    does(&workspace, "ada", "session start --scope T1");
+    does(&workspace, "ben", "delete T1 --cascade --force");
+    let status = does(&workspace, "ada", "session status");
+    assert_eq!(status["session"]["scope"], "T1");
+    assert_eq!(
+        (&status["counts"], &status["next"]),
+        (&json!({}), &json!(null))
+    );
+    refused(&workspace, "ada", "focus T6", "E_TASK_NOT_IN_SCOPE", 34);
+    does(&workspace, "ben", "undo");
+    assert_eq!(does(&workspace, "ada", "focus T2")["focus"]["id"], "T2");
+}
+
+#[test]
 fn a_session_of_another_is_used_when_it_is_named() {
     let workspace = TestWorkspace::planned();
     does(&workspace, "ada", "session start --scope T1");

@@ -160,7 +160,8 @@ CREATE TABLE sessions (
     number INTEGER PRIMARY KEY,
     name TEXT NOT NULL,
     status TEXT NOT NULL,
-    scope INTEGER REFERENCES tasks (number) ON DELETE SET NULL,
+    -- Stays when its task is deleted: without it the session would be about everything.
+    scope INTEGER,
     focus INTEGER REFERENCES tasks (number) ON DELETE SET NULL,
     holder TEXT NOT NULL,
     notes TEXT NOT NULL,
