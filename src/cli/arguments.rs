@@ -48,7 +48,8 @@ pub(super) struct Globals {
     ///
     /// An error goes out whole, and so does a verdict that failed, but for that of `cleo doctor`,
     /// which is filtered too. A filter may use 10 seconds of the processor for each document, and
-    /// 1 GB of memory.
+    /// 1 GB of memory. One that fails on an answer ends with E_ANSWER_LOST (3): the command was
+    /// carried out.
     #[arg(
         long,
         global = true,

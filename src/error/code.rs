@@ -45,8 +45,8 @@ codes! {
         "Check that the path exists and that you may read it.";
     FileUnwritable = "E_FILE_UNWRITABLE", 3, "A file or folder could not be written; nothing was changed.",
         "Check permissions, free space and whether the disk is mounted read-only.";
-    AnswerLost = "E_ANSWER_LOST", 3, "The command was carried out, but its answer could not be written.",
-        "Make room where standard output goes, and look at the result with `cleo show` or `cleo list`.";
+    AnswerLost = "E_ANSWER_LOST", 3, "The command was carried out, but its answer could not be written, or the filter of `--jq` failed on it.",
+        "Make room where standard output goes, or correct the filter, and look at the result with `cleo show` or `cleo list`.";
     FileChanged = "E_FILE_CHANGED", 3, "A file that cleo would write holds somebody's changes.",
         "If `retryable` is true, run the command again. If not, look at the difference with `--dry-run`; `--force` writes over it.";
     StoreCorrupt = "E_STORE_CORRUPT", 3, "The database is not one that can be read.",

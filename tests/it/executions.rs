@@ -305,7 +305,7 @@ fn a_filter_sees_the_summary_too_and_an_error_goes_out_whole() {
     assert!(last.contains("E_STEPS_FAILED"), "{reply}");
     let misfit = ["agents", "execute", "--stdin", "--jq", ".result.total / 1"];
     let reply = workspace.finish(workspace.command(&misfit), "creative content\n");
-    assert_eq!((reply.exit, &*reply.stdout), (2, "1.0\n"), "{reply}");
+    assert_eq!((reply.exit, &*reply.stdout), (3, "1.0\n"), "{reply}");
 }
 
 #[test]

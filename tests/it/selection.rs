@@ -43,8 +43,31 @@ fn a_faulty_filter_is_refused_with_the_place_before_anything_is_done() {
 fn a_filter_that_does_not_fit_fails_and_says_so() {
     let workspace = TestWorkspace::planned();
     let reply = workspace.text("list --jq '.result.total, .result.total.x'", "");
-    assert_eq!((reply.exit, reply.stdout.as_str()), (2, "5\n"));
+    assert_eq!((reply.exit, reply.stdout.as_str()), (3, "5\n"));
     assert!(reply.stderr.contains("the filter failed"), "{reply}");
+}
+
+#[test]
+fn a_filter_that_fails_after_a_write_is_no_usage_error() {
+    let workspace = TestWorkspace::new();
+    for filter in [".result.task.id.x", ".result.task.id | tonumber"] {
+        let reply = workspace.text(&format!("add paid --jq '{filter}'"), "");
+        assert_eq!(reply.exit, 3, "{reply}");
+        let told = "error[E_ANSWER_LOST]: the command was carried out, but the filter failed";
+        assert!(reply.stderr.contains(told), "{reply}");
+    }
+    assert_eq!(workspace.json(&["list"])["result"]["total"], 2);
+    let words = [
+        "route",
+        "--stdin",
+        "--format",
+        "ndjson",
+        "--jq",
+        ".result.agent.x",
+    ];
+    let reply = workspace.finish(workspace.command(&words), "hello\n");
+    assert_eq!(reply.exit, 3, "{reply}");
+    assert!(reply.stderr.contains("error[E_ANSWER_LOST]"), "{reply}");
 }
 
 #[test]
@@ -181,8 +204,8 @@ fn a_filter_without_end_is_ended() {
     ] {
         // The limit of the test is lower than that of cleo, so that nobody has to wait.
         let reply = workspace.shell(&format!("ulimit -S -t 2; cleo list --jq '{filter}'"));
-        assert_eq!((reply.exit, reply.stdout.as_str()), (2, ""), "{reply}");
-        assert!(reply.stderr.contains("error[E_USAGE]"), "{reply}");
+        assert_eq!((reply.exit, reply.stdout.as_str()), (3, ""), "{reply}");
+        assert!(reply.stderr.contains("error[E_ANSWER_LOST]"), "{reply}");
         assert!(reply.stderr.contains(why), "{reply}");
     }
 }

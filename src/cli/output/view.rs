@@ -115,14 +115,14 @@ impl View {
     pub(super) fn judge(&self, written: io::Result<Ended>) -> io::Result<()> {
         if let Ended::Failed(message) = written? {
             self.misfit.set(true);
-            let message = filter_failed(&message).message;
-            eprint_whole(&format!("error[E_USAGE]: {}\n", clean(&message)));
+            let Error { code, message, .. } = filter_failed(&message);
+            eprint_whole(&format!("error[{}]: {}\n", code.name(), clean(&message)));
         }
         Ok(())
     }
 
     pub(super) fn misfit(&self) -> Option<Code> {
-        self.misfit.get().then_some(Code::Usage)
+        self.misfit.get().then_some(Code::AnswerLost)
     }
 
     pub(super) fn document(&self, out: &mut dyn Write, json: &str) -> io::Result<Ended> {
@@ -181,5 +181,5 @@ fn escape(json: &str) -> String {
 /// The error of a filter that was understood and does not fit what it was given.
 pub(super) fn filter_failed(message: &str) -> Error {
     let message = format!("the command was carried out, but the filter failed: {message}");
-    Error::new(Code::Usage, message).fix("cleo schema --list")
+    Error::new(Code::AnswerLost, message).fix("cleo schema --list")
 }
