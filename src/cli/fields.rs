@@ -1,7 +1,7 @@
 //! `--fields`: the parts of a result that the user names. Of a list that the result holds, the parts of each
 //! item; else those of an object that it holds.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::{Map, Value};
 
@@ -45,6 +45,15 @@ impl Fields {
         find_names(&schema, &mut names);
         let results = variants(&schema["properties"]["result"], &schema);
         for (path, objects) in self.paths.iter().zip(&mut self.objects) {
+            let word = path[0].as_str();
+            if !results.iter().any(|result| has(result, word)) {
+                let fields = results.iter().flat_map(|result| fields_of(result));
+                let holders = fields.filter(|(_, field)| holds(field, &schema, word));
+                objects.extend(holders.map(|(name, _)| name.clone()));
+                if objects.is_empty() {
+                    return Err(unknown(word, find_first_names(&results, &schema)));
+                }
+            }
             for word in path {
                 match names.get(word.as_str()) {
                     Some(false) => {}
@@ -53,22 +62,38 @@ impl Fields {
                     None => return Err(unknown(word, names.keys().copied().collect())),
                 }
             }
-            let word = path[0].as_str();
-            if results.iter().any(|result| has(result, word)) {
-                continue;
-            }
-            let fields = results.iter().flat_map(|result| fields_of(result));
-            let holders = fields.filter(|(_, field)| holds(field, &schema, word));
-            objects.extend(holders.map(|(name, _)| name.clone()));
-            if objects.is_empty() {
-                let known = results.iter().flat_map(|result| fields_of(result));
-                return Err(unknown(
-                    word,
-                    known.map(|(name, _)| name.as_str()).collect(),
-                ));
-            }
         }
         Ok(())
+    }
+
+    /// Checks that each path begins with a field of the items of a list in a reply. These are the lines of a stream.
+    pub(super) fn check_lines(&self, schema: &str, list: &str) -> Result<()> {
+        let Ok(schema) = serde_json::from_str::<Value>(schema) else {
+            return Ok(());
+        };
+        let results = variants(&schema["properties"]["result"], &schema);
+        let mut names = Vec::new();
+        for (_, lines) in results
+            .iter()
+            .flat_map(|result| fields_of(result))
+            .filter(|(name, _)| *name == list)
+        {
+            add_names(lines, &schema, &mut names);
+        }
+        let lacks = |path: &&Vec<String>| !names.contains(&path[0].as_str());
+        match self.paths.iter().find(lacks) {
+            Some(path) => Err(unknown(&path[0], names)),
+            None => Ok(()),
+        }
+    }
+
+    /// Returns the parts of a line, which is no reply. Whatever is not there is null.
+    pub(super) fn pick_of_line(&self, line: &Value) -> Value {
+        let mut picked = Value::Object(Map::new());
+        for path in &self.paths {
+            copy(line, path, &mut picked);
+        }
+        picked
     }
 
     /// Returns the parts of a result, with the `total` of a list. Whatever is not there is null.
@@ -141,6 +166,32 @@ fn holds(schema: &Value, root: &Value, name: &str) -> bool {
                 .get("items")
                 .is_some_and(|items| holds(items, root, name))
     })
+}
+
+/// Finds the names that a path can begin with, each once.
+fn find_first_names<'a>(results: &[&'a Value], root: &'a Value) -> Vec<&'a str> {
+    let mut names: Vec<&str> = Vec::new();
+    let fields: Vec<_> = results
+        .iter()
+        .flat_map(|result| fields_of(result))
+        .collect();
+    names.extend(fields.iter().map(|(name, _)| name.as_str()));
+    for (_, field) in fields {
+        add_names(field, root, &mut names);
+    }
+    let mut seen = BTreeSet::new();
+    names.retain(|name| seen.insert(*name));
+    names
+}
+
+/// Adds the names of the fields that a value of this schema, or an item of it, can have.
+fn add_names<'a>(schema: &'a Value, root: &'a Value, names: &mut Vec<&'a str>) {
+    for it in variants(schema, root) {
+        names.extend(fields_of(it).map(|(name, _)| name.as_str()));
+        if let Some(items) = it.get("items") {
+            add_names(items, root, names);
+        }
+    }
 }
 
 /// Finds the names of all fields in a schema, each with whether anything may be below it.
@@ -270,7 +321,9 @@ mod tests {
         assert!(message.ends_with("; did you mean `title`?"), "{message}");
         let message = check("at").unwrap_err().message;
         assert!(
-            message.contains("no field `at`; there are faults, tasks, total, task"),
+            message.contains(
+                "no field `at`; there are faults, tasks, total, task, id, extra, notes, title"
+            ),
             "{message}"
         );
     }

@@ -63,6 +63,7 @@ impl Listener for Stream<'_> {
 }
 
 fn follow(face: &mut Face<'_>, arguments: &Arguments) -> Result<ExitCode> {
+    face.output.check_lines("log", "changes")?;
     let mut context = face.context()?;
     // It only reads, so it may end anywhere.
     signals::end_at_once()?;

@@ -155,6 +155,31 @@ fn an_answer_that_is_more_than_its_lists_has_fields_of_its_own() {
 }
 
 #[test]
+fn fields_of_a_stream_are_those_of_its_lines() {
+    let workspace = TestWorkspace::planned();
+    let before = workspace.state();
+    let run = "run T2 --command true --format ndjson --fields";
+    for (line, field) in [
+        (run, "total"),
+        ("log --follow --after 0 --fields", "summary"),
+    ] {
+        let reply = workspace.text(&format!("{line} {field}"), "");
+        assert_eq!(reply.exit, 2, "{reply}");
+        let told = format!("has no field `{field}`; there are ");
+        assert!(reply.stdout.contains(&told), "{reply}");
+        assert_eq!(reply.stdout.matches("task").count(), 1, "{reply}");
+    }
+    assert_eq!(workspace.state(), before);
+    let reply = workspace.text(&format!("{run} type,taskId"), "");
+    let first = reply.stdout.lines().next();
+    assert_eq!(
+        first,
+        Some(r#"{"taskId":null,"type":"run.started"}"#),
+        "{reply}"
+    );
+}
+
+#[test]
 fn an_unknown_field_is_refused_with_the_known_ones_before_anything_is_done() {
     let workspace = TestWorkspace::planned();
     let before = workspace.state();

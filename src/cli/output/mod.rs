@@ -75,7 +75,26 @@ impl Output {
     }
 
     pub(super) fn check_fields(&mut self, command: &str) -> Result<(), Error> {
-        self.view.check(command)
+        let has_events = ["run", "runs.resume", "plan.run"].contains(&command);
+        if !has_events || self.format != Format::Ndjson {
+            return self.view.check(command);
+        }
+        // Whether it answers with events or with a reply turns out later.
+        let checked = self.check_events();
+        checked.or_else(|error| self.view.check(command).map_err(|_| error))
+    }
+
+    /// Refuses fields that no event of a run has, where each event is a line.
+    pub(super) fn check_events(&self) -> Result<(), Error> {
+        match self.format {
+            Format::Ndjson => self.check_lines("runs.logs", "events"),
+            _ => Ok(()),
+        }
+    }
+
+    /// Refuses fields that no line of a stream has, which are the items of a list in the reply of a command.
+    pub(super) fn check_lines(&self, command: &str, list: &str) -> Result<(), Error> {
+        self.view.check_lines(command, list)
     }
 
     pub(super) fn format(&self) -> Format {

@@ -51,6 +51,14 @@ impl View {
         schema::text(command).map_or(Ok(()), |schema| self.fields.check(&schema))
     }
 
+    /// Refuses fields that no line of a stream has. The lines are the items of a list in the reply of a command.
+    pub(super) fn check_lines(&self, command: &str, list: &str) -> Result<()> {
+        if self.fields.is_empty() {
+            return Ok(());
+        }
+        schema::text(command).map_or(Ok(()), |schema| self.fields.check_lines(&schema, list))
+    }
+
     pub(super) fn selects(&self) -> bool {
         !self.fields.is_empty() || self.jq.is_some()
     }
@@ -99,7 +107,7 @@ impl View {
         let json = if self.fields.is_empty() {
             serde_json::to_string(row)
         } else {
-            read(row).map(|row| self.fields.pick(&row).to_string())
+            read(row).map(|row| self.fields.pick_of_line(&row).to_string())
         };
         let json = json.map_err(io::Error::other)?;
         let mut shown = if io::stdout().is_terminal() {

@@ -114,6 +114,7 @@ impl Arguments {
 }
 
 pub(in crate::cli) fn run(face: &mut Face<'_>, arguments: Arguments) -> Result<ExitCode> {
+    face.output.check_events()?;
     let surroundings = face.surroundings()?;
     let (goal, planner) = match &arguments.what {
         Some(what) => planned(face, &surroundings, what, &arguments)?,

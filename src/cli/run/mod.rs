@@ -93,6 +93,7 @@ pub(super) fn carried_out(
     mut warnings: Vec<String>,
     carry_out: impl FnOnce(Ambience, &mut dyn Listener) -> Result<Report>,
 ) -> Result<ExitCode> {
+    face.output.check_events()?;
     let ready = reporting.check(face);
     ready.inspect_err(|error| reporting.tell_failure(face, error))?;
     let ambience = ambience(face.settings)?;

@@ -36,6 +36,7 @@ pub(super) fn run(face: &mut Face<'_>, arguments: Arguments) -> Result<ExitCode>
     let surroundings = face.surroundings()?;
     let logged = logs(&surroundings, &arguments.run, arguments.task, arguments.raw)?;
     if face.output.format() == Format::Ndjson && !arguments.raw {
+        face.output.check_events()?;
         let mut stream = face.output.stream();
         for line in &logged.events {
             if !stream.row(line, |_| {}) {
