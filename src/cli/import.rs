@@ -161,7 +161,7 @@ fn details(screen: &mut Screen, report: &Report) {
             let Renamed { from, to } = renamed;
             (
                 format!("{from} is {to} here: "),
-                "its id is in use here, or too large".to_string(),
+                "its id is or was in use here, or is too large".to_string(),
             )
         });
     }

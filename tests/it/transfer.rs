@@ -1101,13 +1101,32 @@ fn a_uid_that_is_none_is_refused_with_its_line() {
 }
 
 #[test]
+fn deleted_task_comes_back_and_a_cancelled_one_does_not() {
+    let (ana, ben) = two_copies();
+    ben.ok("delete T4 --force");
+    later(&ben, &["cancel", "T5"]);
+    let told = hand_over(&ana, &ben);
+    assert!(
+        told.contains("T4 is T6 here: its id is or was in use here"),
+        "{told}"
+    );
+    assert_eq!(field(&ben, "T6", "uid"), field(&ana, "T4", "uid"));
+    assert_eq!(field(&ben, "T5", "status"), "cancelled");
+    hand_over(&ben, &ana);
+    assert_eq!(field(&ana, "T5", "status"), "cancelled");
+}
+
+#[test]
 fn a_task_has_the_same_uid_in_every_copy() {
     let (ana, ben) = two_copies();
     let uid = field(&ana, "T3", "uid");
     assert_eq!(uid.as_str().map(str::len), Some(26));
     ben.ok("add 'Takes T6'");
     ana.ok("add 'Also T6' --depends T3");
-    assert!(hand_over(&ana, &ben).contains("T6 is T7 here: its id is in use here, or too large"));
+    assert!(
+        hand_over(&ana, &ben)
+            .contains("T6 is T7 here: its id is or was in use here, or is too large")
+    );
     assert_eq!(field(&ben, "T3", "uid"), uid);
     assert_eq!(field(&ben, "T7", "uid"), field(&ana, "T6", "uid"));
     assert_eq!(field(&ben, "T7", "depends"), serde_json::json!(["T3"]));
