@@ -183,8 +183,9 @@ fn a_folder_that_cannot_be_written_is_found() {
         crate::world::left_out("folders without permission: this user may write everywhere");
         return;
     }
-    only(&workspace, "workspace.folders", "fail", "cannot be written");
+    let fix = only(&workspace, "workspace.folders", "fail", "cannot be written");
     set_permissions(&folder, Permissions::from_mode(0o755)).unwrap();
+    assert!(fix.starts_with("ls -ld "), "{fix}");
 }
 
 #[test]
@@ -399,7 +400,9 @@ fn a_clock_that_was_ahead_once_is_no_fault_for_ever() {
     assert_eq!((clock.as_str(), claims.as_str()), ("clock", "claims"));
     assert!(message.contains("the next change ends this"), "{message}");
     assert!(claim.contains("still to come"), "{claim}");
+    assert_eq!(fix, "cleo show T2");
     assert_eq!(workspace.shell(fix).exit, 0);
+    workspace.ok("release T2 --force");
     assert_eq!(amiss(&workspace), []);
     let shown = workspace.ok("doctor").stdout;
     assert!(shown.contains("a change says 2099-01-01"), "{shown}");

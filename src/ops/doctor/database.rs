@@ -116,7 +116,7 @@ fn time(store: &SqliteStore, clock: &Clock) -> Result<Finding> {
             );
             let fix = match clock {
                 Clock::Fixed(_) => "unset CLEO_NOW",
-                Clock::System => "timedatectl",
+                Clock::System => "date",
             };
             Finding::fail(check, message, fix)
         }
@@ -143,11 +143,11 @@ fn claims(
     }
     let ahead = ahead.into_iter().map(|claim| {
         let message = format!(
-            "{} is held by {} since {}, which is still to come: the clock was ahead",
+            "{} is held by {} since {}, which is still to come: the clock was ahead. The holder can \
+             release it, and with --force anybody",
             claim.task, claim.holder, claim.since
         );
-        let release = format!("cleo release {} --force", claim.task);
-        Finding::warn("claims", message, release)
+        Finding::warn("claims", message, format!("cleo show {}", claim.task))
     });
     let stale = stale.into_iter().map(|claim| {
         let message = format!(

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use super::Finding;
 use crate::dispatch::Matrix;
-use crate::error::{Code, quote};
+use crate::error::quote;
 use crate::file::unwritable;
 use crate::ops::manifest::{self, Compact};
 use crate::ops::{Context, Surroundings, skills};
@@ -145,9 +145,7 @@ fn writable(workspace: &Workspace, folder: &Path) -> Finding {
         Err(cause) => {
             let message = format!("{} cannot be written: {cause}", folder.display());
             let error = unwritable(&folder.join(DRAFT), cause);
-            let full = error.fix.filter(|_| error.code == Code::DiskFull);
-            let allow = format!("chmod u+rwx {}", quote(&folder.to_string_lossy()));
-            Finding::fail(check, message, full.unwrap_or(allow))
+            Finding::fail(check, message, error.fix.unwrap_or_default())
         }
     }
 }
