@@ -151,7 +151,7 @@ fn undo_without_a_number_passes_over_a_spawn() {
     does(&workspace, "ada", "spawn T1");
     does(&workspace, "bob", "update T1 --priority high");
     let error = refused(&workspace, "ada", "undo", "E_UNDO_CONFLICT");
-    assert_eq!(error["fix"], "cleo undo 3");
+    assert_eq!(error["fix"], "cleo log --operation 3");
     let error = refused(&workspace, "ada", "undo 2", "E_NOTHING_TO_UNDO");
     let message = error["message"].as_str().unwrap();
     assert!(
