@@ -32,13 +32,15 @@ impl From<PathBuf> for Workspace {
 }
 
 impl Workspace {
-    /// Finds the workspace that `directory` is in, upward. A folder `.cleo` without a database may be one that git
-    /// checked out, in a worktree of a run, so one that has a database stands before it.
+    /// Finds the workspace that `directory` is in, upward. In a worktree of a run, which lies below another `.cleo`, git
+    /// may have checked out a `.cleo` without a database, which is none.
     pub(crate) fn find(directory: &Path) -> Result<Workspace> {
-        let mut above = directory.ancestors();
-        let root = above.find(|folder| folder.join(".cleo/cleo.db").exists());
-        let mut above = directory.ancestors();
-        match root.or_else(|| above.find(|folder| folder.join(".cleo").is_dir())) {
+        let root = directory.ancestors().find(|folder| {
+            let part = folder.join(".cleo");
+            let is_below_another = || folder.iter().any(|name| name == ".cleo");
+            part.is_dir() && (part.join("cleo.db").exists() || !is_below_another())
+        });
+        match root {
             Some(root) => Ok(root.to_path_buf().into()),
             None => {
                 let message = format!("there is no .cleo in {} or above", directory.display());

@@ -297,6 +297,7 @@ impl<'a> Engine<'a> {
                 let _ = claims::release(&mut self.context, self.tasks[step], epoch, false);
             }
         }
+        let _ = self.give_back_left();
         let resume = format!("cleo runs resume {}", quote(&self.run.id));
         error.or("go on with the run", resume)
     }

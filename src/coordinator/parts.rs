@@ -2,7 +2,7 @@
 
 use super::engine::Engine;
 use super::giving_up::release_all;
-use super::taking_up::completion;
+use super::taking_up::is_completed_by_agent;
 use crate::claim::Lease;
 use crate::error::{Code, Error, Result};
 use crate::id::TaskId;
@@ -16,9 +16,12 @@ impl Engine<'_> {
     /// returned is what they lack.
     pub(super) fn prove_parts(&mut self, id: TaskId) -> Result<Option<Lacking>> {
         let mut faults = Vec::new();
-        for part in find(&mut self.context, &self.track, id, &self.run.id)? {
+        for part in find(&mut self.context, &self.track, id)? {
             let lacking = self.prove_at_home(part, None)?;
-            if let Some(fault) = lacking.faults.into_iter().next() {
+            // What only its agent chose is not run here.
+            let is_left = |code| matches!(code, Code::EvidenceStale | Code::Untrusted);
+            let is_fault = |fault: &Error| !is_left(fault.code);
+            if let Some(fault) = lacking.faults.into_iter().find(is_fault) {
                 open(&mut self.context, part, self.options.lease())?;
                 let message = format!("its part {part} does not hold: {}", fault.message);
                 let fix = format!("cleo verify {part}");
@@ -35,7 +38,7 @@ impl Engine<'_> {
     pub(super) fn give_back_left(&mut self) -> Result<Vec<String>> {
         let lease = self.options.lease();
         if self.trees.is_some() {
-            open_unmerged(&mut self.context, &self.track, &self.run.id, lease)?;
+            open_unmerged(&mut self.context, &self.track, lease)?;
         }
         let is_of_agent = |id| self.track.task(id).is_none();
         let left = release_all(&mut self.context, &self.run.id, is_of_agent)?.into_iter();
@@ -46,22 +49,17 @@ impl Engine<'_> {
 }
 
 /// Opens the parts of tasks that are not done: what they were completed by was not merged.
-pub(super) fn open_unmerged(
-    context: &mut Context,
-    track: &Track,
-    run: &str,
-    lease: Lease,
-) -> Result<()> {
+pub(super) fn open_unmerged(context: &mut Context, track: &Track, lease: Lease) -> Result<()> {
     for task in track.tasks().iter().filter(|task| !task.is_done()) {
-        for part in find(context, track, task.task_id, run)? {
+        for part in find(context, track, task.task_id)? {
             open(context, part, lease)?;
         }
     }
     Ok(())
 }
 
-/// Finds the tasks below one that agents of a run completed, and that are no tasks of the run.
-fn find(context: &mut Context, track: &Track, id: TaskId, run: &str) -> Result<Vec<TaskId>> {
+/// Finds the tasks below one that agents of runs completed, and that are no tasks of this run.
+fn find(context: &mut Context, track: &Track, id: TaskId) -> Result<Vec<TaskId>> {
     context.read(|transaction| {
         let (mut found, mut above) = (Vec::new(), vec![id]);
         while let Some(next) = above.pop() {
@@ -71,7 +69,7 @@ fn find(context: &mut Context, track: &Track, id: TaskId, run: &str) -> Result<V
                 // A damaged task is not done as far as anybody can tell.
                 let status = transaction.status(*part).unwrap_or_default();
                 let is_done = status == Some(Status::Done);
-                if is_done && completion(transaction, *part, run)? == Some(false) {
+                if is_done && is_completed_by_agent(transaction, *part)? {
                     found.push(*part);
                 }
             }

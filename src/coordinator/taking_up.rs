@@ -13,6 +13,7 @@ use crate::file::read_start;
 use crate::id::TaskId;
 use crate::ops::Context;
 use crate::ops::complete::Lacking;
+use crate::ops::runs::is_run;
 use crate::ops::tasks::Moved;
 use crate::run::log::LOG_MAX;
 use crate::run::told::{Told, kind};
@@ -123,22 +124,26 @@ impl Engine<'_> {
 /// Returns whether a run completed a task itself.
 pub(super) fn is_completed_within(context: &mut Context, id: TaskId, run: &str) -> Result<bool> {
     let (last, gates) =
-        context.read(|tasks| Ok((completion(tasks, id, run)?, tasks.gates(id)?)))?;
-    Ok(last == Some(true) && gates.forced.is_none())
+        context.read(|tasks| Ok((last_completion(tasks, id)?, tasks.gates(id)?)))?;
+    let is_own = |last: Recorded| last.by == run && is_by_run(&last);
+    Ok(last.is_some_and(is_own) && gates.forced.is_none())
 }
 
-/// Returns whether the last completion of a task was one by the run itself, or by an agent, which has its name but
-/// calls other commands; none where it was somebody else's.
-pub(super) fn completion(
-    transaction: &dyn Transaction,
-    id: TaskId,
-    run: &str,
-) -> Result<Option<bool>> {
-    let changes = transaction.changes(0, Some(id), u32::MAX)?;
-    let is_completion = |one: &&Recorded| one.change.detail["status"]["to"] == "done";
-    let last = changes.iter().rfind(is_completion);
-    let last = last.filter(|last| last.by == run);
-    Ok(last.map(|last| matches!(last.command.as_str(), "run" | "runs.resume")))
+/// Returns whether a task was completed by an agent of any run.
+pub(super) fn is_completed_by_agent(transaction: &dyn Transaction, id: TaskId) -> Result<bool> {
+    let last = last_completion(transaction, id)?;
+    Ok(last.is_some_and(|last| is_run(&last.by) && !is_by_run(&last)))
+}
+
+fn last_completion(transaction: &dyn Transaction, id: TaskId) -> Result<Option<Recorded>> {
+    let changes = transaction.changes(0, Some(id), u32::MAX)?.into_iter();
+    let mut changes = changes.rev();
+    Ok(changes.find(|one| one.change.detail["status"]["to"] == "done"))
+}
+
+/// Returns whether a run did something itself: its agents have its name, but call other commands.
+fn is_by_run(done: &Recorded) -> bool {
+    matches!(done.command.as_str(), "run" | "runs.resume")
 }
 
 pub(super) fn cut_off(folder: &Path, track: &mut Track, at: &str) -> Vec<(&'static str, Told)> {

@@ -154,7 +154,7 @@ impl Trees {
             && let Some(path) = self.find_submodule(step)?
         {
             return Ok(Some(format!(
-                "{path} is a submodule at another commit there, whose files a merge does not check out"
+                "{path} is a submodule, which is changed there and whose files a merge does not check out"
             )));
         }
         let theirs = &self.list_changed(&["--cached", &step.old])? | &self.list_changed(&[])?;
@@ -175,7 +175,7 @@ impl Trees {
         Ok(self.try_change(&self.top, try_out)?.err())
     }
 
-    /// Finds a submodule that the move sets to another commit (mode 160000, gitglossary "gitlink").
+    /// Finds a submodule that the move changes, replaces or removes (mode 160000, gitglossary "gitlink").
     fn find_submodule(&self, step: &Move) -> Result<Option<String>> {
         let words = [
             "diff-tree",
@@ -188,7 +188,7 @@ impl Trees {
         let listed = self.listed(&self.top, words)?;
         let mut words = listed.split('\0');
         let mut changed = std::iter::from_fn(|| Some((words.next()?, words.next()?)));
-        let is_one = |modes: &str| modes.starts_with(":160000 160000 ");
+        let is_one = |modes: &str| modes.starts_with(":160000 ");
         let found = changed.find(|(modes, _)| is_one(modes));
         Ok(found.map(|(_, path)| path.to_string()))
     }

@@ -62,15 +62,15 @@ impl Trees {
         ];
         // Without a home folder there is no such file.
         let place = self.done(top, words).unwrap_or_default();
+        let place = place.trim_end_matches('\n');
         if !place.is_empty() && !place.starts_with('/') {
             let message = format!(
-                "{setting} is the relative path {}, which is another file in each worktree; make it an absolute one",
-                place.trim_end()
+                "{setting} is the relative path {place}, which is another file in each worktree; make it an absolute one"
             );
             let look = format!("git config --show-origin --get {setting}");
             return Err(Error::new(Code::InputInvalid, message).fix(look));
         }
-        Ok(read_rules(&place))
+        Ok(read_rules(place))
     }
 
     /// Reads a file of rules in the folder of git.

@@ -12,7 +12,7 @@ use clap::Args;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 
-use super::tasks::{apart, move_task, not_ready, told};
+use super::tasks::{apart, is_split, move_task, not_ready, told};
 use super::{Context, require};
 use crate::claim::{Claim, Lease};
 use crate::error::{Code, Error, Result};
@@ -224,6 +224,7 @@ fn claimable(
         return Err(Error::new(Code::StatusRefused, message).fix(fix));
     }
     let warnings = match not_ready(transaction, &task)? {
+        Some(_) if is_split(transaction, &task, &caller.name)? => Vec::new(),
         Some(error) if !force => return Err(error),
         Some(error) => vec![format!("claimed by force: {}", error.message)],
         None => Vec::new(),

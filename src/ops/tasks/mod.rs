@@ -23,7 +23,7 @@ pub(crate) use graph::{
     find_waves, neighbor_tree, next, ready, told, warn_of_stuck, waves,
 };
 pub(crate) use moves::{Cancel, Moved, Start, cancel, reopen, start};
-pub(super) use moves::{finish, move_task, not_ready, open_parts, refuse_cancelled};
+pub(super) use moves::{finish, is_split, move_task, not_ready, open_parts, refuse_cancelled};
 pub(crate) use patch::{ListField, Patch};
 pub(crate) use read::{
     Dependencies, HeldClaim, Links, Shown, TreeRow, deps, find, find_regex, list, list_or_find,

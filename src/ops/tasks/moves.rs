@@ -7,6 +7,7 @@ use crate::claim::{Claim, Lease};
 use crate::error::{Code, Error, Result};
 use crate::id::{self, TaskId};
 use crate::ops::claims::{self, Caller, check_holder, refuse_task_of_run, take_or_renew};
+use crate::ops::runs::is_run;
 use crate::ops::{Context, require};
 use crate::store::{Tasks, Transaction, missing};
 use crate::task::rules::check_note;
@@ -255,6 +256,26 @@ pub(in crate::ops) fn move_task(
         unblocked: Vec::new(),
         warnings: Vec::new(),
     })
+}
+
+/// Returns whether nothing is in the way of a task but parts that its holder, such as a run, has added to it.
+pub(in crate::ops) fn is_split(
+    transaction: &dyn Transaction,
+    task: &Task,
+    holder: &str,
+) -> Result<bool> {
+    let parts = open_children(transaction, task.id)?;
+    let others = !waiting_for(transaction, task)?.is_empty() || !missing(task).is_empty();
+    if parts.is_empty() || others || task.status == Status::Blocked || !is_run(holder) {
+        return Ok(false);
+    }
+    for part in parts {
+        let first = transaction.changes(0, Some(part), 1)?.into_iter().next();
+        if first.is_none_or(|first| first.by != holder) {
+            return Ok(false);
+        }
+    }
+    Ok(true)
 }
 
 /// Returns why nobody should take up a task: what comes before it is not done, or not here.

@@ -43,6 +43,12 @@ fn parts_are_done_once_they_hold_in_the_workspace() {
             "{then}"
         );
         assert_eq!(workspace.path("part.txt").exists(), exit == 0, "{then}");
+        if exit != 0 {
+            // The part is work for the agent of its task again.
+            let resumed =
+                workspace.json(&["runs", "resume", result["run"]["id"].as_str().unwrap()]);
+            assert_eq!(resumed["result"]["tasks"][0]["attempts"], 2, "{resumed}");
+        }
     }
 }
 
@@ -94,7 +100,7 @@ fn submodules_are_not_moved_behind_the_back_of_their_checkout() {
     assert_eq!(exit, 80, "{result}");
     let why = result["tasks"][0].to_string();
     assert!(
-        why.contains("lib is a submodule at another commit"),
+        why.contains("lib is a submodule, which is changed"),
         "{why}"
     );
     assert_eq!(git(&workspace, "log -1 --format=%s"), "link\n");
