@@ -38,9 +38,8 @@ removeSecurityGroup {verb} {target} (?:from|out of) {group}
 deleteComponent {verb} {target}
 addComponent (?:add|create|insert|(?:{verb}|{want})(?: me)? (?:an?|another|one))(?: me)?(?: an?| another| one)?(?: new)? (?:component|{kind})(?: component)?(?: (?:#|(?:(?:with )?(?:the )?id|component) #?)(?P<id>[0-9]{1,15}))?{c}(?:,? (?P<pairs>(?:with|titled|called|named) {all}))?
 updateComponent {set} {its}(?P<name>{field}) (?:of|on|for|in) {target}
-updateComponent {set} {target} (?P<name>{field})
 updateComponent {set} {its}(?P<name>{field})(?: (?:of|on|for|in) {target})? from (?P<was>{any}) to (?P<value>{any})
-updateComponent {set} {target} (?P<name>{field}) from (?P<was>{any}) to (?P<value>{any})
+updateComponent {set} {target} (?P<name>{field})(?: from (?P<was>{any}) to (?P<value>{any}))?
 updateComponent (?:{set} )?{its}(?P<name>{field}) (?:of|on|for|in) {target}{to}(?P<value>{any})(?:(?:,| and|, and) (?P<pairs>{its}{field}{to}{all}))?
 updateComponent (?:(?:{set}|for|on|in) )?{target}[:,]?(?: {set})? {its}(?P<pairs>{field}{to}{all})
 updateComponent (?:{set} )?{numbered}(?: with)? {its}(?P<pairs>{field} {all})
