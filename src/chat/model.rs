@@ -68,7 +68,9 @@ pub(crate) fn schema() -> Value {
 pub(crate) fn prompt(client: Option<&str>) -> String {
     let element = |field: &Field| format!("{} ({})", field.key, field.kind);
     let elements = offered().map(element).collect::<Vec<_>>().join(", ");
-    let fields = COMPONENT.iter().filter(|field| !field.is_protected());
+    let fields = COMPONENT
+        .iter()
+        .filter(|field| !matches!(field.kind, Kind::Protected));
     let fields: Vec<&str> = fields.flat_map(Field::names).collect();
     let (fields, types) = (fields.join(", "), types().collect::<Vec<_>>().join(", "));
     let client = client.map_or(String::new(), |client| {

@@ -145,8 +145,8 @@ pub(crate) fn change<T: Serialize + DeserializeOwned>(
 /// Finds the field that a tool changes under a key, or says why it does not.
 fn find_open_field(tool: Tool, key: &str) -> Result<&'static Field, String> {
     let why = match find_field(tool.fields(), key) {
-        Some(field) if !field.is_protected() => return Ok(field),
-        Some(_) => "protected and cannot be changed",
+        Some(field) if matches!(field.kind, Kind::Protected) => "protected and cannot be changed",
+        Some(field) => return Ok(field),
         None if tool == Tool::UpdateDesign => "no field of a design",
         None => "no field of a component",
     };
