@@ -252,14 +252,12 @@ fn set_target(call: &mut Call, sentence: &Sentence, captures: &Captures<'_>) -> 
         let (key, value) = state(word)?;
         criteria.insert(key.to_string(), value.into());
     }
-    let by = get("by").and_then(|by| find_field(COMPONENT, by));
-    let by = by.map_or("called", |field| field.key);
-    let name = get("name").and_then(|name| find_field(COMPONENT, name));
-    let name = name.map_or("", |field| field.key);
+    let field = |part| get(part).and_then(|name| find_field(COMPONENT, name));
+    let (by, name) = (field("by"), field("name"));
     for (key, part, is_said) in [
         ("called", "label", false),
-        (by, "what", true),
-        (name, "was", true),
+        (by.map_or("called", |field| field.key), "what", true),
+        (name.map_or("", |field| field.key), "was", true),
     ] {
         if let Some(what) = captures.name(part) {
             let value = sentence.words(what.range(), is_said)?;
