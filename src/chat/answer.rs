@@ -105,15 +105,10 @@ fn choose(message: &str, options: &[Choosable]) -> Option<Option<String>> {
     let place = place.filter(|_| counts && noun.is_none_or(|noun| noun == "one"));
     let whole = message.trim().trim_matches(['"', '\'', '“', '”', '.']);
     let titles = [whole.to_lowercase(), what];
-    let is_titled = |title: &str| !title.is_empty() && titles.contains(&title.to_lowercase());
     let mut fitting = options.iter().enumerate().filter(|(at, one)| {
-        let is_it = match (place, counts) {
-            (None, false) => is_titled(&one.title),
-            (None, true) => one.id == canonical(&titles[1]),
-            (Some(place), _) => {
-                place == *at || is_titled(&one.title) || one.id == canonical(&titles[1])
-            }
-        };
+        let is_titled = !one.title.is_empty() && titles.contains(&one.title.to_lowercase());
+        let is_numbered = place == Some(*at) || counts && one.id == canonical(&titles[1]);
+        let is_it = is_numbered || is_titled && (place.is_some() || !counts);
         is_it && kind.is_none_or(|kind| one.kind == kind)
     });
     let one = fitting.next().filter(|_| fitting.next().is_none());

@@ -38,9 +38,8 @@ removeSecurityGroup {verb} {target} (?:from|out of) {group}
 deleteComponent {verb} {target}
 addComponent (?:add|create|insert|(?:{verb}|{want})(?: me)? (?:an?|another|one))(?: me)?(?: an?| another| one)?(?: new)? (?:component|{kind})(?: component)?(?: (?:#|(?:(?:with )?(?:the )?id|component) #?)(?P<id>[0-9]{1,15}))?{c}(?:,? (?P<pairs>(?:with|titled|called|named) {all}))?
 updateComponent {set} {its}(?P<name>{field}) (?:of|on|for|in) {target}
-updateComponent {set} {target} (?P<name>{field})
 updateComponent {set} {its}(?P<name>{field})(?: (?:of|on|for|in) {target})? from (?P<was>{any}) to (?P<value>{any})
-updateComponent {set} {target} (?P<name>{field}) from (?P<was>{any}) to (?P<value>{any})
+updateComponent {set} {target} (?P<name>{field})(?: from (?P<was>{any}) to (?P<value>{any}))?
 updateComponent (?:{set} )?{its}(?P<name>{field}) (?:of|on|for|in) {target}{to}(?P<value>{any})(?:(?:,| and|, and) (?P<pairs>{its}{field}{to}{all}))?
 updateComponent (?:(?:{set}|for|on|in) )?{target}[:,]?(?: {set})? {its}(?P<pairs>{field}{to}{all})
 updateComponent (?:{set} )?{numbered}(?: with)? {its}(?P<pairs>{field} {all})
@@ -253,14 +252,12 @@ fn set_target(call: &mut Call, sentence: &Sentence, captures: &Captures<'_>) -> 
         let (key, value) = state(word)?;
         criteria.insert(key.to_string(), value.into());
     }
-    let by = get("by").and_then(|by| find_field(COMPONENT, by));
-    let by = by.map_or("called", |field| field.key);
-    let name = get("name").and_then(|name| find_field(COMPONENT, name));
-    let name = name.map_or("", |field| field.key);
+    let field = |part| get(part).and_then(|name| find_field(COMPONENT, name));
+    let (by, name) = (field("by"), field("name"));
     for (key, part, is_said) in [
         ("called", "label", false),
-        (by, "what", true),
-        (name, "was", true),
+        (by.map_or("called", |field| field.key), "what", true),
+        (name.map_or("", |field| field.key), "was", true),
     ] {
         if let Some(what) = captures.name(part) {
             let value = sentence.words(what.range(), is_said)?;

@@ -55,7 +55,7 @@ pub(crate) enum ChatAgent {
 }
 
 macro_rules! tools {
-    ($($variant:ident = $name:literal, $writes:literal, $takes:literal, $verbs:expr;)+) => {
+    ($($variant:ident = $name:literal, $what:literal, $writes:literal, $takes:literal, $verbs:expr;)+) => {
         #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
         pub(crate) enum Tool { $(#[doc = $name] #[serde(rename = $name)] $variant,)+ }
@@ -67,6 +67,10 @@ macro_rules! tools {
 
             pub(crate) fn name(self) -> &'static str {
                 match self { $(Tool::$variant => $name,)+ }
+            }
+
+            pub(crate) fn what(self) -> &'static str {
+                match self { $(Tool::$variant => $what,)+ }
             }
 
             /// A tool that writes is called after a yes only.
@@ -85,19 +89,21 @@ const SHOW: &str = "show|list|get|view|display|find|fetch|see|search for|describ
 const SET: &str = "set|change|update|edit|modify|rename|adjust|make|turn|switch";
 
 tools! {
-    GetClientDesign = "getClientDesign", false, "clientId", SHOW;
-    GetQa = "getQAForClient", false, "clientId", SHOW;
-    UpdateDesign = "updateDesign", true, "clientId|designUpdates", SET;
-    GetComponent = "getComponent", false, "clientId|componentId|criteria", SHOW;
-    UpdateComponent = "updateComponent", true, "clientId|componentId|criteria|updates", SET;
-    AddComponent = "addComponent", true, "clientId|componentId|updates", "add|create|insert|make";
-    DeleteComponent = "deleteComponent", true, "clientId|componentId|criteria",
+    GetClientDesign = "getClientDesign", "show design", false, "clientId", SHOW;
+    GetQa = "getQAForClient", "show answers", false, "clientId", SHOW;
+    UpdateDesign = "updateDesign", "change design", true, "clientId|designUpdates", SET;
+    GetComponent = "getComponent", "show component", false, "clientId|componentId|criteria", SHOW;
+    UpdateComponent = "updateComponent", "change component", true,
+        "clientId|componentId|criteria|updates", SET;
+    AddComponent = "addComponent", "add component", true, "clientId|componentId|updates",
+        "add|create|insert|make";
+    DeleteComponent = "deleteComponent", "delete component", true, "clientId|componentId|criteria",
         "delete|remove|erase|drop|discard|get rid of";
-    AddSecurityGroup = "addSecurityGroup", true, "clientId|componentId|criteria|security_group_title",
-        "add|assign|attach|grant|give|put|secure";
-    RemoveSecurityGroup = "removeSecurityGroup", true,
+    AddSecurityGroup = "addSecurityGroup", "add security group to component", true,
+        "clientId|componentId|criteria|security_group_title", "add|assign|attach|grant|give|put|secure";
+    RemoveSecurityGroup = "removeSecurityGroup", "remove security group from component", true,
         "clientId|componentId|criteria|security_group_title", "remove|detach|revoke|take|drop|delete";
-    SearchComponent = "searchComponent", false, "clientId|criteria", SHOW;
+    SearchComponent = "searchComponent", "list components", false, "clientId|criteria", SHOW;
 }
 
 impl Tool {
@@ -137,8 +143,9 @@ impl Call {
 
     /// Returns the first field whose value is to be asked for.
     pub(crate) fn missing(&self) -> Option<String> {
-        let mut updates = self.object(self.tool.updates()).into_iter();
-        updates.find_map(|(key, value)| (value.is_null() || value.is_array()).then_some(key))
+        let updates = self.object(self.tool.updates()).into();
+        let mut updates = value::flatten(&updates).into_iter();
+        updates.find_map(|(path, value)| (value.is_null() || value.is_array()).then_some(path))
     }
 
     pub(crate) fn text(&self, key: &str) -> &str {

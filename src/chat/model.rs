@@ -29,19 +29,8 @@ const ASK_MAX: usize = 300;
 #[serde(deny_unknown_fields)]
 struct Answer {
     tool: Option<Tool>,
-    args: Option<Args>,
+    args: Option<Map<String, Value>>,
     ask: Option<String>,
-}
-
-#[derive(Default, Deserialize)]
-#[serde(deny_unknown_fields, default)]
-struct Args {
-    #[serde(rename = "clientId")]
-    client: Option<String>,
-    #[serde(rename = "componentId")]
-    component: Option<String>,
-    criteria: Option<Vec<Pair>>,
-    updates: Option<Vec<Pair>>,
 }
 
 #[derive(Deserialize)]
@@ -57,33 +46,31 @@ fn needs_sentence(tool: Tool) -> bool {
 }
 
 pub(crate) fn schema() -> Value {
-    let object = |kind: Value, properties: Value| {
+    let object = |properties: Value| {
         let fields = properties.as_object().into_iter();
         let names: Vec<&String> = fields.flat_map(Map::keys).collect();
         json!({
-            "type": kind, "required": names, "additionalProperties": false, "properties": properties,
+            "type": "object", "required": names, "additionalProperties": false,
+            "properties": properties,
         })
     };
     let text = json!({"type": ["string", "null"]});
     let pair = json!({"field": {"type": "string"}, "value": {"type": "string"}});
-    let pairs = json!({"type": ["array", "null"], "items": object("object".into(), pair)});
-    let args = json!({
-        "clientId": text, "componentId": text, "criteria": pairs, "updates": pairs,
-    });
+    let pairs = json!({"type": ["array", "null"], "items": object(pair)});
+    let args = json!({"clientId": text, "componentId": text, "criteria": pairs, "updates": pairs});
     let tools = Tool::ALL.iter().filter(|tool| !needs_sentence(**tool));
     let tools: Vec<Option<&Tool>> = tools.map(Some).chain([None]).collect();
-    let answer = json!({
-        "tool": {"type": ["string", "null"], "enum": tools},
-        "args": object(json!(["object", "null"]), args),
-        "ask": text,
-    });
-    object("object".into(), answer)
+    object(json!({
+        "tool": {"type": ["string", "null"], "enum": tools}, "args": object(args), "ask": text,
+    }))
 }
 
 pub(crate) fn prompt(client: Option<&str>) -> String {
     let element = |field: &Field| format!("{} ({})", field.key, field.kind);
     let elements = offered().map(element).collect::<Vec<_>>().join(", ");
-    let fields = COMPONENT.iter().filter(|field| !field.is_protected());
+    let fields = COMPONENT
+        .iter()
+        .filter(|field| !matches!(field.kind, Kind::Protected));
     let fields: Vec<&str> = fields.flat_map(Field::names).collect();
     let (fields, types) = (fields.join(", "), types().collect::<Vec<_>>().join(", "));
     let client = client.map_or(String::new(), |client| {
@@ -128,20 +115,22 @@ pub(crate) fn read(answer: &str, message: &str, client: Option<&str>) -> Result<
 
 /// Makes a call under the keys that tools take. Its client is settled now, because the conversation may be
 /// about another one by the time at which the call is carried out.
-fn make_call(tool: Tool, args: Args, client: Option<&str>) -> Result<Call, String> {
+fn make_call(tool: Tool, args: Map<String, Value>, client: Option<&str>) -> Result<Call, String> {
     let mut call = Call::new(tool);
     if let Some(client) = client {
         call.set("clientId", client);
     }
-    for (key, value) in [
-        ("clientId", args.client.map(Value::from)),
-        ("componentId", args.component.map(Value::from)),
-        ("criteria", read_pairs(COMPONENT, args.criteria)),
-        (tool.updates(), read_pairs(tool.fields(), args.updates)),
-    ] {
-        let Some(value) = value.filter(|value| value != "") else {
-            continue;
+    for (key, value) in args {
+        let (key, value) = match (key.as_str(), value) {
+            (_, Value::Null) => continue,
+            ("updates", pairs) => (tool.updates(), read_pairs(tool.fields(), pairs)?),
+            ("criteria", pairs) => ("criteria", read_pairs(COMPONENT, pairs)?),
+            (key @ ("clientId" | "componentId"), Value::String(id)) => (key, id.into()),
+            (key, _) => return Err(format!("{key} is not what it was asked for")),
         };
+        if value == "" || value == json!({}) {
+            continue;
+        }
         if !tool.takes(key) {
             return Err(format!("it gave {key} to {}", tool.name()));
         }
@@ -154,8 +143,9 @@ fn make_call(tool: Tool, args: Args, client: Option<&str>) -> Result<Call, Strin
 }
 
 /// Reads what people call fields, and values; what is none stays as it is, to be refused.
-fn read_pairs(fields: &'static [Field], pairs: Option<Vec<Pair>>) -> Option<Value> {
-    let read = |Pair { field: name, value }: Pair| {
+fn read_pairs(fields: &'static [Field], pairs: Value) -> Result<Value, String> {
+    let pairs: Vec<Pair> = serde_json::from_value(pairs).map_err(|fault| fault.to_string())?;
+    let read = |Pair { field: name, value }| {
         let field = find_field(fields, &name);
         let read = field.and_then(|field| match field.key {
             "component_type" => component_type(&value.to_lowercase()).map(Value::from),
@@ -164,8 +154,7 @@ fn read_pairs(fields: &'static [Field], pairs: Option<Vec<Pair>>) -> Option<Valu
         let key = field.map_or(name, |field| field.key.to_string());
         (key, read.unwrap_or(value.into()))
     };
-    let pairs = pairs.filter(|pairs| !pairs.is_empty())?;
-    Some(Value::Object(crate::build_map(pairs.into_iter().map(read))))
+    Ok(Value::Object(pairs.into_iter().map(read).collect()))
 }
 
 fn visible(text: &str) -> String {

@@ -4,8 +4,6 @@
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-pub(crate) const ID_MAX: usize = 15;
-
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Client {
@@ -109,12 +107,9 @@ pub(crate) struct Answered {
 
 /// Writes an id in its one form: digits without zeros in front.
 pub(crate) fn canonical(digits: &str) -> String {
-    match digits.trim_start_matches('0') {
-        "" => "0".to_string(),
-        digits => digits.to_string(),
-    }
+    format!("{:0>1}", digits.trim_start_matches('0'))
 }
 
 pub(crate) fn is_id(text: &str) -> bool {
-    (1..=ID_MAX).contains(&text.len()) && text.bytes().all(|c| c.is_ascii_digit())
+    (1..=15).contains(&text.len()) && text.bytes().all(|c| c.is_ascii_digit())
 }

@@ -7,7 +7,7 @@ use serde_json::{Map, Value, json};
 
 use super::vocabulary::{COMPONENT, DESIGN, Field, contains_word, find_field};
 use super::{Call, Tool};
-use crate::error::{self, Code, Error, steers};
+use crate::error::{self, Code, Error, shortened, steers};
 
 /// Longest text, address and name, in characters.
 const TEXT_MAX: usize = 10_000;
@@ -18,6 +18,7 @@ pub(super) const COLORS: &str = "aqua|black|blue|fuchsia|gray|green|grey|lime|ma
     silver|teal|transparent|white|yellow";
 
 patterns! {
+    COLOR = format!("^(?:#(?:[0-9a-f]{{3}}){{1,2}}|{COLORS})$");
     ADDRESS =
         r"(?i)^(?:/|/[^/\s\\][^\s\\]*|(?:https?://|mailto:|tel:|www\.)[^/\s\\][^\s\\]*)$";
     /// What makes more than one address of it, or a sentence.
@@ -66,7 +67,7 @@ impl Kind {
             Kind::Flag | Kind::Protected => None,
             Kind::Number => word.parse::<i64>().ok().map(Value::from),
             Kind::Moment => crate::clock::parse_moment(&text).map(Value::from),
-            Kind::Color => keep_if(is_color(&word)),
+            Kind::Color => keep_if(COLOR.is_match(&word)),
             Kind::Text => keep_if(length <= TEXT_MAX),
             Kind::Name => keep_if((1..=NAME_MAX).contains(&length) && text == text.trim()),
             Kind::Address => {
@@ -94,13 +95,6 @@ impl std::fmt::Display for Kind {
     }
 }
 
-fn is_color(word: &str) -> bool {
-    match word.strip_prefix('#') {
-        Some(hex) => [3, 6].contains(&hex.len()) && hex.bytes().all(|c| c.is_ascii_hexdigit()),
-        None => contains_word(COLORS, word),
-    }
-}
-
 pub(crate) type Changes = Vec<(&'static Field, Value)>;
 
 pub(crate) fn check_changes(call: &Call) -> Result<Changes, Value> {
@@ -116,16 +110,14 @@ pub(crate) fn check_changes(call: &Call) -> Result<Changes, Value> {
 pub(crate) fn check_values(tool: Tool, values: Map<String, Value>) -> Result<Changes, Value> {
     let (mut changes, mut faults, mut keys) = (Vec::new(), Vec::new(), Vec::new());
     for (key, value) in flatten(&values.into()) {
-        match find_field(tool.fields(), &key).filter(|field| !field.is_protected()) {
-            Some(field) => match field.kind.read(value) {
-                Some(value) => changes.push((field, value)),
-                None => {
-                    let (label, kind, value) = (field.label(), field.kind, brief(&plain(value)));
-                    faults.push(format!("{label} cannot be `{value}`; allowed: {kind}"));
-                }
-            },
-            None => {
-                faults.push(rejection(tool, &key));
+        match find_open_field(tool, &key).map(|field| (field, field.kind.read(value))) {
+            Ok((field, Some(value))) => changes.push((field, value)),
+            Ok((field, None)) => {
+                let (label, kind, value) = (field.label(), field.kind, brief(&plain(value)));
+                faults.push(format!("{label} cannot be `{value}`; allowed: {kind}"));
+            }
+            Err(fault) => {
+                faults.push(fault);
                 keys.push(key);
             }
         }
@@ -150,25 +142,25 @@ pub(crate) fn change<T: Serialize + DeserializeOwned>(
     serde_json::from_value(record).map_err(internal)
 }
 
-/// Says why a tool does not change what is under a key.
-fn rejection(tool: Tool, key: &str) -> String {
-    let what = match (find_field(tool.fields(), key), tool) {
-        (Some(_), _) => "protected and cannot be changed",
-        (None, Tool::UpdateDesign) => "no field of a design",
-        (None, _) => "no field of a component",
+/// Finds the field that a tool changes under a key, or says why it does not.
+fn find_open_field(tool: Tool, key: &str) -> Result<&'static Field, String> {
+    let why = match find_field(tool.fields(), key) {
+        Some(field) if matches!(field.kind, Kind::Protected) => "protected and cannot be changed",
+        Some(field) => return Ok(field),
+        None if tool == Tool::UpdateDesign => "no field of a design",
+        None => "no field of a component",
     };
-    format!("{} is {what}", brief(key))
+    Err(format!("{} is {why}", brief(key)))
 }
 
 /// Refuses protected and unknown fields of components.
 pub(crate) fn check_fields(call: &Call) -> Result<(), String> {
-    let is_new = |key: &&String| call.tool == Tool::AddComponent && *key == "component_type";
-    let is_own = |key: &&String| contains_word("component_type|componentId|called", key);
-    let (updates, criteria) = (call.object("updates"), call.object("criteria"));
-    let updates = updates.keys().filter(|key| !is_new(key));
-    let mut keys = updates.chain(criteria.keys().filter(|key| !is_own(key)));
-    let wrong = keys.find(|key| find_field(COMPONENT, key).is_none_or(Field::is_protected));
-    wrong.map_or(Ok(()), |key| Err(rejection(call.tool, key)))
+    let (mut updates, mut criteria) = (call.object("updates"), call.object("criteria"));
+    updates.retain(|key, _| call.tool != Tool::AddComponent || key != "component_type");
+    criteria.retain(|key, _| !contains_word("component_type|componentId|called", key));
+    let (updates, criteria) = (updates.into(), criteria.into());
+    let mut fields = flatten(&updates).into_iter().chain(flatten(&criteria));
+    fields.try_for_each(|(key, _)| find_open_field(call.tool, &key).map(|_| ()))
 }
 
 /// Returns the values in an object and in those in it, each with its path.
@@ -193,14 +185,12 @@ pub(crate) fn get<'v>(record: &'v Value, path: &str) -> Option<&'v Value> {
 
 /// Sets the value at a path, with the objects on the way to it.
 pub(crate) fn set(record: &mut Value, path: &str, value: Value) {
-    let mut place = record;
-    for key in path.split('.') {
+    *path.split('.').fold(record, |place, key| {
         if !place.is_object() {
             *place = json!({});
         }
-        place = &mut place[key];
-    }
-    *place = value;
+        &mut place[key]
+    }) = value;
 }
 
 /// Returns what people call the field at a path or under a key; the last part of one that is not known.
@@ -213,17 +203,15 @@ pub(crate) fn label(path: &str) -> String {
 
 /// Writes a value as people do: a text without its quotes.
 pub(crate) fn plain(value: &Value) -> String {
-    value
-        .as_str()
-        .map_or_else(|| value.to_string(), String::from)
+    match value {
+        Value::String(text) => text.clone(),
+        value => value.to_string(),
+    }
 }
 
 /// Cuts a text that is to be quoted in a sentence.
 pub(crate) fn brief(text: &str) -> String {
-    match text.char_indices().nth(100) {
-        Some((end, _)) => format!("{}…", &text[..end]),
-        None => text.to_string(),
-    }
+    shortened(text, 100).into_owned()
 }
 
 #[cfg(test)]

@@ -32,10 +32,6 @@ impl Field {
         self.names().next().unwrap_or(self.key)
     }
 
-    pub(crate) fn is_protected(&self) -> bool {
-        matches!(self.kind, Kind::Protected)
-    }
-
     pub(super) fn names(&self) -> impl Iterator<Item = &'static str> {
         self.names.split('|')
     }

@@ -75,22 +75,16 @@ fn run(face: &mut Face<'_>, arguments: Arguments) -> Result<ExitCode> {
 }
 
 fn say(face: &mut Face<'_>, message: &str, conversation: &str) -> Result<ExitCode> {
-    let mut said = Said {
+    let said = Said {
         message,
         conversation,
         pending_ttl: face.settings.number(CHAT_PENDING_TTL).unwrap_or(0),
-        advice: None,
         remarks: &[],
         pending: None,
     };
-    chat::check(&said)?;
     let surroundings = face.surroundings()?;
-    let advice = match trusted_model(face.settings, &surroundings)? {
-        Some(model) => chat::advise(&surroundings, conversation, message, &model)?,
-        None => None,
-    };
-    said.advice = advice.as_ref();
-    let turn = chat::turn(&surroundings, &said)?;
+    let model = trusted_model(face.settings, &surroundings)?;
+    let turn = chat::turn(&surroundings, &said, model.as_ref())?;
     face.reply(&turn, &[], |screen| render(screen, &turn))
 }
 

@@ -92,22 +92,16 @@ fn say(call: &Call) -> Result<Json<Replied>> {
     let conversation = own(call, &id)?;
     let remarks = message.conversation.unwrap_or_default();
     let settings = &call.server.settings;
-    let mut said = Said {
+    let said = Said {
         message: &text,
         conversation: &conversation,
         pending_ttl: settings.number(CHAT_PENDING_TTL).unwrap_or(0),
-        advice: None,
         remarks: &remarks,
         pending: message.pending_operation.as_ref(),
     };
-    chat::check(&said)?;
     let surroundings = call.surroundings("chat");
-    let advice = match trusted_model(settings, &surroundings)? {
-        Some(model) => chat::advise(&surroundings, &conversation, &text, &model)?,
-        None => None,
-    };
-    said.advice = advice.as_ref();
-    let turn = chat::turn(&surroundings, &said)?;
+    let model = trusted_model(settings, &surroundings)?;
+    let turn = chat::turn(&surroundings, &said, model.as_ref())?;
     Ok(Json(Replied {
         response: Response {
             status: "success",

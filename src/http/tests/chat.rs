@@ -137,6 +137,7 @@ fn what_waits_is_taken_back_as_it_was_told_and_done_once_after_a_yes() {
         ("change button radius to full for client 6", "updateDesign"),
         ("delete component 103 for client 6", "deleteComponent"),
         ("update my footer component for client 6", "searchComponent"),
+        ("add a banner with title Hello for client 6", "addComponent"),
     ] {
         let pending = say(&world, &format!("told-{tool}"), message)["pending"].clone();
         let held = json!({"pendingOperation": pending});

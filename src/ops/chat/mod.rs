@@ -47,8 +47,6 @@ pub(crate) struct Said<'a> {
     pub(crate) conversation: &'a str,
     /// How long a question waits for its answer, in seconds.
     pub(crate) pending_ttl: u64,
-    /// What a model makes of the message, where one was asked.
-    pub(crate) advice: Option<&'a Advice>,
     /// What was said so far, the oldest first, and what waits, as the caller holds it.
     pub(crate) remarks: &'a [Remark],
     pub(crate) pending: Option<&'a Pending>,
@@ -56,6 +54,8 @@ pub(crate) struct Said<'a> {
 
 struct Talk<'a> {
     said: &'a Said<'a>,
+    /// What a model makes of the message, where one was asked.
+    advice: Option<&'a Advice>,
     transaction: &'a mut dyn AgencyTransaction,
     chat: Chat,
     turn: Turn,
@@ -64,8 +64,17 @@ struct Talk<'a> {
     expires: String,
 }
 
-pub(crate) fn turn(surroundings: &Surroundings, said: &Said<'_>) -> Result<Turn> {
+/// Answers a message. A model is asked about one that nothing else is made of.
+pub(crate) fn turn(
+    surroundings: &Surroundings,
+    said: &Said<'_>,
+    model: Option<&Model>,
+) -> Result<Turn> {
     check(said)?;
+    let advice = model
+        .map(|model| advise(surroundings, said, model))
+        .transpose()?
+        .flatten();
     let workspace = surroundings.workspace()?;
     let now = surroundings.clock.now();
     let seconds = i64::try_from(said.pending_ttl).ok();
@@ -74,6 +83,7 @@ pub(crate) fn turn(surroundings: &Surroundings, said: &Said<'_>) -> Result<Turn>
     super::agents::write(&workspace, |transaction| {
         let mut talk = Talk {
             said,
+            advice: advice.as_ref(),
             chat: transaction.chat(said.conversation)?,
             transaction,
             turn: Turn {
@@ -154,7 +164,7 @@ impl Talk<'_> {
 }
 
 /// Refuses a message that is none, and a name of a conversation that is none.
-pub(crate) fn check(said: &Said<'_>) -> Result<()> {
+fn check(said: &Said<'_>) -> Result<()> {
     if said.message.trim().is_empty() {
         return Err(Error::new(Code::InputInvalid, "the message is blank"));
     }
@@ -169,14 +179,11 @@ pub(crate) fn check(said: &Said<'_>) -> Result<()> {
 
 /// Asks a model about a message that no form of the grammar fits and that answers nothing that waits; no
 /// transaction is open meanwhile. An answer that cannot be used is told, in the reply.
-pub(crate) fn advise(
-    surroundings: &Surroundings,
-    conversation: &str,
-    message: &str,
-    model: &Model,
-) -> Result<Option<Advice>> {
-    let workspace = surroundings.workspace()?;
-    let chat = super::agents::write(&workspace, |transaction| transaction.chat(conversation))?;
+fn advise(surroundings: &Surroundings, said: &Said<'_>, model: &Model) -> Result<Option<Advice>> {
+    let (workspace, message) = (surroundings.workspace()?, said.message);
+    let chat = super::agents::write(&workspace, |transaction| {
+        transaction.chat(said.conversation)
+    })?;
     let now = timestamp(surroundings.clock.now());
     if hear(&chat, message, &now) != Heard::Unknown {
         return Ok(None);

@@ -10,7 +10,6 @@ use crate::chat::value::{brief, flatten, label, plain};
 use crate::chat::vocabulary::{DESIGN, Field, contains_word, find_field, is_about_design, offered};
 use crate::chat::{Call, ChatAgent, Pending, Sentence, Settled, Tool, text};
 use crate::error::Result;
-use crate::store::agency::AgencyTransaction;
 
 /// What names a component, whose it is and of which type, which stands before all else of it.
 const NAMES: &str = "component_id|componentId|client_id|component_type|type";
@@ -27,6 +26,10 @@ impl Talk<'_> {
         let asked_until = question.as_ref().map(|question| &question.expires);
         let until = waited.as_ref().map(|pending| &pending.expires);
         let is_late = until.or(asked_until).is_some_and(|it| *it <= self.now);
+        let what = waited
+            .as_ref()
+            .map(|pending| describe_call(&pending.call()));
+        let what = what.unwrap_or_default();
         self.turn.settled = match &heard {
             _ if waited.is_none() => None,
             _ if is_late => Some(Settled::Expired),
@@ -40,15 +43,15 @@ impl Talk<'_> {
             self.chat.settled = Some(self.now.clone());
         }
         let live = waited.filter(|_| !is_late);
-        self.turn.reply = match (&live, self.turn.settled) {
-            (Some(pending), Some(Settled::Dropped)) => {
-                let what = describe_call(&pending.call());
+        self.turn.reply = match self.turn.settled {
+            Some(Settled::Dropped) => {
                 format!("I dropped what was waiting: {what}. Nothing was changed.\n")
             }
+            Some(Settled::Cancelled) => format!("Cancelled: {what}. Nothing was changed."),
             _ if is_late => "What waited too long was dropped; please ask again.\n".to_string(),
             _ => String::new(),
         };
-        self.turn.reason = match (&heard, self.said.advice) {
+        self.turn.reason = match (&heard, self.advice) {
             (Heard::Request(_) | Heard::Client(_) | Heard::Help, _) => "a known sentence",
             (Heard::Unknown, Some(Ok(_))) => "a model chose",
             (Heard::Unknown, Some(Err(_))) => "what a model says is no call",
@@ -70,10 +73,7 @@ impl Talk<'_> {
         };
         match (heard, live) {
             (Heard::Confirmed, Some(pending)) => self.write_confirmed(pending),
-            (Heard::Cancelled, Some(pending)) => {
-                let what = describe_call(&pending.call());
-                self.say(format!("Cancelled: {what}. Nothing was changed."))
-            }
+            (Heard::Cancelled, Some(_)) => Ok(()),
             (Heard::Invalid, pending) => {
                 self.chat.pending = pending;
                 self.say("Invalid selection. Please choose a valid number from the list.")
@@ -89,7 +89,7 @@ impl Talk<'_> {
                 "I can show and change the design of a client, and list, show, add, change, delete and \
                  secure its components. ",
             ),
-            (Heard::Unknown, _) => match self.said.advice {
+            (Heard::Unknown, _) => match self.advice {
                 Some(Ok(call)) => self.carry_out(call.clone()),
                 Some(Err(text)) => self.show_forms(text),
                 None if Sentence::read(self.said.message).is_misquoted() => self.show_forms(
@@ -102,13 +102,39 @@ impl Talk<'_> {
         }
     }
 
-    pub(super) fn show_forms(&mut self, why: &str) -> Done<()> {
+    /// Shows the sentences that the chat understands, with ids and titles that a client has, or examples.
+    fn show_forms(&mut self, why: &str) -> Done<()> {
         let sentence = Sentence::read(self.said.message);
-        let client = sentence.client_or(self.chat.client.as_deref());
-        let is_other = client != self.chat.client.as_deref();
-        let forms = fill_forms(self.transaction, client)?;
+        let own = self.chat.client.clone();
+        let client = sentence.client_or(own.as_deref()).unwrap_or_default();
+        let all = self.transaction.components(client)?;
+        let groups = self.transaction.security_groups(client)?;
+        let known = self.transaction.client(client)?;
         // What follows may be about that client.
-        self.chat.client.take_if(|_| is_other);
+        self.chat.client.take_if(|own| own != client);
+        // A form is left out for what a known client does not have.
+        let example = |text| if known.is_none() { text } else { "\0" };
+        let first = all.first().map_or(example("101"), |one| &one.component_id);
+        let last = all.last().map_or(example("103"), |one| &one.component_id);
+        let fits = |it: &&str| (1..=40).contains(&it.len()) && !it.contains(['"', '“', '”']);
+        let mut titles = all.iter().map(|one| text(&one.props, "title"));
+        let title = titles.find(fits).unwrap_or(example("Home"));
+        let mut titles = groups.iter().map(|group| &*group.security_group_title);
+        let group = titles.find(fits).unwrap_or(example("premium"));
+        let client = if known.is_none() { "6" } else { client };
+        let forms = format!(
+            "\
+- show my design for client {client}
+- change button radius to full for client {client}
+- list components for client {client}
+- change the title of my component called \"{title}\" to \"Something new\" for client {client}
+- update component {first} description to \"Something new\" for client {client}
+- add \"{group}\" security group to component {first} for client {client}
+- add a card with title \"News\" for client {client}
+- delete component {last} for client {client}"
+        );
+        let forms = forms.lines().filter(|line| !line.contains('\0'));
+        let forms = forms.collect::<Vec<_>>().join("\n");
         self.say(format!(
             "{why}I do one thing at a time, for one client. Put texts in quotes. Say it like this:\n{forms}"
         ))
@@ -131,17 +157,13 @@ impl Talk<'_> {
             return offered;
         }
         let result = self.use_tool(call.tool, &call)?;
-        if call.tool == Tool::UpdateDesign {
-            let changes = describe_changes(&call);
-            return self.say(format!("Design updated successfully: {changes}."));
-        }
         let component = result.get("component").map(describe_component);
         let left = component.map_or(String::new(), |it| format!(". {it}"));
         let (what, tool, done) = (describe_call(&call), call.tool.name(), &result["message"]);
         self.say(format!(
             "Understood: {what}.\nAction: {tool}.\nResult: {}{left}.\n\
              Next: say what else to change, or ask for the list of your components.",
-            plain(done)
+            plain(done).trim_end_matches('.')
         ))
     }
 
@@ -196,16 +218,6 @@ pub(super) fn id_of(component: &Value) -> String {
 
 /// Says what a call is about: `change component 101 of client 6: title to "Home"`.
 pub(super) fn describe_call(call: &Call) -> String {
-    let what = match call.tool {
-        Tool::SearchComponent => return "show all your components".to_string(),
-        Tool::AddComponent => "add component",
-        Tool::UpdateComponent => "change component",
-        Tool::DeleteComponent => "delete component",
-        Tool::AddSecurityGroup => "add security group to component",
-        Tool::RemoveSecurityGroup => "remove security group from component",
-        Tool::UpdateDesign => "change design",
-        _ => "show component",
-    };
     let changes = match call.text("security_group_title") {
         "" => describe_changes(call),
         group => format!("\"{}\"", brief(group)),
@@ -213,6 +225,7 @@ pub(super) fn describe_call(call: &Call) -> String {
     let (client, id) = (call.text("clientId"), call.text("componentId"));
     let space = if id.is_empty() { "" } else { " " };
     let between = if changes.is_empty() { "" } else { ": " };
+    let what = call.tool.what();
     format!("{what}{space}{id} of client {client}{between}{changes}")
 }
 
@@ -294,38 +307,4 @@ pub(super) fn describe_design(client: &str, design: &Value, answers: &Value) -> 
     }
     let answers = describe_answers(answers);
     format!("The design of client {client}:{lines}{answers}")
-}
-
-/// Writes the sentences that the chat understands, with ids and titles that a client has, or examples.
-pub(super) fn fill_forms(
-    transaction: &dyn AgencyTransaction,
-    client: Option<&str>,
-) -> Result<String> {
-    let client = client.unwrap_or_default();
-    let all = transaction.components(client)?;
-    let groups = transaction.security_groups(client)?;
-    let known = transaction.client(client)?.map(|known| known.client_id);
-    // A form is left out for what a known client does not have.
-    let example = |text| if known.is_none() { text } else { "\0" };
-    let first = all.first().map_or(example("101"), |one| &one.component_id);
-    let last = all.last().map_or(example("103"), |one| &one.component_id);
-    let fits = |it: &&str| (1..=40).contains(&it.len()) && !it.contains(['"', '“', '”']);
-    let mut titles = all.iter().map(|one| text(&one.props, "title"));
-    let title = titles.find(fits).unwrap_or(example("Home"));
-    let mut titles = groups.iter().map(|group| &*group.security_group_title);
-    let group = titles.find(fits).unwrap_or(example("premium"));
-    let client = known.as_deref().unwrap_or("6");
-    let forms = format!(
-        "\
-- show my design for client {client}
-- change button radius to full for client {client}
-- list components for client {client}
-- change the title of my component called \"{title}\" to \"Something new\" for client {client}
-- update component {first} description to \"Something new\" for client {client}
-- add \"{group}\" security group to component {first} for client {client}
-- add a card with title \"News\" for client {client}
-- delete component {last} for client {client}"
-    );
-    let forms = forms.lines().filter(|line| !line.contains('\0'));
-    Ok(forms.collect::<Vec<_>>().join("\n"))
 }

@@ -9,7 +9,7 @@ use super::reply::{
 };
 use super::tools::{Done, fault, run};
 use crate::chat::value::{brief, check_changes, check_fields, get, label, plain, set};
-use crate::chat::vocabulary::{Field, elements};
+use crate::chat::vocabulary::{Field, elements, types};
 use crate::chat::{Call, Called, Choosable, Difference, Pending, PendingKind, Question, Tool};
 use crate::error::Result;
 use crate::id::digest;
@@ -60,7 +60,6 @@ impl Talk<'_> {
             return self.say("I need your client ID to perform this operation, such as: client 6");
         }
         self.chat.client = Some(client.clone());
-        let has_type = call.object("updates").contains_key("component_type");
         let has_group = !call.text("security_group_title").is_empty();
         match call.tool {
             Tool::GetClientDesign | Tool::GetQa => {
@@ -69,23 +68,13 @@ impl Talk<'_> {
                 self.say(describe_design(&client, &design, &answers))
             }
             Tool::UpdateDesign => self.change_design(call),
-            Tool::AddComponent if has_type && call.missing().is_none() => {
+            Tool::AddComponent => {
                 let mut nested = json!({});
                 for (path, value) in call.object("updates") {
                     set(&mut nested, &path, value);
                 }
                 call.set("updates", nested);
-                self.offer(call)
-            }
-            Tool::AddComponent => {
-                let kind = "type of component you want to create: cards, buttons, texts, images, headers, \
-                            footers, banner or link";
-                let field = call.missing().filter(|_| has_type);
-                let what = field.map_or(kind.to_string(), |field| label(&field));
-                let example = write_form(call);
-                self.say(format!(
-                    "Please specify the {what}, with texts in quotes. For example: {example}"
-                ))
+                self.propose(call, true)
             }
             Tool::AddSecurityGroup | Tool::RemoveSecurityGroup if !has_group => {
                 self.say("Which security group do you mean? Such as: \"premium\" security group")
@@ -174,17 +163,19 @@ impl Talk<'_> {
     /// Carries a call on once the component is known: asks for what is missing, with the component if it
     /// was not shown before, or offers to write.
     pub(super) fn propose(&mut self, call: Call, is_shown: bool) -> Done<()> {
-        let missing = call.missing();
-        let id = call.text("componentId");
-        let question = match (missing, call.tool) {
-            (Some(key), _) => format!("What should the {} of component {id} be?", label(&key)),
-            (None, Tool::UpdateComponent) if call.object("updates").is_empty() => {
+        let updates = call.object("updates");
+        let question = match (call.tool, call.missing()) {
+            (Tool::AddComponent, _) if !updates.contains_key("component_type") => {
+                let types = types().collect::<Vec<_>>().join(", ");
+                format!("Please specify the type of component you want to create: {types}.")
+            }
+            (_, Some(key)) => format!("Please specify the {}.", label(&key)),
+            (Tool::UpdateComponent, _) if updates.is_empty() => {
                 "I couldn't identify which field you want to update.".to_string()
             }
-            (None, Tool::GetComponent) => "Next: change it.".to_string(),
-            (None, _) => String::new(),
+            (Tool::GetComponent, _) => "Next: change it.".to_string(),
+            _ => String::new(),
         };
-        let example = write_form(call.clone());
         if !is_shown && (!question.is_empty() || call.tool == Tool::DeleteComponent) {
             let found = self.use_tool(Tool::GetComponent, &call)?;
             self.say(describe_component(&found["components"][0]) + "\n")?;
@@ -192,7 +183,8 @@ impl Talk<'_> {
         match question.is_empty() {
             true => self.offer(call),
             false => self.say(format!(
-                "{question} Texts are in quotes. Say for example: {example}"
+                "{question} Texts are in quotes. Say for example: {}",
+                write_form(call)
             )),
         }
     }

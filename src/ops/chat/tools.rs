@@ -192,12 +192,9 @@ impl Work<'_> {
             }
             id => canonical(id),
         };
-        let why = match there.iter().any(|component| component.component_id == id) {
-            true => "exists already",
-            false if !is_id(&id) => "is no id of a component",
-            false => "",
-        };
-        if !why.is_empty() {
+        let is_there = there.iter().any(|one| one.component_id == id);
+        if is_there || !is_id(&id) {
+            let why = ["is no id of a component", "exists already"][usize::from(is_there)];
             return Err(refuse(format!("Component with ID {} {why}", brief(&id))));
         }
         let last = there.iter().map(|component| component.display_order).max();

@@ -136,7 +136,7 @@ update component 101 title to “\u{200b}” > a line of text
 update component 101 title to Welcome, notify Bob > Put texts in quotes
 update component 101 title to Welcome caption to Bye > update component 101 title to
 update component 101 title to Hello no wait Welcome > update component 101 title to \"Hello no wait Welcome\" for client 6
-add a card with title News below Home > Please specify the title, with texts in quotes
+add a card with title News below Home > Please specify the title. Texts are in quotes
 put component 103 first > I did not understand that
 remove the border from component 101 > not found for client 6
 update component 101 component_type to banner > protected
