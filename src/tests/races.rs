@@ -17,9 +17,8 @@ use super::soundness::assert_sound;
 use super::world::TestWorkspace;
 
 const RACERS: u32 = 100;
-/// Rounds of each kind in which the racers stay and only the race is run again; two kinds make two
-/// hundred.
-const ROUNDS: u32 = 100;
+/// Rounds of each kind in which the racers stay and only the race is run again.
+const ROUNDS: u32 = 40;
 /// Rounds in which each racer is a new process of the whole program.
 const WHOLE_ROUNDS: u32 = 2;
 /// All race at the same moment, so that no lease is ever over.

@@ -456,18 +456,12 @@ fn only_tries_again_and_was_refused(name: &str) {
 }
 
 #[test]
-fn gemini_that_only_tries_again_was_refused_when_it_is_ended() {
-    only_tries_again_and_was_refused("gemini");
-}
-
-#[test]
-fn opencode_that_only_tries_again_was_refused_when_it_is_ended() {
-    only_tries_again_and_was_refused("opencode");
-}
-
-#[test]
-fn copilot_that_only_tries_again_was_refused_when_it_is_ended() {
-    only_tries_again_and_was_refused("copilot");
+fn those_that_only_try_again_were_refused_when_they_are_ended() {
+    thread::scope(|scope| {
+        for name in ["gemini", "opencode", "copilot"] {
+            scope.spawn(move || only_tries_again_and_was_refused(name));
+        }
+    });
 }
 
 #[test]

@@ -68,14 +68,16 @@ impl Caller {
     }
 
     /// Refuses an agent of a run that makes a task done in another way than by `complete`, which leaves the verdict
-    /// to the run.
+    /// to the run, or moves one that is done from where the run looks for it.
     pub(in crate::ops) fn refuse_done(&self, before: &Task, after: &Task) -> Result<()> {
-        let is_done = after.status == Status::Done && before.status != Status::Done;
-        if !is_done || self.run.is_none() {
+        let is_as_before = (before.status, before.parent) == (after.status, after.parent);
+        if after.status != Status::Done || is_as_before || self.run.is_none() {
             return Ok(());
         }
         let id = after.id;
-        let message = format!("an agent of a run makes {id} done by `cleo complete` only");
+        let message = format!(
+            "an agent of a run makes {id} done by `cleo complete` only, and moves it only before that"
+        );
         Err(Error::new(Code::NotVerified, message).fix(format!("cleo complete {id}")))
     }
 

@@ -74,13 +74,15 @@ pub(super) fn leave_to_run(
     Ok(Some(moved))
 }
 
-/// Refuses an agent of a run that completes a task of no run by force, or, unless it is a part of its own, by what is
-/// only in its worktree.
+/// Refuses an agent of a run that completes a task of no run by force, or by what is only in its worktree. Parts of its
+/// own it completes in the name of the run, which looks at them again.
 fn refuse_unproven(context: &mut Context, check: &Check, id: TaskId) -> Result<()> {
     let own = context.surroundings.assignment.task;
     let is_part = match own {
-        Some(own) => context.read(|transaction| is_within(transaction, id, own))?,
-        None => false,
+        Some(own) if check.caller.run.as_ref() == Some(&check.caller.name) => {
+            context.read(|transaction| is_within(transaction, id, own))?
+        }
+        _ => false,
     };
     let (why, fix) = match check.workspace.worktree() {
         _ if check.force => ("by force", format!("cleo verify output {id}")),

@@ -53,6 +53,25 @@ fn parts_are_done_once_they_hold_in_the_workspace() {
 }
 
 #[test]
+fn parts_are_completed_in_the_name_of_the_run_and_stay_where_they_are() {
+    let workspace = repository();
+    let add = "cleo add Part --parent T1 --acceptance 'part :: test -f part.txt'";
+    let script = split(&workspace, "").replace(add, &format!("{add} && export CLEO_AGENT=helper"));
+    run(&workspace, "T1", &script);
+    let told = workspace.read("../told");
+    assert!(told.contains("by what is in its worktree"), "{told}");
+    assert_ne!(status(&workspace, "T3"), "done");
+
+    let workspace = repository();
+    let move_it = "cleo update T3 --parent T2 >$CLEO_ROOT/../moved 2>&1";
+    let script = split(&workspace, move_it);
+    let (exit, result) = run(&workspace, "T1", &script);
+    assert_eq!(exit, 0, "{result}");
+    let told = workspace.read("../moved");
+    assert!(told.contains("moves it only before that"), "{told}");
+}
+
+#[test]
 fn what_agents_claimed_and_left_is_given_back_at_the_end() {
     let workspace = repository();
     let words = "run T1 --command";
