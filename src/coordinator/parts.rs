@@ -2,9 +2,10 @@
 
 use super::engine::Engine;
 use super::giving_up::release_all;
-use super::taking_up::is_completed_by_agent;
+use super::taking_up::completing_agent;
 use crate::claim::Lease;
 use crate::error::{Code, Error, Result};
+use crate::gate::Gates;
 use crate::id::TaskId;
 use crate::ops::complete::Lacking;
 use crate::ops::{Context, claims};
@@ -16,7 +17,7 @@ impl Engine<'_> {
     /// returned is what they lack.
     pub(super) fn prove_parts(&mut self, id: TaskId) -> Result<Option<Lacking>> {
         let mut faults = Vec::new();
-        for part in find(&mut self.context, &self.track, id)? {
+        for part in find(&mut self.context, &self.track, id, &self.run.id)? {
             let lacking = self.prove_at_home(part, None)?;
             // What only its agent chose is not run here.
             let is_left = |code| matches!(code, Code::EvidenceStale | Code::Untrusted);
@@ -38,7 +39,7 @@ impl Engine<'_> {
     pub(super) fn give_back_left(&mut self) -> Result<Vec<String>> {
         let lease = self.options.lease();
         if self.trees.is_some() {
-            open_unmerged(&mut self.context, &self.track, lease)?;
+            open_unmerged(&mut self.context, &self.track, &self.run.id, lease)?;
         }
         let is_of_agent = |id| self.track.task(id).is_none();
         let left = release_all(&mut self.context, &self.run.id, is_of_agent)?.into_iter();
@@ -49,17 +50,23 @@ impl Engine<'_> {
 }
 
 /// Opens the parts of tasks that are not done: what they were completed by was not merged.
-pub(super) fn open_unmerged(context: &mut Context, track: &Track, lease: Lease) -> Result<()> {
+pub(super) fn open_unmerged(
+    context: &mut Context,
+    track: &Track,
+    run: &str,
+    lease: Lease,
+) -> Result<()> {
     for task in track.tasks().iter().filter(|task| !task.is_done()) {
-        for part in find(context, track, task.task_id)? {
+        for part in find(context, track, task.task_id, run)? {
             open(context, part, lease)?;
         }
     }
     Ok(())
 }
 
-/// Finds the tasks below one that agents of runs completed, and that are no tasks of this run.
-fn find(context: &mut Context, track: &Track, id: TaskId) -> Result<Vec<TaskId>> {
+/// Finds the tasks below one that agents of this run completed, or those of another one by what was only in a
+/// worktree, and that are no tasks of this run.
+fn find(context: &mut Context, track: &Track, id: TaskId, run: &str) -> Result<Vec<TaskId>> {
     context.read(|transaction| {
         let (mut found, mut above) = (Vec::new(), vec![id]);
         while let Some(next) = above.pop() {
@@ -68,14 +75,29 @@ fn find(context: &mut Context, track: &Track, id: TaskId) -> Result<Vec<TaskId>>
             for part in &below {
                 // A damaged task is not done as far as anybody can tell.
                 let status = transaction.status(*part).unwrap_or_default();
-                let is_done = status == Some(Status::Done);
-                if is_done && is_completed_by_agent(transaction, *part)? {
+                if status != Some(Status::Done) {
+                    continue;
+                }
+                let by = completing_agent(transaction, *part)?;
+                let is_unmerged = |gates: Gates| by.is_some() && is_proven_apart(&gates);
+                if by.as_deref() == Some(run) || is_unmerged(transaction.gates(*part)?) {
                     found.push(*part);
                 }
             }
             above.extend(below);
         }
         Ok(found)
+    })
+}
+
+/// Returns whether evidence was taken in a worktree of a run.
+fn is_proven_apart(gates: &Gates) -> bool {
+    let records = gates.gates.values().chain(gates.criteria.values());
+    let mut evidence = records.flat_map(|record| &record.evidence);
+    evidence.any(|each| {
+        let origin = each.origin.as_ref();
+        let worktree = origin.and_then(|origin| origin.worktree.as_deref());
+        worktree.is_some_and(|place| place.contains("/.cleo/runs/"))
     })
 }
 

@@ -129,10 +129,14 @@ pub(super) fn is_completed_within(context: &mut Context, id: TaskId, run: &str) 
     Ok(last.is_some_and(is_own) && gates.forced.is_none())
 }
 
-/// Returns whether a task was completed by an agent of any run.
-pub(super) fn is_completed_by_agent(transaction: &dyn Transaction, id: TaskId) -> Result<bool> {
+/// Returns the run whose agent completed a task; none where somebody else did.
+pub(super) fn completing_agent(
+    transaction: &dyn Transaction,
+    id: TaskId,
+) -> Result<Option<String>> {
     let last = last_completion(transaction, id)?;
-    Ok(last.is_some_and(|last| is_run(&last.by) && !is_by_run(&last)))
+    let last = last.filter(|last| is_run(&last.by) && !is_by_run(last));
+    Ok(last.map(|last| last.by))
 }
 
 fn last_completion(transaction: &dyn Transaction, id: TaskId) -> Result<Option<Recorded>> {

@@ -483,7 +483,11 @@ fn a_flood_of_output_is_counted_and_left_out_at_the_end() {
     let (kept, note) = written.trim_end().rsplit_once('\n').unwrap();
     let left_out = 40_000_000 + 40 + 6 - (kept.len() + 1);
     assert_eq!(note, format!("[cleo left out {left_out} more bytes]"));
-    assert!((16_000_000..16 << 20).contains(&kept.len()), "{}", kept.len());
+    assert!(
+        (16_000_000..16 << 20).contains(&kept.len()),
+        "{}",
+        kept.len()
+    );
     assert_eq!(stage.written(Stream::Err), "warn\n");
 }
 

@@ -43,7 +43,13 @@ fn parts_are_done_once_they_hold_in_the_workspace() {
             "{then}"
         );
         assert_eq!(workspace.path("part.txt").exists(), exit == 0, "{then}");
-        if exit != 0 {
+        if exit == 0 {
+            // What was merged once stays done, whatever becomes of its task later.
+            workspace.ok("reopen T1");
+            let (failed, result) = run(&workspace, "T1", "exit 3");
+            assert_eq!(failed, 80, "{result}");
+            assert_eq!(status(&workspace, "T3"), "done");
+        } else {
             // The part is work for the agent of its task again.
             let resumed =
                 workspace.json(&["runs", "resume", result["run"]["id"].as_str().unwrap()]);
