@@ -18,7 +18,7 @@ use crate::error::{Code, Error, Result, quote};
 use crate::id::TaskId;
 use crate::ops::runs::alive::{self, Alive};
 use crate::ops::runs::{is_own, journal, no_run};
-use crate::ops::{Context, Surroundings, claims, executions};
+use crate::ops::{Context, Surroundings, executions};
 use crate::run::schedule::Schedule;
 use crate::run::told::{Told, kind};
 use crate::run::track::{TaskRun, Track};
@@ -238,7 +238,7 @@ fn settle(
     if let Some(options) = &isolated {
         parts::open_unmerged(&mut context, &track, &run.id, options.lease())?;
     }
-    let released = release_all(&mut context, &run.id, |_| true)?;
+    let released = parts::release_all(&mut context, &run.id, |_| true)?;
     for task in completed(&mut context, &track, &run.id)? {
         let completed = Told::of(task);
         track.apply(kind::TASK_COMPLETED, &clock.timestamp(), &completed);
@@ -360,24 +360,4 @@ fn completed(context: &mut Context, track: &Track, run: &str) -> Result<Vec<Task
         }
     }
     Ok(completed)
-}
-
-/// Releases what a run holds, as far as it is to be released.
-pub(super) fn release_all(
-    context: &mut Context,
-    run: &str,
-    is_meant: impl Fn(TaskId) -> bool,
-) -> Result<Vec<TaskId>> {
-    let mut held = context.read(|transaction| transaction.claims_of(run))?;
-    held.retain(|claim| is_meant(claim.task));
-    let mut released = Vec::new();
-    for Claim { task, epoch, .. } in held {
-        match claims::release(context, task, Some(epoch), false) {
-            Ok(_) => released.push(task),
-            // It holds up no other task; who asks for it is told how to remove it.
-            Err(error) if error.code == Code::RowDamaged => {}
-            Err(error) => return Err(error),
-        }
-    }
-    Ok(released)
 }

@@ -1,9 +1,8 @@
 //! Parts of a task that its agent completed in a worktree. Like the task they count once they hold in the workspace.
 
 use super::engine::Engine;
-use super::giving_up::release_all;
 use super::taking_up::completing_agent;
-use crate::claim::Lease;
+use crate::claim::{Claim, Lease};
 use crate::error::{Code, Error, Result};
 use crate::gate::Gates;
 use crate::id::TaskId;
@@ -105,4 +104,24 @@ fn is_proven_apart(gates: &Gates) -> bool {
 pub(super) fn open(context: &mut Context, id: TaskId, lease: Lease) -> Result<()> {
     let claim = claims::take_back(context, id, lease)?;
     claims::release(context, id, Some(claim.epoch), false).map(drop)
+}
+
+/// Releases what a run holds, as far as it is to be released.
+pub(super) fn release_all(
+    context: &mut Context,
+    run: &str,
+    is_meant: impl Fn(TaskId) -> bool,
+) -> Result<Vec<TaskId>> {
+    let mut held = context.read(|transaction| transaction.claims_of(run))?;
+    held.retain(|claim| is_meant(claim.task));
+    let mut released = Vec::new();
+    for Claim { task, epoch, .. } in held {
+        match claims::release(context, task, Some(epoch), false) {
+            Ok(_) => released.push(task),
+            // It holds up no other task; who asks for it is told how to remove it.
+            Err(error) if error.code == Code::RowDamaged => {}
+            Err(error) => return Err(error),
+        }
+    }
+    Ok(released)
 }

@@ -134,7 +134,7 @@ codes! {
     NotReady = "E_NOT_READY", 6, "The task waits for others; nothing was changed.",
         "Claim another with `cleo claim --next`; `--force` claims it all the same and is recorded.";
     UndoConflict = "E_UNDO_CONFLICT", 6, "A later operation changed the same; nothing was changed.",
-        "See what the later operation changed; if nobody needs it, undo that first.";
+        "See what the later operation changed; if it is not needed, undo that first.";
     NothingToUndo = "E_NOTHING_TO_UNDO", 6, "The operation is already undone, or cannot be undone.",
         "Choose another with `cleo log`; `cleo undo` of the undo brings back what it took.";
     CheckoutChanged = "E_CHECKOUT_CHANGED", 6, "The checkout is not where the run began, so nothing is merged into it.",

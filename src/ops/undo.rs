@@ -288,7 +288,7 @@ impl Undo<'_> {
             format!("cleo log --operation {number}"),
             format!("cleo undo {number}"),
         );
-        let first = "undo that first, if nobody needs it";
+        let first = "undo that first, if it is not needed";
         Err(self.refused(&what).fix(look).or(first, undo))
     }
 

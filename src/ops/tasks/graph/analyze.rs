@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde::Serialize;
 
 use super::apart::waves_of;
-use super::{load, named};
+use super::{load, make_views};
 use crate::error::Result;
 use crate::id::TaskId;
 use crate::ops::Context;
@@ -167,7 +167,7 @@ fn path(graph: &TaskGraph, outlines: &Outlines) -> Path {
     let estimate = |id: &TaskId| outlines.get(*id).and_then(|outline| outline.estimate);
     let hours: Option<f64> = ids.iter().map(estimate).sum();
     Path {
-        tasks: named(graph, outlines, &ids),
+        tasks: make_views(graph, outlines, &ids),
         total: ids.len(),
         hours: hours.filter(|_| !ids.is_empty()),
     }
@@ -176,7 +176,7 @@ fn path(graph: &TaskGraph, outlines: &Outlines) -> Path {
 fn bottlenecks(graph: &TaskGraph, outlines: &Outlines, limit: usize) -> Vec<Bottleneck> {
     let found = graph.bottlenecks(limit).into_iter();
     let told = found.filter_map(|one| {
-        let task = named(graph, outlines, &[one.id]).pop()?;
+        let task = make_views(graph, outlines, &[one.id]).pop()?;
         Some(Bottleneck {
             task,
             unblocks: one.direct,

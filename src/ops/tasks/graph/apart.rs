@@ -4,7 +4,7 @@ use std::collections::HashSet;
 
 use serde::Serialize;
 
-use super::{load, named};
+use super::{load, make_views};
 use crate::error::Result;
 use crate::id::TaskId;
 use crate::ops::Context;
@@ -148,10 +148,12 @@ pub(crate) fn find_waves(
             .iter()
             .take(limit.map_or(usize::MAX, |n| n as usize));
         Ok(Waves {
-            waves: shown.map(|wave| named(&graph, &outlines, wave)).collect(),
+            waves: shown
+                .map(|wave| make_views(&graph, &outlines, wave))
+                .collect(),
             total: found.waves.len(),
             conflicts: found.conflicts,
-            stuck: named(&graph, &outlines, &found.stuck),
+            stuck: make_views(&graph, &outlines, &found.stuck),
             outside: outside(&graph),
             problems: graph.problems(),
         })

@@ -100,7 +100,7 @@ pub(in crate::ops) fn problems_around(tasks: &dyn Transaction, id: TaskId) -> Re
     Ok(with_outside(tasks, nodes)?.problems())
 }
 
-fn named(graph: &TaskGraph, outlines: &Outlines, ids: &[TaskId]) -> Vec<TaskView> {
+fn make_views(graph: &TaskGraph, outlines: &Outlines, ids: &[TaskId]) -> Vec<TaskView> {
     let nodes = ids.iter().filter_map(|id| graph.find(*id));
     nodes
         .map(|node| {
