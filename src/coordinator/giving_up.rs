@@ -236,7 +236,7 @@ fn settle(
     let options = begun(&run, &events).map(|(options, _)| options);
     let isolated = options.ok().filter(|options| options.isolate && is_own);
     if let Some(options) = &isolated {
-        parts::open_unmerged(&mut context, &track, &run.id, options.lease())?;
+        parts::open_unmerged(&mut context, &track, &run, options.lease())?;
     }
     let released = parts::release_all(&mut context, &run.id, |_| true)?;
     for task in completed(&mut context, &track, &run.id)? {

@@ -1,14 +1,19 @@
 //! Parts of a task that its agent completed in a worktree. Like the task they count once they hold in the workspace.
 
+use std::collections::BTreeSet;
+use std::path::Path;
+
 use super::engine::Engine;
 use super::taking_up::completing_agent;
 use crate::claim::{Claim, Lease};
 use crate::error::{Code, Error, Result};
-use crate::gate::Gates;
+use crate::gate::{Evidence, Gates, Record};
 use crate::id::TaskId;
 use crate::ops::complete::Lacking;
 use crate::ops::{Context, claims};
+use crate::run::Run;
 use crate::run::track::Track;
+use crate::store::{OperationFilter, Recorded};
 use crate::task::Status;
 
 impl Engine<'_> {
@@ -38,7 +43,7 @@ impl Engine<'_> {
     pub(super) fn give_back_left(&mut self) -> Result<Vec<String>> {
         let lease = self.options.lease();
         if self.trees.is_some() {
-            open_unmerged(&mut self.context, &self.track, &self.run.id, lease)?;
+            open_unmerged(&mut self.context, &self.track, &self.run, lease)?;
         }
         let is_of_agent = |id| self.track.task(id).is_none();
         let left = release_all(&mut self.context, &self.run.id, is_of_agent)?.into_iter();
@@ -52,15 +57,62 @@ impl Engine<'_> {
 pub(super) fn open_unmerged(
     context: &mut Context,
     track: &Track,
-    run: &str,
+    run: &Run,
     lease: Lease,
 ) -> Result<()> {
-    for task in track.tasks().iter().filter(|task| !task.is_done()) {
-        for part in find(context, track, task.task_id, run)? {
-            open(context, part, lease)?;
-        }
+    let unmerged = track.tasks().iter().filter(|task| !task.is_done());
+    let unmerged = Vec::from_iter(unmerged.map(|task| task.task_id));
+    let mut parts = BTreeSet::from_iter(find_moved(context, run, &unmerged)?);
+    for id in unmerged {
+        parts.extend(find(context, track, id, &run.id)?);
+    }
+    for part in parts {
+        open(context, part, lease)?;
     }
     Ok(())
+}
+
+/// Finds what agents of a run completed in the worktrees of tasks, wherever it was moved since.
+fn find_moved(context: &mut Context, run: &Run, tasks: &[TaskId]) -> Result<Vec<TaskId>> {
+    let filter = OperationFilter {
+        since: Some(run.started_at.clone()),
+        ..OperationFilter::default()
+    };
+    let trees = context
+        .workspace
+        .root
+        .join(".cleo/runs")
+        .join(&run.id)
+        .join("trees");
+    // A worktree is named after its task and the attempt: T3-1.
+    let is_meant = |worktree: &str| {
+        let below = Path::new(worktree)
+            .strip_prefix(&trees)
+            .unwrap_or(Path::new(""));
+        let name = below.iter().next().unwrap_or_default().to_string_lossy();
+        tasks
+            .iter()
+            .any(|task| name.starts_with(&format!("{task}-")))
+    };
+    context.read(|transaction| {
+        let mut found = Vec::new();
+        let (operations, _) = transaction.operations(&filter)?;
+        for operation in operations.iter().filter(|operation| operation.by == run.id) {
+            for Recorded { change, .. } in transaction.changes_of(operation.number, u32::MAX)? {
+                let completed = change
+                    .task
+                    .filter(|_| change.detail["status"]["to"] == "done");
+                if let Some(id) = completed
+                    && transaction.status(id).unwrap_or_default() == Some(Status::Done)
+                    && completing_agent(transaction, id)?.as_ref() == Some(&run.id)
+                    && worktrees_of(&transaction.gates(id)?).any(is_meant)
+                {
+                    found.push(id);
+                }
+            }
+        }
+        Ok(found)
+    })
 }
 
 /// Finds the tasks below one that agents of this run completed, or those of another one by what was only in a
@@ -78,7 +130,8 @@ fn find(context: &mut Context, track: &Track, id: TaskId, run: &str) -> Result<V
                     continue;
                 }
                 let by = completing_agent(transaction, *part)?;
-                let is_unmerged = |gates: Gates| by.is_some() && is_proven_apart(&gates);
+                let is_unmerged =
+                    |gates: Gates| by.is_some() && worktrees_of(&gates).next().is_some();
                 if by.as_deref() == Some(run) || is_unmerged(transaction.gates(*part)?) {
                     found.push(*part);
                 }
@@ -89,20 +142,34 @@ fn find(context: &mut Context, track: &Track, id: TaskId, run: &str) -> Result<V
     })
 }
 
-/// Returns whether evidence was taken in a worktree of a run.
-fn is_proven_apart(gates: &Gates) -> bool {
+/// Lists the worktrees of runs in which evidence was taken.
+fn worktrees_of(gates: &Gates) -> impl Iterator<Item = &str> {
     let records = gates.gates.values().chain(gates.criteria.values());
-    let mut evidence = records.flat_map(|record| &record.evidence);
-    evidence.any(|each| {
-        let origin = each.origin.as_ref();
-        let worktree = origin.and_then(|origin| origin.worktree.as_deref());
-        worktree.is_some_and(|place| place.contains("/.cleo/runs/"))
-    })
+    records
+        .flat_map(|record| &record.evidence)
+        .filter_map(worktree_of)
 }
 
-/// Opens a task that was done without proof.
+fn worktree_of(evidence: &Evidence) -> Option<&str> {
+    let worktree = evidence.origin.as_ref()?.worktree.as_deref()?;
+    worktree.contains("/.cleo/runs/").then_some(worktree)
+}
+
+/// Opens a task that was done without proof. What was only seen in a worktree proves nothing any more.
 pub(super) fn open(context: &mut Context, id: TaskId, lease: Lease) -> Result<()> {
     let claim = claims::take_back(context, id, lease)?;
+    context.write(|transaction| {
+        let mut gates = transaction.gates(id)?;
+        let is_kept = |record: &Record| {
+            record
+                .evidence
+                .iter()
+                .all(|each| worktree_of(each).is_none())
+        };
+        gates.gates.retain(|_, record| is_kept(record));
+        gates.criteria.retain(|_, record| is_kept(record));
+        transaction.put_gates(id, &gates)
+    })?;
     claims::release(context, id, Some(claim.epoch), false).map(drop)
 }
 

@@ -87,7 +87,7 @@ fn refuse_unproven(context: &mut Context, check: &Check, id: TaskId) -> Result<(
     let (why, fix) = match check.workspace.worktree() {
         _ if check.force => ("by force", format!("cleo verify output {id}")),
         Some(_) if !is_part => (
-            "by what is in its worktree, which may never be merged",
+            "by what is in its worktree, but parts of its own task in the name of its run",
             format!("cleo show {id}"),
         ),
         _ => return Ok(()),

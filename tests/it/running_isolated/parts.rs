@@ -50,6 +50,9 @@ fn parts_are_done_once_they_hold_in_the_workspace() {
             assert_eq!(failed, 80, "{result}");
             assert_eq!(status(&workspace, "T3"), "done");
         } else {
+            // What was only seen in the worktree proves nothing any more.
+            let standing = workspace.json(&["verify", "T3"]);
+            assert_ne!(standing["result"]["criteria"][0]["state"], "proven");
             // The part is work for the agent of its task again.
             let resumed =
                 workspace.json(&["runs", "resume", result["run"]["id"].as_str().unwrap()]);
@@ -75,6 +78,21 @@ fn parts_are_completed_in_the_name_of_the_run_and_stay_where_they_are() {
     assert_eq!(exit, 0, "{result}");
     let told = workspace.read("../moved");
     assert!(told.contains("moves it only before that"), "{told}");
+
+    // What they hang on can be moved, and they are found there.
+    let workspace = repository();
+    let within = "cleo add Between --parent T1 && cleo add Part --parent T3 ";
+    let script = split(&workspace, "cleo update T3 --parent none >&2; exit 3");
+    let script = script
+        .replace("cleo add Part --parent T1 ", within)
+        .replace("claim T3", "claim T4");
+    let script = script
+        .replace("verify T3", "verify T4")
+        .replace("complete T3", "complete T4");
+    run(&workspace, "T1", &script);
+    let told = workspace.read("../told");
+    assert!(told.contains("\"unblocked\""), "{told}");
+    assert_eq!(status(&workspace, "T4"), "pending");
 }
 
 #[test]
