@@ -25,7 +25,6 @@ getClientDesign (?:{show}|{what}|which) {element}(?: do i (?:have|use)| does{c} 
 updateDesign (?:{set} )?(?P<pairs>{ours}{any}{c}{to}{all})
 updateDesign (?:{set} )?(?:{my} )?(?P<element>{any} ?(?:style|radius|colou?r|icons?)) (?P<value>{options})
 updateDesign (?:{want}|use|switch to) (?:an? |the )?(?P<value>{options}) {element}
-updateDesign (?:{set} )?{ours}(?P<other>{any}) and {element}{to}(?P<value>{any})
 updateDesign {set} {element} from (?:{options}|{quoted}|[\w-]+) to (?P<value>{any})
 updateDesign {set} {element}
 searchComponent (?:{show}|what|which|how many|do i have|are there)(?: are)?(?: all| any| every)?(?: of)?(?: {my})?(?: {state})? (?:components|{kind})(?: do i have| are there| does{c} have)?
@@ -86,16 +85,14 @@ static READERS: LazyLock<Vec<(Tool, Regex)>> = LazyLock::new(|| {
         _ => None,
     });
     let options = options.collect::<Vec<_>>().join("|");
-    let words = [
-        ("types", type_names()),
-        ("options", format!("(?:{options}|#[0-9a-f]+|{COLORS})")),
-        ("field", names(COMPONENT)),
-        ("to", TO.to_string()),
-        ("ours", OURS.to_string()),
-    ];
-    let parts = PARTS.lines().filter_map(|line| line.split_once(' '));
-    let parts = parts.map(|(name, part)| (name, part.to_string()));
-    let parts: Vec<(&str, String)> = parts.chain(words).collect();
+    let (types, fields) = (type_names(), names(COMPONENT));
+    let parts = format!(
+        "{PARTS}\noptions (?:{options}|#[0-9a-f]+|{COLORS})\ntypes {types}\nfield {fields}\nto {TO}\nours {OURS}"
+    );
+    let parts: Vec<_> = parts
+        .lines()
+        .filter_map(|line| line.split_once(' '))
+        .collect();
     let forms = FORMS.lines().filter_map(|line| line.split_once(' '));
     let forms = forms.map(|(name, form)| {
         let tool = serde_json::from_value::<Tool>(name.into()).expect("every form has a tool");
@@ -188,16 +185,6 @@ fn read(tool: Tool, sentence: &Sentence, captures: &Captures<'_>) -> Option<Call
         Some(pairs) => read_pairs(tool, sentence, pairs)?,
         None => Vec::new(),
     };
-    if let (Some(other), Some(name)) = (get("other"), get("element")) {
-        // "Button and card radius" are two of one kind.
-        let both = format!("{other} {}", name.split_once(' ')?.1);
-        let name = if elements(&both).len() == 1 {
-            &both
-        } else {
-            other
-        };
-        updates.push(read_pair(tool, sentence, name, place("value"))?);
-    }
     if let Some(name) = get("name").or(get("element")) {
         updates.push(read_pair(tool, sentence, name, place("value"))?);
     }

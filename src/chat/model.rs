@@ -13,7 +13,7 @@ use super::vocabulary::{
     COMPONENT, Field, TYPES, component_type, contains_word, find_field, offered, types,
 };
 use super::{Call, Tool};
-use crate::error::steers;
+use crate::error::{shortened, steers};
 use crate::plan::message::unfenced;
 
 /// Words of a request that say nothing of what is to be done.
@@ -21,9 +21,6 @@ const FILLERS: &str = "a|an|the|its|my|component|of|on|in|please";
 
 /// The call of a model, or its question, or why its call is refused, as the reply begins.
 pub(crate) type Advice = Result<Call, String>;
-
-/// Longest question of a model that is passed on, in characters.
-const ASK_MAX: usize = 300;
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -94,10 +91,9 @@ pub(crate) fn read(answer: &str, message: &str, client: Option<&str>) -> Result<
         .map_err(|fault| visible(&format!("it is no call in JSON: {fault}")))?;
     let Some(tool) = answer.tool else {
         let ask = visible(answer.ask.unwrap_or_default().trim());
-        let ask: String = ask.chars().take(ASK_MAX).collect();
         return match ask.is_empty() {
             true => Err("it named no tool".to_string()),
-            false => Ok(Err(format!("The model asks: {ask}\n"))),
+            false => Ok(Err(format!("The model asks: {}\n", shortened(&ask, 300)))),
         };
     };
     let sentence = Sentence::read(message);

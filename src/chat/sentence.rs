@@ -111,6 +111,7 @@ impl Sentence {
             plain.drain(..end);
         }
         if is_misquoted {
+            // No form fits it.
             plain = QUOTE.to_string();
         }
         Sentence {
@@ -118,11 +119,6 @@ impl Sentence {
             plain,
             clients,
         }
-    }
-
-    /// Whether a quote of the message has no end, or stands in or at a word: no form fits it.
-    pub(crate) fn is_misquoted(&self) -> bool {
-        self.plain.as_bytes() == [QUOTE as u8]
     }
 
     /// Returns the client if exactly one is named, or else the one that is known if none is.

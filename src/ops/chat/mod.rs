@@ -172,8 +172,9 @@ fn check(said: &Said<'_>) -> Result<()> {
     if is_id(said.conversation) {
         return Ok(());
     }
-    let rule = format!("1 to {ID_MAX} of the characters a-z, A-Z, 0-9, `-`, `_`, `.` and `:`");
-    let message = format!("the name of a conversation is {rule}");
+    let message = format!(
+        "the name of a conversation is 1 to {ID_MAX} of the characters a-z, A-Z, 0-9, `-`, `_`, `.` and `:`"
+    );
     Err(Error::new(Code::InputInvalid, message))
 }
 
@@ -189,9 +190,6 @@ fn advise(surroundings: &Surroundings, said: &Said<'_>, model: &Model) -> Result
         return Ok(None);
     }
     let sentence = Sentence::read(message);
-    if sentence.is_misquoted() {
-        return Ok(None);
-    }
     let client = sentence.client_or(chat.client.as_deref());
     let mut request = Request::once("gpt-4o-mini", &model::prompt(client), message);
     request.temperature = Some(0.0);

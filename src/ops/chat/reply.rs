@@ -26,10 +26,8 @@ impl Talk<'_> {
         let asked_until = question.as_ref().map(|question| &question.expires);
         let until = waited.as_ref().map(|pending| &pending.expires);
         let is_late = until.or(asked_until).is_some_and(|it| *it <= self.now);
-        let what = waited
-            .as_ref()
-            .map(|pending| describe_call(&pending.call()));
-        let what = what.unwrap_or_default();
+        let what = waited.as_ref().map(Pending::call);
+        let what = what.map_or(String::new(), |call| describe_call(&call));
         self.turn.settled = match &heard {
             _ if waited.is_none() => None,
             _ if is_late => Some(Settled::Expired),
@@ -92,10 +90,6 @@ impl Talk<'_> {
             (Heard::Unknown, _) => match self.advice {
                 Some(Ok(call)) => self.carry_out(call.clone()),
                 Some(Err(text)) => self.show_forms(text),
-                None if Sentence::read(self.said.message).is_misquoted() => self.show_forms(
-                    "I did not understand that: a quote has no end, or stands within or at a word. A text with \
-                     apostrophes is clear in double quotes. ",
-                ),
                 None => self.show_forms("I did not understand that. "),
             },
             _ => self.say("Nothing is waiting for that answer, and nothing was changed."),
@@ -136,7 +130,7 @@ impl Talk<'_> {
         let forms = forms.lines().filter(|line| !line.contains('\0'));
         let forms = forms.collect::<Vec<_>>().join("\n");
         self.say(format!(
-            "{why}I do one thing at a time, for one client. Put texts in quotes. Say it like this:\n{forms}"
+            "{why}I do one thing at a time, for one client. Put texts in double quotes. Say it like this:\n{forms}"
         ))
     }
 

@@ -58,11 +58,7 @@ tables! {
 /// Loads a file. What is there under the same ids is replaced.
 pub(crate) fn seed(surroundings: &Surroundings, path: &Path) -> Result<Seeded> {
     let workspace = surroundings.workspace()?;
-    let place = match path == Path::new("-") {
-        true => path.to_path_buf(),
-        false => surroundings.directory.join(path),
-    };
-    let bytes = read_input(&place, FILE_MAX)?;
+    let bytes = read_input(path, FILE_MAX)?;
     let seeded = read(&bytes).and_then(|seed| write(&workspace, |it| put(it, &seed)));
     seeded.map_err(|error| Error {
         message: format!("{}: {}; nothing was loaded", path.display(), error.message),

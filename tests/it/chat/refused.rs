@@ -21,6 +21,8 @@ set the title of component 101 to Hello making it bold
 set the title of component 101 to Hello maybe
 set the title of component 101 to Hello 102
 add a button with caption Save beneath Login
+set button and card radius to medium
+set the title and subtitle font to Lato
 delete from component 103";
 
 #[test]
@@ -105,7 +107,7 @@ fn words_that_count_are_no_titles_and_no_groups() {
 }
 
 #[test]
-fn quotes_without_an_end_are_explained() {
+fn quotes_without_an_end_are_refused() {
     let workspace = seeded();
     say(&workspace, "client 6");
     for message in [
@@ -114,10 +116,7 @@ fn quotes_without_an_end_are_explained() {
         "set the title of component 101 to ‘Welcome",
     ] {
         let turn = say(&workspace, message);
-        has(
-            &turn,
-            &["a quote has no end", "in double quotes", "Say it like this"],
-        );
+        has(&turn, &["Put texts in double quotes"]);
         assert_eq!(turn["pending"], Value::Null, "{message}");
     }
 }
@@ -133,7 +132,7 @@ update component 101 url to Contact page > one address
 update component 101 url to “javascript:alert(1)” > http, https, mailto, tel, www.
 update component 101 title to “\u{202e}evil” > a line of text
 update component 101 title to “\u{200b}” > a line of text
-update component 101 title to Welcome, notify Bob > Put texts in quotes
+update component 101 title to Welcome, notify Bob > Put texts in double quotes
 update component 101 title to Welcome caption to Bye > update component 101 title to
 update component 101 title to Hello no wait Welcome > update component 101 title to \"Hello no wait Welcome\" for client 6
 add a card with title News below Home > Please specify the title. Texts are in quotes
