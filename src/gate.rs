@@ -211,6 +211,17 @@ impl Gates {
         Err(or_look(task, Error::new(Code::GateOrder, message)))
     }
 
+    /// Drops records of what was seen in other git worktrees than the workspace.
+    pub(crate) fn forget_worktrees(&mut self) {
+        let has_worktree = |one: &Evidence| {
+            let origin = one.origin.as_ref();
+            origin.is_some_and(|origin| origin.worktree.is_some())
+        };
+        let is_kept = |record: &Record| !record.evidence.iter().any(has_worktree);
+        self.gates.retain(|_, record| is_kept(record));
+        self.criteria.retain(|_, record| is_kept(record));
+    }
+
     pub(crate) fn rounds_exceeded(&self) -> bool {
         self.failures.len() > ROUNDS_MAX as usize
     }

@@ -12,7 +12,7 @@ pub(crate) use crate::template::{MANIFEST, OUTPUT_DIR};
 /// What stands above the folders of a workspace, made with them and not worth telling.
 const ABOVE: [&str; 2] = ["", "claudedocs"];
 
-const RUNS: &str = ".cleo/runs";
+pub(crate) const RUNS: &str = ".cleo/runs";
 
 /// Keeps the database, which is no text, out of version control, and drafts of whoever was killed.
 const IGNORE: &str = "cleo.db\ncleo.db-*\nagents.db\nagents.db-*\nruns/\n.new-*\n";
@@ -32,13 +32,15 @@ impl From<PathBuf> for Workspace {
 }
 
 impl Workspace {
-    /// Finds the workspace that `directory` is in, upward. In a worktree of a run, which lies below another `.cleo`, git
-    /// may have checked out a `.cleo` without a database, which is none.
+    /// Finds the workspace that `directory` is in, upward. In a worktree below another workspace, such as one of a run,
+    /// git may have checked out a `.cleo` without a database, which is none.
     pub(crate) fn find(directory: &Path) -> Result<Workspace> {
+        let has_database = |folder: &Path| folder.join(".cleo/cleo.db").exists();
+        let is_checked_out = |folder: &Path| {
+            folder.join(".git").is_file() && folder.ancestors().skip(1).any(has_database)
+        };
         let root = directory.ancestors().find(|folder| {
-            let part = folder.join(".cleo");
-            let is_below_another = || folder.iter().any(|name| name == ".cleo");
-            part.is_dir() && (part.join("cleo.db").exists() || !is_below_another())
+            has_database(folder) || folder.join(".cleo").is_dir() && !is_checked_out(folder)
         });
         match root {
             Some(root) => Ok(root.to_path_buf().into()),

@@ -92,12 +92,8 @@ fn choose(message: &str, options: &[Choosable]) -> Option<Option<String>> {
     let what = choice["what"].to_lowercase();
     let noun = choice.name("noun").map(|noun| noun.as_str().to_lowercase());
     let kind = noun.as_deref().and_then(component_type);
-    let ordinals =
-        "first|1st|second|2nd|third|3rd|fourth|4th|fifth|5th|sixth|6th|seventh|7th|eighth|8th";
-    let ordinal = ordinals
-        .split('|')
-        .position(|it| it == what)
-        .map(|at| at / 2);
+    let mut ordinals = "first|second|third|fourth|fifth|sixth".split('|');
+    let ordinal = ordinals.position(|it| it == what);
     let is_number = what.parse::<f64>().is_ok() && !what.contains(char::is_alphabetic);
     let is_count = is_number || COUNT.is_match(&what) && !options.is_empty();
     let counts = is_count && choice.name("title").is_none();

@@ -192,9 +192,10 @@ fn read(tool: Tool, sentence: &Sentence, captures: &Captures<'_>) -> Option<Call
         let (key, value) = state(word)?;
         updates.push((key.to_string(), value.into()));
     }
+    // "Add cards" does not say how many, "delete my cards" means more than one.
+    let is_plural = get("kind").is_some_and(|kind| kind.ends_with('s'));
+    (!tool.can_write() || !is_plural).then_some(())?;
     if tool == Tool::AddComponent {
-        // "Add cards" does not say how many.
-        (!get("kind").is_some_and(|kind| kind.ends_with('s'))).then_some(())?;
         let kind = get("kind").and_then(component_type);
         updates.extend(kind.map(|kind| ("component_type".to_string(), kind.into())));
         let id = get("id").map(|id| ("componentId".to_string(), canonical(id).into()));

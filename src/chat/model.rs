@@ -158,8 +158,8 @@ fn visible(text: &str) -> String {
 }
 
 /// Checks a call of a model against its message and returns what that does not say. A client and a component
-/// have to be in the message, or the client in the conversation. A call that writes has to begin with a verb
-/// for it, have every value where a sentence has one of its kind, and leave no word over.
+/// have to be in the message, or the client in the conversation, and every value where a sentence has one of its
+/// kind. A call that writes has to begin with a verb for it and leave no word over.
 fn check_words(call: &Call, sentence: &Sentence, client: Option<&str>) -> Result<(), String> {
     let named = sentence.client_or(client);
     if sentence.clients.len() > 1 || call.has("clientId") && Some(call.text("clientId")) != named {
@@ -171,14 +171,12 @@ fn check_words(call: &Call, sentence: &Sentence, client: Option<&str>) -> Result
     if !id.is_empty() && !cut(&mut left, &numbered, |_| true) {
         return Err(format!("component {id}"));
     }
-    if !call.tool.can_write() {
-        return Ok(());
-    }
+    let (criteria, updates) = (call.object("criteria"), call.object(call.tool.updates()));
     let verbs = format!(r"^(?:{})\b", Tool::VERBS[call.tool as usize]);
-    if needs_sentence(call.tool) || !cut(&mut left, &verbs, |_| true) {
+    let has_verb = !call.tool.can_write() || cut(&mut left, &verbs, |_| true);
+    if needs_sentence(call.tool) || !has_verb {
         return Err(call.tool.name().to_string());
     }
-    let (criteria, updates) = (call.object("criteria"), call.object(call.tool.updates()));
     let criteria = criteria.iter().map(|pair| (true, pair));
     for (is_criterion, (key, value)) in criteria.chain(updates.iter().map(|pair| (false, pair))) {
         let field = find_field(call.tool.fields(), key);
@@ -204,7 +202,7 @@ fn check_words(call: &Call, sentence: &Sentence, client: Option<&str>) -> Result
         }
     }
     let between = [' ', '\t', '\n', ',', '.', '!', CLIENT, BARE];
-    let mut words = left.split(between);
+    let mut words = left.split(between).filter(|_| call.tool.can_write());
     match words.find(|word| !word.is_empty() && !contains_word(FILLERS, word)) {
         Some(word) => Err(word.to_string()),
         None => Ok(()),

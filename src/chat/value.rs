@@ -9,16 +9,16 @@ use super::vocabulary::{COMPONENT, DESIGN, Field, contains_word, find_field};
 use super::{Call, Tool};
 use crate::error::{self, Code, Error, shortened, steers};
 
-/// Longest text, address and name, in characters.
+/// Longest text and address, in characters.
 const TEXT_MAX: usize = 10_000;
 const ADDRESS_MAX: usize = 2_000;
-const NAME_MAX: usize = 100;
 
 pub(super) const COLORS: &str = "aqua|black|blue|fuchsia|gray|green|grey|lime|maroon|navy|olive|orange|purple|red|\
     silver|teal|transparent|white|yellow";
 
 patterns! {
     COLOR = format!("^(?:#(?:[0-9a-f]{{3}}){{1,2}}|{COLORS})$");
+    NAME = r"^\w(?:[\w ,.'&+-]{0,98}[\w.])?$";
     ADDRESS =
         r"(?i)^(?:/|/[^/\s\\][^\s\\]*|(?:https?://|mailto:|tel:|www\.)[^/\s\\][^\s\\]*)$";
     /// What makes more than one address of it, or a sentence.
@@ -69,7 +69,7 @@ impl Kind {
             Kind::Moment => crate::clock::parse_moment(&text).map(Value::from),
             Kind::Color => keep_if(COLOR.is_match(&word)),
             Kind::Text => keep_if(length <= TEXT_MAX),
-            Kind::Name => keep_if((1..=NAME_MAX).contains(&length) && text == text.trim()),
+            Kind::Name => keep_if(NAME.is_match(&text)),
             Kind::Address => {
                 keep_if(length <= ADDRESS_MAX && ADDRESS.is_match(&text) && !MORE.is_match(&text))
             }

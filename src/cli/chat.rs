@@ -8,7 +8,7 @@ use clap::{Args, Subcommand};
 
 use super::Face;
 use super::screen::{Screen, Tone, count};
-use crate::chat::{ChatAgent, Turn};
+use crate::chat::{ChatAgent, Pending, Turn};
 use crate::config::CHAT_PENDING_TTL;
 use crate::error::{Code, Error, Result};
 use crate::file::{Lines, stdin_unreadable};
@@ -69,22 +69,29 @@ pub(super) fn dispatch(face: &mut Face<'_>, arguments: Arguments) -> Result<Exit
 
 fn run(face: &mut Face<'_>, arguments: Arguments) -> Result<ExitCode> {
     match &arguments.message {
-        Some(message) => say(face, message, &arguments.conversation),
+        Some(message) => say(face, message, &arguments.conversation, &mut None),
         None => talk(face, &arguments.conversation),
     }
 }
 
-fn say(face: &mut Face<'_>, message: &str, conversation: &str) -> Result<ExitCode> {
+/// Says a message; `shown` is what waited when the caller was answered last.
+fn say(
+    face: &mut Face<'_>,
+    message: &str,
+    conversation: &str,
+    shown: &mut Option<Pending>,
+) -> Result<ExitCode> {
     let said = Said {
         message,
         conversation,
         pending_ttl: face.settings.number(CHAT_PENDING_TTL).unwrap_or(0),
         remarks: &[],
-        pending: None,
+        pending: shown.as_ref(),
     };
     let surroundings = face.surroundings()?;
     let model = trusted_model(face.settings, &surroundings)?;
     let turn = chat::turn(&surroundings, &said, model.as_ref())?;
+    shown.clone_from(&turn.pending);
     face.reply(&turn, &[], |screen| render(screen, &turn))
 }
 
@@ -95,7 +102,7 @@ fn talk(face: &mut Face<'_>, conversation: &str) -> Result<ExitCode> {
     face.surroundings()?.workspace()?;
     let is_person = stdin().is_terminal();
     let mut lines = Lines::new(stdin().lock(), TEXT_MAX);
-    let (mut ended, mut is_heard) = (ExitCode::SUCCESS, is_person);
+    let (mut ended, mut is_heard, mut shown) = (ExitCode::SUCCESS, is_person, None);
     loop {
         if is_person {
             face.output.eprint("you> ");
@@ -119,7 +126,7 @@ fn talk(face: &mut Face<'_>, conversation: &str) -> Result<ExitCode> {
             )),
         };
         is_heard = true;
-        let said = message.and_then(|message| say(face, message, conversation));
+        let said = message.and_then(|message| say(face, message, conversation, &mut shown));
         if let Err(error) = said {
             let code = face.output.error(face.name, error);
             if ended == ExitCode::SUCCESS {

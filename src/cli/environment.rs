@@ -19,7 +19,7 @@ use crate::ops::config::{Files, skills_dirs};
 use crate::ops::runs::{is_known, is_run};
 use crate::ops::{Assignment, Defaults, Rights, Surroundings};
 use crate::runner::agent::GateVariables;
-use crate::workspace::Workspace;
+use crate::workspace::{RUNS, Workspace};
 
 /// Most characters that are kept of what can be no address.
 const ADDRESS_SHOWN: usize = 100;
@@ -147,6 +147,10 @@ pub(super) fn surroundings(
         rights: Rights::default(),
         defaults: Defaults::from(settings),
     };
+    // Whoever stands in a worktree of a run works for it.
+    if surroundings.assignment.run.is_none() {
+        surroundings.assignment.run = run_of(&surroundings.directory);
+    }
     // A criterion may use cleo in a workspace of its own, in which it is no agent.
     if let Some(judge) = setting("CLEO_JUDGE")?.filter(|run| is_run(run))
         && let Ok(workspace) = surroundings.workspace()
@@ -155,6 +159,14 @@ pub(super) fn surroundings(
         surroundings.assignment.run.get_or_insert(judge);
     }
     Ok(surroundings)
+}
+
+/// Returns the run in one of whose worktrees a directory is.
+fn run_of(directory: &Path) -> Option<String> {
+    let mut folders = directory.ancestors();
+    let is_of_run = |folder: &&Path| folder.parent().is_some_and(|above| above.ends_with(RUNS));
+    let name = folders.find(is_of_run)?.file_name()?.to_str()?;
+    is_run(name).then(|| name.to_string())
 }
 
 /// Finds the working directory. Without one, a workspace that is named in full can still be used;

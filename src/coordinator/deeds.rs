@@ -266,9 +266,14 @@ impl Engine<'_> {
     /// conversation of that attempt where there is one.
     pub(super) fn instruct(&mut self, step: usize, spawned: spawn::Spawned) -> Result<()> {
         if self.slots[step].attempt > 0 {
-            let faults = self.lacks(step)?.faults;
-            let faults: Vec<String> = faults.iter().map(prompt::told).collect();
+            let lacks = self.lacks(step)?.faults;
             let before = self.track.task(self.tasks[step]);
+            let told = before.and_then(|before| before.history.last());
+            let told = told.map(|told| told.missing.clone()).unwrap_or_default();
+            let faults = match told.is_empty() {
+                true => lacks.iter().map(prompt::told).collect(),
+                false => told,
+            };
             let conversation = before.and_then(|before| before.conversation.clone());
             let resumes = self
                 .worker(step)

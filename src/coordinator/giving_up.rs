@@ -67,6 +67,10 @@ pub(crate) fn cancel(surroundings: &Surroundings, id: &str) -> Result<Cancelled>
     let workspace = surroundings.workspace()?;
     let mut agency = opened(&workspace, surroundings, id)?;
     let run = agency.read()?.run(id)?;
+    let assigned = &surroundings.assignment;
+    if run.as_ref().map(|run| &run.user) != assigned.run.as_ref() {
+        assigned.refuse_agent("cancels only runs that it began")?;
+    }
     if run.is_some_and(|run| run.kind == RunKind::Execution) {
         let (clock, by) = (&surroundings.clock, &surroundings.actor);
         return executions::cancel(&mut agency, clock, id, None, by).map(|run| Cancelled {
@@ -235,9 +239,6 @@ fn settle(
     })?;
     let options = begun(&run, &events).map(|(options, _)| options);
     let isolated = options.ok().filter(|options| options.isolate && is_own);
-    if let Some(options) = &isolated {
-        parts::open_unmerged(&mut context, &track, &run, options.lease())?;
-    }
     let released = parts::release_all(&mut context, &run.id, |_| true)?;
     for task in completed(&mut context, &track, &run.id)? {
         let completed = Told::of(task);

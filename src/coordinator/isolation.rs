@@ -5,11 +5,11 @@ use std::time::Duration;
 
 use super::engine::Engine;
 use super::machine::Fact;
-use super::prompt;
 use super::trees::{Declared, Merge, Tree, Trees};
+use super::{parts, prompt};
 use crate::error::{Code, Error, Result, quote};
 use crate::id::TaskId;
-use crate::ops::complete::{Completion, Lacking, check_all, complete_checked, lacking};
+use crate::ops::complete::{Completion, Lacking, check_all, complete_with_parts, lacking};
 use crate::ops::gates::{self, Extent, Renewal};
 use crate::ops::{Context, require};
 use crate::run::Outcome;
@@ -40,6 +40,9 @@ impl Engine<'_> {
                 return Err(trees.gone(&tree));
             }
             self.leave_tree(step)?;
+        }
+        if self.trees.is_some() {
+            self.give_back_parts(self.tasks[step])?;
         }
         let Some(trees) = &self.trees else {
             return Ok(self.context.workspace.root.clone());
@@ -160,12 +163,7 @@ impl Engine<'_> {
         if let Err(error) = reported {
             return self.not_home(commit.as_deref(), &error);
         }
-        let parts = self.prove_parts(id);
-        let done = parts.and_then(|lacking| match lacking {
-            Some(lacking) => Ok((id, Err(lacking))),
-            None => self.done_at_home(id, epoch),
-        });
-        let mut done = match done {
+        let mut done = match self.done_at_home(id, epoch) {
             Ok(done) => done,
             Err(error) => {
                 // Unproven work is not left merged. Where this fails, the next turn takes it back.
@@ -255,14 +253,26 @@ impl Engine<'_> {
     /// Completes a step in the workspace, where all its commands must pass: git may have held less than its
     /// worktree did.
     fn done_at_home(&mut self, id: TaskId, epoch: Option<u32>) -> Result<Completion> {
+        let parts = self.reviewed_below(id)?;
+        if let Some(lacking) = self.prove_parts(&parts)? {
+            return Ok((id, Err(lacking)));
+        }
         let lacking = self.prove_at_home(id, epoch)?;
         if !lacking.faults.is_empty() {
             return Ok((id, Err(lacking)));
         }
-        let checks = check_all(&mut self.context, &[(id, epoch)], &mut self.required);
+        let parts = parts.iter().map(|part| (part.task, Some(part.epoch)));
+        let tasks = Vec::from_iter(parts.chain([(id, epoch)]));
+        let checks = check_all(&mut self.context, &tasks, &mut self.required);
         // A kill in between leaves proven work merged, and no completed work unmerged.
         self.keep_merge()?;
-        Ok(complete_checked(&mut self.context, checks)?.remove(0))
+        let (last, mut done) = complete_with_parts(&mut self.context, checks)?;
+        if let (true, Err(lacking)) = (last != id, &mut done) {
+            for fault in &mut lacking.faults {
+                *fault = parts::of_part(last, fault);
+            }
+        }
+        Ok((id, done))
     }
 
     /// Looks at what a task lacks in the workspace, after its commands have run there.

@@ -13,7 +13,6 @@ use crate::file::read_start;
 use crate::id::TaskId;
 use crate::ops::Context;
 use crate::ops::complete::Lacking;
-use crate::ops::runs::is_run;
 use crate::ops::tasks::Moved;
 use crate::run::log::LOG_MAX;
 use crate::run::told::{Told, kind};
@@ -127,16 +126,6 @@ pub(super) fn is_completed_within(context: &mut Context, id: TaskId, run: &str) 
         context.read(|tasks| Ok((last_completion(tasks, id)?, tasks.gates(id)?)))?;
     let is_own = |last: Recorded| last.by == run && is_by_run(&last);
     Ok(last.is_some_and(is_own) && gates.forced.is_none())
-}
-
-/// Returns the run whose agent completed a task; none where somebody else did.
-pub(super) fn completing_agent(
-    transaction: &dyn Transaction,
-    id: TaskId,
-) -> Result<Option<String>> {
-    let last = last_completion(transaction, id)?;
-    let last = last.filter(|last| is_run(&last.by) && !is_by_run(last));
-    Ok(last.map(|last| last.by))
 }
 
 fn last_completion(transaction: &dyn Transaction, id: TaskId) -> Result<Option<Recorded>> {

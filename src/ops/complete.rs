@@ -193,6 +193,26 @@ pub(crate) fn complete_checked(context: &mut Context, checks: Checks) -> Result<
     })
 }
 
+/// Completes a task, the last, and before it the parts that its agent left under review: all in one transaction, or
+/// none. What the run cannot show itself of a part, because only the agent chose by what, counts by its word.
+pub(crate) fn complete_with_parts(context: &mut Context, checks: Checks) -> Result<Completion> {
+    context.write_if(|transaction| {
+        let mut checks = checks.0.into_iter().peekable();
+        while let Some((id, check)) = checks.next() {
+            let is_part = checks.peek().is_some();
+            let done = match check {
+                Ok(check) => Check { is_part, ..check }.complete(transaction, id),
+                Err(error) => Err(error.into()),
+            };
+            if !is_part || done.is_err() {
+                let keep = done.is_ok();
+                return Ok(((id, done), keep));
+            }
+        }
+        Err(Error::new(Code::Internal, "there is no task to complete"))
+    })
+}
+
 /// Looks at what agents left; the manifest is read once for all of them. What cannot be read is left to
 /// the completion to tell.
 fn look<'a>(workspace: &Workspace, checks: impl Iterator<Item = &'a mut Check>) {
@@ -239,6 +259,8 @@ struct Check {
     unmerged: Option<Unmerged>,
     caller: Caller,
     force: bool,
+    /// Whether it is a part that an agent of the run finished.
+    is_part: bool,
     trust: Trust,
     /// The criteria that count, where a run claimed the task.
     criteria: Option<Vec<String>>,
@@ -286,6 +308,7 @@ impl Check {
             workspace,
             caller,
             force,
+            is_part: false,
             trust: Trust::new(&context.surroundings, &context.workspace),
             criteria: context.surroundings.assignment.criteria.get(&id).cloned(),
         })
@@ -303,7 +326,8 @@ impl Check {
         let is_shown = task.status == TaskStatus::Done && !is_unearned(transaction, id)?;
         // Under the claim of a run the work is verified even if the task is done.
         if !is_shown || self.caller.epoch.is_some() {
-            let there = self.found(transaction, &task)?;
+            let mut there = self.found(transaction, &task)?;
+            (there.faults).retain(|fault| !(self.is_part && is_word(fault)));
             if !there.faults.is_empty() {
                 return Err(there.into());
             }
@@ -406,6 +430,11 @@ impl Check {
             .map(|reason| format!("completed by force: {reason}"));
         Ok(found.warnings.into_iter().chain(forced).collect())
     }
+}
+
+/// Returns whether a fault says only that nobody but an agent has shown something, by a command that it chose.
+pub(crate) fn is_word(fault: &Error) -> bool {
+    matches!(fault.code, Code::EvidenceStale | Code::Untrusted)
 }
 
 /// Returns true if a task is closed by [`complete`] alone, because it has to be shown first that it is done.

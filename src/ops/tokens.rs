@@ -106,6 +106,7 @@ pub(crate) fn create(
     scope: Scope,
     lasts: Option<u64>,
 ) -> Result<Created> {
+    surroundings.assignment.refuse_agent("makes no tokens")?;
     let user = user.trim();
     if !(1..=USER_MAX).contains(&user.chars().count()) || user.contains(steers) {
         let message = format!("a user is one line of at most {USER_MAX} visible characters");
@@ -150,6 +151,9 @@ pub(crate) fn list(surroundings: &Surroundings) -> Result<Listed> {
 
 /// Takes a token away: from now on nobody is let in with it.
 pub(crate) fn revoke(surroundings: &Surroundings, id: &str) -> Result<Revoked> {
+    surroundings
+        .assignment
+        .refuse_agent("takes no tokens away")?;
     let path = place(surroundings)?;
     let _turn = turn(&path)?;
     let mut kept = kept(&path)?;

@@ -52,9 +52,9 @@ proves-more)
     [ "$CLEO_TASK_ID" = T2 ] || cleo verify T2 --gate implemented --note 'I read it' >"$here/proved" 2>&1
     work && say complete
     ;;
-# Works, and opens an earlier task again.
+# Works, while a person opens an earlier task again.
 reopens)
-    [ "$CLEO_TASK_ID" = T2 ] || cleo reopen T2 >"$here/reopened" 2>&1
+    [ "$CLEO_TASK_ID" = T2 ] || env -u CLEO_RUN_ID -u CLEO_AGENT -u CLEO_TASK_ID cleo reopen T2 >"$here/reopened" 2>&1
     work && say complete
     ;;
 # Works, and has nobody read the manifest any more.

@@ -577,7 +577,7 @@ fn agent_of_a_run_takes_no_task_from_the_run_or_another_agent() {
     workspace.ok("add Aside");
     let (exit, result) = run(&workspace, "T2 T3 T6 --jobs 2", "meddles");
     assert_eq!(exit, 0, "{result}");
-    let refused = "35 claim T3\n35 start T3\n35 release T6\n35 cancel T6\n6 complete T7 --force\n";
+    let refused = "35 claim T3\n35 start T3\n35 release T6\n6 cancel T6\n6 complete T7 --force\n";
     let own = "0 add Part --parent T2\n0 start T8\n0 complete T8\n";
     assert_eq!(workspace.read(".played/meddled"), [refused, own].concat());
     let statuses = statuses(&workspace);

@@ -3,7 +3,7 @@
 
 use std::path::Path;
 
-use super::Trees;
+use super::{Base, Tree, Trees};
 use crate::error::{Code, Error, Result};
 use crate::file::read_start;
 use crate::id;
@@ -41,6 +41,17 @@ impl Trees {
         found.push(self.rules_of_user(top, "core.attributesFile", "attributes")?);
         found.push(self.rules_of_user(top, "core.excludesFile", "ignore")?);
         Ok(id::digest(found.join("\0")))
+    }
+
+    /// Refuses a repository whose worktrees have other settings than its checkout, such as by `includeIf`: no work of
+    /// theirs could be merged.
+    pub(super) fn require_same_conversion(&self, tree: &Tree, base: &Base) -> Result<()> {
+        if base.conversion.as_ref() == Some(&self.conversion(&tree.top)?) {
+            return Ok(());
+        }
+        let message = "settings that decide what git commits (see `includeIf`) are others in a worktree than in the \
+            checkout; have them in both, or run without worktrees";
+        Err(Error::new(Code::InputInvalid, message).fix("git config --show-origin --list"))
     }
 
     /// Reads the file of rules that a setting names, or that git reads without it.

@@ -94,6 +94,7 @@ impl Trees {
         };
         let tree = trees.tree(PROBE);
         let made = trees.make(&tree, &base.commit, options);
+        let made = made.and_then(|()| trees.require_same_conversion(&tree, base));
         let ended = trees.end(&tree);
         made.and(ended).map(drop).map_err(|error| {
             let message = format!("no worktree can be made: {}", error.message);

@@ -15,7 +15,7 @@ use super::conversations::keep_turn;
 use crate::chat::answer::{Heard, hear};
 use crate::chat::model::{self, Advice};
 use crate::chat::value::brief;
-use crate::chat::{Chat, Pending, Sentence, Turn};
+use crate::chat::{Chat, Pending, Sentence, Tool, Turn};
 use crate::clock::{parse_moment, timestamp};
 use crate::error::{Code, Error, Result};
 use crate::llm::client::Client;
@@ -126,9 +126,14 @@ impl Talk<'_> {
         let client = |it: &Remark| Some(Sentence::read(&it.content).client_or(None)?.to_string());
         let mut last = self.said.remarks.iter().rev().take(REMARKS_MAX);
         self.chat.client = self.chat.client.take().or_else(|| last.find_map(client));
-        let (Some(pending), None) = (self.said.pending, &self.chat.pending) else {
+        let Some(pending) = self.said.pending else {
             return Ok(());
         };
+        if let Some(waiting) = self.chat.pending.take() {
+            // An answer is for what the caller was shown, and not for what somebody else asked for since.
+            self.chat.pending = Some(waiting).filter(|it| it.call() == pending.call());
+            return Ok(());
+        }
         let since = read_moment("created_at", &pending.created_at)?;
         let until = read_moment("expires", &pending.expires)?;
         // Times of one form are in the order of their bytes. What began to wait before something ceased to
@@ -145,7 +150,11 @@ impl Talk<'_> {
 
     /// Carries out what a caller holds as if it were asked for now, to no other end than that it waits.
     fn ask_again(&mut self, pending: &Pending) -> Result<()> {
-        let call = pending.next.clone().unwrap_or(pending.call());
+        let next = pending
+            .next
+            .clone()
+            .filter(|_| pending.tool == Tool::SearchComponent);
+        let call = next.unwrap_or(pending.call());
         if let Some(name) = call.args.keys().find(|name| !call.tool.takes(name)) {
             let (name, tool) = (brief(name), call.tool.name());
             return Err(refuse(format!("{name} is not what {tool} is given")));
@@ -155,9 +164,12 @@ impl Talk<'_> {
             return Err(error);
         }
         let asked = std::mem::replace(&mut self.turn, turn);
+        let is_other = |it: &Pending| it.changes != pending.changes && !pending.changes.is_empty();
         match &self.chat.pending {
-            Some(waiting) if waiting.candidates == pending.candidates => Ok(()),
-            Some(_) => Err(refuse("other components can be chosen now")),
+            Some(it) if it.candidates != pending.candidates || is_other(it) => {
+                Err(refuse("it has changed since"))
+            }
+            Some(_) => Ok(()),
             None => Err(refuse(asked.reply)),
         }
     }
@@ -172,9 +184,7 @@ fn check(said: &Said<'_>) -> Result<()> {
     if is_id(said.conversation) {
         return Ok(());
     }
-    let message = format!(
-        "the name of a conversation is 1 to {ID_MAX} of the characters a-z, A-Z, 0-9, `-`, `_`, `.` and `:`"
-    );
+    let message = format!("a conversation is named by 1 to {ID_MAX} of a-z, A-Z, 0-9 and `-_.:`");
     Err(Error::new(Code::InputInvalid, message))
 }
 

@@ -7,6 +7,7 @@ use crate::clock::{Clock, timestamp};
 use crate::error::{Code, Error, Result};
 use crate::gate::Criterion;
 use crate::id::TaskId;
+use crate::ops::tasks::is_within;
 use crate::ops::{Context, runs};
 use crate::store::Transaction;
 use crate::task::{Status, Task};
@@ -68,16 +69,13 @@ impl Caller {
     }
 
     /// Refuses an agent of a run that makes a task done in another way than by `complete`, which leaves the verdict
-    /// to the run, or moves one that is done from where the run looks for it.
+    /// to the run.
     pub(in crate::ops) fn refuse_done(&self, before: &Task, after: &Task) -> Result<()> {
-        let is_as_before = (before.status, before.parent) == (after.status, after.parent);
-        if after.status != Status::Done || is_as_before || self.run.is_none() {
+        if after.status != Status::Done || before.status == Status::Done || self.run.is_none() {
             return Ok(());
         }
         let id = after.id;
-        let message = format!(
-            "an agent of a run makes {id} done by `cleo complete` only, and moves it only before that"
-        );
+        let message = format!("an agent of a run makes {id} done by `cleo complete` only");
         Err(Error::new(Code::NotVerified, message).fix(format!("cleo complete {id}")))
     }
 
@@ -180,6 +178,25 @@ fn refuse_other(claim: &Claim, caller: &Caller) -> Result<()> {
     let id = claim.task;
     let message = format!("{run} holds {id} for another of its agents");
     Err(Error::new(Code::Claimed, message).fix(format!("cleo show {id}")))
+}
+
+/// Refuses an agent of a run that opens or gives up anything but its own task and its parts.
+pub(in crate::ops) fn refuse_beyond_own(context: &mut Context, id: TaskId) -> Result<()> {
+    let assigned = &context.surroundings.assignment;
+    let Some(run) = assigned.run.clone() else {
+        return Ok(());
+    };
+    let own = assigned.task;
+    let is_own = context.read(|transaction| match own {
+        Some(own) => is_within(transaction, id, own),
+        None => Ok(false),
+    })?;
+    if is_own || !runs::is_known(&context.workspace, &run)? {
+        return Ok(());
+    }
+    let message =
+        format!("an agent of a run opens and gives up only its own task and its parts, not {id}");
+    Err(Error::new(Code::StatusRefused, message).fix(format!("cleo show {id}")))
 }
 
 /// Refuses an agent that claims another task of its run: the run would wait for it.

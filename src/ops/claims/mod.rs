@@ -4,7 +4,8 @@ mod guard;
 mod next;
 
 pub(in crate::ops) use guard::{
-    Caller, check_clock, check_epoch, check_holder, no_removal, refuse_task_of_run,
+    Caller, check_clock, check_epoch, check_holder, no_removal, refuse_beyond_own,
+    refuse_task_of_run,
 };
 pub(crate) use next::{claim_next, nothing_ready};
 
@@ -12,7 +13,7 @@ use clap::Args;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 
-use super::tasks::{apart, is_split, move_task, not_ready, told};
+use super::tasks::{apart, is_split, move_task, not_ready, reviewed_by, told};
 use super::{Context, require};
 use crate::claim::{Claim, Lease};
 use crate::error::{Code, Error, Result};
@@ -345,8 +346,9 @@ pub(crate) fn heartbeat(
     })
 }
 
-/// Gives a task back: it is free, and pending if it was active. What somebody else holds is only
-/// taken from them by `force`, which is recorded.
+/// Gives a task back: it is free, and pending if it was active or a run had it under review; what was seen in the
+/// worktrees of that run proves nothing any more. What somebody else holds is only taken from them by `force`, which is
+/// recorded.
 pub(crate) fn release(
     context: &mut Context,
     id: TaskId,
@@ -357,8 +359,10 @@ pub(crate) fn release(
     context.write(|transaction| {
         let task = require(transaction, id)?;
         let forced = check_holder(transaction, &task, &caller, force, "release")?;
+        let is_reviewed = reviewed_by(transaction, id)?.is_some();
+        let is_under_way = task.status == Status::Active || is_reviewed;
         let ended = end(transaction, id, &caller)?;
-        let (task, changed) = match ended && task.status == Status::Active {
+        let (task, changed) = match ended && is_under_way {
             true => (
                 move_task(transaction, task, Status::Pending, &caller.now)?.task,
                 true,
@@ -368,6 +372,11 @@ pub(crate) fn release(
         let mut warnings = Vec::from_iter(forced);
         if !changed {
             warnings.push(format!("nobody holds {id}"));
+        }
+        if is_reviewed {
+            let mut gates = transaction.gates(id)?;
+            gates.forget_worktrees();
+            transaction.put_gates(id, &gates)?;
         }
         let claim = transaction.claim(id)?;
         Ok(Claimed {

@@ -3,8 +3,8 @@
 use super::Check;
 use crate::error::{Code, Error, Result};
 use crate::id::TaskId;
-use crate::ops::claims::check_holder;
-use crate::ops::tasks::{Moved, is_within, refuse_cancelled};
+use crate::ops::claims::{self, check_holder, take_or_renew};
+use crate::ops::tasks::{Moved, move_task, refuse_cancelled, refuse_open_parts};
 use crate::ops::{Context, require, runs};
 use crate::task::Status;
 
@@ -25,12 +25,12 @@ pub(super) fn leave_to_run(
         return Ok(None);
     }
     let Some((run, is_under_way)) = runs::judge_of(&context.surroundings, &named, id)? else {
-        if let Some(run) = &check.caller.run
-            && runs::is_known(&context.workspace, run)?
-        {
-            refuse_unproven(context, check, id)?;
-        }
-        return Ok(None);
+        return match &check.caller.run {
+            Some(run) if runs::is_known(&context.workspace, run)? => {
+                leave_part(context, check, id, run)
+            }
+            _ => Ok(None),
+        };
     };
     let refused = |why: &str, fix| {
         Err(Error::new(
@@ -58,6 +58,7 @@ pub(super) fn leave_to_run(
             if let Some(fault) = found.faults.into_iter().next() {
                 return Err(fault);
             }
+            refuse_open_parts(transaction, id, Some(&run))?;
             warnings.push(format!("{run} completes {id} once its agent has ended"));
             warnings.extend(found.warnings);
         }
@@ -74,24 +75,54 @@ pub(super) fn leave_to_run(
     Ok(Some(moved))
 }
 
-/// Refuses an agent of a run that completes a task of no run by force, or by what is only in its worktree. Parts of its
-/// own it completes in the name of the run, which looks at them again.
-fn refuse_unproven(context: &mut Context, check: &Check, id: TaskId) -> Result<()> {
-    let own = context.surroundings.assignment.task;
-    let is_part = match own {
-        Some(own) if check.caller.run.as_ref() == Some(&check.caller.name) => {
-            context.read(|transaction| is_within(transaction, id, own))?
+/// Puts a part that an agent of a run finished in a git worktree under review: what is only there may never be merged,
+/// so that the run completes it once it holds in the workspace. Returns none for work in the workspace itself.
+fn leave_part(
+    context: &mut Context,
+    check: &Check,
+    id: TaskId,
+    run: &str,
+) -> Result<Option<Moved>> {
+    let refused = |why: String, fix| Err(Error::new(Code::StatusRefused, why).fix(fix));
+    let worktree = check.workspace.worktree();
+    match &worktree {
+        _ if check.force => {
+            let why = format!("no agent of a run completes {id} by force");
+            return refused(why, format!("cleo verify output {id}"));
         }
-        _ => false,
-    };
-    let (why, fix) = match check.workspace.worktree() {
-        _ if check.force => ("by force", format!("cleo verify output {id}")),
-        Some(_) if !is_part => (
-            "by what is in its worktree, but parts of its own task in the name of its run",
-            format!("cleo show {id}"),
-        ),
-        _ => return Ok(()),
-    };
-    let message = format!("no agent of a run completes {id} {why}");
-    Err(Error::new(Code::StatusRefused, message).fix(fix))
+        None => return Ok(None),
+        Some(_) if check.workspace.home_of_run().is_none() => {
+            let why = format!("an agent of a run completes {id} by no worktree of its own");
+            return refused(why, format!("cleo show {id}"));
+        }
+        Some(_) => {}
+    }
+    let lease = context.surroundings.defaults.lease;
+    let mut moved = context.write(|transaction| {
+        let task = require(transaction, id)?;
+        refuse_cancelled(&task)?;
+        check_holder(transaction, &task, &check.caller, false, "complete")?;
+        if task.status == Status::Done {
+            return move_task(transaction, task, Status::Done, &check.caller.now);
+        }
+        let found = check.found(transaction, &task)?;
+        if let Some(fault) = found.faults.into_iter().next() {
+            return Err(fault);
+        }
+        refuse_open_parts(transaction, id, Some(run))?;
+        // A helper may hold it under a name of its own.
+        claims::end(transaction, id, &check.caller)?;
+        let mut caller = check.caller.clone();
+        (caller.name, caller.epoch) = (run.to_string(), None);
+        let (claim, _) = take_or_renew(transaction, &task, &caller, lease)?;
+        let mut moved = move_task(transaction, task, Status::Review, &check.caller.now)?;
+        moved.claim = Some(claim);
+        moved.worktree = worktree;
+        let then = format!("{id} is under review: {run} completes it once it is merged");
+        moved.warnings = found.warnings;
+        moved.warnings.push(then);
+        Ok(moved)
+    })?;
+    context.warn(&mut moved.warnings);
+    Ok(Some(moved))
 }

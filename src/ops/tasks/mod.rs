@@ -22,8 +22,10 @@ pub(crate) use graph::{
     Analysis, Apart, Direction, Next, Part, Ready, Waves, analyze, apart, drawing, find_ready,
     find_waves, neighbor_tree, next, ready, told, warn_of_stuck, waves,
 };
-pub(crate) use moves::{Cancel, Moved, Start, cancel, reopen, start};
-pub(super) use moves::{finish, is_split, move_task, not_ready, open_parts, refuse_cancelled};
+pub(crate) use moves::{Cancel, Moved, Start, cancel, reopen, reviewed_by, start};
+pub(super) use moves::{
+    finish, is_split, move_task, not_ready, open_parts, refuse_cancelled, refuse_open_parts,
+};
 pub(crate) use patch::{ListField, Patch};
 pub(crate) use read::{
     Dependencies, HeldClaim, Links, Shown, TreeRow, deps, find, find_regex, list, list_or_find,

@@ -6,7 +6,9 @@ use serde::{Deserialize, Serialize};
 use crate::claim::{Claim, Lease};
 use crate::error::{Code, Error, Result};
 use crate::id::{self, TaskId};
-use crate::ops::claims::{self, Caller, check_holder, refuse_task_of_run, take_or_renew};
+use crate::ops::claims::{
+    self, Caller, check_holder, refuse_beyond_own, refuse_task_of_run, take_or_renew,
+};
 use crate::ops::runs::is_run;
 use crate::ops::{Context, require};
 use crate::store::{Tasks, Transaction, missing};
@@ -136,6 +138,7 @@ pub(crate) fn cancel(context: &mut Context, request: Cancel) -> Result<Moved> {
     if let Some(reason) = &reason {
         check_note(reason)?;
     }
+    refuse_beyond_own(context, id)?;
     let mut moved = context.write(|transaction| {
         let mut task = require(transaction, id)?;
         if task.status == Status::Done {
@@ -177,6 +180,7 @@ pub(crate) fn cancel(context: &mut Context, request: Cancel) -> Result<Moved> {
 /// Takes a closed task up again.
 pub(crate) fn reopen(context: &mut Context, id: TaskId) -> Result<Moved> {
     let now = context.now();
+    refuse_beyond_own(context, id)?;
     let mut moved = context.write(|transaction| {
         let task = require(transaction, id)?;
         if !task.is_closed() {
@@ -205,15 +209,8 @@ pub(in crate::ops) fn finish(
 ) -> Result<Moved> {
     let id = task.id;
     refuse_cancelled(&task)?;
-    let open = open_below(transaction, id)?;
-    if !open.is_empty() && !force {
-        let message = format!("{id} has children that are not done: {}", named(&open));
-        return Err(Error::new(Code::HasChildren, message)
-            .fix(format!("cleo show {}", open[0]))
-            .or(
-                "complete it anyway, which is recorded",
-                format!("cleo complete {id} --force"),
-            ));
+    if !force {
+        refuse_open_parts(transaction, id, None)?;
     }
     let early = early(transaction, &task)?;
     let mut moved = move_task(transaction, task, Status::Done, now)?;
@@ -222,6 +219,34 @@ pub(in crate::ops) fn finish(
         moved.unblocked = transaction.unblocked_by(id)?;
     }
     Ok(moved)
+}
+
+/// Refuses to complete a task with open parts, but for those that this run completes before it.
+pub(in crate::ops) fn refuse_open_parts(
+    transaction: &dyn Transaction,
+    id: TaskId,
+    run: Option<&str>,
+) -> Result<()> {
+    let open = keep(open_below(transaction, id)?, |part| {
+        Ok(run.is_none() || reviewed_by(transaction, *part)?.as_deref() != run)
+    })?;
+    let Some(first) = open.first() else {
+        return Ok(());
+    };
+    let message = format!("{id} has children that are not done: {}", named(&open));
+    let anyway = "complete it anyway, which is recorded";
+    Err(Error::new(Code::HasChildren, message)
+        .fix(format!("cleo show {first}"))
+        .or(anyway, format!("cleo complete {id} --force")))
+}
+
+/// Returns the run that holds a task under review, to complete it.
+pub(crate) fn reviewed_by(transaction: &dyn Transaction, id: TaskId) -> Result<Option<String>> {
+    if transaction.status(id)? != Some(Status::Review) {
+        return Ok(None);
+    }
+    let holder = transaction.claim(id)?.and_then(|claim| claim.holder);
+    Ok(holder.filter(|holder| is_run(holder)))
 }
 
 /// Refuses to complete what was given up; neither a proof nor force helps there.

@@ -1,7 +1,7 @@
 //! Tasks that the agent of another one took on in its worktree.
 
 use super::proof::run;
-use super::{git, repository};
+use super::{AGENT, git, repository};
 use crate::world::TestWorkspace;
 
 fn status(workspace: &TestWorkspace, task: &str) -> String {
@@ -35,7 +35,7 @@ fn parts_are_done_once_they_hold_in_the_workspace() {
         let script = split(&workspace, then);
         let (ended, result) = run(&workspace, "T1", &script);
         let told = workspace.read("../told");
-        assert!(told.contains("\"unblocked\""), "{told}");
+        assert!(told.contains("T3 is under review"), "{told}");
         assert_eq!(ended, exit, "{then}: {result}");
         assert_eq!(
             ["T1", "T3"].map(|id| status(&workspace, id)),
@@ -50,9 +50,6 @@ fn parts_are_done_once_they_hold_in_the_workspace() {
             assert_eq!(failed, 80, "{result}");
             assert_eq!(status(&workspace, "T3"), "done");
         } else {
-            // What was only seen in the worktree proves nothing any more.
-            let standing = workspace.json(&["verify", "T3"]);
-            assert_ne!(standing["result"]["criteria"][0]["state"], "proven");
             // The part is work for the agent of its task again.
             let resumed =
                 workspace.json(&["runs", "resume", result["run"]["id"].as_str().unwrap()]);
@@ -62,37 +59,46 @@ fn parts_are_done_once_they_hold_in_the_workspace() {
 }
 
 #[test]
-fn parts_are_completed_in_the_name_of_the_run_and_stay_where_they_are() {
+fn helpers_of_an_agent_finish_parts_too() {
     let workspace = repository();
     let add = "cleo add Part --parent T1 --acceptance 'part :: test -f part.txt'";
     let script = split(&workspace, "").replace(add, &format!("{add} && export CLEO_AGENT=helper"));
-    run(&workspace, "T1", &script);
-    let told = workspace.read("../told");
-    assert!(told.contains("by what is in its worktree"), "{told}");
-    assert_ne!(status(&workspace, "T3"), "done");
-
-    let workspace = repository();
-    let move_it = "cleo update T3 --parent T2 >$CLEO_ROOT/../moved 2>&1";
-    let script = split(&workspace, move_it);
+    let script = script.replace("told 2>&1", "told 2>&1; export CLEO_AGENT=$CLEO_RUN_ID");
     let (exit, result) = run(&workspace, "T1", &script);
     assert_eq!(exit, 0, "{result}");
-    let told = workspace.read("../moved");
-    assert!(told.contains("moves it only before that"), "{told}");
+    assert_eq!(status(&workspace, "T3"), "done");
+}
 
-    // What they hang on can be moved, and they are found there.
+#[test]
+fn parts_that_were_moved_are_given_back() {
+    for move_it in ["cleo update T3 --parent T2", "cleo archive T3"] {
+        let workspace = repository();
+        let script = split(&workspace, &format!("{move_it} >&2; exit 3"));
+        let (exit, result) = run(&workspace, "T1", &script);
+        assert_eq!(exit, 80, "{result}");
+        assert_eq!(status(&workspace, "T3"), "pending", "{move_it}");
+        // What was only seen in the worktree proves nothing any more.
+        let standing = workspace.json(&["verify", "T3"]);
+        assert_eq!(
+            standing["result"]["criteria"][0]["state"], "unproven",
+            "{move_it}"
+        );
+    }
+}
+
+#[test]
+fn a_task_is_not_finished_while_it_has_parts_that_nobody_finished() {
     let workspace = repository();
-    let within = "cleo add Between --parent T1 && cleo add Part --parent T3 ";
-    let script = split(&workspace, "cleo update T3 --parent none >&2; exit 3");
-    let script = script
-        .replace("cleo add Part --parent T1 ", within)
-        .replace("claim T3", "claim T4");
-    let script = script
-        .replace("verify T3", "verify T4")
-        .replace("complete T3", "complete T4");
-    run(&workspace, "T1", &script);
+    let script = format!(
+        "sh {AGENT} works\n{{ cleo add Part --parent T1; cleo complete T1; }} >$CLEO_ROOT/../told 2>&1; exit"
+    );
+    let (exit, result) = run(&workspace, "T1", &script);
+    assert_eq!(exit, 80, "{result}");
     let told = workspace.read("../told");
-    assert!(told.contains("\"unblocked\""), "{told}");
-    assert_eq!(status(&workspace, "T4"), "pending");
+    assert!(
+        told.contains("T1 has children that are not done: T3"),
+        "{told}"
+    );
 }
 
 #[test]
@@ -101,7 +107,7 @@ fn what_agents_claimed_and_left_is_given_back_at_the_end() {
     let words = "run T1 --command";
     workspace.write(
         "../work.sh",
-        format!("cleo claim T2\nexec sh {} works\n", super::AGENT),
+        format!("cleo claim T2\nexec sh {AGENT} works\n"),
     );
     let script = format!("sh {}", workspace.path("../work.sh").display());
     let mut words: Vec<&str> = words.split(' ').collect();
