@@ -14,8 +14,6 @@ use super::screen::Tone;
 use crate::embedded;
 use crate::error::{Code, Error, Result, nearest};
 
-const FOLDER: &str = "docs/schemas/";
-
 #[derive(Args)]
 #[command(after_help = "\
 Examples:
@@ -56,7 +54,7 @@ pub(super) fn run(face: &mut Face<'_>, arguments: Arguments) -> Result<ExitCode>
         });
     }
     let name = arguments.name.join(".");
-    let text = text(&name).ok_or_else(|| {
+    let text = embedded::schema(&name).ok_or_else(|| {
         let error = Error::new(Code::Usage, format!("there is no schema `{name}`"));
         match nearest(&name, names().iter().map(String::as_str)) {
             Some(near) => error.fix(format!("cleo schema {near}")),
@@ -66,13 +64,8 @@ pub(super) fn run(face: &mut Face<'_>, arguments: Arguments) -> Result<ExitCode>
     Ok(face.output.print_document(&text))
 }
 
-pub(super) fn text(command: &str) -> Option<String> {
-    embedded::text(&format!("{FOLDER}{command}.json"))
-}
-
 fn names() -> Vec<String> {
-    let names = embedded::names(FOLDER).filter_map(|name| name.strip_suffix(".json"));
-    let mut names: Vec<String> = names.map(str::to_string).collect();
+    let mut names: Vec<String> = embedded::schemas().map(str::to_string).collect();
     names.sort_unstable();
     names
 }

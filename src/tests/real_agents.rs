@@ -12,13 +12,15 @@ use crate::runner::agent::{Ended, Invocation, Job, Limits, Runner, Runners, Sign
 use serde_json::json;
 use tempfile::TempDir;
 
-use super::delivery::{GOOD, OUTPUT, check, entry_with, spawned};
+use super::delivery::{GOOD, OUTPUT, entry_with, spawned};
 use super::model::{Model, Step, say};
 use super::world::{CLEO, TestWorkspace, add, document, left_out, spawn};
 
 const DONE: &str = "Research complete. See MANIFEST.jsonl for summary.";
 /// Longer than any attempt takes.
 const LONG: Duration = Duration::from_secs(150);
+/// Has Gemini do all in the process that is started.
+const ONE_PROCESS: &str = "GEMINI_CLI_NO_RELAUNCH";
 
 /// A real program that does not see the variables of whoever runs the tests.
 struct Clean(Box<dyn Runner>);
@@ -132,6 +134,7 @@ fn surroundings(name: &str, home: &Path, url: &str, programs: &Path) -> Vec<(Str
     ];
     let dummy = || "dummy".to_string();
     let yes = || "1".to_string();
+    let unpacked = programs.join("../home/.cache/copilot");
     match name {
         "claude" => pairs.extend([
             ("ANTHROPIC_BASE_URL", url.to_string()),
@@ -158,6 +161,8 @@ fn surroundings(name: &str, home: &Path, url: &str, programs: &Path) -> Vec<(Str
                 ("GEMINI_API_KEY", dummy()),
                 ("GEMINI_MODEL", "gemini-2.5-pro".to_string()),
                 ("GOOGLE_GEMINI_BASE_URL", url.to_string()),
+                // Else it starts itself again, with more memory than any test needs.
+                (ONE_PROCESS, "true".to_string()),
             ]);
         }
         "opencode" => {
@@ -178,6 +183,11 @@ fn surroundings(name: &str, home: &Path, url: &str, programs: &Path) -> Vec<(Str
             ("COPILOT_PROVIDER_BASE_URL", format!("{url}/v1")),
             ("COPILOT_PROVIDER_API_KEY", dummy()),
             ("COPILOT_MODEL", "gpt-4.1".to_string()),
+            // It has unpacked itself there when it was installed.
+            (
+                "COPILOT_PKG_CACHE_HOME",
+                unpacked.to_string_lossy().into_owned(),
+            ),
         ]),
         _ => panic!("{name} is no program"),
     }
@@ -198,48 +208,19 @@ fn work(workspace: &TestWorkspace, output: &str, entry: &str) -> Vec<Step> {
     ]
 }
 
-fn does_its_work(name: &str) {
-    let workspace = spawned();
-    let model = Model::start(&[("work", work(&workspace, OUTPUT, &entry_with(json!({}))))]);
-    let Some(agent) = Agent::find(name, &model.url, workspace.root()) else {
-        return;
-    };
-    let ended = agent.play("work");
-    assert_eq!(ended.outcome, Some(Outcome::Ok), "{ended:#?}");
-    assert_eq!(ended.message.as_deref(), Some(DONE), "{ended:#?}");
-    assert!(ended.conversation.is_some());
-    assert_eq!(ended.denied, [""; 0]);
-    check(&workspace, 0, "");
-}
-
-fn lies_and_repairs_it_in_the_same_conversation(name: &str) {
-    let workspace = spawned();
-    let work = work(&workspace, OUTPUT, &entry_with(json!({})));
-    let model = Model::start(&[("lie", vec![say(DONE)]), ("repair", work)]);
-    let Some(agent) = Agent::find(name, &model.url, workspace.root()) else {
-        return;
-    };
-    let ended = agent.play("lie");
-    assert_eq!(ended.outcome, Some(Outcome::Ok), "{ended:#?}");
-    assert_eq!(ended.message.as_deref(), Some(DONE));
-    let missing = workspace.json(&["verify", "output", "T1"]);
-    assert_eq!(missing["success"], false, "{missing:#}");
-    let mut job = agent.job("repair");
-    job.resume.clone_from(&ended.conversation);
-    let ended = agent.drive(&job);
-    assert_eq!(ended.outcome, Some(Outcome::Ok), "{ended:#?}");
-    check(&workspace, 0, "");
-}
-
 /// The whole of it: cleo starts the program, catches the lie, and has it mended in the same conversation.
+/// Meanwhile the model is overloaded once, and the connection breaks once where the program tries again.
 fn lies_once_in_a_run_which_has_it_mended(name: &str) {
     let workspace = TestWorkspace::new();
     add(
         &workspace,
         &[json!({"title": "Paint it", "description": "PLAY: lie"})],
     );
-    let mut steps = vec![Step::Lie(DONE.to_string())];
+    let mut steps = vec![Step::Fail(529, 1), Step::Lie(DONE.to_string())];
     steps.extend(work(&workspace, OUTPUT, &entry_with(json!({}))));
+    if name != "gemini" {
+        steps.insert(steps.len() - 1, Step::Break);
+    }
     let model = Model::start(&[("lie", steps)]);
     let Some(agent) = Agent::find(name, &model.url, workspace.root()) else {
         return;
@@ -285,6 +266,12 @@ fn writes_nothing_when_it_may_only_read(name: &str) {
     job.tools = vec!["Read".to_string()];
     let ended = agent.drive(&job);
     assert!(!workspace.path(OUTPUT).exists(), "{ended:#?}");
+    if name == "claude" {
+        // What it may not do is named though it says that it is done.
+        assert_eq!(ended.outcome, Some(Outcome::Ok), "{ended:#?}");
+        assert_eq!(ended.message.as_deref(), Some(DONE));
+        assert_eq!(ended.denied, ["Write", "Bash"]);
+    }
     let verdict = workspace.json(&["verify", "output", "T1"]);
     assert_eq!(verdict["success"], false, "{ended:#?}");
 }
@@ -305,19 +292,6 @@ fn is_not_let_in_by_its_model(name: &str) {
     ends(name, vec![(steps, |_| {}, Outcome::AgentError)]);
 }
 
-fn goes_on_after_its_model_was_overloaded_once(name: &str) {
-    let steps = vec![Step::Fail(529, 1), say(DONE)];
-    ends(name, vec![(steps, |_| {}, Outcome::Ok)]);
-}
-
-fn goes_on_or_fails_after_a_cut_stream(name: &str) {
-    let outcome = match name {
-        "gemini" => Outcome::AgentError,
-        _ => Outcome::Ok,
-    };
-    ends(name, vec![(vec![Step::Break, say(DONE)], |_| {}, outcome)]);
-}
-
 /// An answer that the model cut because it was too long; some say that all is well.
 fn tells_a_cut_answer_or_not(name: &str) {
     let outcome = match name {
@@ -331,9 +305,11 @@ fn tells_a_cut_answer_or_not(name: &str) {
 fn is_ended_while_its_model_is_silent(name: &str) {
     let workspace = TestWorkspace::new();
     let model = Model::start(&[("silence", vec![Step::Hang, say(DONE)])]);
-    let Some(agent) = Agent::find(name, &model.url, workspace.root()) else {
+    let Some(mut agent) = Agent::find(name, &model.url, workspace.root()) else {
         return;
     };
+    // All that it has started ends as well.
+    agent.environment.retain(|(name, _)| name != ONE_PROCESS);
     let stop = AtomicBool::new(false);
     let ended = thread::scope(|scope| {
         scope.spawn(|| {
@@ -370,10 +346,8 @@ fn finds_no_server(name: &str) {
 macro_rules! each_program {
     ($($program:ident)+) => {
         $(mod $program {
-            each_program!(@tests $program does_its_work lies_and_repairs_it_in_the_same_conversation
-                lies_once_in_a_run_which_has_it_mended writes_nothing_when_it_may_only_read
-                is_refused_by_its_model is_not_let_in_by_its_model
-                goes_on_after_its_model_was_overloaded_once goes_on_or_fails_after_a_cut_stream
+            each_program!(@tests $program lies_once_in_a_run_which_has_it_mended
+                writes_nothing_when_it_may_only_read is_refused_by_its_model is_not_let_in_by_its_model
                 tells_a_cut_answer_or_not is_ended_while_its_model_is_silent finds_no_server);
         })+
     };
@@ -465,22 +439,9 @@ fn those_that_only_try_again_were_refused_when_they_are_ended() {
 }
 
 #[test]
-fn what_claude_may_not_do_is_named_though_it_says_that_it_is_done() {
-    let workspace = spawned();
-    let model = Model::start(&[("work", work(&workspace, OUTPUT, &entry_with(json!({}))))]);
-    let Some(agent) = Agent::find("claude", &model.url, workspace.root()) else {
-        return;
-    };
-    let mut job = agent.job("work");
-    job.tools = vec!["Read".to_string()];
-    let ended = agent.drive(&job);
-    assert_eq!(ended.outcome, Some(Outcome::Ok), "{ended:#?}");
-    assert_eq!(ended.message.as_deref(), Some(DONE));
-    assert_eq!(ended.denied, ["Write", "Bash"]);
-    assert_eq!(
-        workspace.json(&["verify", "output", "T1"])["success"],
-        false
-    );
+fn gemini_fails_after_a_cut_stream() {
+    let steps = vec![Step::Break, say(DONE)];
+    ends("gemini", vec![(steps, |_| {}, Outcome::AgentError)]);
 }
 
 #[test]
@@ -541,6 +502,9 @@ fn eight_at_once_write_to_one_manifest() {
             scope.spawn(move || {
                 let ended = agent.play(id);
                 assert_eq!(ended.outcome, Some(Outcome::Ok), "{id} {ended:#?}");
+                assert_eq!(ended.message.as_deref(), Some(DONE), "{id} {ended:#?}");
+                assert!(ended.conversation.is_some(), "{id} {ended:#?}");
+                assert_eq!(ended.denied, [""; 0], "{id} {ended:#?}");
             });
         }
     });

@@ -11,8 +11,8 @@ use super::notes::eprint_whole;
 use crate::cli::arguments::{Format, Globals};
 use crate::cli::fields::Fields;
 use crate::cli::jq::{Ended, Jq};
-use crate::cli::schema;
 use crate::cli::screen::clean;
+use crate::embedded;
 use crate::error::{Code, Error, Result, steers};
 use crate::reply::Envelope;
 
@@ -48,7 +48,7 @@ impl View {
         if self.fields.is_empty() {
             return Ok(());
         }
-        schema::text(command).map_or(Ok(()), |schema| self.fields.check(&schema))
+        embedded::schema(command).map_or(Ok(()), |schema| self.fields.check(&schema))
     }
 
     /// Refuses fields that no line of a stream has. The lines are the items of a list in the reply of a command.
@@ -56,7 +56,7 @@ impl View {
         if self.fields.is_empty() {
             return Ok(());
         }
-        schema::text(command).map_or(Ok(()), |schema| self.fields.check_lines(&schema, list))
+        embedded::schema(command).map_or(Ok(()), |schema| self.fields.check_lines(&schema, list))
     }
 
     pub(super) fn selects(&self) -> bool {
