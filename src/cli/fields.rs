@@ -11,7 +11,7 @@ use crate::error::{Code, Error, Result, nearest};
 #[derive(Clone, Debug, Default)]
 pub(super) struct Fields {
     paths: Vec<Vec<String>>,
-    /// Names of the objects of a result that have the first field of each path, which the result itself lacks.
+    /// Names of the objects of a result, and of its lists of objects, that can have the first field of each path.
     objects: Vec<Vec<String>>,
 }
 
@@ -46,13 +46,11 @@ impl Fields {
         let results = variants(&schema["properties"]["result"], &schema);
         for (path, objects) in self.paths.iter().zip(&mut self.objects) {
             let word = path[0].as_str();
-            if !results.iter().any(|result| has(result, word)) {
-                let fields = results.iter().flat_map(|result| fields_of(result));
-                let holders = fields.filter(|(_, field)| holds(field, &schema, word));
-                objects.extend(holders.map(|(name, _)| name.clone()));
-                if objects.is_empty() {
-                    return Err(unknown(word, find_first_names(&results, &schema)));
-                }
+            let fields = results.iter().flat_map(|result| fields_of(result));
+            let holders = fields.filter(|(_, field)| holds(field, &schema, word));
+            objects.extend(holders.map(|(name, _)| name.clone()));
+            if objects.is_empty() && !results.iter().any(|result| has(result, word)) {
+                return Err(unknown(word, find_first_names(&results, &schema)));
             }
             for word in path {
                 match names.get(word.as_str()) {
@@ -100,16 +98,16 @@ impl Fields {
     pub(super) fn pick(&self, result: &Value) -> Value {
         let mut picked = Value::Object(Map::new());
         for (path, objects) in self.paths.iter().zip(&self.objects) {
-            let list = find_list(result, &path[0]);
-            let object = objects.iter().find(|name| result.get(name).is_some());
-            match list.or(object).filter(|_| result.get(&path[0]).is_none()) {
-                None => copy(result, path, &mut picked),
-                Some(name) => {
-                    let path = [std::slice::from_ref(name), path.as_slice()].concat();
-                    copy(result, &path, &mut picked);
-                }
-            }
-            if list.is_some() && result.get(&path[0]).is_none() {
+            let is_there = |name: &&String| result.get(name).is_some();
+            let place = objects.iter().filter(is_there);
+            let place = place.max_by_key(|name| rank(&result[name], &path[0]));
+            let Some(name) = place.filter(|_| result.get(&path[0]).is_none()) else {
+                copy(result, path, &mut picked);
+                continue;
+            };
+            let path = [std::slice::from_ref(name), path.as_slice()].concat();
+            copy(result, &path, &mut picked);
+            if result[name].is_array() && result.get("total").is_some() {
                 copy(result, &["total".to_string()], &mut picked);
             }
         }
@@ -117,18 +115,16 @@ impl Fields {
     }
 }
 
-/// Finds the list of a result with a `total` that its items make up: that whose items have a field, or else the
-/// longest.
-fn find_list<'a>(result: &'a Value, word: &str) -> Option<&'a String> {
-    let fields = result.as_object()?;
-    let lists = fields.iter().filter(|_| fields.contains_key("total"));
-    let lists = lists.filter_map(|(name, value)| Some((name, value.as_array()?)));
-    let has = |value: &Value| match value {
-        Value::Array(items) => items.iter().any(|item| item.get(word).is_some()),
-        item => item.get(word).is_some(),
-    };
-    let best = lists.max_by_key(|(_, items)| (items.iter().any(has), items.len()));
-    best.map(|(name, _)| name)
+/// Ranks a part of a result by how likely its field is meant: what has it goes first, then a list, then the longest.
+fn rank(part: &Value, word: &str) -> (bool, bool, usize) {
+    fn has(part: &Value, word: &str) -> bool {
+        match part {
+            Value::Array(items) => items.iter().any(|item| has(item, word)),
+            part => part.get(word).is_some(),
+        }
+    }
+    let items = part.as_array();
+    (has(part, word), items.is_some(), items.map_or(0, Vec::len))
 }
 
 /// Returns the schemas that a value may match, without references.

@@ -54,11 +54,7 @@ impl Caller {
 
     /// Refuses an agent of a run that takes away a criterion with a command: that is not for those to say who
     /// are judged by it.
-    pub(in crate::ops) fn refuse_fewer_criteria(
-        &self,
-        before: &Task,
-        after: &[String],
-    ) -> Result<()> {
+    fn refuse_fewer_criteria(&self, before: &Task, after: &[String]) -> Result<()> {
         let is_lost =
             |line: &&String| Criterion::read(line).command.is_some() && !after.contains(line);
         match before.acceptance.iter().find(is_lost) {
@@ -67,9 +63,10 @@ impl Caller {
         }
     }
 
-    /// Refuses an agent of a run that makes a task done in another way than by `complete`, which leaves the verdict
-    /// to the run, or moves one that is done from where the run looks for it.
-    pub(in crate::ops) fn refuse_done(&self, before: &Task, after: &Task) -> Result<()> {
+    /// Refuses an agent of a run that takes away a criterion with a command, makes a task done in another way than by
+    /// `complete`, which leaves the verdict to the run, or moves one that is done from where the run looks for it.
+    pub(in crate::ops) fn refuse_change(&self, before: &Task, after: &Task) -> Result<()> {
+        self.refuse_fewer_criteria(before, &after.acceptance)?;
         let is_as_before = (before.status, before.parent) == (after.status, after.parent);
         if after.status != Status::Done || is_as_before || self.run.is_none() {
             return Ok(());
