@@ -78,7 +78,10 @@ pub(crate) fn undo(context: &mut Context, request: Request) -> Result<Undone> {
         let operation = match request.operation {
             Some(number) => require_operation(transaction, number)?,
             None => transaction.latest_undoable(&caller.name)?.ok_or_else(|| {
-                let message = format!("{} has done nothing that can be undone", caller.name);
+                let name = &caller.name;
+                let message = format!(
+                    "{name} has done nothing that can be undone; name what others did by its number"
+                );
                 Error::new(Code::NothingToUndo, message).fix("cleo log")
             })?,
         };

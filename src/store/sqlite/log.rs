@@ -119,7 +119,7 @@ impl Log for SqliteTransaction<'_> {
         let sql = format!(
             "SELECT o.number FROM changes c JOIN operations o ON o.number = c.operation
              WHERE c.task = ?1 AND o.number > ?2 AND c.kind IN ('{kinds}')
-                 AND o.undone_by IS NULL AND coalesce(o.undoes, 0) < ?2 AND (?3 IS NULL
+                 AND o.undone_by IS NULL AND (o.undoes IS NULL OR o.undoes < ?2) AND (?3 IS NULL
                      OR json_valid(c.detail) AND json_type(c.detail, '$.' || ?3) IS NOT NULL)
              ORDER BY c.sequence DESC LIMIT 1"
         );

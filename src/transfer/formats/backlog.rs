@@ -82,8 +82,7 @@ pub(crate) fn read(bytes: &[u8], area: Area, config: &Config, reading: &mut Read
         return reading.fault(0, None, "the file is no UTF-8 text");
     };
     // A row of `=` alone is a heading in Markdown; only both ends make a conflict.
-    let has_ends = text.contains("<<<<<<<") && text.contains(">>>>>>>");
-    let is_conflict = |line: &str| has_ends && lines::is_conflict(line.as_bytes());
+    let is_conflict = |line: &str| line.starts_with("<<<<<<< ") && text.contains("\n>>>>>>> ");
     if let Some(at) = text.lines().position(is_conflict) {
         return reading.fault(at + 1, None, "git left a conflict here");
     }
@@ -98,11 +97,8 @@ pub(crate) fn read(bytes: &[u8], area: Area, config: &Config, reading: &mut Read
 fn reference(given: &str) -> Reference {
     let id = given.trim().to_lowercase();
     let (prefix, number) = id.rsplit_once('-').unwrap_or(("", &id));
-    let short = |part: &str| {
-        part.parse()
-            .map_or(part.to_string(), |it: u64| it.to_string())
-    };
-    let number = number.split('.').map(short).collect::<Vec<_>>().join(".");
+    let parts = number.split('.').map(|part| part.trim_start_matches('0'));
+    let number = parts.collect::<Vec<_>>().join(".");
     let mut readings = vec![format!("{prefix}-{number}")];
     readings.extend((prefix != "draft").then(|| format!("#{number}")));
     Reference {
@@ -129,22 +125,17 @@ fn read_task(mut fields: Fields, body: &str, area: Area, config: &Config, readin
         ("labels", "labels"),
         ("files", "modified_files"),
     ]);
-    record.told.extend(is_part.then_some("type"));
     record.told.extend(parent.is_some().then_some("parent"));
     record.parents = parent.iter().map(|id| reference(id)).collect();
     let depends = depends.filter(|id| !id.is_empty());
     record.depends = depends.map(|id| reference(&id)).collect();
     fill(&mut record.task, &mut fields);
     for (heading, text) in split_sections(body) {
-        fill_section(
-            &mut record,
-            &mut fields,
-            heading,
-            text.trim_matches(['\n', '\r']),
-        );
+        fill_section(&mut record, &mut fields, heading, &text);
     }
     set_status(&mut record.task, &mut fields, area, config);
     if is_part {
+        record.told.push("type");
         record.task.kind = "subtask".parse().unwrap_or_default();
     }
     reading.add(record, fields);
@@ -178,12 +169,9 @@ fn set_status(task: &mut Task, fields: &mut Fields, area: Area, config: &Config)
         Area::Archive if status == Status::Done => Status::Done,
         Area::Archive => Status::Cancelled,
     };
-    if area == Area::Drafts {
-        note_block(task, "backlog", Some("a draft"));
-    }
-    if area == Area::Archive {
-        task.archived_at = Some(task.updated_at.clone()).filter(|at| !at.is_empty());
-    }
+    note_block(task, "backlog", (area == Area::Drafts).then_some("a draft"));
+    let is_archived = area == Area::Archive && !task.updated_at.is_empty();
+    task.archived_at = is_archived.then(|| task.updated_at.clone());
     let completed = fields.time("completed_date");
     task.completed_at = completed.filter(|_| task.status == Status::Done);
 }
@@ -195,11 +183,8 @@ fn split_sections(body: &str) -> Vec<(&'static str, String)> {
     let (mut marked, mut fenced) = (false, false);
     for line in body.split_inclusive('\n') {
         let mark = line.trim().strip_prefix("<!-- ").unwrap_or_default();
-        let title = line
-            .strip_prefix("## ")
-            .unwrap_or_default()
-            .trim()
-            .to_lowercase();
+        let title = line.strip_prefix("## ").unwrap_or_default();
+        let title = title.trim().to_lowercase();
         let title = title.strip_suffix(" (optional)").unwrap_or(&title);
         let heading = HEADINGS.iter().find(|known| **known == title);
         if mark.ends_with("BEGIN -->") {
@@ -219,16 +204,13 @@ fn split_sections(body: &str) -> Vec<(&'static str, String)> {
 
 /// Puts what a section says into a task; what fits nowhere stays among its fields.
 fn fill_section(record: &mut Record, fields: &mut Fields, heading: &str, text: &str) {
-    let task = &mut record.task;
+    let (task, text) = (&mut record.task, text.trim_matches(['\n', '\r']));
     let note = |text: String| note(&task.updated_at, "backlog", text);
     match heading {
         "description" | "implementation plan" => {
-            let plan = format!("## Implementation Plan\n\n{text}");
-            let text = if heading == HEADINGS[0] {
-                text.to_string()
-            } else {
-                plan
-            };
+            let is_plan = heading == "implementation plan";
+            let head = is_plan.then_some("## Implementation Plan\n\n");
+            let text = head.unwrap_or_default().to_string() + text;
             let before = std::mem::take(&mut task.description);
             task.description = join_paragraphs([Some(before), Some(text)]);
             record.told.push("description");
@@ -254,13 +236,13 @@ fn take_criteria(name: &str, text: &str, fields: &mut Fields) -> Vec<String> {
     if checked.contains(&true) {
         fields.keep(name, checked);
     }
-    let without_number = |item: String| {
+    let without_number = |item: &String| {
         let rest = item.strip_prefix('#').unwrap_or_default();
         let rest = rest.trim_start_matches(|c: char| c.is_ascii_digit());
-        rest.strip_prefix(' ')
-            .map_or(item.clone(), |rest| rest.trim().to_string())
+        let text = rest.strip_prefix(' ').unwrap_or(item);
+        text.trim().to_string()
     };
-    unique(all.into_iter().map(without_number).collect())
+    unique(all.iter().map(without_number).collect())
 }
 
 /// Reads comments: `author:` and `created:`, a line of dashes, the text, a line of dashes.
@@ -268,12 +250,8 @@ fn read_comments(text: &str, at: &str) -> Vec<Note> {
     let lines: Vec<&str> = text.lines().collect();
     let parts: Vec<&[&str]> = lines.split(|line| line.trim_end() == "---").collect();
     let notes = parts.chunks_exact(2).filter_map(|pair| {
-        let find = |name| {
-            pair[0]
-                .iter()
-                .rev()
-                .find_map(|line| line.strip_prefix(name))
-        };
+        let head = pair[0].iter().rev();
+        let find = |name| head.clone().find_map(|line| line.strip_prefix(name));
         let at = find("created:").map_or(Some(at.to_string()), moment::read);
         let author = find("author:").map_or("backlog", str::trim);
         let text = pair[1].join("\n");
