@@ -7,6 +7,9 @@ use serde_json::{Map, Value};
 
 use crate::error::{Code, Error, Result, nearest};
 
+/// The items of a list that may be cut, beside its `total`.
+const SHOWN: &str = "shown";
+
 /// Paths of fields, such as `id` and `task.title`.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Fields {
@@ -105,10 +108,15 @@ impl Fields {
                 copy(result, path, &mut picked);
                 continue;
             };
-            let path = [std::slice::from_ref(name), path.as_slice()].concat();
-            copy(result, &path, &mut picked);
-            if result[name].is_array() && result.get("total").is_some() {
-                copy(result, &["total".to_string()], &mut picked);
+            let (mut place, mut total) = (vec![name.clone()], vec!["total".to_string()]);
+            let is_cut = result[name].get(SHOWN).is_some();
+            if is_cut {
+                place.push(SHOWN.to_string());
+                total.insert(0, name.clone());
+            }
+            copy(result, &[place, path.clone()].concat(), &mut picked);
+            if is_cut || result[name].is_array() && result.get("total").is_some() {
+                copy(result, &total, &mut picked);
             }
         }
         picked
@@ -120,10 +128,10 @@ fn rank(part: &Value, word: &str) -> (bool, bool, usize) {
     fn has(part: &Value, word: &str) -> bool {
         match part {
             Value::Array(items) => items.iter().any(|item| has(item, word)),
-            part => part.get(word).is_some(),
+            part => part.get(word).is_some() || part.get(SHOWN).is_some_and(|it| has(it, word)),
         }
     }
-    let items = part.as_array();
+    let items = part.get(SHOWN).unwrap_or(part).as_array();
     (has(part, word), items.is_some(), items.map_or(0, Vec::len))
 }
 
@@ -157,10 +165,9 @@ fn has(schema: &Value, name: &str) -> bool {
 fn holds(schema: &Value, root: &Value, name: &str) -> bool {
     let mut below = variants(schema, root).into_iter();
     below.any(|it| {
-        has(it, name)
-            || it
-                .get("items")
-                .is_some_and(|items| holds(items, root, name))
+        let items = [it.get("items"), it["properties"].get(SHOWN)];
+        let mut items = items.into_iter().flatten();
+        has(it, name) || items.any(|items| holds(items, root, name))
     })
 }
 

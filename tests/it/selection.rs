@@ -167,6 +167,10 @@ fn fields_are_never_taken_of_a_list_of_ids() {
             &["session", "status", "--fields", "id"],
             json!({"session": {"id": "S1"}}),
         ),
+        (
+            &["orchestrator", "status", "--fields", "id"],
+            json!({"epics": {"shown": [{"id": "T1"}], "total": 1}}),
+        ),
     ] {
         assert_eq!(workspace.json(words)["result"], wanted, "{words:?}");
     }
