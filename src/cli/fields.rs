@@ -7,11 +7,14 @@ use serde_json::{Map, Value};
 
 use crate::error::{Code, Error, Result, nearest};
 
+/// The items of a list that may be cut, beside its `total`.
+const SHOWN: &str = "shown";
+
 /// Paths of fields, such as `id` and `task.title`.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Fields {
     paths: Vec<Vec<String>>,
-    /// Names of the objects of a result that have the first field of each path, which the result itself lacks.
+    /// Names of the objects of a result, and of its lists of objects, that can have the first field of each path.
     objects: Vec<Vec<String>>,
 }
 
@@ -46,13 +49,11 @@ impl Fields {
         let results = variants(&schema["properties"]["result"], &schema);
         for (path, objects) in self.paths.iter().zip(&mut self.objects) {
             let word = path[0].as_str();
-            if !results.iter().any(|result| has(result, word)) {
-                let fields = results.iter().flat_map(|result| fields_of(result));
-                let holders = fields.filter(|(_, field)| holds(field, &schema, word));
-                objects.extend(holders.map(|(name, _)| name.clone()));
-                if objects.is_empty() {
-                    return Err(unknown(word, find_first_names(&results, &schema)));
-                }
+            let fields = results.iter().flat_map(|result| fields_of(result));
+            let holders = fields.filter(|(_, field)| holds(field, &schema, word));
+            objects.extend(holders.map(|(name, _)| name.clone()));
+            if objects.is_empty() && !results.iter().any(|result| has(result, word)) {
+                return Err(unknown(word, find_first_names(&results, &schema)));
             }
             for word in path {
                 match names.get(word.as_str()) {
@@ -100,35 +101,38 @@ impl Fields {
     pub(super) fn pick(&self, result: &Value) -> Value {
         let mut picked = Value::Object(Map::new());
         for (path, objects) in self.paths.iter().zip(&self.objects) {
-            let list = find_list(result, &path[0]);
-            let object = objects.iter().find(|name| result.get(name).is_some());
-            match list.or(object).filter(|_| result.get(&path[0]).is_none()) {
-                None => copy(result, path, &mut picked),
-                Some(name) => {
-                    let path = [std::slice::from_ref(name), path.as_slice()].concat();
-                    copy(result, &path, &mut picked);
-                }
+            let is_there = |name: &&String| result.get(name).is_some();
+            let place = objects.iter().filter(is_there);
+            let place = place.max_by_key(|name| rank(&result[name], &path[0]));
+            let Some(name) = place.filter(|_| result.get(&path[0]).is_none()) else {
+                copy(result, path, &mut picked);
+                continue;
+            };
+            let (mut place, mut total) = (vec![name.clone()], vec!["total".to_string()]);
+            let is_cut = result[name].get(SHOWN).is_some();
+            if is_cut {
+                place.push(SHOWN.to_string());
+                total.insert(0, name.clone());
             }
-            if list.is_some() && result.get(&path[0]).is_none() {
-                copy(result, &["total".to_string()], &mut picked);
+            copy(result, &[place, path.clone()].concat(), &mut picked);
+            if is_cut || result[name].is_array() && result.get("total").is_some() {
+                copy(result, &total, &mut picked);
             }
         }
         picked
     }
 }
 
-/// Finds the list of a result with a `total` that its items make up: that whose items have a field, or else the
-/// longest.
-fn find_list<'a>(result: &'a Value, word: &str) -> Option<&'a String> {
-    let fields = result.as_object()?;
-    let lists = fields.iter().filter(|_| fields.contains_key("total"));
-    let lists = lists.filter_map(|(name, value)| Some((name, value.as_array()?)));
-    let has = |value: &Value| match value {
-        Value::Array(items) => items.iter().any(|item| item.get(word).is_some()),
-        item => item.get(word).is_some(),
-    };
-    let best = lists.max_by_key(|(_, items)| (items.iter().any(has), items.len()));
-    best.map(|(name, _)| name)
+/// Ranks a part of a result by how likely its field is meant: what has it goes first, then a list, then the longest.
+fn rank(part: &Value, word: &str) -> (bool, bool, usize) {
+    fn has(part: &Value, word: &str) -> bool {
+        match part {
+            Value::Array(items) => items.iter().any(|item| has(item, word)),
+            part => part.get(word).is_some() || part.get(SHOWN).is_some_and(|it| has(it, word)),
+        }
+    }
+    let items = part.get(SHOWN).unwrap_or(part).as_array();
+    (has(part, word), items.is_some(), items.map_or(0, Vec::len))
 }
 
 /// Returns the schemas that a value may match, without references.
@@ -161,10 +165,9 @@ fn has(schema: &Value, name: &str) -> bool {
 fn holds(schema: &Value, root: &Value, name: &str) -> bool {
     let mut below = variants(schema, root).into_iter();
     below.any(|it| {
-        has(it, name)
-            || it
-                .get("items")
-                .is_some_and(|items| holds(items, root, name))
+        let items = [it.get("items"), it["properties"].get(SHOWN)];
+        let mut items = items.into_iter().flatten();
+        has(it, name) || items.any(|items| holds(items, root, name))
     })
 }
 

@@ -8,7 +8,7 @@ use chrono::{DateTime, TimeDelta, Utc};
 use serde::{Deserialize, Deserializer, Serialize};
 
 use super::complete::{Complete, complete};
-use super::tasks::{self, Cancel, ListField, One, Patch};
+use super::tasks::{self, Cancel, ListField, One, Patch, deserialize_given};
 use super::{Context, Surroundings, agents, require};
 use crate::clock::{parse_moment, timestamp};
 use crate::error::{Code, Error, Result};
@@ -139,12 +139,6 @@ struct Stats {
 /// A field that is left out, null, or given.
 type Given<T> = Option<Option<T>>;
 
-fn given<'de, D: Deserializer<'de>, T: Deserialize<'de>>(
-    from: D,
-) -> std::result::Result<Given<T>, D::Error> {
-    Option::deserialize(from).map(Some)
-}
-
 fn moment<'de, D: Deserializer<'de>>(from: D) -> std::result::Result<Given<String>, D::Error> {
     let text = Option::<String>::deserialize(from)?;
     let read = text.map(|text| {
@@ -162,28 +156,28 @@ pub(crate) struct Fields {
     /// The task that is changed.
     id: Option<TaskId>,
     /// What is to be done, in one line of at most 200 characters.
-    #[serde(deserialize_with = "given")]
+    #[serde(deserialize_with = "deserialize_given")]
     title: Given<String>,
-    #[serde(deserialize_with = "given")]
+    #[serde(deserialize_with = "deserialize_given")]
     description: Given<String>,
     /// todo, doing, review, done, paused or cancelled; a new one is todo.
-    #[serde(deserialize_with = "given")]
+    #[serde(deserialize_with = "deserialize_given")]
     #[cfg_attr(feature = "schemas", schemars(with = "Option<String>"))]
     status: Given<Status>,
     /// low, medium, high or urgent.
-    #[serde(deserialize_with = "given")]
+    #[serde(deserialize_with = "deserialize_given")]
     #[cfg_attr(feature = "schemas", schemars(with = "Option<String>"))]
     priority: Given<Priority>,
-    #[serde(deserialize_with = "given", alias = "assignedTo")]
+    #[serde(deserialize_with = "deserialize_given", alias = "assignedTo")]
     assigned_to: Given<String>,
     /// A date or time, RFC 3339.
     #[serde(deserialize_with = "moment", alias = "dueDate")]
     due_date: Given<String>,
-    #[serde(deserialize_with = "given", alias = "estimatedHours")]
+    #[serde(deserialize_with = "deserialize_given", alias = "estimatedHours")]
     estimated_hours: Given<f64>,
-    #[serde(deserialize_with = "given")]
+    #[serde(deserialize_with = "deserialize_given")]
     tags: Given<Vec<String>>,
-    #[serde(deserialize_with = "given")]
+    #[serde(deserialize_with = "deserialize_given")]
     feature: Given<String>,
 }
 

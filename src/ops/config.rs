@@ -218,8 +218,10 @@ pub(crate) fn set(files: &Files, name: &str, text: &str, user: bool) -> Result<C
         let origin = Origin::Option("VALUE");
         files.placed(value.clone(), true, key, &origin)?;
     }
+    // Of a file with a fault nothing counts.
     let changed = edit(&path, |there| {
-        settings_file::set(&shown, there, key, &value)
+        let text = settings_file::set(&shown, there, key, &value)?;
+        settings_file::read(&shown, &text).map(|_| text)
     })?;
     Ok(Changed {
         key: key.name.to_string(),

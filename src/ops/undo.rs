@@ -1,23 +1,22 @@
 //! Undo of an operation: each task that it changed gets back what it had before, where that is still as the
 //! operation left it. All of it or nothing, as an operation of its own, which can be undone in turn.
 
-use std::collections::btree_map::Entry::{Occupied, Vacant};
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
 use clap::Args;
 use serde::de::DeserializeOwned;
-use serde::{Deserialize, Deserializer, Serialize};
-use serde_json::{Value, json};
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value, json};
 
 use super::Context;
 use super::claims::Caller;
 use super::complete::needs_proof;
 use super::log::{Entry, describe, entry, require_operation};
-use super::tasks::check_graph;
+use super::tasks::{check_graph, deserialize_given};
 use crate::error::{Code, Error, Result};
 use crate::id::TaskId;
 use crate::store::log::{CHANGED, CLAIMS, DELETED, LINKED, UNDOABLE, UNLINKED};
-use crate::store::{Change, Operation, Recorded, Removed, Transaction};
+use crate::store::{Change, Operation, Removed, Transaction};
 use crate::task::{Status, Task};
 
 /// How many changes and warnings a reply holds.
@@ -33,7 +32,7 @@ const SHOWN: usize = 100;
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 #[command(after_help = "\
 Without a number: your own latest operation (that of CLEO_AGENT) that can be undone and is neither
-an undo nor undone. Name anybody else's by its number.
+an undo nor undone; claims and spawns since are passed over. Name anybody else's by its number.
 Only tasks and their links are undone, never claims, sessions, phases and runs. If a later operation
 changed the same again, undo names it and changes nothing.
 
@@ -44,7 +43,7 @@ Examples:
 pub(crate) struct Request {
     /// Number of the operation
     // Without a default and never null: only the command line may leave it out.
-    #[serde(deserialize_with = "read_number")]
+    #[serde(deserialize_with = "deserialize_given")]
     #[cfg_attr(feature = "schemas", schemars(with = "u64"))]
     pub(crate) operation: Option<u64>,
 
@@ -52,13 +51,6 @@ pub(crate) struct Request {
     #[arg(long, short = 'n')]
     #[serde(default)]
     pub(crate) dry_run: bool,
-}
-
-fn read_number<'de, D>(from: D) -> std::result::Result<Option<u64>, D::Error>
-where
-    D: Deserializer<'de>,
-{
-    u64::deserialize(from).map(Some)
 }
 
 /// What an undo did, or would do.
@@ -81,35 +73,38 @@ pub(crate) struct Undone {
 /// Undoes an operation: the one named, else the caller's latest that can be undone and is neither an undo nor
 /// undone.
 pub(crate) fn undo(context: &mut Context, request: Request) -> Result<Undone> {
-    let caller = Caller::unbound(context);
+    let caller = &Caller::unbound(context);
     let (undone, warnings) = context.write_if(|transaction| {
         let operation = match request.operation {
             Some(number) => require_operation(transaction, number)?,
-            None => find_latest(transaction, &caller.name)?,
+            None => transaction.latest_undoable(&caller.name)?.ok_or_else(|| {
+                let name = &caller.name;
+                let message = format!(
+                    "{name} has done nothing that can be undone; name what others did by its number"
+                );
+                Error::new(Code::NothingToUndo, message).fix("cleo log")
+            })?,
         };
         let number = operation.number;
         let changes = read_changes(transaction, &operation)?;
+        let tasks: BTreeSet<TaskId> = changes.iter().filter_map(|one| one.task).collect();
         let own = transaction.undoing(number)?;
         let mut undo = Undo {
             transaction,
-            caller: &caller,
+            caller,
             number,
-            tasks: changes.iter().filter_map(|one| one.task).collect(),
-            later: BTreeMap::new(),
+            tasks,
         };
-        let mut warnings = Vec::new();
-        for change in changes.iter().rev() {
-            match change.task.filter(|_| is_undoable(change)) {
-                Some(id) => undo.revert(id, change)?,
-                None => warnings.push(format!("not undone: {}", describe(change))),
-            }
+        for change in changes.iter().rev().filter(|one| is_undoable(one)) {
+            undo.revert(change)?;
         }
         check_graph(undo.transaction, &undo.tasks).map_err(|broken| Error {
-            code: Code::UndoConflict,
-            message: undo.refused(&broken.message).message,
-            ..broken
+            fix: broken.fix,
+            alternatives: broken.alternatives,
+            ..conflict(number, &broken.message)
         })?;
-        warnings.truncate(SHOWN);
+        let kept = changes.iter().filter(|one| !is_undoable(one)).take(SHOWN);
+        let warnings = kept.map(|one| format!("not undone: {}", describe(one)));
         let made = transaction.changes_of(own, u32::MAX)?;
         let undone = Undone {
             operation: entry(transaction, operation)?,
@@ -118,18 +113,10 @@ pub(crate) fn undo(context: &mut Context, request: Request) -> Result<Undone> {
             changes: made.into_iter().take(SHOWN).map(|one| one.change).collect(),
             dry_run: request.dry_run,
         };
-        Ok(((undone, warnings), !request.dry_run))
+        Ok(((undone, warnings.collect::<Vec<_>>()), !request.dry_run))
     })?;
     context.notes.warn(warnings);
     Ok(undone)
-}
-
-fn find_latest(transaction: &dyn Transaction, by: &str) -> Result<Operation> {
-    transaction.latest_undoable(by)?.ok_or_else(|| {
-        let message =
-            format!("{by} has done nothing that can be undone; name what others did by its number");
-        Error::new(Code::NothingToUndo, message).fix("cleo log")
-    })
 }
 
 /// Reads the changes of an operation. Refuses one that is undone, damaged in part, took or ended a claim, or
@@ -143,21 +130,19 @@ fn read_changes(transaction: &dyn Transaction, operation: &Operation) -> Result<
             .fix(format!("cleo log --operation {undo}"))
             .or("redo it", format!("cleo undo {undo}")));
     }
-    let changes = transaction.changes_of(number, u32::MAX)?;
+    let changes = transaction.changes_of(number, u32::MAX)?.into_iter();
+    let changes: Vec<Change> = changes.map(|one| one.change).collect();
     if changes.len() as u64 != operation.changes {
         let message = format!("{refused} a change of it is damaged");
         return Err(Error::new(Code::RowDamaged, message).fix("cleo doctor"));
     }
-    let changes: Vec<Change> = changes.into_iter().map(|one| one.change).collect();
     let is_about_tasks = changes.iter().any(is_undoable);
     let is_fixed = |one: &&Change| !is_about_tasks || CLAIMS.contains(&one.kind.as_str());
     let Some(change) = changes.iter().find(is_fixed) else {
         return Ok(changes);
     };
-    let what = describe(change);
-    let message = format!(
-        "{refused} {what}; only changes of tasks are undone, no claims, sessions or phases"
-    );
+    let only = "only changes of tasks are undone, no claims, sessions or phases";
+    let message = format!("{refused} {}; {only}", describe(change));
     Err(Error::new(Code::NothingToUndo, message).fix(format!("cleo log --operation {number}")))
 }
 
@@ -173,129 +158,105 @@ struct Undo<'a> {
     number: u64,
     /// The tasks that it changed.
     tasks: BTreeSet<TaskId>,
-    /// Operations since, by number. Reading one counts its changes, so each is read once.
-    later: BTreeMap<u64, Option<Operation>>,
 }
 
 impl Undo<'_> {
-    fn revert(&mut self, id: TaskId, change: &Change) -> Result<()> {
+    fn revert(&mut self, change: &Change) -> Result<()> {
+        let detail = &change.detail;
+        if change.kind == DELETED {
+            let removed: Removed = read(detail)?;
+            self.check_names(&removed.task)?;
+            return self.transaction.restore(&removed);
+        }
+        let id: TaskId = read(&json!(change.task))?;
+        let Some(task) = self.transaction.task(id)? else {
+            return self.refuse(id, None, &id.to_string());
+        };
         match change.kind.as_str() {
-            LINKED => self.transaction.unlink(&read(&change.detail)?).map(drop),
-            UNLINKED => self.transaction.link(&read(&change.detail)?).map(drop),
-            CHANGED => self.restore_fields(id, &change.detail),
-            DELETED => {
-                let removed: Removed = read(&change.detail)?;
-                self.check_names(&removed.task)?;
-                self.transaction.restore(&removed)
-            }
-            _ => self.remove(id),
+            LINKED => self.transaction.unlink(&read(detail)?).map(drop),
+            UNLINKED => self.transaction.link(&read(detail)?).map(drop),
+            CHANGED => self.restore_fields(&task, &read(detail)?),
+            _ => self.remove(&task),
         }
     }
 
     /// Gives fields what they held before a change; each must hold what the change left.
-    fn restore_fields(&mut self, id: TaskId, changed: &Value) -> Result<()> {
-        let Some(was) = self.transaction.task(id)? else {
-            return self.refuse(id, None, &format!("{id} was deleted"));
-        };
-        let mut row = json!(was);
-        for (name, step) in changed.as_object().into_iter().flatten() {
+    fn restore_fields(&mut self, was: &Task, changed: &Map<String, Value>) -> Result<()> {
+        let (id, mut row) = (was.id, json!(was));
+        for (name, step) in changed {
             // Of a list that grew, the log holds the new part only.
-            let grown = step["added"].as_array().zip(row[name].as_array());
-            let before = match grown {
-                Some((added, list)) => list.strip_suffix(&added[..]).map(Value::from),
-                None => (row[name] == step["to"]).then(|| step["from"].clone()),
+            let before = match (step["added"].as_array(), row[name].as_array()) {
+                (Some(added), Some(list)) => list.strip_suffix(&added[..]).map(Value::from),
+                _ => (row[name] == step["to"]).then(|| step["from"].clone()),
             };
-            let Some(before) = before else {
-                return self.refuse(id, Some(name), &format!("{name} of {id} was changed"));
-            };
-            row[name] = before;
+            match before {
+                Some(before) => row[name] = before,
+                None => return self.refuse(id, Some(name), &format!("{name} of {id}")),
+            }
         }
         let mut task: Task = read(&row)?;
         task.touch(&self.caller.now);
         self.check_names(&task)?;
-        self.caller.refuse_fewer_criteria(&was, &task.acceptance)?;
-        self.caller.refuse_done(&was, &task)?;
+        self.caller.refuse_change(was, &task)?;
         let is_done_again = task.status == Status::Done && was.status != Status::Done;
         // Files may have changed since it was proven.
         if is_done_again && needs_proof(self.transaction, &task)? {
-            let error = self.refused(&format!("{id} has to be verified to be done again"));
-            return Err(error.fix(format!("cleo complete {id}")));
+            let why = format!("{id} has to be verified to be done again");
+            return Err(conflict(self.number, &why).fix(format!("cleo complete {id}")));
         }
         if task.archived_at.is_some() && !task.is_closed() {
-            return self.refuse(id, Some("status"), &format!("{id} was opened"));
+            return self.refuse(id, Some("status"), &format!("status of {id}"));
         }
         self.transaction.put(&task)
     }
 
     /// Removes a task that the operation brought, unless something was done with it since.
-    fn remove(&mut self, id: TaskId) -> Result<()> {
+    fn remove(&mut self, task: &Task) -> Result<()> {
+        let id = task.id;
         let mut users = self.transaction.dependents(id)?;
         users.extend(self.transaction.children(id)?);
         if let Some(user) = users.into_iter().find(|user| !self.tasks.contains(user)) {
-            return self.refuse(user, None, &format!("{user} uses {id}; it was changed"));
+            return self.refuse(user, None, &format!("{user}, which uses {id},"));
         }
-        if self.find_later(id, None)?.is_some() {
-            return self.refuse(id, None, &format!("{id} was changed"));
+        let later = self.transaction.latest_change(id, None, self.number)?;
+        if later.is_some() {
+            return self.refuse(id, None, &id.to_string());
         }
-        if let Some(task) = self.transaction.task(id)? {
-            self.caller.refuse_removal(self.transaction, &task)?;
-        }
+        self.caller.refuse_removal(self.transaction, task)?;
         self.transaction.delete(id)
     }
 
     /// Refuses a row whose uid or key another task has by now.
-    fn check_names(&mut self, row: &Task) -> Result<()> {
+    fn check_names(&self, row: &Task) -> Result<()> {
         let key = row.key.as_deref().unwrap_or_default();
         let by_uid = self.transaction.task_by_uid(&row.uid)?;
-        let holders = by_uid.into_iter().chain(self.transaction.task_by_key(key)?);
-        for holder in holders.filter(|holder| *holder != row.id) {
-            let what = format!("{holder} has the uid or key of {}; it was changed", row.id);
-            self.refuse(holder, None, &what)?;
-        }
-        Ok(())
-    }
-
-    /// Finds the latest operation that changed a task, or one field of it, since. An operation and its own undo
-    /// cancel out.
-    fn find_later(&mut self, id: TaskId, field: Option<&str>) -> Result<Option<Operation>> {
-        let number = self.number;
-        let counts = |one: &&Recorded| {
-            let has_field = field.is_none_or(|field| one.change.detail.get(field).is_some());
-            one.operation > number && is_undoable(&one.change) && has_field
-        };
-        let changes = self.transaction.changes(0, Some(id), u32::MAX)?;
-        for newer in changes.iter().rev().filter(counts) {
-            let operation = match self.later.entry(newer.operation) {
-                Occupied(known) => known.into_mut(),
-                Vacant(place) => place.insert(self.transaction.operation(newer.operation)?),
-            };
-            let holds = |one: &&Operation| one.undone_by.is_none() && one.undoes < Some(number);
-            if let Some(operation) = operation.as_ref().filter(holds) {
-                return Ok(Some(operation.clone()));
-            }
-        }
-        Ok(None)
+        let mut holders = by_uid.into_iter().chain(self.transaction.task_by_key(key)?);
+        let other = holders.find(|holder| *holder != row.id);
+        other.map_or(Ok(()), |other| {
+            let what = format!("{other}, which has the uid or key of {},", row.id);
+            self.refuse(other, None, &what)
+        })
     }
 
     /// Refuses the undo and names the latest operation that changed a task, or one field of it, since.
-    fn refuse(&mut self, id: TaskId, field: Option<&str>, what: &str) -> Result<()> {
-        let Some(latest) = self.find_later(id, field)? else {
-            return Err(self.refused(what).fix(format!("cleo log --task {id}")));
-        };
-        let (number, command, by) = (latest.number, latest.command, latest.by);
-        let what = format!("{what} by operation {number} ({command}, by {by})");
-        let (look, undo) = (
-            format!("cleo log --operation {number}"),
-            format!("cleo undo {number}"),
-        );
+    fn refuse(&self, id: TaskId, field: Option<&str>, what: &str) -> Result<()> {
+        let later = self.transaction.latest_change(id, field, self.number)?;
+        let later = later.ok_or_else(|| {
+            let why = format!("{what} is not as it was left");
+            conflict(self.number, &why).fix(format!("cleo log --task {id}"))
+        })?;
+        let (number, command, by) = (later.number, later.command, later.by);
+        let why = format!("{what} was changed by operation {number} ({command}, by {by})");
         let first = "undo that first, if it is not needed";
-        Err(self.refused(&what).fix(look).or(first, undo))
+        Err(conflict(self.number, &why)
+            .fix(format!("cleo log --operation {number}"))
+            .or(first, format!("cleo undo {number}")))
     }
+}
 
-    fn refused(&self, why: &str) -> Error {
-        let message = format!("operation {} cannot be undone: {why}", self.number);
-        Error::new(Code::UndoConflict, message)
-    }
+fn conflict(operation: u64, why: &str) -> Error {
+    let message = format!("operation {operation} cannot be undone: {why}");
+    Error::new(Code::UndoConflict, message)
 }
 
 fn read<T: DeserializeOwned>(detail: &Value) -> Result<T> {

@@ -136,6 +136,20 @@ fn a_file_keeps_its_comments_and_everything_else() {
 }
 
 #[test]
+fn a_setting_is_not_added_to_a_file_that_does_not_count() {
+    let text = "nope: 1\nlist.limit: many\n";
+    let workspace = TestWorkspace::new().with(".cleo/config.yaml", text);
+    let refused = workspace.refused(&["config", "set", "list.limit", "9"], "E_CONFIG_INVALID");
+    let message = refused["message"].as_str().unwrap();
+    assert!(message.contains("there is no setting `nope`"), "{message}");
+    assert_eq!(workspace.read(".cleo/config.yaml"), text);
+    let unset = refused["alternatives"][0]["command"].as_str().unwrap();
+    assert_eq!(workspace.shell(unset).exit, 0);
+    workspace.ok("config set list.limit 9");
+    assert_eq!(workspace.read(".cleo/config.yaml"), "list.limit: 9\n");
+}
+
+#[test]
 fn nested_settings_are_edited_by_hand_only() {
     let workspace = TestWorkspace::new().with(".cleo/config.yaml", MINE);
     let place = "[WORKSPACE]/.cleo/config.yaml:3: `list.limit` is not on a line of its own";

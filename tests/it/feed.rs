@@ -123,3 +123,12 @@ fn each_line_of_a_feed_is_picked_from_like_other_answers() {
     let picked = workspace.shell(&format!("{lines} --jq .task | head -n 3"));
     assert_eq!(picked.stdout, "T3\nT4\nT5\n", "{picked}");
 }
+
+#[test]
+fn a_filter_that_fails_ends_a_feed() {
+    let workspace = TestWorkspace::planned();
+    let reply = workspace.text("log --follow --after 0 --jq 'error(\"x\")'", "");
+    assert_eq!((reply.exit, reply.stdout.as_str()), (3, ""), "{reply}");
+    assert!(reply.stderr.starts_with("error[E_ANSWER_LOST]"), "{reply}");
+    assert_eq!(reply.stderr.lines().count(), 1, "{reply}");
+}

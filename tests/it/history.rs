@@ -127,6 +127,26 @@ fn undo_makes_nothing_done_that_has_to_be_proven() {
 }
 
 #[test]
+fn undo_of_a_link_names_what_deleted_its_task() {
+    let workspace = TestWorkspace::planned();
+    let entry = json!({
+        "id": "found", "file": "f.md", "title": "x", "date": "2026-01-26",
+        "status": "complete", "topics": ["a"], "key_findings": ["1", "2", "3"],
+        "actionable": true, "needs_followup": [], "linked_tasks": ["T4"],
+    });
+    workspace.json_with(&["manifest", "append"], &entry.to_string());
+    workspace.ok("research link T2 found");
+    workspace.ok("delete T2 --force");
+    let error = workspace.refused(&["undo", "2"], "E_UNDO_CONFLICT");
+    assert_eq!(
+        error["message"],
+        "operation 2 cannot be undone: T2 was changed by operation 3 (delete, by tester)"
+    );
+    workspace.ok("undo 3");
+    workspace.ok("undo 2");
+}
+
+#[test]
 fn undo_archives_no_open_task() {
     let workspace = TestWorkspace::new();
     for line in [

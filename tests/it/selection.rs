@@ -155,6 +155,28 @@ fn an_answer_that_is_more_than_its_lists_has_fields_of_its_own() {
 }
 
 #[test]
+fn fields_are_never_taken_of_a_list_of_ids() {
+    let workspace = TestWorkspace::planned();
+    workspace.ok("session start");
+    for (words, wanted) in [
+        (
+            &["next", "--fields", "id,title"][..],
+            json!({"task": {"id": "T2", "title": "Research token refresh"}}),
+        ),
+        (
+            &["session", "status", "--fields", "id"],
+            json!({"session": {"id": "S1"}}),
+        ),
+        (
+            &["orchestrator", "status", "--fields", "id"],
+            json!({"epics": {"shown": [{"id": "T1"}], "total": 1}}),
+        ),
+    ] {
+        assert_eq!(workspace.json(words)["result"], wanted, "{words:?}");
+    }
+}
+
+#[test]
 fn fields_of_a_stream_are_those_of_its_lines() {
     let workspace = TestWorkspace::planned();
     let before = workspace.state();

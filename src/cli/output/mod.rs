@@ -80,8 +80,9 @@ impl Output {
             return self.view.check(command);
         }
         // Whether it answers with events or with a reply turns out later.
-        let checked = self.check_events();
-        checked.or_else(|error| self.view.check(command).map_err(|_| error))
+        let of_reply = self.view.check(command);
+        self.check_events()
+            .or_else(|error| of_reply.map_err(|_| error))
     }
 
     /// Refuses fields that no event of a run has, where each event is a line.

@@ -98,7 +98,7 @@ impl<'a> Stream<'a> {
     }
 
     /// Writes a row at once: as text, or as JSON that is no envelope; false when nobody can read it any
-    /// more.
+    /// more, and when the filter failed on a row.
     pub(in crate::cli) fn row<T: Serialize>(
         &mut self,
         row: &T,
@@ -110,7 +110,7 @@ impl<'a> Stream<'a> {
         let written = self.view.row(&mut self.stdout, row);
         let written = self.view.judge(written);
         let written = written.and_then(|()| self.stdout.flush());
-        self.note(written)
+        self.note(written) && self.view.misfit().is_none()
     }
 
     /// Says whether somebody can still read what is written. Only a pipe tells.

@@ -119,7 +119,7 @@ impl View {
         self.document(out, &shown)
     }
 
-    /// Judges how far a line came; a filter that does not fit one ends nothing, but is told.
+    /// Judges how far a line came; a filter that does not fit one ends no work, but is told.
     pub(super) fn judge(&self, written: io::Result<Ended>) -> io::Result<()> {
         if let Ended::Failed(message) = written? {
             self.misfit.set(true);

@@ -55,11 +55,7 @@ impl Caller {
 
     /// Refuses an agent of a run that takes away a criterion with a command: that is not for those to say who
     /// are judged by it.
-    pub(in crate::ops) fn refuse_fewer_criteria(
-        &self,
-        before: &Task,
-        after: &[String],
-    ) -> Result<()> {
+    fn refuse_fewer_criteria(&self, before: &Task, after: &[String]) -> Result<()> {
         let is_lost =
             |line: &&String| Criterion::read(line).command.is_some() && !after.contains(line);
         match before.acceptance.iter().find(is_lost) {
@@ -68,9 +64,10 @@ impl Caller {
         }
     }
 
-    /// Refuses an agent of a run that makes a task done in another way than by `complete`, which leaves the verdict
-    /// to the run.
-    pub(in crate::ops) fn refuse_done(&self, before: &Task, after: &Task) -> Result<()> {
+    /// Refuses an agent of a run that takes away a criterion with a command, or makes a task done in another way than by
+    /// `complete`, which leaves the verdict to the run.
+    pub(in crate::ops) fn refuse_change(&self, before: &Task, after: &Task) -> Result<()> {
+        self.refuse_fewer_criteria(before, &after.acceptance)?;
         if after.status != Status::Done || before.status == Status::Done || self.run.is_none() {
             return Ok(());
         }

@@ -93,9 +93,8 @@ fn change_if(
         apply_status(&mut task, patch.status, &now)?;
         apply_fields(&mut task, &patch)?;
         apply_lists(&mut task, &patch, &now, &by)?;
-        caller.refuse_fewer_criteria(&before, &task.acceptance)?;
         apply_edges(&mut task, &patch)?;
-        caller.refuse_done(&before, &task)?;
+        caller.refuse_change(&before, &task)?;
         task.touch(&now);
         transaction.put(&task)?;
         if patch.parent.is_some() || !patch.add_depends.is_empty() {

@@ -26,6 +26,7 @@ pub(crate) use moves::{Cancel, Moved, Start, cancel, reopen, reviewed_by, start}
 pub(super) use moves::{
     finish, is_split, move_task, not_ready, open_parts, refuse_cancelled, refuse_open_parts,
 };
+pub(in crate::ops) use patch::deserialize_given;
 pub(crate) use patch::{ListField, Patch};
 pub(crate) use read::{
     Dependencies, HeldClaim, Links, Shown, TreeRow, deps, find, find_regex, list, list_or_find,

@@ -46,7 +46,7 @@ pub(crate) struct Patch {
 
     /// New parent, or `none`
     #[arg(long, value_name = "TASK", value_parser = parse_parent)]
-    #[serde(deserialize_with = "deserialize_parent")]
+    #[serde(deserialize_with = "deserialize_given")]
     #[cfg_attr(feature = "schemas", schemars(with = "Option<TaskId>"))]
     pub(crate) parent: Option<Parent>,
 
@@ -190,9 +190,9 @@ fn parse_parent(text: &str) -> std::result::Result<Parent, String> {
     }
 }
 
-/// Takes a parent that is null apart from one that is left out.
-fn deserialize_parent<'de, D: Deserializer<'de>>(
+/// Takes a value that is given, null included where it can be null, apart from one that is left out.
+pub(in crate::ops) fn deserialize_given<'de, D: Deserializer<'de>, T: Deserialize<'de>>(
     from: D,
-) -> std::result::Result<Option<Parent>, D::Error> {
-    Parent::deserialize(from).map(Some)
+) -> std::result::Result<Option<T>, D::Error> {
+    T::deserialize(from).map(Some)
 }

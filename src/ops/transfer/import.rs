@@ -154,8 +154,7 @@ fn write(
                 reason: None,
             });
         }
-        caller.refuse_fewer_criteria(&before, &task.acceptance)?;
-        caller.refuse_done(&before, task)?;
+        caller.refuse_change(&before, task)?;
         if task.is_closed() && !before.is_closed() {
             // A task that is over has no holder; else it could not be taken up again.
             claims::end(tasks, task.id, caller)?;

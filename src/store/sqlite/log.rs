@@ -108,6 +108,25 @@ impl Log for SqliteTransaction<'_> {
         let number = self.first(&sql, [by], |row| row.get::<_, i64>(0))?;
         number.map_or(Ok(None), |number| self.operation(number.unsigned_abs()))
     }
+
+    fn latest_change(
+        &self,
+        task: TaskId,
+        field: Option<&str>,
+        after: u64,
+    ) -> Result<Option<Operation>> {
+        let kinds = UNDOABLE.join("', '");
+        let sql = format!(
+            "SELECT o.number FROM changes c JOIN operations o ON o.number = c.operation
+             WHERE c.task = ?1 AND o.number > ?2 AND c.kind IN ('{kinds}')
+                 AND o.undone_by IS NULL AND (o.undoes IS NULL OR o.undoes < ?2) AND (?3 IS NULL
+                     OR json_valid(c.detail) AND json_type(c.detail, '$.' || ?3) IS NOT NULL)
+             ORDER BY c.sequence DESC LIMIT 1"
+        );
+        let row = (task.0, signed(after), field);
+        let number = self.first(&sql, row, |row| row.get::<_, i64>(0))?;
+        number.map_or(Ok(None), |number| self.operation(number.unsigned_abs()))
+    }
 }
 
 impl SqliteTransaction<'_> {
