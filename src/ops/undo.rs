@@ -77,6 +77,11 @@ pub(crate) fn undo(context: &mut Context, request: Request) -> Result<Undone> {
     let (undone, warnings) = context.write_if(|transaction| {
         let operation = match request.operation {
             Some(number) => require_operation(transaction, number)?,
+            None if caller.run.is_some() => {
+                let message =
+                    "agents of a run have one name; say by its number what is to be undone";
+                return Err(Error::new(Code::NothingToUndo, message).fix("cleo log"));
+            }
             None => transaction.latest_undoable(&caller.name)?.ok_or_else(|| {
                 let name = &caller.name;
                 let message = format!(
