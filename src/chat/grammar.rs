@@ -193,8 +193,8 @@ fn read(tool: Tool, sentence: &Sentence, captures: &Captures<'_>) -> Option<Call
         updates.push((key.to_string(), value.into()));
     }
     // "Add cards" does not say how many, "delete my cards" means more than one.
-    let is_plural = get("kind").is_some_and(|kind| kind.ends_with('s'));
-    (!tool.can_write() || !is_plural).then_some(())?;
+    let is_plural = |kind: &str| tool.can_write() && kind.ends_with('s');
+    (!get("kind").is_some_and(is_plural)).then_some(())?;
     if tool == Tool::AddComponent {
         let kind = get("kind").and_then(component_type);
         updates.extend(kind.map(|kind| ("component_type".to_string(), kind.into())));

@@ -173,8 +173,7 @@ fn check_words(call: &Call, sentence: &Sentence, client: Option<&str>) -> Result
     }
     let (criteria, updates) = (call.object("criteria"), call.object(call.tool.updates()));
     let verbs = format!(r"^(?:{})\b", Tool::VERBS[call.tool as usize]);
-    let has_verb = !call.tool.can_write() || cut(&mut left, &verbs, |_| true);
-    if needs_sentence(call.tool) || !has_verb {
+    if needs_sentence(call.tool) || call.tool.can_write() && !cut(&mut left, &verbs, |_| true) {
         return Err(call.tool.name().to_string());
     }
     let criteria = criteria.iter().map(|pair| (true, pair));

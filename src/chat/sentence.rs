@@ -42,7 +42,7 @@ patterns! {
     LINK_FIRST = format!(r"^(?:{LINK})\b");
     /// The text before the first word of a sentence.
     FIRST = r"(?:^|[.!?])\s*$";
-    /// Quotes beside each other or within words, and those that are no apostrophe and end or begin nothing.
+    /// Quotes beside each other or within words, and those that end or begin nothing: no form fits.
     MISQUOTED = r#"[^\s=:,(\x04]\x04|\x04\x01+[^\s.,:;!?)\x01]|["“”„‘]|(?:^|[^\w\x01])['’]"#;
     SEVERAL = r"\b(?:and|or|but|not|except)\b|,";
     /// The only form of an unquoted text.
@@ -111,7 +111,6 @@ impl Sentence {
             plain.drain(..end);
         }
         if is_misquoted {
-            // No form fits it.
             plain = QUOTE.to_string();
         }
         Sentence {

@@ -67,9 +67,14 @@ pub(crate) fn cancel(surroundings: &Surroundings, id: &str) -> Result<Cancelled>
     let workspace = surroundings.workspace()?;
     let mut agency = opened(&workspace, surroundings, id)?;
     let run = agency.read()?.run(id)?;
-    let assigned = &surroundings.assignment;
-    if run.as_ref().map(|run| &run.user) != assigned.run.as_ref() {
-        assigned.refuse_agent("cancels only runs that it began")?;
+    let own = surroundings.assignment.run.as_ref();
+    if run
+        .as_ref()
+        .is_some_and(|run| own.is_some_and(|own| run.id != *own && run.user != *own))
+    {
+        surroundings
+            .assignment
+            .refuse_agent("cancels only its own and what it began")?;
     }
     if run.is_some_and(|run| run.kind == RunKind::Execution) {
         let (clock, by) = (&surroundings.clock, &surroundings.actor);

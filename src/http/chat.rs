@@ -41,8 +41,8 @@ struct Message {
     /// What was said before, as the caller holds it, the oldest first. The client that it names last counts
     /// where the server remembers none.
     conversation: Option<Vec<Remark>>,
-    /// What waits, as the caller holds it: `pending` of an earlier reply. It counts where nothing waits
-    /// here, and is done after a yes only.
+    /// What waits, as the caller holds it: `pending` of an earlier reply, done after a yes only. Where
+    /// something else waits here by now, an answer counts for neither.
     #[serde(
         rename = "pendingOperation",
         alias = "pending_operation",

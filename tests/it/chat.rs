@@ -130,7 +130,6 @@ fn b13_one_of_several_components_is_chosen_from_a_list() {
         "the About card, please",
         "the card called About",
         "card 102",
-        "2nd",
         "2)",
         "number 2",
     ] {

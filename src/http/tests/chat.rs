@@ -167,7 +167,7 @@ fn what_waits_is_taken_back_as_it_was_told_and_done_once_after_a_yes() {
 }
 
 #[test]
-fn what_waits_here_counts_before_what_the_caller_holds() {
+fn an_answer_is_for_what_the_caller_holds() {
     let world = seeded();
     say(&world, "h", "change button radius to full for client 6");
     let pending =
@@ -178,11 +178,41 @@ fn what_waits_here_counts_before_what_the_caller_holds() {
         "h",
         json!({"pendingOperation": pending.clone()}),
     );
-    assert_eq!(data(&told)["tool_calls"][0]["name"], "updateDesign");
+    assert_eq!(data(&told)["tool_calls"], json!([]));
+    assert!(
+        data(&told)["reply"]
+            .as_str()
+            .unwrap()
+            .starts_with("Nothing is waiting")
+    );
     let mut late = pending;
     late["expires"] = json!("2020-01-01T00:00:00Z");
     let told = say_holding(&world, "yes", "i", json!({"pendingOperation": late}));
     assert_eq!(data(&told)["tool_calls"], json!([]));
+}
+
+#[test]
+fn what_a_caller_holds_is_written_over_nothing_that_it_did_not_show() {
+    let world = seeded();
+    let asked = say(&world, "j", "change button radius to full for client 6");
+    let held = json!({"pendingOperation": asked["pending"]});
+    say(&world, "k", "change button radius to medium for client 6");
+    say(&world, "k", "yes");
+    let told = say_holding(&world, "yes", "l", held).with(400);
+    assert!(
+        told["response"]["message"]
+            .as_str()
+            .unwrap()
+            .contains("changed since"),
+        "{told}"
+    );
+    // Only the list of all components leads on to something else.
+    let mut other = asked["pending"].clone();
+    other["next"] =
+        json!({"tool": "deleteComponent", "args": {"clientId": "6", "componentId": "102"}});
+    other["changes"] = json!([]);
+    let told = say_holding(&world, "yes", "m", json!({"pendingOperation": other}));
+    assert_eq!(data(&told)["tool_calls"][0]["name"], "updateDesign");
 }
 
 #[test]

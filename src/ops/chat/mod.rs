@@ -136,8 +136,7 @@ impl Talk<'_> {
         }
         let since = read_moment("created_at", &pending.created_at)?;
         let until = read_moment("expires", &pending.expires)?;
-        // Times of one form are in the order of their bytes. What began to wait before something ceased to
-        // is answered or dropped.
+        // What began to wait before something ceased to is answered or dropped.
         if since.is_some() && since <= self.chat.settled {
             return Ok(());
         }

@@ -23,6 +23,10 @@ set the title of component 101 to Hello 102
 add a button with caption Save beneath Login
 set button and card radius to medium
 set the title and subtitle font to Lato
+delete my cards
+update title of my cards to Hello
+add premium security group to my cards
+set title font to \"x; background:url(https://e.example)\"
 delete from component 103";
 
 #[test]
