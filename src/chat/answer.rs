@@ -1,10 +1,10 @@
 //! What a message is in its conversation: an answer to what waits, a request, or neither.
 
-use super::grammar::{type_names, understand};
+use super::grammar::understand;
 use super::record::canonical;
 use super::sentence::COUNT;
-use super::vocabulary::component_type;
-use super::{Call, Chat, Choosable, Pending, PendingKind, Sentence};
+use super::vocabulary::{component_type, type_names};
+use super::{Chat, Choosable, Heard, Pending, PendingKind, Sentence};
 
 patterns! {
     YES = short("yes|y|yeah|yep|ok|okay|sure|confirm|confirmed|proceed|go ahead|do it|sounds good");
@@ -24,22 +24,6 @@ fn short(words: &str) -> String {
     let polite = r"(?:please|thanks|thank you|now)\b[\s,;.!]*";
     let word = format!(r"(?:{words})(?:$|[\s,;.!]+)");
     format!(r"(?i)^\s*(?:{polite})*(?:{word}(?:{polite})*)+$")
-}
-
-#[derive(Clone, Debug, PartialEq)]
-pub(crate) enum Heard {
-    Confirmed,
-    Cancelled,
-    /// The call that waited, on the component that was chosen.
-    Chosen(Call),
-    /// A number that is none of the list.
-    Invalid,
-    Nothing,
-    Request(Call),
-    /// Only names the client that the conversation is about from now on.
-    Client(String),
-    Help,
-    Unknown,
 }
 
 /// Reads a message at a moment (RFC 3339 in UTC); times of one form are in the order of their bytes.

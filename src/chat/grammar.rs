@@ -7,14 +7,14 @@ use std::sync::LazyLock;
 use regex::{Captures, Regex};
 use serde_json::{Map, Value};
 
-use super::answer::Heard;
 use super::record::canonical;
-use super::sentence::{BARE, CLIENT, Sentence};
+use super::sentence::{BARE, CLIENT, POLITE, Sentence};
 use super::value::{COLORS, Kind, plain};
 use super::vocabulary::{
-    COMPONENT, Field, TYPES, component_type, contains_word, elements, find_field, offered, state,
+    COMPONENT, Field, component_type, contains_word, elements, find_field, names, offered, state,
+    type_names,
 };
-use super::{Call, Tool};
+use super::{Call, Heard, Tool};
 
 /// The forms in their order, each behind its tool; `{name}` is one of [`PARTS`], a blank any space.
 const FORMS: &str = r"
@@ -77,7 +77,6 @@ c (?:\s*[\x02\x03]+)?";
 /// What a field of a design is said to be of.
 const OURS: &str = r"(?:(?:my|its|the|our|[\x02\x03]+)\s+)*(?:(?:current|existing|present)\s+)?(?:design(?:['’]s)?\s+)?";
 pub(super) const TO: &str = r"(?:\s+(?:to be|should be|to|into)(?:\s*:\s*|\s+)|\s*[=:]\s*)";
-pub(super) const POLITE: &str = r"(?:please|pls|plz|thanks|thx|thank you)\b";
 
 static READERS: LazyLock<Vec<(Tool, Regex)>> = LazyLock::new(|| {
     let options = offered().filter_map(|field| match field.kind {
@@ -121,19 +120,6 @@ patterns! {
         names(COMPONENT)
     );
     BETWEEN = r",?\s+(?:and|with)\s+|,\s+";
-}
-
-pub(super) fn type_names() -> String {
-    format!("(?:{})", TYPES.join("|"))
-}
-
-/// Returns a pattern for what people call fields, and their keys.
-pub(super) fn names(fields: &[Field]) -> String {
-    let escape = |name: &str| regex::escape(&name.to_lowercase()).replace([' ', '_'], r"[\s_-]?");
-    let names = fields.iter().flat_map(Field::all_names);
-    let mut all: Vec<String> = names.map(escape).collect();
-    all.sort_by_key(|name| std::cmp::Reverse(name.len()));
-    format!("(?:{})", all.join("|").replace("color", "colou?r"))
 }
 
 pub(super) fn understand(sentence: &Sentence) -> Option<Heard> {

@@ -169,6 +169,22 @@ impl Call {
     }
 }
 
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum Heard {
+    Confirmed,
+    Cancelled,
+    /// The call that waited, on the component that was chosen.
+    Chosen(Call),
+    /// A number that is none of the list.
+    Invalid,
+    Nothing,
+    Request(Call),
+    /// Only names the client that the conversation is about from now on.
+    Client(String),
+    Help,
+    Unknown,
+}
+
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[derive(Clone, Debug, Serialize)]
 pub(crate) struct Called {

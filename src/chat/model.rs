@@ -6,11 +6,11 @@ use regex::{Captures, Regex};
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
-use super::grammar::{TO, names};
+use super::grammar::TO;
 use super::sentence::{BARE, CLIENT, Sentence};
 use super::value::{Kind, brief, check_fields, plain};
 use super::vocabulary::{
-    COMPONENT, Field, TYPES, component_type, contains_word, find_field, offered, types,
+    COMPONENT, Field, TYPES, component_type, contains_word, find_field, names, offered, types,
 };
 use super::{Call, Tool};
 use crate::error::{shortened, steers};

@@ -5,10 +5,9 @@ use std::ops::Range;
 
 use serde_json::{Value, json};
 
-use super::grammar::{POLITE, names, type_names};
 use super::record::canonical;
 use super::value::Kind;
-use super::vocabulary::COMPONENT;
+use super::vocabulary::{COMPONENT, names, type_names};
 
 /// Longest message that is understood, in bytes.
 const MESSAGE_MAX: usize = 20_000;
@@ -21,6 +20,7 @@ pub(super) const CLIENT: char = '\u{2}';
 /// Stands for the client where what stands before may go on: "title to Fans of client 7".
 pub(super) const BARE: char = '\u{3}';
 
+pub(super) const POLITE: &str = r"(?:please|pls|plz|thanks|thx|thank you)\b";
 /// Words that speak of a text rather than being one.
 const PRONOUNS: &str = "it|its|this|that|them|these|those|same|nothing|something|anything|everything|none|empty|blank|\
     null|default|original|previous|bold|italics?|uppercase|lowercase|caps|capitals?|please|pls|thanks?";

@@ -202,3 +202,16 @@ pub(crate) fn is_about_design(message: &str) -> bool {
     let message = message.to_lowercase().replace('_', " ");
     !message.contains("component") && ABOUT_DESIGN.is_match(&message)
 }
+
+pub(super) fn type_names() -> String {
+    format!("(?:{})", TYPES.join("|"))
+}
+
+/// Returns a pattern for what people call fields, and their keys.
+pub(super) fn names(fields: &[Field]) -> String {
+    let escape = |name: &str| regex::escape(&name.to_lowercase()).replace([' ', '_'], r"[\s_-]?");
+    let names = fields.iter().flat_map(Field::all_names);
+    let mut all: Vec<String> = names.map(escape).collect();
+    all.sort_by_key(|name| std::cmp::Reverse(name.len()));
+    format!("(?:{})", all.join("|").replace("color", "colou?r"))
+}

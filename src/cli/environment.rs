@@ -147,10 +147,10 @@ pub(super) fn surroundings(
         rights: Rights::default(),
         defaults: Defaults::from(settings),
     };
-    // Whoever stands in a worktree of a run works for it.
-    if surroundings.assignment.run.is_none() {
-        surroundings.assignment.run = run_of(&surroundings.directory);
-    }
+    // Whoever stands in a worktree of a run, or was given one, works for it.
+    let given = surroundings.assignment.worktree.as_deref().and_then(run_of);
+    let of_place = run_of(&surroundings.directory).or(given);
+    surroundings.assignment.run = surroundings.assignment.run.take().or(of_place);
     // A criterion may use cleo in a workspace of its own, in which it is no agent.
     if let Some(judge) = setting("CLEO_JUDGE")?.filter(|run| is_run(run))
         && let Ok(workspace) = surroundings.workspace()

@@ -250,7 +250,10 @@ pub(crate) fn vouch(
         return Vec::new();
     }
     if surroundings.assignment.is_agent() {
-        return untrusted_warning(items.len(), "an agent of a run gave");
+        let mut warnings = untrusted_warning(items.len(), "an agent of a run gave");
+        let then = "a part with such a command is not done in this run; `cleo cancel` gives it up";
+        warnings.push(then.to_string());
+        return warnings;
     }
     let trust = Trust::new(surroundings, workspace);
     let failed = trust.give_all(items, Registrant::User, &surroundings.clock);

@@ -3,9 +3,9 @@
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
-use crate::chat::Chat;
-use crate::chat::answer::{Heard, hear};
+use crate::chat::answer::hear;
 use crate::chat::value::check_changes;
+use crate::chat::{Chat, Heard};
 
 const SENTENCES: &str = include_str!("../../tests/it/chat/sentences.jsonl");
 

@@ -12,10 +12,10 @@ use serde_json::{Value, json};
 
 use super::Surroundings;
 use super::conversations::keep_turn;
-use crate::chat::answer::{Heard, hear};
+use crate::chat::answer::hear;
 use crate::chat::model::{self, Advice};
 use crate::chat::value::brief;
-use crate::chat::{Chat, Pending, Sentence, Tool, Turn};
+use crate::chat::{Chat, Heard, Pending, Sentence, Tool, Turn};
 use crate::clock::{parse_moment, timestamp};
 use crate::error::{Code, Error, Result};
 use crate::llm::client::Client;

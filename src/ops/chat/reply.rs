@@ -5,10 +5,9 @@ use serde_json::{Value, json};
 
 use super::Talk;
 use super::tools::{Done, Stop};
-use crate::chat::answer::Heard;
 use crate::chat::value::{brief, flatten, label, plain};
 use crate::chat::vocabulary::{DESIGN, Field, contains_word, find_field, is_about_design, offered};
-use crate::chat::{Call, ChatAgent, Pending, Sentence, Settled, Tool, text};
+use crate::chat::{Call, ChatAgent, Heard, Pending, Sentence, Settled, Tool, text};
 use crate::error::Result;
 
 /// What names a component, whose it is and of which type, which stands before all else of it.
