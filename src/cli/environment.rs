@@ -148,8 +148,12 @@ pub(super) fn surroundings(
         defaults: Defaults::from(settings),
     };
     // Whoever stands in a worktree of a run, or was given one, works for it.
-    let given = surroundings.assignment.worktree.as_deref().and_then(run_of);
-    let of_place = run_of(&surroundings.directory).or(given);
+    let given = surroundings
+        .assignment
+        .worktree
+        .as_deref()
+        .and_then(containing_run);
+    let of_place = containing_run(&surroundings.directory).or(given);
     surroundings.assignment.run = surroundings.assignment.run.take().or(of_place);
     // A criterion may use cleo in a workspace of its own, in which it is no agent.
     if let Some(judge) = setting("CLEO_JUDGE")?.filter(|run| is_run(run))
@@ -162,7 +166,7 @@ pub(super) fn surroundings(
 }
 
 /// Returns the run in one of whose worktrees a directory is.
-fn run_of(directory: &Path) -> Option<String> {
+fn containing_run(directory: &Path) -> Option<String> {
     let mut folders = directory.ancestors();
     let is_of_run = |folder: &&Path| folder.parent().is_some_and(|above| above.ends_with(RUNS));
     let name = folders.find(is_of_run)?.file_name()?.to_str()?;

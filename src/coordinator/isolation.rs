@@ -253,7 +253,7 @@ impl Engine<'_> {
     /// Completes a step in the workspace, where all its commands must pass: git may have held less than its
     /// worktree did.
     fn done_at_home(&mut self, id: TaskId, epoch: Option<u32>) -> Result<Completion> {
-        let parts = self.reviewed_below(id)?;
+        let parts = self.parts_under_review(id)?;
         if let Some(lacking) = self.prove_parts(&parts)? {
             return Ok((id, Err(lacking)));
         }
@@ -269,7 +269,7 @@ impl Engine<'_> {
         let (last, mut done) = complete_with_parts(&mut self.context, checks)?;
         if let (true, Err(lacking)) = (last != id, &mut done) {
             for fault in &mut lacking.faults {
-                *fault = parts::of_part(last, fault);
+                *fault = parts::part_fault(last, fault);
             }
         }
         Ok((id, done))

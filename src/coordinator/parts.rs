@@ -5,8 +5,8 @@ use super::engine::Engine;
 use crate::claim::{Claim, Lease};
 use crate::error::{Code, Error, Result};
 use crate::id::TaskId;
-use crate::ops::complete::{Lacking, is_word};
-use crate::ops::tasks::reviewed_by;
+use crate::ops::complete::{Lacking, rests_on_agent};
+use crate::ops::tasks::reviewing_run;
 use crate::ops::{Context, claims};
 
 impl Engine<'_> {
@@ -16,9 +16,9 @@ impl Engine<'_> {
         let mut faults = Vec::new();
         for Claim { task, epoch, .. } in parts {
             let lacking = self.prove_at_home(*task, Some(*epoch))?;
-            if let Some(fault) = lacking.faults.iter().find(|fault| !is_word(fault)) {
+            if let Some(fault) = lacking.faults.iter().find(|fault| !rests_on_agent(fault)) {
                 claims::release(&mut self.context, *task, Some(*epoch), false)?;
-                faults.push(of_part(*task, fault));
+                faults.push(part_fault(*task, fault));
             }
         }
         Ok((!faults.is_empty()).then(|| Lacking {
@@ -29,14 +29,14 @@ impl Engine<'_> {
 
     /// Gives back the parts of a task that are under review: the worktree that they were finished in is not merged.
     pub(super) fn give_back_parts(&mut self, id: TaskId) -> Result<()> {
-        for Claim { task, epoch, .. } in self.reviewed_below(id)? {
+        for Claim { task, epoch, .. } in self.parts_under_review(id)? {
             claims::release(&mut self.context, task, Some(epoch), false)?;
         }
         Ok(())
     }
 
     /// Finds what this run has under review below a task, parts before what they are part of.
-    pub(super) fn reviewed_below(&mut self, id: TaskId) -> Result<Vec<Claim>> {
+    pub(super) fn parts_under_review(&mut self, id: TaskId) -> Result<Vec<Claim>> {
         let run = &self.run.id;
         self.context.read(|transaction| {
             let (mut found, mut above) = (Vec::new(), vec![id]);
@@ -44,7 +44,7 @@ impl Engine<'_> {
                 let below = transaction.children(next)?;
                 for part in &below {
                     // A damaged task is under nobody's review as far as anybody can tell.
-                    let reviewed = reviewed_by(transaction, *part).unwrap_or_default();
+                    let reviewed = reviewing_run(transaction, *part).unwrap_or_default();
                     if reviewed.as_ref() == Some(run) {
                         found.extend(transaction.claim(*part)?);
                     }
@@ -69,7 +69,7 @@ impl Engine<'_> {
 }
 
 /// Says of a task what its part lacks.
-pub(super) fn of_part(part: TaskId, fault: &Error) -> Error {
+pub(super) fn part_fault(part: TaskId, fault: &Error) -> Error {
     let message = format!("its part {part} does not hold: {}", fault.message);
     Error::new(Code::NotVerified, message).fix(format!("cleo verify {part}"))
 }

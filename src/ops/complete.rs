@@ -327,7 +327,7 @@ impl Check {
         // Under the claim of a run the work is verified even if the task is done.
         if !is_shown || self.caller.epoch.is_some() {
             let mut there = self.found(transaction, &task)?;
-            (there.faults).retain(|fault| !(self.is_part && is_word(fault)));
+            (there.faults).retain(|fault| !(self.is_part && rests_on_agent(fault)));
             if !there.faults.is_empty() {
                 return Err(there.into());
             }
@@ -433,7 +433,7 @@ impl Check {
 }
 
 /// Returns whether a fault says only that nobody but an agent has shown something, by a command that it chose.
-pub(crate) fn is_word(fault: &Error) -> bool {
+pub(crate) fn rests_on_agent(fault: &Error) -> bool {
     matches!(fault.code, Code::EvidenceStale | Code::Untrusted)
 }
 

@@ -178,7 +178,7 @@ fn refuse_other(claim: &Claim, caller: &Caller) -> Result<()> {
 }
 
 /// Refuses an agent of a run that opens or gives up anything but its own task and its parts.
-pub(in crate::ops) fn refuse_beyond_own(context: &mut Context, id: TaskId) -> Result<()> {
+pub(in crate::ops) fn refuse_outside_task(context: &mut Context, id: TaskId) -> Result<()> {
     let assigned = &context.surroundings.assignment;
     let Some(run) = assigned.run.clone() else {
         return Ok(());

@@ -4,7 +4,7 @@ mod guard;
 mod next;
 
 pub(in crate::ops) use guard::{
-    Caller, check_clock, check_epoch, check_holder, no_removal, refuse_beyond_own,
+    Caller, check_clock, check_epoch, check_holder, no_removal, refuse_outside_task,
     refuse_task_of_run,
 };
 pub(crate) use next::{claim_next, nothing_ready};
@@ -13,7 +13,7 @@ use clap::Args;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 
-use super::tasks::{apart, is_split, move_task, not_ready, reviewed_by, told};
+use super::tasks::{apart, is_split, move_task, not_ready, reviewing_run, told};
 use super::{Context, require};
 use crate::claim::{Claim, Lease};
 use crate::error::{Code, Error, Result};
@@ -359,7 +359,7 @@ pub(crate) fn release(
     context.write(|transaction| {
         let task = require(transaction, id)?;
         let forced = check_holder(transaction, &task, &caller, force, "release")?;
-        let is_reviewed = reviewed_by(transaction, id)?.is_some();
+        let is_reviewed = reviewing_run(transaction, id)?.is_some();
         let is_under_way = task.status == Status::Active || is_reviewed;
         let ended = end(transaction, id, &caller)?;
         let (task, changed) = match ended && is_under_way {

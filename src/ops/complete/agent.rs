@@ -27,7 +27,7 @@ pub(super) fn leave_to_run(
     let Some((run, is_under_way)) = runs::judge_of(&context.surroundings, &named, id)? else {
         return match &check.caller.run {
             Some(run) if runs::is_known(&context.workspace, run)? => {
-                leave_part(context, check, id, run)
+                put_under_review(context, check, id, run)
             }
             _ => Ok(None),
         };
@@ -77,7 +77,7 @@ pub(super) fn leave_to_run(
 
 /// Puts a part that an agent of a run finished in a git worktree under review: what is only there may never be merged,
 /// so that the run completes it once it holds in the workspace. Returns none for work in the workspace itself.
-fn leave_part(
+fn put_under_review(
     context: &mut Context,
     check: &Check,
     id: TaskId,

@@ -22,7 +22,7 @@ pub(crate) use graph::{
     Analysis, Apart, Direction, Next, Part, Ready, Waves, analyze, apart, drawing, find_ready,
     find_waves, neighbor_tree, next, ready, told, warn_of_stuck, waves,
 };
-pub(crate) use moves::{Cancel, Moved, Start, cancel, reopen, reviewed_by, start};
+pub(crate) use moves::{Cancel, Moved, Start, cancel, reopen, reviewing_run, start};
 pub(super) use moves::{
     finish, is_split, move_task, not_ready, open_parts, refuse_cancelled, refuse_open_parts,
 };

@@ -7,7 +7,7 @@ use crate::claim::{Claim, Lease};
 use crate::error::{Code, Error, Result};
 use crate::id::{self, TaskId};
 use crate::ops::claims::{
-    self, Caller, check_holder, refuse_beyond_own, refuse_task_of_run, take_or_renew,
+    self, Caller, check_holder, refuse_outside_task, refuse_task_of_run, take_or_renew,
 };
 use crate::ops::runs::is_run;
 use crate::ops::{Context, require};
@@ -138,7 +138,7 @@ pub(crate) fn cancel(context: &mut Context, request: Cancel) -> Result<Moved> {
     if let Some(reason) = &reason {
         check_note(reason)?;
     }
-    refuse_beyond_own(context, id)?;
+    refuse_outside_task(context, id)?;
     let mut moved = context.write(|transaction| {
         let mut task = require(transaction, id)?;
         if task.status == Status::Done {
@@ -180,7 +180,7 @@ pub(crate) fn cancel(context: &mut Context, request: Cancel) -> Result<Moved> {
 /// Takes a closed task up again.
 pub(crate) fn reopen(context: &mut Context, id: TaskId) -> Result<Moved> {
     let now = context.now();
-    refuse_beyond_own(context, id)?;
+    refuse_outside_task(context, id)?;
     let mut moved = context.write(|transaction| {
         let task = require(transaction, id)?;
         if !task.is_closed() {
@@ -228,7 +228,7 @@ pub(in crate::ops) fn refuse_open_parts(
     run: Option<&str>,
 ) -> Result<()> {
     let open = keep(open_below(transaction, id)?, |part| {
-        Ok(run.is_none() || reviewed_by(transaction, *part)?.as_deref() != run)
+        Ok(run.is_none() || reviewing_run(transaction, *part)?.as_deref() != run)
     })?;
     let Some(first) = open.first() else {
         return Ok(());
@@ -241,7 +241,7 @@ pub(in crate::ops) fn refuse_open_parts(
 }
 
 /// Returns the run that holds a task under review, to complete it.
-pub(crate) fn reviewed_by(transaction: &dyn Transaction, id: TaskId) -> Result<Option<String>> {
+pub(crate) fn reviewing_run(transaction: &dyn Transaction, id: TaskId) -> Result<Option<String>> {
     if transaction.status(id)? != Some(Status::Review) {
         return Ok(None);
     }
