@@ -252,10 +252,18 @@ impl Undo<'_> {
         })?;
         let (number, command, by) = (later.number, later.command, later.by);
         let why = format!("{what} was changed by operation {number} ({command}, by {by})");
-        let first = "undo that first, if it is not needed";
-        Err(conflict(self.number, &why)
-            .fix(format!("cleo log --operation {number}"))
-            .or(first, format!("cleo undo {number}")))
+        let error = conflict(self.number, &why).fix(format!("cleo log --operation {number}"));
+        let changes = self.transaction.changes_of(number, u32::MAX)?;
+        match changes
+            .iter()
+            .any(|one| CLAIMS.contains(&one.change.kind.as_str()))
+        {
+            true => Err(error),
+            false => Err(error.or(
+                "undo that first, if it is not needed",
+                format!("cleo undo {number}"),
+            )),
+        }
     }
 }
 
