@@ -147,20 +147,19 @@ pub(super) fn surroundings(
         rights: Rights::default(),
         defaults: Defaults::from(settings),
     };
-    // Whoever stands in a worktree of a run, or was given one, works for it.
-    let given = surroundings
-        .assignment
-        .worktree
-        .as_deref()
-        .and_then(containing_run);
-    let of_place = containing_run(&surroundings.directory).or(given);
-    surroundings.assignment.run = surroundings.assignment.run.take().or(of_place);
-    // A criterion may use cleo in a workspace of its own, in which it is no agent.
-    if let Some(judge) = setting("CLEO_JUDGE")?.filter(|run| is_run(run))
+    // Whoever stands in a worktree of a run, or was given one, works for it, as what it judges by does. In another
+    // workspace, such as one that a criterion makes, nobody does.
+    let given = surroundings.assignment.worktree.as_deref();
+    let given = given.and_then(containing_run);
+    let judge = setting("CLEO_JUDGE")?.filter(|run| is_run(run));
+    let found = judge
+        .or_else(|| containing_run(&surroundings.directory))
+        .or(given);
+    if let Some(run) = found
         && let Ok(workspace) = surroundings.workspace()
-        && is_known(&workspace, &judge)?
+        && is_known(&workspace, &run)?
     {
-        surroundings.assignment.run.get_or_insert(judge);
+        surroundings.assignment.run.get_or_insert(run);
     }
     Ok(surroundings)
 }

@@ -188,7 +188,8 @@ impl Engine<'_> {
         }
         self.renewed = Instant::now();
         let held = self.machine.held();
-        held.into_iter().try_for_each(|step| self.beat(step))
+        held.into_iter().try_for_each(|step| self.beat(step))?;
+        self.renew_parts()
     }
 
     /// Returns whether the run is to stop, for work that keeps the loop waiting.

@@ -1,6 +1,7 @@
 //! Parts of a task that its agent finished in a git worktree and left under review: the run completes them once they
 //! hold in the workspace.
 
+use super::deeds::is_loss;
 use super::engine::Engine;
 use crate::claim::{Claim, Lease};
 use crate::error::{Code, Error, Result};
@@ -16,7 +17,8 @@ impl Engine<'_> {
         let mut faults = Vec::new();
         for Claim { task, epoch, .. } in parts {
             let lacking = self.prove_at_home(*task, Some(*epoch))?;
-            if let Some(fault) = lacking.faults.iter().find(|fault| !rests_on_agent(fault)) {
+            let counts = |fault: &&Error| lacking.has_open_criteria || !rests_on_agent(fault);
+            if let Some(fault) = lacking.faults.iter().find(counts) {
                 claims::release(&mut self.context, *task, Some(*epoch), false)?;
                 faults.push(part_fault(*task, fault));
             }
@@ -35,9 +37,9 @@ impl Engine<'_> {
         Ok(())
     }
 
-    /// Finds what this run has under review below a task, parts before what they are part of.
+    /// Finds what this run has under review below a task and is no task of it, parts before what they are part of.
     pub(super) fn parts_under_review(&mut self, id: TaskId) -> Result<Vec<Claim>> {
-        let run = &self.run.id;
+        let (run, track) = (&self.run.id, &self.track);
         self.context.read(|transaction| {
             let (mut found, mut above) = (Vec::new(), vec![id]);
             while let Some(next) = above.pop() {
@@ -45,7 +47,7 @@ impl Engine<'_> {
                 for part in &below {
                     // A damaged task is under nobody's review as far as anybody can tell.
                     let reviewed = reviewing_run(transaction, *part).unwrap_or_default();
-                    if reviewed.as_ref() == Some(run) {
+                    if reviewed.as_ref() == Some(run) && track.task(*part).is_none() {
                         found.extend(transaction.claim(*part)?);
                     }
                 }
@@ -54,6 +56,20 @@ impl Engine<'_> {
             found.reverse();
             Ok(found)
         })
+    }
+
+    /// Renews the claims of what is under review.
+    pub(super) fn renew_parts(&mut self) -> Result<()> {
+        let lease = self.options.lease();
+        for step in self.machine.held() {
+            for Claim { task, epoch, .. } in self.parts_under_review(self.tasks[step])? {
+                match claims::heartbeat(&mut self.context, task, lease, Some(epoch), false) {
+                    Err(error) if !is_loss(&error) => return Err(error),
+                    _ => {}
+                }
+            }
+        }
+        Ok(())
     }
 
     /// Gives back what agents claimed or left under review, and warns of it.
@@ -71,7 +87,8 @@ impl Engine<'_> {
 /// Says of a task what its part lacks.
 pub(super) fn part_fault(part: TaskId, fault: &Error) -> Error {
     let message = format!("its part {part} does not hold: {}", fault.message);
-    Error::new(Code::NotVerified, message).fix(format!("cleo verify {part}"))
+    let fix = fault.fix.clone();
+    Error::new(Code::NotVerified, message).fix(fix.unwrap_or(format!("cleo show {part}")))
 }
 
 /// Opens a task that was done without proof.

@@ -10,7 +10,7 @@ use clap::Args;
 use serde::Deserialize;
 
 use super::claims::{self, Caller, check_clock, check_holder};
-use super::gates::{self, Seen, lacks, standing};
+use super::gates::{self, CriterionState, Seen, lacks, standing};
 use super::tasks::{Moved, finish, open_parts, refuse_cancelled};
 use super::trust::Trust;
 use super::verify::{
@@ -107,6 +107,8 @@ pub(crate) struct Lacking {
     pub(crate) entry: Option<Status>,
     /// Who completed it by force, where it is done all the same.
     pub(crate) forced: Option<Box<Forced>>,
+    /// Whether a criterion does not hold that its command, or somebody else than the caller, has to show.
+    pub(crate) has_open_criteria: bool,
 }
 
 impl Lacking {
@@ -138,6 +140,7 @@ impl From<Found> for Lacking {
             faults: found.faults,
             entry: found.entry,
             forced: found.forced.map(Box::new),
+            has_open_criteria: found.has_open_criteria,
         }
     }
 }
@@ -278,6 +281,7 @@ struct Found {
     entry: Option<Status>,
     /// Who completed it by force, where it is done.
     forced: Option<Forced>,
+    has_open_criteria: bool,
 }
 
 impl Check {
@@ -354,6 +358,18 @@ impl Check {
         let lacks = lacks(&gates, &standing, &task.acceptance).into_iter();
         let lacks = lacks.map(|(_, error)| gates::through_trust(error, &standing, &self.trust));
         let forced = gates.forced.filter(|_| task.status == TaskStatus::Done);
+        let has_open_criteria =
+            standing
+                .criteria
+                .iter()
+                .any(|one| match (&one.command, one.state) {
+                    (Some(_), state) => state != CriterionState::Proven,
+                    (None, CriterionState::Stale) => one
+                        .record
+                        .as_ref()
+                        .is_none_or(|record| record.by != self.caller.name),
+                    (None, _) => false,
+                });
         let Some(record) = transaction.latest_spawn(task.id)? else {
             return Ok(Found {
                 faults: lacks.collect(),
@@ -361,6 +377,7 @@ impl Check {
                 spawn: None,
                 entry: None,
                 forced,
+                has_open_criteria,
             });
         };
         let verdict = match &self.left {
@@ -380,6 +397,7 @@ impl Check {
             spawn: Some(record),
             entry,
             forced,
+            has_open_criteria,
         })
     }
 
@@ -432,9 +450,9 @@ impl Check {
     }
 }
 
-/// Returns whether a fault says only that nobody but an agent has shown something, by a command that it chose.
+/// Returns whether a fault of a task whose criteria hold says only that nobody but an agent has shown a gate.
 pub(crate) fn rests_on_agent(fault: &Error) -> bool {
-    matches!(fault.code, Code::EvidenceStale | Code::Untrusted)
+    fault.code == Code::EvidenceStale
 }
 
 /// Returns true if a task is closed by [`complete`] alone, because it has to be shown first that it is done.

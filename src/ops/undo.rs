@@ -91,6 +91,11 @@ pub(crate) fn undo(context: &mut Context, request: Request) -> Result<Undone> {
             })?,
         };
         let number = operation.number;
+        if caller.run.is_some() && operation.by != caller.name {
+            let message = "an agent of a run undoes only what agents of that run did";
+            return Err(Error::new(Code::StatusRefused, message)
+                .fix(format!("cleo log --operation {number}")));
+        }
         let changes = read_changes(transaction, &operation)?;
         let tasks: BTreeSet<TaskId> = changes.iter().filter_map(|one| one.task).collect();
         let own = transaction.undoing(number)?;

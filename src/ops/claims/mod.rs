@@ -13,6 +13,7 @@ use clap::Args;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 
+use super::runs::is_run;
 use super::tasks::{apart, is_split, move_task, not_ready, reviewing_run, told};
 use super::{Context, require};
 use crate::claim::{Claim, Lease};
@@ -346,9 +347,9 @@ pub(crate) fn heartbeat(
     })
 }
 
-/// Gives a task back: it is free, and pending if it was active or a run had it under review; what was seen in the
-/// worktrees of that run proves nothing any more. What somebody else holds is only taken from them by `force`, which is
-/// recorded.
+/// Gives a task back: it is free, and pending if it was active or a run had it under review; what was seen in
+/// worktrees of a run that held it proves nothing any more. What somebody else holds is only taken from them by `force`,
+/// which is recorded.
 pub(crate) fn release(
     context: &mut Context,
     id: TaskId,
@@ -361,6 +362,7 @@ pub(crate) fn release(
         let forced = check_holder(transaction, &task, &caller, force, "release")?;
         let is_reviewed = reviewing_run(transaction, id)?.is_some();
         let is_under_way = task.status == Status::Active || is_reviewed;
+        let holder = transaction.claim(id)?.and_then(|claim| claim.holder);
         let ended = end(transaction, id, &caller)?;
         let (task, changed) = match ended && is_under_way {
             true => (
@@ -373,7 +375,7 @@ pub(crate) fn release(
         if !changed {
             warnings.push(format!("nobody holds {id}"));
         }
-        if is_reviewed {
+        if holder.is_some_and(|holder| is_run(&holder)) {
             let mut gates = transaction.gates(id)?;
             gates.forget_worktrees();
             transaction.put_gates(id, &gates)?;

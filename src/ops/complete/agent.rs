@@ -4,7 +4,7 @@ use super::Check;
 use crate::error::{Code, Error, Result};
 use crate::id::TaskId;
 use crate::ops::claims::{self, check_holder, take_or_renew};
-use crate::ops::tasks::{Moved, move_task, refuse_cancelled, refuse_open_parts};
+use crate::ops::tasks::{Moved, is_within, move_task, refuse_cancelled, refuse_open_parts};
 use crate::ops::{Context, require, runs};
 use crate::task::Status;
 
@@ -96,6 +96,17 @@ fn put_under_review(
             return refused(why, format!("cleo show {id}"));
         }
         Some(_) => {}
+    }
+    let own = context.surroundings.assignment.task;
+    let is_part = context.read(|transaction| match own {
+        Some(own) => is_within(transaction, id, own),
+        None => Ok(false),
+    })?;
+    if !is_part {
+        let why = format!(
+            "no agent of a run completes {id}, which is no part of its task, by what is in its worktree"
+        );
+        return refused(why, format!("cleo show {id}"));
     }
     let lease = context.surroundings.defaults.lease;
     let mut moved = context.write(|transaction| {

@@ -129,7 +129,8 @@ pub(crate) fn renew(
 fn require_trust(context: &Context, standing: &TaskGates, renewal: &Renewal) -> Result<()> {
     let id = standing.task_id;
     let mut items = Vec::new();
-    if renewal.only.is_none() {
+    // Where all is run, gates whose commands are not trusted are left.
+    if renewal.only.is_none() && renewal.extent != Extent::All {
         let stale = standing.stale.iter();
         let records = stale.filter_map(|gate| Some((*gate, standing.gates.get(gate)?)));
         for (gate, record) in records {

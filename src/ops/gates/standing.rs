@@ -153,14 +153,16 @@ impl TaskGates {
         record.map_or_else(Vec::new, |record| Item::gate(self.task_id, gate, record))
     }
 
-    /// Names the gates that are stale and, where all is proven, those whose commands are trusted.
+    /// Names the gates that are stale; where all is proven, those whose commands are trusted, and stale ones without.
     pub(super) fn due_gates(&self, extent: Extent, trust: &Trust) -> Vec<Gate> {
         let is_trusted = |gate: &Gate| {
             let commands = self.commands(*gate);
-            !commands.is_empty() && commands.iter().all(|item| trust.is_trusted(item))
+            commands.iter().all(|item| trust.is_trusted(item))
         };
-        let is_due =
-            |gate: &Gate| self.stale.contains(gate) || (extent == Extent::All && is_trusted(gate));
+        let is_due = |gate: &Gate| match extent {
+            Extent::All if !self.commands(*gate).is_empty() => is_trusted(gate),
+            _ => self.stale.contains(gate),
+        };
         self.gates.keys().copied().filter(is_due).collect()
     }
 

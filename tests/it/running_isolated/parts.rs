@@ -70,6 +70,37 @@ fn helpers_of_an_agent_finish_parts_too() {
 }
 
 #[test]
+fn a_part_is_below_the_task_of_its_agent_and_no_task_of_the_run() {
+    let workspace = repository();
+    let script = split(
+        &workspace,
+        "{ cleo claim T2 && cleo complete T2; } 2>>$CLEO_ROOT/../told >&2",
+    );
+    let (exit, result) = run(&workspace, "T1", &script);
+    assert_eq!(exit, 0, "{result}");
+    let told = workspace.read("../told");
+    assert!(
+        told.contains("completes T2, which is no part of its task"),
+        "{told}"
+    );
+    assert_eq!(status(&workspace, "T2"), "pending");
+}
+
+#[test]
+fn a_part_whose_criterion_was_not_run_is_not_done() {
+    let workspace = repository();
+    let cleo = "env -u CLEO_RUN_ID -u CLEO_AGENT -u CLEO_TASK_ID -u CLEO_WORKTREE cleo";
+    let script = split(
+        &workspace,
+        &format!("cd $CLEO_ROOT && {cleo} trust --remove >../removed 2>&1; cd - && rm part.txt"),
+    );
+    let (exit, result) = run(&workspace, "T1", &script);
+    assert_eq!(exit, 80, "{result}");
+    assert!(!workspace.read("../removed").contains("error"));
+    assert_eq!(status(&workspace, "T3"), "pending");
+}
+
+#[test]
 fn parts_that_were_moved_are_given_back() {
     for move_it in ["cleo update T3 --parent T2", "cleo archive T3"] {
         let workspace = repository();
