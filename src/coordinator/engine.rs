@@ -234,6 +234,7 @@ impl<'a> Engine<'a> {
             steps,
             workers,
             rules,
+            runner_jobs,
             ..
         } = team;
         let journal = Journal::begin(&context.workspace, &run.id, clock, &mut agency)?;
@@ -249,7 +250,7 @@ impl<'a> Engine<'a> {
         let places = tasks.iter().enumerate();
         Ok(Engine {
             employed: steps.iter().map(|step| step.runner).collect(),
-            machine: Machine::new(steps, rules),
+            machine: Machine::new(steps, rules, runner_jobs),
             places: places.map(|(place, id)| (*id, place)).collect(),
             slots: tasks.iter().map(|_| Slot::default()).collect(),
             tasks,

@@ -40,6 +40,8 @@ struct Tries {
 
 pub(super) struct Machine {
     rules: Rules,
+    /// Most steps of a runner that are under way at a time, by its place.
+    runner_jobs: BTreeMap<usize, usize>,
     steps: Vec<Step>,
     schedule: Schedule,
     stages: BTreeMap<usize, Stage>,
@@ -60,7 +62,11 @@ pub(super) struct Machine {
 }
 
 impl Machine {
-    pub(super) fn new(steps: Vec<Step>, rules: Rules) -> Machine {
+    pub(super) fn new(
+        steps: Vec<Step>,
+        rules: Rules,
+        runner_jobs: BTreeMap<usize, usize>,
+    ) -> Machine {
         let runners: BTreeSet<usize> = steps.iter().map(|step| step.runner).collect();
         let needs: Vec<Vec<usize>> = steps.iter().map(|step| step.needs.clone()).collect();
         Machine {
@@ -69,6 +75,7 @@ impl Machine {
             tries: vec![Tries::default(); steps.len()],
             steps,
             rules,
+            runner_jobs,
             parked: BTreeMap::new(),
             awaits: false,
             stirred: false,

@@ -45,14 +45,10 @@ pub(crate) struct Options {
     pub(crate) command: Option<String>,
     /// The model, if one is asked for.
     pub(crate) model: Option<String>,
-    /// Most agents at a time.
-    pub(crate) jobs: usize,
     /// Most agents of a runner at a time, by its name.
     pub(crate) runner_jobs: BTreeMap<String, usize>,
-    /// How often each task may be mended.
-    pub(crate) repairs: u32,
-    /// What all may cost, in US dollars.
-    pub(crate) max_cost: Option<f64>,
+    #[serde(flatten)]
+    pub(super) rules: Rules,
     /// What its rest was given last, in US dollars; none for a run that got no more than at first.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) granted: Option<f64>,
@@ -69,8 +65,6 @@ pub(crate) struct Options {
     /// How long claims hold, in seconds; they are renewed meanwhile.
     pub(crate) lease: u64,
     pub(crate) isolate: bool,
-    /// True when nothing more begins after a failure.
-    pub(crate) fail_fast: bool,
     /// Tools that agents may use without asking; empty for those that their runners give by themselves.
     #[serde(default)]
     pub(crate) tools: Vec<String>,
@@ -94,12 +88,15 @@ impl Options {
             runner,
             command: request.command,
             model: request.model,
-            jobs: request
-                .jobs
-                .map_or(number(RUN_JOBS, 4) as usize, usize::from),
             runner_jobs: runner_jobs(settings)?,
-            repairs: request.repair.unwrap_or(number(RUN_REPAIR, 1) as u32),
-            max_cost: request.max_cost,
+            rules: Rules {
+                jobs: request
+                    .jobs
+                    .map_or(number(RUN_JOBS, 4) as usize, usize::from),
+                repairs: request.repair.unwrap_or(number(RUN_REPAIR, 1) as u32),
+                max_cost: request.max_cost,
+                fail_fast: request.fail_fast,
+            },
             granted: None,
             max_turns: request.max_turns,
             time_limit: request.time_limit,
@@ -110,7 +107,6 @@ impl Options {
             gate_time_limit: number(GATES_TIME_LIMIT, 600),
             lease: number(CLAIMS_LEASE, 3_600),
             isolate: request.isolate.is_some(),
-            fail_fast: request.fail_fast,
             tools: request.allow_tool,
             passed: request.pass_env,
         })
@@ -170,10 +166,10 @@ pub(crate) struct Rest {
 
 impl Rest {
     /// Returns the options of a run that goes on after it spent this much.
-    pub(super) fn of(self, options: Options, spent: f64) -> Options {
+    pub(super) fn of(self, mut options: Options, spent: f64) -> Options {
         let most = self.max_cost.map(|more| dollars(spent + more));
+        options.rules.max_cost = most.or(options.rules.max_cost);
         Options {
-            max_cost: most.or(options.max_cost),
             granted: self.max_cost.or(options.granted),
             time_limit: self.time_limit.or(options.time_limit),
             ..options
@@ -188,7 +184,7 @@ impl Options {
         let runner = self.runner.as_ref().or(usual.as_ref());
         let bounds = [
             self.max_turns.map(|_| "--max-turns"),
-            self.max_cost.map(|_| "--max-cost"),
+            self.rules.max_cost.map(|_| "--max-cost"),
         ];
         let bounds = bounds.into_iter().flatten();
         let bounds = bounds.filter(|_| runner.is_some_and(|runner| runner == COMMAND));
@@ -201,18 +197,8 @@ impl Options {
             .collect()
     }
 
-    pub(super) fn rules(&self) -> Rules {
-        Rules {
-            jobs: self.jobs.max(1),
-            runner_jobs: BTreeMap::new(),
-            repairs: self.repairs,
-            max_cost: self.max_cost,
-            fail_fast: self.fail_fast,
-        }
-    }
-
     pub(super) fn budget(&self) -> Option<f64> {
-        self.granted.or(self.max_cost)
+        self.granted.or(self.rules.max_cost)
     }
 
     pub(super) fn limits(&self) -> Limits {
@@ -239,12 +225,11 @@ const ASKED_MAX: Duration = Duration::from_secs(3_600);
 /// How often a step is tried again after too many requests.
 const PAUSES: u32 = 8;
 
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
 pub(super) struct Rules {
     /// Most steps that are under way at a time.
     pub(super) jobs: usize,
-    /// Most steps of a runner that are under way at a time, by its place.
-    pub(super) runner_jobs: BTreeMap<usize, usize>,
     /// How often each step may be mended.
     pub(super) repairs: u32,
     /// What all may cost in US dollars; what is under way then is let go on.

@@ -212,7 +212,7 @@ pub(crate) fn way_on(surroundings: &Surroundings, shown: &RunView) -> String {
         .ok()
         .map(|(options, _)| options);
     let spent = spent(&shown.tasks);
-    let is_spent = |options: &Options| options.max_cost.is_some_and(|most| spent >= most);
+    let is_spent = |options: &Options| options.rules.max_cost.is_some_and(|most| spent >= most);
     let spent_all = options.filter(is_spent);
     resuming(
         &shown.run.record,

@@ -143,6 +143,8 @@ pub(super) struct Team {
     pub(super) skills: Vec<Option<String>>,
     pub(super) workers: Vec<Worker>,
     pub(super) rules: Rules,
+    /// Most steps of a worker at a time, by its place.
+    pub(super) runner_jobs: BTreeMap<usize, usize>,
     /// What has to be trusted before any of it begins.
     pub(super) items: Vec<Item>,
 }
@@ -162,10 +164,8 @@ pub(super) fn team(
         steps,
         skills,
         items,
-        rules: Rules {
-            runner_jobs: staff.limits(&options.runner_jobs),
-            ..options.rules()
-        },
+        rules: options.rules.clone(),
+        runner_jobs: staff.limits(&options.runner_jobs),
         workers: staff.workers,
     })
 }

@@ -18,6 +18,7 @@ use crate::run::view::RunView;
 use crate::session::{
     EndSession, OneSession, ResumeSession, SessionFilter, SetFocus, StartSession, WhichSession,
 };
+use crate::store::agency::RunFilter;
 use crate::store::{Filter, Page};
 use crate::task::drawing::Picture;
 use crate::transfer::report::Report;
@@ -322,7 +323,7 @@ operations! {
 
     RUNS, "runs.list", Read, "GET /api/runs",
     "Lists what agents carried out, newest first",
-    (listing::RunQuery) -> listing::Rows, listing::rows, limit(50, 500);
+    (RunFilter) -> listing::Rows, listing::rows, limit(50, 500);
 
     RUN, "runs.show", Read, "GET /api/runs/{id}",
     "Shows a run with its timeline",

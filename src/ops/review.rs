@@ -152,12 +152,9 @@ fn runs(workspace: &Workspace) -> Result<Vec<Item>> {
     let (mut items, mut offset) = (Vec::new(), 0);
     loop {
         let filter = RunFilter {
-            user: None,
-            agent: None,
-            status: None,
-            kind: None,
             limit: PAGE,
             offset,
+            ..RunFilter::default()
         };
         let page = transaction.runs(&filter)?;
         // Of a page without its damaged runs less, or nothing, may be left.

@@ -7,13 +7,12 @@ pub(crate) mod message;
 
 use std::borrow::Cow;
 
-use serde::Deserialize;
-
 use crate::error::{Code, Error, Result};
 use crate::id::digest;
 use crate::score::normalize;
 use crate::skill::Skill;
-use crate::skill::front_matter;
+use crate::skill::front_matter::{self, Fields, Value};
+use crate::strict;
 use crate::task::Task;
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -57,35 +56,18 @@ pub(crate) struct Situation<'a> {
     pub(crate) required_gates: bool,
 }
 
-/// The front matter of a protocol file. Every value is a string, lists are separated by commas.
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct Head {
-    name: String,
-    version: String,
-    order: String,
-    #[serde(default)]
-    when: Option<RawWhen>,
-    #[serde(default)]
-    sections: Option<String>,
-    #[serde(default)]
-    #[expect(
-        dead_code,
-        reason = "for readers of the file; the rules are fixed in `block`"
-    )]
-    rules: Option<String>,
-}
-
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields, rename_all = "kebab-case")]
-struct RawWhen {
-    always: Option<String>,
-    skill_tags: Option<String>,
-    task_types: Option<String>,
-    labels: Option<String>,
-    task_has: Option<String>,
-    session: Option<String>,
-}
+/// Keys of the front matter of a protocol file; `rules` is for readers of the file. Values are text, lists are
+/// separated by commas.
+const HEAD: &[&str] = &["name", "version", "order", "when", "sections", "rules"];
+/// Keys of its conditions.
+const CONDITIONS: &[&str] = &[
+    "always",
+    "skill-tags",
+    "task-types",
+    "labels",
+    "task-has",
+    "session",
+];
 
 impl ProtocolFile {
     /// Reads a protocol file. An unknown key or value is an error that names file and line.
@@ -95,21 +77,15 @@ impl ProtocolFile {
         };
         let document =
             front_matter::parse(&text).map_err(|found| fault(found.line, found.message))?;
-        let head: Head = crate::yaml::from_str(document.front_matter).map_err(|cause| {
-            let line = cause.location().map_or(1, |location| location.line() + 1);
-            // The parser counts from the front matter; the file's line stands before the message.
-            let what = cause.to_string();
-            fault(
-                line,
-                what.split(" at line ").next().unwrap_or(&what).to_string(),
-            )
-        })?;
-        let order = head.order.trim().parse();
-        let order = order.map_err(|_| {
-            let line = document.position("order").0;
-            fault(line, format!("order `{}` is no number", head.order))
-        })?;
-        let when = head.when.map(When::from_raw).transpose();
+        let at = |key: &str| document.position(key).0;
+        check_keys(&document.fields, HEAD).map_err(|(key, message)| fault(at(key), message))?;
+        let required = |key: &str| {
+            let missing = || fault(1, format!("`{key}` is missing"));
+            document.text(key).ok_or_else(missing)
+        };
+        let order = required("order")?;
+        let number = order.trim().parse();
+        let when = document.mapping("when").map(When::read).transpose();
         let when = when.map_err(|(key, message)| {
             let line = document.position_below("when", key).0;
             fault(line, message)
@@ -118,15 +94,15 @@ impl ProtocolFile {
             && when.as_ref().is_none_or(|when| *when == When::default())
         {
             let message = "`when` is empty, so the protocol would never apply";
-            let line = document.position("when").0;
-            return Err(fault(line, message.to_string()));
+            return Err(fault(at("when"), message.to_string()));
         }
         Ok(ProtocolFile {
-            name: head.name,
-            version: head.version,
-            order,
+            name: required("name")?,
+            version: required("version")?,
+            order: number
+                .map_err(|_| fault(at("order"), format!("order `{order}` is no number")))?,
             when: when.unwrap_or_default(),
-            sections: list(head.sections),
+            sections: list(document.fields.text("sections")),
             text: block::unix_lines(document.body.trim()),
             path: path.clone(),
         })
@@ -148,8 +124,9 @@ impl ProtocolFile {
 
 impl When {
     /// Reads conditions; of one that is unknown it names the key.
-    fn from_raw(raw: RawWhen) -> std::result::Result<When, (&'static str, String)> {
-        let flag = |key: &'static str, value: Option<String>, wanted: &str| match value.as_deref() {
+    fn read(fields: &Fields) -> std::result::Result<When, (&str, String)> {
+        check_keys(fields, CONDITIONS)?;
+        let flag = |key, wanted| match fields.text(key) {
             None => Ok(false),
             Some(value) if value == wanted => Ok(true),
             Some(value) => {
@@ -157,13 +134,17 @@ impl When {
                 Err((key, message))
             }
         };
+        let normalized = |key| {
+            let words = list(fields.text(key));
+            words.iter().map(|word| normalize(word)).collect()
+        };
         Ok(When {
-            always: flag("always", raw.always, "true")?,
-            session_open: flag("session", raw.session, "open")?,
-            skill_tags: normalized(raw.skill_tags),
-            task_types: normalized(raw.task_types),
-            labels: normalized(raw.labels),
-            task_has: list(raw.task_has)
+            always: flag("always", "true")?,
+            session_open: flag("session", "open")?,
+            skill_tags: normalized("skill-tags"),
+            task_types: normalized("task-types"),
+            labels: normalized("labels"),
+            task_has: list(fields.text("task-has"))
                 .iter()
                 .map(|part| Part::read(part).map_err(|message| ("task-has", message)))
                 .collect::<std::result::Result<_, _>>()?,
@@ -215,18 +196,28 @@ fn any(what: &str, wanted: &[String], found: &[String]) -> Option<String> {
     Some(format!("{what} {hit}"))
 }
 
-fn list(value: Option<String>) -> Vec<String> {
-    let value = value.unwrap_or_default();
-    value
-        .split(',')
-        .map(str::trim)
-        .filter(|item| !item.is_empty())
-        .map(str::to_string)
-        .collect()
+/// Refuses a key that is not known, and a list.
+fn check_keys<'a>(
+    fields: &'a Fields,
+    known: &[&str],
+) -> std::result::Result<(), (&'a str, String)> {
+    for (key, value) in fields.iter() {
+        if !known.contains(&key) {
+            return Err((key, strict::unread(key, known)));
+        }
+        let is_text = matches!(value, Value::Text(_) | Value::Null);
+        if !is_text && key != "when" {
+            let message = format!("`{key}` is written as text, with commas between its words");
+            return Err((key, message));
+        }
+    }
+    Ok(())
 }
 
-fn normalized(value: Option<String>) -> Vec<String> {
-    list(value).iter().map(|item| normalize(item)).collect()
+fn list(value: Option<&str>) -> Vec<String> {
+    let items = value.unwrap_or_default().split(',').map(str::trim);
+    let items = items.filter(|item| !item.is_empty());
+    items.map(str::to_string).collect()
 }
 
 #[cfg(test)]

@@ -12,8 +12,9 @@ use super::screen::{Cell, Screen, Tone, count};
 use crate::error::{Result, quote};
 use crate::ops::api;
 use crate::ops::runs::OneRun;
-use crate::ops::runs::listing::{Rows, RunQuery};
+use crate::ops::runs::listing::Rows;
 use crate::run::{Run, RunKind, RunStatus};
+use crate::store::agency::RunFilter;
 use crate::{coordinator, id};
 
 commands! {
@@ -24,7 +25,7 @@ Examples:
   cleo runs list
   cleo runs list --status failed --limit 5
   cleo runs list --agent toby-technical --json")]
-    List(RunQuery) => face.call(&api::RUNS, it, render_rows);
+    List(RunFilter) => face.call(&api::RUNS, it, render_rows);
     /// Show a run with its steps, its messages and everything that happened
     Show(show::Arguments) => face.run("runs.show", it, show::run);
     /// Show what happened in a run, or what its agents wrote

@@ -11,7 +11,7 @@ use crate::error::{Code, Error, Result, quote};
 use crate::gate::{Evidence, Gate, Proof, ROUNDS_MAX, for_shells, in_shell, obeyed, words};
 use crate::id::TaskId;
 use crate::ops::gates::{
-    self, Acceptance, GateRequest, Given, Outcome, RenewalRequest, Renewed, TaskGates,
+    self, Acceptance, GateRequest, Outcome, RenewalRequest, Renewed, TaskGates,
 };
 use crate::ops::tasks::One;
 use crate::ops::{Context, api};
@@ -22,29 +22,12 @@ pub(in crate::cli) struct GateArguments {
     /// Show the gates and criteria of this task, or set one
     task: Option<TaskId>,
 
-    /// Gate to set: implemented, testsPassed, qaPassed, cleanupDone, securityPassed, documented
-    #[arg(long, value_name = "GATE", requires = "task", group = "subject")]
-    gate: Option<String>,
+    #[command(flatten)]
+    request: GateRequest,
 
     /// Criterion without a command to take somebody's word for, by its number
     #[arg(long, value_name = "N", requires_all = ["task", "Given"], group = "subject")]
     accept: Option<usize>,
-
-    /// Command whose result decides the gate; run without a shell, and what it leaves running is
-    /// ended; may be repeated
-    #[arg(long, value_name = "COMMAND", requires = "gate", group = "runs")]
-    run: Vec<String>,
-
-    #[command(flatten)]
-    given: Given,
-
-    /// What to set the gate to without a command: true or false
-    #[arg(long, value_name = "BOOL", default_value_t = true, hide_default_value = true, action = clap::ArgAction::Set, requires = "gate", conflicts_with = "run")]
-    value: bool,
-
-    /// Role of who sets it: planner, coder, testing, qa, cleanup, security or docs
-    #[arg(long, value_name = "AGENT", requires = "gate")]
-    agent: Option<String>,
 
     /// Run the commands of all criteria that are not proven, and again what is stale
     #[arg(long, requires = "task", conflicts_with = "subject", group = "runs")]
@@ -63,18 +46,6 @@ pub(in crate::cli) struct GateArguments {
         group = "runs"
     )]
     only: Option<usize>,
-
-    /// Seconds that each command may take, a day at most; 600 unless gates.timeLimit says otherwise
-    #[arg(long, value_name = "SECONDS", value_parser = clap::value_parser!(u64).range(1..=86_400), requires = "runs")]
-    time_limit: Option<u64>,
-
-    /// Pass the gate although an earlier one is open; this is recorded
-    #[arg(long, requires = "gate")]
-    force: bool,
-
-    /// Epoch of the claim under which this is done (or CLEO_EPOCH); refused when that is lost
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
-    epoch: Option<u32>,
 }
 
 pub(super) fn run(face: &mut Face<'_>, arguments: GateArguments) -> Result<ExitCode> {
@@ -82,12 +53,26 @@ pub(super) fn run(face: &mut Face<'_>, arguments: GateArguments) -> Result<ExitC
         let message = "say what to verify: a task, or prompt, message, output or manifest";
         return Err(Error::new(Code::Usage, message));
     };
+    let mut request = GateRequest {
+        task,
+        ..arguments.request
+    };
+    let epoch = request.epoch;
     if arguments.run_all || arguments.refresh || arguments.only.is_some() {
-        return renew(face, task, &arguments);
+        let request = RenewalRequest {
+            task,
+            stale_only: arguments.refresh,
+            only: arguments.only,
+            time_limit: request.time_limit,
+            epoch,
+        };
+        return renew(face, request);
     }
-    let given = arguments.given()?;
+    let run = std::mem::take(&mut request.run);
+    let commands = run.iter().map(|line| split(line));
+    request.given.commands = commands.collect::<Result<_>>()?;
     if let Some(criterion) = arguments.accept {
-        let epoch = arguments.epoch;
+        let given = request.given;
         let acceptance = Acceptance {
             task,
             criterion,
@@ -97,21 +82,10 @@ pub(super) fn run(face: &mut Face<'_>, arguments: GateArguments) -> Result<ExitC
         let work = |context: &mut _| gates::accept_criterion(context, acceptance);
         return face.inside("verify", work, standing::render);
     }
-    let Some(gate) = arguments.gate else {
+    if request.gate.is_empty() {
         return face.call(&api::GATES, One { task }, standing::render);
-    };
-    let request = GateRequest {
-        task,
-        gate,
-        passed: Some(arguments.value),
-        given,
-        role: arguments.agent,
-        force: arguments.force,
-        epoch: arguments.epoch,
-        time_limit: arguments.time_limit,
-        ..GateRequest::default()
-    };
-    let work = |context: &mut _| set(context, request, &arguments.run);
+    }
+    let work = |context: &mut _| set(context, request, &run);
     face.inside("verify", work, standing::render)
 }
 
@@ -143,16 +117,6 @@ fn inside(error: Error, task: TaskId, gate: &str, files: &[String]) -> Error {
         "have a command that digests the file prove the gate",
         command,
     )
-}
-
-impl GateArguments {
-    fn given(&self) -> Result<Given> {
-        let commands = self.run.iter().map(|line| split(line));
-        Ok(Given {
-            commands: commands.collect::<Result<_>>()?,
-            ..self.given.clone()
-        })
-    }
 }
 
 /// Splits a command into words as a shell would, and expands nothing.
@@ -209,14 +173,7 @@ fn ending(proof: &Proof) -> String {
     }
 }
 
-fn renew(face: &mut Face<'_>, task: TaskId, arguments: &GateArguments) -> Result<ExitCode> {
-    let request = RenewalRequest {
-        task,
-        stale_only: arguments.refresh,
-        only: arguments.only,
-        time_limit: arguments.time_limit,
-        epoch: arguments.epoch,
-    };
+fn renew(face: &mut Face<'_>, request: RenewalRequest) -> Result<ExitCode> {
     let notes = face.output.notes();
     let work = |context: &mut Context| {
         let mut begin = |what: &str| notes.line(Tone::Dim, what);

@@ -93,7 +93,7 @@ impl Machine {
             step.runner == runner && !step.is_epic && stage.is_busy()
         };
         let busy = self.stages.iter().filter(of_runner).count();
-        let most = self.rules.runner_jobs.get(&runner);
+        let most = self.runner_jobs.get(&runner);
         self.busy() < self.rules.jobs && most.is_none_or(|most| busy < *most)
     }
 

@@ -5,7 +5,6 @@ const NOW: Duration = Duration::ZERO;
 fn rules(jobs: usize) -> Rules {
     Rules {
         jobs,
-        runner_jobs: BTreeMap::new(),
         repairs: 1,
         max_cost: None,
         fail_fast: false,
@@ -22,7 +21,7 @@ fn steps(needs: &[&[usize]]) -> Vec<Step> {
 }
 
 fn machine(needs: &[&[usize]], jobs: usize) -> Machine {
-    Machine::new(steps(needs), rules(jobs))
+    Machine::new(steps(needs), rules(jobs), BTreeMap::new())
 }
 
 fn ended(outcome: Outcome) -> Ended {
@@ -68,9 +67,7 @@ fn as_many_begin_as_there_is_room_for() {
 fn a_runner_has_a_limit_of_its_own() {
     let mut three = steps(&[&[], &[], &[]]);
     three[2].runner = 1;
-    let mut rules = rules(3);
-    rules.runner_jobs.insert(0, 1);
-    let mut machine = Machine::new(three, rules);
+    let mut machine = Machine::new(three, rules(3), [(0, 1)].into());
     assert_eq!(machine.turn(NOW, vec![]), [Deed::Claim(vec![0, 2])]);
 }
 
@@ -213,6 +210,7 @@ fn money_and_failures_can_end_what_has_not_begun() {
             max_cost: Some(1.0),
             ..rules(1)
         },
+        BTreeMap::new(),
     );
     costly.turn(NOW, vec![]);
     costly.turn(NOW, vec![Fact::Prepared(0)]);
@@ -233,6 +231,7 @@ fn money_and_failures_can_end_what_has_not_begun() {
             fail_fast: true,
             ..rules(1)
         },
+        BTreeMap::new(),
     );
     strict.turn(NOW, vec![]);
     let deeds = strict.turn(NOW, vec![Fact::Refused(0, "no skill".into())]);
@@ -251,7 +250,7 @@ fn what_was_tried_before_stays_failed_as_it_was_when_nothing_more_begins() {
         max_cost: Some(1.0),
         ..rules(1)
     };
-    let mut machine = Machine::new(steps(&[&[], &[0], &[]]), spent);
+    let mut machine = Machine::new(steps(&[&[], &[0], &[]]), spent, BTreeMap::new());
     machine.spent_before(1.0);
     machine.tried_before(0, Outcome::Budget);
     let deeds = machine.turn(NOW, vec![]);
@@ -275,7 +274,7 @@ fn what_is_not_to_be_done_any_more_is_no_failure() {
         fail_fast: true,
         ..rules(1)
     };
-    let mut machine = Machine::new(steps(&[&[], &[0], &[]]), strict);
+    let mut machine = Machine::new(steps(&[&[], &[0], &[]]), strict, BTreeMap::new());
     assert_eq!(machine.turn(NOW, vec![]), [Deed::Claim(vec![0])]);
     let deeds = machine.turn(NOW, vec![Fact::Dropped(0, "T1 is cancelled".into())]);
     assert!(
@@ -292,7 +291,7 @@ fn what_is_not_to_be_done_any_more_is_no_failure() {
 fn an_epic_is_completed_once_its_parts_are_and_takes_no_agent() {
     let mut two = steps(&[&[1], &[]]);
     two[0].is_epic = true;
-    let mut machine = Machine::new(two, rules(1));
+    let mut machine = Machine::new(two, rules(1), BTreeMap::new());
     machine.turn(NOW, vec![]);
     worked(&mut machine, 1);
     let deeds = machine.turn(NOW, vec![Fact::Completed(1)]);
@@ -328,7 +327,7 @@ fn a_claim_that_is_lost_ends_the_agent_which_keeps_its_place_until_it_is_gone() 
 fn a_claim_that_is_lost_ends_the_commands_of_a_step_too() {
     let mut checked = steps(&[&[]]);
     checked[0].has_checks = true;
-    let mut machine = Machine::new(checked, rules(1));
+    let mut machine = Machine::new(checked, rules(1), BTreeMap::new());
     machine.turn(NOW, vec![]);
     assert_eq!(worked(&mut machine, 0), [Deed::Check(0)]);
     let lost = Fact::Lost(0, "bob took over".into());
@@ -367,7 +366,7 @@ fn what_an_agent_says_that_it_cost_never_makes_up_for_what_was_spent() {
         max_cost: Some(1.0),
         ..rules(1)
     };
-    let mut machine = Machine::new(steps(&[&[], &[], &[]]), costly);
+    let mut machine = Machine::new(steps(&[&[], &[], &[]]), costly, BTreeMap::new());
     machine.turn(NOW, vec![]);
     for (step, cost, left) in [(0, 0.75, 0.25), (1, -5.0, 0.25), (2, f64::NAN, 0.25)] {
         machine.turn(NOW, vec![Fact::Prepared(step)]);

@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 use crate::error::{Code, Error, Result, quote};
 use crate::ops::agents::known_in;
 use crate::ops::answers::{Answerers, Answering};
-use crate::ops::runs::recording::{Beginning, Recording};
+use crate::ops::runs::recording::Recording;
 use crate::ops::runs::require_own;
 use crate::ops::trust::{Item, Registrant, Trust};
 use crate::ops::{Surroundings, plans};
@@ -111,14 +111,11 @@ pub(crate) fn carry_out(
     let workspace = surroundings.workspace()?;
     let goal = plans::checked_goal(options.goal)?;
     let answering = options.answerers.open(surroundings, &workspace);
-    let beginning = Beginning {
-        kind: RunKind::Plan,
-        input: goal,
-        user: &surroundings.actor,
-        supervisor: COORDINATOR,
-        reason: "each step goes to an agent that offers what it needs",
+    let run = Run {
+        routing_reason: "each step goes to an agent that offers what it needs".to_string(),
+        ..Run::new(String::new(), RunKind::Plan, COORDINATOR, goal.to_string())
     };
-    let mut recording = Recording::begin(surroundings, &workspace, &beginning, tell)?;
+    let mut recording = Recording::begin(surroundings, &workspace, run, tell)?;
     own(surroundings, &workspace, &recording.run, &Value::Null);
     recording.note(|notes| {
         let user = notes.run.user.clone();

@@ -15,7 +15,7 @@ use super::agents::known_in;
 use super::answers::{Answerers, Answering};
 use super::executions::{Piece, Told};
 use super::plans::external::External;
-use super::runs::recording::{Beginning, Recording};
+use super::runs::recording::Recording;
 use crate::agent::{Agent, MESSAGE_MAX, SUPERVISOR};
 use crate::error::{Code, Error, Result, quote};
 use crate::llm;
@@ -126,16 +126,13 @@ pub(crate) fn ask(
     let answering = options.answerers.open(surroundings, &workspace);
     let text = answering.without_key(text);
     let text = text.as_str();
-    let beginning = Beginning {
-        kind: RunKind::Query,
-        input: text,
-        user: &surroundings.actor,
-        supervisor: SUPERVISOR,
-        reason: "the plan says which workers are asked",
+    let run = Run {
+        routing_reason: "the plan says which workers are asked".to_string(),
+        ..Run::new(String::new(), RunKind::Query, SUPERVISOR, text.to_string())
     };
     let tell = RefCell::new(tell);
     let mut events = |event: &Event| (tell.borrow_mut())(Told::Event(event));
-    let mut recording = Recording::begin(surroundings, &workspace, &beginning, &mut events)?;
+    let mut recording = Recording::begin(surroundings, &workspace, run, &mut events)?;
     let user = recording.run.user.clone();
     recording.note(|notes| notes.say(Speaker::User, &user, text, None))?;
     let mut pieces = |run: &str, piece: &str| {

@@ -47,7 +47,7 @@ pub(crate) fn list(surroundings: &Surroundings, listing: Listing) -> Result<Exec
         status: listing.status,
         kind: Some(RunKind::Execution),
         limit: listing.limit,
-        offset: 0,
+        ..RunFilter::default()
     };
     let listed = runs::list(surroundings, &filter)?;
     Ok(Executions {

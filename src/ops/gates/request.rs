@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use clap::Args;
 use serde::Deserialize;
 
 use super::{Extent, Given, Renewal, Renewed, Setting, TaskGates};
@@ -13,27 +14,59 @@ use crate::ops::tokens::Scope;
 /// Longest time that the command of a gate may take, in seconds.
 const TIME_LIMIT_MAX: u64 = 86_400;
 
-/// What to set a gate to, and by what.
+// What to set a gate to, and by what. A doc comment would become the help of the command.
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
-#[derive(Default, Deserialize)]
+#[derive(Args, Default, Deserialize)]
 #[serde(rename_all = "camelCase", default, deny_unknown_fields)]
 pub(crate) struct GateRequest {
+    #[arg(skip)]
     #[serde(rename = "id")]
     pub(crate) task: TaskId,
+
+    /// Gate to set: implemented, testsPassed, qaPassed, cleanupDone, securityPassed, documented
+    #[arg(
+        long,
+        value_name = "GATE",
+        requires = "task",
+        group = "subject",
+        default_value = "",
+        hide_default_value = true
+    )]
     pub(crate) gate: String,
-    /// The value without a command; true by default.
-    pub(crate) passed: Option<bool>,
-    /// A command in words; no shell runs it.
+
+    /// Command whose result decides the gate; run without a shell, and what it leaves running is
+    /// ended; on the command line it may be repeated, in JSON it is the words of one
+    #[arg(long, value_name = "COMMAND", requires = "gate", group = "runs")]
     pub(crate) run: Vec<String>,
+
+    #[command(flatten)]
     #[serde(flatten)]
     pub(crate) given: Given,
-    /// Role of the caller.
+
+    /// What to set the gate to without a command: true or false; true by default
+    #[arg(
+        long = "value",
+        value_name = "BOOL",
+        requires = "gate",
+        conflicts_with = "run"
+    )]
+    pub(crate) passed: Option<bool>,
+
+    /// Role of who sets it: planner, coder, testing, qa, cleanup, security or docs
+    #[arg(long = "agent", value_name = "AGENT", requires = "gate")]
     pub(crate) role: Option<String>,
-    /// Pass it although an earlier one is open.
-    pub(crate) force: bool,
-    pub(crate) epoch: Option<u32>,
-    /// How long each command may take, in seconds.
+
+    /// Seconds that each command may take, a day at most; 600 unless gates.timeLimit says otherwise
+    #[arg(long, value_name = "SECONDS", value_parser = clap::value_parser!(u64).range(1..=TIME_LIMIT_MAX), requires = "runs")]
     pub(crate) time_limit: Option<u64>,
+
+    /// Pass the gate although an earlier one is open; this is recorded
+    #[arg(long, requires = "gate")]
+    pub(crate) force: bool,
+
+    /// Epoch of the claim under which this is done (or CLEO_EPOCH); refused when that is lost
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    pub(crate) epoch: Option<u32>,
 }
 
 /// A criterion to accept, and why.

@@ -27,7 +27,7 @@ const PAGE: u32 = 1_000;
 /// the store. The file is only written then; it is synchronized when the run ends.
 pub(crate) struct Journal {
     run: String,
-    clock: Clock,
+    pub(super) clock: Clock,
     path: PathBuf,
     file: File,
     /// Told in a transaction that is not kept yet.

@@ -7,7 +7,6 @@ use serde_json::{Value, json};
 
 use super::alive::{self, Alive};
 use super::journal::{self, Journal};
-use crate::clock::Clock;
 use crate::error::{Code, Error, Result, quote};
 use crate::id;
 use crate::ops::Surroundings;
@@ -20,7 +19,6 @@ use crate::workspace::Workspace;
 
 pub(crate) struct Recording<'a> {
     pub(crate) run: Run,
-    clock: Clock,
     agency: SqliteAgency,
     since: Instant,
     messages: usize,
@@ -31,27 +29,17 @@ pub(crate) struct Recording<'a> {
 
 pub(crate) struct Notes<'a> {
     pub(crate) run: &'a mut Run,
-    clock: Clock,
     messages: &'a mut usize,
     journal: &'a mut Journal,
     transaction: &'a mut dyn AgencyTransaction,
 }
 
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Beginning<'a> {
-    pub(crate) kind: RunKind,
-    pub(crate) input: &'a str,
-    pub(crate) user: &'a str,
-    pub(crate) supervisor: &'a str,
-    pub(crate) reason: &'a str,
-}
-
 impl<'a> Recording<'a> {
-    /// Begins a run. Runs that dead processes have left are marked. `tell` hears what happens.
+    /// Begins a run of the caller, which gets its id here. Runs that dead processes have left are marked. `tell` hears what happens.
     pub(crate) fn begin(
         surroundings: &Surroundings,
         workspace: &Workspace,
-        beginning: &Beginning<'_>,
+        run: Run,
         tell: &'a mut dyn FnMut(&Event),
     ) -> Result<Recording<'a>> {
         let clock = surroundings.clock;
@@ -60,13 +48,19 @@ impl<'a> Recording<'a> {
         let alive = Alive::begin(workspace)?;
         let mut transaction = agency.write()?;
         let number = transaction.last_event()? + 1;
-        let run = begun(beginning, &alive.name, &clock, number);
+        let run = Run {
+            id: id::minted("exec", &clock, number),
+            user: surroundings.actor.clone(),
+            routed_by: RoutedBy::Rule,
+            started_at: clock.timestamp(),
+            owner: alive.name.clone(),
+            ..run
+        };
         transaction.put_run(&run)?;
         transaction.commit()?;
         let journal = Journal::begin(workspace, &run.id, clock, &mut agency)?;
         Ok(Recording {
             run,
-            clock,
             agency,
             since: Instant::now(),
             messages: 0,
@@ -104,7 +98,6 @@ impl<'a> Recording<'a> {
         let journal = Journal::begin(workspace, id, clock, &mut agency)?;
         let recording = Recording {
             run,
-            clock,
             agency,
             since: Instant::now(),
             messages: messages.len(),
@@ -125,7 +118,6 @@ impl<'a> Recording<'a> {
                 let mut notes = Notes {
                     run,
                     messages,
-                    clock: self.clock,
                     journal,
                     transaction,
                 };
@@ -149,8 +141,8 @@ impl<'a> Recording<'a> {
         status: RunStatus,
         note: impl FnOnce(&mut Notes<'_>) -> Result<()>,
     ) -> Result<()> {
-        let took = self.clock.elapsed_ms(self.since);
-        let now = self.clock.timestamp();
+        let took = self.journal.clock.elapsed_ms(self.since);
+        let now = self.journal.clock.timestamp();
         self.note(|notes| {
             note(notes)?;
             notes.run.status = status;
@@ -170,19 +162,6 @@ fn refuse_resume(run: &Run, kind: RunKind) -> Result<()> {
     };
     let message = format!("the run `{}` {what}", run.id);
     Err(Error::new(Code::StatusRefused, message).fix(format!("cleo runs show {}", quote(&run.id))))
-}
-
-fn begun(beginning: &Beginning<'_>, owner: &str, clock: &Clock, number: u64) -> Run {
-    let id = id::minted("exec", clock, number);
-    let (kind, input) = (beginning.kind, beginning.input.to_string());
-    Run {
-        user: beginning.user.to_string(),
-        routed_by: RoutedBy::Rule,
-        routing_reason: beginning.reason.to_string(),
-        started_at: clock.timestamp(),
-        owner: owner.to_string(),
-        ..Run::new(id, kind, beginning.supervisor, input)
-    }
 }
 
 impl Notes<'_> {
@@ -213,7 +192,7 @@ impl Notes<'_> {
             speaker,
             content: text.to_string(),
             metadata: crate::build_map([sent].into_iter().chain(step)),
-            created_at: self.clock.timestamp(),
+            created_at: self.journal.clock.timestamp(),
         };
         self.transaction.add_message(&message)?;
         let chat = json!({"role": speaker, "messageId": id, "agent": sender, "text": text});
@@ -227,7 +206,7 @@ impl Notes<'_> {
         usage: Option<Usage>,
         cost: Option<f64>,
     ) -> Result<()> {
-        let now = self.clock.timestamp();
+        let now = self.journal.clock.timestamp();
         self.transaction.use_agent(agent, &now)?;
         self.took(usage, cost);
         Ok(())

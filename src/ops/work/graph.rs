@@ -15,7 +15,9 @@ use crate::run::Run;
 use crate::run::attempt::Stage;
 use crate::store::Transaction;
 use crate::task::graph::Problem;
-use crate::task::layout::{Card, Edge, Folding, Lane, NODE, Picture, Stack, Tie, picture, ties};
+use crate::task::layout::{
+    Area, Card, Edge, Folding, Lane, NODE, Picture, Stack, Tie, picture, ties,
+};
 use crate::task::{State, Status};
 
 /// Fewest finished tries that a guess is made of.
@@ -84,12 +86,8 @@ pub(crate) struct NodeShown {
     /// What is known of it.
     #[serde(flatten)]
     pub(crate) row: Row,
-    /// Its left edge.
-    pub(crate) x: u32,
-    /// Its upper edge.
-    pub(crate) y: u32,
-    pub(crate) width: u32,
-    pub(crate) height: u32,
+    #[serde(flatten)]
+    pub(crate) area: Area,
 }
 
 /// An epic or a parent.
@@ -204,10 +202,12 @@ fn nodes(
         let row = row(transaction, scene, place.id, now)?;
         nodes.extend(row.map(|row| NodeShown {
             row,
-            x: place.x,
-            y: place.y,
-            width: NODE.0,
-            height: NODE.1,
+            area: Area {
+                x: place.x,
+                y: place.y,
+                width: NODE.0,
+                height: NODE.1,
+            },
         }));
     }
     Ok(nodes)

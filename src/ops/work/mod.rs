@@ -14,5 +14,5 @@ pub(crate) use graph::{GraphQuery, GraphShown, graph};
 pub(crate) use memory::{Memory, lock};
 pub(crate) use page::{TaskPage, page};
 pub(crate) use proof::{Left, left};
-pub(crate) use rows::{Dir, RowsQuery, RowsShown, rows};
+pub(crate) use rows::{RowsQuery, RowsShown, rows};
 pub(crate) use search::{Found, SearchQuery, search};

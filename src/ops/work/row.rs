@@ -77,7 +77,8 @@ pub(super) fn row(
     let gates = scene.gates.get(&id);
     let claim = transaction.claim(id)?;
     let last = scene.in_runs.get(&id);
-    let skill = match last.and_then(|last| last.skill.clone()) {
+    let tried = last.map(|last| &last.task);
+    let skill = match tried.and_then(|task| task.skill.clone()) {
         Some(skill) => Some(skill),
         None => spawned_skill(transaction, id)?,
     };
@@ -89,10 +90,10 @@ pub(super) fn row(
         note: note(scene, &task, gates),
         gates: gates.and_then(meter),
         claim: claim.and_then(|claim| HeldClaim::new(claim, now)),
-        runner: last.and_then(|last| last.runner.clone()),
-        run: last.map(|last| last.run.to_string()),
-        attempt: last.map(|last| last.attempts).filter(|n| *n > 0),
-        attempt_since: last.and_then(|last| last.started_at.clone()),
+        runner: tried.and_then(|task| task.runner.clone()),
+        run: last.map(|last| last.run.clone()),
+        attempt: tried.map(|task| task.attempts).filter(|n| *n > 0),
+        attempt_since: tried.and_then(|task| task.started_at.clone()),
         critical: scene.critical.contains(&id),
         files: task.files.len(),
         waits_for: waits_for(scene, id),
@@ -123,7 +124,7 @@ pub(super) fn meter(gates: &Gates) -> Option<Vec<&'static str>> {
 }
 
 fn note(scene: &Scene, task: &Task, gates: Option<&Gates>) -> Option<String> {
-    let last = scene.in_runs.get(&task.id);
+    let last = scene.in_runs.get(&task.id).map(|last| &last.task);
     let text = match scene.state(task.id) {
         State::Failed => last
             .filter(|last| last.state == TaskState::Failed)

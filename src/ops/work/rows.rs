@@ -11,6 +11,7 @@ use crate::error::Result;
 use crate::id::TaskId;
 use crate::ops::Context;
 use crate::score::normalize;
+use crate::store::agency::Dir;
 use crate::task::graph::Node;
 use crate::task::{Priority, State, Status};
 
@@ -53,18 +54,6 @@ pub(crate) enum Order {
     State,
     /// By when they were made.
     Age,
-}
-
-/// Which way rows are sorted.
-#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "camelCase")]
-pub(crate) enum Dir {
-    /// The smallest first.
-    #[default]
-    Asc,
-    /// The largest first.
-    Desc,
 }
 
 /// Rows, and how many tasks there are.

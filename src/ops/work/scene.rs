@@ -39,13 +39,7 @@ pub(crate) fn states() -> BTreeMap<&'static str, usize> {
 /// What the last run that had a task made of it.
 pub(super) struct InLast {
     pub(super) run: String,
-    pub(super) state: TaskState,
-    pub(super) attempts: u32,
-    pub(super) started_at: Option<String>,
-    pub(super) skill: Option<String>,
-    pub(super) runner: Option<String>,
-    pub(super) reason: Option<String>,
-    pub(super) doing: Option<String>,
+    pub(super) task: TaskRun,
 }
 
 /// Everything that is known of all tasks of a part of the graph.
@@ -152,22 +146,9 @@ impl Scene {
 }
 
 impl InLast {
-    fn new(run: &Run, task: &TaskRun) -> InLast {
-        InLast {
-            run: run.id.clone(),
-            state: task.state,
-            attempts: task.attempts,
-            started_at: task.started_at.clone(),
-            skill: task.skill.clone(),
-            runner: task.runner.clone(),
-            reason: task.reason.clone(),
-            doing: task.doing.clone(),
-        }
-    }
-
     /// Returns what the run has made of the task, as far as that tells more than the store.
     fn meaning(&self) -> Option<InRun> {
-        match self.state {
+        match self.task.state {
             TaskState::Verifying => Some(InRun::Checking),
             TaskState::Running => Some(InRun::Working),
             TaskState::Failed => Some(InRun::Failed),
@@ -186,7 +167,10 @@ pub(super) fn in_runs(runs: &[Run], memory: &Memory) -> HashMap<TaskId, InLast> 
             let is_stale = run.is_over() && task.state.is_under_way();
             if was_there && !is_stale {
                 let entry = last.entry(task.task_id);
-                entry.or_insert_with(|| InLast::new(run, task));
+                entry.or_insert_with(|| InLast {
+                    run: run.id.clone(),
+                    task: task.clone(),
+                });
             }
         }
     }

@@ -11,7 +11,7 @@ use crate::id::TaskId;
 use crate::ops::{Context, agents, runs, tasks};
 use crate::run::view::RunRow;
 use crate::score::normalize;
-use crate::store::agency::{Agency, ConversationFilter};
+use crate::store::agency::{Agency, ConversationFilter, RunFilter};
 use crate::store::{Archived, Transaction};
 use crate::task::{State, Status, Task};
 
@@ -159,7 +159,7 @@ fn recent(transaction: &dyn Transaction, limit: u32) -> Result<Vec<Task>> {
 }
 
 fn find_runs(context: &mut Context, words: &str, limit: u32) -> Result<Vec<Item>> {
-    let query = runs::listing::RunQuery {
+    let query = RunFilter {
         words: words.to_string(),
         limit,
         ..Default::default()

@@ -4,6 +4,9 @@
 #[cfg(test)]
 pub(in crate::store) mod conformance;
 
+use clap::Args;
+use serde::Deserialize;
+
 use crate::agent::Agent;
 use crate::chat::Chat;
 use crate::chat::record::{
@@ -83,14 +86,78 @@ pub(crate) trait Runs {
     fn agent_uses(&self) -> Result<Vec<(String, String)>>;
 }
 
-#[derive(Clone, Debug, Default)]
+// Which runs. A doc comment would become the help of the command.
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, Default, Args, Deserialize)]
+#[serde(rename_all = "camelCase", default, deny_unknown_fields)]
 pub(crate) struct RunFilter {
+    /// Whose runs; everybody's unless told.
+    #[arg(skip)]
+    #[serde(skip)]
     pub(crate) user: Option<String>,
+
+    /// Only runs of this agent
+    #[arg(long, value_name = "ID")]
     pub(crate) agent: Option<String>,
+
+    /// Only runs with this status: pending, running, completed, failed, cancelled or
+    /// interrupted
+    #[arg(long, value_name = "STATUS")]
     pub(crate) status: Option<RunStatus>,
+
+    /// Only runs of this kind: execution, query, plan, epic or tasks
+    #[arg(long, value_name = "KIND")]
     pub(crate) kind: Option<RunKind>,
+
+    /// Words to look for in id and message, among the last 500
+    #[arg(skip)]
+    #[serde(rename = "q")]
+    pub(crate) words: String,
+
+    /// By what they are sorted, among the last 500; by default newest first
+    #[arg(skip)]
+    #[serde(rename = "sort")]
+    pub(crate) order: Order,
+
+    /// Which way; by default the largest first
+    #[arg(skip)]
+    pub(crate) dir: Option<Dir>,
+
+    /// At most so many
+    #[arg(long, value_name = "N", default_value_t = 20)]
     pub(crate) limit: u32,
+
+    /// Without the first so many
+    #[arg(skip)]
     pub(crate) offset: u32,
+}
+
+/// Which way rows are sorted.
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) enum Dir {
+    /// The smallest first.
+    #[default]
+    Asc,
+    /// The largest first.
+    Desc,
+}
+
+/// By what runs are sorted; what is equal, newest first.
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) enum Order {
+    /// By when they began.
+    #[default]
+    Started,
+    /// By how long they took; those that are not over stand last.
+    Duration,
+    /// By what they cost; those that do not say stand last.
+    Cost,
+    /// By status, in the order of its words.
+    Status,
 }
 
 #[derive(Clone, Debug, Default, PartialEq)]

@@ -17,7 +17,7 @@ use crate::id::TaskId;
 use crate::task::{Status, graph};
 
 pub(crate) use layers::{Layers, layers};
-pub(crate) use picture::{Edge, Kind, Lane, Picture, Stack, picture};
+pub(crate) use picture::{Area, Edge, Kind, Lane, Picture, Stack, picture};
 
 /// Measures in pixels.
 pub(crate) const NODE: (u32, u32) = (224, 50);

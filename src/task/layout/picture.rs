@@ -73,7 +73,17 @@ pub(crate) struct Stack {
     pub(crate) counts: BTreeMap<&'static str, usize>,
     /// How many and how far, in words.
     pub(crate) label: String,
+    #[serde(flatten)]
+    pub(crate) area: Area,
+}
+
+/// Where something is drawn, in pixels.
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub(crate) struct Area {
+    /// Its left edge.
     pub(crate) x: u32,
+    /// Its upper edge.
     pub(crate) y: u32,
     pub(crate) width: u32,
     pub(crate) height: u32,
@@ -218,10 +228,12 @@ fn stack(band: &Band, lane: &Lane, name: &str, y: u32) -> Stack {
         total,
         counts,
         label,
-        x: lane.x + margin,
-        y,
-        width,
-        height: NODE.1,
+        area: Area {
+            x: lane.x + margin,
+            y,
+            width,
+            height: NODE.1,
+        },
     }
 }
 

@@ -263,7 +263,7 @@ fn check(picture: &Picture, cards: &[Card]) {
     let stacks = picture
         .stacks
         .iter()
-        .map(|one| (one.x, one.y, one.width, one.height));
+        .map(|one| (one.area.x, one.area.y, one.area.width, one.area.height));
     let boxes: Vec<(u32, u32, u32, u32)> = nodes.chain(stacks).collect();
     for (place, a) in boxes.iter().enumerate() {
         assert!(a.0 + a.2 <= picture.width && a.1 + a.3 <= picture.height);
@@ -281,7 +281,7 @@ fn check(picture: &Picture, cards: &[Card]) {
             .find(|node| node.id.to_string() == name);
         let stack = || picture.stacks.iter().find(|stack| stack.key == name);
         node.map(|node| node.x)
-            .or_else(|| stack().map(|stack| stack.x))
+            .or_else(|| stack().map(|stack| stack.area.x))
     };
     for edge in &picture.edges {
         let to = x(&edge.to).unwrap();

@@ -2,41 +2,33 @@
 
 use std::cmp::Ordering;
 
-use super::{Order, RunQuery, Summary};
+use super::Summary;
 use crate::error::Result;
-use crate::ops::work::Dir;
 use crate::run::{Run, RunStatus};
-use crate::store::agency::{AgencyTransaction, RunFilter};
+use crate::store::agency::{AgencyTransaction, Dir, Order, RunFilter};
 
 /// How many runs are looked through for words, and for what happened today.
 const LOOKED_THROUGH: u32 = 500;
 
 pub(super) fn found(
     transaction: &dyn AgencyTransaction,
-    user: Option<&String>,
-    wanted: &RunQuery,
+    wanted: &RunFilter,
 ) -> Result<(Vec<Run>, u64)> {
     let words = wanted.words.trim().to_lowercase();
     let is_newest_first =
         (wanted.order, wanted.dir.unwrap_or(Dir::Desc)) == (Order::Started, Dir::Desc);
     let is_search = !words.is_empty() || !is_newest_first;
-    let filter = RunFilter {
-        user: user.cloned(),
-        agent: wanted.agent.clone(),
-        status: wanted.status,
-        kind: wanted.kind,
-        limit: if is_search {
-            LOOKED_THROUGH
-        } else {
-            wanted.limit
-        },
-        offset: if is_search { 0 } else { wanted.offset },
-    };
-    let page = transaction.runs(&filter)?;
     if !is_search {
+        let page = transaction.runs(wanted)?;
         return Ok((page.runs, page.total));
     }
-    let mut runs = page.runs;
+    let mut runs = transaction
+        .runs(&RunFilter {
+            limit: LOOKED_THROUGH,
+            offset: 0,
+            ..wanted.clone()
+        })?
+        .runs;
     runs.retain(|run| run.id == words || run.input.to_lowercase().contains(&words));
     sort(&mut runs, wanted.order, wanted.dir.unwrap_or(Dir::Desc));
     let total = runs.len() as u64;
