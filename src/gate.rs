@@ -211,16 +211,13 @@ impl Gates {
         Err(or_look(task, Error::new(Code::GateOrder, message)))
     }
 
-    /// Drops what was seen in other git worktrees than the workspace. By which command a gate is proven stays known.
+    /// Drops what criteria were seen to hold by in other git worktrees than the workspace.
     pub(crate) fn forget_worktrees(&mut self) {
         let has_worktree = |one: &Evidence| {
             let origin = one.origin.as_ref();
             origin.is_some_and(|origin| origin.worktree.is_some())
         };
-        let is_kept = |record: &Record| !record.evidence.iter().any(has_worktree);
-        let seen_apart = self.gates.extract_if(.., |_, record| !is_kept(record));
-        self.opened_proofs.extend(seen_apart);
-        self.criteria.retain(|_, record| is_kept(record));
+        (self.criteria).retain(|_, record| !record.evidence.iter().any(has_worktree));
     }
 
     pub(crate) fn rounds_exceeded(&self) -> bool {
