@@ -146,6 +146,7 @@ pub(super) fn surroundings(
         data_home,
         rights: Rights::default(),
         defaults: Defaults::from(settings),
+        settings: Ok(settings.clone()),
     };
     // Whoever stands in a worktree of a run works for it.
     if surroundings.assignment.run.is_none() {
