@@ -8,9 +8,10 @@ use super::screen::{Cell, Screen, Tone, accent, dim, plain, strong};
 use super::{Face, environment};
 use crate::config::{KEYS, Kind, Value};
 use crate::error::Result;
-use crate::ops::Surroundings;
-use crate::ops::config::{self, Changed, Listed, Shown};
+use crate::ops::config::{self, Changed, Listed, Setting, Shown};
+use crate::ops::operation::Nothing;
 use crate::ops::trust::{Item, vouch};
+use crate::ops::{Surroundings, api};
 
 #[derive(Subcommand)]
 #[command(after_help = "\
@@ -28,10 +29,7 @@ pub(super) enum Command {
     },
     /// Show one setting
     #[command(after_help = "Examples:\n  cleo config get list.limit")]
-    Get {
-        /// The setting
-        key: String,
-    },
+    Get(Setting),
     /// Set a value in the project's file, or in the user's; comments in it stay
     #[command(after_help = "\
 Examples:
@@ -64,17 +62,11 @@ Examples:
 pub(super) fn dispatch(face: &mut Face<'_>, command: Command) -> Result<ExitCode> {
     let globals = face.globals;
     match command {
-        Command::List { show_origin } => {
-            face.run("config.list", show_origin, |face, show_origin| {
-                let listed = config::list(&environment::settings(globals)?);
-                face.reply(&listed, &[], |screen| table(screen, &listed, show_origin))
-            })
-        }
-        Command::Get { key } => face.run("config.get", key, |face, key| {
-            let one = config::get(&environment::settings(globals)?, &key)?;
-            face.reply(&one, &[], |screen| {
-                screen.line(Tone::Plain, value(&one.setting));
-            })
+        Command::List { show_origin } => face.call(&api::SETTINGS, Nothing {}, |screen, listed| {
+            table(screen, listed, show_origin)
+        }),
+        Command::Get(setting) => face.call(&api::SETTING, setting, |screen, one| {
+            screen.line(Tone::Plain, value(&one.setting));
         }),
         Command::Set { key, value, user } => face.anywhere(
             "config.set",

@@ -4,11 +4,11 @@ use std::process::ExitCode;
 
 use clap::Args;
 
+use super::Face;
 use super::screen::{Screen, Tone, count};
-use super::{Face, environment};
 use crate::error::Result;
-use crate::ops::doctor::{self, Examined, Patient, Status};
-use crate::ops::{Notes, Surroundings};
+use crate::ops::api;
+use crate::ops::doctor::{Examination, Examined, Status};
 
 #[derive(Args)]
 #[command(after_help = "\
@@ -22,29 +22,14 @@ manifest, agent files, the clock, claims that ran out, git as far as worktrees n
 programs on the PATH, which are asked for version and help only. Nothing is changed without
 --remove-damaged. --jq reads the findings also when something is broken (exit 6).")]
 pub(super) struct Arguments {
-    /// First remove runs, events, conversations and messages that cannot be read, a run with its
-    /// events and a conversation with its messages
-    #[arg(long)]
-    remove_damaged: bool,
+    #[command(flatten)]
+    examination: Examination,
 }
 
 pub(super) fn run(face: &mut Face<'_>, arguments: Arguments) -> Result<ExitCode> {
-    let globals = face.globals;
     // Somebody who filters findings wants most of all those of a verdict that failed.
     face.output.filter_verdict();
-    let work = |surroundings: &Surroundings, notes: &mut Notes| {
-        let patient = Patient {
-            surroundings: surroundings.clone(),
-            settings: environment::settings(globals),
-            variable: environment::variable,
-            path: environment::variable("PATH").unwrap_or_default(),
-        };
-        match arguments.remove_damaged {
-            true => doctor::remove_damaged(patient, notes),
-            false => Ok(doctor::examine(patient, notes)),
-        }
-    };
-    face.anywhere("doctor", work, render)
+    face.call(&api::DOCTOR, arguments.examination, render)
 }
 
 fn render(screen: &mut Screen, examined: &Examined) {

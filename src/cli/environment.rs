@@ -146,6 +146,7 @@ pub(super) fn surroundings(
         data_home,
         rights: Rights::default(),
         defaults: Defaults::from(settings),
+        settings: Ok(settings.clone()),
     };
     // Whoever stands in a worktree of a run, or was given one, works for it, as what it judges by does. In another
     // workspace, such as one that a criterion makes, nobody does.

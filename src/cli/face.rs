@@ -20,6 +20,8 @@ pub(super) struct Face<'a> {
     pub(super) output: &'a mut Output,
     pub(super) globals: &'a Globals,
     pub(super) settings: &'a Settings,
+    /// The settings, or what is wrong with them where the command needs none.
+    pub(super) read: &'a Result<Settings>,
     pub(super) arguments: &'a [OsString],
     pub(super) name: &'static str,
 }
@@ -106,7 +108,10 @@ impl Face<'_> {
     }
 
     pub(super) fn surroundings(&self) -> Result<Surroundings> {
-        environment::surroundings(self.globals, self.settings, self.name)
+        Ok(Surroundings {
+            settings: self.read.clone(),
+            ..environment::surroundings(self.globals, self.settings, self.name)?
+        })
     }
 
     pub(super) fn context(&self) -> Result<Context> {

@@ -240,34 +240,26 @@ pub fn run() -> ExitCode {
         Ok(cli) => cli,
         Err(fault) => return usage::report(&fault, &arguments),
     };
-    let settings = environment::settings(&cli.globals);
-    let (settings, unset) = match settings {
-        Ok(settings) => (settings, None),
-        // The way out of faulty settings must not lead through them.
-        Err(error) => {
-            let (above, _) = environment::variables(&cli.globals);
-            (above, {
-                let helps = matches!(
-                    cli.command,
-                    Command::Config(_)
-                        | Command::Doctor(_)
-                        | Command::Explain(_)
-                        | Command::Help(_)
-                );
-                Some(error).filter(|_| !helps)
-            })
-        }
-    };
+    let read = environment::settings(&cli.globals);
+    // The way out of faulty settings must not lead through them.
+    let helps = matches!(
+        cli.command,
+        Command::Config(_) | Command::Doctor(_) | Command::Explain(_) | Command::Help(_)
+    );
+    let settings = read.clone();
+    let settings = settings.unwrap_or_else(|_| environment::variables(&cli.globals).0);
+    let unset = read.as_ref().err().filter(|_| !helps);
     let mut output = Output::new(&cli.globals, &settings);
     let mut face = Face {
         output: &mut output,
         globals: &cli.globals,
         settings: &settings,
+        read: &read,
         arguments: &arguments,
         name: NO_COMMAND,
     };
     let selected = face.output.select(&cli.globals);
-    let ready = selected.and_then(|()| unset.map_or(Ok(()), Err));
+    let ready = selected.and_then(|()| unset.map_or(Ok(()), |error| Err(error.clone())));
     let done = ready.and_then(|()| dispatch(&mut face, cli.command));
     // What is refused before a command begins is refused to that command all the same.
     let begun = Some(face.name).filter(|name| *name != NO_COMMAND);

@@ -224,8 +224,7 @@ fn run(face: &mut Face<'_>, arguments: ServeArguments) -> Result<ExitCode> {
         }
     };
     let options = options(face, arguments, address);
-    let settings = face.settings.clone();
-    let server = Server::open(face.surroundings()?, settings, options, address, say)?;
+    let server = Server::open(face.surroundings()?, options, address, say)?;
     let place = Place {
         url: format!("http://{address}"),
         address: address.to_string(),

@@ -6,6 +6,7 @@ mod code;
 use std::borrow::Cow;
 use std::fmt::{self, Write};
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
 
 use serde::Serialize;
 
@@ -36,7 +37,7 @@ pub(crate) struct Alternative {
 }
 
 /// A failure with everything that a face needs to render it.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Error {
     pub(crate) code: Code,
     /// What happened, to what: one sentence. May hold text from strangers.
@@ -46,7 +47,7 @@ pub(crate) struct Error {
     pub(crate) alternatives: Vec<Alternative>,
     /// Lines of the input that are at fault, where it has lines.
     pub(crate) lines: Vec<usize>,
-    pub(crate) source: Option<anyhow::Error>,
+    pub(crate) source: Option<Arc<anyhow::Error>>,
     /// True when others can be expected to change what it failed of.
     pub(crate) passing: bool,
     /// The field of the input that is at fault, where it is one.
@@ -104,7 +105,7 @@ impl Error {
     }
 
     pub(crate) fn because(mut self, source: impl Into<anyhow::Error>) -> Error {
-        self.source = Some(source.into());
+        self.source = Some(Arc::new(source.into()));
         self
     }
 

@@ -75,9 +75,9 @@ pub(super) fn status_of(error: &Error) -> StatusCode {
     }
 }
 
-/// Says whether an error is about a file or program that the caller named.
+/// Says whether an error is about a file, a program or a setting that the caller named.
 fn is_named(error: &Error) -> bool {
-    error.code == Code::FileUnreadable && error.field.is_some()
+    matches!(error.code, Code::FileUnreadable | Code::ConfigInvalid) && error.field.is_some()
 }
 
 /// Leaves the command that looks at a file out of the error of one that the caller named: it says where the
@@ -133,6 +133,8 @@ fn is_verdict(code: Code) -> bool {
             | Code::OutputMissing
             | Code::ContextCritical
             | Code::StepsFailed
+            | Code::DoctorFound
+            | Code::AgentDown
     )
 }
 

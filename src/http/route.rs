@@ -88,6 +88,9 @@ impl Route {
         let respond = Box::new(move |call: &Call| operations::answer(call, row));
         let mut route = Route::new(method, path, Work::Slow(respond));
         route.takes_query = !operations::has_body(&route.method);
+        if facts.asks {
+            route.asks = |_| true;
+        }
         #[cfg(feature = "schemas")]
         {
             route.row = Some(row);

@@ -98,7 +98,6 @@ pub(crate) struct Server {
 impl Server {
     pub(crate) fn open(
         surroundings: Surroundings,
-        settings: Settings,
         options: Options,
         address: SocketAddr,
         say: impl Fn(&str) + Send + Sync + 'static,
@@ -117,6 +116,7 @@ impl Server {
         // Whatever is wrong with a store is said now and not to the first who calls.
         drop(Context::open(surroundings.clone())?);
         drop(SqliteAgency::open_or_create(&workspace.agency())?);
+        let settings = surroundings.settings.clone()?;
         let routing = executions::Options {
             by: options.by,
             min_margin: options.min_margin,

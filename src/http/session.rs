@@ -11,24 +11,23 @@ use super::guard::Caller;
 use super::guard::{self, cookie_name};
 use super::route::Route;
 use crate::error::{Code, Error, Result};
-use crate::ops::config::{self, Listed};
 use crate::ops::tokens::Scope;
 use crate::ops::workspace::{self, Counts};
 
 pub(super) fn routes() -> Vec<Route> {
     let routes = vec![
         Route::get("/health", |_: &Call| {
-            Answer::ok(&Health { status: "ok", message: "Supervisor is running" })
+            Answer::ok(&Health {
+                status: "ok",
+                message: "Supervisor is running",
+            })
         })
-            .about("Says that the server is there")
-            .answers::<Health>(200)
-            .quick()
-            // Probes put what they like there, against caches.
-            .page()
-            .open(),
-        Route::get("/api/config", settings)
-            .about("Lists the settings that the server was started with, with where each is set; a change counts when it is started again")
-            .scope(Scope::Admin),
+        .about("Says that the server is there")
+        .answers::<Health>(200)
+        .quick()
+        // Probes put what they like there, against caches.
+        .page()
+        .open(),
         Route::get("/api/status", status)
             .about("Says where the caller is, who that is, and how much there is of everything"),
         Route::get("/api/session", show)
@@ -88,10 +87,6 @@ impl Session {
 fn scopes(caller: &Caller) -> Vec<Scope> {
     let all = Scope::ALL.iter().copied();
     all.filter(|scope| *scope <= caller.scope).collect()
-}
-
-fn settings(call: &Call) -> Result<Json<Listed>> {
-    Ok(Json(config::list(&call.server.settings)))
 }
 
 fn show(call: &Call) -> Result<Json<Signed>> {

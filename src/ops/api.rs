@@ -7,9 +7,9 @@ use super::orchestrator::{self, ToCount};
 use super::runs::{self, listing, pages, proof};
 use super::tokens::Scope;
 use super::{
-    agent_tasks, agents, claims, complete, compliance, conversations, executions, gates, log,
-    manifest, phases, plans, research, sessions, skills, spawn, tasks, transfer, undo, verify,
-    work,
+    agent_tasks, agents, claims, complete, compliance, config, conversations, doctor, executions,
+    gates, log, manifest, phases, plans, research, sessions, skills, spawn, tasks, transfer, undo,
+    verify, work, workers,
 };
 use crate::agent::draft::{self, Draft};
 use crate::dispatch::Decision;
@@ -344,6 +344,22 @@ operations! {
     RUN_PROOF, "runs.show", Read, "GET /api/runs/{id}/proof",
     "Shows what an agent said of an attempt, and what cleo found",
     (proof::ProofQuery) -> proof::Proof, proof::proof;
+
+    SETTINGS, "config.list", Admin, "GET /api/config",
+    "Lists the settings that count here, with where each is set; those of a server are read when it starts",
+    anywhere (Nothing) -> config::Listed, config::list;
+
+    SETTING, "config.get", Admin, "GET /api/config/{key}",
+    "Shows a setting",
+    anywhere (config::Setting) -> config::One, config::get;
+
+    DOCTOR, "doctor", Admin, "GET /api/doctor",
+    "Looks whether everything is in order",
+    anywhere (doctor::Examination) -> doctor::Examined, doctor::examine;
+
+    CHECK_WORKERS, "agents.check", Admin, "GET /api/workers/check",
+    "Asks workers whether they are there: those that are named, or all",
+    anywhere (workers::Checking) -> workers::Checked, workers::check, asks();
 
     SYNC_AGENTS, "agents.list", Read, "GET /api/agents/sync",
     "Lists all agents in the order that decides ties",

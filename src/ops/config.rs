@@ -5,8 +5,11 @@ use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use serde::Serialize;
+use clap::Args;
+use serde::{Deserialize, Serialize};
 
+use super::operation::Nothing;
+use super::{Notes, Surroundings};
 use crate::config::file::{self as settings_file, FILE_MAX};
 use crate::config::{KEYS, Key, Origin, SKILLS_DIRS, Settings, Value};
 use crate::error::{Code, Error, Result, quote};
@@ -23,6 +26,15 @@ pub(crate) struct Files {
     pub(crate) workspace: Option<PathBuf>,
     /// The user's folder of settings (XDG).
     pub(crate) config_home: Option<PathBuf>,
+}
+
+// Which setting. A doc comment would become the help of the command.
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[derive(Args, Default, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub(crate) struct Setting {
+    /// The setting
+    key: String,
 }
 
 /// One setting with everything that is known of it.
@@ -169,16 +181,18 @@ fn text(path: &Path) -> Result<Option<String>> {
     })
 }
 
-pub(crate) fn list(settings: &Settings) -> Listed {
-    let settings: Vec<Shown> = KEYS.iter().map(|key| shown(settings, key)).collect();
-    Listed {
+pub(crate) fn list(surroundings: &Surroundings, _: &mut Notes, _: Nothing) -> Result<Listed> {
+    let settings = surroundings.settings.clone()?;
+    let settings: Vec<Shown> = KEYS.iter().map(|key| shown(&settings, key)).collect();
+    Ok(Listed {
         total: settings.len(),
         settings,
-    }
+    })
 }
 
-pub(crate) fn get(settings: &Settings, name: &str) -> Result<One> {
-    let setting = shown(settings, Key::named(name)?);
+pub(crate) fn get(surroundings: &Surroundings, _: &mut Notes, wanted: Setting) -> Result<One> {
+    let key = Key::named(&wanted.key).map_err(|error| error.in_field("key"))?;
+    let setting = shown(&surroundings.settings.clone()?, key);
     Ok(One { setting })
 }
 

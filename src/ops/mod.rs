@@ -86,6 +86,8 @@ pub(crate) struct Surroundings {
     pub(crate) data_home: Option<PathBuf>,
     pub(crate) rights: Rights,
     pub(crate) defaults: Defaults,
+    /// The settings, or what is wrong with them.
+    pub(crate) settings: Result<Settings>,
 }
 
 /// What the caller may do and see; on the command line everything.

@@ -56,6 +56,8 @@ pub(crate) struct Facts {
     pub(crate) is_recorded: bool,
     /// Whether the reply is made of tasks and runs alone, so that it stays the same until one of them changes.
     pub(crate) is_versioned: bool,
+    /// Whether it waits for workers.
+    pub(crate) asks: bool,
 }
 
 /// How the body of a reply is framed, and that of an error.
@@ -77,7 +79,7 @@ impl<Request, Reply> Operation<Request, Reply> {
         about: &'static str,
         run: Run<Request, Reply>,
     ) -> Operation<Request, Reply> {
-        let writes = !matches!(scope, Scope::Read);
+        let writes = !matches!(scope, Scope::Read) && address.as_bytes()[0] != b'G';
         Operation {
             facts: Facts {
                 name,
@@ -91,6 +93,7 @@ impl<Request, Reply> Operation<Request, Reply> {
                 has_agent: writes,
                 is_recorded: writes,
                 is_versioned: false,
+                asks: false,
             },
             run,
         }
@@ -113,6 +116,11 @@ impl<Request, Reply> Operation<Request, Reply> {
 
     pub(super) const fn versioned(mut self) -> Operation<Request, Reply> {
         self.facts.is_versioned = true;
+        self
+    }
+
+    pub(super) const fn asks(mut self) -> Operation<Request, Reply> {
+        self.facts.asks = true;
         self
     }
 

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::time::Instant;
 
 use clap::Args;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use super::agents::known_in;
 use super::trust::{Item, Registrant, Trust};
@@ -146,7 +146,9 @@ pub(crate) struct Checked {
 }
 
 // Workers to look at. A doc comment would become the help of the command.
-#[derive(Default, Args)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[derive(Default, Args, Deserialize)]
+#[serde(default, deny_unknown_fields)]
 pub(crate) struct Checking {
     /// Ids of workers; all active ones unless told
     #[arg(value_name = "ID")]

@@ -83,6 +83,7 @@ pub(crate) fn open(folder: &Path) -> Context {
         data_home: None,
         rights: Default::default(),
         defaults: Default::default(),
+        settings: Ok(Default::default()),
     })
     .unwrap()
 }

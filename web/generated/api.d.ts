@@ -269,8 +269,25 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Lists the settings that the server was started with, with where each is set; a change counts when it is started again */
+        /** Lists the settings that count here, with where each is set; those of a server are read when it starts */
         get: operations["getApiConfig"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/config/{key}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Shows a setting */
+        get: operations["getApiConfigKey"];
         put?: never;
         post?: never;
         delete?: never;
@@ -1777,7 +1794,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Asks all workers whether they are there */
+        /** Asks workers whether they are there: those that are named, or all */
         get: operations["getApiWorkersCheck"];
         put?: never;
         post?: never;
@@ -1908,7 +1925,7 @@ export interface components {
             holder?: string | null;
             id: string;
             priority: components["schemas"]["Priority"];
-            status: components["schemas"]["Status3"];
+            status: components["schemas"]["Status2"];
             title: string;
         };
         /** @description What `add` did with one draft. */
@@ -2093,7 +2110,7 @@ export interface components {
         Bottleneck: {
             id: string;
             priority: components["schemas"]["Priority"];
-            status: components["schemas"]["Status3"];
+            status: components["schemas"]["Status2"];
             title: string;
             /**
              * Format: uint
@@ -2291,28 +2308,8 @@ export interface components {
         /** @description What a line comes from. */
         Channel: "event" | "out" | "err" | "tool";
         ChatAgent: "design" | "editor" | "clarifier";
-        /** @description How a worker was found. */
-        Check: {
-            /** @description The worker. */
-            agent: string;
-            /** @description What kind of fault keeps it from that: a type of a worker's errors, or a code. */
-            fault: string | null;
-            /** @description How it was looked at. */
-            how: components["schemas"]["How"];
-            /** @description How it is reached. */
-            kind: components["schemas"]["Kind"];
-            /** @description What is wrong. */
-            message: string | null;
-            /**
-             * Format: uint64
-             * @description How long it took, in milliseconds.
-             */
-            timeMs: number;
-            /** @description Whether it is there. */
-            up: boolean;
-        };
         /** @description One thing that was looked at. */
-        Check2: {
+        Check: {
             /** @description What. */
             check: string;
             /** @description The command that was run. */
@@ -2332,10 +2329,46 @@ export interface components {
             /** @description What was found. */
             text: string;
         };
-        /** @description How workers were found. */
+        /** @description How a worker was found. */
+        Check2: {
+            /** @description The worker. */
+            agent: string;
+            /** @description What kind of fault keeps it from that: a type of a worker's errors, or a code. */
+            fault: string | null;
+            /** @description How it was looked at. */
+            how: components["schemas"]["How"];
+            /** @description How it is reached. */
+            kind: components["schemas"]["Kind"];
+            /** @description What is wrong. */
+            message: string | null;
+            /**
+             * Format: uint64
+             * @description How long it took, in milliseconds.
+             */
+            timeMs: number;
+            /** @description Whether it is there. */
+            up: boolean;
+        };
+        /** @description A plan from a file, and whether it can be carried out. */
         Checked: {
+            /** @description Who would get each step. */
+            assignments: components["schemas"]["Assignment"][];
+            /** @description What keeps it from being carried out. */
+            faults: components["schemas"]["Fault3"][];
+            /** @description The plan, as far as it could be read. */
+            plan: components["schemas"]["Plan"];
+            /**
+             * Format: uint
+             * @description How many faults.
+             */
+            total: number;
+            /** @description Ids of steps that can go side by side. */
+            waves: string[][];
+        };
+        /** @description How workers were found. */
+        Checked2: {
             /** @description Each worker, in list order. */
-            checks: components["schemas"]["Check"][];
+            checks: components["schemas"]["Check2"][];
             /**
              * Format: uint
              * @description How many are not.
@@ -2351,22 +2384,6 @@ export interface components {
              * @description How many of them are there.
              */
             up: number;
-        };
-        /** @description A plan from a file, and whether it can be carried out. */
-        Checked2: {
-            /** @description Who would get each step. */
-            assignments: components["schemas"]["Assignment"][];
-            /** @description What keeps it from being carried out. */
-            faults: components["schemas"]["Fault3"][];
-            /** @description The plan, as far as it could be read. */
-            plan: components["schemas"]["Plan"];
-            /**
-             * Format: uint
-             * @description How many faults.
-             */
-            total: number;
-            /** @description Ids of steps that can go side by side. */
-            waves: string[][];
         };
         Choosable: {
             id: string;
@@ -3222,7 +3239,7 @@ export interface components {
             done: number;
             id: string;
             priority: components["schemas"]["Priority"];
-            status: components["schemas"]["Status3"];
+            status: components["schemas"]["Status2"];
             title: string;
             /**
              * Format: uint64
@@ -3655,7 +3672,7 @@ export interface components {
             /** @description What was found. May hold text from strangers. */
             message: string;
             /** @description How it was found. */
-            status: components["schemas"]["Status2"];
+            status: components["schemas"]["Status4"];
         };
         /** @description A done task and what its agent left. */
         Finished: {
@@ -3667,7 +3684,7 @@ export interface components {
             /** @description What was found. */
             keyFindings: string[];
             priority: components["schemas"]["Priority"];
-            status: components["schemas"]["Status3"];
+            status: components["schemas"]["Status2"];
             title: string;
         };
         /** @description A session with the task in its focus. */
@@ -3715,7 +3732,6 @@ export interface components {
         };
         /** @description A gate; the order is the order in which they are passed. */
         Gate: "implemented" | "testsPassed" | "qaPassed" | "cleanupDone" | "securityPassed" | "documented";
-        /** @description What to set a gate to, and by what. */
         GateRequest: {
             /** @description The agent that acts */
             agent?: string | null;
@@ -3726,6 +3742,7 @@ export interface components {
             commits: string[];
             /**
              * Format: uint32
+             * @description Epoch of the claim under which this is done (or CLEO_EPOCH); refused when that is lost
              * @default null
              */
             epoch: number | null;
@@ -3735,7 +3752,7 @@ export interface components {
              */
             files: string[];
             /**
-             * @description Pass it although an earlier one is open.
+             * @description Pass the gate although an earlier one is open; this is recorded
              * @default false
              */
             force: boolean;
@@ -3745,12 +3762,12 @@ export interface components {
              */
             notes: string[];
             /**
-             * @description The value without a command; true by default.
+             * @description What to set the gate to without a command: true or false; true by default
              * @default null
              */
             passed: boolean | null;
             /**
-             * @description Role of the caller.
+             * @description Role of who sets it: planner, coder, testing, qa, cleanup, security or docs
              * @default null
              */
             role: string | null;
@@ -3761,7 +3778,7 @@ export interface components {
             run: string[];
             /**
              * Format: uint64
-             * @description How long each command may take, in seconds.
+             * @description Seconds that each command may take, a day at most; 600 unless gates.timeLimit says otherwise
              * @default null
              */
             timeLimit: number | null;
@@ -3879,7 +3896,7 @@ export interface components {
             /** @description What it is a part of. */
             parent: string | null;
             /** @description Where it stands. */
-            status: components["schemas"]["Status3"];
+            status: components["schemas"]["Status2"];
             title: string;
             /**
              * Format: uint
@@ -4125,7 +4142,7 @@ export interface components {
             id: string;
             priority: components["schemas"]["Priority"];
             state: components["schemas"]["State2"];
-            status: components["schemas"]["Status3"];
+            status: components["schemas"]["Status2"];
             title: string;
         };
         /** @description An entry that a task is linked to. */
@@ -4177,15 +4194,24 @@ export interface components {
              */
             total: number;
         };
-        /** @description Agents that were looked up. */
+        /** @description All settings. */
         Listed3: {
+            settings: components["schemas"]["Shown3"][];
+            /**
+             * Format: uint
+             * @description How many.
+             */
+            total: number;
+        };
+        /** @description Agents that were looked up. */
+        Listed4: {
             /** @description The agents in list order, which decides ties between them. */
-            agents: components["schemas"]["Shown3"][];
+            agents: components["schemas"]["Shown4"][];
             /** Format: uint */
             total: number;
         };
         /** @description Conversations. */
-        Listed4: {
+        Listed5: {
             /** @description The conversations, the one in which something was said last first. */
             conversations: components["schemas"]["InList"][];
             /**
@@ -4195,20 +4221,11 @@ export interface components {
             total: number;
         };
         /** @description Tasks. */
-        Listed5: {
+        Listed6: {
             tasks: components["schemas"]["AgentTask"][];
             /**
              * Format: uint64
              * @description How many there are without the limit.
-             */
-            total: number;
-        };
-        /** @description All settings. */
-        Listed6: {
-            settings: components["schemas"]["Shown5"][];
-            /**
-             * Format: uint
-             * @description How many.
              */
             total: number;
         };
@@ -4380,7 +4397,7 @@ export interface components {
             /** @description The allowed sentence that is most like a message that is refused. */
             nearest: string | null;
             /** @description What the message says of the work. */
-            status: components["schemas"]["Status4"] | null;
+            status: components["schemas"]["Status3"] | null;
             /** @description `pass` or `fail`. */
             verdict: string;
             /** @description Everything that is wrong; the first decides the exit code. */
@@ -4540,7 +4557,7 @@ export interface components {
             skill: string | null;
             /** @description Where it stands. */
             state: components["schemas"]["State2"];
-            status: components["schemas"]["Status3"];
+            status: components["schemas"]["Status2"];
             title: string;
             /** @description What kind of work it is. */
             type: components["schemas"]["TaskType"];
@@ -4596,9 +4613,13 @@ export interface components {
             text: string;
         };
         Nothing: Record<string, never>;
-        /** @description An agent as it is, or as a change made it. */
+        /** @description One setting. */
         One: {
-            agent: components["schemas"]["Shown3"];
+            setting: components["schemas"]["Shown3"];
+        };
+        /** @description An agent as it is, or as a change made it. */
+        One2: {
+            agent: components["schemas"]["Shown4"];
         };
         OneInput: {
             /** @description The agent that acts */
@@ -4895,7 +4916,7 @@ export interface components {
              * @description New status: pending, active, review, blocked or paused
              * @default null
              */
-            status: components["schemas"]["Status2Input"] | null;
+            status: components["schemas"]["Status2"] | null;
             /**
              * @description New title
              * @default null
@@ -5160,7 +5181,7 @@ export interface components {
              */
             attempt: number;
             /** @description What cleo found; of a try that another one followed only what it was missing. */
-            found: components["schemas"]["Check2"][];
+            found: components["schemas"]["Check"][];
             /** @description What comes next. */
             next: string | null;
             /** @description What the agent said. */
@@ -5228,7 +5249,7 @@ export interface components {
             below: number;
             id: string;
             priority: components["schemas"]["Priority"];
-            status: components["schemas"]["Status3"];
+            status: components["schemas"]["Status2"];
             title: string;
         };
         /** @description Why a spawn came out as it did. Kept with the task, replayed by `cleo why`. */
@@ -5308,7 +5329,7 @@ export interface components {
         };
         /** @description An agent that was registered. */
         Registered2: {
-            agent: components["schemas"]["Shown3"];
+            agent: components["schemas"]["Shown4"];
             /** @description Whether it is new; an agent of the moment that was there is changed. */
             created: boolean;
         };
@@ -5343,7 +5364,7 @@ export interface components {
         };
         /** @description An agent that was removed. */
         Removed: {
-            agent: components["schemas"]["Shown3"];
+            agent: components["schemas"]["Shown4"];
             /** @description True when a built-in agent is as it was built again. */
             restored: boolean;
             /** @description The tasks that were assigned to it, and are to nobody now. */
@@ -5612,7 +5633,7 @@ export interface components {
             skill: string | null;
             /** @description Where it stands. */
             state: components["schemas"]["State2"];
-            status: components["schemas"]["Status3"];
+            status: components["schemas"]["Status2"];
             title: string;
             /** @description What kind of work it is. */
             type: components["schemas"]["TaskType"];
@@ -6098,8 +6119,23 @@ export interface components {
              */
             line: number;
         };
-        /** @description An agent with what else is known of it. */
+        /** @description One setting with everything that is known of it. */
         Shown3: {
+            /** @description What it can be. */
+            allowed: string;
+            /** @description Its name. */
+            key: string;
+            /** @description What it means. */
+            meaning: string;
+            /** @description Who says so: an option, a variable, a file with its line, or `default`. */
+            origin: string;
+            /** @description What it is; null when nobody set it and it has no default. */
+            value: components["schemas"]["Value"] | null;
+            /** @description The variable that sets it. */
+            variable: string;
+        };
+        /** @description An agent with what else is known of it. */
+        Shown4: {
             /** @description The one thing that it offers to plans, such as web-crawler */
             capability: string | null;
             /** @description Colour in pictures, such as #6B7280 */
@@ -6178,7 +6214,7 @@ export interface components {
             user_id: string | null;
         };
         /** @description A conversation with what was said last. */
-        Shown4: {
+        Shown5: {
             conversation: components["schemas"]["Conversation"];
             /** @description The last messages, in the order in which they were said. */
             messages: components["schemas"]["Message"][];
@@ -6189,21 +6225,6 @@ export interface components {
              * @description How many messages the conversation has.
              */
             total: number;
-        };
-        /** @description One setting with everything that is known of it. */
-        Shown5: {
-            /** @description What it can be. */
-            allowed: string;
-            /** @description Its name. */
-            key: string;
-            /** @description What it means. */
-            meaning: string;
-            /** @description Who says so: an option, a variable, a file with its line, or `default`. */
-            origin: string;
-            /** @description What it is; null when nobody set it and it has no default. */
-            value: components["schemas"]["Value"] | null;
-            /** @description The variable that sets it. */
-            variable: string;
         };
         /** @description How a query is shown. */
         ShownInput: {
@@ -6352,9 +6373,15 @@ export interface components {
             total: number;
             /** Format: uint32 */
             width: number;
-            /** Format: uint32 */
+            /**
+             * Format: uint32
+             * @description Its left edge.
+             */
             x: number;
-            /** Format: uint32 */
+            /**
+             * Format: uint32
+             * @description Its upper edge.
+             */
             y: number;
         };
         Stage: "running" | "verifying" | "waiting" | "done" | "failed";
@@ -6509,17 +6536,15 @@ export interface components {
         };
         /** @description How far the work of an entry came. */
         Status: ("complete" | "partial" | "blocked") | "archived";
-        /** @description How something was found. */
-        Status2: "ok" | "warn" | "fail";
         /** @enum {string} */
-        Status2Input: "pending" | "active" | "review" | "blocked" | "paused" | "done" | "cancelled";
-        /** @enum {string} */
-        Status3: "pending" | "active" | "review" | "blocked" | "paused" | "done" | "cancelled";
+        Status2: "pending" | "active" | "review" | "blocked" | "paused" | "done" | "cancelled";
         /**
          * @description How far the work came, as the agent says.
          * @enum {string}
          */
-        Status4: "complete" | "partial" | "blocked";
+        Status3: "complete" | "partial" | "blocked";
+        /** @description How something was found. */
+        Status4: "ok" | "warn" | "fail";
         /** @description How a request to a worker went. */
         Status5: "success" | "error";
         /** @description Where the caller is, and how much there is of everything. */
@@ -6670,7 +6695,7 @@ export interface components {
             size: components["schemas"]["Size"] | null;
             /** @description First started. */
             startedAt: string | null;
-            status: components["schemas"]["Status3"];
+            status: components["schemas"]["Status2"];
             /** @description One line that leads with its verb. */
             title: string;
             /** @description What kind of work it is; an open set. */
@@ -6833,7 +6858,7 @@ export interface components {
         TaskView: {
             id: string;
             priority: components["schemas"]["Priority"];
-            status: components["schemas"]["Status3"];
+            status: components["schemas"]["Status2"];
             title: string;
         };
         /** @description What an agent has read. Without anything, the answer of `GET /api/work/start` is counted. */
@@ -7135,7 +7160,7 @@ export interface components {
         Waiting: {
             id: string;
             priority: components["schemas"]["Priority"];
-            status: components["schemas"]["Status3"];
+            status: components["schemas"]["Status2"];
             /** @description True when what it waits for can never be done. */
             stuck: boolean;
             title: string;
@@ -7488,7 +7513,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Success"] & components["schemas"]["Listed3"] & components["schemas"]["WithWarnings"];
+                    "application/json": components["schemas"]["Success"] & components["schemas"]["Listed4"] & components["schemas"]["WithWarnings"];
                 };
             };
         };
@@ -7588,7 +7613,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Success"] & components["schemas"]["One"];
+                    "application/json": components["schemas"]["Success"] & components["schemas"]["One2"];
                 };
             };
         };
@@ -7608,7 +7633,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Success"] & components["schemas"]["One"] & components["schemas"]["WithWarnings"];
+                    "application/json": components["schemas"]["Success"] & components["schemas"]["One2"] & components["schemas"]["WithWarnings"];
                 };
             };
         };
@@ -7662,13 +7687,33 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Lists the settings that the server was started with, with where each is set; a change counts when it is started again */
+            /** @description Lists the settings that count here, with where each is set; those of a server are read when it starts */
             200: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Listed6"];
+                    "application/json": components["schemas"]["Listed3"] & components["schemas"]["WithWarnings"];
+                };
+            };
+        };
+    };
+    getApiConfigKey: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Shows a setting */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["One"] & components["schemas"]["WithWarnings"];
                 };
             };
         };
@@ -7688,7 +7733,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Success"] & components["schemas"]["Listed4"];
+                    "application/json": components["schemas"]["Success"] & components["schemas"]["Listed5"];
                 };
             };
         };
@@ -7728,7 +7773,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Success"] & components["schemas"]["Shown4"];
+                    "application/json": components["schemas"]["Success"] & components["schemas"]["Shown5"];
                 };
             };
         };
@@ -7768,7 +7813,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Examined"];
+                    "application/json": components["schemas"]["Examined"] & components["schemas"]["WithWarnings"];
                 };
             };
         };
@@ -7888,7 +7933,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Checked2"] & components["schemas"]["WithWarnings"];
+                    "application/json": components["schemas"]["Checked"] & components["schemas"]["WithWarnings"];
                 };
             };
         };
@@ -8337,7 +8382,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Success"] & components["schemas"]["Listed5"];
+                    "application/json": components["schemas"]["Success"] & components["schemas"]["Listed6"];
                 };
             };
         };
@@ -9699,13 +9744,13 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Asks all workers whether they are there */
+            /** @description Asks workers whether they are there: those that are named, or all */
             200: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Checked"];
+                    "application/json": components["schemas"]["Checked2"] & components["schemas"]["WithWarnings"];
                 };
             };
         };

@@ -11,7 +11,7 @@ use crate::ops::agents::metrics::Metrics;
 use crate::ops::agents::{self, AgentId, Cleanup, Import, Lookup, Measuring, Shown};
 use crate::ops::api;
 use crate::ops::trust::{Standing, does};
-use crate::ops::workers::{self, Checked, Checking};
+use crate::ops::workers::{Checked, Checking};
 
 commands! {
     pub(super) (face, it)
@@ -80,9 +80,7 @@ Examples:
   cleo agents check
   cleo agents check summarizer crawler
   cleo agents check --json --jq '.result.checks[] | select(.up | not) | .agent'")]
-    Check(Checking) => {
-        face.anywhere("agents.check", |around, notes| workers::check(around, notes, it), show_checked)
-    };
+    Check(Checking) => face.call(&api::CHECK_WORKERS, it, show_checked);
     /// Trust a worker as it is now: from then on messages and plans run its program or call its address
     #[command(after_help = "\
 A worker may have come with a repository: from a file in .cleo/agents, or with the store of agents. So

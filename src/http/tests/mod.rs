@@ -40,7 +40,6 @@ use tower_service::Service as _;
 use super::respond::router;
 use super::server::{Options, Server};
 use crate::clock::Clock;
-use crate::config::Settings;
 use crate::ops::tokens::{self, Scope};
 use crate::ops::{Assignment, Surroundings};
 use crate::workspace::Workspace;
@@ -131,8 +130,7 @@ impl World {
         address: SocketAddr,
         options: Options,
     ) -> World {
-        let settings = Settings::default();
-        let server = Server::open(surroundings, settings, options, address, |_| {}).unwrap();
+        let server = Server::open(surroundings, options, address, |_| {}).unwrap();
         let runtime = Builder::new_current_thread().enable_all().build().unwrap();
         World {
             folder,
@@ -226,6 +224,7 @@ fn surroundings(root: PathBuf) -> Surroundings {
         data_home: Some(home.join("data")),
         rights: Default::default(),
         defaults: Default::default(),
+        settings: Ok(Default::default()),
         home: Some(home),
     }
 }

@@ -15,7 +15,10 @@ use crate::run::RunStatus;
 /// Method and path of an operation about things with this id.
 fn place(facts: &Facts, id: &str) -> (&'static str, String) {
     let (method, path) = facts.address.split_once(' ').unwrap();
-    let path = path.replace("{id}", id).replace("{name}", id);
+    let path = path
+        .replace("{id}", id)
+        .replace("{name}", id)
+        .replace("{key}", id);
     let path = path.replace("{task}", "T1").replace("{attempt}", "1");
     (method, path.replace("{gate}", "testsPassed"))
 }
@@ -176,7 +179,7 @@ const PLAN: &str = r#"{"text": "{\"goal\": \"g\", \"steps\": [{\"id\": \"a\", \"
 /// All other operations, in an order in which each finds what it needs: the operation, what it is about, the query or
 /// the body, the status, and which fields the reply has besides warnings and the number of the operation.
 #[rustfmt::skip]
-const ANSWERED: [(&str, &str, &str, u16, &[&str]); 75] = [
+const ANSWERED: [(&str, &str, &str, u16, &[&str]); 79] = [
     ("GET /api/work/tasks", "", "", 200, &["tasks", "total"]),
     ("POST /api/work/tasks", "", r#"{"title": "Sixth"}"#, 201, &["created", "task"]),
     ("PATCH /api/work/tasks/{id}", "T6", r#"{"phase": "build"}"#, 200, &["task"]),
@@ -251,6 +254,10 @@ const ANSWERED: [(&str, &str, &str, u16, &[&str]); 75] = [
     ("GET /api/runs/{id}/log", "exec_1_a", "task=T1&attempt=1", 200, &["following", "from", "lines", "matches", "total"]),
     ("GET /api/runs/{id}/tasks/{task}/attempts/{attempt}/prompt", "exec_1_a", "", 200, &["bytes", "digest", "text"]),
     ("GET /api/runs/{id}/proof", "exec_1_a", "task=T1", 200, &["attempt", "found", "next", "said", "task", "verdict"]),
+    ("GET /api/config", "", "", 200, &["settings", "total"]),
+    ("GET /api/config/{key}", "run.jobs", "", 200, &["setting"]),
+    ("GET /api/doctor", "", "", 200, &["failed", "findings", "total", "warned"]),
+    ("GET /api/workers/check", "", "", 200, &["checks", "down", "total", "up"]),
     ("DELETE /api/work/tasks/{id}", "T6", "", 200, &["deleted", "dryRun", "released"]),
 ];
 

@@ -1,16 +1,17 @@
 //! Looking at everything that cleo stands on, and saying what is wrong and how to mend it. Nothing
-//! is changed but by [`remove_damaged`].
+//! is changed but by the removal of what is damaged.
 
 mod clients;
 mod damage;
 mod database;
 mod files;
 
-use std::ffi::{OsStr, OsString};
+use std::ffi::OsStr;
 use std::path::Path;
 use std::time::Duration;
 
-use serde::Serialize;
+use clap::Args;
+use serde::{Deserialize, Serialize};
 
 use self::clients::program;
 use super::agents::{LeftOut, known_in};
@@ -97,38 +98,48 @@ impl Finding {
     }
 }
 
-pub(crate) struct Patient {
-    pub(crate) surroundings: Surroundings,
-    /// The settings, or what is wrong with them.
-    pub(crate) settings: Result<Settings>,
-    pub(crate) variable: fn(&str) -> Option<OsString>,
-    pub(crate) path: OsString,
+// What to do besides. A doc comment would become the help of the command.
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[derive(Args, Default, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub(crate) struct Examination {
+    /// First remove runs, events, conversations and messages that cannot be read, a run with its
+    /// events and a conversation with its messages
+    #[arg(long)]
+    #[serde(skip)]
+    remove_damaged: bool,
 }
 
 /// Looks at everything, and notes what is broken as the failure.
-pub(crate) fn examine(patient: Patient, notes: &mut Notes) -> Examined {
-    verdict(look(patient), notes)
+pub(crate) fn examine(
+    surroundings: &Surroundings,
+    notes: &mut Notes,
+    wanted: Examination,
+) -> Result<Examined> {
+    let mut findings = Vec::new();
+    if wanted.remove_damaged {
+        let assignment = &surroundings.assignment;
+        assignment.refuse_agent("removes no damaged rows")?;
+        findings = damage::remove(&surroundings.workspace()?)?;
+    }
+    findings.extend(look(surroundings));
+    Ok(verdict(findings, notes))
 }
 
-fn look(patient: Patient) -> Vec<Finding> {
-    let Patient {
-        surroundings,
-        settings,
-        variable,
-        path,
-    } = patient;
+fn look(surroundings: &Surroundings) -> Vec<Finding> {
+    let path = std::env::var_os("PATH").unwrap_or_default();
     let mut runners = Runners::default();
-    let mut findings = match settings {
+    let mut findings = match &surroundings.settings {
         Ok(settings) => {
             let ok = Finding::ok("settings", "every layer can be read");
-            let mut findings = vec![ok, look_at_model(&settings, variable)];
-            match Runners::from(&settings) {
+            let mut findings = vec![ok, look_at_model(settings)];
+            match Runners::from(settings) {
                 Ok(of_settings) => runners = of_settings,
                 Err(error) => findings.push(Finding::of("runners", error)),
             }
             findings
         }
-        Err(error) => vec![Finding::of("settings", error)],
+        Err(error) => vec![Finding::of("settings", error.clone())],
     };
     match surroundings.workspace() {
         Ok(workspace) => {
@@ -137,7 +148,7 @@ fn look(patient: Patient) -> Vec<Finding> {
                 ..surroundings.clone()
             };
             findings.extend(files::look_at_folders(&workspace));
-            findings.extend(database::look(&surroundings, &workspace));
+            findings.extend(database::look(surroundings, &workspace));
             findings.push(database::agency(&workspace));
             findings.extend(damage::look(&workspace));
             findings.extend(files::skills(&around));
@@ -157,13 +168,6 @@ fn look(patient: Patient) -> Vec<Finding> {
     }
     findings.extend(clients::look(&path, &runners));
     findings
-}
-
-pub(crate) fn remove_damaged(patient: Patient, notes: &mut Notes) -> Result<Examined> {
-    let around = &patient.surroundings;
-    around.assignment.refuse_agent("removes no damaged rows")?;
-    let removed = damage::remove(&around.workspace()?)?;
-    Ok(verdict([removed, look(patient)].concat(), notes))
 }
 
 fn verdict(findings: Vec<Finding>, notes: &mut Notes) -> Examined {
@@ -239,7 +243,7 @@ fn require(version: &str, root: &Path) -> Result<()> {
 
 const MODEL: &str = "model";
 
-fn look_at_model(settings: &Settings, variable: fn(&str) -> Option<OsString>) -> Finding {
+fn look_at_model(settings: &Settings) -> Finding {
     let model = match Model::from(settings) {
         Err(error) => return Finding::of(MODEL, error),
         Ok(None) => {
@@ -249,7 +253,12 @@ fn look_at_model(settings: &Settings, variable: fn(&str) -> Option<OsString>) ->
         Ok(Some(model)) => model,
     };
     let key = model.key_variable.as_deref();
-    let key = key.map(|name| (name, variable(name).is_some()));
+    let key = key.map(|name| {
+        (
+            name,
+            std::env::var_os(name).is_some_and(|key| !key.is_empty()),
+        )
+    });
     match key {
         Some((name, false)) if model.needs_key => {
             let error = no_key(&model, name);

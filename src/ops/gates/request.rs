@@ -35,8 +35,12 @@ pub(crate) struct GateRequest {
     pub(crate) gate: String,
 
     /// Command whose result decides the gate; run without a shell, and what it leaves running is
-    /// ended; on the command line it may be repeated, in JSON it is the words of one
+    /// ended; may be repeated
     #[arg(long, value_name = "COMMAND", requires = "gate", group = "runs")]
+    #[cfg_attr(
+        feature = "schemas",
+        schemars(description = "A command in words; no shell runs it.")
+    )]
     pub(crate) run: Vec<String>,
 
     #[command(flatten)]
