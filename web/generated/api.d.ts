@@ -4383,8 +4383,8 @@ export interface components {
             conversation_id?: string | null;
             message?: string | null;
             /**
-             * @description What waits, as the caller holds it: `pending` of an earlier reply. It counts where nothing waits
-             *     here, and is done after a yes only.
+             * @description What waits, as the caller holds it: `pending` of an earlier reply, done after a yes only. Where
+             *     something else waits here by now, an answer counts for neither.
              */
             pendingOperation?: components["schemas"]["PendingInput"] | null;
         };
