@@ -155,7 +155,8 @@ fn with_words(command: clap::Command, globals: &Arc<Globals>) -> clap::Command {
 fn candidates(globals: &Globals, kind: Kind, start: &OsStr) -> Vec<CompletionCandidate> {
     let start = start.to_string_lossy();
     let settings = environment::settings(globals).unwrap_or_default();
-    let surroundings = environment::surroundings(globals, &settings, "completions");
+    let read = Arc::new(Ok(settings.clone()));
+    let surroundings = environment::surroundings(globals, &settings, read, "completions");
     let found = surroundings.and_then(|around| suggest(around, kind, &start));
     let candidate = |(place, (word, title)): (usize, (String, String))| {
         let title: String = clean(&title).chars().take(TITLE_MAX).collect();

@@ -127,6 +127,7 @@ pub(super) fn color(settings: &Settings) -> Color {
 pub(super) fn surroundings(
     globals: &Globals,
     settings: &Settings,
+    read: Arc<Result<Settings>>,
     command: &'static str,
 ) -> Result<Surroundings> {
     let root = globals.root.clone().or(path("CLEO_ROOT"));
@@ -146,10 +147,10 @@ pub(super) fn surroundings(
         data_home,
         rights: Rights::default(),
         defaults: Defaults::from(settings),
-        settings: Ok(settings.clone()),
+        settings: read,
     };
-    // Whoever stands in a worktree of a run, or was given one, works for it, as what it judges by does. In another
-    // workspace, such as one that a criterion makes, nobody does.
+    // A caller in a worktree of a run, or that was given one, works for that run, as the commands that it judges by do.
+    // In another workspace, such as one that a criterion makes, it does not.
     let given = surroundings.assignment.worktree.as_deref();
     let given = given.and_then(containing_run);
     let judge = setting("CLEO_JUDGE")?.filter(|run| is_run(run));

@@ -2,6 +2,7 @@
 
 use std::ffi::OsString;
 use std::process::ExitCode;
+use std::sync::Arc;
 
 use clap::{ArgMatches, Args, Command, FromArgMatches, Subcommand};
 use serde::Serialize;
@@ -21,7 +22,7 @@ pub(super) struct Face<'a> {
     pub(super) globals: &'a Globals,
     pub(super) settings: &'a Settings,
     /// The settings, or what is wrong with them where the command needs none.
-    pub(super) read: &'a Result<Settings>,
+    pub(super) read: &'a Arc<Result<Settings>>,
     pub(super) arguments: &'a [OsString],
     pub(super) name: &'static str,
 }
@@ -108,10 +109,8 @@ impl Face<'_> {
     }
 
     pub(super) fn surroundings(&self) -> Result<Surroundings> {
-        Ok(Surroundings {
-            settings: self.read.clone(),
-            ..environment::surroundings(self.globals, self.settings, self.name)?
-        })
+        let read = Arc::clone(self.read);
+        environment::surroundings(self.globals, self.settings, read, self.name)
     }
 
     pub(super) fn context(&self) -> Result<Context> {

@@ -70,6 +70,7 @@ mod why;
 
 use std::ffi::OsString;
 use std::process::ExitCode;
+use std::sync::Arc;
 
 use crate::ops::tasks::{self, Patch};
 use crate::ops::{api, claims, complete, init as ops_init, undo};
@@ -240,20 +241,25 @@ pub fn run() -> ExitCode {
         Ok(cli) => cli,
         Err(fault) => return usage::report(&fault, &arguments),
     };
-    let read = environment::settings(&cli.globals);
+    let read = Arc::new(environment::settings(&cli.globals));
     // The way out of faulty settings must not lead through them.
     let helps = matches!(
         cli.command,
         Command::Config(_) | Command::Doctor(_) | Command::Explain(_) | Command::Help(_)
     );
-    let settings = read.clone();
-    let settings = settings.unwrap_or_else(|_| environment::variables(&cli.globals).0);
-    let unset = read.as_ref().err().filter(|_| !helps);
-    let mut output = Output::new(&cli.globals, &settings);
+    let mut above = read
+        .is_err()
+        .then(|| environment::variables(&cli.globals).0);
+    let settings = read
+        .as_ref()
+        .as_ref()
+        .unwrap_or_else(|_| above.get_or_insert_default());
+    let unset = read.as_ref().as_ref().err().filter(|_| !helps);
+    let mut output = Output::new(&cli.globals, settings);
     let mut face = Face {
         output: &mut output,
         globals: &cli.globals,
-        settings: &settings,
+        settings,
         read: &read,
         arguments: &arguments,
         name: NO_COMMAND,

@@ -266,14 +266,14 @@ impl Engine<'_> {
     /// conversation of that attempt where there is one.
     pub(super) fn instruct(&mut self, step: usize, spawned: spawn::Spawned) -> Result<()> {
         if self.slots[step].attempt > 0 {
-            let lacks = self.lacks(step)?.faults;
             let before = self.track.task(self.tasks[step]);
-            let told = before.and_then(|before| before.history.last());
-            let told = told.map(|told| told.missing.clone()).unwrap_or_default();
-            let faults = match told.is_empty() {
-                true => lacks.iter().map(prompt::told).collect(),
-                false => told,
-            };
+            let last = before.and_then(|before| before.history.last());
+            let mut faults = last.map(|last| last.missing.clone()).unwrap_or_default();
+            if faults.is_empty() {
+                let lacks = self.lacks(step)?.faults;
+                faults = lacks.iter().map(prompt::told).collect();
+            }
+            let before = self.track.task(self.tasks[step]);
             let conversation = before.and_then(|before| before.conversation.clone());
             let resumes = self
                 .worker(step)

@@ -166,7 +166,7 @@ pub(crate) struct Rest {
 
 impl Rest {
     /// Returns the options of a run that goes on after it spent this much.
-    pub(super) fn of(self, mut options: Options, spent: f64) -> Options {
+    pub(super) fn extend(self, mut options: Options, spent: f64) -> Options {
         let most = self.max_cost.map(|more| dollars(spent + more));
         options.rules.max_cost = most.or(options.rules.max_cost);
         Options {

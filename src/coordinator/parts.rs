@@ -37,7 +37,7 @@ impl Engine<'_> {
         Ok(())
     }
 
-    /// Finds what this run has under review below a task and is no task of it, parts before what they are part of.
+    /// Finds the tasks below one that this run has under review and that are not its own steps, children first.
     pub(super) fn parts_under_review(&mut self, id: TaskId) -> Result<Vec<Claim>> {
         let (run, track) = (&self.run.id, &self.track);
         self.context.read(|transaction| {
@@ -45,7 +45,7 @@ impl Engine<'_> {
             while let Some(next) = above.pop() {
                 let below = transaction.children(next)?;
                 for part in &below {
-                    // A damaged task is under nobody's review as far as anybody can tell.
+                    // A damaged task counts as not under review.
                     let reviewed = reviewing_run(transaction, *part).unwrap_or_default();
                     if reviewed.as_ref() == Some(run) && track.task(*part).is_none() {
                         found.extend(transaction.claim(*part)?);
@@ -84,7 +84,7 @@ impl Engine<'_> {
     }
 }
 
-/// Says of a task what its part lacks.
+/// Returns the fault of a task whose part does not hold.
 pub(super) fn part_fault(part: TaskId, fault: &Error) -> Error {
     let message = format!("its part {part} does not hold: {}", fault.message);
     let fix = fault.fix.clone();

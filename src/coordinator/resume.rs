@@ -66,7 +66,7 @@ pub(crate) fn resume(
     let mut ended = before.clone();
     let folder = journal::place(&workspace, id)?;
     let cut = cut_off(&folder, &mut ended, &surroundings.clock.timestamp());
-    let options = rest.of(first.clone(), spent(ended.tasks()));
+    let options = rest.extend(first.clone(), spent(ended.tasks()));
     let is_new = options != first;
     let base = match options.isolate {
         true => {

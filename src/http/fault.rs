@@ -75,7 +75,7 @@ pub(super) fn status_of(error: &Error) -> StatusCode {
     }
 }
 
-/// Says whether an error is about a file, a program or a setting that the caller named.
+/// Returns whether an error is about a file, a program or a setting that the caller named.
 fn is_named(error: &Error) -> bool {
     matches!(error.code, Code::FileUnreadable | Code::ConfigInvalid) && error.field.is_some()
 }

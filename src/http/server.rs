@@ -116,7 +116,7 @@ impl Server {
         // Whatever is wrong with a store is said now and not to the first who calls.
         drop(Context::open(surroundings.clone())?);
         drop(SqliteAgency::open_or_create(&workspace.agency())?);
-        let settings = surroundings.settings.clone()?;
+        let settings = surroundings.settings()?.clone();
         let routing = executions::Options {
             by: options.by,
             min_margin: options.min_margin,

@@ -10,7 +10,7 @@ use clap::Args;
 use serde::Deserialize;
 
 use super::claims::{self, Caller, check_clock, check_holder};
-use super::gates::{self, CriterionState, Seen, lacks, standing};
+use super::gates::{self, Seen, lacks, standing};
 use super::tasks::{Moved, finish, open_parts, refuse_cancelled};
 use super::trust::Trust;
 use super::verify::{
@@ -358,18 +358,7 @@ impl Check {
         let lacks = lacks(&gates, &standing, &task.acceptance).into_iter();
         let lacks = lacks.map(|(_, error)| gates::through_trust(error, &standing, &self.trust));
         let forced = gates.forced.filter(|_| task.status == TaskStatus::Done);
-        let has_open_criteria =
-            standing
-                .criteria
-                .iter()
-                .any(|one| match (&one.command, one.state) {
-                    (Some(_), state) => state != CriterionState::Proven,
-                    (None, CriterionState::Stale) => one
-                        .record
-                        .as_ref()
-                        .is_none_or(|record| record.by != self.caller.name),
-                    (None, _) => false,
-                });
+        let has_open_criteria = standing.has_open_criteria(&self.caller.name);
         let Some(record) = transaction.latest_spawn(task.id)? else {
             return Ok(Found {
                 faults: lacks.collect(),
@@ -450,7 +439,7 @@ impl Check {
     }
 }
 
-/// Returns whether a fault of a task whose criteria hold says only that nobody but an agent has shown a gate.
+/// Returns whether a fault concerns only gates that an agent has shown, where all criteria hold.
 pub(crate) fn rests_on_agent(fault: &Error) -> bool {
     fault.code == Code::EvidenceStale
 }

@@ -182,8 +182,8 @@ fn text(path: &Path) -> Result<Option<String>> {
 }
 
 pub(crate) fn list(surroundings: &Surroundings, _: &mut Notes, _: Nothing) -> Result<Listed> {
-    let settings = surroundings.settings.clone()?;
-    let settings: Vec<Shown> = KEYS.iter().map(|key| shown(&settings, key)).collect();
+    let settings = surroundings.settings()?;
+    let settings: Vec<Shown> = KEYS.iter().map(|key| shown(settings, key)).collect();
     Ok(Listed {
         total: settings.len(),
         settings,
@@ -192,7 +192,7 @@ pub(crate) fn list(surroundings: &Surroundings, _: &mut Notes, _: Nothing) -> Re
 
 pub(crate) fn get(surroundings: &Surroundings, _: &mut Notes, wanted: Setting) -> Result<One> {
     let key = Key::named(&wanted.key).map_err(|error| error.in_field("key"))?;
-    let setting = shown(&surroundings.settings.clone()?, key);
+    let setting = shown(surroundings.settings()?, key);
     Ok(One { setting })
 }
 

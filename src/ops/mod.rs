@@ -87,7 +87,7 @@ pub(crate) struct Surroundings {
     pub(crate) rights: Rights,
     pub(crate) defaults: Defaults,
     /// The settings, or what is wrong with them.
-    pub(crate) settings: Result<Settings>,
+    pub(crate) settings: Arc<Result<Settings>>,
 }
 
 /// What the caller may do and see; on the command line everything.
@@ -231,6 +231,10 @@ impl Surroundings {
             Some(root) => Workspace::at(&self.directory.join(root)),
             None => Workspace::find(&self.directory),
         }
+    }
+
+    pub(crate) fn settings(&self) -> Result<&Settings> {
+        self.settings.as_ref().as_ref().map_err(Error::clone)
     }
 
     /// Returns the only user whose rows the caller sees; none: everybody's.

@@ -16,7 +16,7 @@ use super::tasks::{check_graph, deserialize_given};
 use crate::error::{Code, Error, Result};
 use crate::id::TaskId;
 use crate::store::log::{CHANGED, CLAIMS, DELETED, LINKED, UNDOABLE, UNLINKED};
-use crate::store::{Change, Operation, Removed, Transaction};
+use crate::store::{Change, Operation, Recorded, Removed, Transaction};
 use crate::task::{Status, Task};
 
 /// How many changes and warnings a reply holds.
@@ -259,16 +259,12 @@ impl Undo<'_> {
         let why = format!("{what} was changed by operation {number} ({command}, by {by})");
         let error = conflict(self.number, &why).fix(format!("cleo log --operation {number}"));
         let changes = self.transaction.changes_of(number, u32::MAX)?;
-        match changes
-            .iter()
-            .any(|one| CLAIMS.contains(&one.change.kind.as_str()))
-        {
-            true => Err(error),
-            false => Err(error.or(
-                "undo that first, if it is not needed",
-                format!("cleo undo {number}"),
-            )),
+        let is_of_claim = |one: &Recorded| CLAIMS.contains(&one.change.kind.as_str());
+        if changes.iter().any(is_of_claim) {
+            return Err(error);
         }
+        let first = "undo that first, if it is not needed";
+        Err(error.or(first, format!("cleo undo {number}")))
     }
 }
 

@@ -83,7 +83,7 @@ pub(crate) fn open(folder: &Path) -> Context {
         data_home: None,
         rights: Default::default(),
         defaults: Default::default(),
-        settings: Ok(Default::default()),
+        settings: std::sync::Arc::new(Ok(Default::default())),
     })
     .unwrap()
 }

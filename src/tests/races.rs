@@ -47,7 +47,7 @@ fn context(root: &str, actor: String) -> Context {
         data_home: None,
         rights: Default::default(),
         defaults: Default::default(),
-        settings: Ok(Default::default()),
+        settings: std::sync::Arc::new(Ok(Default::default())),
     })
     .unwrap()
 }

@@ -210,7 +210,7 @@ fn work(workspace: &TestWorkspace, output: &str, entry: &str) -> Vec<Step> {
 
 /// The whole of it: cleo starts the program, catches the lie, and has it mended in the same conversation.
 /// Meanwhile the model is overloaded once, and the connection breaks once where the program tries again.
-fn lies_once_in_a_run_which_has_it_mended(name: &str) {
+fn lies_once_in_a_run_and_repairs_it(name: &str) {
     let workspace = TestWorkspace::new();
     add(
         &workspace,
@@ -346,7 +346,7 @@ fn finds_no_server(name: &str) {
 macro_rules! each_program {
     ($($program:ident)+) => {
         $(mod $program {
-            each_program!(@tests $program lies_once_in_a_run_which_has_it_mended
+            each_program!(@tests $program lies_once_in_a_run_and_repairs_it
                 writes_nothing_when_it_may_only_read is_refused_by_its_model is_not_let_in_by_its_model
                 tells_a_cut_answer_or_not is_ended_while_its_model_is_silent finds_no_server);
         })+

@@ -224,7 +224,7 @@ fn surroundings(root: PathBuf) -> Surroundings {
         data_home: Some(home.join("data")),
         rights: Default::default(),
         defaults: Default::default(),
-        settings: Ok(Default::default()),
+        settings: std::sync::Arc::new(Ok(Default::default())),
         home: Some(home),
     }
 }

@@ -177,7 +177,7 @@ fn refuse_other(claim: &Claim, caller: &Caller) -> Result<()> {
     Err(Error::new(Code::Claimed, message).fix(format!("cleo show {id}")))
 }
 
-/// Refuses an agent of a run that opens or gives up anything but its own task and its parts.
+/// Refuses an agent of a run that reopens or cancels anything but its own task and its parts.
 pub(in crate::ops) fn refuse_outside_task(context: &mut Context, id: TaskId) -> Result<()> {
     let assigned = &context.surroundings.assignment;
     let Some(run) = assigned.run.clone() else {
@@ -192,7 +192,7 @@ pub(in crate::ops) fn refuse_outside_task(context: &mut Context, id: TaskId) -> 
         return Ok(());
     }
     let message =
-        format!("an agent of a run opens and gives up only its own task and its parts, not {id}");
+        format!("an agent of a run reopens and cancels only its own task and its parts, not {id}");
     Err(Error::new(Code::StatusRefused, message).fix(format!("cleo show {id}")))
 }
 

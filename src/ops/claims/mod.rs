@@ -14,7 +14,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::json;
 
 use super::runs::is_run;
-use super::tasks::{apart, is_split, move_task, not_ready, reviewing_run, told};
+use super::tasks::{apart, is_split, move_task, not_ready, told};
 use super::{Context, require};
 use crate::claim::{Claim, Lease};
 use crate::error::{Code, Error, Result};
@@ -360,9 +360,10 @@ pub(crate) fn release(
     context.write(|transaction| {
         let task = require(transaction, id)?;
         let forced = check_holder(transaction, &task, &caller, force, "release")?;
-        let is_reviewed = reviewing_run(transaction, id)?.is_some();
-        let is_under_way = task.status == Status::Active || is_reviewed;
         let holder = transaction.claim(id)?.and_then(|claim| claim.holder);
+        let is_of_run = holder.is_some_and(|holder| is_run(&holder));
+        let is_under_way =
+            task.status == Status::Active || is_of_run && task.status == Status::Review;
         let ended = end(transaction, id, &caller)?;
         let (task, changed) = match ended && is_under_way {
             true => (
@@ -375,7 +376,7 @@ pub(crate) fn release(
         if !changed {
             warnings.push(format!("nobody holds {id}"));
         }
-        if holder.is_some_and(|holder| is_run(&holder)) {
+        if is_of_run {
             let mut gates = transaction.gates(id)?;
             gates.forget_worktrees();
             transaction.put_gates(id, &gates)?;

@@ -87,12 +87,14 @@ fn put_under_review(
     let worktree = check.workspace.worktree();
     match &worktree {
         _ if check.force => {
-            let why = format!("no agent of a run completes {id} by force");
+            let why = format!("an agent of a run cannot complete {id} by force");
             return refused(why, format!("cleo verify output {id}"));
         }
         None => return Ok(None),
         Some(_) if check.workspace.home_of_run().is_none() => {
-            let why = format!("an agent of a run completes {id} by no worktree of its own");
+            let why = format!(
+                "an agent of a run cannot complete {id} from a git worktree that it made itself"
+            );
             return refused(why, format!("cleo show {id}"));
         }
         Some(_) => {}
@@ -104,7 +106,7 @@ fn put_under_review(
     })?;
     if !is_part {
         let why = format!(
-            "no agent of a run completes {id}, which is no part of its task, by what is in its worktree"
+            "an agent of a run cannot complete {id} from its worktree: {id} is not below its own task"
         );
         return refused(why, format!("cleo show {id}"));
     }

@@ -129,7 +129,7 @@ pub(crate) fn examine(
 fn look(surroundings: &Surroundings) -> Vec<Finding> {
     let path = std::env::var_os("PATH").unwrap_or_default();
     let mut runners = Runners::default();
-    let mut findings = match &surroundings.settings {
+    let mut findings = match surroundings.settings() {
         Ok(settings) => {
             let ok = Finding::ok("settings", "every layer can be read");
             let mut findings = vec![ok, look_at_model(settings)];
@@ -139,7 +139,7 @@ fn look(surroundings: &Surroundings) -> Vec<Finding> {
             }
             findings
         }
-        Err(error) => vec![Finding::of("settings", error.clone())],
+        Err(error) => vec![Finding::of("settings", error)],
     };
     match surroundings.workspace() {
         Ok(workspace) => {

@@ -153,6 +153,20 @@ impl TaskGates {
         record.map_or_else(Vec::new, |record| Item::gate(self.task_id, gate, record))
     }
 
+    /// Returns whether a criterion does not hold: by its command, or by the word of somebody other than the caller.
+    pub(in crate::ops) fn has_open_criteria(&self, caller: &str) -> bool {
+        self.criteria.iter().any(|one| {
+            let record = one.record.as_ref();
+            match one.command {
+                Some(_) => one.state != CriterionState::Proven,
+                None => {
+                    one.state == CriterionState::Stale
+                        && record.is_none_or(|record| record.by != caller)
+                }
+            }
+        })
+    }
+
     /// Names the gates that are stale; where all is proven, those whose commands are trusted, and stale ones without.
     pub(super) fn due_gates(&self, extent: Extent, trust: &Trust) -> Vec<Gate> {
         let is_trusted = |gate: &Gate| {

@@ -73,7 +73,7 @@ fn open(folder: &Path, actor: &str) -> Context {
         data_home: None,
         rights: Default::default(),
         defaults: Default::default(),
-        settings: Ok(Default::default()),
+        settings: std::sync::Arc::new(Ok(Default::default())),
     })
     .unwrap()
 }

@@ -91,7 +91,7 @@ pub(crate) trait Runs {
 #[derive(Clone, Debug, Default, Args, Deserialize)]
 #[serde(rename_all = "camelCase", default, deny_unknown_fields)]
 pub(crate) struct RunFilter {
-    /// Whose runs; everybody's unless told.
+    /// Only runs of this user.
     #[arg(skip)]
     #[serde(skip)]
     pub(crate) user: Option<String>,
