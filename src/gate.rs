@@ -211,13 +211,16 @@ impl Gates {
         Err(or_look(task, Error::new(Code::GateOrder, message)))
     }
 
-    /// Drops what criteria were seen to hold by in other git worktrees than the workspace.
+    /// Drops what was seen to hold in other git worktrees than the workspace. By which command a gate is proven, and that
+    /// one failed, stays known.
     pub(crate) fn forget_worktrees(&mut self) {
         let has_worktree = |one: &Evidence| {
             let origin = one.origin.as_ref();
             origin.is_some_and(|origin| origin.worktree.is_some())
         };
-        (self.criteria).retain(|_, record| !record.evidence.iter().any(has_worktree));
+        let is_kept = |record: &Record| !record.evidence.iter().any(has_worktree);
+        (self.gates).retain(|_, record| !record.passed || record.is_proven() || is_kept(record));
+        self.criteria.retain(|_, record| is_kept(record));
     }
 
     pub(crate) fn rounds_exceeded(&self) -> bool {

@@ -261,9 +261,17 @@ fn settle(
             }
         }
         let _turn = trees.turn()?;
+        for task in track.tasks().iter().filter(|task| !task.is_done()) {
+            if let Ok(Some(commit)) = trees.find_merge(task.task_id, &run.started_at) {
+                let id = task.task_id;
+                warnings.push(format!(
+                    "{id} is not done, but its work is merged: {commit}"
+                ));
+            }
+        }
         let kept = swept(&mut context, &trees, &track, &events)?.into_iter();
         told.extend(kept.map(|told| (kind::TASK_KEPT, told)));
-        warnings = trees.warnings.take();
+        warnings.extend(trees.warnings.take());
     }
     give_up(&mut run, clock.timestamp());
     let spent = report::spent(&track);

@@ -66,7 +66,7 @@ impl Engine<'_> {
             Brought::Home(commit, done) => {
                 if done.1.is_ok() {
                     self.tell_merged(step, commit);
-                    self.leave_tree(step)?;
+                    signals::shield(|| self.leave_tree(step))?;
                 }
                 self.completed(*done)
             }

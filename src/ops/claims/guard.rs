@@ -17,8 +17,8 @@ pub(in crate::ops) struct Caller {
     pub(in crate::ops) name: String,
     /// The run that the caller works in.
     pub(in crate::ops) run: Option<String>,
-    /// Whether the task is one of that run, and not the one that the caller was started for.
-    is_of_others: bool,
+    /// The task that the caller was started for.
+    own: Option<TaskId>,
     pub(super) at: DateTime<Utc>,
     pub(in crate::ops) now: String,
     pub(in crate::ops) epoch: Option<u32>,
@@ -32,7 +32,7 @@ impl Caller {
         Caller {
             name: surroundings.actor.clone(),
             run: surroundings.assignment.run.clone(),
-            is_of_others: false,
+            own: surroundings.assignment.task,
             at,
             now: timestamp(at),
             epoch: None,
@@ -47,10 +47,18 @@ impl Caller {
         let of_task = assigned.task.is_none_or(|assigned| assigned == task);
         Caller {
             epoch: epoch.or(assigned.epoch.filter(|_| of_task)),
-            // Where the runs cannot be read, it may be one.
-            is_of_others: is_of_others(context, task).unwrap_or(true),
             ..Caller::unbound(context)
         }
+    }
+
+    /// Returns true for the task that an agent was started for, and for what is below it.
+    pub(in crate::ops) fn has_part(
+        &self,
+        transaction: &dyn Transaction,
+        id: TaskId,
+    ) -> Result<bool> {
+        self.own
+            .map_or(Ok(false), |own| is_within(transaction, id, own))
     }
 
     /// Refuses an agent of a run that takes away a criterion with a command: that is not for those to say who
@@ -130,13 +138,13 @@ pub(in crate::ops) fn check_holder(
     verb: &str,
 ) -> Result<Option<String>> {
     check_epoch(transaction, task, caller)?;
-    let Some(claim) = transaction.claim(task.id)? else {
+    refuse_other(transaction, task.id, caller)?;
+    let claim = transaction
+        .claim(task.id)?
+        .filter(|_| caller.epoch.is_none());
+    let Some(claim) = claim else {
         return Ok(None);
     };
-    refuse_other(&claim, caller)?;
-    if caller.epoch.is_some() {
-        return Ok(None);
-    }
     match claim.live_holder(&caller.now) {
         Some(holder) if holder != caller.name => {
             let error = not_yours(&claim, caller, verb);
@@ -149,46 +157,35 @@ pub(in crate::ops) fn check_holder(
     }
 }
 
-/// Returns true where an agent of a run, or a command that the run judges by, acts on another task of that run than its
-/// own.
-fn is_of_others(context: &Context, task: TaskId) -> Result<bool> {
-    let surroundings = &context.surroundings;
-    let assigned = &surroundings.assignment;
-    let Some(run) = assigned
-        .run
-        .as_ref()
-        .filter(|_| assigned.task != Some(task))
-    else {
-        return Ok(false);
+/// Refuses an agent of a run, or a command that the run judges by, that acts on what the run holds for another of its
+/// agents: neither its own task nor a part of it.
+pub(in crate::ops) fn refuse_other(
+    transaction: &dyn Transaction,
+    id: TaskId,
+    caller: &Caller,
+) -> Result<()> {
+    let Some(run) = &caller.run else {
+        return Ok(());
     };
-    let judge = runs::judge_of(surroundings, std::slice::from_ref(run), task)?;
-    Ok(judge.is_some_and(|(judge, _)| judge == *run))
-}
-
-/// Refuses an agent of a run that acts on a task which another agent of that run works on: the run holds both.
-fn refuse_other(claim: &Claim, caller: &Caller) -> Result<()> {
+    let claim = transaction.claim(id)?;
     let holder = claim
-        .live_holder(&caller.now)
-        .filter(|_| caller.is_of_others);
-    let run = holder.filter(|holder| caller.run.as_deref() == Some(*holder));
-    let Some(run) = run else { return Ok(()) };
-    let id = claim.task;
+        .as_ref()
+        .and_then(|claim| claim.live_holder(&caller.now));
+    if holder != Some(run) || caller.has_part(transaction, id)? {
+        return Ok(());
+    }
     let message = format!("{run} holds {id} for another of its agents");
     Err(Error::new(Code::Claimed, message).fix(format!("cleo show {id}")))
 }
 
 /// Refuses an agent of a run that reopens or cancels anything but its own task and its parts.
 pub(in crate::ops) fn refuse_outside_task(context: &mut Context, id: TaskId) -> Result<()> {
-    let assigned = &context.surroundings.assignment;
-    let Some(run) = assigned.run.clone() else {
+    let caller = Caller::unbound(context);
+    let Some(run) = &caller.run else {
         return Ok(());
     };
-    let own = assigned.task;
-    let is_own = context.read(|transaction| match own {
-        Some(own) => is_within(transaction, id, own),
-        None => Ok(false),
-    })?;
-    if is_own || !runs::is_known(&context.workspace, &run)? {
+    let is_own = context.read(|transaction| caller.has_part(transaction, id))?;
+    if is_own || !runs::is_known(&context.workspace, run)? {
         return Ok(());
     }
     let message =
@@ -198,7 +195,12 @@ pub(in crate::ops) fn refuse_outside_task(context: &mut Context, id: TaskId) -> 
 
 /// Refuses an agent that claims another task of its run: the run would wait for it.
 pub(in crate::ops) fn refuse_task_of_run(context: &Context, id: TaskId) -> Result<()> {
-    if !is_of_others(context, id)? {
+    let surroundings = &context.surroundings;
+    let assigned = &surroundings.assignment;
+    let run = assigned.run.clone().filter(|_| assigned.task != Some(id));
+    let Some(run) = run else { return Ok(()) };
+    let judge = runs::judge_of(surroundings, std::slice::from_ref(&run), id)?;
+    if judge.is_none_or(|(judge, _)| judge != run) {
         return Ok(());
     }
     let message = format!("{id} is a task of the run of this agent, which claims it itself");

@@ -4,7 +4,7 @@ mod guard;
 mod next;
 
 pub(in crate::ops) use guard::{
-    Caller, check_clock, check_epoch, check_holder, no_removal, refuse_outside_task,
+    Caller, check_clock, check_epoch, check_holder, no_removal, refuse_other, refuse_outside_task,
     refuse_task_of_run,
 };
 pub(crate) use next::{claim_next, nothing_ready};
@@ -286,6 +286,7 @@ pub(in crate::ops) fn take_or_renew(
     lease: Lease,
 ) -> Result<(Claim, bool)> {
     check_epoch(transaction, task, caller)?;
+    refuse_other(transaction, task.id, caller)?;
     let last = transaction.claim(task.id)?;
     let own = last.as_ref().filter(|last| {
         let live = last.live_holder(&caller.now);
@@ -347,9 +348,8 @@ pub(crate) fn heartbeat(
     })
 }
 
-/// Gives a task back: it is free, and pending if it was active or a run had it under review; what was seen in
-/// worktrees of a run that held it proves nothing any more. What somebody else holds is only taken from them by `force`,
-/// which is recorded.
+/// Gives a task back: it is free, and pending if it was active or a run had it under review. What somebody else holds is
+/// only taken from them by `force`, which is recorded.
 pub(crate) fn release(
     context: &mut Context,
     id: TaskId,
@@ -364,7 +364,7 @@ pub(crate) fn release(
         let is_of_run = holder.is_some_and(|holder| is_run(&holder));
         let is_under_way =
             task.status == Status::Active || is_of_run && task.status == Status::Review;
-        let ended = end(transaction, id, &caller)?;
+        let ended = end_undone(transaction, id, &caller)?;
         let (task, changed) = match ended && is_under_way {
             true => (
                 move_task(transaction, task, Status::Pending, &caller.now)?.task,
@@ -375,11 +375,6 @@ pub(crate) fn release(
         let mut warnings = Vec::from_iter(forced);
         if !changed {
             warnings.push(format!("nobody holds {id}"));
-        }
-        if is_of_run {
-            let mut gates = transaction.gates(id)?;
-            gates.forget_worktrees();
-            transaction.put_gates(id, &gates)?;
         }
         let claim = transaction.claim(id)?;
         Ok(Claimed {
@@ -411,14 +406,30 @@ pub(in crate::ops) fn end(
     Ok(true)
 }
 
-/// Ends the claim of a task as [`end`] does; says who held it.
+/// Ends the claim of a task that is not done as [`end`] does. What was seen in worktrees of a run that held it proves
+/// nothing any more.
+pub(in crate::ops) fn end_undone(
+    transaction: &mut dyn Transaction,
+    task: TaskId,
+    caller: &Caller,
+) -> Result<bool> {
+    let holder = transaction.claim(task)?.and_then(|claim| claim.holder);
+    if holder.is_some_and(|holder| is_run(&holder)) {
+        let mut gates = transaction.gates(task)?;
+        gates.forget_worktrees();
+        transaction.put_gates(task, &gates)?;
+    }
+    end(transaction, task, caller)
+}
+
+/// Ends the claim of a task that is not done; says who held it.
 pub(in crate::ops) fn released(
     transaction: &mut dyn Transaction,
     task: TaskId,
     caller: &Caller,
 ) -> Result<Option<String>> {
     let holder = transaction.claim(task)?.and_then(|claim| claim.holder);
-    let ended = end(transaction, task, caller)?;
+    let ended = end_undone(transaction, task, caller)?;
     let told = |holder: String| format!("{task} was released: {holder} does not hold it any more");
     Ok(holder.filter(|_| ended).map(told))
 }

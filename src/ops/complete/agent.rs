@@ -4,7 +4,7 @@ use super::Check;
 use crate::error::{Code, Error, Result};
 use crate::id::TaskId;
 use crate::ops::claims::{self, check_holder, take_or_renew};
-use crate::ops::tasks::{Moved, is_within, move_task, refuse_cancelled, refuse_open_parts};
+use crate::ops::tasks::{Moved, move_task, refuse_cancelled, refuse_open_parts};
 use crate::ops::{Context, require, runs};
 use crate::task::Status;
 
@@ -55,9 +55,7 @@ pub(super) fn leave_to_run(
         let mut warnings = Vec::new();
         if task.status != Status::Done {
             let found = check.found(transaction, &task)?;
-            if let Some(fault) = found.faults.into_iter().next() {
-                return Err(fault);
-            }
+            found.faults.into_iter().try_for_each(refuse)?;
             refuse_open_parts(transaction, id, Some(&run))?;
             warnings.push(format!("{run} completes {id} once its agent has ended"));
             warnings.extend(found.warnings);
@@ -99,12 +97,7 @@ fn put_under_review(
         }
         Some(_) => {}
     }
-    let own = context.surroundings.assignment.task;
-    let is_part = context.read(|transaction| match own {
-        Some(own) => is_within(transaction, id, own),
-        None => Ok(false),
-    })?;
-    if !is_part {
+    if !context.read(|transaction| check.caller.has_part(transaction, id))? {
         let why = format!(
             "an agent of a run cannot complete {id} from its worktree: {id} is not below its own task"
         );
@@ -119,9 +112,7 @@ fn put_under_review(
             return move_task(transaction, task, Status::Done, &check.caller.now);
         }
         let found = check.found(transaction, &task)?;
-        if let Some(fault) = found.faults.into_iter().next() {
-            return Err(fault);
-        }
+        found.faults.into_iter().try_for_each(refuse)?;
         refuse_open_parts(transaction, id, Some(run))?;
         // A helper may hold it under a name of its own.
         claims::end(transaction, id, &check.caller)?;
@@ -138,4 +129,12 @@ fn put_under_review(
     })?;
     context.warn(&mut moved.warnings);
     Ok(Some(moved))
+}
+
+/// Refuses a completion without the offer to force it, which an agent of a run cannot.
+fn refuse(fault: Error) -> Result<()> {
+    Err(Error {
+        alternatives: Vec::new(),
+        ..fault
+    })
 }

@@ -12,7 +12,7 @@ use crate::error::{Code, Error, Result};
 use crate::gate::{Criterion, Gate, Gates};
 use crate::id::TaskId;
 use crate::ops::agent_tasks::check_seen;
-use crate::ops::claims::{self, Caller, check_holder, no_removal};
+use crate::ops::claims::{self, Caller, check_holder, no_removal, refuse_other};
 use crate::ops::gates::require_gates;
 use crate::ops::trust::{Item, check_given};
 use crate::ops::{Context, require};
@@ -81,6 +81,9 @@ fn change_if(
         let is_moved = patch.status.is_some_and(|status| status != task.status);
         if is_moved {
             check_holder(transaction, &task, &caller, false, "release")?;
+        }
+        if patch.parent.is_some() {
+            refuse_other(transaction, id, &caller)?;
         }
         let mut warnings = Vec::new();
         if patch.status == Some(Status::Pending) {

@@ -98,10 +98,14 @@ fn no_parent(name: &str) -> Error {
 
 pub(super) fn is_within(tasks: &dyn Tasks, id: TaskId, root: TaskId) -> Result<bool> {
     let mut next = Some(id);
-    while let Some(id) = next.filter(|id| *id != root) {
+    // In a damaged store, parents may go round in a circle.
+    for _ in 0..DEPTH_MAX {
+        let Some(id) = next.filter(|id| *id != root) else {
+            break;
+        };
         next = tasks.parent(id)?;
     }
-    Ok(next.is_some())
+    Ok(next == Some(root))
 }
 
 fn exists(tasks: &dyn Tasks, id: TaskId) -> Result<bool> {

@@ -155,7 +155,7 @@ pub(crate) fn cancel(context: &mut Context, request: Cancel) -> Result<Moved> {
             transaction.put(&task)?;
         }
         let mut moved = move_task(transaction, task, Status::Cancelled, &now)?;
-        claims::end(transaction, id, &caller)?;
+        claims::end_undone(transaction, id, &caller)?;
         moved.warnings.extend(taken);
         let open = open_children(transaction, id)?;
         if !open.is_empty() {

@@ -84,6 +84,27 @@ fn a_part_is_below_the_task_of_its_agent_and_no_task_of_the_run() {
 }
 
 #[test]
+fn agents_leave_the_parts_of_others_alone() {
+    let workspace = repository();
+    let other = "for words in release 'release --force' start 'update --parent none' \
+'update --status pending'; do
+set -- $words; verb=$1; shift; CLEO_TASK_ID=T2 cleo $verb T3 $*; done";
+    let script = split(
+        &workspace,
+        &format!("{{ {other}; }} >$CLEO_ROOT/../other 2>&1"),
+    );
+    let (exit, result) = run(&workspace, "T1", &script);
+    assert_eq!(exit, 0, "{result}");
+    let told = workspace.read("../other");
+    assert_eq!(
+        told.matches("holds T3 for another of its agents").count(),
+        5,
+        "{told}"
+    );
+    assert_eq!(status(&workspace, "T3"), "done");
+}
+
+#[test]
 fn a_part_whose_criterion_was_not_run_is_not_done() {
     let workspace = repository();
     let cleo = "env -u CLEO_RUN_ID -u CLEO_AGENT -u CLEO_TASK_ID -u CLEO_WORKTREE cleo";
@@ -99,7 +120,13 @@ fn a_part_whose_criterion_was_not_run_is_not_done() {
 
 #[test]
 fn parts_that_were_moved_are_given_back() {
-    for move_it in ["cleo update T3 --parent T2", "cleo archive T3"] {
+    for move_it in [
+        "cleo update T3 --parent T2",
+        "cleo update T3 --status pending",
+        "cleo archive T3",
+        "cleo start T3",
+        "cleo cancel T3 && cleo reopen T3",
+    ] {
         let workspace = repository();
         let script = split(&workspace, &format!("{move_it} >&2; exit 3"));
         let (exit, result) = run(&workspace, "T1", &script);
