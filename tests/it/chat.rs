@@ -37,6 +37,22 @@ fn say(workspace: &TestWorkspace, message: &str) -> Value {
     say_in(workspace, "default", message)
 }
 
+/// Says messages to one process, each in its line, and returns the answers.
+fn talk(workspace: &TestWorkspace, conversation: &str, messages: &[&str]) -> Vec<Value> {
+    let command = workspace.command(&["chat", "--conversation", conversation]);
+    let reply = workspace.finish(command, &messages.join("\n"));
+    let documents = rows(&reply.stdout);
+    assert_eq!(documents.len(), messages.len(), "{reply}");
+    documents.iter().map(|it| it["result"].clone()).collect()
+}
+
+fn rows(table: &str) -> Vec<Value> {
+    let lines = table.lines();
+    lines
+        .map(|line| serde_json::from_str(line).unwrap())
+        .collect()
+}
+
 /// Reads everything that the chat works on, without what it remembers.
 fn data(workspace: &TestWorkspace) -> Vec<String> {
     let connection = Connection::open(workspace.path(".cleo/agents.db")).unwrap();
@@ -114,12 +130,18 @@ fn b1_a_blank_message_is_an_error() {
     let workspace = seeded();
     for blank in ["", "  ", "\n\t"] {
         workspace.refused(&["chat", "--message", blank], "E_INPUT_INVALID");
+        let error = workspace.json_with(&["chat"], blank)["error"].clone();
+        assert_eq!(error["code"], "E_INPUT_INVALID", "{error}");
+        assert_eq!(error["alternatives"][0]["command"], "cleo chat --help");
     }
+    assert_eq!(workspace.text("chat", "/quit\n").exit, 0);
 }
 
 #[test]
 fn b13_one_of_several_components_is_chosen_from_a_list() {
-    for choice in [
+    let workspace = seeded();
+    let ask = "update title of my card component for client 6 to X";
+    for (at, choice) in [
         "2",
         "102",
         "About",
@@ -132,35 +154,34 @@ fn b13_one_of_several_components_is_chosen_from_a_list() {
         "card 102",
         "2)",
         "number 2",
-    ] {
-        let workspace = seeded();
-        let turn = say(
-            &workspace,
-            "update title of my card component for client 6 to X",
-        );
-        assert_eq!(turn["agent"], "clarifier");
+    ]
+    .iter()
+    .enumerate()
+    {
+        let invalid = ["9", "-1", "1.5", "the fifth one", "button 102"];
+        let messages = [&[ask], &invalid[..], &[choice]].concat();
+        let turns = talk(&workspace, &format!("c{at}"), &messages);
+        assert_eq!(turns[0]["agent"], "clarifier");
         let criteria = json!({"component_type": "cards"});
-        assert_eq!(turn["toolCalls"][0]["args"]["criteria"], criteria);
-        has(&turn, &["1. Component 101", "2. Component 102"]);
-        assert_eq!(turn["pending"]["kind"], "select");
-        assert_eq!(turn["pending"]["candidates"], json!(["101", "102"]));
+        assert_eq!(turns[0]["toolCalls"][0]["args"]["criteria"], criteria);
+        has(&turns[0], &["1. Component 101", "2. Component 102"]);
+        assert_eq!(turns[0]["pending"]["candidates"], json!(["101", "102"]));
         let first = json!({"id": "101", "type": "cards", "title": "Home"});
-        assert_eq!(turn["pending"]["options"][0], first);
-        for number in ["9", "-1", "1.5", "the fifth one", "button 102"] {
-            let turn = say(&workspace, number);
-            has(&turn, &["Invalid selection"]);
-            assert_eq!(turn["pending"]["kind"], "select", "{number}");
+        assert_eq!(turns[0]["pending"]["options"][0], first);
+        for turn in &turns[1..6] {
+            has(turn, &["Invalid selection"]);
+            assert_eq!(turn["pending"]["kind"], "select", "{turn:#}");
         }
-        let turn = say(&workspace, choice);
-        assert_eq!(turn["pending"]["kind"], "confirm", "{choice}: {turn:#}");
-        assert_eq!(turn["pending"]["args"]["componentId"], "102", "{choice}");
+        let pending = &turns[6]["pending"];
+        assert_eq!(pending["kind"], "confirm", "{choice}: {turns:#?}");
+        assert_eq!(pending["args"]["componentId"], "102", "{choice}");
         let change = json!({"label": "title", "before": "About", "after": "X"});
-        assert_eq!(turn["pending"]["changes"], json!([change]));
+        assert_eq!(pending["changes"], json!([change]));
         assert_eq!(component(&workspace, "6", "102")["props"]["title"], "About");
-        say(&workspace, "yes");
-        assert_eq!(component(&workspace, "6", "102")["props"]["title"], "X");
-        assert_eq!(component(&workspace, "6", "101")["props"]["title"], "Home");
     }
+    say_in(&workspace, "c0", "yes");
+    assert_eq!(component(&workspace, "6", "102")["props"]["title"], "X");
+    assert_eq!(component(&workspace, "6", "101")["props"]["title"], "Home");
 }
 
 #[test]
@@ -196,48 +217,29 @@ fn b18_hostile_keys_and_values_are_only_text() {
 #[test]
 fn b19_conversations_share_nothing_that_waits() {
     let workspace = seeded();
-    say_in(
-        &workspace,
-        "one",
-        "change button radius to full for client 6",
-    );
-    say_in(
-        &workspace,
-        "two",
-        "update component 101 title to Two for client 6",
-    );
-    let none = say_in(&workspace, "three", "yes");
-    assert_eq!(tools(&none), [] as [&str; 0]);
-    assert_eq!(
-        tools(&say_in(&workspace, "two", "yes")),
-        ["updateComponent"]
-    );
-    assert_eq!(tools(&say_in(&workspace, "one", "yes")), ["updateDesign"]);
-    has(
-        &say_in(&workspace, "three", "list my components"),
-        &["client ID"],
-    );
+    let ask = "change button radius to full for client 6";
+    say_in(&workspace, "one", ask);
+    let ask = "update component 101 title to Two for client 6";
+    say_in(&workspace, "two", ask);
+    let none = talk(&workspace, "three", &["yes", "list my components"]);
+    assert_eq!(tools(&none[0]), [] as [&str; 0]);
+    has(&none[1], &["client ID"]);
+    let yes = |conversation| say_in(&workspace, conversation, "yes");
+    assert_eq!(tools(&yes("two")), ["updateComponent"]);
+    assert_eq!(tools(&yes("one")), ["updateDesign"]);
 }
 
 /// Sentences are what the chat understands without a model, each with the call that it means.
 #[test]
 fn no_sentence_of_the_table_is_answered_with_forms() {
     let workspace = seeded();
-    let rows = include_str!("chat/sentences.jsonl").lines();
-    let rows: Vec<Value> = rows
-        .map(|line| serde_json::from_str(line).unwrap())
-        .collect();
+    let rows = rows(include_str!("chat/sentences.jsonl"));
     let said = rows.iter().map(|row| row["say"].as_str().unwrap());
-    let reply = workspace.text("chat", &said.collect::<Vec<_>>().join("\n"));
-    assert!(
-        reply
-            .stdout
-            .lines()
-            .filter(|line| line.ends_with(':'))
-            .count()
-            >= rows.len()
-    );
-    assert!(!reply.stdout.contains("Say it like this"), "{reply}");
+    let said: Vec<&str> = said.collect();
+    for (message, turn) in said.iter().zip(talk(&workspace, "default", &said)) {
+        let is_understood = !reply(&turn).contains("Say it like this");
+        assert!(is_understood, "{message}: {turn:#}");
+    }
 }
 
 #[test]
@@ -326,17 +328,9 @@ fn lines_of_a_pipe_are_messages_and_a_faulty_one_stops_nothing() {
         reply.stdout.contains("Design updated successfully"),
         "{reply}"
     );
-    let lines = workspace.finish(
-        workspace.command(&["chat"]),
-        "list components for client 6\nhello\n",
-    );
-    let documents: Vec<Value> = lines
-        .stdout
-        .lines()
-        .map(|line| serde_json::from_str(line).unwrap())
-        .collect();
-    assert_eq!(documents.len(), 2);
-    assert_eq!(documents[1]["result"]["agent"], "clarifier");
+    let messages = ["list components for client 6", "hello"];
+    let turns = talk(&workspace, "default", &messages);
+    assert_eq!(turns[1]["agent"], "clarifier");
 }
 
 #[test]
@@ -351,25 +345,16 @@ fn faulty_messages_and_conversations_are_refused() {
     let long = "x ".repeat((1 << 19) + 1);
     let reply = workspace.json_with(&["chat"], &long);
     assert_eq!(reply["error"]["code"], "E_INPUT_INVALID", "{reply}");
+    for text in ["a\nb", &"x".repeat(10_001)] {
+        let ask = format!("set the title of component 101 to \"{text}\" for client 6");
+        let turn = say(&workspace, &ask);
+        has(&turn, &["allowed: a line of text of at most 10,000"]);
+    }
     let bare = TestWorkspace::bare();
     let reply = bare.json(&["chat", "--message", "hello"]);
     assert_eq!(reply["error"]["code"], "E_WORKSPACE_NOT_FOUND");
     let reply = bare.json(&["chat"]);
     assert_eq!(reply["error"]["code"], "E_WORKSPACE_NOT_FOUND");
-}
-
-#[test]
-fn a_pipe_without_a_message_is_an_error() {
-    let workspace = seeded();
-    for empty in ["", "\n  \n"] {
-        let reply = workspace.json_with(&["chat"], empty);
-        assert_eq!(reply["error"]["code"], "E_INPUT_INVALID", "{reply}");
-        assert_eq!(
-            reply["error"]["alternatives"][0]["command"],
-            "cleo chat --help"
-        );
-    }
-    assert_eq!(workspace.text("chat", "/quit\n").exit, 0);
 }
 
 /// What people may say, a sentence a line, with components put in.

@@ -135,6 +135,10 @@ fn what_waits_is_taken_back_as_it_was_told_and_done_once_after_a_yes() {
     let world = seeded();
     for (message, tool) in [
         ("change button radius to full for client 6", "updateDesign"),
+        (
+            "update component 101 title to A for client 6",
+            "updateComponent",
+        ),
         ("delete component 103 for client 6", "deleteComponent"),
         ("update my footer component for client 6", "searchComponent"),
         ("add a banner with title Hello for client 6", "addComponent"),
@@ -215,64 +219,35 @@ fn what_a_caller_holds_is_written_over_nothing_that_it_did_not_show() {
     assert_eq!(data(&told)["tool_calls"][0]["name"], "updateDesign");
 }
 
+/// What cannot wait, as a caller holds it.
+const FAULTY: &str = r#""yes"
+[]
+{"tool": "dropTables", "args": {"clientId": "6", "componentId": "103"}}
+{"tool": "getComponent", "args": {"clientId": "6", "componentId": "103"}}
+{"tool": "deleteComponent", "args": {"componentId": "103"}}
+{"tool": "deleteComponent", "args": {"clientId": 6, "componentId": "103"}}
+{"tool": "deleteComponent", "args": {"clientId": "7", "componentId": "103"}}
+{"tool": "deleteComponent", "args": {"clientId": "6", "componentId": "1' OR 1"}}
+{"tool": "deleteComponent", "args": {"clientId": "6", "componentId": "103", "x": 1}}
+{"tool": "deleteComponent", "args": {"clientId": "6", "componentId": "103"}, "sql": "DROP TABLE components"}
+{"tool": "deleteComponent", "args": {"clientId": "6", "componentId": "103"}, "expires": "tomorrow"}
+{"tool": "deleteComponent", "args": {"clientId": "6"}, "kind": "select", "candidates": ["101", "999"]}
+{"tool": "deleteComponent", "args": {"clientId": "6"}, "kind": "select", "candidates": ["101", "101"]}
+{"tool": "updateComponent", "args": {"clientId": "6", "componentId": "103", "updates": {"title": "a\u001b[31m"}}}
+{"tool": "updateComponent", "args": {"clientId": "6", "componentId": "103", "updates": {"title": "a\nb"}}}
+{"tool": "updateDesign", "args": {"clientId": "6", "designUpdates": {"title_font": "a\nb"}}}
+{"tool": "updateDesign", "args": {"clientId": "6", "designUpdates": {"button_radius": "12px"}}}
+{"tool": "updateDesign", "args": {"clientId": "99", "designUpdates": {"button_radius": "full"}}}
+{"tool": "searchComponent", "args": {"clientId": "6", "criteria": {}}, "next": {"tool": "updateDesign", "args": {"clientId": "6", "designUpdates": {}}}}"#;
+
 #[test]
 fn what_a_caller_says_that_waits_is_judged_as_anything_of_strangers() {
     let world = seeded();
-    let of = |tool: &str, args: Value| json!({"tool": tool, "args": args});
-    let own = json!({"clientId": "6", "componentId": "103"});
-    let mut unknown = of("deleteComponent", own.clone());
-    unknown["sql"] = json!("DROP TABLE components");
-    let mut choice = of("deleteComponent", json!({"clientId": "6"}));
-    choice["kind"] = json!("select");
-    choice["candidates"] = json!(["101", "999"]);
-    let mut twice = choice.clone();
-    twice["candidates"] = json!(["101", "101"]);
-    let mut late = of("deleteComponent", own.clone());
-    late["expires"] = json!("tomorrow");
-    let mut next = of("searchComponent", json!({"clientId": "6", "criteria": {}}));
-    next["next"] = of(
-        "updateDesign",
-        json!({"clientId": "6", "designUpdates": {}}),
-    );
-    for pending in [
-        json!("yes"),
-        json!([]),
-        of("dropTables", own.clone()),
-        of("getComponent", own.clone()),
-        of("deleteComponent", json!({"componentId": "103"})),
-        of(
-            "deleteComponent",
-            json!({"clientId": 6, "componentId": "103"}),
-        ),
-        of(
-            "deleteComponent",
-            json!({"clientId": "7", "componentId": "103"}),
-        ),
-        of(
-            "deleteComponent",
-            json!({"clientId": "6", "componentId": "1' OR 1"}),
-        ),
-        of(
-            "deleteComponent",
-            json!({"clientId": "6", "componentId": "103", "x": 1}),
-        ),
-        of(
-            "updateDesign",
-            json!({"clientId": "6", "designUpdates": {"button_radius": "12px"}}),
-        ),
-        of(
-            "updateDesign",
-            json!({"clientId": "99", "designUpdates": {"button_radius": "full"}}),
-        ),
-        unknown,
-        choice,
-        twice,
-        late,
-        next,
-    ] {
-        let held = json!({"pendingOperation": pending.clone()});
+    for line in FAULTY.lines() {
+        let pending: Value = serde_json::from_str(line).unwrap();
+        let held = json!({"pendingOperation": pending});
         let told = say_holding(&world, "yes", "j", held).with(400);
-        assert!(told["response"]["message"].is_string(), "{pending}: {told}");
+        assert!(told["response"]["message"].is_string(), "{line}: {told}");
     }
     let listed = say(&world, "k", "list components for client 6");
     let reply = listed["reply"].as_str().unwrap();

@@ -316,6 +316,8 @@ updateDesign {"clientId": "6"} > No valid design fields to update.
 updateDesign {"clientId": "6", "designUpdates": {"a'; DROP": "x"}} > a'; DROP is no field of a design
 updateDesign {"clientId": "6", "designUpdates": {"card_radius": "12px"}} > card radius cannot be `12px`; allowed: no-radius, small, medium, full
 getComponent {"clientId": "7", "componentId": "101"} > Component with ID 101 not found for client 7
+updateDesign {"clientId": "6", "designUpdates": {"card_style": ["solid"]}} > card style cannot be `["solid"]`; allowed: solid, stroked, soft-shadow, hard-shadow
+updateComponent {"clientId": "6", "componentId": "101", "updates": {"title": null}} > title cannot be `null`; allowed: a line of text of at most 10,000 characters
 updateComponent {"clientId": "6"} > componentId is required
 updateComponent {"clientId": "6", "componentId": "101"} > No valid fields to update
 updateComponent {"clientId": "6", "componentId": "101", "updates": {"a'; DROP": "x"}} > a'; DROP is no field of a component
@@ -366,19 +368,24 @@ searchComponent {"clientId": "6", "criteria": {"a'; DROP": "x"}} > a'; DROP is n
     }
 
     #[test]
-    fn what_is_only_tried_is_not_kept() {
+    fn a_component_is_changed_by_paths_and_objects_and_keeps_the_rest() {
         let (_folder, mut agency) = agency();
-        let args = json!({"clientId": "6", "componentId": "101"})
-            .as_object()
-            .cloned()
-            .unwrap();
-        let mut transaction = agency.write().unwrap();
-        let delete = Call {
-            tool: Tool::DeleteComponent,
-            args,
-        };
-        let result = run(&mut *transaction, &delete, false).unwrap();
-        assert_eq!(result["success"], true);
-        assert!(transaction.component("6", "101").unwrap().is_some());
+        let mut args = json!({"clientId": "6", "componentId": "101", "updates": {
+            "props": {"caption": "c"}, "props.description": "d", "is_blur": "true",
+            "manual_edits.properties.radius": "full",
+        }});
+        let changed = &call(&mut agency, Tool::UpdateComponent, args.clone())["component"];
+        let props = json!({"title": "Home", "caption": "c", "description": "d"});
+        assert_eq!(changed["props"], props);
+        assert_eq!(changed["is_blur"], true);
+        assert_eq!(changed["component_type"], "cards");
+        let edits = json!({"properties": {"radius": "full"}});
+        assert_eq!(changed["manual_edits"], edits);
+        let wrong = ["component_type", "props.icon", "record"];
+        for key in wrong {
+            args["updates"][key] = json!("x");
+        }
+        let refused = call(&mut agency, Tool::UpdateComponent, args);
+        assert_eq!(refused["rejectedFields"], json!(wrong));
     }
 }

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::{component, data, design, has, say, say_in, seeded, tools};
+use super::{component, data, design, has, say, say_in, seeded, talk, tools};
 
 #[test]
 fn any_yes_takes_an_offer() {
@@ -13,9 +13,12 @@ fn any_yes_takes_an_offer() {
     assert_eq!(design(&workspace, "6")["button_design"], button);
     say(&workspace, "delete component 102 for client 6");
     has(&say(&workspace, "ok do it"), &["deleted successfully"]);
-    say(&workspace, "delete component 103 for client 6");
-    say(&workspace, "yes please");
-    say(&workspace, "delete my footer component for client 6");
+    let polite = [
+        "delete component 103",
+        "yes please",
+        "delete my footer component",
+    ];
+    talk(&workspace, "default", &polite);
     has(&say(&workspace, "sounds good"), &["Please select one"]);
     let turn = say(&workspace, "sure");
     assert_eq!(turn["pending"]["tool"], "deleteComponent");
@@ -46,10 +49,17 @@ fn what_waits_is_forgotten_after_its_time() {
         let turn = say(&later, "yes");
         assert_eq!(component(&later, "6", "103").is_null(), written, "{turn:#}");
         if !written {
-            has(&turn, &["waited too long"]);
+            has(&turn, &["waited too long", "please ask again"]);
             assert_eq!(turn["settled"], "expired");
+            assert_eq!(turn["pending"], Value::Null);
         }
     }
+    let workspace = seeded().env("CLEO_NOW", "2026-01-26T09:00:00Z");
+    say(&workspace, "change button radius to full");
+    let later = workspace.env("CLEO_NOW", "2026-01-26T09:15:00Z");
+    let turn = say(&later, "client 6");
+    has(&turn, &["waited too long", "please ask again"]);
+    assert_eq!(turn["pending"], Value::Null);
     let workspace = seeded().env("CLEO_CHAT_PENDING_TTL", "1h");
     let workspace = workspace.env("CLEO_NOW", "2026-01-26T09:00:00Z");
     let turn = say(&workspace, "delete component 103 for client 6");
@@ -64,12 +74,9 @@ fn a_late_yes_reaches_no_newer_component() {
         "a",
         "update component 103 title to Mine for client 6",
     );
-    for message in ["delete component 103 for client 6", "yes"] {
-        say_in(&workspace, "b", message);
-    }
-    for message in ["add a card with title Other for client 6", "yes"] {
-        say_in(&workspace, "b", message);
-    }
+    let newer = "add a card with title Other for client 6";
+    let between = ["delete component 103 for client 6", "yes", newer, "yes"];
+    talk(&workspace, "b", &between);
     let late = say_in(&workspace, "a", "yes");
     has(&late, &["Component with ID 103 not found for client 6"]);
     assert_eq!(component(&workspace, "6", "104")["props"]["title"], "Other");
@@ -100,14 +107,10 @@ fn what_became_of_what_waited_is_told() {
     for (at, line) in SETTLED.lines().enumerate() {
         let conversation = format!("c{at}");
         let turns: Vec<&str> = line.split(" > ").collect();
-        let first = say_in(&workspace, &conversation, turns[0]);
-        assert_ne!(first["pending"], Value::Null, "{first:#}");
-        let turn = say_in(&workspace, &conversation, turns[1]);
-        assert_eq!(
-            turn["settled"].as_str().unwrap_or("-"),
-            turns[2],
-            "{line}: {turn:#}"
-        );
+        let told = talk(&workspace, &conversation, &turns[..2]);
+        assert_ne!(told[0]["pending"], Value::Null, "{line}: {told:#?}");
+        let settled = told[1]["settled"].as_str().unwrap_or("-");
+        assert_eq!(settled, turns[2], "{line}: {told:#?}");
     }
 }
 
@@ -121,12 +124,12 @@ fn a_missing_client_is_asked_for_and_the_request_goes_on() {
         ("d", "it's #6"),
         ("e", "client 6, please"),
     ] {
-        let turn = say_in(&workspace, conversation, "change button radius to full");
-        has(&turn, &["client ID"]);
-        assert_eq!(tools(&turn), [] as [&str; 0]);
-        let turn = say_in(&workspace, conversation, answer);
-        has(&turn, &["the Button Radius to full. Should I proceed?"]);
-        assert_eq!(turn["pending"]["args"]["clientId"], "6");
+        let messages = ["change button radius to full", answer];
+        let turns = talk(&workspace, conversation, &messages);
+        has(&turns[0], &["client ID"]);
+        assert_eq!(tools(&turns[0]), [] as [&str; 0]);
+        has(&turns[1], &["the Button Radius to full. Should I proceed?"]);
+        assert_eq!(turns[1]["pending"]["args"]["clientId"], "6");
     }
 }
 
@@ -134,29 +137,11 @@ fn a_missing_client_is_asked_for_and_the_request_goes_on() {
 fn after_another_client_in_what_is_not_understood_it_is_asked_for() {
     let workspace = seeded();
     for message in ["yes for client 7", "hm hm for client 7"] {
-        say(&workspace, "client 6");
-        say(&workspace, message);
-        has(&say(&workspace, "list components"), &["client ID"]);
-        has(&say(&workspace, "6"), &["Components of client 6"]);
+        let messages = ["client 6", message, "list components", "6"];
+        let turns = talk(&workspace, "default", &messages);
+        has(&turns[2], &["client ID"]);
+        has(&turns[3], &["Components of client 6"]);
     }
-    say(&workspace, "client 7");
-    has(
-        &say(&workspace, "list components"),
-        &["Components of client 7"],
-    );
-}
-
-#[test]
-fn an_answer_that_came_too_late_is_only_dropped() {
-    for (asked, answer) in [
-        ("change button radius to full", "client 6"),
-        ("delete component 103 for client 6", "yes"),
-    ] {
-        let workspace = seeded().env("CLEO_NOW", "2026-01-26T09:00:00Z");
-        say(&workspace, asked);
-        let later = workspace.env("CLEO_NOW", "2026-01-26T09:15:00Z");
-        let turn = say(&later, answer);
-        has(&turn, &["waited too long", "please ask again"]);
-        assert_eq!(turn["pending"], Value::Null);
-    }
+    let turns = talk(&workspace, "default", &["client 7", "list components"]);
+    has(&turns[1], &["Components of client 7"]);
 }

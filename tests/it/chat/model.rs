@@ -4,7 +4,7 @@ use std::time::Instant;
 
 use serde_json::{Value, json};
 
-use super::{component, data, has, say, seeded};
+use super::{component, data, has, rows, say, seeded, talk};
 use crate::server::{Answer, Server};
 use crate::world::TestWorkspace;
 
@@ -12,10 +12,14 @@ const MESSAGE: &str = r#"change in component 101 the title to "Fresh start", cli
 
 /// A model that says something, and a workspace that asks it.
 fn with_model(text: &str) -> (Server, TestWorkspace) {
-    let body = json!({"choices": [{"message": {"content": text}, "finish_reason": "stop"}]});
-    let server = Server::start(&[Answer::Whole(200, "", body.to_string())]);
+    let server = Server::start(&[say_as_model(text)]);
     let workspace = asking(&server);
     (server, workspace)
+}
+
+fn say_as_model(text: &str) -> Answer {
+    let body = json!({"choices": [{"message": {"content": text}, "finish_reason": "stop"}]});
+    Answer::Whole(200, "", body.to_string())
 }
 
 fn asking(server: &Server) -> TestWorkspace {
@@ -88,55 +92,12 @@ fn values_of_a_model_are_compared_as_their_fields_read_them() {
     }
 }
 
-/// A message, the call that a model makes of it, and why that is refused.
-const REFUSED: &str = r#"change in component 101 the title to "Fresh start" > updateComponent {"componentId":"102","updates":{"title":"Fresh start"}} > not sure about "component 102"
-change in component 101 the title to "Fresh start" > updateComponent {"componentId":"101","updates":{"title":"Stale start"}} > not sure about "Stale start"
-change in component 101 the title to "Fresh start" > updateComponent {"componentId":"101","updates":{"title":"Fresh"}} > not sure about "Fresh"
-change in component 101 the title to "Fresh start" > updateComponent {"componentId":"101","updates":{"caption":"Fresh start"}} > not sure about "Fresh start"
-change in component 101 the title to "Fresh start" > updateComponent {"componentId":"101","updates":{"type":"Fresh start"}} > component_type is protected
-change in component 101 the title to "Fresh start" > updateComponent {"componentId":"101","updates":{"record":"Fresh start"}} > record is no field of a component
-change in component 101 the title to "Fresh start" > updateComponent {"clientId":"7","componentId":"101","updates":{"title":"Fresh start"}} > not sure about "client 7"
-change in component 101 the title to "Fresh start" > dropTables {} > did not understand
-change in component 101 the title to "Fresh start" > deleteComponent {"sql":"DROP"} > did not understand
-change in component 101 the title to "Fresh start" > deleteComponent {"componentId":"101"} > not sure about "deleteComponent"
-change in component 101 the title to "Fresh start" > updateComponent {"componentId":"101","updates":{"title":"Fresh start","caption":"start"}} > not sure about "start"
-do not delete component 103 > deleteComponent {"componentId":"103"} > not sure about "deleteComponent"
-delete component 103 and 104 > deleteComponent {"componentId":"103"} > not sure about "deleteComponent"
-delete from component 103 > deleteComponent {"componentId":"103"} > not sure about "deleteComponent"
-delete the cards of component 103 > deleteComponent {"componentId":"103"} > not sure about "deleteComponent"
-remove the title from component 101 > deleteComponent {"componentId":"101"} > not sure about "deleteComponent"
-what would happen if I deleted component 101? > deleteComponent {"componentId":"101"} > not sure about
-component 101 needs the title "Fresh start" > updateComponent {"componentId":"101","updates":{"title":"Fresh start"}} > not sure about
-change in component 101 the title to Fresh start > updateComponent {"componentId":"101","updates":{"title":"Fresh start"}} > not sure about "Fresh start"
-change in component 101 the title to "Welcome" and the caption to "Bye" > updateComponent {"componentId":"101","updates":{"title":"Bye","caption":"Welcome"}} > not sure about
-change in component 101 the title to "Blurred" > updateComponent {"componentId":"101","updates":{"is_blur":"true"}} > not sure about "true"
-is component 101 blurred > updateComponent {"componentId":"101","updates":{"is_blur":"true"}} > not sure about
-premium for component 101 please > addSecurityGroup {"componentId":"101","security_group_title":"premium"} > did not understand
-no more premium for component 101 > removeSecurityGroup {"componentId":"101"} > not sure about "removeSecurityGroup"
-add my card called "Home" in the header > addComponent {"updates":{"type":"cards","title":"Home"}} > not sure about
-change title to Welcome 101 > updateComponent {"componentId":"101","updates":{"title":"Welcome"}} > not sure about "component 101"
-the Home card should say Welcome instead > updateComponent {"criteria":{"called":"Home"},"updates":{"title":"Welcome"}} > not sure about
-make the buttons rounder > updateDesign {"updates":{"button_radius":"full"}} > not sure about "full"
-set title of component 101 to Hello for client 6 or client 7 > updateComponent {"clientId":"6","componentId":"101","updates":{"title":"Hello"}} > not sure about "client 6"
-update component 101 title to "Welcome" for client 6 and notify Bob > updateComponent {"componentId":"101","updates":{"title":"Welcome"}} > not sure about "and"
-change the card with title "Home", description "Who we are" > updateComponent {"criteria":{"description":"Who we are","type":"cards"},"updates":{"title":"Home"}} > not sure about "Who we are"
-make the button with caption "Login" have title "Enter" > updateComponent {"criteria":{"type":"buttons"},"updates":{"caption":"Login","title":"Enter"}} > not sure about "Login"
-make the card with title "Home" have caption "Start" > addComponent {"updates":{"type":"cards","title":"Home","caption":"Start"}} > not sure about "addComponent"
-make a new card, title "Home", caption "Start" > updateComponent {"criteria":{"type":"cards"},"updates":{"title":"Home","caption":"Start"}} > not sure about "Start"
-change component 101 from title "Hello" to text "Bye" > updateComponent {"componentId":"101","updates":{"title":"Hello","text":"Bye"}} > not sure about
-change from button radius full > updateDesign {"updates":{"button_radius":"full"}} > not sure about "full"
-change in card 103 the title to "X" > updateComponent {"componentId":"103","updates":{"title":"X"}} > not sure about "component 103"
-change in button radius to "full" > updateComponent {"criteria":{"type":"buttons"},"updates":{"radius":"full"}} > not sure about
-set in component 101 the title to "A" and > updateComponent {"componentId":"101","updates":{"title":"A"}} > not sure about "and""#;
-
+/// Calls that a model makes of a message, each with why it is refused.
 #[test]
 fn what_the_message_does_not_say_is_refused() {
-    for line in REFUSED.lines() {
-        let [message, call, why] = line.split(" > ").collect::<Vec<_>>()[..] else {
-            panic!("{line}");
-        };
-        let (tool, args) = call.split_once(' ').unwrap();
-        let mut args: Value = serde_json::from_str(args).unwrap();
+    let rows = rows(include_str!("model.jsonl"));
+    let answers = rows.iter().map(|row| {
+        let mut args = row["args"].clone();
         for part in ["updates", "criteria"] {
             let Some(fields) = args[part].as_object() else {
                 continue;
@@ -144,16 +105,21 @@ fn what_the_message_does_not_say_is_refused() {
             let pair = |(field, value)| json!({"field": field, "value": value});
             args[part] = fields.iter().map(pair).collect();
         }
-        let answer = json!({"tool": tool, "args": args, "ask": null});
-        let (_server, workspace) = with_model(&answer.to_string());
-        let before = data(&workspace);
-        say(&workspace, "client 6");
-        let turn = say(&workspace, message);
-        has(&turn, &[why, "Say it like this", "called \"Home\""]);
-        assert_eq!(turn["pending"], Value::Null, "{line}: {turn:#}");
-        say(&workspace, "yes");
-        assert_eq!(data(&workspace), before);
+        say_as_model(&json!({"tool": row["tool"], "args": args, "ask": null}).to_string())
+    });
+    let server = Server::start(&answers.collect::<Vec<_>>());
+    let workspace = asking(&server);
+    let before = data(&workspace);
+    let said = rows.iter().map(|row| row["say"].as_str().unwrap());
+    let said: Vec<&str> = said.flat_map(|say| ["client 6", say, "yes"]).collect();
+    let turns = talk(&workspace, "default", &said);
+    for (row, turn) in rows.iter().zip(turns.iter().skip(1).step_by(3)) {
+        let why = row["reply"].as_str().unwrap();
+        has(turn, &[why, "Say it like this", "called \"Home\""]);
+        assert_eq!(turn["pending"], Value::Null, "{row}: {turn:#}");
     }
+    assert_eq!(server.asked().len(), rows.len());
+    assert_eq!(data(&workspace), before);
 }
 
 #[test]

@@ -2,16 +2,15 @@
 
 use serde_json::{Value, json};
 
-use super::{component, design, has, say, say_in, seeded, tools};
+use super::{component, design, has, say, say_in, seeded, talk, tools};
 
 #[test]
 fn a_yes_writes_over_nothing_that_it_did_not_show() {
     let workspace = seeded();
     let ask = "update component 101 title to A for client 6";
     say_in(&workspace, "a", ask);
-    for message in ["update component 101 title to B for client 6", "yes"] {
-        say_in(&workspace, "b", message);
-    }
+    let other = "update component 101 title to B for client 6";
+    talk(&workspace, "b", &[other, "yes"]);
     let turn = say_in(&workspace, "a", "yes");
     has(
         &turn,
@@ -34,14 +33,10 @@ fn a_yes_writes_over_nothing_that_it_did_not_show() {
 #[test]
 fn what_changed_beside_what_was_shown_is_left_alone() {
     let workspace = seeded();
-    say_in(
-        &workspace,
-        "a",
-        "update component 101 title to A for client 6",
-    );
-    for message in ["update component 101 caption to B for client 6", "yes"] {
-        say_in(&workspace, "b", message);
-    }
+    let ask = "update component 101 title to A for client 6";
+    say_in(&workspace, "a", ask);
+    let other = "update component 101 caption to B for client 6";
+    talk(&workspace, "b", &[other, "yes"]);
     say_in(&workspace, "a", "yes");
     let props = &component(&workspace, "6", "101")["props"];
     assert_eq!(
@@ -54,9 +49,8 @@ fn what_changed_beside_what_was_shown_is_left_alone() {
 fn a_design_that_changed_is_asked_about_again() {
     let workspace = seeded();
     say_in(&workspace, "a", "change button radius to full for client 6");
-    for message in ["change button radius to medium for client 6", "yes"] {
-        say_in(&workspace, "b", message);
-    }
+    let other = "change button radius to medium for client 6";
+    talk(&workspace, "b", &[other, "yes"]);
     let turn = say_in(&workspace, "a", "yes");
     has(
         &turn,
@@ -68,14 +62,9 @@ fn a_design_that_changed_is_asked_about_again() {
     assert_eq!(design(&workspace, "6")["button_design"]["radius"], "medium");
     say_in(&workspace, "a", "yes");
     assert_eq!(design(&workspace, "6")["button_design"]["radius"], "full");
-    say_in(
-        &workspace,
-        "a",
-        "change button radius to small for client 6",
-    );
-    for message in ["change button radius to small for client 6", "yes"] {
-        say_in(&workspace, "b", message);
-    }
+    let ask = "change button radius to small for client 6";
+    say_in(&workspace, "a", ask);
+    talk(&workspace, "b", &[ask, "yes"]);
     let turn = say_in(&workspace, "a", "yes");
     has(&turn, &["nothing was written", "That is so already"]);
     assert_eq!(
@@ -87,15 +76,10 @@ fn a_design_that_changed_is_asked_about_again() {
 #[test]
 fn a_deletion_reaches_no_other_component_under_the_same_id() {
     let workspace = seeded();
-    say_in(&workspace, "a", "delete component 103 for client 6");
-    for message in [
-        "delete component 103 for client 6",
-        "yes",
-        "add a card component 103 with title Mine for client 6",
-        "yes",
-    ] {
-        say_in(&workspace, "b", message);
-    }
+    let ask = "delete component 103 for client 6";
+    say_in(&workspace, "a", ask);
+    let other = "add a card component 103 with title Mine for client 6";
+    talk(&workspace, "b", &[ask, "yes", other, "yes"]);
     assert_eq!(component(&workspace, "6", "103")["props"]["title"], "Mine");
     let turn = say_in(&workspace, "a", "yes");
     has(
