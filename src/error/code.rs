@@ -133,7 +133,7 @@ codes! {
         "Use the command that `fix` names.";
     NotReady = "E_NOT_READY", 6, "The task waits for others; nothing was changed.",
         "Claim another with `cleo claim --next`; `--force` claims it all the same and is recorded.";
-    UndoConflict = "E_UNDO_CONFLICT", 6, "A later operation changed the same; nothing was changed.",
+    UndoConflict = "E_UNDO_CONFLICT", 6, "A later operation changed one of the tasks; nothing was changed.",
         "See what the later operation changed; if it is not needed, undo that first.";
     NothingToUndo = "E_NOTHING_TO_UNDO", 6, "The operation is already undone, or cannot be undone.",
         "Choose another with `cleo log`; `cleo undo` of the undo brings back what it took.";

@@ -1,5 +1,5 @@
-//! Undo of an operation: each task that it changed gets back what it had before, where that is still as the
-//! operation left it. All of it or nothing, as an operation of its own, which can be undone in turn.
+//! Undo of an operation: each task that it changed becomes what it was before, unless a later operation changed that
+//! task. All of it or nothing, as an operation of its own, which can be undone in turn.
 
 use std::collections::BTreeSet;
 
@@ -8,15 +8,15 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
-use super::Context;
 use super::claims::Caller;
 use super::complete::needs_proof;
 use super::log::{Entry, describe, entry, require_operation};
 use super::tasks::{check_graph, deserialize_given};
+use super::{Context, require};
 use crate::error::{Code, Error, Result};
 use crate::id::TaskId;
 use crate::store::log::{CHANGED, CLAIMS, DELETED, LINKED, UNDOABLE, UNLINKED};
-use crate::store::{Change, Operation, Recorded, Removed, Transaction};
+use crate::store::{Change, Operation, Removed, Transaction};
 use crate::task::{Status, Task};
 
 /// How many changes and warnings a reply holds.
@@ -34,7 +34,7 @@ const SHOWN: usize = 100;
 Without a number: your own latest operation (that of CLEO_AGENT) that can be undone and is neither
 an undo nor undone; claims and spawns since are passed over. Name anybody else's by its number.
 Only tasks and their links are undone, never claims, sessions, phases and runs. If a later operation
-changed the same again, undo names it and changes nothing.
+changed one of the tasks, undo names it and changes nothing.
 
 Examples:
   cleo undo --dry-run
@@ -74,47 +74,35 @@ pub(crate) struct Undone {
 /// undone.
 pub(crate) fn undo(context: &mut Context, request: Request) -> Result<Undone> {
     let caller = &Caller::unbound(context);
+    let name = &caller.name;
     let (undone, warnings) = context.write_if(|transaction| {
-        let operation = match request.operation {
-            Some(number) => require_operation(transaction, number)?,
-            None if caller.run.is_some() => {
-                let message =
-                    "agents of a run have one name; say by its number what is to be undone";
-                return Err(Error::new(Code::NothingToUndo, message).fix("cleo log"));
-            }
-            None => transaction.latest_undoable(&caller.name)?.ok_or_else(|| {
-                let name = &caller.name;
-                let message = format!(
-                    "{name} has done nothing that can be undone; name what others did by its number"
-                );
-                Error::new(Code::NothingToUndo, message).fix("cleo log")
-            })?,
+        let found = match request.operation {
+            Some(number) => Some(require_operation(transaction, number)?),
+            None => transaction.latest_undoable(name)?,
         };
-        let number = operation.number;
-        if caller.run.is_some() && operation.by != caller.name {
-            let message = "an agent of a run undoes only what agents of that run did";
-            return Err(Error::new(Code::StatusRefused, message)
-                .fix(format!("cleo log --operation {number}")));
-        }
-        let changes = read_changes(transaction, &operation)?;
-        let tasks: BTreeSet<TaskId> = changes.iter().filter_map(|one| one.task).collect();
-        let own = transaction.undoing(number)?;
-        let mut undo = Undo {
-            transaction,
-            caller,
-            number,
-            tasks,
-        };
-        for change in changes.iter().rev().filter(|one| is_undoable(one)) {
-            undo.revert(change)?;
-        }
-        check_graph(undo.transaction, &undo.tasks).map_err(|broken| Error {
-            fix: broken.fix,
-            alternatives: broken.alternatives,
-            ..conflict(number, &broken.message)
+        let operation = found.ok_or_else(|| {
+            let message = format!(
+                "{name} has done nothing that can be undone; name what others did by its number"
+            );
+            Error::new(Code::NothingToUndo, message).fix("cleo log")
         })?;
-        let kept = changes.iter().filter(|one| !is_undoable(one)).take(SHOWN);
-        let warnings = kept.map(|one| format!("not undone: {}", describe(one)));
+        // All agents of a run have the name of the run.
+        if caller.run.is_some() && (request.operation.is_none() || operation.by != *name) {
+            let message =
+                "an agent of a run undoes by number, and only what agents of that run did";
+            return Err(Error::new(Code::StatusRefused, message).fix("cleo log"));
+        }
+        let number = operation.number;
+        let own = transaction.undoing(number)?;
+        let others = revert(transaction, caller, &operation).map_err(|refused| Error {
+            message: format!("operation {number} cannot be undone: {}", refused.message),
+            fix: refused
+                .fix
+                .or(Some(format!("cleo log --operation {number}"))),
+            ..refused
+        })?;
+        let others = others.iter().take(SHOWN);
+        let warnings = others.map(|one| format!("not undone: {}", describe(one)));
         let made = transaction.changes_of(own, u32::MAX)?;
         let undone = Undone {
             operation: entry(transaction, operation)?,
@@ -129,153 +117,137 @@ pub(crate) fn undo(context: &mut Context, request: Request) -> Result<Undone> {
     Ok(undone)
 }
 
-/// Reads the changes of an operation. Refuses one that is undone, damaged in part, took or ended a claim, or
-/// changed no task.
-fn read_changes(transaction: &dyn Transaction, operation: &Operation) -> Result<Vec<Change>> {
-    let number = operation.number;
-    let refused = format!("operation {number} cannot be undone:");
+/// Reads the changes of an operation, apart from those that are not of tasks and stay. Refuses one that is undone,
+/// damaged in part, took or ended a claim, or changed no task.
+fn read_changes(
+    transaction: &dyn Transaction,
+    operation: &Operation,
+) -> Result<(Vec<Change>, Vec<Change>)> {
     if let Some(undo) = operation.undone_by {
-        let message = format!("{refused} operation {undo} has already undone it");
-        return Err(Error::new(Code::NothingToUndo, message)
-            .fix(format!("cleo log --operation {undo}"))
-            .or("redo it", format!("cleo undo {undo}")));
+        let message = format!("operation {undo} has already undone it");
+        let error = Error::new(Code::NothingToUndo, message);
+        return Err(error.or("redo it", format!("cleo undo {undo}")));
     }
-    let changes = transaction.changes_of(number, u32::MAX)?.into_iter();
-    let changes: Vec<Change> = changes.map(|one| one.change).collect();
+    let changes = transaction.changes_of(operation.number, u32::MAX)?;
     if changes.len() as u64 != operation.changes {
-        let message = format!("{refused} a change of it is damaged");
-        return Err(Error::new(Code::RowDamaged, message).fix("cleo doctor"));
+        return Err(Error::new(Code::RowDamaged, "a change of it is damaged").fix("cleo doctor"));
     }
-    let is_about_tasks = changes.iter().any(is_undoable);
-    let is_fixed = |one: &&Change| !is_about_tasks || CLAIMS.contains(&one.kind.as_str());
-    let Some(change) = changes.iter().find(is_fixed) else {
-        return Ok(changes);
-    };
-    let only = "only changes of tasks are undone, no claims, sessions or phases";
-    let message = format!("{refused} {}; {only}", describe(change));
-    Err(Error::new(Code::NothingToUndo, message).fix(format!("cleo log --operation {number}")))
+    let (changes, others): (Vec<Change>, Vec<Change>) = changes
+        .into_iter()
+        .map(|one| one.change)
+        .partition(|one| UNDOABLE.contains(&one.kind.as_str()));
+    let is_fixed = |one: &&Change| changes.is_empty() || CLAIMS.contains(&one.kind.as_str());
+    if let Some(fixed) = others.iter().find(is_fixed) {
+        let only = "only changes of tasks are undone, no claims, sessions or phases";
+        let message = format!("{}; {only}", describe(fixed));
+        return Err(Error::new(Code::NothingToUndo, message));
+    }
+    Ok((changes, others))
 }
 
-fn is_undoable(change: &Change) -> bool {
-    UNDOABLE.contains(&change.kind.as_str())
-}
-
-/// An undo under way.
-struct Undo<'a> {
-    transaction: &'a mut dyn Transaction,
-    caller: &'a Caller,
-    /// Number of the operation that is undone.
-    number: u64,
-    /// The tasks that it changed.
-    tasks: BTreeSet<TaskId>,
-}
-
-impl Undo<'_> {
-    fn revert(&mut self, change: &Change) -> Result<()> {
+/// Reverts the changes that an operation made to tasks, the last first. Returns its other changes.
+fn revert(
+    transaction: &mut dyn Transaction,
+    caller: &Caller,
+    operation: &Operation,
+) -> Result<Vec<Change>> {
+    let number = operation.number;
+    let (changes, others) = read_changes(transaction, operation)?;
+    let tasks: BTreeSet<TaskId> = changes.iter().filter_map(|one| one.task).collect();
+    for id in &tasks {
+        refuse_changed(transaction, *id, number, "")?;
+    }
+    for change in changes.iter().rev() {
         let detail = &change.detail;
-        if change.kind == DELETED {
-            let removed: Removed = read(detail)?;
-            self.check_names(&removed.task)?;
-            return self.transaction.restore(&removed);
-        }
         let id: TaskId = read(&json!(change.task))?;
-        let Some(task) = self.transaction.task(id)? else {
-            return self.refuse(id, None, &id.to_string());
-        };
         match change.kind.as_str() {
-            LINKED => self.transaction.unlink(&read(detail)?).map(drop),
-            UNLINKED => self.transaction.link(&read(detail)?).map(drop),
-            CHANGED => self.restore_fields(&task, &read(detail)?),
-            _ => self.remove(&task),
-        }
-    }
-
-    /// Gives fields what they held before a change; each must hold what the change left.
-    fn restore_fields(&mut self, was: &Task, changed: &Map<String, Value>) -> Result<()> {
-        let (id, mut row) = (was.id, json!(was));
-        for (name, step) in changed {
-            // Of a list that grew, the log holds the new part only.
-            let before = match (step["added"].as_array(), row[name].as_array()) {
-                (Some(added), Some(list)) => list.strip_suffix(&added[..]).map(Value::from),
-                _ => (row[name] == step["to"]).then(|| step["from"].clone()),
-            };
-            match before {
-                Some(before) => row[name] = before,
-                None => return self.refuse(id, Some(name), &format!("{name} of {id}")),
+            LINKED => drop(transaction.unlink(&read(detail)?)?),
+            UNLINKED => drop(transaction.link(&read(detail)?)?),
+            DELETED => {
+                let removed: Removed = read(detail)?;
+                refuse_taken_names(transaction, &removed.task, number)?;
+                transaction.restore(&removed)?;
+            }
+            CHANGED => {
+                let after = require(transaction, id)?;
+                let mut before = read_before(&after, &read(detail)?)?;
+                before.touch(&caller.now);
+                refuse_taken_names(transaction, &before, number)?;
+                caller.refuse_change(&after, &before)?;
+                let is_done_again = before.status == Status::Done && after.status != Status::Done;
+                // Files may have changed since it was proven.
+                if is_done_again && needs_proof(transaction, &before)? {
+                    let message = format!("{id} has to be verified to be done again");
+                    let error = Error::new(Code::UndoConflict, message);
+                    return Err(error.fix(format!("cleo complete {id}")));
+                }
+                transaction.put(&before)?;
+            }
+            _ => {
+                let users = [transaction.dependents(id)?, transaction.children(id)?];
+                for user in users.concat() {
+                    refuse_changed(transaction, user, number, &format!(", which uses {id},"))?;
+                }
+                caller.refuse_removal(transaction, &require(transaction, id)?)?;
+                transaction.delete(id)?;
             }
         }
-        let mut task: Task = read(&row)?;
-        task.touch(&self.caller.now);
-        self.check_names(&task)?;
-        self.caller.refuse_change(was, &task)?;
-        let is_done_again = task.status == Status::Done && was.status != Status::Done;
-        // Files may have changed since it was proven.
-        if is_done_again && needs_proof(self.transaction, &task)? {
-            let why = format!("{id} has to be verified to be done again");
-            return Err(conflict(self.number, &why).fix(format!("cleo complete {id}")));
-        }
-        if task.archived_at.is_some() && !task.is_closed() {
-            return self.refuse(id, Some("status"), &format!("status of {id}"));
-        }
-        self.transaction.put(&task)
     }
-
-    /// Removes a task that the operation brought, unless something was done with it since.
-    fn remove(&mut self, task: &Task) -> Result<()> {
-        let id = task.id;
-        let mut users = self.transaction.dependents(id)?;
-        users.extend(self.transaction.children(id)?);
-        if let Some(user) = users.into_iter().find(|user| !self.tasks.contains(user)) {
-            return self.refuse(user, None, &format!("{user}, which uses {id},"));
-        }
-        let later = self.transaction.latest_change(id, None, self.number)?;
-        if later.is_some() {
-            return self.refuse(id, None, &id.to_string());
-        }
-        self.caller.refuse_removal(self.transaction, task)?;
-        self.transaction.delete(id)
-    }
-
-    /// Refuses a row whose uid or key another task has by now.
-    fn check_names(&self, row: &Task) -> Result<()> {
-        let key = row.key.as_deref().unwrap_or_default();
-        let by_uid = self.transaction.task_by_uid(&row.uid)?;
-        let mut holders = by_uid.into_iter().chain(self.transaction.task_by_key(key)?);
-        let other = holders.find(|holder| *holder != row.id);
-        other.map_or(Ok(()), |other| {
-            let what = format!("{other}, which has the uid or key of {},", row.id);
-            self.refuse(other, None, &what)
-        })
-    }
-
-    /// Refuses the undo and names the latest operation that changed a task, or one field of it, since.
-    fn refuse(&self, id: TaskId, field: Option<&str>, what: &str) -> Result<()> {
-        let later = self.transaction.latest_change(id, field, self.number)?;
-        let later = later.ok_or_else(|| {
-            let why = format!("{what} is not as it was left");
-            conflict(self.number, &why).fix(format!("cleo log --task {id}"))
-        })?;
-        let (number, command, by) = (later.number, later.command, later.by);
-        let why = format!("{what} was changed by operation {number} ({command}, by {by})");
-        let error = conflict(self.number, &why).fix(format!("cleo log --operation {number}"));
-        let changes = self.transaction.changes_of(number, u32::MAX)?;
-        let is_of_claim = |one: &Recorded| CLAIMS.contains(&one.change.kind.as_str());
-        if changes.iter().any(is_of_claim) {
-            return Err(error);
-        }
-        let first = "undo that first, if it is not needed";
-        Err(error.or(first, format!("cleo undo {number}")))
-    }
+    check_graph(transaction, &tasks).map_err(|broken| Error {
+        code: Code::UndoConflict,
+        ..broken
+    })?;
+    Ok(others)
 }
 
-fn conflict(operation: u64, why: &str) -> Error {
-    let message = format!("operation {operation} cannot be undone: {why}");
-    Error::new(Code::UndoConflict, message)
+/// Returns the row of a task before a change.
+fn read_before(after: &Task, changed: &Map<String, Value>) -> Result<Task> {
+    let mut row = json!(after);
+    for (field, step) in changed {
+        match (step["added"].as_array(), row[field].as_array_mut()) {
+            // Of a list that grew, the log holds the new part only. The removal of a task has taken it from there.
+            (Some(added), Some(list)) => {
+                for value in added.iter().rev() {
+                    list.pop_if(|last| last == value);
+                }
+            }
+            _ => row[field] = step["from"].clone(),
+        }
+    }
+    read(&row)
+}
+
+/// Refuses a row whose uid or key another task was given since.
+fn refuse_taken_names(transaction: &dyn Transaction, row: &Task, number: u64) -> Result<()> {
+    let by_uid = transaction.task_by_uid(&row.uid)?;
+    let by_key = transaction.task_by_key(row.key.as_deref().unwrap_or_default())?;
+    for other in by_uid.into_iter().chain(by_key) {
+        let what = format!(", which has the uid or key of {},", row.id);
+        refuse_changed(transaction, other, number, &what)?;
+    }
+    Ok(())
+}
+
+/// Refuses a task that was changed since an operation, and names what changed it.
+fn refuse_changed(transaction: &dyn Transaction, id: TaskId, since: u64, what: &str) -> Result<()> {
+    let Some(later) = transaction.latest_change(id, since)? else {
+        return Ok(());
+    };
+    let (number, command, by) = (later.number, &later.command, &later.by);
+    let message = format!("{id}{what} was changed by operation {number} ({command}, by {by})");
+    let look = format!("cleo log --operation {number}");
+    let error = Error::new(Code::UndoConflict, message).fix(look);
+    // One that took a claim cannot be undone either.
+    if read_changes(transaction, &later).is_err() {
+        return Err(error);
+    }
+    let first = "undo that first, if it is not needed";
+    Err(error.or(first, format!("cleo undo {number}")))
 }
 
 fn read<T: DeserializeOwned>(detail: &Value) -> Result<T> {
     T::deserialize(detail).map_err(|cause| {
-        let message = format!("the log is damaged, so it cannot be undone: {cause}");
+        let message = format!("its log is damaged: {cause}");
         Error::new(Code::StoreCorrupt, message).fix("cleo doctor")
     })
 }

@@ -44,14 +44,9 @@ pub(crate) trait Log {
     /// Finds the latest operation of somebody that changed tasks and no claim, and is neither an undo nor undone.
     fn latest_undoable(&self, by: &str) -> Result<Option<Operation>>;
 
-    /// Finds the latest operation after another one that changed a task, or one field of it. One that is undone does
-    /// not count, nor does the undo of one after the other.
-    fn latest_change(
-        &self,
-        task: TaskId,
-        field: Option<&str>,
-        after: u64,
-    ) -> Result<Option<Operation>>;
+    /// Finds the latest operation after another one that changed a task. One that is undone does not count, nor does
+    /// the undo of one after the other.
+    fn latest_change(&self, task: TaskId, after: u64) -> Result<Option<Operation>>;
 }
 
 /// One change of one thing.

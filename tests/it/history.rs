@@ -196,21 +196,20 @@ fn what_a_later_operation_changed_again_is_refused_and_that_one_is_named() {
     let message = error["message"].as_str().unwrap();
     assert_eq!(
         message,
-        "operation 2 cannot be undone: title of T1 was changed by operation 3 (update, by tester)"
+        "operation 2 cannot be undone: T1 was changed by operation 4 (update, by tester)"
     );
-    assert_eq!(error["fix"], "cleo log --operation 3");
+    assert_eq!(error["fix"], "cleo log --operation 4");
+    assert_eq!(error["alternatives"][0]["command"], "cleo undo 4");
     let dry = workspace.refused(&["undo", "2", "--dry-run"], "E_UNDO_CONFLICT");
     assert_eq!(dry["message"], error["message"]);
-    assert_eq!(workspace.shell("cleo undo 3 && cleo undo 2").exit, 0);
+    let all = workspace.shell("cleo undo 4 && cleo undo 3 && cleo undo 2");
+    assert_eq!(all.exit, 0, "{all}");
     let now = task(&workspace, "T1");
-    assert_eq!(
-        (&now["title"], &now["size"]),
-        (&json!("one"), &json!("small"))
-    );
+    assert_eq!((&now["title"], &now["size"]), (&json!("one"), &json!(null)));
     assert_eq!(now["priority"], "medium");
     // The undo of 3 was itself changed again by the undo of 2.
-    let error = workspace.refused(&["undo", "5"], "E_UNDO_CONFLICT");
-    assert_eq!(error["fix"], "cleo log --operation 6");
+    let error = workspace.refused(&["undo", "6"], "E_UNDO_CONFLICT");
+    assert_eq!(error["fix"], "cleo log --operation 7");
 }
 
 #[test]
@@ -260,15 +259,58 @@ fn claims_and_sessions_and_phases_are_not_undone() {
 #[test]
 fn bare_undo_passes_over_what_cannot_be_undone() {
     let workspace = TestWorkspace::planned();
+    workspace.ok("add Other");
     workspace.ok("update T2 --title wrong");
     let latest = workspace.json(&["log"])["result"]["total"].clone();
-    for line in ["claim T2", "spawn T2", "release T2", "session start"] {
+    for line in ["claim T6", "spawn T2", "release T6", "session start"] {
         workspace.ok(line);
     }
     let undone = workspace.json(&["undo"]);
     assert_eq!(undone["result"]["operation"]["number"], latest, "{undone}");
     assert_eq!(undone["result"]["operation"]["command"], "update");
     assert_eq!(task(&workspace, "T2")["title"], "Research token refresh");
+}
+
+#[test]
+fn undo_under_a_later_claim_is_refused_without_an_alternative() {
+    let workspace = TestWorkspace::planned();
+    workspace.ok("update T2 --title wrong");
+    workspace.ok("claim T2");
+    let error = workspace.refused(&["undo"], "E_UNDO_CONFLICT");
+    assert_eq!(error["fix"], "cleo log --operation 3");
+    assert_eq!(error["alternatives"], json!([]), "no claim is undone");
+    assert_eq!(task(&workspace, "T2")["title"], "wrong");
+}
+
+#[test]
+fn import_that_adds_a_dependency_of_an_old_task_is_undone_and_redone() {
+    let workspace = TestWorkspace::new();
+    workspace.ok("add one --label a");
+    workspace.ok("add two --depends T1");
+    let exported = workspace.ok("export").stdout;
+    workspace.ok("add three");
+    workspace.ok("update T2 --depends T3 --label b --note new");
+    let edited = workspace.ok("export").stdout;
+    workspace.ok("undo 4");
+    workspace.ok("undo 3");
+    assert_eq!(
+        workspace.ok("export").stdout.lines().count(),
+        exported.lines().count()
+    );
+    let before = all(&workspace);
+    workspace.write(
+        "edited.jsonl",
+        edited.replace("2026-01-26T09", "2026-01-27T09"),
+    );
+    workspace.ok("import edited.jsonl");
+    let after = all(&workspace);
+    assert_ne!(after, before);
+    workspace.ok("undo");
+    assert_eq!(all(&workspace), before);
+    workspace.ok("undo 8");
+    assert_eq!(all(&workspace), after);
+    workspace.ok("undo 7");
+    assert_eq!(all(&workspace), before);
 }
 
 #[test]
@@ -359,8 +401,24 @@ fn the_rules_that_always_hold_hold_after_an_undo_too() {
     workspace.ok("add top --key k");
     workspace.ok("delete T1");
     workspace.ok("add another --key k");
-    workspace.refused(&["undo", "2"], "E_UNDO_CONFLICT");
+    let error = workspace.refused(&["undo", "2"], "E_UNDO_CONFLICT");
+    assert_eq!(
+        error["message"],
+        "operation 2 cannot be undone: T2, which has the uid or key of T1, was changed by operation 3 (add, by tester)"
+    );
     workspace.ok("undo 3");
+    workspace.ok("undo 2");
+
+    let workspace = TestWorkspace::new();
+    workspace.ok("add top --key k");
+    let exported = workspace.ok("export").stdout;
+    workspace.ok("delete T1");
+    workspace.ok("add other");
+    workspace.write("exported.jsonl", exported);
+    workspace.ok("import exported.jsonl");
+    let error = workspace.refused(&["undo", "2"], "E_UNDO_CONFLICT");
+    assert_eq!(error["fix"], "cleo log --operation 4", "{error}");
+    workspace.ok("undo 4");
     workspace.ok("undo 2");
 
     let workspace = TestWorkspace::new();

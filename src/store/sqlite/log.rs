@@ -16,7 +16,7 @@ const COLUMNS: &str = "c.sequence, c.operation, o.at, o.by, o.command, c.kind, c
 /// The number comes first, so that a damaged row has a name.
 const OPERATION: &str = "SELECT number, at, by, command, undoes, undone_by,
         (SELECT count(*) FROM changes WHERE operation = number)
-    FROM operations WHERE number = ?1";
+    FROM operations";
 
 const FITTING: &str =
     "(:since IS NULL OR o.at >= :since) AND (:before IS NULL OR o.number < :before)";
@@ -82,50 +82,42 @@ impl Log for SqliteTransaction<'_> {
         let numbers = self.all(&sql, fitting, |row| row.get::<_, i64>(0))?;
         let sql = format!("SELECT count(*) FROM {from} AND {FITTING}");
         let total = self.first(&sql, fitting, |row| row.get::<_, i64>(0))?;
-        let mut operations = Vec::new();
+        let (mut operations, by_number) = (Vec::new(), format!("{OPERATION} WHERE number = ?1"));
         for number in numbers {
-            operations.extend(self.all(OPERATION, [number], read_operation)?);
+            operations.extend(self.all(&by_number, [number], read_operation)?);
         }
         Ok((operations, total.unwrap_or(0).unsigned_abs()))
     }
 
     fn operation(&self, number: u64) -> Result<Option<Operation>> {
-        self.first(OPERATION, [signed(number)], read_operation)
+        let sql = format!("{OPERATION} WHERE number = ?1");
+        self.first(&sql, [signed(number)], read_operation)
     }
 
     fn latest_undoable(&self, by: &str) -> Result<Option<Operation>> {
-        let holds = |kinds: &[&str]| {
+        let of_kinds = |kinds: &[&str]| {
             let kinds = kinds.join("', '");
             format!(
                 "EXISTS (SELECT 1 FROM changes WHERE operation = number AND kind IN ('{kinds}'))"
             )
         };
-        let (of_tasks, of_claims) = (holds(&UNDOABLE), holds(&CLAIMS));
+        let (of_tasks, of_claims) = (of_kinds(&UNDOABLE), of_kinds(&CLAIMS));
         let sql = format!(
-            "SELECT number FROM operations WHERE by = ?1 AND undoes IS NULL AND undone_by IS NULL
+            "{OPERATION} WHERE by = ?1 AND undoes IS NULL AND undone_by IS NULL
                  AND {of_tasks} AND NOT {of_claims} ORDER BY number DESC LIMIT 1"
         );
-        let number = self.first(&sql, [by], |row| row.get::<_, i64>(0))?;
-        number.map_or(Ok(None), |number| self.operation(number.unsigned_abs()))
+        self.first(&sql, [by], read_operation)
     }
 
-    fn latest_change(
-        &self,
-        task: TaskId,
-        field: Option<&str>,
-        after: u64,
-    ) -> Result<Option<Operation>> {
+    fn latest_change(&self, task: TaskId, after: u64) -> Result<Option<Operation>> {
         let kinds = UNDOABLE.join("', '");
         let sql = format!(
-            "SELECT o.number FROM changes c JOIN operations o ON o.number = c.operation
-             WHERE c.task = ?1 AND o.number > ?2 AND c.kind IN ('{kinds}')
-                 AND o.undone_by IS NULL AND (o.undoes IS NULL OR o.undoes < ?2) AND (?3 IS NULL
-                     OR json_valid(c.detail) AND json_type(c.detail, '$.' || ?3) IS NOT NULL)
+            "{OPERATION} JOIN changes c ON c.operation = number
+             WHERE c.task = ?1 AND number > ?2 AND c.kind IN ('{kinds}')
+                 AND undone_by IS NULL AND (undoes IS NULL OR undoes < ?2)
              ORDER BY c.sequence DESC LIMIT 1"
         );
-        let row = (task.0, signed(after), field);
-        let number = self.first(&sql, row, |row| row.get::<_, i64>(0))?;
-        number.map_or(Ok(None), |number| self.operation(number.unsigned_abs()))
+        self.first(&sql, (task.0, signed(after)), read_operation)
     }
 }
 
