@@ -211,12 +211,15 @@ impl Gates {
         Err(or_look(task, Error::new(Code::GateOrder, message)))
     }
 
-    /// Drops what was seen to hold in other git worktrees than the workspace. By which command a gate is proven, and that
-    /// one failed, stays known.
+    /// Drops what was seen to hold in git worktrees of runs. By which command a gate is proven, and that one failed, stays
+    /// known.
     pub(crate) fn forget_worktrees(&mut self) {
         let has_worktree = |one: &Evidence| {
-            let origin = one.origin.as_ref();
-            origin.is_some_and(|origin| origin.worktree.is_some())
+            let worktree = one
+                .origin
+                .as_ref()
+                .and_then(|origin| origin.worktree.as_ref());
+            worktree.is_some_and(|worktree| worktree.contains("/.cleo/runs/"))
         };
         let is_kept = |record: &Record| !record.evidence.iter().any(has_worktree);
         (self.gates).retain(|_, record| !record.passed || record.is_proven() || is_kept(record));

@@ -29,7 +29,7 @@ use crate::ops::{Context, Surroundings, claims};
 use crate::run::told::{Planned, Told, kind};
 use crate::run::track::{TaskState, Track};
 use crate::run::{RUN_FINISHED, Run, RunKind};
-use crate::runner::signals::Guard;
+use crate::runner::signals::{self, Guard};
 use crate::store::agency::Agency;
 use crate::store::sqlite::{DatabaseFiles, SqliteAgency};
 
@@ -102,7 +102,8 @@ pub(crate) fn run(
     listener: &mut dyn Listener,
 ) -> Result<Report> {
     check_depth(&ambience)?;
-    Engine::begin(surroundings, options, ambience, listener)?.carry_out()
+    let engine = Engine::begin(surroundings, options, ambience, listener)?;
+    signals::shield(|| engine.carry_out())
 }
 
 pub(super) fn check_depth(ambience: &Ambience) -> Result<()> {
@@ -376,7 +377,9 @@ impl<'a> Engine<'a> {
     }
 
     pub(super) fn finish(mut self) -> Result<Report> {
-        let caught = self.guard.take().and_then(Guard::end);
+        // In this order, so that no signal comes between.
+        drop(self.guard.take());
+        let caught = signals::asked_to_end();
         let stop = self.machine.stop();
         for step in self.machine.stuck().into_iter().filter(|_| stop.is_none()) {
             let told = Told {

@@ -14,6 +14,7 @@ use crate::ops::claims;
 use crate::run::Outcome;
 use crate::run::told::{Told, kind};
 use crate::runner::agent::{Ended, Sign};
+use crate::runner::signals;
 
 /// Shortest time between two events that tell what an agent does.
 const DOING_PAUSE: Duration = Duration::from_secs(1);
@@ -203,11 +204,7 @@ impl Engine<'_> {
     }
 
     pub(super) fn heed(&mut self) -> Result<()> {
-        if self
-            .guard
-            .as_ref()
-            .is_some_and(|guard| guard.caught().is_some())
-        {
+        if signals::asked_to_end().is_some() {
             self.facts.push(Fact::Stop(Stop::Interrupted));
         }
         let limit = self.options.time_limit.map(Duration::from_secs);

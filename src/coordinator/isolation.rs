@@ -9,12 +9,14 @@ use super::trees::{Declared, Merge, Tree, Trees};
 use super::{parts, prompt};
 use crate::error::{Code, Error, Result, quote};
 use crate::id::TaskId;
-use crate::ops::complete::{Completion, Lacking, check_all, complete_with_parts, lacking};
+use crate::ops::complete::{
+    Completion, Lacking, check_all, complete_with_parts, is_cut_short, lacking,
+};
 use crate::ops::gates::{self, Extent, Renewal};
 use crate::ops::{Context, require};
 use crate::run::Outcome;
 use crate::run::told::{Told, kind};
-use crate::runner::signals::{self, Guard};
+use crate::runner::signals;
 
 enum Brought {
     Lacking(Lacking),
@@ -60,13 +62,17 @@ impl Engine<'_> {
             let done = self.done_at_home(id, epoch)?;
             return self.completed(done);
         };
-        match self.brought_home(&tree, id, epoch)? {
+        let brought = match self.brought_home(&tree, id, epoch) {
+            Err(error) if is_cut_short(&error) => Brought::Lacking(error.into()),
+            brought => brought?,
+        };
+        match brought {
             Brought::Lacking(lacking) => self.completed((id, Err(lacking))),
             Brought::Stuck(branch, why) => self.stuck(step, branch, why),
             Brought::Home(commit, done) => {
                 if done.1.is_ok() {
                     self.tell_merged(step, commit);
-                    signals::shield(|| self.leave_tree(step))?;
+                    self.leave_tree(step)?;
                 }
                 self.completed(*done)
             }
@@ -140,6 +146,7 @@ impl Engine<'_> {
         let saved = saved.and_then(|()| trees.require_reportable(tree));
         let ignored = match saved.and_then(|()| trees.ignored_file(tree)) {
             Ok(ignored) => ignored,
+            Err(error) if is_of_cleo(&error) => return Err(error),
             Err(error) => return Ok(Brought::Stuck(None, prompt::told(&error))),
         };
         let why = match trees.merge(tree, &message) {
@@ -161,7 +168,7 @@ impl Engine<'_> {
         let reported = trees.report(tree, &mut aside);
         self.tell_aside(self.places[&id], &aside);
         if let Err(error) = reported {
-            return self.not_home(commit.as_deref(), &error);
+            return self.not_home(commit.as_deref(), error);
         }
         let mut done = match self.done_at_home(id, epoch) {
             Ok(done) => done,
@@ -193,24 +200,25 @@ impl Engine<'_> {
         let Some(trees) = &self.trees else {
             return Ok(None);
         };
-        signals::shield(|| {
-            while let Some(commit) = trees.find_merge(id, &self.run.started_at)? {
-                if !take_back_merge(trees, &commit)? {
-                    return Ok(Some(commit));
-                }
+        while let Some(commit) = trees.find_merge(id, &self.run.started_at)? {
+            if !take_back_merge(trees, &commit)? {
+                return Ok(Some(commit));
             }
-            Ok(None)
-        })
+        }
+        Ok(None)
     }
 
     /// Rolls back the merge of a worktree whose outputs cannot be copied: verified work is merged whole or
     /// not at all.
-    fn not_home(&self, commit: Option<&str>, error: &Error) -> Result<Brought> {
-        let mut why = prompt::told(error);
+    fn not_home(&self, commit: Option<&str>, error: Error) -> Result<Brought> {
+        let mut why = prompt::told(&error);
         if let (Some(trees), Some(commit)) = (&self.trees, commit)
             && !take_back_merge(trees, commit)?
         {
             why += &format!("; {}", prompt::told(&not_taken_back(commit)));
+        }
+        if is_of_cleo(&error) {
+            return Err(error);
         }
         Ok(Brought::Stuck(None, why))
     }
@@ -318,10 +326,7 @@ impl Engine<'_> {
             return Ok(None);
         };
         self.heed()?;
-        let is_caught = self.guard.as_ref().and_then(Guard::caught).is_some();
-        // A run that is cancelled ends in order.
-        let is_cut = error.code == Code::Interrupted && !is_caught;
-        match is_of_cleo(&error) && !is_cut {
+        match is_of_cleo(&error) && !is_cut_short(&error) {
             true => Err(error),
             false => Ok(Some(error.into())),
         }
@@ -358,7 +363,7 @@ fn is_of_cleo(error: &Error) -> bool {
 
 /// Takes a merge back. False when a lock that another process holds is in the way.
 fn take_back_merge(trees: &Trees, commit: &str) -> Result<bool> {
-    match signals::shield(|| trees.unmerge(commit)) {
+    match trees.unmerge(commit) {
         Err(error) if is_of_cleo(&error) => Err(error),
         taken_back => Ok(taken_back.unwrap_or(false)),
     }

@@ -12,6 +12,7 @@ use crate::ops::complete::{Completion, Lacking, Undone, lacking, undone};
 use crate::ops::verify;
 use crate::run::Outcome;
 use crate::run::told::{Told, kind};
+use crate::runner::signals;
 
 impl Engine<'_> {
     pub(super) fn completed(&mut self, (id, done): Completion) -> Result<()> {
@@ -34,6 +35,9 @@ impl Engine<'_> {
     pub(super) fn found_lacking(&mut self, step: usize, mut lacking: Lacking) -> Result<Fact> {
         if let Some(fault) = lacking.faults.iter().find(|fault| is_loss(fault)) {
             return Ok(Fact::Lost(step, fault.message.clone()));
+        }
+        if lacking.is_cut_short() && signals::asked_to_end().is_some() {
+            return Ok(Fact::Left(step));
         }
         let is_overruled = self.is_overruled(step, &lacking)?;
         if let Some(forced) = &lacking.forced {

@@ -192,6 +192,10 @@ impl Machine {
             Fact::Lacking(step, outcome, why) => self.lacking(step, outcome, why, deeds),
             Fact::Overruled(step, why) => self.fail(step, Outcome::ProtocolViolation, why, deeds),
             Fact::Lost(step, why) => self.lost(step, why, deeds),
+            Fact::Left(step) => {
+                self.stages.remove(&step);
+                self.skip_later(step, "it waits for what is not proven yet", deeds);
+            }
             Fact::Stop(stop) if self.stop.is_none() => {
                 self.stop = Some(stop);
                 deeds.push(Deed::Halt(stop));
@@ -296,13 +300,12 @@ impl Machine {
         self.stirred = true;
         self.failures += usize::from(!self.steps[step].is_epic);
         deeds.push(Deed::Fail(step, outcome, why));
-        for later in self.schedule.failed(step) {
-            deeds.push(Deed::Skip(
-                later,
-                Some(step),
-                "it waits for what failed".into(),
-            ));
-        }
+        self.skip_later(step, "it waits for what failed", deeds);
+    }
+
+    fn skip_later(&mut self, step: usize, why: &str, deeds: &mut Vec<Deed>) {
+        let later = self.schedule.failed(step).into_iter();
+        deeds.extend(later.map(|later| Deed::Skip(later, Some(step), why.to_string())));
     }
 
     fn cut_short(&self) -> Outcome {
@@ -361,6 +364,8 @@ pub(in crate::coordinator) enum Fact {
     Lacking(usize, Outcome, String),
     /// A step does not verify, and somebody has completed it by force all the same; why.
     Overruled(usize, String),
+    /// A step was being proven when cleo was asked to end: it is completed when the run goes on.
+    Left(usize),
     /// The claim of a step is somebody else's now.
     Lost(usize, String),
     Stop(Stop),

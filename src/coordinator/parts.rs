@@ -1,6 +1,8 @@
 //! Parts of a task that its agent finished in a git worktree and left under review: the run completes them once they
 //! hold in the workspace.
 
+use std::collections::HashSet;
+
 use super::deeds::is_loss;
 use super::engine::Engine;
 use crate::claim::{Claim, Lease};
@@ -17,6 +19,9 @@ impl Engine<'_> {
         let mut faults = Vec::new();
         for Claim { task, epoch, .. } in parts {
             let lacking = self.prove_at_home(*task, Some(*epoch))?;
+            if lacking.is_cut_short() {
+                return Ok(Some(lacking));
+            }
             let counts = |fault: &&Error| lacking.has_open_criteria || !rests_on_agent(fault);
             if let Some(fault) = lacking.faults.iter().find(counts) {
                 claims::release(&mut self.context, *task, Some(*epoch), false)?;
@@ -41,9 +46,10 @@ impl Engine<'_> {
     pub(super) fn parts_under_review(&mut self, id: TaskId) -> Result<Vec<Claim>> {
         let (run, track) = (&self.run.id, &self.track);
         self.context.read(|transaction| {
-            let (mut found, mut above) = (Vec::new(), vec![id]);
+            let (mut found, mut above, mut seen) = (Vec::new(), vec![id], HashSet::new());
             while let Some(next) = above.pop() {
-                let below = transaction.children(next)?;
+                let mut below = transaction.children(next)?;
+                below.retain(|part| seen.insert(*part));
                 for part in &below {
                     // A damaged task counts as not under review.
                     let reviewed = reviewing_run(transaction, *part).unwrap_or_default();
@@ -74,7 +80,22 @@ impl Engine<'_> {
 
     /// Gives back what agents claimed or left under review, and warns of it.
     pub(super) fn give_back_left(&mut self) -> Result<Vec<String>> {
-        let is_of_agent = |id| self.track.task(id).is_none();
+        // What a run that was asked to end was proving is completed with its parts when the run goes on.
+        let proving = self
+            .track
+            .tasks()
+            .iter()
+            .filter(|task| task.state.is_under_way());
+        let proving: Vec<TaskId> = proving.map(|task| task.task_id).collect();
+        let mut kept = HashSet::new();
+        for id in proving {
+            kept.extend(
+                self.parts_under_review(id)?
+                    .into_iter()
+                    .map(|part| part.task),
+            );
+        }
+        let is_of_agent = |id| self.track.task(id).is_none() && !kept.contains(&id);
         let left = release_all(&mut self.context, &self.run.id, is_of_agent)?.into_iter();
         Ok(left
             .map(|id| {

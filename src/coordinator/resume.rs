@@ -17,7 +17,7 @@ use crate::run::told::{Planned, Told, kind};
 use crate::run::track::{TaskRun, Track};
 use crate::run::view::RunView;
 use crate::run::{Event, Outcome, Run, RunKind, RunStatus};
-use crate::runner::orphans;
+use crate::runner::{orphans, signals};
 use crate::store::agency::Agency;
 use crate::store::sqlite::SqliteAgency;
 use crate::workspace::Workspace;
@@ -90,8 +90,10 @@ pub(crate) fn resume(
         engine.tell(kind, told);
     }
     engine.keep()?;
-    engine.go_on(was, is_new, &events)?;
-    engine.carry_out()
+    signals::shield(|| {
+        engine.go_on(was, is_new, &events)?;
+        engine.carry_out()
+    })
 }
 
 pub(super) fn opened(

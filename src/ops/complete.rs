@@ -115,7 +115,7 @@ impl Lacking {
     /// Returns whether the commands that were to show it were ended because the run stops.
     pub(crate) fn is_cut_short(&self) -> bool {
         let mut faults = self.faults.iter();
-        faults.any(|fault| fault.code == Code::Interrupted)
+        faults.any(is_cut_short)
     }
 
     /// Returns whether it lacks nothing, or nothing but commands that have to be run again.
@@ -123,6 +123,11 @@ impl Lacking {
         let is_proof = |code| matches!(code, Code::EvidenceStale | Code::CriterionOpen);
         self.faults.iter().all(|fault| is_proof(fault.code))
     }
+}
+
+/// Returns whether something was ended because cleo is asked to end, or the run stops.
+pub(crate) fn is_cut_short(error: &Error) -> bool {
+    matches!(error.code, Code::Interrupted | Code::Terminated)
 }
 
 impl From<Error> for Lacking {

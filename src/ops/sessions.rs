@@ -4,7 +4,7 @@ use serde::Serialize;
 use serde_json::json;
 
 use super::claims::Caller;
-use super::tasks::{choose, is_within};
+use super::tasks::{above, choose, is_within};
 use super::{Context, Surroundings, require};
 use crate::claim::Claim;
 use crate::error::{Code, Error, Result};
@@ -93,12 +93,13 @@ pub(in crate::ops) fn covering(
     task: TaskId,
 ) -> Result<Option<SessionId>> {
     let open = transaction.sessions(Some(SessionStatus::Open))?;
-    let mut level = Some(task).filter(|_| !open.is_empty());
-    while let Some(id) = level {
+    if open.is_empty() {
+        return Ok(None);
+    }
+    for id in [vec![task], above(transaction, task)?].concat() {
         if let Some(session) = open.iter().find(|session| session.scope == Some(id)) {
             return Ok(Some(session.id));
         }
-        level = transaction.parent(id)?;
     }
     let everywhere = open.iter().find(|session| session.scope.is_none());
     Ok(everywhere.map(|session| session.id))

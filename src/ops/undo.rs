@@ -173,7 +173,7 @@ fn revert(
                 let mut before = read_before(&after, &read(detail)?)?;
                 before.touch(&caller.now);
                 refuse_taken_names(transaction, &before, number)?;
-                caller.refuse_change(&after, &before)?;
+                caller.refuse_change(transaction, &after, &before)?;
                 let is_done_again = before.status == Status::Done && after.status != Status::Done;
                 // Files may have changed since it was proven.
                 if is_done_again && needs_proof(transaction, &before)? {

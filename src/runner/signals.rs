@@ -26,7 +26,7 @@ const ASK: Duration = Duration::from_millis(500);
 thread_local! {
     /// Who is asked whether the work of this thread was given up.
     static WATCH: RefCell<Option<Watch>> = const { RefCell::new(None) };
-    /// True while this thread notices no signal.
+    /// True while this thread waits for its commands also where cleo was asked to end.
     static SHIELDED: Cell<bool> = const { Cell::new(false) };
 }
 
@@ -82,13 +82,15 @@ pub(crate) fn until<T>(is_over: impl FnMut() -> bool + 'static, work: impl FnOnc
         asked: Instant::now(),
         has_ended: false,
     };
-    let outer = WATCH.replace(Some(watch));
+    let (outer, was_shielded) = (WATCH.replace(Some(watch)), SHIELDED.replace(false));
     let done = work();
     WATCH.set(outer);
+    SHIELDED.set(was_shielded);
     done
 }
 
-/// Runs short `work` that is done to its end also where cleo was asked to end.
+/// Runs `work` whose commands end by themselves: they are waited for where cleo was asked to end, and ended where it is
+/// asked by Ctrl-C again.
 pub(crate) fn shield<T>(work: impl FnOnce() -> T) -> T {
     let outer = SHIELDED.replace(true);
     let done = work();
@@ -102,9 +104,18 @@ struct Watch {
     has_ended: bool,
 }
 
+/// Returns the signal by which cleo was asked to end.
+pub(crate) fn asked_to_end() -> Option<Code> {
+    let which = CAUGHT.load(Ordering::SeqCst).checked_sub(1)?;
+    if !SEEN.swap(true, Ordering::SeqCst) {
+        AGAIN.store(0, Ordering::SeqCst);
+    }
+    SIGNALS.get(which).map(|(_, code)| *code)
+}
+
 fn caught() -> Option<Code> {
     if SHIELDED.get() {
-        return None;
+        return asked_to_end().filter(|_| is_urged());
     }
     let is_given_up = WATCH.with_borrow_mut(|watch| {
         let Some(watch) = watch else { return false };
@@ -114,14 +125,10 @@ fn caught() -> Option<Code> {
         }
         watch.has_ended
     });
-    if is_given_up {
-        return Some(Code::Interrupted);
+    match is_given_up {
+        true => Some(Code::Interrupted),
+        false => asked_to_end(),
     }
-    let which = CAUGHT.load(Ordering::SeqCst).checked_sub(1)?;
-    if !SEEN.swap(true, Ordering::SeqCst) {
-        AGAIN.store(0, Ordering::SeqCst);
-    }
-    SIGNALS.get(which).map(|(_, code)| *code)
 }
 
 impl Drop for Guard {

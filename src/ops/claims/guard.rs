@@ -51,6 +51,11 @@ impl Caller {
         }
     }
 
+    /// Returns true for the caller, and for the run that the caller is an agent of.
+    pub(super) fn acts_for(&self, holder: &str) -> bool {
+        holder == self.name || self.run.as_deref() == Some(holder)
+    }
+
     /// Returns true for the task that an agent was started for, and for what is below it.
     pub(in crate::ops) fn has_part(
         &self,
@@ -72,14 +77,30 @@ impl Caller {
         }
     }
 
-    /// Refuses an agent of a run that takes away a criterion with a command, or makes a task done in another way than by
-    /// `complete`, which leaves the verdict to the run.
-    pub(in crate::ops) fn refuse_change(&self, before: &Task, after: &Task) -> Result<()> {
-        self.refuse_fewer_criteria(before, &after.acceptance)?;
-        if after.status != Status::Done || before.status == Status::Done || self.run.is_none() {
+    /// Refuses an agent of a run that takes away a criterion with a command, moves what the run holds for another agent,
+    /// reopens or cancels what is not its own, or makes a task done in another way than by `complete`, which leaves the
+    /// verdict to the run.
+    pub(in crate::ops) fn refuse_change(
+        &self,
+        transaction: &dyn Transaction,
+        before: &Task,
+        after: &Task,
+    ) -> Result<()> {
+        if self.run.is_none() {
             return Ok(());
         }
         let id = after.id;
+        self.refuse_fewer_criteria(before, &after.acceptance)?;
+        if before.parent != after.parent {
+            refuse_other(transaction, id, self)?;
+        }
+        if after.status != Status::Done || before.status == Status::Done {
+            let is_moved = before.is_closed() != after.is_closed();
+            return match is_moved && !self.has_part(transaction, id)? {
+                true => Err(not_own(id)),
+                false => Ok(()),
+            };
+        }
         let message = format!("an agent of a run makes {id} done by `cleo complete` only");
         Err(Error::new(Code::NotVerified, message).fix(format!("cleo complete {id}")))
     }
@@ -146,7 +167,7 @@ pub(in crate::ops) fn check_holder(
         return Ok(None);
     };
     match claim.live_holder(&caller.now) {
-        Some(holder) if holder != caller.name => {
+        Some(holder) if !caller.acts_for(holder) => {
             let error = not_yours(&claim, caller, verb);
             match force {
                 true => Ok(Some(format!("by force: {}", error.message))),
@@ -188,9 +209,13 @@ pub(in crate::ops) fn refuse_outside_task(context: &mut Context, id: TaskId) -> 
     if is_own || !runs::is_known(&context.workspace, run)? {
         return Ok(());
     }
+    Err(not_own(id))
+}
+
+fn not_own(id: TaskId) -> Error {
     let message =
         format!("an agent of a run reopens and cancels only its own task and its parts, not {id}");
-    Err(Error::new(Code::StatusRefused, message).fix(format!("cleo show {id}")))
+    Error::new(Code::StatusRefused, message).fix(format!("cleo show {id}"))
 }
 
 /// Refuses an agent that claims another task of its run: the run would wait for it.

@@ -290,7 +290,7 @@ pub(in crate::ops) fn take_or_renew(
     let last = transaction.claim(task.id)?;
     let own = last.as_ref().filter(|last| {
         let live = last.live_holder(&caller.now);
-        caller.epoch.is_some() || live == Some(&caller.name)
+        caller.epoch.is_some() || live.is_some_and(|holder| caller.acts_for(holder))
     });
     if let Some(own) = own {
         return Ok((renew(transaction, own, caller, lease)?, false));

@@ -56,7 +56,7 @@ pub(super) fn leave_to_run(
         if task.status != Status::Done {
             let found = check.found(transaction, &task)?;
             found.faults.into_iter().try_for_each(refuse)?;
-            refuse_open_parts(transaction, id, Some(&run))?;
+            refuse_open_parts(transaction, id, Some(&run)).or_else(refuse)?;
             warnings.push(format!("{run} completes {id} once its agent has ended"));
             warnings.extend(found.warnings);
         }
@@ -113,7 +113,7 @@ fn put_under_review(
         }
         let found = check.found(transaction, &task)?;
         found.faults.into_iter().try_for_each(refuse)?;
-        refuse_open_parts(transaction, id, Some(run))?;
+        refuse_open_parts(transaction, id, Some(run)).or_else(refuse)?;
         // A helper may hold it under a name of its own.
         claims::end(transaction, id, &check.caller)?;
         let mut caller = check.caller.clone();

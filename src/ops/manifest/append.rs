@@ -6,6 +6,7 @@ use crate::error::{Code, Error, Result};
 use crate::id::TaskId;
 use crate::manifest::{Draft, Entry, Fault, log};
 use crate::ops::claims::{Caller, check_epoch};
+use crate::ops::tasks::above;
 use crate::ops::{Context, require};
 use crate::store::Tasks;
 
@@ -108,13 +109,10 @@ fn check(tasks: &dyn Tasks, draft: &Draft<'_>) -> Result<(Vec<Fault>, Vec<TaskId
 
 /// Finds the nearest epic that a task is a part of; an epic itself needs no other.
 fn epic_of(tasks: &dyn Tasks, id: TaskId) -> Result<Option<TaskId>> {
-    let mut next = Some(id);
-    while let Some(id) = next {
-        let Some(task) = tasks.task(id)? else { break };
-        if task.kind.is_epic() {
+    for id in [vec![id], above(tasks, id)?].concat() {
+        if tasks.task(id)?.is_some_and(|task| task.kind.is_epic()) {
             return Ok(Some(id));
         }
-        next = task.parent;
     }
     Ok(None)
 }

@@ -10,6 +10,7 @@ use crate::gate::Criterion;
 use crate::id::{self, TaskId};
 use crate::manifest::log;
 use crate::ops::sessions::covering;
+use crate::ops::tasks::above;
 use crate::store::Transaction;
 use crate::task::Task;
 use crate::task::rules::is_slug;
@@ -242,15 +243,10 @@ pub(in crate::ops) fn epic_of(
     transaction: &dyn Transaction,
     task: &Task,
 ) -> Result<Option<TaskId>> {
-    let mut above = task.parent;
-    while let Some(id) = above {
-        let Some(parent) = transaction.salvaged(id)? else {
-            break;
-        };
-        if parent.kind.is_epic() {
+    for id in above(transaction, task.id)? {
+        if (transaction.salvaged(id)?).is_some_and(|task| task.kind.is_epic()) {
             return Ok(Some(id));
         }
-        above = parent.parent;
     }
     Ok(None)
 }

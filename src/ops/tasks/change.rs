@@ -12,7 +12,7 @@ use crate::error::{Code, Error, Result};
 use crate::gate::{Criterion, Gate, Gates};
 use crate::id::TaskId;
 use crate::ops::agent_tasks::check_seen;
-use crate::ops::claims::{self, Caller, check_holder, no_removal, refuse_other};
+use crate::ops::claims::{self, Caller, check_holder, no_removal};
 use crate::ops::gates::require_gates;
 use crate::ops::trust::{Item, check_given};
 use crate::ops::{Context, require};
@@ -82,9 +82,6 @@ fn change_if(
         if is_moved {
             check_holder(transaction, &task, &caller, false, "release")?;
         }
-        if patch.parent.is_some() {
-            refuse_other(transaction, id, &caller)?;
-        }
         let mut warnings = Vec::new();
         if patch.status == Some(Status::Pending) {
             warnings.extend(claims::released(transaction, id, &caller)?);
@@ -97,7 +94,7 @@ fn change_if(
         apply_fields(&mut task, &patch)?;
         apply_lists(&mut task, &patch, &now, &by)?;
         apply_edges(&mut task, &patch)?;
-        caller.refuse_change(&before, &task)?;
+        caller.refuse_change(transaction, &before, &task)?;
         task.touch(&now);
         transaction.put(&task)?;
         if patch.parent.is_some() || !patch.add_depends.is_empty() {

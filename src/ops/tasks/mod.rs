@@ -97,15 +97,20 @@ fn no_parent(name: &str) -> Error {
 }
 
 pub(super) fn is_within(tasks: &dyn Tasks, id: TaskId, root: TaskId) -> Result<bool> {
-    let mut next = Some(id);
+    Ok(id == root || above(tasks, id)?.contains(&root))
+}
+
+/// Returns the tasks that a task is a part of, the nearest first.
+pub(super) fn above(tasks: &dyn Tasks, id: TaskId) -> Result<Vec<TaskId>> {
+    let mut above = Vec::new();
     // In a damaged store, parents may go round in a circle.
-    for _ in 0..DEPTH_MAX {
-        let Some(id) = next.filter(|id| *id != root) else {
+    while above.len() < DEPTH_MAX {
+        let Some(parent) = tasks.parent(*above.last().unwrap_or(&id))? else {
             break;
         };
-        next = tasks.parent(id)?;
+        above.push(parent);
     }
-    Ok(next == Some(root))
+    Ok(above)
 }
 
 fn exists(tasks: &dyn Tasks, id: TaskId) -> Result<bool> {

@@ -154,7 +154,7 @@ fn write(
                 reason: None,
             });
         }
-        caller.refuse_change(&before, task)?;
+        caller.refuse_change(tasks, &before, task)?;
         if task.is_closed() && !before.is_closed() {
             // A task that is over has no holder; else it could not be taken up again.
             claims::end(tasks, task.id, caller)?;
