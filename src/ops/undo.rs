@@ -2,16 +2,17 @@
 //! task. All of it or nothing, as an operation of its own, which can be undone in turn.
 
 use std::collections::BTreeSet;
+use std::fmt::Display;
 
 use clap::Args;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
-use super::claims::Caller;
+use super::claims::{Caller, check_holder};
 use super::complete::needs_proof;
 use super::log::{Entry, describe, entry, require_operation};
-use super::tasks::{check_graph, deserialize_given};
+use super::tasks::{check_graph, deserialize_given, refuse_open_parts};
 use super::{Context, require};
 use crate::error::{Code, Error, Result};
 use crate::id::TaskId;
@@ -157,6 +158,7 @@ fn revert(
     for id in &tasks {
         refuse_changed(transaction, *id, number, "")?;
     }
+    let mut done_again = Vec::new();
     for change in changes.iter().rev() {
         let detail = &change.detail;
         let id: TaskId = read(&json!(change.task))?;
@@ -171,15 +173,16 @@ fn revert(
             CHANGED => {
                 let after = require(transaction, id)?;
                 let mut before = read_before(&after, &read(detail)?)?;
+                let is_whole = before.archived_at.is_none() || before.is_closed();
+                if (before.id, &before.uid) != (id, &after.uid) || !is_whole {
+                    return Err(damaged(&format!("{id} was never like that")));
+                }
                 before.touch(&caller.now);
                 refuse_taken_names(transaction, &before, number)?;
                 caller.refuse_change(transaction, &after, &before)?;
-                let is_done_again = before.status == Status::Done && after.status != Status::Done;
-                // Files may have changed since it was proven.
-                if is_done_again && needs_proof(transaction, &before)? {
-                    let message = format!("{id} has to be verified to be done again");
-                    let error = Error::new(Code::UndoConflict, message);
-                    return Err(error.fix(format!("cleo complete {id}")));
+                if before.status != after.status {
+                    refuse_held(transaction, caller, &after)?;
+                    done_again.extend((before.status == Status::Done).then_some(id));
                 }
                 transaction.put(&before)?;
             }
@@ -188,16 +191,38 @@ fn revert(
                 for user in users.concat() {
                     refuse_changed(transaction, user, number, &format!(", which uses {id},"))?;
                 }
-                caller.refuse_removal(transaction, &require(transaction, id)?)?;
+                let task = require(transaction, id)?;
+                caller.refuse_removal(transaction, &task)?;
+                refuse_held(transaction, caller, &task)?;
                 transaction.delete(id)?;
             }
         }
     }
-    check_graph(transaction, &tasks).map_err(|broken| Error {
-        code: Code::UndoConflict,
-        ..broken
-    })?;
+    check_graph(transaction, &tasks).map_err(conflict)?;
+    for id in done_again {
+        refuse_open_parts(transaction, id, None).map_err(conflict)?;
+        // Files may have changed since it was proven.
+        if needs_proof(transaction, &require(transaction, id)?)? {
+            let message = format!("{id} has to be verified to be done again");
+            let error = Error::new(Code::UndoConflict, message);
+            return Err(error.fix(format!("cleo complete {id}")));
+        }
+    }
     Ok(others)
+}
+
+fn conflict(error: Error) -> Error {
+    let code = Code::UndoConflict;
+    Error { code, ..error }
+}
+
+/// Refuses to move or remove a task under the hands of somebody who works on it.
+fn refuse_held(transaction: &dyn Transaction, caller: &Caller, task: &Task) -> Result<()> {
+    let held = check_holder(transaction, task, caller, false, "undo");
+    held.map(drop).map_err(|error| Error {
+        alternatives: Vec::new(),
+        ..conflict(error)
+    })
 }
 
 /// Returns the row of a task before a change.
@@ -246,8 +271,10 @@ fn refuse_changed(transaction: &dyn Transaction, id: TaskId, since: u64, what: &
 }
 
 fn read<T: DeserializeOwned>(detail: &Value) -> Result<T> {
-    T::deserialize(detail).map_err(|cause| {
-        let message = format!("its log is damaged: {cause}");
-        Error::new(Code::StoreCorrupt, message).fix("cleo doctor")
-    })
+    T::deserialize(detail).map_err(|cause| damaged(&cause))
+}
+
+fn damaged(cause: &dyn Display) -> Error {
+    let message = format!("its log is damaged: {cause}");
+    Error::new(Code::StoreCorrupt, message).fix("cleo doctor")
 }

@@ -717,6 +717,26 @@ fn what_somebody_holds_is_not_deleted_under_their_hands() {
 }
 
 #[test]
+fn undo_moves_and_removes_nothing_under_the_hands_of_others() {
+    let workspace = TestWorkspace::planned();
+    let (ada, bob) = (
+        Person::new(&workspace, "ada"),
+        Person::new(&workspace, "bob"),
+    );
+    bob.does("update T2 --status active");
+    ada.does("claim T2");
+    let error = bob.refused("undo", "E_UNDO_CONFLICT");
+    assert_eq!(error["fix"], "cleo show T2");
+    assert!(
+        error["message"]
+            .as_str()
+            .unwrap()
+            .contains("claimed by ada")
+    );
+    assert_eq!(ada.does("show T2")["task"]["status"], "active");
+}
+
+#[test]
 fn undo_leaves_a_claim_and_its_epoch_as_they_are() {
     let workspace = TestWorkspace::planned();
     let ada = Person::new(&workspace, "ada");

@@ -1,5 +1,6 @@
 //! The log, and taking back what stands in it.
 
+use rusqlite::Connection;
 use serde_json::{Value, json};
 
 use crate::world::TestWorkspace;
@@ -124,6 +125,23 @@ fn undo_makes_nothing_done_that_has_to_be_proven() {
     let error = workspace.refused(&["undo"], "E_UNDO_CONFLICT");
     assert_eq!(error["fix"], "cleo complete T2");
     workspace.refused(&["complete", "T2"], "E_EVIDENCE_STALE");
+    workspace.ok("complete T5 --force");
+    workspace.ok("reopen T5");
+    workspace.ok("add Part --parent T5");
+    let error = workspace.refused(&["undo", "7"], "E_UNDO_CONFLICT");
+    assert_eq!(error["fix"], "cleo show T6");
+}
+
+#[test]
+fn undo_of_an_operation_that_undoes_itself_comes_to_an_end() {
+    let workspace = TestWorkspace::new();
+    workspace.ok("add One");
+    workspace.ok("update T1 --title Two");
+    let database = Connection::open(workspace.path(".cleo/cleo.db")).unwrap();
+    let damage = "UPDATE operations SET undoes = 2 WHERE number = 2";
+    database.execute(damage, ()).unwrap();
+    workspace.ok("undo 2");
+    assert_eq!(task(&workspace, "T1")["title"], "One");
 }
 
 #[test]

@@ -55,6 +55,30 @@ fn pipes_beside_the_database_are_refused_and_not_waited_for() {
 }
 
 #[test]
+fn parents_that_go_round_in_a_circle_hold_no_command_up() {
+    let workspace = TestWorkspace::new();
+    workspace.ok("add One");
+    workspace.ok("add Two --parent T1");
+    let database = Connection::open(workspace.path(".cleo/cleo.db")).unwrap();
+    let circle = "PRAGMA foreign_keys = off; UPDATE tasks SET parent = 2 WHERE number = 1";
+    database.execute_batch(circle).unwrap();
+    workspace.ok("spawn T2");
+    workspace.ok("session start --scope T1");
+    let entry = "manifest append --id a --file a.md --title A --task T2 --topic t --finding x";
+    for line in [
+        entry,
+        "show T2",
+        "start T2",
+        "release T2",
+        "run T2 --command true",
+    ] {
+        workspace
+            .shell(&format!("timeout 60 cleo {line} || test $? != 124"))
+            .exit;
+    }
+}
+
+#[test]
 fn a_workspace_is_found_from_below() {
     let workspace = TestWorkspace::planned().with("src/deep/down/file", "");
     let mut command = workspace.command(&["show", "T1"]);

@@ -70,6 +70,10 @@ fn compile_with(
     let arena = Arena::default();
     let modules = Loader::new(definitions)
         .load(&arena, File { code, path: () })
+        .and_then(|modules| {
+            load::import(&modules, |_| Err(String::new()))?;
+            Ok(modules)
+        })
         .map_err(|faults| refused(unread(code, &faults)))?;
     let filter = Compiler::default().with_funs(functions).compile(modules);
     filter.map_err(|faults| {
@@ -240,6 +244,8 @@ mod tests {
             ("\"é\" | (", 8),
             ("", 1),
             (". | $x", 5),
+            ("import \"x\" as $x; $x", 1),
+            ("include \"x\"; .", 1),
         ] {
             let refused = compile(code).err().unwrap();
             let place = format!("at character {at}:");

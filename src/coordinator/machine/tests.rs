@@ -177,6 +177,19 @@ fn what_another_run_works_on_is_waited_for() {
 }
 
 #[test]
+fn a_step_that_is_left_to_be_proven_later_does_not_fail() {
+    let mut machine = machine(&[&[], &[0]], 1);
+    machine.turn(NOW, vec![]);
+    machine.turn(NOW, vec![Fact::Prepared(0)]);
+    machine.turn(NOW, vec![Fact::Ended(0, ended(Outcome::Ok))]);
+    let stop = vec![Fact::Left(0), Fact::Stop(Stop::Interrupted)];
+    let why = "it waits for what is not proven yet".to_string();
+    let expected = [Deed::Skip(1, Some(0), why), Deed::Halt(Stop::Interrupted)];
+    assert_eq!(machine.turn(NOW, stop), expected);
+    assert!(machine.is_over());
+}
+
+#[test]
 fn a_stop_ends_agents_and_begins_nothing_more() {
     let mut machine = machine(&[&[], &[0], &[]], 1);
     machine.turn(NOW, vec![]);

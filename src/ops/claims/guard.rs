@@ -91,7 +91,7 @@ impl Caller {
         }
         let id = after.id;
         self.refuse_fewer_criteria(before, &after.acceptance)?;
-        if before.parent != after.parent {
+        if before.parent != after.parent || before.status != after.status {
             refuse_other(transaction, id, self)?;
         }
         if after.status != Status::Done || before.status == Status::Done {
@@ -115,6 +115,7 @@ impl Caller {
         if self.run.is_none() {
             return Ok(());
         }
+        refuse_other(transaction, task.id, self)?;
         let cancel = |error: Error| error.fix(format!("cleo cancel {}", task.id));
         self.refuse_fewer_criteria(task, &[]).map_err(cancel)?;
         match transaction.gates(task.id)?.required.first() {

@@ -38,7 +38,8 @@ impl Log for SqliteTransaction<'_> {
             let sql = "UPDATE operations SET undone_by = ?2 WHERE number = ?1 RETURNING undoes";
             let next = self.first(sql, (number, undo), |row| row.get::<_, Option<i64>>(0))?;
             undo = undo.is_none().then_some(number);
-            undone = next.flatten();
+            // In a damaged log it may go round in a circle.
+            undone = next.flatten().filter(|next| *next < number);
         }
         Ok(own.unsigned_abs())
     }

@@ -2,7 +2,9 @@
 
 use std::process::Stdio;
 
-use super::proof::{last_run, proving, unprovable, wait_until, words};
+use rustix::process::{Pid, Signal, kill_process};
+
+use super::proof::{last_run, proving, run, unprovable, wait_until, words};
 use super::{AGENT, before_git, carried_out, git, is_clean, killed, repository};
 use crate::world::TestWorkspace;
 
@@ -66,23 +68,44 @@ fn cancel_counts_work_that_was_merged_before_a_kill() {
 }
 
 #[test]
-fn work_that_passed_in_the_workspace_before_a_kill_is_not_done_again() {
-    let workspace = unprovable();
-    let check = workspace.path("../check.sh").display().to_string();
-    workspace.ok("update T1 --clear acceptance");
-    workspace.ok(&format!(
-        "update T1 --acceptance 'it is there :: test -e work.txt' --acceptance 'it holds :: sh {check}'"
-    ));
-    let (mut run, id) = proving(&workspace, "echo work >work.txt");
-    run.kill().unwrap();
-    run.wait().unwrap();
-    workspace.write("../check.sh", "exit 0");
-    workspace.write("../resumed", "");
-    let resumed = workspace.json(&["runs", "resume", &id]);
-    assert_eq!(resumed["result"]["run"]["status"], "completed", "{resumed}");
-    assert_eq!(workspace.read("work.txt"), "work\n");
-    assert_eq!(workspace.read(".played/T1").lines().count(), 1);
-    is_clean(&workspace);
+fn work_that_was_proven_when_cleo_ended_is_not_done_again() {
+    for signal in [Signal::KILL, Signal::INT, Signal::TERM] {
+        let workspace = unprovable();
+        let check = workspace.path("../check.sh").display().to_string();
+        workspace.ok("update T1 --clear acceptance");
+        workspace.ok(&format!(
+            "update T1 --acceptance 'it is there :: test -e work.txt' --acceptance 'it holds :: sh {check}'"
+        ));
+        let (mut run, id) = proving(&workspace, "echo work >work.txt");
+        kill_process(Pid::from_child(&run), signal).unwrap();
+        run.wait().unwrap();
+        workspace.write("../check.sh", "exit 0");
+        workspace.write("../resumed", "");
+        let resumed = workspace.json(&["runs", "resume", &id]);
+        assert_eq!(resumed["result"]["run"]["status"], "completed", "{resumed}");
+        assert_eq!(workspace.read("work.txt"), "work\n");
+        assert_eq!(workspace.read(".played/T1").lines().count(), 1);
+        is_clean(&workspace);
+    }
+}
+
+#[test]
+fn ctrl_c_while_git_brings_work_home_ends_no_git() {
+    for command in ["commit-tree", "merge-tree", "worktree remove"] {
+        let workspace = repository();
+        let (played, once) = (workspace.path(".played/T1"), workspace.path("../once"));
+        let slow = format!(
+            "if [ -e {} ]; then kill -INT $PPID; sleep 0.1; else rm {}; fi",
+            played.display(),
+            once.display()
+        );
+        let workspace = before_git(workspace, &format!("*' {command} '*"), &slow);
+        let (exit, result) = run(&workspace, "T1", "echo work >work.txt");
+        assert_eq!(exit, 0, "{command}: {result}");
+        assert!(once.exists());
+        assert_eq!(workspace.read("work.txt"), "work\n");
+        is_clean(&workspace);
+    }
 }
 
 #[test]
