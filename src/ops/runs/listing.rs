@@ -1,21 +1,20 @@
 //! Runs on one line each, which says how far they are.
 
-mod found;
-
 use std::sync::Arc;
 
 use serde::Serialize;
 
-use self::found::{found, summary};
 use super::{name_epics, open};
 use crate::error::Result;
 use crate::ops::Context;
 use crate::ops::work::lock;
-use crate::run::RunKind;
 use crate::run::track::Track;
 use crate::run::view::RunRow;
-use crate::store::agency::{Agency, RunFilter};
+use crate::run::{RunKind, RunStatus};
+use crate::store::agency::{Agency, AgencyTransaction, RunFilter, RunPage};
 
+/// How many of the last runs are looked at for what happened today.
+const LOOKED_THROUGH: u32 = 500;
 /// Longest message in a row, in characters.
 const INPUT_MAX: usize = 300;
 
@@ -24,8 +23,7 @@ const INPUT_MAX: usize = 300;
 #[derive(Debug, Default, Serialize)]
 pub(crate) struct Rows {
     pub(crate) runs: Vec<RunRow>,
-    /// How many fit in all; of those that are looked for by words, or sorted by anything but newest first,
-    /// among the last ones.
+    /// How many fit in all.
     pub(crate) total: u64,
     /// How all runs of the user stand.
     pub(crate) summary: Summary,
@@ -61,7 +59,7 @@ pub(crate) fn rows(context: &mut Context, mut wanted: RunFilter) -> Result<Rows>
         return Ok(Rows::default());
     };
     let transaction = agency.read()?;
-    let (runs, total) = found(&*transaction, &wanted)?;
+    let RunPage { runs, total } = transaction.runs(&wanted)?;
     let mut memory = lock(&memory);
     let mut rows = Vec::with_capacity(runs.len());
     for mut run in runs {
@@ -85,4 +83,39 @@ pub(crate) fn rows(context: &mut Context, mut wanted: RunFilter) -> Result<Rows>
         total,
         summary,
     })
+}
+
+/// Counts how the runs of a user stand; without one, those of everybody.
+fn summary(
+    transaction: &dyn AgencyTransaction,
+    user: Option<&String>,
+    now: &str,
+) -> Result<Summary> {
+    let mut summary = Summary::default();
+    for tally in transaction.tallies(user.map(String::as_str))? {
+        match tally.status {
+            RunStatus::Running | RunStatus::Pending => summary.live += tally.runs,
+            RunStatus::Interrupted => summary.needs_you += tally.runs,
+            _ => {}
+        }
+    }
+    let filter = RunFilter {
+        user: user.cloned(),
+        limit: LOOKED_THROUGH,
+        ..RunFilter::default()
+    };
+    let day = now.get(..10).unwrap_or(now);
+    let today = transaction.runs(&filter)?.runs.into_iter();
+    for run in today.filter(|run| run.started_at.starts_with(day)) {
+        summary.today += 1;
+        summary.finished_today += u64::from(run.status == RunStatus::Completed);
+        summary.failed_today += u64::from(run.status == RunStatus::Failed);
+        summary.costs_told += u64::from(run.cost.is_some());
+        summary.cost_today = summary
+            .cost_today
+            .into_iter()
+            .chain(run.cost)
+            .reduce(|a, b| a + b);
+    }
+    Ok(summary)
 }

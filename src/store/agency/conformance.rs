@@ -526,6 +526,7 @@ fn conversations_come_by_what_was_said_last(agency: &mut dyn Agency) {
         agent: Some("a".into()),
         status,
         limit,
+        ..ConversationFilter::default()
     };
     let ids = |filter: ConversationFilter| {
         let page = transaction.conversations(&filter).unwrap();

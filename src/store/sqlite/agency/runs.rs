@@ -6,7 +6,8 @@ use rusqlite::{Row, params_from_iter};
 use crate::error::Result;
 use crate::id;
 use crate::run::{AnsweredBy, DELEGATION, Detail, Event, Run};
-use crate::store::agency::{Glimpse, RunFilter, RunPage, Runs, Tally};
+use crate::score::normalize;
+use crate::store::agency::{Dir, Glimpse, Order, RunFilter, RunPage, Runs, Tally};
 use crate::store::sqlite::columns::{
     all_of, checked_id, from_json, json, plain_id, refuse_deep, word,
 };
@@ -53,8 +54,10 @@ impl Runs for Open<'_> {
         let sql = format!("SELECT count(*) FROM runs WHERE {condition}");
         let total = self.first(&sql, params_from_iter(&values), |row| unsigned(row, 0))?;
         values.extend([Value::from(filter.limit), Value::from(filter.offset)]);
+        let order = order(filter);
         let sql = format!(
-            "SELECT {COLUMNS} FROM runs WHERE {condition} ORDER BY position DESC LIMIT ? OFFSET ?"
+            "SELECT {COLUMNS} FROM runs WHERE {condition} ORDER BY {order}position DESC
+             LIMIT ? OFFSET ?"
         );
         let runs = self.all(&sql, params_from_iter(values), read)?;
         Ok(RunPage {
@@ -202,7 +205,29 @@ fn conditions(filter: &RunFilter) -> (String, Vec<Value>) {
         ("agent = ?", filter.agent.clone()),
         ("status = ?", filter.status.map(|one| one.word().into())),
         ("kind = ?", filter.kind.map(|one| one.word().into())),
+        (
+            "instr(normalized(iif(json_valid(record), id || ' ' || (record ->> 'input'), id)), ?)",
+            Some(normalize(filter.words.trim())).filter(|words| !words.is_empty()),
+        ),
     ])
+}
+
+/// Returns by what runs are sorted before their place; what is not known stands last.
+fn order(filter: &RunFilter) -> String {
+    let dir = match filter.dir {
+        Some(Dir::Asc) => "ASC",
+        Some(Dir::Desc) | None => "DESC",
+    };
+    match filter.order {
+        // Most ask for this, and an index has it.
+        Order::Started if dir == "DESC" => String::new(),
+        Order::Started => format!("started_at {dir}, "),
+        Order::Status => format!("status {dir}, "),
+        Order::Duration => format!("execution_time_ms {dir} NULLS LAST, "),
+        Order::Cost => {
+            format!("iif(json_valid(record), record ->> 'cost', NULL) {dir} NULLS LAST, ")
+        }
+    }
 }
 
 /// Numbers of the database have a sign; ours stay far below its limit.
