@@ -39,21 +39,8 @@ pub(super) struct Size {
     pub(super) text: usize,
 }
 
-/// From roomy to scarce.
-const SIZES: [Size; 6] = [
-    Size {
-        items: 12,
-        text: 160,
-    },
-    Size {
-        items: 8,
-        text: 100,
-    },
-    Size { items: 5, text: 72 },
-    Size { items: 3, text: 40 },
-    Size { items: 2, text: 20 },
-    Size { items: 1, text: 12 },
-];
+/// Members and characters, from roomy to scarce.
+const SIZES: [(usize, usize); 6] = [(12, 160), (8, 100), (5, 72), (3, 40), (2, 20), (1, 12)];
 
 /// An answer, or a part of one, of which less can be shown. Texts become one line, without what steers a screen.
 pub(super) trait Cut {
@@ -106,8 +93,8 @@ cut! {
 
 /// Cuts an answer until it has at most so many tokens as JSON; to the scarcest if nothing else fits.
 pub(super) fn fit<T: Cut + Serialize>(tokens: usize, mut answer: T) -> T {
-    for size in SIZES {
-        answer.cut(size);
+    for (items, text) in SIZES {
+        answer.cut(Size { items, text });
         if estimate::tokens_of(&answer) <= tokens {
             break;
         }

@@ -6,7 +6,6 @@ use std::path::Path;
 use super::brief::{Brief, Finished, OpenSession, Waiting};
 use super::few::Few;
 use super::overview::{Overall, Overview, Start};
-use super::recommend::Recommended;
 use crate::error::{Code, Error, Result};
 use crate::ops::Context;
 use crate::task::{Note, TaskView};
@@ -85,11 +84,8 @@ pub(crate) fn brief_text(brief: &Brief) -> String {
         };
         format!("{}: passed {passed}; failures {}", one.task, one.failures)
     });
-    let Recommended {
-        action,
-        reason,
-        command,
-    } = &overview.recommended;
+    let first = &overview.recommended;
+    let (action, reason, command) = (first.action, &first.reason, &first.command);
     let again = format!("cleo orchestrator start{}", overview.option());
     let _ = write!(
         text,
@@ -193,10 +189,7 @@ fn waiting(one: &Waiting) -> String {
 
 /// Writes what comes first where the answer stands on a screen.
 fn first(overview: &Overview) -> String {
-    let Recommended {
-        action,
-        reason,
-        command,
-    } = &overview.recommended;
+    let first = &overview.recommended;
+    let (action, reason, command) = (first.action, &first.reason, &first.command);
     format!("\n{action}, because {reason}\nnext: {command}\n")
 }

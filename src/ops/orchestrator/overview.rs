@@ -249,7 +249,7 @@ fn problems(n_blocked: usize, problems: &[Problem]) -> Few<String> {
     let all = problems.iter().map(|one| one.message.clone());
     let mut told: Vec<String> = all.take(PROBLEMS_SHOWN).collect();
     if n_blocked > 0 {
-        told.push(format!("{n_blocked} blocked: cleo list --status blocked"));
+        told.push(format!("{n_blocked} blocked"));
     }
     Few::new(told, problems.len() + usize::from(n_blocked > 0))
 }

@@ -23,7 +23,8 @@ const INPUT_MAX: usize = 300;
 #[derive(Debug, Default, Serialize)]
 pub(crate) struct Rows {
     pub(crate) runs: Vec<RunRow>,
-    /// How many fit in all.
+    /// How many fit in all; of those that are looked for by words, or sorted by anything but newest first,
+    /// among the last ones.
     pub(crate) total: u64,
     /// How all runs of the user stand.
     pub(crate) summary: Summary,
@@ -61,19 +62,15 @@ pub(crate) fn rows(context: &mut Context, mut wanted: RunFilter) -> Result<Rows>
     let transaction = agency.read()?;
     let RunPage { runs, total } = transaction.runs(&wanted)?;
     let mut memory = lock(&memory);
-    let mut rows = Vec::with_capacity(runs.len());
+    let (mut rows, no_track) = (Vec::with_capacity(runs.len()), Track::default());
     for mut run in runs {
-        let is_over_tasks = matches!(run.kind, RunKind::Epic | RunKind::Tasks);
         run.output = None;
         run.input = run.input.chars().take(INPUT_MAX).collect();
-        rows.push(match is_over_tasks {
-            true => RunRow::new(
-                run.clone(),
-                memory.track(&*transaction, &run.id, &[])?,
-                &now,
-            ),
-            false => RunRow::new(run, &Track::default(), &now),
-        });
+        let track = match run.kind {
+            RunKind::Epic | RunKind::Tasks => memory.track(&*transaction, &run.id, &[])?,
+            _ => &no_track,
+        };
+        rows.push(RunRow::new(run, track, &now));
     }
     let summary = summary(&*transaction, wanted.user.as_ref(), &now)?;
     drop((memory, transaction));

@@ -109,12 +109,12 @@ pub(crate) struct RunFilter {
     #[arg(long, value_name = "KIND")]
     pub(crate) kind: Option<RunKind>,
 
-    /// Words to look for in id and message
+    /// Words to look for in id and message, among the last 10,000
     #[arg(skip)]
     #[serde(rename = "q")]
     pub(crate) words: String,
 
-    /// By what they are sorted; by default newest first
+    /// By what they are sorted, among the last 10,000; by default newest first
     #[arg(skip)]
     #[serde(rename = "sort")]
     pub(crate) order: Order,

@@ -17,6 +17,9 @@ pub(super) const COLUMNS: &str = "id, owner, record";
 
 pub(super) const EVENT: &str = "cursor, run, at, kind, detail";
 
+/// How many of the last runs are looked through for words, and sorted by anything but their begin.
+const SEARCHED_MAX: u32 = 10_000;
+
 const PUT: &str = "INSERT INTO runs VALUES (NULL, ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11)
     ON CONFLICT (id) DO UPDATE SET kind = excluded.kind, status = excluded.status,
         user_id = excluded.user_id, agent = excluded.agent, started_at = excluded.started_at,
@@ -51,14 +54,21 @@ impl Runs for Open<'_> {
 
     fn runs(&self, filter: &RunFilter) -> Result<RunPage> {
         let (condition, mut values) = conditions(filter);
-        let sql = format!("SELECT count(*) FROM runs WHERE {condition}");
+        let (words, order) = (normalize(filter.words.trim()), order(filter));
+        let mut found = format!("FROM runs WHERE {condition}");
+        if !words.is_empty() || !order.is_empty() {
+            // Each is looked at, so only the last ones are.
+            found = format!(
+                "FROM (SELECT * {found} ORDER BY position DESC LIMIT {SEARCHED_MAX}) WHERE instr(
+                     normalized(iif(json_valid(record), id || ' ' || (record ->> 'input'), id)), ?)"
+            );
+            values.push(words.into());
+        }
+        let sql = format!("SELECT count(*) {found}");
         let total = self.first(&sql, params_from_iter(&values), |row| unsigned(row, 0))?;
         values.extend([Value::from(filter.limit), Value::from(filter.offset)]);
-        let order = order(filter);
-        let sql = format!(
-            "SELECT {COLUMNS} FROM runs WHERE {condition} ORDER BY {order}position DESC
-             LIMIT ? OFFSET ?"
-        );
+        let sql =
+            format!("SELECT {COLUMNS} {found} ORDER BY {order}position DESC LIMIT ? OFFSET ?");
         let runs = self.all(&sql, params_from_iter(values), read)?;
         Ok(RunPage {
             runs,
@@ -205,10 +215,6 @@ fn conditions(filter: &RunFilter) -> (String, Vec<Value>) {
         ("agent = ?", filter.agent.clone()),
         ("status = ?", filter.status.map(|one| one.word().into())),
         ("kind = ?", filter.kind.map(|one| one.word().into())),
-        (
-            "instr(normalized(iif(json_valid(record), id || ' ' || (record ->> 'input'), id)), ?)",
-            Some(normalize(filter.words.trim())).filter(|words| !words.is_empty()),
-        ),
     ])
 }
 
