@@ -2,8 +2,9 @@
 
 use super::screen::{Screen, Tone, dim, plain, strong};
 use crate::ops::api;
-use crate::ops::conversations::{InList, Listed, Part, Wanted};
+use crate::ops::conversations::{InList, Listed, Part};
 use crate::run::{Conversation, ConversationStatus, Message};
+use crate::store::agency::ConversationFilter;
 
 commands! {
     pub(super) (face, it)
@@ -12,7 +13,7 @@ commands! {
 Examples:
   cleo conversations list
   cleo conversations list --agent toby-technical --status archived")]
-    List(Wanted) => face.call(&api::CONVERSATIONS, it, show_list);
+    List(ConversationFilter) => face.call(&api::CONVERSATIONS, it, show_list);
     /// Show a conversation with what was said last
     #[command(after_help = "Examples:\n  cleo conversations show conv_1769418000000_1 --limit 10")]
     Show(Part) => face.call(&api::CONVERSATION, it, |screen, shown| {

@@ -22,7 +22,6 @@ mod route;
 mod server;
 
 mod agents;
-mod around;
 mod chat;
 mod executions;
 mod executors;

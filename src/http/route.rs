@@ -22,8 +22,8 @@ use super::extract::Handler;
 use super::fault::Shape;
 use super::server::Server;
 use super::{
-    agents, around, chat, events, executions, openapi, operations, plans, query, routing, runs,
-    session, work,
+    agents, chat, events, executions, openapi, operations, plans, query, routing, runs, session,
+    work,
 };
 use crate::error::Result;
 #[cfg(feature = "schemas")]
@@ -247,7 +247,6 @@ impl Route {
 static ROUTES: LazyLock<Vec<Route>> = LazyLock::new(|| {
     [
         agents::routes(),
-        around::routes(),
         chat::routes(),
         events::routes(),
         executions::routes(),

@@ -13,7 +13,6 @@ use super::{Context, Surroundings, agents, require};
 use crate::clock::{parse_moment, timestamp};
 use crate::error::{Code, Error, Result};
 use crate::id::TaskId;
-use crate::score::normalize;
 use crate::store::Filter;
 use crate::task::draft::Draft;
 use crate::task::{Priority, Status, Task};
@@ -376,7 +375,7 @@ enum Due {
 
 impl Wanted {
     /// Makes the filter of the store; paused means blocked too.
-    fn filter(&self, context: &Context, now: DateTime<Utc>) -> Result<Filter> {
+    fn filter(self, context: &Context, now: DateTime<Utc>) -> Result<Filter> {
         let within = |days| {
             let (from, to) = (now, now + TimeDelta::days(days));
             (Some(timestamp(to)), Some(timestamp(from)))
@@ -387,7 +386,7 @@ impl Wanted {
             Some(Due::Week) => within(7),
             Some(Due::None) | None => (None, None),
         };
-        let mut statuses = self.status.clone();
+        let mut statuses = self.status;
         if self.due == Some(Due::Overdue) && statuses.is_empty() {
             statuses = vec![
                 Status::Pending,
@@ -401,62 +400,29 @@ impl Wanted {
         }
         Ok(Filter {
             statuses,
-            priorities: self.priority.clone(),
-            agent: seen_agent(context, self.agent.clone())?,
-            feature: self.feature.clone(),
+            priorities: self.priority,
+            agent: seen_agent(context, self.agent)?,
+            assigned: self.assigned,
+            feature: self.feature,
             due_before,
             due_after,
+            dated: (self.due == Some(Due::None)).then_some(false),
+            words: self.q.unwrap_or_default(),
+            urgent_first: true,
+            limit: Some(self.limit),
+            offset: self.offset,
             ..Filter::default()
         })
     }
-
-    /// Returns whether what the store does not look at fits.
-    fn fits(&self, task: &Task, words: &[&str]) -> bool {
-        let text = normalize(&format!("{} {}", task.title, task.description));
-        words.iter().all(|word| text.contains(word))
-            && (self.due != Some(Due::None) || task.due.is_none())
-            && (self.assigned).is_none_or(|assigned| assigned == task.assigned_agent.is_some())
-    }
 }
-
-/// Most tasks that are put in order; more come by id.
-const ORDERED_MAX: u32 = 5_000;
 
 /// Lists tasks: the most urgent first, then what is due first.
 pub(crate) fn list(context: &mut Context, wanted: Wanted) -> Result<Listed> {
     let filter = wanted.filter(context, context.surroundings.clock.now())?;
-    let words = wanted.q.as_deref().map(normalize);
-    let words: Vec<&str> = words.iter().flat_map(|q| q.split_whitespace()).collect();
-    let is_narrower =
-        !words.is_empty() || wanted.due == Some(Due::None) || wanted.assigned.is_some();
-    let mut find = |limit, offset| {
-        let filter = Filter {
-            limit,
-            offset,
-            ..filter.clone()
-        };
-        tasks::list(context, &filter)
-    };
-    let mut listed = find(Some(ORDERED_MAX), 0)?;
-    let is_whole = listed.tasks.len() as u64 == listed.total;
-    if is_whole || is_narrower {
-        if !is_whole {
-            listed = find(None, 0)?;
-        }
-        listed.tasks.retain(|task| wanted.fits(task, &words));
-        listed.tasks.sort_by_cached_key(|task| {
-            let due = task.due.clone();
-            (task.priority, due.is_none(), due, task.id)
-        });
-        listed.total = listed.tasks.len() as u64;
-        let after = listed.tasks.into_iter().skip(wanted.offset as usize);
-        listed.tasks = after.take(wanted.limit as usize).collect();
-    } else {
-        listed = find(Some(wanted.limit), wanted.offset)?;
-    }
+    let page = tasks::list(context, &filter)?;
     Ok(Listed {
-        tasks: listed.tasks.into_iter().map(AgentTask::from).collect(),
-        total: listed.total,
+        tasks: page.tasks.into_iter().map(AgentTask::from).collect(),
+        total: page.total,
     })
 }
 
@@ -506,7 +472,7 @@ pub(crate) fn stats(context: &mut Context, Whose { agent }: Whose) -> Result<Cou
 }
 
 /// Returns the agent whose tasks are looked for; one that the caller does not see has none.
-fn seen_agent(context: &Context, agent: Option<String>) -> Result<Option<String>> {
+pub(crate) fn seen_agent(context: &Context, agent: Option<String>) -> Result<Option<String>> {
     match check_seen(context, agent.as_deref()) {
         // No task is assigned to an empty name.
         Err(error) if error.code == Code::AgentNotFound => Ok(Some(String::new())),

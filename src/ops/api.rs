@@ -18,7 +18,7 @@ use crate::run::view::RunView;
 use crate::session::{
     EndSession, OneSession, ResumeSession, SessionFilter, SetFocus, StartSession, WhichSession,
 };
-use crate::store::agency::RunFilter;
+use crate::store::agency::{ConversationFilter, RunFilter};
 use crate::store::{Filter, Page};
 use crate::task::drawing::Picture;
 use crate::transfer::report::Report;
@@ -186,7 +186,7 @@ operations! {
 
     MEASURE, "orchestrator.context", Read, "POST /api/work/context",
     "Says how much an orchestrator has used of its tokens",
-    anywhere (ToCount) -> orchestrator::Measured, orchestrator::measure_texts;
+    anywhere (ToCount) -> orchestrator::Measured, orchestrator::measure;
 
     VERIFY_PROMPT, "verify.prompt", Read, "POST /api/work/verify/prompt",
     "Checks that a prompt carries the subagent protocol",
@@ -406,8 +406,8 @@ operations! {
 
     EXECUTIONS, "runs.list", Read, "GET /api/agents/execute",
     "Lists executions, newest first",
-    (executions::reply::Listing) -> executions::reply::Executions,
-    |context, listing| executions::reply::list(&context.surroundings, listing),
+    (RunFilter) -> executions::reply::Executions,
+    |context, filter| executions::reply::list(&context.surroundings, filter),
     framed(Frame::Success), limit(50, 500);
 
     BEGIN_CONVERSATION, "conversations.create", Write, "POST /api/conversations/create",
@@ -418,7 +418,7 @@ operations! {
 
     CONVERSATIONS, "conversations.list", Read, "GET /api/conversations",
     "Lists conversations, the one in which something was said last first",
-    (conversations::Wanted) -> conversations::Listed,
+    (ConversationFilter) -> conversations::Listed,
     |context, wanted| conversations::list(&context.surroundings, wanted),
     framed(Frame::Success), limit(50, 500);
 

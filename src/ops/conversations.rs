@@ -84,24 +84,6 @@ pub(crate) fn begin(surroundings: &Surroundings, beginning: Beginning) -> Result
     Ok(Kept { conversation })
 }
 
-// Which conversations to list. A doc comment would become the help of the command.
-#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
-#[derive(Debug, Default, Args, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub(crate) struct Wanted {
-    /// Only conversations with this agent
-    #[arg(long, value_name = "ID")]
-    agent: Option<String>,
-
-    /// Only conversations with this status: active or archived
-    #[arg(long, value_name = "STATUS")]
-    status: Option<ConversationStatus>,
-
-    /// Maximum number of conversations
-    #[arg(long, value_name = "N", default_value_t = 20)]
-    pub(crate) limit: u32,
-}
-
 /// Conversations.
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[derive(Debug, Default, Serialize)]
@@ -122,13 +104,8 @@ pub(crate) struct InList {
     waiting: bool,
 }
 
-pub(crate) fn list(surroundings: &Surroundings, wanted: Wanted) -> Result<Listed> {
-    let filter = ConversationFilter {
-        user: surroundings.rights.user.clone(),
-        agent: wanted.agent,
-        status: wanted.status,
-        limit: wanted.limit,
-    };
+pub(crate) fn list(surroundings: &Surroundings, mut filter: ConversationFilter) -> Result<Listed> {
+    filter.user.clone_from(&surroundings.rights.user);
     let mut listed = Listed::default();
     if let Some(mut agency) = SqliteAgency::open(&surroundings.workspace()?.agency())? {
         let transaction = agency.read()?;

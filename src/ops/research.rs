@@ -114,11 +114,9 @@ fn tasks_of(transaction: &dyn Transaction, entry: &Entry) -> Result<Vec<LinkedTa
 }
 
 fn sources(in_entry: bool, in_store: bool) -> Vec<Source> {
-    let entry = in_entry.then_some(Source::Entry);
-    entry
-        .into_iter()
-        .chain(in_store.then_some(Source::Store))
-        .collect()
+    let places = [(in_entry, Source::Entry), (in_store, Source::Store)];
+    let places = places.into_iter().filter(|(is_there, _)| *is_there);
+    places.map(|(_, source)| source).collect()
 }
 
 // A doc comment would become the help of the command.

@@ -4,7 +4,7 @@ use serde::Serialize;
 use serde_json::json;
 
 use super::claims::Caller;
-use super::tasks::{above, choose, is_within};
+use super::tasks::{above, choose, is_in_scope, is_within};
 use super::{Context, Surroundings, require};
 use crate::claim::Claim;
 use crate::error::{Code, Error, Result};
@@ -108,10 +108,7 @@ pub(in crate::ops) fn covering(
 fn claims_of_leader(transaction: &dyn Transaction, session: &Session) -> Result<Vec<Claim>> {
     let mut claims = Vec::new();
     for claim in transaction.claims_of(&session.holder)? {
-        let is_covered = match session.scope {
-            Some(scope) => is_within(transaction, claim.task, scope)?,
-            None => true,
-        };
+        let is_covered = is_in_scope(transaction, claim.task, session.scope)?;
         claims.extend(is_covered.then_some(claim));
     }
     Ok(claims)

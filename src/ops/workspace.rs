@@ -42,7 +42,7 @@ pub(crate) fn counts(
         let by_status = tasks.counts(None)?.into_iter();
         let open = by_status.filter(|(status, _)| is_open(*status));
         let assigned = Filter {
-            assigned: true,
+            assigned: Some(true),
             ..Filter::default()
         };
         let assigned = tasks.tally(&assigned, &now)?.into_iter();

@@ -86,10 +86,25 @@ pub(crate) struct Filter {
     #[arg(skip)]
     pub(crate) archived: Archived,
 
-    /// Only tasks that are assigned to anybody
+    /// Only tasks that are assigned to anybody, or to nobody
     #[arg(skip)]
     #[serde(skip)]
-    pub(crate) assigned: bool,
+    pub(crate) assigned: Option<bool>,
+
+    /// Only tasks that are due some day, or never
+    #[arg(skip)]
+    #[serde(skip)]
+    pub(crate) dated: Option<bool>,
+
+    /// Words and parts of words that all occur in title or description
+    #[arg(skip)]
+    #[serde(skip)]
+    pub(crate) words: String,
+
+    /// Whether the most urgent come first, and of these what is due first; by default by id
+    #[arg(skip)]
+    #[serde(skip)]
+    pub(crate) urgent_first: bool,
 
     /// Only tasks that were done or cancelled before this moment, RFC 3339 in UTC
     #[arg(skip)]

@@ -86,6 +86,18 @@ pub(crate) struct TaskView {
     pub(crate) priority: Priority,
 }
 
+/// How far an epic or another task with parts is.
+#[derive(Debug, Serialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+pub(crate) struct Progress {
+    #[serde(flatten)]
+    pub(crate) task: TaskView,
+    /// How many of its tasks are done, to any depth.
+    pub(crate) done: u64,
+    /// How many it has, without cancelled ones.
+    pub(crate) total: u64,
+}
+
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub(crate) struct Note {

@@ -31,6 +31,7 @@ mod world;
 mod chat;
 mod claim_properties;
 mod driving;
+pub(crate) mod generated;
 mod isolated;
 mod model;
 mod model_faults;

@@ -1,25 +1,15 @@
 //! The pages of the reference, `docs/cli.md` and `docs/exit-codes.md`, are those of the code.
 
 use std::fmt::Write;
-use std::fs;
-use std::path::Path;
 
+use super::generated;
 use crate::cli::{GLOBAL_OPTIONS, whole};
 use crate::error::Code;
 
 #[test]
 fn the_reference_in_docs_is_that_of_the_code() {
-    let docs = Path::new(env!("CARGO_MANIFEST_DIR")).join("docs");
-    for (name, made) in [("cli.md", commands()), ("exit-codes.md", exit_codes())] {
-        let file = docs.join(name);
-        if std::env::var_os("CLEO_GENERATE").is_some() {
-            fs::write(&file, &made).unwrap();
-        }
-        assert!(
-            fs::read_to_string(&file).unwrap() == made,
-            "docs/{name} is not what the code says: run scripts/generate"
-        );
-    }
+    generated::check("docs/cli.md", &commands());
+    generated::check("docs/exit-codes.md", &exit_codes());
 }
 
 const MADE: &str = "<!-- Made by scripts/generate from the code. Do not edit. -->";

@@ -281,7 +281,7 @@ fn status_counts_epics_and_names_who_works_on_what() {
         ),
         (&json!(1), &json!(4))
     );
-    assert_eq!(status["entries"][0]["id"], "build");
+    assert_eq!(status["entries"]["shown"][0]["id"], "build");
     assert_eq!(
         workspace.json(&["orchestrator", "status", "--epic", "T9"])["error"]["code"],
         "E_TASK_NOT_FOUND"

@@ -169,7 +169,7 @@ fn fields_are_never_taken_of_a_list_of_ids() {
         ),
         (
             &["orchestrator", "status", "--fields", "id"],
-            json!({"epics": {"shown": [{"id": "T1"}], "total": 1}}),
+            json!({"ready": {"shown": [{"id": "T2"}], "total": 1}}),
         ),
     ] {
         assert_eq!(workspace.json(words)["result"], wanted, "{words:?}");

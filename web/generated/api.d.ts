@@ -1917,15 +1917,15 @@ export interface components {
          * @enum {string}
          */
         Action: "analyzing" | "thinking" | "responding" | "delegating" | "completing" | "routing";
-        /** @description An active task in few words. */
+        /** @description An active task. */
         Active: {
             /** @description What its latest entry in the manifest says. */
-            entry?: components["schemas"]["Status"] | null;
+            entry?: components["schemas"]["Status2"] | null;
             /** @description Who holds it, where somebody has claimed it. */
             holder?: string | null;
             id: string;
             priority: components["schemas"]["Priority"];
-            status: components["schemas"]["Status2"];
+            status: components["schemas"]["Status"];
             title: string;
         };
         /** @description What `add` did with one draft. */
@@ -2110,7 +2110,7 @@ export interface components {
         Bottleneck: {
             id: string;
             priority: components["schemas"]["Priority"];
-            status: components["schemas"]["Status2"];
+            status: components["schemas"]["Status"];
             title: string;
             /**
              * Format: uint
@@ -2130,30 +2130,34 @@ export interface components {
             /** @description When it was written, RFC 3339 in UTC. */
             at: string;
             /** @description What is done and what was found, the last first. */
-            done: components["schemas"]["Few6"];
+            done: components["schemas"]["Few8"];
             /** @description The epic that was asked about. */
             epic?: components["schemas"]["TaskView"] | null;
+            /** @description Claims whose lease ran out. */
+            expiredClaims: components["schemas"]["Few4"];
             /** @description Entries of the manifest that something has to follow, the newest first. */
             followups: components["schemas"]["Few3"];
             /** @description Gates of these tasks that are set or have failed. */
-            gates: components["schemas"]["Few10"];
+            gates: components["schemas"]["Few12"];
             /** @description What it is all for. */
             goal?: components["schemas"]["Goal"] | null;
             /** @description Tasks that somebody has set aside: blocked, under review, paused. */
             heldUp: components["schemas"]["Few2"];
             /** @description Notes on these tasks, the last first: what was decided and learned. */
-            notes: components["schemas"]["Few9"];
+            notes: components["schemas"]["Few11"];
             /**
              * Format: uint
              * @description Hundredths of the tasks that are done, without cancelled ones.
              */
             percent: number;
+            /** @description What stands in the way. */
+            problems: components["schemas"]["Few5"];
             /** @description Tasks that an agent can start now, most urgent first. */
             ready: components["schemas"]["Few2"];
             /** @description What to do first. */
             recommended: components["schemas"]["Recommended"];
             /** @description Open sessions that have to do with these tasks. */
-            sessions: components["schemas"]["Few7"];
+            sessions: components["schemas"]["Few9"];
             /** @description How many tasks stand where. */
             state: {
                 /** Format: uint64 */
@@ -2171,8 +2175,13 @@ export interface components {
                 /** Format: uint64 */
                 review?: number;
             };
+            /**
+             * Format: uint
+             * @description How many tasks there are.
+             */
+            total: number;
             /** @description Pending tasks that cannot start, with the reason. */
-            waiting: components["schemas"]["Few8"];
+            waiting: components["schemas"]["Few10"];
         };
         /** @description An agent without what a model is told. */
         Brief2: {
@@ -2746,11 +2755,6 @@ export interface components {
              */
             aboutMs: number | null;
             /**
-             * Format: double
-             * @description Their estimates in all, in hours; none unless each has one.
-             */
-            hours: number | null;
-            /**
              * Format: uint
              * @description How many there are.
              */
@@ -3139,37 +3143,8 @@ export interface components {
             timeout_ms: number;
             type: components["schemas"]["Kind"];
         };
-        /** @description What an agent reports about one piece of work. Spelled as in the manifest, also in replies. */
-        Entry2: {
-            /** @description Whether somebody can act on it now. */
-            actionable: boolean;
-            agent_type?: string | null;
-            /** @description When it was appended, RFC 3339. */
-            created_at?: string | null;
-            created_by?: string | null;
-            /** @description Day of the work, `2026-01-26`. */
-            date: string;
-            /** @description Output file, relative to the manifest's folder. */
-            file: string;
-            /** @description Name of the entry, one word, once in a manifest. */
-            id: string;
-            /** @description What was found, one sentence each, readable alone. */
-            key_findings: string[];
-            /** @description Tasks that it belongs to: the epic and the task. */
-            linked_tasks: string[];
-            needs_followup: string[];
-            output_digest?: string | null;
-            run?: string | null;
-            skill?: string | null;
-            status: components["schemas"]["Status"];
-            /** @description One line. */
-            title: string;
-            topics: string[];
-        } & {
-            [key: string]: components["schemas"]["Raw"];
-        };
         /** @description An operation and what it did, in a few words. */
-        Entry3: {
+        Entry2: {
             /** @description When, RFC 3339 in UTC. */
             at: string;
             /** @description Who. */
@@ -3202,6 +3177,35 @@ export interface components {
             undoneBy: number | null;
         };
         /** @description What an agent reports about one piece of work. Spelled as in the manifest, also in replies. */
+        Entry3: {
+            /** @description Whether somebody can act on it now. */
+            actionable: boolean;
+            agent_type?: string | null;
+            /** @description When it was appended, RFC 3339. */
+            created_at?: string | null;
+            created_by?: string | null;
+            /** @description Day of the work, `2026-01-26`. */
+            date: string;
+            /** @description Output file, relative to the manifest's folder. */
+            file: string;
+            /** @description Name of the entry, one word, once in a manifest. */
+            id: string;
+            /** @description What was found, one sentence each, readable alone. */
+            key_findings: string[];
+            /** @description Tasks that it belongs to: the epic and the task. */
+            linked_tasks: string[];
+            needs_followup: string[];
+            output_digest?: string | null;
+            run?: string | null;
+            skill?: string | null;
+            status: components["schemas"]["Status2"];
+            /** @description One line. */
+            title: string;
+            topics: string[];
+        } & {
+            [key: string]: components["schemas"]["Raw"];
+        };
+        /** @description What an agent reports about one piece of work. Spelled as in the manifest, also in replies. */
         EntryInput: {
             /** @description Whether somebody can act on it now. */
             actionable: boolean;
@@ -3223,29 +3227,12 @@ export interface components {
             output_digest?: string | null;
             run?: string | null;
             skill?: string | null;
-            status: components["schemas"]["Status"];
+            status: components["schemas"]["Status2"];
             /** @description One line. */
             title: string;
             topics: string[];
         } & {
             [key: string]: components["schemas"]["Raw"];
-        };
-        /** @description How far an epic is. */
-        EpicProgress: {
-            /**
-             * Format: uint64
-             * @description How many of its tasks are done, to any depth.
-             */
-            done: number;
-            id: string;
-            priority: components["schemas"]["Priority"];
-            status: components["schemas"]["Status2"];
-            title: string;
-            /**
-             * Format: uint64
-             * @description How many it has, without cancelled ones.
-             */
-            total: number;
         };
         ErrorBare: {
             error: string;
@@ -3535,6 +3522,26 @@ export interface components {
         /** @description The first of a list, and how long it is. */
         Few10: {
             /** @description The first of them. */
+            shown: components["schemas"]["Waiting"][];
+            /**
+             * Format: uint
+             * @description How many there are.
+             */
+            total: number;
+        };
+        /** @description The first of a list, and how long it is. */
+        Few11: {
+            /** @description The first of them. */
+            shown: components["schemas"]["Noted"][];
+            /**
+             * Format: uint
+             * @description How many there are.
+             */
+            total: number;
+        };
+        /** @description The first of a list, and how long it is. */
+        Few12: {
+            /** @description The first of them. */
             shown: components["schemas"]["GateState"][];
             /**
              * Format: uint
@@ -3575,7 +3582,7 @@ export interface components {
         /** @description The first of a list, and how long it is. */
         Few5: {
             /** @description The first of them. */
-            shown: components["schemas"]["EpicProgress"][];
+            shown: string[];
             /**
              * Format: uint
              * @description How many there are.
@@ -3585,7 +3592,7 @@ export interface components {
         /** @description The first of a list, and how long it is. */
         Few6: {
             /** @description The first of them. */
-            shown: components["schemas"]["Finished"][];
+            shown: components["schemas"]["Progress"][];
             /**
              * Format: uint
              * @description How many there are.
@@ -3595,7 +3602,7 @@ export interface components {
         /** @description The first of a list, and how long it is. */
         Few7: {
             /** @description The first of them. */
-            shown: components["schemas"]["OpenSession"][];
+            shown: components["schemas"]["Reported"][];
             /**
              * Format: uint
              * @description How many there are.
@@ -3605,7 +3612,7 @@ export interface components {
         /** @description The first of a list, and how long it is. */
         Few8: {
             /** @description The first of them. */
-            shown: components["schemas"]["Waiting"][];
+            shown: components["schemas"]["Finished"][];
             /**
              * Format: uint
              * @description How many there are.
@@ -3615,7 +3622,7 @@ export interface components {
         /** @description The first of a list, and how long it is. */
         Few9: {
             /** @description The first of them. */
-            shown: components["schemas"]["Noted"][];
+            shown: components["schemas"]["OpenSession"][];
             /**
              * Format: uint
              * @description How many there are.
@@ -3684,7 +3691,7 @@ export interface components {
             /** @description What was found. */
             keyFindings: string[];
             priority: components["schemas"]["Priority"];
-            status: components["schemas"]["Status2"];
+            status: components["schemas"]["Status"];
             title: string;
         };
         /** @description A session with the task in its focus. */
@@ -3799,40 +3806,8 @@ export interface components {
             passed: string[];
             task: string;
         };
-        /** @description Gates of a task. */
-        GatesShown: {
-            /** @description Its acceptance criteria, in order. */
-            criteria: components["schemas"]["CriterionStanding"][];
-            /** @description Each failure, oldest first. */
-            failures: components["schemas"]["Failure2"][];
-            /** @description Gates that were set. */
-            gates: {
-                [key: string]: components["schemas"]["Record"];
-            };
-            /** @description True when every gate that it needs has passed and nothing of that is stale. */
-            passed: boolean;
-            /** @description The gates that it needs. */
-            required: components["schemas"]["Gate"][];
-            /**
-             * Format: uint32
-             * @description How often a gate has failed, up to the last round.
-             */
-            round: number;
-            /**
-             * Format: uint32
-             * @description Most rounds that there are.
-             */
-            roundsMax: number;
-            /** @description Gates that passed with files that have changed since. */
-            stale: components["schemas"]["Gate"][];
-            /** @description How the six stand, in order; none when none was set. */
-            states: string[] | null;
-            taskId: string;
-            /** @description Its files as they are; none when no evidence has to be compared with them. */
-            tree: components["schemas"]["Seen"] | null;
-            /** @description The git worktree whose files it is judged by; none for those of the workspace. */
-            worktree?: string | null;
-        };
+        /** @description How a gate stands. */
+        GateState2: "open" | "optional" | "passed" | "forced" | "failed" | "stale";
         /** @description What an epic is for. */
         Goal: {
             /** @description By what it is accepted. */
@@ -3864,11 +3839,11 @@ export interface components {
             /** @description Lines between them. */
             edges: components["schemas"]["Edge"][];
             /** @description What it is below; none for everything. */
-            epic: components["schemas"]["Group"] | null;
+            epic: components["schemas"]["TaskView"] | null;
             /** @description Where work goes on. */
             focus: components["schemas"]["Focus2"];
             /** @description Epics and parents. */
-            groups: components["schemas"]["Group"][];
+            groups: components["schemas"]["Progress"][];
             /** @description The lanes, left to right. */
             lanes: components["schemas"]["Lane"][];
             /** @description Tasks that are shown by themselves. */
@@ -3883,26 +3858,6 @@ export interface components {
             truncated: boolean;
             /** @description Changes when any of it does. */
             version: string;
-        };
-        /** @description An epic or a parent. */
-        Group: {
-            /**
-             * Format: uint
-             * @description How many of them are done.
-             */
-            done: number;
-            /** @description The task. */
-            id: string;
-            /** @description What it is a part of. */
-            parent: string | null;
-            /** @description Where it stands. */
-            status: components["schemas"]["Status2"];
-            title: string;
-            /**
-             * Format: uint
-             * @description How many tasks are in it, to any depth, without epics and parents.
-             */
-            total: number;
         };
         /** @description The form of the specification. */
         Health: {
@@ -4079,9 +4034,9 @@ export interface components {
         Lease: number;
         /** @description What an agent left. */
         Left: {
-            entry: components["schemas"]["Entry2"] | null;
+            entry: components["schemas"]["Entry3"] | null;
             /** @description What the entry says of the work: complete, partial, blocked or archived. */
-            entryStatus: components["schemas"]["Status"] | null;
+            entryStatus: components["schemas"]["Status2"] | null;
             /**
              * Format: uint
              * @description Number of its line in the manifest.
@@ -4142,7 +4097,7 @@ export interface components {
             id: string;
             priority: components["schemas"]["Priority"];
             state: components["schemas"]["State2"];
-            status: components["schemas"]["Status2"];
+            status: components["schemas"]["Status"];
             title: string;
         };
         /** @description An entry that a task is linked to. */
@@ -4152,7 +4107,7 @@ export interface components {
             /** @description Where the link stands. */
             sources: components["schemas"]["Source3"][];
             /** @description How far its work came. */
-            status: components["schemas"]["Status"] | null;
+            status: components["schemas"]["Status2"] | null;
             /** @description Its title; none when the manifest has no such entry any more. */
             title: string | null;
         };
@@ -4187,7 +4142,7 @@ export interface components {
         /** @description Entries and how many there are in all. */
         Listed2: {
             /** @description The entries, newest last. */
-            entries: components["schemas"]["Entry2"][];
+            entries: components["schemas"]["Entry3"][];
             /**
              * Format: uint
              * @description How many fit, without limit.
@@ -4280,7 +4235,7 @@ export interface components {
         };
         /** @description Operations, newest first. */
         Logged: {
-            operations: components["schemas"]["Entry3"][];
+            operations: components["schemas"]["Entry2"][];
             /**
              * Format: uint64
              * @description How many fit in all.
@@ -4297,7 +4252,7 @@ export interface components {
         /** @description What a check of the manifest found. */
         ManifestVerdict: {
             /** @description The entry that was asked for. */
-            entry?: components["schemas"]["Entry2"] | null;
+            entry?: components["schemas"]["Entry3"] | null;
             /** @description Lines that do not count. */
             faults: components["schemas"]["Faulty"][];
             /** @description `pass` or `fail`. */
@@ -4519,45 +4474,27 @@ export interface components {
         NodeShown: {
             /**
              * Format: uint32
-             * @description How many tries it took there.
+             * @description How many tries it took in the last run that had it.
              */
             attempt: number | null;
-            /** @description When it was begun there. */
-            attemptSince: string | null;
             /** @description Who holds it. */
             claim: components["schemas"]["HeldClaim"] | null;
-            /** @description When it was made. */
-            createdAt: string;
             /** @description Whether it is on the longest way. */
             critical: boolean;
-            /**
-             * Format: uint
-             * @description How many files it declares.
-             */
-            files: number;
-            /**
-             * @description How its six gates stand, in order: open, optional, passed, forced or failed; none when none
-             *     was set.
-             */
-            gates: string[] | null;
+            /** @description How its six gates stand, in order, by what was set: files are not looked at; none when none was set. */
+            gates: components["schemas"]["GateState2"][] | null;
             /** Format: uint32 */
             height: number;
             id: string;
-            labels: string[];
             /** @description What to know of it: why it failed, or what its agent does. */
             note: string | null;
-            /** @description The task that it is a part of. */
-            parent: string | null;
             priority: components["schemas"]["Priority"];
-            /** @description The last run that had it. */
-            run: string | null;
             /** @description What drives its agent, or drove it last. */
             runner: string | null;
             /** @description The skill of its last prompt. */
             skill: string | null;
-            /** @description Where it stands. */
             state: components["schemas"]["State2"];
-            status: components["schemas"]["Status2"];
+            status: components["schemas"]["Status"];
             title: string;
             /** @description What kind of work it is. */
             type: components["schemas"]["TaskType"];
@@ -4569,7 +4506,7 @@ export interface components {
             waitsFor: string[];
             /**
              * Format: uint
-             * @description Its wave, from 1; none when it waits for itself.
+             * @description Its wave, from 1; none when it waits for itself or is no work.
              */
             wave: number | null;
             /** Format: uint32 */
@@ -4712,7 +4649,7 @@ export interface components {
         /** @description What a check of an agent's output found. */
         OutputVerdict: {
             /** @description What the entry says of the work: complete, partial, blocked or archived. */
-            entryStatus: components["schemas"]["Status"] | null;
+            entryStatus: components["schemas"]["Status2"] | null;
             /** @description Id of the entry that is due. */
             manifestId: string | null;
             /** @description Digest of the output file. */
@@ -4740,16 +4677,26 @@ export interface components {
             /** @description Tasks that somebody works on, the last changed first. */
             active: components["schemas"]["Few"];
             /** @description The newest entries of the manifest, the newest first. */
-            entries: components["schemas"]["Reported"][];
+            entries: components["schemas"]["Few7"];
             /** @description The epic that was asked about. */
             epic?: components["schemas"]["TaskView"] | null;
             /** @description How far open epics are; only the one that was asked about, if one was. */
-            epics: components["schemas"]["Few5"];
+            epics: components["schemas"]["Few6"];
+            /** @description Claims whose lease ran out. */
+            expiredClaims: components["schemas"]["Few4"];
+            /** @description Entries of the manifest that something has to follow, the newest first. */
+            followups: components["schemas"]["Few3"];
             /**
              * Format: uint
              * @description Hundredths of the tasks that are done, without cancelled ones.
              */
             percent: number;
+            /** @description What stands in the way. */
+            problems: components["schemas"]["Few5"];
+            /** @description Tasks that an agent can start now, most urgent first. */
+            ready: components["schemas"]["Few2"];
+            /** @description What to do first. */
+            recommended: components["schemas"]["Recommended"];
             /** @description How many tasks stand where. */
             state: {
                 /** Format: uint64 */
@@ -4916,7 +4863,7 @@ export interface components {
              * @description New status: pending, active, review, blocked or paused
              * @default null
              */
-            status: components["schemas"]["Status2"] | null;
+            status: components["schemas"]["Status"] | null;
             /**
              * @description New title
              * @default null
@@ -5152,6 +5099,23 @@ export interface components {
             /** @description The tasks that it is about; the first cannot start. */
             tasks: string[];
         };
+        /** @description How far an epic or another task with parts is. */
+        Progress: {
+            /**
+             * Format: uint64
+             * @description How many of its tasks are done, to any depth.
+             */
+            done: number;
+            id: string;
+            priority: components["schemas"]["Priority"];
+            status: components["schemas"]["Status"];
+            title: string;
+            /**
+             * Format: uint64
+             * @description How many it has, without cancelled ones.
+             */
+            total: number;
+        };
         PromptSent: {
             /**
              * @description Also demand that the protocol is word for word a known version
@@ -5249,7 +5213,7 @@ export interface components {
             below: number;
             id: string;
             priority: components["schemas"]["Priority"];
-            status: components["schemas"]["Status2"];
+            status: components["schemas"]["Status"];
             title: string;
         };
         /** @description Why a spawn came out as it did. Kept with the task, replayed by `cleo why`. */
@@ -5427,8 +5391,15 @@ export interface components {
              * @description How often a gate has failed, up to the last round.
              */
             round: number;
+            /**
+             * Format: uint32
+             * @description Most rounds that there are.
+             */
+            roundsMax: number;
             /** @description Gates that passed with files that have changed since. */
             stale: components["schemas"]["Gate"][];
+            /** @description How each gate stands, in their order; none when none was set. */
+            states: components["schemas"]["GateState2"][] | null;
             taskId: string;
             /** @description Its files as they are; none when no evidence has to be compared with them. */
             tree: components["schemas"]["Seen"] | null;
@@ -5511,8 +5482,7 @@ export interface components {
             /** @description Id of the entry. */
             id: string;
             /** @description How far the work came. */
-            status: components["schemas"]["Status"];
-            /** @description Its title, cut. */
+            status: components["schemas"]["Status2"];
             title: string;
         };
         /** @description How much is known of what attempts used. */
@@ -5597,43 +5567,25 @@ export interface components {
         Row: {
             /**
              * Format: uint32
-             * @description How many tries it took there.
+             * @description How many tries it took in the last run that had it.
              */
             attempt: number | null;
-            /** @description When it was begun there. */
-            attemptSince: string | null;
             /** @description Who holds it. */
             claim: components["schemas"]["HeldClaim"] | null;
-            /** @description When it was made. */
-            createdAt: string;
             /** @description Whether it is on the longest way. */
             critical: boolean;
-            /**
-             * Format: uint
-             * @description How many files it declares.
-             */
-            files: number;
-            /**
-             * @description How its six gates stand, in order: open, optional, passed, forced or failed; none when none
-             *     was set.
-             */
-            gates: string[] | null;
+            /** @description How its six gates stand, in order, by what was set: files are not looked at; none when none was set. */
+            gates: components["schemas"]["GateState2"][] | null;
             id: string;
-            labels: string[];
             /** @description What to know of it: why it failed, or what its agent does. */
             note: string | null;
-            /** @description The task that it is a part of. */
-            parent: string | null;
             priority: components["schemas"]["Priority"];
-            /** @description The last run that had it. */
-            run: string | null;
             /** @description What drives its agent, or drove it last. */
             runner: string | null;
             /** @description The skill of its last prompt. */
             skill: string | null;
-            /** @description Where it stands. */
             state: components["schemas"]["State2"];
-            status: components["schemas"]["Status2"];
+            status: components["schemas"]["Status"];
             title: string;
             /** @description What kind of work it is. */
             type: components["schemas"]["TaskType"];
@@ -5645,7 +5597,7 @@ export interface components {
             waitsFor: string[];
             /**
              * Format: uint
-             * @description Its wave, from 1; none when it waits for itself.
+             * @description Its wave, from 1; none when it waits for itself or is no work.
              */
             wave: number | null;
         };
@@ -6112,7 +6064,7 @@ export interface components {
         };
         /** @description One entry. */
         Shown2: {
-            entry: components["schemas"]["Entry2"];
+            entry: components["schemas"]["Entry3"];
             /**
              * Format: uint
              * @description Number of its line in the manifest.
@@ -6288,18 +6240,12 @@ export interface components {
         SpawnTold: {
             /** @description When it was prepared. */
             at: string;
-            /** @description Who completed the task although that did not. */
-            forced: string | null;
             /** @description Id of the manifest entry that is due. */
             manifestId: string;
             /** @description The output file that is due. */
             outputFile: string;
             /** @description Digest of the prompt. */
             promptDigest: string | null;
-            /** @description The skill in it. */
-            skill: string | null;
-            /** @description When what came of it was last found to hold. */
-            verifiedAt: string | null;
         };
         /** @description A prepared prompt. */
         Spawned: {
@@ -6417,7 +6363,7 @@ export interface components {
         Standing3: {
             status: components["schemas"]["Status6"];
         };
-        /** @description Where the work stands and what comes next. */
+        /** @description What an orchestrating agent needs to begin. */
         Start: {
             /** @description Tasks that somebody works on, the last changed first. */
             active: components["schemas"]["Few"];
@@ -6429,15 +6375,13 @@ export interface components {
             expiredClaims: components["schemas"]["Few4"];
             /** @description Entries of the manifest that something has to follow, the newest first. */
             followups: components["schemas"]["Few3"];
-            /** @description The most urgent ready task. */
-            next: components["schemas"]["TaskView"] | null;
             /**
              * Format: uint
              * @description Hundredths of the tasks that are done, without cancelled ones.
              */
             percent: number;
             /** @description What stands in the way. */
-            problems: string[];
+            problems: components["schemas"]["Few5"];
             /** @description Tasks that an agent can start now, most urgent first. */
             ready: components["schemas"]["Few2"];
             /** @description What to do first. */
@@ -6459,6 +6403,11 @@ export interface components {
                 /** Format: uint64 */
                 review?: number;
             };
+            /**
+             * Format: uint
+             * @description How many tasks there are.
+             */
+            total: number;
         };
         StartInput: {
             /** @description The agent that acts */
@@ -6534,10 +6483,10 @@ export interface components {
              */
             total: number;
         };
-        /** @description How far the work of an entry came. */
-        Status: ("complete" | "partial" | "blocked") | "archived";
         /** @enum {string} */
-        Status2: "pending" | "active" | "review" | "blocked" | "paused" | "done" | "cancelled";
+        Status: "pending" | "active" | "review" | "blocked" | "paused" | "done" | "cancelled";
+        /** @description How far the work of an entry came. */
+        Status2: ("complete" | "partial" | "blocked") | "archived";
         /**
          * @description How far the work came, as the agent says.
          * @enum {string}
@@ -6695,7 +6644,7 @@ export interface components {
             size: components["schemas"]["Size"] | null;
             /** @description First started. */
             startedAt: string | null;
-            status: components["schemas"]["Status2"];
+            status: components["schemas"]["Status"];
             /** @description One line that leads with its verb. */
             title: string;
             /** @description What kind of work it is; an open set. */
@@ -6723,8 +6672,15 @@ export interface components {
              * @description How often a gate has failed, up to the last round.
              */
             round: number;
+            /**
+             * Format: uint32
+             * @description Most rounds that there are.
+             */
+            roundsMax: number;
             /** @description Gates that passed with files that have changed since. */
             stale: components["schemas"]["Gate"][];
+            /** @description How each gate stands, in their order; none when none was set. */
+            states: components["schemas"]["GateState2"][] | null;
             taskId: string;
             /** @description Its files as they are; none when no evidence has to be compared with them. */
             tree: components["schemas"]["Seen"] | null;
@@ -6753,7 +6709,7 @@ export interface components {
             /** @description The skill that it would get now; none when that cannot be told. */
             dispatch: components["schemas"]["Decision"] | null;
             /** @description Its gates, evidence and criteria. */
-            gates: components["schemas"]["GatesShown"];
+            gates: components["schemas"]["TaskGates"];
             /** @description What it depends on and leads to no task. */
             missing: components["schemas"]["Missing"][];
             /** @description The tasks before and after it, by id. */
@@ -6764,7 +6720,6 @@ export interface components {
             refused: components["schemas"]["Tried"] | null;
             /** @description Its prompts, oldest first. */
             spawns: components["schemas"]["SpawnTold"][];
-            /** @description Where it stands. */
             state: components["schemas"]["State2"];
             task: components["schemas"]["Task"];
             /** @description Tasks that can start once it is done, and not before. */
@@ -6858,29 +6813,28 @@ export interface components {
         TaskView: {
             id: string;
             priority: components["schemas"]["Priority"];
-            status: components["schemas"]["Status2"];
+            status: components["schemas"]["Status"];
             title: string;
         };
-        /** @description What an agent has read. Without anything, the answer of `GET /api/work/start` is counted. */
         ToCount: {
             /**
-             * @description The answer of `GET /api/work/start` for this epic, besides.
+             * @description Count the answer of `orchestrator start` for this epic, besides
              * @default null
              */
             epic: string | null;
             /**
-             * @description The prompts of these tasks, at most 100.
+             * @description Count the prompt of this task, as `spawn` would prepare it
              * @default []
              */
             tasks: string[];
             /**
-             * @description These texts, at most 100.
+             * @description These texts, at most 100
              * @default []
              */
             texts: string[];
             /**
              * Format: uint
-             * @description Tokens that the caller has counted itself.
+             * @description Tokens that the caller has counted itself
              * @default null
              */
             tokens: number | null;
@@ -7050,7 +7004,7 @@ export interface components {
             /** @description True when nothing was done. */
             dryRun: boolean;
             /** @description The operation that was undone. */
-            operation: components["schemas"]["Entry3"];
+            operation: components["schemas"]["Entry2"];
             /**
              * Format: uint
              * @description How many there are.
@@ -7160,7 +7114,7 @@ export interface components {
         Waiting: {
             id: string;
             priority: components["schemas"]["Priority"];
-            status: components["schemas"]["Status2"];
+            status: components["schemas"]["Status"];
             /** @description True when what it waits for can never be done. */
             stuck: boolean;
             title: string;
@@ -7172,7 +7126,7 @@ export interface components {
             /** @description True when nothing was written. */
             dryRun: boolean;
             /** @description The entry as it stands in the manifest. */
-            entry: components["schemas"]["Entry2"];
+            entry: components["schemas"]["Entry3"];
             /** @description What the caller should know. */
             warnings: string[];
         };

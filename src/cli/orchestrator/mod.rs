@@ -1,7 +1,6 @@
 //! `cleo orchestrator …`
 
 pub(super) mod graph;
-mod start;
 mod validate;
 
 use std::path::PathBuf;
@@ -14,9 +13,8 @@ use super::screen::{Screen, Tone};
 use super::{Face, spawn};
 use crate::error::Result;
 use crate::file;
-use crate::id::TaskId;
 use crate::ops::api;
-use crate::ops::orchestrator::{self, Brief, Measured, Source, State, markdown};
+use crate::ops::orchestrator::{self, Brief, Measured, State, ToCount, brief_text};
 use crate::ops::tasks::{Below, Extract};
 use crate::task::graph::Conflict;
 
@@ -49,8 +47,12 @@ pub(super) enum Command {
 pub(super) fn dispatch(face: &mut Face<'_>, command: Command) -> Result<ExitCode> {
     match command {
         Command::Spawn(arguments) => face.run("orchestrator.spawn", arguments, spawn::run),
-        Command::Start(part) => face.call(&api::BEGIN, part, start::render),
-        Command::Status(part) => face.call(&api::STATUS, part, start::render_overall),
+        Command::Start(part) => face.call(&api::BEGIN, part, |screen, start| {
+            screen.verbatim(&orchestrator::start_text(start));
+        }),
+        Command::Status(part) => face.call(&api::STATUS, part, |screen, overall| {
+            screen.verbatim(&orchestrator::status_text(overall));
+        }),
         Command::Context(arguments) => face.run("orchestrator.context", arguments, context),
         Command::Brief(arguments) => face.run("orchestrator.brief", arguments, brief),
         Command::Ready(part) => face.call(&api::READY, part, graph::render_ready),
@@ -89,9 +91,8 @@ Examples:
 The brief has at most about 4,000 tokens, however large the epic: lists are cut and say how
 long they are. As text it is Markdown. --output writes over a brief and over nothing else.")]
 pub(in crate::cli) struct BriefArguments {
-    /// Only what is below this task, to any depth
-    #[arg(long, value_name = "TASK")]
-    epic: Option<TaskId>,
+    #[command(flatten)]
+    part: Below,
 
     /// Write it into this file, as Markdown
     #[arg(long, short, value_name = "FILE")]
@@ -108,12 +109,7 @@ pub(in crate::cli) struct Written<'a> {
 
 fn brief(face: &mut Face<'_>, arguments: BriefArguments) -> Result<ExitCode> {
     let mut context = face.context()?;
-    let brief = orchestrator::brief(
-        &mut context,
-        Below {
-            epic: arguments.epic,
-        },
-    )?;
+    let brief = orchestrator::brief(&mut context, arguments.part)?;
     if let Some(path) = &arguments.output {
         orchestrator::write_brief(&context, path, &brief)?;
     }
@@ -129,7 +125,7 @@ fn brief(face: &mut Face<'_>, arguments: BriefArguments) -> Result<ExitCode> {
             screen.say(Tone::Good, "written ").line(Tone::Plain, file);
         }
         None => {
-            screen.verbatim(&markdown(&brief));
+            screen.verbatim(&brief_text(&brief));
         }
     })
 }
@@ -150,9 +146,8 @@ Texts are estimated at four characters a token, and the answer says so. The sett
 orchestrator.contextTokens changes the limit. From 70 percent on
 there is a warning, from 80 percent on the exit code is 52; the figures come in each case.")]
 pub(in crate::cli) struct ContextArguments {
-    /// Tokens that the caller has counted itself
-    #[arg(long, value_name = "NUMBER")]
-    tokens: Option<usize>,
+    #[command(flatten)]
+    count: ToCount,
 
     /// Count this file; - is standard input
     #[arg(long, value_name = "FILE")]
@@ -161,20 +156,10 @@ pub(in crate::cli) struct ContextArguments {
     /// Count standard input
     #[arg(long)]
     stdin: bool,
-
-    /// Count the prompt of this task, as `spawn` would prepare it
-    #[arg(long, value_name = "TASK")]
-    task: Vec<TaskId>,
-
-    /// Count the answer of `orchestrator start` for this epic, besides
-    #[arg(long, value_name = "TASK")]
-    epic: Option<TaskId>,
 }
 
 fn context(face: &mut Face<'_>, arguments: ContextArguments) -> Result<ExitCode> {
-    let given = arguments.tokens;
-    let given = given.map(|tokens| Source::Given("--tokens", tokens));
-    let mut sources: Vec<Source> = given.into_iter().collect();
+    let mut count = arguments.count;
     let standard_input = arguments.stdin.then(|| PathBuf::from("-"));
     for path in arguments.file.iter().chain(&standard_input) {
         let bytes = file::read_input(path, TEXT_MAX)?;
@@ -183,17 +168,9 @@ fn context(face: &mut Face<'_>, arguments: ContextArguments) -> Result<ExitCode>
             false => path.to_string_lossy().into_owned(),
         };
         let text = String::from_utf8_lossy(&bytes).into_owned();
-        sources.push(Source::Text(name, text));
+        count.named.push((name, text));
     }
-    sources.extend(arguments.task.iter().copied().map(Source::Prompt));
-    if sources.is_empty() || arguments.epic.is_some() {
-        sources.push(Source::Start(arguments.epic));
-    }
-    face.anywhere(
-        "orchestrator.context",
-        |around, notes| orchestrator::measure(around, notes, sources, arguments.epic),
-        render_context,
-    )
+    face.call(&api::MEASURE, count, render_context)
 }
 
 fn render_context(screen: &mut Screen, measured: &Measured) {

@@ -1,9 +1,6 @@
 //! Makes the description. It says what every endpoint may answer, also what all of them may: so an
 //! answer that it does not name is a fault, of the endpoint or of the list.
 
-use std::fs;
-use std::path::Path;
-
 use axum::http::Method;
 use schemars::SchemaGenerator;
 use schemars::generate::SchemaSettings;
@@ -16,6 +13,7 @@ use crate::http::operations;
 use crate::http::route::{self, Route};
 use crate::ops::operation::{Frame, Row};
 use crate::reply::Failure;
+use crate::tests::generated;
 
 /// What the answer to an address that is too long is called there.
 const TOO_LONG: &str = "AddressTooLong";
@@ -424,32 +422,9 @@ fn shapes() -> Vec<(String, Value)> {
     .collect()
 }
 
-/// Writes a description with a line for each part, so that a difference shows and little room is taken.
-fn laid_out(value: &Value, depth: usize) -> String {
-    let fields = value.as_object();
-    let Some(fields) = fields.filter(|fields| depth < 3 && !fields.is_empty()) else {
-        return value.to_string();
-    };
-    let indent = " ".repeat(depth + 1);
-    let lines = fields
-        .iter()
-        .map(|(name, value)| format!("{indent}{}: {}", json!(name), laid_out(value, depth + 1)));
-    let lines: Vec<String> = lines.collect();
-    format!("{{\n{}\n{}}}", lines.join(",\n"), " ".repeat(depth))
-}
-
 #[test]
 fn the_description_of_the_api_is_that_of_its_endpoints() {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/openapi.json");
-    let text = laid_out(&description(), 0) + "\n";
-    if std::env::var_os("CLEO_GENERATE").is_some() {
-        fs::write(&path, &text).unwrap();
-    }
-    let there = fs::read_to_string(&path).unwrap();
-    assert!(
-        there == text,
-        "docs/openapi.json is not what the code says: run scripts/generate"
-    );
+    generated::check("docs/openapi.json", &generated::lay_out(&description(), 3));
 }
 
 #[test]

@@ -48,7 +48,7 @@ pub(crate) struct Lookup {
 }
 
 impl Lookup {
-    fn fits(&self, agent: &Agent) -> bool {
+    pub(in crate::ops) fn fits(&self, agent: &Agent) -> bool {
         fn among<T: PartialEq>(wanted: &[T], value: &T) -> bool {
             wanted.is_empty() || wanted.contains(value)
         }

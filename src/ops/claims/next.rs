@@ -5,7 +5,7 @@ use crate::claim::Lease;
 use crate::error::{Code, Error, Result};
 use crate::id::TaskId;
 use crate::ops::runs::alive;
-use crate::ops::tasks::{choose, is_within, move_task, not_ready, open_parts, told};
+use crate::ops::tasks::{choose, expired, is_within, move_task, not_ready, open_parts, told};
 use crate::ops::{Context, require};
 use crate::store::{Filter, Transaction};
 use crate::task::graph::Conflict;
@@ -113,31 +113,14 @@ fn free_expired(
     scope: Option<TaskId>,
     caller: &Caller,
 ) -> Result<Vec<TaskId>> {
-    let over = expired(transaction, scope, caller)?;
+    let over = expired(transaction, scope, &caller.now)?.into_iter();
+    let over: Vec<TaskId> = over.map(|claim| claim.task).collect();
     for id in &over {
         end(transaction, *id, caller)?;
         for task in transaction.readable(&[*id])? {
             if task.status == Status::Active {
                 move_task(transaction, task, Status::Pending, &caller.now)?;
             }
-        }
-    }
-    Ok(over)
-}
-
-fn expired(
-    transaction: &dyn Transaction,
-    scope: Option<TaskId>,
-    caller: &Caller,
-) -> Result<Vec<TaskId>> {
-    let mut over = Vec::new();
-    for claim in transaction.expired_claims(&caller.now)? {
-        let is_in_scope = match scope {
-            Some(scope) => is_within(transaction, claim.task, scope)?,
-            None => true,
-        };
-        if is_in_scope {
-            over.push(claim.task);
         }
     }
     Ok(over)

@@ -1,6 +1,6 @@
 //! Executions in the form of the specification.
 
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 use serde_json::Value;
 
 use crate::error::Result;
@@ -28,26 +28,11 @@ pub(crate) struct Executions {
     total: u64,
 }
 
-/// Which executions to list.
-#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
-#[derive(Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub(crate) struct Listing {
-    limit: u32,
-    /// With this status.
-    status: Option<RunStatus>,
-    /// By this agent.
-    agent: Option<String>,
-}
-
-pub(crate) fn list(surroundings: &Surroundings, listing: Listing) -> Result<Executions> {
+pub(crate) fn list(surroundings: &Surroundings, filter: RunFilter) -> Result<Executions> {
     let filter = RunFilter {
         user: surroundings.rights.user.clone(),
-        agent: listing.agent,
-        status: listing.status,
         kind: Some(RunKind::Execution),
-        limit: listing.limit,
-        ..RunFilter::default()
+        ..filter
     };
     let listed = runs::list(surroundings, &filter)?;
     Ok(Executions {

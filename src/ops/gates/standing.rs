@@ -6,7 +6,9 @@ use serde::Serialize;
 
 use super::Extent;
 use crate::error::Result;
-use crate::gate::{Criterion, Failure, Freshness, Gate, Gates, Present, Record, freshness};
+use crate::gate::{
+    Criterion, Failure, Freshness, Gate, Gates, Present, ROUNDS_MAX, Record, freshness,
+};
 use crate::id::TaskId;
 use crate::ops::tasks::One;
 use crate::ops::trust::{Item, Trust};
@@ -26,6 +28,8 @@ pub(crate) struct TaskGates {
     pub(crate) worktree: Option<String>,
     /// True when every gate that it needs has passed and nothing of that is stale.
     pub(crate) passed: bool,
+    /// How each gate stands, in their order; none when none was set.
+    pub(crate) states: Option<Vec<GateState>>,
     /// The gates that it needs.
     pub(crate) required: Vec<Gate>,
     /// Gates that were set.
@@ -34,6 +38,8 @@ pub(crate) struct TaskGates {
     pub(crate) stale: Vec<Gate>,
     /// How often a gate has failed, up to the last round.
     pub(crate) round: u32,
+    /// Most rounds that there are.
+    pub(crate) rounds_max: u32,
     /// Each failure, oldest first.
     pub(crate) failures: Vec<Failure>,
     /// Its acceptance criteria, in order.
@@ -42,8 +48,6 @@ pub(crate) struct TaskGates {
     pub(crate) tree: Option<Seen>,
     #[serde(skip)]
     rounds_exceeded: bool,
-    #[serde(skip)]
-    are_used: bool,
     #[serde(skip)]
     unknown: Vec<Gate>,
 }
@@ -132,6 +136,30 @@ pub(crate) enum CriterionState {
     Proven,
 }
 
+impl GateState {
+    fn new(record: Option<&Record>, is_needed: bool, is_stale: bool) -> GateState {
+        match record {
+            Some(record) if !record.passed => GateState::Failed,
+            Some(_) if is_stale => GateState::Stale,
+            Some(record) if record.forced => GateState::Forced,
+            Some(_) => GateState::Passed,
+            None if is_needed => GateState::Open,
+            None => GateState::Optional,
+        }
+    }
+
+    /// Returns how the gates of a task stand, in their order; none when none was set.
+    pub(in crate::ops) fn all(gates: &Gates, stale: &[Gate]) -> Option<Vec<GateState>> {
+        let state = |gate: &Gate| {
+            let record = gates.gates.get(gate);
+            GateState::new(record, gates.needs(*gate), stale.contains(gate))
+        };
+        gates
+            .are_used()
+            .then(|| Gate::ALL.iter().map(state).collect())
+    }
+}
+
 impl TaskGates {
     pub(crate) fn rounds_exceeded(&self) -> bool {
         self.rounds_exceeded
@@ -181,14 +209,8 @@ impl TaskGates {
     }
 
     pub(crate) fn state(&self, gate: Gate) -> GateState {
-        match self.gates.get(&gate) {
-            Some(record) if !record.passed => GateState::Failed,
-            Some(_) if self.stale.contains(&gate) => GateState::Stale,
-            Some(record) if record.forced => GateState::Forced,
-            Some(_) => GateState::Passed,
-            None if self.required.contains(&gate) => GateState::Open,
-            None => GateState::Optional,
-        }
+        let is_needed = self.required.contains(&gate);
+        GateState::new(self.gates.get(&gate), is_needed, self.stale.contains(&gate))
     }
 
     /// Says in few words how the task stands; none when it neither uses gates nor has criteria
@@ -196,9 +218,10 @@ impl TaskGates {
     pub(crate) fn summary(&self) -> Option<Summary> {
         let is_told = |one: &CriterionStanding| one.command.is_some() || one.record.is_some();
         let has_criteria = self.criteria.iter().any(is_told);
-        let gates = Gate::ALL.into_iter().filter(|_| self.are_used);
+        let are_used = self.states.is_some();
+        let gates = Gate::ALL.into_iter().filter(|_| are_used);
         let criteria = self.criteria.iter().filter(|_| has_criteria);
-        (self.are_used || has_criteria).then(|| Summary {
+        (are_used || has_criteria).then(|| Summary {
             passed: self.passed,
             gates: crate::build_map(gates.map(|gate| (gate, self.state(gate)))),
             criteria: criteria.map(|one| one.state).collect(),
@@ -275,10 +298,11 @@ pub(in crate::ops) fn standing(
         passed: gates.open().is_empty() && !stale.iter().any(|gate| gates.needs(*gate)),
         required: gates.needed(),
         unknown: passed_and(&gates, &present, Freshness::Unknown),
+        states: GateState::all(&gates, &stale),
         stale,
         criteria: criteria(task, &gates, &present),
         rounds_exceeded: gates.rounds_exceeded(),
-        are_used: gates.are_used(),
+        rounds_max: ROUNDS_MAX,
         round: gates.round,
         gates: gates.gates,
         failures: gates.failures,

@@ -1,18 +1,21 @@
 //! The whole hand-over for an agent that begins with an empty context.
 
+use std::path::Path;
+
 use serde::Serialize;
 
-use super::few::{Few, Size, fit};
-use super::overview::{Collected, Overview};
+use super::few::{Cut, Few, Size, cut, fit};
+use super::overview::{self, Overview};
 use crate::error::Result;
-use crate::estimate;
-use crate::gate::{Gate, Gates};
+use crate::estimate::one_line;
+use crate::gate::Gate;
 use crate::id::TaskId;
-use crate::manifest::{Entry, log};
+use crate::manifest::log;
 use crate::ops::Context;
-use crate::ops::tasks::{Below, Ready, is_within};
+use crate::ops::tasks::{Below, is_within, waiting_for};
 use crate::session::{Session, SessionStatus};
 use crate::store::Transaction;
+use crate::task::graph::Problem;
 use crate::task::{Note, Status, Task, TaskView};
 use crate::workspace::OUTPUT_DIR;
 
@@ -24,6 +27,10 @@ const TASKS_MAX: u32 = 60;
 const NEEDS_SHOWN: usize = 5;
 /// Most notes of a session.
 const NOTES_SHOWN: usize = 3;
+/// Most findings of an entry.
+const FINDINGS_SHOWN: usize = 7;
+/// Longest name of an output file, in characters.
+const FILE_MAX: usize = 160;
 /// How much longer than a title the description of the goal may be.
 const GOAL: usize = 10;
 
@@ -68,7 +75,6 @@ pub(crate) struct Goal {
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Finished {
-    /// The task.
     #[serde(flatten)]
     pub(crate) task: TaskView,
     /// The entry of its agent.
@@ -85,7 +91,7 @@ pub(crate) struct Finished {
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[derive(Debug, Serialize)]
 pub(crate) struct OpenSession {
-    /// The session, its texts cut, with its last notes, the last first.
+    /// The session with its last notes, the last first.
     #[serde(flatten)]
     pub(crate) session: Session,
     /// The task that is worked on now.
@@ -97,7 +103,6 @@ pub(crate) struct OpenSession {
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Waiting {
-    /// The task.
     #[serde(flatten)]
     pub(crate) task: TaskView,
     /// What has to be done first; nothing when it waits for its own parts.
@@ -126,61 +131,69 @@ pub(crate) struct GateState {
     pub(crate) failures: usize,
 }
 
-/// Everything that a brief is cut from.
-struct Found {
-    at: String,
-    collected: Collected,
-    done: Vec<(Task, Option<Entry>)>,
-    sessions: Vec<(Session, Option<Task>)>,
-    waiting: Vec<(Task, Vec<TaskId>)>,
-    held_up: Vec<Task>,
-    notes: Vec<(TaskId, Note)>,
-    gates: Vec<(TaskId, Gates)>,
+cut! {
+    Brief: overview goal done sessions waiting held_up notes gates;
+    Finished: task key_findings;
+    OpenSession: session task;
+    Waiting: task;
+    Noted: note;
+    GateState: ;
+}
+
+impl Cut for Goal {
+    fn cut(&mut self, size: Size) {
+        self.description = one_line(&self.description, size.text * GOAL);
+        self.acceptance.cut(size);
+    }
 }
 
 /// Writes the hand-over of an epic, or of the whole workspace.
 pub(crate) fn brief(context: &mut Context, part: Below) -> Result<Brief> {
     let epic = part.epic;
-    let collected = Collected::read(context, epic, TASKS_MAX)?;
+    let (overview, ready) = overview::read(context, epic)?;
     let (manifest, at) = (context.workspace.manifest()?, context.now());
-    let found = context.read(|transaction| {
-        let read = |status| -> Result<Vec<Task>> {
-            transaction.readable(&transaction.recent(epic, status, TASKS_MAX)?)
+    context.read(|transaction| {
+        let read = |status: &[Status]| -> Result<Vec<Task>> {
+            let mut tasks = Vec::new();
+            for status in status {
+                let ids = transaction.recent(epic, *status, TASKS_MAX)?;
+                tasks.extend(transaction.readable(&ids)?);
+            }
+            Ok(tasks)
         };
-        let done = read(Status::Done)?;
-        let ids: Vec<TaskId> = done.iter().map(|task| task.id).collect();
-        let latest = log::latest_for(&manifest, &ids, |_, _| true)?;
-        let mut held_up = Vec::new();
-        for status in [Status::Blocked, Status::Review, Status::Paused] {
-            held_up.extend(read(status)?);
-        }
-        let mut found = Found {
+        let aside = [Status::Blocked, Status::Review, Status::Paused];
+        let (done, pending) = (read(&[Status::Done])?, read(&[Status::Pending])?);
+        let (active, held_up) = (read(&[Status::Active])?, read(&aside)?);
+        let epic_task = epic.map(|id| transaction.readable(&[id])).transpose()?;
+        let epic_task = epic_task.unwrap_or_default();
+        let all = [&epic_task, &active, &pending, &held_up, &done];
+        let all: Vec<&Task> = all.into_iter().flatten().collect();
+        let n_waiting = overview
+            .count(Status::Pending)
+            .saturating_sub(overview.ready.total);
+        let n_held_up = aside.map(|status| overview.count(status)).iter().sum();
+        let answer = Brief {
             at,
-            waiting: waiting(transaction, read(Status::Pending)?, &collected.ready)?,
-            done: done
-                .into_iter()
-                .map(|task| (latest.entry(task.id).cloned(), task))
-                .map(|(entry, task)| (task, entry))
-                .collect(),
-            sessions: sessions(transaction, epic)?,
-            held_up,
-            collected,
-            notes: Vec::new(),
-            gates: Vec::new(),
+            goal: epic_task.first().map(|epic| Goal {
+                description: epic.description.clone(),
+                acceptance: epic.acceptance.clone(),
+            }),
+            notes: notes(&all).into(),
+            gates: gates(transaction, &all)?.into(),
+            sessions: sessions(transaction, epic)?.into(),
+            waiting: waiting(transaction, &pending, &ready.problems, n_waiting)?,
+            held_up: Few::new(held_up.into_iter().map(TaskView::from).collect(), n_held_up),
+            done: Few::new(finished(&manifest, done)?, overview.count(Status::Done)),
+            overview,
         };
-        found.look_closer(transaction)?;
-        Ok(found)
-    })?;
-    Ok(fit(TOKENS, |size| found.cut(size)))
+        Ok(fit(TOKENS, answer))
+    })
 }
 
 /// Reads the open sessions that work in an epic or around it, with what is in focus.
-fn sessions(
-    transaction: &dyn Transaction,
-    epic: Option<TaskId>,
-) -> Result<Vec<(Session, Option<Task>)>> {
+fn sessions(transaction: &dyn Transaction, epic: Option<TaskId>) -> Result<Vec<OpenSession>> {
     let mut found = Vec::new();
-    for session in transaction.sessions(Some(SessionStatus::Open))? {
+    for mut session in transaction.sessions(Some(SessionStatus::Open))? {
         let near = match (epic, session.scope) {
             (Some(epic), Some(scope)) => {
                 is_within(transaction, scope, epic)? || is_within(transaction, epic, scope)?
@@ -188,157 +201,92 @@ fn sessions(
             _ => true,
         };
         if near {
+            session.notes.reverse();
+            session.notes.truncate(NOTES_SHOWN);
             let focus: Vec<TaskId> = session.focus.into_iter().collect();
-            let focus = transaction.readable(&focus)?.pop();
-            found.push((session, focus));
+            let task = transaction.readable(&focus)?.pop().map(TaskView::from);
+            found.push(OpenSession { session, task });
         }
     }
     Ok(found)
 }
 
-/// Finds what each pending task that is not ready waits for.
+/// Finds what each pending task that is not ready waits for. Of more than were read, `n_waiting` wait.
 fn waiting(
     transaction: &dyn Transaction,
-    pending: Vec<Task>,
-    ready: &Ready,
-) -> Result<Vec<(Task, Vec<TaskId>)>> {
+    pending: &[Task],
+    problems: &[Problem],
+    n_waiting: usize,
+) -> Result<Few<Waiting>> {
     let mut waiting = Vec::new();
     for task in pending {
-        if task.kind.is_epic() || ready.tasks.iter().any(|other| other.task.id == task.id) {
+        if task.kind.is_epic() || transaction.is_ready(task.id)? {
             continue;
         }
-        let mut needs = Vec::new();
-        for need in &task.depends {
-            if transaction.status(*need)? != Some(Status::Done) {
-                needs.push(*need);
-            }
-        }
-        waiting.push((task, needs));
+        let mut waits_for = waiting_for(transaction, task)?;
+        waits_for.truncate(NEEDS_SHOWN);
+        waiting.push(Waiting {
+            stuck: problems.iter().any(|one| one.tasks.contains(&task.id)),
+            task: task.clone().into(),
+            waits_for,
+        });
     }
-    waiting.sort_unstable_by_key(|(task, _)| task.id);
-    Ok(waiting)
+    waiting.sort_unstable_by_key(|one| one.task.id);
+    match pending.len() < TASKS_MAX as usize {
+        true => Ok(waiting.into()),
+        false => Ok(Few::new(waiting, n_waiting)),
+    }
 }
 
-impl Found {
-    /// Reads notes and gates of the tasks that are shown.
-    fn look_closer(&mut self, transaction: &dyn Transaction) -> Result<()> {
-        let (facts, mut notes, mut gates) = (&self.collected.facts, Vec::new(), Vec::new());
-        let active = facts.active.iter().map(|working| &working.task);
-        let done = self.done.iter().map(|(task, _)| task);
-        let others = self.collected.first.iter().chain(&self.held_up);
-        let tasks = facts.epic.iter().chain(active).chain(others).chain(done);
-        let mut ids: Vec<TaskId> = tasks.clone().map(|task| task.id).collect();
-        ids.sort_unstable();
-        ids.dedup();
-        // Damaged ones are left out.
-        let all_gates = transaction.gates_of(&ids)?;
-        for task in tasks {
-            notes.extend(task.notes.iter().map(|note| (task.id, note.clone())));
-            let set = all_gates.get(&task.id).cloned().unwrap_or_default();
-            if !set.gates.is_empty() || !set.failures.is_empty() {
-                gates.push((task.id, set));
-            }
+fn finished(manifest: &Path, done: Vec<Task>) -> Result<Vec<Finished>> {
+    let ids: Vec<TaskId> = done.iter().map(|task| task.id).collect();
+    let latest = log::latest_for(manifest, &ids, |_, _| true)?;
+    let finished = done.into_iter().map(|task| {
+        let entry = latest.entry(task.id);
+        let file = entry.map(|entry| one_line(&entry.file, FILE_MAX));
+        let mut key_findings = entry.map_or(Vec::new(), |entry| entry.key_findings.clone());
+        key_findings.truncate(FINDINGS_SHOWN);
+        Finished {
+            task: task.into(),
+            entry: entry.map(|entry| entry.id.clone()),
+            file: file.map(|file| format!("{OUTPUT_DIR}/{file}")),
+            key_findings,
         }
-        notes.sort_by(|a: &(TaskId, Note), b| b.1.at.cmp(&a.1.at));
-        (self.notes, self.gates) = (notes, gates);
-        Ok(())
-    }
+    });
+    Ok(finished.collect())
+}
 
-    fn cut(&self, size: Size) -> Brief {
-        let (facts, ready) = (&self.collected.facts, &self.collected.ready);
-        let n_pending = facts.count(Status::Pending);
-        let n_held_up = [Status::Blocked, Status::Review, Status::Paused];
-        let n_held_up = n_held_up.map(|status| facts.count(status)).iter().sum();
-        let goal = |epic: &Task| Goal {
-            description: estimate::one_line(&epic.description, size.text * GOAL),
-            acceptance: size.few(&epic.acceptance, 0, |text| size.cut(text)).shown,
+fn notes(tasks: &[&Task]) -> Vec<Noted> {
+    let notes = tasks.iter().flat_map(|task| {
+        let noted = |note: &Note| Noted {
+            task: task.id,
+            note: note.clone(),
         };
-        Brief {
-            at: self.at.clone(),
-            overview: self.collected.overview(size),
-            goal: facts.epic.as_ref().map(goal),
-            done: size.few(&self.done, facts.count(Status::Done), |(task, entry)| {
-                finished(task, entry.as_ref(), size)
-            }),
-            sessions: size.few(&self.sessions, self.sessions.len(), |(session, focus)| {
-                open_session(session, focus.as_ref(), size)
-            }),
-            waiting: size.few(
-                &self.waiting,
-                n_pending
-                    .saturating_sub(facts.n_ready(ready))
-                    .min(self.n_waiting(n_pending)),
-                |(task, needs)| Waiting {
-                    task: size.view(task),
-                    waits_for: needs.iter().copied().take(NEEDS_SHOWN).collect(),
-                    stuck: ready
-                        .problems
-                        .iter()
-                        .any(|one| one.tasks.contains(&task.id)),
-                },
-            ),
-            held_up: size.few(&self.held_up, n_held_up, |task| size.view(task)),
-            notes: size.few(&self.notes, self.notes.len(), |(task, note)| Noted {
-                task: *task,
-                note: cut_note(note, size),
-            }),
-            gates: size.few(&self.gates, self.gates.len(), |(task, gates)| GateState {
-                task: *task,
-                passed: passed(gates),
-                failures: gates.failures.len(),
-            }),
-        }
-    }
-
-    /// Returns how many tasks wait: all that were read, if all were.
-    fn n_waiting(&self, n_pending: usize) -> usize {
-        match n_pending <= TASKS_MAX as usize {
-            true => self.waiting.len(),
-            false => n_pending,
-        }
-    }
+        task.notes.iter().map(noted)
+    });
+    let mut notes: Vec<Noted> = notes.collect();
+    notes.sort_by(|a, b| b.note.at.cmp(&a.note.at));
+    notes
 }
 
-fn finished(task: &Task, entry: Option<&Entry>, size: Size) -> Finished {
-    let findings = entry
-        .map(|entry| entry.key_findings.as_slice())
-        .unwrap_or_default();
-    let n_findings = size.items.min(7);
-    Finished {
-        task: size.view(task),
-        entry: entry.map(|entry| entry.id.clone()),
-        file: entry.map(|entry| format!("{OUTPUT_DIR}/{}", size.cut(&entry.file))),
-        key_findings: findings
-            .iter()
-            .take(n_findings)
-            .map(|text| size.cut(text))
-            .collect(),
-    }
-}
-
-fn cut_note(note: &Note, size: Size) -> Note {
-    Note {
-        at: note.at.clone(),
-        by: size.cut(&note.by),
-        text: size.cut(&note.text),
-    }
-}
-
-fn open_session(session: &Session, focus: Option<&Task>, size: Size) -> OpenSession {
-    let notes = session.notes.iter().rev().take(NOTES_SHOWN);
-    OpenSession {
-        session: Session {
-            name: size.cut(&session.name),
-            holder: size.cut(&session.holder),
-            notes: notes.map(|note| cut_note(note, size)).collect(),
-            ..session.clone()
-        },
-        task: focus.map(|task| size.view(task)),
-    }
-}
-
-fn passed(gates: &Gates) -> Vec<&'static str> {
-    let is_passed = |gate: &Gate| gates.gates.get(gate).is_some_and(|record| record.passed);
-    let passed = Gate::ALL.into_iter().filter(is_passed);
-    passed.map(Gate::name).collect()
+/// Reads the gates of tasks; damaged ones are left out.
+fn gates(transaction: &dyn Transaction, tasks: &[&Task]) -> Result<Vec<GateState>> {
+    let mut ids: Vec<TaskId> = tasks.iter().map(|task| task.id).collect();
+    ids.sort_unstable();
+    let all = transaction.gates_of(&ids)?;
+    let set = tasks.iter().filter_map(|task| {
+        let gates = all.get(&task.id)?;
+        let is_passed = |gate: &Gate| gates.gates.get(gate).is_some_and(|record| record.passed);
+        let is_used = !gates.gates.is_empty() || !gates.failures.is_empty();
+        is_used.then(|| GateState {
+            task: task.id,
+            passed: Gate::ALL
+                .into_iter()
+                .filter(is_passed)
+                .map(Gate::name)
+                .collect(),
+            failures: gates.failures.len(),
+        })
+    });
+    Ok(set.collect())
 }

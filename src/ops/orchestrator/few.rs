@@ -2,12 +2,14 @@
 
 use serde::Serialize;
 
+use crate::claim::Claim;
 use crate::estimate;
-use crate::task::{Task, TaskView};
+use crate::session::Session;
+use crate::task::{Note, TaskView};
 
 /// The first of a list, and how long it is.
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
-#[derive(Clone, Debug, Serialize)]
+#[derive(Debug, Serialize)]
 pub(crate) struct Few<T> {
     /// The first of them.
     pub(crate) shown: Vec<T>,
@@ -16,10 +18,15 @@ pub(crate) struct Few<T> {
 }
 
 impl<T> Few<T> {
-    /// Makes the list of what is shown out of so many.
-    pub(super) fn of(shown: Vec<T>, total: usize) -> Few<T> {
+    pub(super) fn new(shown: Vec<T>, total: usize) -> Few<T> {
         let total = total.max(shown.len());
         Few { shown, total }
+    }
+}
+
+impl<T> From<Vec<T>> for Few<T> {
+    fn from(all: Vec<T>) -> Few<T> {
+        Few::new(all, 0)
     }
 }
 
@@ -32,49 +39,65 @@ pub(super) struct Size {
     pub(super) text: usize,
 }
 
-/// From roomy to scarce.
-const SIZES: [Size; 6] = [
-    Size {
-        items: 12,
-        text: 160,
-    },
-    Size {
-        items: 8,
-        text: 100,
-    },
-    Size { items: 5, text: 72 },
-    Size { items: 3, text: 40 },
-    Size { items: 2, text: 20 },
-    Size { items: 1, text: 12 },
-];
+/// Members and characters, from roomy to scarce.
+const SIZES: [(usize, usize); 6] = [(12, 160), (8, 100), (5, 72), (3, 40), (2, 20), (1, 12)];
 
-impl Size {
-    pub(super) fn view(self, task: &Task) -> TaskView {
-        TaskView {
-            id: task.id,
-            title: self.cut(&task.title),
-            status: task.status,
-            priority: task.priority,
-        }
-    }
+/// An answer, or a part of one, of which less can be shown. Texts become one line, without what steers a screen.
+pub(super) trait Cut {
+    fn cut(&mut self, size: Size);
+}
 
-    /// Makes one line of a text and cuts it. What steers a screen goes.
-    pub(super) fn cut(self, text: &str) -> String {
-        estimate::one_line(text, self.text)
-    }
-
-    /// Cuts a list.
-    pub(super) fn few<T, U>(self, all: &[T], total: usize, make: impl Fn(&T) -> U) -> Few<U> {
-        Few::of(all.iter().take(self.items).map(make).collect(), total)
+impl Cut for String {
+    fn cut(&mut self, size: Size) {
+        *self = estimate::one_line(self, size.text);
     }
 }
 
-/// Makes the roomiest answer that has at most so many tokens as JSON; the scarcest if none fits.
-pub(super) fn fit<T: Serialize>(tokens: usize, make: impl Fn(Size) -> T) -> T {
-    let [rooms @ .., scarcest] = SIZES;
-    let fitting = rooms
-        .into_iter()
-        .map(&make)
-        .find(|answer| estimate::tokens_of(answer) <= tokens);
-    fitting.unwrap_or_else(|| make(scarcest))
+impl<T: Cut> Cut for Option<T> {
+    fn cut(&mut self, size: Size) {
+        self.iter_mut().for_each(|one| one.cut(size));
+    }
+}
+
+impl<T: Cut> Cut for Vec<T> {
+    fn cut(&mut self, size: Size) {
+        self.truncate(size.items);
+        self.iter_mut().for_each(|one| one.cut(size));
+    }
+}
+
+impl<T: Cut> Cut for Few<T> {
+    fn cut(&mut self, size: Size) {
+        self.shown.cut(size);
+    }
+}
+
+/// Says which fields of a type are cut.
+macro_rules! cut {
+    ($($type:ty: $($field:ident)*;)+) => {
+        $(impl $crate::ops::orchestrator::few::Cut for $type {
+            fn cut(&mut self, _size: $crate::ops::orchestrator::few::Size) {
+                $(self.$field.cut(_size);)*
+            }
+        })+
+    };
+}
+pub(super) use cut;
+
+cut! {
+    TaskView: title;
+    Claim: holder;
+    Note: by text;
+    Session: name holder notes;
+}
+
+/// Cuts an answer until it has at most so many tokens as JSON; to the scarcest if nothing else fits.
+pub(super) fn fit<T: Cut + Serialize>(tokens: usize, mut answer: T) -> T {
+    for (items, text) in SIZES {
+        answer.cut(Size { items, text });
+        if estimate::tokens_of(&answer) <= tokens {
+            break;
+        }
+    }
+    answer
 }

@@ -4,10 +4,10 @@ use std::path::Path;
 
 use serde::Serialize;
 
-use super::few::Size;
+use super::few::{Few, cut};
 use super::scope::Scope;
 use crate::error::Result;
-use crate::manifest::{Draft, Entry, Status, log};
+use crate::manifest::{Draft, Status, log};
 
 /// Most entries that are kept.
 const KEPT: usize = 12;
@@ -16,7 +16,7 @@ const NEEDS_SHOWN: usize = 3;
 
 /// An entry that something has to follow.
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
-#[derive(Clone, Debug, Serialize)]
+#[derive(Debug, Serialize)]
 pub(crate) struct Followup {
     /// Id of the entry.
     pub(crate) entry: String,
@@ -24,20 +24,19 @@ pub(crate) struct Followup {
     pub(crate) needs: Vec<String>,
 }
 
-/// The newest entries with open follow-ups, and how many there are.
-pub(super) struct Open {
-    pub(super) entries: Vec<Entry>,
-    pub(super) total: usize,
-}
+cut! { Followup: entry needs; }
 
 /// Reads the open follow-ups of a scope, the newest first.
-pub(super) fn open(manifest: &Path, scope: &Scope<'_>) -> Result<Open> {
-    let mut newest = log::newest(manifest, KEPT, |draft| is_open(scope, draft))?;
-    newest.entries.reverse();
-    Ok(Open {
-        entries: newest.entries,
-        total: newest.total,
-    })
+pub(super) fn open(manifest: &Path, scope: &Scope<'_>) -> Result<Few<Followup>> {
+    let newest = log::newest(manifest, KEPT, |draft| is_open(scope, draft))?;
+    let followups = newest.entries.into_iter().rev().map(|entry| {
+        let needs = entry.needs_followup.iter().take(NEEDS_SHOWN);
+        Followup {
+            needs: needs.map(ToString::to_string).collect(),
+            entry: entry.id,
+        }
+    });
+    Ok(Few::new(followups.collect(), newest.total))
 }
 
 /// A follow-up is open while its task is; a reason while a task that the entry is linked to is.
@@ -60,14 +59,4 @@ fn is_open(scope: &Scope<'_>, draft: &Draft<'_>) -> Result<bool> {
         }
     }
     Ok(false)
-}
-
-impl Followup {
-    pub(super) fn new(entry: &Entry, size: Size) -> Followup {
-        let needs = entry.needs_followup.iter().take(NEEDS_SHOWN);
-        Followup {
-            entry: size.cut(&entry.id),
-            needs: needs.map(|need| size.cut(&need.to_string())).collect(),
-        }
-    }
 }

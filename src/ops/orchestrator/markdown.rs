@@ -1,10 +1,11 @@
-//! A brief as Markdown, for people and for agents that begin anew.
+//! Overviews and briefs as Markdown, for people and for agents that begin anew.
 
 use std::fmt::Write;
 use std::path::Path;
 
 use super::brief::{Brief, Finished, OpenSession, Waiting};
 use super::few::Few;
+use super::overview::{Overall, Overview, Start};
 use crate::error::{Code, Error, Result};
 use crate::ops::Context;
 use crate::task::{Note, TaskView};
@@ -27,79 +28,112 @@ pub(crate) fn write_brief(context: &Context, path: &Path, brief: &Brief) -> Resu
             return Err(Error::new(Code::Exists, message).fix(other));
         }
     }
-    file::write_whole(&path, &markdown(brief))
+    file::write_whole(&path, &brief_text(brief))
 }
 
-/// Writes a brief as Markdown.
-pub(crate) fn markdown(brief: &Brief) -> String {
-    let (mut text, overview) = (format!("{MARK}\n"), &brief.overview);
-    head(&mut text, brief);
+/// Writes what an orchestrating agent needs to begin.
+pub(crate) fn start_text(start: &Start) -> String {
+    let overview = &start.overview;
+    head(overview, "", "") + &work(overview) + &first(overview)
+}
+
+/// Writes where everything stands.
+pub(crate) fn status_text(overall: &Overall) -> String {
+    let overview = &overall.overview;
+    let mut text = head(overview, "", "");
+    section(&mut text, "Epics", &overall.epics, |one| {
+        format!("{}: {} of {} done", line(&one.task), one.done, one.total)
+    });
+    text += &work(overview);
+    section(&mut text, "Last entries", &overall.entries, |one| {
+        format!("{}: {}, {}", one.id, one.status, one.title)
+    });
+    text + &first(overview)
+}
+
+/// Writes a brief.
+pub(crate) fn brief_text(brief: &Brief) -> String {
+    let overview = &brief.overview;
+    let at = format!("At {}, ", brief.at);
+    let mut text = format!("{MARK}\n{}", head(overview, "Hand-over: ", &at));
+    if let Some(goal) = &brief.goal {
+        if !goal.description.is_empty() {
+            let _ = write!(text, "\n> {}\n", goal.description);
+        }
+        let bullets = goal.acceptance.iter().map(|one| format!("- {one}\n"));
+        let bullets: String = bullets.collect();
+        if !bullets.is_empty() {
+            let _ = write!(text, "\nAccepted when:\n\n{bullets}");
+        }
+    }
     section(&mut text, "Done", &brief.done, finished);
     section(&mut text, "Open sessions", &brief.sessions, session);
-    section(&mut text, "Active", &overview.standing.active, |one| {
-        let holder = one.holder.iter().map(|name| format!(", held by {name}"));
-        let entry = one
-            .entry
-            .iter()
-            .map(|status| format!(", its entry says {status}"));
-        let more: String = holder.chain(entry).collect();
-        format!("{}{more}", line(&one.task))
-    });
-    section(&mut text, "Ready, most urgent first", &overview.ready, line);
+    text += &work(overview);
     section(&mut text, "Waiting", &brief.waiting, waiting);
     section(&mut text, "Set aside", &brief.held_up, |one| {
         format!("{}: {}", line(one), one.status)
-    });
-    section(&mut text, "To follow", &overview.followups, |one| {
-        format!("{}: {}", one.entry, one.needs.join(", "))
     });
     section(&mut text, "Notes", &brief.notes, |note| {
         let Note { at, by, text } = &note.note;
         format!("{at} {} ({by}): {text}", note.task)
     });
     section(&mut text, "Gates", &brief.gates, |one| {
-        let passed = if one.passed.is_empty() {
-            "none".to_string()
-        } else {
-            one.passed.join(", ")
+        let passed = match one.passed.is_empty() {
+            true => "none".to_string(),
+            false => one.passed.join(", "),
         };
         format!("{}: passed {passed}; failures {}", one.task, one.failures)
     });
-    next(&mut text, brief);
+    let first = &overview.recommended;
+    let (action, reason, command) = (first.action, &first.reason, &first.command);
+    let again = format!("cleo orchestrator start{}", overview.option());
+    let _ = write!(
+        text,
+        "\n## Next\n\n{action}, because {reason}:\n\n```sh\n{command}\n```\n\nAfter that, and whenever in \
+         doubt:\n\n```sh\n{again}\n```\n"
+    );
     text
 }
 
-fn head(text: &mut String, brief: &Brief) {
-    let standing = &brief.overview.standing;
-    let title = standing.epic.as_ref().map(line);
+fn head(overview: &Overview, before: &str, at: &str) -> String {
+    let title = overview.epic.as_ref().map(line);
     let title = title.unwrap_or_else(|| "all work".to_string());
-    let states: Vec<String> = standing
-        .state
-        .iter()
-        .map(|(status, n)| format!("{n} {status}"))
-        .collect();
+    let states = overview.state.iter();
+    let states: Vec<String> = states.map(|(status, n)| format!("{n} {status}")).collect();
     let standing = match states.is_empty() {
         true => "there are no tasks".to_string(),
         false => format!(
             "{} percent are done: {}",
-            standing.percent,
+            overview.percent,
             states.join(", ")
         ),
     };
-    let _ = writeln!(text, "# Hand-over: {title}\n\nAt {}, {standing}.", brief.at);
-    if let Some(goal) = &brief.goal {
-        if !goal.description.is_empty() {
-            let _ = write!(text, "\n> {}\n", goal.description);
-        }
-        let bullets: String = goal
-            .acceptance
-            .iter()
-            .map(|one| format!("- {one}\n"))
-            .collect();
-        if !bullets.is_empty() {
-            let _ = write!(text, "\nAccepted when:\n\n{bullets}");
-        }
-    }
+    format!("# {before}{title}\n\n{at}{standing}.\n")
+}
+
+fn work(overview: &Overview) -> String {
+    let mut text = String::new();
+    section(&mut text, "Active", &overview.active, |one| {
+        let holder = one.holder.iter().map(|name| format!(", held by {name}"));
+        let entry = one.entry.iter();
+        let entry = entry.map(|status| format!(", its entry says {status}"));
+        line(&one.task) + &holder.chain(entry).collect::<String>()
+    });
+    section(&mut text, "Ready, most urgent first", &overview.ready, line);
+    section(&mut text, "To follow", &overview.followups, |one| {
+        format!("{}: {}", one.entry, one.needs.join(", "))
+    });
+    section(
+        &mut text,
+        "Expired claims",
+        &overview.expired_claims,
+        |one| {
+            let holder = one.holder.as_deref().unwrap_or_default();
+            format!("{} of {holder}, {}", one.task, one.expires)
+        },
+    );
+    section(&mut text, "Problems", &overview.problems, String::clone);
+    text
 }
 
 /// Writes a part with its list; an empty one is left out.
@@ -153,19 +187,9 @@ fn waiting(one: &Waiting) -> String {
     format!("{}: {why}", line(&one.task))
 }
 
-fn next(text: &mut String, brief: &Brief) {
-    let scope = brief
-        .overview
-        .standing
-        .epic
-        .as_ref()
-        .map(|epic| format!(" --epic {}", epic.id))
-        .unwrap_or_default();
-    let recommended = &brief.overview.recommended;
-    let _ = write!(
-        text,
-        "\n## Next\n\n{}, because {}:\n\n```sh\n{}\n```\n\nAfter that, and whenever in doubt:\n\n\
-         ```sh\ncleo orchestrator start{scope}\n```\n",
-        recommended.action, recommended.reason, recommended.command
-    );
+/// Writes what comes first where the answer stands on a screen.
+fn first(overview: &Overview) -> String {
+    let first = &overview.recommended;
+    let (action, reason, command) = (first.action, &first.reason, &first.command);
+    format!("\n{action}, because {reason}\nnext: {command}\n")
 }

@@ -10,15 +10,9 @@ mod markdown;
 mod overview;
 mod recommend;
 mod scope;
-mod start;
-mod status;
 
 pub(crate) use brief::{Brief, brief};
 pub(crate) use budget::{State, limit};
-pub(crate) use context::{Measured, Source, ToCount, measure, measure_texts};
-pub(crate) use few::Few;
-pub(crate) use markdown::{markdown, write_brief};
-pub(crate) use overview::{Overview, Standing};
-pub(crate) use scope::Active;
-pub(crate) use start::{Start, start};
-pub(crate) use status::{Overall, status};
+pub(crate) use context::{Measured, ToCount, measure};
+pub(crate) use markdown::{brief_text, start_text, status_text, write_brief};
+pub(crate) use overview::{Overall, Start, start, status};

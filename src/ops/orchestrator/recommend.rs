@@ -2,13 +2,14 @@
 
 use serde::Serialize;
 
-use super::scope::Facts;
+use super::overview::Overview;
 use crate::error::quote;
 use crate::estimate::one_line;
 use crate::id::TaskId;
 use crate::manifest::Status as EntryStatus;
+use crate::ops::runs::alive::Left;
 use crate::ops::tasks::{Apart, Ready};
-use crate::task::Status;
+use crate::task::{Status, TaskView};
 
 /// How much of a name a reason repeats, in characters.
 const NAME: usize = 24;
@@ -17,7 +18,7 @@ const NAMED: usize = 5;
 
 /// An action, its reason, and the command that takes it.
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Debug, Default, Serialize)]
 pub(crate) struct Recommended {
     /// In a word: `resume`, `review`, `complete`, `reclaim`, `spawn`, `wait`, `unblock`, `close`, `plan` or `rest`.
     pub(crate) action: &'static str,
@@ -39,8 +40,13 @@ impl Recommended {
 
 /// Decides what comes first: what was broken off, what is finished, what is lost, what is ready, what
 /// runs, what is stuck, what is over.
-pub(super) fn recommend(facts: &Facts, ready: &Ready, apart: &Apart) -> Recommended {
-    broken_off(facts)
+pub(super) fn recommend(
+    facts: &Overview,
+    left: Option<&(TaskId, Left)>,
+    ready: &Ready,
+    apart: &Apart,
+) -> Recommended {
+    broken_off(left)
         .or_else(|| finished(facts))
         .or_else(|| lost(facts))
         .or_else(|| startable(facts, ready, apart))
@@ -50,8 +56,8 @@ pub(super) fn recommend(facts: &Facts, ready: &Ready, apart: &Apart) -> Recommen
 }
 
 /// What such a run holds nobody else can complete or claim, so it comes before all else.
-fn broken_off(facts: &Facts) -> Option<Recommended> {
-    let (task, left) = facts.left.as_ref()?;
+fn broken_off(left: Option<&(TaskId, Left)>) -> Option<Recommended> {
+    let (task, left) = left?;
     let run = quote(&left.run);
     let (action, foreign) = match left.is_own {
         true => ("resume", ""),
@@ -61,11 +67,9 @@ fn broken_off(facts: &Facts) -> Option<Recommended> {
     Some(Recommended::new(action, reason, left.way_on()))
 }
 
-fn finished(facts: &Facts) -> Option<Recommended> {
-    let done = facts.active.iter().find(|working| {
-        let entry = working.entry.as_ref();
-        entry.is_some_and(|(_, status)| *status == EntryStatus::Complete)
-    })?;
+fn finished(facts: &Overview) -> Option<Recommended> {
+    let mut active = facts.active.shown.iter();
+    let done = active.find(|one| one.entry == Some(EntryStatus::Complete))?;
     let id = done.task.id;
     let reason = format!("{id} has a complete entry in the manifest and is still active");
     Some(Recommended::new(
@@ -75,8 +79,8 @@ fn finished(facts: &Facts) -> Option<Recommended> {
     ))
 }
 
-fn lost(facts: &Facts) -> Option<Recommended> {
-    let claim = facts.ran_out.first()?;
+fn lost(facts: &Overview) -> Option<Recommended> {
+    let claim = facts.expired_claims.shown.first()?;
     let (id, holder) = (
         claim.task,
         one_line(claim.holder.as_deref().unwrap_or_default(), NAME),
@@ -89,7 +93,7 @@ fn lost(facts: &Facts) -> Option<Recommended> {
     ))
 }
 
-fn startable(facts: &Facts, ready: &Ready, apart: &Apart) -> Option<Recommended> {
+fn startable(facts: &Overview, ready: &Ready, apart: &Apart) -> Option<Recommended> {
     let Some(first) = apart.tasks.first() else {
         return crowded(facts, apart);
     };
@@ -101,9 +105,10 @@ fn startable(facts: &Facts, ready: &Ready, apart: &Apart) -> Option<Recommended>
         let (task, other) = (held.task, held.conflicts_with);
         reason += &format!("; {task} touches files of {other}");
     }
-    let command = match (apart.tasks.as_slice(), facts.root()) {
+    let command = match (apart.tasks.as_slice(), &facts.epic) {
         ([only], _) => format!("cleo spawn {only}"),
         (_, Some(epic)) => {
+            let epic = epic.id;
             format!("cleo orchestrator spawn --epic {epic} --wave --limit {NAMED}")
         }
         (several, None) => {
@@ -116,7 +121,7 @@ fn startable(facts: &Facts, ready: &Ready, apart: &Apart) -> Option<Recommended>
 }
 
 /// What is ready touches the files of tasks that are under way.
-fn crowded(facts: &Facts, apart: &Apart) -> Option<Recommended> {
+fn crowded(facts: &Overview, apart: &Apart) -> Option<Recommended> {
     let held = apart.conflicts.first()?;
     let (task, other) = (held.task, held.conflicts_with);
     let reason = format!("{task} is ready, but touches files that {other} works on");
@@ -124,9 +129,9 @@ fn crowded(facts: &Facts, apart: &Apart) -> Option<Recommended> {
     Some(Recommended::new("wait", reason, command))
 }
 
-fn running(facts: &Facts) -> Option<Recommended> {
+fn running(facts: &Overview) -> Option<Recommended> {
     let n_active = facts.count(Status::Active);
-    let first = facts.active.first()?.task.id;
+    let first = facts.active.shown.first()?.task.id;
     let reason = match n_active {
         1 => format!("nothing is ready until {first} is done"),
         n => format!("nothing is ready until one of {n} active tasks is done"),
@@ -135,7 +140,7 @@ fn running(facts: &Facts) -> Option<Recommended> {
     Some(Recommended::new("wait", reason, command))
 }
 
-fn stuck(facts: &Facts, ready: &Ready) -> Option<Recommended> {
+fn stuck(facts: &Overview, ready: &Ready) -> Option<Recommended> {
     if let Some(first) = ready.problems.first() {
         return Some(Recommended::new(
             "unblock",
@@ -162,13 +167,14 @@ fn stuck(facts: &Facts, ready: &Ready) -> Option<Recommended> {
     ))
 }
 
-fn over(facts: &Facts) -> Recommended {
+fn over(facts: &Overview) -> Recommended {
+    let is_closed = |epic: &TaskView| matches!(epic.status, Status::Done | Status::Cancelled);
     match &facts.epic {
-        Some(epic) if facts.total() == 0 && !epic.is_closed() => {
+        Some(epic) if facts.total == 0 && !is_closed(epic) => {
             let reason = format!("nothing is in {} yet", epic.id);
             Recommended::new("plan", reason, format!("cleo spawn {}", epic.id))
         }
-        Some(epic) if !epic.is_closed() => {
+        Some(epic) if !is_closed(epic) => {
             let reason = format!("everything in {} is done", epic.id);
             Recommended::new("close", reason, format!("cleo complete {}", epic.id))
         }
@@ -176,7 +182,7 @@ fn over(facts: &Facts) -> Recommended {
             let reason = format!("{} is {}", epic.id, epic.status);
             Recommended::new("rest", reason, "cleo orchestrator start".to_string())
         }
-        None if facts.total() == 0 => {
+        None if facts.total == 0 => {
             let reason = "there are no tasks yet".to_string();
             Recommended::new("plan", reason, "cleo add --help".to_string())
         }

@@ -1,21 +1,20 @@
 //! Runs on one line each, which says how far they are.
 
-mod found;
-
 use std::sync::Arc;
 
 use serde::Serialize;
 
-use self::found::{found, summary};
 use super::{name_epics, open};
 use crate::error::Result;
 use crate::ops::Context;
 use crate::ops::work::lock;
-use crate::run::RunKind;
 use crate::run::track::Track;
 use crate::run::view::RunRow;
-use crate::store::agency::{Agency, RunFilter};
+use crate::run::{RunKind, RunStatus};
+use crate::store::agency::{Agency, AgencyTransaction, RunFilter, RunPage};
 
+/// How many of the last runs are looked at for what happened today.
+const LOOKED_THROUGH: u32 = 500;
 /// Longest message in a row, in characters.
 const INPUT_MAX: usize = 300;
 
@@ -61,21 +60,17 @@ pub(crate) fn rows(context: &mut Context, mut wanted: RunFilter) -> Result<Rows>
         return Ok(Rows::default());
     };
     let transaction = agency.read()?;
-    let (runs, total) = found(&*transaction, &wanted)?;
+    let RunPage { runs, total } = transaction.runs(&wanted)?;
     let mut memory = lock(&memory);
-    let mut rows = Vec::with_capacity(runs.len());
+    let (mut rows, no_track) = (Vec::with_capacity(runs.len()), Track::default());
     for mut run in runs {
-        let is_over_tasks = matches!(run.kind, RunKind::Epic | RunKind::Tasks);
         run.output = None;
         run.input = run.input.chars().take(INPUT_MAX).collect();
-        rows.push(match is_over_tasks {
-            true => RunRow::new(
-                run.clone(),
-                memory.track(&*transaction, &run.id, &[])?,
-                &now,
-            ),
-            false => RunRow::new(run, &Track::default(), &now),
-        });
+        let track = match run.kind {
+            RunKind::Epic | RunKind::Tasks => memory.track(&*transaction, &run.id, &[])?,
+            _ => &no_track,
+        };
+        rows.push(RunRow::new(run, track, &now));
     }
     let summary = summary(&*transaction, wanted.user.as_ref(), &now)?;
     drop((memory, transaction));
@@ -85,4 +80,39 @@ pub(crate) fn rows(context: &mut Context, mut wanted: RunFilter) -> Result<Rows>
         total,
         summary,
     })
+}
+
+/// Counts how the runs of a user stand; without one, those of everybody.
+fn summary(
+    transaction: &dyn AgencyTransaction,
+    user: Option<&String>,
+    now: &str,
+) -> Result<Summary> {
+    let mut summary = Summary::default();
+    for tally in transaction.tallies(user.map(String::as_str))? {
+        match tally.status {
+            RunStatus::Running | RunStatus::Pending => summary.live += tally.runs,
+            RunStatus::Interrupted => summary.needs_you += tally.runs,
+            _ => {}
+        }
+    }
+    let filter = RunFilter {
+        user: user.cloned(),
+        limit: LOOKED_THROUGH,
+        ..RunFilter::default()
+    };
+    let day = now.get(..10).unwrap_or(now);
+    let today = transaction.runs(&filter)?.runs.into_iter();
+    for run in today.filter(|run| run.started_at.starts_with(day)) {
+        summary.today += 1;
+        summary.finished_today += u64::from(run.status == RunStatus::Completed);
+        summary.failed_today += u64::from(run.status == RunStatus::Failed);
+        summary.costs_told += u64::from(run.cost.is_some());
+        summary.cost_today = summary
+            .cost_today
+            .into_iter()
+            .chain(run.cost)
+            .reduce(|a, b| a + b);
+    }
+    Ok(summary)
 }

@@ -47,7 +47,7 @@ pub(crate) struct Said {
 
 /// One thing that was looked at.
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
-#[derive(Debug, Serialize)]
+#[derive(Debug, Default, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Check {
     /// What.
@@ -137,44 +137,31 @@ fn check(check: &str, ok: Option<bool>, text: String) -> Check {
         check: check.to_string(),
         ok,
         text,
-        command: None,
-        exit_code: None,
-        duration_ms: None,
+        ..Check::default()
     }
 }
 
 fn of_left(left: &Left) -> Vec<Check> {
     let violations = &left.found.verdict.violations;
-    let broken = |rule: &str| {
-        let found = violations.iter().filter(|one| one.rule == rule);
-        found
-            .map(|one| one.message.clone())
-            .collect::<Vec<_>>()
-            .join("; ")
-    };
-    let one = |name: &str, rule: &str, good: String| match broken(rule) {
-        wrong if wrong.is_empty() => check(name, Some(true), good),
-        wrong => check(name, Some(false), wrong),
+    let one = |name: &str, rule: &str, good: String| {
+        let broken = violations.iter().filter(|one| one.rule == rule);
+        let broken: Vec<&str> = broken.map(|one| one.message.as_str()).collect();
+        match broken.is_empty() {
+            true => check(name, Some(true), good),
+            false => check(name, Some(false), broken.join("; ")),
+        }
     };
     let bytes = left.text_bytes.map(|bytes| format!("{bytes} bytes"));
-    let digest = left
-        .found
-        .output_digest
-        .as_ref()
-        .map(|digest| format!("digest {digest}"));
-    let file = bytes
-        .into_iter()
-        .chain(digest)
-        .collect::<Vec<_>>()
-        .join(", ");
+    let digest = left.found.output_digest.as_ref();
+    let digest = digest.map(|digest| format!("digest {digest}"));
+    let file: Vec<String> = bytes.into_iter().chain(digest).collect();
     let entry = left.found.manifest_id.clone().unwrap_or_default();
     let mut checks = vec![
-        one("output file", "OUT-001", file),
+        one("output file", "OUT-001", file.join(", ")),
         one("manifest entry", "OUT-002", entry),
     ];
-    let others = violations
-        .iter()
-        .filter(|one| one.rule != "OUT-001" && one.rule != "OUT-002");
+    let is_other = |rule: &str| rule != "OUT-001" && rule != "OUT-002";
+    let others = violations.iter().filter(|one| is_other(&one.rule));
     checks.extend(others.map(|one| check(&one.rule, Some(false), one.message.clone())));
     checks
 }
@@ -198,6 +185,12 @@ fn of_gates(context: &mut Context, task: TaskId) -> Result<Vec<Check>> {
 }
 
 fn of_record(name: &str, record: &Record, is_stale: bool) -> Check {
+    let text = match (record.passed, is_stale) {
+        (true, true) => "files changed since",
+        (true, false) => "passed",
+        (false, _) => "failed",
+    };
+    let check = check(name, Some(record.passed && !is_stale), text.to_string());
     let command = record.evidence.iter().find_map(|one| match &one.proof {
         Piece::Command {
             command,
@@ -207,17 +200,15 @@ fn of_record(name: &str, record: &Record, is_stale: bool) -> Check {
         } => Some((command.clone(), *exit_code, *duration_ms)),
         _ => None,
     });
-    let text = match (record.passed, is_stale) {
-        (true, true) => "files changed since",
-        (true, false) => "passed",
-        (false, _) => "failed",
-    };
-    let mut check = check(name, Some(record.passed && !is_stale), text.to_string());
-    if let Some((command, exit_code, duration)) = command {
-        (check.command, check.exit_code) = (Some(command), exit_code);
-        check.duration_ms = Some(duration);
+    match command {
+        None => check,
+        Some((command, exit_code, duration_ms)) => Check {
+            command: Some(command),
+            exit_code,
+            duration_ms: Some(duration_ms),
+            ..check
+        },
     }
-    check
 }
 
 fn claims(left: &Left) -> Vec<String> {

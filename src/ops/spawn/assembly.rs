@@ -9,13 +9,14 @@ use crate::error::{Code, Error, Result};
 use crate::id;
 use crate::manifest::log::Latest;
 use crate::ops::Surroundings;
+use crate::ops::tasks::waiting_for;
 use crate::ops::trust::{Item, ItemKind, Trust};
 use crate::protocol::message::kind_of;
 use crate::protocol::{ProtocolFile, Situation, block};
 use crate::skill::Skill;
 use crate::spawn::{Input, Prepared, at_fault, prepare};
 use crate::store::Transaction;
-use crate::task::{Status, Task};
+use crate::task::Task;
 use crate::template::Bindings;
 use crate::workspace::Workspace;
 
@@ -154,12 +155,7 @@ impl Assembly<'_> {
         if task.is_closed() {
             warnings.push(format!("{} is {}", task.id, task.status));
         }
-        let mut open = Vec::new();
-        for need in &task.depends {
-            if self.transaction.status(*need)? != Some(Status::Done) {
-                open.push(*need);
-            }
-        }
+        let open = waiting_for(self.transaction, task)?;
         if !open.is_empty() {
             warnings.push(format!(
                 "{} depends on {}, not done yet",

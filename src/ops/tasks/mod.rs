@@ -17,17 +17,19 @@ pub(crate) use batch::{looked_at, read_batch};
 pub(crate) use change::{Updated, update};
 pub(super) use change::{change, check_graph, rehearse};
 pub(crate) use delete::{Delete, Deleted, delete};
-pub(super) use graph::choose;
 pub(crate) use graph::{
     Analysis, Apart, Direction, Next, Part, Ready, Waves, analyze, apart, drawing, find_ready,
     find_waves, neighbor_tree, next, ready, told, warn_of_stuck, waves,
 };
+pub(super) use graph::{choose, expired};
 pub(crate) use moves::{Cancel, Moved, Start, cancel, reopen, reviewing_run, start};
 pub(super) use moves::{
     finish, is_split, move_task, not_ready, open_parts, refuse_cancelled, refuse_open_parts,
+    waiting_for,
 };
 pub(in crate::ops) use patch::deserialize_given;
 pub(crate) use patch::{ListField, Patch};
+pub(in crate::ops) use read::warn_of_problems;
 pub(crate) use read::{
     Dependencies, HeldClaim, Links, Shown, TreeRow, deps, find, find_regex, list, list_or_find,
     show, tree,
@@ -111,6 +113,11 @@ pub(super) fn above(tasks: &dyn Tasks, id: TaskId) -> Result<Vec<TaskId>> {
         above.push(parent);
     }
     Ok(above)
+}
+
+/// Returns whether a task is within a scope; everything is within none.
+pub(super) fn is_in_scope(tasks: &dyn Tasks, id: TaskId, scope: Option<TaskId>) -> Result<bool> {
+    scope.map_or(Ok(true), |scope| is_within(tasks, id, scope))
 }
 
 fn exists(tasks: &dyn Tasks, id: TaskId) -> Result<bool> {

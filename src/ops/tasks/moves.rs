@@ -388,7 +388,8 @@ pub(super) fn early(tasks: &dyn Tasks, task: &Task) -> Result<Vec<String>> {
     Ok(open.into_iter().chain(missing).collect())
 }
 
-fn waiting_for(tasks: &dyn Tasks, task: &Task) -> Result<Vec<TaskId>> {
+/// Returns what a task depends on and is not done.
+pub(in crate::ops) fn waiting_for(tasks: &dyn Tasks, task: &Task) -> Result<Vec<TaskId>> {
     keep(task.depends.clone(), |id| {
         Ok(tasks.status(*id)? != Some(Status::Done))
     })

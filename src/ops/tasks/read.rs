@@ -6,16 +6,17 @@ use regex::RegexBuilder;
 use serde::Serialize;
 
 use super::graph::problems_around;
+use super::moves::waiting_for;
 use super::request::One;
 use crate::claim::Claim;
 use crate::error::{Code, Error, Result};
 use crate::id::TaskId;
-use crate::ops::agent_tasks::check_seen;
+use crate::ops::agent_tasks::seen_agent;
 use crate::ops::gates::{self, Summary};
 use crate::ops::{Context, require};
 use crate::store::{Archived, Filter, Page, Transaction, missing};
 use crate::task::graph::{Missing, Problem};
-use crate::task::{Status, Task, TaskView};
+use crate::task::{Task, TaskView};
 
 /// Most labels and types that a filter may name.
 const FILTER_MAX: usize = 100;
@@ -117,19 +118,13 @@ pub(crate) fn show(context: &mut Context, id: TaskId) -> Result<Shown> {
     let now = context.now();
     context.read(|tasks| {
         let task = require(tasks, id)?;
-        let mut waiting_for = Vec::new();
-        for need in &task.depends {
-            if tasks.status(*need)? != Some(Status::Done) {
-                waiting_for.push(*need);
-            }
-        }
         let (children, dependents) = (tasks.children(id)?, tasks.dependents(id)?);
         let claim = tasks.claim(id)?;
         Ok(Shown {
+            waiting_for: waiting_for(tasks, &task)?,
             task,
             children,
             dependents,
-            waiting_for,
             claim: claim.and_then(|claim| HeldClaim::new(claim, &now)),
             verification,
         })
@@ -143,15 +138,12 @@ pub(crate) fn list_or_find(context: &mut Context, mut request: Filter) -> Result
         let limit = request.limit.unwrap_or(u32::MAX);
         return find(context, &words, request.archived, limit);
     }
-    if check_seen(context, request.agent.as_deref()).is_err() {
-        // No task is assigned to an empty name.
-        request.agent = Some(String::new());
-    }
+    request.agent = seen_agent(context, request.agent)?;
     list(context, &request)
 }
 
 /// Warns of what keeps tasks from ever starting.
-pub(super) fn warn_of_problems(context: &mut Context, problems: &[Problem]) {
+pub(in crate::ops) fn warn_of_problems(context: &mut Context, problems: &[Problem]) {
     let shown = problems.iter().take(PROBLEMS_SHOWN);
     let warnings = shown.map(|one| format!("{}; mend it with `{}`", one.message, one.fix));
     context.notes.warn(warnings);

@@ -11,6 +11,7 @@ use super::scene::{Counted, Scene};
 use crate::error::Result;
 use crate::id::TaskId;
 use crate::ops::Context;
+use crate::ops::tasks::graph::make_views;
 use crate::run::Run;
 use crate::run::attempt::Stage;
 use crate::store::Transaction;
@@ -18,7 +19,7 @@ use crate::task::graph::Problem;
 use crate::task::layout::{
     Area, Card, Edge, Folding, Lane, NODE, Picture, Stack, Tie, picture, ties,
 };
-use crate::task::{State, Status};
+use crate::task::{Progress, State, Status, TaskView};
 
 /// Fewest finished tries that a guess is made of.
 const SAMPLES_MIN: usize = 5;
@@ -46,7 +47,7 @@ pub(crate) struct GraphShown {
     /// Changes when any of it does.
     pub(crate) version: String,
     /// What it is below; none for everything.
-    pub(crate) epic: Option<Group>,
+    pub(crate) epic: Option<TaskView>,
     /// How many tasks stand where.
     pub(crate) counts: Counted,
     /// The longest way through what is open.
@@ -62,7 +63,7 @@ pub(crate) struct GraphShown {
     /// Lines between them.
     pub(crate) edges: Vec<Edge>,
     /// Epics and parents.
-    pub(crate) groups: Vec<Group>,
+    pub(crate) groups: Vec<Progress>,
     /// Why tasks can never start.
     pub(crate) problems: Vec<Problem>,
     /// Where work goes on.
@@ -90,23 +91,6 @@ pub(crate) struct NodeShown {
     pub(crate) area: Area,
 }
 
-/// An epic or a parent.
-#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
-#[derive(Debug, Serialize)]
-pub(crate) struct Group {
-    /// The task.
-    pub(crate) id: TaskId,
-    pub(crate) title: String,
-    /// Where it stands.
-    pub(crate) status: Status,
-    /// What it is a part of.
-    pub(crate) parent: Option<TaskId>,
-    /// How many tasks are in it, to any depth, without epics and parents.
-    pub(crate) total: usize,
-    /// How many of them are done.
-    pub(crate) done: usize,
-}
-
 /// The longest way through what is open.
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[derive(Debug, Serialize)]
@@ -116,8 +100,6 @@ pub(crate) struct CriticalPath {
     pub(crate) tasks: Vec<TaskId>,
     /// How many there are.
     pub(crate) left: usize,
-    /// Their estimates in all, in hours; none unless each has one.
-    pub(crate) hours: Option<f64>,
     /// How long they may take, in milliseconds: as many times as there are tasks what a finished try
     /// took in the middle; none with too few of these.
     pub(crate) about_ms: Option<u64>,
@@ -149,9 +131,10 @@ pub(crate) fn graph(context: &mut Context, wanted: GraphQuery) -> Result<GraphSh
         let drawn = picture(&cards(&scene, &wanted), &lines(&scene), &folding);
         let nodes = nodes(transaction, &scene, &drawn, &now)?;
         let groups = groups(&scene);
+        let epic = wanted.epic.map(|id| transaction.salvaged(id)).transpose()?;
         Ok(GraphShown {
             version: format!("{}-{cursor}", transaction.last_cursor()?),
-            epic: epic(transaction, &scene, wanted.epic)?,
+            epic: epic.flatten().map(TaskView::from),
             counts: scene.counts.clone(),
             critical_path: critical_path(&scene, &runs, &memory),
             size: Size {
@@ -241,33 +224,14 @@ fn focus(scene: &Scene, drawn: &Picture) -> Option<TaskId> {
         .map(|node| node.id)
 }
 
-fn epic(
-    transaction: &dyn Transaction,
-    scene: &Scene,
-    epic: Option<TaskId>,
-) -> Result<Option<Group>> {
-    let Some(task) = epic
-        .map(|id| transaction.salvaged(id))
-        .transpose()?
-        .flatten()
-    else {
-        return Ok(None);
-    };
-    Ok(Some(Group {
-        id: task.id,
-        title: task.title,
-        status: task.status,
-        parent: task.parent,
-        total: scene.counts.total,
-        done: scene.counts.states[State::Done.word()],
-    }))
-}
-
 /// Returns epics and parents, each with how many tasks are in it.
-fn groups(scene: &Scene) -> Vec<Group> {
-    let mut totals: HashMap<TaskId, (usize, usize)> = HashMap::new();
-    for node in scene.tasks() {
-        let is_done = usize::from(node.status == Status::Done);
+fn groups(scene: &Scene) -> Vec<Progress> {
+    let mut totals: HashMap<TaskId, (u64, u64)> = HashMap::new();
+    let counted = scene
+        .tasks()
+        .filter(|node| node.status != Status::Cancelled);
+    for node in counted {
+        let is_done = u64::from(node.status == Status::Done);
         let (mut above, mut seen) = (node.parent, HashSet::new());
         while let Some(whole) = above.filter(|whole| seen.insert(*whole)) {
             let total = totals.entry(whole).or_default();
@@ -275,30 +239,18 @@ fn groups(scene: &Scene) -> Vec<Group> {
             above = scene.graph.find(whole).and_then(|node| node.parent);
         }
     }
-    let wholes = scene.graph.nodes().iter();
-    let wholes = wholes.filter(|node| scene.layers.wholes.contains(&node.id));
-    let group = |node: &crate::task::graph::Node| {
-        let (total, done) = totals.get(&node.id).copied().unwrap_or_default();
-        let title = scene
-            .outlines
-            .get(node.id)
-            .map(|outline| outline.title.clone());
-        Group {
-            id: node.id,
-            title: title.unwrap_or_default(),
-            status: node.status,
-            parent: node.parent,
-            total,
-            done,
-        }
-    };
-    wholes.map(group).collect()
+    let mut wholes: Vec<TaskId> = scene.layers.wholes.iter().copied().collect();
+    wholes.sort_unstable();
+    let views = make_views(&scene.graph, &scene.outlines, &wholes).into_iter();
+    let progress = views.map(|task| {
+        let (total, done) = totals.get(&task.id).copied().unwrap_or_default();
+        Progress { task, done, total }
+    });
+    progress.collect()
 }
 
 fn critical_path(scene: &Scene, runs: &[Run], memory: &Memory) -> CriticalPath {
     let tasks = scene.critical.clone();
-    let estimate = |id: &TaskId| scene.outlines.get(*id).and_then(|outline| outline.estimate);
-    let hours: Option<f64> = tasks.iter().map(estimate).sum();
     let mut took: Vec<u64> = runs
         .iter()
         .filter_map(|run| memory.known(&run.id))
@@ -311,7 +263,6 @@ fn critical_path(scene: &Scene, runs: &[Run], memory: &Memory) -> CriticalPath {
     let middle = middle.filter(|_| took.len() >= SAMPLES_MIN && !tasks.is_empty());
     CriticalPath {
         left: tasks.len(),
-        hours: hours.filter(|_| !tasks.is_empty()),
         about_ms: middle.map(|middle| middle.saturating_mul(tasks.len() as u64)),
         samples: took.len(),
         tasks,

@@ -20,7 +20,7 @@ const RUNS_MAX: u32 = 20;
 const TRACKS_MAX: usize = 64;
 /// How many events are read at a time.
 const PAGE: u32 = 1_000;
-/// Most scenes that are remembered.
+/// Most scenes that are remembered; all are forgotten before another one would be too much.
 const SCENES_MAX: usize = 8;
 /// Most tasks that they have together, unless one alone has more.
 const SCENE_TASKS_MAX: usize = 50_000;
@@ -29,14 +29,13 @@ const SCENE_TASKS_MAX: usize = 50_000;
 #[derive(Default)]
 pub(crate) struct Memory {
     tracks: HashMap<String, Track>,
-    /// Those that were looked at last, oldest first.
-    scenes: Vec<(Version, Arc<Scene>)>,
+    /// What is below an epic, or everything.
+    scenes: HashMap<Option<TaskId>, (Version, Arc<Scene>)>,
 }
 
 /// Tells when a scene is the same: it is made of nothing else.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(PartialEq)]
 struct Version {
-    epic: Option<TaskId>,
     /// Cursor of the last change of all tasks.
     changes: u64,
     /// The runs that tell of tasks, how far each was read, and whether it is over.
@@ -117,42 +116,28 @@ impl Memory {
         epic: Option<TaskId>,
         runs: &[Run],
     ) -> Result<Arc<Scene>> {
-        let version = self.version(transaction.last_cursor()?, epic, runs);
-        if let Some(at) = self.scenes.iter().position(|(known, _)| *known == version) {
-            let found = self.scenes.remove(at);
-            self.scenes.push(found);
-        } else {
-            let scene = Arc::new(Scene::read(transaction, epic, runs, self)?);
-            self.keep(version, scene);
+        let version = self.version(transaction.last_cursor()?, runs);
+        if let Some((known, scene)) = self.scenes.get(&epic)
+            && *known == version
+        {
+            return Ok(Arc::clone(scene));
         }
-        let (_, scene) = self.scenes.last().expect("it was just put there");
-        Ok(Arc::clone(scene))
+        let scene = Arc::new(Scene::read(transaction, epic, runs, self)?);
+        let sizes = self.scenes.values().map(|(_, kept)| kept.size());
+        let n_tasks = scene.size() + sizes.sum::<usize>();
+        if self.scenes.len() >= SCENES_MAX || n_tasks > SCENE_TASKS_MAX {
+            self.scenes.clear();
+        }
+        self.scenes.insert(epic, (version, Arc::clone(&scene)));
+        Ok(scene)
     }
 
-    fn version(&self, changes: u64, epic: Option<TaskId>, runs: &[Run]) -> Version {
+    fn version(&self, changes: u64, runs: &[Run]) -> Version {
         let read = |run: &str| self.known(run).map_or(0, |track| track.cursor);
         let told = |run: &Run| (run.id.clone(), read(&run.id), run.is_over());
         Version {
-            epic,
             changes,
             runs: runs.iter().map(told).collect(),
-        }
-    }
-
-    /// Keeps a scene, and forgets what is old and what would be too much.
-    fn keep(&mut self, version: Version, scene: Arc<Scene>) {
-        let changes = version.changes;
-        self.scenes.retain(|(known, _)| known.changes == changes);
-        self.scenes.push((version, scene));
-        let tasks = |kept: &Self| {
-            kept.scenes
-                .iter()
-                .map(|(_, scene)| scene.size())
-                .sum::<usize>()
-        };
-        let is_much = |kept: &Self| kept.scenes.len() > SCENES_MAX || tasks(kept) > SCENE_TASKS_MAX;
-        while self.scenes.len() > 1 && is_much(self) {
-            self.scenes.remove(0);
         }
     }
 }

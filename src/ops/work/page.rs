@@ -5,17 +5,16 @@ use std::sync::Arc;
 use serde::Serialize;
 
 use super::memory::{Memory, lock};
-use super::row::meter;
+use super::row::Standing;
 use super::scene::Scene;
 use crate::catalogue::Catalogue;
 use crate::dispatch::{Decision, Subject};
 use crate::error::Result;
-use crate::gate::ROUNDS_MAX;
 use crate::id::TaskId;
 use crate::ops::gates::{self, TaskGates};
 use crate::ops::runs::journal::place;
 use crate::ops::skills::dispatch_subject;
-use crate::ops::tasks::{HeldClaim, Links, One};
+use crate::ops::tasks::{Links, One};
 use crate::ops::{Context, require};
 use crate::run::Run;
 use crate::run::attempt::Attempt;
@@ -34,24 +33,16 @@ const SPAWNS_MAX: usize = 20;
 #[serde(rename_all = "camelCase")]
 pub(crate) struct TaskPage {
     pub(crate) task: Task,
-    /// Where it stands.
-    pub(crate) state: State,
-    /// Whether it is done and cleo itself looked at it.
-    pub(crate) verified: bool,
-    /// Its wave, from 1; none when it waits for itself or is no work.
-    pub(crate) wave: Option<usize>,
-    /// Whether it is on the longest way.
-    pub(crate) critical: bool,
+    #[serde(flatten)]
+    pub(crate) standing: Standing,
     /// The tasks before and after it, by id.
     pub(crate) position: Position,
-    /// Who holds it.
-    pub(crate) claim: Option<HeldClaim>,
     #[serde(flatten)]
     pub(crate) links: Links<Linked>,
     /// Its parts.
     pub(crate) children: Vec<Linked>,
     /// Its gates, evidence and criteria.
-    pub(crate) gates: GatesShown,
+    pub(crate) gates: TaskGates,
     /// The skill that it would get now; none when that cannot be told.
     pub(crate) dispatch: Option<Decision>,
     /// Its prompts, oldest first.
@@ -83,20 +74,6 @@ pub(crate) struct Linked {
     pub(crate) state: State,
 }
 
-/// Gates of a task.
-#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
-#[derive(Debug, Serialize)]
-#[serde(rename_all = "camelCase")]
-pub(crate) struct GatesShown {
-    /// How the six stand, in order; none when none was set.
-    pub(crate) states: Option<Vec<&'static str>>,
-    /// Most rounds that there are.
-    pub(crate) rounds_max: u32,
-    /// Everything about them.
-    #[serde(flatten)]
-    pub(crate) gates: TaskGates,
-}
-
 /// A prompt that was prepared.
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[derive(Debug, Serialize)]
@@ -110,12 +87,6 @@ pub(crate) struct SpawnTold {
     pub(crate) at: String,
     /// Digest of the prompt.
     pub(crate) prompt_digest: Option<String>,
-    /// The skill in it.
-    pub(crate) skill: Option<String>,
-    /// When what came of it was last found to hold.
-    pub(crate) verified_at: Option<String>,
-    /// Who completed the task although that did not.
-    pub(crate) forced: Option<String>,
 }
 
 /// A try of an agent in a run.
@@ -148,31 +119,22 @@ pub(crate) fn page(context: &mut Context, one: One) -> Result<TaskPage> {
         let epic = top(transaction, &task)?;
         let scene = memory.scene(transaction, epic, &runs)?;
         let attempts = tried(&workspace, &runs, &memory, id);
-        let around = Around {
-            transaction,
-            scene: &scene,
+        let linked = |ids: &[TaskId]| -> Result<Vec<Linked>> {
+            let tasks = transaction.readable(ids)?.into_iter();
+            let linked = tasks.map(|task| {
+                Ok(Linked {
+                    state: scene.state_around(transaction, &task)?,
+                    task: task.into(),
+                })
+            });
+            linked.collect()
         };
         Ok(TaskPage {
-            state: around.state(&task),
-            verified: scene.verified.contains(&id),
-            wave: scene
-                .layers
-                .of
-                .get(&id)
-                .map(|layer| layer + 1)
-                .filter(|_| !scene.layers.wholes.contains(&id)),
-            critical: scene.critical.contains(&id),
+            standing: Standing::read(transaction, &scene, &task, &now)?,
             position: position(&scene, id),
-            claim: transaction
-                .claim(id)?
-                .and_then(|claim| HeldClaim::new(claim, &now)),
-            links: Links::read(transaction, &task, |ids| around.linked(ids))?,
-            children: around.linked(&transaction.children(id)?)?,
-            gates: GatesShown {
-                states: meter(&transaction.gates(id)?),
-                rounds_max: ROUNDS_MAX,
-                gates: standing,
-            },
+            links: Links::read(transaction, &task, linked)?,
+            children: linked(&transaction.children(id)?)?,
+            gates: standing,
             dispatch: catalogue.as_ref().ok().and_then(|skills| {
                 dispatch_subject(skills, &Subject::from(&task), None, false).ok()
             }),
@@ -195,33 +157,6 @@ fn top(transaction: &dyn Transaction, task: &Task) -> Result<Option<TaskId>> {
     Ok(top)
 }
 
-/// What is around a task.
-struct Around<'a> {
-    transaction: &'a dyn Transaction,
-    scene: &'a Scene,
-}
-
-impl Around<'_> {
-    fn state(&self, task: &Task) -> State {
-        let known = self.scene.states.get(&task.id).copied();
-        known.unwrap_or_else(|| {
-            let is_ready = self.transaction.is_ready(task.id).unwrap_or(false);
-            crate::task::state(task.status, is_ready, None, false)
-        })
-    }
-
-    fn linked(&self, ids: &[TaskId]) -> Result<Vec<Linked>> {
-        let mut linked = Vec::with_capacity(ids.len());
-        for id in ids {
-            linked.extend(self.transaction.readable(&[*id])?.pop().map(|task| Linked {
-                state: self.state(&task),
-                task: TaskView::from(task),
-            }));
-        }
-        Ok(linked)
-    }
-}
-
 fn position(scene: &Scene, id: TaskId) -> Position {
     let ids = || scene.graph.nodes().iter().map(|node| node.id);
     Position {
@@ -232,17 +167,11 @@ fn position(scene: &Scene, id: TaskId) -> Position {
 
 fn spawns(records: Vec<SpawnRecord>) -> Vec<SpawnTold> {
     let first = records.len().saturating_sub(SPAWNS_MAX);
-    let told = records.into_iter().skip(first).map(|record| {
-        let text = |name: &str| record.receipt[name].as_str().map(String::from);
-        SpawnTold {
-            prompt_digest: text("promptDigest"),
-            skill: text("skill"),
-            manifest_id: record.manifest_id,
-            output_file: record.output_file,
-            at: record.at,
-            verified_at: record.verified_at,
-            forced: record.forced,
-        }
+    let told = records.into_iter().skip(first).map(|record| SpawnTold {
+        prompt_digest: record.receipt["promptDigest"].as_str().map(String::from),
+        manifest_id: record.manifest_id,
+        output_file: record.output_file,
+        at: record.at,
     });
     told.collect()
 }

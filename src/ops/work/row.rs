@@ -4,8 +4,9 @@ use serde::Serialize;
 
 use super::scene::{Scene, failed_gate};
 use crate::error::Result;
-use crate::gate::{Gate, Gates};
+use crate::gate::Gates;
 use crate::id::TaskId;
+use crate::ops::gates::GateState;
 use crate::ops::tasks::HeldClaim;
 use crate::run::track::TaskState;
 use crate::store::Transaction;
@@ -23,45 +24,61 @@ const NOTE_MAX: usize = 300;
 pub(crate) struct Row {
     #[serde(flatten)]
     pub(crate) task: TaskView,
-    /// Where it stands.
-    pub(crate) state: State,
-    /// Whether it is done and cleo itself looked at it.
-    pub(crate) verified: bool,
+    #[serde(flatten)]
+    pub(crate) standing: Standing,
     /// What kind of work it is.
     #[serde(rename = "type")]
     pub(crate) kind: TaskType,
-    /// The task that it is a part of.
-    pub(crate) parent: Option<TaskId>,
-    pub(crate) labels: Vec<String>,
-    /// Its wave, from 1; none when it waits for itself.
-    pub(crate) wave: Option<usize>,
     /// The skill of its last prompt.
     pub(crate) skill: Option<String>,
-    /// How its six gates stand, in order: open, optional, passed, forced or failed; none when none
-    /// was set.
-    pub(crate) gates: Option<Vec<&'static str>>,
-    /// Who holds it.
-    pub(crate) claim: Option<HeldClaim>,
+    /// How its six gates stand, in order, by what was set: files are not looked at; none when none was set.
+    pub(crate) gates: Option<Vec<GateState>>,
     /// What drives its agent, or drove it last.
     pub(crate) runner: Option<String>,
-    /// The last run that had it.
-    pub(crate) run: Option<String>,
-    /// How many tries it took there.
+    /// How many tries it took in the last run that had it.
     pub(crate) attempt: Option<u32>,
-    /// When it was begun there.
-    pub(crate) attempt_since: Option<String>,
     /// What to know of it: why it failed, or what its agent does.
     pub(crate) note: Option<String>,
-    /// Whether it is on the longest way.
-    pub(crate) critical: bool,
-    /// How many files it declares.
-    pub(crate) files: usize,
     /// Open tasks that it depends on, a few of them.
     pub(crate) waits_for: Vec<TaskId>,
-    /// When it was made.
-    pub(crate) created_at: String,
     /// When it was last changed.
     pub(crate) updated_at: String,
+}
+
+/// Where a task stands among others.
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, Serialize)]
+pub(crate) struct Standing {
+    pub(crate) state: State,
+    /// Whether it is done and cleo itself looked at it.
+    pub(crate) verified: bool,
+    /// Its wave, from 1; none when it waits for itself or is no work.
+    pub(crate) wave: Option<usize>,
+    /// Whether it is on the longest way.
+    pub(crate) critical: bool,
+    /// Who holds it.
+    pub(crate) claim: Option<HeldClaim>,
+}
+
+impl Standing {
+    pub(super) fn read(
+        transaction: &dyn Transaction,
+        scene: &Scene,
+        task: &Task,
+        now: &str,
+    ) -> Result<Standing> {
+        let (id, claim) = (task.id, transaction.claim(task.id)?);
+        let layer = scene.layers.of.get(&id);
+        Ok(Standing {
+            state: scene.state_around(transaction, task)?,
+            verified: scene.verified.contains(&id),
+            wave: layer
+                .map(|layer| layer + 1)
+                .filter(|_| !scene.layers.wholes.contains(&id)),
+            critical: scene.critical.contains(&id),
+            claim: claim.and_then(|claim| HeldClaim::new(claim, now)),
+        })
+    }
 }
 
 /// Reads the row of a task of the scene.
@@ -75,32 +92,20 @@ pub(super) fn row(
         return Ok(None);
     };
     let gates = scene.gates.get(&id);
-    let claim = transaction.claim(id)?;
-    let last = scene.in_runs.get(&id);
-    let tried = last.map(|last| &last.task);
+    let tried = scene.in_runs.get(&id);
     let skill = match tried.and_then(|task| task.skill.clone()) {
         Some(skill) => Some(skill),
         None => spawned_skill(transaction, id)?,
     };
     Ok(Some(Row {
-        state: scene.state(id),
-        verified: scene.verified.contains(&id),
-        wave: scene.layers.of.get(&id).map(|layer| layer + 1),
+        standing: Standing::read(transaction, scene, &task, now)?,
         skill,
         note: note(scene, &task, gates),
-        gates: gates.and_then(meter),
-        claim: claim.and_then(|claim| HeldClaim::new(claim, now)),
+        gates: gates.and_then(|gates| GateState::all(gates, &[])),
         runner: tried.and_then(|task| task.runner.clone()),
-        run: last.map(|last| last.run.clone()),
         attempt: tried.map(|task| task.attempts).filter(|n| *n > 0),
-        attempt_since: tried.and_then(|task| task.started_at.clone()),
-        critical: scene.critical.contains(&id),
-        files: task.files.len(),
         waits_for: waits_for(scene, id),
         kind: task.kind.clone(),
-        parent: task.parent,
-        labels: task.labels.clone(),
-        created_at: task.created_at.clone(),
         updated_at: task.updated_at.clone(),
         task: task.into(),
     }))
@@ -111,20 +116,8 @@ fn spawned_skill(transaction: &dyn Transaction, id: TaskId) -> Result<Option<Str
     Ok(spawn.and_then(|spawn| spawn.receipt["skill"].as_str().map(String::from)))
 }
 
-/// Says how the six gates stand, by what was set; files are not looked at.
-pub(super) fn meter(gates: &Gates) -> Option<Vec<&'static str>> {
-    let word = |gate: Gate| match gates.gates.get(&gate) {
-        Some(record) if !record.passed => "failed",
-        Some(record) if record.forced => "forced",
-        Some(_) => "passed",
-        None if gates.needs(gate) => "open",
-        None => "optional",
-    };
-    gates.are_used().then(|| Gate::ALL.map(word).to_vec())
-}
-
 fn note(scene: &Scene, task: &Task, gates: Option<&Gates>) -> Option<String> {
-    let last = scene.in_runs.get(&task.id).map(|last| &last.task);
+    let last = scene.in_runs.get(&task.id);
     let text = match scene.state(task.id) {
         State::Failed => last
             .filter(|last| last.state == TaskState::Failed)

@@ -12,8 +12,8 @@ use crate::id::TaskId;
 use crate::ops::Context;
 use crate::score::normalize;
 use crate::store::agency::Dir;
+use crate::task::State;
 use crate::task::graph::Node;
-use crate::task::{Priority, State, Status};
 
 /// Which tasks, in which order.
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
@@ -24,10 +24,6 @@ pub(crate) struct RowsQuery {
     pub(crate) epic: Option<TaskId>,
     /// Only tasks in one of these states, between commas.
     pub(crate) state: Vec<State>,
-    /// Only tasks with one of these statuses, between commas.
-    pub(crate) status: Vec<Status>,
-    /// Only tasks with one of these priorities, between commas.
-    pub(crate) priority: Vec<Priority>,
     /// Words to look for in title and id.
     pub(crate) q: String,
     pub(crate) sort: Order,
@@ -95,53 +91,32 @@ pub(crate) fn rows(context: &mut Context, query: RowsQuery) -> Result<RowsShown>
 /// Finds the tasks that are asked for, in their order.
 fn list(scene: &Scene, choice: &RowsQuery) -> Vec<TaskId> {
     let words = normalize(&choice.q);
-    let tasks = scene
+    let is_named = |node: &&Node| {
+        let (id, title) = (node.id.to_string().to_lowercase(), title(scene, node.id));
+        id == words.trim() || words.split_whitespace().all(|word| title.contains(word))
+    };
+    let at = scene
         .tasks()
-        .filter(|node| fits(scene, node, choice, &words));
-    let mut found: Vec<&Node> = tasks.collect();
-    found.sort_by_cached_key(|node| (key(scene, node, choice.sort), node.id));
+        .filter(|node| scene.is_at(node.id, &choice.state));
+    let mut found: Vec<&Node> = at
+        .filter(|node| words.is_empty() || is_named(node))
+        .collect();
+    match choice.sort {
+        // Those that wait for themselves first.
+        Order::Wave => found.sort_by_key(|node| (scene.layers.of.get(&node.id), node.id)),
+        // Ids grow, so what was made later has the larger one.
+        Order::Id | Order::Age => found.sort_by_key(|node| node.id),
+        Order::Title => found.sort_by_cached_key(|node| (title(scene, node.id), node.id)),
+        Order::Priority => found.sort_by_key(|node| (node.priority, node.id)),
+        Order::State => found.sort_by_key(|node| (scene.state(node.id), node.id)),
+    }
     if choice.dir == Dir::Desc {
         found.reverse();
     }
     found.iter().map(|node| node.id).collect()
 }
 
-fn fits(scene: &Scene, node: &Node, choice: &RowsQuery, words: &str) -> bool {
-    scene.is_at(node.id, &choice.state)
-        && (choice.status.is_empty() || choice.status.contains(&node.status))
-        && (choice.priority.is_empty() || choice.priority.contains(&node.priority))
-        && (words.is_empty() || is_named(scene, node.id, words))
-}
-
-fn is_named(scene: &Scene, id: TaskId, words: &str) -> bool {
-    let title = title(scene, id);
-    let id = id.to_string().to_lowercase();
-    id == words.trim() || words.split_whitespace().all(|word| title.contains(word))
-}
-
 fn title(scene: &Scene, id: TaskId) -> String {
     let outline = scene.outlines.get(id);
     outline.map_or_else(String::new, |outline| normalize(&outline.title))
-}
-
-/// What a task is sorted by; of one order only.
-#[derive(PartialEq, Eq, PartialOrd, Ord)]
-enum Key {
-    Wave(Option<usize>),
-    Id,
-    Title(String),
-    Priority(Priority),
-    State(State),
-}
-
-fn key(scene: &Scene, node: &Node, order: Order) -> Key {
-    match order {
-        // Those that wait for themselves first.
-        Order::Wave => Key::Wave(scene.layers.of.get(&node.id).copied()),
-        // Ids grow, so what was made later has the larger one.
-        Order::Id | Order::Age => Key::Id,
-        Order::Title => Key::Title(title(scene, node.id)),
-        Order::Priority => Key::Priority(node.priority),
-        Order::State => Key::State(scene.state(node.id)),
-    }
 }

@@ -36,19 +36,14 @@ pub(crate) fn states() -> BTreeMap<&'static str, usize> {
     crate::build_map(State::ALL.iter().map(|state| (state.word(), 0)))
 }
 
-/// What the last run that had a task made of it.
-pub(super) struct InLast {
-    pub(super) run: String,
-    pub(super) task: TaskRun,
-}
-
 /// Everything that is known of all tasks of a part of the graph.
 pub(super) struct Scene {
     pub(super) graph: TaskGraph,
     pub(super) outlines: Outlines,
     pub(super) layers: Layers,
     pub(super) critical: Vec<TaskId>,
-    pub(super) in_runs: HashMap<TaskId, InLast>,
+    /// What the last run that had a task made of it.
+    pub(super) in_runs: HashMap<TaskId, TaskRun>,
     pub(super) states: HashMap<TaskId, State>,
     /// What can start now, also after a try that failed.
     ready: HashSet<TaskId>,
@@ -94,7 +89,7 @@ impl Scene {
     fn find_states(&mut self, spawns: &HashMap<TaskId, SpawnVerdict>) {
         for node in self.graph.nodes() {
             let id = node.id;
-            let in_run = self.in_runs.get(&id).and_then(InLast::meaning);
+            let in_run = self.in_runs.get(&id).and_then(meaning);
             // Only of these does it matter what their gates say.
             let gates = self.gates.get(&id);
             let gates = gates.filter(|_| matches!(node.status, Status::Done | Status::Pending));
@@ -115,6 +110,14 @@ impl Scene {
 
     pub(super) fn state(&self, id: TaskId) -> State {
         self.states.get(&id).copied().unwrap_or(State::Waiting)
+    }
+
+    /// Returns where a task stands, also one that is not of the scene.
+    pub(super) fn state_around(&self, transaction: &dyn Transaction, task: &Task) -> Result<State> {
+        match self.states.get(&task.id) {
+            Some(state) => Ok(*state),
+            None => state_of(transaction, task, &self.in_runs),
+        }
     }
 
     /// Says whether a task stands at one of `states`, or any where there are none. What can start
@@ -145,20 +148,18 @@ impl Scene {
     }
 }
 
-impl InLast {
-    /// Returns what the run has made of the task, as far as that tells more than the store.
-    fn meaning(&self) -> Option<InRun> {
-        match self.task.state {
-            TaskState::Verifying => Some(InRun::Checking),
-            TaskState::Running => Some(InRun::Working),
-            TaskState::Failed => Some(InRun::Failed),
-            _ => None,
-        }
+/// Returns what a run has made of a task, as far as that tells more than the store.
+fn meaning(task: &TaskRun) -> Option<InRun> {
+    match task.state {
+        TaskState::Verifying => Some(InRun::Checking),
+        TaskState::Running => Some(InRun::Working),
+        TaskState::Failed => Some(InRun::Failed),
+        _ => None,
     }
 }
 
 /// Finds for each task the last run that had it. A run that is over tells nothing of what is under way.
-pub(super) fn in_runs(runs: &[Run], memory: &Memory) -> HashMap<TaskId, InLast> {
+pub(super) fn in_runs(runs: &[Run], memory: &Memory) -> HashMap<TaskId, TaskRun> {
     let mut last = HashMap::new();
     for run in runs {
         let tasks = memory.known(&run.id).map(Track::tasks);
@@ -166,11 +167,7 @@ pub(super) fn in_runs(runs: &[Run], memory: &Memory) -> HashMap<TaskId, InLast> 
             let was_there = task.attempts > 0 || task.state.is_undone();
             let is_stale = run.is_over() && task.state.is_under_way();
             if was_there && !is_stale {
-                let entry = last.entry(task.task_id);
-                entry.or_insert_with(|| InLast {
-                    run: run.id.clone(),
-                    task: task.clone(),
-                });
+                last.entry(task.task_id).or_insert_with(|| task.clone());
             }
         }
     }
@@ -181,14 +178,14 @@ pub(super) fn in_runs(runs: &[Run], memory: &Memory) -> HashMap<TaskId, InLast> 
 pub(super) fn state_of(
     transaction: &dyn Transaction,
     task: &Task,
-    in_runs: &HashMap<TaskId, InLast>,
+    in_runs: &HashMap<TaskId, TaskRun>,
 ) -> Result<State> {
     let gates = match task.status {
         Status::Done | Status::Pending => transaction.gates_of(&[task.id])?.remove(&task.id),
         _ => None,
     };
     let failed = gates.is_some_and(|gates| failed_gate(&gates).is_some());
-    let in_run = in_runs.get(&task.id).and_then(InLast::meaning);
+    let in_run = in_runs.get(&task.id).and_then(meaning);
     let is_ready = transaction.is_ready(task.id)?;
     Ok(state(task.status, is_ready, in_run, failed))
 }

@@ -6,21 +6,21 @@ use serde::{Deserialize, Serialize};
 
 use super::memory::lock;
 use super::scene::{in_runs, state_of};
+use crate::agent::Agent;
 use crate::error::Result;
 use crate::id::TaskId;
+use crate::ops::agents::Lookup;
 use crate::ops::{Context, agents, runs, tasks};
+use crate::run::Conversation;
 use crate::run::view::RunRow;
-use crate::score::normalize;
 use crate::store::agency::{Agency, ConversationFilter, RunFilter};
 use crate::store::{Archived, Transaction};
-use crate::task::{State, Status, Task};
+use crate::task::{Status, Task};
 
-/// How many conversations are looked through.
-const CONVERSATIONS_MAX: u32 = 200;
 /// Most of each kind that are found when several kinds are looked for.
 const EACH_MAX: u32 = 20;
-/// Longest title, in characters.
-const TITLE_MAX: usize = 200;
+/// Longest title and hint, in characters.
+const TEXT_MAX: usize = 200;
 
 crate::words::closed! {
     /// What can be found.
@@ -76,6 +76,26 @@ pub(crate) struct Item {
     pub(crate) href: String,
 }
 
+impl Item {
+    fn new(kind: Kind, id: String, title: &str, state: &str, hint: &str) -> Item {
+        let short = |text: &str| text.chars().take(TEXT_MAX).collect();
+        let page = match kind {
+            Kind::Task => "/work/",
+            Kind::Run => "/runs/",
+            Kind::Agent => "/agents/manage?agent=",
+            Kind::Conversation => "/agents/chat/",
+        };
+        Item {
+            kind,
+            href: format!("{page}{id}"),
+            id,
+            title: short(title),
+            state: state.to_string(),
+            hint: short(hint),
+        }
+    }
+}
+
 /// Finds tasks, and the runs, agents and conversations that the caller sees.
 pub(crate) fn search(context: &mut Context, query: SearchQuery) -> Result<Found> {
     let words = query.q.trim().trim_start_matches(['#', '@', '>']).trim();
@@ -90,7 +110,7 @@ pub(crate) fn search(context: &mut Context, query: SearchQuery) -> Result<Found>
             Kind::Task => find_tasks(context, words, each)?,
             Kind::Run => find_runs(context, words, each)?,
             Kind::Agent => find_agents(context, words)?,
-            Kind::Conversation => find_conversations(context, words)?,
+            Kind::Conversation => find_conversations(context, words, each)?,
         };
         items.extend(found.into_iter().take(each as usize));
     }
@@ -100,10 +120,6 @@ pub(crate) fn search(context: &mut Context, query: SearchQuery) -> Result<Found>
         items,
         q: query.q,
     })
-}
-
-fn short(text: &str) -> String {
-    text.chars().take(TITLE_MAX).collect()
 }
 
 fn find_tasks(context: &mut Context, words: &str, limit: u32) -> Result<Vec<Item>> {
@@ -124,22 +140,15 @@ fn find_tasks(context: &mut Context, words: &str, limit: u32) -> Result<Vec<Item
     found.truncate(limit as usize);
     context.read(|transaction| {
         let items = found.iter().map(|task| {
-            let state = state_of(transaction, task, &in_runs)?;
-            Ok(of_task(task, state))
+            let state = state_of(transaction, task, &in_runs)?.word();
+            let (id, hint) = (
+                task.id.to_string(),
+                format!("{}, {}", task.priority, task.kind),
+            );
+            Ok(Item::new(Kind::Task, id, &task.title, state, &hint))
         });
         items.collect()
     })
-}
-
-fn of_task(task: &Task, state: State) -> Item {
-    Item {
-        kind: Kind::Task,
-        href: format!("/work/{}", task.id),
-        id: task.id.to_string(),
-        title: short(&task.title),
-        state: state.word().to_string(),
-        hint: [task.priority.to_string(), task.kind.to_string()].join(", "),
-    }
 }
 
 /// Reads what somebody works on, then what was done last.
@@ -164,63 +173,51 @@ fn find_runs(context: &mut Context, words: &str, limit: u32) -> Result<Vec<Item>
         limit,
         ..Default::default()
     };
-    let rows = runs::listing::rows(context, query)?;
-    let item = |row: RunRow| Item {
-        kind: Kind::Run,
-        href: format!("/runs/{}", row.record.id),
-        title: short(&row.title),
-        state: row.record.status.to_string(),
-        hint: format!("{}, {}", row.record.kind, row.record.started_at),
-        id: row.record.id,
+    let rows = runs::listing::rows(context, query)?.runs.into_iter();
+    let item = |RunRow { record, title, .. }| {
+        let hint = format!("{}, {}", record.kind, record.started_at);
+        Item::new(Kind::Run, record.id, &title, record.status.word(), &hint)
     };
-    Ok(rows.runs.into_iter().map(item).collect())
+    Ok(rows.map(item).collect())
 }
 
 fn find_agents(context: &Context, words: &str) -> Result<Vec<Item>> {
-    let words = normalize(words);
-    let known = agents::known_in(&context.workspace)?
-        .keep_visible(context.surroundings.rights.user.as_deref());
-    let known = known.agents.into_iter();
-    let fits = |agent: &crate::agent::Agent| {
-        words.is_empty() || agent.id.contains(&words) || normalize(&agent.name).contains(&words)
-    };
-    let item = |agent: crate::agent::Agent| Item {
-        kind: Kind::Agent,
-        href: format!("/agents/manage?agent={}", agent.id),
-        title: short(&agent.name),
-        state: agent.status.to_string(),
-        hint: short(&agent.description),
-        id: agent.id,
-    };
-    Ok(known.filter(fits).map(item).collect())
-}
-
-fn find_conversations(context: &mut Context, words: &str) -> Result<Vec<Item>> {
-    let filter = ConversationFilter {
-        user: context.surroundings.rights.user.clone(),
-        limit: CONVERSATIONS_MAX,
+    let wanted = Lookup {
+        q: Some(words.to_string()),
         ..Default::default()
     };
-    let words = normalize(words);
+    let known = agents::known_in(&context.workspace)?.keep_visible(context.surroundings.only());
+    let found = known.agents.into_iter().filter(|agent| wanted.fits(agent));
+    let item = |one: Agent| {
+        let Agent {
+            name, description, ..
+        } = &one;
+        Item::new(
+            Kind::Agent,
+            one.id.clone(),
+            name,
+            one.status.word(),
+            description,
+        )
+    };
+    Ok(found.map(item).collect())
+}
+
+fn find_conversations(context: &mut Context, words: &str, limit: u32) -> Result<Vec<Item>> {
+    let filter = ConversationFilter {
+        user: context.surroundings.rights.user.clone(),
+        words: words.to_string(),
+        limit,
+        ..Default::default()
+    };
     let listed = match context.agency()? {
         Some(agency) => agency.read()?.conversations(&filter)?.conversations,
         None => Vec::new(),
     };
-    let listed = listed.into_iter();
-    let fits = |one: &crate::run::Conversation| {
-        words.is_empty()
-            || one
-                .title
-                .as_deref()
-                .is_some_and(|title| normalize(title).contains(&words))
+    let item = |one: Conversation| {
+        let hint = format!("{}, {}", one.agent_id, one.last_message_at);
+        let title = one.title.as_deref().unwrap_or("Untitled");
+        Item::new(Kind::Conversation, one.id, title, one.status.word(), &hint)
     };
-    let item = |one: crate::run::Conversation| Item {
-        kind: Kind::Conversation,
-        href: format!("/agents/chat/{}", one.id),
-        title: short(one.title.as_deref().unwrap_or("Untitled")),
-        state: one.status.to_string(),
-        hint: format!("{}, {}", one.agent_id, one.last_message_at),
-        id: one.id,
-    };
-    Ok(listed.filter(fits).map(item).collect())
+    Ok(listed.into_iter().map(item).collect())
 }

@@ -1,6 +1,6 @@
 //! What every store of agents must do.
 
-use super::{Agency, ConversationFilter, RunFilter, Tally};
+use super::{Agency, ConversationFilter, Dir, Order, RunFilter, Tally};
 use crate::agent::{Agent, AgentStatus, Kind, Role};
 use crate::run::{
     AnsweredBy, Conversation, ConversationKind, ConversationStatus, DELEGATION, Detail, Message,
@@ -271,9 +271,31 @@ fn runs_come_newest_first_and_filters_count(agency: &mut dyn Agency) {
     assert_eq!(found(kind), ("".into(), 0));
     let user = RunFilter {
         user: Some("other".into()),
-        ..all
+        ..all.clone()
     };
     assert_eq!(found(user), ("".into(), 0));
+    drop(transaction);
+    let named = Run {
+        input: "Über Ärger".into(),
+        ..run("4", Some("c"), RunStatus::Running)
+    };
+    put_runs(agency, &[named]);
+    let transaction = agency.read().unwrap();
+    let found = |words: &str, order, dir| {
+        let filter = RunFilter {
+            words: words.into(),
+            order,
+            dir,
+            ..all.clone()
+        };
+        let page = transaction.runs(&filter).unwrap();
+        let ids: Vec<_> = page.runs.into_iter().map(|run| run.id).collect();
+        (ids.join(" "), page.total)
+    };
+    assert_eq!(found(" uber ÄRG", Order::Started, None), ("4".into(), 1));
+    assert_eq!(found("3", Order::Started, None), ("3".into(), 1));
+    let shortest = found("", Order::Duration, Some(Dir::Asc));
+    assert_eq!(shortest, ("3 1 4 2".into(), 4), "what is unknown is last");
 }
 
 fn tallies_follow_every_change_of_a_run(agency: &mut dyn Agency) {
@@ -526,6 +548,7 @@ fn conversations_come_by_what_was_said_last(agency: &mut dyn Agency) {
         agent: Some("a".into()),
         status,
         limit,
+        ..ConversationFilter::default()
     };
     let ids = |filter: ConversationFilter| {
         let page = transaction.conversations(&filter).unwrap();
@@ -537,6 +560,12 @@ fn conversations_come_by_what_was_said_last(agency: &mut dyn Agency) {
     assert_eq!(ids(filter(Some("u"), active, 9)), ("3 1".into(), 2));
     let archived = Some(ConversationStatus::Archived);
     assert_eq!(ids(filter(None, archived, 9)), ("".into(), 0));
+    let named = |words: &str| ConversationFilter {
+        words: words.into(),
+        ..filter(None, None, 9)
+    };
+    assert_eq!(ids(named(" T")), ("3 2 1".into(), 3));
+    assert_eq!(ids(named("other")), ("".into(), 0));
     let changed = conversation("1", "u", 3);
     transaction.put_conversation(&changed).unwrap();
     assert_eq!(transaction.conversation("1").unwrap(), Some(changed));

@@ -109,12 +109,12 @@ pub(crate) struct RunFilter {
     #[arg(long, value_name = "KIND")]
     pub(crate) kind: Option<RunKind>,
 
-    /// Words to look for in id and message, among the last 500
+    /// Words to look for in id and message, among the last 10,000
     #[arg(skip)]
     #[serde(rename = "q")]
     pub(crate) words: String,
 
-    /// By what they are sorted, among the last 500; by default newest first
+    /// By what they are sorted, among the last 10,000; by default newest first
     #[arg(skip)]
     #[serde(rename = "sort")]
     pub(crate) order: Order,
@@ -225,11 +225,31 @@ pub(crate) trait Conversations {
     fn run_messages(&self, run: &str) -> Result<Vec<Message>>;
 }
 
-#[derive(Clone, Debug, Default)]
+// Which conversations. A doc comment would become the help of the command.
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, Default, Args, Deserialize)]
+#[serde(default, deny_unknown_fields)]
 pub(crate) struct ConversationFilter {
+    /// Only conversations of this user.
+    #[arg(skip)]
+    #[serde(skip)]
     pub(crate) user: Option<String>,
+
+    /// Only conversations with this agent
+    #[arg(long, value_name = "ID")]
     pub(crate) agent: Option<String>,
+
+    /// Only conversations with this status: active or archived
+    #[arg(long, value_name = "STATUS")]
     pub(crate) status: Option<ConversationStatus>,
+
+    /// Words to look for in the title.
+    #[arg(skip)]
+    #[serde(skip)]
+    pub(crate) words: String,
+
+    /// Maximum number of conversations
+    #[arg(long, value_name = "N", default_value_t = 20)]
     pub(crate) limit: u32,
 }
 

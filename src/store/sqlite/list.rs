@@ -54,9 +54,18 @@ impl Conditions {
                 conditions.add(condition, Value::from(moment.clone()));
             }
         }
-        if filter.assigned {
-            let assigned = "t.assigned_agent IS NOT NULL";
-            conditions.parts.push(assigned.to_string());
+        for (condition, given) in [
+            ("t.assigned_agent IS NOT NULL", filter.assigned),
+            ("t.due IS NOT NULL", filter.dated),
+        ] {
+            if let Some(is_there) = given {
+                let not = if is_there { "" } else { "NOT " };
+                conditions.parts.push(format!("{not}({condition})"));
+            }
+        }
+        for word in normalize(&filter.words).split_whitespace() {
+            let condition = "instr(normalized(t.title || ' ' || t.description), ?)";
+            conditions.add(condition, Value::from(word.to_string()));
         }
         if filter.claimed {
             let held = "t.number IN (SELECT task FROM claims WHERE holder IS NOT NULL)";
@@ -84,7 +93,7 @@ impl Conditions {
         let is_narrow = filter.parent.is_some()
             || filter.phase.is_some()
             || filter.agent.is_some()
-            || filter.assigned
+            || filter.assigned == Some(true)
             || filter.due_before.is_some()
             || filter.due_after.is_some()
             || filter.statuses.len() > 1
@@ -129,8 +138,12 @@ impl Conditions {
 pub(super) fn list(transaction: &SqliteTransaction<'_>, filter: &Filter) -> Result<Page> {
     let conditions = Conditions::new(filter);
     let limit = filter.limit.map_or(-1, i64::from);
+    let order = match filter.urgent_first {
+        true => "instr('critical high medium low', t.priority), t.due NULLS LAST, t.number",
+        false => "t.number",
+    };
     let sql = format!(
-        "SELECT {COLUMNS} FROM tasks t WHERE {} ORDER BY t.number LIMIT {limit} OFFSET {}",
+        "SELECT {COLUMNS} FROM tasks t WHERE {} ORDER BY {order} LIMIT {limit} OFFSET {}",
         conditions.sql(),
         filter.offset
     );
@@ -176,6 +189,7 @@ fn count(
         limit: None,
         offset: 0,
         statuses: Vec::new(),
+        urgent_first: false,
         ..filter.clone()
     };
     if by_status == Filter::default() {

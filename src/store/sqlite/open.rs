@@ -6,21 +6,27 @@ use std::path::Path;
 use std::time::Duration;
 
 use rusqlite::config::DbConfig;
+use rusqlite::functions::FunctionFlags;
 use rusqlite::{CachedStatement, Connection, Params, Row};
 
 use super::faults::{self, Faults};
 use crate::error::Result;
 use crate::file::lock_in_turn;
+use crate::score::normalize;
 use crate::store::left_out;
 
 pub(super) const PATIENCE: Duration = Duration::from_secs(30);
 
 /// Has SQLite believe nothing that stands in the schema of a database beyond what cleo needs: no function
-/// with effects, no change of the schema by hand.
-pub(super) fn distrust(connection: &Connection) -> rusqlite::Result<()> {
+/// with effects, no change of the schema by hand. Queries get `normalized(text)`, in which words are looked for.
+pub(super) fn configure(connection: &Connection) -> rusqlite::Result<()> {
     connection.set_db_config(DbConfig::SQLITE_DBCONFIG_TRUSTED_SCHEMA, false)?;
     connection.set_db_config(DbConfig::SQLITE_DBCONFIG_DEFENSIVE, true)?;
-    Ok(())
+    let flags = FunctionFlags::SQLITE_UTF8 | FunctionFlags::SQLITE_DETERMINISTIC;
+    connection.create_scalar_function("normalized", 1, flags, |context| {
+        let text = context.get::<Option<String>>(0)?;
+        Ok(text.map(|text| normalize(&text)))
+    })
 }
 
 /// An open transaction; dropped without commit, it is rolled back.

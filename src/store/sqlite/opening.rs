@@ -11,7 +11,7 @@ use rusqlite::{Connection, OpenFlags};
 
 use super::SqliteStore;
 use super::faults::{self, Faults};
-use super::open::{PATIENCE, distrust};
+use super::open::{PATIENCE, configure};
 use super::place::{check_place, create_private, foreign};
 use crate::error::{Code, Error, Result};
 use crate::file::unreadable;
@@ -125,7 +125,7 @@ impl SqliteStore {
         connection
             .set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true)
             .at(path)?;
-        distrust(&connection).at(path)?;
+        configure(&connection).at(path)?;
         connection.set_prepared_statement_cache_capacity(128);
         Ok(SqliteStore {
             connection,

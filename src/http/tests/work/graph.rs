@@ -87,7 +87,7 @@ fn the_engine_says_what_is_ready_what_is_next_and_in_which_waves() {
 fn an_orchestrator_is_told_where_to_begin_how_far_it_is_and_what_to_hand_over() {
     let world = planned();
     let start = world.get("/api/work/start?epic=T1").with(200);
-    assert_eq!(start["next"]["id"], "T2");
+    assert_eq!(start["ready"]["shown"][0]["id"], "T2");
     let status = world.get("/api/work/status").with(200);
     assert_eq!(status["percent"], 0);
     let brief = world.get("/api/work/brief?epic=T1").with(200);

@@ -4,9 +4,10 @@
 use std::cmp::Reverse;
 
 use super::apart::{Apart, apart_from, working};
+use crate::claim::Claim;
 use crate::error::{Code, Result};
 use crate::id::TaskId;
-use crate::ops::tasks::is_within;
+use crate::ops::tasks::is_in_scope;
 use crate::store::{ReadyTask, Transaction};
 use crate::task::graph::Conflict;
 
@@ -106,6 +107,20 @@ fn unheld(
     Ok(free)
 }
 
+/// Reads the claims in a scope whose lease is over at `now`.
+pub(in crate::ops) fn expired(
+    transaction: &dyn Transaction,
+    scope: Option<TaskId>,
+    now: &str,
+) -> Result<Vec<Claim>> {
+    let mut expired = Vec::new();
+    for claim in transaction.expired_claims(now)? {
+        let is_in_scope = is_in_scope(transaction, claim.task, scope)?;
+        expired.extend(is_in_scope.then_some(claim));
+    }
+    Ok(expired)
+}
+
 /// What is held although the lease is over.
 struct Lapsed {
     holders: Vec<(TaskId, String)>,
@@ -116,12 +131,8 @@ struct Lapsed {
 impl Lapsed {
     fn read(transaction: &dyn Transaction, scope: Option<TaskId>, now: &str) -> Result<Lapsed> {
         let (mut holders, mut tasks) = (Vec::new(), Vec::new());
-        for claim in transaction.expired_claims(now)? {
-            let is_in_scope = match scope {
-                Some(scope) => is_within(transaction, claim.task, scope)?,
-                None => true,
-            };
-            if let Some(holder) = claim.holder.filter(|_| is_in_scope) {
+        for claim in expired(transaction, scope, now)? {
+            if let Some(holder) = claim.holder {
                 tasks.extend(transaction.active_ready(claim.task)?);
                 holders.push((claim.task, holder));
             }

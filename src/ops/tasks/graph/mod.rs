@@ -11,7 +11,7 @@ use std::collections::HashSet;
 pub(crate) use analyze::{Analysis, analyze};
 pub(crate) use apart::{Apart, apart, told};
 pub(crate) use apart::{Waves, find_waves, waves};
-pub(in crate::ops) use choose::choose;
+pub(in crate::ops) use choose::{choose, expired};
 pub(crate) use ready::{Next, Ready, find_ready, next, ready, warn_of_stuck};
 pub(crate) use tree::{Direction, neighbor_tree};
 pub(crate) use tree::{Part, drawing};
@@ -100,7 +100,11 @@ pub(in crate::ops) fn problems_around(tasks: &dyn Transaction, id: TaskId) -> Re
     Ok(with_outside(tasks, nodes)?.problems())
 }
 
-fn make_views(graph: &TaskGraph, outlines: &Outlines, ids: &[TaskId]) -> Vec<TaskView> {
+pub(in crate::ops) fn make_views(
+    graph: &TaskGraph,
+    outlines: &Outlines,
+    ids: &[TaskId],
+) -> Vec<TaskView> {
     let nodes = ids.iter().filter_map(|id| graph.find(*id));
     nodes
         .map(|node| {

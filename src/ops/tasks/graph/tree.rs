@@ -121,42 +121,37 @@ pub(crate) enum Part {
 pub(crate) type Drawing = Vec<Shape>;
 
 pub(crate) fn drawing(context: &mut Context, part: Part) -> Result<Drawing> {
-    context.read(|tasks| match part {
-        Part::Around(id, depth) => {
-            let ids = around(tasks, id, depth)?;
-            let mut shapes = Vec::new();
-            for id in ids {
-                let (node, task) = (tasks.readable_node(id)?, tasks.readable(&[id])?.pop());
-                shapes.extend(node.zip(task).map(|(node, task)| shape(node, task.title)));
+    context.read(|tasks| {
+        let nodes = match part {
+            Part::Around(id, depth) => {
+                let ids = around(tasks, id, depth)?.into_iter();
+                let nodes = ids.map(|id| tasks.readable_node(id));
+                nodes
+                    .filter_map(Result::transpose)
+                    .collect::<Result<Vec<Node>>>()?
             }
-            Ok(shapes)
-        }
-        Part::Below(epic) => {
-            check_scope(tasks, epic)?;
-            let nodes = tasks.nodes(epic)?;
-            refuse_many(nodes.len())?;
-            let ids: Vec<TaskId> = nodes.iter().map(|node| node.id).collect();
-            let outlines = tasks.outlines(&ids)?;
-            let title = |id| outlines.get(id).map(|outline| outline.title.clone());
-            let shapes = nodes.into_iter().map(|node| {
-                let title = title(node.id).unwrap_or_default();
-                shape(node, title)
-            });
-            Ok(shapes.collect())
-        }
+            Part::Below(epic) => {
+                check_scope(tasks, epic)?;
+                tasks.nodes(epic)?
+            }
+        };
+        refuse_many(nodes.len())?;
+        let ids: Vec<TaskId> = nodes.iter().map(|node| node.id).collect();
+        let outlines = tasks.outlines(&ids)?;
+        let shapes = nodes.into_iter().map(|node| Shape {
+            id: node.id,
+            name: node.id.to_string(),
+            title: outlines
+                .get(node.id)
+                .map(|outline| outline.title.clone())
+                .unwrap_or_default(),
+            state: node.status.into(),
+            is_epic: node.is_epic,
+            depends: node.depends,
+            parent: node.parent,
+        });
+        Ok(shapes.collect())
     })
-}
-
-fn shape(node: Node, title: String) -> Shape {
-    Shape {
-        id: node.id,
-        name: node.id.to_string(),
-        title,
-        state: node.status.into(),
-        is_epic: node.is_epic,
-        depends: node.depends,
-        parent: node.parent,
-    }
 }
 
 fn around(tasks: &dyn Transaction, id: TaskId, depth: Option<u32>) -> Result<Vec<TaskId>> {

@@ -6,6 +6,7 @@ use rusqlite::{Row, params_from_iter};
 use crate::error::Result;
 use crate::run::is_id;
 use crate::run::{Conversation, Message};
+use crate::score::normalize;
 use crate::store::agency::{ConversationFilter, ConversationPage, Conversations};
 use crate::store::sqlite::columns::{all_of, checked_id, from_json, json, refuse_deep, word};
 use crate::store::sqlite::open::Open;
@@ -129,6 +130,10 @@ fn conditions(filter: &ConversationFilter) -> (String, Vec<Value>) {
         ("user_id = ?", filter.user.clone()),
         ("agent = ?", filter.agent.clone()),
         ("status = ?", filter.status.map(|one| one.word().into())),
+        (
+            "instr(normalized(iif(json_valid(record), record ->> 'title', NULL)), ?)",
+            Some(normalize(filter.words.trim())).filter(|words| !words.is_empty()),
+        ),
     ])
 }
 

@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 use rusqlite::{Connection, OpenFlags, Row};
 
 use super::faults::{self, Faults};
-use super::open::{Open, PATIENCE, distrust, turn};
+use super::open::{Open, PATIENCE, configure, turn};
 use super::place::{check_place, create_private};
 use super::{health, opening};
 use crate::error::{Error, Result};
@@ -75,7 +75,7 @@ impl SqliteAgency {
         let flags = flags | OpenFlags::SQLITE_OPEN_NO_MUTEX;
         let connection = Connection::open_with_flags(path, flags).at(path)?;
         connection.busy_timeout(PATIENCE).at(path)?;
-        distrust(&connection).at(path)?;
+        configure(&connection).at(path)?;
         connection.set_prepared_statement_cache_capacity(128);
         Ok(SqliteAgency {
             connection,

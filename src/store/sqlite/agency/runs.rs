@@ -6,7 +6,8 @@ use rusqlite::{Row, params_from_iter};
 use crate::error::Result;
 use crate::id;
 use crate::run::{AnsweredBy, DELEGATION, Detail, Event, Run};
-use crate::store::agency::{Glimpse, RunFilter, RunPage, Runs, Tally};
+use crate::score::normalize;
+use crate::store::agency::{Dir, Glimpse, Order, RunFilter, RunPage, Runs, Tally};
 use crate::store::sqlite::columns::{
     all_of, checked_id, from_json, json, plain_id, refuse_deep, word,
 };
@@ -15,6 +16,9 @@ use crate::store::sqlite::open::Open;
 pub(super) const COLUMNS: &str = "id, owner, record";
 
 pub(super) const EVENT: &str = "cursor, run, at, kind, detail";
+
+/// How many of the last runs are looked through for words, and sorted by anything but their begin.
+const SEARCHED_MAX: u32 = 10_000;
 
 const PUT: &str = "INSERT INTO runs VALUES (NULL, ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11)
     ON CONFLICT (id) DO UPDATE SET kind = excluded.kind, status = excluded.status,
@@ -50,12 +54,21 @@ impl Runs for Open<'_> {
 
     fn runs(&self, filter: &RunFilter) -> Result<RunPage> {
         let (condition, mut values) = conditions(filter);
-        let sql = format!("SELECT count(*) FROM runs WHERE {condition}");
+        let (words, order) = (normalize(filter.words.trim()), order(filter));
+        let mut found = format!("FROM runs WHERE {condition}");
+        if !words.is_empty() || !order.is_empty() {
+            // Each is looked at, so only the last ones are.
+            found = format!(
+                "FROM (SELECT * {found} ORDER BY position DESC LIMIT {SEARCHED_MAX}) WHERE instr(
+                     normalized(iif(json_valid(record), id || ' ' || (record ->> 'input'), id)), ?)"
+            );
+            values.push(words.into());
+        }
+        let sql = format!("SELECT count(*) {found}");
         let total = self.first(&sql, params_from_iter(&values), |row| unsigned(row, 0))?;
         values.extend([Value::from(filter.limit), Value::from(filter.offset)]);
-        let sql = format!(
-            "SELECT {COLUMNS} FROM runs WHERE {condition} ORDER BY position DESC LIMIT ? OFFSET ?"
-        );
+        let sql =
+            format!("SELECT {COLUMNS} {found} ORDER BY {order}position DESC LIMIT ? OFFSET ?");
         let runs = self.all(&sql, params_from_iter(values), read)?;
         Ok(RunPage {
             runs,
@@ -203,6 +216,24 @@ fn conditions(filter: &RunFilter) -> (String, Vec<Value>) {
         ("status = ?", filter.status.map(|one| one.word().into())),
         ("kind = ?", filter.kind.map(|one| one.word().into())),
     ])
+}
+
+/// Returns by what runs are sorted before their place; what is not known stands last.
+fn order(filter: &RunFilter) -> String {
+    let dir = match filter.dir {
+        Some(Dir::Asc) => "ASC",
+        Some(Dir::Desc) | None => "DESC",
+    };
+    match filter.order {
+        // Most ask for this, and an index has it.
+        Order::Started if dir == "DESC" => String::new(),
+        Order::Started => format!("started_at {dir}, "),
+        Order::Status => format!("status {dir}, "),
+        Order::Duration => format!("execution_time_ms {dir} NULLS LAST, "),
+        Order::Cost => {
+            format!("iif(json_valid(record), record ->> 'cost', NULL) {dir} NULLS LAST, ")
+        }
+    }
 }
 
 /// Numbers of the database have a sign; ours stay far below its limit.

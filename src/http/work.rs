@@ -1,0 +1,100 @@
+//! What of the work is no plain operation, and what operations share: who acts, and warnings.
+
+use serde::{Deserialize, Serialize};
+
+use super::answer::Answer;
+use super::call::Call;
+use super::extract::{Json, Query};
+use super::route::Route;
+use crate::error::{Code, Error, Result, steers};
+use crate::manifest::Entry;
+use crate::ops::Context;
+use crate::ops::manifest::{self, Appended};
+use crate::ops::tokens::Scope;
+use crate::ops::transfer::{self, Target};
+
+/// Longest name of who acts, in characters.
+const AGENT_MAX: usize = 100;
+/// JSON lines, as they are called in headers.
+const LINES: &str = "application/x-ndjson";
+/// A page for people, as it is called in headers.
+const PAGE: &str = "text/markdown; charset=utf-8";
+
+pub(super) fn routes() -> Vec<Route> {
+    vec![
+        Route::get("/api/work/export", export)
+            .about("Writes all tasks as JSON lines, which can be imported, or as Markdown")
+            .tag("work")
+            .scope(Scope::Admin)
+            .sends(200, LINES)
+            .sends(200, PAGE),
+        Route::post("/api/manifest", append)
+            .about("Appends an entry to the manifest; every fault of it is named")
+            .tag("manifest")
+            .takes::<Entry>(),
+    ]
+}
+
+/// Something with what the caller should know.
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[derive(Serialize)]
+pub(super) struct Warned<T> {
+    #[serde(flatten)]
+    pub(super) result: T,
+    /// What the caller should know.
+    pub(super) warnings: Vec<String>,
+}
+
+/// Has the agent act that the caller names. With a token it acts under the name of its user,
+/// so that no caller acts as another.
+pub(super) fn act_as(call: &Call, context: &mut Context, agent: Option<&str>) -> Result<()> {
+    if let Some(agent) = agent {
+        let agent = name(agent)?;
+        context.surroundings.actor = match call.caller.is_local {
+            true => agent.to_string(),
+            false => format!("{}/{agent}", call.user()),
+        };
+    }
+    Ok(())
+}
+
+fn name(agent: &str) -> Result<&str> {
+    let agent = agent.trim();
+    if !agent.is_empty() && agent.chars().count() <= AGENT_MAX && !agent.contains(steers) {
+        return Ok(agent);
+    }
+    let message = format!("agent must be one line of at most {AGENT_MAX} visible characters");
+    Err(Error::new(Code::InputInvalid, message))
+}
+
+/// As what to write tasks.
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+struct ExportQuery {
+    /// JSON lines unless told.
+    format: Option<Target>,
+}
+
+/// Writes all tasks, also to which agents they are assigned that not every user sees. No file of this machine is
+/// written for it.
+fn export(call: &Call, Query(query): Query<ExportQuery>) -> Result<Answer> {
+    let target = query.format.unwrap_or(Target::Jsonl);
+    let mime = match target {
+        Target::Markdown => PAGE,
+        Target::Jsonl => LINES,
+    };
+    let exported = transfer::export(&mut *call.context("export")?, target, None)?;
+    Ok(Answer::bytes(mime, exported.text.unwrap_or_default()))
+}
+
+/// Appends an entry as it was sent: fields keep their order, numbers their digits.
+fn append(call: &Call) -> Result<Json<Warned<Appended>, 201>> {
+    let _: serde::de::IgnoredAny = call.body()?;
+    let text = std::str::from_utf8(&call.body)
+        .map_err(|cause| Error::new(Code::InputInvalid, "the body is no UTF-8").because(cause))?;
+    let context = &mut *call.context("manifest.append")?;
+    let result = manifest::append(context, text, None, false)?;
+    let warnings = std::mem::take(&mut context.notes.warnings);
+    Ok(Json(Warned { result, warnings }))
+}
