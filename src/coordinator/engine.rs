@@ -20,7 +20,7 @@ use super::turns::Turns;
 use super::{Ambience, Listener, selection};
 use crate::error::{Code, Error, Result, quote};
 use crate::id::{self, TaskId};
-use crate::ops::complete::Required;
+use crate::ops::complete::{Required, is_cut_short};
 use crate::ops::runs::alive::{self, Alive};
 use crate::ops::runs::journal::{self, Journal};
 use crate::ops::spawn::{Spawned, Stock};
@@ -292,14 +292,18 @@ impl<'a> Engine<'a> {
         let stops = self.slots.iter().filter_map(|slot| slot.stop.as_deref());
         stops.for_each(halt);
         self.crew.settle();
-        for step in 0..self.tasks.len() {
+        // Where it is cut short by Ctrl-C once more, all stays as after a kill.
+        let is_cut_short = is_cut_short(&error);
+        for step in (0..self.tasks.len()).filter(|_| !is_cut_short) {
             let epoch = self.slots[step].epoch.take();
             if epoch.is_some() && !self.track.tasks()[step].is_done() {
                 // One that stays is known by its holder when the run is gone on with.
                 let _ = claims::release(&mut self.context, self.tasks[step], epoch, false);
             }
         }
-        let _ = self.give_back_left();
+        if !is_cut_short {
+            let _ = self.give_back_left();
+        }
         let resume = format!("cleo runs resume {}", quote(&self.run.id));
         error.or("go on with the run", resume)
     }

@@ -68,7 +68,10 @@ impl Engine<'_> {
         };
         match brought {
             Brought::Lacking(lacking) => self.completed((id, Err(lacking))),
-            Brought::Stuck(branch, why) => self.stuck(step, branch, why),
+            Brought::Stuck(branch, why) => {
+                self.stuck(step, branch, why);
+                Ok(())
+            }
             Brought::Home(commit, done) => {
                 if done.1.is_ok() {
                     self.tell_merged(step, commit);
@@ -332,8 +335,11 @@ impl Engine<'_> {
         }
     }
 
-    /// Fails a step whose work cannot be merged.
-    pub(super) fn stuck(&mut self, step: usize, branch: Option<String>, why: String) -> Result<()> {
+    /// Fails a step whose work cannot be merged, unless cleo was asked to end: it is tried again when the run goes on.
+    pub(super) fn stuck(&mut self, step: usize, branch: Option<String>, why: String) {
+        if signals::asked_to_end().is_some() {
+            return self.facts.push(Fact::Left(step));
+        }
         let told = Told {
             outcome: Some(Outcome::Blocked),
             missing: vec![why.clone()],
@@ -342,7 +348,6 @@ impl Engine<'_> {
         };
         self.tell(kind::TASK_LACKING, told);
         self.facts.push(Fact::Lacking(step, Outcome::Blocked, why));
-        Ok(())
     }
 }
 

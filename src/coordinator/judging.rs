@@ -36,7 +36,7 @@ impl Engine<'_> {
         if let Some(fault) = lacking.faults.iter().find(|fault| is_loss(fault)) {
             return Ok(Fact::Lost(step, fault.message.clone()));
         }
-        if lacking.is_cut_short() && signals::asked_to_end().is_some() {
+        if is_left(&lacking) {
             return Ok(Fact::Left(step));
         }
         let is_overruled = self.is_overruled(step, &lacking)?;
@@ -177,4 +177,10 @@ impl Engine<'_> {
         let nearest = found.nearest.unwrap_or_default();
         Some(error.did_you_mean(&nearest))
     }
+}
+
+/// Returns whether cleo was asked to end before it could be proven: then that is for when the run goes on.
+pub(super) fn is_left(lacking: &Lacking) -> bool {
+    let is_unproven = lacking.forced.is_none() && lacking.lacks_only_proof();
+    (lacking.is_cut_short() || is_unproven) && signals::asked_to_end().is_some()
 }

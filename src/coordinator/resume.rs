@@ -268,8 +268,11 @@ impl Engine<'_> {
             self.take_up(step, &task)?;
         }
         let told = match &self.trees {
-            Some(trees) => swept(&mut self.context, trees, &self.track, events)?,
-            None => Vec::new(),
+            // What is not proven yet stays where it is.
+            Some(trees) if signals::asked_to_end().is_none() => {
+                swept(&mut self.context, trees, &self.track, events)?
+            }
+            _ => Vec::new(),
         };
         for told in told {
             self.tell(kind::TASK_KEPT, told);

@@ -7,6 +7,8 @@ use std::path::Path;
 use serde::Serialize;
 
 use super::engine::Engine;
+use super::judging::is_left;
+use super::machine::Fact;
 use crate::claim::Claim;
 use crate::error::{Code, Result};
 use crate::file::read_start;
@@ -90,18 +92,22 @@ impl Engine<'_> {
         // given to an agent would pass for one that needs no proof.
         if Some(claim.epoch) == task.epoch {
             self.fix_criteria(task.task_id, task.acceptance.clone());
-            if self.is_completed(step)? {
-                self.tell(kind::TASK_COMPLETED, self.event_for(step));
-                return Ok(true);
+            if self.misspoken(step).is_none() {
+                match self.judge_again(step)? {
+                    Ok(_) => {
+                        self.tell(kind::TASK_COMPLETED, self.event_for(step));
+                        return Ok(true);
+                    }
+                    Err(lacking) if is_left(&lacking) => {
+                        self.facts.push(Fact::Left(step));
+                        return Ok(false);
+                    }
+                    Err(_) => {}
+                }
             }
         }
         self.give_back(step)?;
         Ok(false)
-    }
-
-    /// Completes a step in progress if its work verifies and its last message was valid.
-    fn is_completed(&mut self, step: usize) -> Result<bool> {
-        Ok(self.misspoken(step).is_none() && self.judge_again(step)?.is_ok())
     }
 
     /// Judges the work of a step as it was left, in its worktree if there is one.

@@ -128,7 +128,7 @@ impl Engine<'_> {
         for deed in std::mem::take(&mut self.turns.due) {
             match deed {
                 Deed::Start(step) => self.refuse_start(step, error),
-                Deed::Complete(step) => self.stuck(step, None, prompt::told(error))?,
+                Deed::Complete(step) => self.stuck(step, None, prompt::told(error)),
                 Deed::Fail(step, ..) => {
                     self.keep_tree(step, error);
                     self.give_back(step)?;

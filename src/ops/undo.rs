@@ -218,11 +218,16 @@ fn conflict(error: Error) -> Error {
 
 /// Refuses to move or remove a task under the hands of somebody who works on it.
 fn refuse_held(transaction: &dyn Transaction, caller: &Caller, task: &Task) -> Result<()> {
-    let held = check_holder(transaction, task, caller, false, "undo");
-    held.map(drop).map_err(|error| Error {
+    check_holder(transaction, task, caller, false, "undo").map_err(|error| Error {
         alternatives: Vec::new(),
         ..conflict(error)
-    })
+    })?;
+    let claim = transaction.claim(task.id)?;
+    if claim.is_none_or(|claim| claim.holder.is_none()) {
+        return Ok(());
+    }
+    let message = format!("{} is claimed; release it first", task.id);
+    Err(Error::new(Code::UndoConflict, message).fix(format!("cleo release {}", task.id)))
 }
 
 /// Returns the row of a task before a change.

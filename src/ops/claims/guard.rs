@@ -66,6 +66,18 @@ impl Caller {
             .map_or(Ok(false), |own| is_within(transaction, id, own))
     }
 
+    /// Refuses an agent of a run that moves or removes what is neither its own task, nor a part of it, nor added by it.
+    fn refuse_foreign(&self, transaction: &dyn Transaction, id: TaskId) -> Result<()> {
+        refuse_other(transaction, id, self)?;
+        let added = transaction.changes(0, Some(id), 1)?.into_iter().next();
+        match added.is_some_and(|added| self.acts_for(&added.by))
+            || self.has_part(transaction, id)?
+        {
+            true => Ok(()),
+            false => Err(not_own(id)),
+        }
+    }
+
     /// Refuses an agent of a run that takes away a criterion with a command: that is not for those to say who
     /// are judged by it.
     fn refuse_fewer_criteria(&self, before: &Task, after: &[String]) -> Result<()> {
@@ -91,7 +103,10 @@ impl Caller {
         }
         let id = after.id;
         self.refuse_fewer_criteria(before, &after.acceptance)?;
-        if before.parent != after.parent || before.status != after.status {
+        if before.parent != after.parent {
+            self.refuse_foreign(transaction, id)?;
+        }
+        if before.status != after.status {
             refuse_other(transaction, id, self)?;
         }
         if after.status != Status::Done || before.status == Status::Done {
@@ -115,7 +130,7 @@ impl Caller {
         if self.run.is_none() {
             return Ok(());
         }
-        refuse_other(transaction, task.id, self)?;
+        self.refuse_foreign(transaction, task.id)?;
         let cancel = |error: Error| error.fix(format!("cleo cancel {}", task.id));
         self.refuse_fewer_criteria(task, &[]).map_err(cancel)?;
         match transaction.gates(task.id)?.required.first() {
@@ -214,8 +229,9 @@ pub(in crate::ops) fn refuse_outside_task(context: &mut Context, id: TaskId) -> 
 }
 
 fn not_own(id: TaskId) -> Error {
-    let message =
-        format!("an agent of a run reopens and cancels only its own task and its parts, not {id}");
+    let message = format!(
+        "an agent of a run moves, ends, reopens and deletes only its own task and its parts, not {id}"
+    );
     Error::new(Code::StatusRefused, message).fix(format!("cleo show {id}"))
 }
 

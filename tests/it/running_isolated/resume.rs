@@ -1,5 +1,6 @@
 //! What a run that was killed has left of a worktree, and what its resume makes of it.
 
+use std::fs;
 use std::process::Stdio;
 
 use rustix::process::{Pid, Signal, kill_process};
@@ -79,6 +80,14 @@ fn work_that_was_proven_when_cleo_ended_is_not_done_again() {
         let (mut run, id) = proving(&workspace, "echo work >work.txt");
         kill_process(Pid::from_child(&run), signal).unwrap();
         run.wait().unwrap();
+        // And once more while the resumed run proves it.
+        fs::remove_file(workspace.path("../checking")).unwrap();
+        let mut resumed = workspace.command(&["runs", "resume", &id]);
+        let resumed = resumed.stdout(Stdio::null()).stderr(Stdio::null());
+        let mut resumed = resumed.spawn().unwrap();
+        wait_until(|| workspace.path("../checking").exists());
+        kill_process(Pid::from_child(&resumed), signal).unwrap();
+        resumed.wait().unwrap();
         workspace.write("../check.sh", "exit 0");
         workspace.write("../resumed", "");
         let resumed = workspace.json(&["runs", "resume", &id]);
