@@ -391,7 +391,7 @@ fn nothing_that_an_agent_started_outlives_it() {
             let stage = Stage::new();
             let mut job = stage.job("");
             if end.starts_with("sleep") {
-                job.limits.time = Some(Duration::from_millis(300));
+                job.limits.time = Some(Duration::from_secs(2));
             }
             // Who holds the pipe open lives.
             let script = format!("mkfifo alive; exec 3<>alive; {leave} {end}");
