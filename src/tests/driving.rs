@@ -365,7 +365,7 @@ fn who_drives_a_silent_agent_is_woken_to_end_it() {
 fn an_agent_that_will_not_stop_is_made_to_and_its_last_words_are_kept() {
     let stage = Stage::new();
     let mut job = stage.job("");
-    job.limits.time = Some(Duration::from_millis(500));
+    job.limits.time = Some(Duration::from_secs(1));
     let ended = play(
         "trap 'echo not yet' TERM; while :; do sleep 0.1; done",
         &job,
