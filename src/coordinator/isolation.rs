@@ -335,7 +335,7 @@ impl Engine<'_> {
         }
     }
 
-    /// Fails a step whose work cannot be merged, unless cleo was asked to end: it is tried again when the run goes on.
+    /// Fails a step whose work cannot be merged, unless cleo was asked to end: it is tried again when the run resumes.
     pub(super) fn stuck(&mut self, step: usize, branch: Option<String>, why: String) {
         if signals::asked_to_end().is_some() {
             return self.facts.push(Fact::Left(step));

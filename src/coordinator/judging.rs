@@ -179,7 +179,7 @@ impl Engine<'_> {
     }
 }
 
-/// Returns whether cleo was asked to end before it could be proven: then that is for when the run goes on.
+/// Returns whether cleo was asked to end before it could be proven: then it is proven when the run resumes.
 pub(super) fn is_left(lacking: &Lacking) -> bool {
     let is_unproven = lacking.forced.is_none() && lacking.lacks_only_proof();
     (lacking.is_cut_short() || is_unproven) && signals::asked_to_end().is_some()

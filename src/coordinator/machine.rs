@@ -364,7 +364,7 @@ pub(in crate::coordinator) enum Fact {
     Lacking(usize, Outcome, String),
     /// A step does not verify, and somebody has completed it by force all the same; why.
     Overruled(usize, String),
-    /// A step was being proven when cleo was asked to end: it is completed when the run goes on.
+    /// A step was being proven when cleo was asked to end: it is completed when the run resumes.
     Left(usize),
     /// The claim of a step is somebody else's now.
     Lost(usize, String),

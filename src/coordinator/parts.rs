@@ -80,7 +80,7 @@ impl Engine<'_> {
 
     /// Gives back what agents claimed or left under review, and warns of it.
     pub(super) fn give_back_left(&mut self) -> Result<Vec<String>> {
-        // What a run that was asked to end was proving is completed with its parts when the run goes on.
+        // What a run that was asked to end was proving is completed with its parts when the run resumes.
         let proving = self
             .track
             .tasks()
