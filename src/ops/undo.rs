@@ -9,7 +9,7 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
-use super::claims::{Caller, check_holder};
+use super::claims::Caller;
 use super::complete::needs_proof;
 use super::log::{Entry, describe, entry, require_operation};
 use super::tasks::{check_graph, deserialize_given, refuse_open_parts};
@@ -34,8 +34,8 @@ const SHOWN: usize = 100;
 #[command(after_help = "\
 Without a number: your own latest operation (that of CLEO_AGENT) that can be undone and is neither
 an undo nor undone; claims and spawns since are passed over. Name anybody else's by its number.
-Only tasks and their links are undone, never claims, sessions, phases and runs. If a later operation
-changed one of the tasks, undo names it and changes nothing.
+Only tasks and their links are undone, never claims, gates, sessions, phases and runs, and nothing
+by an agent of a run. If a later operation changed one of the tasks, undo names it and changes nothing.
 
 Examples:
   cleo undo --dry-run
@@ -75,8 +75,12 @@ pub(crate) struct Undone {
 /// undone.
 pub(crate) fn undo(context: &mut Context, request: Request) -> Result<Undone> {
     let caller = &Caller::unbound(context);
+    if caller.run.is_some() {
+        let message = "an agent of a run undoes nothing: the run may have judged it";
+        return Err(Error::new(Code::StatusRefused, message).fix("cleo log"));
+    }
     let name = &caller.name;
-    let (undone, warnings) = context.write_if(|transaction| {
+    context.write_if(|transaction| {
         let found = match request.operation {
             Some(number) => Some(require_operation(transaction, number)?),
             None => transaction.latest_undoable(name)?,
@@ -87,23 +91,15 @@ pub(crate) fn undo(context: &mut Context, request: Request) -> Result<Undone> {
             );
             Error::new(Code::NothingToUndo, message).fix("cleo log")
         })?;
-        // All agents of a run have the name of the run.
-        if caller.run.is_some() && (request.operation.is_none() || operation.by != *name) {
-            let message =
-                "an agent of a run undoes by number, and only what agents of that run did";
-            return Err(Error::new(Code::StatusRefused, message).fix("cleo log"));
-        }
         let number = operation.number;
         let own = transaction.undoing(number)?;
-        let others = revert(transaction, caller, &operation).map_err(|refused| Error {
+        revert(transaction, &caller.now, &operation).map_err(|refused| Error {
             message: format!("operation {number} cannot be undone: {}", refused.message),
             fix: refused
                 .fix
                 .or(Some(format!("cleo log --operation {number}"))),
             ..refused
         })?;
-        let others = others.iter().take(SHOWN);
-        let warnings = others.map(|one| format!("not undone: {}", describe(one)));
         let made = transaction.changes_of(own, u32::MAX)?;
         let undone = Undone {
             operation: entry(transaction, operation)?,
@@ -112,18 +108,13 @@ pub(crate) fn undo(context: &mut Context, request: Request) -> Result<Undone> {
             changes: made.into_iter().take(SHOWN).map(|one| one.change).collect(),
             dry_run: request.dry_run,
         };
-        Ok(((undone, warnings.collect::<Vec<_>>()), !request.dry_run))
-    })?;
-    context.notes.warn(warnings);
-    Ok(undone)
+        Ok((undone, !request.dry_run))
+    })
 }
 
-/// Reads the changes of an operation, apart from those that are not of tasks and stay. Refuses one that is undone,
-/// damaged in part, took or ended a claim, or changed no task.
-fn read_changes(
-    transaction: &dyn Transaction,
-    operation: &Operation,
-) -> Result<(Vec<Change>, Vec<Change>)> {
+/// Reads the changes of an operation to tasks. Refuses one that is undone, damaged in part, took or ended a claim,
+/// or changed no task.
+fn read_changes(transaction: &dyn Transaction, operation: &Operation) -> Result<Vec<Change>> {
     if let Some(undo) = operation.undone_by {
         let message = format!("operation {undo} has already undone it");
         let error = Error::new(Code::NothingToUndo, message);
@@ -138,96 +129,80 @@ fn read_changes(
         .map(|one| one.change)
         .partition(|one| UNDOABLE.contains(&one.kind.as_str()));
     let is_fixed = |one: &&Change| changes.is_empty() || CLAIMS.contains(&one.kind.as_str());
-    if let Some(fixed) = others.iter().find(is_fixed) {
-        let only = "only changes of tasks are undone, no claims, sessions or phases";
-        let message = format!("{}; {only}", describe(fixed));
-        return Err(Error::new(Code::NothingToUndo, message));
+    match others.iter().find(is_fixed).map(describe) {
+        Some(fixed) => {
+            let only = "only changes of tasks are undone, no claims, sessions or phases";
+            Err(Error::new(Code::NothingToUndo, format!("{fixed}; {only}")))
+        }
+        None => Ok(changes),
     }
-    Ok((changes, others))
 }
 
-/// Reverts the changes that an operation made to tasks, the last first. Returns its other changes.
-fn revert(
-    transaction: &mut dyn Transaction,
-    caller: &Caller,
-    operation: &Operation,
-) -> Result<Vec<Change>> {
-    let number = operation.number;
-    let (changes, others) = read_changes(transaction, operation)?;
+/// Reverts the changes that an operation made to tasks, the last first.
+fn revert(transaction: &mut dyn Transaction, now: &str, operation: &Operation) -> Result<()> {
+    let changes = read_changes(transaction, operation)?;
     let tasks: BTreeSet<TaskId> = changes.iter().filter_map(|one| one.task).collect();
     for id in &tasks {
-        refuse_changed(transaction, *id, number, "")?;
+        refuse_changed(transaction, *id, operation.number)?;
     }
     let mut done_again = Vec::new();
     for change in changes.iter().rev() {
-        let detail = &change.detail;
-        let id: TaskId = read(&json!(change.task))?;
+        let (id, detail): (TaskId, _) = (read(&json!(change.task))?, &change.detail);
         match change.kind.as_str() {
             LINKED => drop(transaction.unlink(&read(detail)?)?),
             UNLINKED => drop(transaction.link(&read(detail)?)?),
             DELETED => {
                 let removed: Removed = read(detail)?;
-                refuse_taken_names(transaction, &removed.task, number)?;
+                refuse_taken_names(transaction, &removed.task)?;
                 transaction.restore(&removed)?;
             }
             CHANGED => {
                 let after = require(transaction, id)?;
                 let mut before = read_before(&after, &read(detail)?)?;
-                let is_whole = before.archived_at.is_none() || before.is_closed();
-                if (before.id, &before.uid) != (id, &after.uid) || !is_whole {
-                    return Err(damaged(&format!("{id} was never like that")));
-                }
-                before.touch(&caller.now);
-                refuse_taken_names(transaction, &before, number)?;
-                caller.refuse_change(transaction, &after, &before)?;
+                before.touch(now);
+                refuse_taken_names(transaction, &before)?;
                 if before.status != after.status {
-                    refuse_held(transaction, caller, &after)?;
+                    refuse_held(transaction, id)?;
                     done_again.extend((before.status == Status::Done).then_some(id));
                 }
                 transaction.put(&before)?;
             }
             _ => {
-                let users = [transaction.dependents(id)?, transaction.children(id)?];
-                for user in users.concat() {
-                    refuse_changed(transaction, user, number, &format!(", which uses {id},"))?;
+                let users = [transaction.dependents(id)?, transaction.children(id)?].concat();
+                if let Some(user) = users.iter().find(|user| !tasks.contains(user)) {
+                    return Err(conflict(&format!("{user} uses {id}"), *user));
                 }
-                let task = require(transaction, id)?;
-                caller.refuse_removal(transaction, &task)?;
-                refuse_held(transaction, caller, &task)?;
+                refuse_held(transaction, id)?;
                 transaction.delete(id)?;
             }
         }
     }
-    check_graph(transaction, &tasks).map_err(conflict)?;
+    let in_conflict = |error| Error {
+        code: Code::UndoConflict,
+        ..error
+    };
+    check_graph(transaction, &tasks).map_err(in_conflict)?;
     for id in done_again {
-        refuse_open_parts(transaction, id, None).map_err(conflict)?;
+        refuse_open_parts(transaction, id, None).map_err(in_conflict)?;
         // Files may have changed since it was proven.
         if needs_proof(transaction, &require(transaction, id)?)? {
-            let message = format!("{id} has to be verified to be done again");
-            let error = Error::new(Code::UndoConflict, message);
+            let error = conflict(&format!("{id} has to be verified to be done again"), id);
             return Err(error.fix(format!("cleo complete {id}")));
         }
     }
-    Ok(others)
+    Ok(())
 }
 
-fn conflict(error: Error) -> Error {
-    let code = Code::UndoConflict;
-    Error { code, ..error }
+fn conflict(message: &str, look_at: TaskId) -> Error {
+    Error::new(Code::UndoConflict, message).fix(format!("cleo show {look_at}"))
 }
 
 /// Refuses to move or remove a task under the hands of somebody who works on it.
-fn refuse_held(transaction: &dyn Transaction, caller: &Caller, task: &Task) -> Result<()> {
-    check_holder(transaction, task, caller, false, "undo").map_err(|error| Error {
-        alternatives: Vec::new(),
-        ..conflict(error)
-    })?;
-    let claim = transaction.claim(task.id)?;
-    if claim.is_none_or(|claim| claim.holder.is_none()) {
-        return Ok(());
+fn refuse_held(transaction: &dyn Transaction, id: TaskId) -> Result<()> {
+    match transaction.claim(id)?.and_then(|claim| claim.holder) {
+        Some(holder) => Err(conflict(&format!("{id} is claimed by {holder}"), id)),
+        None => Ok(()),
     }
-    let message = format!("{} is claimed; release it first", task.id);
-    Err(Error::new(Code::UndoConflict, message).fix(format!("cleo release {}", task.id)))
 }
 
 /// Returns the row of a task before a change.
@@ -244,29 +219,39 @@ fn read_before(after: &Task, changed: &Map<String, Value>) -> Result<Task> {
             _ => row[field] = step["from"].clone(),
         }
     }
-    read(&row)
+    let before: Task = read(&row)?;
+    let is_whole = before.archived_at.is_none() || before.is_closed();
+    if (before.id, &before.uid) != (after.id, &after.uid) || !is_whole {
+        return Err(damaged(&format!("{} was never like that", after.id)));
+    }
+    Ok(before)
 }
 
 /// Refuses a row whose uid or key another task was given since.
-fn refuse_taken_names(transaction: &dyn Transaction, row: &Task, number: u64) -> Result<()> {
+fn refuse_taken_names(transaction: &dyn Transaction, row: &Task) -> Result<()> {
     let by_uid = transaction.task_by_uid(&row.uid)?;
     let by_key = transaction.task_by_key(row.key.as_deref().unwrap_or_default())?;
-    for other in by_uid.into_iter().chain(by_key) {
-        let what = format!(", which has the uid or key of {},", row.id);
-        refuse_changed(transaction, other, number, &what)?;
+    match by_uid
+        .into_iter()
+        .chain(by_key)
+        .find(|other| *other != row.id)
+    {
+        Some(other) => Err(conflict(
+            &format!("{other} has the uid or key of {}", row.id),
+            other,
+        )),
+        None => Ok(()),
     }
-    Ok(())
 }
 
 /// Refuses a task that was changed since an operation, and names what changed it.
-fn refuse_changed(transaction: &dyn Transaction, id: TaskId, since: u64, what: &str) -> Result<()> {
+fn refuse_changed(transaction: &dyn Transaction, id: TaskId, since: u64) -> Result<()> {
     let Some(later) = transaction.latest_change(id, since)? else {
         return Ok(());
     };
     let (number, command, by) = (later.number, &later.command, &later.by);
-    let message = format!("{id}{what} was changed by operation {number} ({command}, by {by})");
-    let look = format!("cleo log --operation {number}");
-    let error = Error::new(Code::UndoConflict, message).fix(look);
+    let message = format!("{id} was changed by operation {number} ({command}, by {by})");
+    let error = conflict(&message, id).fix(format!("cleo log --operation {number}"));
     // One that took a claim cannot be undone either.
     if read_changes(transaction, &later).is_err() {
         return Err(error);

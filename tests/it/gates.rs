@@ -258,17 +258,15 @@ fn agent_of_a_run_takes_no_criterion_away() {
             .replace("it holds :: false", "it holds")
             .replace("2026-01-26", "2026-01-27"),
     );
-    for words in [
-        "update T2 --clear acceptance",
-        "delete T2 --force",
-        &format!("undo {last}"),
-        "import edited.jsonl",
+    for (words, code) in [
+        ("update T2 --clear acceptance", "E_NOT_VERIFIED"),
+        ("delete T2 --force", "E_NOT_VERIFIED"),
+        ("undo", "E_STATUS_REFUSED"),
+        (&format!("undo {last}"), "E_STATUS_REFUSED"),
+        ("import edited.jsonl", "E_NOT_VERIFIED"),
     ] {
         let answer = as_agent(&workspace, ".", words);
-        assert_eq!(
-            answer["error"]["code"], "E_NOT_VERIFIED",
-            "{words}: {answer}"
-        );
+        assert_eq!(answer["error"]["code"], code, "{words}: {answer}");
     }
     let task = workspace.json(&["show", "T2"]);
     assert_eq!(task["result"]["task"]["acceptance"][1], "it holds :: false");
