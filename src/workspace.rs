@@ -8,6 +8,7 @@ use crate::error::{Code, Error, Result, quote};
 use crate::file::{create_private_folder, unreadable, unwritable};
 use crate::store::sqlite::{self, SqliteStore};
 pub(crate) use crate::template::{MANIFEST, OUTPUT_DIR};
+use crate::tree::main_checkout;
 
 /// What stands above the folders of a workspace, made with them and not worth telling.
 const ABOVE: [&str; 2] = ["", "claudedocs"];
@@ -32,18 +33,31 @@ impl From<PathBuf> for Workspace {
 }
 
 impl Workspace {
-    /// Finds the workspace that `directory` is in, upward. In a worktree below another workspace, such as one of a run,
-    /// git may have checked out a `.cleo` without a database, which is none.
+    /// Finds the workspace that `directory` is in, upward. A linked worktree of git belongs to the workspace of its main
+    /// checkout, and there git may have checked out a `.cleo` without a database, which is none.
     pub(crate) fn find(directory: &Path) -> Result<Workspace> {
         let has_database = |folder: &Path| folder.join(".cleo/cleo.db").exists();
         let is_checked_out = |folder: &Path| {
             folder.join(".git").is_file() && folder.ancestors().skip(1).any(has_database)
         };
-        let root = directory.ancestors().find(|folder| {
-            has_database(folder) || folder.join(".cleo").is_dir() && !is_checked_out(folder)
+        let in_main_checkout = |folder: &Path| {
+            let is_of_run = folder.ancestors().any(|above| above.ends_with(RUNS));
+            let main = main_checkout(folder).filter(|_| !is_of_run)?;
+            let end = main.join(directory.strip_prefix(folder).ok()?);
+            let mut places = end.ancestors().take_while(|place| place.starts_with(&main));
+            places
+                .find(|place| has_database(place))
+                .map(|place| place.components().collect())
+        };
+        let root = directory.ancestors().find_map(|folder| {
+            let own = || folder.join(".cleo").is_dir() && !is_checked_out(folder);
+            match has_database(folder) {
+                true => Some(folder.to_path_buf()),
+                false => in_main_checkout(folder).or_else(|| own().then(|| folder.to_path_buf())),
+            }
         });
         match root {
-            Some(root) => Ok(root.to_path_buf().into()),
+            Some(root) => Ok(root.into()),
             None => {
                 let message = format!("there is no .cleo in {} or above", directory.display());
                 Err(Error::new(Code::WorkspaceNotFound, message).fix("cleo init"))

@@ -61,6 +61,18 @@ fn linked(top: &Path, mark: &Path) -> Option<PathBuf> {
     fs::canonicalize(top.join(folder)).ok()
 }
 
+/// Finds the main checkout of the linked worktree whose files begin in a folder. The repository has to name that
+/// worktree too: a `.git` that somebody made up is not followed.
+pub(crate) fn main_checkout(top: &Path) -> Option<PathBuf> {
+    let mark = top.join(".git");
+    let own = mark.is_file().then(|| linked(top, &mark))??;
+    let back = String::from_utf8(read(&own.join("gitdir"), LINK_MAX).ok()?).ok()?;
+    let named = fs::canonicalize(own.join(back.trim())).ok()?;
+    let common = common_folder(&own)?;
+    let is_ours = named == fs::canonicalize(&mark).ok()? && common.ends_with(".git");
+    Some(common.parent().filter(|_| is_ours)?.to_path_buf())
+}
+
 fn common_folder(folder: &Path) -> Option<PathBuf> {
     let link = folder.join("commondir");
     match link.exists() {

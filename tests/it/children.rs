@@ -267,6 +267,48 @@ fn broken_work_in_a_linked_worktree_is_not_proven_by_the_main_checkout() {
 }
 
 #[test]
+fn a_linked_worktree_belongs_to_the_workspace_of_its_main_checkout() {
+    let (workspace, tree) = linked("good\n", "bad\n");
+    fs::create_dir(tree.join("below")).unwrap();
+    let stands = |place: &Path, line: &str| {
+        let mut command = workspace.command(&shlex::split(line).unwrap());
+        command.current_dir(place);
+        answered(&workspace, command)
+    };
+    // As where `.cleo/.gitignore` is in git.
+    for folder in ["none", ".cleo"] {
+        fs::create_dir_all(tree.join(folder)).unwrap();
+        for place in [&tree, &tree.join("below")] {
+            let (exit, answer) = stands(place, "verify T1 --run-all");
+            assert_eq!(exit, 6, "{answer}");
+            assert_eq!(answer["result"]["worktree"], "[TEMP]/tree", "{answer}");
+        }
+    }
+    assert_eq!(stands(&tree, "add 'From the worktree'").0, 0);
+    assert_eq!(workspace.json(&["list"])["result"]["total"], 2);
+    assert!(!tree.join(".cleo/cleo.db").exists());
+    // A run of a workspace that is a linked worktree itself.
+    assert_eq!(stands(workspace.root(), "--root ../tree init").0, 0);
+    git(
+        &workspace,
+        "worktree add --quiet --detach ../tree/.cleo/runs/run_1/trees/T1-1",
+    );
+    let own = tree.join(".cleo/runs/run_1/trees/T1-1");
+    assert_eq!(stands(&own, "add 'Of its own'").0, 0);
+    assert_eq!(stands(&tree, "list").1["result"]["total"], 1);
+    assert_eq!(workspace.json(&["list"])["result"]["total"], 2);
+    // A `.git` of which the repository knows nothing is followed nowhere.
+    let copy = workspace.root().with_file_name("copy");
+    fs::create_dir(&copy).unwrap();
+    fs::copy(tree.join(".git"), copy.join(".git")).unwrap();
+    let (exit, answer) = stands(&copy, "list");
+    assert_eq!(
+        (exit, &answer["error"]["code"]),
+        (4, &"E_WORKSPACE_NOT_FOUND".into())
+    );
+}
+
+#[test]
 fn good_work_in_a_linked_worktree_is_proven_there() {
     let (workspace, tree) = linked("bad\n", "good\n");
     let (exit, answer) = stands_in(&workspace, &tree, "verify T1 --run-all");
