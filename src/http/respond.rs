@@ -1,10 +1,11 @@
 //! From a request to a response: who calls, may they, what do they want, and who answers it.
 
+use std::future::ready;
 use std::net::IpAddr;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use axum::body::Body;
+use axum::body::{Body, HttpBody as _};
 use axum::extract::{
     DefaultBodyLimit, FromRequest, FromRequestParts, RawPathParams, Request, State,
 };
@@ -18,6 +19,7 @@ use axum::middleware::{Next, from_fn_with_state};
 use axum::routing::{MethodFilter, on};
 use axum::{Extension, Router};
 use bytes::Bytes;
+use futures_util::StreamExt as _;
 use tokio::sync::OwnedSemaphorePermit;
 use tower_http::catch_panic::CatchPanicLayer;
 use tower_http::cors::CorsLayer;
@@ -188,6 +190,12 @@ async fn answered(server: Arc<Server>, route: &'static Route, request: Request) 
         true => server.options.max_body.min(OPEN_BODY_MAX),
         false => server.options.max_body,
     };
+    // What is announced as too large is not waited for. It is read all the same, so that the answer gets through.
+    if body.size_hint().lower() > most as u64 {
+        let rest = body.into_data_stream().for_each(|_| ready(()));
+        tokio::spawn(tokio::time::timeout(server.options.patience, rest));
+        return Err(too_large(most));
+    }
     // The whole body, where a layer of tower-http would wait so long for each piece of it.
     let Ok(body) = tokio::time::timeout(server.options.patience, read(body, most)).await else {
         let message = "the body of the request did not come in time; send it again";
@@ -291,12 +299,14 @@ async fn read(body: Body, most: usize) -> Result<Bytes> {
     DefaultBodyLimit::max(most).apply(&mut request);
     let read = Bytes::from_request(request, &()).await;
     read.map_err(|rejection| match rejection.status() {
-        StatusCode::PAYLOAD_TOO_LARGE => {
-            let message = format!("the body of a request may have {most} bytes");
-            Error::new(Code::BodyTooLarge, message)
-        }
+        StatusCode::PAYLOAD_TOO_LARGE => too_large(most),
         _ => Error::new(Code::InputInvalid, "the body of the request broke off"),
     })
+}
+
+fn too_large(most: usize) -> Error {
+    let message = format!("the body of a request may have {most} bytes");
+    Error::new(Code::BodyTooLarge, message)
 }
 
 fn refused(error: &Error, request: &Request) -> Answer {

@@ -120,6 +120,23 @@ fn nonsense_is_refused_and_hurts_nobody_else() {
 }
 
 #[test]
+fn a_body_that_is_announced_as_too_large_is_refused_while_it_comes() {
+    let workspace = TestWorkspace::new();
+    let server = Served::start(&workspace, &["--max-body", "1000"]);
+    let mut stream = TcpStream::connect(&server.address).unwrap();
+    let head = format!(
+        "POST /api/agents/execute HTTP/1.1\r\nhost: {}\r\ncontent-length: 1073741824\r\n\r\n",
+        server.address
+    );
+    stream.write_all(head.as_bytes()).unwrap();
+    stream.write_all(&[b'x'; 1 << 20]).unwrap();
+    let mut line = String::new();
+    BufReader::new(&stream).read_line(&mut line).unwrap();
+    assert_eq!(line, "HTTP/1.1 413 Payload Too Large\r\n");
+    stream.write_all(&[b'x'; 1 << 20]).unwrap();
+}
+
+#[test]
 fn the_head_of_a_request_has_64_kilobytes_and_no_more() {
     let workspace = TestWorkspace::new();
     let server = Served::start(&workspace, &[]);
