@@ -26,6 +26,7 @@ const HELD_MAX: u32 = 1_000;
 
 /// Finds the open tasks of a selection, the most urgent first, each with those that come before it.
 pub(super) fn plan(context: &mut Context, selection: &Selection) -> Result<Vec<Planned>> {
+    context.refuse_other_checkout()?;
     let roots = roots(context, selection)?;
     let (nodes, titles) = context.read(|transaction| {
         let nodes = nodes(transaction, &roots)?;

@@ -110,6 +110,13 @@ pub(crate) fn init(
     let workspace = Workspace::from(root.clone());
     if workspace.has_database()? {
         SqliteStore::check_file(&workspace.database())?;
+    } else if let Ok(around) = Workspace::find(&root)
+        && around.root != root
+    {
+        let (inner, outer) = (root.display(), around.root.display());
+        let warning =
+            format!("{inner} belongs to the workspace {outer}: a second one has other tasks");
+        notes.warn([warning]);
     }
     let clients = options.clients();
     let planned = plan(&root, &clients, options.hooks)?;

@@ -361,6 +361,25 @@ impl Context {
         }
     }
 
+    /// Refuses a caller who stands in a linked worktree and names no other root: agents would change the files of the
+    /// main checkout.
+    pub(crate) fn refuse_other_checkout(&self) -> Result<()> {
+        let (here, root) = (&self.surroundings.directory, &self.workspace.root);
+        let is_agent = Workspace::from(here.clone()).home_of_run().is_some();
+        match root_in_worktree(root, here) {
+            Ok(Some(tree)) if self.surroundings.root.is_none() && !is_agent => {
+                let message = format!(
+                    "agents would work in the checkout {}, not in the worktree {} where you stand",
+                    root.display(),
+                    tree.display()
+                );
+                let fix = format!("cd {}", quote(&root.to_string_lossy()));
+                Err(Error::new(Code::TreeUnknown, message).fix(fix))
+            }
+            _ => Ok(()),
+        }
+    }
+
     fn worktree(&self, root: PathBuf) -> Workspace {
         Workspace {
             root,

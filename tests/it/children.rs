@@ -287,8 +287,21 @@ fn a_linked_worktree_belongs_to_the_workspace_of_its_main_checkout() {
     assert_eq!(stands(&tree, "add 'From the worktree'").0, 0);
     assert_eq!(workspace.json(&["list"])["result"]["total"], 2);
     assert!(!tree.join(".cleo/cleo.db").exists());
+    for line in ["run T1 --command true", "run T1 --command true --dry-run"] {
+        let (exit, answer) = stands(&tree, line);
+        assert_eq!(
+            (exit, &answer["error"]["fix"]),
+            (3, &"cd [WORKSPACE]".into()),
+            "{answer}"
+        );
+    }
     // A run of a workspace that is a linked worktree itself.
-    assert_eq!(stands(workspace.root(), "--root ../tree init").0, 0);
+    let (exit, answer) = stands(&tree, "init");
+    assert_eq!(exit, 0, "{answer}");
+    assert_eq!(
+        answer["warnings"][0],
+        "[TEMP]/tree belongs to the workspace [WORKSPACE]: a second one has other tasks"
+    );
     git(
         &workspace,
         "worktree add --quiet --detach ../tree/.cleo/runs/run_1/trees/T1-1",
