@@ -260,7 +260,7 @@ fn agent_of_a_run_takes_no_criterion_away() {
     );
     for (words, code) in [
         ("update T2 --clear acceptance", "E_NOT_VERIFIED"),
-        ("delete T2 --force", "E_NOT_VERIFIED"),
+        ("delete T2 --force", "E_STATUS_REFUSED"),
         ("undo", "E_STATUS_REFUSED"),
         (&format!("undo {last}"), "E_STATUS_REFUSED"),
         ("import edited.jsonl", "E_NOT_VERIFIED"),

@@ -7,7 +7,7 @@ use crate::clock::{Clock, timestamp};
 use crate::error::{Code, Error, Result};
 use crate::gate::Criterion;
 use crate::id::TaskId;
-use crate::ops::tasks::is_within;
+use crate::ops::tasks::{above, is_within};
 use crate::ops::{Context, runs};
 use crate::store::Transaction;
 use crate::task::{Status, Task};
@@ -69,13 +69,16 @@ impl Caller {
     /// Refuses an agent of a run that moves or removes what is neither its own task, nor a part of it, nor added by it.
     fn refuse_foreign(&self, transaction: &dyn Transaction, id: TaskId) -> Result<()> {
         refuse_other(transaction, id, self)?;
-        let added = transaction.changes(0, Some(id), 1)?.into_iter().next();
-        match added.is_some_and(|added| self.acts_for(&added.by))
-            || self.has_part(transaction, id)?
-        {
+        match self.has_added(transaction, id)? || self.has_part(transaction, id)? {
             true => Ok(()),
             false => Err(not_own(id)),
         }
+    }
+
+    /// Returns whether an agent of the caller's run added a task. What else an agent calls itself proves nothing.
+    fn has_added(&self, transaction: &dyn Transaction, id: TaskId) -> Result<bool> {
+        let added = transaction.changes(0, Some(id), 1)?.into_iter().next();
+        Ok(added.is_some_and(|added| self.run == Some(added.by)))
     }
 
     /// Refuses an agent of a run that takes away a criterion with a command: that is not for those to say who
@@ -195,7 +198,7 @@ pub(in crate::ops) fn check_holder(
 }
 
 /// Refuses an agent of a run, or a command that the run judges by, that acts on what the run holds for another of its
-/// agents: neither its own task nor a part of it.
+/// agents: neither its own task, nor a part of it, nor a follow-up that an agent added, which is a part of no such task.
 pub(in crate::ops) fn refuse_other(
     transaction: &dyn Transaction,
     id: TaskId,
@@ -204,11 +207,15 @@ pub(in crate::ops) fn refuse_other(
     let Some(run) = &caller.run else {
         return Ok(());
     };
-    let claim = transaction.claim(id)?;
-    let holder = claim
-        .as_ref()
-        .and_then(|claim| claim.live_holder(&caller.now));
-    if holder != Some(run) || caller.has_part(transaction, id)? {
+    let is_held = |id: TaskId| {
+        let claim = transaction.claim(id)?;
+        Ok(claim.is_some_and(|claim| claim.live_holder(&caller.now) == Some(run)))
+    };
+    if !is_held(id)? || caller.has_part(transaction, id)? {
+        return Ok(());
+    }
+    let of_held: Result<Vec<bool>> = above(transaction, id)?.into_iter().map(is_held).collect();
+    if caller.has_added(transaction, id)? && !of_held?.contains(&true) {
         return Ok(());
     }
     let message = format!("{run} holds {id} for another of its agents");

@@ -103,7 +103,7 @@ pub(super) fn is_within(tasks: &dyn Tasks, id: TaskId, root: TaskId) -> Result<b
 }
 
 /// Returns the tasks that a task is a part of, the nearest first.
-pub(super) fn above(tasks: &dyn Tasks, id: TaskId) -> Result<Vec<TaskId>> {
+pub(in crate::ops) fn above(tasks: &dyn Tasks, id: TaskId) -> Result<Vec<TaskId>> {
     let mut above = Vec::new();
     // In a damaged store, parents may go round in a circle.
     while above.len() < DEPTH_MAX {

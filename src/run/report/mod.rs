@@ -32,6 +32,7 @@ fn code(task: &TaskRun) -> Code {
 pub(crate) fn why(task: &TaskRun) -> String {
     let reason = task.reason.as_deref().unwrap_or("no reason is known");
     match task.outcome {
+        Some(Outcome::Ok) => "not proven and merged yet".to_string(),
         Some(outcome) => format!("{outcome}: {reason}"),
         None => reason.to_string(),
     }

@@ -107,6 +107,34 @@ set -- $words; verb=$1; shift; CLEO_TASK_ID=T2 cleo $verb T3 $*; done";
 }
 
 #[test]
+fn an_agent_under_the_name_of_its_user_moves_and_deletes_no_task_of_others() {
+    let workspace = repository();
+    let other = "for words in 'delete T2' 'update T2 --parent T1'; do
+CLEO_AGENT=tester cleo $words; done";
+    let script = split(
+        &workspace,
+        &format!("{{ {other}; }} >$CLEO_ROOT/../other 2>&1"),
+    );
+    let (exit, result) = run(&workspace, "T1", &script);
+    assert_eq!(exit, 0, "{result}");
+    let told = workspace.read("../other");
+    assert_eq!(told.matches("E_STATUS_REFUSED").count(), 2, "{told}");
+    assert_eq!(status(&workspace, "T2"), "pending");
+}
+
+#[test]
+fn an_agent_gives_back_and_deletes_the_follow_up_that_it_added() {
+    let workspace = repository();
+    let own =
+        "cleo add Later && cleo claim T4 && cleo release T4 && cleo start T4 && cleo delete T4";
+    let script = split(&workspace, &format!("{{ {own}; }} >$CLEO_ROOT/../own 2>&1"));
+    let (exit, result) = run(&workspace, "T1", &script);
+    assert_eq!(exit, 0, "{result}");
+    workspace.refused(&["show", "T4"], "E_TASK_NOT_FOUND");
+    assert!(!workspace.read("../own").contains("error"));
+}
+
+#[test]
 fn a_part_whose_criterion_was_not_run_is_not_done() {
     let workspace = repository();
     let cleo = "env -u CLEO_RUN_ID -u CLEO_AGENT -u CLEO_TASK_ID -u CLEO_WORKTREE cleo";
