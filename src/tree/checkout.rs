@@ -13,6 +13,8 @@ struct Checkout {
     top: PathBuf,
     /// The folder that all worktrees of the repository share.
     common: PathBuf,
+    /// Whether the repository knows of it: anybody can make a `.git` that leads to the repository of somebody else.
+    is_known: bool,
 }
 
 impl Checkout {
@@ -23,13 +25,16 @@ impl Checkout {
         let Ok(about) = fs::metadata(&mark) else {
             return Ok(None);
         };
-        let common = match about.is_dir() {
+        let folder = match about.is_dir() {
             true if !mark.join("HEAD").exists() => return Ok(None),
-            true => common_folder(&mark),
-            false => linked(top, &mark).and_then(|folder| common_folder(&folder)),
+            true => fs::canonicalize(&mark).ok(),
+            false => linked(top, &mark),
         };
-        match common {
-            Some(common) => Ok(Some(Checkout {
+        let found = folder.and_then(|folder| Some((common_folder(&folder)?, folder)));
+        match found {
+            Some((common, folder)) => Ok(Some(Checkout {
+                is_known: about.is_dir() && !mark.is_symlink()
+                    || is_worktree_of(&common, &folder, &mark),
                 top: top.to_path_buf(),
                 common,
             })),
@@ -61,16 +66,27 @@ fn linked(top: &Path, mark: &Path) -> Option<PathBuf> {
     fs::canonicalize(top.join(folder)).ok()
 }
 
-/// Finds the main checkout of the linked worktree whose files begin in a folder. The repository has to name that
-/// worktree too: a `.git` that somebody made up is not followed.
+/// Returns whether a repository has a folder for the linked worktree of a `.git`, which names that `.git`.
+fn is_worktree_of(common: &Path, folder: &Path, mark: &Path) -> bool {
+    let back = || {
+        let back = String::from_utf8(read(&folder.join("gitdir"), LINK_MAX).ok()?).ok()?;
+        fs::canonicalize(folder.join(back.trim())).ok()
+    };
+    folder.parent() == Some(&common.join("worktrees"))
+        && back().is_some_and(|back| fs::canonicalize(mark).is_ok_and(|mark| mark == back))
+}
+
+/// Finds the main checkout of the linked worktree whose files begin in a folder.
 pub(crate) fn main_checkout(top: &Path) -> Option<PathBuf> {
-    let mark = top.join(".git");
-    let own = mark.is_file().then(|| linked(top, &mark))??;
-    let back = String::from_utf8(read(&own.join("gitdir"), LINK_MAX).ok()?).ok()?;
-    let named = fs::canonicalize(own.join(back.trim())).ok()?;
-    let common = common_folder(&own)?;
-    let is_ours = named == fs::canonicalize(&mark).ok()? && common.ends_with(".git");
-    Some(common.parent().filter(|_| is_ours)?.to_path_buf())
+    let is_linked = top.join(".git").is_file();
+    let checkout = Checkout::at(top)
+        .ok()?
+        .filter(|it| is_linked && it.is_known)?;
+    let main = checkout.common.parent()?;
+    checkout
+        .common
+        .ends_with(".git")
+        .then(|| main.to_path_buf())
 }
 
 fn common_folder(folder: &Path) -> Option<PathBuf> {
@@ -105,7 +121,12 @@ pub(crate) fn root_in_worktree(root: &Path, here: &Path) -> Result<Option<PathBu
         }
         match own.as_ref().and_then(Option::as_ref) {
             Some(own) if own.common == checkout.common => {
-                return in_checkout(&root, own, &checkout);
+                if own.top == checkout.top || checkout.is_known {
+                    return in_checkout(&root, own, &checkout);
+                }
+                let top = checkout.top.display();
+                let message = format!("the repository of the workspace knows of no worktree {top}");
+                return Err(Error::new(Code::TreeUnknown, message).fix("git worktree list"));
             }
             Some(own) if checkout.common.starts_with(&own.common) => {}
             // A workspace in no repository may hold several.
@@ -162,6 +183,7 @@ mod tests {
         write("main/lib/.git", "gitdir: ../.git/modules/lib\n");
         write("main/.git/modules/lib/HEAD", "");
         write("main/.git/worktrees/tree/commondir", "../..\n");
+        write("main/.git/worktrees/tree/gitdir", "../../../../tree/.git\n");
         write(
             "tree/.git",
             &format!(

@@ -314,6 +314,34 @@ fn a_linked_worktree_belongs_to_the_workspace_of_its_main_checkout() {
     let copy = workspace.root().with_file_name("copy");
     fs::create_dir(&copy).unwrap();
     fs::copy(tree.join(".git"), copy.join(".git")).unwrap();
+    let main = workspace.root().display();
+    for (name, text) in [
+        ("commondir", format!("{main}/.git\n")),
+        ("gitdir", "../.git\n".to_string()),
+        ("HEAD", "ref: refs/heads/main\n".to_string()),
+    ] {
+        fs::create_dir_all(copy.join("made")).unwrap();
+        fs::write(copy.join("made").join(name), text).unwrap();
+    }
+    let copied = fs::read_to_string(copy.join(".git")).unwrap();
+    for leads in [
+        "gitdir: made\n".to_string(),
+        format!("gitdir: {main}/.git\n"),
+        copied,
+    ] {
+        fs::write(copy.join(".git"), &leads).unwrap();
+        let (exit, answer) = stands(&copy, "list");
+        assert_eq!(
+            (exit, &answer["error"]["code"]),
+            (4, &"E_WORKSPACE_NOT_FOUND".into())
+        );
+        let (exit, answer) = stands_in(&workspace, &copy, "verify T1 --run-all");
+        assert_eq!(
+            (exit, &answer["error"]["code"]),
+            (3, &"E_TREE_UNKNOWN".into()),
+            "{leads}"
+        );
+    }
     let (exit, answer) = stands(&copy, "list");
     assert_eq!(
         (exit, &answer["error"]["code"]),
