@@ -268,6 +268,10 @@ fn agent_of_a_run_takes_no_criterion_away() {
         let answer = as_agent(&workspace, ".", words);
         assert_eq!(answer["error"]["code"], code, "{words}: {answer}");
     }
+    let new = r#"{"id":"T90","uid":"01M8EF00RHVGV1YTJN12YDGZZZ","title":"New","type":"task","status":"done","priority":"medium","createdAt":"2026-01-26T09:00:00Z","updatedAt":"2026-01-26T09:00:00Z","completedAt":"2026-01-26T09:00:00Z"}"#;
+    workspace.write("new.jsonl", new);
+    let answer = as_agent(&workspace, ".", "import new.jsonl --from cleo");
+    assert_eq!(answer["error"]["code"], "E_NOT_VERIFIED", "{answer}");
     let task = workspace.json(&["show", "T2"]);
     assert_eq!(task["result"]["task"]["acceptance"][1], "it holds :: false");
     workspace.ok("import edited.jsonl");

@@ -119,8 +119,20 @@ impl Caller {
                 false => Ok(()),
             };
         }
-        let message = format!("an agent of a run makes {id} done by `cleo complete` only");
-        Err(Error::new(Code::NotVerified, message).fix(format!("cleo complete {id}")))
+        let complete = format!("cleo complete {id}");
+        self.refuse_done(after).map_err(|error| error.fix(complete))
+    }
+
+    /// Refuses an agent of a run that makes a task done in another way than by `complete`.
+    pub(in crate::ops) fn refuse_done(&self, task: &Task) -> Result<()> {
+        if self.run.is_none() || task.status != Status::Done {
+            return Ok(());
+        }
+        let message = format!(
+            "an agent of a run makes {} done by `cleo complete` only",
+            task.id
+        );
+        Err(Error::new(Code::NotVerified, message))
     }
 
     /// Refuses an agent of a run that deletes a task which has to pass a command or a gate: it could come back

@@ -130,6 +130,7 @@ fn write(
         }
         let task = &plan.entries[at].record.task;
         let Some(before) = before else {
+            caller.refuse_done(task)?;
             plan.report.added += 1;
             tasks.insert(task)?;
             commands.extend(trust::Item::criteria(task.id, &task.acceptance));
