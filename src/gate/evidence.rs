@@ -103,6 +103,8 @@ pub(crate) struct Present<'a> {
     pub(crate) tree: Option<&'a str>,
     /// Reads the digest of a file; none when it is not there.
     pub(crate) file: &'a dyn Fn(&str) -> Option<String>,
+    /// Says whether evidence was taken in a tree that may differ from this one although `tree` is the same.
+    pub(crate) is_elsewhere: &'a dyn Fn(&Origin) -> bool,
 }
 
 impl Evidence {
@@ -125,6 +127,9 @@ impl Evidence {
         if let Proof::File { path, digest } = &self.proof
             && (present.file)(path).as_ref() != Some(digest)
         {
+            return Freshness::Stale;
+        }
+        if self.is_proof() && self.origin.as_ref().is_some_and(present.is_elsewhere) {
             return Freshness::Stale;
         }
         let then = self.origin.as_ref().map(|origin| origin.tree.as_deref());
@@ -250,12 +255,14 @@ mod tests {
             let present = Present {
                 tree: Some("now"),
                 file: &|path| (path == "a").then(|| "f".to_string()),
+                is_elsewhere: &|_| false,
             };
             assert_eq!(freshness(&evidence, &present), expected, "{evidence:?}");
         }
         let unreadable = Present {
             tree: None,
             file: &|_| None,
+            is_elsewhere: &|_| false,
         };
         for (then, expected) in [(Some("then"), Stale), (None, Unknown)] {
             assert_eq!(freshness(&[taken(note(), then)], &unreadable), expected);

@@ -5,7 +5,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use crate::world::{TestWorkspace, document};
 
@@ -249,6 +249,34 @@ fn stands_in(workspace: &TestWorkspace, place: &Path, line: &str) -> (i32, Value
         .current_dir(place)
         .env("CLEO_ROOT", workspace.root());
     answered(workspace, command)
+}
+
+#[test]
+fn files_that_a_task_names_prove_nothing_of_another_worktree() {
+    let (workspace, tree) = linked("good\n", "good\n");
+    workspace.ok("update T1 --file code.txt --acceptance 'there :: test -e there'");
+    for (seen_in, judged_in) in [
+        (tree.as_path(), workspace.root()),
+        (workspace.root(), &tree),
+    ] {
+        let there = seen_in.join("there");
+        fs::write(&there, "").unwrap();
+        let (exit, answer) = stands_in(&workspace, seen_in, "verify T1 --run-all");
+        assert_eq!(exit, 0, "{answer}");
+        let (exit, answer) = stands_in(&workspace, judged_in, "complete T1");
+        assert_eq!(
+            (exit, &answer["error"]["code"]),
+            (6, &json!("E_EVIDENCE_STALE")),
+            "{answer}"
+        );
+        fs::remove_file(there).unwrap();
+        let (exit, answer) = stands_in(&workspace, judged_in, "verify T1 --run-all");
+        assert_eq!(
+            (exit, &answer["error"]["code"]),
+            (6, &json!("E_CRITERION_FAILED")),
+            "{answer}"
+        );
+    }
 }
 
 #[test]

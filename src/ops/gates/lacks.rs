@@ -92,7 +92,7 @@ fn stale(gates: &Gates, standing: &TaskGates) -> Option<Error> {
     old.extend(old_criteria(standing));
     let names: Vec<&str> = old.iter().map(|one| one.name.as_str()).collect();
     let message = format!(
-        "files of {id} changed after it was verified, so this is stale: {}",
+        "files of {id} changed after it was verified, or it was verified in another worktree, so this is stale: {}",
         names.join(", ")
     );
     let fix = match old.iter().any(|one| one.is_renewable) {

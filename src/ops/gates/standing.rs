@@ -1,13 +1,14 @@
 //! How the gates and criteria of a task stand: what was proven, and whether that still holds.
 
 use std::collections::BTreeMap;
+use std::path::PathBuf;
 
 use serde::Serialize;
 
 use super::Extent;
 use crate::error::Result;
 use crate::gate::{
-    Criterion, Failure, Freshness, Gate, Gates, Present, ROUNDS_MAX, Record, freshness,
+    Criterion, Failure, Freshness, Gate, Gates, Origin, Present, ROUNDS_MAX, Record, freshness,
 };
 use crate::id::TaskId;
 use crate::ops::tasks::One;
@@ -287,14 +288,26 @@ pub(in crate::ops) fn standing(
     // Seen before the task named other files, they say nothing of these.
     let fitting = seen.as_ref().filter(|seen| seen.patterns == task.files);
     let file = |path: &str| tree::file_digest(&workspace.confine(path).ok()?);
+    // A command may have read more than the files that the task names, which alone are compared. What is in the
+    // worktree of a run is merged by it, and counts as the workspace.
+    let worktree = workspace.worktree();
+    let place = |worktree: Option<&String>| {
+        let place = worktree.map(|root| Workspace::from(PathBuf::from(root)));
+        place
+            .filter(|place| place.home_of_run().is_none())
+            .map(|place| place.root)
+    };
+    let here = place(worktree.as_ref());
+    let is_elsewhere =
+        |origin: &Origin| !task.files.is_empty() && place(origin.worktree.as_ref()) != here;
     let present = Present {
         tree: fitting.and_then(|seen| seen.digest.as_deref()),
         file: &file,
+        is_elsewhere: &is_elsewhere,
     };
     let stale = passed_and(&gates, &present, Freshness::Stale);
     TaskGates {
         task_id: task.id,
-        worktree: workspace.worktree(),
         passed: gates.open().is_empty() && !stale.iter().any(|gate| gates.needs(*gate)),
         required: gates.needed(),
         unknown: passed_and(&gates, &present, Freshness::Unknown),
@@ -307,6 +320,7 @@ pub(in crate::ops) fn standing(
         gates: gates.gates,
         failures: gates.failures,
         tree: seen,
+        worktree,
     }
 }
 
