@@ -57,19 +57,8 @@ impl<'a, T: Serialize> Envelope<'a, T> {
 }
 
 impl<T: Serialize> Envelope<'_, T> {
-    pub(crate) fn success(&self) -> Option<&T> {
-        self.result.filter(|_| self.success)
-    }
-
-    pub(crate) fn with<'b, U: Serialize>(&'b self, result: &'b U) -> Envelope<'b, U> {
-        Envelope {
-            schema: self.schema,
-            command: self.command,
-            success: self.success,
-            result: Some(result),
-            error: None,
-            warnings: self.warnings,
-        }
+    pub(crate) fn is_success(&self) -> bool {
+        self.success
     }
 }
 

@@ -105,7 +105,7 @@ impl Face<'_> {
         let error = self.with_fix(notes.failure);
         let (error, warnings) = (error.as_ref(), &notes.warnings);
         let text = |screen: &mut Screen| text(screen, reply);
-        Ok(self.output.reply(self.name, reply, error, warnings, text))
+        self.output.reply(self.name, reply, error, warnings, text)
     }
 
     pub(super) fn surroundings(&self) -> Result<Surroundings> {
@@ -123,7 +123,7 @@ impl Face<'_> {
         warnings: &[String],
         text: impl FnOnce(&mut Screen),
     ) -> Result<ExitCode> {
-        Ok(self.output.reply(self.name, result, None, warnings, text))
+        self.output.reply(self.name, result, None, warnings, text)
     }
 
     pub(super) fn outcome<T: Serialize>(
@@ -134,9 +134,8 @@ impl Face<'_> {
         text: impl FnOnce(&mut Screen),
     ) -> Result<ExitCode> {
         let error = self.with_fix(error);
-        Ok(self
-            .output
-            .reply(self.name, result, error.as_ref(), warnings, text))
+        self.output
+            .reply(self.name, result, error.as_ref(), warnings, text)
     }
 
     pub(super) fn with_fix(&self, error: Option<Error>) -> Option<Error> {

@@ -14,9 +14,12 @@ const SHOWN: &str = "shown";
 #[derive(Clone, Debug, Default)]
 pub(super) struct Fields {
     paths: Vec<Vec<String>>,
-    /// Names of the objects of a result, and of its lists of objects, that can have the first field of each path.
-    objects: Vec<Vec<String>>,
+    /// The parts of a result that can have each path; none before a schema was asked.
+    parts: Option<Parts>,
 }
+
+/// For each path names of the objects of a result, and of its lists of objects, that can have its first field.
+type Parts = Vec<Vec<String>>;
 
 impl Fields {
     pub(super) fn read(paths: &[String]) -> Fields {
@@ -25,10 +28,7 @@ impl Fields {
         let paths: Vec<Vec<String>> = paths
             .map(|path| path.split('.').map(String::from).collect())
             .collect();
-        Fields {
-            objects: vec![Vec::new(); paths.len()],
-            paths,
-        }
+        Fields { paths, parts: None }
     }
 
     pub(super) fn is_empty(&self) -> bool {
@@ -41,13 +41,19 @@ impl Fields {
     ///
     /// `E_USAGE` for a name that nothing in the reply has, and for one that is only further down.
     pub(super) fn check(&mut self, schema: &str) -> Result<()> {
+        self.parts = Some(self.find_parts(schema)?);
+        Ok(())
+    }
+
+    fn find_parts(&self, schema: &str) -> Result<Parts> {
+        let mut parts = vec![Vec::new(); self.paths.len()];
         let Ok(schema) = serde_json::from_str(schema) else {
-            return Ok(());
+            return Ok(parts);
         };
         let mut names = BTreeMap::new();
         find_names(&schema, &mut names);
         let results = variants(&schema["properties"]["result"], &schema);
-        for (path, objects) in self.paths.iter().zip(&mut self.objects) {
+        for (path, objects) in self.paths.iter().zip(&mut parts) {
             let word = path[0].as_str();
             let fields = results.iter().flat_map(|result| fields_of(result));
             let holders = fields.filter(|(_, field)| holds(field, &schema, word));
@@ -64,7 +70,23 @@ impl Fields {
                 }
             }
         }
-        Ok(())
+        Ok(parts)
+    }
+
+    /// Finds each path in a result; returns none when one is not there.
+    fn find_in(&self, result: &Value) -> Option<Parts> {
+        let find = |path: &Vec<String>| {
+            if leads(result, path) {
+                return Some(Vec::new());
+            }
+            let parts = result.as_object()?.iter();
+            let parts = parts.filter(|(_, part)| {
+                leads(part, path) || part.get(SHOWN).is_some_and(|shown| leads(shown, path))
+            });
+            let names: Vec<String> = parts.map(|(name, _)| name.clone()).collect();
+            Some(names).filter(|names| !names.is_empty())
+        };
+        self.paths.iter().map(find).collect()
     }
 
     /// Checks that each path begins with a field of the items of a list in a reply. These are the lines of a stream.
@@ -97,10 +119,13 @@ impl Fields {
         picked
     }
 
-    /// Returns the parts of a result, with the `total` of a list. Whatever is not there is null.
-    pub(super) fn pick(&self, result: &Value) -> Value {
+    /// Returns the parts of a result, with the `total` of a list. Whatever is not there is null. The schema is asked
+    /// where the paths were not checked before and are not all there: reading it is a fifth of a short command.
+    pub(super) fn pick(&self, result: &Value, schema: &dyn Fn() -> String) -> Result<Value> {
+        let parts = self.parts.clone().or_else(|| self.find_in(result));
+        let parts = parts.map_or_else(|| self.find_parts(&schema()), Ok)?;
         let mut picked = Value::Object(Map::new());
-        for (path, objects) in self.paths.iter().zip(&self.objects) {
+        for (path, objects) in self.paths.iter().zip(&parts) {
             let is_there = |name: &&String| result.get(name).is_some();
             let place = objects.iter().filter(is_there);
             let place = place.max_by_key(|name| rank(&result[name], &path[0]));
@@ -119,7 +144,16 @@ impl Fields {
                 copy(result, &total, &mut picked);
             }
         }
-        picked
+        Ok(picked)
+    }
+}
+
+/// Returns whether a path is there; inside a list, in one of the items.
+fn leads(from: &Value, path: &[String]) -> bool {
+    match (from, path.split_first()) {
+        (_, None) => true,
+        (Value::Array(items), _) => items.iter().any(|item| leads(item, path)),
+        (from, Some((word, rest))) => from.get(word).is_some_and(|below| leads(below, rest)),
     }
 }
 
@@ -265,8 +299,11 @@ mod tests {
     fn pick(paths: &[&str], result: &Value) -> Value {
         let paths: Vec<String> = paths.iter().map(|path| path.to_string()).collect();
         let mut fields = Fields::read(&paths);
-        fields.check(&schema().to_string()).unwrap();
-        fields.pick(result)
+        let schema = || schema().to_string();
+        let picked = fields.pick(result, &schema).unwrap();
+        fields.check(&schema()).unwrap();
+        assert_eq!(fields.pick(result, &schema).unwrap(), picked);
+        picked
     }
 
     fn schema() -> Value {

@@ -214,6 +214,9 @@ fn an_unknown_field_is_refused_with_the_known_ones_before_anything_is_done() {
         "cleo add --help"
     );
     assert_eq!(workspace.state(), before);
+    let none = workspace.json(&["list", "--status", "done", "--fields", "id"]);
+    assert_eq!(none["result"], json!({"tasks": [], "total": 0}));
+    workspace.refused(&["list", "--status", "done", "--fields", "nope"], "E_USAGE");
     let refused = workspace.json(&["list", "--fields", "nope"]);
     assert!(
         refused["error"]["message"]

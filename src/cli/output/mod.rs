@@ -20,6 +20,8 @@ use super::jq::Ended;
 use super::screen::{Screen, Tone};
 use crate::config::Settings;
 use crate::error::{Code, Error};
+use crate::ops::api;
+use crate::ops::operation::Row;
 use crate::reply::Envelope;
 use crate::store::left_out;
 
@@ -75,6 +77,15 @@ impl Output {
     }
 
     pub(super) fn check_fields(&mut self, command: &str) -> Result<(), Error> {
+        let reads = |row: &&dyn Row| {
+            let facts = row.facts();
+            facts.name == command && facts.address.starts_with("GET ")
+        };
+        // One answer of a command that only reads is looked at itself.
+        let waits = || self.format != Format::Ndjson && api::ALL.iter().any(reads);
+        if !self.view.has_fields() || waits() {
+            return Ok(());
+        }
         let has_events = ["run", "runs.resume", "plan.run"].contains(&command);
         if !has_events || self.format != Format::Ndjson {
             return self.view.check(command);
@@ -110,7 +121,11 @@ impl Output {
         error: Option<&Error>,
         warnings: &[String],
         text: impl FnOnce(&mut Screen),
-    ) -> ExitCode {
+    ) -> Result<ExitCode, Error> {
+        let picked = match error {
+            None => self.view.pick(command, &|| serde_json::to_string(result))?,
+            Some(_) => None,
+        };
         let warnings = &[warnings, &left_out::take_warnings()].concat();
         self.notes.warn(warnings);
         let printed = match self.format {
@@ -119,9 +134,12 @@ impl Output {
                 text(&mut screen);
                 self.put(&screen.finish())
             }
-            _ => self.show(&Envelope::new(command, Some(result), error, warnings)),
+            _ => match &picked {
+                None => self.show(&Envelope::new(command, Some(result), error, warnings)),
+                Some(picked) => self.show(&Envelope::new(command, Some(picked), None, warnings)),
+            },
         };
-        self.ended(printed, error)
+        Ok(self.ended(printed, error))
     }
 
     pub(super) fn error(&self, command: &str, error: Error) -> ExitCode {

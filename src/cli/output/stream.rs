@@ -53,7 +53,16 @@ impl<'a> Stream<'a> {
             Err(error) => (None, Some(error)),
         };
         self.failed = self.failed.or(error.map(|error| error.code));
-        let written = self.write(&Envelope::new(command, result, error, &[]));
+        let picked =
+            result.map(|result| self.view.pick(command, &|| serde_json::to_string(result)));
+        let written = match picked.transpose() {
+            Ok(Some(Some(picked))) => {
+                let envelope = Envelope::new(command, Some(&picked), None, &[]);
+                self.view.write(&mut self.stdout, &envelope, Format::Ndjson)
+            }
+            Ok(_) => self.write(&Envelope::new(command, result, error, &[])),
+            Err(error) => Err(io::Error::other(error)),
+        };
         let written = self.view.judge(written);
         self.note(written)
     }

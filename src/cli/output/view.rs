@@ -45,9 +45,6 @@ impl View {
 
     /// Refuses fields that no result of a command has.
     pub(super) fn check(&mut self, command: &str) -> Result<()> {
-        if self.fields.is_empty() {
-            return Ok(());
-        }
         embedded::schema(command).map_or(Ok(()), |schema| self.fields.check(&schema))
     }
 
@@ -59,8 +56,31 @@ impl View {
         embedded::schema(command).map_or(Ok(()), |schema| self.fields.check_lines(&schema, list))
     }
 
+    /// Returns the fields of a reply that were asked for; none where all of it was.
+    pub(super) fn pick(
+        &self,
+        command: &str,
+        reply: &dyn Fn() -> serde_json::Result<String>,
+    ) -> Result<Option<Value>> {
+        if self.fields.is_empty() {
+            return Ok(None);
+        }
+        // Through its text: writing each kind of reply in a second way takes a hundredth of the program.
+        let reply = reply().and_then(|json| serde_json::from_str(&json));
+        let reply = reply.map_err(|cause| Error::new(Code::Internal, cause.to_string()))?;
+        let schema = || embedded::schema(command).unwrap_or_default();
+        let picked = self.fields.pick(&reply, &schema)?;
+        // The process ends with it: freeing each part would be a twelfth of its time.
+        std::mem::forget(reply);
+        Ok(Some(picked))
+    }
+
     pub(super) fn selects(&self) -> bool {
-        !self.fields.is_empty() || self.jq.is_some()
+        self.has_fields() || self.jq.is_some()
+    }
+
+    pub(super) fn has_fields(&self) -> bool {
+        !self.fields.is_empty()
     }
 
     /// Writes an envelope, or what was asked for of it. An error goes out whole, and so does a verdict
@@ -71,21 +91,11 @@ impl View {
         envelope: &Envelope<'_, T>,
         format: Format,
     ) -> io::Result<Ended> {
-        let Some(result) = envelope.success() else {
-            if self.filters_verdict {
-                return self.filtered(out, envelope, format);
-            }
-            out.write_all(document(envelope, format).as_bytes())?;
-            return Ok(Ended::Whole);
-        };
-        if self.fields.is_empty() {
+        if envelope.is_success() || self.filters_verdict {
             return self.filtered(out, envelope, format);
         }
-        let result = read(result).map_err(io::Error::other)?;
-        let picked = self.fields.pick(&result);
-        // The process ends with it: freeing each part would be a twelfth of its time.
-        std::mem::forget(result);
-        self.filtered(out, &envelope.with(&picked), format)
+        out.write_all(document(envelope, format).as_bytes())?;
+        Ok(Ended::Whole)
     }
 
     pub(super) fn filtered<T: Serialize>(
@@ -107,7 +117,8 @@ impl View {
         let json = if self.fields.is_empty() {
             serde_json::to_string(row)
         } else {
-            read(row).map(|row| self.fields.pick_of_line(&row).to_string())
+            let row = serde_json::to_string(row).and_then(|json| serde_json::from_str(&json));
+            row.map(|row| self.fields.pick_of_line(&row).to_string())
         };
         let json = json.map_err(io::Error::other)?;
         let mut shown = if io::stdout().is_terminal() {
@@ -139,11 +150,6 @@ impl View {
             None => out.write_all(json.as_bytes()).map(|()| Ended::Whole),
         }
     }
-}
-
-/// Makes a value of a reply through its text: writing each kind of reply in a second way takes a hundredth of the program.
-fn read(reply: &impl Serialize) -> serde_json::Result<Value> {
-    serde_json::from_str(&serde_json::to_string(reply)?)
 }
 
 fn document<T: Serialize>(envelope: &Envelope<'_, T>, format: Format) -> String {
