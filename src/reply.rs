@@ -56,12 +56,6 @@ impl<'a, T: Serialize> Envelope<'a, T> {
     }
 }
 
-impl<T: Serialize> Envelope<'_, T> {
-    pub(crate) fn is_success(&self) -> bool {
-        self.success
-    }
-}
-
 impl<'a> Failure<'a> {
     pub(crate) fn of(error: &'a Error) -> Failure<'a> {
         Failure {

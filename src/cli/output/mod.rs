@@ -13,7 +13,7 @@ use serde::Serialize;
 pub(super) use self::notes::Notes;
 use self::notes::eprint_whole;
 pub(super) use self::stream::Stream;
-use self::view::{View, filter_failed};
+use self::view::{View, filter_failed, json};
 use super::arguments::{Color, Format, Globals};
 use super::environment::{self, variable};
 use super::jq::Ended;
@@ -122,22 +122,19 @@ impl Output {
         warnings: &[String],
         text: impl FnOnce(&mut Screen),
     ) -> Result<ExitCode, Error> {
-        let picked = match error {
-            None => self.view.pick(command, &|| serde_json::to_string(result))?,
-            Some(_) => None,
-        };
         let warnings = &[warnings, &left_out::take_warnings()].concat();
+        let envelope = match self.format {
+            Format::Text => None,
+            _ => Some(self.view.envelope(command, Some(result), error, warnings)?),
+        };
         self.notes.warn(warnings);
-        let printed = match self.format {
-            Format::Text => {
+        let printed = match envelope {
+            Some(envelope) => self.show(&envelope, error.is_none()),
+            None => {
                 let mut screen = Screen::new(self.color);
                 text(&mut screen);
                 self.put(&screen.finish())
             }
-            _ => match &picked {
-                None => self.show(&Envelope::new(command, Some(result), error, warnings)),
-                Some(picked) => self.show(&Envelope::new(command, Some(picked), None, warnings)),
-            },
         };
         Ok(self.ended(printed, error))
     }
@@ -147,7 +144,8 @@ impl Output {
             Format::Text => Ok(()),
             _ => {
                 let warnings = left_out::take_warnings();
-                self.show(&Envelope::<()>::new(command, None, Some(&error), &warnings))
+                let envelope = Envelope::<()>::new(command, None, Some(&error), &warnings);
+                self.show(&json(&envelope), false)
             }
         };
         self.ended(printed, Some(&error))
@@ -187,8 +185,10 @@ impl Output {
         if !self.json_asked {
             return self.print(text);
         }
-        let envelope = Envelope::new(command, Some(result), None, warnings);
-        self.ended(self.show(&envelope), None)
+        match self.view.envelope(command, Some(result), None, warnings) {
+            Ok(envelope) => self.ended(self.show(&envelope, true), None),
+            Err(error) => self.error(command, error),
+        }
     }
 
     pub(super) fn help_page(&self, text: &str) -> ExitCode {
@@ -232,9 +232,9 @@ impl Output {
         }
     }
 
-    fn show<T: Serialize>(&self, envelope: &Envelope<'_, T>) -> Result<(), Error> {
+    fn show(&self, envelope: &str, is_success: bool) -> Result<(), Error> {
         let mut stdout = BufWriter::new(io::stdout().lock());
-        let written = self.view.write(&mut stdout, envelope, self.format);
+        let written = (self.view).write(&mut stdout, envelope, is_success, self.format);
         let ended = written.and_then(|ended| stdout.flush().map(|()| ended));
         self.judged(ended)
     }

@@ -5,7 +5,7 @@ use std::io::{self, BufWriter, IsTerminal, Write};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use serde::Serialize;
 
-use super::view::View;
+use super::view::{View, json};
 use crate::cli::arguments::Format;
 use crate::cli::jq::Ended;
 use crate::cli::screen::Screen;
@@ -53,16 +53,7 @@ impl<'a> Stream<'a> {
             Err(error) => (None, Some(error)),
         };
         self.failed = self.failed.or(error.map(|error| error.code));
-        let picked =
-            result.map(|result| self.view.pick(command, &|| serde_json::to_string(result)));
-        let written = match picked.transpose() {
-            Ok(Some(Some(picked))) => {
-                let envelope = Envelope::new(command, Some(&picked), None, &[]);
-                self.view.write(&mut self.stdout, &envelope, Format::Ndjson)
-            }
-            Ok(_) => self.write(&Envelope::new(command, result, error, &[])),
-            Err(error) => Err(io::Error::other(error)),
-        };
+        let written = self.write(command, result, error);
         let written = self.view.judge(written);
         self.note(written)
     }
@@ -75,17 +66,25 @@ impl<'a> Stream<'a> {
         error: &Error,
     ) -> bool {
         self.failed = self.failed.or(Some(error.code));
-        let written = self.write(&Envelope::new(command, Some(result), Some(error), &[]));
+        let written = self.write(command, Some(result), Some(error));
         self.note(written.map(|_| ()))
     }
 
     /// Writes an envelope on a line. What nobody has to change or clean goes out by one buffer.
-    fn write<T: Serialize>(&mut self, envelope: &Envelope<'_, T>) -> io::Result<Ended> {
+    fn write<T: Serialize>(
+        &mut self,
+        command: &str,
+        result: Option<&T>,
+        error: Option<&Error>,
+    ) -> io::Result<Ended> {
         if self.is_for_terminal || self.view.selects() {
-            return self.view.write(&mut self.stdout, envelope, Format::Ndjson);
+            let envelope = self.view.envelope(command, result, error, &[]);
+            let envelope = envelope.map_err(io::Error::other)?;
+            let (out, is_success) = (&mut self.stdout, error.is_none());
+            return self.view.write(out, &envelope, is_success, Format::Ndjson);
         }
         self.line.clear();
-        serde_json::to_writer(&mut self.line, envelope)?;
+        serde_json::to_writer(&mut self.line, &Envelope::new(command, result, error, &[]))?;
         self.line.push(b'\n');
         self.stdout.write_all(&self.line)?;
         Ok(Ended::Whole)
@@ -151,10 +150,9 @@ impl<'a> Stream<'a> {
     ) {
         self.failed = error.map(|error| error.code);
         if self.broken.is_none() {
-            let envelope = Envelope::new(command, Some(result), error, warnings);
-            let whole = View::default();
-            let view = if error.is_some() { &whole } else { self.view };
-            let written = view.filtered(&mut self.stdout, &envelope, Format::Ndjson);
+            let envelope = json(&Envelope::new(command, Some(result), error, warnings));
+            let (out, is_success) = (&mut self.stdout, error.is_none());
+            let written = (self.view).write(out, &envelope, is_success, Format::Ndjson);
             let written = self.view.judge(written);
             self.note(written);
         }

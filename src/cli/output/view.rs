@@ -4,7 +4,8 @@ use std::cell::Cell;
 use std::fmt::Write as _;
 use std::io::{self, IsTerminal, Write};
 
-use serde::Serialize;
+use indexmap::IndexMap;
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::notes::eprint_whole;
@@ -56,23 +57,32 @@ impl View {
         embedded::schema(command).map_or(Ok(()), |schema| self.fields.check_lines(&schema, list))
     }
 
-    /// Returns the fields of a reply that were asked for; none where all of it was.
-    pub(super) fn pick(
+    /// Makes the envelope of an answer, with only those fields of a result that were asked for.
+    pub(super) fn envelope<T: Serialize>(
         &self,
         command: &str,
-        reply: &dyn Fn() -> serde_json::Result<String>,
-    ) -> Result<Option<Value>> {
-        if self.fields.is_empty() {
-            return Ok(None);
-        }
-        // Through its text: writing each kind of reply in a second way takes a hundredth of the program.
-        let reply = reply().and_then(|json| serde_json::from_str(&json));
+        result: Option<&T>,
+        error: Option<&Error>,
+        warnings: &[String],
+    ) -> Result<String> {
+        let picked = match result.filter(|_| error.is_none() && self.has_fields()) {
+            Some(result) => Some(self.pick(command, serde_json::to_string(result))?),
+            None => None,
+        };
+        Ok(match &picked {
+            Some(picked) => json(&Envelope::new(command, Some(picked), None, warnings)),
+            None => json(&Envelope::new(command, result, error, warnings)),
+        })
+    }
+
+    fn pick(&self, command: &str, reply: serde_json::Result<String>) -> Result<Value> {
+        let reply = reply.and_then(|json| serde_json::from_str(&json));
         let reply = reply.map_err(|cause| Error::new(Code::Internal, cause.to_string()))?;
         let schema = || embedded::schema(command).unwrap_or_default();
-        let picked = self.fields.pick(&reply, &schema)?;
+        let picked = self.fields.pick(&reply, &schema);
         // The process ends with it: freeing each part would be a twelfth of its time.
         std::mem::forget(reply);
-        Ok(Some(picked))
+        picked
     }
 
     pub(super) fn selects(&self) -> bool {
@@ -83,34 +93,30 @@ impl View {
         !self.fields.is_empty()
     }
 
-    /// Writes an envelope, or what was asked for of it. An error goes out whole, and so does a verdict
-    /// that failed unless a filter is to read it.
-    pub(super) fn write<T: Serialize>(
+    /// Writes an envelope, or what a filter makes of it. An error goes out whole, and so does a verdict that failed
+    /// unless the filter is to read it.
+    pub(super) fn write(
         &self,
         out: &mut dyn Write,
-        envelope: &Envelope<'_, T>,
+        envelope: &str,
+        is_success: bool,
         format: Format,
     ) -> io::Result<Ended> {
-        if envelope.is_success() || self.filters_verdict {
-            return self.filtered(out, envelope, format);
+        let is_for_terminal = io::stdout().is_terminal();
+        if let Some(jq) = &self.jq
+            && (is_success || self.filters_verdict)
+        {
+            return jq.write(envelope, out, is_for_terminal);
         }
-        out.write_all(document(envelope, format).as_bytes())?;
-        Ok(Ended::Whole)
-    }
-
-    pub(super) fn filtered<T: Serialize>(
-        &self,
-        out: &mut dyn Write,
-        envelope: &Envelope<'_, T>,
-        format: Format,
-    ) -> io::Result<Ended> {
-        match &self.jq {
-            Some(jq) => jq.write(&json(envelope), out, io::stdout().is_terminal()),
-            None => {
-                out.write_all(document(envelope, format).as_bytes())?;
-                Ok(Ended::Whole)
+        match is_for_terminal {
+            true if format == Format::Json => {
+                out.write_all(escape(&lay_out(envelope)).as_bytes())?
             }
+            true => out.write_all(escape(envelope).as_bytes())?,
+            false => out.write_all(envelope.as_bytes())?,
         }
+        out.write_all(b"\n")?;
+        Ok(Ended::Whole)
     }
 
     pub(super) fn row<T: Serialize>(&self, out: &mut dyn Write, row: &T) -> io::Result<Ended> {
@@ -152,22 +158,24 @@ impl View {
     }
 }
 
-fn document<T: Serialize>(envelope: &Envelope<'_, T>, format: Format) -> String {
-    let text = match format == Format::Json && io::stdout().is_terminal() {
-        true => serde_json::to_string_pretty(envelope).unwrap_or_else(unwritten),
-        false => json(envelope),
-    };
-    ended(text)
+/// A JSON value whose fields keep their order.
+#[derive(Deserialize, Serialize)]
+#[serde(untagged)]
+enum Ordered {
+    Object(IndexMap<String, Ordered>),
+    List(Vec<Ordered>),
+    Other(Value),
 }
 
-fn ended(text: String) -> String {
-    let terminal = io::stdout().is_terminal();
-    let mut shown = if terminal { escape(&text) } else { text };
-    shown.push('\n');
-    shown
+/// Writes JSON with a line for each part. Each kind of reply is written in one way, and laid out by its text: a second
+/// way would take a hundredth of the program.
+fn lay_out(json: &str) -> String {
+    let value = serde_json::from_str::<Ordered>(json);
+    let text = value.and_then(|value| serde_json::to_string_pretty(&value));
+    text.unwrap_or_else(unwritten)
 }
 
-fn json<T: Serialize>(envelope: &Envelope<'_, T>) -> String {
+pub(super) fn json<T: Serialize>(envelope: &Envelope<'_, T>) -> String {
     serde_json::to_string(envelope).unwrap_or_else(unwritten)
 }
 
