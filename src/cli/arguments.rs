@@ -25,7 +25,7 @@ pub(super) struct Globals {
     #[arg(long, global = true, help_heading = GLOBAL_OPTIONS)]
     pub(super) json: bool,
 
-    /// Form of the answer (or CLEO_FORMAT); text on a terminal and json in a pipe unless told
+    /// Form of the answer (or CLEO_FORMAT); text on a terminal and json in a pipe by default
     #[arg(
         long,
         global = true,

@@ -19,7 +19,7 @@ Examples:
   cleo import .taskmaster/tasks/tasks.json
   cleo import backlog/                        a folder of Backlog.md
   task export | cleo import - --open-only
-  cleo import todo.json --drop-faults         go on without what is faulty
+  cleo import todo.json --drop-faults         leave out what is faulty
 
 What a file is, is found out from what stands in it. An id such as T12 is kept when it is free;
 any other task gets the next id, keeps its old one and is found by it: cleo find OLD-ID. The same

@@ -15,7 +15,7 @@ use crate::runner::signals;
 use crate::store::Recorded;
 use crate::store::log::CHANGED;
 
-/// Changes of one operation that are shown unless told otherwise.
+/// Changes of one operation that are shown by default.
 const CHANGES: u32 = 1_000;
 
 #[derive(Args)]

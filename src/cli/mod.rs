@@ -99,7 +99,7 @@ commands! {
         screen.say(Tone::Good, "Updated ");
         show::task_line(screen, &updated.task);
     });
-    /// Show a task with what stands around it
+    /// Show a task with its parent, parts, claim and proof
     #[command(after_help = "Examples:\n  cleo show T1\n  cleo show T1 --json | jq -r .result.task.title")]
     Show(tasks::One) => face.inside("show", |context| tasks::show(context, it.task), show::render);
     /// List tasks
@@ -119,7 +119,7 @@ commands! {
     /// Take a closed task up again
     #[command(after_help = "Examples:\n  cleo reopen T3")]
     Reopen(tasks::One) => face.call(&api::REOPEN, it, claim::render_move("Reopened"));
-    /// Give a task up
+    /// Cancel a task
     Cancel(tasks::Cancel) => face.call(&api::CANCEL, it, claim::render_move("Cancelled"));
     /// Delete a task; its id is never used again
     Delete(tasks::Delete) => face.call(&api::DELETE, it, archive::render_delete);
@@ -156,7 +156,7 @@ commands! {
     Focus(session::FocusArguments) => face.run("focus", it, session::focus);
     /// Manage phases: their order, and which one the project is in
     Phase(phase::Arguments) => phase::run(face, it);
-    /// Show why a spawn came out as it did and whether it still would, or why a run stands as it does
+    /// Show why a spawn came out as it did and whether it still would, or why a run is in its state
     Why(why::Arguments) => why::dispatch(face, it);
     /// Check prompts, what agents said and left behind, and the gates of a task
     Verify(verify::Arguments) => verify::run(face, it);
@@ -209,7 +209,7 @@ commands! {
     Demo(demo::Arguments) => face.run("demo", it, demo::run);
     /// Explain an error code
     Explain(explain::Arguments) => face.run("explain", it, explain::run);
-    /// Look at everything that cleo stands on, and say what is wrong and how to mend it (exit 6)
+    /// Check everything that cleo depends on: what is wrong, and how to fix it (exit 6)
     Doctor(doctor::Arguments) => face.run("doctor", it, doctor::run);
     /// Show and change settings: options, then variables, then .cleo/config.yaml, then the user's file
     #[command(subcommand)]
@@ -267,7 +267,7 @@ pub fn run() -> ExitCode {
     let selected = face.output.select(&cli.globals);
     let ready = selected.and_then(|()| unset.map_or(Ok(()), |error| Err(error.clone())));
     let done = ready.and_then(|()| dispatch(&mut face, cli.command));
-    // What is refused before a command begins is refused to that command all the same.
+    // What is refused before a command begins is refused to that command anyway.
     let begun = Some(face.name).filter(|name| *name != NO_COMMAND);
     match done {
         Ok(code) => code,

@@ -26,7 +26,7 @@ Examples:
     /// Link a task and an entry of the manifest
     #[command(after_help = "Examples:\n  cleo research link T3 auth-2026-01-26")]
     Link(Pair) => face.call(&api::LINK, it, show_linked);
-    /// List the entries that a task is linked to, and where each link stands
+    /// List the entries that a task is linked to, and whether each is still there
     #[command(after_help = "Examples:\n  cleo research links T3")]
     Links(One) => face.call(&api::LINKS, it, show_links);
     /// Print the protocol block, to be appended to a prompt

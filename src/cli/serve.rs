@@ -59,7 +59,7 @@ Examples:
   cleo serve token create                             for you, for everything
   cleo serve token create --user ann --scope write --expires 30d")]
     Create {
-        /// Who calls with it: executions and conversations are this user's; you unless told
+        /// Who calls with it: executions and conversations are this user's; you by default
         #[arg(long, value_name = "NAME")]
         user: Option<String>,
 
@@ -67,7 +67,7 @@ Examples:
         #[arg(long, value_name = "SCOPE", default_value = "write")]
         scope: Scope,
 
-        /// How long it holds, such as 12h or 30d; until it is revoked unless told
+        /// How long it holds, such as 12h or 30d; by default until it is revoked
         #[arg(long, value_name = "TIME", value_parser = lasts)]
         expires: Option<u64>,
     },
@@ -209,7 +209,7 @@ struct Place {
     pid: u32,
 }
 
-/// Calls a second that one caller from elsewhere may make for long, unless told.
+/// Calls a second that one caller from elsewhere may make for long, by default.
 const RATE: u32 = 100;
 
 fn run(face: &mut Face<'_>, arguments: ServeArguments) -> Result<ExitCode> {

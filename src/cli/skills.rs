@@ -55,7 +55,7 @@ Examples:
   cleo skills export --to .claude/skills
   cleo skills export ct-spec-writer --to .agents/skills --dry-run
 
-What is written is for other clients: it lacks the task section, and cleo itself goes on with the
+What is written is for other clients: it has no task section, and cleo itself keeps using the
 skills that it carries. A copy that somebody changed counts as a skill of its own.")]
     Export(Export) => face.anywhere(
         "skills.export",

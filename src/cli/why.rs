@@ -17,7 +17,7 @@ use crate::ops::tasks::One;
 
 #[derive(Args)]
 #[command(after_help = "\
-Of a run it is told why it stands as it does, and of each task of it what it waits for, what it failed
+Of a run it tells the reason for its state, and of each task of it what it waits for, what it failed
 at, and whether the prompt of its last try would still come out.
 
 Examples:

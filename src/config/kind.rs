@@ -132,7 +132,7 @@ pub(crate) struct Key {
     /// Its name, such as `list.limit`.
     pub(crate) name: &'static str,
     pub(crate) kind: Kind,
-    /// What it is unless told; none when what happens then is more than a value.
+    /// What it is by default; none when what happens then is more than a value.
     pub(crate) default: Option<&'static str>,
     pub(crate) meaning: &'static str,
     pub(crate) variable: &'static str,

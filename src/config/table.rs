@@ -1,5 +1,5 @@
 //! The one table of settings. A row is: constant, name, variable of the environment, what it can
-//! be, what it is unless told, meaning.
+//! be, what it is by default, meaning.
 
 use super::kind::{Key, Kind};
 use crate::error::{Code, Error, Result, nearest};

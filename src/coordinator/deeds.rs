@@ -399,7 +399,7 @@ impl Engine<'_> {
 
 fn why(stop: Stop) -> &'static str {
     match stop {
-        Stop::Cancelled => "it was given up",
+        Stop::Cancelled => "it was cancelled",
         Stop::Interrupted => "cleo was asked to end",
         Stop::TimeLimit => "it took too long",
     }

@@ -305,7 +305,7 @@ impl<'a> Engine<'a> {
             let _ = self.give_back_left();
         }
         let resume = format!("cleo runs resume {}", quote(&self.run.id));
-        error.or("go on with the run", resume)
+        error.or("resume the run", resume)
     }
 
     /// Runs until nothing is left to do. Each turn lets the machine decide on the new events, commits both in

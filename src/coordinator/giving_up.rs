@@ -32,9 +32,9 @@ use crate::workspace::Workspace;
 /// How long to wait for the end of a cancelled run.
 const PATIENCE: Duration = Duration::from_secs(15);
 const PAUSE: Duration = Duration::from_millis(50);
-const GIVEN_UP: &str = "the run was given up";
+const GIVEN_UP: &str = "the run was cancelled";
 
-/// What was asked of a run that is to be given up.
+/// What was asked of a run that is to be cancelled.
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
@@ -204,7 +204,7 @@ fn asked(agency: &mut SqliteAgency, surroundings: &Surroundings, id: &str) -> Re
     if !goes_on || !run.kind.resumes() {
         let message = match goes_on {
             true => format!(
-                "{id} is a run of kind {}, which cannot be given up",
+                "{id} is a run of kind {}, which cannot be cancelled",
                 run.kind
             ),
             false => format!("{id} is {} already", run.status),
@@ -305,8 +305,8 @@ fn give_up(run: &mut Run, now: String) {
     run.status = RunStatus::Cancelled;
     run.completed_at = Some(ended.unwrap_or(now));
     run.error = Some(match cause {
-        Some(cause) => format!("it was given up; before: {cause}"),
-        None => "it was given up".to_string(),
+        Some(cause) => format!("it was cancelled; before: {cause}"),
+        None => "it was cancelled".to_string(),
     });
 }
 

@@ -25,7 +25,7 @@ const COMPLAINTS_MAX: usize = 5;
 
 impl Engine<'_> {
     pub(super) fn hear(&mut self, step: usize, attempt: u32, heard: Heard) {
-        // One that was given up may still say something.
+        // One that was cancelled may still say something.
         let is_current = self.slots[step].attempt == attempt;
         match heard {
             Heard::Sign(sign) if is_current => self.sign(step, sign),

@@ -317,7 +317,7 @@ impl Machine {
 
     pub(super) fn why_stopped(&self) -> String {
         let why = match self.stop {
-            Some(Stop::Cancelled) => "the run was given up",
+            Some(Stop::Cancelled) => "the run was cancelled",
             Some(Stop::TimeLimit) => "the run took too long",
             _ => "cleo was asked to end",
         };
@@ -362,7 +362,7 @@ pub(in crate::coordinator) enum Fact {
     Completed(usize),
     /// A step does not verify: how its agent's try counts, and why.
     Lacking(usize, Outcome, String),
-    /// A step does not verify, and somebody has completed it by force all the same; why.
+    /// A step does not verify, and somebody has completed it by force anyway; why.
     Overruled(usize, String),
     /// A step was being proven when cleo was asked to end: it is completed when the run resumes.
     Left(usize),

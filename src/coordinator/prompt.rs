@@ -20,7 +20,7 @@ pub(super) fn missing(spawned: &Spawned, faults: &[String]) -> String {
         text += &format!("- {fault}\n");
     }
     text += &format!(
-        "\nMend exactly this, and nothing that is there already. What is checked: the file \
+        "\nFix exactly this, and nothing that is there already. What is checked: the file \
          `{output_file}`, the line with the id `{manifest_id}` in `{MANIFEST}`, linked to {task_id}, \
          and the commands of its acceptance criteria. Then end with exactly one of the sentences \
          that the protocol allows.\n"

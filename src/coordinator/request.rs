@@ -88,7 +88,7 @@ pub(crate) struct RunRequest {
     #[arg(long, value_name = "HOW")]
     pub(crate) isolate: Option<Isolation>,
 
-    /// Begin nothing more after a failure; what is under way goes on
+    /// Begin nothing more after a failure; what is under way continues
     #[arg(long)]
     pub(crate) fail_fast: bool,
 

@@ -171,7 +171,7 @@ fn refuse_status(run: &Run) -> Result<()> {
     let refuse = |message: String| Error::new(Code::StatusRefused, message).fix(show.clone());
     if !matches!(run.kind, RunKind::Epic | RunKind::Tasks) {
         return Err(refuse(format!(
-            "{id} is a run of kind {}, which has no tasks to go on with",
+            "{id} is a run of kind {}, which has no tasks to resume",
             run.kind
         )));
     }

@@ -122,24 +122,24 @@ codes! {
     LineTorn = "E_LINE_TORN", 6, "A line of the manifest ends in the middle, or two stand on one line.",
         "Have the agent append its entry again, then remove the torn part.";
     LineForeign = "E_LINE_FOREIGN", 6, "A line of the manifest is no JSON object in UTF-8.",
-        "Remove the line; the entries around it count all the same.";
+        "Remove the line; the entries around it count anyway.";
     LineTooLong = "E_LINE_TOO_LONG", 6, "A line of the manifest is longer than any entry may be.",
         "Move the detail into the output file and append a shorter entry.";
     LineDuplicate = "E_LINE_DUPLICATE", 6, "A line of the manifest repeats the id of an earlier one, which counts.",
         "Remove the line, or give its entry another id.";
     NotVerified = "E_NOT_VERIFIED", 6, "The task was spawned, and what its agent left does not verify.",
-        "See `cleo verify output TASK`; `--force` completes it all the same and is recorded.";
+        "See `cleo verify output TASK`; `--force` completes it anyway and is recorded.";
     StatusRefused = "E_STATUS_REFUSED", 6, "The task cannot go from its status to that one.",
         "Use the command that `fix` names.";
     NotReady = "E_NOT_READY", 6, "The task waits for others; nothing was changed.",
-        "Claim another with `cleo claim --next`; `--force` claims it all the same and is recorded.";
+        "Claim another with `cleo claim --next`; `--force` claims it anyway and is recorded.";
     UndoConflict = "E_UNDO_CONFLICT", 6, "A later operation changed one of the tasks; nothing was changed.",
         "See what the later operation changed; if it is not needed, undo that first.";
     NothingToUndo = "E_NOTHING_TO_UNDO", 6, "The operation is already undone, or cannot be undone.",
         "Choose another with `cleo log`; `cleo undo` of the undo brings back what it took.";
     CheckoutChanged = "E_CHECKOUT_CHANGED", 6, "The checkout is not where the run began, so nothing is merged into it.",
         "Check out the branch that the message names and resume the run, or merge the branch of the task there.";
-    DoctorFound = "E_DOCTOR_FOUND", 6, "Something that cleo stands on is broken.",
+    DoctorFound = "E_DOCTOR_FOUND", 6, "Something that cleo depends on is broken.",
         "Run the command beside each finding of `cleo doctor`.";
     LockTimeout = "E_LOCK_TIMEOUT", 7, "Another process held the lock for too long; nothing was changed.",
         "Run the command again.";
@@ -160,7 +160,7 @@ codes! {
     HasChildren = "E_HAS_CHILDREN", 16, "The task has children or dependents; nothing was changed.",
         "Deal with them first, or use the flag in `fix`.";
     SessionExists = "E_SESSION_EXISTS", 30, "An open session is there already; nothing was changed.",
-        "Go on in it, or end it first.";
+        "Continue in it, or end it first.";
     SessionNotFound = "E_SESSION_NOT_FOUND", 31, "No session has this id.",
         "Look it up with `cleo session list`.";
     ScopeConflict = "E_SCOPE_CONFLICT", 32, "Somebody's open session is about the same tasks; nothing was changed.",
@@ -176,21 +176,21 @@ codes! {
     SessionRequired = "E_SESSION_REQUIRED", 36, "There is no open session to do this in; nothing was changed.",
         "Start one with `cleo session start`, or name one with `--session`.";
     SessionBlocked = "E_SESSION_CLOSE_BLOCKED", 37, "Somebody else leads the session, or who leads it still holds tasks of it; nothing was changed.",
-        "Complete or release them first; `--force` ends it all the same.";
+        "Complete or release them first; `--force` ends it anyway.";
     GateFailed = "E_GATE_FAILED", 6, "The command that was to prove a gate failed; the gate stays open.",
-        "Mend what the command found and run it again.";
+        "Fix what the command found and run it again.";
     GateOpen = "E_GATE_OPEN", 6, "The task needs a gate that is open; it was not completed.",
         "Pass the gates that the message names, or name the gates it needs with `cleo update TASK --require-gate GATE`.";
     EvidenceStale = "E_EVIDENCE_STALE", 6, "Files of the task changed after a gate was passed, or a criterion shown or accepted.",
         "Take the evidence again: `cleo verify TASK --refresh` runs only what is stale; accept again by `cleo verify TASK --accept NUMBER` what no command shows.";
     CriterionFailed = "E_CRITERION_FAILED", 6, "The command of an acceptance criterion failed; this is recorded.",
-        "Mend what the command found and run it again.";
+        "Fix what the command found and run it again.";
     CriterionOpen = "E_CRITERION_OPEN", 6, "An acceptance criterion with a command was not shown to hold; the task was not completed.",
         "Run `cleo verify TASK --run-all`.";
     NotCompliant = "E_NOT_COMPLIANT", 6, "Work that is marked done breaks a rule.",
         "See what the result says of each rule and task; `cleo verify output TASK` checks one again.";
     GateOrder = "E_GATE_ORDER", 6, "A gate comes after another that is still open; nothing was changed.",
-        "Pass the earlier gate first; `--force` passes it all the same and is recorded.";
+        "Pass the earlier gate first; `--force` passes it anyway and is recorded.";
     GateUnknown = "E_GATE_UNKNOWN", 42, "No gate has this name.",
         "Use one of the names in the message.";
     GateRounds = "E_GATE_ROUNDS", 44, "A gate failed once more after all rounds of the task; the failure is recorded and the gate is open.",
@@ -198,7 +198,7 @@ codes! {
     AgentUnknown = "E_AGENT_UNKNOWN", 43, "No agent has this name.",
         "Use one of the names in the message.";
     ContextCritical = "E_CONTEXT_CRITICAL", 52, "An orchestrator has used up four fifths of the tokens that it should read.",
-        "Write the hand-over with `cleo orchestrator brief` and go on with a fresh context.";
+        "Write the hand-over with `cleo orchestrator brief` and continue with a fresh context.";
     ProtocolMissing = "E_PROTOCOL_MISSING", 60, "A prompt lacks the subagent protocol block or one of its rules.",
         "Spawn with `--force-inject`, which adds the block, or append what `cleo research inject TASK` prints.";
     ReturnMessage = "E_RETURN_MESSAGE", 61, "An agent's last message is not one of the allowed sentences.",
@@ -208,7 +208,7 @@ codes! {
     OutputMissing = "E_OUTPUT_MISSING", 63, "The output file is missing, empty, old or incomplete.",
         "Have the agent write it; `cleo verify output TASK` checks again.";
     Exists = "E_EXISTS", 101, "Something with this id is there already; nothing was changed.",
-        "Use another id, or go on: the thing is there.";
+        "Use another id, or continue: the thing is there.";
     AgentFailed = "E_AGENT_FAILED", 80, "An agent could not answer, and nobody answered in its place.",
         "See what failed with `cleo runs show RUN`; `cleo agents show AGENT` says how the agent is reached.";
     Untrusted = "E_UNTRUSTED", 82, "Something would run, be called or be sent to that this user has not trusted on this machine, or not as it is now; nothing was started.",
@@ -217,10 +217,10 @@ codes! {
         "See the reason beside each agent, and look again with `cleo agents check`.";
     RunNested = "E_RUN_NESTED", 11, "A run was asked for by an agent that is too many runs deep; nothing was begun.",
         "Have the outermost run do it: add the tasks, and let it carry them out.";
-    RunCancelled = "E_RUN_CANCELLED", 130, "A run was given up before all its tasks were done.",
-        "Go on with it by `cleo runs resume RUN`, or begin another.";
+    RunCancelled = "E_RUN_CANCELLED", 130, "A run was cancelled before all its tasks were done.",
+        "Resume it with `cleo runs resume RUN`, or begin another.";
     RunTimeout = "E_RUN_TIMEOUT", 124, "A run, or the one task of it, took longer than it may.",
-        "Go on with `cleo runs resume RUN`, or allow more with `--time-limit`, `--task-time-limit` or `--idle-limit`.";
+        "Resume it with `cleo runs resume RUN`, or allow more with `--time-limit`, `--task-time-limit` or `--idle-limit`.";
     ModelUnreachable = "E_MODEL_UNREACHABLE", 80, "The server of the configured model could not be reached, or is in trouble.",
         "Try again later; `cleo config list` shows which server it is.";
     ModelRefused = "E_MODEL_REFUSED", 80, "The server of the configured model refused the request.",

@@ -35,7 +35,7 @@ pub(super) fn routes() -> Vec<Route> {
 #[derive(Debug, Deserialize)]
 struct Message {
     message: Option<String>,
-    /// The conversation that it belongs to; the caller's own unless told.
+    /// The conversation that it belongs to; the caller's own by default.
     #[serde(alias = "conversationId")]
     conversation_id: Option<String>,
     /// What was said before, as the caller holds it, the oldest first. The client that it names last counts

@@ -45,7 +45,7 @@ pub(super) fn routes() -> Vec<Route> {
             .about("Shows an execution with its steps and messages")
             .errors(Shape::Plain),
         Route::post("/api/agents/execution/{id}/cancel", cancel)
-            .about("Gives up an execution that is not over; what a model still says of it is dropped")
+            .about("Cancels an execution that is not over; what a model still says of it is dropped")
             .errors(Shape::Success),
     ];
     let all = routes.into_iter();

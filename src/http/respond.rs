@@ -190,7 +190,7 @@ async fn answered(server: Arc<Server>, route: &'static Route, request: Request) 
         true => server.options.max_body.min(OPEN_BODY_MAX),
         false => server.options.max_body,
     };
-    // What is announced as too large is not waited for. It is read all the same, so that the answer gets through.
+    // What is announced as too large is not waited for. It is read anyway, so that the answer gets through.
     if body.size_hint().lower() > most as u64 {
         let rest = body.into_data_stream().for_each(|_| ready(()));
         tokio::spawn(tokio::time::timeout(server.options.patience, rest));

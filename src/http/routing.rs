@@ -140,7 +140,7 @@ fn with(view: &View, fields: Map<String, Value>) -> Result<View> {
 struct Attempt {
     /// The agent.
     draft: Map<String, Value>,
-    /// At most 100 messages; those of the last executions unless told.
+    /// At most 100 messages; those of the last executions by default.
     messages: Option<Vec<String>>,
 }
 

@@ -33,7 +33,7 @@ pub(super) fn routes() -> Vec<Route> {
         Route::post("/api/runs/{id}/cancel", cancel)
             .about("Asks for the end of a run, and waits a while for it"),
         Route::post("/api/runs/{id}/resume", resume)
-            .about("Goes on with a run that was interrupted, failed or was cancelled")
+            .about("Resumes a run that was interrupted, failed or was cancelled")
             .scope(Scope::Admin),
     ];
     let all = routes.into_iter();

@@ -72,7 +72,7 @@ fn name(agent: &str) -> Result<&str> {
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 struct ExportQuery {
-    /// JSON lines unless told.
+    /// JSON lines by default.
     format: Option<Target>,
 }
 

@@ -24,7 +24,7 @@ pub(crate) const INCOMPLETE: &str = "incomplete";
 #[derive(Clone, Copy)]
 pub(crate) struct Question<'a> {
     pub(crate) agent: &'a Agent,
-    /// What for; the first intent of a worker unless told.
+    /// What for; the first intent of a worker by default.
     pub(crate) intent: Option<&'a str>,
     pub(crate) message: &'a str,
     pub(crate) user: Option<&'a str>,

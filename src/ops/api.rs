@@ -73,7 +73,7 @@ operations! {
     (tasks::One) -> tasks::Moved, |context, one| tasks::reopen(context, one.task);
 
     CANCEL, "cancel", Write, "POST /api/work/tasks/{id}/cancel",
-    "Gives a task up",
+    "Cancels a task",
     (tasks::Cancel) -> tasks::Moved, tasks::cancel;
 
     CLAIM, "claim", Write, "POST /api/work/tasks/{id}/claim",
@@ -270,7 +270,7 @@ operations! {
     anywhere (plans::PlanSent) -> Picture, plans::draw;
 
     LINKS, "research.links", Read, "GET /api/work/tasks/{id}/links",
-    "Lists the entries that a task is linked to, and where each link stands",
+    "Lists the entries that a task is linked to, and whether each is still there",
     (tasks::One) -> research::Links, research::links;
 
     LINK, "research.link", Write, "POST /api/work/tasks/{id}/links",

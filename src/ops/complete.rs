@@ -64,7 +64,7 @@ impl From<TaskId> for Complete {
 
 /// Marks a task done and ends its claim. A task that was spawned must verify first; one that uses
 /// gates, or has criteria with a command, needs them passed on the files as they are; one that
-/// somebody else holds is left to them. Force completes it all the same; that is recorded.
+/// somebody else holds is left to them. Force completes it anyway; that is recorded.
 pub(crate) fn complete(context: &mut Context, request: Complete) -> Result<Moved> {
     let Complete {
         task: id,
@@ -105,7 +105,7 @@ pub(crate) struct Lacking {
     pub(crate) faults: Vec<Error>,
     /// What the entry says; none when there is none.
     pub(crate) entry: Option<Status>,
-    /// Who completed it by force, where it is done all the same.
+    /// Who completed it by force, where it is done anyway.
     pub(crate) forced: Option<Box<Forced>>,
     /// Whether a criterion does not hold that its command, or somebody else than the caller, has to show.
     pub(crate) has_open_criteria: bool,

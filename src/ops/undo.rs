@@ -93,7 +93,7 @@ pub(crate) fn undo(context: &mut Context, request: Request) -> Result<Undone> {
         })?;
         let number = operation.number;
         let own = transaction.undoing(number)?;
-        revert(transaction, &caller.now, &operation).map_err(|refused| Error {
+        revert(transaction, caller, &operation).map_err(|refused| Error {
             message: format!("operation {number} cannot be undone: {}", refused.message),
             fix: refused
                 .fix
@@ -139,7 +139,7 @@ fn read_changes(transaction: &dyn Transaction, operation: &Operation) -> Result<
 }
 
 /// Reverts the changes that an operation made to tasks, the last first.
-fn revert(transaction: &mut dyn Transaction, now: &str, operation: &Operation) -> Result<()> {
+fn revert(transaction: &mut dyn Transaction, caller: &Caller, operation: &Operation) -> Result<()> {
     let changes = read_changes(transaction, operation)?;
     let tasks: BTreeSet<TaskId> = changes.iter().filter_map(|one| one.task).collect();
     for id in &tasks {
@@ -159,10 +159,10 @@ fn revert(transaction: &mut dyn Transaction, now: &str, operation: &Operation) -
             CHANGED => {
                 let after = require(transaction, id)?;
                 let mut before = read_before(&after, &read(detail)?)?;
-                before.touch(now);
+                before.touch(&caller.now);
                 refuse_taken_names(transaction, &before)?;
                 if before.status != after.status {
-                    refuse_held(transaction, id)?;
+                    refuse_held(transaction, id, &caller.name)?;
                     done_again.extend((before.status == Status::Done).then_some(id));
                 }
                 transaction.put(&before)?;
@@ -172,7 +172,7 @@ fn revert(transaction: &mut dyn Transaction, now: &str, operation: &Operation) -
                 if let Some(user) = users.iter().find(|user| !tasks.contains(user)) {
                     return Err(conflict(&format!("{user} uses {id}"), *user));
                 }
-                refuse_held(transaction, id)?;
+                refuse_held(transaction, id, &caller.name)?;
                 transaction.delete(id)?;
             }
         }
@@ -197,9 +197,10 @@ fn conflict(message: &str, look_at: TaskId) -> Error {
     Error::new(Code::UndoConflict, message).fix(format!("cleo show {look_at}"))
 }
 
-/// Refuses to move or remove a task under the hands of somebody who works on it.
-fn refuse_held(transaction: &dyn Transaction, id: TaskId) -> Result<()> {
-    match transaction.claim(id)?.and_then(|claim| claim.holder) {
+/// Refuses to move or remove a task that another one works on.
+fn refuse_held(transaction: &dyn Transaction, id: TaskId, caller: &str) -> Result<()> {
+    let holder = transaction.claim(id)?.and_then(|claim| claim.holder);
+    match holder.filter(|holder| holder != caller) {
         Some(holder) => Err(conflict(&format!("{id} is claimed by {holder}"), id)),
         None => Ok(()),
     }

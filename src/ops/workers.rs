@@ -150,7 +150,7 @@ pub(crate) struct Checked {
 #[derive(Default, Args, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub(crate) struct Checking {
-    /// Ids of workers; all active ones unless told
+    /// Ids of workers; all active ones by default
     #[arg(value_name = "ID")]
     agents: Vec<String>,
 }

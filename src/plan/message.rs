@@ -208,7 +208,7 @@ pub(crate) fn mend(faults: &[Fault]) -> String {
         .map(|fault| format!("- {}: {}", fault.place, fault.message))
         .collect();
     format!(
-        "This plan cannot be carried out:\n{}\nAnswer with the whole plan again, mended.",
+        "This plan cannot be carried out:\n{}\nAnswer with the whole plan again, corrected.",
         told.join("\n")
     )
 }

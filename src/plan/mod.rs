@@ -37,7 +37,7 @@ pub(crate) const LOOPS_MAX: u32 = 100;
 pub(crate) struct Plan {
     /// What is to be reached, in the words of the user.
     pub(crate) goal: String,
-    /// Most passes over the plan, until its last step says that the goal is reached; 1 unless told.
+    /// Most passes over the plan, until its last step says that the goal is reached; 1 by default.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) max_loops: Option<u32>,
     /// The steps. The last one gives the answer.

@@ -20,11 +20,11 @@ const SIGNALS: [(i32, Code); 3] = [
 
 const LOOK: Duration = Duration::from_millis(25);
 
-/// How often it is asked whether the work of a thread was given up.
+/// How often it is asked whether the work of a thread was cancelled.
 const ASK: Duration = Duration::from_millis(500);
 
 thread_local! {
-    /// Who is asked whether the work of this thread was given up.
+    /// Who is asked whether the work of this thread was cancelled.
     static WATCH: RefCell<Option<Watch>> = const { RefCell::new(None) };
     /// True while this thread waits for its commands also where cleo was asked to end.
     static SHIELDED: Cell<bool> = const { Cell::new(false) };

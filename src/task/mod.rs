@@ -155,7 +155,7 @@ impl Task {
     }
 
     /// Notes a change at `now`. By a clock that is behind that of an earlier change, also one that an import
-    /// brought, it is later than that change all the same: an import keeps the later version.
+    /// brought, it is later than that change anyway: an import keeps the later version.
     pub(crate) fn touch(&mut self, now: &str) {
         self.updated_at = match self.updated_at.as_str() > now {
             true => next_millisecond(&self.updated_at),

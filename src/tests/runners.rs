@@ -167,7 +167,7 @@ const ENDS: &[(&str, &str, Option<i32>, Outcome, &str)] = &[
     ),
     ("opencode", "http-529-once", Some(0), Good, ""),
     ("opencode", "stream-cut-once", Some(0), Good, ""),
-    // It exits with 0 all the same.
+    // It exits with 0 anyway.
     ("opencode", "answer-cut", Some(0), AgentError, "was cut"),
     ("copilot", "done", Some(0), Good, ""),
     ("copilot", "nothing-done", Some(0), Good, ""),

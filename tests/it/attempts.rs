@@ -34,7 +34,7 @@ fn a_new_attempt_gets_a_new_id_once_the_manifest_has_the_old_one() {
         names(&workspace, &["T1"]),
         named("look-around", "look-around")
     );
-    // A faulty line holds its id all the same: the next entry must not meet it.
+    // A faulty line holds its id anyway: the next entry must not meet it.
     for (line, attempt) in [
         (r#"{"id":"look-around-2026-01-26"}"#, 2),
         (r#"{"id":"look-around-2026-01-26-2","file":"x.md","#, 3),

@@ -118,7 +118,7 @@ fn one_faulty_line_refuses_all_and_every_faulty_line_is_named() {
         (
             "{\"title\":\"x\",\"key\":\"k\"}\n{\"title\":\"y\",\"key\":\"k\"}\n",
             "E_BATCH_INVALID",
-            "the key `k` stands on two lines",
+            "two lines have the key `k`",
         ),
         (
             "{\"title\":\"x\"}\n{\"title\":\"y\",\"depends\":[\"@nobody\"]}\n",

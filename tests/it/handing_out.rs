@@ -65,7 +65,7 @@ fn when_only_such_tasks_are_left_none_is_given_and_the_way_to_take_one_is_named(
     let next = does(&workspace, "eve", "next");
     assert_eq!(next["result"]["task"], json!(null));
     let reason = "T2 touches files that T1 works on: src/auth/token.rs; \
-                  take it all the same with `cleo claim T2`";
+                  take it anyway with `cleo claim T2`";
     assert_eq!(next["result"]["reason"], reason);
     insta::assert_snapshot!(workspace.cleo("next"));
     let error = refused(&workspace, "eve", "claim --next", "E_NOTHING_READY");

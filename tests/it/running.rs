@@ -156,7 +156,7 @@ fn people_see_why_tasks_are_not_done_and_how_to_go_on() {
     for part in [
         "T2 failed  protocol_violation: ",
         "T3 skipped  ",
-        &format!("go on with  cleo runs resume {id}"),
+        &format!("resume with  cleo runs resume {id}"),
         "took  ",
     ] {
         assert!(shown.contains(part), "{part}\n{shown}");

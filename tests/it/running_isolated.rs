@@ -294,7 +294,7 @@ fn a_killed_run_leaves_worktrees_only_until_it_is_given_up() {
         assert!(told.contains(&json!(branch)), "{cancelled}");
         let tasks = shown["result"]["tasks"].as_array().unwrap();
         let task = tasks.iter().find(|task| task["branch"] == branch).unwrap();
-        let reason = format!("the run was given up; its work is kept on the branch {branch}");
+        let reason = format!("the run was cancelled; its work is kept on the branch {branch}");
         assert_eq!(task["reason"], reason.as_str(), "{shown}");
         assert!(events(&workspace).contains(&format!("git merge {branch}")));
     }

@@ -350,7 +350,7 @@ fn a_run_that_had_failed_keeps_when_and_of_what_also_when_it_is_given_up() {
     let (status, told) = server.call("POST", &format!("/api/runs/{id}/cancel"), &json!({}));
     assert_eq!((status, &told["run"]["status"]), (202, &json!("cancelled")));
     let given_up = workspace.json(&["runs", "show", id])["result"]["run"].clone();
-    let expected = json!({"status": "cancelled", "error": format!("it was given up; before: {cause}"),
+    let expected = json!({"status": "cancelled", "error": format!("it was cancelled; before: {cause}"),
         "completedAt": failed["completedAt"], "executionTimeMs": failed["executionTimeMs"]});
     let fields = ["status", "error", "completedAt", "executionTimeMs"];
     let shown: Value = fields

@@ -116,7 +116,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Gives up an execution that is not over; what a model still says of it is dropped */
+        /** Cancels an execution that is not over; what a model still says of it is dropped */
         post: operations["postApiAgentsExecutionIdCancel"];
         delete?: never;
         options?: never;
@@ -648,7 +648,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Goes on with a run that was interrupted, failed or was cancelled */
+        /** Resumes a run that was interrupted, failed or was cancelled */
         post: operations["postApiRunsIdResume"];
         delete?: never;
         options?: never;
@@ -1370,7 +1370,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Gives a task up */
+        /** Cancels a task */
         post: operations["postApiWorkTasksIdCancel"];
         delete?: never;
         options?: never;
@@ -1504,7 +1504,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Lists the entries that a task is linked to, and where each link stands */
+        /** Lists the entries that a task is linked to, and whether each is still there */
         get: operations["getApiWorkTasksIdLinks"];
         put?: never;
         /** Links a task and an entry of the manifest; doing it again changes nothing */
@@ -2096,7 +2096,7 @@ export interface components {
             draft: {
                 [key: string]: unknown;
             };
-            /** @description At most 100 messages; those of the last executions unless told. */
+            /** @description At most 100 messages; those of the last executions by default. */
             messages?: string[] | null;
         };
         /** @description A conversation that is to begin. */
@@ -2781,7 +2781,7 @@ export interface components {
             averageResponseTimeMs: number | null;
             /**
              * Format: uint64
-             * @description How many were given up.
+             * @description How many were cancelled.
              */
             cancelledExecutions: number;
             /**
@@ -4334,7 +4334,7 @@ export interface components {
              *     where the server remembers none.
              */
             conversation?: components["schemas"]["RemarkInput"][] | null;
-            /** @description The conversation that it belongs to; the caller's own unless told. */
+            /** @description The conversation that it belongs to; the caller's own by default. */
             conversation_id?: string | null;
             message?: string | null;
             /**
@@ -5024,7 +5024,7 @@ export interface components {
             goal: string;
             /**
              * Format: uint32
-             * @description Most passes over the plan, until its last step says that the goal is reached; 1 unless told.
+             * @description Most passes over the plan, until its last step says that the goal is reached; 1 by default.
              */
             maxLoops?: number | null;
             /** @description The steps. The last one gives the answer. */
@@ -5507,7 +5507,7 @@ export interface components {
             /** @description The agent that acts */
             agent?: string | null;
             /**
-             * @description Go on without lines, references and edges that cannot be taken over; all are reported
+             * @description Leave out lines, references and edges that cannot be imported; all are reported
              * @default false
              */
             dropFaults: boolean;
@@ -5665,7 +5665,7 @@ export interface components {
              */
             epic: string | null;
             /**
-             * @description Begin nothing more after a failure; what is under way goes on
+             * @description Begin nothing more after a failure; what is under way continues
              * @default false
              */
             failFast: boolean;
@@ -7421,7 +7421,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Gives up an execution that is not over; what a model still says of it is dropped */
+            /** @description Cancels an execution that is not over; what a model still says of it is dropped */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -8150,7 +8150,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Goes on with a run that was interrupted, failed or was cancelled */
+            /** @description Resumes a run that was interrupted, failed or was cancelled */
             202: {
                 headers: {
                     [name: string]: unknown;
@@ -9169,7 +9169,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Gives a task up */
+            /** @description Cancels a task */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -9329,7 +9329,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Lists the entries that a task is linked to, and where each link stands */
+            /** @description Lists the entries that a task is linked to, and whether each is still there */
             200: {
                 headers: {
                     [name: string]: unknown;

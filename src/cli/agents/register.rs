@@ -26,7 +26,7 @@ pub(in crate::cli) struct Arguments {
     #[arg(required_unless_present = "stdin")]
     name: Option<String>,
 
-    /// Its id; made of the name unless told
+    /// Its id; made of the name by default
     #[arg(long, value_name = "ID")]
     id: Option<String>,
 

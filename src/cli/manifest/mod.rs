@@ -51,7 +51,7 @@ Examples:
   cleo manifest compact --dry-run
   cleo manifest compact
 
-Entries stay, archived ones too, and so do entries with faults that their author can mend. What
+Entries stay, archived ones too, and so do entries with faults that their author can fix. What
 is moved stands in MANIFEST.rejected.jsonl with the reason. Agents that append with cleo wait.
 A program that has the file open already, as with `cat >> MANIFEST.jsonl`, writes on to the old
 one: that is taken over until nothing has come for a quarter of a second, two seconds at most. One

@@ -36,12 +36,12 @@ pub(super) struct EntryOptions {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) title: Option<String>,
 
-    /// Day of the work; today unless told
+    /// Day of the work; today by default
     #[arg(long, value_name = "DATE")]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) date: Option<String>,
 
-    /// complete, partial, blocked or archived; complete unless told
+    /// complete, partial, blocked or archived; complete by default
     #[arg(long, value_name = "STATUS")]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) status: Option<String>,

@@ -50,7 +50,7 @@ pub(in crate::cli) struct Arguments {
     #[arg(skip)]
     is_file: bool,
 
-    /// Go on with a run whose process ended, or that failed: what is done stays done
+    /// Resume a run whose process ended, or that failed: what is done stays done
     #[arg(long, value_name = "RUN", conflicts_with_all = ["what", "refine"])]
     resume: Option<String>,
 

@@ -30,7 +30,7 @@ Only what verifies is completed, and what was completed by force does not count.
 waits for it is not begun. A task begins as soon as what it needs is done.
 
 Everything that happens is kept before it is acted on, in the store and in .cleo/runs/ID/events.jsonl,
-so that a run goes on after its process was killed: cleo runs resume ID. What agents write is kept
+so that a run can be resumed after its process was killed: cleo runs resume ID. What agents write is kept
 beside it: cleo runs logs ID --task T3.
 
 Exit codes: 0 all is done, 80 the one task failed, 81 some failed, 124 it took too long, 130 and 143

@@ -159,7 +159,7 @@ fn describe(event: &Event, track: &Track) -> Option<(Tone, String)> {
             let tasks = told.tasks.iter().filter(|task| !task.is_epic).count();
             (Tone::Dim, format!("{}: {tasks} to do", event.run))
         }
-        kind::RUN_RESUMED => (Tone::Dim, format!("{} goes on", event.run)),
+        kind::RUN_RESUMED => (Tone::Dim, format!("{} is resumed", event.run)),
         kind::RUN_STOPPING => (Tone::Warn, format!("the run ends: {reason}")),
         kind::TASK_STARTED => {
             let again = told.attempt.filter(|attempt| *attempt > 1);

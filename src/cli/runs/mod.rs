@@ -30,14 +30,14 @@ Examples:
     Show(show::Arguments) => face.run("runs.show", it, show::run);
     /// Show what happened in a run, or what its agents wrote
     Logs(logs::Arguments) => face.run("runs.logs", it, logs::run);
-    /// Go on with a run of tasks or of a plan that was interrupted, failed or was cancelled
+    /// Resume a run of tasks or of a plan that was interrupted, failed or was cancelled
     ///
     /// What is done stays done. What an agent left behind whose try was cut off is verified first; what is
     /// missing is done by another one. Agents of the dead process are ended. Tasks that failed are tried again
-    /// unless the run was interrupted before it came to its end: complete one that you have mended yourself
-    /// before (cleo complete). A plan goes on as by cleo plan run --resume.
+    /// unless the run was interrupted before it came to its end: complete one that you have repaired yourself
+    /// before (cleo complete). A plan is resumed as by cleo plan run --resume.
     Resume(resume::Arguments) => face.run("runs.resume", it, resume::run);
-    /// Give up a run: of tasks or of a plan its agents are ended and its tasks given back
+    /// Cancel a run: of tasks or of a plan its agents are ended and its tasks given back
     #[command(after_help = "\
 The request is kept, and whoever carries the run out obeys it; it is waited for 15 seconds. A run whose
 process has ended is ended here. What is done stays done. What was done in a worktree and is not merged

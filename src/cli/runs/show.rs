@@ -130,7 +130,7 @@ fn undone(screen: &mut Screen, surroundings: &Surroundings, shown: &RunView) {
     let run = &shown.run.record;
     if run.is_over() && run.status != RunStatus::Completed {
         screen.line(Tone::Plain, "");
-        screen.field("go on with", way_on(surroundings, shown));
+        screen.field("resume with", way_on(surroundings, shown));
     }
 }
 

@@ -305,7 +305,7 @@ fn told(error: Error, course: &Course, run: &Run) -> Error {
     if is_end(&error) {
         return error.fix(go_on).or("see what was done", look);
     }
-    let error = Error { code, ..error }.or("go on with what failed", go_on);
+    let error = Error { code, ..error }.or("resume what failed", go_on);
     match error.fix {
         None => error.fix(look),
         Some(_) => error.or("see what was done", look),

@@ -119,7 +119,7 @@ impl Crew for Pass<'_, '_> {
 
     fn begin(&mut self, at: usize) -> Result<Job> {
         if self.recording.is_cancelled()? {
-            let message = "the run was given up before all its steps were done";
+            let message = "the run was cancelled before all its steps were done";
             return Err(Error::new(Code::RunCancelled, message));
         }
         let (step, agent) = (&self.plan.steps[at], &self.agents[at]);

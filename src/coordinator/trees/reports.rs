@@ -88,7 +88,7 @@ impl Trees {
         for path in paths {
             match self.bring(tree, &mut outset, &path) {
                 Ok(told) => aside.extend(told),
-                // The others come all the same.
+                // The others come anyway.
                 Err(error) => failed = failed.or(Some(error)),
             }
         }

@@ -38,7 +38,7 @@ const HEARTBEAT: Duration = Duration::from_secs(15);
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Wanted {
-    /// Kinds of events with commas between them: run, task, agents, conversation, piece. All unless told.
+    /// Kinds of events with commas between them: run, task, agents, conversation, piece. All by default.
     kinds: Option<String>,
     /// The id of an event: those after it; `now`: from now on. The header Last-Event-ID stands before it.
     since: Option<String>,

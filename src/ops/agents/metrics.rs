@@ -47,7 +47,7 @@ pub(crate) struct Dashboard {
     pub(crate) completed_executions: u64,
     /// How many were not.
     pub(crate) failed_executions: u64,
-    /// How many were given up.
+    /// How many were cancelled.
     pub(crate) cancelled_executions: u64,
     /// Share of those that ended which were answered, by nobody in the place of an agent that failed, from
     /// 0 to 1; none before the first has ended.

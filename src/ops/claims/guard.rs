@@ -322,7 +322,7 @@ pub(super) fn refuse_clock(claim: &Claim, caller: &Caller) -> Result<()> {
 pub(super) fn not_yours(claim: &Claim, caller: &Caller, verb: &str) -> Error {
     let id = claim.task;
     let message = format!("{}, not by {}", held(claim), caller.name);
-    let action = format!("{verb} it all the same, which is recorded");
+    let action = format!("{verb} it anyway, which is recorded");
     Error::new(Code::Claimed, message)
         .fix(format!("cleo show {id}"))
         .or(action, format!("cleo {verb} {id} --force"))

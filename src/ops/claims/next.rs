@@ -104,7 +104,7 @@ fn crowded(
         .and_then(|claim| claim.live_holder(&caller.now));
     Ok(match holder.is_none() {
         true => error.fix(anyway),
-        false => error.passing(true).or("take it all the same", anyway),
+        false => error.passing(true).or("take it anyway", anyway),
     })
 }
 

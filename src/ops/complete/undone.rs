@@ -136,7 +136,7 @@ pub(super) fn refusal(verdict: &OutputVerdict) -> Option<Error> {
         true => (again, check),
         false => (check, again),
     };
-    let force = "complete it all the same, which is recorded";
+    let force = "complete it anyway, which is recorded";
     Some(
         Error::new(Code::NotVerified, message)
             .fix(fix.1)

@@ -1,4 +1,4 @@
-//! Looking at everything that cleo stands on, and saying what is wrong and how to mend it. Nothing
+//! Checks everything that cleo depends on: what is wrong, and how to fix it. Nothing
 //! is changed but by the removal of what is damaged.
 
 mod clients;

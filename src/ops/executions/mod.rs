@@ -176,14 +176,14 @@ impl Executor {
     }
 }
 
-/// The error of a run that nobody answered, or that was given up meanwhile.
+/// The error of a run that nobody answered, or that was cancelled meanwhile.
 pub(crate) fn failure(shown: &RunView) -> Option<Error> {
     let run = &shown.run.record;
     let look = format!("cleo runs show {}", quote(&run.id));
     match run.status {
         RunStatus::Failed => {}
         RunStatus::Cancelled => {
-            let message = format!("{} was given up before an answer came", run.id);
+            let message = format!("{} was cancelled before an answer came", run.id);
             return Some(Error::new(Code::RunCancelled, message).fix(look));
         }
         _ => return None,

@@ -137,12 +137,12 @@ pub(crate) fn cancel(
     Ok(run)
 }
 
-/// Returns a run that is over although whoever carries it out does not know: it was given up.
+/// Returns a run that is over although whoever carries it out does not know: it was cancelled.
 pub(super) fn given_up(transaction: &dyn AgencyTransaction, id: &str) -> Result<Option<Run>> {
     Ok(transaction.run(id)?.filter(Run::is_over))
 }
 
-/// Makes what says whether an execution was given up meanwhile. It opens the store when it is asked first.
+/// Makes what says whether an execution was cancelled meanwhile. It opens the store when it is asked first.
 pub(super) fn watch(workspace: &Workspace, id: &str) -> impl FnMut() -> bool + 'static {
     let (path, id) = (workspace.agency(), id.to_string());
     let mut opened: Option<SqliteAgency> = None;

@@ -72,7 +72,7 @@ fn open(gates: &Gates, standing: &TaskGates) -> Option<Error> {
         let command = format!("cleo update {id} {}", own.join(" "));
         error = error.or("if it needs only those that were set, say so", command);
     }
-    Some(error.or("complete it all the same, which is recorded", forced(id)))
+    Some(error.or("complete it anyway, which is recorded", forced(id)))
 }
 
 fn forced(id: TaskId) -> String {
@@ -100,7 +100,7 @@ fn stale(gates: &Gates, standing: &TaskGates) -> Option<Error> {
         false => format!("cleo verify {id}"),
     };
     let error = Error::new(Code::EvidenceStale, message).fix(fix);
-    let error = error.or("complete it all the same, which is recorded", forced(id));
+    let error = error.or("complete it anyway, which is recorded", forced(id));
     (!old.is_empty()).then_some(error)
 }
 
@@ -178,7 +178,7 @@ fn unproven(standing: &TaskGates, now: &[String]) -> Option<Error> {
             error.fix(format!("cleo log --task {id}"))
         }
     };
-    let error = error.or("complete it all the same, which is recorded", forced(id));
+    let error = error.or("complete it anyway, which is recorded", forced(id));
     (!names.is_empty()).then_some(error)
 }
 

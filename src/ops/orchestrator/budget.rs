@@ -4,7 +4,7 @@ use serde::Serialize;
 
 use crate::config::{ORCHESTRATOR_CONTEXT_TOKENS, Settings};
 
-/// Tokens that an orchestrator should stay under unless told otherwise (ORC-005).
+/// Tokens that an orchestrator should stay under by default (ORC-005).
 const LIMIT: usize = 10_000;
 /// From how many hundredths on it is warned, and from how many on it is to stop.
 const WARNING: usize = 70;

@@ -70,7 +70,7 @@ impl<'a> Recording<'a> {
         })
     }
 
-    /// Goes on with a run that ended before it was done, and returns what is kept of it.
+    /// Resumes a run that ended before it was done, and returns what is kept of it.
     ///
     /// Errors: `E_RUN_NOT_FOUND`; `E_STATUS_REFUSED` for one of another kind, or one that goes on or is
     /// done.
@@ -156,7 +156,7 @@ impl<'a> Recording<'a> {
 fn refuse_resume(run: &Run, kind: RunKind) -> Result<()> {
     let what = match run.status {
         _ if run.kind != kind => format!("is of the kind {}, not {kind}", run.kind),
-        RunStatus::Pending | RunStatus::Running => "goes on in another process".to_string(),
+        RunStatus::Pending | RunStatus::Running => "continues in another process".to_string(),
         RunStatus::Completed => "is done".to_string(),
         RunStatus::Failed | RunStatus::Cancelled | RunStatus::Interrupted => return Ok(()),
     };

@@ -1,4 +1,4 @@
-//! Why a run stands as it does, and why each of its tasks does: what happened in it, beside the receipts of
+//! The reason for the state of a run, and of each of its tasks: what happened in it, beside the receipts of
 //! its prompts, replayed.
 
 use std::collections::HashMap;
@@ -13,18 +13,18 @@ use crate::ops::spawn::{Why, whys};
 use crate::run::track::{TaskRun, TaskState};
 use crate::run::{Run, RunKind, RunStatus};
 
-/// A run with the reason why it stands as it does.
+/// A run with the reason for its state.
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[derive(Debug, Serialize)]
 pub(crate) struct RunWhy {
     pub(crate) run: Run,
-    /// Why it stands as it does.
+    /// The reason for its state.
     pub(crate) reason: String,
     /// Its tasks, in its order; epics, on which nobody works, are left out.
     pub(crate) tasks: Vec<TaskWhy>,
 }
 
-/// A task of a run; its reason says why it stands as it does, also where nothing went wrong.
+/// A task of a run; its reason says why it is in its state, also where nothing went wrong.
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
@@ -118,7 +118,7 @@ fn reason(run: &Run) -> String {
         RunStatus::Pending => "it has not begun".to_string(),
         RunStatus::Running => "it is under way".to_string(),
         RunStatus::Interrupted => "its process ended before it did".to_string(),
-        RunStatus::Cancelled => "it was given up".to_string(),
+        RunStatus::Cancelled => "it was cancelled".to_string(),
         RunStatus::Failed => "no reason is known".to_string(),
         RunStatus::Completed => completed(run),
     }

@@ -299,7 +299,7 @@ fn repeated(drafts: &[Draft], key: &str) -> Error {
     let own = drafts
         .iter()
         .filter(|draft| draft.key.as_deref() == Some(key));
-    let message = format!("the key `{key}` stands on two lines");
+    let message = format!("two lines have the key `{key}`");
     Error::new(Code::BatchInvalid, message).at_lines(own.filter_map(|draft| draft.line).collect())
 }
 

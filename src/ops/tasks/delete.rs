@@ -175,7 +175,7 @@ fn refuse_held(
             let force = format!("cleo delete {}{cascade} --force", going[0]);
             Error::new(held.code, held.message)
                 .fix(format!("cleo show {id}"))
-                .or("delete it all the same, which is recorded", force)
+                .or("delete it anyway, which is recorded", force)
         })?;
     }
     Ok(())

@@ -125,7 +125,7 @@ pub(crate) fn start(context: &mut Context, request: Start) -> Result<Moved> {
     Ok(moved)
 }
 
-/// Gives a task up, with the reason as a note. What somebody else holds is left to them unless
+/// Cancels a task, with the reason as a note. What somebody else holds is left to them unless
 /// `force`, which is recorded.
 pub(crate) fn cancel(context: &mut Context, request: Cancel) -> Result<Moved> {
     let Cancel {
@@ -249,7 +249,7 @@ pub(crate) fn reviewing_run(transaction: &dyn Transaction, id: TaskId) -> Result
     Ok(holder.filter(|holder| is_run(holder)))
 }
 
-/// Refuses to complete what was given up; neither a proof nor force helps there.
+/// Refuses to complete what was cancelled; neither a proof nor force helps there.
 pub(in crate::ops) fn refuse_cancelled(task: &Task) -> Result<()> {
     match task.status {
         Status::Cancelled => Err(refused(
@@ -327,7 +327,7 @@ pub(in crate::ops) fn not_ready(tasks: &dyn Tasks, task: &Task) -> Result<Option
     let error = Error::new(Code::NotReady, message)
         .fix("cleo claim --next")
         .or(
-            "claim it all the same, which is recorded",
+            "claim it anyway, which is recorded",
             format!("cleo claim {} --force", task.id),
         );
     Ok((!waits.is_empty()).then_some(error))

@@ -23,7 +23,7 @@ const FILTER_MAX: usize = 100;
 /// How many problems are named beside a reply.
 const PROBLEMS_SHOWN: usize = 5;
 
-/// A task with what stands around it.
+/// A task with its parent, parts, claim and proof.
 #[derive(Debug, Serialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
@@ -145,7 +145,7 @@ pub(crate) fn list_or_find(context: &mut Context, mut request: Filter) -> Result
 /// Warns of what keeps tasks from ever starting.
 pub(in crate::ops) fn warn_of_problems(context: &mut Context, problems: &[Problem]) {
     let shown = problems.iter().take(PROBLEMS_SHOWN);
-    let warnings = shown.map(|one| format!("{}; mend it with `{}`", one.message, one.fix));
+    let warnings = shown.map(|one| format!("{}; fix it with `{}`", one.message, one.fix));
     context.notes.warn(warnings);
     let more = problems.len().saturating_sub(PROBLEMS_SHOWN);
     if more > 0 {

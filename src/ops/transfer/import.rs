@@ -52,7 +52,7 @@ pub(crate) struct Request {
     #[serde(skip)]
     pub(crate) archive: bool,
 
-    /// Go on without lines, references and edges that cannot be taken over; all are reported
+    /// Leave out lines, references and edges that cannot be imported; all are reported
     #[arg(long)]
     #[serde(default)]
     pub(crate) drop_faults: bool,

@@ -18,7 +18,7 @@ use crate::workspace::Workspace;
 /// Most bytes of a note that are read.
 const NOTE_MAX: u64 = 64 << 20;
 
-/// Work on a task that stands on a branch which is not merged.
+/// Work on a task whose branch is not merged.
 pub(in crate::ops) struct Unmerged {
     task: TaskId,
     branch: String,
@@ -67,7 +67,7 @@ impl Unmerged {
             None => format!("git merge {branch}"),
         };
         let message = format!(
-            "the work on {task} stands on the branch {branch}, which is not merged (`{merge}`)"
+            "the work on {task} is on the branch {branch}, which is not merged (`{merge}`)"
         );
         Error::new(Code::NotVerified, message).fix(merge)
     }

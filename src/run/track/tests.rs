@@ -173,7 +173,7 @@ fn a_worktree_that_is_kept_is_told_beside_the_reason_of_the_failure() {
 fn a_branch_that_is_kept_is_told_beside_the_reason_of_the_failure() {
     let mut track = two_tasks();
     let failed = Told {
-        reason: Some("it was given up".into()),
+        reason: Some("it was cancelled".into()),
         ..told(1)
     };
     track.apply(kind::TASK_FAILED, "t1", &failed);
@@ -183,7 +183,7 @@ fn a_branch_that_is_kept_is_told_beside_the_reason_of_the_failure() {
     };
     track.apply(kind::TASK_KEPT, "t2", &kept);
     let task = &track.tasks()[0];
-    let reason = "it was given up; its work is kept on the branch cleo/run_1/T1-1";
+    let reason = "it was cancelled; its work is kept on the branch cleo/run_1/T1-1";
     assert_eq!(task.reason.as_deref(), Some(reason));
     assert_eq!(task.branch.as_deref(), Some("cleo/run_1/T1-1"));
 }

@@ -314,7 +314,7 @@ function Conflict({ mine, theirs, onDone }: { mine: Draft; theirs: Draft; onDone
       ))}
       <footer className="crud-foot">
         <Button look="primary" onClick={done}>
-          Go on with these
+          Continue with these
         </Button>
       </footer>
     </div>

@@ -32,7 +32,7 @@ async function catchUp(id: string, isFirst = true): Promise<void> {
     const { execution } = await api.get<{ execution: Execution }>(`/api/agents/execution/${encodeURIComponent(id)}`);
     if (execution.partial != null) put(id, joined(answers.get(id), { after: 0, text: execution.partial }));
   } catch {
-    // The whole answer comes all the same.
+    // The whole answer comes anyway.
   } finally {
     asking.delete(id);
   }

@@ -417,7 +417,7 @@ test("an agent that somebody else saved meanwhile is not written over", async ()
   await look.shot("agents-manage-conflict");
   await fine(look);
   await page.getByRole("radio", { name: /Theirs/ }).check();
-  await page.getByRole("button", { name: "Go on with these" }).click();
+  await page.getByRole("button", { name: "Continue with these" }).click();
   assert.equal(await page.getByLabel("Description").inputValue(), "theirs");
   await look.close();
 });

@@ -113,7 +113,7 @@ pub(crate) fn next(context: &mut Context, part: Below) -> Result<Next> {
 fn told_of(choice: &Choice, unblocks: &[TaskId]) -> Option<String> {
     let Some(task) = &choice.task else {
         let first = choice.passed.first()?;
-        let anyway = format!("take it all the same with `cleo claim {}`", first.task);
+        let anyway = format!("take it anyway with `cleo claim {}`", first.task);
         return Some(format!("{}; {anyway}", told(first)));
     };
     let mut reason = reason(task, unblocks);

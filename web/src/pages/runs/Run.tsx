@@ -101,12 +101,12 @@ export function clockAt(answer: string) {
 /** The one thing to know about the run before anything else. */
 function RunNotice({ run }: { run: RunPage["run"] }) {
   if (run.status === "pending") return <p className="notice">Starts when a slot is free.</p>;
-  if (run.status === "interrupted") return <p className="notice">Interrupted: the process that carried it out is gone. Resume goes on where it stopped.</p>;
+  if (run.status === "interrupted") return <p className="notice">Interrupted: the process that carried it out is gone. Resume continues where it stopped.</p>;
   if (run.status === "cancelled" && !run.fault?.task)
     return (
       <p className="notice">
         {sentence(run.fault?.message ?? "cancelled")}
-        {run.steps && " What is verified stays done, and Resume goes on with the rest."}
+        {run.steps && " What is verified stays done, and Resume continues with the rest."}
       </p>
     );
   if (!run.fault) return null;
