@@ -49,8 +49,14 @@ impl Workspace {
                 .find(|place| has_database(place))
                 .map(|place| place.components().collect())
         };
+        // Where `.cleo` is in git, a linked worktree has the folder, and not the database.
+        let is_linked = |folder: &Path| {
+            let mut above = folder.ancestors().skip(1);
+            above.any(|folder| in_main_checkout(folder).is_some())
+        };
         let root = directory.ancestors().find_map(|folder| {
-            let own = || folder.join(".cleo").is_dir() && !is_checked_out(folder);
+            let is_own = || !is_checked_out(folder) && !is_linked(folder);
+            let own = || folder.join(".cleo").is_dir() && is_own();
             match has_database(folder) {
                 true => Some(folder.to_path_buf()),
                 false => in_main_checkout(folder).or_else(|| own().then(|| folder.to_path_buf())),

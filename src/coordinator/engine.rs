@@ -354,7 +354,9 @@ impl<'a> Engine<'a> {
         self.complete(checks)?;
         let facts = std::mem::take(&mut self.facts);
         let next = self.machine.turn(self.begun.elapsed(), facts);
-        let is_claim = |deed: &Deed| matches!(deed, Deed::Claim(_));
+        // What failed is given back first: others may wait for its files.
+        let has_failed = next.iter().any(|deed| matches!(deed, Deed::Fail(..)));
+        let is_claim = |deed: &Deed| matches!(deed, Deed::Claim(_)) && !has_failed;
         let (claims, next): (Vec<Deed>, Vec<Deed>) = next.into_iter().partition(is_claim);
         for deed in handing.iter().chain(&claims) {
             if let Deed::Claim(steps) = deed {

@@ -67,6 +67,7 @@ fn set_in(
     let patterns = context.read(|transaction| {
         let task = require(transaction, task)?;
         check_epoch(transaction, &task, &caller)?;
+        caller.refuse_unmerged(transaction, task.id, tree)?;
         let gates = transaction.gates(task.id)?;
         if wanted {
             refuse_other_proof(task.id, &gates, setting, directory, &caller)?;

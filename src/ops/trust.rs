@@ -5,6 +5,7 @@
 
 mod item;
 
+use std::collections::BTreeSet;
 use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
@@ -249,13 +250,15 @@ pub(crate) fn vouch(
     if items.is_empty() {
         return Vec::new();
     }
+    let trust = Trust::new(surroundings, workspace);
     if surroundings.assignment.is_agent() {
-        let mut warnings = untrusted_warning(items.len(), "an agent of a run gave");
-        let then = "a part with such a command is not done in this run; `cleo cancel` gives it up";
-        warnings.push(then.to_string());
+        let mut warnings = warn_of_untrusted(&trust, items, "an agent of a run gave");
+        if !warnings.is_empty() {
+            let then = "a part with such a command is not done in this run; `cleo cancel` removes it from the run";
+            warnings.push(then.to_string());
+        }
         return warnings;
     }
-    let trust = Trust::new(surroundings, workspace);
     let failed = trust.give_all(items, Registrant::User, &surroundings.clock);
     let told = failed.into_iter().map(|(item, error)| {
         let what = shown(&item.what);
@@ -271,28 +274,27 @@ pub(crate) fn warn_of(
     workspace: &Workspace,
     items: &[Item],
 ) -> Vec<String> {
-    if items.is_empty() {
-        return Vec::new();
-    }
-    let trust = Trust::new(surroundings, workspace);
-    let mut digests: Vec<&str> = Vec::new();
-    let refused = items.iter().filter(|item| !trust.is_trusted(item));
-    digests.extend(refused.map(|item| item.digest.as_str()));
-    digests.sort_unstable();
-    digests.dedup();
-    match digests.len() {
-        0 => Vec::new(),
-        n => untrusted_warning(n, "the file holds"),
+    match items.is_empty() {
+        true => Vec::new(),
+        false => warn_of_untrusted(
+            &Trust::new(surroundings, workspace),
+            items,
+            "the file holds",
+        ),
     }
 }
 
-fn untrusted_warning(count: usize, whose: &str) -> Vec<String> {
-    let (noun, verb) = match count {
+fn warn_of_untrusted(trust: &Trust, items: &[Item], whose: &str) -> Vec<String> {
+    let refused = items.iter().filter(|item| !trust.is_trusted(item));
+    let digests: BTreeSet<&str> = refused.map(|item| item.digest.as_str()).collect();
+    let (noun, verb) = match digests.len() {
+        0 => return Vec::new(),
         1 => ("command", "runs"),
         _ => ("commands", "run"),
     };
     vec![format!(
-        "{whose} {count} {noun} that {verb} only after you trust what `cleo trust` shows"
+        "{whose} {} {noun} that {verb} only after you trust what `cleo trust` shows",
+        digests.len()
     )]
 }
 

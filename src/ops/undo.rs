@@ -16,7 +16,7 @@ use super::tasks::{check_graph, deserialize_given, refuse_open_parts};
 use super::{Context, require};
 use crate::error::{Code, Error, Result};
 use crate::id::TaskId;
-use crate::store::log::{CHANGED, CLAIMS, DELETED, LINKED, UNDOABLE, UNLINKED};
+use crate::store::log::{CHANGED, CLAIMS, DELETED, LINKED, REQUIRED_GATES, UNDOABLE, UNLINKED};
 use crate::store::{Change, Operation, Removed, Transaction};
 use crate::task::{Status, Task};
 
@@ -113,7 +113,7 @@ pub(crate) fn undo(context: &mut Context, request: Request) -> Result<Undone> {
 }
 
 /// Reads the changes of an operation to tasks. Refuses one that is undone, damaged in part, took or ended a claim,
-/// or changed no task.
+/// changed the gates that a task needs, or changed no task.
 fn read_changes(transaction: &dyn Transaction, operation: &Operation) -> Result<Vec<Change>> {
     if let Some(undo) = operation.undone_by {
         let message = format!("operation {undo} has already undone it");
@@ -128,10 +128,13 @@ fn read_changes(transaction: &dyn Transaction, operation: &Operation) -> Result<
         .into_iter()
         .map(|one| one.change)
         .partition(|one| UNDOABLE.contains(&one.kind.as_str()));
-    let is_fixed = |one: &&Change| changes.is_empty() || CLAIMS.contains(&one.kind.as_str());
+    let is_fixed = |one: &&Change| {
+        let kind = one.kind.as_str();
+        changes.is_empty() || kind == REQUIRED_GATES || CLAIMS.contains(&kind)
+    };
     match others.iter().find(is_fixed).map(describe) {
         Some(fixed) => {
-            let only = "only changes of tasks are undone, no claims, sessions or phases";
+            let only = "only changes of tasks are undone, no claims, gates, sessions or phases";
             Err(Error::new(Code::NothingToUndo, format!("{fixed}; {only}")))
         }
         None => Ok(changes),

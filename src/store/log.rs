@@ -21,6 +21,8 @@ pub(crate) const UNDOABLE: [&str; 6] = [ADDED, CHANGED, DELETED, RESTORED, LINKE
 /// Kinds of change of a claim. The holder of a task and its epoch never go backwards.
 pub(crate) const CLAIMS: [&str; 4] = ["claimed", "released", "expired", "extended"];
 
+pub(crate) const REQUIRED_GATES: &str = "requiredGates";
+
 pub(crate) trait Log {
     /// Records a change in the operation of this transaction. Changes of tasks, spawns, links and gates are
     /// recorded automatically.
@@ -41,7 +43,8 @@ pub(crate) trait Log {
 
     fn operation(&self, number: u64) -> Result<Option<Operation>>;
 
-    /// Finds the latest operation of somebody that changed tasks and no claim, and is neither an undo nor undone.
+    /// Finds the latest operation of somebody that changed tasks or the gates that they need, and no claim, and is
+    /// neither an undo nor undone.
     fn latest_undoable(&self, by: &str) -> Result<Option<Operation>>;
 
     /// Finds the latest operation after another one that changed a task. One that is undone does not count, nor does
@@ -213,7 +216,7 @@ pub(super) fn gates(task: TaskId, before: &Gates, after: &Gates) -> Vec<Change> 
     }
     if before.required != after.required {
         tell(
-            "requiredGates",
+            REQUIRED_GATES,
             json!({"from": before.required, "to": after.required}),
         );
     }

@@ -76,12 +76,20 @@ fn is_worktree_of(common: &Path, folder: &Path, mark: &Path) -> bool {
         && back().is_some_and(|back| fs::canonicalize(mark).is_ok_and(|mark| mark == back))
 }
 
+/// Returns whether the files of a linked worktree begin in a folder, and its repository knows of it.
+pub(crate) fn is_linked_worktree(top: &Path) -> bool {
+    linked_worktree(top).is_some()
+}
+
+fn linked_worktree(top: &Path) -> Option<Checkout> {
+    let is_linked = top.join(".git").is_file();
+    let checkout = Checkout::at(top).ok()?;
+    checkout.filter(|it| is_linked && it.is_known)
+}
+
 /// Finds the main checkout of the linked worktree whose files begin in a folder.
 pub(crate) fn main_checkout(top: &Path) -> Option<PathBuf> {
-    let is_linked = top.join(".git").is_file();
-    let checkout = Checkout::at(top)
-        .ok()?
-        .filter(|it| is_linked && it.is_known)?;
+    let checkout = linked_worktree(top)?;
     let main = checkout.common.parent()?;
     checkout
         .common

@@ -26,7 +26,7 @@ use walkdir::WalkDir;
 use crate::error::Result;
 use crate::file::open_regular;
 use crate::id::hex;
-pub(crate) use checkout::{main_checkout, root_in_worktree};
+pub(crate) use checkout::{is_linked_worktree, main_checkout, root_in_worktree};
 pub(crate) use git::{
     RESERVED_BRANCH, commit, head, is_ahead, require_git_version, reserved_branch,
 };

@@ -295,6 +295,28 @@ fn broken_work_in_a_linked_worktree_is_not_proven_by_the_main_checkout() {
 }
 
 #[test]
+fn a_linked_worktree_belongs_to_the_workspace_in_a_folder_of_its_main_checkout() {
+    let workspace = plain(&[("app/code.txt", "good\n")]);
+    let stands = |place: &Path, line: &str| {
+        let mut command = workspace.command(&shlex::split(line).unwrap());
+        command.current_dir(place);
+        answered(&workspace, command)
+    };
+    assert_eq!(stands(&workspace.path("app"), "--root . init").0, 0);
+    git(&workspace, "add app");
+    git(
+        &workspace,
+        "-c user.name=a -c user.email=a@b commit --quiet --message app",
+    );
+    git(&workspace, "worktree add --quiet ../tree");
+    let tree = workspace.root().with_file_name("tree").join("app");
+    assert!(tree.join(".cleo").is_dir());
+    assert_eq!(stands(&tree, "add 'From the worktree'").0, 0);
+    let (_, answer) = stands(&workspace.path("app"), "--root . list");
+    assert_eq!(answer["result"]["total"], 1, "{answer}");
+}
+
+#[test]
 fn a_linked_worktree_belongs_to_the_workspace_of_its_main_checkout() {
     let (workspace, tree) = linked("good\n", "bad\n");
     fs::create_dir(tree.join("below")).unwrap();

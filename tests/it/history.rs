@@ -262,7 +262,7 @@ fn claims_and_sessions_and_phases_are_not_undone() {
         let error = workspace.refused(&["undo", &latest], "E_NOTHING_TO_UNDO");
         let message = error["message"].as_str().unwrap();
         assert!(
-            message.contains("no claims, sessions or phases"),
+            message.contains("no claims, gates, sessions or phases"),
             "{line}: {error}"
         );
         workspace.ok(error["fix"]
@@ -272,6 +272,20 @@ fn claims_and_sessions_and_phases_are_not_undone() {
             .unwrap());
         assert_eq!(all(&workspace), before, "{line}");
     }
+}
+
+#[test]
+fn gates_that_a_task_needs_are_not_undone() {
+    let workspace = TestWorkspace::new();
+    workspace.ok("add one");
+    workspace.ok("update T1 --title two --require-gate documented");
+    workspace.ok("update T1 --require-gate implemented");
+    for words in [&["undo", "2"][..], &["undo", "3"], &["undo"]] {
+        let error = workspace.refused(words, "E_NOTHING_TO_UNDO");
+        let message = error["message"].as_str().unwrap();
+        assert!(message.contains("requiredGates T1"), "{message}");
+    }
+    assert_eq!(task(&workspace, "T1")["title"], "two");
 }
 
 #[test]

@@ -11,6 +11,7 @@ use super::git::{IGNORED, STATUS, pathspec};
 use super::{Tree, Trees};
 use crate::error::{Code, Error, Result, quote};
 use crate::file::unreadable;
+use crate::tree::is_linked_worktree;
 use crate::workspace::OUTPUT_DIR;
 
 const REPOSITORIES_MAX: usize = 500;
@@ -163,14 +164,39 @@ impl Trees {
         let (own, theirs) = (self.done(&self.top, common)?, self.git(&tree.top, words)?);
         let real = fs::canonicalize(&tree.top).unwrap_or_else(|_| tree.top.clone());
         let expected = format!("{own}{}\n", real.display());
-        if theirs.is_ok_and(|theirs| theirs == expected) {
-            return Ok(());
+        if theirs.is_ok_and(|theirs| theirs == expected) && is_linked_worktree(&tree.top) {
+            return self.require_branch(tree);
         }
         let place = tree.top.display();
         let message = format!("{place} is no worktree of the repository any more");
         let [top, place] = [&self.top, &tree.top].map(|path| quote(&path.to_string_lossy()));
         let repair = format!("git -C {top} worktree repair {place}");
         Err(Error::new(Code::FileUnreadable, message).fix(repair))
+    }
+
+    /// Refuses a HEAD that leads to the branch of another worktree, and a branch that leads to another one: a commit
+    /// would move what is not of the run.
+    fn require_branch(&self, tree: &Tree) -> Result<()> {
+        let own = format!("refs/heads/{}", tree.branch);
+        let find_target = |name: &str| self.git(&tree.top, ["symbolic-ref", "--quiet", name]);
+        let other = match (find_target(&own)?, find_target("HEAD")?) {
+            (Ok(target), _) => Some(target),
+            (_, Ok(branch)) if branch.trim() != own => {
+                let worktrees = self.listed(&self.top, ["worktree", "list", "--porcelain"])?;
+                let line = format!("branch {}", branch.trim());
+                let users = worktrees.lines().filter(|it| **it == line).count();
+                Some(branch).filter(|_| users > 1)
+            }
+            _ => None,
+        };
+        let Some(other) = other else { return Ok(()) };
+        let message = format!(
+            "{} commits to {}, which is not its own",
+            tree.place(),
+            other.trim()
+        );
+        let look = format!("git -C {} branch", quote(&tree.place()));
+        Err(Error::new(Code::InputInvalid, message).fix(look))
     }
 
     fn gather(&self, tree: &Tree) -> Result<()> {
@@ -190,7 +216,7 @@ impl Trees {
             let look = format!("git log {head}");
             return Err(Error::new(Code::InputInvalid, message).fix(look));
         }
-        self.change(&self.top, ["update-ref", &branch, head])
+        self.change(&self.top, ["update-ref", "--no-deref", &branch, head])
             .map(drop)
     }
 

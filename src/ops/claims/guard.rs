@@ -11,6 +11,7 @@ use crate::ops::tasks::{above, is_within};
 use crate::ops::{Context, runs};
 use crate::store::Transaction;
 use crate::task::{Status, Task};
+use crate::workspace::Workspace;
 
 #[derive(Clone, Debug)]
 pub(in crate::ops) struct Caller {
@@ -64,6 +65,23 @@ impl Caller {
     ) -> Result<bool> {
         self.own
             .map_or(Ok(false), |own| is_within(transaction, id, own))
+    }
+
+    /// Refuses evidence that an agent of a run takes in a worktree for what is not its work: what is only there may never
+    /// be merged.
+    pub(in crate::ops) fn refuse_unmerged(
+        &self,
+        transaction: &dyn Transaction,
+        id: TaskId,
+        place: &Workspace,
+    ) -> Result<()> {
+        if self.run.is_none() || place.worktree().is_none() || self.has_part(transaction, id)? {
+            return Ok(());
+        }
+        let message = format!(
+            "an agent of a run verifies in a worktree only its own task and its parts, not {id}"
+        );
+        Err(Error::new(Code::StatusRefused, message).fix(format!("cleo show {id}")))
     }
 
     /// Refuses an agent of a run that moves or removes what is neither its own task, nor a part of it, nor added by it.

@@ -323,6 +323,7 @@ fn scene(
     let patterns = context.read(|transaction| {
         let task = require(transaction, task)?;
         check_epoch(transaction, &task, &caller)?;
+        caller.refuse_unmerged(transaction, task.id, tree)?;
         Ok(task.files)
     })?;
     Scene::of(context, tree, &patterns, directory, caller.epoch)

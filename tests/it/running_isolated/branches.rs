@@ -94,6 +94,26 @@ fn work_is_merged_into_nothing_but_the_branch_of_its_run() {
 }
 
 #[test]
+fn work_is_committed_to_no_branch_of_another_worktree() {
+    for forged in [
+        "echo ref: refs/heads/main >.git/worktrees/T1-1/HEAD",
+        "echo gitdir: $CLEO_ROOT/.git >$CLEO_WORKTREE/.git",
+        "git symbolic-ref refs/heads/$(git -C $CLEO_WORKTREE branch --show-current) refs/heads/main",
+    ] {
+        let workspace = repository();
+        let before = git(&workspace, "rev-parse main");
+        let (exit, result) = carried_out(&workspace, &alone(&meanwhile(forged)));
+        assert_eq!(exit, 80, "{forged}: {result}");
+        assert_eq!(git(&workspace, "rev-parse main"), before, "{forged}");
+        assert_eq!(git(&workspace, "diff --cached --name-only"), "", "{forged}");
+        assert_eq!(
+            workspace.json(&["show", "T1"])["result"]["task"]["status"],
+            "pending"
+        );
+    }
+}
+
+#[test]
 fn own_commits_of_the_user_are_in_nobodys_way() {
     let workspace = on_feature();
     let what = format!("echo mine >mine && git add mine && git {COMMIT} mine");

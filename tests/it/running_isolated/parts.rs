@@ -123,6 +123,23 @@ CLEO_AGENT=tester cleo $words; done";
 }
 
 #[test]
+fn an_agent_proves_nothing_in_its_worktree_that_is_not_its_work() {
+    let workspace = repository();
+    workspace.ok("update T2 --file shared.txt --acceptance 'there :: test -e there'");
+    let other = "touch there; cleo verify T2 --run-all;
+cleo verify T2 --gate implemented --note seen; rm there";
+    let script = split(
+        &workspace,
+        &format!("{{ {other}; }} >$CLEO_ROOT/../other 2>&1"),
+    );
+    let (exit, result) = run(&workspace, "T1", &script);
+    assert_eq!(exit, 0, "{result}");
+    let told = workspace.read("../other");
+    assert_eq!(told.matches("E_STATUS_REFUSED").count(), 2, "{told}");
+    workspace.refused(&["complete", "T2"], "E_CRITERION_OPEN");
+}
+
+#[test]
 fn an_agent_gives_back_and_deletes_the_follow_up_that_it_added() {
     let workspace = repository();
     let own =
