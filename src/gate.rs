@@ -165,6 +165,15 @@ pub(crate) struct Failure {
 }
 
 impl Gates {
+    /// Counts all evidence as taken in the workspace, where the work of its worktree is merged.
+    pub(crate) fn bring_home(&mut self) {
+        let records = self.gates.values_mut().chain(self.criteria.values_mut());
+        let evidence = records.flat_map(|record| &mut record.evidence);
+        for origin in evidence.filter_map(|each| each.origin.as_mut()) {
+            origin.worktree = None;
+        }
+    }
+
     /// Returns whether completing the task depends on its gates: one was set, or is named as needed.
     pub(crate) fn are_used(&self) -> bool {
         !self.gates.is_empty() || !self.required.is_empty()

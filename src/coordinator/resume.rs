@@ -47,6 +47,7 @@ pub(crate) fn resume(
     }
     require_own(&surroundings, &workspace, &mut agency, &run)?;
     let mut context = Context::open(surroundings.clone())?;
+    context.refuse_other_checkout()?;
     require_trust(&mut context, &mut agency, &run, &ambience)?;
     finish_journal(&workspace, &mut agency, &run)?;
     require_base(&workspace, &mut agency, id)?;

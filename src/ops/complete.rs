@@ -358,7 +358,8 @@ impl Check {
             ..task.clone()
         });
         let judged = claimed.as_ref().unwrap_or(task);
-        let standing = standing(&self.workspace, judged, gates.clone(), self.seen.clone());
+        let (seen, is_run) = (self.seen.clone(), self.criteria.is_some());
+        let standing = standing(&self.workspace, judged, gates.clone(), seen, is_run);
         let warnings = Vec::from_iter(standing.unknown());
         let lacks = lacks(&gates, &standing, &task.acceptance).into_iter();
         let lacks = lacks.map(|(_, error)| gates::through_trust(error, &standing, &self.trust));
@@ -426,15 +427,19 @@ impl Check {
         if let Some(record) = &found.spawn {
             transaction.put_spawn(record)?;
         }
-        let mut gates = transaction.gates(task)?;
-        let forced = (!reasons.is_empty()).then(|| Forced {
+        let before = transaction.gates(task)?;
+        let mut gates = before.clone();
+        // One that was earned takes the place of an earlier one by force, which the log keeps.
+        gates.forced = (!reasons.is_empty()).then(|| Forced {
             at: self.caller.now.clone(),
             by: self.caller.name.clone(),
             reasons: reasons.clone(),
         });
-        // One that was earned takes the place of an earlier one by force, which the log keeps.
-        if gates.forced != forced {
-            gates.forced = forced;
+        // What a run saw in its worktrees is merged.
+        if self.criteria.is_some() {
+            gates.bring_home();
+        }
+        if gates != before {
             transaction.put_gates(task, &gates)?;
         }
         let forced = reasons

@@ -244,8 +244,9 @@ pub(in crate::ops) fn refuse_other(
     if !is_held(id)? || caller.has_part(transaction, id)? {
         return Ok(());
     }
-    let of_held: Result<Vec<bool>> = above(transaction, id)?.into_iter().map(is_held).collect();
-    if caller.has_added(transaction, id)? && !of_held?.contains(&true) {
+    let is_of_run = |whole: TaskId| Ok(is_held(whole)? && !caller.has_added(transaction, whole)?);
+    let of_run: Result<Vec<bool>> = above(transaction, id)?.into_iter().map(is_of_run).collect();
+    if caller.has_added(transaction, id)? && !of_run?.contains(&true) {
         return Ok(());
     }
     let message = format!("{run} holds {id} for another of its agents");

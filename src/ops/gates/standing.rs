@@ -251,9 +251,11 @@ pub(in crate::ops) fn gates_to_show(context: &mut Context, task: TaskId) -> Resu
 fn gates_in(context: &mut Context, tree: &Workspace, task: TaskId) -> Result<TaskGates> {
     let (mut task, gates) =
         context.read(|transaction| Ok((require(transaction, task)?, transaction.gates(task)?)))?;
-    task.acceptance = context.surroundings.assignment.criteria_of(&task);
+    let assignment = &context.surroundings.assignment;
+    let is_run = assignment.criteria.contains_key(&task.id);
+    task.acceptance = assignment.criteria_of(&task);
     let seen = seen(tree, &task, &gates)?;
-    Ok(standing(tree, &task, gates, seen))
+    Ok(standing(tree, &task, gates, seen, is_run))
 }
 
 pub(in crate::ops) fn seen(
@@ -284,22 +286,21 @@ pub(in crate::ops) fn standing(
     task: &Task,
     gates: Gates,
     seen: Option<Seen>,
+    is_run: bool,
 ) -> TaskGates {
     // Seen before the task named other files, they say nothing of these.
     let fitting = seen.as_ref().filter(|seen| seen.patterns == task.files);
     let file = |path: &str| tree::file_digest(&workspace.confine(path).ok()?);
-    // A command may have read more than the files that the task names, which alone are compared. What is in the
-    // worktree of a run is merged by it, and counts as the workspace.
+    // Commands read more than what is compared: other files than those that a task names, and those that git ignores.
+    // A run merges what is in its worktrees, so that it takes the evidence of these for its own.
     let worktree = workspace.worktree();
     let place = |worktree: Option<&String>| {
         let place = worktree.map(|root| Workspace::from(PathBuf::from(root)));
-        place
-            .filter(|place| place.home_of_run().is_none())
-            .map(|place| place.root)
+        let place = place.filter(|place| !is_run || place.home_of_run().is_none());
+        place.map(|place| place.root)
     };
     let here = place(worktree.as_ref());
-    let is_elsewhere =
-        |origin: &Origin| !task.files.is_empty() && place(origin.worktree.as_ref()) != here;
+    let is_elsewhere = |origin: &Origin| place(origin.worktree.as_ref()) != here;
     let present = Present {
         tree: fitting.and_then(|seen| seen.digest.as_deref()),
         file: &file,

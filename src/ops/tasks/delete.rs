@@ -172,10 +172,12 @@ fn refuse_held(
     for id in going {
         let task = salvaged(transaction, *id)?;
         check_holder(transaction, &task, caller, false, "delete").map_err(|held| {
+            let error = Error::new(held.code, held.message).fix(format!("cleo show {id}"));
             let force = format!("cleo delete {}{cascade} --force", going[0]);
-            Error::new(held.code, held.message)
-                .fix(format!("cleo show {id}"))
-                .or("delete it anyway, which is recorded", force)
+            match caller.run {
+                Some(_) => error,
+                None => error.or("delete it anyway, which is recorded", force),
+            }
         })?;
     }
     Ok(())
