@@ -16,7 +16,7 @@ use crate::id::TaskId;
 use crate::ops::api;
 use crate::ops::tasks::{self, Added};
 use crate::ops::trust::{Item, warn_of};
-use crate::task::draft::Draft;
+use crate::task::fields::Draft;
 
 #[derive(Args)]
 #[command(after_help = "\

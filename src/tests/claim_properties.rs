@@ -7,7 +7,7 @@ use crate::error::Result;
 use crate::id::TaskId;
 use crate::ops::{Assignment, Context, claims, complete, tasks};
 use crate::task::Status;
-use crate::task::draft::Draft;
+use crate::task::fields::Draft;
 use proptest::prelude::*;
 
 use super::open;

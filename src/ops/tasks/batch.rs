@@ -5,7 +5,7 @@ use std::path::Path;
 
 use crate::error::{Code, Error, Result, quote};
 use crate::file::{Lines, look};
-use crate::task::draft::Draft;
+use crate::task::fields::Draft;
 use crate::task::rules::TEXT_MAX;
 
 /// Most faulty lines that one message names.
@@ -62,7 +62,9 @@ fn read_line(line: Option<&[u8]>) -> Result<Option<Draft>> {
     if std::str::from_utf8(line).is_err() {
         return Err(Error::new(Code::BatchInvalid, "the line is no UTF-8 text"));
     }
-    Draft::from_json(line)?.checked().map(Some)
+    let draft = Draft::from_json(line)?;
+    draft.clone().into_task("", "")?;
+    Ok(Some(draft))
 }
 
 /// A faulty line: its number, and what is wrong with it.

@@ -13,7 +13,7 @@ use crate::gate::Gate;
 use crate::id::TaskId;
 use crate::ops::tasks::{self, Patch};
 use crate::ops::{Context, Surroundings, claims, require};
-use crate::task::draft::Draft;
+use crate::task::fields::Draft;
 use crate::task::{Note, Status};
 use crate::workspace::Workspace;
 
@@ -141,7 +141,7 @@ fn edit(context: &mut Context, step: usize, edit: &Edit, at: usize) {
             ..patch
         },
         Edit::Depend(at) => Patch {
-            add_depends: vec![other(at)],
+            depends: vec![other(at)],
             ..patch
         },
         Edit::Free => {
@@ -156,7 +156,7 @@ fn edit(context: &mut Context, step: usize, edit: &Edit, at: usize) {
             ..patch
         },
         Edit::Criterion => Patch {
-            add_acceptance: vec![format!("criterion of step {step}")],
+            acceptance: vec![format!("criterion of step {step}")],
             ..patch
         },
         Edit::Part(at) => Patch {
