@@ -43,10 +43,6 @@ macro_rules! fields {
             /// Add the task only if no task has this key yet
             #[arg(long, value_name = "KEY")]
             pub(crate) key: Option<String>,
-            /// The line of a batch that it stands on.
-            #[arg(skip)]
-            #[serde(skip)]
-            pub(crate) line: Option<usize>,
         }
 
         // What is `None` or empty stays. A doc comment would become the help of the command.
@@ -188,12 +184,12 @@ fields! {
 }
 
 impl Draft {
-    /// Makes a task of it, without an id and what it refers to; the error says which field is invalid.
-    pub(crate) fn into_task(mut self, now: &str, by: &str) -> Result<Task> {
-        let mut task = Task::new(TaskId::default(), &self.title, now);
+    /// Makes a task of it, without an id, times, an author of its notes and what it refers to.
+    pub(crate) fn into_task(mut self) -> Result<Task> {
+        let mut task = Task::new(TaskId::default(), &self.title, "");
         task.key = self.key.take().map(|key| key.trim().to_string());
         check_word("key", task.key.as_deref())?;
-        Patch::from(self).apply(&mut task, now, by)?;
+        Patch::from(self).apply(&mut task, "", "")?;
         Ok(task)
     }
 }

@@ -257,7 +257,7 @@ mod tests {
             title,
             ..Draft::default()
         };
-        draft.into_task("", "")
+        draft.into_task()
     }
 
     #[test]

@@ -159,7 +159,7 @@ proptest! {
         let mut context = open(folder.path());
         let draft = || Draft { title: "work".to_string(), ..Draft::default() };
         let drafts = (0..TASKS).map(|_| draft()).collect();
-        tasks::add(&mut context, drafts).unwrap();
+        tasks::add::add(&mut context, drafts).unwrap();
         let mut now = context.surroundings.clock.now();
         for step in &steps {
             now += chrono::TimeDelta::minutes(step.minutes);

@@ -305,7 +305,7 @@ fn do_step(context: &mut Context, model: &Model, step: &Step) -> Result<()> {
                 parent: parent.map(Reference::Id),
                 ..Draft::default()
             };
-            tasks::add(context, vec![draft]).map(drop)
+            tasks::add::add(context, vec![draft]).map(drop)
         }
         Step::Depend { task, needs } => {
             let (task, patch) = depend(*task, vec![model.pick(*needs)], Vec::new());

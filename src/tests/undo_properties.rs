@@ -78,7 +78,7 @@ fn do_step(context: &mut Context, step: &Step) -> Result<()> {
                 parent: parent.map(reference),
                 ..Draft::default()
             };
-            tasks::add(context, vec![draft]).map(drop)
+            tasks::add::add(context, vec![draft]).map(drop)
         }
         Step::Title(task, word) => {
             let title = Some(format!("title {word}"));

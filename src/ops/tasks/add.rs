@@ -52,8 +52,12 @@ pub(crate) struct AddedMany {
 /// Adds tasks. Drafts may refer to each other by `@key`, in any order. A draft whose key is known
 /// adds nothing and yields the task that has it.
 pub(crate) fn add(context: &mut Context, drafts: Vec<Draft>) -> Result<Vec<Added>> {
-    let mut added = Vec::with_capacity(drafts.len());
-    add_each(context, drafts, |one| added.push(one))?;
+    let plans: Vec<Plan> = drafts
+        .into_iter()
+        .map(|draft| Plan::new(draft, None))
+        .collect::<Result<_>>()?;
+    let mut added = Vec::with_capacity(plans.len());
+    add_each(context, plans, |one| added.push(one))?;
     Ok(added)
 }
 
@@ -83,30 +87,30 @@ pub(crate) fn add_one(context: &mut Context, draft: Draft) -> Result<Added> {
 }
 
 /// Adds tasks as [`add`] does and tells of a large number of them only in short.
-pub(crate) fn add_batch(context: &mut Context, drafts: Vec<Draft>) -> Result<AddedMany> {
-    let is_short = drafts.len() <= TOLD_MAX;
+pub(crate) fn add_batch(context: &mut Context, plans: Vec<Plan>) -> Result<AddedMany> {
+    let is_short = plans.len() <= TOLD_MAX;
     let mut many = AddedMany {
-        total: drafts.len(),
+        total: plans.len(),
         created: 0,
         first: None,
         last: None,
         tasks: is_short.then(Vec::new),
     };
-    add_each(context, drafts, |one| many.count(one))?;
+    add_each(context, plans, |one| many.count(one))?;
     Ok(many)
 }
 
-fn add_each(context: &mut Context, drafts: Vec<Draft>, told: impl FnMut(Added)) -> Result<()> {
+fn add_each(context: &mut Context, plans: Vec<Plan>, told: impl FnMut(Added)) -> Result<()> {
     let clock = context.surroundings.clock;
     let by = context.surroundings.actor.clone();
+    let keys = HashMap::new();
     context.write(|transaction| {
-        let now = clock.timestamp();
-        let plan = |draft| Plan::new(draft, &now, &by);
-        let batch = Batch {
-            plans: drafts.into_iter().map(plan).collect::<Result<_>>()?,
-            keys: HashMap::new(),
-        };
-        batch.put(transaction, &clock, told)
+        let mut batch = Batch { plans, keys };
+        batch.identify(transaction, &clock, &by)?;
+        batch.resolve(transaction)?;
+        batch.refuse_circles(transaction)?;
+        batch.refuse_nesting(transaction)?;
+        batch.put(transaction, told)
     })
 }
 
@@ -123,15 +127,15 @@ impl AddedMany {
     }
 }
 
-/// What drafts will be, in their order.
+/// Tasks that are added together.
 struct Batch {
     plans: Vec<Plan>,
     keys: HashMap<String, TaskId>,
 }
 
-/// A task that is new, or has been there under its key.
-struct Plan {
-    task: Task,
+/// What a draft will be: a new task, or the one that has its key.
+pub(crate) struct Plan {
+    pub(crate) task: Task,
     is_new: bool,
     parent: Option<Reference>,
     depends: Vec<Reference>,
@@ -140,8 +144,14 @@ struct Plan {
 }
 
 impl Batch {
-    /// Gives each task the id that it is known by, or a new one.
-    fn identify(&mut self, transaction: &mut dyn Transaction, clock: &Clock) -> Result<()> {
+    /// Gives each task the id that it is known by, or a new one, and says when and by whom it is added.
+    fn identify(
+        &mut self,
+        transaction: &mut dyn Transaction,
+        clock: &Clock,
+        by: &str,
+    ) -> Result<()> {
+        let now = clock.timestamp();
         for at in 0..self.plans.len() {
             let key = self.plans[at].task.key.clone();
             let known = match &key {
@@ -157,6 +167,10 @@ impl Batch {
             let Plan { task, is_new, .. } = &mut self.plans[at];
             (task.id, *is_new) = (id, known.is_none());
             task.uid = id::new_uid(clock, id, &task.title);
+            (task.created_at, task.updated_at) = (now.clone(), now.clone());
+            for note in &mut task.notes {
+                (note.at, note.by) = (now.clone(), by.to_string());
+            }
         }
         Ok(())
     }
@@ -267,16 +281,7 @@ impl Batch {
         Ok(())
     }
 
-    fn put(
-        mut self,
-        transaction: &mut dyn Transaction,
-        clock: &Clock,
-        mut told: impl FnMut(Added),
-    ) -> Result<()> {
-        self.identify(transaction, clock)?;
-        self.resolve(transaction)?;
-        self.refuse_circles(transaction)?;
-        self.refuse_nesting(transaction)?;
+    fn put(self, transaction: &mut dyn Transaction, mut told: impl FnMut(Added)) -> Result<()> {
         for plan in self.plans {
             let created = plan.is_new;
             let task = if created {
@@ -292,13 +297,13 @@ impl Batch {
 }
 
 impl Plan {
-    fn new(mut draft: Draft, now: &str, by: &str) -> Result<Plan> {
+    pub(super) fn new(mut draft: Draft, line: Option<usize>) -> Result<Plan> {
         Ok(Plan {
             parent: draft.parent.take(),
             depends: std::mem::take(&mut draft.depends),
-            line: draft.line,
-            task: draft.into_task(now, by)?,
+            task: draft.into_task()?,
             is_new: true,
+            line,
         })
     }
 

@@ -10,7 +10,7 @@ mod moves;
 mod read;
 mod request;
 
-pub(crate) use add::{Added, add, add_batch, add_one};
+pub(crate) use add::{Added, add_batch, add_one};
 pub(crate) use archive::{Archival, Selection, Unarchive, archive, unarchive};
 pub(crate) use batch::{looked_at, read_batch};
 pub(crate) use change::{Updated, update};
