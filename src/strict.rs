@@ -62,6 +62,8 @@ pub(crate) fn is_among(field: &str, names: &[&str]) -> bool {
 pub(crate) struct Fault {
     pub(crate) path: String,
     pub(crate) what: String,
+    /// The field that is unknown, and those that are known there.
+    pub(crate) unknown: Option<(String, &'static [&'static str])>,
 }
 
 impl Fault {
@@ -95,11 +97,15 @@ impl serde::de::Error for Fault {
         Fault {
             path: String::new(),
             what: what.to_string(),
+            unknown: None,
         }
     }
 
     fn unknown_field(field: &str, expected: &'static [&'static str]) -> Fault {
-        serde::de::Error::custom(unread(field, expected))
+        Fault {
+            unknown: Some((field.to_string(), expected)),
+            ..serde::de::Error::custom(unread(field, expected))
+        }
     }
 }
 

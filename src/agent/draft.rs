@@ -127,7 +127,7 @@ impl Draft {
     /// Reads a draft from a JSON object. The error of an invalid value names its field and quotes at most a
     /// line.
     pub(crate) fn from_value(value: Value) -> Result<Draft> {
-        strict::read(value).map_err(|Fault { path, what }| {
+        strict::read(value).map_err(|Fault { path, what, .. }| {
             let what = shortened(&what, FAULT_MAX);
             match path.split(['.', '[']).next() {
                 None | Some("") => invalid(what),

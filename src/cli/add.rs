@@ -16,7 +16,7 @@ use crate::id::TaskId;
 use crate::ops::api;
 use crate::ops::tasks::{self, Added};
 use crate::ops::trust::{Item, warn_of};
-use crate::task::draft::Draft;
+use crate::task::fields::Draft;
 
 #[derive(Args)]
 #[command(after_help = "\
@@ -52,16 +52,16 @@ pub(super) fn run(face: &mut Face<'_>, arguments: Arguments) -> Result<ExitCode>
 }
 
 fn add_batch(face: &mut Face<'_>, file: PathBuf) -> Result<ExitCode> {
-    let drafts = if file.as_os_str() == "-" {
+    let plans = if file.as_os_str() == "-" {
         tasks::read_batch(stdin().lock(), None)?
     } else {
         let opened = File::open(&file).map_err(|cause| unreadable(&file, cause))?;
         tasks::read_batch(BufReader::new(opened), Some(&file))?
     };
-    let lines = drafts.iter().flat_map(|draft| draft.acceptance.clone());
+    let lines = plans.iter().flat_map(|plan| plan.task.acceptance.clone());
     let commands = Item::criteria(TaskId(0), &lines.collect::<Vec<String>>());
     let mut context = face.context()?;
-    let result = tasks::add_batch(&mut context, drafts);
+    let result = tasks::add_batch(&mut context, plans);
     let result = result.map_err(|error| match file.as_os_str() == "-" {
         true => error,
         false => tasks::looked_at(error, &file),

@@ -79,7 +79,7 @@ pub(super) fn run(face: &mut Face<'_>, arguments: Arguments) -> Result<ExitCode>
     write_whole(&folder.join("tasks.jsonl"), TASKS)?;
     write_whole(&folder.join("agent.sh"), AGENT)?;
     let mut context = Context::open(surroundings.clone())?;
-    tasks::add(&mut context, tasks::read_batch(TASKS.as_bytes(), None)?)?;
+    tasks::add_batch(&mut context, tasks::read_batch(TASKS.as_bytes(), None)?)?;
     drop(context);
 
     let program = quote(&program.to_string_lossy());

@@ -8,13 +8,13 @@ use chrono::{DateTime, TimeDelta, Utc};
 use serde::{Deserialize, Deserializer, Serialize};
 
 use super::complete::{Complete, complete};
-use super::tasks::{self, Cancel, ListField, One, Patch, deserialize_given};
+use super::tasks::{self, Cancel, One, Patch};
 use super::{Context, Surroundings, agents, require};
 use crate::clock::{parse_moment, timestamp};
 use crate::error::{Code, Error, Result};
 use crate::id::TaskId;
 use crate::store::Filter;
-use crate::task::draft::Draft;
+use crate::task::fields::{ListField, deserialize_given};
 use crate::task::{Priority, Status, Task};
 
 /// Longest title, in characters.
@@ -209,6 +209,31 @@ impl Fields {
         let agent = self.assigned_to.iter().flatten().next();
         require_agent(context, agent.map(String::as_str))
     }
+
+    /// Makes a change of it; a status has a way of its own.
+    fn into_patch(self) -> Patch {
+        let cleared = [
+            (ListField::Description, self.description == Some(None)),
+            (ListField::AssignedAgent, self.assigned_to == Some(None)),
+            (ListField::Due, self.due_date == Some(None)),
+            (ListField::Estimate, self.estimated_hours == Some(None)),
+            (ListField::Labels, self.tags.is_some()),
+            (ListField::Feature, self.feature == Some(None)),
+        ];
+        let cleared = cleared.into_iter().filter(|(_, is_cleared)| *is_cleared);
+        Patch {
+            title: self.title.flatten(),
+            description: self.description.flatten(),
+            priority: self.priority.flatten(),
+            assigned_agent: self.assigned_to.flatten(),
+            due: self.due_date.flatten(),
+            estimate: self.estimated_hours.flatten(),
+            labels: self.tags.flatten().unwrap_or_default(),
+            feature: self.feature.flatten(),
+            clear: cleared.map(|(field, _)| field).collect(),
+            ..Patch::default()
+        }
+    }
 }
 
 /// Adds a task; it can be assigned to an agent that the caller sees.
@@ -220,17 +245,7 @@ pub(crate) fn create(context: &mut Context, fields: Fields) -> Result<Kept> {
         return Err(Error::new(Code::InputInvalid, message));
     }
     fields.check(context)?;
-    let draft = Draft {
-        title: fields.title.flatten().unwrap_or_default(),
-        description: fields.description.flatten().unwrap_or_default(),
-        priority: fields.priority.flatten(),
-        assigned_agent: fields.assigned_to.flatten(),
-        due: fields.due_date.flatten(),
-        estimate: fields.estimated_hours.flatten(),
-        labels: fields.tags.flatten().unwrap_or_default(),
-        feature: fields.feature.flatten(),
-        ..Draft::default()
-    };
+    let draft = tasks::Draft::from(fields.into_patch());
     if draft.title.trim().is_empty() {
         return Err(Error::new(Code::InputInvalid, "title is required"));
     }
@@ -252,28 +267,8 @@ pub(crate) fn update(context: &mut Context, fields: Fields) -> Result<Kept> {
         }
     }
     fields.check(context)?;
-    let emptied = [
-        (ListField::Description, fields.description == Some(None)),
-        (ListField::AssignedAgent, fields.assigned_to == Some(None)),
-        (ListField::Due, fields.due_date == Some(None)),
-        (ListField::Estimate, fields.estimated_hours == Some(None)),
-        (ListField::Labels, fields.tags.is_some()),
-        (ListField::Feature, fields.feature == Some(None)),
-    ];
-    let emptied = emptied.into_iter().filter(|(_, is_emptied)| *is_emptied);
-    let patch = Patch {
-        title: fields.title.flatten(),
-        description: fields.description.flatten(),
-        priority: fields.priority.flatten(),
-        assigned_agent: fields.assigned_to.flatten(),
-        due: fields.due_date.flatten(),
-        estimate: fields.estimated_hours.flatten(),
-        add_labels: fields.tags.flatten().unwrap_or_default(),
-        feature: fields.feature.flatten(),
-        clear: emptied.map(|(field, _)| field).collect(),
-        ..Patch::default()
-    };
     let status = fields.status.flatten();
+    let patch = fields.into_patch();
     if status.is_none() && patch.is_empty() {
         let message = format!("nothing to change in {id}: no field was given");
         return Err(Error::new(Code::Usage, message));

@@ -12,12 +12,13 @@ use serde_json::{Map, Value, json};
 use super::claims::Caller;
 use super::complete::needs_proof;
 use super::log::{Entry, describe, entry, require_operation};
-use super::tasks::{check_graph, deserialize_given, refuse_open_parts};
+use super::tasks::{check_graph, refuse_open_parts};
 use super::{Context, require};
 use crate::error::{Code, Error, Result};
 use crate::id::TaskId;
 use crate::store::log::{CHANGED, CLAIMS, DELETED, LINKED, REQUIRED_GATES, UNDOABLE, UNLINKED};
 use crate::store::{Change, Operation, Removed, Transaction};
+use crate::task::fields::deserialize_given;
 use crate::task::{Status, Task};
 
 /// How many changes and warnings a reply holds.

@@ -1,42 +1,13 @@
-//! A task before it is stored: how one is read from JSON, and what it takes to be a task.
+//! A new task as JSON: how one is read, and how it refers to other tasks.
 
-use clap::Args;
 use serde::Deserialize;
 use serde_json::error::Category;
 
-use super::rules::check_files;
-use super::rules::{
-    check_due, check_estimate, check_list, check_note, check_phase, check_text, check_title,
-    check_word,
-};
-use super::{Priority, Size, TaskType};
+use super::fields::Draft;
 use crate::document::Parts;
 use crate::error::{Code, Error, Result, nearest};
-use crate::gate::Criterion;
 use crate::id::TaskId;
 use crate::strict;
-
-/// Names of the fields that a draft may have, as they stand in JSON.
-pub(crate) const FIELDS: &[&str] = &[
-    "title",
-    "description",
-    "type",
-    "parent",
-    "depends",
-    "labels",
-    "priority",
-    "phase",
-    "size",
-    "files",
-    "acceptance",
-    "deliverables",
-    "notes",
-    "assignedAgent",
-    "due",
-    "estimate",
-    "feature",
-    "key",
-];
 
 /// Points to another task: by id, or with `@` by the key of a task.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -83,101 +54,6 @@ impl<'de> Deserialize<'de> for Reference {
     }
 }
 
-// A doc comment would become the help of the command.
-#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
-#[derive(Clone, Debug, Default, PartialEq, Args, Deserialize)]
-#[serde(rename_all = "camelCase", default, deny_unknown_fields)]
-pub(crate) struct Draft {
-    /// One line that leads with its verb
-    #[arg(
-        required_unless_present = "batch",
-        default_value = "",
-        hide_default_value = true
-    )]
-    pub(crate) title: String,
-
-    /// Full text of the task
-    #[arg(
-        long,
-        short,
-        value_name = "TEXT",
-        default_value = "",
-        hide_default_value = true
-    )]
-    pub(crate) description: String,
-
-    /// Kind of work: epic, task, subtask, research, testing, documentation, …
-    #[arg(long = "type", short = 't', value_name = "TYPE")]
-    #[serde(rename = "type")]
-    pub(crate) kind: Option<TaskType>,
-
-    /// Label; may be repeated or separated by commas
-    #[arg(long = "label", short, value_name = "LABEL", value_delimiter = ',')]
-    pub(crate) labels: Vec<String>,
-
-    /// Task that must be done first (T2, or @key); may be repeated or separated by commas
-    #[arg(long, value_name = "TASK", value_delimiter = ',')]
-    pub(crate) depends: Vec<Reference>,
-
-    /// Task that this one is a part of (T1, or @key)
-    #[arg(long, value_name = "TASK")]
-    pub(crate) parent: Option<Reference>,
-
-    /// critical, high, medium or low
-    #[arg(long, short, value_name = "PRIORITY")]
-    pub(crate) priority: Option<Priority>,
-
-    /// Phase that it belongs to
-    #[arg(long, value_name = "SLUG")]
-    pub(crate) phase: Option<String>,
-
-    /// small, medium or large
-    #[arg(long, value_name = "SIZE")]
-    pub(crate) size: Option<Size>,
-
-    /// Criterion by which the work is accepted, perhaps with a command: 'tests pass :: cargo test';
-    /// may be repeated
-    #[arg(long, value_name = "TEXT")]
-    pub(crate) acceptance: Vec<String>,
-
-    /// File or glob that the work touches; may be repeated
-    #[arg(long = "file", value_name = "PATH")]
-    pub(crate) files: Vec<String>,
-
-    /// What the work leaves behind; may be repeated
-    #[arg(long = "deliverable", value_name = "TEXT")]
-    pub(crate) deliverables: Vec<String>,
-
-    /// Note; may be repeated
-    #[arg(long = "note", value_name = "TEXT")]
-    pub(crate) notes: Vec<String>,
-
-    /// Agent that it is assigned to
-    #[arg(long = "agent", value_name = "AGENT")]
-    pub(crate) assigned_agent: Option<String>,
-
-    /// When it is due: a date or an RFC 3339 time
-    #[arg(long, value_name = "DATE")]
-    pub(crate) due: Option<String>,
-
-    /// Estimated hours
-    #[arg(long, value_name = "HOURS")]
-    pub(crate) estimate: Option<f64>,
-
-    /// Feature that it belongs to
-    #[arg(long, value_name = "NAME")]
-    pub(crate) feature: Option<String>,
-
-    /// Add the task only if no task has this key yet
-    #[arg(long, value_name = "KEY")]
-    pub(crate) key: Option<String>,
-
-    /// The line of a batch that it stands on.
-    #[arg(skip)]
-    #[serde(skip)]
-    pub(crate) line: Option<usize>,
-}
-
 impl Draft {
     /// Reads a draft from the text of a JSON object. An unknown field is refused with the nearest
     /// known one, a wrong value with the name of its field.
@@ -189,7 +65,7 @@ impl Draft {
             return Ok(draft);
         }
         // Read once more, to say what is wrong.
-        let Parts(parts) = serde_json::from_slice(text).map_err(|cause| {
+        let Parts(_) = serde_json::from_slice(text).map_err(|cause| {
             let what = without_place(&cause);
             match cause.classify() {
                 Category::Data if what.ends_with("is there twice") => {
@@ -205,47 +81,12 @@ impl Draft {
                 }
             }
         })?;
-        refuse_unknown(parts.keys())?;
         let invalid = |fault: String| Error::new(Code::TaskInvalid, fault);
         let value = serde_json::from_slice(text).map_err(|cause| invalid(cause.to_string()))?;
-        strict::read(value).map_err(|fault| invalid(fault.to_string()))
-    }
-
-    /// Trims what is trimmed, puts dates into one form and checks every field.
-    pub(crate) fn checked(mut self) -> Result<Draft> {
-        self.title = self.title.trim().to_string();
-        check_title(&self.title)?;
-        check_text("description", &self.description)?;
-        self.labels = check_list("labels", std::mem::take(&mut self.labels))?;
-        let files = check_list("files", std::mem::take(&mut self.files))?;
-        self.files = check_list("files", check_files(&files)?)?;
-        self.acceptance = check_list("acceptance", std::mem::take(&mut self.acceptance))?;
-        self.acceptance
-            .iter()
-            .try_for_each(|line| Criterion::check(line))?;
-        self.deliverables = check_list("deliverables", std::mem::take(&mut self.deliverables))?;
-        for note in &self.notes {
-            check_note(note)?;
-        }
-        for word in [
-            &mut self.phase,
-            &mut self.assigned_agent,
-            &mut self.feature,
-            &mut self.key,
-        ] {
-            *word = word.take().map(|word| word.trim().to_string());
-        }
-        for (name, value) in [
-            ("assignedAgent", &self.assigned_agent),
-            ("feature", &self.feature),
-            ("key", &self.key),
-        ] {
-            check_word(name, value.as_deref())?;
-        }
-        check_phase(self.phase.as_deref())?;
-        self.due = self.due.as_deref().map(check_due).transpose()?;
-        self.estimate = check_estimate(self.estimate)?;
-        Ok(self)
+        strict::read(value).map_err(|fault| match &fault.unknown {
+            Some((name, known)) => unknown(name, known),
+            None => invalid(fault.to_string()),
+        })
     }
 }
 
@@ -258,18 +99,16 @@ fn without_place(cause: &serde_json::Error) -> String {
         .to_string()
 }
 
-fn refuse_unknown<'a>(mut names: impl Iterator<Item = &'a String>) -> Result<()> {
-    let Some(name) = names.find(|name| !FIELDS.contains(&name.as_str())) else {
-        return Ok(());
-    };
-    let hint = match (name.as_str(), nearest(name, FIELDS.iter().copied())) {
+/// The error for a field that a task does not have.
+fn unknown(name: &str, known: &[&str]) -> Error {
+    let hint = match (name, nearest(name, known.iter().copied())) {
         ("id", _) => "ids are handed out; to refer to a line give it a `key`".to_string(),
         ("status", _) => "a new task is pending; `cleo start` and its like move it".to_string(),
-        (_, Some(known)) => format!("did you mean `{known}`?"),
-        _ => format!("known are {}", FIELDS.join(", ")),
+        (_, Some(near)) => format!("did you mean `{near}`?"),
+        _ => format!("known are {}", known.join(", ")),
     };
     let message = format!("a task has no field `{name}`: {hint}");
-    Err(Error::new(Code::FieldUnknown, message))
+    Error::new(Code::FieldUnknown, message)
 }
 
 #[cfg(test)]

@@ -1,9 +1,10 @@
-//! What a task is: its fields and words. Drafts are in [`draft`], the rules for fields and declared
+//! What a task is: its fields and words. What people say of one is in [`fields`], the rules for fields and declared
 //! files in [`rules`], the graph of tasks in [`graph`], pictures of it in
 //! [`drawing`], the one that people work with in [`layout`].
 
 pub(crate) mod draft;
 pub(crate) mod drawing;
+pub(crate) mod fields;
 mod filter;
 pub(crate) mod graph;
 pub(crate) mod layout;

@@ -248,13 +248,16 @@ pub(crate) fn refuse_blank(lists: [(&str, &Vec<String>); 4]) -> Result<()> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::task::draft::Draft;
+    use crate::task::Task;
+    use crate::task::fields::Draft;
 
-    fn titled(title: &str) -> Draft {
-        Draft {
-            title: title.to_string(),
+    fn titled(title: &str) -> Result<Task> {
+        let title = title.to_string();
+        let draft = Draft {
+            title,
             ..Draft::default()
-        }
+        };
+        draft.into_task()
     }
 
     #[test]
@@ -267,17 +270,17 @@ mod tests {
             ("a\u{1b}[31mb", Code::TextControl),
             (&"x".repeat(501), Code::TextTooLong),
         ] {
-            assert_eq!(titled(title).checked().unwrap_err().code, code, "{title:?}");
+            assert_eq!(titled(title).unwrap_err().code, code, "{title:?}");
         }
         assert_eq!(
-            titled(" {{DATE}} & more ").checked().unwrap().title,
+            titled(" {{DATE}} & more ").unwrap().title,
             "{{DATE}} & more"
         );
     }
 
     #[test]
     fn a_text_of_control_characters_only_is_an_empty_one() {
-        let error = titled("\u{1} \u{2}").checked().unwrap_err();
+        let error = titled("\u{1} \u{2}").unwrap_err();
         assert_eq!(
             error.message,
             "the title has nothing but control characters, and must not be empty"

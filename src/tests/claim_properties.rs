@@ -7,7 +7,7 @@ use crate::error::Result;
 use crate::id::TaskId;
 use crate::ops::{Assignment, Context, claims, complete, tasks};
 use crate::task::Status;
-use crate::task::draft::Draft;
+use crate::task::fields::Draft;
 use proptest::prelude::*;
 
 use super::open;
@@ -159,7 +159,7 @@ proptest! {
         let mut context = open(folder.path());
         let draft = || Draft { title: "work".to_string(), ..Draft::default() };
         let drafts = (0..TASKS).map(|_| draft()).collect();
-        tasks::add(&mut context, drafts).unwrap();
+        tasks::add::add(&mut context, drafts).unwrap();
         let mut now = context.surroundings.clock.now();
         for step in &steps {
             now += chrono::TimeDelta::minutes(step.minutes);

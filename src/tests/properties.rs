@@ -10,7 +10,8 @@ use crate::ops::complete::Complete;
 use crate::ops::tasks::{self, Cancel, DEPTH_MAX, Delete, Patch, Start};
 use crate::ops::{Context, complete};
 use crate::store::{Filter, ReadyTask};
-use crate::task::draft::{Draft, Reference};
+use crate::task::draft::Reference;
+use crate::task::fields::Draft;
 use crate::task::{Status, Task};
 use proptest::prelude::*;
 
@@ -289,7 +290,7 @@ impl Model {
 fn do_step(context: &mut Context, model: &Model, step: &Step) -> Result<()> {
     let depend = |task: usize, add: Vec<TaskId>, remove: Vec<TaskId>| {
         let patch = Patch {
-            add_depends: add,
+            depends: add,
             remove_depends: remove.iter().map(TaskId::to_string).collect(),
             ..Patch::default()
         };
@@ -304,7 +305,7 @@ fn do_step(context: &mut Context, model: &Model, step: &Step) -> Result<()> {
                 parent: parent.map(Reference::Id),
                 ..Draft::default()
             };
-            tasks::add(context, vec![draft]).map(drop)
+            tasks::add::add(context, vec![draft]).map(drop)
         }
         Step::Depend { task, needs } => {
             let (task, patch) = depend(*task, vec![model.pick(*needs)], Vec::new());

@@ -9,7 +9,8 @@ use crate::ops::undo::{self, Undone};
 use crate::ops::{Context, complete};
 use crate::store::{Archived, Filter};
 use crate::task::Task;
-use crate::task::draft::{Draft, Reference};
+use crate::task::draft::Reference;
+use crate::task::fields::Draft;
 use proptest::prelude::*;
 
 use super::open;
@@ -77,22 +78,15 @@ fn do_step(context: &mut Context, step: &Step) -> Result<()> {
                 parent: parent.map(reference),
                 ..Draft::default()
             };
-            tasks::add(context, vec![draft]).map(drop)
+            tasks::add::add(context, vec![draft]).map(drop)
         }
         Step::Title(task, word) => {
             let title = Some(format!("title {word}"));
             patch(task, context, Patch { title, ..all() })
         }
         Step::Label(task, word) => {
-            let add_labels = vec![format!("label{word}")];
-            patch(
-                task,
-                context,
-                Patch {
-                    add_labels,
-                    ..all()
-                },
-            )
+            let labels = vec![format!("label{word}")];
+            patch(task, context, Patch { labels, ..all() })
         }
         Step::Unlabel(task, word) => {
             let remove_labels = vec![format!("label{word}")];
@@ -106,15 +100,8 @@ fn do_step(context: &mut Context, step: &Step) -> Result<()> {
             )
         }
         Step::Depend(task, needs) => {
-            let add_depends = vec![TaskId(needs)];
-            patch(
-                task,
-                context,
-                Patch {
-                    add_depends,
-                    ..all()
-                },
-            )
+            let depends = vec![TaskId(needs)];
+            patch(task, context, Patch { depends, ..all() })
         }
         Step::Release(task, needs) => {
             let remove_depends = vec![TaskId(needs).to_string()];

@@ -4126,7 +4126,7 @@ export interface components {
          * @description A field that can be emptied.
          * @enum {string}
          */
-        ListField: "description" | "parent" | "depends" | "labels" | "phase" | "size" | "files" | "acceptance" | "deliverables" | "assignedAgent" | "due" | "estimate" | "feature" | "key" | "requiredGates";
+        ListField: "description" | "labels" | "phase" | "size" | "acceptance" | "files" | "deliverables" | "assignedAgent" | "due" | "estimate" | "feature" | "parent" | "depends" | "key" | "requiredGates";
         /** @description All skills in reach. */
         Listed: {
             /** @description Skills that another of the same name stands before. */
@@ -4760,77 +4760,78 @@ export interface components {
         };
         Patch: {
             /**
-             * @description Add a criterion, perhaps with a command: 'tests pass :: cargo test'
+             * @description Criterion by which the work is accepted, perhaps with a command: 'tests pass :: cargo test';
+             *     may be repeated
              * @default []
              */
             addAcceptance: string[];
             /**
-             * @description Add a deliverable
+             * @description What the work leaves behind; may be repeated
              * @default []
              */
             addDeliverables: string[];
             /**
-             * @description Add a dependency; may be repeated or separated by commas
+             * @description Task that must be done first; may be repeated or separated by commas
              * @default []
              */
             addDepends: string[];
             /**
-             * @description Add a file or glob
+             * @description File or glob that the work touches; may be repeated
              * @default []
              */
             addFiles: string[];
             /**
-             * @description Add a label
+             * @description Label; may be repeated or separated by commas
              * @default []
              */
             addLabels: string[];
             /** @description The agent that acts */
             agent?: string | null;
             /**
-             * @description Assign to an agent
+             * @description Agent that it is assigned to
              * @default null
              */
             assignedAgent: string | null;
             /** @description Empty a field before the rest of the change; may be repeated */
             clear?: components["schemas"]["ListField"][];
             /**
-             * @description New description
+             * @description Full text of the task
              * @default null
              */
             description: string | null;
             /**
-             * @description New due date
+             * @description When it is due: a date or an RFC 3339 time
              * @default null
              */
             due: string | null;
             /**
              * Format: double
-             * @description New estimate in hours
+             * @description Estimated hours
              * @default null
              */
             estimate: number | null;
             /**
-             * @description New feature
+             * @description Feature that it belongs to
              * @default null
              */
             feature: string | null;
             /**
-             * @description Add a note
+             * @description Note; may be repeated
              * @default []
              */
             notes: string[];
             /**
-             * @description New parent, or `none`
+             * @description Task that this one is a part of, or `none`
              * @default null
              */
             parent: string | null;
             /**
-             * @description New phase
+             * @description Phase that it belongs to
              * @default null
              */
             phase: string | null;
             /**
-             * @description New priority
+             * @description critical, high, medium or low
              * @default null
              */
             priority: components["schemas"]["Priority"] | null;
@@ -4840,12 +4841,12 @@ export interface components {
              */
             removeDepends: string[];
             /**
-             * @description Remove a file or glob, as the task has it
+             * @description Remove a file or glob, as the task has it; may be repeated
              * @default []
              */
             removeFiles: string[];
             /**
-             * @description Remove a label
+             * @description Remove a label; may be repeated or separated by commas
              * @default []
              */
             removeLabels: string[];
@@ -4855,7 +4856,7 @@ export interface components {
              */
             requireGates: components["schemas"]["Gate"][];
             /**
-             * @description New size
+             * @description small, medium or large
              * @default null
              */
             size: components["schemas"]["Size"] | null;
@@ -4865,12 +4866,12 @@ export interface components {
              */
             status: components["schemas"]["Status"] | null;
             /**
-             * @description New title
+             * @description One line that leads with its verb
              * @default null
              */
             title: string | null;
             /**
-             * @description New type
+             * @description Kind of work: epic, task, subtask, research, testing, documentation, …
              * @default null
              */
             type: components["schemas"]["TaskType"] | null;

@@ -12,10 +12,11 @@ use crate::ops::agent_tasks::check_seen;
 use crate::ops::trust::{Item, check_given};
 use crate::ops::{Context, require};
 use crate::store::{Tasks, Transaction};
-use crate::task::draft::{Draft, Reference};
+use crate::task::Task;
+use crate::task::draft::Reference;
+use crate::task::fields::Draft;
 use crate::task::graph::circle;
 use crate::task::rules::refuse_blank;
-use crate::task::{Note, Priority, Task};
 
 /// What `add` did with one draft.
 #[derive(Debug, Serialize)]
@@ -51,8 +52,12 @@ pub(crate) struct AddedMany {
 /// Adds tasks. Drafts may refer to each other by `@key`, in any order. A draft whose key is known
 /// adds nothing and yields the task that has it.
 pub(crate) fn add(context: &mut Context, drafts: Vec<Draft>) -> Result<Vec<Added>> {
-    let mut added = Vec::with_capacity(drafts.len());
-    add_each(context, drafts, |one| added.push(one))?;
+    let plans: Vec<Plan> = drafts
+        .into_iter()
+        .map(|draft| Plan::new(draft, None))
+        .collect::<Result<_>>()?;
+    let mut added = Vec::with_capacity(plans.len());
+    add_each(context, plans, |one| added.push(one))?;
     Ok(added)
 }
 
@@ -82,25 +87,30 @@ pub(crate) fn add_one(context: &mut Context, draft: Draft) -> Result<Added> {
 }
 
 /// Adds tasks as [`add`] does and tells of a large number of them only in short.
-pub(crate) fn add_batch(context: &mut Context, drafts: Vec<Draft>) -> Result<AddedMany> {
-    let is_short = drafts.len() <= TOLD_MAX;
+pub(crate) fn add_batch(context: &mut Context, plans: Vec<Plan>) -> Result<AddedMany> {
+    let is_short = plans.len() <= TOLD_MAX;
     let mut many = AddedMany {
-        total: drafts.len(),
+        total: plans.len(),
         created: 0,
         first: None,
         last: None,
         tasks: is_short.then(Vec::new),
     };
-    add_each(context, drafts, |one| many.count(one))?;
+    add_each(context, plans, |one| many.count(one))?;
     Ok(many)
 }
 
-fn add_each(context: &mut Context, drafts: Vec<Draft>, told: impl FnMut(Added)) -> Result<()> {
+fn add_each(context: &mut Context, plans: Vec<Plan>, told: impl FnMut(Added)) -> Result<()> {
     let clock = context.surroundings.clock;
     let by = context.surroundings.actor.clone();
+    let keys = HashMap::new();
     context.write(|transaction| {
-        let batch = Batch::plan(transaction, drafts)?;
-        batch.put(transaction, &clock, &by, told)
+        let mut batch = Batch { plans, keys };
+        batch.identify(transaction, &clock, &by)?;
+        batch.resolve(transaction)?;
+        batch.refuse_circles(transaction)?;
+        batch.refuse_nesting(transaction)?;
+        batch.put(transaction, told)
     })
 }
 
@@ -117,43 +127,35 @@ impl AddedMany {
     }
 }
 
-/// Drafts with what they will be; both lists are in the same order. Large batches come here, so the
-/// drafts stay where they are.
+/// Tasks that are added together.
 struct Batch {
-    drafts: Vec<Draft>,
     plans: Vec<Plan>,
     keys: HashMap<String, TaskId>,
 }
 
-struct Plan {
-    id: TaskId,
+/// What a draft will be: a new task, or the one that has its key.
+pub(crate) struct Plan {
+    pub(crate) task: Task,
     is_new: bool,
-    parent: Option<TaskId>,
-    depends: Vec<TaskId>,
+    parent: Option<Reference>,
+    depends: Vec<Reference>,
+    /// The line of a batch that it stands on.
+    line: Option<usize>,
 }
 
 impl Batch {
-    fn plan(transaction: &mut dyn Transaction, drafts: Vec<Draft>) -> Result<Batch> {
-        let mut batch = Batch {
-            plans: Vec::with_capacity(drafts.len()),
-            keys: HashMap::new(),
-            drafts,
-        };
-        batch.take(transaction)?;
-        batch.resolve(transaction)?;
-        batch.refuse_circles(transaction)?;
-        batch.refuse_nesting(transaction)?;
-        Ok(batch)
-    }
-
-    fn take(&mut self, transaction: &mut dyn Transaction) -> Result<()> {
-        for draft in &mut self.drafts {
-            *draft = std::mem::take(draft).checked()?;
-            let known = match &draft.key {
-                Some(key) if self.keys.contains_key(key) => {
-                    let key = key.clone();
-                    return Err(repeated(&self.drafts, &key));
-                }
+    /// Gives each task the id that it is known by, or a new one, and says when and by whom it is added.
+    fn identify(
+        &mut self,
+        transaction: &mut dyn Transaction,
+        clock: &Clock,
+        by: &str,
+    ) -> Result<()> {
+        let now = clock.timestamp();
+        for at in 0..self.plans.len() {
+            let key = self.plans[at].task.key.clone();
+            let known = match &key {
+                Some(key) if self.keys.contains_key(key) => return Err(self.repeated(key)),
                 Some(key) => transaction.task_by_key(key)?,
                 None => None,
             };
@@ -161,15 +163,24 @@ impl Batch {
                 Some(id) => id,
                 None => transaction.next_id()?,
             };
-            self.keys.extend(draft.key.clone().map(|key| (key, id)));
-            self.plans.push(Plan {
-                id,
-                is_new: known.is_none(),
-                parent: None,
-                depends: Vec::new(),
-            });
+            self.keys.extend(key.map(|key| (key, id)));
+            let Plan { task, is_new, .. } = &mut self.plans[at];
+            (task.id, *is_new) = (id, known.is_none());
+            task.uid = id::new_uid(clock, id, &task.title);
+            (task.created_at, task.updated_at) = (now.clone(), now.clone());
+            for note in &mut task.notes {
+                (note.at, note.by) = (now.clone(), by.to_string());
+            }
         }
         Ok(())
+    }
+
+    /// The error for a key that tasks of a batch share.
+    fn repeated(&self, key: &str) -> Error {
+        let own = self.plans.iter();
+        let own = own.filter(|plan| plan.task.key.as_deref() == Some(key));
+        let message = format!("two lines have the key `{key}`");
+        Error::new(Code::BatchInvalid, message).at_lines(own.filter_map(|plan| plan.line).collect())
     }
 
     fn resolve(&mut self, tasks: &dyn Tasks) -> Result<()> {
@@ -185,22 +196,20 @@ impl Batch {
                 },
             }
         };
-        let is_batch = self.drafts.len() > 1;
-        for (draft, plan) in self.drafts.iter_mut().zip(&mut self.plans) {
-            plan.resolve(draft, find)
-                .map_err(|error| error.at_lines(draft.line.into_iter().collect()))
-                .map_err(|mut error| {
-                    if is_batch {
-                        error.message = format!("{}: {}", named(draft), error.message);
-                    }
-                    error
-                })?;
+        let is_batch = self.plans.len() > 1;
+        for plan in &mut self.plans {
+            plan.resolve(find).map_err(|mut error| {
+                if is_batch {
+                    error.message = format!("{}: {}", plan.name(), error.message);
+                }
+                error.at_lines(plan.line.into_iter().collect())
+            })?;
         }
         Ok(())
     }
 
     fn new_ids(&self) -> impl Iterator<Item = TaskId> {
-        self.new_plans().map(|plan| plan.id)
+        self.new_plans().map(|plan| plan.task.id)
     }
 
     fn new_plans(&self) -> impl Iterator<Item = &Plan> {
@@ -212,9 +221,10 @@ impl Batch {
     fn refuse_circles(&self, tasks: &dyn Tasks) -> Result<()> {
         let mut waits: HashMap<TaskId, Vec<TaskId>> = HashMap::new();
         for plan in self.new_plans() {
-            waits.entry(plan.id).or_default().extend(&plan.depends);
-            if let Some(parent) = plan.parent {
-                waits.entry(parent).or_default().push(plan.id);
+            let task = &plan.task;
+            waits.entry(task.id).or_default().extend(&task.depends);
+            if let Some(parent) = task.parent {
+                waits.entry(parent).or_default().push(task.id);
             }
         }
         let own: HashSet<TaskId> = self.new_ids().collect();
@@ -235,18 +245,17 @@ impl Batch {
 
     fn lines(&self, ids: &[TaskId]) -> Vec<usize> {
         let wanted: HashSet<&TaskId> = ids.iter().collect();
-        let own = self.drafts.iter().zip(&self.plans);
-        let own = own.filter(|(_, plan)| wanted.contains(&plan.id));
-        own.filter_map(|(draft, _)| draft.line).collect()
+        let own = self.plans.iter();
+        let own = own.filter(|plan| wanted.contains(&plan.task.id));
+        own.filter_map(|plan| plan.line).collect()
     }
 
     /// Names tasks as their author knows them: by key, else by title.
     fn names(&self, ids: &[TaskId]) -> Vec<String> {
         let wanted: HashSet<&TaskId> = ids.iter().collect();
-        let own = self.drafts.iter().zip(&self.plans);
-        let own = own.filter(|(_, plan)| wanted.contains(&plan.id));
-        let names: HashMap<TaskId, String> =
-            own.map(|(draft, plan)| (plan.id, named(draft))).collect();
+        let own = self.plans.iter();
+        let own = own.filter(|plan| wanted.contains(&plan.task.id));
+        let names: HashMap<TaskId, String> = own.map(|plan| (plan.task.id, plan.name())).collect();
         let name = |id: &TaskId| names.get(id).cloned().unwrap_or_else(|| id.to_string());
         ids.iter().map(name).collect()
     }
@@ -255,7 +264,7 @@ impl Batch {
     fn refuse_nesting(&self, tasks: &dyn Tasks) -> Result<()> {
         let parents: HashMap<TaskId, Option<TaskId>> = self
             .new_plans()
-            .map(|plan| (plan.id, plan.parent))
+            .map(|plan| (plan.task.id, plan.task.parent))
             .collect();
         let above = |id| {
             parents
@@ -263,30 +272,23 @@ impl Batch {
                 .map_or_else(|| tasks.parent(id), |above| Ok(*above))
         };
         for plan in self.new_plans() {
-            if depth(plan.id, above)? > DEPTH_MAX {
-                let error = too_deep(&self.names(&[plan.id]).join(""));
-                return Err(error.at_lines(self.lines(&[plan.id])));
+            let id = plan.task.id;
+            if depth(id, above)? > DEPTH_MAX {
+                let error = too_deep(&self.names(&[id]).join(""));
+                return Err(error.at_lines(self.lines(&[id])));
             }
         }
         Ok(())
     }
 
-    fn put(
-        self,
-        transaction: &mut dyn Transaction,
-        clock: &Clock,
-        by: &str,
-        mut told: impl FnMut(Added),
-    ) -> Result<()> {
-        let now = clock.timestamp();
-        for (draft, plan) in self.drafts.into_iter().zip(self.plans) {
+    fn put(self, transaction: &mut dyn Transaction, mut told: impl FnMut(Added)) -> Result<()> {
+        for plan in self.plans {
             let created = plan.is_new;
             let task = if created {
-                let task = plan.into_task(draft, clock, &now, by);
-                transaction.insert(&task)?;
-                task
+                transaction.insert(&plan.task)?;
+                plan.task
             } else {
-                require(transaction, plan.id)?
+                require(transaction, plan.task.id)?
             };
             told(Added { task, created });
         }
@@ -294,65 +296,33 @@ impl Batch {
     }
 }
 
-/// The error for a key that tasks of a batch share.
-fn repeated(drafts: &[Draft], key: &str) -> Error {
-    let own = drafts
-        .iter()
-        .filter(|draft| draft.key.as_deref() == Some(key));
-    let message = format!("two lines have the key `{key}`");
-    Error::new(Code::BatchInvalid, message).at_lines(own.filter_map(|draft| draft.line).collect())
-}
-
-fn named(draft: &Draft) -> String {
-    let key = draft.key.as_ref().map(|key| format!("@{key}"));
-    key.unwrap_or_else(|| format!("“{}”", draft.title))
-}
-
 impl Plan {
-    fn resolve(
-        &mut self,
-        draft: &mut Draft,
-        find: impl Fn(&Reference) -> Result<Option<TaskId>>,
-    ) -> Result<()> {
-        if let Some(parent) = &draft.parent {
-            self.parent = Some(find(parent)?.ok_or_else(|| no_parent(&name(parent)))?);
+    pub(super) fn new(mut draft: Draft, line: Option<usize>) -> Result<Plan> {
+        Ok(Plan {
+            parent: draft.parent.take(),
+            depends: std::mem::take(&mut draft.depends),
+            task: draft.into_task()?,
+            is_new: true,
+            line,
+        })
+    }
+
+    fn name(&self) -> String {
+        let key = self.task.key.as_ref().map(|key| format!("@{key}"));
+        key.unwrap_or_else(|| format!("“{}”", self.task.title))
+    }
+
+    fn resolve(&mut self, find: impl Fn(&Reference) -> Result<Option<TaskId>>) -> Result<()> {
+        if let Some(parent) = &self.parent {
+            self.task.parent = Some(find(parent)?.ok_or_else(|| no_parent(&name(parent)))?);
         }
-        for reference in std::mem::take(&mut draft.depends) {
-            let id = find(&reference)?.ok_or_else(|| no_dependency(&name(&reference)))?;
-            if !self.depends.contains(&id) {
-                self.depends.push(id);
+        for reference in &self.depends {
+            let id = find(reference)?.ok_or_else(|| no_dependency(&name(reference)))?;
+            if !self.task.depends.contains(&id) {
+                self.task.depends.push(id);
             }
         }
         Ok(())
-    }
-
-    fn into_task(self, draft: Draft, clock: &Clock, now: &str, by: &str) -> Task {
-        let note = |text| Note {
-            at: now.to_string(),
-            by: by.to_string(),
-            text,
-        };
-        Task {
-            uid: id::new_uid(clock, self.id, &draft.title),
-            description: draft.description,
-            kind: draft.kind.unwrap_or_default(),
-            parent: self.parent,
-            depends: self.depends,
-            labels: draft.labels,
-            priority: draft.priority.unwrap_or(Priority::Medium),
-            phase: draft.phase,
-            size: draft.size,
-            files: draft.files,
-            acceptance: draft.acceptance,
-            deliverables: draft.deliverables,
-            notes: draft.notes.into_iter().map(note).collect(),
-            assigned_agent: draft.assigned_agent,
-            due: draft.due,
-            estimate: draft.estimate,
-            feature: draft.feature,
-            key: draft.key,
-            ..Task::new(self.id, &draft.title, now)
-        }
     }
 }
 

@@ -3,9 +3,10 @@
 use std::io::BufRead;
 use std::path::Path;
 
+use super::add::Plan;
 use crate::error::{Code, Error, Result, quote};
 use crate::file::{Lines, look};
-use crate::task::draft::Draft;
+use crate::task::fields::Draft;
 use crate::task::rules::TEXT_MAX;
 
 /// Most faulty lines that one message names.
@@ -15,18 +16,15 @@ const BATCH_MAX: u64 = 256 << 20;
 /// Longest line, in bytes: every long text of a task with room for escapes.
 const LINE_MAX: usize = 4 * TEXT_MAX;
 
-/// Reads drafts from JSON lines, which may come from a file. Every faulty line is named; one is enough
+/// Reads tasks from JSON lines, which may come from a file. Every faulty line is named; one is enough
 /// to refuse all.
-pub(crate) fn read_batch(input: impl BufRead, file: Option<&Path>) -> Result<Vec<Draft>> {
+pub(crate) fn read_batch(input: impl BufRead, file: Option<&Path>) -> Result<Vec<Plan>> {
     let mut lines = Lines::new(input.take(BATCH_MAX + 1), LINE_MAX);
-    let (mut drafts, mut faults, mut bytes) = (Vec::new(), Vec::new(), 0);
+    let (mut plans, mut faults, mut bytes) = (Vec::new(), Vec::new(), 0);
     while let Some(line) = lines.next_line().map_err(unreadable)? {
         bytes += line.bytes.map_or(LINE_MAX, <[u8]>::len) as u64 + 1;
-        match read_line(line.bytes) {
-            Ok(draft) => drafts.extend(draft.map(|draft| Draft {
-                line: Some(line.number),
-                ..draft
-            })),
+        match read_line(line.bytes, line.number) {
+            Ok(plan) => plans.extend(plan),
             Err(error) => faults.push((line.number, error)),
         }
     }
@@ -35,11 +33,11 @@ pub(crate) fn read_batch(input: impl BufRead, file: Option<&Path>) -> Result<Vec
         return Err(Error::new(Code::BatchInvalid, message));
     }
     refuse(&faults, file)?;
-    if drafts.is_empty() {
+    if plans.is_empty() {
         let message = "the batch holds no tasks";
         return Err(Error::new(Code::BatchInvalid, message));
     }
-    Ok(drafts)
+    Ok(plans)
 }
 
 fn unreadable(cause: std::io::Error) -> Error {
@@ -47,7 +45,7 @@ fn unreadable(cause: std::io::Error) -> Error {
     Error::new(Code::FileUnreadable, message).because(cause)
 }
 
-fn read_line(line: Option<&[u8]>) -> Result<Option<Draft>> {
+fn read_line(line: Option<&[u8]>, number: usize) -> Result<Option<Plan>> {
     let Some(line) = line else {
         let message = format!("the line has more than {LINE_MAX} bytes");
         return Err(Error::new(Code::BatchInvalid, message));
@@ -62,7 +60,7 @@ fn read_line(line: Option<&[u8]>) -> Result<Option<Draft>> {
     if std::str::from_utf8(line).is_err() {
         return Err(Error::new(Code::BatchInvalid, "the line is no UTF-8 text"));
     }
-    Draft::from_json(line)?.checked().map(Some)
+    Plan::new(Draft::from_json(line)?, Some(number)).map(Some)
 }
 
 /// A faulty line: its number, and what is wrong with it.

@@ -6,10 +6,9 @@ use serde::Serialize;
 use serde_json::Value;
 
 use super::moves::early;
-use super::patch::{ListField, Patch};
 use super::{DEPTH_MAX, cycle, depth, exists, no_dependency, no_parent, too_deep, waits_for};
 use crate::error::{Code, Error, Result};
-use crate::gate::{Criterion, Gate, Gates};
+use crate::gate::{Gate, Gates};
 use crate::id::TaskId;
 use crate::ops::agent_tasks::check_seen;
 use crate::ops::claims::{self, Caller, check_holder, no_removal};
@@ -17,12 +16,10 @@ use crate::ops::gates::require_gates;
 use crate::ops::trust::{Item, check_given};
 use crate::ops::{Context, require};
 use crate::store::{CIRCULAR, DANGLING, Tasks, dangling};
+use crate::task::fields::{ListField, Patch};
 use crate::task::graph::circle;
-use crate::task::rules::{
-    check_due, check_estimate, check_files, check_list, check_note, check_phase, check_text,
-    check_title, check_word, inside, refuse_blank,
-};
-use crate::task::{Note, Status, Task};
+use crate::task::rules::{inside, refuse_blank};
+use crate::task::{Status, Task};
 
 /// A task after its change.
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
@@ -35,17 +32,17 @@ pub(crate) struct Updated {
 pub(crate) fn update(context: &mut Context, patch: Patch) -> Result<Updated> {
     let id = patch.task;
     refuse_blank([
-        ("acceptance", &patch.add_acceptance),
-        ("file", &patch.add_files),
-        ("deliverable", &patch.add_deliverables),
-        ("label", &patch.add_labels),
+        ("acceptance", &patch.acceptance),
+        ("file", &patch.files),
+        ("deliverable", &patch.deliverables),
+        ("label", &patch.labels),
     ])?;
     if patch.is_empty() {
         let message = format!("nothing to change in {id}: no field was given");
         return Err(Error::new(Code::Usage, message));
     }
     check_seen(context, patch.assigned_agent.as_deref())?;
-    let commands = check_given(context, Item::criteria(id, &patch.add_acceptance))?;
+    let commands = check_given(context, Item::criteria(id, &patch.acceptance))?;
     let (task, mut warnings) = change(context, id, patch)?;
     context.warn(&mut warnings);
     context.vouch(&commands);
@@ -91,13 +88,12 @@ fn change_if(
             refuse_fewer_gates(id, &transaction.gates(id)?, &patch, &gates)?;
         }
         apply_status(&mut task, patch.status, &now)?;
-        apply_fields(&mut task, &patch)?;
-        apply_lists(&mut task, &patch, &now, &by)?;
-        apply_edges(&mut task, &patch)?;
+        take_away(&mut task, &patch)?;
+        patch.clone().apply(&mut task, &now, &by)?;
         caller.refuse_change(transaction, &before, &task)?;
         task.touch(&now);
         transaction.put(&task)?;
-        if patch.parent.is_some() || !patch.add_depends.is_empty() {
+        if patch.parent.is_some() || !patch.depends.is_empty() {
             check_graph(transaction, &BTreeSet::from([id]))?;
         }
         let clear = patch.clear.contains(&ListField::RequiredGates);
@@ -126,98 +122,17 @@ fn apply_status(task: &mut Task, status: Option<Status>, now: &str) -> Result<()
     Err(Error::new(Code::StatusRefused, message).fix(format!("cleo {verb} {id}")))
 }
 
-fn apply_fields(task: &mut Task, patch: &Patch) -> Result<()> {
-    patch.clear.iter().for_each(|field| clear(task, *field));
-    if let Some(title) = &patch.title {
-        check_title(title.trim())?;
-        task.title = title.trim().to_string();
+/// Empties fields, and takes single items out of lists.
+fn take_away(task: &mut Task, patch: &Patch) -> Result<()> {
+    patch.clear.iter().for_each(|field| field.clear(task));
+    if patch.clear.contains(&ListField::Depends) {
+        task.extra.remove(DANGLING);
+        task.extra.remove(CIRCULAR);
     }
-    if let Some(description) = &patch.description {
-        check_text("description", description)?;
-        task.description = description.clone();
-    }
-    check_phase(patch.phase.as_deref())?;
-    for (name, new, field) in [
-        ("phase", &patch.phase, &mut task.phase),
-        (
-            "assignedAgent",
-            &patch.assigned_agent,
-            &mut task.assigned_agent,
-        ),
-        ("feature", &patch.feature, &mut task.feature),
-    ] {
-        check_word(name, new.as_deref())?;
-        if new.is_some() {
-            field.clone_from(new);
-        }
-    }
-    if let Some(due) = &patch.due {
-        task.due = Some(check_due(due)?);
-    }
-    task.estimate = check_estimate(patch.estimate)?.or(task.estimate);
-    task.kind = patch.kind.clone().unwrap_or_else(|| task.kind.clone());
-    task.priority = patch.priority.unwrap_or(task.priority);
-    task.size = patch.size.or(task.size);
-    Ok(())
-}
-
-fn clear(task: &mut Task, field: ListField) {
-    match field {
-        ListField::Description => task.description.clear(),
-        ListField::Parent => task.parent = None,
-        ListField::Depends => {
-            task.depends.clear();
-            task.extra.remove(DANGLING);
-            task.extra.remove(CIRCULAR);
-        }
-        ListField::Labels => task.labels.clear(),
-        ListField::Phase => task.phase = None,
-        ListField::Size => task.size = None,
-        ListField::Files => task.files.clear(),
-        ListField::Acceptance => task.acceptance.clear(),
-        ListField::Deliverables => task.deliverables.clear(),
-        ListField::AssignedAgent => task.assigned_agent = None,
-        ListField::Due => task.due = None,
-        ListField::Estimate => task.estimate = None,
-        ListField::Feature => task.feature = None,
-        ListField::Key => task.key = None,
-        // They are kept with the gates.
-        ListField::RequiredGates => {}
-    }
-}
-
-fn apply_lists(task: &mut Task, patch: &Patch, now: &str, by: &str) -> Result<()> {
     task.labels
         .retain(|label| !patch.remove_labels.contains(label));
     remove_files(task, &patch.remove_files)?;
-    let files = check_files(&check_list("files", patch.add_files.clone())?)?;
-    for (name, field, more) in [
-        ("labels", &mut task.labels, &patch.add_labels),
-        ("files", &mut task.files, &files),
-        ("acceptance", &mut task.acceptance, &patch.add_acceptance),
-        (
-            "deliverables",
-            &mut task.deliverables,
-            &patch.add_deliverables,
-        ),
-    ] {
-        let mut lines = std::mem::take(field);
-        lines.extend(more.iter().cloned());
-        *field = check_list(name, lines)?;
-    }
-    patch
-        .add_acceptance
-        .iter()
-        .try_for_each(|line| Criterion::check(line))?;
-    for text in &patch.notes {
-        check_note(text)?;
-        task.notes.push(Note {
-            at: now.into(),
-            by: by.into(),
-            text: text.clone(),
-        });
-    }
-    Ok(())
+    remove_depends(task, &patch.remove_depends)
 }
 
 /// Takes files away; one that the task does not have is refused with the nearest that it has.
@@ -236,18 +151,6 @@ fn remove_files(task: &mut Task, gone: &[String]) -> Result<()> {
                 .fix(format!("cleo show {}", task.id)));
         };
         task.files.remove(place);
-    }
-    Ok(())
-}
-
-/// Changes parent and dependencies.
-fn apply_edges(task: &mut Task, patch: &Patch) -> Result<()> {
-    task.parent = patch.parent.unwrap_or(task.parent);
-    remove_depends(task, &patch.remove_depends)?;
-    for id in &patch.add_depends {
-        if !task.depends.contains(id) {
-            task.depends.push(*id);
-        }
     }
     Ok(())
 }

@@ -7,11 +7,10 @@ mod change;
 mod delete;
 pub(crate) mod graph;
 mod moves;
-mod patch;
 mod read;
 mod request;
 
-pub(crate) use add::{Added, add, add_batch, add_one};
+pub(crate) use add::{Added, add_batch, add_one};
 pub(crate) use archive::{Archival, Selection, Unarchive, archive, unarchive};
 pub(crate) use batch::{looked_at, read_batch};
 pub(crate) use change::{Updated, update};
@@ -27,8 +26,6 @@ pub(super) use moves::{
     finish, is_split, move_task, not_ready, open_parts, refuse_cancelled, refuse_open_parts,
     waiting_for,
 };
-pub(in crate::ops) use patch::deserialize_given;
-pub(crate) use patch::{ListField, Patch};
 pub(in crate::ops) use read::warn_of_problems;
 pub(crate) use read::{
     Dependencies, HeldClaim, Links, Shown, TreeRow, deps, find, find_regex, list, list_or_find,
@@ -36,7 +33,7 @@ pub(crate) use read::{
 };
 pub(crate) use request::{Below, Extract, One};
 
-pub(crate) use crate::task::draft::Draft;
+pub(crate) use crate::task::fields::{Draft, Patch};
 
 use crate::error::{Code, Error, Result};
 use crate::id::TaskId;

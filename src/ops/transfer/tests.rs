@@ -13,7 +13,7 @@ use crate::gate::Gate;
 use crate::id::TaskId;
 use crate::ops::tasks::{self, Patch};
 use crate::ops::{Context, Surroundings, claims, require};
-use crate::task::draft::Draft;
+use crate::task::fields::Draft;
 use crate::task::{Note, Status};
 use crate::workspace::Workspace;
 
@@ -103,7 +103,7 @@ fn edit(context: &mut Context, step: usize, edit: &Edit, at: usize) {
     let patch = match edit {
         Edit::Add => {
             let title = format!("task of step {step}");
-            tasks::add(
+            tasks::add::add(
                 context,
                 vec![Draft {
                     title,
@@ -141,7 +141,7 @@ fn edit(context: &mut Context, step: usize, edit: &Edit, at: usize) {
             ..patch
         },
         Edit::Depend(at) => Patch {
-            add_depends: vec![other(at)],
+            depends: vec![other(at)],
             ..patch
         },
         Edit::Free => {
@@ -156,7 +156,7 @@ fn edit(context: &mut Context, step: usize, edit: &Edit, at: usize) {
             ..patch
         },
         Edit::Criterion => Patch {
-            add_acceptance: vec![format!("criterion of step {step}")],
+            acceptance: vec![format!("criterion of step {step}")],
             ..patch
         },
         Edit::Part(at) => Patch {
@@ -277,7 +277,7 @@ proptest! {
         let folder = tempfile::tempdir().unwrap();
         let mut copies = [("ana", "a"), ("ben", "b")].map(|(actor, name)| open(&folder.path().join(name), actor));
         let drafts = (0..4).map(|at| Draft { title: format!("task {at}"), ..Draft::default() });
-        tasks::add(&mut copies[0], drafts.collect()).unwrap();
+        tasks::add::add(&mut copies[0], drafts.collect()).unwrap();
         let file = text(&mut copies[0]);
         take(&mut copies[1], &file);
         prop_assert_eq!(&text(&mut copies[1]), &file);

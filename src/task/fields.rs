@@ -1,0 +1,295 @@
+//! What people say of a task: a new one ([`Draft`]) and a change ([`Patch`]), as options and in JSON, and how it gets
+//! into the task.
+
+use clap::{Args, ValueEnum};
+use serde::{Deserialize, Deserializer};
+
+use super::draft::Reference;
+use super::rules::{
+    check_due, check_estimate, check_files, check_list, check_note, check_phase, check_text,
+    check_title, check_word,
+};
+use super::{Note, Priority, Size, Status, Task, TaskType};
+use crate::error::Result;
+use crate::gate::{Criterion, Gate};
+use crate::id::TaskId;
+
+/// A task, or none.
+type Parent = Option<TaskId>;
+
+/// Declares the fields that a new task and a change share, each with attributes for reading it, those of the change
+/// alone, and the name by which a change empties it.
+macro_rules! fields {
+    ($(
+        $(#[$help:meta])+
+        ($($how:meta),*)
+        $name:ident: $type:ty $(, change($change:meta))? $(, clear($(#[$word:meta])? $clear:ident))?;
+    )+) => {
+        // A doc comment would become the help of the command.
+        #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+        #[derive(Clone, Debug, Default, PartialEq, Args, Deserialize)]
+        #[serde(rename_all = "camelCase", default, deny_unknown_fields)]
+        pub(crate) struct Draft {
+            /// One line that leads with its verb
+            #[arg(required_unless_present = "batch", default_value = "", hide_default_value = true)]
+            pub(crate) title: String,
+            $($(#[$help])+ $(#[$how])* pub(crate) $name: $type,)+
+            /// Task that must be done first (T2, or @key); may be repeated or separated by commas
+            #[arg(long, value_name = "TASK", value_delimiter = ',')]
+            pub(crate) depends: Vec<Reference>,
+            /// Task that this one is a part of (T1, or @key)
+            #[arg(long, value_name = "TASK")]
+            pub(crate) parent: Option<Reference>,
+            /// Add the task only if no task has this key yet
+            #[arg(long, value_name = "KEY")]
+            pub(crate) key: Option<String>,
+        }
+
+        // What is `None` or empty stays. A doc comment would become the help of the command.
+        #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+        #[derive(Clone, Debug, Default, PartialEq, Args, Deserialize)]
+        #[serde(rename_all = "camelCase", default, deny_unknown_fields)]
+        #[command(after_help = "\
+Options of lists add to what the task has; --clear and --remove-… take away from it first.
+
+Examples:
+  cleo update T3 --title 'Implement token refresh' --priority high
+  cleo update T3 --depends T2 --label auth --note 'waits for the research'
+  cleo update T3 --clear labels --label backend
+  cleo update T3 --parent none
+  cleo update T3 --require-gate implemented --require-gate testsPassed")]
+        pub(crate) struct Patch {
+            /// The task
+            #[serde(rename = "id")]
+            pub(crate) task: TaskId,
+            /// One line that leads with its verb
+            #[arg(long, value_name = "TEXT")]
+            pub(crate) title: Option<String>,
+            $($(#[$help])+ $(#[$how])* $(#[$change])? pub(crate) $name: $type,)+
+            /// Task that must be done first; may be repeated or separated by commas
+            #[arg(long, value_name = "TASK", value_delimiter = ',')]
+            #[serde(rename = "addDepends")]
+            pub(crate) depends: Vec<TaskId>,
+            /// Task that this one is a part of, or `none`
+            #[arg(long, value_name = "TASK", value_parser = parse_parent)]
+            #[serde(deserialize_with = "deserialize_given")]
+            #[cfg_attr(feature = "schemas", schemars(with = "Option<TaskId>"))]
+            pub(crate) parent: Option<Parent>,
+            /// New status: pending, active, review, blocked or paused
+            #[arg(long, value_name = "STATUS", value_parser = parse_status)]
+            pub(crate) status: Option<Status>,
+            /// Remove a dependency, also one that an import found no task for; may be repeated
+            #[arg(long, value_name = "TASK")]
+            pub(crate) remove_depends: Vec<String>,
+            /// Remove a label; may be repeated or separated by commas
+            #[arg(long = "remove-label", value_name = "LABEL", value_delimiter = ',')]
+            pub(crate) remove_labels: Vec<String>,
+            /// Remove a file or glob, as the task has it; may be repeated
+            #[arg(long = "remove-file", value_name = "PATH")]
+            pub(crate) remove_files: Vec<String>,
+            /// Name a gate that it needs, instead of the usual ones; may be repeated
+            #[arg(long = "require-gate", value_name = "GATE")]
+            #[cfg_attr(feature = "schemas", schemars(with = "Vec<Gate>"))]
+            pub(crate) require_gates: Vec<String>,
+            /// Empty a field before the rest of the change; may be repeated
+            #[arg(long, value_name = "FIELD", value_enum, value_delimiter = ',')]
+            pub(crate) clear: Vec<ListField>,
+        }
+
+        /// A field that can be emptied.
+        #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, ValueEnum)]
+        #[serde(rename_all = "camelCase")]
+        pub(crate) enum ListField {
+            $($($(#[$word])? $clear,)?)+
+            Parent,
+            Depends,
+            Key,
+            RequiredGates,
+        }
+
+        impl ListField {
+            pub(crate) fn clear(self, task: &mut Task) {
+                match self {
+                    $($(ListField::$clear => task.$name = Default::default(),)?)+
+                    ListField::Parent => task.parent = None,
+                    ListField::Depends => task.depends.clear(),
+                    ListField::Key => task.key = None,
+                    // They are kept with the gates.
+                    ListField::RequiredGates => {}
+                }
+            }
+        }
+
+        impl From<Draft> for Patch {
+            fn from(draft: Draft) -> Patch {
+                let title = Some(draft.title);
+                Patch { title, $($name: draft.$name,)+ ..Patch::default() }
+            }
+        }
+
+        impl From<Patch> for Draft {
+            fn from(patch: Patch) -> Draft {
+                let title = patch.title.unwrap_or_default();
+                Draft { title, $($name: patch.$name,)+ ..Draft::default() }
+            }
+        }
+    };
+}
+
+fields! {
+    /// Full text of the task
+    (arg(long, short, value_name = "TEXT"))
+    description: Option<String>, clear(Description);
+    /// Kind of work: epic, task, subtask, research, testing, documentation, …
+    (arg(long = "type", short = 't', value_name = "TYPE"), serde(rename = "type"))
+    kind: Option<TaskType>;
+    /// Label; may be repeated or separated by commas
+    (arg(long = "label", short, value_name = "LABEL", value_delimiter = ','))
+    labels: Vec<String>, change(serde(rename = "addLabels")), clear(Labels);
+    /// critical, high, medium or low
+    (arg(long, short, value_name = "PRIORITY"))
+    priority: Option<Priority>;
+    /// Phase that it belongs to
+    (arg(long, value_name = "SLUG"))
+    phase: Option<String>, clear(Phase);
+    /// small, medium or large
+    (arg(long, value_name = "SIZE"))
+    size: Option<Size>, clear(Size);
+    /// Criterion by which the work is accepted, perhaps with a command: 'tests pass :: cargo test';
+    /// may be repeated
+    (arg(long, value_name = "TEXT"))
+    acceptance: Vec<String>, change(serde(rename = "addAcceptance")), clear(Acceptance);
+    /// File or glob that the work touches; may be repeated
+    (arg(long = "file", value_name = "PATH"))
+    files: Vec<String>, change(serde(rename = "addFiles")), clear(Files);
+    /// What the work leaves behind; may be repeated
+    (arg(long = "deliverable", value_name = "TEXT"))
+    deliverables: Vec<String>, change(serde(rename = "addDeliverables")), clear(Deliverables);
+    /// Note; may be repeated
+    (arg(long = "note", value_name = "TEXT"))
+    notes: Vec<String>;
+    /// Agent that it is assigned to
+    (arg(long = "agent", value_name = "AGENT"))
+    assigned_agent: Option<String>, clear(#[value(name = "agent")] AssignedAgent);
+    /// When it is due: a date or an RFC 3339 time
+    (arg(long, value_name = "DATE"))
+    due: Option<String>, clear(Due);
+    /// Estimated hours
+    (arg(long, value_name = "HOURS"))
+    estimate: Option<f64>, clear(Estimate);
+    /// Feature that it belongs to
+    (arg(long, value_name = "NAME"))
+    feature: Option<String>, clear(Feature);
+}
+
+impl Draft {
+    /// Makes a task of it, without an id, times, an author of its notes and what it refers to.
+    pub(crate) fn into_task(mut self) -> Result<Task> {
+        let mut task = Task::new(TaskId::default(), &self.title, "");
+        task.key = self.key.take().map(|key| key.trim().to_string());
+        check_word("key", task.key.as_deref())?;
+        Patch::from(self).apply(&mut task, "", "")?;
+        Ok(task)
+    }
+}
+
+impl Patch {
+    pub(crate) fn required_gates(&self) -> Result<Vec<Gate>> {
+        self.require_gates.iter().map(|gate| gate.parse()).collect()
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        *self
+            == Patch {
+                task: self.task,
+                ..Patch::default()
+            }
+    }
+
+    /// Checks what is given and sets it: values are replaced, lists are added to. What a status and other tasks allow is
+    /// for the caller to check.
+    pub(crate) fn apply(self, task: &mut Task, now: &str, by: &str) -> Result<()> {
+        if let Some(title) = self.title {
+            task.title = title.trim().to_string();
+            check_title(&task.title)?;
+        }
+        if let Some(description) = self.description {
+            check_text("description", &description)?;
+            task.description = description;
+        }
+        let phase = self.phase.map(|phase| phase.trim().to_string());
+        check_phase(phase.as_deref())?;
+        for (name, word, field) in [
+            ("phase", phase, &mut task.phase),
+            (
+                "assignedAgent",
+                self.assigned_agent,
+                &mut task.assigned_agent,
+            ),
+            ("feature", self.feature, &mut task.feature),
+        ] {
+            if let Some(word) = word {
+                check_word(name, Some(word.trim()))?;
+                *field = Some(word.trim().to_string());
+            }
+        }
+        if let Some(due) = self.due {
+            task.due = Some(check_due(&due)?);
+        }
+        task.estimate = check_estimate(self.estimate)?.or(task.estimate);
+        task.kind = self.kind.unwrap_or_else(|| task.kind.clone());
+        task.priority = self.priority.unwrap_or(task.priority);
+        task.size = self.size.or(task.size);
+        for line in &self.acceptance {
+            Criterion::check(line.trim())?;
+        }
+        let files = check_files(&check_list("files", self.files)?)?;
+        for (name, more, field) in [
+            ("labels", self.labels, &mut task.labels),
+            ("files", files, &mut task.files),
+            ("acceptance", self.acceptance, &mut task.acceptance),
+            ("deliverables", self.deliverables, &mut task.deliverables),
+        ] {
+            field.extend(more);
+            *field = check_list(name, std::mem::take(field))?;
+        }
+        for text in self.notes {
+            check_note(&text)?;
+            let (at, by) = (now.to_string(), by.to_string());
+            task.notes.push(Note { at, by, text });
+        }
+        task.parent = self.parent.unwrap_or(task.parent);
+        for id in self.depends {
+            if !task.depends.contains(&id) {
+                task.depends.push(id);
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Reads a status: any, so that a refusal can say what to do. A text that is none is told those that can be set
+/// here; how a task ends has commands of its own.
+fn parse_status(text: &str) -> std::result::Result<Status, String> {
+    text.parse().map_err(|_| {
+        let is_open = |status: &&Status| !matches!(status, Status::Done | Status::Cancelled);
+        let open = Status::ALL.iter().filter(is_open);
+        let open: Vec<&str> = open.map(|status| status.word()).collect();
+        format!("`{text}` is no status; use one of {}", open.join(", "))
+    })
+}
+
+fn parse_parent(text: &str) -> std::result::Result<Parent, String> {
+    match text {
+        "none" => Ok(None),
+        id => id.parse().map(Some),
+    }
+}
+
+/// Takes a value that is given, null included where it can be null, apart from one that is left out.
+pub(crate) fn deserialize_given<'de, D: Deserializer<'de>, T: Deserialize<'de>>(
+    from: D,
+) -> std::result::Result<Option<T>, D::Error> {
+    T::deserialize(from).map(Some)
+}
