@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 
-use crate::error::{Code, Error, Result, quote};
+use crate::error::{Code, Error, Result, quote_all};
 use crate::ops::{Assignment, Surroundings};
 use crate::plan::Plan;
 use crate::runner::{self, child};
@@ -117,8 +117,7 @@ fn unheard(why: RecvTimeoutError) -> Error {
 }
 
 pub(super) fn typed(words: &[String]) -> String {
-    let words: Vec<String> = words.iter().map(|word| quote(word)).collect();
-    format!("cleo {}", words.join(" "))
+    format!("cleo {}", quote_all(words))
 }
 
 /// Makes the command: no shell, and a process group of its own, so that Ctrl-C in the caller's terminal does

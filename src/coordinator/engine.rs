@@ -402,14 +402,7 @@ impl<'a> Engine<'a> {
         self.run.status = report::status(&self.track, stop);
         self.run.completed_at = Some(self.context.now());
         report::total(&mut self.run, &self.track, self.begun.elapsed());
-        let told = Told {
-            reason: Some(self.run.status.to_string()),
-            duration_ms: self.run.execution_time_ms,
-            usage: self.run.usage,
-            cost: self.run.cost,
-            ..Told::default()
-        };
-        self.tell(RUN_FINISHED, told);
+        self.tell(RUN_FINISHED, report::finished(&self.run));
         self.keep_run()?;
         let mut warnings = looked?;
         let surroundings = &self.context.surroundings;

@@ -53,12 +53,17 @@ pub(crate) struct Cancelled {
     pub(crate) warnings: Vec<String>,
 }
 
-/// What became of a run whose process was dead.
-struct Settled {
-    run: Run,
-    orphans: usize,
-    released: Vec<TaskId>,
-    warnings: Vec<String>,
+impl Cancelled {
+    fn new(run: Run) -> Cancelled {
+        Cancelled {
+            run,
+            orphans: 0,
+            released: Vec::new(),
+            branches: Vec::new(),
+            worktrees: Vec::new(),
+            warnings: Vec::new(),
+        }
+    }
 }
 
 /// Cancels a run. If its process is alive, requests a stop and waits up to 15 s; otherwise cleans up here. An
@@ -78,14 +83,7 @@ pub(crate) fn cancel(surroundings: &Surroundings, id: &str) -> Result<Cancelled>
     }
     if run.is_some_and(|run| run.kind == RunKind::Execution) {
         let (clock, by) = (&surroundings.clock, &surroundings.actor);
-        return executions::cancel(&mut agency, clock, id, None, by).map(|run| Cancelled {
-            run,
-            orphans: 0,
-            released: Vec::new(),
-            branches: Vec::new(),
-            worktrees: Vec::new(),
-            warnings: Vec::new(),
-        });
+        return executions::cancel(&mut agency, clock, id, None, by).map(Cancelled::new);
     }
     let mut context = Context::open(surroundings.clone())?;
     let held = context.read(|transaction| transaction.claims_of(id))?;
@@ -96,30 +94,22 @@ pub(crate) fn cancel(surroundings: &Surroundings, id: &str) -> Result<Cancelled>
     // What a stranger's row names (processes, worktrees) is neither ended nor touched.
     let is_own = is_own(surroundings, &workspace, &run, &events);
     let (run, is_taken) = awaited(&mut agency, &workspace, surroundings, id, &alive)?;
-    let settled = match is_taken {
+    let mut cancelled = match is_taken {
         true => settle(surroundings.clone(), &workspace, &mut agency, run, is_own)?,
-        false => Settled {
-            run,
-            orphans: 0,
+        false => Cancelled {
             released: given_back(&mut context, id, &held)?,
-            warnings: Vec::new(),
+            ..Cancelled::new(run)
         },
     };
     let events = journal::events(&*agency.read()?, id)?;
     let worktrees = kept(&events);
-    let mut branches = match is_own {
-        true => branches(&workspace, &settled.run, &events)?,
-        false => Vec::new(),
-    };
-    branches.retain(|branch| !worktrees.iter().any(|tree| tree.is_on(branch)));
-    Ok(Cancelled {
-        run: settled.run,
-        orphans: settled.orphans,
-        released: settled.released,
-        branches,
-        worktrees,
-        warnings: settled.warnings,
-    })
+    if is_own {
+        cancelled.branches = branches(&workspace, &cancelled.run, &events)?;
+        let is_kept = |branch: &String| worktrees.iter().any(|tree| tree.is_on(branch));
+        cancelled.branches.retain(|branch| !is_kept(branch));
+    }
+    cancelled.worktrees = worktrees;
+    Ok(cancelled)
 }
 
 fn given_back(context: &mut Context, holder: &str, held: &[Claim]) -> Result<Vec<TaskId>> {
@@ -228,7 +218,7 @@ fn settle(
     agency: &mut SqliteAgency,
     mut run: Run,
     is_own: bool,
-) -> Result<Settled> {
+) -> Result<Cancelled> {
     let events = journal::events(&*agency.read()?, &run.id)?;
     let mut track = Track::read(&events);
     let orphans = match is_own {
@@ -276,25 +266,18 @@ fn settle(
     give_up(&mut run, clock.timestamp());
     let spent = report::spent(&track);
     (run.usage, run.cost) = (spent.usage.or(run.usage), spent.cost.or(run.cost));
-    let finished = Told {
-        reason: Some(run.status.to_string()),
-        duration_ms: run.execution_time_ms,
-        usage: run.usage,
-        cost: run.cost,
-        ..Told::default()
-    };
-    told.push((RUN_FINISHED, finished));
+    told.push((RUN_FINISHED, report::finished(&run)));
     let mut journal = journal::Journal::begin(workspace, &run.id, clock, agency)?;
     journal.record(agency, |journal, transaction| {
         transaction.put_run(&run)?;
         let mut told = told.iter();
         told.try_for_each(|(kind, told)| journal.tell(transaction, kind, told.detail()))
     })?;
-    Ok(Settled {
-        run,
+    Ok(Cancelled {
         orphans,
         released,
         warnings,
+        ..Cancelled::new(run)
     })
 }
 

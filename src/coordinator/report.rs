@@ -8,7 +8,7 @@ use super::machine::Stop;
 use super::options::{Options, Selection};
 use crate::error::{Code, Error, quote};
 use crate::ops::runs::alive::Left;
-use crate::run::told::Planned;
+use crate::run::told::{Planned, Told};
 use crate::run::track::{Counts, TaskRun, TaskState, Track};
 use crate::run::{Outcome, Run, RunStatus, Spent};
 
@@ -79,11 +79,19 @@ pub(super) fn total(run: &mut Run, track: &Track, time: Duration) {
     run.error = (run.status != RunStatus::Completed).then(|| describe(summary));
 }
 
+/// Returns what the last event of a run tells of it.
+pub(super) fn finished(run: &Run) -> Told {
+    Told {
+        reason: Some(run.status.to_string()),
+        duration_ms: run.execution_time_ms,
+        usage: run.usage,
+        cost: run.cost,
+        ..Told::default()
+    }
+}
+
 pub(super) fn spent(track: &Track) -> Spent {
-    let all = track.tasks().iter().map(|task| Spent {
-        usage: task.usage,
-        cost: task.cost,
-    });
+    let all = track.tasks().iter().map(|task| task.spent);
     all.fold(Spent::default(), Spent::plus)
 }
 
@@ -141,22 +149,17 @@ fn error(run: &Run, tasks: &[TaskRun], summary: Counts, ending: &Ending) -> Opti
     }
     let resume = resuming(run, ending.spent);
     let what = describe(summary);
-    let error = |code, message: String| Some(Error::new(code, message));
-    match ending.stop {
+    let stopped = match ending.stop {
         Some(Stop::Interrupted) => {
             let code = ending.caught.unwrap_or(Code::Interrupted);
-            let message = format!("the run was interrupted: {what}");
-            return error(code, message).map(|error| error.fix(resume));
+            Some((code, "was interrupted"))
         }
-        Some(Stop::Cancelled) => {
-            let message = format!("the run was cancelled: {what}");
-            return error(Code::RunCancelled, message).map(|error| error.fix(resume));
-        }
-        Some(Stop::TimeLimit) => {
-            let message = format!("the run took longer than it may: {what}");
-            return error(Code::RunTimeout, message).map(|error| error.fix(resume));
-        }
-        None => {}
+        Some(Stop::Cancelled) => Some((Code::RunCancelled, "was cancelled")),
+        Some(Stop::TimeLimit) => Some((Code::RunTimeout, "took longer than it may")),
+        None => None,
+    };
+    if let Some((code, how)) = stopped {
+        return Some(Error::new(code, format!("the run {how}: {what}")).fix(resume));
     }
     let failed = tasks.iter().filter(|task| task.state.is_undone());
     let failed: Vec<&TaskRun> = failed.collect();
@@ -173,7 +176,7 @@ fn error(run: &Run, tasks: &[TaskRun], summary: Counts, ending: &Ending) -> Opti
             Some(Outcome::Timeout) => Code::RunTimeout,
             _ => Code::AgentFailed,
         };
-        return error(code, reason(task)).map(|error| with_way_out(error, run, ending));
+        return Some(with_way_out(Error::new(code, reason(task)), run, ending));
     }
     if failed.is_empty() {
         reasons = not_begun(tasks);
@@ -182,8 +185,8 @@ fn error(run: &Run, tasks: &[TaskRun], summary: Counts, ending: &Ending) -> Opti
         true => String::new(),
         false => format!(": {}", reasons.join("; ")),
     };
-    let error = error(Code::StepsFailed, format!("{what}{reasons}"));
-    error.map(|error| with_way_out(error, run, ending))
+    let error = Error::new(Code::StepsFailed, format!("{what}{reasons}"));
+    Some(with_way_out(error, run, ending))
 }
 
 fn not_begun(tasks: &[TaskRun]) -> Vec<String> {

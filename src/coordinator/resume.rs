@@ -224,7 +224,7 @@ pub(crate) fn way_on(surroundings: &Surroundings, shown: &RunView) -> String {
 }
 
 fn spent(tasks: &[TaskRun]) -> f64 {
-    let costs = tasks.iter().filter_map(|task| task.cost);
+    let costs = tasks.iter().filter_map(|task| task.spent.cost);
     costs.fold(0.0, |all, cost| dollars(all + cost.max(0.0)))
 }
 
@@ -258,7 +258,7 @@ impl Engine<'_> {
         };
         for (step, tried) in tried.into_iter().enumerate() {
             let task = self.track.tasks()[step].clone();
-            self.machine.spent_before(task.cost.unwrap_or(0.0));
+            self.machine.spent_before(task.spent.cost.unwrap_or(0.0));
             if let Some(outcome) = tried {
                 self.machine.tried_before(step, outcome);
             }

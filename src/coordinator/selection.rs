@@ -233,14 +233,10 @@ pub(crate) struct Rehearsed {
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Rehearsal {
-    /// The task.
-    pub(crate) task_id: TaskId,
-    /// Its title.
-    pub(crate) title: String,
+    #[serde(flatten)]
+    pub(crate) task: Planned,
     /// In which wave it could begin at the earliest, from 0; none when it waits for itself.
     pub(crate) wave: Option<usize>,
-    /// The tasks of the run that come before it.
-    pub(crate) needs: Vec<TaskId>,
     /// The skill; none of an epic, on which nobody works.
     pub(crate) skill: Option<String>,
     /// The runner.
@@ -266,9 +262,7 @@ pub(crate) fn rehearse(
         let worker = team.workers.get(step.runner).filter(|_| skill.is_some());
         Rehearsal {
             wave: waves.get(&task.task_id).copied(),
-            task_id: task.task_id,
-            title: task.title,
-            needs: task.needs,
+            task,
             runner: worker.map(|worker| worker.runner.name().to_string()),
             model: worker.and_then(|worker| worker.model.clone()),
             skill,

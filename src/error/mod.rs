@@ -157,6 +157,12 @@ pub(crate) fn quote(argument: &str) -> String {
     format!("'{}'", argument.replace('\'', r"'\''"))
 }
 
+/// Writes a command line as it would be typed.
+pub(crate) fn quote_all(words: &[String]) -> String {
+    let words: Vec<String> = words.iter().map(|word| quote(word)).collect();
+    words.join(" ")
+}
+
 /// Quotes what a screen could not show as it is, in the way of POSIX.1-2024.
 fn escaped(argument: &str) -> String {
     let mut quoted = String::from("$'");

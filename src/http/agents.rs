@@ -13,7 +13,7 @@ use super::{body, guard, pages};
 use crate::agent::draft::Draft;
 use crate::agent::{Agent, Kind};
 use crate::document::Object;
-use crate::error::{Code, Error, Result, quote};
+use crate::error::{Code, Error, Result, quote_all};
 use crate::ops::{Notes, agents};
 
 pub(super) fn routes() -> Vec<Route> {
@@ -66,19 +66,15 @@ struct Entry {
 fn registry(call: &Call) -> Result<Json<Vec<Entry>>> {
     let known = agents::seen(&call.surroundings("agents.list"))?;
     let workers = known.agents.into_iter().filter(Agent::is_worker);
-    let entries = workers.map(|agent| {
-        let words = agent.command.iter().map(|word| quote(word));
-        let command = words.collect::<Vec<_>>().join(" ");
-        Entry {
-            command: Some(command).filter(|command| !command.is_empty()),
-            name: agent.name,
-            description: agent.description,
-            intents: agent.intents,
-            kind: agent.kind,
-            endpoint: agent.endpoint,
-            healthcheck: agent.healthcheck,
-            timeout_ms: agent.timeout_ms,
-        }
+    let entries = workers.map(|agent| Entry {
+        command: Some(quote_all(&agent.command)).filter(|command| !command.is_empty()),
+        name: agent.name,
+        description: agent.description,
+        intents: agent.intents,
+        kind: agent.kind,
+        endpoint: agent.endpoint,
+        healthcheck: agent.healthcheck,
+        timeout_ms: agent.timeout_ms,
     });
     Ok(Json(entries.collect()))
 }

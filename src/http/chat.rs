@@ -6,7 +6,7 @@ use super::call::Call;
 use super::extract::Json;
 use super::fault::Shape;
 use super::route::Route;
-use crate::chat::{Called, ChatAgent, Pending, Settled};
+use crate::chat::{Pending, Turn};
 use crate::config::CHAT_PENDING_TTL;
 use crate::error::{Code, Error, Result};
 use crate::id;
@@ -63,21 +63,7 @@ struct Replied {
 #[derive(Serialize)]
 struct Response {
     status: &'static str,
-    data: Data,
-}
-
-/// What was replied.
-#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
-#[derive(Serialize)]
-struct Data {
-    agent: ChatAgent,
-    reply: String,
-    conversation_id: String,
-    tool_calls: Vec<Called>,
-    pending: Option<Pending>,
-    /// What became of what waited before this message; null where nothing waited, and while it still does.
-    settled: Option<Settled>,
-    reason: &'static str,
+    data: Turn,
 }
 
 fn say(call: &Call) -> Result<Json<Replied>> {
@@ -105,14 +91,10 @@ fn say(call: &Call) -> Result<Json<Replied>> {
     Ok(Json(Replied {
         response: Response {
             status: "success",
-            data: Data {
-                agent: turn.agent,
-                reply: turn.reply,
+            // Under the name that the caller has for it.
+            data: Turn {
                 conversation_id: id,
-                tool_calls: turn.tool_calls,
-                pending: turn.pending,
-                settled: turn.settled,
-                reason: turn.reason,
+                ..turn
             },
         },
     }))

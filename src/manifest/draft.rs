@@ -4,11 +4,12 @@ use std::borrow::Cow;
 use std::fmt;
 
 use indexmap::IndexMap;
+use serde::de::value::MapDeserializer;
 use serde::de::{Deserialize, Deserializer, Error as _, MapAccess, Visitor};
 use serde_json::Value;
 use serde_json::value::RawValue;
 
-use super::entry::{Entry, Fault, Raw, Status, followup, task};
+use super::entry::{Entry, Fault, Raw, Status, task};
 use super::rules::{self, Rule, shown, unfilled};
 use crate::document::kind_of;
 use crate::id::TaskId;
@@ -123,30 +124,15 @@ impl<'a> Draft<'a> {
         if !faults.is_empty() {
             return Err(faults);
         }
-        let optional = |name| self.text(name).map(str::to_string);
-        let text = |name| optional(name).unwrap_or_default();
-        let list = |name| self.texts(name).map(str::to_string).collect();
+        let known = FIELDS.iter().zip(&self.known);
+        let known = known.filter_map(|((name, _), value)| Some((*name, value.as_ref()?)));
+        let unread = |cause: serde_json::Error| vec![Fault::new("entry", cause.to_string())];
         let extra = self.extra.iter();
         Ok(Entry {
-            id: text("id"),
-            file: text("file"),
-            title: text("title"),
-            date: text("date"),
-            status: text("status").parse().unwrap_or(Status::Archived),
-            topics: list("topics"),
-            key_findings: list("key_findings"),
-            actionable: self.value("actionable") == Some(&Value::Bool(true)),
-            needs_followup: self.texts("needs_followup").filter_map(followup).collect(),
-            linked_tasks: self.texts("linked_tasks").filter_map(task).collect(),
-            agent_type: optional("agent_type"),
-            created_by: optional("created_by"),
-            created_at: optional("created_at"),
-            skill: optional("skill"),
-            run: optional("run"),
-            output_digest: optional("output_digest"),
             extra: extra
                 .map(|(name, raw)| (name.to_string(), Raw::of(raw)))
                 .collect(),
+            ..Entry::deserialize(MapDeserializer::new(known)).map_err(unread)?
         })
     }
 }

@@ -3,7 +3,7 @@
 use std::fmt;
 
 use indexmap::IndexMap;
-use serde::{Deserialize, Serialize, Serializer};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::error::Category;
 use serde_json::value::RawValue;
 
@@ -11,11 +11,12 @@ use serde_json::value::RawValue;
 use super::draft::Draft;
 use super::rules::{self, is_placeholder, line, shown};
 use crate::id::TaskId;
+use crate::words::closed;
 
 pub(crate) use super::rules::LINE_MAX;
 
 /// What an agent reports about one piece of work. Spelled as in the manifest, also in replies.
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub(crate) struct Entry {
     /// Name of the entry, one word, once in a manifest.
@@ -49,7 +50,7 @@ pub(crate) struct Entry {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) output_digest: Option<String>,
     /// Fields that cleo does not know, kept in the order and the spelling in which they stood.
-    #[serde(flatten)]
+    #[serde(flatten, skip_deserializing)]
     pub(crate) extra: IndexMap<String, Raw>,
 }
 
@@ -84,58 +85,21 @@ impl Entry {
 /// Leads a follow-up that is a reason and no task.
 const BLOCKED: &str = "BLOCKED:";
 
-/// How far the work of an entry came.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
-#[serde(rename_all = "lowercase")]
-pub(crate) enum Status {
+closed! {
+    /// How far the work of an entry came.
+    #[derive(Default)]
+    Status, "status":
     #[default]
-    Complete,
-    Partial,
-    Blocked,
+    Complete = "complete",
+    Partial = "partial",
+    Blocked = "blocked",
     /// It counts no longer.
-    Archived,
-}
-
-impl Status {
-    /// All statuses, in the order in which messages name them.
-    pub(crate) const ALL: [Status; 4] = [
-        Status::Complete,
-        Status::Partial,
-        Status::Blocked,
-        Status::Archived,
-    ];
-
-    /// Returns the word as it stands in the manifest.
-    pub(crate) fn word(self) -> &'static str {
-        match self {
-            Status::Complete => "complete",
-            Status::Partial => "partial",
-            Status::Blocked => "blocked",
-            Status::Archived => "archived",
-        }
-    }
-}
-
-impl std::str::FromStr for Status {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<Status, String> {
-        let found = Status::ALL.into_iter().find(|status| status.word() == text);
-        found.ok_or_else(|| {
-            let words = Status::ALL.map(Status::word).join(", ");
-            format!("{} is no status; use one of {words}", shown(text))
-        })
-    }
-}
-
-impl fmt::Display for Status {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.pad(self.word())
-    }
+    Archived = "archived",
 }
 
 /// What has to follow an entry.
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schemas", schemars(with = "String", inline))]
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Followup {
     /// Work on a task.
@@ -153,24 +117,16 @@ impl fmt::Display for Followup {
     }
 }
 
-#[cfg(feature = "schemas")]
-impl schemars::JsonSchema for Followup {
-    fn inline_schema() -> bool {
-        true
-    }
-
-    fn schema_name() -> std::borrow::Cow<'static, str> {
-        "Followup".into()
-    }
-
-    fn json_schema(_: &mut schemars::SchemaGenerator) -> schemars::Schema {
-        schemars::json_schema!({"type": "string"})
-    }
-}
-
 impl Serialize for Followup {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         serializer.collect_str(self)
+    }
+}
+
+impl<'de> Deserialize<'de> for Followup {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Followup, D::Error> {
+        let text = String::deserialize(deserializer)?;
+        followup(&text).ok_or_else(|| serde::de::Error::custom("no follow-up"))
     }
 }
 

@@ -57,8 +57,9 @@ pub(super) fn moment(text: &str) -> Option<String> {
 }
 
 pub(super) fn status(text: &str) -> Option<String> {
-    let fits = text.parse::<Status>().is_ok();
-    (!fits).then(|| format!("not one of {}", Status::ALL.map(Status::word).join(", ")))
+    let words = || Status::ALL.iter().map(|status| status.word());
+    let fits = words().any(|word| word == text);
+    (!fits).then(|| format!("not one of {}", words().collect::<Vec<_>>().join(", ")))
 }
 
 pub(super) fn followup_item(text: &str) -> Option<String> {

@@ -295,7 +295,7 @@ operations! {
 
     VALIDATE_MANIFEST, "manifest.validate", Read, "GET /api/work/manifest/validate",
     "Checks every line of the manifest",
-    (Nothing) -> manifest::Validated, manifest::validate_all;
+    (Nothing) -> manifest::Validated, manifest::validate;
 
     COMPACT, "manifest.compact", Write, "POST /api/work/manifest/compact",
     "Moves torn, foreign and repeated lines out of the manifest, into a file beside it",

@@ -65,7 +65,7 @@ pub(crate) fn begin(surroundings: &Surroundings, beginning: Beginning) -> Result
     let conversation = agents::write(&workspace, |transaction| {
         let now = surroundings.clock.timestamp();
         let count = transaction
-            .conversations(&ConversationFilter::default())?
+            .conversations(None, &ConversationFilter::default())?
             .total;
         let conversation = Conversation {
             id: id::minted("conv", &surroundings.clock, count + 1),
@@ -104,12 +104,11 @@ pub(crate) struct InList {
     waiting: bool,
 }
 
-pub(crate) fn list(surroundings: &Surroundings, mut filter: ConversationFilter) -> Result<Listed> {
-    filter.user.clone_from(&surroundings.rights.user);
+pub(crate) fn list(surroundings: &Surroundings, filter: ConversationFilter) -> Result<Listed> {
     let mut listed = Listed::default();
     if let Some(mut agency) = SqliteAgency::open(&surroundings.workspace()?.agency())? {
         let transaction = agency.read()?;
-        let page = transaction.conversations(&filter)?;
+        let page = transaction.conversations(surroundings.only(), &filter)?;
         listed.total = page.total;
         for conversation in page.conversations {
             listed.conversations.push(InList {

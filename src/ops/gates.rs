@@ -10,7 +10,7 @@ use std::path::Path;
 
 use super::claims::{Caller, check_epoch};
 use super::{Context, require};
-use crate::error::{Code, Error, Result};
+use crate::error::{Code, Error, Result, quote_all};
 use crate::gate::{Evidence, Gate, Gates, Record, check_agent};
 use crate::id::TaskId;
 use crate::runner::process::Bounds;
@@ -116,7 +116,7 @@ fn refuse_other_proof(
     if is_repeated && folders.iter().all(|folder| *folder == directory) {
         return Ok(());
     }
-    let commands: Vec<String> = before.iter().map(|words| take::typed(words)).collect();
+    let commands: Vec<String> = before.iter().map(|words| quote_all(words)).collect();
     let message = format!(
         "{gate} of {task} was proven by `{}`, which an agent of a run does not replace; run the same again, in the \
          folder {}",

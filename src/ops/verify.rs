@@ -18,6 +18,7 @@ pub(crate) use self::output::found;
 pub(crate) use self::output::output;
 pub(super) use self::output::required_sections;
 pub(crate) use self::prompt::prompt;
+use super::operation::Nothing;
 use super::{Context, Notes, Surroundings, manifest};
 use crate::error::{Code, Error, Result};
 use crate::id::{self, TaskId};
@@ -216,7 +217,7 @@ pub(crate) fn manifest(context: &mut Context, which: WhichEntry) -> Result<Manif
     if let Some(id) = &which.entry {
         return entry(context, id);
     }
-    let found = manifest::validate(context)?;
+    let found = manifest::validate(context, Nothing::default())?;
     let told = found.faults.iter();
     let told = told.map(|fault| violation(fault.code, "OUT-002", fault.to_string()));
     Ok(ManifestVerdict {

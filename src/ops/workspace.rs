@@ -54,11 +54,7 @@ pub(crate) fn counts(
     let transaction = agency.read()?;
     let is_live = |tally: &&Tally| matches!(tally.status, RunStatus::Pending | RunStatus::Running);
     let tallies = transaction.tallies(user)?;
-    let filter = ConversationFilter {
-        user: user.map(String::from),
-        ..ConversationFilter::default()
-    };
-    let conversations = transaction.conversations(&filter)?.total;
+    let conversations = transaction.conversations(user, &ConversationFilter::default())?;
     drop(transaction);
     let agents = known_in(&context.workspace)?
         .keep_visible(user)
@@ -70,6 +66,6 @@ pub(crate) fn counts(
         live_runs: tallies.iter().filter(is_live).map(|tally| tally.runs).sum(),
         agents,
         open_agent_tasks,
-        conversations,
+        conversations: conversations.total,
     })
 }

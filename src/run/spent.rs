@@ -1,13 +1,17 @@
 //! Tokens and cost, the increase over a running total, and how long a process worked on a run. Pure.
 
+use serde::Serialize;
+
 use super::told::kind;
 use super::{Event, PLAN_RESUMED, RUN_FINISHED, Usage};
 use crate::clock::between_ms;
 
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
 pub(crate) struct Spent {
+    /// Tokens that agents used, as far as they say.
     pub(crate) usage: Option<Usage>,
-    /// US dollars.
+    /// What they cost in US dollars, as far as they say.
     pub(crate) cost: Option<f64>,
 }
 

@@ -89,10 +89,8 @@ pub(crate) struct TaskRun {
     pub(crate) ready_at: Option<String>,
     /// How long its agents took together, in milliseconds.
     pub(crate) duration_ms: u64,
-    /// Tokens that they used, as far as they say.
-    pub(crate) usage: Option<Usage>,
-    /// What they cost in US dollars, as far as they say.
-    pub(crate) cost: Option<f64>,
+    #[serde(flatten)]
+    pub(crate) spent: Spent,
     /// The branch that holds its work, when that could not be merged.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) branch: Option<String>,
@@ -406,12 +404,7 @@ fn end_agent(task: &mut TaskRun, told: &Told) {
         usage: told.usage,
         cost: told.cost,
     };
-    let before = Spent {
-        usage: task.usage,
-        cost: task.cost,
-    };
-    let all = before.plus(now);
-    (task.usage, task.cost) = (all.usage, all.cost);
+    task.spent = task.spent.plus(now);
     task.conversed = task.conversed.plus(now);
     if told.resumes == Some(false) {
         task.conversation = None;

@@ -2682,13 +2682,22 @@ export interface components {
             /** Format: uint */
             waiting: number;
         };
-        /** @description Numbers, in the form of the specification. */
+        /** @description How many agents and executions there are, in the form of the specification. */
         Counts2: {
-            /** Format: uint64 */
+            /**
+             * Format: uint64
+             * @description How many executions are under way.
+             */
             activeExecutions: number;
-            /** Format: uint64 */
+            /**
+             * Format: uint64
+             * @description How many executions were answered.
+             */
             completedExecutions: number;
-            /** Format: uint64 */
+            /**
+             * Format: uint64
+             * @description How many were not.
+             */
             failedExecutions: number;
             /** Format: uint */
             totalAgents: number;
@@ -2775,6 +2784,11 @@ export interface components {
              */
             activeAgents: number;
             /**
+             * Format: uint64
+             * @description How many executions are under way.
+             */
+            activeExecutions: number;
+            /**
              * Format: double
              * @description How long an answer takes; what ended without one has no response. None before the first.
              */
@@ -2802,39 +2816,17 @@ export interface components {
              */
             routingPatterns: components["schemas"]["Pattern"][];
             /**
-             * Format: uint64
-             * @description How many executions are under way.
-             */
-            runningExecutions: number;
-            /**
              * Format: double
              * @description Share of those that ended which were answered, by nobody in the place of an agent that failed, from
              *     0 to 1; none before the first has ended.
              */
             successRate: number | null;
-            /**
-             * Format: uint
-             * @description How many agents there are.
-             */
+            /** Format: uint */
             totalAgents: number;
-            /**
-             * Format: uint64
-             * @description How many executions there were.
-             */
+            /** Format: uint64 */
             totalExecutions: number;
             /** @description Those of the last 24 hours. */
             window: components["schemas"]["Window"];
-        };
-        /** @description What was replied. */
-        Data: {
-            agent: components["schemas"]["ChatAgent"];
-            conversation_id: string;
-            pending: components["schemas"]["Pending"] | null;
-            reason: string;
-            reply: string;
-            /** @description What became of what waited before this message; null where nothing waited, and while it still does. */
-            settled: components["schemas"]["Settled"] | null;
-            tool_calls: components["schemas"]["Called"][];
         };
         Decided: ("matched" | "finalize") | "requested" | "clarify";
         /** @description Which skill a task gets, and why. */
@@ -3231,8 +3223,6 @@ export interface components {
             /** @description One line. */
             title: string;
             topics: string[];
-        } & {
-            [key: string]: components["schemas"]["Raw"];
         };
         ErrorBare: {
             error: string;
@@ -5529,7 +5519,7 @@ export interface components {
         };
         /** @description That it went well, and what was replied. */
         Response: {
-            data: components["schemas"]["Data"];
+            data: components["schemas"]["Turn"];
             status: string;
         };
         ResumeSession: {
@@ -6792,7 +6782,7 @@ export interface components {
             state: components["schemas"]["TaskState"];
             taskId: string;
             title: string;
-            /** @description Tokens that they used, as far as they say. */
+            /** @description Tokens that agents used, as far as they say. */
             usage: components["schemas"]["Usage"] | null;
             /** @description What its user should look at, also where it is done: files that were put aside, and work that is kept. */
             warnings?: string[];
@@ -6965,6 +6955,19 @@ export interface components {
             /** Format: uint */
             reachesNow: number;
             results: components["schemas"]["Outcome3"][];
+        };
+        /** @description An answer of the chat to one message, in the form of the specification. */
+        Turn: {
+            agent: components["schemas"]["ChatAgent"];
+            conversation_id: string;
+            /** @description What waits for a yes or a choice. */
+            pending: components["schemas"]["Pending"] | null;
+            /** @description How the message was understood. */
+            reason: string;
+            reply: string;
+            /** @description What became of what waited before this message; none where nothing waited, and while it still does. */
+            settled: components["schemas"]["Settled"] | null;
+            tool_calls: components["schemas"]["Called"][];
         };
         Unarchive: {
             /** @description The agent that acts */

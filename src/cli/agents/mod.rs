@@ -229,7 +229,7 @@ fn show_metrics(screen: &mut Screen, metrics: &Metrics) {
     let dashboard = &metrics.dashboard;
     screen
         .field("active agents", dashboard.active_agents)
-        .field("completed", dashboard.completed_executions)
+        .field("completed", dashboard.counts.completed_executions)
         .field("average", time(dashboard.average_response_time_ms));
     for pattern in &dashboard.routing_patterns {
         let (used, percent) = (&pattern.used, pattern.share * 100.0);

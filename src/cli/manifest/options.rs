@@ -4,9 +4,9 @@ use std::io::{IsTerminal, stdin};
 
 use clap::Args;
 use indexmap::IndexMap;
-use serde::{Deserialize, Serialize};
-use serde_json::Value;
+use serde::Serialize;
 use serde_json::value::{RawValue, to_raw_value};
+use serde_json::{Value, json};
 
 use crate::error::{Code, Error, Result};
 use crate::id::TaskId;
@@ -16,34 +16,27 @@ use crate::{document, file};
 const INPUT_MAX: u64 = 4 << 20;
 
 // The fields of an entry as options; what is left out is missing or empty.
-#[derive(Args, Default, PartialEq, Serialize, Deserialize)]
-#[serde(default, deny_unknown_fields)]
-#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[derive(Args, Default, PartialEq, Serialize)]
 #[command(next_help_heading = "Entry")]
 pub(super) struct EntryOptions {
     /// Name of the entry: one word
     #[arg(long, value_name = "ID")]
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) id: Option<String>,
 
     /// Output file, relative to claudedocs/agent-outputs
     #[arg(long, value_name = "FILE")]
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) file: Option<String>,
 
     /// One line
     #[arg(long, value_name = "TEXT")]
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) title: Option<String>,
 
     /// Day of the work; today by default
     #[arg(long, value_name = "DATE")]
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) date: Option<String>,
 
     /// complete, partial, blocked or archived; complete by default
     #[arg(long, value_name = "STATUS")]
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) status: Option<String>,
 
     /// What it is about; may be repeated or separated by commas
@@ -68,7 +61,6 @@ pub(super) struct EntryOptions {
 
     /// Skill that the work was done by
     #[arg(long, value_name = "SKILL")]
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) skill: Option<String>,
 }
 
@@ -79,24 +71,19 @@ impl EntryOptions {
         let is_given = self != EntryOptions::default();
         let named = [&self.id, &self.file, &self.title];
         if named.into_iter().all(Option::is_some) || (is_given && stdin().is_terminal()) {
-            return Ok((self.text(today)?, Vec::new()));
+            return Ok((self.text(today), Vec::new()));
         }
         let text = read_stdin()?;
         if is_given && text.trim().is_empty() {
-            return Ok((self.text(today)?, Vec::new()));
+            return Ok((self.text(today), Vec::new()));
         }
-        Ok(joined(text, &self.value()?))
+        Ok(joined(text, &json!(self)))
     }
 
-    fn text(mut self, today: String) -> Result<String> {
+    fn text(mut self, today: String) -> String {
         self.date.get_or_insert(today);
         self.status.get_or_insert("complete".to_string());
-        Ok(self.value()?.to_string())
-    }
-
-    pub(super) fn value(&self) -> Result<Value> {
-        let value = serde_json::to_value(self);
-        value.map_err(|cause| Error::new(Code::Internal, cause.to_string()))
+        json!(self).to_string()
     }
 }
 
@@ -129,10 +116,10 @@ const UNREAD: &str =
 pub(super) fn joined(text: String, options: &Value) -> (String, Vec<String>) {
     let given = options.as_object().into_iter().flatten();
     let given: Vec<(&String, &Value)> = given
-        // An option that is left out is an empty list or false, if it is there at all.
+        // An option that is left out is an empty list, false or null.
         .filter(|(_, value)| match value {
             Value::Array(list) => !list.is_empty(),
-            value => **value != Value::Bool(false),
+            value => !matches!(value, Value::Bool(false) | Value::Null),
         })
         .collect();
     if given.is_empty() {
@@ -177,8 +164,6 @@ fn of_both(name: &str, old: Option<Value>, new: &Value, warnings: &mut Vec<Strin
 
 #[cfg(test)]
 mod tests {
-    use serde_json::json;
-
     use super::*;
 
     #[test]

@@ -11,16 +11,16 @@ use crate::cli::Face;
 use crate::cli::live::Live;
 use crate::cli::runs::{how, status_tone};
 use crate::cli::screen::{Cell, Screen, Tone, count, dim, plain, strong};
-use crate::coordinator::plan::{Carried, Options, Refine, StepStatus, Stepped, carry_out, resume};
+use crate::coordinator::plan::{
+    Carried, JOBS, Options, Passes, Refine, StepStatus, Stepped, carry_out, resume,
+};
 use crate::error::Result;
 use crate::file::read_input;
 use crate::ops::answers::Answerers;
 use crate::ops::plans;
 use crate::ops::plans::external::External;
 use crate::ops::{Notes, Surroundings};
-use crate::plan::message::max_loops;
-use crate::plan::{AsWritten, LastStepSays, Planner, Policy};
-use crate::plan::{LOOPS_MAX, PLAN_MAX};
+use crate::plan::{AsWritten, LastStepSays, PLAN_MAX, Planner, Policy};
 use crate::run::{Event, Line};
 use crate::runner::agent::Runners;
 
@@ -54,18 +54,8 @@ pub(in crate::cli) struct Arguments {
     #[arg(long, value_name = "RUN", conflicts_with_all = ["what", "refine"])]
     resume: Option<String>,
 
-    /// Most passes, up to 100, until the last step says that the goal is reached; what is no number
-    /// from 1 on is one pass
-    #[arg(long, value_name = "N", allow_hyphen_values = true, value_parser = passes)]
-    max_loops: Option<u32>,
-
-    /// What further passes do: all of it (plan), or the last step alone (last-step)
-    #[arg(long, value_name = "PART", default_value_t = Refine::Plan)]
-    refine: Refine,
-
-    /// Most steps at a time
-    #[arg(long, value_name = "N", default_value_t = JOBS, value_parser = clap::value_parser!(u16).range(1..=256))]
-    jobs: u16,
+    #[command(flatten)]
+    passes: Passes,
 
     /// Have this program say whether the goal is reached: what the pass came to as JSON on its standard
     /// input, {"satisfied": true} on its standard output; no shell
@@ -76,28 +66,17 @@ pub(in crate::cli) struct Arguments {
     by: By,
 }
 
-/// Most steps at a time when nobody says how many.
-const JOBS: u16 = 4;
-
-fn passes(wish: &str) -> std::result::Result<u32, String> {
-    let number: Option<f64> = wish.trim().parse().ok();
-    match number {
-        Some(number) if number > f64::from(LOOPS_MAX) => {
-            Err(format!("there are at most {LOOPS_MAX} passes"))
-        }
-        _ => Ok(max_loops(Some(wish))),
-    }
-}
-
 impl Arguments {
     pub(in crate::cli) fn of(file: String, jobs: Option<u16>) -> Arguments {
         Arguments {
             what: Some(file),
             is_file: true,
             resume: None,
-            max_loops: None,
-            refine: Refine::Plan,
-            jobs: jobs.unwrap_or(JOBS),
+            passes: Passes {
+                max_loops: None,
+                refine: Refine::Plan,
+                jobs: jobs.unwrap_or(JOBS),
+            },
             satisfied_by: None,
             by: By::default(),
         }
@@ -130,9 +109,7 @@ pub(in crate::cli) fn run(face: &mut Face<'_>, arguments: Arguments) -> Result<E
     };
     let options = Options {
         goal: &goal,
-        max_loops: arguments.max_loops,
-        refine: arguments.refine,
-        jobs: usize::from(arguments.jobs),
+        passes: arguments.passes,
         planner: &*planner,
         replans: arguments.by.is_said(),
         policy: &*policy,

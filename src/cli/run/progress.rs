@@ -67,7 +67,7 @@ impl<'a> Progress<'a> {
     }
 
     fn row(&self, task: &TaskRun, since: &Instant) -> Vec<Cell> {
-        let used = match (task.usage, task.using) {
+        let used = match (task.spent.usage, task.using) {
             (Some(before), Some(now)) => Some(before.plus(now)),
             (before, now) => now.or(before),
         };
@@ -89,7 +89,7 @@ impl<'a> Progress<'a> {
         let summary = track.counts();
         let filled = (summary.total - summary.open) * BAR / summary.total.max(1);
         let bar = format!("{}{} ", "█".repeat(filled), "░".repeat(BAR - filled));
-        let costs = track.tasks().iter().filter_map(|task| task.cost);
+        let costs = track.tasks().iter().filter_map(|task| task.spent.cost);
         let parts = [
             Some(format!("{}/{} done", summary.done, summary.total)),
             (summary.failed > 0).then(|| format!("{} failed", summary.failed)),

@@ -26,20 +26,20 @@ pub(in crate::cli) fn render(screen: &mut Screen, report: &Report) {
 
 pub(super) fn order(screen: &mut Screen, rehearsed: &Rehearsed) {
     let head = ["WAVE", "TASK", "SKILL", "RUNNER", "AFTER", "TITLE"];
-    let row = |task: &Rehearsal| -> Vec<Cell> {
+    let row = |one: &Rehearsal| -> Vec<Cell> {
         let text = |text: &Option<String>| text.clone().unwrap_or_else(|| "-".to_string());
-        let wave = task.wave.map(|wave| wave.to_string());
-        let runner = match (&task.runner, &task.model) {
+        let wave = one.wave.map(|wave| wave.to_string());
+        let runner = match (&one.runner, &one.model) {
             (Some(runner), Some(model)) => format!("{runner}:{model}"),
             (runner, _) => text(runner),
         };
         vec![
             (Tone::Dim, text(&wave)),
-            (Tone::Strong, task.task_id.to_string()),
-            (Tone::Accent, text(&task.skill)),
+            (Tone::Strong, one.task.task_id.to_string()),
+            (Tone::Accent, text(&one.skill)),
             (Tone::Plain, runner),
-            (Tone::Dim, id::list(&task.needs)),
-            (Tone::Plain, task.title.clone()),
+            (Tone::Dim, id::list(&one.task.needs)),
+            (Tone::Plain, one.task.title.clone()),
         ]
     };
     screen.rows(&head, rehearsed.tasks.iter().map(row));
@@ -71,8 +71,8 @@ fn row(task: &TaskRun) -> Vec<Cell> {
         some(task.outcome.map(|outcome: Outcome| outcome.to_string())),
         some(begun.then(|| task.attempts.to_string())),
         some(begun.then(|| time(task.duration_ms))),
-        some(task.usage.and_then(tokens)),
-        some(task.cost.map(money)),
+        some(task.spent.usage.and_then(tokens)),
+        some(task.spent.cost.map(money)),
         (Tone::Plain, task.title.clone()),
     ]
 }

@@ -1,7 +1,7 @@
 //! How gates, criteria and their evidence look.
 
 use crate::cli::screen::{Cell, Screen, Tone, dim, plain, strong};
-use crate::error::quote;
+use crate::error::quote_all;
 use crate::gate::{Evidence, Gate, Proof, Record};
 use crate::ops::gates::{
     CriterionStanding, CriterionState, GateState, Outcome, Ran, Renewed, TaskGates,
@@ -87,7 +87,7 @@ fn criterion(one: &CriterionStanding) -> [Cell; 4] {
     let (tone, state) = proven(one.state);
     let evidence = match (&one.record, &one.command) {
         (Some(record), _) => summaries(record),
-        (None, Some(command)) => typed(command),
+        (None, Some(command)) => quote_all(command),
         (None, None) => String::new(),
     };
     [
@@ -105,7 +105,7 @@ fn summaries(record: &Record) -> String {
 
 pub(super) fn summary(evidence: &Evidence) -> String {
     match &evidence.proof {
-        Proof::Command { command, .. } => typed(command),
+        Proof::Command { command, .. } => quote_all(command),
         Proof::File { path, .. } => format!("file {path}"),
         Proof::Commit { id, .. } => {
             let short: String = id.chars().take(COMMIT_SHOWN).collect();
@@ -115,11 +115,6 @@ pub(super) fn summary(evidence: &Evidence) -> String {
         Proof::Note { text } => format!("note: {text}"),
         Proof::Claim => "claimed".to_string(),
     }
-}
-
-fn typed(words: &[String]) -> String {
-    let words: Vec<String> = words.iter().map(|word| quote(word)).collect();
-    words.join(" ")
 }
 
 fn failures(screen: &mut Screen, result: &TaskGates) {

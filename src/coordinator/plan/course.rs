@@ -39,7 +39,7 @@ impl Course {
         previous: Option<&str>,
     ) -> Result<()> {
         let is_first = previous.is_none();
-        if !is_first && options.refine == Refine::LastStep {
+        if !is_first && options.passes.refine == Refine::LastStep {
             let last = self.steps.last_mut();
             last.into_iter()
                 .for_each(|last| last.status = StepStatus::Waiting);
@@ -63,7 +63,7 @@ impl Course {
     }
 
     pub(super) fn most(&self, options: &Options<'_>) -> u32 {
-        options.max_loops.unwrap_or(self.plan.loops())
+        options.passes.max_loops.unwrap_or(self.plan.loops())
     }
 
     pub(super) fn tell(
@@ -83,7 +83,7 @@ impl Course {
         let steps: Vec<_> = steps.collect();
         let fields = json!({
             "pass": self.passes, "steps": steps, "plan": self.plan, "maxLoops": self.most(options),
-            "refine": options.refine, "previous": previous,
+            "refine": options.passes.refine, "previous": previous,
         });
         recording.note(|notes| notes.event("plan", fields))
     }

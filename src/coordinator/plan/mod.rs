@@ -5,6 +5,7 @@
 mod course;
 mod pass;
 
+use clap::Args;
 use serde::Serialize;
 use serde_json::{Value, json};
 
@@ -15,7 +16,8 @@ use crate::ops::runs::recording::Recording;
 use crate::ops::runs::require_own;
 use crate::ops::trust::{Item, Registrant, Trust};
 use crate::ops::{Surroundings, plans};
-use crate::plan::{AsWritten, Planner, Policy};
+use crate::plan::message::max_loops;
+use crate::plan::{AsWritten, LOOPS_MAX, Planner, Policy};
 use crate::run::{AnsweredBy, Event, PLAN_RESUMED, Run, RunKind, RunStatus, Speaker};
 use crate::store::agency::Agency;
 use crate::store::sqlite::SqliteAgency;
@@ -35,13 +37,39 @@ closed! {
     LastStep = "last-step",
 }
 
+// How a plan is gone over. A doc comment would become the help of the command.
+#[derive(Args, Clone, Copy)]
+pub(crate) struct Passes {
+    /// Most passes, up to 100, until the last step says that the goal is reached; what is no number
+    /// from 1 on is one pass
+    #[arg(long, value_name = "N", allow_hyphen_values = true, value_parser = passes)]
+    pub(crate) max_loops: Option<u32>,
+
+    /// What further passes do: all of it (plan), or the last step alone (last-step)
+    #[arg(long, value_name = "PART", default_value_t = Refine::Plan)]
+    pub(crate) refine: Refine,
+
+    /// Most steps at a time
+    #[arg(long, value_name = "N", default_value_t = JOBS, value_parser = clap::value_parser!(u16).range(1..=256))]
+    pub(crate) jobs: u16,
+}
+
+/// Most steps at a time when nobody says how many.
+pub(crate) const JOBS: u16 = 4;
+
+fn passes(wish: &str) -> std::result::Result<u32, String> {
+    let number: Option<f64> = wish.trim().parse().ok();
+    match number {
+        Some(number) if number > f64::from(LOOPS_MAX) => {
+            Err(format!("there are at most {LOOPS_MAX} passes"))
+        }
+        _ => Ok(max_loops(Some(wish))),
+    }
+}
+
 pub(crate) struct Options<'a> {
     pub(crate) goal: &'a str,
-    /// Most passes, if it is said; else the plan says so.
-    pub(crate) max_loops: Option<u32>,
-    pub(crate) refine: Refine,
-    /// Most steps at a time.
-    pub(crate) jobs: usize,
+    pub(crate) passes: Passes,
     pub(crate) planner: &'a dyn Planner,
     /// Whether it also makes the plans of further passes when a run is gone on with; else the plan that
     /// was made stays.
@@ -151,8 +179,11 @@ pub(crate) fn resume(
     let is_written = course.passes > 0 && !options.replans;
     let options = Options {
         goal: &goal,
-        max_loops: options.max_loops.or(told.max_loops),
-        refine: told.refine.unwrap_or(options.refine),
+        passes: Passes {
+            max_loops: options.passes.max_loops.or(told.max_loops),
+            refine: told.refine.unwrap_or(options.passes.refine),
+            ..options.passes
+        },
         planner: if is_written {
             &written
         } else {
@@ -234,7 +265,7 @@ fn loops(
             steps: &mut course.steps,
             recording: &mut *recording,
         };
-        pass.run(options.jobs)?;
+        pass.run(options.passes.jobs.into())?;
         let answer = course.answer();
         recording.note(|notes| {
             notes.run.output = Some(answer.clone());

@@ -5,6 +5,7 @@ use std::collections::HashMap;
 
 use serde::Serialize;
 
+use super::metrics::Counts;
 use super::{Measuring, metrics, seen, show_all};
 use crate::agent::{Agent, AgentStatus, Kind, Role, SUPERVISOR};
 use crate::error::Result;
@@ -143,22 +144,10 @@ struct Edge {
     share: f64,
 }
 
-/// Numbers, in the form of the specification.
-#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
-#[derive(Serialize)]
-#[serde(rename_all = "camelCase")]
-struct Counts {
-    total_agents: usize,
-    total_executions: u64,
-    active_executions: u64,
-    completed_executions: u64,
-    failed_executions: u64,
-}
-
 pub(crate) fn graph(surroundings: &Surroundings, notes: &mut Notes, _: Nothing) -> Result<Drawn> {
     let agents = briefs(surroundings)?;
     let dashboard = metrics(surroundings, notes, Measuring::default())?.dashboard;
-    let all = dashboard.total_executions;
+    let all = dashboard.counts.total_executions;
     let patterns = dashboard.routing_patterns.iter();
     let counts: HashMap<&str, u64> = patterns
         .map(|pattern| (pattern.used.agent_id.as_str(), pattern.used.count))
@@ -211,13 +200,7 @@ pub(crate) fn graph(surroundings: &Surroundings, notes: &mut Notes, _: Nothing) 
     edges.push(edge(ROUTER, FINALIZE, "no agent fits", count(FINALIZE)));
     Ok(Drawn {
         graph: Graph { nodes, edges },
-        metrics: Counts {
-            total_agents: agents.len(),
-            total_executions: all,
-            active_executions: dashboard.running_executions,
-            completed_executions: dashboard.completed_executions,
-            failed_executions: dashboard.failed_executions,
-        },
+        metrics: dashboard.counts,
         agents,
     })
 }

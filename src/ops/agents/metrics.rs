@@ -37,16 +37,8 @@ pub(crate) struct Metrics {
 pub(crate) struct Dashboard {
     /// How many agents are active.
     pub(crate) active_agents: usize,
-    /// How many agents there are.
-    pub(crate) total_agents: usize,
-    /// How many executions there were.
-    pub(crate) total_executions: u64,
-    /// How many executions are under way.
-    pub(crate) running_executions: u64,
-    /// How many executions were answered.
-    pub(crate) completed_executions: u64,
-    /// How many were not.
-    pub(crate) failed_executions: u64,
+    #[serde(flatten)]
+    pub(crate) counts: Counts,
     /// How many were cancelled.
     pub(crate) cancelled_executions: u64,
     /// Share of those that ended which were answered, by nobody in the place of an agent that failed, from
@@ -61,6 +53,21 @@ pub(crate) struct Dashboard {
     pub(crate) routing_patterns: Vec<Pattern>,
     /// Those of the last 24 hours.
     pub(crate) window: Window,
+}
+
+/// How many agents and executions there are, in the form of the specification.
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[derive(Clone, Copy, Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct Counts {
+    pub(crate) total_agents: usize,
+    pub(crate) total_executions: u64,
+    /// How many executions are under way.
+    pub(crate) active_executions: u64,
+    /// How many executions were answered.
+    pub(crate) completed_executions: u64,
+    /// How many were not.
+    pub(crate) failed_executions: u64,
 }
 
 /// How often an agent was used.
@@ -232,11 +239,13 @@ fn measured(agents: &[Agent], tallies: &[Tally]) -> Metrics {
     Metrics {
         dashboard: Dashboard {
             active_agents: agents.len(),
-            total_agents,
-            total_executions: all.runs,
-            running_executions: all.running,
-            completed_executions: all.completed,
-            failed_executions: all.failed,
+            counts: Counts {
+                total_agents,
+                total_executions: all.runs,
+                active_executions: all.running,
+                completed_executions: all.completed,
+                failed_executions: all.failed,
+            },
             cancelled_executions: all.cancelled,
             success_rate: all.success_rate(),
             average_response_time_ms: answered.average(),

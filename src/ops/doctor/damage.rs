@@ -102,10 +102,11 @@ fn read_agency(workspace: &Workspace) -> Result<()> {
     for run in runs.runs {
         transaction.run_messages(&run.id)?;
     }
-    transaction.conversations(&ConversationFilter {
+    let all = ConversationFilter {
         limit: u32::MAX,
         ..ConversationFilter::default()
-    })?;
+    };
+    transaction.conversations(None, &all)?;
     let mut cursor = 0;
     while let Some(last) = transaction.events(None, cursor, PIECE)?.last() {
         cursor = last.cursor;

@@ -10,6 +10,7 @@ use crate::dispatch::Matrix;
 use crate::error::quote;
 use crate::file::unwritable;
 use crate::ops::manifest::{self, Compact};
+use crate::ops::operation::Nothing;
 use crate::ops::{Context, Surroundings, skills};
 use crate::skill::Skill;
 use crate::workspace::{OUTPUT_DIR, Workspace};
@@ -89,7 +90,7 @@ fn fault(judged: &skills::Validated) -> Option<Finding> {
 
 pub(super) fn manifest(context: &mut Context) -> Finding {
     let check = "manifest";
-    match manifest::validate(context) {
+    match manifest::validate(context, Nothing::default()) {
         Ok(found) => match context.notes.failure.take() {
             None => {
                 let (n, noun) = match found.entries {

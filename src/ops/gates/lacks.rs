@@ -1,8 +1,8 @@
 //! What completing a task still waits for, and the commands that bring it.
 
 use super::standing::{CriterionStanding, CriterionState, TaskGates};
-use super::take::{command, typed};
-use crate::error::{Code, Error};
+use super::take::command;
+use crate::error::{Code, Error, quote_all};
 use crate::gate::{Criterion, Evidence, Gate, Gates, for_shells, obeyed, or_look};
 use crate::id::TaskId;
 use crate::ops::trust::{Item, Trust};
@@ -139,7 +139,7 @@ fn old_criteria(standing: &TaskGates) -> Vec<Old> {
 }
 
 fn line(one: &CriterionStanding) -> String {
-    one.command.as_deref().map(typed).unwrap_or_default()
+    one.command.as_deref().map(quote_all).unwrap_or_default()
 }
 
 /// Criteria with a command that failed, or was never run.

@@ -7,7 +7,7 @@ use serde::Serialize;
 use super::standing::{CriterionStanding, CriterionState, TaskGates, gates};
 use super::take::{self, Given, Scene, command};
 use super::{Setting, set_in};
-use crate::error::{Code, Error, Result};
+use crate::error::{Code, Error, Result, quote_all};
 use crate::gate::{Evidence, Gate, Origin, Proof, Record};
 use crate::id::{self, TaskId};
 use crate::ops::claims::{Caller, check_epoch};
@@ -203,7 +203,7 @@ fn renew_gates(
 /// Says what is done to prove a gate again.
 fn doing(gate: Gate, evidence: &[Evidence]) -> String {
     let parts = evidence.iter().filter_map(|each| match &each.proof {
-        Proof::Command { command, .. } => Some(take::typed(command)),
+        Proof::Command { command, .. } => Some(quote_all(command)),
         Proof::File { path, .. } => Some(format!("file {path}")),
         Proof::Commit { revision, .. } => Some(format!("commit {revision}")),
         Proof::Url { .. } | Proof::Note { .. } | Proof::Claim => None,

@@ -7,7 +7,7 @@ use clap::Args;
 use serde::Deserialize;
 
 use super::{TaskGates, folder};
-use crate::error::{Code, Error, Result, quote};
+use crate::error::{Code, Error, Result, quote_all};
 use crate::file::nearest;
 use crate::gate::{Evidence, Origin, Proof, check_url};
 use crate::id::{self, TaskId};
@@ -345,10 +345,5 @@ pub(super) fn command(evidence: &Evidence) -> Option<String> {
     let Proof::Command { command, .. } = &evidence.proof else {
         return None;
     };
-    Some(typed(command))
-}
-
-pub(super) fn typed(words: &[String]) -> String {
-    let words: Vec<String> = words.iter().map(|word| quote(word)).collect();
-    words.join(" ")
+    Some(quote_all(command))
 }

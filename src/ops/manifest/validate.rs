@@ -29,14 +29,9 @@ pub(crate) struct Validated {
     pub(crate) valid: bool,
 }
 
-/// Checks every line of the manifest.
-pub(crate) fn validate_all(context: &mut Context, _: Nothing) -> Result<Validated> {
-    validate(context)
-}
-
 /// Checks every line, also whether the tasks that entries name exist. An empty or missing manifest
 /// is valid.
-pub(crate) fn validate(context: &mut Context) -> Result<Validated> {
+pub(crate) fn validate(context: &mut Context, _: Nothing) -> Result<Validated> {
     let path = context.workspace.manifest()?;
     let (mut entries, mut faults, mut naming) = (0, Vec::new(), Vec::new());
     log::scan(&path, |line| match line {

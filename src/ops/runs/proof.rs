@@ -118,13 +118,14 @@ pub(crate) fn proof(context: &mut Context, query: ProofQuery) -> Result<Proof> {
             check.text = "not reached".to_string();
         }
     }
+    let entry = left.as_ref().and_then(|left| left.entry.as_ref());
     Ok(Proof {
         task,
         attempt: attempt.attempt,
         said: Said {
             message: attempt.said.clone(),
             exit_code: attempt.exit_code,
-            claims: left.as_ref().map(claims).unwrap_or_default(),
+            claims: entry.map_or(Vec::new(), |entry| entry.key_findings.clone()),
         },
         found,
         verdict: verdict(attempt),
@@ -209,13 +210,6 @@ fn of_record(name: &str, record: &Record, is_stale: bool) -> Check {
             ..check
         },
     }
-}
-
-fn claims(left: &Left) -> Vec<String> {
-    let entry = left.entry.as_ref();
-    entry
-        .map(|entry| entry.key_findings.clone())
-        .unwrap_or_default()
 }
 
 fn verdict(attempt: &Attempt) -> String {

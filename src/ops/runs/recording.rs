@@ -11,7 +11,7 @@ use crate::error::{Code, Error, Result, quote};
 use crate::id;
 use crate::ops::Surroundings;
 use crate::run::{
-    Detail, Event, Message, RUN_FINISHED, RoutedBy, Run, RunKind, RunStatus, Speaker, Usage,
+    Detail, Event, Message, RUN_FINISHED, RoutedBy, Run, RunKind, RunStatus, Speaker, Spent, Usage,
 };
 use crate::store::agency::{Agency, AgencyTransaction};
 use crate::store::sqlite::SqliteAgency;
@@ -213,14 +213,11 @@ impl Notes<'_> {
     }
 
     pub(crate) fn took(&mut self, usage: Option<Usage>, cost: Option<f64>) {
-        let run = &mut *self.run;
-        run.usage = match (run.usage, usage) {
-            (Some(one), Some(other)) => Some(one.plus(other)),
-            (one, other) => one.or(other),
+        let before = Spent {
+            usage: self.run.usage,
+            cost: self.run.cost,
         };
-        run.cost = match (run.cost, cost) {
-            (Some(one), Some(other)) => Some(one + other),
-            (one, other) => one.or(other),
-        };
+        let all = before.plus(Spent { usage, cost });
+        (self.run.usage, self.run.cost) = (all.usage, all.cost);
     }
 }

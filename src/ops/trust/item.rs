@@ -12,7 +12,7 @@ use crate::config::{
     LLM_BASE_URL, LLM_MODEL, LLM_PROVIDER, RUNNERS_BY_SKILL, RUNNERS_BY_TIER, RUNNERS_DEFAULT,
     Settings,
 };
-use crate::error::{Result, quote};
+use crate::error::{Result, quote, quote_all};
 use crate::gate::{Criterion, Gate, Gates, Proof, Record};
 use crate::id::{self, TaskId};
 use crate::run::told::kind;
@@ -64,7 +64,6 @@ pub(crate) struct Item {
 impl Item {
     /// Makes the item of a command that runs in a folder of the workspace.
     pub(crate) fn command(words: &[String], directory: &str, origin: String) -> Item {
-        let typed: Vec<String> = words.iter().map(|word| quote(word)).collect();
         let place = match directory {
             "." => String::new(),
             directory => format!(" in {}", quote(directory)),
@@ -73,7 +72,7 @@ impl Item {
         Item {
             kind: ItemKind::Command,
             name: digest.clone(),
-            what: format!("run {}{place}", typed.join(" ")),
+            what: format!("run {}{place}", quote_all(words)),
             origin,
             digest,
         }
@@ -303,10 +302,7 @@ fn is_of_project(path: &str) -> bool {
 pub(crate) fn does(agent: &Agent) -> String {
     let does = match (&agent.endpoint, agent.kind) {
         (Some(endpoint), Kind::Http) => format!("call {endpoint}"),
-        _ => {
-            let words: Vec<String> = agent.command.iter().map(|word| quote(word)).collect();
-            format!("run {}", words.join(" "))
-        }
+        _ => format!("run {}", quote_all(&agent.command)),
     };
     match &agent.healthcheck {
         Some(address) => format!("{does} and call {address}"),

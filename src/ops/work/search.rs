@@ -205,13 +205,18 @@ fn find_agents(context: &Context, words: &str) -> Result<Vec<Item>> {
 
 fn find_conversations(context: &mut Context, words: &str, limit: u32) -> Result<Vec<Item>> {
     let filter = ConversationFilter {
-        user: context.surroundings.rights.user.clone(),
         words: words.to_string(),
         limit,
         ..Default::default()
     };
+    let user = context.surroundings.rights.user.clone();
     let listed = match context.agency()? {
-        Some(agency) => agency.read()?.conversations(&filter)?.conversations,
+        Some(agency) => {
+            agency
+                .read()?
+                .conversations(user.as_deref(), &filter)?
+                .conversations
+        }
         None => Vec::new(),
     };
     let item = |one: Conversation| {

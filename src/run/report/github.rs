@@ -157,8 +157,8 @@ fn row(task: &TaskRun) -> String {
         task.skill.as_deref().map_or_else(dash, cell),
         task.runner.as_deref().map_or_else(dash, cell),
         begun.unwrap_or_else(dash),
-        task.usage.and_then(tokens).unwrap_or_else(dash),
-        task.cost.map_or_else(dash, money),
+        task.spent.usage.and_then(tokens).unwrap_or_else(dash),
+        task.spent.cost.map_or_else(dash, money),
         if is_open {
             cell(&why(task))
         } else {

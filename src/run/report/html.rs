@@ -120,8 +120,8 @@ fn tasks(view: &RunView) -> String {
                 text(&task.skill),
                 text(&task.runner),
                 text(&begun.then(|| time(task.duration_ms))),
-                text(&task.usage.and_then(tokens)),
-                text(&task.cost.map(money)),
+                text(&task.spent.usage.and_then(tokens)),
+                text(&task.spent.cost.map(money)),
             ]
         }),
     )

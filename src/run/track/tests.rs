@@ -237,7 +237,10 @@ fn a_task_adds_up_what_its_tries_took() {
     track.apply(kind::TASK_COMPLETED, "t3", &told(1));
     let task = track.task(TaskId(1)).unwrap();
     assert_eq!((task.attempts, task.duration_ms), (2, 10));
-    assert_eq!((task.cost, task.outcome), (Some(0.5), Some(Outcome::Ok)));
+    assert_eq!(
+        (task.spent.cost, task.outcome),
+        (Some(0.5), Some(Outcome::Ok))
+    );
     assert_eq!(task.started_at.as_deref(), Some("t1"));
     let summary = track.counts();
     assert_eq!((summary.done, summary.open), (1, 1));
@@ -279,7 +282,7 @@ fn what_a_conversation_came_to_is_known_until_a_new_one_begins() {
         conversed.push(track.tasks()[0].conversed.cost);
     }
     assert_eq!(conversed, [Some(0.1), Some(0.3), Some(0.5)]);
-    assert_eq!(track.tasks()[0].cost, Some(0.8));
+    assert_eq!(track.tasks()[0].spent.cost, Some(0.8));
 }
 
 #[test]

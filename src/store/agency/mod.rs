@@ -201,7 +201,12 @@ pub(crate) trait Conversations {
 
     fn conversation(&self, id: &str) -> Result<Option<Conversation>>;
 
-    fn conversations(&self, filter: &ConversationFilter) -> Result<ConversationPage>;
+    /// Reads the conversations of a user, or of all, the one in which something was said last first.
+    fn conversations(
+        &self,
+        user: Option<&str>,
+        filter: &ConversationFilter,
+    ) -> Result<ConversationPage>;
 
     fn add_message(&mut self, message: &Message) -> Result<()>;
 
@@ -230,11 +235,6 @@ pub(crate) trait Conversations {
 #[derive(Clone, Debug, Default, Args, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub(crate) struct ConversationFilter {
-    /// Only conversations of this user.
-    #[arg(skip)]
-    #[serde(skip)]
-    pub(crate) user: Option<String>,
-
     /// Only conversations with this agent
     #[arg(long, value_name = "ID")]
     pub(crate) agent: Option<String>,

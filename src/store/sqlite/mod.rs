@@ -29,10 +29,10 @@ use rusqlite::Connection;
 use super::{Stamp, Store, Transaction};
 use crate::error::Result;
 pub(crate) use agency::SqliteAgency;
-use faults::Faults;
 use nodes::Unwritten;
 use open::{Open, PATIENCE, turn};
 pub(crate) use opening::log_of;
+use opening::pragma;
 pub(crate) use place::{DatabaseFiles, check_place, open_to_others};
 
 /// Begins a write transaction with 24 MiB of page cache, so that a long one seldom writes pages out in
@@ -76,12 +76,7 @@ impl Store for SqliteStore {
     }
 
     fn version(&self) -> Result<u64> {
-        let mut statement = self
-            .connection
-            .prepare_cached("PRAGMA data_version")
-            .at(&self.path)?;
-        let version = statement.query_row((), |row| row.get::<_, i64>(0));
-        version.at(&self.path).map(i64::unsigned_abs)
+        pragma(&self.connection, &self.path, "data_version").map(i64::unsigned_abs)
     }
 }
 

@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 
 use memchr::memmem;
 use rusqlite::config::DbConfig;
+use rusqlite::types::FromSql;
 use rusqlite::{Connection, OpenFlags};
 
 use super::SqliteStore;
@@ -134,19 +135,23 @@ impl SqliteStore {
     }
 
     fn check_version(&self) -> Result<()> {
-        let number = |pragma: &str| -> Result<i32> {
-            let read = self.connection.query_row(pragma, (), |row| row.get(0));
-            read.at(&self.path)
-        };
-        if number("PRAGMA application_id")? != APPLICATION {
+        let number = |name| pragma(&self.connection, &self.path, name);
+        if number("application_id")? != APPLICATION {
             return Err(faults::corrupt(&self.path, "it is no database of cleo"));
         }
-        match number("PRAGMA user_version")? {
+        match number("user_version")? {
             VERSION => check(&self.connection, &self.path, SCHEMA),
             found if found > 0 => Err(faults::other_version(&self.path, None)),
             _ => Err(faults::corrupt(&self.path, "it is no database of cleo")),
         }
     }
+}
+
+/// Reads the number that a pragma holds.
+pub(super) fn pragma<T: FromSql>(connection: &Connection, path: &Path, name: &str) -> Result<T> {
+    let statement = connection.prepare_cached(&format!("PRAGMA {name}"));
+    let read = statement.and_then(|mut it| it.query_row((), |row| row.get(0)));
+    read.at(path)
 }
 
 /// Reads the schema version from the file header or, if there is a log, which may have a later one, from
@@ -156,10 +161,7 @@ fn version_of(path: &Path, head: &[u8; 100]) -> i32 {
     let logged = || -> Option<i32> {
         let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
         let store = SqliteStore::connect(path, flags).ok()?;
-        let read = store
-            .connection
-            .query_row("PRAGMA user_version", (), |row| row.get(0));
-        read.ok()
+        pragma(&store.connection, path, "user_version").ok()
     };
     let found = log_of(path).exists().then(logged).flatten();
     found.unwrap_or(in_head)

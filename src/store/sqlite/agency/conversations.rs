@@ -41,8 +41,20 @@ impl Conversations for Open<'_> {
         self.first(&sql, [id], read)
     }
 
-    fn conversations(&self, filter: &ConversationFilter) -> Result<ConversationPage> {
-        let (condition, mut values) = conditions(filter);
+    fn conversations(
+        &self,
+        user: Option<&str>,
+        filter: &ConversationFilter,
+    ) -> Result<ConversationPage> {
+        let (condition, mut values) = all_of([
+            ("user_id = ?", user.map(String::from)),
+            ("agent = ?", filter.agent.clone()),
+            ("status = ?", filter.status.map(|one| one.word().into())),
+            (
+                "instr(normalized(iif(json_valid(record), record ->> 'title', NULL)), ?)",
+                Some(normalize(filter.words.trim())).filter(|words| !words.is_empty()),
+            ),
+        ]);
         let sql = format!("SELECT count(*) FROM conversations WHERE {condition}");
         let total = self.first(&sql, params_from_iter(&values), |row| row.get::<_, i64>(0))?;
         values.push(Value::from(filter.limit));
@@ -123,18 +135,6 @@ impl Conversations for Open<'_> {
         let sql = format!("SELECT {MESSAGE} FROM messages WHERE run = ?1 ORDER BY position");
         self.all(&sql, [run], read_message)
     }
-}
-
-fn conditions(filter: &ConversationFilter) -> (String, Vec<Value>) {
-    all_of([
-        ("user_id = ?", filter.user.clone()),
-        ("agent = ?", filter.agent.clone()),
-        ("status = ?", filter.status.map(|one| one.word().into())),
-        (
-            "instr(normalized(iif(json_valid(record), record ->> 'title', NULL)), ?)",
-            Some(normalize(filter.words.trim())).filter(|words| !words.is_empty()),
-        ),
-    ])
 }
 
 /// Reads a conversation; its column counts where the record has another id.

@@ -12,6 +12,7 @@ use rusqlite::{Connection, OpenFlags, Row};
 
 use super::faults::{self, Faults};
 use super::open::{Open, PATIENCE, configure, turn};
+use super::opening::pragma;
 use super::place::{check_place, create_private};
 use super::{health, opening};
 use crate::error::{Error, Result};
@@ -58,12 +59,7 @@ impl SqliteAgency {
     }
 
     pub(crate) fn changes(&self) -> Result<u64> {
-        let mut statement = self
-            .connection
-            .prepare_cached("PRAGMA data_version")
-            .at(&self.path)?;
-        let version = statement.query_row((), |row| row.get::<_, i64>(0));
-        version.at(&self.path).map(i64::unsigned_abs)
+        pragma(&self.connection, &self.path, "data_version").map(i64::unsigned_abs)
     }
 
     /// Checks every page and index of the file. None is right.
@@ -85,12 +81,9 @@ impl SqliteAgency {
 
     /// Returns the version of the schema; 0 while the file is empty.
     fn version(&self) -> Result<i32> {
-        let number = |pragma: &str| -> Result<i32> {
-            let read = self.connection.query_row(pragma, (), |row| row.get(0));
-            read.at(&self.path)
-        };
-        let version = number("PRAGMA user_version")?;
-        if version != 0 && number("PRAGMA application_id")? != APPLICATION {
+        let number = |name| pragma(&self.connection, &self.path, name);
+        let version = number("user_version")?;
+        if version != 0 && number("application_id")? != APPLICATION {
             return Err(foreign(&self.path));
         }
         match version {

@@ -152,7 +152,7 @@ function Modules({ agents, loaded, metrics, conversations, stats }: ModulesProps
   return (
     <ul className="agents-modules">
       <Module href="/agents/architecture" icon="architecture" title="Architecture" about="See where a message goes and why, run it, watch each step">
-        {metrics && `${metrics.dashboard.activeAgents} active, ${metrics.dashboard.runningExecutions} running`}
+        {metrics && `${metrics.dashboard.activeAgents} active, ${metrics.dashboard.activeExecutions} running`}
       </Module>
       <Module href="/agents/manage" icon="manage" title="Manage" about="Create, edit, pause; try tags against real messages">
         {known && `${plural(agents.length, "agent")}, ${paused} paused`}
