@@ -212,7 +212,6 @@ fn attempt(call: &Call, StrictJson(attempt): StrictJson<Attempt>) -> Result<Json
 
 fn recent(call: &Call) -> Result<Vec<String>> {
     let filter = RunFilter {
-        user: call.only().map(String::from),
         kind: Some(RunKind::Execution),
         limit: TRIED,
         ..RunFilter::default()

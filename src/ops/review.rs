@@ -156,7 +156,7 @@ fn runs(workspace: &Workspace) -> Result<Vec<Item>> {
             offset,
             ..RunFilter::default()
         };
-        let page = transaction.runs(&filter)?;
+        let page = transaction.runs(None, &filter)?;
         // Of a page without its damaged runs less, or nothing, may be left.
         if page.runs.is_empty() && page.total <= u64::from(offset) {
             return Ok(items);

@@ -3,7 +3,7 @@
 use serde::Serialize;
 use serde_json::json;
 
-use super::{Options, Refine, StepStatus, Stepped};
+use super::{Options, Passes, Refine, StepStatus, Stepped};
 use crate::agent::Agent;
 use crate::error::Result;
 use crate::ops::plans;
@@ -153,17 +153,16 @@ impl Stepped {
     }
 }
 
-#[derive(Default)]
-pub(super) struct Told {
-    pub(super) max_loops: Option<u32>,
-    pub(super) refine: Option<Refine>,
-}
-
-/// Reads the last pass of a record. What it does not tell, or not so that it can be used, is done again.
-pub(super) fn stand(events: &[Event], messages: &[Message]) -> (Course, Told) {
+/// Reads the last pass of a record, and how its plan is gone over; a maximum in `passes` goes before that of the record.
+/// What the record does not tell, or not so that it can be used, is done again.
+pub(super) fn read_record(
+    events: &[Event],
+    messages: &[Message],
+    passes: Passes,
+) -> (Course, Passes) {
     let last = events.iter().rposition(|event| event.kind == "plan");
     let Some((event, after)) = last.map(|at| (&events[at], &events[at + 1..])) else {
-        return Default::default();
+        return (Course::default(), passes);
     };
     let detail = &event.detail;
     let plan = detail
@@ -172,12 +171,13 @@ pub(super) fn stand(events: &[Event], messages: &[Message]) -> (Course, Told) {
         .unwrap_or_default();
     let (plan, faults) = read(plan.as_bytes());
     if !faults.is_empty() {
-        return Default::default();
+        return (Course::default(), passes);
     }
     let number = |name: &str| u32::try_from(detail.get(name)?.as_u64()?).ok();
-    let refine = detail
+    let refine: Option<Refine> = detail
         .get("refine")
         .and_then(|word| word.as_str()?.parse().ok());
+    let is_of_last = refine == Some(Refine::LastStep);
     let previous = detail.get("previous").and_then(|text| text.as_str());
     let steps = plan.steps.iter().map(|step| Stepped::waits(&step.id, &[]));
     let mut course = Course {
@@ -187,21 +187,19 @@ pub(super) fn stand(events: &[Event], messages: &[Message]) -> (Course, Told) {
         begun: Some(previous.map(str::to_string)),
         ..Course::default()
     };
-    let told = Told {
-        max_loops: number("maxLoops"),
-        refine,
-    };
     // With the last step alone, what the others said stands in an earlier pass.
-    let kept = match told.refine {
-        Some(Refine::LastStep) => events,
-        _ => after,
-    };
+    let kept = if is_of_last { events } else { after };
     kept.iter()
         .for_each(|event| take(&mut course, event, messages));
-    if told.refine == Some(Refine::LastStep) && course.passes > 1 {
+    if is_of_last && course.passes > 1 {
         redo_last(&mut course, after);
     }
-    (course, told)
+    let passes = Passes {
+        max_loops: passes.max_loops.or(number("maxLoops")),
+        refine: refine.unwrap_or(passes.refine),
+        ..passes
+    };
+    (course, passes)
 }
 
 fn take(course: &mut Course, event: &Event, messages: &[Message]) {

@@ -42,7 +42,7 @@ closed! {
 pub(crate) struct Passes {
     /// Most passes, up to 100, until the last step says that the goal is reached; what is no number
     /// from 1 on is one pass
-    #[arg(long, value_name = "N", allow_hyphen_values = true, value_parser = passes)]
+    #[arg(long, value_name = "N", allow_hyphen_values = true, value_parser = parse_passes)]
     pub(crate) max_loops: Option<u32>,
 
     /// What further passes do: all of it (plan), or the last step alone (last-step)
@@ -57,7 +57,7 @@ pub(crate) struct Passes {
 /// Most steps at a time when nobody says how many.
 pub(crate) const JOBS: u16 = 4;
 
-fn passes(wish: &str) -> std::result::Result<u32, String> {
+fn parse_passes(wish: &str) -> std::result::Result<u32, String> {
     let number: Option<f64> = wish.trim().parse().ok();
     match number {
         Some(number) if number > f64::from(LOOPS_MAX) => {
@@ -174,16 +174,12 @@ pub(crate) fn resume(
     let (mut recording, events, messages) =
         Recording::resume(surroundings, &workspace, run, RunKind::Plan, tell)?;
     let goal = recording.run.input.clone();
-    let (mut course, told) = course::stand(&events, &messages);
+    let (mut course, passes) = course::read_record(&events, &messages, options.passes);
     let written = AsWritten(course.plan.clone());
     let is_written = course.passes > 0 && !options.replans;
     let options = Options {
         goal: &goal,
-        passes: Passes {
-            max_loops: options.passes.max_loops.or(told.max_loops),
-            refine: told.refine.unwrap_or(options.passes.refine),
-            ..options.passes
-        },
+        passes,
         planner: if is_written {
             &written
         } else {

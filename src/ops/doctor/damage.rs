@@ -95,11 +95,11 @@ fn read_agency(workspace: &Workspace) -> Result<()> {
     };
     let transaction = agency.read()?;
     transaction.agents()?;
-    let runs = transaction.runs(&RunFilter {
+    let all = RunFilter {
         limit: u32::MAX,
         ..RunFilter::default()
-    })?;
-    for run in runs.runs {
+    };
+    for run in transaction.runs(None, &all)?.runs {
         transaction.run_messages(&run.id)?;
     }
     let all = ConversationFilter {

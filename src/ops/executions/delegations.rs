@@ -62,12 +62,11 @@ pub(crate) fn delegations(surroundings: &Surroundings, wanted: Before) -> Result
         });
     }
     let executions = RunFilter {
-        user: surroundings.rights.user.clone(),
         kind: Some(RunKind::Execution),
         ..RunFilter::default()
     };
     Ok(Delegations {
         delegations,
-        total: transaction.runs(&executions)?.total,
+        total: transaction.runs(surroundings.only(), &executions)?.total,
     })
 }

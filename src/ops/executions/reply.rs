@@ -30,7 +30,6 @@ pub(crate) struct Executions {
 
 pub(crate) fn list(surroundings: &Surroundings, filter: RunFilter) -> Result<Executions> {
     let filter = RunFilter {
-        user: surroundings.rights.user.clone(),
         kind: Some(RunKind::Execution),
         ..filter
     };

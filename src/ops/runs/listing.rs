@@ -52,15 +52,15 @@ pub(crate) struct Summary {
 }
 
 /// Lists runs of the caller. Those of dead processes are marked first.
-pub(crate) fn rows(context: &mut Context, mut wanted: RunFilter) -> Result<Rows> {
-    wanted.user.clone_from(&context.surroundings.rights.user);
+pub(crate) fn rows(context: &mut Context, wanted: RunFilter) -> Result<Rows> {
+    let user = context.surroundings.rights.user.clone();
     let now = context.now();
     let memory = Arc::clone(&context.memory);
     let Some(agency) = open(context)? else {
         return Ok(Rows::default());
     };
     let transaction = agency.read()?;
-    let RunPage { runs, total } = transaction.runs(&wanted)?;
+    let RunPage { runs, total } = transaction.runs(user.as_deref(), &wanted)?;
     let mut memory = lock(&memory);
     let (mut rows, no_track) = (Vec::with_capacity(runs.len()), Track::default());
     for mut run in runs {
@@ -72,7 +72,7 @@ pub(crate) fn rows(context: &mut Context, mut wanted: RunFilter) -> Result<Rows>
         };
         rows.push(RunRow::new(run, track, &now));
     }
-    let summary = summary(&*transaction, wanted.user.as_ref(), &now)?;
+    let summary = summary(&*transaction, user.as_deref(), &now)?;
     drop((memory, transaction));
     name_epics(context, &mut rows.iter_mut().collect::<Vec<_>>())?;
     Ok(Rows {
@@ -83,13 +83,9 @@ pub(crate) fn rows(context: &mut Context, mut wanted: RunFilter) -> Result<Rows>
 }
 
 /// Counts how the runs of a user stand; without one, those of everybody.
-fn summary(
-    transaction: &dyn AgencyTransaction,
-    user: Option<&String>,
-    now: &str,
-) -> Result<Summary> {
+fn summary(transaction: &dyn AgencyTransaction, user: Option<&str>, now: &str) -> Result<Summary> {
     let mut summary = Summary::default();
-    for tally in transaction.tallies(user.map(String::as_str))? {
+    for tally in transaction.tallies(user)? {
         match tally.status {
             RunStatus::Running | RunStatus::Pending => summary.live += tally.runs,
             RunStatus::Interrupted => summary.needs_you += tally.runs,
@@ -97,12 +93,11 @@ fn summary(
         }
     }
     let filter = RunFilter {
-        user: user.cloned(),
         limit: LOOKED_THROUGH,
         ..RunFilter::default()
     };
     let day = now.get(..10).unwrap_or(now);
-    let today = transaction.runs(&filter)?.runs.into_iter();
+    let today = transaction.runs(user, &filter)?.runs.into_iter();
     for run in today.filter(|run| run.started_at.starts_with(day)) {
         summary.today += 1;
         summary.finished_today += u64::from(run.status == RunStatus::Completed);

@@ -47,11 +47,11 @@ pub(crate) struct OneRun {
     pub(crate) id: String,
 }
 
-/// Lists runs. Those of dead processes are marked first.
+/// Lists runs of the caller. Those of dead processes are marked first.
 pub(crate) fn list(surroundings: &Surroundings, filter: &RunFilter) -> Result<RunPage> {
     let workspace = surroundings.workspace()?;
     match settled(&workspace, &surroundings.clock)? {
-        Some(mut agency) => agency.read()?.runs(filter),
+        Some(mut agency) => agency.read()?.runs(surroundings.only(), filter),
         None => Ok(RunPage::default()),
     }
 }
@@ -138,7 +138,7 @@ pub(crate) fn judge_of(
             limit: OPEN_MAX,
             ..RunFilter::default()
         };
-        runs.extend(transaction.runs(&open)?.runs);
+        runs.extend(transaction.runs(None, &open)?.runs);
     }
     for run in runs {
         let is_over = matches!(run.status, RunStatus::Completed | RunStatus::Cancelled);

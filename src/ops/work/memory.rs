@@ -92,12 +92,11 @@ impl Memory {
         let mut runs = Vec::new();
         for kind in [RunKind::Epic, RunKind::Tasks] {
             let filter = RunFilter {
-                user: user.clone(),
                 kind: Some(kind),
                 limit: RUNS_MAX,
                 ..RunFilter::default()
             };
-            runs.extend(transaction.runs(&filter)?.runs);
+            runs.extend(transaction.runs(user.as_deref(), &filter)?.runs);
         }
         runs.sort_by(|a, b| (&b.started_at, &b.id).cmp(&(&a.started_at, &a.id)));
         let ids: Vec<&str> = runs.iter().map(|run| run.id.as_str()).collect();

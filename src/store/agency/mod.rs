@@ -52,7 +52,8 @@ pub(crate) trait Runs {
 
     fn run(&self, id: &str) -> Result<Option<Run>>;
 
-    fn runs(&self, filter: &RunFilter) -> Result<RunPage>;
+    /// Reads runs of a user, or of all.
+    fn runs(&self, user: Option<&str>, filter: &RunFilter) -> Result<RunPage>;
 
     fn owners(&self) -> Result<Vec<String>>;
 
@@ -91,11 +92,6 @@ pub(crate) trait Runs {
 #[derive(Clone, Debug, Default, Args, Deserialize)]
 #[serde(rename_all = "camelCase", default, deny_unknown_fields)]
 pub(crate) struct RunFilter {
-    /// Only runs of this user.
-    #[arg(skip)]
-    #[serde(skip)]
-    pub(crate) user: Option<String>,
-
     /// Only runs of this agent
     #[arg(long, value_name = "ID")]
     pub(crate) agent: Option<String>,

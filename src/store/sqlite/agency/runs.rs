@@ -52,8 +52,13 @@ impl Runs for Open<'_> {
         self.first(&sql, [id], read)
     }
 
-    fn runs(&self, filter: &RunFilter) -> Result<RunPage> {
-        let (condition, mut values) = conditions(filter);
+    fn runs(&self, user: Option<&str>, filter: &RunFilter) -> Result<RunPage> {
+        let (condition, mut values) = all_of([
+            ("user_id = ?", user.map(String::from)),
+            ("agent = ?", filter.agent.clone()),
+            ("status = ?", filter.status.map(|one| one.word().into())),
+            ("kind = ?", filter.kind.map(|one| one.word().into())),
+        ]);
         let (words, order) = (normalize(filter.words.trim()), order(filter));
         let mut found = format!("FROM runs WHERE {condition}");
         if !words.is_empty() || !order.is_empty() {
@@ -207,15 +212,6 @@ impl Runs for Open<'_> {
         let sql = "SELECT agent, last_used_at FROM agent_uses ORDER BY agent";
         self.all(sql, (), |row| Ok((row.get(0)?, row.get(1)?)))
     }
-}
-
-fn conditions(filter: &RunFilter) -> (String, Vec<Value>) {
-    all_of([
-        ("user_id = ?", filter.user.clone()),
-        ("agent = ?", filter.agent.clone()),
-        ("status = ?", filter.status.map(|one| one.word().into())),
-        ("kind = ?", filter.kind.map(|one| one.word().into())),
-    ])
 }
 
 /// Returns by what runs are sorted before their place; what is not known stands last.
