@@ -155,13 +155,6 @@ impl Engine<'_> {
         Ok(status == Some(crate::task::Status::Done))
     }
 
-    pub(super) fn stocked(&mut self) -> Result<Stock> {
-        match self.stock.take() {
-            Some(stock) => Ok(stock),
-            None => Stock::load(&self.context),
-        }
-    }
-
     /// Returns the date of the first attempt of this run at a task. Its output file and entry id are named by
     /// it and stay the same past midnight.
     pub(super) fn first_date(&self, id: TaskId) -> Option<String> {
@@ -176,7 +169,10 @@ impl Engine<'_> {
             return Ok(());
         }
         let mut prompts = Vec::with_capacity(ids.len());
-        let mut stock = self.stocked()?;
+        let mut stock = match self.stock.take() {
+            Some(stock) => stock,
+            None => Stock::load(&self.context)?,
+        };
         let mut take = |spawned| {
             prompts.push(spawned);
             true

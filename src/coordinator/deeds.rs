@@ -251,15 +251,13 @@ impl Engine<'_> {
             date: self.first_date(task),
             ..spawn::Options::default()
         };
-        let spawned = spawn::spawn(&mut self.context, options);
-        let spawned = match spawned {
-            Ok(spawned) => spawned,
+        match spawn::spawn(&mut self.context, options) {
+            Ok(spawned) => self.instruct(step, spawned),
             Err(error) => {
                 self.facts.push(Fact::Refused(step, error.message));
-                return Ok(());
+                Ok(())
             }
-        };
-        self.instruct(step, spawned)
+        }
     }
 
     /// Sets the prompt of the next attempt and, after a failed one, what is missing. It resumes the

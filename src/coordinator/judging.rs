@@ -147,14 +147,11 @@ impl Engine<'_> {
                 reason: Some(format!("it was done, and was undone later: {why}")),
                 ..self.event_for(self.places[&id])
             };
-            let missing = vec![why];
-            self.tell(
-                kind::TASK_LACKING,
-                Told {
-                    missing,
-                    ..told.clone()
-                },
-            );
+            let lacking = Told {
+                missing: vec![why],
+                ..told.clone()
+            };
+            self.tell(kind::TASK_LACKING, lacking);
             self.tell(kind::TASK_FAILED, told);
         }
         Ok(())

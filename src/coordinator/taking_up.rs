@@ -147,13 +147,11 @@ fn is_by_run(done: &Recorded) -> bool {
 
 pub(super) fn cut_off(folder: &Path, track: &mut Track, at: &str) -> Vec<(&'static str, Told)> {
     let told = track.tasks().iter().filter_map(|task| ended(folder, task));
-    let told: Vec<Told> = told.collect();
-    for one in &told {
-        track.apply(kind::AGENT_ENDED, at, one);
+    let told: Vec<_> = told.map(|told| (kind::AGENT_ENDED, told)).collect();
+    for (kind, told) in &told {
+        track.apply(kind, at, told);
     }
-    told.into_iter()
-        .map(|one| (kind::AGENT_ENDED, one))
-        .collect()
+    told
 }
 
 fn ended(folder: &Path, task: &TaskRun) -> Option<Told> {
