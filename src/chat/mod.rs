@@ -193,9 +193,10 @@ pub(crate) struct Called {
     pub(crate) result: Value,
 }
 
-/// An answer of the chat to one message, in the form of the specification.
+/// An answer of the chat to one message.
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[derive(Clone, Debug, Default, Serialize)]
+#[serde(rename_all = "camelCase")]
 pub(crate) struct Turn {
     pub(crate) agent: ChatAgent,
     pub(crate) reply: String,

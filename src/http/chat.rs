@@ -6,7 +6,7 @@ use super::call::Call;
 use super::extract::Json;
 use super::fault::Shape;
 use super::route::Route;
-use crate::chat::{Pending, Turn};
+use crate::chat::{Called, ChatAgent, Pending, Settled};
 use crate::config::CHAT_PENDING_TTL;
 use crate::error::{Code, Error, Result};
 use crate::id;
@@ -63,7 +63,21 @@ struct Replied {
 #[derive(Serialize)]
 struct Response {
     status: &'static str,
-    data: Turn,
+    data: Data,
+}
+
+/// What was replied.
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[derive(Serialize)]
+struct Data {
+    agent: ChatAgent,
+    reply: String,
+    conversation_id: String,
+    tool_calls: Vec<Called>,
+    pending: Option<Pending>,
+    /// What became of what waited before this message; null where nothing waited, and while it still does.
+    settled: Option<Settled>,
+    reason: &'static str,
 }
 
 fn say(call: &Call) -> Result<Json<Replied>> {
@@ -91,10 +105,14 @@ fn say(call: &Call) -> Result<Json<Replied>> {
     Ok(Json(Replied {
         response: Response {
             status: "success",
-            // Under the name that the caller has for it.
-            data: Turn {
+            data: Data {
+                agent: turn.agent,
+                reply: turn.reply,
                 conversation_id: id,
-                ..turn
+                tool_calls: turn.tool_calls,
+                pending: turn.pending,
+                settled: turn.settled,
+                reason: turn.reason,
             },
         },
     }))

@@ -2828,6 +2828,17 @@ export interface components {
             /** @description Those of the last 24 hours. */
             window: components["schemas"]["Window"];
         };
+        /** @description What was replied. */
+        Data: {
+            agent: components["schemas"]["ChatAgent"];
+            conversation_id: string;
+            pending: components["schemas"]["Pending"] | null;
+            reason: string;
+            reply: string;
+            /** @description What became of what waited before this message; null where nothing waited, and while it still does. */
+            settled: components["schemas"]["Settled"] | null;
+            tool_calls: components["schemas"]["Called"][];
+        };
         Decided: ("matched" | "finalize") | "requested" | "clarify";
         /** @description Which skill a task gets, and why. */
         Decision: {
@@ -5519,7 +5530,7 @@ export interface components {
         };
         /** @description That it went well, and what was replied. */
         Response: {
-            data: components["schemas"]["Turn"];
+            data: components["schemas"]["Data"];
             status: string;
         };
         ResumeSession: {
@@ -6955,19 +6966,6 @@ export interface components {
             /** Format: uint */
             reachesNow: number;
             results: components["schemas"]["Outcome3"][];
-        };
-        /** @description An answer of the chat to one message, in the form of the specification. */
-        Turn: {
-            agent: components["schemas"]["ChatAgent"];
-            conversation_id: string;
-            /** @description What waits for a yes or a choice. */
-            pending: components["schemas"]["Pending"] | null;
-            /** @description How the message was understood. */
-            reason: string;
-            reply: string;
-            /** @description What became of what waited before this message; none where nothing waited, and while it still does. */
-            settled: components["schemas"]["Settled"] | null;
-            tool_calls: components["schemas"]["Called"][];
         };
         Unarchive: {
             /** @description The agent that acts */
