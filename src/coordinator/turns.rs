@@ -47,6 +47,12 @@ impl Engine<'_> {
             }
             Deed::Fail(step, ..) => Some(*step).filter(|step| tree(*step).is_some()),
             Deed::Complete(step) => Some(*step),
+            // They may wait for the files of a task that is given back first.
+            Deed::Claim(steps) => {
+                let is_failed = |deed: &Deed| matches!(deed, Deed::Fail(..));
+                let waits = self.turns.due.iter().any(is_failed);
+                steps.first().copied().filter(|_| waits)
+            }
             _ => None,
         }
     }
@@ -133,6 +139,7 @@ impl Engine<'_> {
                     self.keep_tree(step, error);
                     self.give_back(step)?;
                 }
+                Deed::Claim(steps) => self.claim(&steps)?,
                 _ => {}
             }
         }

@@ -264,6 +264,24 @@ fn what_verifies_in_the_worktree_of_a_killed_run_is_brought_home_and_not_done_ag
 }
 
 #[test]
+fn tasks_that_wait_for_the_files_of_a_failed_one_begin() {
+    let workspace = repository();
+    workspace.ok("update T1 --file shared.txt");
+    workspace.ok("update T2 --file shared.txt");
+    let how = "sh -c 'echo x >x; case $CLEO_TASK_ID in T1) exit 1;; esac; exec sh $0 works'";
+    let line = "run T1 T2 --isolate worktree --repair 0 --jobs 2 --command";
+    let command = format!("{how} {AGENT}");
+    let words: Vec<String> = line
+        .split(' ')
+        .chain([command.as_str()])
+        .map(String::from)
+        .collect();
+    let (_, result) = carried_out(&workspace, &words);
+    let states = [&result["tasks"][0]["state"], &result["tasks"][1]["state"]];
+    assert_eq!(states, ["failed", "done"], "{result}");
+}
+
+#[test]
 fn what_does_not_verify_is_not_merged() {
     let workspace = repository();
     let (exit, result) = run(&workspace, "lies");

@@ -35,6 +35,7 @@ impl Trees {
         self.require_settled(tree)?;
         self.require_finished(tree)?;
         self.require_conversion(&tree.top)?;
+        self.leave_other_branch(tree)?;
         self.stage(tree)?;
         let staged = ["diff", "--cached", "--quiet", "--no-ext-diff"];
         let staged = staged.into_iter().chain(["--ignore-submodules=none"]);
@@ -174,29 +175,40 @@ impl Trees {
         Err(Error::new(Code::FileUnreadable, message).fix(repair))
     }
 
-    /// Refuses a HEAD that leads to the branch of another worktree, and a branch that leads to another one: a commit
-    /// would move what is not of the run.
+    /// Refuses a HEAD that leads to the branch of another worktree, and a branch that leads to another one.
     fn require_branch(&self, tree: &Tree) -> Result<()> {
         let own = format!("refs/heads/{}", tree.branch);
-        let find_target = |name: &str| self.git(&tree.top, ["symbolic-ref", "--quiet", name]);
-        let other = match (find_target(&own)?, find_target("HEAD")?) {
-            (Ok(target), _) => Some(target),
-            (_, Ok(branch)) if branch.trim() != own => {
+        let target = self.git(&tree.top, ["symbolic-ref", "--quiet", &own])?;
+        let other = match (target, self.other_branch(tree)?) {
+            (Ok(target), _) => Some(target.trim().to_string()),
+            (_, Some(branch)) => {
                 let worktrees = self.listed(&self.top, ["worktree", "list", "--porcelain"])?;
-                let line = format!("branch {}", branch.trim());
+                let line = format!("branch {branch}");
                 let users = worktrees.lines().filter(|it| **it == line).count();
                 Some(branch).filter(|_| users > 1)
             }
             _ => None,
         };
         let Some(other) = other else { return Ok(()) };
-        let message = format!(
-            "{} commits to {}, which is not its own",
-            tree.place(),
-            other.trim()
-        );
-        let look = format!("git -C {} branch", quote(&tree.place()));
+        let place = tree.place();
+        let message = format!("{place} commits to {other}, which is not its own");
+        let look = format!("git -C {} branch", quote(&place));
         Err(Error::new(Code::InputInvalid, message).fix(look))
+    }
+
+    /// Detaches a HEAD that an agent has led to another branch: a commit would move that.
+    fn leave_other_branch(&self, tree: &Tree) -> Result<()> {
+        if self.other_branch(tree)?.is_some() {
+            let head = self.done(&tree.top, ["rev-parse", "--verify", "HEAD^{commit}"])?;
+            self.change(&tree.top, ["update-ref", "--no-deref", "HEAD", head.trim()])?;
+        }
+        Ok(())
+    }
+
+    fn other_branch(&self, tree: &Tree) -> Result<Option<String>> {
+        let head = self.git(&tree.top, ["symbolic-ref", "--quiet", "HEAD"])?;
+        let branch = head.ok().map(|branch| branch.trim().to_string());
+        Ok(branch.filter(|branch| *branch != format!("refs/heads/{}", tree.branch)))
     }
 
     fn gather(&self, tree: &Tree) -> Result<()> {

@@ -114,6 +114,18 @@ fn work_is_committed_to_no_branch_of_another_worktree() {
 }
 
 #[test]
+fn agent_that_switches_to_another_branch_does_not_move_it() {
+    let workspace = repository();
+    git(&workspace, "branch other");
+    let before = git(&workspace, "rev-parse other");
+    let how = meanwhile("git -C $CLEO_WORKTREE switch --quiet other");
+    let (exit, result) = carried_out(&workspace, &alone(&how));
+    assert_eq!(exit, 0, "{result}");
+    assert_eq!(git(&workspace, "rev-parse other"), before);
+    assert_eq!(git(&workspace, "show main:T1.txt"), "T1\n");
+}
+
+#[test]
 fn own_commits_of_the_user_are_in_nobodys_way() {
     let workspace = on_feature();
     let what = format!("echo mine >mine && git add mine && git {COMMIT} mine");
