@@ -103,7 +103,7 @@ pub(crate) struct Present<'a> {
     pub(crate) tree: Option<&'a str>,
     /// Reads the digest of a file; none when it is not there.
     pub(crate) file: &'a dyn Fn(&str) -> Option<String>,
-    /// Says whether evidence was taken in a tree that may differ from this one although `tree` is the same.
+    /// Returns whether evidence was taken in another place, which may differ although `tree` is the same.
     pub(crate) is_elsewhere: &'a dyn Fn(&Origin) -> bool,
 }
 

@@ -234,7 +234,9 @@ impl Output {
 
     fn show(&self, envelope: &str, is_success: bool) -> Result<(), Error> {
         let mut stdout = BufWriter::new(io::stdout().lock());
-        let written = (self.view).write(&mut stdout, envelope, is_success, self.format);
+        let written = self
+            .view
+            .write(&mut stdout, envelope, is_success, self.format);
         let ended = written.and_then(|ended| stdout.flush().map(|()| ended));
         self.judged(ended)
     }

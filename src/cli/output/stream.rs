@@ -152,7 +152,7 @@ impl<'a> Stream<'a> {
         if self.broken.is_none() {
             let envelope = json(&Envelope::new(command, Some(result), error, warnings));
             let (out, is_success) = (&mut self.stdout, error.is_none());
-            let written = (self.view).write(out, &envelope, is_success, Format::Ndjson);
+            let written = self.view.write(out, &envelope, is_success, Format::Ndjson);
             let written = self.view.judge(written);
             self.note(written);
         }

@@ -172,7 +172,7 @@ enum Ordered {
 fn lay_out(json: &str) -> String {
     let value = serde_json::from_str::<Ordered>(json);
     let text = value.and_then(|value| serde_json::to_string_pretty(&value));
-    text.unwrap_or_else(unwritten)
+    text.unwrap_or_else(|_| json.to_string())
 }
 
 pub(super) fn json<T: Serialize>(envelope: &Envelope<'_, T>) -> String {

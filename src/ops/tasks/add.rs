@@ -139,7 +139,7 @@ pub(crate) struct Plan {
     is_new: bool,
     parent: Option<Reference>,
     depends: Vec<Reference>,
-    /// The line of a batch that it stands on.
+    /// Its line in a batch.
     line: Option<usize>,
 }
 
