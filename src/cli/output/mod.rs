@@ -77,13 +77,13 @@ impl Output {
     }
 
     pub(super) fn check_fields(&mut self, command: &str) -> Result<(), Error> {
-        let reads = |row: &&dyn Row| {
+        let is_read = |row: &&dyn Row| {
             let facts = row.facts();
             facts.name == command && facts.address.starts_with("GET ")
         };
-        // One answer of a command that only reads is looked at itself.
-        let waits = || self.format != Format::Ndjson && api::ALL.iter().any(reads);
-        if !self.view.has_fields() || waits() {
+        // A command that only reads may find out by its reply: the schema is asked where fields are missing in it.
+        let can_wait = || self.format != Format::Ndjson && api::ALL.iter().any(is_read);
+        if !self.view.has_fields() || can_wait() {
             return Ok(());
         }
         let has_events = ["run", "runs.resume", "plan.run"].contains(&command);
