@@ -246,7 +246,12 @@ impl Engine<'_> {
             return of_the_place(error);
         }
         let lacking = self.within(Some(tree), |engine| {
-            lacking(&mut engine.context, id, epoch, &mut engine.required)
+            lacking(
+                &mut engine.context,
+                (id, epoch),
+                false,
+                &mut engine.required,
+            )
         });
         lacking.or_else(of_the_place)
     }
@@ -268,7 +273,8 @@ impl Engine<'_> {
         if let Some(lacking) = self.prove_parts(&parts)? {
             return Ok((id, Err(lacking)));
         }
-        let lacking = self.prove_at_home(id, epoch)?;
+        let is_merged = self.slots[self.places[&id]].tree.is_some();
+        let lacking = self.prove_at_home(id, epoch, is_merged)?;
         if !lacking.faults.is_empty() {
             return Ok((id, Err(lacking)));
         }
@@ -277,7 +283,7 @@ impl Engine<'_> {
         let checks = check_all(&mut self.context, &tasks, &mut self.required);
         // A kill in between leaves proven work merged, and no completed work unmerged.
         self.keep_merge()?;
-        let (last, mut done) = complete_with_parts(&mut self.context, checks)?;
+        let (last, mut done) = complete_with_parts(&mut self.context, checks, is_merged)?;
         if let (true, Err(lacking)) = (last != id, &mut done) {
             for fault in &mut lacking.faults {
                 *fault = parts::part_fault(last, fault);
@@ -286,10 +292,17 @@ impl Engine<'_> {
         Ok((id, done))
     }
 
-    /// Looks at what a task lacks in the workspace, after its commands have run there.
-    pub(super) fn prove_at_home(&mut self, id: TaskId, epoch: Option<u32>) -> Result<Lacking> {
+    /// Looks at what a task lacks in the workspace, after its commands have run there. `counts_words` is that of
+    /// [`complete_with_parts`].
+    pub(super) fn prove_at_home(
+        &mut self,
+        id: TaskId,
+        epoch: Option<u32>,
+        counts_words: bool,
+    ) -> Result<Lacking> {
         let check = |engine: &mut Self| -> Lacking {
-            let found = lacking(&mut engine.context, id, epoch, &mut engine.required);
+            let (task, required) = ((id, epoch), &mut engine.required);
+            let found = lacking(&mut engine.context, task, counts_words, required);
             found.unwrap_or_else(Lacking::from)
         };
         let lacking = check(self);

@@ -119,7 +119,7 @@ impl Engine<'_> {
         let (task, epoch) = (self.tasks[step], self.slots[step].epoch);
         let mut lacking = match self.slots[step].tree.clone() {
             Some(tree) => self.lacking_in(&tree, task, epoch)?,
-            None => lacking(&mut self.context, task, epoch, &mut self.required)?,
+            None => lacking(&mut self.context, (task, epoch), false, &mut self.required)?,
         };
         lacking.faults.extend(self.objections(step));
         Ok(lacking)

@@ -8,7 +8,7 @@ use super::engine::Engine;
 use crate::claim::{Claim, Lease};
 use crate::error::{Code, Error, Result};
 use crate::id::TaskId;
-use crate::ops::complete::{Lacking, rests_on_agent};
+use crate::ops::complete::Lacking;
 use crate::ops::tasks::reviewing_run;
 use crate::ops::{Context, claims};
 
@@ -18,12 +18,11 @@ impl Engine<'_> {
     pub(super) fn prove_parts(&mut self, parts: &[Claim]) -> Result<Option<Lacking>> {
         let mut faults = Vec::new();
         for Claim { task, epoch, .. } in parts {
-            let lacking = self.prove_at_home(*task, Some(*epoch))?;
+            let lacking = self.prove_at_home(*task, Some(*epoch), true)?;
             if lacking.is_cut_short() {
                 return Ok(Some(lacking));
             }
-            let counts = |fault: &&Error| lacking.has_open_criteria || !rests_on_agent(fault);
-            if let Some(fault) = lacking.faults.iter().find(counts) {
+            if let Some(fault) = lacking.faults.first() {
                 claims::release(&mut self.context, *task, Some(*epoch), false)?;
                 faults.push(part_fault(*task, fault));
             }

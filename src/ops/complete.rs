@@ -107,8 +107,6 @@ pub(crate) struct Lacking {
     pub(crate) entry: Option<Status>,
     /// Who completed it by force, where it is done anyway.
     pub(crate) forced: Option<Box<Forced>>,
-    /// Whether a criterion does not hold that its command, or somebody else than the caller, has to show.
-    pub(crate) has_open_criteria: bool,
 }
 
 impl Lacking {
@@ -145,7 +143,6 @@ impl From<Found> for Lacking {
             faults: found.faults,
             entry: found.entry,
             forced: found.forced.map(Box::new),
-            has_open_criteria: found.has_open_criteria,
         }
     }
 }
@@ -202,14 +199,24 @@ pub(crate) fn complete_checked(context: &mut Context, checks: Checks) -> Result<
 }
 
 /// Completes a task, the last, and before it the parts that its agent left under review: all in one transaction, or
-/// none. What the run cannot show itself of a part, because only the agent chose by what, counts by its word.
-pub(crate) fn complete_with_parts(context: &mut Context, checks: Checks) -> Result<Completion> {
+/// none. What the run cannot show itself of a part, or of a task that was verified in its worktree and is merged,
+/// because only the agent chose by what, counts by its word.
+pub(crate) fn complete_with_parts(
+    context: &mut Context,
+    checks: Checks,
+    is_merged: bool,
+) -> Result<Completion> {
     context.write_if(|transaction| {
         let mut checks = checks.0.into_iter().peekable();
         while let Some((id, check)) = checks.next() {
             let is_part = checks.peek().is_some();
+            let counts_words = is_part || is_merged;
             let done = match check {
-                Ok(check) => Check { is_part, ..check }.complete(transaction, id),
+                Ok(check) => Check {
+                    counts_words,
+                    ..check
+                }
+                .complete(transaction, id),
                 Err(error) => Err(error.into()),
             };
             if !is_part || done.is_err() {
@@ -241,13 +248,17 @@ fn look<'a>(workspace: &Workspace, checks: impl Iterator<Item = &'a mut Check>) 
     }
 }
 
+/// Looks at what a task lacks. `counts_words` is that of [`complete_with_parts`].
 pub(crate) fn lacking(
     context: &mut Context,
-    id: TaskId,
-    epoch: Option<u32>,
+    (id, epoch): (TaskId, Option<u32>),
+    counts_words: bool,
     required: &mut Required,
 ) -> Result<Lacking> {
-    let check = Check::of(context, id, epoch, false, required)?;
+    let check = Check {
+        counts_words,
+        ..Check::of(context, id, epoch, false, required)?
+    };
     context.read(|transaction| {
         let task = require(transaction, id)?;
         check.found(transaction, &task).map(Lacking::from)
@@ -267,8 +278,8 @@ struct Check {
     unmerged: Option<Unmerged>,
     caller: Caller,
     force: bool,
-    /// Whether it is a part that an agent of the run finished.
-    is_part: bool,
+    /// Whether what only the agent chose to show its work by counts, although files changed since.
+    counts_words: bool,
     trust: Trust,
     /// The criteria that count, where a run claimed the task.
     criteria: Option<Vec<String>>,
@@ -286,7 +297,6 @@ struct Found {
     entry: Option<Status>,
     /// Who completed it by force, where it is done.
     forced: Option<Forced>,
-    has_open_criteria: bool,
 }
 
 impl Check {
@@ -317,7 +327,7 @@ impl Check {
             workspace,
             caller,
             force,
-            is_part: false,
+            counts_words: false,
             trust: Trust::new(&context.surroundings, &context.workspace),
             criteria: context.surroundings.assignment.criteria.get(&id).cloned(),
         })
@@ -335,8 +345,7 @@ impl Check {
         let is_shown = task.status == TaskStatus::Done && !is_unearned(transaction, id)?;
         // Under the claim of a run the work is verified even if the task is done.
         if !is_shown || self.caller.epoch.is_some() {
-            let mut there = self.found(transaction, &task)?;
-            (there.faults).retain(|fault| !(self.is_part && rests_on_agent(fault)));
+            let there = self.found(transaction, &task)?;
             if !there.faults.is_empty() {
                 return Err(there.into());
             }
@@ -361,10 +370,14 @@ impl Check {
         let (seen, is_run) = (self.seen.clone(), self.criteria.is_some());
         let standing = standing(&self.workspace, judged, gates.clone(), seen, is_run);
         let warnings = Vec::from_iter(standing.unknown());
-        let lacks = lacks(&gates, &standing, &task.acceptance).into_iter();
-        let lacks = lacks.map(|(_, error)| gates::through_trust(error, &standing, &self.trust));
+        let by_word =
+            self.counts_words && !standing.has_open_commands(&self.caller.name, &self.trust);
+        let mut lacks = lacks(&gates, &standing, &task.acceptance);
+        lacks.retain(|(_, error)| !(by_word && error.code == Code::EvidenceStale));
+        let lacks = lacks
+            .into_iter()
+            .map(|(_, error)| gates::through_trust(error, &standing, &self.trust));
         let forced = gates.forced.filter(|_| task.status == TaskStatus::Done);
-        let has_open_criteria = standing.has_open_criteria(&self.caller.name);
         let Some(record) = transaction.latest_spawn(task.id)? else {
             return Ok(Found {
                 faults: lacks.collect(),
@@ -372,7 +385,6 @@ impl Check {
                 spawn: None,
                 entry: None,
                 forced,
-                has_open_criteria,
             });
         };
         let verdict = match &self.left {
@@ -392,7 +404,6 @@ impl Check {
             spawn: Some(record),
             entry,
             forced,
-            has_open_criteria,
         })
     }
 
@@ -447,11 +458,6 @@ impl Check {
             .map(|reason| format!("completed by force: {reason}"));
         Ok(found.warnings.into_iter().chain(forced).collect())
     }
-}
-
-/// Returns whether a fault concerns only gates that an agent has shown, where all criteria hold.
-pub(crate) fn rests_on_agent(fault: &Error) -> bool {
-    fault.code == Code::EvidenceStale
 }
 
 /// Returns true if a task is closed by [`complete`] alone, because it has to be shown first that it is done.

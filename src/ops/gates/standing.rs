@@ -182,18 +182,19 @@ impl TaskGates {
         record.map_or_else(Vec::new, |record| Item::gate(self.task_id, gate, record))
     }
 
-    /// Returns whether a criterion does not hold: by its command, or by the word of somebody other than the caller.
-    pub(in crate::ops) fn has_open_criteria(&self, caller: &str) -> bool {
-        self.criteria.iter().any(|one| {
-            let record = one.record.as_ref();
-            match one.command {
-                Some(_) => one.state != CriterionState::Proven,
-                None => {
-                    one.state == CriterionState::Stale
-                        && record.is_none_or(|record| record.by != caller)
-                }
-            }
-        })
+    /// Returns whether something does not hold that a trusted command of a gate, the command of a criterion, or
+    /// somebody other than the caller has to show.
+    pub(in crate::ops) fn has_open_commands(&self, caller: &str, trust: &Trust) -> bool {
+        let is_open = |one: &CriterionStanding| match (&one.command, &one.record) {
+            (Some(_), _) => one.state != CriterionState::Proven,
+            (None, Some(record)) => one.state == CriterionState::Stale && record.by != caller,
+            (None, None) => false,
+        };
+        let is_command = |gate: &Gate| {
+            let commands = self.commands(*gate);
+            !commands.is_empty() && commands.iter().all(|item| trust.is_trusted(item))
+        };
+        self.criteria.iter().any(is_open) || self.stale.iter().any(is_command)
     }
 
     /// Names the gates that are stale; where all is proven, those whose commands are trusted, and stale ones without.

@@ -263,6 +263,45 @@ fn a_run_is_not_resumed_after_settings_of_git_changed() {
     }
 }
 
+/// Has the agents of T1 and T2 write the files a and b, both before either is merged.
+fn beside_another(workspace: &TestWorkspace) -> String {
+    let shared = workspace.path("..").display().to_string();
+    format!(
+        "case $CLEO_TASK_ID in T1) f=a; o=b ;; *) f=b; o=a ;; esac
+: >$f; : >{shared}/$f.made
+until [ -e {shared}/$o.made ]; do sleep 0.01; done"
+    )
+}
+
+#[test]
+fn what_only_agents_show_counts_beside_work_that_was_merged_meanwhile() {
+    for shown in ["--note made", "--run \"test -e $f\"", "--file $f"] {
+        let workspace = repository();
+        for task in ["T1", "T2"] {
+            workspace.ok(&format!("update {task} --require-gate implemented"));
+        }
+        let script = beside_another(&workspace)
+            + &format!("\ncleo verify $CLEO_TASK_ID --gate implemented {shown} >/dev/null");
+        let (exit, result) = run(&workspace, "T1 T2 --jobs 2", &script);
+        assert_eq!(exit, 0, "{shown}: {result}");
+    }
+}
+
+#[test]
+fn gates_of_the_user_are_shown_beside_work_that_was_merged_meanwhile() {
+    let workspace = repository();
+    let gate = "--gate implemented --run 'sh -c \"! test -e a || ! test -e b\"'";
+    for task in ["T1", "T2"] {
+        workspace.ok(&format!("update {task} --require-gate implemented"));
+        workspace.ok(&format!("verify {task} {gate}"));
+    }
+    let script =
+        beside_another(&workspace) + &format!("\ncleo verify $CLEO_TASK_ID {gate} >/dev/null");
+    let (exit, result) = run(&workspace, "T1 T2 --jobs 2", &script);
+    assert_eq!(exit, 81, "{result}");
+    assert_eq!(result["summary"]["done"], 1, "{result}");
+}
+
 #[test]
 fn work_of_others_that_was_merged_meanwhile_is_proven_with() {
     let workspace = repository();
@@ -272,13 +311,7 @@ fn work_of_others_that_was_merged_meanwhile_is_proven_with() {
             "update {task} --file {file} --acceptance '{criterion}'"
         ));
     }
-    // Both agents work before either is merged.
-    let shared = workspace.path("..").display().to_string();
-    let script = format!(
-        "case $CLEO_TASK_ID in T1) f=a; o=b ;; *) f=b; o=a ;; esac
-: >$f; : >{shared}/$f.made
-until [ -e {shared}/$o.made ]; do sleep 0.01; done"
-    );
+    let script = beside_another(&workspace);
     let (exit, result) = run(&workspace, "T1 T2 --jobs 2", &script);
     assert_eq!(exit, 81, "{result}");
     let there = ["a", "b"].map(|name| workspace.path(name).exists());
