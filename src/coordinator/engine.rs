@@ -342,26 +342,26 @@ impl<'a> Engine<'a> {
                 .into_iter()
                 .try_for_each(|deed| self.perform_in_turn(deed))
                 .map(|()| Vec::new()),
-            None => self.hand_on(&handing),
+            None => self.hand_on(handing),
         }
     }
 
-    fn hand_on(&mut self, handing: &[Deed]) -> Result<Vec<Deed>> {
+    fn hand_on(&mut self, handing: Vec<Deed>) -> Result<Vec<Deed>> {
         if handing.is_empty() {
             return Ok(Vec::new());
         }
-        let checks = self.checks(handing)?;
+        let checks = self.checks(&handing)?;
         self.complete(checks)?;
         let facts = std::mem::take(&mut self.facts);
         let next = self.machine.turn(self.begun.elapsed(), facts);
-        // What failed is given back first: others may wait for its files.
         let has_failed = next.iter().any(|deed| matches!(deed, Deed::Fail(..)));
-        let is_claim = |deed: &Deed| matches!(deed, Deed::Claim(_)) && !has_failed;
-        let (claims, next): (Vec<Deed>, Vec<Deed>) = next.into_iter().partition(is_claim);
-        for deed in handing.iter().chain(&claims) {
-            if let Deed::Claim(steps) = deed {
-                self.claim(steps)?;
-            }
+        let is_claim = |deed: &Deed| matches!(deed, Deed::Claim(_));
+        let due = handing.into_iter().filter(is_claim).chain(next);
+        let (claims, mut next): (Vec<Deed>, Vec<Deed>) = due.partition(is_claim);
+        // What failed is given back first: others may wait for its files.
+        match has_failed {
+            true => next.extend(claims),
+            false => (claims.into_iter()).try_for_each(|claim| self.perform(claim))?,
         }
         Ok(next)
     }

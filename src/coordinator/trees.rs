@@ -156,12 +156,12 @@ impl Trees {
     fn make(&self, tree: &Tree, from: &str, options: &[&str]) -> Result<()> {
         create_private_folder(&self.folder).map_err(|cause| unwritable(&self.folder, cause))?;
         let path = tree.top.as_os_str();
-        let words = ["worktree", "add", "--quiet", "-B", &tree.branch].map(OsStr::new);
+        // What is checked out there is read from the record later.
+        let recorded = ["-c", "core.logAllRefUpdates=true"];
+        let words = ["worktree", "add", "--quiet", "-B", &tree.branch];
+        let words = recorded.into_iter().chain(words).map(OsStr::new);
         let options = options.iter().map(OsStr::new);
-        let words = words
-            .into_iter()
-            .chain(options)
-            .chain([path, OsStr::new(from)]);
+        let words = words.chain(options).chain([path, OsStr::new(from)]);
         self.change(&self.top, words).map(drop)
     }
 

@@ -653,19 +653,23 @@ fn what_waits_for_a_failed_task_is_not_begun_and_the_rest_is() {
 
 #[test]
 fn tasks_that_wait_for_the_files_of_a_failed_one_begin() {
-    let workspace = TestWorkspace::new();
-    for title in ["One", "Two", "Three"] {
-        workspace.ok(&format!("add {title} --file shared.txt"));
+    // The second try often ends at the moment at which the others are looked at again.
+    for repairs in ["0", "1"] {
+        let workspace = TestWorkspace::new();
+        for title in ["One", "Two", "Three"] {
+            workspace.ok(&format!("add {title} --file shared.txt"));
+        }
+        let how =
+            "sh -c 'case $CLEO_TASK_ID in T1) how=lies;; *) how=works;; esac; exec sh $0 $how'";
+        let command = format!("{how} {AGENT}");
+        let line = format!("run T1 T2 T3 --repair {repairs} --jobs 3 --command");
+        let words = line.split(' ').chain([command.as_str()]);
+        let words: Vec<&str> = words.collect();
+        let reply = workspace.finish(workspace.command(&words), "");
+        let result = &document(&reply)["result"];
+        let states = ["T1", "T2", "T3"].map(|id| task(result, id)["state"].clone());
+        assert_eq!(states, ["failed", "done", "done"], "{reply}");
     }
-    let how = "sh -c 'case $CLEO_TASK_ID in T1) how=lies;; *) how=works;; esac; exec sh $0 $how'";
-    let command = format!("{how} {AGENT}");
-    let line = "run T1 T2 T3 --repair 0 --jobs 3 --command";
-    let words = line.split(' ').chain([command.as_str()]);
-    let words: Vec<&str> = words.collect();
-    let reply = workspace.finish(workspace.command(&words), "");
-    let result = &document(&reply)["result"];
-    let states = ["T1", "T2", "T3"].map(|id| task(result, id)["state"].clone());
-    assert_eq!(states, ["failed", "done", "done"], "{reply}");
 }
 
 #[test]

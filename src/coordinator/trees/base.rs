@@ -134,6 +134,7 @@ impl Trees {
         Ok(Error::new(Code::CheckoutChanged, message).fix(fix))
     }
 
+    /// Finds another worktree of the branch. Those of runs, where agents may have gone to it, leave it.
     pub(super) fn other_checkout(&self, head: &Base) -> Result<Option<String>> {
         if head.branch.is_none() {
             return Ok(None);
@@ -152,7 +153,10 @@ impl Trees {
         let mut others = places
             .map(Path::new)
             .filter(|place| *place != self.top && Some(*place) != git_folder);
-        Ok(others.next().map(|place| place.display().to_string()))
+        others.try_fold(None, |found, place| match self.detach_from_base(place)? {
+            true => Ok(found),
+            false => Ok(found.or(Some(place.display().to_string()))),
+        })
     }
 
     pub(super) fn target(&self) -> Result<String> {

@@ -35,7 +35,7 @@ impl Trees {
         self.require_settled(tree)?;
         self.require_finished(tree)?;
         self.require_conversion(&tree.top)?;
-        self.leave_other_branch(tree)?;
+        self.settle_head(tree)?;
         self.stage(tree)?;
         let staged = ["diff", "--cached", "--quiet", "--no-ext-diff"];
         let staged = staged.into_iter().chain(["--ignore-submodules=none"]);
@@ -175,40 +175,57 @@ impl Trees {
         Err(Error::new(Code::FileUnreadable, message).fix(repair))
     }
 
-    /// Refuses a HEAD that leads to the branch of another worktree, and a branch that leads to another one.
+    /// Refuses a branch that an agent has led to another one, which a commit would move.
     fn require_branch(&self, tree: &Tree) -> Result<()> {
         let own = format!("refs/heads/{}", tree.branch);
-        let target = self.git(&tree.top, ["symbolic-ref", "--quiet", &own])?;
-        let other = match (target, self.other_branch(tree)?) {
-            (Ok(target), _) => Some(target.trim().to_string()),
-            (_, Some(branch)) => {
-                let worktrees = self.listed(&self.top, ["worktree", "list", "--porcelain"])?;
-                let line = format!("branch {branch}");
-                let users = worktrees.lines().filter(|it| **it == line).count();
-                Some(branch).filter(|_| users > 1)
-            }
-            _ => None,
-        };
-        let Some(other) = other else { return Ok(()) };
-        let place = tree.place();
-        let message = format!("{place} commits to {other}, which is not its own");
-        let look = format!("git -C {} branch", quote(&place));
-        Err(Error::new(Code::InputInvalid, message).fix(look))
-    }
-
-    /// Detaches a HEAD that an agent has led to another branch: a commit would move that.
-    fn leave_other_branch(&self, tree: &Tree) -> Result<()> {
-        if self.other_branch(tree)?.is_some() {
-            let head = self.done(&tree.top, ["rev-parse", "--verify", "HEAD^{commit}"])?;
-            self.change(&tree.top, ["update-ref", "--no-deref", "HEAD", head.trim()])?;
+        match self.git(&tree.top, ["symbolic-ref", "--quiet", &own])? {
+            Ok(other) => Err(not_own(tree, other.trim())),
+            Err(_) => Ok(()),
         }
-        Ok(())
     }
 
-    fn other_branch(&self, tree: &Tree) -> Result<Option<String>> {
-        let head = self.git(&tree.top, ["symbolic-ref", "--quiet", "HEAD"])?;
-        let branch = head.ok().map(|branch| branch.trim().to_string());
-        Ok(branch.filter(|branch| *branch != format!("refs/heads/{}", tree.branch)))
+    /// Detaches a HEAD that an agent has led to another branch, which a commit would move, or whose branch was moved
+    /// elsewhere.
+    fn settle_head(&self, tree: &Tree) -> Result<()> {
+        let head = self.done(&tree.top, ["rev-parse", "--verify", "HEAD^{commit}"])?;
+        let branch = self.git(&tree.top, ["symbolic-ref", "--quiet", "HEAD"])?;
+        let own = format!("refs/heads/{}\n", tree.branch);
+        let other = branch.ok().filter(|branch| *branch != own);
+        match (other, self.checked_out(&tree.top)?) {
+            (None, None) => Ok(()),
+            (None, Some(commit)) if commit == head.trim() => Ok(()),
+            (_, Some(commit)) => self.detach(&tree.top, &commit),
+            (Some(other), None) => Err(not_own(tree, other.trim())),
+        }
+    }
+
+    /// Returns the commit that git last checked out or made in a worktree, by which its index goes: the branch there
+    /// may have been moved elsewhere since. None where git kept no record.
+    fn checked_out(&self, top: &Path) -> Result<Option<String>> {
+        let words = [
+            "reflog",
+            "show",
+            "--max-count=1",
+            "--format=%H",
+            "HEAD",
+            "--",
+        ];
+        let commit = self.git(top, words)?.unwrap_or_default();
+        Ok(Some(commit.trim().to_string()).filter(|commit| !commit.is_empty()))
+    }
+
+    fn detach(&self, top: &Path, commit: &str) -> Result<()> {
+        let words = ["update-ref", "--no-deref", "HEAD", commit];
+        self.change(top, words).map(drop)
+    }
+
+    /// Detaches a worktree of a run from the branch of the workspace, which merges move. False where it is none.
+    pub(super) fn detach_from_base(&self, top: &Path) -> Result<bool> {
+        let runs = self.top.join(&self.inside).join(".cleo/runs");
+        match self.checked_out(top)?.filter(|_| top.starts_with(runs)) {
+            Some(commit) => self.detach(top, &commit).map(|()| true),
+            None => Ok(false),
+        }
     }
 
     fn gather(&self, tree: &Tree) -> Result<()> {
@@ -367,6 +384,13 @@ impl Trees {
         let is_it = |line: &str| line.split_once(' ').is_some_and(|(_, named)| named == path);
         Ok(named.lines().any(is_it))
     }
+}
+
+fn not_own(tree: &Tree, other: &str) -> Error {
+    let place = tree.place();
+    let message = format!("{place} commits to {other}, which is not its own");
+    let look = format!("git -C {} branch", quote(&place));
+    Error::new(Code::InputInvalid, message).fix(look)
 }
 
 fn too_many(tree: &Tree) -> Error {

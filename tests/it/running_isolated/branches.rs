@@ -96,7 +96,6 @@ fn work_is_merged_into_nothing_but_the_branch_of_its_run() {
 #[test]
 fn work_is_committed_to_no_branch_of_another_worktree() {
     for forged in [
-        "echo ref: refs/heads/main >.git/worktrees/T1-1/HEAD",
         "echo gitdir: $CLEO_ROOT/.git >$CLEO_WORKTREE/.git",
         "git symbolic-ref refs/heads/$(git -C $CLEO_WORKTREE branch --show-current) refs/heads/main",
     ] {
@@ -115,14 +114,36 @@ fn work_is_committed_to_no_branch_of_another_worktree() {
 
 #[test]
 fn agent_that_switches_to_another_branch_does_not_move_it() {
-    let workspace = repository();
-    git(&workspace, "branch other");
-    let before = git(&workspace, "rev-parse other");
-    let how = meanwhile("git -C $CLEO_WORKTREE switch --quiet other");
-    let (exit, result) = carried_out(&workspace, &alone(&how));
-    assert_eq!(exit, 0, "{result}");
-    assert_eq!(git(&workspace, "rev-parse other"), before);
-    assert_eq!(git(&workspace, "show main:T1.txt"), "T1\n");
+    for switch in [
+        "switch --quiet other",
+        "switch --quiet --ignore-other-worktrees main",
+        "symbolic-ref HEAD refs/heads/main",
+    ] {
+        let workspace = repository();
+        git(&workspace, "branch other");
+        let before = git(&workspace, "rev-parse other main");
+        let how = meanwhile(&format!("git -C $CLEO_WORKTREE {switch}"));
+        let (exit, result) = carried_out(&workspace, &words(&how));
+        assert_eq!(exit, 0, "{switch}: {result}");
+        assert_eq!(git(&workspace, "rev-parse other main^^"), before);
+        assert_eq!(git(&workspace, "show main:T1.txt main:T2.txt"), "T1\nT2\n");
+        is_clean(&workspace);
+    }
+}
+
+#[test]
+fn work_of_others_on_a_branch_that_an_agent_switched_to_stays() {
+    for switch in ["switch --quiet other", "symbolic-ref HEAD refs/heads/other"] {
+        let workspace = repository();
+        git(&workspace, "branch other");
+        let how = meanwhile(&format!(
+            "git -C $CLEO_WORKTREE {switch} && echo mine >mine && git add mine \
+             && git {COMMIT} mine && git update-ref refs/heads/other main"
+        ));
+        let (exit, result) = carried_out(&workspace, &alone(&how));
+        assert_eq!(exit, 0, "{switch}: {result}");
+        assert_eq!(git(&workspace, "show main:T1.txt main:mine"), "T1\nmine\n");
+    }
 }
 
 #[test]
