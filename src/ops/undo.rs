@@ -2,14 +2,13 @@
 //! task. All of it or nothing, as an operation of its own, which can be undone in turn.
 
 use std::collections::BTreeSet;
-use std::fmt::Display;
 
 use clap::Args;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 
-use super::claims::Caller;
+use super::claims::{Caller, check_holder};
 use super::complete::needs_proof;
 use super::log::{Entry, describe, entry, require_operation};
 use super::tasks::{check_graph, refuse_open_parts};
@@ -21,22 +20,20 @@ use crate::store::{Change, Operation, Removed, Transaction};
 use crate::task::fields::deserialize_given;
 use crate::task::{Status, Task};
 
-/// How many changes and warnings a reply holds.
+/// How many changes a reply holds.
 const SHOWN: usize = 100;
 
 // A doc comment would become the help of the command.
-#[cfg_attr(
-    feature = "schemas",
-    derive(schemars::JsonSchema),
-    schemars(rename = "UndoRequest")
-)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schemas", schemars(rename = "UndoRequest"))]
 #[derive(Args, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 #[command(after_help = "\
 Without a number: your own latest operation (that of CLEO_AGENT) that can be undone and is neither
 an undo nor undone; claims and spawns since are passed over. Name anybody else's by its number.
-Only tasks and their links are undone, never claims, gates, sessions, phases and runs, and nothing
-by an agent of a run. If a later operation changed one of the tasks, undo names it and changes nothing.
+Tasks, their links and the gates that they need are undone, never claims, proofs, sessions and runs,
+and nothing by an agent of a run.
+If a later operation changed one of the tasks, undo names it and changes nothing.
 
 Examples:
   cleo undo --dry-run
@@ -80,18 +77,17 @@ pub(crate) fn undo(context: &mut Context, request: Request) -> Result<Undone> {
         let message = "an agent of a run undoes nothing: the run may have judged it";
         return Err(Error::new(Code::StatusRefused, message).fix("cleo log"));
     }
-    let name = &caller.name;
     context.write_if(|transaction| {
-        let found = match request.operation {
-            Some(number) => Some(require_operation(transaction, number)?),
-            None => transaction.latest_undoable(name)?,
+        let operation = match request.operation {
+            Some(number) => require_operation(transaction, number)?,
+            None => transaction.latest_undoable(&caller.name)?.ok_or_else(|| {
+                let name = &caller.name;
+                let message = format!(
+                    "{name} has done nothing that can be undone; name what others did by its number"
+                );
+                Error::new(Code::NothingToUndo, message).fix("cleo log")
+            })?,
         };
-        let operation = found.ok_or_else(|| {
-            let message = format!(
-                "{name} has done nothing that can be undone; name what others did by its number"
-            );
-            Error::new(Code::NothingToUndo, message).fix("cleo log")
-        })?;
         let number = operation.number;
         let own = transaction.undoing(number)?;
         revert(transaction, caller, &operation).map_err(|refused| Error {
@@ -113,48 +109,37 @@ pub(crate) fn undo(context: &mut Context, request: Request) -> Result<Undone> {
     })
 }
 
-/// Reads the changes of an operation to tasks. Refuses one that is undone, damaged in part, took or ended a claim,
-/// changed the gates that a task needs, or changed no task.
-fn read_changes(transaction: &dyn Transaction, operation: &Operation) -> Result<Vec<Change>> {
-    if let Some(undo) = operation.undone_by {
-        let message = format!("operation {undo} has already undone it");
-        let error = Error::new(Code::NothingToUndo, message);
-        return Err(error.or("redo it", format!("cleo undo {undo}")));
-    }
-    let changes = transaction.changes_of(operation.number, u32::MAX)?;
-    if changes.len() as u64 != operation.changes {
-        return Err(Error::new(Code::RowDamaged, "a change of it is damaged").fix("cleo doctor"));
-    }
-    let (changes, others): (Vec<Change>, Vec<Change>) = changes
-        .into_iter()
-        .map(|one| one.change)
-        .partition(|one| UNDOABLE.contains(&one.kind.as_str()));
-    let is_fixed = |one: &&Change| {
-        let kind = one.kind.as_str();
-        changes.is_empty() || kind == REQUIRED_GATES || CLAIMS.contains(&kind)
-    };
-    match others.iter().find(is_fixed).map(describe) {
-        Some(fixed) => {
-            let only = "only changes of tasks are undone, no claims, gates, sessions or phases";
-            Err(Error::new(Code::NothingToUndo, format!("{fixed}; {only}")))
-        }
-        None => Ok(changes),
-    }
-}
-
 /// Reverts the changes that an operation made to tasks, the last first.
 fn revert(transaction: &mut dyn Transaction, caller: &Caller, operation: &Operation) -> Result<()> {
     let changes = read_changes(transaction, operation)?;
     let tasks: BTreeSet<TaskId> = changes.iter().filter_map(|one| one.task).collect();
     for id in &tasks {
-        refuse_changed(transaction, *id, operation.number)?;
+        if let Some(later) = transaction.latest_change(*id, operation.number)? {
+            let (number, command, by) = (later.number, &later.command, &later.by);
+            let message = format!("{id} was changed by operation {number} ({command}, by {by})");
+            let error = conflict(message, format!("cleo log --operation {number}"));
+            // One that took a claim cannot be undone either.
+            return Err(match read_changes(transaction, &later) {
+                Ok(_) => error.or("undo that first", format!("cleo undo {number}")),
+                Err(_) => error,
+            });
+        }
     }
+    let in_conflict = |error| Error {
+        code: Code::UndoConflict,
+        ..error
+    };
     let mut done_again = Vec::new();
     for change in changes.iter().rev() {
         let (id, detail): (TaskId, _) = (read(&json!(change.task))?, &change.detail);
         match change.kind.as_str() {
             LINKED => drop(transaction.unlink(&read(detail)?)?),
             UNLINKED => drop(transaction.link(&read(detail)?)?),
+            REQUIRED_GATES => {
+                let mut gates = transaction.gates(id)?;
+                gates.required = read(&detail["from"])?;
+                transaction.put_gates(id, &gates)?;
+            }
             DELETED => {
                 let removed: Removed = read(detail)?;
                 refuse_taken_names(transaction, &removed.task)?;
@@ -162,11 +147,12 @@ fn revert(transaction: &mut dyn Transaction, caller: &Caller, operation: &Operat
             }
             CHANGED => {
                 let after = require(transaction, id)?;
-                let mut before = read_before(&after, &read(detail)?)?;
+                let mut before = read_before(&after, detail)?;
                 before.touch(&caller.now);
                 refuse_taken_names(transaction, &before)?;
                 if before.status != after.status {
-                    refuse_held(transaction, id, &caller.name)?;
+                    check_holder(transaction, &after, caller, false, "undo")
+                        .map_err(in_conflict)?;
                     done_again.extend((before.status == Status::Done).then_some(id));
                 }
                 transaction.put(&before)?;
@@ -174,46 +160,63 @@ fn revert(transaction: &mut dyn Transaction, caller: &Caller, operation: &Operat
             _ => {
                 let users = [transaction.dependents(id)?, transaction.children(id)?].concat();
                 if let Some(user) = users.iter().find(|user| !tasks.contains(user)) {
-                    return Err(conflict(&format!("{user} uses {id}"), *user));
+                    return Err(conflict(
+                        format!("{user} uses {id}"),
+                        format!("cleo show {user}"),
+                    ));
                 }
-                refuse_held(transaction, id, &caller.name)?;
+                check_holder(
+                    transaction,
+                    &require(transaction, id)?,
+                    caller,
+                    false,
+                    "undo",
+                )?;
                 transaction.delete(id)?;
             }
         }
     }
-    let in_conflict = |error| Error {
-        code: Code::UndoConflict,
-        ..error
-    };
     check_graph(transaction, &tasks).map_err(in_conflict)?;
     for id in done_again {
         refuse_open_parts(transaction, id, None).map_err(in_conflict)?;
         // Files may have changed since it was proven.
         if needs_proof(transaction, &require(transaction, id)?)? {
-            let error = conflict(&format!("{id} has to be verified to be done again"), id);
-            return Err(error.fix(format!("cleo complete {id}")));
+            let message = format!("{id} has to be verified to be done again");
+            return Err(conflict(message, format!("cleo complete {id}")));
         }
     }
     Ok(())
 }
 
-fn conflict(message: &str, look_at: TaskId) -> Error {
-    Error::new(Code::UndoConflict, message).fix(format!("cleo show {look_at}"))
-}
-
-/// Refuses to move or remove a task that another one works on.
-fn refuse_held(transaction: &dyn Transaction, id: TaskId, caller: &str) -> Result<()> {
-    let holder = transaction.claim(id)?.and_then(|claim| claim.holder);
-    match holder.filter(|holder| holder != caller) {
-        Some(holder) => Err(conflict(&format!("{id} is claimed by {holder}"), id)),
-        None => Ok(()),
+/// Reads the changes of an operation to tasks. Refuses one that is undone, damaged in part, took or ended a claim, or
+/// changed no task.
+fn read_changes(transaction: &dyn Transaction, operation: &Operation) -> Result<Vec<Change>> {
+    if let Some(undo) = operation.undone_by {
+        let error = Error::new(
+            Code::NothingToUndo,
+            format!("operation {undo} has already undone it"),
+        );
+        return Err(error.or("redo it", format!("cleo undo {undo}")));
     }
+    let changes = transaction.changes_of(operation.number, u32::MAX)?;
+    if changes.len() as u64 != operation.changes {
+        return Err(Error::new(Code::RowDamaged, "a change of it is damaged").fix("cleo doctor"));
+    }
+    let changes = changes.into_iter().map(|one| one.change);
+    let (changes, others): (Vec<Change>, Vec<Change>) =
+        changes.partition(|one| UNDOABLE.contains(&one.kind.as_str()));
+    let is_fixed = |one: &&Change| changes.is_empty() || CLAIMS.contains(&one.kind.as_str());
+    let Some(fixed) = others.iter().find(is_fixed).map(describe) else {
+        return Ok(changes);
+    };
+    let only = "only changes of tasks are undone, no claims, gates, sessions or phases";
+    Err(Error::new(Code::NothingToUndo, format!("{fixed}; {only}")))
 }
 
 /// Returns the row of a task before a change.
-fn read_before(after: &Task, changed: &Map<String, Value>) -> Result<Task> {
+fn read_before(after: &Task, changed: &Value) -> Result<Task> {
     let mut row = json!(after);
-    for (field, step) in changed {
+    for (field, step) in changed.as_object().into_iter().flatten() {
         match (step["added"].as_array(), row[field].as_array_mut()) {
             // Of a list that grew, the log holds the new part only. The removal of a task has taken it from there.
             (Some(added), Some(list)) => {
@@ -226,50 +229,32 @@ fn read_before(after: &Task, changed: &Map<String, Value>) -> Result<Task> {
     }
     let before: Task = read(&row)?;
     let is_whole = before.archived_at.is_none() || before.is_closed();
-    if (before.id, &before.uid) != (after.id, &after.uid) || !is_whole {
-        return Err(damaged(&format!("{} was never like that", after.id)));
+    match (before.id, &before.uid) == (after.id, &after.uid) && is_whole {
+        true => Ok(before),
+        false => Err(damaged(format!("{} was never like that", after.id))),
     }
-    Ok(before)
 }
 
 /// Refuses a row whose uid or key another task was given since.
 fn refuse_taken_names(transaction: &dyn Transaction, row: &Task) -> Result<()> {
-    let by_uid = transaction.task_by_uid(&row.uid)?;
     let by_key = transaction.task_by_key(row.key.as_deref().unwrap_or_default())?;
-    match by_uid
-        .into_iter()
-        .chain(by_key)
-        .find(|other| *other != row.id)
-    {
-        Some(other) => Err(conflict(
-            &format!("{other} has the uid or key of {}", row.id),
-            other,
-        )),
-        None => Ok(()),
-    }
-}
-
-/// Refuses a task that was changed since an operation, and names what changed it.
-fn refuse_changed(transaction: &dyn Transaction, id: TaskId, since: u64) -> Result<()> {
-    let Some(later) = transaction.latest_change(id, since)? else {
+    let mut owners = transaction.task_by_uid(&row.uid)?.into_iter().chain(by_key);
+    let Some(other) = owners.find(|owner| *owner != row.id) else {
         return Ok(());
     };
-    let (number, command, by) = (later.number, &later.command, &later.by);
-    let message = format!("{id} was changed by operation {number} ({command}, by {by})");
-    let error = conflict(&message, id).fix(format!("cleo log --operation {number}"));
-    // One that took a claim cannot be undone either.
-    if read_changes(transaction, &later).is_err() {
-        return Err(error);
-    }
-    let first = "undo that first, if it is not needed";
-    Err(error.or(first, format!("cleo undo {number}")))
+    let message = format!("{other} has the uid or key of {}", row.id);
+    Err(conflict(message, format!("cleo show {other}")))
+}
+
+fn conflict(message: String, fix: String) -> Error {
+    Error::new(Code::UndoConflict, message).fix(fix)
 }
 
 fn read<T: DeserializeOwned>(detail: &Value) -> Result<T> {
-    T::deserialize(detail).map_err(|cause| damaged(&cause))
+    T::deserialize(detail).map_err(damaged)
 }
 
-fn damaged(cause: &dyn Display) -> Error {
-    let message = format!("its log is damaged: {cause}");
+fn damaged(cause: impl ToString) -> Error {
+    let message = format!("its log is damaged: {}", cause.to_string());
     Error::new(Code::StoreCorrupt, message).fix("cleo doctor")
 }

@@ -17,7 +17,15 @@ pub(crate) const RESTORED: &str = "restored";
 pub(crate) const LINKED: &str = "linked";
 pub(crate) const UNLINKED: &str = "unlinked";
 /// Kinds of change that can be undone.
-pub(crate) const UNDOABLE: [&str; 6] = [ADDED, CHANGED, DELETED, RESTORED, LINKED, UNLINKED];
+pub(crate) const UNDOABLE: [&str; 7] = [
+    ADDED,
+    CHANGED,
+    DELETED,
+    RESTORED,
+    LINKED,
+    UNLINKED,
+    REQUIRED_GATES,
+];
 /// Kinds of change of a claim. The holder of a task and its epoch never go backwards.
 pub(crate) const CLAIMS: [&str; 4] = ["claimed", "released", "expired", "extended"];
 
@@ -43,8 +51,8 @@ pub(crate) trait Log {
 
     fn operation(&self, number: u64) -> Result<Option<Operation>>;
 
-    /// Finds the latest operation of somebody that changed tasks or the gates that they need, and no claim, and is
-    /// neither an undo nor undone.
+    /// Finds the latest operation of somebody that changed what can be undone, and no claim, and is neither an undo
+    /// nor undone.
     fn latest_undoable(&self, by: &str) -> Result<Option<Operation>>;
 
     /// Finds the latest operation after another one that changed a task. One that is undone does not count, nor does

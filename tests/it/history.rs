@@ -275,17 +275,26 @@ fn claims_and_sessions_and_phases_are_not_undone() {
 }
 
 #[test]
-fn gates_that_a_task_needs_are_not_undone() {
+fn gates_that_a_task_needs_are_undone_with_the_rest() {
     let workspace = TestWorkspace::new();
     workspace.ok("add one");
     workspace.ok("update T1 --title two --require-gate documented");
+    let before = workspace.json(&["verify", "T1"]);
     workspace.ok("update T1 --require-gate implemented");
-    for words in [&["undo", "2"][..], &["undo", "3"], &["undo"]] {
-        let error = workspace.refused(words, "E_NOTHING_TO_UNDO");
-        let message = error["message"].as_str().unwrap();
-        assert!(message.contains("requiredGates T1"), "{message}");
-    }
-    assert_eq!(task(&workspace, "T1")["title"], "two");
+    let error = workspace.refused(&["undo", "2"], "E_UNDO_CONFLICT");
+    assert_eq!(error["fix"], "cleo log --operation 3");
+    workspace.ok("undo");
+    assert_eq!(workspace.json(&["verify", "T1"]), before);
+    workspace.ok("undo");
+    assert_eq!(task(&workspace, "T1")["title"], "one");
+    let gates = workspace.json(&["verify", "T1"]);
+    assert_eq!(gates["result"]["states"], json!(null), "{gates}");
+    workspace.ok("undo 5");
+    assert_eq!(
+        workspace.json(&["verify", "T1"]),
+        before,
+        "and brought back"
+    );
 }
 
 #[test]

@@ -6,7 +6,7 @@ use super::SqliteTransaction;
 use super::columns::{from_json, json, refuse_deep};
 use crate::error::{Code, Error, Result};
 use crate::id::TaskId;
-use crate::store::log::{CLAIMS, REQUIRED_GATES, UNDOABLE};
+use crate::store::log::{CLAIMS, UNDOABLE};
 use crate::store::{Change, Log, Operation, OperationFilter, Recorded};
 
 /// The columns of a change in the order in which [`read`] takes them.
@@ -102,8 +102,7 @@ impl Log for SqliteTransaction<'_> {
                 "EXISTS (SELECT 1 FROM changes WHERE operation = number AND kind IN ('{kinds}'))"
             )
         };
-        let tasks = [&UNDOABLE[..], &[REQUIRED_GATES]].concat();
-        let (of_tasks, of_claims) = (of_kinds(&tasks), of_kinds(&CLAIMS));
+        let (of_tasks, of_claims) = (of_kinds(&UNDOABLE), of_kinds(&CLAIMS));
         let sql = format!(
             "{OPERATION} WHERE by = ?1 AND undoes IS NULL AND undone_by IS NULL
                  AND {of_tasks} AND NOT {of_claims} ORDER BY number DESC LIMIT 1"
