@@ -56,10 +56,21 @@ impl Face<'_> {
         request: Request,
         text: impl FnOnce(&mut Screen, &Reply),
     ) -> Result<ExitCode> {
+        self.name = name;
+        // What only reads may find out by its reply that a field is missing.
+        if !operation.facts.address.starts_with("GET ") || self.output.has_lines() {
+            self.output.check_fields(name)?;
+        }
         match operation.run {
-            Run::Inside(run) => self.inside(name, |context| run(context, request), text),
+            Run::Inside(run) => {
+                let mut context = self.context()?;
+                let reply = run(&mut context, request)?;
+                self.answer(&reply, context.notes, text)
+            }
             Run::Anywhere(run) => {
-                self.anywhere(name, |around, notes| run(around, notes, request), text)
+                let mut notes = Notes::default();
+                let reply = run(&self.surroundings()?, &mut notes, request)?;
+                self.answer(&reply, notes, text)
             }
         }
     }

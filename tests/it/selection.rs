@@ -273,3 +273,26 @@ fn selection_that_cannot_be_written_is_no_fault_of_the_filter() {
         assert_eq!(left.stderr, "0\n", "{left}");
     }
 }
+
+#[test]
+fn wrong_fields_are_refused_before_a_command_that_also_reads_does_anything() {
+    let workspace = TestWorkspace::planned();
+    workspace.ok("session start --scope T1");
+    workspace.ok("update T2 --acceptance 'it runs :: touch ran'");
+    let log = workspace.json(&["log"])["result"].clone();
+    for line in [
+        "spawn T2",
+        "verify T2 --run-all",
+        "verify T2 --gate implemented --run 'touch ran'",
+        "focus T3",
+        "orchestrator brief --epic T1 -o ran",
+        "doctor --remove-damaged",
+        "skills dispatch --stdin",
+        "show T99",
+    ] {
+        let reply = workspace.text(&format!("{line} --fields nope"), "");
+        assert_eq!(reply.exit, 2, "{line}: {reply}");
+        assert_eq!(workspace.json(&["log"])["result"], log, "{line}");
+        assert!(!workspace.path("ran").exists(), "{line}");
+    }
+}

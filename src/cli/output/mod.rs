@@ -20,8 +20,6 @@ use super::jq::Ended;
 use super::screen::{Screen, Tone};
 use crate::config::Settings;
 use crate::error::{Code, Error};
-use crate::ops::api;
-use crate::ops::operation::Row;
 use crate::reply::Envelope;
 use crate::store::left_out;
 
@@ -76,14 +74,14 @@ impl Output {
         self.view.filter_verdict();
     }
 
+    /// Returns whether lists are answered by one line each.
+    pub(super) fn has_lines(&self) -> bool {
+        self.format == Format::Ndjson
+    }
+
+    /// Refuses fields that no reply of a command has.
     pub(super) fn check_fields(&mut self, command: &str) -> Result<(), Error> {
-        let is_read = |row: &&dyn Row| {
-            let facts = row.facts();
-            facts.name == command && facts.address.starts_with("GET ")
-        };
-        // A command that only reads may find out by its reply: the schema is asked where fields are missing in it.
-        let can_wait = || self.format != Format::Ndjson && api::ALL.iter().any(is_read);
-        if !self.view.has_fields() || can_wait() {
+        if !self.view.has_fields() {
             return Ok(());
         }
         let has_events = ["run", "runs.resume", "plan.run"].contains(&command);
