@@ -10,8 +10,8 @@ use super::screen::{Cell, Screen, Tone, branches};
 use super::show::{priority_tone, status_tone};
 use crate::config::LIST_LIMIT;
 use crate::error::Result;
-use crate::ops::api;
 use crate::ops::tasks::{self, TreeRow};
+use crate::ops::{Context, api};
 use crate::store::{Archived, Filter, Page};
 use crate::task::Task;
 
@@ -69,12 +69,14 @@ pub(super) fn run(face: &mut Face<'_>, arguments: Arguments) -> Result<ExitCode>
     list.archived = arguments.archive.shown();
     if arguments.tree {
         let root = list.parent.take();
-        let tasks = tasks::tree(&mut face.context()?, root, &list)?;
-        let result = Tree {
-            total: tasks.len(),
-            tasks,
+        let work = |context: &mut Context| {
+            let tasks = tasks::tree(context, root, &list)?;
+            Ok(Tree {
+                total: tasks.len(),
+                tasks,
+            })
         };
-        return face.reply(&result, &[], |screen| {
+        return face.inside("list", work, |screen, result| {
             if result.tasks.is_empty() {
                 screen.line(Tone::Dim, "no tasks");
             }

@@ -103,7 +103,7 @@ commands! {
     #[command(after_help = "Examples:\n  cleo show T1\n  cleo show T1 --json | jq -r .result.task.title")]
     Show(tasks::One) => face.inside("show", |context| tasks::show(context, it.task), show::render);
     /// List tasks
-    List(list::Arguments) => face.run("list", it, list::run);
+    List(list::Arguments) => list::run(face, it);
     /// Find tasks by words in title and description, or by the id that they were imported with
     Find(list::FindArguments) => face.run("find", it, list::find);
     /// Claim a task, so that exactly one works on it, and start it
