@@ -14,6 +14,7 @@ mod conflicts;
 mod conversion;
 mod copying;
 mod git;
+mod heads;
 mod merging;
 mod outputs;
 mod outset;
@@ -143,7 +144,7 @@ impl Trees {
         let made = self.make(&tree, &from, &[]).and_then(|()| {
             let outputs = tree.root.join(OUTPUT_DIR);
             fs::create_dir_all(&outputs).map_err(|cause| unwritable(&outputs, cause))?;
-            self.note(&tree, declared)
+            self.note(&tree, declared, &from)
         });
         if let Err(error) = made {
             let _ = self.end(&tree);

@@ -1,8 +1,12 @@
 //! Merging branches into what is checked out in the workspace, and taking that back.
 
+use std::collections::BTreeSet;
+
 use super::checkout::Moved;
+use super::git::DIFF;
+use super::outset::Outset;
 use super::{Tree, Trees};
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::id::TaskId;
 
 const NAMED_MAX: usize = 5;
@@ -40,6 +44,10 @@ impl Trees {
                 Ok(new) => new,
                 Err(why) => return Ok(Merge::Conflict(why)),
             };
+            if let Some(names) = self.find_taken_back(tree, &old, &new)? {
+                let why = format!("it takes back what was merged since it was begun: {names}");
+                return Ok(Merge::Conflict(why));
+            }
             match self.move_checkout(&old, &new, true)? {
                 Moved::Done => return Ok(Merge::Done(Some(new))),
                 Moved::Refused(why) => return Ok(Merge::Conflict(why)),
@@ -48,6 +56,32 @@ impl Trees {
         }
         let why = "somebody commits in the workspace again and again";
         Ok(Merge::Conflict(why.to_string()))
+    }
+
+    /// Names files that others changed since a worktree was made and that a merge makes again what they were then. That
+    /// is the work of an index that never saw these changes: the branch of the worktree was moved, or `git reset --soft`.
+    fn find_taken_back(&self, tree: &Tree, old: &str, new: &str) -> Result<Option<String>> {
+        let Some(start) = Outset::read(&tree.outset)
+            .start
+            .filter(|start| start != old)
+        else {
+            return Ok(None);
+        };
+        let changed = |from: &str, to: &str| {
+            let listed = self.listed(&self.top, DIFF.into_iter().chain([from, to, "--"]))?;
+            let names = listed.split('\0').filter(|name| !name.is_empty());
+            Ok::<_, Error>(names.map(String::from).collect::<BTreeSet<String>>())
+        };
+        let (theirs, here, kept) = (
+            changed(&start, old)?,
+            changed(old, new)?,
+            changed(&start, new)?,
+        );
+        let taken = theirs
+            .intersection(&here)
+            .filter(|name| !kept.contains(*name));
+        let taken: Vec<&str> = taken.take(NAMED_MAX).map(String::as_str).collect();
+        Ok((!taken.is_empty()).then(|| taken.join(", ")))
     }
 
     fn trailer(&self, task: TaskId) -> String {

@@ -25,6 +25,8 @@ pub(super) struct Outset {
     pub(super) declared: Declared,
     /// The branch into which the work is merged; none for a detached HEAD.
     pub(super) onto: Option<String>,
+    /// The commit from which the worktree was made.
+    pub(super) start: Option<String>,
     pub(super) home: BTreeMap<String, String>,
     pub(super) tree: BTreeMap<String, String>,
     pub(super) others: BTreeSet<String>,

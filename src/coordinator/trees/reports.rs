@@ -17,7 +17,7 @@ use crate::manifest::log::{self, Line};
 use crate::workspace::MANIFEST;
 
 impl Trees {
-    pub(super) fn note(&self, tree: &Tree, declared: Declared) -> Result<()> {
+    pub(super) fn note(&self, tree: &Tree, declared: Declared, start: &str) -> Result<()> {
         let (home, empty) = (self.home(), Outset::default());
         let checked_out = Outputs::below(&tree.root, None);
         let mut here = checked_out.paths;
@@ -33,6 +33,7 @@ impl Trees {
             others: others.map(|other| other.mark).collect(),
             declared,
             onto: self.base.as_ref().and_then(|base| base.branch.clone()),
+            start: Some(start.to_string()),
             ..empty
         };
         outset.keep(&tree.outset)

@@ -103,8 +103,9 @@ impl Trees {
     /// `.cleo` is work like any other.
     pub(super) fn own_places(&self) -> Vec<PathBuf> {
         let files = |name| ["", "-journal", "-shm", "-wal"].map(|end| format!(".cleo/{name}{end}"));
-        let databases = ["cleo.db", "agents.db"].into_iter().flat_map(files);
-        let places = databases.chain([".cleo/runs", OUTPUT_DIR].map(String::from));
+        let places = files("cleo.db")
+            .into_iter()
+            .chain([".cleo/runs", OUTPUT_DIR].map(String::from));
         places.map(|place| self.inside.join(place)).collect()
     }
 
@@ -173,59 +174,6 @@ impl Trees {
         let [top, place] = [&self.top, &tree.top].map(|path| quote(&path.to_string_lossy()));
         let repair = format!("git -C {top} worktree repair {place}");
         Err(Error::new(Code::FileUnreadable, message).fix(repair))
-    }
-
-    /// Refuses a branch that an agent has led to another one, which a commit would move.
-    fn require_branch(&self, tree: &Tree) -> Result<()> {
-        let own = format!("refs/heads/{}", tree.branch);
-        match self.git(&tree.top, ["symbolic-ref", "--quiet", &own])? {
-            Ok(other) => Err(not_own(tree, other.trim())),
-            Err(_) => Ok(()),
-        }
-    }
-
-    /// Detaches a HEAD that an agent has led to another branch, which a commit would move, or whose branch was moved
-    /// elsewhere.
-    fn settle_head(&self, tree: &Tree) -> Result<()> {
-        let head = self.done(&tree.top, ["rev-parse", "--verify", "HEAD^{commit}"])?;
-        let branch = self.git(&tree.top, ["symbolic-ref", "--quiet", "HEAD"])?;
-        let own = format!("refs/heads/{}\n", tree.branch);
-        let other = branch.ok().filter(|branch| *branch != own);
-        match (other, self.checked_out(&tree.top)?) {
-            (None, None) => Ok(()),
-            (None, Some(commit)) if commit == head.trim() => Ok(()),
-            (_, Some(commit)) => self.detach(&tree.top, &commit),
-            (Some(other), None) => Err(not_own(tree, other.trim())),
-        }
-    }
-
-    /// Returns the commit that git last checked out or made in a worktree, by which its index goes: the branch there
-    /// may have been moved elsewhere since. None where git kept no record.
-    fn checked_out(&self, top: &Path) -> Result<Option<String>> {
-        let words = [
-            "reflog",
-            "show",
-            "--max-count=1",
-            "--format=%H",
-            "HEAD",
-            "--",
-        ];
-        let commit = self.git(top, words)?.unwrap_or_default();
-        Ok(Some(commit.trim().to_string()).filter(|commit| !commit.is_empty()))
-    }
-
-    fn detach(&self, top: &Path, commit: &str) -> Result<()> {
-        let words = ["update-ref", "--no-deref", "HEAD", commit];
-        self.change(top, words).map(drop)
-    }
-
-    /// Detaches a worktree of a run from the branch of the workspace, which merges move. False where it is none.
-    pub(super) fn detach_from_base(&self, top: &Path) -> Result<bool> {
-        let runs = self.top.join(&self.inside).join(".cleo/runs");
-        match self.checked_out(top)?.filter(|_| top.starts_with(runs)) {
-            Some(commit) => self.detach(top, &commit).map(|()| true),
-            None => Ok(false),
-        }
     }
 
     fn gather(&self, tree: &Tree) -> Result<()> {
@@ -384,13 +332,6 @@ impl Trees {
         let is_it = |line: &str| line.split_once(' ').is_some_and(|(_, named)| named == path);
         Ok(named.lines().any(is_it))
     }
-}
-
-fn not_own(tree: &Tree, other: &str) -> Error {
-    let place = tree.place();
-    let message = format!("{place} commits to {other}, which is not its own");
-    let look = format!("git -C {} branch", quote(&place));
-    Error::new(Code::InputInvalid, message).fix(look)
 }
 
 fn too_many(tree: &Tree) -> Error {

@@ -192,7 +192,7 @@ impl TaskGates {
         };
         let is_command = |gate: &Gate| {
             let commands = self.commands(*gate);
-            !commands.is_empty() && commands.iter().all(|item| trust.is_trusted(item))
+            commands.iter().any(|item| trust.is_trusted(item))
         };
         self.criteria.iter().any(is_open) || self.stale.iter().any(is_command)
     }

@@ -4,7 +4,9 @@ use std::fs;
 
 use serde_json::{Value, json};
 
-use super::{COMMIT, alone, before_git, carried_out, git, is_clean, killed, repository, words};
+use super::{
+    AGENT, COMMIT, alone, before_git, carried_out, git, is_clean, killed, proof, repository, words,
+};
 use crate::world::TestWorkspace;
 
 /// A repository in which `feature` is checked out, one commit ahead of `main`.
@@ -144,6 +146,81 @@ fn work_of_others_on_a_branch_that_an_agent_switched_to_stays() {
         assert_eq!(exit, 0, "{switch}: {result}");
         assert_eq!(git(&workspace, "show main:T1.txt main:mine"), "T1\nmine\n");
     }
+}
+
+/// Has the agent of T1 do something once T2 is done, and both write a file.
+fn after_another(what: &str) -> String {
+    format!(
+        "echo $CLEO_TASK_ID >$CLEO_TASK_ID.txt
+[ $CLEO_TASK_ID = T2 ] && exec sh {AGENT} works
+until cleo show T2 --jq .result.task.status | grep -q done; do sleep 0.01; done
+sh {AGENT} works
+{what}
+exit 0"
+    )
+}
+
+#[test]
+fn work_that_takes_back_what_was_merged_meanwhile_is_not_merged() {
+    for what in [
+        "git reset --quiet --soft main",
+        "git symbolic-ref HEAD refs/heads/main",
+        "rm $(git rev-parse --git-path logs/HEAD); git symbolic-ref HEAD refs/heads/main",
+    ] {
+        let workspace = repository();
+        let (exit, result) = proof::run(&workspace, "T1 T2 --jobs 2", &after_another(what));
+        assert_eq!(exit, 81, "{what}: {result}");
+        assert_eq!(result["tasks"][1]["state"], "done", "{what}: {result}");
+        assert_eq!(git(&workspace, "show main:T2.txt"), "T2\n", "{what}");
+    }
+}
+
+#[test]
+fn worktrees_that_are_no_worktrees_any_more_are_in_nobodys_way() {
+    for what in [
+        "rm .git",
+        "rm -r $CLEO_WORKTREE",
+        "echo gitdir: $CLEO_ROOT/../precious/.git >.git",
+        "rm .git && cp -r $CLEO_ROOT/.git .git",
+    ] {
+        let workspace = repository();
+        git(&workspace, "init --quiet --initial-branch mine ../precious");
+        let script = format!(
+            "[ $CLEO_TASK_ID = T2 ] && exec sh {AGENT} works
+git switch --quiet --ignore-other-worktrees main && {what}; exit 1"
+        );
+        for tasks in ["T1 T2 --jobs 1", "T1 T2 --jobs 2"] {
+            let (exit, result) = proof::run(&workspace, tasks, &script);
+            assert_eq!(exit, 81, "{what}: {result}");
+            assert_eq!(result["tasks"][1]["state"], "done", "{what}: {result}");
+            workspace.ok("reopen T2");
+        }
+        let heads = "symbolic-ref --short HEAD";
+        assert_eq!(git(&workspace, heads), "main\n", "{what}");
+        let precious = git(&workspace, &format!("-C ../precious {heads}"));
+        assert_eq!(precious, "mine\n", "{what}");
+    }
+}
+
+#[test]
+fn branch_that_was_moved_in_another_worktree_takes_no_merge() {
+    let workspace = repository();
+    let how = meanwhile(
+        "cd $CLEO_WORKTREE && git switch --quiet --ignore-other-worktrees main \
+         && echo x >x && git add x && git -c user.name=a -c user.email=a@b commit --quiet --message x",
+    );
+    let (exit, result) = carried_out(&workspace, &alone(&how));
+    assert_eq!(exit, 80, "{result}");
+    let reason = result["tasks"][0]["reason"].as_str().unwrap();
+    assert!(reason.contains("was moved to"), "{reason}");
+    let follow = "git -C [WORKSPACE] read-tree -m -u ";
+    assert!(reason.contains(follow), "{reason}");
+    assert_eq!(git(&workspace, "log --format=%s"), "x\nfirst\n");
+    git(&workspace, "read-tree -m -u HEAD~1 HEAD");
+    assert_eq!(
+        git(&workspace, "status --porcelain --untracked-files=no"),
+        ""
+    );
 }
 
 #[test]

@@ -1,0 +1,126 @@
+//! What is checked out in worktrees, whose branches agents and users may move or leave.
+
+use std::fs;
+use std::io::ErrorKind;
+use std::path::{Path, PathBuf};
+
+use super::{Tree, Trees};
+use crate::error::{Code, Error, Result, quote};
+use crate::file::{read, unreadable};
+
+/// Where git records what a HEAD was, in the folder of a worktree.
+const RECORD: &str = "logs/HEAD";
+/// Most bytes that such a record may have.
+const RECORD_MAX: u64 = 64 << 20;
+const LINK_MAX: u64 = 16 << 10;
+
+impl Trees {
+    /// Refuses a branch that an agent has led to another one, which a commit would move.
+    pub(super) fn require_branch(&self, tree: &Tree) -> Result<()> {
+        let own = format!("refs/heads/{}", tree.branch);
+        match self.git(&tree.top, ["symbolic-ref", "--quiet", &own])? {
+            Ok(other) => Err(not_own(tree, other.trim())),
+            Err(_) => Ok(()),
+        }
+    }
+
+    /// Detaches a HEAD that an agent has led to another branch, which a commit would move, or whose branch was moved
+    /// elsewhere.
+    pub(super) fn settle_head(&self, tree: &Tree) -> Result<()> {
+        let head = self.done(&tree.top, ["rev-parse", "--verify", "HEAD^{commit}"])?;
+        let branch = self.git(&tree.top, ["symbolic-ref", "--quiet", "HEAD"])?;
+        let own = format!("refs/heads/{}\n", tree.branch);
+        let other = branch.ok().filter(|branch| *branch != own);
+        let folder = self.folder_of(&tree.top)?;
+        let record = folder.as_ref().map(|folder| folder.join(RECORD));
+        // Git would wait at a pipe.
+        if let Some(odd) = record.filter(|it| it.exists() && !it.is_file()) {
+            return Err(unreadable(&odd, ErrorKind::InvalidInput.into()));
+        }
+        match (other, folder.as_deref().and_then(checked_out)) {
+            (None, None) => Ok(()),
+            (None, Some(commit)) if commit == head.trim() => Ok(()),
+            (_, Some(commit)) => self.detach(&tree.top, &commit).map(drop),
+            (Some(other), None) => Err(not_own(tree, other.trim())),
+        }
+    }
+
+    /// Detaches the HEAD of a linked worktree at the commit that was last checked out there. False where that is not
+    /// known. The folder itself is not asked: its `.git` may lead to another repository, or be gone.
+    pub(super) fn detach(&self, top: &Path, commit: &str) -> Result<bool> {
+        let folder = self.folder_of(top)?;
+        let Some(name) = folder.as_deref().and_then(Path::file_name) else {
+            return Ok(false);
+        };
+        let head = format!("worktrees/{}/HEAD", name.to_string_lossy());
+        self.change(&self.top, ["update-ref", "--no-deref", &head, commit])?;
+        Ok(true)
+    }
+
+    /// Detaches a worktree of a run from the branch of the workspace, which merges move. False where it is none.
+    pub(super) fn detach_from_base(&self, top: &Path) -> Result<bool> {
+        if !top.starts_with(self.top.join(&self.inside).join(".cleo/runs")) {
+            return Ok(false);
+        }
+        let folder = self.folder_of(top)?;
+        match folder.as_deref().and_then(checked_out) {
+            Some(commit) => self.detach(top, &commit),
+            None => Ok(false),
+        }
+    }
+
+    /// Finds where the repository keeps what it knows of a linked worktree.
+    fn folder_of(&self, top: &Path) -> Result<Option<PathBuf>> {
+        let common = ["rev-parse", "--path-format=absolute", "--git-common-dir"];
+        let common = self.done(&self.top, common)?;
+        let folders = Path::new(common.trim_end_matches('\n')).join("worktrees");
+        let mark = top.join(".git");
+        let is_it = |folder: &PathBuf| {
+            let link = read(&folder.join("gitdir"), LINK_MAX).unwrap_or_default();
+            // Git may write it relative to the folder.
+            let link = folder.join(String::from_utf8_lossy(&link).trim_end());
+            link == mark || fs::canonicalize(link).is_ok_and(|link| link == mark)
+        };
+        let folders = fs::read_dir(folders).into_iter().flatten().flatten();
+        Ok(folders.map(|entry| entry.path()).find(is_it))
+    }
+
+    /// Refuses a branch that was moved in another worktree, which left the files of the checkout behind: what they show
+    /// is not what would be merged.
+    pub(super) fn require_followed(&self, head: &str) -> Result<()> {
+        let Some(commit) = self.mark.parent().and_then(checked_out) else {
+            return Ok(());
+        };
+        let follows = ["diff", "--cached", "--quiet", "--no-ext-diff", head, "--"];
+        if commit == head || self.git(&self.top, follows)?.is_ok() {
+            return Ok(());
+        }
+        let place = self.top.display();
+        let message = format!(
+            "the branch in {place} was moved to {head} in another worktree, and the files here are those of {commit}"
+        );
+        let top = quote(&self.top.to_string_lossy());
+        let follow = format!("git -C {top} read-tree -m -u {commit} HEAD");
+        Err(Error::new(Code::CheckoutChanged, message).fix(follow))
+    }
+}
+
+/// Returns the commit that git last checked out or made in a worktree, by which its index goes: its branch may have been
+/// moved elsewhere since. None where there is no record. Git itself would read that of the branch then.
+fn checked_out(folder: &Path) -> Option<String> {
+    let record = read(&folder.join(RECORD), RECORD_MAX).ok()?;
+    let last = record
+        .trim_ascii_end()
+        .rsplit(|byte| *byte == b'\n')
+        .next()?;
+    let commit = last.split(|byte| *byte == b' ').nth(1)?;
+    let is_commit = commit.len() >= 40 && commit.iter().all(u8::is_ascii_hexdigit);
+    is_commit.then(|| String::from_utf8_lossy(commit).into_owned())
+}
+
+fn not_own(tree: &Tree, other: &str) -> Error {
+    let place = tree.place();
+    let message = format!("{place} commits to {other}, which is not its own");
+    let look = format!("git -C {} branch", quote(&place));
+    Error::new(Code::InputInvalid, message).fix(look)
+}
