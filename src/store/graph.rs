@@ -18,7 +18,7 @@ pub(crate) trait Graph {
 
     /// Reads up to `limit` tasks that can start now, below `root` or of all: pending, with all dependencies
     /// done and known, and neither epics nor with open children. Ordered by priority, then by the longest
-    /// chain that waits, then by id.
+    /// chain that depends on it, then by id.
     fn ready(&self, root: Option<TaskId>, limit: Option<u32>) -> Result<ReadyPage>;
 
     /// Reads an active task as a ready one if it could start were it pending, for tasks whose lease may have
@@ -44,7 +44,7 @@ pub(crate) trait Graph {
 pub(crate) struct ReadyTask {
     #[serde(flatten)]
     pub(crate) task: TaskView,
-    /// How many tasks the longest chain has that waits for it, at most 1,000
+    /// How many tasks the longest chain has that depends on it, at most 1,000
     /// ([`BOUND`](crate::task::graph::waves::BOUND)).
     pub(crate) below: u32,
 }

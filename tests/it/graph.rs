@@ -362,7 +362,7 @@ fn next_says_why_it_is_this_one() {
         workspace.json(&["orchestrator", "next"])["result"]
     );
     assert_eq!(next["result"]["unblocks"], json!(["T3", "T5"]));
-    let reason = "medium priority; T3, T5 can start once it is done; 2 tasks wait for it in a row";
+    let reason = "medium priority; T3, T5 can start once it is done; 2 tasks depend on it in a row";
     assert_eq!(next["result"]["reason"], reason);
     workspace.ok("complete T2");
     assert_eq!(

@@ -110,7 +110,7 @@ CREATE TABLE gates (
 --     open_needs     dependencies that are not done; dropped_needs: of these, cancelled
 --     open_children  children that are neither done nor cancelled
 --     dangling       dependencies of an import that lead nowhere
---     below          longest chain of open tasks that wait for it, up to a bound
+--     below          longest chain of tasks that depend on it, up to a bound
 --     is_stuck       open, and nothing that comes by itself ends its waiting or, of an epic without
 --                    open children, that of others
 CREATE TABLE nodes (

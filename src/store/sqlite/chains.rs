@@ -1,5 +1,5 @@
-//! Maintains the length of the longest chain of open tasks that waits for each task. Updated on commit and
-//! before ready tasks are read: from the changed edges on, or for all tasks at once.
+//! Maintains the length of the longest chain of tasks that depends on each task, whatever their status is. Updated on
+//! commit and before ready tasks are read: from the changed edges on, or for all tasks at once.
 
 use rusqlite::Connection;
 
@@ -46,25 +46,22 @@ impl SqliteTransaction<'_> {
         let below = self.measured(number)?;
         if below != kept.below {
             self.change_kept(number, |kept| kept.below = below)?;
-            if kept.is_open() {
-                let needs = self.depends(TaskId(number))?;
-                let shorter = &mut self.unwritten.borrow_mut().shorter;
-                shorter.extend(needs.iter().map(|need| need.0));
-            }
+            let needs = self.depends(TaskId(number))?;
+            let shorter = &mut self.unwritten.borrow_mut().shorter;
+            shorter.extend(needs.iter().map(|need| need.0));
         }
         Ok(true)
     }
 
     fn measured(&self, number: u32) -> Result<u32> {
-        let sql = "SELECT d.task, n.below, n.is_open FROM task_depends d
+        let sql = "SELECT d.task, n.below FROM task_depends d
                    LEFT JOIN nodes n ON n.number = d.task WHERE d.needs = ?1";
         let unwritten = self.unwritten.borrow();
         let lengths = self.all(sql, [number], |row| {
-            let (below, is_open) = match unwritten.held(row.get(0)?) {
-                Some(held) => (Some(held.below), Some(held.is_open())),
-                None => (row.get(1)?, row.get(2)?),
+            let below = match unwritten.held(row.get(0)?) {
+                Some(held) => Some(held.below),
+                None => row.get(1)?,
             };
-            let below = below.filter(|_| is_open == Some(true));
             Ok(below.map_or(0, |below: u32| BOUND.min(below + 1)))
         })?;
         Ok(lengths.into_iter().max().unwrap_or(0))
@@ -75,7 +72,7 @@ impl SqliteTransaction<'_> {
         let Some((number, needs)) = self.unwritten.borrow_mut().longer.pop_last() else {
             return Ok(false);
         };
-        let Some(kept) = self.kept(number)?.filter(|kept| kept.is_open()) else {
+        let Some(kept) = self.kept(number)? else {
             return Ok(true);
         };
         let below = BOUND.min(kept.below + 1);
@@ -91,9 +88,7 @@ impl SqliteTransaction<'_> {
 }
 
 pub(super) fn settle_all(connection: &Connection) -> rusqlite::Result<()> {
-    let sql = "SELECT d.task, d.needs FROM task_depends d CROSS JOIN nodes n ON n.number = d.task
-               WHERE n.is_open = 1";
-    let mut edges = connection.prepare(sql)?;
+    let mut edges = connection.prepare("SELECT task, needs FROM task_depends")?;
     let edges = edges.query_map((), |row| Ok((row.get(0)?, row.get(1)?)))?;
     let lengths = longest(edges.collect::<rusqlite::Result<_>>()?);
     let mut known = connection.prepare("SELECT number, below FROM nodes")?;

@@ -141,11 +141,9 @@ impl SqliteTransaction<'_> {
         unwritten.count(counter(task), -1);
         unwritten.awaited.insert(number);
         unwritten.longer.remove(&number);
-        if !task.is_closed() {
-            unwritten
-                .shorter
-                .extend(task.depends.iter().map(|need| need.0));
-        }
+        unwritten
+            .shorter
+            .extend(task.depends.iter().map(|need| need.0));
         drop(unwritten);
         self.execute("DELETE FROM nodes WHERE number = ?1", [number])?;
         Ok(())
@@ -203,20 +201,14 @@ impl SqliteTransaction<'_> {
     }
 
     fn note_chains(&self, before: Option<&Task>, after: &Task) {
-        let waits = |task: &Task| {
-            if task.is_closed() {
-                Vec::new()
-            } else {
-                task.depends.clone()
-            }
-        };
-        let (old, new) = (before.map(waits).unwrap_or_default(), waits(after));
+        let old = before.map_or(&[][..], |before| &before.depends);
+        let new = &after.depends;
         let mut unwritten = self.unwritten.borrow_mut();
         let gone = old.iter().filter(|need| !new.contains(need));
         unwritten.shorter.extend(gone.map(|need| need.0));
         let is_longer = new.iter().any(|need| !old.contains(need));
         if is_longer || unwritten.longer.contains_key(&after.id.0) {
-            unwritten.longer.insert(after.id.0, Some(new));
+            unwritten.longer.insert(after.id.0, Some(new.clone()));
         }
     }
 

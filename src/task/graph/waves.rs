@@ -69,9 +69,9 @@ impl TaskGraph {
     }
 
     /// Returns what the order of tasks goes by: what is under way, then priority, then the longest
-    /// chain that waits, then id.
+    /// chain that depends on it, then id.
     fn ranks(&self) -> Vec<Rank> {
-        let edges = self.open().flat_map(|(_, node)| {
+        let edges = self.nodes.iter().flat_map(|node| {
             let edge = |need: &TaskId| (node.id.0, need.0);
             node.depends.iter().map(edge)
         });

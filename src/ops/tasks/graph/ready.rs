@@ -134,10 +134,10 @@ fn reason(ready: &ReadyTask, unblocks: &[TaskId]) -> String {
         reason += &format!("; {named}{more} can start once it is done");
     }
     match ready.below {
-        0 if unblocks.is_empty() => reason + "; nothing waits for it",
+        0 if unblocks.is_empty() => reason + "; nothing depends on it",
         0 => reason,
-        1 => reason + "; one task waits for it in a row",
-        BOUND.. => reason + &format!("; {BOUND} tasks or more wait for it in a row"),
-        below => reason + &format!("; {below} tasks wait for it in a row"),
+        1 => reason + "; one task depends on it in a row",
+        BOUND.. => reason + &format!("; {BOUND} tasks or more depend on it in a row"),
+        below => reason + &format!("; {below} tasks depend on it in a row"),
     }
 }
