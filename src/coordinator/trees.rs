@@ -70,7 +70,8 @@ impl Tree {
     }
 
     pub(super) fn is_there(&self) -> bool {
-        self.top.is_dir()
+        let there = self.top.symlink_metadata();
+        there.is_ok_and(|there| there.is_dir())
     }
 
     pub(super) fn task(&self) -> Option<TaskId> {

@@ -149,13 +149,11 @@ impl Model {
         ready.map(|(id, _)| *id).collect()
     }
 
-    /// Counts the longest chain of open tasks that wait for `id`.
+    /// Counts the longest chain of tasks that depend on `id`.
     fn chain(&self, id: TaskId) -> u32 {
-        let waits = |(other, known): &(&TaskId, &Known)| {
-            self.is_open(**other) && known.depends.contains(&id)
-        };
-        let waiting = self.tasks.iter().filter(waits);
-        waiting
+        let depends = |(_, known): &(&TaskId, &Known)| known.depends.contains(&id);
+        let dependents = self.tasks.iter().filter(depends);
+        dependents
             .map(|(other, _)| self.chain(*other) + 1)
             .max()
             .unwrap_or(0)

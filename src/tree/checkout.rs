@@ -82,7 +82,8 @@ pub(crate) fn is_linked_worktree(top: &Path) -> bool {
 }
 
 fn linked_worktree(top: &Path) -> Option<Checkout> {
-    let is_linked = top.join(".git").is_file();
+    let mark = top.join(".git").symlink_metadata();
+    let is_linked = mark.is_ok_and(|mark| mark.is_file());
     let checkout = Checkout::at(top).ok()?;
     checkout.filter(|it| is_linked && it.is_known)
 }

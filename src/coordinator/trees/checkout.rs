@@ -306,7 +306,7 @@ impl Trees {
         self.list_changed(&[&step.old, &step.new])
     }
 
-    fn list_changed(&self, between: &[&str]) -> Result<Paths> {
+    pub(super) fn list_changed(&self, between: &[&str]) -> Result<Paths> {
         let words = DIFF.into_iter().chain(["--ignore-submodules=dirty"]);
         let words = words.chain(between.iter().copied()).chain(["--"]);
         let names = self.listed(&self.top, words)?;

@@ -10,6 +10,8 @@ use crate::file::{read, unreadable};
 
 /// Where git records what a HEAD was, in the folder of a worktree.
 const RECORD: &str = "logs/HEAD";
+/// What else git keeps there and writes, or goes by.
+const PLAIN: [&str; 6] = ["HEAD", "index", "logs", RECORD, "gitdir", "commondir"];
 /// Most bytes that such a record may have.
 const RECORD_MAX: u64 = 64 << 20;
 const LINK_MAX: u64 = 16 << 10;
@@ -32,11 +34,6 @@ impl Trees {
         let own = format!("refs/heads/{}\n", tree.branch);
         let other = branch.ok().filter(|branch| *branch != own);
         let folder = self.folder_of(&tree.top)?;
-        let record = folder.as_ref().map(|folder| folder.join(RECORD));
-        // Git would wait at a pipe.
-        if let Some(odd) = record.filter(|it| it.exists() && !it.is_file()) {
-            return Err(unreadable(&odd, ErrorKind::InvalidInput.into()));
-        }
         match (other, folder.as_deref().and_then(checked_out)) {
             (None, None) => Ok(()),
             (None, Some(commit)) if commit == head.trim() => Ok(()),
@@ -45,10 +42,26 @@ impl Trees {
         }
     }
 
-    /// Detaches the HEAD of a linked worktree at the commit that was last checked out there. False where that is not
-    /// known. The folder itself is not asked: its `.git` may lead to another repository, or be gone.
-    pub(super) fn detach(&self, top: &Path, commit: &str) -> Result<bool> {
-        let folder = self.folder_of(top)?;
+    /// Refuses a worktree of which the repository keeps something by a link, through which git would write elsewhere, or
+    /// by a pipe, at which git would wait.
+    pub(super) fn require_plain(&self, tree: &Tree) -> Result<()> {
+        let folder = self.folder_of(&tree.top)?.unwrap_or_default();
+        match find_odd(&folder) {
+            Some(odd) => Err(unreadable(
+                &folder.join(odd),
+                ErrorKind::InvalidInput.into(),
+            )),
+            None => Ok(()),
+        }
+    }
+
+    /// Detaches the HEAD of a linked worktree at a commit. False where the repository knows nothing of it, or keeps
+    /// it by links. The folder itself
+    /// is not asked: its `.git` may lead to another repository, or be gone.
+    fn detach(&self, top: &Path, commit: &str) -> Result<bool> {
+        let folder = self
+            .folder_of(top)?
+            .filter(|folder| find_odd(folder).is_none());
         let Some(name) = folder.as_deref().and_then(Path::file_name) else {
             return Ok(false);
         };
@@ -57,16 +70,19 @@ impl Trees {
         Ok(true)
     }
 
-    /// Detaches a worktree of a run from the branch of the workspace, which merges move. False where it is none.
+    /// Detaches a worktree of a run from the branch of the workspace, which merges move: at the commit that was last
+    /// checked out there, else at that of its own branch. False where it is none.
     pub(super) fn detach_from_base(&self, top: &Path) -> Result<bool> {
-        if !top.starts_with(self.top.join(&self.inside).join(".cleo/runs")) {
+        let runs = self.top.join(&self.inside).join(".cleo/runs");
+        let Ok(inside) = top.strip_prefix(runs) else {
             return Ok(false);
-        }
+        };
+        let branch = inside.to_string_lossy().replace("/trees/", "/");
+        let own = format!("refs/heads/cleo/{branch}^{{commit}}");
+        let own = self.git(&self.top, ["rev-parse", "--verify", "--quiet", &own])?;
         let folder = self.folder_of(top)?;
-        match folder.as_deref().and_then(checked_out) {
-            Some(commit) => self.detach(top, &commit),
-            None => Ok(false),
-        }
+        let commit = folder.as_deref().and_then(checked_out).or(own.ok());
+        commit.map_or(Ok(false), |commit| self.detach(top, commit.trim()))
     }
 
     /// Finds where the repository keeps what it knows of a linked worktree.
@@ -88,11 +104,14 @@ impl Trees {
     /// Refuses a branch that was moved in another worktree, which left the files of the checkout behind: what they show
     /// is not what would be merged.
     pub(super) fn require_followed(&self, head: &str) -> Result<()> {
-        let Some(commit) = self.mark.parent().and_then(checked_out) else {
+        let commit = self.mark.parent().and_then(checked_out);
+        let Some(commit) = commit.filter(|commit| commit != head) else {
             return Ok(());
         };
-        let follows = ["diff", "--cached", "--quiet", "--no-ext-diff", head, "--"];
-        if commit == head || self.git(&self.top, follows)?.is_ok() {
+        let moved = self.list_changed(&[&commit, head])?;
+        let staged = self.list_changed(&["--cached", head])?;
+        // Somebody who commits meanwhile is told from it when the merge is made.
+        if moved.is_disjoint(&staged) || self.head()?.commit != head {
             return Ok(());
         }
         let place = self.top.display();
@@ -105,8 +124,8 @@ impl Trees {
     }
 }
 
-/// Returns the commit that git last checked out or made in a worktree, by which its index goes: its branch may have been
-/// moved elsewhere since. None where there is no record. Git itself would read that of the branch then.
+/// Returns the commit that the HEAD of a worktree last led to by a command there: its branch may have been moved
+/// elsewhere since. None where there is no record. Git itself would read that of the branch then.
 fn checked_out(folder: &Path) -> Option<String> {
     let record = read(&folder.join(RECORD), RECORD_MAX).ok()?;
     let last = record
@@ -116,6 +135,15 @@ fn checked_out(folder: &Path) -> Option<String> {
     let commit = last.split(|byte| *byte == b' ').nth(1)?;
     let is_commit = commit.len() >= 40 && commit.iter().all(u8::is_ascii_hexdigit);
     is_commit.then(|| String::from_utf8_lossy(commit).into_owned())
+}
+
+/// Finds what is neither a file nor, where that is right, a folder.
+fn find_odd(folder: &Path) -> Option<&'static str> {
+    let is_odd = |name: &str| {
+        let there = folder.join(name).symlink_metadata();
+        there.is_ok_and(|it| !it.is_file() && !(it.is_dir() && name == "logs"))
+    };
+    PLAIN.into_iter().find(|name| is_odd(name))
 }
 
 fn not_own(tree: &Tree, other: &str) -> Error {

@@ -1,12 +1,9 @@
 //! Merging branches into what is checked out in the workspace, and taking that back.
 
-use std::collections::BTreeSet;
-
 use super::checkout::Moved;
-use super::git::DIFF;
 use super::outset::Outset;
 use super::{Tree, Trees};
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::id::TaskId;
 
 const NAMED_MAX: usize = 5;
@@ -18,6 +15,8 @@ pub(in crate::coordinator) enum Merge {
     Done(Option<String>),
     /// It does not fit; why.
     Conflict(String),
+    /// It would fit and must not be merged; why.
+    Refused(String),
 }
 
 /// A commit made aside, or why there is none.
@@ -38,16 +37,15 @@ impl Trees {
                     format!("a {what} that somebody else began is not finished in the workspace");
                 return Ok(Merge::Conflict(why));
             }
+            if let Some(why) = self.find_taken_back(tree, &old)? {
+                return Ok(Merge::Refused(why));
+            }
             let task = tree.task().map(|task| self.trailer(task));
             let message = [message, &task.unwrap_or_default()];
             let new = match self.make_merge(&old, &branch, message)? {
                 Ok(new) => new,
                 Err(why) => return Ok(Merge::Conflict(why)),
             };
-            if let Some(names) = self.find_taken_back(tree, &old, &new)? {
-                let why = format!("it takes back what was merged since it was begun: {names}");
-                return Ok(Merge::Conflict(why));
-            }
             match self.move_checkout(&old, &new, true)? {
                 Moved::Done => return Ok(Merge::Done(Some(new))),
                 Moved::Refused(why) => return Ok(Merge::Conflict(why)),
@@ -58,30 +56,53 @@ impl Trees {
         Ok(Merge::Conflict(why.to_string()))
     }
 
-    /// Names files that others changed since a worktree was made and that a merge makes again what they were then. That
-    /// is the work of an index that never saw these changes: the branch of the worktree was moved, or `git reset --soft`.
-    fn find_taken_back(&self, tree: &Tree, old: &str, new: &str) -> Result<Option<String>> {
-        let Some(start) = Outset::read(&tree.outset)
-            .start
-            .filter(|start| start != old)
-        else {
-            return Ok(None);
-        };
-        let changed = |from: &str, to: &str| {
-            let listed = self.listed(&self.top, DIFF.into_iter().chain([from, to, "--"]))?;
-            let names = listed.split('\0').filter(|name| !name.is_empty());
-            Ok::<_, Error>(names.map(String::from).collect::<BTreeSet<String>>())
-        };
-        let (theirs, here, kept) = (
-            changed(&start, old)?,
-            changed(old, new)?,
-            changed(&start, new)?,
-        );
-        let taken = theirs
-            .intersection(&here)
-            .filter(|name| !kept.contains(*name));
-        let taken: Vec<&str> = taken.take(NAMED_MAX).map(String::as_str).collect();
-        Ok((!taken.is_empty()).then(|| taken.join(", ")))
+    /// Names files that a branch takes back to what they were when its worktree was made, although others changed them
+    /// since: the work of an index that never saw these changes. Its branch was moved, or it was `git reset --soft`. What
+    /// was merged into the branch, its agent has seen.
+    fn find_taken_back(&self, tree: &Tree, old: &str) -> Result<Option<String>> {
+        let branch = format!("refs/heads/{}", tree.branch);
+        let range = format!("{old}..{branch}");
+        let own = self.listed(&self.top, ["rev-list", "--parents", &range])?;
+        let own: Vec<(&str, &str)> = own
+            .lines()
+            .filter_map(|line| line.split_once(' '))
+            .collect();
+        let is_own = |parent: &str| own.iter().any(|(commit, _)| *commit == parent);
+        let begun = own
+            .iter()
+            .filter(|(_, parent)| !parent.contains(' ') && !is_own(parent));
+        let start = Outset::read(&tree.outset).start;
+        for (commit, parent) in begun {
+            let Some(start) = &start else {
+                return Ok(Some(
+                    "it is not known any more where it was begun".to_string(),
+                ));
+            };
+            if self.is_ancestor(parent, start)? {
+                continue;
+            }
+            let words = [
+                "commit-tree",
+                &format!("{commit}^{{tree}}"),
+                "-p",
+                start,
+                "-m",
+                "x",
+            ];
+            let alone = self.done(&self.top, words)?;
+            let words = ["merge-tree", "--write-tree", parent, alone.trim()];
+            // What both changed, its agent has decided.
+            let Ok(both) = self.git(&self.top, words)? else {
+                continue;
+            };
+            let taken = self.list_changed(&[both.trim(), commit])?;
+            if !taken.is_empty() {
+                let named: Vec<&str> = taken.iter().take(NAMED_MAX).map(String::as_str).collect();
+                let why = "it takes back what was merged since it was begun";
+                return Ok(Some(format!("{why}: {}", named.join(", "))));
+            }
+        }
+        Ok(None)
     }
 
     fn trailer(&self, task: TaskId) -> String {

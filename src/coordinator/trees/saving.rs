@@ -167,7 +167,9 @@ impl Trees {
         let real = fs::canonicalize(&tree.top).unwrap_or_else(|_| tree.top.clone());
         let expected = format!("{own}{}\n", real.display());
         if theirs.is_ok_and(|theirs| theirs == expected) && is_linked_worktree(&tree.top) {
-            return self.require_branch(tree);
+            return self
+                .require_plain(tree)
+                .and_then(|()| self.require_branch(tree));
         }
         let place = tree.top.display();
         let message = format!("{place} is no worktree of the repository any more");

@@ -152,10 +152,11 @@ fn work_of_others_on_a_branch_that_an_agent_switched_to_stays() {
 fn after_another(what: &str) -> String {
     format!(
         "echo $CLEO_TASK_ID >$CLEO_TASK_ID.txt
+case $CLEO_TASK_ID in T1) echo one >>shared.txt ;; T2) sed -i 1itwo shared.txt ;; esac
 [ $CLEO_TASK_ID = T2 ] && exec sh {AGENT} works
 until cleo show T2 --jq .result.task.status | grep -q done; do sleep 0.01; done
 sh {AGENT} works
-{what}
+{{ {what}; }} >&2
 exit 0"
     )
 }
@@ -172,6 +173,30 @@ fn work_that_takes_back_what_was_merged_meanwhile_is_not_merged() {
         assert_eq!(exit, 81, "{what}: {result}");
         assert_eq!(result["tasks"][1]["state"], "done", "{what}: {result}");
         assert_eq!(git(&workspace, "show main:T2.txt"), "T2\n", "{what}");
+        assert_eq!(git(&workspace, "show main:shared.txt"), "two\nnobody\n");
+        let reason = result["tasks"][0]["reason"].as_str().unwrap();
+        assert!(!reason.contains("git merge"), "{what}: {reason}");
+    }
+}
+
+#[test]
+fn work_on_what_was_merged_meanwhile_is_merged() {
+    for what in [
+        "git add --all && git commit --quiet --message one && git merge --quiet main",
+        "git add --all && git commit --quiet --message one && git rebase --quiet main",
+        "git stash --quiet --include-untracked && git reset --quiet --hard main && git stash pop --quiet",
+        "git add --all && git commit --quiet --message one && git merge --quiet main \
+         && git mv T2.txt moved.txt && git commit --quiet --message moved",
+    ] {
+        let workspace = repository();
+        let who = "export GIT_AUTHOR_NAME=a GIT_AUTHOR_EMAIL=a@b GIT_COMMITTER_NAME=a GIT_COMMITTER_EMAIL=a@b";
+        let script = after_another(&format!("{who}; {what}")).replace("echo one >>shared.txt", "");
+        let (exit, result) = proof::run(&workspace, "T1 T2 --jobs 2", &script);
+        assert_eq!(exit, 0, "{what}: {result}");
+        let files = git(&workspace, "ls-tree --name-only main");
+        assert!(files.contains("T1.txt\n"), "{what}: {files}");
+        assert_eq!(git(&workspace, "show main:shared.txt"), "two\nnobody\n");
+        is_clean(&workspace);
     }
 }
 
@@ -182,6 +207,7 @@ fn worktrees_that_are_no_worktrees_any_more_are_in_nobodys_way() {
         "rm -r $CLEO_WORKTREE",
         "echo gitdir: $CLEO_ROOT/../precious/.git >.git",
         "rm .git && cp -r $CLEO_ROOT/.git .git",
+        "ln -sf $CLEO_ROOT/../precious/.git .git",
     ] {
         let workspace = repository();
         git(&workspace, "init --quiet --initial-branch mine ../precious");
@@ -216,7 +242,13 @@ fn branch_that_was_moved_in_another_worktree_takes_no_merge() {
     let follow = "git -C [WORKSPACE] read-tree -m -u ";
     assert!(reason.contains(follow), "{reason}");
     assert_eq!(git(&workspace, "log --format=%s"), "x\nfirst\n");
+    // Files that the user has staged stay so, and what follows is merged.
+    workspace.write("mine", "mine\n");
+    git(&workspace, "add mine");
     git(&workspace, "read-tree -m -u HEAD~1 HEAD");
+    let (exit, result) = carried_out(&workspace, &alone("works"));
+    assert_eq!(exit, 0, "{result}");
+    git(&workspace, "rm --quiet --cached mine");
     assert_eq!(
         git(&workspace, "status --porcelain --untracked-files=no"),
         ""
