@@ -141,7 +141,7 @@ fn checked_out(folder: &Path) -> Option<String> {
 fn find_odd(folder: &Path) -> Option<&'static str> {
     let is_odd = |name: &str| {
         let there = folder.join(name).symlink_metadata();
-        there.is_ok_and(|it| !it.is_file() && !(it.is_dir() && name == "logs"))
+        there.is_ok_and(|it| !(it.is_file() || it.is_dir() && name == "logs"))
     };
     PLAIN.into_iter().find(|name| is_odd(name))
 }
