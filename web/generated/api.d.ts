@@ -5209,7 +5209,7 @@ export interface components {
         ReadyTask: {
             /**
              * Format: uint32
-             * @description How many tasks the longest chain has that waits for it, at most 1,000
+             * @description How many tasks the longest chain has that depends on it, at most 1,000
              *     ([`BOUND`](crate::task::graph::waves::BOUND)).
              */
             below: number;

@@ -4,14 +4,14 @@ use std::fs;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
+use walkdir::{DirEntry, WalkDir};
+
 use super::{Tree, Trees};
 use crate::error::{Code, Error, Result, quote};
 use crate::file::{read, unreadable};
 
 /// Where git records what a HEAD was, in the folder of a worktree.
 const RECORD: &str = "logs/HEAD";
-/// What else git keeps there and writes, or goes by.
-const PLAIN: [&str; 6] = ["HEAD", "index", "logs", RECORD, "gitdir", "commondir"];
 /// Most bytes that such a record may have.
 const RECORD_MAX: u64 = 64 << 20;
 const LINK_MAX: u64 = 16 << 10;
@@ -119,7 +119,9 @@ impl Trees {
             "the branch in {place} was moved to {head} in another worktree, and the files here are those of {commit}"
         );
         let top = quote(&self.top.to_string_lossy());
-        let follow = format!("git -C {top} read-tree -m -u {commit} HEAD");
+        let follow = format!(
+            "git -C {top} read-tree -m -u {commit} HEAD && git -C {top} reset --quiet --soft HEAD"
+        );
         Err(Error::new(Code::CheckoutChanged, message).fix(follow))
     }
 }
@@ -137,13 +139,11 @@ fn checked_out(folder: &Path) -> Option<String> {
     is_commit.then(|| String::from_utf8_lossy(commit).into_owned())
 }
 
-/// Finds what is neither a file nor, where that is right, a folder.
-fn find_odd(folder: &Path) -> Option<&'static str> {
-    let is_odd = |name: &str| {
-        let there = folder.join(name).symlink_metadata();
-        there.is_ok_and(|it| !(it.is_file() || it.is_dir() && name == "logs"))
-    };
-    PLAIN.into_iter().find(|name| is_odd(name))
+/// Finds what is neither a file nor a folder in what a repository keeps of a worktree.
+fn find_odd(folder: &Path) -> Option<PathBuf> {
+    let entries = WalkDir::new(folder).max_depth(2).into_iter().flatten();
+    let mut odd = entries.filter(|it| !it.file_type().is_file() && !it.file_type().is_dir());
+    odd.next().map(DirEntry::into_path)
 }
 
 fn not_own(tree: &Tree, other: &str) -> Error {

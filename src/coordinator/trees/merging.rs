@@ -56,53 +56,59 @@ impl Trees {
         Ok(Merge::Conflict(why.to_string()))
     }
 
-    /// Names files that a branch takes back to what they were when its worktree was made, although others changed them
-    /// since: the work of an index that never saw these changes. Its branch was moved, or it was `git reset --soft`. What
-    /// was merged into the branch, its agent has seen.
+    /// Says what a branch takes back of the work that others had merged since its worktree was made and that it holds:
+    /// that is the work of an index or of files that never saw it, as after `git reset`. None where it goes on from it.
     fn find_taken_back(&self, tree: &Tree, old: &str) -> Result<Option<String>> {
-        let branch = format!("refs/heads/{}", tree.branch);
-        let range = format!("{old}..{branch}");
-        let own = self.listed(&self.top, ["rev-list", "--parents", &range])?;
-        let own: Vec<(&str, &str)> = own
-            .lines()
-            .filter_map(|line| line.split_once(' '))
-            .collect();
-        let is_own = |parent: &str| own.iter().any(|(commit, _)| *commit == parent);
-        let begun = own
-            .iter()
-            .filter(|(_, parent)| !parent.contains(' ') && !is_own(parent));
-        let start = Outset::read(&tree.outset).start;
-        for (commit, parent) in begun {
-            let Some(start) = &start else {
-                return Ok(Some(
-                    "it is not known any more where it was begun".to_string(),
-                ));
-            };
-            if self.is_ancestor(parent, start)? {
-                continue;
-            }
-            let words = [
-                "commit-tree",
-                &format!("{commit}^{{tree}}"),
-                "-p",
-                start,
-                "-m",
-                "x",
-            ];
-            let alone = self.done(&self.top, words)?;
-            let words = ["merge-tree", "--write-tree", parent, alone.trim()];
-            // What both changed, its agent has decided.
-            let Ok(both) = self.git(&self.top, words)? else {
-                continue;
-            };
-            let taken = self.list_changed(&[both.trim(), commit])?;
-            if !taken.is_empty() {
-                let named: Vec<&str> = taken.iter().take(NAMED_MAX).map(String::as_str).collect();
-                let why = "it takes back what was merged since it was begun";
-                return Ok(Some(format!("{why}: {}", named.join(", "))));
-            }
+        let branch = self.done(
+            &self.top,
+            ["rev-parse", &format!("refs/heads/{}", tree.branch)],
+        )?;
+        let branch = branch.trim();
+        let Some(start) = &Outset::read(&tree.outset).start else {
+            return Ok(Some(
+                "it is not known any more where it was begun".to_string(),
+            ));
+        };
+        let seen = self.done(&self.top, ["merge-base", old, branch])?;
+        let seen = seen.trim();
+        if self.is_ancestor(seen, start)? {
+            return Ok(None);
         }
-        Ok(None)
+        let whole = format!("{branch}^{{tree}}");
+        let alone = self.done(
+            &self.top,
+            ["commit-tree", &whole, "-p", start, "-m", "alone"],
+        )?;
+        let both = self.git(
+            &self.top,
+            ["merge-tree", "--write-tree", seen, alone.trim()],
+        )?;
+        let mut taken = match both {
+            Ok(both) => self.list_changed(&[both.trim(), branch])?,
+            // Both changed some of the files: of these its agent has decided, unless they are as they were.
+            Err(_) => {
+                let (theirs, own) = (
+                    self.list_changed(&[start, seen])?,
+                    self.list_changed(&[start, branch])?,
+                );
+                theirs.difference(&own).cloned().collect()
+            }
+        };
+        if !taken.is_empty() {
+            let words = [
+                "diff",
+                "--name-only",
+                "--no-ext-diff",
+                "--find-renames",
+                "-z",
+            ];
+            let gone = ["--diff-filter=r", seen, branch, "--"];
+            let kept = self.listed(&self.top, words.into_iter().chain(gone))?;
+            taken.retain(|name| kept.split('\0').any(|kept| kept == name));
+        }
+        let named: Vec<&str> = taken.iter().take(NAMED_MAX).map(String::as_str).collect();
+        let why = "it takes back what was merged since it was begun";
+        Ok((!named.is_empty()).then(|| format!("{why}: {}", named.join(", "))))
     }
 
     fn trailer(&self, task: TaskId) -> String {
