@@ -3,16 +3,12 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use indexmap::IndexMap;
-use serde_json::value::RawValue;
 use serde_json::{Map, Value};
 
 use crate::error::{Code, Error, Result, nearest};
 
 /// The items of a list that may be cut, beside its `total`.
 const SHOWN: &str = "shown";
-/// How many there are in all.
-const TOTAL: &str = "total";
 
 /// Paths of fields, such as `id` and `task.title`.
 #[derive(Clone, Debug, Default)]
@@ -77,38 +73,6 @@ impl Fields {
         Ok(parts)
     }
 
-    /// Reads a result without what no path leads to, which is most of a list: to keep it takes as long as all else.
-    pub(super) fn read_result(&self, json: &str) -> serde_json::Result<Value> {
-        self.read_part(json, true)
-    }
-
-    fn read_part(&self, json: &str, is_result: bool) -> serde_json::Result<Value> {
-        let is_named = |name: &str| self.paths.iter().flatten().any(|word| word == name);
-        let is_kept = |name: &str| is_result || [SHOWN, TOTAL].contains(&name) || is_named(name);
-        match json.as_bytes().first() {
-            Some(b'{') => {
-                let fields: IndexMap<String, &RawValue> = serde_json::from_str(json)?;
-                let fields = fields.into_iter().filter(|(name, _)| is_kept(name));
-                let fields = fields.map(|(name, json)| {
-                    let value = match is_named(&name) {
-                        true => serde_json::from_str(json.get())?,
-                        false => self.read_part(json.get(), false)?,
-                    };
-                    Ok((name, value))
-                });
-                fields.collect()
-            }
-            Some(b'[') => {
-                let items: Vec<&RawValue> = serde_json::from_str(json)?;
-                let items = items
-                    .into_iter()
-                    .map(|json| self.read_part(json.get(), false));
-                items.collect()
-            }
-            _ => serde_json::from_str(json),
-        }
-    }
-
     /// Finds each path in a result; returns none when one is not there.
     fn find_in(&self, result: &Value) -> Option<Parts> {
         let find = |path: &Vec<String>| {
@@ -169,14 +133,14 @@ impl Fields {
                 copy(result, path, &mut picked);
                 continue;
             };
-            let (mut place, mut total) = (vec![name.clone()], vec![TOTAL.to_string()]);
+            let (mut place, mut total) = (vec![name.clone()], vec!["total".to_string()]);
             let is_cut = result[name].get(SHOWN).is_some();
             if is_cut {
                 place.push(SHOWN.to_string());
                 total.insert(0, name.clone());
             }
             copy(result, &[place, path.clone()].concat(), &mut picked);
-            if is_cut || result[name].is_array() && result.get(TOTAL).is_some() {
+            if is_cut || result[name].is_array() && result.get("total").is_some() {
                 copy(result, &total, &mut picked);
             }
         }
@@ -337,8 +301,6 @@ mod tests {
         let mut fields = Fields::read(&paths);
         let schema = || schema().to_string();
         let picked = fields.pick(result, &schema).unwrap();
-        let read = fields.read_result(&result.to_string()).unwrap();
-        assert_eq!(fields.pick(&read, &schema).unwrap(), picked);
         fields.check(&schema()).unwrap();
         assert_eq!(fields.pick(result, &schema).unwrap(), picked);
         picked

@@ -76,7 +76,7 @@ impl View {
     }
 
     fn pick(&self, command: &str, reply: serde_json::Result<String>) -> Result<Value> {
-        let reply = reply.and_then(|json| self.fields.read_result(&json));
+        let reply = reply.and_then(|json| serde_json::from_str(&json));
         let reply = reply.map_err(|cause| Error::new(Code::Internal, cause.to_string()))?;
         let schema = || embedded::schema(command).unwrap_or_default();
         let picked = self.fields.pick(&reply, &schema);
