@@ -165,13 +165,8 @@ fn revert(transaction: &mut dyn Transaction, caller: &Caller, operation: &Operat
                         format!("cleo show {user}"),
                     ));
                 }
-                check_holder(
-                    transaction,
-                    &require(transaction, id)?,
-                    caller,
-                    false,
-                    "undo",
-                )?;
+                let task = require(transaction, id)?;
+                check_holder(transaction, &task, caller, false, "undo").map_err(in_conflict)?;
                 transaction.delete(id)?;
             }
         }
@@ -209,7 +204,7 @@ fn read_changes(transaction: &dyn Transaction, operation: &Operation) -> Result<
     let Some(fixed) = others.iter().find(is_fixed).map(describe) else {
         return Ok(changes);
     };
-    let only = "only changes of tasks are undone, no claims, gates, sessions or phases";
+    let only = "only changes of tasks are undone, no claims, proofs, sessions or phases";
     Err(Error::new(Code::NothingToUndo, format!("{fixed}; {only}")))
 }
 

@@ -262,7 +262,7 @@ fn claims_and_sessions_and_phases_are_not_undone() {
         let error = workspace.refused(&["undo", &latest], "E_NOTHING_TO_UNDO");
         let message = error["message"].as_str().unwrap();
         assert!(
-            message.contains("no claims, gates, sessions or phases"),
+            message.contains("no claims, proofs, sessions or phases"),
             "{line}: {error}"
         );
         workspace.ok(error["fix"]

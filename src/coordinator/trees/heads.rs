@@ -42,26 +42,22 @@ impl Trees {
         }
     }
 
-    /// Refuses a worktree of which the repository keeps something by a link, through which git would write elsewhere, or
-    /// by a pipe, at which git would wait.
+    /// Refuses a worktree whose state in the repository contains a link, through which git would write elsewhere, or a
+    /// pipe, at which git would wait.
     pub(super) fn require_plain(&self, tree: &Tree) -> Result<()> {
         let folder = self.folder_of(&tree.top)?.unwrap_or_default();
-        match find_odd(&folder) {
-            Some(odd) => Err(unreadable(
-                &folder.join(odd),
-                ErrorKind::InvalidInput.into(),
-            )),
+        match find_link_or_pipe(&folder) {
+            Some(place) => Err(unreadable(&place, ErrorKind::InvalidInput.into())),
             None => Ok(()),
         }
     }
 
-    /// Detaches the HEAD of a linked worktree at a commit. False where the repository knows nothing of it, or keeps
-    /// it by links. The folder itself
-    /// is not asked: its `.git` may lead to another repository, or be gone.
+    /// Detaches the HEAD of a linked worktree at a commit. False where the repository does not know it, or its state there
+    /// contains links. The folder itself is not asked: its `.git` may lead to another repository, or be gone.
     fn detach(&self, top: &Path, commit: &str) -> Result<bool> {
         let folder = self
             .folder_of(top)?
-            .filter(|folder| find_odd(folder).is_none());
+            .filter(|folder| find_link_or_pipe(folder).is_none());
         let Some(name) = folder.as_deref().and_then(Path::file_name) else {
             return Ok(false);
         };
@@ -85,7 +81,7 @@ impl Trees {
         commit.map_or(Ok(false), |commit| self.detach(top, commit.trim()))
     }
 
-    /// Finds where the repository keeps what it knows of a linked worktree.
+    /// Finds the folder in which the repository keeps the state of a linked worktree.
     fn folder_of(&self, top: &Path) -> Result<Option<PathBuf>> {
         let common = ["rev-parse", "--path-format=absolute", "--git-common-dir"];
         let common = self.done(&self.top, common)?;
@@ -139,11 +135,11 @@ fn checked_out(folder: &Path) -> Option<String> {
     is_commit.then(|| String::from_utf8_lossy(commit).into_owned())
 }
 
-/// Finds what is neither a file nor a folder in what a repository keeps of a worktree.
-fn find_odd(folder: &Path) -> Option<PathBuf> {
+/// Finds what is neither a file nor a folder in the state of a worktree.
+fn find_link_or_pipe(folder: &Path) -> Option<PathBuf> {
     let entries = WalkDir::new(folder).max_depth(2).into_iter().flatten();
-    let mut odd = entries.filter(|it| !it.file_type().is_file() && !it.file_type().is_dir());
-    odd.next().map(DirEntry::into_path)
+    let mut others = entries.filter(|it| !it.file_type().is_file() && !it.file_type().is_dir());
+    others.next().map(DirEntry::into_path)
 }
 
 fn not_own(tree: &Tree, other: &str) -> Error {

@@ -37,7 +37,7 @@ impl Trees {
                     format!("a {what} that somebody else began is not finished in the workspace");
                 return Ok(Merge::Conflict(why));
             }
-            if let Some(why) = self.find_taken_back(tree, &old)? {
+            if let Some(why) = self.find_reverted(tree, &old)? {
                 return Ok(Merge::Refused(why));
             }
             let task = tree.task().map(|task| self.trailer(task));
@@ -56,9 +56,9 @@ impl Trees {
         Ok(Merge::Conflict(why.to_string()))
     }
 
-    /// Says what a branch takes back of the work that others had merged since its worktree was made and that it holds:
-    /// that is the work of an index or of files that never saw it, as after `git reset`. None where it goes on from it.
-    fn find_taken_back(&self, tree: &Tree, old: &str) -> Result<Option<String>> {
+    /// Names the files in which a branch reverts work that others merged after its worktree was made: its index or files
+    /// were older than the commit that it is based on, as after `git reset`.
+    fn find_reverted(&self, tree: &Tree, old: &str) -> Result<Option<String>> {
         let branch = self.done(
             &self.top,
             ["rev-parse", &format!("refs/heads/{}", tree.branch)],
@@ -66,7 +66,7 @@ impl Trees {
         let branch = branch.trim();
         let Some(start) = &Outset::read(&tree.outset).start else {
             return Ok(Some(
-                "it is not known any more where it was begun".to_string(),
+                "the commit that its worktree was made from is unknown".to_string(),
             ));
         };
         let seen = self.done(&self.top, ["merge-base", old, branch])?;
@@ -83,9 +83,9 @@ impl Trees {
             &self.top,
             ["merge-tree", "--write-tree", seen, alone.trim()],
         )?;
-        let mut taken = match both {
+        let mut reverted = match both {
             Ok(both) => self.list_changed(&[both.trim(), branch])?,
-            // Both changed some of the files: of these its agent has decided, unless they are as they were.
+            // Some files conflict, which the agent resolved. Files that are as they were at the start count nevertheless.
             Err(_) => {
                 let (theirs, own) = (
                     self.list_changed(&[start, seen])?,
@@ -94,7 +94,7 @@ impl Trees {
                 theirs.difference(&own).cloned().collect()
             }
         };
-        if !taken.is_empty() {
+        if !reverted.is_empty() {
             let words = [
                 "diff",
                 "--name-only",
@@ -104,10 +104,14 @@ impl Trees {
             ];
             let gone = ["--diff-filter=r", seen, branch, "--"];
             let kept = self.listed(&self.top, words.into_iter().chain(gone))?;
-            taken.retain(|name| kept.split('\0').any(|kept| kept == name));
+            reverted.retain(|name| kept.split('\0').any(|kept| kept == name));
         }
-        let named: Vec<&str> = taken.iter().take(NAMED_MAX).map(String::as_str).collect();
-        let why = "it takes back what was merged since it was begun";
+        let named: Vec<&str> = reverted
+            .iter()
+            .take(NAMED_MAX)
+            .map(String::as_str)
+            .collect();
+        let why = "it reverts what was merged after its worktree was made";
         Ok((!named.is_empty()).then(|| format!("{why}: {}", named.join(", "))))
     }
 

@@ -162,7 +162,7 @@ exit 0"
 }
 
 #[test]
-fn work_that_takes_back_what_was_merged_meanwhile_is_not_merged() {
+fn work_that_reverts_what_was_merged_meanwhile_is_not_merged() {
     for what in [
         "git reset --quiet --soft main",
         "git symbolic-ref HEAD refs/heads/main",
@@ -201,7 +201,7 @@ fn work_on_what_was_merged_meanwhile_is_merged() {
 }
 
 #[test]
-fn worktrees_that_are_no_worktrees_any_more_are_in_nobodys_way() {
+fn broken_worktrees_hold_up_no_other_task() {
     for what in [
         "rm .git",
         "rm -r $CLEO_WORKTREE",
