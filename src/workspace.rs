@@ -16,7 +16,7 @@ const ABOVE: [&str; 2] = ["", "claudedocs"];
 pub(crate) const RUNS: &str = ".cleo/runs";
 
 /// Keeps the database, which is no text, out of version control, and drafts of whoever was killed.
-const IGNORE: &str = "cleo.db\ncleo.db-*\nagents.db\nagents.db-*\nruns/\n.new-*\n";
+const IGNORE: &str = "cleo.db\ncleo.db-*\nruns/\n.new-*\n";
 
 /// A folder with `.cleo/` in it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -185,16 +185,16 @@ impl Workspace {
         self.root.join(".cleo/cleo.db")
     }
 
-    /// Returns where the store of agents is; it is made when something is first written to it.
-    pub(crate) fn agency(&self) -> PathBuf {
-        self.root.join(".cleo/agents.db")
-    }
-
-    /// Returns whether the database is there. A log without its database is an error.
+    /// Returns whether the database is there. A log without its database is an error, and so is a database of a
+    /// version of cleo that had two.
     pub(crate) fn has_database(&self) -> Result<bool> {
         // The log is looked for first: one that another process makes meanwhile has a database.
         let path = self.database();
         let has_log = sqlite::log_of(&path).exists();
+        let other = self.root.join(".cleo/agents.db");
+        if other.exists() {
+            return Err(SqliteStore::other_version(&other));
+        }
         match fs::metadata(&path) {
             // A pipe or a device would keep whoever opens it waiting for ever.
             Ok(there) if !there.is_file() => Err(SqliteStore::no_file(&path)),
@@ -244,8 +244,7 @@ impl Workspace {
         let is_in =
             |own: &str| folder.is_some() && folder == self.root.join(own).canonicalize().ok();
         let is_setting = matches!(&*name, "config.yaml" | ".gitignore");
-        if (is_in(".cleo")
-            && (is_setting || name.starts_with("cleo.db") || name.starts_with("agents.db")))
+        if (is_in(".cleo") && (is_setting || name.starts_with("cleo.db")))
             || (is_in(OUTPUT_DIR) && name.starts_with("MANIFEST"))
         {
             let message = format!("{} is a file of cleo itself", path.display());
@@ -255,14 +254,19 @@ impl Workspace {
     }
 
     pub(crate) fn open_store(&self) -> Result<SqliteStore> {
-        let path = self.database();
-        if !self.has_database()? {
-            let message = format!("{} is missing", path.display());
+        self.store_if_there()?.ok_or_else(|| {
+            let message = format!("{} is missing", self.database().display());
             let root = quote(&self.root.to_string_lossy()).to_string();
-            return Err(Error::new(Code::WorkspaceNotFound, message)
-                .fix(format!("cleo --root {root} init")));
+            Error::new(Code::WorkspaceNotFound, message).fix(format!("cleo --root {root} init"))
+        })
+    }
+
+    /// Opens the store for what can be told without one.
+    pub(crate) fn store_if_there(&self) -> Result<Option<SqliteStore>> {
+        match self.has_database()? {
+            true => SqliteStore::open(&self.database()).map(Some),
+            false => Ok(None),
         }
-        SqliteStore::open(&path)
     }
 
     /// Returns the absolute path of `relative`, which must stay inside the workspace: neither `..`

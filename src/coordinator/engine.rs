@@ -31,7 +31,7 @@ use crate::run::track::{TaskState, Track};
 use crate::run::{RUN_FINISHED, Run, RunKind};
 use crate::runner::signals::{self, Guard};
 use crate::store::agency::Agency;
-use crate::store::sqlite::{DatabaseFiles, SqliteAgency};
+use crate::store::sqlite::SqliteAgency;
 
 const COORDINATOR: &str = "cleo";
 
@@ -91,7 +91,6 @@ pub(super) struct Engine<'a> {
     pub(super) begun: Instant,
     pub(super) looked: Instant,
     pub(super) renewed: Instant,
-    files: [DatabaseFiles; 2],
     _alive: Alive,
 }
 
@@ -163,7 +162,7 @@ impl<'a> Engine<'a> {
         if let Some(base) = &base {
             Trees::probe(&workspace, base)?;
         }
-        let mut agency = SqliteAgency::open_or_create(&workspace.agency())?;
+        let mut agency = workspace.open_store()?;
         let number = agency.read()?.last_event()? + 1;
         let alive = Alive::begin(&workspace)?;
         let run = Run {
@@ -246,7 +245,6 @@ impl<'a> Engine<'a> {
             }
             None => None,
         };
-        let databases = [context.workspace.database(), context.workspace.agency()];
         let tasks: Vec<TaskId> = planned.iter().map(|task| task.task_id).collect();
         let places = tasks.iter().enumerate();
         Ok(Engine {
@@ -275,7 +273,6 @@ impl<'a> Engine<'a> {
             begun: Instant::now(),
             looked: Instant::now(),
             renewed: Instant::now(),
-            files: databases.map(|database| DatabaseFiles::new(&database)),
             _alive: outset.alive,
         })
     }
@@ -396,9 +393,6 @@ impl<'a> Engine<'a> {
         }
         let looked = self.look_again().and_then(|()| self.give_back_left());
         self.keep()?;
-        for files in &self.files {
-            files.require_unchanged()?;
-        }
         self.run.status = report::status(&self.track, stop);
         self.run.completed_at = Some(self.context.now());
         report::total(&mut self.run, &self.track, self.begun.elapsed());

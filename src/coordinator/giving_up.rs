@@ -170,7 +170,7 @@ fn is_left(run: &Run) -> bool {
 /// Takes over a run without a process, unless another process has done so, and returns it as it was, so that
 /// its earlier end is known.
 fn taken(agency: &mut dyn Agency, id: &str, alive: &Alive) -> Result<Option<Run>> {
-    let mut transaction = agency.write()?;
+    let mut transaction = agency.write_records()?;
     let Some(run) = transaction.run(id)?.filter(is_left) else {
         return Ok(None);
     };
@@ -185,7 +185,7 @@ fn taken(agency: &mut dyn Agency, id: &str, alive: &Alive) -> Result<Option<Run>
 }
 
 fn asked(agency: &mut SqliteAgency, surroundings: &Surroundings, id: &str) -> Result<()> {
-    let mut transaction = agency.write()?;
+    let mut transaction = agency.write_records()?;
     let run = transaction.run(id)?.ok_or_else(|| no_run(id))?;
     let goes_on = matches!(
         run.status,
@@ -208,7 +208,7 @@ fn asked(agency: &mut SqliteAgency, surroundings: &Surroundings, id: &str) -> Re
     };
     let at = surroundings.clock.timestamp();
     transaction.add_event(id, &at, kind::RUN_CANCEL, &told.detail())?;
-    transaction.commit()
+    transaction.commit().map(drop)
 }
 
 /// Cleans up after a dead process.

@@ -53,7 +53,7 @@ pub(crate) fn resume(
     require_base(&workspace, &mut agency, id)?;
     let alive = Alive::begin(&workspace)?;
     // Of two that want the run, one gets it.
-    let mut transaction = agency.write()?;
+    let mut transaction = agency.write_records()?;
     let mut run = transaction.run(id)?.ok_or_else(|| no_run(id))?;
     let was = run.status;
     refuse_status(&run)?;
@@ -102,7 +102,7 @@ pub(super) fn opened(
     surroundings: &Surroundings,
     id: &str,
 ) -> Result<SqliteAgency> {
-    let mut agency = SqliteAgency::open(&workspace.agency())?.ok_or_else(|| no_run(id))?;
+    let mut agency = workspace.store_if_there()?.ok_or_else(|| no_run(id))?;
     alive::settle(&mut agency, workspace, &surroundings.clock)?;
     Ok(agency)
 }

@@ -123,7 +123,7 @@ impl Executors {
                 caller,
                 _place: place,
             };
-            match executor.ends_alone(&begun) {
+            match begun.has_ended() {
                 true => ground.finish(&mut executor, waits),
                 false => open.send(waits).map_err(|_| busy())?,
             }

@@ -16,7 +16,6 @@ use crate::id::digest;
 use crate::ops::api;
 use crate::ops::operation::{Facts, Frame, Row};
 use crate::ops::{Context, Notes};
-use crate::store::agency::Agency;
 use crate::strict::{self, Input};
 
 pub(super) fn routes() -> Vec<Route> {
@@ -71,11 +70,8 @@ pub(super) fn answer(call: &Call, row: &dyn Row) -> Result<Answer> {
 
 /// Names a version of what is read: the last changes of tasks and runs, and what was asked for by whom.
 fn version(call: &Call, context: &mut Context) -> Result<String> {
-    let changes = context.read(|transaction| transaction.last_cursor())?;
-    let events = match context.agency()? {
-        Some(agency) => agency.read()?.last_event()?,
-        None => 0,
-    };
+    let (changes, events) =
+        context.read(|transaction| Ok((transaction.last_cursor()?, transaction.last_event()?)))?;
     let asked = call.uri.query().unwrap_or_default();
     let asked = digest(format!("{:?} {asked}", call.only()).as_bytes());
     let asked = asked.get(7..15).unwrap_or_default();

@@ -115,7 +115,6 @@ impl Server {
         let workspace = surroundings.workspace()?;
         // Whatever is wrong with a store is said now and not to the first who calls.
         drop(Context::open(surroundings.clone())?);
-        drop(SqliteAgency::open_or_create(&workspace.agency())?);
         let settings = surroundings.settings()?.clone();
         let routing = executions::Options {
             by: options.by,
@@ -150,8 +149,7 @@ impl Server {
     }
 
     pub(super) fn agency(&self) -> Result<Lent<'_, SqliteAgency>> {
-        let path = self.workspace.agency();
-        self.agencies.lend(|| SqliteAgency::open_or_create(&path))
+        self.agencies.lend(|| self.workspace.open_store())
     }
 
     pub(super) fn agents(&self, user: Option<&str>) -> Result<Arc<View>> {

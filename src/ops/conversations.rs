@@ -10,7 +10,6 @@ use crate::id;
 use crate::run::{CHAT, check_title};
 use crate::run::{Conversation, ConversationKind, ConversationStatus, Detail, Message, Speaker};
 use crate::store::agency::{Agency, AgencyTransaction, ConversationFilter};
-use crate::store::sqlite::SqliteAgency;
 
 /// What is said of messages before one that a conversation does not have.
 const NOT_SAID: &str =
@@ -106,7 +105,7 @@ pub(crate) struct InList {
 
 pub(crate) fn list(surroundings: &Surroundings, filter: ConversationFilter) -> Result<Listed> {
     let mut listed = Listed::default();
-    if let Some(mut agency) = SqliteAgency::open(&surroundings.workspace()?.agency())? {
+    if let Some(mut agency) = surroundings.workspace()?.store_if_there()? {
         let transaction = agency.read()?;
         let page = transaction.conversations(surroundings.only(), &filter)?;
         listed.total = page.total;
@@ -153,7 +152,7 @@ pub(crate) struct Shown {
 
 pub(crate) fn show(surroundings: &Surroundings, part: &Part) -> Result<Shown> {
     let id = part.id.as_str();
-    let agency = SqliteAgency::open(&surroundings.workspace()?.agency())?;
+    let agency = surroundings.workspace()?.store_if_there()?;
     let mut agency = agency.ok_or_else(|| no_conversation(id))?;
     let transaction = agency.read()?;
     let conversation = require(&*transaction, id, surroundings.only())?;
@@ -196,7 +195,7 @@ pub(crate) fn update(surroundings: &Surroundings, change: Change) -> Result<Kept
     let workspace = surroundings.workspace()?;
     let id = &change.id;
     let title = change.title.as_deref().map(check_title).transpose()?;
-    if SqliteAgency::open(&workspace.agency())?.is_none() {
+    if workspace.store_if_there()?.is_none() {
         return Err(no_conversation(id));
     }
     let conversation = agents::write(&workspace, |transaction| {

@@ -56,7 +56,7 @@ use crate::error::{Code, Error, Result, quote};
 use crate::id::TaskId;
 use crate::runner::agent::GateVariables;
 use crate::session::SessionId;
-use crate::store::sqlite::{SqliteAgency, SqliteStore};
+use crate::store::sqlite::SqliteStore;
 use crate::store::{Stamp, Store, Tasks};
 use crate::task::Task;
 use crate::tree::root_in_worktree;
@@ -273,7 +273,6 @@ pub(crate) struct Context {
     pub(crate) workspace: Workspace,
     pub(crate) surroundings: Surroundings,
     pub(crate) store: SqliteStore,
-    agency: Option<SqliteAgency>,
     /// What is remembered between two looks; that of a server outlives each call.
     pub(crate) memory: Arc<Mutex<Memory>>,
     pub(crate) notes: Notes,
@@ -305,18 +304,9 @@ impl Context {
             workspace,
             surroundings,
             store,
-            agency: None,
             memory: Arc::default(),
             notes: Notes::default(),
         })
-    }
-
-    /// Returns the database of agents and runs, if there is one.
-    pub(crate) fn agency(&mut self) -> Result<Option<&mut SqliteAgency>> {
-        if self.agency.is_none() {
-            self.agency = SqliteAgency::open(&self.workspace.agency())?;
-        }
-        Ok(self.agency.as_mut())
     }
 
     /// Returns the workspace whose files show what was done on a task: in the worktree that the caller was

@@ -14,7 +14,6 @@ use crate::error::{Error, Result};
 use crate::id::TaskId;
 use crate::run::RunStatus;
 use crate::store::agency::{Agency, RunFilter};
-use crate::store::sqlite::SqliteAgency;
 use crate::workspace::Workspace;
 
 /// How many tasks or runs are read at a time.
@@ -145,7 +144,7 @@ fn commands(context: &mut Context) -> Result<Vec<Item>> {
 }
 
 fn runs(workspace: &Workspace) -> Result<Vec<Item>> {
-    let Some(mut agency) = SqliteAgency::open(&workspace.agency())? else {
+    let Some(mut agency) = workspace.store_if_there()? else {
         return Ok(Vec::new());
     };
     let transaction = agency.read()?;

@@ -14,7 +14,7 @@ pub(crate) const GATES_OF: &str = "the gate record of ";
 /// What the claim of a task is called, before the number of the task.
 pub(crate) const CLAIM_OF: &str = "the claim of task";
 /// First words of the names of rows that `doctor --remove-damaged` removes.
-const REMOVABLE: [&str; 4] = ["run", "event", "conversation", "message"];
+const REMOVABLE: [&str; 5] = ["run", "event", "conversation", "message", "record"];
 
 static ROWS: Mutex<BTreeSet<Damage>> = Mutex::new(BTreeSet::new());
 

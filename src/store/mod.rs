@@ -38,6 +38,10 @@ pub(crate) trait Store {
     /// commit, are lost if it is dropped before, and are recorded as one operation under the stamp.
     fn write(&mut self, stamp: &Stamp) -> Result<Box<dyn Transaction + '_>>;
 
+    /// Begins a write transaction on what the log of operations does not tell: agents, runs, conversations and
+    /// what the chat works on. A change of a task in it is an error.
+    fn write_records(&mut self) -> Result<Box<dyn Transaction + '_>>;
+
     /// Returns a number that changes with each commit of another process. Cheap.
     fn version(&self) -> Result<u64>;
 }
@@ -64,6 +68,11 @@ pub(crate) trait Transaction:
     + Phases
     + Log
     + Suggestions
+    + agency::Agents
+    + agency::Runs
+    + agency::Conversations
+    + agency::Chats
+    + agency::Components
 {
     /// Commits and returns the number of the operation, or `None` where nothing was recorded.
     fn commit(self: Box<Self>) -> Result<Option<u64>>;

@@ -236,12 +236,10 @@ fn clone(from: &TestWorkspace, to: &TestWorkspace) {
         assert!(done.status.success(), "git {words:?}: {done:?}");
     };
     // Everything is in the files themselves.
-    for database in ["cleo.db", "agents.db"] {
-        let connection =
-            rusqlite::Connection::open(from.path(&format!(".cleo/{database}"))).unwrap();
-        let checkpoint = "PRAGMA wal_checkpoint(TRUNCATE)";
-        connection.query_row(checkpoint, (), |_| Ok(())).unwrap();
-    }
+    let connection = rusqlite::Connection::open(from.path(".cleo/cleo.db")).unwrap();
+    let checkpoint = "PRAGMA wal_checkpoint(TRUNCATE)";
+    connection.query_row(checkpoint, (), |_| Ok(())).unwrap();
+    drop(connection);
     git(from.root(), &["init", "-q"]);
     git(from.root(), &["add", "-f", "."]);
     git(from.root(), &["commit", "-q", "-m", "all"]);
@@ -494,7 +492,7 @@ fn what_is_trusted_runs_and_what_changes_is_asked_again() {
     assert_eq!(user.json(&["trust"])["success"], true);
     user.json(&["verify", "T1", "--run-all"]);
     assert!(user.path("pwned-criterion").exists());
-    let database = rusqlite::Connection::open(user.path(".cleo/agents.db")).unwrap();
+    let database = rusqlite::Connection::open(user.path(".cleo/cleo.db")).unwrap();
     let change = "UPDATE events SET detail = replace(detail, 'sh agent.sh', 'sh pwn.sh')";
     assert!(database.execute(change, ()).unwrap() > 0);
     let error = user.json(&["runs", "resume", &cloned.run])["error"].clone();

@@ -271,22 +271,15 @@ fn database_of_another_version_is_found() {
 }
 
 #[test]
-fn a_broken_store_of_agents_is_found() {
+fn workspace_with_two_databases_is_refused() {
     let workspace = workspace();
-    assert!(amiss(&workspace).is_empty());
-    workspace.ok("agents execute design");
-    assert!(amiss(&workspace).is_empty());
-    let store = workspace.path(".cleo/agents.db");
-    let whole = std::fs::read(&store).unwrap();
-    std::fs::write(&store, "no database").unwrap();
-    only(
-        &workspace,
-        "agents.database",
-        "fail",
-        "agents.db cannot be read",
-    );
-    std::fs::write(&store, &whole[..whole.len() / 2]).unwrap();
-    assert_eq!(amiss(&workspace)[0].0, "agents.database");
+    std::fs::write(workspace.path(".cleo/agents.db"), "").unwrap();
+    for words in [&["list"][..], &["agents", "list"], &["init"]] {
+        let error = workspace.refused(words, "E_STORE_SCHEMA");
+        let message = error["message"].as_str().unwrap();
+        let way = "export it with the program that wrote it";
+        assert!(message.ends_with(way), "{message}");
+    }
 }
 
 #[test]

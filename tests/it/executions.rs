@@ -461,7 +461,7 @@ fn a_model_answers_with_the_agents_prompt_and_the_conversation_before() {
         texts,
         ["Who leads?", "Thrall.", "And his father?", "Durotan."]
     );
-    let database = std::fs::read(workspace.path(".cleo/agents.db")).unwrap();
+    let database = std::fs::read(workspace.path(".cleo/cleo.db")).unwrap();
     let key = b"sk-test-0123456789abcdef";
     assert!(
         !database.windows(key.len()).any(|part| part == key),

@@ -448,8 +448,7 @@ fn snapshot(workspace: &TestWorkspace) -> BTreeMap<String, Vec<u8>> {
             let entry = entry.unwrap();
             let path = entry.path().strip_prefix(folder).unwrap();
             let name = format!("{mark}{}", path.display());
-            let is_store = name.starts_with(".cleo/cleo.db") || name.starts_with(".cleo/agents.db");
-            if !is_store {
+            if !name.starts_with(".cleo/cleo.db") {
                 let bytes = fs::read(entry.path()).unwrap_or_else(|_| b"no file".to_vec());
                 all.insert(name, bytes);
             }

@@ -812,11 +812,11 @@ fn agents_do_not_outlive_a_run_that_cannot_go_on() {
         std::thread::sleep(std::time::Duration::from_millis(5));
     }
     let id = id_of_the_run(&workspace);
-    let agents = rusqlite::Connection::open(workspace.path(".cleo/agents.db")).unwrap();
-    agents
-        .execute_batch("ALTER TABLE events RENAME TO gone")
-        .unwrap();
+    let database = rusqlite::Connection::open(workspace.path(".cleo/cleo.db")).unwrap();
+    let refuse = "CREATE TRIGGER gone BEFORE INSERT ON events BEGIN SELECT RAISE(ABORT, 'x'); END";
+    database.execute_batch(refuse).unwrap();
     let output = child.wait_with_output().unwrap();
+    database.execute_batch("DROP TRIGGER gone").unwrap();
     assert!(!output.status.success());
     assert!(!is_anybody_left(&workspace, &id));
     assert!(statuses(&workspace).contains("T2 pending"), "given back");

@@ -253,10 +253,10 @@ fn nothing_that_was_acknowledged_is_lost_when_servers_are_killed_beside_commands
             .collect()
     });
     assert!(told.len() > 10, "{}", told.len());
-    let agency = rusqlite::Connection::open(workspace.path(".cleo/agents.db")).unwrap();
+    let database = rusqlite::Connection::open(workspace.path(".cleo/cleo.db")).unwrap();
     for id in &told {
         let sql = "SELECT count(*) FROM runs WHERE id = ?1";
-        let count: u32 = agency.query_row(sql, [id], |row| row.get(0)).unwrap();
+        let count: u32 = database.query_row(sql, [id], |row| row.get(0)).unwrap();
         assert_eq!(count, 1, "{id} of {} is lost", told.len());
     }
     assert_eq!(workspace.json(&["list"])["result"]["total"], 10);

@@ -11,18 +11,17 @@ use serde_json::{Value, json};
 use crate::served::{Served, begin_conversation};
 use crate::world::{TestWorkspace, left_out};
 
-const TASKS: &str = ".cleo/cleo.db";
-const AGENTS: &str = ".cleo/agents.db";
+const DATABASE: &str = ".cleo/cleo.db";
 /// What a stranger would like to be run.
 const HOSTILE: &str = "run_1;sh .cleo/setup.sh;echo";
 
-/// Changes a database by hand.
-fn sql(workspace: &TestWorkspace, database: &str, statements: &str) {
-    let connection = Connection::open(workspace.path(database)).unwrap();
+/// Changes the database by hand.
+fn sql(workspace: &TestWorkspace, statements: &str) {
+    let connection = Connection::open(workspace.path(DATABASE)).unwrap();
     connection.execute_batch(statements).unwrap();
 }
 
-/// A workspace with tasks and a store of agents.
+/// A workspace with tasks, agents and runs.
 fn workspace() -> TestWorkspace {
     let workspace = TestWorkspace::planned();
     workspace.ok("agents register Helper --id helper --prompt 'You help.'");
@@ -60,11 +59,9 @@ fn databases_and_runs_are_private() {
     assert_ne!(ran.exit, 0, "{ran}");
     assert_eq!(mode(&workspace.path(".cleo")), 0o700);
     for ending in ["", "-wal", "-shm"] {
-        for database in [TASKS, AGENTS] {
-            let path = workspace.path(&format!("{database}{ending}"));
-            if path.exists() {
-                assert_eq!(mode(&path), 0o600, "{}", path.display());
-            }
+        let path = workspace.path(&format!("{DATABASE}{ending}"));
+        if path.exists() {
+            assert_eq!(mode(&path), 0o600, "{}", path.display());
         }
     }
     let runs = workspace.path(".cleo/runs");
@@ -85,15 +82,9 @@ fn outputs_keep_the_permissions_of_the_umask() {
 #[test]
 fn permissions_are_taken_away_when_a_store_is_opened() {
     let workspace = workspace();
-    let names = [
-        ".cleo",
-        TASKS,
-        ".cleo/cleo.db-shm",
-        AGENTS,
-        ".cleo/agents.db-wal",
-    ];
+    let names = [".cleo", DATABASE, ".cleo/cleo.db-shm", ".cleo/cleo.db-wal"];
     let files = names.map(|path| workspace.path(path));
-    for (path, wide) in files.iter().zip([0o755, 0o644, 0o644, 0o664, 0o644]) {
+    for (path, wide) in files.iter().zip([0o755, 0o664, 0o644, 0o644]) {
         if path.exists() {
             set_mode(path, wide);
         }
@@ -107,10 +98,7 @@ fn permissions_are_taken_away_when_a_store_is_opened() {
 
 #[test]
 fn parts_that_cleo_did_not_make_are_refused() {
-    for (database, table, words) in [
-        (TASKS, "tasks", &["list"][..]),
-        (AGENTS, "runs", &["runs", "list"]),
-    ] {
+    for (table, words) in [("tasks", &["list"][..]), ("runs", &["runs", "list"])] {
         for part in [
             format!("CREATE TRIGGER x AFTER INSERT ON {table} BEGIN DELETE FROM {table}; END"),
             format!(
@@ -122,7 +110,7 @@ fn parts_that_cleo_did_not_make_are_refused() {
         ] {
             let workspace = workspace();
             let version = "PRAGMA schema_version";
-            let connection = Connection::open(workspace.path(database)).unwrap();
+            let connection = Connection::open(workspace.path(DATABASE)).unwrap();
             let before: i64 = connection.query_row(version, (), |row| row.get(0)).unwrap();
             connection.execute_batch(&part).unwrap();
             // Whoever adds something can set the counter of changes back.
@@ -135,7 +123,7 @@ fn parts_that_cleo_did_not_make_are_refused() {
             assert_eq!(refused["fix"], "cleo explain E_STORE_FOREIGN", "{part}");
         }
         let workspace = workspace();
-        sql(&workspace, database, "CREATE TABLE mine (x)");
+        sql(&workspace, "CREATE TABLE mine (x)");
         assert_eq!(workspace.json(words)["success"], true);
     }
 }
@@ -145,7 +133,6 @@ fn changed_tables_are_those_of_another_build() {
     let workspace = workspace();
     sql(
         &workspace,
-        TASKS,
         "ALTER TABLE claims ADD COLUMN note TEXT CHECK (length(note) < 3)",
     );
     workspace.refused(&["list"], "E_STORE_SCHEMA");
@@ -153,20 +140,12 @@ fn changed_tables_are_those_of_another_build() {
 
 #[test]
 fn links_out_of_the_workspace_are_refused() {
-    for path in [".cleo", TASKS, AGENTS] {
+    for path in [".cleo", DATABASE] {
         let workspace = workspace();
         let outside = workspace.root().with_file_name("outside");
         fs::rename(workspace.path(path), &outside).unwrap();
         symlink(&outside, workspace.path(path)).unwrap();
-        let opening = match path {
-            AGENTS => &["agents", "list"][..],
-            _ => &["list"],
-        };
-        for words in [opening, &["init"]] {
-            // What makes a workspace does not look at agents.
-            if path == AGENTS && words == ["init"] {
-                continue;
-            }
+        for words in [&["list"][..], &["agents", "list"], &["init"]] {
             let reply = workspace.json(words);
             assert_eq!(
                 reply["error"]["code"], "E_PATH_OUTSIDE_WORKSPACE",
@@ -185,7 +164,7 @@ fn links_out_of_the_workspace_are_refused() {
 #[test]
 fn store_of_another_account_is_refused() {
     let workspace = TestWorkspace::planned();
-    if std::os::unix::fs::chown(workspace.path(TASKS), Some(12_345), None).is_err() {
+    if std::os::unix::fs::chown(workspace.path(DATABASE), Some(12_345), None).is_err() {
         left_out("a file of another account: only root can make one");
         return;
     }
@@ -219,7 +198,6 @@ fn owner_of_a_stored_run_is_no_path() {
     fs::create_dir_all(workspace.path(".cleo/runs")).unwrap();
     sql(
         &workspace,
-        AGENTS,
         "UPDATE runs SET owner = '../../../x', status = 'running',
              record = json_set(record, '$.status', 'running', '$.completedAt', NULL)",
     );
@@ -241,7 +219,6 @@ fn damaged_task_costs_nothing_but_itself() {
         let workspace = TestWorkspace::planned();
         sql(
             &workspace,
-            TASKS,
             &format!("UPDATE tasks SET {damage} WHERE number = 5"),
         );
         for line in [
@@ -301,9 +278,9 @@ fn damaged_task_costs_nothing_but_itself() {
 fn damaged_claims_and_operations_cost_only_themselves() {
     let workspace = TestWorkspace::planned();
     workspace.ok("claim T2");
-    sql(&workspace, TASKS, "UPDATE claims SET epoch = -1");
+    sql(&workspace, "UPDATE claims SET epoch = -1");
     let damage = "UPDATE operations SET at = CAST(x'ff' AS TEXT) WHERE number = 1";
-    sql(&workspace, TASKS, damage);
+    sql(&workspace, damage);
     let logged = workspace.json(&["log"]);
     assert_eq!(logged["success"], true, "{logged}");
     let warning = logged["warnings"][0].as_str().unwrap();
@@ -326,7 +303,7 @@ fn damaged_task_is_not_handed_out() {
     workspace.ok("add First --priority critical");
     workspace.ok("add Second");
     let damage = format!("UPDATE tasks SET extra = '{}' WHERE number = 1", deep(130));
-    sql(&workspace, TASKS, &damage);
+    sql(&workspace, &damage);
     let claimed = workspace.json(&["claim", "--next"]);
     assert_eq!(claimed["result"]["task"]["id"], "T2", "{claimed}");
 }
@@ -337,11 +314,11 @@ fn damaged_status_does_not_hide_dependents() {
     workspace.ok("add First");
     workspace.ok("add Second --depends T1");
     let damage = "UPDATE tasks SET status = 'x' WHERE number = 1";
-    sql(&workspace, TASKS, damage);
+    sql(&workspace, damage);
     let shown = workspace.json(&["show", "T2"]);
     assert_eq!(shown["result"]["waitingFor"][0], "T1", "{shown}");
     let damage = "UPDATE nodes SET status = 'x' WHERE number = 1";
-    sql(&workspace, TASKS, damage);
+    sql(&workspace, damage);
     let shown = workspace.json(&["show", "T2"]);
     let message = shown["error"]["message"].as_str().unwrap();
     assert!(message.starts_with("T1 is damaged"), "{message}");
@@ -365,7 +342,7 @@ fn damaged_place_in_the_graph_costs_only_its_task() {
         workspace.ok("add Fourth --depends T2 --depends T1");
         workspace.ok("add Fifth --depends T1");
         let damage = format!("UPDATE nodes SET {damage} WHERE number IN (1, 4)");
-        sql(&workspace, TASKS, &damage);
+        sql(&workspace, &damage);
         for command in [
             &["orchestrator", "waves"][..],
             &["orchestrator", "analyze"],
@@ -402,7 +379,7 @@ fn damaged_gates_are_opened_again_by_clearing_them() {
     let workspace = TestWorkspace::planned();
     workspace.ok("update T2 --require-gate implemented");
     workspace.ok("verify T2 --gate implemented --note seen");
-    sql(&workspace, TASKS, "UPDATE gates SET state = 'odd'");
+    sql(&workspace, "UPDATE gates SET state = 'odd'");
     let way = "`cleo update T2 --clear required-gates` opens the gates of T2 again";
     for words in [
         &["complete", "T2"][..],
@@ -437,7 +414,7 @@ fn damaged_gates_are_opened_again_by_clearing_them() {
 fn task_that_a_damaged_one_depends_on_can_be_deleted() {
     let workspace = TestWorkspace::planned();
     let damage = format!("UPDATE tasks SET extra = '{}' WHERE number = 4", deep(130));
-    sql(&workspace, TASKS, &damage);
+    sql(&workspace, &damage);
     workspace.ok("delete T3 --force");
     workspace.ok("delete T4");
     let findings = workspace.json(&["doctor"])["result"]["findings"].clone();
@@ -454,7 +431,7 @@ fn damaged_change_is_not_undone_in_part() {
         "UPDATE changes SET detail = '{}' WHERE sequence = (SELECT max(sequence) FROM changes)",
         deep(130)
     );
-    sql(&workspace, TASKS, &damage);
+    sql(&workspace, &damage);
     workspace.refused(&["undo"], "E_ROW_DAMAGED");
     assert_eq!(workspace.json(&["log"])["success"], true);
 }
@@ -473,7 +450,7 @@ fn damaged_rows_of_agents_and_runs_are_left_out() {
              FROM conversations LIMIT 1",
         deep(130)
     );
-    sql(&workspace, AGENTS, &damage);
+    sql(&workspace, &damage);
     for (words, total) in [
         (&["agents", "list"][..], None),
         (&["runs", "list"], None),
@@ -583,7 +560,6 @@ fn nothing_of_a_store_becomes_a_part_of_a_command() {
         };
         sql(
             &workspace,
-            TASKS,
             &[
                 set("claims", &["holder"]),
                 set("sessions", &["holder", "name"]),
@@ -598,7 +574,6 @@ fn nothing_of_a_store_becomes_a_part_of_a_command() {
         );
         sql(
             &workspace,
-            AGENTS,
             &[
                 format!(
                     "UPDATE runs SET agent = '{value}', record = json_set(record,
@@ -858,7 +833,6 @@ fn import_into_a_store_whose_first_task_is_damaged() {
     workspace.ok("export --output all.jsonl");
     sql(
         &workspace,
-        TASKS,
         "UPDATE tasks SET files = 'odd' WHERE number = 1",
     );
     let reply = workspace.json(&["import", "all.jsonl"]);
@@ -872,7 +846,7 @@ fn import_into_a_store_whose_first_task_is_damaged() {
 fn damaged_gates_cost_only_themselves() {
     let workspace = TestWorkspace::planned();
     workspace.ok("verify T2 --gate implemented --note seen");
-    sql(&workspace, TASKS, "UPDATE gates SET state = 'odd'");
+    sql(&workspace, "UPDATE gates SET state = 'odd'");
     let reply = workspace.json(&["orchestrator", "brief"]);
     assert_eq!(reply["success"], true, "{reply}");
     let found = workspace.json(&["doctor"])["result"]["findings"].to_string();
@@ -887,13 +861,13 @@ fn doctor_ends_whatever_the_positions_of_rows_are() {
     let workspace = workspace();
     let last = i64::MAX;
     let far = format!("UPDATE changes SET sequence = {last} WHERE sequence = 1");
-    sql(&workspace, TASKS, &far);
+    sql(&workspace, &far);
     let far = format!(
         "UPDATE events SET cursor = {last} WHERE cursor = (SELECT max(cursor) FROM events);
          UPDATE messages SET position = {last}
              WHERE position = (SELECT max(position) FROM messages)"
     );
-    sql(&workspace, AGENTS, &far);
+    sql(&workspace, &far);
     let doctor = workspace.shell("timeout 60 cleo doctor");
     assert_ne!(doctor.exit, 124, "{doctor}");
 }
@@ -907,7 +881,7 @@ fn task_with_other_words_in_the_index_can_be_changed_and_deleted() {
             workspace.ok(&format!("add {title}"));
         }
         let damage = format!("UPDATE tasks SET title = '{other}' WHERE number = 4");
-        sql(&workspace, TASKS, &damage);
+        sql(&workspace, &damage);
         workspace.ok(change);
         let doctor = workspace.json(&["doctor"])["result"]["findings"].to_string();
         assert!(!doctor.contains("the index of words"), "{doctor}");
@@ -919,7 +893,7 @@ fn task_with_other_words_in_the_index_can_be_changed_and_deleted() {
 fn deleted_damaged_task_leaves_no_words_behind() {
     let workspace = TestWorkspace::planned();
     let damage = "UPDATE tasks SET title = CAST(x'ff' AS TEXT) WHERE number = 5";
-    sql(&workspace, TASKS, damage);
+    sql(&workspace, damage);
     workspace.ok("delete T5");
     let doctor = workspace.json(&["doctor"]);
     assert_eq!(doctor["success"], true, "{doctor}");
@@ -929,7 +903,7 @@ fn deleted_damaged_task_leaves_no_words_behind() {
 fn damaged_agent_can_be_removed() {
     let workspace = workspace();
     let damage = "UPDATE agents SET record = 'odd' WHERE id = 'helper'";
-    sql(&workspace, AGENTS, damage);
+    sql(&workspace, damage);
     let found = workspace.json(&["doctor"])["result"]["findings"].to_string();
     let way = "`cleo agents remove helper` removes it";
     assert!(found.contains(way), "{found}");
@@ -941,8 +915,10 @@ fn damaged_agent_can_be_removed() {
 fn damaged_runs_and_messages_are_removed_on_demand() {
     let workspace = workspace();
     workspace.ok("agents execute 'say it again'");
+    workspace.ok("chat --message hello");
     let damage = format!(
-        "UPDATE runs SET record = 'odd' WHERE position = 1;
+        "UPDATE runs SET status = 'odd' WHERE position = 1;
+         UPDATE records SET record = 'odd' WHERE kind = 'chat';
          UPDATE messages SET metadata = '{}'
              WHERE position = (SELECT max(position) FROM messages);
          UPDATE events SET detail = 'odd' WHERE cursor = (SELECT max(cursor) FROM events);
@@ -950,10 +926,10 @@ fn damaged_runs_and_messages_are_removed_on_demand() {
              FROM conversations LIMIT 1",
         deep(130)
     );
-    sql(&workspace, AGENTS, &damage);
+    sql(&workspace, &damage);
     let found = workspace.json(&["doctor"])["result"]["findings"].to_string();
     let way = "`cleo doctor --remove-damaged` removes it";
-    assert_eq!(found.matches(way).count(), 4, "{found}");
+    assert_eq!(found.matches(way).count(), 5, "{found}");
     let mut agent = workspace.command(&["doctor", "--remove-damaged", "--json"]);
     let refused = agent.env("CLEO_RUN_ID", "run_1").output().unwrap();
     let refused = String::from_utf8_lossy(&refused.stdout).into_owned();
@@ -967,12 +943,14 @@ fn damaged_runs_and_messages_are_removed_on_demand() {
     let removed: Vec<&str> = removed
         .map(|one| one["message"].as_str().unwrap())
         .collect();
-    assert_eq!(removed.len(), 4, "{removed:?}");
-    for (message, row) in
-        removed
-            .iter()
-            .zip(["run `exec_", "event ", "conversation `a;b`", "message `"])
-    {
+    assert_eq!(removed.len(), 5, "{removed:?}");
+    for (message, row) in removed.iter().zip([
+        "run `exec_",
+        "event ",
+        "conversation `a;b`",
+        "message `",
+        "record `chat ",
+    ]) {
         assert!(message.starts_with(row), "{removed:?}");
     }
     let runs = workspace.json(&["runs", "list"]);
@@ -989,10 +967,9 @@ fn server_says_that_damaged_rows_are_left_out() {
     let workspace = workspace();
     sql(
         &workspace,
-        TASKS,
         "UPDATE tasks SET files = 'odd' WHERE number = 5",
     );
-    sql(&workspace, AGENTS, "UPDATE runs SET record = 'odd'");
+    sql(&workspace, "UPDATE runs SET record = 'odd'");
     let server = Served::start(&workspace, &[]);
     let ask = |path: &str| {
         let host = &server.address;

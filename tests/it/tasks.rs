@@ -12,10 +12,7 @@ fn init_makes_a_workspace_once() {
     let again = workspace.json(&["init"]);
     assert_eq!(again["result"]["created"], json!([]));
     let ignored = workspace.read(".cleo/.gitignore");
-    assert_eq!(
-        ignored,
-        "cleo.db\ncleo.db-*\nagents.db\nagents.db-*\nruns/\n.new-*\n"
-    );
+    assert_eq!(ignored, "cleo.db\ncleo.db-*\nruns/\n.new-*\n");
 }
 
 #[test]

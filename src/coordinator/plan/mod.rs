@@ -20,7 +20,6 @@ use crate::plan::message::max_loops;
 use crate::plan::{AsWritten, LOOPS_MAX, Planner, Policy};
 use crate::run::{AnsweredBy, Event, PLAN_RESUMED, Run, RunKind, RunStatus, Speaker};
 use crate::store::agency::Agency;
-use crate::store::sqlite::SqliteAgency;
 use crate::words::closed;
 use crate::workspace::Workspace;
 pub(crate) use course::Course;
@@ -212,7 +211,7 @@ fn own(surroundings: &Surroundings, workspace: &Workspace, run: &Run, plan: &Val
 }
 
 fn require_own_plan(surroundings: &Surroundings, workspace: &Workspace, id: &str) -> Result<()> {
-    let Some(mut agency) = SqliteAgency::open(&workspace.agency())? else {
+    let Some(mut agency) = workspace.store_if_there()? else {
         return Ok(());
     };
     let run = agency.read()?.run(id)?;

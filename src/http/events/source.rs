@@ -11,8 +11,7 @@ use crate::error::Result;
 use crate::http::assigned::hide;
 use crate::ops::agents;
 use crate::run::Line;
-use crate::store::agency::Agency;
-use crate::store::sqlite::{SqliteAgency, SqliteStore};
+use crate::store::sqlite::SqliteStore;
 use crate::store::{Recorded, Store};
 use crate::workspace::Workspace;
 
@@ -52,18 +51,16 @@ impl Missed {
 /// The databases, open for reading.
 pub(super) struct Source {
     store: SqliteStore,
-    agency: SqliteAgency,
     workspace: Workspace,
     /// Whose each run and conversation is.
     owners: HashMap<String, Option<Arc<str>>>,
-    seen: Option<(u64, u64)>,
+    seen: Option<u64>,
 }
 
 impl Source {
     pub(super) fn open(workspace: &Workspace) -> Result<Source> {
         Ok(Source {
             store: workspace.open_store()?,
-            agency: SqliteAgency::open_or_create(&workspace.agency())?,
             workspace: workspace.clone(),
             owners: HashMap::new(),
             seen: None,
@@ -71,7 +68,7 @@ impl Source {
     }
 
     pub(super) fn has_changed(&mut self) -> Result<bool> {
-        let now = Some((self.store.version()?, self.agency.changes()?));
+        let now = Some(self.store.version()?);
         let changed = now != self.seen;
         self.seen = now;
         Ok(changed)
@@ -83,13 +80,12 @@ impl Source {
     }
 
     pub(super) fn end(&mut self) -> Result<Place> {
-        let tasks = self.store.read()?.last_cursor()?;
-        let agency = self.agency.read()?;
+        let transaction = self.store.read()?;
         Ok(Place {
-            runs: agency.last_event()?,
-            tasks,
-            agents: agency.agents_revision()?,
-            said: agency.last_said()?,
+            runs: transaction.last_event()?,
+            tasks: transaction.last_cursor()?,
+            agents: transaction.agents_revision()?,
+            said: transaction.last_said()?,
         })
     }
 
@@ -206,11 +202,11 @@ impl Source {
     }
 
     fn runs(&mut self, after: u64, limit: u32) -> Result<Parts> {
-        let Source { agency, owners, .. } = self;
-        let agency = agency.read()?;
+        let Source { store, owners, .. } = self;
+        let transaction = store.read()?;
         let mut parts = Parts::new();
-        for event in agency.events(None, after, limit)? {
-            let look = |id: &str| Ok(agency.run(id)?.map(|run| run.user));
+        for event in transaction.events(None, after, limit)? {
+            let look = |id: &str| Ok(transaction.run(id)?.map(|run| run.user));
             let owner = owner(owners, &event.run, look)?;
             let mut data = json!(Line::from(&event));
             data["at"] = json!(event.at);
@@ -227,12 +223,12 @@ impl Source {
     }
 
     fn said(&mut self, after: u64, limit: u32) -> Result<Parts> {
-        let Source { agency, owners, .. } = self;
-        let agency = agency.read()?;
+        let Source { store, owners, .. } = self;
+        let transaction = store.read()?;
         let mut parts = Parts::new();
-        for (cursor, message) in agency.said_after(after, limit)? {
+        for (cursor, message) in transaction.said_after(after, limit)? {
             let id = message.conversation.clone().unwrap_or_default();
-            let look = |id: &str| Ok(agency.conversation(id)?.map(|one| one.user_id));
+            let look = |id: &str| Ok(transaction.conversation(id)?.map(|one| one.user_id));
             let owner = owner(owners, &id, look)?;
             let at = message.created_at.clone();
             let data = json!({"conversationId": id, "at": at, "message": message});
@@ -249,7 +245,7 @@ impl Source {
     }
 
     pub(super) fn agents(&mut self, place: &mut Place, clock: &Clock) -> Result<Option<Frame>> {
-        let revision = self.agency.read()?.agents_revision()?;
+        let revision = self.store.read()?.agents_revision()?;
         if revision == place.agents {
             return Ok(None);
         }

@@ -304,7 +304,7 @@ fn an_execution_whose_server_was_killed_has_failed_when_it_is_looked_at() {
     let id = "exec_1_dead";
     {
         let mut agency = world.server.agency().unwrap();
-        let mut transaction = agency.write().unwrap();
+        let mut transaction = agency.write_records().unwrap();
         let mut run = Run::new(id.into(), RunKind::Execution, "cleo", WAR.into());
         run.status = RunStatus::Running;
         run.started_at = "2026-11-22T09:00:00.000Z".to_string();

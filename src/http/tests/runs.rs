@@ -10,7 +10,7 @@ use crate::store::agency::Agency;
 /// Puts a run into the store, as if a process had carried it out.
 pub(super) fn ran(world: &World, id: &str, user: &str, status: RunStatus) {
     let mut agency = world.server.agency().unwrap();
-    let mut transaction = agency.write().unwrap();
+    let mut transaction = agency.write_records().unwrap();
     let mut run = Run::new(
         id.to_string(),
         RunKind::Tasks,
@@ -230,7 +230,7 @@ fn who_cancelled_an_execution_is_told() {
     let world = with_task();
     {
         let mut agency = world.server.agency().unwrap();
-        let mut transaction = agency.write().unwrap();
+        let mut transaction = agency.write_records().unwrap();
         for (id, kind) in [
             ("exec_1_a", RunKind::Execution),
             ("exec_2_b", RunKind::Tasks),
@@ -334,7 +334,7 @@ fn runs_are_sorted_by_what_is_asked_for() {
     ] {
         ran(&world, id, "ann", status);
         let mut agency = world.server.agency().unwrap();
-        let mut transaction = agency.write().unwrap();
+        let mut transaction = agency.write_records().unwrap();
         let mut run = transaction.run(id).unwrap().unwrap();
         run.started_at = format!("2026-11-22T09:00:0{}.000Z", &id[5..6]);
         (run.execution_time_ms, run.cost) = (ms, cost);

@@ -24,7 +24,6 @@ use crate::clock::timestamp;
 use crate::error::{Code, Error, Result, nearest};
 use crate::run::RunKind;
 use crate::store::agency::{Agency, AgencyTransaction};
-use crate::store::sqlite::SqliteAgency;
 use crate::workspace::Workspace;
 pub(crate) use change::{Cleanup, cleanup, expires, remove};
 pub(crate) use files::LeftOut;
@@ -151,7 +150,7 @@ struct Used {
 /// Finds what the caller used each agent for, by id; who sees everybody's, what all did.
 fn uses(surroundings: &Surroundings) -> Result<HashMap<String, Used>> {
     let agency = match place(surroundings)? {
-        Some(workspace) => SqliteAgency::open(&workspace.agency())?,
+        Some(workspace) => workspace.store_if_there()?,
         None => None,
     };
     let tallies = match agency {
@@ -171,7 +170,7 @@ fn uses(surroundings: &Surroundings) -> Result<HashMap<String, Used>> {
 }
 
 pub(crate) fn known_in(workspace: &Workspace) -> Result<Known> {
-    match SqliteAgency::open(&workspace.agency())? {
+    match workspace.store_if_there()? {
         Some(mut agency) => known_to(&*agency.read()?, workspace),
         None => Ok(join(Vec::new(), files::read(workspace))),
     }
@@ -298,8 +297,8 @@ fn write_if<T>(
     keeps: bool,
     work: impl FnOnce(&mut dyn AgencyTransaction) -> Result<T>,
 ) -> Result<T> {
-    let mut agency = SqliteAgency::open_or_create(&workspace.agency())?;
-    let mut transaction = agency.write()?;
+    let mut agency = workspace.open_store()?;
+    let mut transaction = agency.write_records()?;
     let done = work(&mut *transaction)?;
     if keeps {
         transaction.commit()?;

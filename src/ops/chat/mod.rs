@@ -97,8 +97,7 @@ pub(crate) fn turn(
         let heard = hear(&talk.chat, said.message, &talk.now);
         talk.answer(heard)?;
         talk.turn.pending = talk.chat.pending.clone();
-        talk.transaction
-            .put_chat(said.conversation, &talk.chat, &talk.now)?;
+        talk.transaction.put_chat(said.conversation, &talk.chat)?;
         talk.record(&surroundings.actor)?;
         Ok(talk.turn)
     })

@@ -275,8 +275,8 @@ mod tests {
 
     fn agency() -> (tempfile::TempDir, SqliteAgency) {
         let folder = tempfile::tempdir().unwrap();
-        let mut agency = SqliteAgency::open_or_create(&folder.path().join("agents.db")).unwrap();
-        let mut transaction = agency.write().unwrap();
+        let mut agency = SqliteAgency::create(&folder.path().join("cleo.db")).unwrap();
+        let mut transaction = agency.write_records().unwrap();
         let client = Client {
             client_id: "6".into(),
             client_type: "creator".into(),
@@ -302,7 +302,7 @@ mod tests {
     /// Calls a tool, keeps what it did, and returns its result.
     fn call(agency: &mut SqliteAgency, tool: Tool, args: Value) -> Value {
         let args = args.as_object().cloned().unwrap();
-        let mut transaction = agency.write().unwrap();
+        let mut transaction = agency.write_records().unwrap();
         let result = run(&mut *transaction, &Call { tool, args }, true).unwrap();
         transaction.commit().unwrap();
         result

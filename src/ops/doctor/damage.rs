@@ -4,10 +4,10 @@ use super::Finding;
 use crate::error::{Result, quote};
 use crate::id::TaskId;
 use crate::ops::transfer::each_task;
-use crate::store::agency::{Agency, ConversationFilter, RunFilter};
+use crate::store::agency::{ConversationFilter, RunFilter};
 use crate::store::left_out::{self, Damage};
-use crate::store::sqlite::{SqliteAgency, open_to_others};
-use crate::store::{OperationFilter, Store};
+use crate::store::sqlite::open_to_others;
+use crate::store::{OperationFilter, Store, Transaction};
 use crate::workspace::Workspace;
 
 /// How many changes, events and messages are read at a time.
@@ -18,7 +18,7 @@ const REMOVED_NAMED: usize = 20;
 pub(super) fn look(workspace: &Workspace) -> Vec<Finding> {
     let mut findings = vec![permissions(workspace)];
     left_out::take();
-    let read = read_tasks(workspace).and_then(|()| read_agency(workspace));
+    let read = read_all(workspace);
     let damaged = left_out::take();
     match read {
         Ok(()) if damaged.is_empty() => {
@@ -31,12 +31,12 @@ pub(super) fn look(workspace: &Workspace) -> Vec<Finding> {
     findings
 }
 
-/// Removes the damaged rows of runs, events, conversations and messages, which no other command removes.
+/// Removes the damaged rows that no other command removes.
 pub(super) fn remove(workspace: &Workspace) -> Result<Vec<Finding>> {
-    let Some(mut agency) = SqliteAgency::open(&workspace.agency())? else {
+    let Some(mut store) = workspace.store_if_there()? else {
         return Ok(Vec::new());
     };
-    let removed = agency.remove_damaged()?;
+    let removed = store.remove_damaged()?;
     let named = removed.iter().take(REMOVED_NAMED);
     let finding = |message| Finding::ok("database.removed", message);
     let named = named.map(|Damage { row, what }| finding(format!("{row} was removed ({what})")));
@@ -61,16 +61,18 @@ fn of_row(damage: Damage) -> Finding {
     Finding::fail("database.rows", format!("{told}, {way}"), fix)
 }
 
-/// Reads everything about tasks; what is damaged is noted.
-fn read_tasks(workspace: &Workspace) -> Result<()> {
+/// Reads everything; what is damaged is noted.
+fn read_all(workspace: &Workspace) -> Result<()> {
     let mut store = workspace.open_store()?;
     let transaction = store.read()?;
-    each_task(&*transaction, |_| Ok(()))?;
-    let ids: Vec<TaskId> = transaction
-        .nodes(None)?
-        .iter()
-        .map(|node| node.id)
-        .collect();
+    read_tasks(&*transaction)?;
+    read_runs(&*transaction)
+}
+
+fn read_tasks(transaction: &dyn Transaction) -> Result<()> {
+    each_task(transaction, |_| Ok(()))?;
+    let nodes = transaction.nodes(None)?;
+    let ids: Vec<TaskId> = nodes.iter().map(|node| node.id).collect();
     transaction.gates_of(&ids)?;
     transaction.sessions(None)?;
     transaction.phases()?;
@@ -88,12 +90,7 @@ fn read_tasks(workspace: &Workspace) -> Result<()> {
     Ok(())
 }
 
-/// Reads all agents, runs and conversations; what is damaged is noted.
-fn read_agency(workspace: &Workspace) -> Result<()> {
-    let Some(mut agency) = SqliteAgency::open(&workspace.agency())? else {
-        return Ok(());
-    };
-    let transaction = agency.read()?;
+fn read_runs(transaction: &dyn Transaction) -> Result<()> {
     transaction.agents()?;
     let all = RunFilter {
         limit: u32::MAX,
@@ -115,18 +112,15 @@ fn read_agency(workspace: &Workspace) -> Result<()> {
     while let Some((last, _)) = transaction.said_after(cursor, PIECE)?.last() {
         cursor = *last;
     }
-    Ok(())
+    transaction.check_records()
 }
 
 /// Tells files that other accounts may read; cleo closes them when it opens a store.
 fn permissions(workspace: &Workspace) -> Finding {
     let check = "workspace.permissions";
-    let open = [workspace.database(), workspace.agency()];
-    let mut open: Vec<_> = open.iter().flat_map(|path| open_to_others(path)).collect();
-    open.sort_unstable();
-    open.dedup();
+    let open = open_to_others(&workspace.database());
     if open.is_empty() {
-        return Finding::ok(check, "no other account may read the databases");
+        return Finding::ok(check, "no other account may read the database");
     }
     let paths: Vec<String> = open
         .iter()

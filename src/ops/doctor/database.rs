@@ -8,7 +8,7 @@ use crate::error::{Result, quote};
 use crate::id::{self, TaskId};
 use crate::ops::Surroundings;
 use crate::ops::runs::alive;
-use crate::store::sqlite::{SqliteAgency, SqliteStore};
+use crate::store::sqlite::SqliteStore;
 use crate::workspace::Workspace;
 
 /// Bytes of the write-ahead log above which every start is noticeably slower.
@@ -43,19 +43,6 @@ pub(super) fn look(surroundings: &Surroundings, workspace: &Workspace) -> Vec<Fi
         Err(error) => findings.push(Finding::of("claims", error)),
     }
     findings
-}
-
-/// Looks at the store of agents, runs and conversations, which is made when it is first needed.
-pub(super) fn agency(workspace: &Workspace) -> Finding {
-    let (check, path) = ("agents.database", workspace.agency());
-    let looked = SqliteAgency::open(&path).and_then(|agency| match agency {
-        None => Ok(Finding::ok(check, "nothing was written to it yet")),
-        Some(agency) => {
-            let problems = agency.broken_pages()?;
-            Ok(whole(check, &problems))
-        }
-    });
-    checked(check, looked)
 }
 
 fn whole(check: &'static str, problems: &[String]) -> Finding {

@@ -103,8 +103,8 @@ impl Finding {
 #[derive(Args, Default, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub(crate) struct Examination {
-    /// First remove runs, events, conversations and messages that cannot be read, a run with its
-    /// events and a conversation with its messages
+    /// First remove runs, events, conversations, messages and records of the chat that cannot be
+    /// read, a run with its events and a conversation with its messages
     #[arg(long)]
     #[serde(skip)]
     remove_damaged: bool,
@@ -149,7 +149,6 @@ fn look(surroundings: &Surroundings) -> Vec<Finding> {
             };
             findings.extend(files::look_at_folders(&workspace));
             findings.extend(database::look(surroundings, &workspace));
-            findings.push(database::agency(&workspace));
             findings.extend(damage::look(&workspace));
             findings.extend(files::skills(&around));
             findings.push(match Context::open(around.clone()) {

@@ -27,13 +27,19 @@ const QUERY_SHOWN: usize = 500;
 
 impl Executor {
     /// Begins an execution of a user: removes agents of the moment whose time is over, chooses an agent
-    /// among those of everybody and of `only` (none: among all), and keeps the record of it.
+    /// among those of everybody and of `only` (none: among all), and keeps the record of it. Where the answer is known
+    /// at once, it ends in the same transaction.
     pub(crate) fn begin(&mut self, query: &Query, user: &str, only: Option<&str>) -> Result<Begun> {
         self.sweep()?;
-        let mut transaction = self.agency.write()?;
+        let mut transaction = self.agency.write_records()?;
         let view = self.ground.roster.view(&*transaction, only)?;
         self.warnings.clone_from(&view.warnings);
-        let begun = self.ground.begin(&mut *transaction, &view, user, query)?;
+        let mut begun = self.ground.begin(&mut *transaction, &view, user, query)?;
+        if let Some(ending) = self.ground.known_ending(&begun) {
+            let mut ended = begun.clone();
+            self.ground.close(&mut *transaction, &mut ended, ending)?;
+            begun.ended = Some(Box::new(ended));
+        }
         transaction.commit()?;
         Ok(begun)
     }
@@ -41,11 +47,14 @@ impl Executor {
     /// Removes agents of the moment whose time is over. That is a transaction of its own, because the
     /// roster must not hold what a later failure would undo.
     fn sweep(&mut self) -> Result<()> {
+        if self.agency.read()?.runtime_agents()? == 0 {
+            return Ok(());
+        }
         let millis = self.ground.clock.now().timestamp_millis().unsigned_abs();
-        let mut transaction = self.agency.write()?;
+        let mut transaction = self.agency.write_records()?;
         match swept(&mut *transaction, Sweep::Automatic(millis))?[..] {
             [] => Ok(()),
-            _ => transaction.commit(),
+            _ => transaction.commit().map(drop),
         }
     }
 }
@@ -125,6 +134,7 @@ impl Ground {
             counted: Usage::default(),
             question: decision.question,
             since,
+            ended: None,
         })
     }
 }

@@ -6,7 +6,6 @@ use crate::error::Result;
 use crate::ops::Surroundings;
 use crate::run::{Detail, RunKind};
 use crate::store::agency::{Agency, RunFilter};
-use crate::store::sqlite::SqliteAgency;
 
 /// Where a message went.
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
@@ -46,7 +45,7 @@ pub(crate) struct Delegations {
 
 /// Lists where messages went that the caller sees.
 pub(crate) fn delegations(surroundings: &Surroundings, wanted: Before) -> Result<Delegations> {
-    let Some(mut agency) = SqliteAgency::open(&surroundings.workspace()?.agency())? else {
+    let Some(mut agency) = surroundings.workspace()?.store_if_there()? else {
         return Ok(Delegations::default());
     };
     let transaction = agency.read()?;

@@ -19,7 +19,7 @@ const UNREACHED: &str = "agent_invoke_failed";
 const REASON_MAX: usize = 400;
 
 /// How an execution ends.
-enum Ending {
+pub(super) enum Ending {
     /// Somebody answered, or it is said that nobody can.
     Answered(Answer),
     /// The router asks back.
@@ -40,13 +40,17 @@ impl Executor {
         tell: &mut dyn FnMut(Told<'_>),
     ) -> Result<Begun> {
         let told = begun.record.events.len();
+        if let Some(ended) = begun.ended {
+            tell_from(&ended.record, told, tell);
+            return Ok(*ended);
+        }
         let watch = watch(&self.ground.workspace, &begun.record.run.id);
         let ending = match signals::until(watch, || self.ending(&mut begun, tell)) {
             Err(error) if is_end(&error) => Ending::GivenUp(error),
             ending => ending?,
         };
         let told = tell_from(&begun.record, told, tell);
-        let mut transaction = self.agency.write()?;
+        let mut transaction = self.agency.write_records()?;
         let given_up = self.ground.close(&mut *transaction, &mut begun, ending)?;
         transaction.commit()?;
         if let Some(error) = given_up {
@@ -57,9 +61,6 @@ impl Executor {
     }
 
     fn ending(&mut self, begun: &mut Begun, tell: &mut dyn FnMut(Told<'_>)) -> Result<Ending> {
-        if let Some(ending) = self.ground.ending_alone(begun) {
-            return Ok(ending);
-        }
         if begun.record.run.agent.is_none() {
             return self.synthesized(begun, None, tell);
         }
@@ -148,7 +149,7 @@ impl Executor {
             _ => UNREACHED,
         };
         record.run.error = Some(format!("{word}: {text}"));
-        let mut transaction = self.agency.write()?;
+        let mut transaction = self.agency.write_records()?;
         if given_up(&*transaction, &record.run.id)?.is_some() {
             return Ok(());
         }
@@ -159,30 +160,27 @@ impl Executor {
         record.say(&mut *transaction, Speaker::Agent, &text, metadata, false)?;
         let fields = json!({"agent": agent, "error": word});
         record.event(&mut *transaction, "error", fields)?;
-        transaction.commit()
+        transaction.commit().map(drop)
     }
 }
 
 impl Ground {
-    /// Says how an execution ends that nobody has to be asked for: the router asks back, or nobody
+    /// Returns how an execution ends that nobody has to be asked for: the router asks back, or nobody
     /// is there who could answer.
-    fn ending_alone(&self, begun: &mut Begun) -> Option<Ending> {
-        if !self.ends_alone(begun) {
-            return None;
+    pub(super) fn known_ending(&self, begun: &Begun) -> Option<Ending> {
+        let has_agent = begun.record.run.agent.is_some();
+        let has_worker = has_agent && begun.agent.is_worker();
+        match &begun.question {
+            Some(question) => Some(Ending::AskedBack(question.clone())),
+            None if has_worker || self.answerers.has_model() => None,
+            None => Some(Ending::Answered(match has_agent {
+                true => self.answerers.absent(&begun.agent),
+                false => self.answerers.offline("No agent fits the message."),
+            })),
         }
-        Some(match (begun.question.take(), &begun.record.run.agent) {
-            (Some(question), _) => Ending::AskedBack(question),
-            (None, None) => Ending::Answered(self.answerers.offline("No agent fits the message.")),
-            (None, Some(_)) => Ending::Answered(self.answerers.absent(&begun.agent)),
-        })
     }
 
-    pub(super) fn ends_alone(&self, begun: &Begun) -> bool {
-        let has_worker = begun.record.run.agent.is_some() && begun.agent.is_worker();
-        begun.question.is_some() || !(has_worker || self.answerers.has_model())
-    }
-
-    fn close(
+    pub(super) fn close(
         &self,
         transaction: &mut dyn AgencyTransaction,
         begun: &mut Begun,

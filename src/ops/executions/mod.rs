@@ -104,11 +104,17 @@ pub(crate) struct Begun {
     /// What the router asks back instead of choosing an agent.
     question: Option<String>,
     since: Instant,
+    /// The same at its end, where that was known at once.
+    ended: Option<Box<Begun>>,
 }
 
 impl Begun {
     pub(crate) fn run(&self) -> &Run {
         &self.record.run
+    }
+
+    pub(crate) fn has_ended(&self) -> bool {
+        self.ended.is_some()
     }
 
     pub(crate) fn events(&self) -> &[Event] {
@@ -128,7 +134,7 @@ impl Executor {
     /// Gets ready. Runs that dead processes have left are marked.
     pub(crate) fn open(surroundings: &Surroundings, options: Options) -> Result<Executor> {
         let workspace = surroundings.workspace()?;
-        let mut agency = SqliteAgency::open_or_create(&workspace.agency())?;
+        let mut agency = workspace.open_store()?;
         alive::settle(&mut agency, &workspace, &surroundings.clock)?;
         let ground = Ground {
             clock: surroundings.clock,
@@ -150,16 +156,12 @@ impl Executor {
         Arc::clone(&self.ground.roster)
     }
 
-    pub(crate) fn ends_alone(&self, begun: &Begun) -> bool {
-        self.ground.ends_alone(begun)
-    }
-
     pub(crate) fn another(&self) -> Result<Executor> {
         Ok(Executor {
             warnings: Vec::new(),
             ground: self.ground.clone(),
             user: self.user.clone(),
-            agency: SqliteAgency::open_or_create(&self.ground.workspace.agency())?,
+            agency: self.ground.workspace.open_store()?,
         })
     }
 

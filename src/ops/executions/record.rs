@@ -116,7 +116,7 @@ pub(crate) fn cancel(
     user: Option<&str>,
     by: &str,
 ) -> Result<Run> {
-    let mut transaction = agency.write()?;
+    let mut transaction = agency.write_records()?;
     let run = transaction.run(id)?;
     let run = run.filter(|run| run.kind == RunKind::Execution);
     let run = run.filter(|run| user.is_none_or(|user| user == run.user));
@@ -144,11 +144,11 @@ pub(super) fn given_up(transaction: &dyn AgencyTransaction, id: &str) -> Result<
 
 /// Makes what says whether an execution was cancelled meanwhile. It opens the store when it is asked first.
 pub(super) fn watch(workspace: &Workspace, id: &str) -> impl FnMut() -> bool + 'static {
-    let (path, id) = (workspace.agency(), id.to_string());
+    let (workspace, id) = (workspace.clone(), id.to_string());
     let mut opened: Option<SqliteAgency> = None;
     move || {
         if opened.is_none() {
-            opened = SqliteAgency::open_or_create(&path).ok();
+            opened = workspace.open_store().ok();
         }
         let run = opened
             .as_mut()

@@ -118,7 +118,7 @@ pub(crate) fn left<'a>(
     if runs.is_empty() {
         return Ok(Vec::new());
     }
-    let Some(mut agency) = SqliteAgency::open(&workspace.agency())? else {
+    let Some(mut agency) = workspace.store_if_there()? else {
         return Ok(Vec::new());
     };
     let transaction = agency.read()?;
@@ -180,13 +180,13 @@ pub(crate) fn settle(
     if dead.is_empty() {
         return Ok(());
     }
-    let mut transaction = agency.write()?;
+    let mut transaction = agency.write_records()?;
     for owner in dead {
         for run in transaction.unfinished(owner)? {
             interrupt(&mut *transaction, run, clock)?;
         }
     }
-    transaction.commit()
+    transaction.commit().map(drop)
 }
 
 fn interrupt(transaction: &mut dyn AgencyTransaction, mut run: Run, clock: &Clock) -> Result<()> {

@@ -97,7 +97,7 @@ impl Journal {
         agency: &mut dyn Agency,
         work: impl FnOnce(&mut Journal, &mut dyn AgencyTransaction) -> Result<()>,
     ) -> Result<Vec<Event>> {
-        let mut transaction = agency.write()?;
+        let mut transaction = agency.write_records()?;
         let done = work(self, &mut *transaction).and_then(|()| transaction.commit());
         if let Err(error) = done {
             self.told.clear();
@@ -113,11 +113,11 @@ impl Journal {
     /// Returns whether the run is cancelled, asked without the journal, which opens the store when it is asked
     /// first. A store that cannot be read tells of none.
     pub(crate) fn watch_for_cancel(&self, workspace: &Workspace) -> impl FnMut() -> bool + 'static {
-        let (path, run, mut seen) = (workspace.agency(), self.run.clone(), self.seen);
+        let (workspace, run, mut seen) = (workspace.clone(), self.run.clone(), self.seen);
         let mut opened: Option<SqliteAgency> = None;
         move || {
             if opened.is_none() {
-                opened = SqliteAgency::open(&path).ok().flatten();
+                opened = workspace.open_store().ok();
             }
             let agency = opened.as_mut();
             agency.is_some_and(|agency| find_cancel(&run, &mut seen, agency).unwrap_or(false))
@@ -236,9 +236,10 @@ mod tests {
     impl World {
         fn new() -> World {
             let folder = tempfile::tempdir().unwrap();
+            let workspace = Workspace::create(folder.path()).unwrap().0;
             World {
-                workspace: Workspace::create(folder.path()).unwrap().0,
-                agency: SqliteAgency::open_or_create(&folder.path().join("agents.db")).unwrap(),
+                agency: workspace.open_store().unwrap(),
+                workspace,
                 _folder: folder,
             }
         }

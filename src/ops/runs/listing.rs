@@ -56,10 +56,7 @@ pub(crate) fn rows(context: &mut Context, wanted: RunFilter) -> Result<Rows> {
     let user = context.surroundings.rights.user.clone();
     let now = context.now();
     let memory = Arc::clone(&context.memory);
-    let Some(agency) = open(context)? else {
-        return Ok(Rows::default());
-    };
-    let transaction = agency.read()?;
+    let transaction = open(context)?.read()?;
     let RunPage { runs, total } = transaction.runs(user.as_deref(), &wanted)?;
     let mut memory = lock(&memory);
     let (mut rows, no_track) = (Vec::with_capacity(runs.len()), Track::default());

@@ -104,7 +104,7 @@ pub(crate) fn is_known(workspace: &Workspace, run: &str) -> Result<bool> {
     if has_folder(workspace, run) {
         return Ok(true);
     }
-    match SqliteAgency::open(&workspace.agency())? {
+    match workspace.store_if_there()? {
         Some(mut agency) => Ok(agency.read()?.run(run)?.is_some()),
         None => Ok(false),
     }
@@ -156,7 +156,7 @@ pub(crate) fn judge_of(
 
 pub(crate) fn kind(surroundings: &Surroundings, id: &str) -> Result<RunKind> {
     let workspace = surroundings.workspace()?;
-    let agency = SqliteAgency::open(&workspace.agency())?;
+    let agency = workspace.store_if_there()?;
     let mut agency = agency.ok_or_else(|| no_run(id))?;
     let run = agency.read()?.run(id)?;
     run.map(|run| run.kind).ok_or_else(|| no_run(id))
@@ -167,9 +167,7 @@ pub(crate) fn view(context: &mut Context, id: &str, has_events: bool) -> Result<
     let (workspace, clock) = (context.workspace.clone(), context.surroundings.clock);
     let user = context.surroundings.rights.user.clone();
     let memory = Arc::clone(&context.memory);
-    let Some(agency) = context.agency()? else {
-        return Ok(None);
-    };
+    let agency = &mut context.store;
     let run = agency.read()?.run(id)?;
     if run.is_some_and(|run| !run.is_over()) {
         alive::settle(agency, &workspace, &clock)?;
@@ -217,21 +215,18 @@ pub(in crate::ops) fn settled(
     workspace: &Workspace,
     clock: &Clock,
 ) -> Result<Option<SqliteAgency>> {
-    let mut agency = SqliteAgency::open(&workspace.agency())?;
+    let mut agency = workspace.store_if_there()?;
     if let Some(agency) = &mut agency {
         alive::settle(agency, workspace, clock)?;
     }
     Ok(agency)
 }
 
-/// Opens the runs of the caller's workspace; those of dead processes are marked first.
-fn open(context: &mut Context) -> Result<Option<&mut SqliteAgency>> {
-    let (workspace, clock) = (context.workspace.clone(), context.surroundings.clock);
-    let Some(agency) = context.agency()? else {
-        return Ok(None);
-    };
-    alive::settle(agency, &workspace, &clock)?;
-    Ok(Some(agency))
+/// Returns the store of the caller's workspace; runs of dead processes are marked first.
+fn open(context: &mut Context) -> Result<&mut SqliteAgency> {
+    let clock = &context.surroundings.clock;
+    alive::settle(&mut context.store, &context.workspace, clock)?;
+    Ok(&mut context.store)
 }
 
 /// Reads a run that must be there and, if a user is named, be that user's.

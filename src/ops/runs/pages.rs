@@ -6,7 +6,7 @@ mod written;
 use serde::{Deserialize, Serialize};
 
 use self::lines::{Found, Lines};
-use super::{journal, no_run, open, require_run};
+use super::{journal, open, require_run};
 use crate::error::{Code, Error, Result, quote};
 use crate::file;
 use crate::id::{TaskId, digest};
@@ -116,7 +116,7 @@ pub(crate) struct OneAttempt {
 
 pub(crate) fn events(context: &mut Context, query: EventQuery) -> Result<EventPage> {
     let user = context.surroundings.rights.user.clone();
-    let agency = open(context)?.ok_or_else(|| no_run(&query.id))?;
+    let agency = open(context)?;
     let transaction = agency.read()?;
     require_run(&*transaction, &query.id, user.as_deref())?;
     let events = transaction.events(Some(&query.id), query.since, query.limit)?;
@@ -181,7 +181,7 @@ fn matches(lines: &mut Lines<'_>, words: &str) -> Result<Vec<usize>> {
 pub(crate) fn prompt(context: &mut Context, wanted: OneAttempt) -> Result<PromptText> {
     let OneAttempt { id, task, attempt } = &wanted;
     let user = context.surroundings.rights.user.clone();
-    let agency = open(context)?.ok_or_else(|| no_run(id))?;
+    let agency = open(context)?;
     require_run(&*agency.read()?, id, user.as_deref())?;
     let folder = journal::place(&context.workspace, id)?;
     let path = folder.join(format!("{task}-{attempt}.prompt.md"));

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-use super::{no_run, open, require_run};
+use super::{open, require_run};
 use crate::error::{Code, Error, Result, quote};
 use crate::gate::{Proof as Piece, Record};
 use crate::id::TaskId;
@@ -79,7 +79,7 @@ pub(crate) fn proof(context: &mut Context, query: ProofQuery) -> Result<Proof> {
     let (run, task) = (query.id.as_str(), query.task);
     let user = context.surroundings.rights.user.clone();
     let memory = Arc::clone(&context.memory);
-    let agency = open(context)?.ok_or_else(|| no_run(run))?;
+    let agency = open(context)?;
     let transaction = agency.read()?;
     require_run(&*transaction, run, user.as_deref())?;
     let of_run = lock(&memory)

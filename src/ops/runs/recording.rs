@@ -43,10 +43,10 @@ impl<'a> Recording<'a> {
         tell: &'a mut dyn FnMut(&Event),
     ) -> Result<Recording<'a>> {
         let clock = surroundings.clock;
-        let mut agency = SqliteAgency::open_or_create(&workspace.agency())?;
+        let mut agency = workspace.open_store()?;
         alive::settle(&mut agency, workspace, &clock)?;
         let alive = Alive::begin(workspace)?;
-        let mut transaction = agency.write()?;
+        let mut transaction = agency.write_records()?;
         let number = transaction.last_event()? + 1;
         let run = Run {
             id: id::minted("exec", &clock, number),
@@ -82,10 +82,10 @@ impl<'a> Recording<'a> {
         tell: &'a mut dyn FnMut(&Event),
     ) -> Result<(Recording<'a>, Vec<Event>, Vec<Message>)> {
         let clock = surroundings.clock;
-        let mut agency = SqliteAgency::open_or_create(&workspace.agency())?;
+        let mut agency = workspace.open_store()?;
         alive::settle(&mut agency, workspace, &clock)?;
         let alive = Alive::begin(workspace)?;
-        let mut transaction = agency.write()?;
+        let mut transaction = agency.write_records()?;
         let run = transaction.run(id)?;
         let mut run = run.ok_or_else(|| super::no_run(id))?;
         refuse_resume(&run, kind)?;

@@ -85,10 +85,7 @@ impl Memory {
     /// cursor of the last event of all.
     pub(super) fn runs(&mut self, context: &mut Context) -> Result<(Vec<Run>, u64)> {
         let user = context.surroundings.rights.user.clone();
-        let Some(agency) = context.agency()? else {
-            return Ok((Vec::new(), 0));
-        };
-        let transaction = agency.read()?;
+        let transaction = context.store.read()?;
         let mut runs = Vec::new();
         for kind in [RunKind::Epic, RunKind::Tasks] {
             let filter = RunFilter {

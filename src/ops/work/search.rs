@@ -13,7 +13,7 @@ use crate::ops::agents::Lookup;
 use crate::ops::{Context, agents, runs, tasks};
 use crate::run::Conversation;
 use crate::run::view::RunRow;
-use crate::store::agency::{Agency, ConversationFilter, RunFilter};
+use crate::store::agency::{ConversationFilter, RunFilter};
 use crate::store::{Archived, Transaction};
 use crate::task::{Status, Task};
 
@@ -210,19 +210,11 @@ fn find_conversations(context: &mut Context, words: &str, limit: u32) -> Result<
         ..Default::default()
     };
     let user = context.surroundings.rights.user.clone();
-    let listed = match context.agency()? {
-        Some(agency) => {
-            agency
-                .read()?
-                .conversations(user.as_deref(), &filter)?
-                .conversations
-        }
-        None => Vec::new(),
-    };
+    let page = context.read(|transaction| transaction.conversations(user.as_deref(), &filter))?;
     let item = |one: Conversation| {
         let hint = format!("{}, {}", one.agent_id, one.last_message_at);
         let title = one.title.as_deref().unwrap_or("Untitled");
         Item::new(Kind::Conversation, one.id, title, one.status.word(), &hint)
     };
-    Ok(listed.into_iter().map(item).collect())
+    Ok(page.conversations.into_iter().map(item).collect())
 }

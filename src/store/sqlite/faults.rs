@@ -9,7 +9,7 @@ use crate::error::{Code, Error, Result, quote};
 use crate::store::left_out::{CLAIM_OF, Damage, GATES_OF};
 
 /// Tables whose rows have a name that people know, by what a query of them holds.
-const KINDS: [(&str, &str); 14] = [
+const KINDS: [(&str, &str); 15] = [
     ("FROM tasks", "T"),
     ("FROM nodes", "T"),
     ("FROM spawns", "a spawn of a task,"),
@@ -24,6 +24,7 @@ const KINDS: [(&str, &str); 14] = [
     ("FROM agents", "agent"),
     ("FROM conversations", "conversation"),
     ("FROM messages", "message"),
+    ("FROM records", "record"),
 ];
 const GATES: &str = "the gate record of a task,";
 /// How much of the name of a damaged row is shown, in bytes.

@@ -21,7 +21,7 @@ const AGREES: &[(&str, &str)] = &[
         "SELECT status FROM (
              SELECT iif(archived_at IS NULL, status, 'archived') AS status, count(*) AS number
              FROM tasks GROUP BY 1
-             UNION ALL SELECT name, -value FROM counters WHERE name NOT IN ('next_task', 'ready')
+             UNION ALL SELECT name, -value FROM counters WHERE name NOT IN ('next_task', 'ready', 'agents')
          ) GROUP BY status HAVING sum(number) <> 0",
     ),
     (

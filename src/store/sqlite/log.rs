@@ -139,7 +139,7 @@ impl SqliteTransaction<'_> {
         let stamp = self.stamp.as_ref().ok_or_else(|| {
             Error::new(
                 Code::Internal,
-                "a transaction that only reads wanted to write",
+                "tasks were to be changed in a transaction that is no operation",
             )
         })?;
         let sql = "INSERT INTO operations (at, by, command) VALUES (?1, ?2, ?3)";

@@ -1,8 +1,11 @@
 //! The store in one SQLite file. Transactions are here, the SQL of each resource in its own file.
 
-mod agency;
+mod agents;
 mod chains;
+mod chat;
 mod columns;
+mod conversations;
+mod damaged;
 mod faults;
 mod graph;
 mod health;
@@ -15,9 +18,10 @@ mod opening;
 mod overview;
 mod place;
 mod records;
+mod runs;
 mod tasks;
 
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::collections::BTreeSet;
 use std::fs::{self, File};
 use std::ops::Deref;
@@ -26,14 +30,15 @@ use std::time::Duration;
 
 use rusqlite::Connection;
 
+pub(crate) use self::SqliteStore as SqliteAgency;
 use super::{Stamp, Store, Transaction};
 use crate::error::Result;
-pub(crate) use agency::SqliteAgency;
 use nodes::Unwritten;
 use open::{Open, PATIENCE, turn};
 pub(crate) use opening::log_of;
 use opening::pragma;
-pub(crate) use place::{DatabaseFiles, check_place, open_to_others};
+use place::DatabaseFiles;
+pub(crate) use place::{check_place, open_to_others};
 
 /// Begins a write transaction with 24 MiB of page cache, so that a long one seldom writes pages out in
 /// between.
@@ -42,10 +47,17 @@ const BEGIN: &str = "PRAGMA cache_size = -24576; BEGIN IMMEDIATE";
 /// Bytes of the write-ahead log before its pages go to the database file (64 pages). A process
 /// that opens the store alone reads the whole log once, so it is kept short.
 const LOG_BYTES: u64 = 64 * 4_120;
+/// The same for a process that goes on writing (1,000 pages): moving pages costs more than writing them.
+const LONG_LOG_BYTES: u64 = 1_000 * 4_120;
+/// How many transactions a command commits at most that writes little.
+const FEW_COMMITS: u32 = 10;
 
 pub(crate) struct SqliteStore {
     connection: Connection,
     path: PathBuf,
+    /// The files as they were when they were opened.
+    files: DatabaseFiles,
+    commits: Cell<u32>,
 }
 
 impl SqliteStore {
@@ -57,11 +69,22 @@ impl SqliteStore {
     ) -> Result<Box<dyn Transaction + '_>> {
         Ok(Box::new(SqliteTransaction {
             open: Open::begin(&self.connection, &self.path, how, turn)?,
+            commits: &self.commits,
             stamp: stamp.cloned(),
             operation: None,
             unwritten: RefCell::default(),
             unread: RefCell::default(),
         }))
+    }
+}
+
+impl SqliteStore {
+    /// Waits for the turn of this writer. A store whose files were replaced meanwhile is refused: what is written
+    /// there would be lost.
+    fn wait_to_write(&self) -> Result<Option<File>> {
+        let turn = turn(self.path.parent(), &self.path)?;
+        self.files.require_unchanged(&self.path)?;
+        Ok(turn)
     }
 }
 
@@ -71,8 +94,13 @@ impl Store for SqliteStore {
     }
 
     fn write(&mut self, stamp: &Stamp) -> Result<Box<dyn Transaction + '_>> {
-        let turn = turn(self.path.parent(), &self.path)?;
+        let turn = self.wait_to_write()?;
         self.begin(BEGIN, Some(stamp), turn)
+    }
+
+    fn write_records(&mut self) -> Result<Box<dyn Transaction + '_>> {
+        let turn = self.wait_to_write()?;
+        self.begin(BEGIN, None, turn)
     }
 
     fn version(&self) -> Result<u64> {
@@ -82,6 +110,8 @@ impl Store for SqliteStore {
 
 struct SqliteTransaction<'a> {
     open: Open<'a>,
+    /// How many transactions its store has committed.
+    commits: &'a Cell<u32>,
     stamp: Option<Stamp>,
     /// Number of the operation, once something has been recorded under it.
     operation: Option<i64>,
@@ -104,7 +134,12 @@ impl Transaction for SqliteTransaction<'_> {
         self.settle()?;
         self.read_words()?;
         self.open.commit()?;
-        shorten_log(self.connection, self.path);
+        self.commits.update(|commits| commits.saturating_add(1));
+        let most = match self.commits.get() {
+            ..=FEW_COMMITS => LOG_BYTES,
+            _ => LONG_LOG_BYTES,
+        };
+        shorten_log(self.connection, self.path, most);
         Ok(self.operation.map(i64::unsigned_abs))
     }
 }
@@ -112,8 +147,8 @@ impl Transaction for SqliteTransaction<'_> {
 /// Empties a log that has grown long, unless somebody else is at work. What was committed is
 /// durable already, so nothing depends on this succeeding. The automatic checkpoint would not
 /// do: how far it came is forgotten when the last process leaves, and the log would only grow.
-fn shorten_log(connection: &Connection, path: &Path) {
-    if fs::metadata(log_of(path)).is_ok_and(|log| log.len() > LOG_BYTES) {
+fn shorten_log(connection: &Connection, path: &Path, most: u64) {
+    if fs::metadata(log_of(path)).is_ok_and(|log| log.len() > most) {
         let checkpoint = "PRAGMA wal_checkpoint(TRUNCATE)";
         let _ = connection.busy_timeout(Duration::ZERO);
         let _ = connection.query_row(checkpoint, (), |_| Ok(()));
@@ -122,6 +157,26 @@ fn shorten_log(connection: &Connection, path: &Path) {
 }
 
 #[cfg(test)]
-super::conformance::suite!(crate::store::conformance, |folder: &Path| {
-    SqliteStore::create(&folder.join("cleo.db")).unwrap()
-});
+mod tests {
+    use super::*;
+
+    #[test]
+    fn conforms() {
+        for rule in crate::store::conformance::RULES {
+            let folder = tempfile::tempdir().unwrap();
+            rule(&mut SqliteStore::create(&folder.path().join("cleo.db")).unwrap());
+        }
+    }
+
+    #[test]
+    fn replaced_database_is_not_written_to() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("cleo.db");
+        let mut store = SqliteStore::create(&path).unwrap();
+        store.write_records().unwrap().commit().unwrap();
+        fs::rename(&path, folder.path().join("old.db")).unwrap();
+        drop(SqliteStore::create(&path).unwrap());
+        let refused = store.write_records().err().unwrap();
+        assert_eq!(refused.code, crate::error::Code::StoreCorrupt);
+    }
+}

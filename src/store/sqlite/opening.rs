@@ -1,5 +1,6 @@
 //! Creates, opens and checks database files, including their schema.
 
+use std::cell::Cell;
 use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::{ErrorKind, Read};
@@ -13,11 +14,11 @@ use rusqlite::{Connection, OpenFlags};
 use super::SqliteStore;
 use super::faults::{self, Faults};
 use super::open::{PATIENCE, configure};
-use super::place::{check_place, create_private, foreign};
+use super::place::{DatabaseFiles, check_place, create_private, foreign};
 use crate::error::{Code, Error, Result};
 use crate::file::unreadable;
 
-const SCHEMA: &str = include_str!("../schema/tasks.sql");
+const SCHEMA: &str = include_str!("../schema.sql");
 /// Version of the schema that this program reads and writes.
 const VERSION: i32 = 1;
 /// Marks the file as cleo's: "cleo" in ASCII.
@@ -37,7 +38,7 @@ impl SqliteStore {
              PRAGMA application_id = {APPLICATION}; PRAGMA user_version = {VERSION}; COMMIT;"
         );
         store.connection.execute_batch(&setup).at(path)?;
-        Ok(store)
+        Ok(store.opened())
     }
 
     pub(crate) fn open(path: &Path) -> Result<SqliteStore> {
@@ -67,13 +68,23 @@ impl SqliteStore {
         let path = path.to_path_buf();
         SqliteStore::checked(SqliteStore {
             connection: connection.at(&path)?,
+            files: DatabaseFiles::default(),
+            commits: Cell::default(),
             path,
         })
     }
 
     fn checked(self) -> Result<SqliteStore> {
         self.check_version()?;
-        Ok(self)
+        Ok(self.opened())
+    }
+
+    /// Notes the files once SQLite has opened them: it opens the log when it first reads.
+    fn opened(self) -> SqliteStore {
+        SqliteStore {
+            files: DatabaseFiles::new(&self.path),
+            ..self
+        }
     }
 
     pub(crate) fn settle(self) -> Result<()> {
@@ -110,6 +121,10 @@ impl SqliteStore {
         }
     }
 
+    pub(crate) fn other_version(path: &Path) -> Error {
+        faults::other_version(path, None)
+    }
+
     pub(crate) fn no_file(path: &Path) -> Error {
         faults::corrupt(path, "it is no regular file")
     }
@@ -131,6 +146,8 @@ impl SqliteStore {
         Ok(SqliteStore {
             connection,
             path: path.to_path_buf(),
+            files: DatabaseFiles::default(),
+            commits: Cell::default(),
         })
     }
 
@@ -140,7 +157,7 @@ impl SqliteStore {
             return Err(faults::corrupt(&self.path, "it is no database of cleo"));
         }
         match number("user_version")? {
-            VERSION => check(&self.connection, &self.path, SCHEMA),
+            VERSION => check(&self.connection, &self.path),
             found if found > 0 => Err(faults::other_version(&self.path, None)),
             _ => Err(faults::corrupt(&self.path, "it is no database of cleo")),
         }
@@ -179,26 +196,26 @@ const PARTS: &str = "SELECT name, sql FROM sqlite_schema WHERE sql IS NOT NULL O
 /// A part of a schema: its name and the statement that makes it.
 type Part = (String, String);
 
-/// Refuses a database that has another schema than `schema`. Only where it is not exactly that one is it
+/// Refuses a database that has another schema. Only where it is not exactly ours is it
 /// compared part by part: others may have added tables of their own, and comments change nothing.
-pub(super) fn check(connection: &Connection, path: &Path, schema: &str) -> Result<()> {
-    match is_exact(connection, schema).at(path)? {
+fn check(connection: &Connection, path: &Path) -> Result<()> {
+    match is_exact(connection).at(path)? {
         true => Ok(()),
-        false => compare(connection, path, schema),
+        false => compare(connection, path),
     }
 }
 
-/// Returns true when a database was made by the statements of a schema, in their order, and holds nothing
+/// Returns true when a database was made by the statements of our schema, in their order, and holds nothing
 /// else but plain tables. The kind and the name that a row claims for itself are not looked at: SQLite goes
 /// by the statement alone.
-pub(super) fn is_exact(connection: &Connection, schema: &str) -> rusqlite::Result<bool> {
+fn is_exact(connection: &Connection) -> rusqlite::Result<bool> {
     let mut statement =
         connection.prepare("SELECT sql FROM sqlite_schema WHERE sql IS NOT NULL")?;
     let mut rows = statement.query(())?;
     // Every command does this: one pass over the schema, without a search for long statements.
     let create = memmem::Finder::new("CREATE ");
     let next = |rest: &str| create.find(rest.as_bytes());
-    let mut rest = schema;
+    let mut rest = SCHEMA;
     while let Some(row) = rows.next()? {
         let sql: String = row.get(0)?;
         let expected = next(rest).map_or("", |at| &rest[at..]);
@@ -211,10 +228,10 @@ pub(super) fn is_exact(connection: &Connection, schema: &str) -> rusqlite::Resul
     Ok(next(rest).is_none())
 }
 
-/// Compares a database with a schema, part by part.
-fn compare(connection: &Connection, path: &Path, schema: &str) -> Result<()> {
+/// Compares a database with our schema, part by part.
+fn compare(connection: &Connection, path: &Path) -> Result<()> {
     let model = Connection::open_in_memory().at(path)?;
-    model.execute_batch(schema).at(path)?;
+    model.execute_batch(SCHEMA).at(path)?;
     let plain = |(name, sql): Part| {
         let lines = sql
             .lines()
@@ -318,16 +335,14 @@ mod tests {
 
     #[test]
     fn own_schema_is_exact() {
-        for schema in [SCHEMA, crate::store::sqlite::agency::SCHEMA] {
-            let connection = Connection::open_in_memory().unwrap();
-            connection.execute_batch(schema).unwrap();
-            assert!(is_exact(&connection, schema).unwrap());
-            connection.execute_batch("CREATE TABLE theirs (a)").unwrap();
-            assert!(is_exact(&connection, schema).unwrap());
-            connection
-                .execute_batch("CREATE INDEX theirs_by_a ON theirs (a)")
-                .unwrap();
-            assert!(!is_exact(&connection, schema).unwrap());
-        }
+        let connection = Connection::open_in_memory().unwrap();
+        connection.execute_batch(SCHEMA).unwrap();
+        assert!(is_exact(&connection).unwrap());
+        connection.execute_batch("CREATE TABLE theirs (a)").unwrap();
+        assert!(is_exact(&connection).unwrap());
+        connection
+            .execute_batch("CREATE INDEX theirs_by_a ON theirs (a)")
+            .unwrap();
+        assert!(!is_exact(&connection).unwrap());
     }
 }

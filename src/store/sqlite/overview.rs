@@ -50,7 +50,7 @@ impl Overview for SqliteTransaction<'_> {
             None => self.all(
                 "SELECT status, sum(value) FROM (
                      SELECT name AS status, value FROM counters
-                     WHERE name NOT IN ('archived', 'next_task', 'ready')
+                     WHERE name NOT IN ('archived', 'next_task', 'ready', 'agents')
                      UNION ALL SELECT status, count(*) FROM tasks
                      WHERE archived_at IS NOT NULL GROUP BY status)
                  GROUP BY status HAVING sum(value) > 0",

@@ -47,32 +47,25 @@ pub(crate) fn check_place(database: &Path) -> Result<()> {
     Ok(())
 }
 
-/// The files of a database: what is written to files that were removed meanwhile is lost.
-#[derive(Debug)]
-pub(crate) struct DatabaseFiles {
-    database: PathBuf,
-    ids: [Option<(u64, u64)>; 2],
-}
+/// A database and its log, by device and inode: what is written to files that were removed meanwhile is lost.
+#[derive(Default)]
+pub(super) struct DatabaseFiles([Option<(u64, u64)>; 2]);
 
 impl DatabaseFiles {
-    pub(crate) fn new(database: &Path) -> DatabaseFiles {
+    pub(super) fn new(database: &Path) -> DatabaseFiles {
         let [log, ..] = beside(database);
-        let ids = [database, &log].map(|path| {
-            let there = fs::symlink_metadata(path).ok()?;
+        DatabaseFiles([database, &log].map(|path| {
+            let there = fs::metadata(path).ok()?;
             Some((there.dev(), there.ino()))
-        });
-        DatabaseFiles {
-            database: database.to_path_buf(),
-            ids,
-        }
+        }))
     }
 
-    pub(crate) fn require_unchanged(&self) -> Result<()> {
-        if DatabaseFiles::new(&self.database).ids == self.ids {
+    pub(super) fn require_unchanged(&self, database: &Path) -> Result<()> {
+        if DatabaseFiles::new(database).0 == self.0 {
             return Ok(());
         }
-        let why = "it or its log was removed or replaced while it was in use, and what was written since is lost";
-        Err(corrupt(&self.database, why))
+        let why = "it or its log was removed or replaced while it was in use";
+        Err(corrupt(database, why))
     }
 }
 

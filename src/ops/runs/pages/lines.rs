@@ -10,7 +10,7 @@ use crate::clock::{between_ms, unix_ms};
 use crate::error::Result;
 use crate::id::TaskId;
 use crate::ops::Context;
-use crate::ops::runs::{journal, no_run, open, require_run};
+use crate::ops::runs::{journal, open, require_run};
 use crate::ops::work::lock;
 use crate::run::attempt::Attempt;
 use crate::run::log::{Entry, LINES_MAX, Stream};
@@ -66,7 +66,7 @@ impl<'a> Found<'a> {
         let user = context.surroundings.rights.user.clone();
         let (workspace, clock) = (context.workspace.clone(), context.surroundings.clock);
         let memory = Arc::clone(&context.memory);
-        let agency = open(context)?.ok_or_else(|| no_run(id))?;
+        let agency = open(context)?;
         let transaction = agency.read()?;
         let run = require_run(&*transaction, id, user.as_deref())?;
         let events = journal::events(&*transaction, id)?;

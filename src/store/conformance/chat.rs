@@ -6,10 +6,10 @@ use crate::chat::Chat;
 use crate::chat::record::{
     Answer, Client, Component, Design, Guard, Media, Question, SecurityGroup,
 };
-use crate::store::agency::{Agency, AgencyTransaction};
+use crate::store::{Store, Transaction};
 
-fn write(agency: &mut dyn Agency, work: impl FnOnce(&mut dyn AgencyTransaction)) {
-    let mut transaction = agency.write().unwrap();
+fn write(agency: &mut dyn Store, work: impl FnOnce(&mut dyn Transaction)) {
+    let mut transaction = agency.write_records().unwrap();
     work(&mut *transaction);
     transaction.commit().unwrap();
 }
@@ -60,7 +60,7 @@ fn guard(client: &str, component: &str, group: &str) -> Guard {
     }
 }
 
-pub(super) fn nothing_of_the_chat_is_there_at_first(agency: &mut dyn Agency) {
+pub(super) fn nothing_of_the_chat_is_there_at_first(agency: &mut dyn Store) {
     let transaction = agency.read().unwrap();
     assert_eq!(transaction.client("6").unwrap(), None);
     assert_eq!(transaction.design("6").unwrap(), None);
@@ -73,7 +73,7 @@ pub(super) fn nothing_of_the_chat_is_there_at_first(agency: &mut dyn Agency) {
     assert_eq!(transaction.chat("c").unwrap(), Chat::default());
 }
 
-pub(super) fn what_is_written_is_read_under_its_client_only(agency: &mut dyn Agency) {
+pub(super) fn what_is_written_is_read_under_its_client_only(agency: &mut dyn Store) {
     let design = Design {
         client_id: "6".into(),
         banner_library_id: Some("4".into()),
@@ -121,7 +121,7 @@ pub(super) fn what_is_written_is_read_under_its_client_only(agency: &mut dyn Age
     assert_eq!(transaction.media("7", "4").unwrap(), None);
 }
 
-pub(super) fn components_come_in_their_order(agency: &mut dyn Agency) {
+pub(super) fn components_come_in_their_order(agency: &mut dyn Store) {
     write(agency, |transaction| {
         for (id, order) in [("10", 1), ("9", 1), ("1", 2), ("5", 0)] {
             transaction
@@ -134,7 +134,7 @@ pub(super) fn components_come_in_their_order(agency: &mut dyn Agency) {
     assert_eq!(ids, ["5", "9", "10", "1"]);
 }
 
-pub(super) fn a_component_goes_with_what_guards_it(agency: &mut dyn Agency) {
+pub(super) fn a_component_goes_with_what_guards_it(agency: &mut dyn Store) {
     write(agency, |transaction| {
         for one in ["6", "7"] {
             transaction
@@ -167,7 +167,7 @@ pub(super) fn a_component_goes_with_what_guards_it(agency: &mut dyn Agency) {
     assert!(transaction.component("7", "101").unwrap().is_some());
 }
 
-pub(super) fn answers_are_those_to_questions_of_the_type(agency: &mut dyn Agency) {
+pub(super) fn answers_are_those_to_questions_of_the_type(agency: &mut dyn Store) {
     let question = |id: &str, kind: &str| Question {
         question_id: id.into(),
         question_text: format!("q{id}"),
@@ -205,19 +205,15 @@ pub(super) fn answers_are_those_to_questions_of_the_type(agency: &mut dyn Agency
     assert_eq!(transaction.answers("7").unwrap(), []);
 }
 
-pub(super) fn a_chat_is_remembered_under_its_conversation(agency: &mut dyn Agency) {
+pub(super) fn a_chat_is_remembered_under_its_conversation(agency: &mut dyn Store) {
     let chat = Chat {
         client: Some("6".into()),
         shown: Some("a\u{2} b".into()),
         ..Chat::default()
     };
     write(agency, |transaction| {
-        transaction
-            .put_chat("c", &Chat::default(), "2026-01-26T09:00:00.000Z")
-            .unwrap();
-        transaction
-            .put_chat("c", &chat, "2026-01-26T09:00:01.000Z")
-            .unwrap();
+        transaction.put_chat("c", &Chat::default()).unwrap();
+        transaction.put_chat("c", &chat).unwrap();
     });
     let transaction = agency.read().unwrap();
     assert_eq!(transaction.chat("c").unwrap(), chat);

@@ -1,5 +1,7 @@
--- cleo.db, version 1: tasks, what the graph asks for, who works on what, what happened. Ids are plain
--- numbers (T12 is 12). Lists that nothing searches are JSON arrays.
+-- cleo.db, version 1: tasks, what the graph asks for, who works on what, what happened; then agents, what they
+-- ran and said, and what the chat works on. Ids of tasks are plain numbers (T12 is 12). Lists that nothing searches
+-- are JSON arrays; a `record` is the whole thing as JSON, beside the columns that queries look for. SQLite reads all
+-- of this each time the database is opened, so each table and index has to be worth it.
 
 CREATE TABLE counters (
     name TEXT PRIMARY KEY,
@@ -7,9 +9,11 @@ CREATE TABLE counters (
 ) STRICT, WITHOUT ROWID;
 
 -- The id that comes next, how many tasks there are with each status, and how many are ready. An
--- archived task counts as `archived`, whatever its status is.
+-- archived task counts as `archived`, whatever its status is. `agents` counts the changes of agents, so that a
+-- process that keeps them in memory knows when to look again.
 INSERT INTO counters VALUES ('next_task', 1), ('pending', 0), ('active', 0), ('review', 0),
-    ('blocked', 0), ('paused', 0), ('done', 0), ('cancelled', 0), ('archived', 0), ('ready', 0);
+    ('blocked', 0), ('paused', 0), ('done', 0), ('cancelled', 0), ('archived', 0), ('ready', 0),
+    ('agents', 0);
 
 CREATE TABLE tasks (
     number INTEGER PRIMARY KEY,
@@ -138,11 +142,10 @@ CREATE TABLE origins (
     format TEXT NOT NULL,
     id TEXT NOT NULL,
     task INTEGER NOT NULL REFERENCES tasks (number) ON DELETE CASCADE,
-    PRIMARY KEY (format, id)
+    PRIMARY KEY (id, format)
 ) STRICT, WITHOUT ROWID;
 
 CREATE INDEX origins_by_task ON origins (task);
-CREATE INDEX origins_by_id ON origins (id);
 
 -- The last claim of a task. The epoch outlives a release, so that a late writer is known.
 CREATE TABLE claims (
@@ -168,8 +171,6 @@ CREATE TABLE sessions (
     started_at TEXT NOT NULL,
     ended_at TEXT
 ) STRICT;
-
-CREATE INDEX sessions_open ON sessions (status, number);
 
 CREATE TABLE phases (
     slug TEXT PRIMARY KEY,
@@ -207,3 +208,87 @@ CREATE TABLE changes (
 
 CREATE INDEX changes_by_operation ON changes (operation);
 CREATE INDEX changes_by_task ON changes (task, sequence);
+
+-- Built-in agents have a row only when something of them was changed. Files in .cleo/agents have none.
+-- `position` is the number of the change that made it.
+CREATE TABLE agents (
+    id TEXT PRIMARY KEY,
+    position INTEGER NOT NULL,
+    is_runtime INTEGER NOT NULL,
+    record TEXT NOT NULL
+) STRICT, WITHOUT ROWID;
+
+-- What agents carry out. `owner` names the file that the process holds locked as its sign of life.
+CREATE TABLE runs (
+    position INTEGER PRIMARY KEY,
+    id TEXT NOT NULL UNIQUE,
+    kind TEXT NOT NULL,
+    status TEXT NOT NULL,
+    user_id TEXT NOT NULL,
+    agent TEXT,
+    started_at TEXT NOT NULL,
+    execution_time_ms INTEGER,
+    has_error INTEGER NOT NULL,
+    answered_by TEXT,
+    owner TEXT NOT NULL,
+    record TEXT NOT NULL
+) STRICT;
+
+CREATE INDEX runs_by_user ON runs (user_id, position);
+CREATE INDEX runs_by_agent ON runs (agent, position);
+CREATE INDEX runs_by_status ON runs (status, position);
+CREATE INDEX runs_by_kind ON runs (kind, position);
+
+-- All that is counted of runs, so that metrics do not read what was asked and answered.
+CREATE INDEX runs_counted ON runs (agent, kind, status, user_id, started_at, execution_time_ms,
+    has_error, answered_by IS NOT NULL);
+
+-- What happened in runs, in order: steps, delegations, messages, failures.
+CREATE TABLE events (
+    cursor INTEGER PRIMARY KEY,
+    run TEXT NOT NULL,
+    at TEXT NOT NULL,
+    kind TEXT NOT NULL,
+    detail TEXT NOT NULL
+) STRICT;
+
+CREATE INDEX events_by_run ON events (run, cursor);
+
+CREATE TABLE conversations (
+    position INTEGER PRIMARY KEY,
+    id TEXT NOT NULL UNIQUE,
+    user_id TEXT NOT NULL,
+    agent TEXT NOT NULL,
+    status TEXT NOT NULL,
+    last_message_at TEXT NOT NULL,
+    record TEXT NOT NULL
+) STRICT;
+
+CREATE INDEX conversations_by_user ON conversations (user_id, last_message_at, position);
+
+-- What was said: in a conversation, in a run, or in both.
+CREATE TABLE messages (
+    position INTEGER PRIMARY KEY,
+    id TEXT NOT NULL,
+    conversation TEXT,
+    run TEXT,
+    type TEXT NOT NULL CHECK (type IN ('user', 'agent', 'system')),
+    content TEXT NOT NULL,
+    metadata TEXT NOT NULL,
+    created_at TEXT NOT NULL
+) STRICT;
+
+CREATE INDEX messages_by_conversation ON messages (conversation, position)
+    WHERE conversation IS NOT NULL;
+CREATE INDEX messages_by_run ON messages (run, position) WHERE run IS NOT NULL;
+
+-- What is only found by its key. Of the chat: clients, their designs, components, security groups, guards, answers
+-- and media, whose owner is the client, so that nothing is found under another's; questions, and what is remembered
+-- of each conversation. Of agents: when each last answered.
+CREATE TABLE records (
+    kind TEXT NOT NULL,
+    owner TEXT NOT NULL,
+    id TEXT NOT NULL,
+    record TEXT NOT NULL,
+    PRIMARY KEY (kind, owner, id)
+) STRICT, WITHOUT ROWID;

@@ -1,51 +1,22 @@
-//! What every store of agents must do.
+//! Rules of agents, runs, messages and conversations.
 
-use super::{Agency, ConversationFilter, Dir, Order, RunFilter, RunPage, Tally};
+use super::Store;
 use crate::agent::{Agent, AgentStatus, Kind, Role};
 use crate::run::{
     AnsweredBy, Conversation, ConversationKind, ConversationStatus, DELEGATION, Detail, Message,
     RoutedBy, Run, RunKind, RunStatus, Speaker, Usage,
 };
+use crate::store::agency::{ConversationFilter, Dir, Order, RunFilter, RunPage, Tally};
 
-mod chat;
-
-type Rule = fn(&mut dyn Agency);
-
-pub(in crate::store) const RULES: &[Rule] = &[
-    an_agent_is_read_as_it_was_written,
-    agents_come_in_the_order_of_their_first_writing,
-    what_is_not_committed_is_not_there,
-    runtime_agents_are_counted,
-    each_change_of_an_agent_is_a_revision,
-    chat::nothing_of_the_chat_is_there_at_first,
-    chat::what_is_written_is_read_under_its_client_only,
-    chat::components_come_in_their_order,
-    chat::a_component_goes_with_what_guards_it,
-    chat::answers_are_those_to_questions_of_the_type,
-    chat::a_chat_is_remembered_under_its_conversation,
-    uses_of_agents_are_kept,
-    a_run_is_read_as_it_was_written,
-    every_kind_and_status_can_be_kept,
-    runs_come_newest_first_and_filters_count,
-    tallies_follow_every_change_of_a_run,
-    what_was_answered_in_the_place_of_an_agent_is_counted,
-    what_was_asked_back_is_counted,
-    the_last_executions_are_glimpsed,
-    events_grow_and_are_read_from_any_cursor,
-    delegations_come_newest_first,
-    the_last_messages_come_in_the_order_in_which_they_were_said,
-    conversations_come_by_what_was_said_last,
-];
-
-fn put(agency: &mut dyn Agency, agents: &[&Agent]) {
-    let mut transaction = agency.write().unwrap();
+fn put(agency: &mut dyn Store, agents: &[&Agent]) {
+    let mut transaction = agency.write_records().unwrap();
     for agent in agents {
         transaction.put_agent(agent).unwrap();
     }
     transaction.commit().unwrap();
 }
 
-fn ids(agency: &mut dyn Agency) -> Vec<String> {
+fn ids(agency: &mut dyn Store) -> Vec<String> {
     let agents = agency.read().unwrap().agents().unwrap();
     agents.into_iter().map(|agent| agent.id).collect()
 }
@@ -80,7 +51,7 @@ fn full() -> Agent {
     }
 }
 
-fn an_agent_is_read_as_it_was_written(agency: &mut dyn Agency) {
+pub(super) fn an_agent_is_read_as_it_was_written(agency: &mut dyn Store) {
     let plain = Agent::new("plain", Kind::Persistent, "Plain");
     put(agency, &[&full(), &plain]);
     let transaction = agency.read().unwrap();
@@ -89,55 +60,55 @@ fn an_agent_is_read_as_it_was_written(agency: &mut dyn Agency) {
     assert_eq!(transaction.agent("FULL").unwrap(), None);
 }
 
-fn agents_come_in_the_order_of_their_first_writing(agency: &mut dyn Agency) {
+pub(super) fn agents_come_in_the_order_of_their_first_writing(agency: &mut dyn Store) {
     let agent = |id| Agent::new(id, Kind::Persistent, id);
     put(agency, &[&agent("b"), &agent("a"), &agent("c")]);
     put(agency, &[&agent("b")]);
     assert_eq!(ids(agency), ["b", "a", "c"]);
-    let mut transaction = agency.write().unwrap();
+    let mut transaction = agency.write_records().unwrap();
     assert!(transaction.remove_agent("a").unwrap());
     assert!(!transaction.remove_agent("a").unwrap());
     transaction.commit().unwrap();
     assert_eq!(ids(agency), ["b", "c"]);
 }
 
-fn what_is_not_committed_is_not_there(agency: &mut dyn Agency) {
-    let mut transaction = agency.write().unwrap();
+pub(super) fn what_is_not_committed_is_not_there(agency: &mut dyn Store) {
+    let mut transaction = agency.write_records().unwrap();
     transaction.put_agent(&full()).unwrap();
     assert!(transaction.agent("full").unwrap().is_some());
     drop(transaction);
     assert_eq!(ids(agency), [] as [String; 0]);
 }
 
-fn each_change_of_an_agent_is_a_revision(agency: &mut dyn Agency) {
-    let revision = |agency: &mut dyn Agency| agency.read().unwrap().agents_revision().unwrap();
+pub(super) fn each_change_of_an_agent_is_a_revision(agency: &mut dyn Store) {
+    let revision = |agency: &mut dyn Store| agency.read().unwrap().agents_revision().unwrap();
     assert_eq!(revision(agency), 0);
     put(agency, &[&full()]);
     let first = revision(agency);
     put(agency, &[&full()]);
     let second = revision(agency);
     assert!(0 < first && first < second);
-    let mut transaction = agency.write().unwrap();
+    let mut transaction = agency.write_records().unwrap();
     transaction.remove_agent("nobody").unwrap();
     transaction
         .use_agent("full", "2026-01-26T09:00:00.000Z")
         .unwrap();
     transaction.commit().unwrap();
     assert_eq!(revision(agency), second);
-    let mut transaction = agency.write().unwrap();
+    let mut transaction = agency.write_records().unwrap();
     transaction.remove_agent("full").unwrap();
     transaction.commit().unwrap();
     assert!(revision(agency) > second);
 }
 
-fn runtime_agents_are_counted(agency: &mut dyn Agency) {
+pub(super) fn runtime_agents_are_counted(agency: &mut dyn Store) {
     let plain = Agent::new("plain", Kind::Persistent, "Plain");
     put(agency, &[&full(), &plain]);
     assert_eq!(agency.read().unwrap().runtime_agents().unwrap(), 1);
 }
 
-fn uses_of_agents_are_kept(agency: &mut dyn Agency) {
-    let mut transaction = agency.write().unwrap();
+pub(super) fn uses_of_agents_are_kept(agency: &mut dyn Store) {
+    let mut transaction = agency.write_records().unwrap();
     transaction
         .use_agent("b", "2026-01-26T09:00:00.000Z")
         .unwrap();
@@ -189,15 +160,15 @@ fn finished(id: &str, agent: &str, time: u64) -> Run {
     }
 }
 
-fn put_runs(agency: &mut dyn Agency, runs: &[Run]) {
-    let mut transaction = agency.write().unwrap();
+fn put_runs(agency: &mut dyn Store, runs: &[Run]) {
+    let mut transaction = agency.write_records().unwrap();
     for run in runs {
         transaction.put_run(run).unwrap();
     }
     transaction.commit().unwrap();
 }
 
-fn a_run_is_read_as_it_was_written(agency: &mut dyn Agency) {
+pub(super) fn a_run_is_read_as_it_was_written(agency: &mut dyn Store) {
     let (plain, full) = (run("1", None, RunStatus::Pending), finished("2", "a", 7));
     put_runs(agency, &[plain.clone(), full.clone()]);
     let transaction = agency.read().unwrap();
@@ -209,7 +180,7 @@ fn a_run_is_read_as_it_was_written(agency: &mut dyn Agency) {
     assert_eq!(transaction.unfinished("other").unwrap(), []);
 }
 
-fn every_kind_and_status_can_be_kept(agency: &mut dyn Agency) {
+pub(super) fn every_kind_and_status_can_be_kept(agency: &mut dyn Store) {
     for (number, status) in RunStatus::ALL.iter().enumerate() {
         let one = run(&number.to_string(), None, *status);
         let kinds = RunKind::ALL.iter().map(|kind| Run {
@@ -229,7 +200,7 @@ fn every_kind_and_status_can_be_kept(agency: &mut dyn Agency) {
     assert!(open.iter().all(goes_on));
 }
 
-fn runs_come_newest_first_and_filters_count(agency: &mut dyn Agency) {
+pub(super) fn runs_come_newest_first_and_filters_count(agency: &mut dyn Store) {
     let open = run("2", Some("b"), RunStatus::Running);
     put_runs(
         agency,
@@ -296,7 +267,7 @@ fn runs_come_newest_first_and_filters_count(agency: &mut dyn Agency) {
     assert_eq!(shortest, ("3 1 4 2".into(), 4), "what is unknown is last");
 }
 
-fn tallies_follow_every_change_of_a_run(agency: &mut dyn Agency) {
+pub(super) fn tallies_follow_every_change_of_a_run(agency: &mut dyn Store) {
     put_runs(
         agency,
         &[run("1", None, RunStatus::Running), finished("2", "a", 7)],
@@ -329,7 +300,7 @@ fn tallies_follow_every_change_of_a_run(agency: &mut dyn Agency) {
     assert_eq!(statuses, [RunStatus::Failed, RunStatus::Completed]);
 }
 
-fn what_was_answered_in_the_place_of_an_agent_is_counted(agency: &mut dyn Agency) {
+pub(super) fn what_was_answered_in_the_place_of_an_agent_is_counted(agency: &mut dyn Store) {
     let failed = |id: &str, agent, status| Run {
         error: Some("agent_invoke_failed: x".into()),
         ..run(id, agent, status)
@@ -358,7 +329,7 @@ fn what_was_answered_in_the_place_of_an_agent_is_counted(agency: &mut dyn Agency
     assert_eq!(seen.iter().filter(|one| one.stood_in).count(), 1);
 }
 
-fn what_was_asked_back_is_counted(agency: &mut dyn Agency) {
+pub(super) fn what_was_asked_back_is_counted(agency: &mut dyn Store) {
     let offline = Run {
         answered_by: Some(AnsweredBy::Offline),
         ..run("2", None, RunStatus::Completed)
@@ -378,7 +349,7 @@ fn what_was_asked_back_is_counted(agency: &mut dyn Agency) {
     assert_eq!(counted, [1, 0, 0]);
 }
 
-fn the_last_executions_are_glimpsed(agency: &mut dyn Agency) {
+pub(super) fn the_last_executions_are_glimpsed(agency: &mut dyn Store) {
     let execution = |id: &str, minute: u32| Run {
         started_at: format!("2026-01-26T09:{minute:02}:00.000Z"),
         answered_by: Some(crate::run::AnsweredBy::Model),
@@ -422,8 +393,8 @@ fn the_last_executions_are_glimpsed(agency: &mut dyn Agency) {
     );
 }
 
-fn events_grow_and_are_read_from_any_cursor(agency: &mut dyn Agency) {
-    let mut transaction = agency.write().unwrap();
+pub(super) fn events_grow_and_are_read_from_any_cursor(agency: &mut dyn Store) {
+    let mut transaction = agency.write_records().unwrap();
     assert_eq!(transaction.last_event().unwrap(), 0);
     let detail: Detail = serde_json::from_str(r#"{"a":[1,"ä"]}"#).unwrap();
     for (at, run) in ["x", "y", "x"].into_iter().enumerate() {
@@ -445,8 +416,8 @@ fn events_grow_and_are_read_from_any_cursor(agency: &mut dyn Agency) {
     assert_eq!(transaction.last_event().unwrap(), 3);
 }
 
-fn delegations_come_newest_first(agency: &mut dyn Agency) {
-    let mut transaction = agency.write().unwrap();
+pub(super) fn delegations_come_newest_first(agency: &mut dyn Store) {
+    let mut transaction = agency.write_records().unwrap();
     let other = Run {
         user: "v".into(),
         ..run("y", None, RunStatus::Running)
@@ -487,8 +458,8 @@ fn message(number: usize, conversation: Option<&str>, run: Option<&str>) -> Mess
     }
 }
 
-fn the_last_messages_come_in_the_order_in_which_they_were_said(agency: &mut dyn Agency) {
-    let mut transaction = agency.write().unwrap();
+pub(super) fn the_last_messages_come_in_the_order_in_which_they_were_said(agency: &mut dyn Store) {
+    let mut transaction = agency.write_records().unwrap();
     let said = [
         message(1, Some("c"), None),
         message(2, Some("c"), Some("r")),
@@ -521,7 +492,7 @@ fn the_last_messages_come_in_the_order_in_which_they_were_said(agency: &mut dyn 
     assert_eq!(transaction.last_said().unwrap(), 4);
 }
 
-fn conversations_come_by_what_was_said_last(agency: &mut dyn Agency) {
+pub(super) fn conversations_come_by_what_was_said_last(agency: &mut dyn Store) {
     let conversation = |id: &str, user: &str, second| Conversation {
         id: id.into(),
         user_id: user.into(),
@@ -533,7 +504,7 @@ fn conversations_come_by_what_was_said_last(agency: &mut dyn Agency) {
         updated_at: "2026-01-26T09:00:00.000Z".into(),
         last_message_at: format!("2026-01-26T09:00:0{second}.000Z"),
     };
-    let mut transaction = agency.write().unwrap();
+    let mut transaction = agency.write_records().unwrap();
     for one in [
         conversation("1", "u", 1),
         conversation("2", "v", 2),

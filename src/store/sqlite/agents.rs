@@ -2,15 +2,20 @@
 
 use rusqlite::Row;
 
+use super::SqliteTransaction;
+use super::columns::{checked_id, from_json, json};
 use crate::agent::Agent;
 use crate::agent::builtin::is_builtin;
 use crate::agent::draft::is_plain_id;
 use crate::error::Result;
 use crate::store::agency::Agents;
-use crate::store::sqlite::columns::{checked_id, from_json, json};
-use crate::store::sqlite::open::Open;
 
-impl Agents for Open<'_> {
+/// Name of the counter of changes of agents.
+const REVISION: &str = "agents";
+/// Kind of the records of when an agent last answered.
+const USE: &str = "use of agent";
+
+impl Agents for SqliteTransaction<'_> {
     fn agents(&self) -> Result<Vec<Agent>> {
         self.all("SELECT id, record FROM agents ORDER BY position", (), read)
     }
@@ -26,16 +31,24 @@ impl Agents for Open<'_> {
     }
 
     fn agents_revision(&self) -> Result<u64> {
-        let sql = "SELECT revision FROM agents_revision";
-        let revision = self.first(sql, (), |row| row.get::<_, i64>(0))?;
-        Ok(revision.map_or(0, i64::unsigned_abs))
+        self.counter(REVISION).map(u64::from)
     }
 
     fn put_agent(&mut self, agent: &Agent) -> Result<()> {
-        let sql = "INSERT INTO agents (id, is_runtime, record) VALUES (?1, ?2, ?3)
+        let revision = self.revise()?;
+        let sql = "INSERT INTO agents VALUES (?1, ?2, ?3, ?4)
             ON CONFLICT (id) DO UPDATE SET is_runtime = excluded.is_runtime, record = excluded.record";
-        self.execute(sql, (&agent.id, agent.is_runtime, json(agent)))?;
-        self.revise()
+        self.execute(sql, (&agent.id, revision, agent.is_runtime, json(agent)))?;
+        Ok(())
+    }
+
+    fn use_agent(&mut self, agent: &str, at: &str) -> Result<()> {
+        self.put_record((USE, "", agent), &at)
+    }
+
+    fn agent_uses(&self) -> Result<Vec<(String, String)>> {
+        let sql = "SELECT id, record FROM records WHERE kind = ?1 ORDER BY id";
+        self.all(sql, [USE], |row| Ok((row.get(0)?, from_json(row, 1)?)))
     }
 
     fn remove_agent(&mut self, id: &str) -> Result<bool> {
@@ -47,10 +60,12 @@ impl Agents for Open<'_> {
     }
 }
 
-impl Open<'_> {
-    fn revise(&self) -> Result<()> {
-        let sql = "UPDATE agents_revision SET revision = revision + 1";
-        self.execute(sql, ()).map(|_| ())
+impl SqliteTransaction<'_> {
+    /// Counts a change of an agent, and returns its number.
+    fn revise(&self) -> Result<u32> {
+        let sql = "UPDATE counters SET value = value + 1 WHERE name = ?1";
+        self.execute(sql, [REVISION])?;
+        self.counter(REVISION)
     }
 }
 

@@ -1,8 +1,4 @@
-//! Stores agents and what they ran and said, apart from the tasks, so that task commands neither read nor
-//! lock it. Traits like those of [`super`]; `conformance` tests the backends.
-
-#[cfg(test)]
-pub(in crate::store) mod conformance;
+//! Traits for agents and what they ran and said, and for what the chat works on.
 
 use clap::Args;
 use serde::Deserialize;
@@ -17,20 +13,7 @@ use crate::run::{
     AnsweredBy, Conversation, ConversationStatus, Detail, Event, Message, Run, RunKind, RunStatus,
 };
 
-pub(crate) trait Agency {
-    /// Begins a transaction that only reads. It sees one state and never waits for a writer.
-    fn read(&mut self) -> Result<Box<dyn AgencyTransaction + '_>>;
-
-    /// Begins a write transaction; one at a time, others wait. Its changes become visible and durable on
-    /// commit, and are lost if it is dropped before.
-    fn write(&mut self) -> Result<Box<dyn AgencyTransaction + '_>>;
-}
-
-pub(crate) trait AgencyTransaction:
-    Agents + Runs + Conversations + Chats + Components
-{
-    fn commit(self: Box<Self>) -> Result<()>;
-}
+pub(crate) use super::{Store as Agency, Transaction as AgencyTransaction};
 
 pub(crate) trait Agents {
     fn agents(&self) -> Result<Vec<Agent>>;
@@ -45,6 +28,11 @@ pub(crate) trait Agents {
     fn put_agent(&mut self, agent: &Agent) -> Result<()>;
 
     fn remove_agent(&mut self, id: &str) -> Result<bool>;
+
+    /// Notes when an agent last answered.
+    fn use_agent(&mut self, agent: &str, at: &str) -> Result<()>;
+
+    fn agent_uses(&self) -> Result<Vec<(String, String)>>;
 }
 
 pub(crate) trait Runs {
@@ -81,10 +69,6 @@ pub(crate) trait Runs {
 
     /// Returns the cursor of the last event; 0 when there is none.
     fn last_event(&self) -> Result<u64>;
-
-    fn use_agent(&mut self, agent: &str, at: &str) -> Result<()>;
-
-    fn agent_uses(&self) -> Result<Vec<(String, String)>>;
 }
 
 // Which runs. A doc comment would become the help of the command.
@@ -297,12 +281,16 @@ pub(crate) trait Components {
 
     fn put_media(&mut self, media: &Media) -> Result<()>;
 
+    /// Reads all of this and what is remembered of conversations; what is damaged is noted.
+    fn check_records(&self) -> Result<()>;
+
     /// Finds a row that names one that is not there, or that does not fit to another, and says why.
     fn find_fault(&self) -> Result<Option<String>>;
 }
 
 pub(crate) trait Chats {
+    /// Reads what is remembered of a conversation; nothing where that is damaged, which is noted.
     fn chat(&self, conversation: &str) -> Result<Chat>;
 
-    fn put_chat(&mut self, conversation: &str, chat: &Chat, now: &str) -> Result<()>;
+    fn put_chat(&mut self, conversation: &str, chat: &Chat) -> Result<()>;
 }

@@ -3,17 +3,15 @@
 use rusqlite::types::Value;
 use rusqlite::{Row, params_from_iter};
 
+use super::SqliteTransaction;
+use super::columns::{all_of, checked_id, from_json, json, plain_id, refuse_deep, word};
 use crate::error::Result;
 use crate::id;
 use crate::run::{AnsweredBy, DELEGATION, Detail, Event, Run};
 use crate::score::normalize;
 use crate::store::agency::{Dir, Glimpse, Order, RunFilter, RunPage, Runs, Tally};
-use crate::store::sqlite::columns::{
-    all_of, checked_id, from_json, json, plain_id, refuse_deep, word,
-};
-use crate::store::sqlite::open::Open;
 
-pub(super) const COLUMNS: &str = "id, owner, record";
+pub(super) const COLUMNS: &str = "id, owner, record, kind, status";
 
 pub(super) const EVENT: &str = "cursor, run, at, kind, detail";
 
@@ -26,7 +24,7 @@ const PUT: &str = "INSERT INTO runs VALUES (NULL, ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8
         execution_time_ms = excluded.execution_time_ms, has_error = excluded.has_error,
         answered_by = excluded.answered_by, owner = excluded.owner, record = excluded.record";
 
-impl Runs for Open<'_> {
+impl Runs for SqliteTransaction<'_> {
     fn put_run(&mut self, run: &Run) -> Result<()> {
         self.execute(
             PUT,
@@ -200,18 +198,6 @@ impl Runs for Open<'_> {
         })?;
         Ok(last.flatten().map_or(0, i64::unsigned_abs))
     }
-
-    fn use_agent(&mut self, agent: &str, at: &str) -> Result<()> {
-        let sql = "INSERT INTO agent_uses VALUES (?1, ?2)
-            ON CONFLICT DO UPDATE SET last_used_at = excluded.last_used_at";
-        self.execute(sql, [agent, at])?;
-        Ok(())
-    }
-
-    fn agent_uses(&self) -> Result<Vec<(String, String)>> {
-        let sql = "SELECT agent, last_used_at FROM agent_uses ORDER BY agent";
-        self.all(sql, (), |row| Ok((row.get(0)?, row.get(1)?)))
-    }
 }
 
 /// Returns by what runs are sorted before their place; what is not known stands last.
@@ -256,6 +242,8 @@ pub(super) fn read(row: &Row<'_>) -> rusqlite::Result<Run> {
     Ok(Run {
         id: plain_id(row, 0)?,
         owner: checked_id(row, 1, |owner| owner.is_empty() || id::is_plain(owner))?,
+        kind: word(row, 3)?,
+        status: word(row, 4)?,
         ..from_json(row, 2)?
     })
 }

@@ -3,13 +3,13 @@
 use rusqlite::types::Value;
 use rusqlite::{Row, params_from_iter};
 
+use super::SqliteTransaction;
+use super::columns::{all_of, checked_id, from_json, json, refuse_deep, word};
 use crate::error::Result;
 use crate::run::is_id;
 use crate::run::{Conversation, Message};
 use crate::score::normalize;
 use crate::store::agency::{ConversationFilter, ConversationPage, Conversations};
-use crate::store::sqlite::columns::{all_of, checked_id, from_json, json, refuse_deep, word};
-use crate::store::sqlite::open::Open;
 
 pub(super) const COLUMNS: &str = "id, record";
 pub(super) const MESSAGE: &str = "id, conversation, run, type, content, metadata, created_at";
@@ -19,7 +19,7 @@ const PUT: &str = "INSERT INTO conversations VALUES (NULL, ?1, ?2, ?3, ?4, ?5, ?
         status = excluded.status, last_message_at = excluded.last_message_at,
         record = excluded.record";
 
-impl Conversations for Open<'_> {
+impl Conversations for SqliteTransaction<'_> {
     fn put_conversation(&mut self, one: &Conversation) -> Result<()> {
         let (status, record) = (one.status.word(), json(one));
         self.execute(

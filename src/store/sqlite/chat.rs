@@ -1,0 +1,265 @@
+//! Records that are only found by their key: what the chat works on and remembers. All statements are constant; values
+//! from messages are bound parameters.
+
+use rusqlite::Row;
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+
+use super::SqliteTransaction;
+use super::columns::{from_json, json, refuse_deep};
+use crate::chat::Chat;
+use crate::chat::record::{
+    Answer, Answered, Client, Component, Design, Guard, Media, Question, SecurityGroup,
+};
+use crate::error::Result;
+use crate::store::agency::{Chats, Components};
+
+const CLIENT: &str = "client";
+const DESIGN: &str = "design";
+const COMPONENT: &str = "component";
+/// The greatest number of a removed component of a client: no other component gets it.
+const REMOVED: &str = "removed component";
+const GROUP: &str = "security group";
+const GUARD: &str = "guard";
+const QUESTION: &str = "question";
+const ANSWER: &str = "answer";
+const MEDIA: &str = "media";
+const CHAT: &str = "chat";
+
+/// Records that name one that is not there, or that do not fit to another.
+const FAULTS: &str = "
+    WITH whole AS (SELECT * FROM records WHERE json_valid(record)),
+    clients AS (SELECT owner, record ->> 'client_type' AS type FROM whole WHERE kind = 'client'),
+    questions AS (SELECT id, record ->> 'client_type' AS type, record -> 'options' AS options
+        FROM whole WHERE kind = 'question'),
+    answers AS (SELECT owner, id, record -> 'chosen_options' AS chosen,
+        'the answer of client ' || owner || ' to question ' || id AS name
+        FROM whole WHERE kind = 'answer'),
+    security_groups AS (SELECT owner, id, record ->> 'security_group_title' AS title
+        FROM whole WHERE kind = 'security group'),
+    guards AS (SELECT owner, record ->> 'component_id' AS component,
+        record ->> 'security_group_id' AS security_group FROM whole WHERE kind = 'guard')
+    SELECT 'client ' || owner || ' has no client_type' FROM clients WHERE trim(type) = ''
+    UNION ALL SELECT trim(kind || ' ' || id) || ' belongs to client ' || owner || ', who is not there'
+        FROM whole WHERE kind IN ('media', 'design', 'component', 'security group', 'answer')
+            AND owner NOT IN (SELECT owner FROM clients)
+    UNION ALL SELECT 'the design of client ' || owner || ' names media ' || value
+        || ', which is not there'
+        FROM whole, json_each(whole.record)
+        WHERE kind = 'design' AND key IN ('banner_library_id', 'background_library_id')
+            AND value IS NOT NULL
+            AND (owner, value) NOT IN (SELECT owner, id FROM whole WHERE kind = 'media')
+    UNION ALL SELECT 'security group ' || security_group || ' on component ' || component
+        || ' of client ' || owner || ': there is no such ' || missing
+        FROM (SELECT *, CASE
+                WHEN (owner, component) NOT IN
+                    (SELECT owner, id FROM whole WHERE kind = 'component') THEN 'component'
+                WHEN (owner, security_group) NOT IN (SELECT owner, id FROM security_groups)
+                    THEN 'security group' END AS missing FROM guards)
+        WHERE missing IS NOT NULL
+    UNION ALL SELECT 'security group ' || id || ' of client ' || owner
+        || iif(trim(title) = '', ' has no title', ' has the title of another')
+        FROM security_groups GROUP BY owner, lower(title) HAVING count(*) > 1 OR trim(title) = ''
+    UNION ALL SELECT name || ': ' || iif(questions.type IS NULL, 'there is no such question',
+            'clients of another type than `' || questions.type || '` are not asked it')
+        FROM answers JOIN clients USING (owner) LEFT JOIN questions USING (id)
+        WHERE questions.type IS NOT clients.type
+    UNION ALL SELECT name || ' is `' || value || '`, which cannot be chosen'
+        FROM answers JOIN questions USING (id), json_each(chosen)
+        WHERE json_array_length(options) > 0 AND value NOT IN (SELECT value FROM json_each(options))
+    LIMIT 1";
+
+/// Names a record; no other has the same name.
+pub(super) const NAME: &str = "kind || ' ' || owner || ' ' || id";
+
+/// Returns the columns that are read of a record; the first is the name of a damaged one.
+pub(super) fn columns() -> String {
+    format!("{NAME} AS id, record, kind")
+}
+
+/// Returns the beginning of queries for records.
+fn select() -> String {
+    format!("SELECT {} FROM records WHERE kind = ?1", columns())
+}
+
+/// Reads a record of any kind, to see whether it can be read.
+pub(super) fn read(row: &Row<'_>) -> rusqlite::Result<()> {
+    fn check<T: DeserializeOwned>(row: &Row<'_>) -> rusqlite::Result<()> {
+        from_json::<T>(row, 1).map(drop)
+    }
+    match row.get_ref(2)?.as_str()? {
+        CLIENT => check::<Client>(row),
+        DESIGN => check::<Design>(row),
+        COMPONENT => check::<Component>(row),
+        GROUP => check::<SecurityGroup>(row),
+        GUARD => check::<Guard>(row),
+        QUESTION => check::<Question>(row),
+        ANSWER => check::<Answer>(row),
+        MEDIA => check::<Media>(row),
+        CHAT => check::<Chat>(row),
+        REMOVED => check::<i64>(row),
+        _ => check::<String>(row),
+    }
+}
+
+/// The kind of a record, its owner and its id among those of both.
+type Key<'a> = (&'static str, &'a str, &'a str);
+
+impl SqliteTransaction<'_> {
+    fn record<T: DeserializeOwned>(&self, key: Key<'_>) -> Result<Option<T>> {
+        let sql = format!("{} AND owner = ?2 AND records.id = ?3", select());
+        self.first(&sql, key, |row| from_json(row, 1))
+    }
+
+    /// Reads the records of a kind and an owner, by the number that their id is.
+    fn records<T: DeserializeOwned>(&self, kind: &str, owner: &str) -> Result<Vec<T>> {
+        let order = "ORDER BY length(records.id), records.id";
+        let sql = format!("{} AND owner = ?2 {order}", select());
+        self.all(&sql, (kind, owner), |row| from_json(row, 1))
+    }
+
+    pub(super) fn put_record(&self, key: Key<'_>, record: &impl Serialize) -> Result<()> {
+        let record = json(record);
+        refuse_deep(&record)?;
+        let (kind, owner, id) = key;
+        let sql = "INSERT OR REPLACE INTO records VALUES (?1, ?2, ?3, ?4)";
+        self.execute(sql, (kind, owner, id, record))?;
+        Ok(())
+    }
+
+    fn remove_record(&self, key: Key<'_>) -> Result<bool> {
+        let sql = "DELETE FROM records WHERE kind = ?1 AND owner = ?2 AND id = ?3";
+        Ok(self.execute(sql, key)? > 0)
+    }
+}
+
+/// Returns the id of the record of a guard.
+fn guard_id(guard: &Guard) -> String {
+    format!("{} {}", guard.component_id, guard.security_group_id)
+}
+
+impl Components for SqliteTransaction<'_> {
+    fn client(&self, client: &str) -> Result<Option<Client>> {
+        self.record((CLIENT, client, ""))
+    }
+
+    fn design(&self, client: &str) -> Result<Option<Design>> {
+        self.record((DESIGN, client, ""))
+    }
+
+    fn components(&self, client: &str) -> Result<Vec<Component>> {
+        let mut components: Vec<Component> = self.records(COMPONENT, client)?;
+        components.sort_by_key(|component| component.display_order);
+        Ok(components)
+    }
+
+    fn component(&self, client: &str, id: &str) -> Result<Option<Component>> {
+        self.record((COMPONENT, client, id))
+    }
+
+    fn last_removed(&self, client: &str) -> Result<Option<i64>> {
+        self.record((REMOVED, client, ""))
+    }
+
+    fn security_groups(&self, client: &str) -> Result<Vec<SecurityGroup>> {
+        self.records(GROUP, client)
+    }
+
+    fn guards(&self, client: &str, component: &str) -> Result<Vec<String>> {
+        let guards: Vec<Guard> = self.records(GUARD, client)?;
+        let guards = guards.into_iter();
+        let guards = guards.filter(|guard| guard.component_id == component);
+        Ok(guards.map(|guard| guard.security_group_id).collect())
+    }
+
+    fn answers(&self, client: &str) -> Result<Vec<Answered>> {
+        let Some(Client { client_type, .. }) = self.client(client)? else {
+            return Ok(Vec::new());
+        };
+        let mut answered = Vec::new();
+        for answer in self.records::<Answer>(ANSWER, client)? {
+            let question: Option<Question> = self.record((QUESTION, "", &answer.question_id))?;
+            let question = question.filter(|question| question.client_type == client_type);
+            answered.extend(question.map(|question| Answered {
+                question: question.question_text,
+                chosen_options: answer.chosen_options,
+            }));
+        }
+        Ok(answered)
+    }
+
+    fn media(&self, client: &str, library: &str) -> Result<Option<Media>> {
+        self.record((MEDIA, client, library))
+    }
+
+    fn put_client(&mut self, client: &Client) -> Result<()> {
+        self.put_record((CLIENT, &client.client_id, ""), client)
+    }
+
+    fn put_design(&mut self, design: &Design) -> Result<()> {
+        self.put_record((DESIGN, &design.client_id, ""), design)
+    }
+
+    fn put_component(&mut self, component: &Component) -> Result<()> {
+        let key = (COMPONENT, &*component.client_id, &*component.component_id);
+        self.put_record(key, component)
+    }
+
+    fn remove_component(&mut self, client: &str, id: &str) -> Result<bool> {
+        for group in self.guards(client, id)? {
+            self.remove_record((GUARD, client, &format!("{id} {group}")))?;
+        }
+        let is_gone = self.remove_record((COMPONENT, client, id))?;
+        if is_gone {
+            let last = self.last_removed(client)?.max(id.parse().ok());
+            self.put_record((REMOVED, client, ""), &last)?;
+        }
+        Ok(is_gone)
+    }
+
+    fn put_security_group(&mut self, group: &SecurityGroup) -> Result<()> {
+        let key = (GROUP, &*group.client_id, &*group.security_group_id);
+        self.put_record(key, group)
+    }
+
+    fn put_guard(&mut self, guard: &Guard) -> Result<()> {
+        self.put_record((GUARD, &guard.client_id, &guard_id(guard)), guard)
+    }
+
+    fn remove_guard(&mut self, guard: &Guard) -> Result<bool> {
+        self.remove_record((GUARD, &guard.client_id, &guard_id(guard)))
+    }
+
+    fn put_question(&mut self, question: &Question) -> Result<()> {
+        self.put_record((QUESTION, "", &question.question_id), question)
+    }
+
+    fn put_answer(&mut self, answer: &Answer) -> Result<()> {
+        self.put_record((ANSWER, &answer.client_id, &answer.question_id), answer)
+    }
+
+    fn put_media(&mut self, media: &Media) -> Result<()> {
+        self.put_record((MEDIA, &media.client_id, &media.library_id), media)
+    }
+
+    fn check_records(&self) -> Result<()> {
+        let sql = format!("SELECT {} FROM records", columns());
+        self.all(&sql, (), read).map(drop)
+    }
+
+    fn find_fault(&self) -> Result<Option<String>> {
+        self.first(FAULTS, [], |row| row.get(0))
+    }
+}
+
+impl Chats for SqliteTransaction<'_> {
+    fn chat(&self, conversation: &str) -> Result<Chat> {
+        let sql = format!("{} AND owner = '' AND records.id = ?2", select());
+        let remembered = self.all(&sql, (CHAT, conversation), |row| from_json(row, 1))?;
+        Ok(remembered.into_iter().next().unwrap_or_default())
+    }
+
+    fn put_chat(&mut self, conversation: &str, chat: &Chat) -> Result<()> {
+        self.put_record((CHAT, "", conversation), chat)
+    }
+}
