@@ -5,7 +5,7 @@ use std::io::ErrorKind;
 use std::path::{Component, Path, PathBuf};
 
 use crate::error::{Code, Error, Result, quote};
-use crate::file::{create_private_folder, unreadable, unwritable};
+use crate::file::{create_private_folder, unwritable};
 use crate::store::sqlite::{self, SqliteStore};
 pub(crate) use crate::template::{MANIFEST, OUTPUT_DIR};
 use crate::tree::main_checkout;
@@ -151,8 +151,7 @@ impl Workspace {
     /// a half-made one. Says whether it was this process that made it.
     fn create_database(&self) -> Result<bool> {
         let path = self.database();
-        if self.has_database()? {
-            SqliteStore::check_file(&path)?;
+        if self.store_if_there()?.is_some() {
             return Ok(false);
         }
         let folder = self.root.join(".cleo");
@@ -183,26 +182,6 @@ impl Workspace {
 
     pub(crate) fn database(&self) -> PathBuf {
         self.root.join(".cleo/cleo.db")
-    }
-
-    /// Returns whether the database is there. A log without its database is an error, and so is a database of a
-    /// version of cleo that had two.
-    pub(crate) fn has_database(&self) -> Result<bool> {
-        // The log is looked for first: one that another process makes meanwhile has a database.
-        let path = self.database();
-        let has_log = sqlite::log_of(&path).exists();
-        let other = self.root.join(".cleo/agents.db");
-        if other.exists() {
-            return Err(SqliteStore::other_version(&other));
-        }
-        match fs::metadata(&path) {
-            // A pipe or a device would keep whoever opens it waiting for ever.
-            Ok(there) if !there.is_file() => Err(SqliteStore::no_file(&path)),
-            Ok(_) => Ok(true),
-            Err(cause) if cause.kind() != ErrorKind::NotFound => Err(unreadable(&path, cause)),
-            Err(_) if has_log => Err(SqliteStore::orphaned(&path)),
-            Err(_) => Ok(false),
-        }
     }
 
     /// Returns where the manifest is; a link that leads out of the workspace is refused.
@@ -263,10 +242,7 @@ impl Workspace {
 
     /// Opens the store for what can be told without one.
     pub(crate) fn store_if_there(&self) -> Result<Option<SqliteStore>> {
-        match self.has_database()? {
-            true => SqliteStore::open(&self.database()).map(Some),
-            false => Ok(None),
-        }
+        SqliteStore::open_if_there(&self.database())
     }
 
     /// Returns the absolute path of `relative`, which must stay inside the workspace: neither `..`
@@ -344,11 +320,11 @@ mod tests {
             made,
             [".cleo", OUTPUT_DIR, ".cleo/.gitignore", ".cleo/cleo.db"]
         );
+        let files = fs::read_dir(folder.path().join(".cleo")).unwrap().count();
+        assert_eq!(files, 2, "only the database and .gitignore stay");
         assert_eq!(Workspace::create(folder.path()).unwrap().1, [] as [&str; 0]);
         let below = folder.path().join(OUTPUT_DIR);
         assert_eq!(Workspace::find(&below).unwrap(), workspace);
-        let files = fs::read_dir(folder.path().join(".cleo")).unwrap().count();
-        assert_eq!(files, 2, "only the database and .gitignore stay");
     }
 
     #[test]

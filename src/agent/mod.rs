@@ -16,7 +16,7 @@ use crate::score::normalize;
 pub(crate) const MESSAGE_MAX: usize = 1 << 20;
 
 /// Most agents that are registered at run time.
-pub(crate) const RUNTIME_MAX: usize = 1_000;
+pub(crate) const RUNTIME_MAX: u64 = 1_000;
 
 /// Who coordinates. It is never routed to.
 pub(crate) const SUPERVISOR: &str = "cleo-supervisor";

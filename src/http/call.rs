@@ -15,7 +15,6 @@ use super::server::Lent;
 use super::server::Server;
 use crate::error::{Code, Error, Result, steers};
 use crate::ops::{Context, Notes, Surroundings};
-use crate::store::sqlite::SqliteAgency;
 use crate::strict::Input;
 
 /// Longest account of what is wrong with a value, in characters.
@@ -152,17 +151,11 @@ impl Call {
     }
 
     pub(super) fn context(&self, command: &'static str) -> Result<Lent<'_, Context>> {
-        let surroundings = self.surroundings(command);
-        let open = || Context::open(surroundings.clone());
-        let mut lent = self.server.contexts.lend(open)?;
+        let mut lent = self.server.lend_context()?;
         lent.memory = Arc::clone(&self.server.memory);
-        lent.surroundings = surroundings;
+        lent.surroundings = self.surroundings(command);
         lent.notes = Notes::default();
         Ok(lent)
-    }
-
-    pub(super) fn agency(&self) -> Result<Lent<'_, SqliteAgency>> {
-        self.server.agency()
     }
 }
 

@@ -14,7 +14,6 @@ use crate::llm::Model;
 use crate::ops::answers::trusted_model;
 use crate::ops::chat::{self, DEFAULT, Remark, Said};
 use crate::ops::conversations;
-use crate::store::agency::Agency;
 
 /// How the id of a conversation begins that was begun as one.
 const BEGUN: &str = "conv_";
@@ -125,8 +124,8 @@ fn own(call: &Call, id: &str) -> Result<String> {
         return Ok(id.to_string());
     }
     if id.starts_with(BEGUN) {
-        let mut agency = call.agency()?;
-        conversations::require(&*agency.read()?, id, Some(call.user()))?;
+        let mut context = call.context("chat")?;
+        context.read(|it| conversations::require(it, id, Some(call.user())))?;
         return Ok(id.to_string());
     }
     let digest = id::digest(call.user());

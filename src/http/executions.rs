@@ -164,7 +164,9 @@ fn require_execution(call: &Call, id: &str) -> Result<RunView> {
 
 fn cancel(call: &Call) -> Result<Json<Executed>> {
     let (id, clock) = (call.part("id"), call.server.surroundings.clock);
-    executions::cancel(&mut *call.agency()?, &clock, id, call.only(), call.user())?;
+    let mut context = call.context("runs.cancel")?;
+    executions::cancel(&mut context.store, &clock, id, call.only(), call.user())?;
+    drop(context);
     call.server.feed.wake();
     found(call, id)
 }

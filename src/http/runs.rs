@@ -15,7 +15,6 @@ use crate::ops::operation::Nothing;
 use crate::ops::runs::{self, no_run, require_run, written};
 use crate::ops::tokens::Scope;
 use crate::run::view::RunRow;
-use crate::store::agency::Agency;
 
 /// What the page of a run may do in a browser: nothing but be looked at.
 const SEALED: &str = "default-src 'none'; style-src 'unsafe-inline'; sandbox";
@@ -77,9 +76,8 @@ fn resume(
 }
 
 fn check_owner(call: &Call) -> Result<()> {
-    let mut agency = call.agency()?;
-    let transaction = agency.read()?;
-    require_run(&*transaction, call.part("id"), call.only()).map(drop)
+    let mut context = call.context("runs.show")?;
+    context.read(|transaction| require_run(transaction, call.part("id"), call.only()).map(drop))
 }
 
 pub(super) fn started(call: &Call, begun: Begun) -> Result<Json<Started, 202>> {

@@ -21,8 +21,6 @@ use crate::ops::tokens::Tokens;
 use crate::ops::work::Memory;
 use crate::ops::{Assignment, Context, Surroundings, executions};
 use crate::route::Match;
-use crate::store::agency::Agency;
-use crate::store::sqlite::SqliteAgency;
 use crate::workspace::Workspace;
 
 pub(super) type Say = Arc<dyn Fn(&str) + Send + Sync>;
@@ -79,8 +77,7 @@ pub(crate) struct Server {
     pub(super) workspace: Workspace,
     pub(super) options: Options,
     pub(super) address: SocketAddr,
-    pub(super) contexts: Pool<Context>,
-    agencies: Pool<SqliteAgency>,
+    contexts: Pool<Context>,
     roster: Arc<Roster>,
     pub(super) memory: Arc<Mutex<Memory>>,
     pub(super) tokens: Mutex<Tokens>,
@@ -133,7 +130,6 @@ impl Server {
             answers: Arc::new(Semaphore::new(options.jobs.max(1))),
             keys: Keys::default(),
             contexts: Pool::new(),
-            agencies: Pool::new(),
             memory: Arc::default(),
             pages: Pages::embedded(),
             say,
@@ -148,12 +144,15 @@ impl Server {
         }))
     }
 
-    pub(super) fn agency(&self) -> Result<Lent<'_, SqliteAgency>> {
-        self.agencies.lend(|| self.workspace.open_store())
+    /// Lends a context, as its last user left it.
+    pub(super) fn lend_context(&self) -> Result<Lent<'_, Context>> {
+        self.contexts
+            .lend(|| Context::open(self.surroundings.clone()))
     }
 
     pub(super) fn agents(&self, user: Option<&str>) -> Result<Arc<View>> {
-        self.roster.view(&*self.agency()?.read()?, user)
+        let mut context = self.lend_context()?;
+        context.read(|transaction| self.roster.view(transaction, user))
     }
 
     pub(super) fn is_local(&self) -> bool {

@@ -152,9 +152,8 @@ pub(crate) struct Shown {
 
 pub(crate) fn show(surroundings: &Surroundings, part: &Part) -> Result<Shown> {
     let id = part.id.as_str();
-    let agency = surroundings.workspace()?.store_if_there()?;
-    let mut agency = agency.ok_or_else(|| no_conversation(id))?;
-    let transaction = agency.read()?;
+    let mut store = surroundings.workspace()?.open_store()?;
+    let transaction = store.read()?;
     let conversation = require(&*transaction, id, surroundings.only())?;
     let messages = transaction.messages(id, part.before.as_deref(), part.limit)?;
     let messages = messages.ok_or_else(|| Error::new(Code::InputInvalid, NOT_SAID))?;
@@ -195,9 +194,6 @@ pub(crate) fn update(surroundings: &Surroundings, change: Change) -> Result<Kept
     let workspace = surroundings.workspace()?;
     let id = &change.id;
     let title = change.title.as_deref().map(check_title).transpose()?;
-    if workspace.store_if_there()?.is_none() {
-        return Err(no_conversation(id));
-    }
     let conversation = agents::write(&workspace, |transaction| {
         let mut conversation = require(transaction, id, surroundings.only())?;
         let own = &conversation.agent_id;

@@ -11,7 +11,6 @@ use crate::agent_files::{self, Client, diff};
 use crate::catalogue::known_protocols;
 use crate::error::{Code, Error, Result, quote};
 use crate::file::{self, unwritable, write_whole};
-use crate::store::sqlite::SqliteStore;
 use crate::workspace::Workspace;
 
 /// Largest file of a project that is read, in bytes.
@@ -108,9 +107,8 @@ pub(crate) fn init(
     };
     // Nothing is written beside a database that this program cannot use.
     let workspace = Workspace::from(root.clone());
-    if workspace.has_database()? {
-        SqliteStore::check_file(&workspace.database())?;
-    } else if let Ok(around) = Workspace::find(&root)
+    if workspace.store_if_there()?.is_none()
+        && let Ok(around) = Workspace::find(&root)
         && around.root != root
     {
         let (inner, outer) = (root.display(), around.root.display());

@@ -8,7 +8,6 @@ use crate::error::Result;
 use crate::run::RunStatus;
 use crate::store::Filter;
 use crate::store::agency::{Agency, ConversationFilter, Tally};
-use crate::store::sqlite::SqliteAgency;
 use crate::task::Status;
 
 /// How much there is of everything.
@@ -31,11 +30,7 @@ pub(crate) struct Counts {
 }
 
 /// Counts everything; what is a user's, of that user or of all.
-pub(crate) fn counts(
-    context: &mut Context,
-    agency: &mut SqliteAgency,
-    user: Option<&str>,
-) -> Result<Counts> {
+pub(crate) fn counts(context: &mut Context, user: Option<&str>) -> Result<Counts> {
     let now = context.now();
     let is_open = |status| !matches!(status, Status::Done | Status::Cancelled);
     let (open_tasks, ready_tasks, open_agent_tasks) = context.read(|tasks| {
@@ -51,7 +46,7 @@ pub(crate) fn counts(
         let open = open.map(|(_, tasks)| tasks).sum();
         Ok((open, ready, assigned.map(|tally| tally.tasks).sum()))
     })?;
-    let transaction = agency.read()?;
+    let transaction = context.store.read()?;
     let is_live = |tally: &&Tally| matches!(tally.status, RunStatus::Pending | RunStatus::Running);
     let tallies = transaction.tallies(user)?;
     let conversations = transaction.conversations(user, &ConversationFilter::default())?;

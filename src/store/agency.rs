@@ -20,7 +20,7 @@ pub(crate) trait Agents {
 
     fn agent(&self, id: &str) -> Result<Option<Agent>>;
 
-    fn runtime_agents(&self) -> Result<usize>;
+    fn runtime_agents(&self) -> Result<u64>;
 
     /// Returns a number that grows with each change of an agent; 0 when there was none.
     fn agents_revision(&self) -> Result<u64>;

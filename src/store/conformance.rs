@@ -1,6 +1,7 @@
 //! What every store must do: each backend is held against all of the rules.
 
 mod agents;
+mod agreement;
 mod chat;
 mod graph;
 mod log;

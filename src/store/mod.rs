@@ -2,8 +2,6 @@
 
 pub(crate) mod agency;
 #[cfg(test)]
-mod agreement;
-#[cfg(test)]
 mod conformance;
 mod graph;
 pub(crate) mod left_out;

@@ -95,12 +95,11 @@ CREATE TABLE spawns (
 CREATE INDEX spawns_by_output ON spawns (output_file);
 
 CREATE TABLE links (
-    sequence INTEGER PRIMARY KEY,
     task INTEGER NOT NULL REFERENCES tasks (number) ON DELETE CASCADE,
     entry TEXT NOT NULL,
     at TEXT NOT NULL,
-    UNIQUE (task, entry)
-) STRICT;
+    PRIMARY KEY (task, entry)
+) STRICT, WITHOUT ROWID;
 
 CREATE INDEX links_by_entry ON links (entry);
 
@@ -171,6 +170,8 @@ CREATE TABLE sessions (
     started_at TEXT NOT NULL,
     ended_at TEXT
 ) STRICT;
+
+CREATE INDEX sessions_open ON sessions (status, number);
 
 CREATE TABLE phases (
     slug TEXT PRIMARY KEY,

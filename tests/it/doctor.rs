@@ -397,8 +397,6 @@ fn a_clock_that_was_ahead_once_is_no_fault_for_ever() {
     assert_eq!(workspace.shell(fix).exit, 0);
     workspace.ok("release T2 --force");
     assert_eq!(amiss(&workspace), []);
-    let shown = workspace.ok("doctor").stdout;
-    assert!(shown.contains("a change says 2099-01-01"), "{shown}");
 }
 
 #[test]

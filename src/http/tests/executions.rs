@@ -303,8 +303,8 @@ fn an_execution_whose_server_was_killed_has_failed_when_it_is_looked_at() {
     let world = World::new();
     let id = "exec_1_dead";
     {
-        let mut agency = world.server.agency().unwrap();
-        let mut transaction = agency.write_records().unwrap();
+        let mut context = world.server.lend_context().unwrap();
+        let mut transaction = context.store.write_records().unwrap();
         let mut run = Run::new(id.into(), RunKind::Execution, "cleo", WAR.into());
         run.status = RunStatus::Running;
         run.started_at = "2026-11-22T09:00:00.000Z".to_string();

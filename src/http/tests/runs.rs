@@ -9,8 +9,8 @@ use crate::store::agency::Agency;
 
 /// Puts a run into the store, as if a process had carried it out.
 pub(super) fn ran(world: &World, id: &str, user: &str, status: RunStatus) {
-    let mut agency = world.server.agency().unwrap();
-    let mut transaction = agency.write_records().unwrap();
+    let mut context = world.server.lend_context().unwrap();
+    let mut transaction = context.store.write_records().unwrap();
     let mut run = Run::new(
         id.to_string(),
         RunKind::Tasks,
@@ -229,8 +229,8 @@ fn a_run_that_is_over_cannot_be_given_up() {
 fn who_cancelled_an_execution_is_told() {
     let world = with_task();
     {
-        let mut agency = world.server.agency().unwrap();
-        let mut transaction = agency.write_records().unwrap();
+        let mut context = world.server.lend_context().unwrap();
+        let mut transaction = context.store.write_records().unwrap();
         for (id, kind) in [
             ("exec_1_a", RunKind::Execution),
             ("exec_2_b", RunKind::Tasks),
@@ -333,8 +333,8 @@ fn runs_are_sorted_by_what_is_asked_for() {
         ("exec_3_c", RunStatus::Running, None, Some(0.25)),
     ] {
         ran(&world, id, "ann", status);
-        let mut agency = world.server.agency().unwrap();
-        let mut transaction = agency.write_records().unwrap();
+        let mut context = world.server.lend_context().unwrap();
+        let mut transaction = context.store.write_records().unwrap();
         let mut run = transaction.run(id).unwrap().unwrap();
         run.started_at = format!("2026-11-22T09:00:0{}.000Z", &id[5..6]);
         (run.execution_time_ms, run.cost) = (ms, cost);

@@ -6,7 +6,7 @@ use std::collections::HashMap;
 use serde::Serialize;
 
 use super::metrics::Counts;
-use super::{Measuring, metrics, seen, show_all};
+use super::{Measuring, metrics, seen_and_used, show_all};
 use crate::agent::{Agent, AgentStatus, Kind, Role, SUPERVISOR};
 use crate::error::Result;
 use crate::ops::operation::Nothing;
@@ -68,7 +68,8 @@ struct Brief {
 
 /// Shows the agents that the caller sees.
 fn briefs(surroundings: &Surroundings) -> Result<Vec<Brief>> {
-    let shown = show_all(surroundings, seen(surroundings)?)?.into_iter();
+    let (known, uses) = seen_and_used(surroundings)?;
+    let shown = show_all(surroundings, known, &uses)?.into_iter();
     let briefs = shown.map(|one| Brief {
         agent: one.agent,
         expires_at: one.expires_at,

@@ -139,7 +139,9 @@ pub(crate) fn seen(surroundings: &Surroundings) -> Result<Known> {
     Ok(known(surroundings)?.keep_visible(surroundings.only()))
 }
 
-/// What an agent was used for.
+/// What agents were used for, by id.
+type Uses = HashMap<String, Used>;
+
 #[derive(Default)]
 struct Used {
     executions: u64,
@@ -148,17 +150,9 @@ struct Used {
 }
 
 /// Finds what the caller used each agent for, by id; who sees everybody's, what all did.
-fn uses(surroundings: &Surroundings) -> Result<HashMap<String, Used>> {
-    let agency = match place(surroundings)? {
-        Some(workspace) => workspace.store_if_there()?,
-        None => None,
-    };
-    let tallies = match agency {
-        Some(mut agency) => agency.read()?.tallies(surroundings.only())?,
-        None => Vec::new(),
-    };
-    let mut uses: HashMap<String, Used> = HashMap::new();
-    for tally in tallies {
+fn read_uses(transaction: &dyn AgencyTransaction, user: Option<&str>) -> Result<Uses> {
+    let mut uses = Uses::new();
+    for tally in transaction.tallies(user)? {
         let Some(agent) = tally.agent else { continue };
         let used = uses.entry(agent).or_default();
         if tally.kind == RunKind::Execution {
@@ -167,6 +161,20 @@ fn uses(surroundings: &Surroundings) -> Result<HashMap<String, Used>> {
         used.last = std::mem::take(&mut used.last).max(tally.last_started);
     }
     Ok(uses)
+}
+
+/// Finds the agents that the caller sees, and what the caller used each for.
+fn seen_and_used(surroundings: &Surroundings) -> Result<(Known, Uses)> {
+    let store = match place(surroundings)? {
+        Some(workspace) => workspace.store_if_there()?.map(|store| (workspace, store)),
+        None => None,
+    };
+    let Some((workspace, mut store)) = store else {
+        return Ok((seen(surroundings)?, Uses::new()));
+    };
+    let (transaction, user) = (store.read()?, surroundings.only());
+    let known = known_to(&*transaction, &workspace)?.keep_visible(user);
+    Ok((known, read_uses(&*transaction, user)?))
 }
 
 pub(crate) fn known_in(workspace: &Workspace) -> Result<Known> {
@@ -237,11 +245,11 @@ pub(crate) fn show(
     notes: &mut Notes,
     AgentId { id }: AgentId,
 ) -> Result<One> {
-    let mut known = seen(surroundings)?;
+    let (mut known, uses) = seen_and_used(surroundings)?;
     let agent = known.require(&id)?.clone();
     notes.warn(std::mem::take(&mut known.warnings));
     known.agents = vec![agent];
-    show_one(surroundings, known)
+    show_one(surroundings, known, &uses)
 }
 
 /// Shows an agent of the store.
@@ -250,19 +258,20 @@ fn show_stored(surroundings: &Surroundings, agent: Agent) -> Result<One> {
         agents: vec![agent],
         ..Known::default()
     };
-    show_one(surroundings, known)
+    let mut store = surroundings.workspace()?.open_store()?;
+    let uses = read_uses(&*store.read()?, surroundings.only())?;
+    show_one(surroundings, known, &uses)
 }
 
-fn show_one(surroundings: &Surroundings, known: Known) -> Result<One> {
-    let shown = show_all(surroundings, known)?.into_iter().next();
+fn show_one(surroundings: &Surroundings, known: Known, uses: &Uses) -> Result<One> {
+    let shown = show_all(surroundings, known, uses)?.into_iter().next();
     let agent = shown.ok_or_else(|| Error::new(Code::Internal, "no agent was shown"))?;
     Ok(One { agent })
 }
 
 /// Adds what else is known of agents, and when the caller had each last; who sees everybody's, when anybody had.
-fn show_all(surroundings: &Surroundings, mut known: Known) -> Result<Vec<Shown>> {
+fn show_all(surroundings: &Surroundings, mut known: Known, uses: &Uses) -> Result<Vec<Shown>> {
     let trust = place(surroundings)?.map(|place| Trust::new(surroundings, &place));
-    let uses = uses(surroundings)?;
     let shown = known.agents.into_iter().map(|agent| {
         let used = uses.get(&agent.id);
         let trust = trust.as_ref().filter(|_| agent.is_worker());

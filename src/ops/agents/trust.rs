@@ -4,7 +4,7 @@
 
 use serde::Serialize;
 
-use super::{AgentId, One, known_in, show_one};
+use super::{AgentId, One, seen_and_used, show_one};
 use crate::agent::{Agent, Kind};
 use crate::error::{Code, Error, Result, quote};
 use crate::ops::Surroundings;
@@ -46,7 +46,8 @@ fn change_trust(
     change: impl FnOnce(&Trust, &Agent) -> Result<()>,
 ) -> Result<Trusting> {
     let workspace = surroundings.workspace()?;
-    let (trust, mut known) = (Trust::new(surroundings, &workspace), known_in(&workspace)?);
+    let trust = Trust::new(surroundings, &workspace);
+    let (mut known, uses) = seen_and_used(surroundings)?;
     let agent = known.require(id)?.clone();
     let item = Item::worker(&agent);
     let before = trust.standing(&item);
@@ -54,7 +55,7 @@ fn change_trust(
     known.agents = vec![agent];
     Ok(Trusting {
         changed: trust.standing(&item) != before,
-        one: show_one(surroundings, known)?,
+        one: show_one(surroundings, known, &uses)?,
     })
 }
 

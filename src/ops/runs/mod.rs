@@ -155,10 +155,7 @@ pub(crate) fn judge_of(
 }
 
 pub(crate) fn kind(surroundings: &Surroundings, id: &str) -> Result<RunKind> {
-    let workspace = surroundings.workspace()?;
-    let agency = workspace.store_if_there()?;
-    let mut agency = agency.ok_or_else(|| no_run(id))?;
-    let run = agency.read()?.run(id)?;
+    let run = surroundings.workspace()?.open_store()?.read()?.run(id)?;
     run.map(|run| run.kind).ok_or_else(|| no_run(id))
 }
 

@@ -24,10 +24,9 @@ impl Agents for SqliteTransaction<'_> {
         self.first("SELECT id, record FROM agents WHERE id = ?1", [id], read)
     }
 
-    fn runtime_agents(&self) -> Result<usize> {
+    fn runtime_agents(&self) -> Result<u64> {
         let sql = "SELECT count(*) FROM agents WHERE is_runtime = 1";
-        let count = self.first(sql, (), |row| row.get::<_, u32>(0))?;
-        Ok(count.unwrap_or(0) as usize)
+        self.count(sql, ())
     }
 
     fn agents_revision(&self) -> Result<u64> {

@@ -4,7 +4,7 @@ use rusqlite::types::Value;
 use rusqlite::{Row, params_from_iter};
 
 use super::SqliteTransaction;
-use super::columns::{all_of, checked_id, from_json, json, refuse_deep, word};
+use super::columns::{all_of, checked_id, from_json, json, refuse_deep, signed, unsigned, word};
 use crate::error::Result;
 use crate::run::is_id;
 use crate::run::{Conversation, Message};
@@ -56,7 +56,7 @@ impl Conversations for SqliteTransaction<'_> {
             ),
         ]);
         let sql = format!("SELECT count(*) FROM conversations WHERE {condition}");
-        let total = self.first(&sql, params_from_iter(&values), |row| row.get::<_, i64>(0))?;
+        let total = self.count(&sql, params_from_iter(&values))?;
         values.push(Value::from(filter.limit));
         let sql = format!(
             "SELECT {COLUMNS} FROM conversations WHERE {condition}
@@ -64,7 +64,7 @@ impl Conversations for SqliteTransaction<'_> {
         );
         Ok(ConversationPage {
             conversations: self.all(&sql, params_from_iter(values), read)?,
-            total: total.unwrap_or(0).unsigned_abs(),
+            total,
         })
     }
 
@@ -112,23 +112,18 @@ impl Conversations for SqliteTransaction<'_> {
             "SELECT {MESSAGE}, position FROM messages
              WHERE position > ?1 AND conversation IS NOT NULL ORDER BY position LIMIT ?2"
         );
-        let cursor = i64::try_from(cursor).unwrap_or(i64::MAX);
-        self.all(&sql, (cursor, limit), |row| {
-            Ok((row.get::<_, i64>(7)?.unsigned_abs(), read_message(row)?))
+        self.all(&sql, (signed(cursor), limit), |row| {
+            Ok((unsigned(row, 7)?, read_message(row)?))
         })
     }
 
     fn last_said(&self) -> Result<u64> {
-        let last = self.first("SELECT max(position) FROM messages", (), |row| {
-            row.get::<_, Option<i64>>(0)
-        })?;
-        Ok(last.flatten().map_or(0, i64::unsigned_abs))
+        self.count("SELECT max(position) FROM messages", ())
     }
 
     fn message_count(&self, conversation: &str) -> Result<u64> {
         let sql = "SELECT count(*) FROM messages WHERE conversation = ?1";
-        let count = self.first(sql, [conversation], |row| row.get::<_, i64>(0))?;
-        Ok(count.unwrap_or(0).unsigned_abs())
+        self.count(sql, [conversation])
     }
 
     fn run_messages(&self, run: &str) -> Result<Vec<Message>> {

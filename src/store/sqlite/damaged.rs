@@ -4,9 +4,9 @@ use rusqlite::Row;
 use rusqlite::types::Value;
 
 use super::faults::{self, Faults};
-use super::open::Open;
-use super::{BEGIN, SqliteStore, chat, conversations, runs};
+use super::{SqliteStore, SqliteTransaction, chat, conversations, runs};
 use crate::error::Result;
+use crate::store::Transaction;
 use crate::store::left_out::Damage;
 
 /// Where a row is, by which it can be deleted, and what is wrong with it.
@@ -16,8 +16,7 @@ impl SqliteStore {
     /// Removes unreadable runs, events, conversations, messages and records, with the events of such runs and the
     /// messages of such conversations. Returns them.
     pub(crate) fn remove_damaged(&mut self) -> Result<Vec<Damage>> {
-        let turn = self.wait_to_write()?;
-        let mut open = Open::begin(&self.connection, &self.path, BEGIN, turn)?;
+        let open = Box::new(self.begin_write(None)?);
         let mut removed = Vec::new();
         let mut remove = |sql: &str, damaged: Result<Vec<Damaged>>| -> Result<()> {
             for (place, damage) in damaged? {
@@ -60,7 +59,7 @@ impl SqliteStore {
 
 /// Finds the rows of a table that cannot be read.
 fn find_damaged<T>(
-    open: &Open<'_>,
+    open: &SqliteTransaction<'_>,
     place: &str,
     table: &str,
     columns: &str,

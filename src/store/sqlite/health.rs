@@ -6,7 +6,6 @@ use super::SqliteStore;
 use super::faults::Faults;
 use super::log_of;
 use crate::error::Result;
-use crate::id::TaskId;
 
 const PROBLEMS_MAX: usize = 10;
 
@@ -60,20 +59,13 @@ const AGREES: &[(&str, &str)] = &[
     ),
 ];
 
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct HeldClaim {
-    pub(crate) task: TaskId,
-    pub(crate) holder: String,
-    /// Since when, RFC 3339 in UTC.
-    pub(crate) since: String,
-    /// When it runs out, RFC 3339 in UTC.
-    pub(crate) expires: String,
-}
-
 impl SqliteStore {
     /// Checks every page and index of the file. None is right.
     pub(crate) fn broken_pages(&self) -> Result<Vec<String>> {
-        broken_pages(&self.connection).at(&self.path)
+        let sql = format!("PRAGMA integrity_check({PROBLEMS_MAX})");
+        let mut problems = texts(&self.connection, &sql).at(&self.path)?;
+        problems.retain(|problem| problem != "ok");
+        Ok(problems)
     }
 
     /// Checks that derived tables agree with the tasks. Each problem names the check and some of the rows.
@@ -98,48 +90,6 @@ impl SqliteStore {
     pub(crate) fn log_bytes(&self) -> u64 {
         std::fs::metadata(log_of(&self.path)).map_or(0, |log| log.len())
     }
-
-    pub(crate) fn stale_claims(&self, now: &str, limit: u32) -> Result<Vec<HeldClaim>> {
-        self.held_claims("expires < ?1 ORDER BY expires", now, limit)
-    }
-
-    pub(crate) fn claims_after(&self, moment: &str, limit: u32) -> Result<Vec<HeldClaim>> {
-        self.held_claims("since > ?1 ORDER BY since DESC", moment, limit)
-    }
-
-    fn held_claims(&self, which: &str, moment: &str, limit: u32) -> Result<Vec<HeldClaim>> {
-        let sql = format!(
-            "SELECT task, holder, since, expires FROM claims
-             WHERE holder IS NOT NULL AND {which}, task LIMIT ?2"
-        );
-        let mut statement = self.connection.prepare(&sql).at(&self.path)?;
-        let read = |row: &rusqlite::Row<'_>| {
-            Ok(HeldClaim {
-                task: TaskId(row.get(0)?),
-                holder: row.get(1)?,
-                since: row.get(2)?,
-                expires: row.get(3)?,
-            })
-        };
-        let rows = statement.query_map((moment, limit), read).at(&self.path)?;
-        rows.collect::<rusqlite::Result<_>>().at(&self.path)
-    }
-
-    /// Returns the time of the last operation and the latest time of any, RFC 3339 in UTC. They differ after
-    /// the clock was set back.
-    pub(crate) fn operation_times(&self) -> Result<(Option<String>, Option<String>)> {
-        let sql = "SELECT (SELECT at FROM operations ORDER BY number DESC LIMIT 1),
-                          (SELECT max(at) FROM operations)";
-        let read = |row: &rusqlite::Row<'_>| Ok((row.get(0)?, row.get(1)?));
-        self.connection.query_row(sql, (), read).at(&self.path)
-    }
-}
-
-pub(super) fn broken_pages(connection: &Connection) -> rusqlite::Result<Vec<String>> {
-    let sql = format!("PRAGMA integrity_check({PROBLEMS_MAX})");
-    let mut problems = texts(connection, &sql)?;
-    problems.retain(|problem| problem != "ok");
-    Ok(problems)
 }
 
 fn texts(connection: &Connection, sql: &str) -> rusqlite::Result<Vec<String>> {

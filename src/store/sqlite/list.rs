@@ -8,7 +8,7 @@ use rusqlite::types::Value;
 use unicode_normalization::UnicodeNormalization;
 
 use super::SqliteTransaction;
-use super::columns::{read_id, word};
+use super::columns::{read_id, unsigned, word};
 use super::tasks::{COLUMNS, read_task};
 use crate::error::{Code, Result};
 use crate::id::TaskId;
@@ -172,8 +172,8 @@ pub(super) fn tally(
         Ok(TaskTally {
             status: word(row, 0)?,
             priority: word(row, 1)?,
-            tasks: row.get::<_, i64>(2)?.unsigned_abs(),
-            overdue: row.get::<_, i64>(3)?.unsigned_abs(),
+            tasks: unsigned(row, 2)?,
+            overdue: unsigned(row, 3)?,
         })
     })
 }
@@ -197,10 +197,7 @@ fn count(
         return counted(transaction, words);
     }
     let sql = format!("SELECT count(*) FROM tasks t WHERE {}", conditions.sql());
-    let total = transaction.first(&sql, params_from_iter(&conditions.values), |row| {
-        row.get::<_, i64>(0)
-    })?;
-    Ok(total.unwrap_or(0).unsigned_abs())
+    transaction.count(&sql, params_from_iter(&conditions.values))
 }
 
 /// Adds up the counters of these statuses; without any, of all tasks that are not archived.
@@ -337,11 +334,8 @@ fn find_words(
     let sql = format!(
         "SELECT count(*) FROM task_text f {tasks_too} WHERE task_text MATCH ?1 AND {shown}"
     );
-    let total = transaction.first(&sql, [&query], |row| row.get::<_, i64>(0))?;
-    Ok(Page {
-        tasks,
-        total: total.unwrap_or(0).unsigned_abs(),
-    })
+    let total = transaction.count(&sql, [&query])?;
+    Ok(Page { tasks, total })
 }
 
 impl SqliteTransaction<'_> {

@@ -3,7 +3,7 @@
 use rusqlite::{Row, named_params};
 
 use super::SqliteTransaction;
-use super::columns::{from_json, json, refuse_deep};
+use super::columns::{from_json, json, refuse_deep, signed, unsigned};
 use crate::error::{Code, Error, Result};
 use crate::id::TaskId;
 use crate::store::log::{CLAIMS, UNDOABLE};
@@ -60,9 +60,7 @@ impl Log for SqliteTransaction<'_> {
     }
 
     fn last_cursor(&self) -> Result<u64> {
-        let sql = "SELECT coalesce(max(sequence), 0) FROM changes";
-        let last = self.first(sql, (), |row| row.get::<_, i64>(0))?;
-        Ok(last.unwrap_or(0).unsigned_abs())
+        self.count("SELECT max(sequence) FROM changes", ())
     }
 
     fn operations(&self, filter: &OperationFilter) -> Result<(Vec<Operation>, u64)> {
@@ -82,12 +80,12 @@ impl Log for SqliteTransaction<'_> {
         );
         let numbers = self.all(&sql, fitting, |row| row.get::<_, i64>(0))?;
         let sql = format!("SELECT count(*) FROM {from} AND {FITTING}");
-        let total = self.first(&sql, fitting, |row| row.get::<_, i64>(0))?;
+        let total = self.count(&sql, fitting)?;
         let (mut operations, by_number) = (Vec::new(), format!("{OPERATION} WHERE number = ?1"));
         for number in numbers {
             operations.extend(self.all(&by_number, [number], read_operation)?);
         }
-        Ok((operations, total.unwrap_or(0).unsigned_abs()))
+        Ok((operations, total))
     }
 
     fn operation(&self, number: u64) -> Result<Option<Operation>> {
@@ -152,24 +150,20 @@ impl SqliteTransaction<'_> {
 
 fn read_operation(row: &Row<'_>) -> rusqlite::Result<Operation> {
     Ok(Operation {
-        number: row.get::<_, i64>(0)?.unsigned_abs(),
+        number: unsigned(row, 0)?,
         at: row.get(1)?,
         by: row.get(2)?,
         command: row.get(3)?,
         undoes: row.get::<_, Option<i64>>(4)?.map(i64::unsigned_abs),
         undone_by: row.get::<_, Option<i64>>(5)?.map(i64::unsigned_abs),
-        changes: row.get::<_, i64>(6)?.unsigned_abs(),
+        changes: unsigned(row, 6)?,
     })
-}
-
-fn signed(number: u64) -> i64 {
-    i64::try_from(number).unwrap_or(i64::MAX)
 }
 
 fn read(row: &Row<'_>) -> rusqlite::Result<Recorded> {
     Ok(Recorded {
-        cursor: row.get::<_, i64>(0)?.unsigned_abs(),
-        operation: row.get::<_, i64>(1)?.unsigned_abs(),
+        cursor: unsigned(row, 0)?,
+        operation: unsigned(row, 1)?,
         at: row.get(2)?,
         by: row.get(3)?,
         command: row.get(4)?,

@@ -13,10 +13,10 @@ mod kept;
 mod list;
 mod log;
 mod nodes;
-mod open;
 mod opening;
 mod overview;
 mod place;
+mod queries;
 mod records;
 mod runs;
 mod tasks;
@@ -24,7 +24,6 @@ mod tasks;
 use std::cell::{Cell, RefCell};
 use std::collections::BTreeSet;
 use std::fs::{self, File};
-use std::ops::Deref;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -33,12 +32,16 @@ use rusqlite::Connection;
 pub(crate) use self::SqliteStore as SqliteAgency;
 use super::{Stamp, Store, Transaction};
 use crate::error::Result;
+use crate::file::lock_in_turn;
+use faults::Faults;
 use nodes::Unwritten;
-use open::{Open, PATIENCE, turn};
-pub(crate) use opening::log_of;
-use opening::pragma;
+use opening::{log_of, pragma};
 use place::DatabaseFiles;
 pub(crate) use place::{check_place, open_to_others};
+use queries::Statements;
+
+/// How long to wait for other writers.
+const PATIENCE: Duration = Duration::from_secs(30);
 
 /// Begins a write transaction with 24 MiB of page cache, so that a long one seldom writes pages out in
 /// between.
@@ -61,46 +64,62 @@ pub(crate) struct SqliteStore {
 }
 
 impl SqliteStore {
+    /// Begins a write transaction after a wait for the lock on the folder, by which writers take turns; SQLite itself
+    /// excludes other writers. A store whose files were replaced meanwhile is refused: what is written there would be
+    /// lost.
+    fn begin_write(&self, stamp: Option<&Stamp>) -> Result<SqliteTransaction<'_>> {
+        let folder = self.path.parent().map(File::open);
+        let turn = match folder.and_then(|folder| lock_in_turn(folder.ok()?, PATIENCE).ok()) {
+            Some(None) => return Err(faults::busy(&self.path)),
+            // Where locking fails, the order is not fair.
+            turn => turn.flatten(),
+        };
+        self.files.require_unchanged(&self.path)?;
+        self.begin(BEGIN, stamp, turn)
+    }
+
     fn begin(
-        &mut self,
+        &self,
         how: &str,
         stamp: Option<&Stamp>,
         turn: Option<File>,
-    ) -> Result<Box<dyn Transaction + '_>> {
-        Ok(Box::new(SqliteTransaction {
-            open: Open::begin(&self.connection, &self.path, how, turn)?,
+    ) -> Result<SqliteTransaction<'_>> {
+        self.connection.execute_batch(how).at(&self.path)?;
+        Ok(SqliteTransaction {
+            connection: &self.connection,
+            path: &self.path,
+            is_open: true,
+            statements: RefCell::default(),
+            _turn: turn,
             commits: &self.commits,
             stamp: stamp.cloned(),
             operation: None,
             unwritten: RefCell::default(),
             unread: RefCell::default(),
-        }))
+        })
     }
 }
 
-impl SqliteStore {
-    /// Waits for the turn of this writer. A store whose files were replaced meanwhile is refused: what is written
-    /// there would be lost.
-    fn wait_to_write(&self) -> Result<Option<File>> {
-        let turn = turn(self.path.parent(), &self.path)?;
-        self.files.require_unchanged(&self.path)?;
-        Ok(turn)
+impl Drop for SqliteStore {
+    /// Leaves a short log to the processes that come next.
+    fn drop(&mut self) {
+        if self.commits.get() > FEW_COMMITS {
+            shorten_log(&self.connection, &self.path, LOG_BYTES);
+        }
     }
 }
 
 impl Store for SqliteStore {
     fn read(&mut self) -> Result<Box<dyn Transaction + '_>> {
-        self.begin("BEGIN DEFERRED", None, None)
+        Ok(Box::new(self.begin("BEGIN DEFERRED", None, None)?))
     }
 
     fn write(&mut self, stamp: &Stamp) -> Result<Box<dyn Transaction + '_>> {
-        let turn = self.wait_to_write()?;
-        self.begin(BEGIN, Some(stamp), turn)
+        Ok(Box::new(self.begin_write(Some(stamp))?))
     }
 
     fn write_records(&mut self) -> Result<Box<dyn Transaction + '_>> {
-        let turn = self.wait_to_write()?;
-        self.begin(BEGIN, None, turn)
+        Ok(Box::new(self.begin_write(None)?))
     }
 
     fn version(&self) -> Result<u64> {
@@ -108,8 +127,14 @@ impl Store for SqliteStore {
     }
 }
 
+/// An open transaction; dropped without commit, it is rolled back.
 struct SqliteTransaction<'a> {
-    open: Open<'a>,
+    connection: &'a Connection,
+    path: &'a Path,
+    is_open: bool,
+    statements: Statements<'a>,
+    /// The lock by which writers wait in turn, given back when all is over.
+    _turn: Option<File>,
     /// How many transactions its store has committed.
     commits: &'a Cell<u32>,
     stamp: Option<Stamp>,
@@ -121,26 +146,28 @@ struct SqliteTransaction<'a> {
     unread: RefCell<BTreeSet<u32>>,
 }
 
-impl<'a> Deref for SqliteTransaction<'a> {
-    type Target = Open<'a>;
-
-    fn deref(&self) -> &Open<'a> {
-        &self.open
-    }
-}
-
 impl Transaction for SqliteTransaction<'_> {
     fn commit(mut self: Box<Self>) -> Result<Option<u64>> {
         self.settle()?;
         self.read_words()?;
-        self.open.commit()?;
-        self.commits.update(|commits| commits.saturating_add(1));
+        self.connection.execute_batch("COMMIT").at(self.path)?;
+        self.is_open = false;
+        self.commits.set(self.commits.get().saturating_add(1));
         let most = match self.commits.get() {
             ..=FEW_COMMITS => LOG_BYTES,
             _ => LONG_LOG_BYTES,
         };
         shorten_log(self.connection, self.path, most);
         Ok(self.operation.map(i64::unsigned_abs))
+    }
+}
+
+impl Drop for SqliteTransaction<'_> {
+    fn drop(&mut self) {
+        if self.is_open {
+            // A failed rollback leaves nothing behind either: the connection ends with the process.
+            let _ = self.connection.execute_batch("ROLLBACK");
+        }
     }
 }
 
@@ -166,6 +193,24 @@ mod tests {
             let folder = tempfile::tempdir().unwrap();
             rule(&mut SqliteStore::create(&folder.path().join("cleo.db")).unwrap());
         }
+    }
+
+    #[test]
+    fn log_is_short_after_many_commits() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("cleo.db");
+        let mut store = SqliteStore::create(&path).unwrap();
+        let detail =
+            crate::run::Detail::from_iter([("text".to_string(), "x".repeat(9_000).into())]);
+        for _ in 0..100 {
+            let mut transaction = store.write_records().unwrap();
+            transaction.add_event("r", "t", "k", &detail).unwrap();
+            transaction.commit().unwrap();
+        }
+        let length = || fs::metadata(log_of(&path)).unwrap().len();
+        assert!((LOG_BYTES..2 * LONG_LOG_BYTES).contains(&length()));
+        drop(store);
+        assert_eq!(length(), 0);
     }
 
     #[test]

@@ -2,8 +2,8 @@
 
 use std::cell::Cell;
 use std::collections::BTreeMap;
-use std::fs::File;
-use std::io::{ErrorKind, Read};
+use std::fs;
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
 use memchr::memmem;
@@ -11,11 +11,11 @@ use rusqlite::config::DbConfig;
 use rusqlite::types::FromSql;
 use rusqlite::{Connection, OpenFlags};
 
-use super::SqliteStore;
 use super::faults::{self, Faults};
-use super::open::{PATIENCE, configure};
 use super::place::{DatabaseFiles, check_place, create_private, foreign};
-use crate::error::{Code, Error, Result};
+use super::queries::configure;
+use super::{PATIENCE, SqliteStore};
+use crate::error::{Code, Result};
 use crate::file::unreadable;
 
 const SCHEMA: &str = include_str!("../schema.sql");
@@ -23,7 +23,6 @@ const SCHEMA: &str = include_str!("../schema.sql");
 const VERSION: i32 = 1;
 /// Marks the file as cleo's: "cleo" in ASCII.
 const APPLICATION: i32 = 0x636c_656f;
-const MAGIC: &[u8] = b"SQLite format 3\0";
 
 impl SqliteStore {
     /// Makes a new database file with the schema. The file must not exist.
@@ -41,7 +40,29 @@ impl SqliteStore {
         Ok(store.opened())
     }
 
-    pub(crate) fn open(path: &Path) -> Result<SqliteStore> {
+    /// Opens a database; none where there is no file. A log without its database is an error, because a new database
+    /// would replay it.
+    pub(crate) fn open_if_there(path: &Path) -> Result<Option<SqliteStore>> {
+        let other = path.with_file_name("agents.db");
+        if other.exists() {
+            return Err(faults::other_version(&other, None));
+        }
+        // The log is looked for first: one that another process makes meanwhile has a database.
+        let has_log = log_of(path).exists();
+        match fs::metadata(path) {
+            // A pipe or a device would keep whoever opens it waiting for ever.
+            Ok(there) if !there.is_file() => Err(faults::corrupt(path, "it is no regular file")),
+            Ok(_) => SqliteStore::open(path).map(Some),
+            Err(cause) if cause.kind() != ErrorKind::NotFound => Err(unreadable(path, cause)),
+            Err(_) if has_log => {
+                let why = "it is gone, and only its log cleo.db-wal is left";
+                Err(faults::corrupt(path, why))
+            }
+            Err(_) => Ok(None),
+        }
+    }
+
+    fn open(path: &Path) -> Result<SqliteStore> {
         check_place(path)?;
         let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
         let opened = SqliteStore::connect(path, flags).and_then(SqliteStore::checked);
@@ -80,53 +101,16 @@ impl SqliteStore {
     }
 
     /// Notes the files once SQLite has opened them: it opens the log when it first reads.
-    fn opened(self) -> SqliteStore {
-        SqliteStore {
-            files: DatabaseFiles::new(&self.path),
-            ..self
-        }
+    fn opened(mut self) -> SqliteStore {
+        self.files = DatabaseFiles::new(&self.path);
+        self
     }
 
+    /// Moves everything from the log to the database file.
     pub(crate) fn settle(self) -> Result<()> {
         let checkpoint = "PRAGMA wal_checkpoint(TRUNCATE)";
-        self.connection
-            .query_row(checkpoint, (), |_| Ok(()))
-            .at(&self.path)?;
-        let path = self.path.clone();
-        self.connection
-            .close()
-            .map_err(|(_, fault)| fault)
-            .at(&path)
-    }
-
-    /// Returns the error for a missing database whose log is there: a new database would replay the old log.
-    pub(crate) fn orphaned(path: &Path) -> Error {
-        faults::corrupt(path, "it is gone, and only its log cleo.db-wal is left")
-    }
-
-    pub(crate) fn check_file(path: &Path) -> Result<()> {
-        let mut head = [0; 100];
-        let read = File::open(path).and_then(|mut file| file.read_exact(&mut head));
-        // Format of SQLite: the name first, the version at byte 60, the application id at byte 68.
-        match read {
-            Ok(()) if head.starts_with(MAGIC) && head[68..72] == APPLICATION.to_be_bytes() => {
-                match version_of(path, &head) {
-                    VERSION => Ok(()),
-                    found if found > 0 => Err(faults::other_version(path, None)),
-                    _ => Ok(()),
-                }
-            }
-            Err(cause) if cause.kind() != ErrorKind::UnexpectedEof => Err(unreadable(path, cause)),
-            _ => Err(faults::corrupt(path, "it is no database of cleo")),
-        }
-    }
-
-    pub(crate) fn other_version(path: &Path) -> Error {
-        faults::other_version(path, None)
-    }
-
-    pub(crate) fn no_file(path: &Path) -> Error {
-        faults::corrupt(path, "it is no regular file")
+        let done = self.connection.query_row(checkpoint, (), |_| Ok(()));
+        done.at(&self.path)
     }
 
     fn connect(path: &Path, flags: OpenFlags) -> Result<SqliteStore> {
@@ -171,20 +155,7 @@ pub(super) fn pragma<T: FromSql>(connection: &Connection, path: &Path, name: &st
     read.at(path)
 }
 
-/// Reads the schema version from the file header or, if there is a log, which may have a later one, from
-/// that. An unreadable log is left to later reads.
-fn version_of(path: &Path, head: &[u8; 100]) -> i32 {
-    let in_head = i32::from_be_bytes([head[60], head[61], head[62], head[63]]);
-    let logged = || -> Option<i32> {
-        let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
-        let store = SqliteStore::connect(path, flags).ok()?;
-        pragma(&store.connection, path, "user_version").ok()
-    };
-    let found = log_of(path).exists().then(logged).flatten();
-    found.unwrap_or(in_head)
-}
-
-pub(crate) fn log_of(path: &Path) -> PathBuf {
+pub(super) fn log_of(path: &Path) -> PathBuf {
     let mut name = path.as_os_str().to_os_string();
     name.push("-wal");
     name.into()
@@ -290,15 +261,6 @@ mod tests {
             SqliteStore::open(&path).err().map(|e| e.code),
             Some(Code::StoreSchema)
         );
-
-        // At first the log alone knows, then the head of the file.
-        let checked = SqliteStore::check_file(&path).unwrap_err();
-        assert_eq!(checked.code, Code::StoreSchema);
-        let store = SqliteStore::connect(&path, flags).unwrap();
-        store.settle().unwrap();
-        std::fs::remove_file(log_of(&path)).unwrap();
-        let checked = SqliteStore::check_file(&path).unwrap_err();
-        assert_eq!(checked.code, Code::StoreSchema);
 
         let foreign = folder.path().join("foreign.db");
         Connection::open(&foreign)

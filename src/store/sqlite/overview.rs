@@ -6,7 +6,7 @@ use std::ops::RangeInclusive;
 
 use rusqlite::Row;
 
-use super::columns::{read_id, word};
+use super::columns::{read_id, unsigned, word};
 use super::{SqliteTransaction, list};
 use crate::error::Result;
 use crate::id::TaskId;
@@ -44,7 +44,7 @@ impl Overview for SqliteTransaction<'_> {
 
     fn counts(&self, root: Option<TaskId>) -> Result<Counts> {
         self.write_nodes()?;
-        let read = |row: &Row<'_>| Ok((word(row, 0)?, row.get::<_, i64>(1)?.unsigned_abs()));
+        let read = |row: &Row<'_>| Ok((word(row, 0)?, unsigned(row, 1)?));
         let rows = match root {
             // The counters know those that are not archived; the others stand in an index.
             None => self.all(
@@ -91,10 +91,8 @@ impl Overview for SqliteTransaction<'_> {
         self.write_nodes()?;
         let sql = format!("SELECT number {OPEN_EPICS} ORDER BY number LIMIT ?1");
         let epics = self.all(&sql, [limit], read_id)?;
-        let total = self.first(&format!("SELECT count(*) {OPEN_EPICS}"), (), |row| {
-            row.get::<_, i64>(0)
-        })?;
-        Ok((epics, total.unwrap_or(0).unsigned_abs()))
+        let total = self.count(&format!("SELECT count(*) {OPEN_EPICS}"), ())?;
+        Ok((epics, total))
     }
 }
 

@@ -64,8 +64,11 @@ impl DatabaseFiles {
         if DatabaseFiles::new(database).0 == self.0 {
             return Ok(());
         }
-        let why = "it or its log was removed or replaced while it was in use";
-        Err(corrupt(database, why))
+        let message = format!(
+            "{} or its log was removed or replaced while it was in use; nothing was written",
+            database.display()
+        );
+        Err(Error::new(Code::StoreCorrupt, message))
     }
 }
 

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 use rusqlite::{Row, named_params};
 
 use super::SqliteTransaction;
-use super::columns::{checked_id, from_json, read_id, unless_damaged, word};
+use super::columns::{checked_id, from_json, read_id, unless_damaged, unsigned, word};
 use crate::claim::Claim;
 use crate::error::Result;
 use crate::gate::Gates;
@@ -166,12 +166,12 @@ fn read_spawn(row: &Row<'_>) -> rusqlite::Result<SpawnRecord> {
 
 impl Links for SqliteTransaction<'_> {
     fn links(&self, task: TaskId) -> Result<Vec<Link>> {
-        let sql = "SELECT task, entry, at FROM links WHERE task = ?1 ORDER BY sequence";
+        let sql = "SELECT task, entry, at FROM links WHERE task = ?1 ORDER BY at, entry";
         self.all(sql, [task.0], read_link)
     }
 
     fn linked_to(&self, entry: &str) -> Result<Vec<Link>> {
-        let sql = "SELECT task, entry, at FROM links WHERE entry = ?1 ORDER BY sequence";
+        let sql = "SELECT task, entry, at FROM links WHERE entry = ?1 ORDER BY at, task";
         self.all(sql, [entry], read_link)
     }
 
@@ -195,7 +195,7 @@ impl Links for SqliteTransaction<'_> {
 
 impl SqliteTransaction<'_> {
     pub(super) fn write_link(&self, link: &Link) -> Result<bool> {
-        let sql = "INSERT INTO links (task, entry, at) VALUES (?1, ?2, ?3)
+        let sql = "INSERT INTO links VALUES (?1, ?2, ?3)
                    ON CONFLICT (task, entry) DO NOTHING";
         Ok(self.execute(sql, (link.task.0, &link.entry, &link.at))? > 0)
     }
@@ -329,7 +329,7 @@ impl Phases for SqliteTransaction<'_> {
         let sql = "SELECT status, count(*), phase FROM tasks WHERE phase IS NOT NULL
                    GROUP BY phase, status";
         let rows = self.all(sql, (), |row| {
-            let count = row.get::<_, i64>(1)?.unsigned_abs();
+            let count = unsigned(row, 1)?;
             Ok((row.get::<_, String>(2)?, (word(row, 0)?, count)))
         })?;
         let mut phases: BTreeMap<String, Counts> = BTreeMap::new();

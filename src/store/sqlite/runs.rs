@@ -4,7 +4,9 @@ use rusqlite::types::Value;
 use rusqlite::{Row, params_from_iter};
 
 use super::SqliteTransaction;
-use super::columns::{all_of, checked_id, from_json, json, plain_id, refuse_deep, word};
+use super::columns::{
+    all_of, checked_id, from_json, json, plain_id, refuse_deep, signed, unsigned, word,
+};
 use crate::error::Result;
 use crate::id;
 use crate::run::{AnsweredBy, DELEGATION, Detail, Event, Run};
@@ -68,15 +70,12 @@ impl Runs for SqliteTransaction<'_> {
             values.push(words.into());
         }
         let sql = format!("SELECT count(*) {found}");
-        let total = self.first(&sql, params_from_iter(&values), |row| unsigned(row, 0))?;
+        let total = self.count(&sql, params_from_iter(&values))?;
         values.extend([Value::from(filter.limit), Value::from(filter.offset)]);
         let sql =
             format!("SELECT {COLUMNS} {found} ORDER BY {order}position DESC LIMIT ? OFFSET ?");
         let runs = self.all(&sql, params_from_iter(values), read)?;
-        Ok(RunPage {
-            runs,
-            total: total.unwrap_or(0),
-        })
+        Ok(RunPage { runs, total })
     }
 
     fn owners(&self) -> Result<Vec<String>> {
@@ -193,10 +192,7 @@ impl Runs for SqliteTransaction<'_> {
     }
 
     fn last_event(&self) -> Result<u64> {
-        let last = self.first("SELECT max(cursor) FROM events", (), |row| {
-            row.get::<_, Option<i64>>(0)
-        })?;
-        Ok(last.flatten().map_or(0, i64::unsigned_abs))
+        self.count("SELECT max(cursor) FROM events", ())
     }
 }
 
@@ -216,15 +212,6 @@ fn order(filter: &RunFilter) -> String {
             format!("iif(json_valid(record), record ->> 'cost', NULL) {dir} NULLS LAST, ")
         }
     }
-}
-
-/// Numbers of the database have a sign; ours stay far below its limit.
-fn signed(number: u64) -> i64 {
-    i64::try_from(number).unwrap_or(i64::MAX)
-}
-
-fn unsigned(row: &Row<'_>, column: usize) -> rusqlite::Result<u64> {
-    row.get::<_, i64>(column).map(i64::unsigned_abs)
 }
 
 pub(super) fn read_event(row: &Row<'_>) -> rusqlite::Result<Event> {

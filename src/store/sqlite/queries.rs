@@ -1,21 +1,16 @@
-//! An open transaction of either store: queries, statements, commit and rollback.
+//! Queries and statements of a transaction.
 
 use std::cell::RefCell;
-use std::fs::File;
-use std::path::Path;
-use std::time::Duration;
 
 use rusqlite::config::DbConfig;
 use rusqlite::functions::FunctionFlags;
 use rusqlite::{CachedStatement, Connection, Params, Row};
 
+use super::SqliteTransaction;
 use super::faults::{self, Faults};
 use crate::error::Result;
-use crate::file::lock_in_turn;
 use crate::score::normalize;
 use crate::store::left_out;
-
-pub(super) const PATIENCE: Duration = Duration::from_secs(30);
 
 /// Has SQLite believe nothing that stands in the schema of a database beyond what cleo needs: no function
 /// with effects, no change of the schema by hand. Queries get `normalized(text)`, in which words are looked for.
@@ -29,41 +24,10 @@ pub(super) fn configure(connection: &Connection) -> rusqlite::Result<()> {
     })
 }
 
-/// An open transaction; dropped without commit, it is rolled back.
-pub(super) struct Open<'a> {
-    pub(super) connection: &'a Connection,
-    pub(super) path: &'a Path,
-    is_open: bool,
-    /// Prepared statements in use. Finding one in the connection's cache costs as much as running it.
-    statements: RefCell<Vec<(&'static str, CachedStatement<'a>)>>,
-    /// The lock by which writers wait in turn, given back when all is over.
-    _turn: Option<File>,
-}
+/// Prepared statements in use. Finding one in the cache of the connection costs as much as running it.
+pub(super) type Statements<'a> = RefCell<Vec<(&'static str, CachedStatement<'a>)>>;
 
-impl<'a> Open<'a> {
-    pub(super) fn begin(
-        connection: &'a Connection,
-        path: &'a Path,
-        how: &str,
-        turn: Option<File>,
-    ) -> Result<Open<'a>> {
-        connection.execute_batch(how).at(path)?;
-        Ok(Open {
-            connection,
-            path,
-            is_open: true,
-            statements: RefCell::default(),
-            _turn: turn,
-        })
-    }
-
-    /// Makes the changes visible and durable.
-    pub(super) fn commit(&mut self) -> Result<()> {
-        self.connection.execute_batch("COMMIT").at(self.path)?;
-        self.is_open = false;
-        Ok(())
-    }
-
+impl<'a> SqliteTransaction<'a> {
     /// Runs a query and reads all rows. Damaged rows are left out and noted in [`left_out`].
     pub(super) fn all<T>(
         &self,
@@ -107,6 +71,12 @@ impl<'a> Open<'a> {
         }
     }
 
+    /// Runs a query for one number; 0 where there is none.
+    pub(super) fn count(&self, sql: &str, parameters: impl Params) -> Result<u64> {
+        let number = self.first(sql, parameters, |row| row.get::<_, Option<i64>>(0))?;
+        Ok(number.flatten().map_or(0, i64::unsigned_abs))
+    }
+
     pub(super) fn execute(&self, sql: &'static str, parameters: impl Params) -> Result<usize> {
         self.changing(sql, |statement| statement.execute(parameters))
     }
@@ -142,27 +112,5 @@ impl<'a> Open<'a> {
             }
         };
         work(&mut statements[at].1).at(self.path)
-    }
-}
-
-impl Drop for Open<'_> {
-    fn drop(&mut self) {
-        if self.is_open {
-            // A failed rollback leaves nothing behind either: the connection ends with the process.
-            let _ = self.connection.execute_batch("ROLLBACK");
-        }
-    }
-}
-
-/// Waits for the writers' lock on a folder; `None` where locking fails. It only makes the order fair, so that
-/// no writer waits forever: SQLite itself excludes other writers.
-pub(super) fn turn(folder: Option<&Path>, path: &Path) -> Result<Option<File>> {
-    let Some(Ok(folder)) = folder.map(File::open) else {
-        return Ok(None);
-    };
-    match lock_in_turn(folder, PATIENCE) {
-        Ok(None) => Err(faults::busy(path)),
-        Ok(turn) => Ok(turn),
-        Err(_) => Ok(None),
     }
 }

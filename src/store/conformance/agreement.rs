@@ -2,9 +2,9 @@
 
 use proptest::prelude::*;
 
-use super::sqlite::SqliteStore;
-use super::{DANGLING, Stamp, Store, Transaction};
 use crate::id::TaskId;
+use crate::store::sqlite::SqliteStore;
+use crate::store::{DANGLING, Stamp, Store, Transaction};
 use crate::task::{Priority, Status, Task};
 
 const N_TASKS: u32 = 9;
@@ -67,7 +67,7 @@ fn made(step: &Step, fits: impl Fn(u32) -> bool) -> Option<Task> {
     };
     let place = |id: u32| ORDER.iter().position(|one| *one == id);
     let fits = |other: &u32| place(*other) < place(*id) && fits(*other);
-    let mut task: Task = super::conformance::task(*id, &format!("x {status}"));
+    let mut task: Task = super::task(*id, &format!("x {status}"));
     task.status = Status::ALL[*status];
     task.depends = depends.iter().copied().filter(fits).map(TaskId).collect();
     task.depends.sort_unstable();
@@ -215,7 +215,7 @@ proptest! {
             if let Step::Put { id, .. } = &mut step {
                 *id = number;
             }
-            let plain = || super::conformance::task(number, "plain");
+            let plain = || super::task(number, "plain");
             let task = made(&step, |_| true).unwrap_or_else(plain);
             writing.insert(&task).unwrap();
             if number == looked_at {
@@ -238,7 +238,7 @@ fn chains_are_measured_alike_one_by_one_and_all_at_once() {
         let mut transaction = store.write(&stamp()).unwrap();
         for id in 1..=n_tasks {
             let need = if upward { id - 1 } else { id + 1 };
-            let mut task = super::conformance::task(id, "x");
+            let mut task = super::task(id, "x");
             task.depends = Some(need)
                 .filter(|need| (1..=n_tasks).contains(need))
                 .into_iter()
