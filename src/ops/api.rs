@@ -170,15 +170,15 @@ operations! {
 
     BEGIN, "orchestrator.start", Read, "GET /api/work/start",
     "Shows all that an orchestrating agent needs to begin, in under 1,000 tokens",
-    (tasks::Below) -> orchestrator::Start, orchestrator::start;
+    (tasks::Below) -> orchestrator::Overview, orchestrator::start;
 
     STATUS, "orchestrator.status", Read, "GET /api/work/status",
     "Shows how far everything is, who works on what, and what came last",
-    (tasks::Below) -> orchestrator::Overall, orchestrator::status;
+    (tasks::Below) -> orchestrator::Overview, orchestrator::status;
 
     BRIEF, "orchestrator.brief", Read, "GET /api/work/brief",
     "Writes the hand-over for an agent that begins with an empty context",
-    (tasks::Below) -> orchestrator::Brief, orchestrator::brief;
+    (tasks::Below) -> orchestrator::Overview, orchestrator::brief;
 
     VALIDATE, "orchestrator.validate", Read, "GET /api/work/validate",
     "Checks the rules ORC-001 to ORC-005, and every finished task against its protocols",

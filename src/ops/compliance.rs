@@ -1,19 +1,24 @@
-//! Whether the rules were kept: by whoever gives work to agents, and by each agent.
+//! Whether the rules were kept: ORC-001 to ORC-005 by whoever gives work to agents, and by each agent what its
+//! protocols ask for.
 
-mod output;
 mod rules;
 
-pub(crate) use output::{TaskReport, Unspawned};
-pub(crate) use rules::RuleReport;
+use std::collections::HashSet;
 
 use serde::Serialize;
 
+pub(crate) use rules::RuleReport;
+
 use super::tasks::{Below, warn_of_stuck};
+use super::verify::{OutputVerdict, Violation, check_found, required_sections};
 use super::{Context, require};
 use crate::error::{Code, Error, Result};
+use crate::gate::{Criterion, Gates};
 use crate::id::TaskId;
+use crate::manifest::{Status as EntryStatus, log};
 use crate::store::{SpawnRecord, Transaction};
 use crate::task::{Status, Task};
+use crate::workspace::Workspace;
 
 /// How many tasks a message names.
 const NAMED: usize = 10;
@@ -25,19 +30,31 @@ const NAMED: usize = 10;
 pub(crate) struct Compliance {
     /// The rules for whoever gives work to agents, and those for agents that leave no trace.
     pub(crate) rules: Vec<RuleReport>,
-    /// Every task that is done, by id; of those that were never spawned, each of which something is
-    /// known.
+    /// The finished tasks that break a rule or were completed by force, by id.
     pub(crate) tasks: Vec<TaskReport>,
-    /// The others that are done: they were never spawned, and there is nothing else to tell of them.
-    pub(crate) unspawned: Unspawned,
     /// How many tasks are done.
     pub(crate) total: usize,
     /// How many of them break no rule.
     pub(crate) compliant: usize,
-    /// Tasks that somebody completed by force.
-    pub(crate) forced: Vec<TaskId>,
 }
 
+/// What is found of one finished task.
+#[derive(Debug, Serialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct TaskReport {
+    pub(crate) task_id: TaskId,
+    /// The skill in its prompt; none when it was never spawned.
+    pub(crate) skill: Option<String>,
+    /// Every rule that it breaks.
+    pub(crate) violations: Vec<Violation>,
+    /// When and by whom it was completed by force, if it was.
+    pub(crate) forced: Option<String>,
+    /// What spoke against it then, such as stale evidence.
+    pub(crate) forced_reasons: Vec<String>,
+}
+
+/// A task that somebody has worked on.
 struct Worked {
     task: Task,
     spawn: Option<SpawnRecord>,
@@ -47,38 +64,34 @@ struct Worked {
 pub(crate) fn validate(context: &mut Context, part: Below) -> Result<Compliance> {
     let epic = part.epic;
     warn_of_stuck(context, epic)?;
-    let required = super::verify::required_sections(context)?;
+    let required = required_sections(context)?;
     let workspace = context.workspace.clone();
-    let (rules, tasks) = context.read(|transaction| {
+    let (rules, tasks, total) = context.read(|transaction| {
         if let Some(epic) = epic {
             require(transaction, epic)?;
         }
-        let worked = worked(transaction, epic)?;
+        let worked = read_worked(transaction, epic)?;
         let rules = rules::reports(transaction, &workspace, &worked)?;
-        let tasks = output::reports(transaction, &workspace, &worked, &required)?;
-        Ok((rules, tasks))
+        let is_done = |it: &&Worked| it.task.status == Status::Done;
+        let done: Vec<&Worked> = worked.iter().filter(is_done).collect();
+        let tasks = check_finished(transaction, &workspace, &done, &required)?;
+        Ok((rules, tasks, done.len()))
     })?;
-    let total = tasks.len();
-    let (others, tasks): (Vec<_>, Vec<_>) =
-        tasks.into_iter().partition(TaskReport::is_only_unspawned);
     let broken_by = tasks.iter().filter(|task| !task.violations.is_empty());
-    let forced = tasks.iter().filter(|task| task.forced.is_some());
-    context.notes.failure = broken(&rules, &tasks);
+    let compliant = total - broken_by.count();
+    context.notes.failure = failure(&rules, &tasks);
     Ok(Compliance {
-        total,
-        compliant: total - broken_by.count(),
-        forced: forced.map(|task| task.task_id).collect(),
-        unspawned: Unspawned::of(&others),
         rules,
         tasks,
+        total,
+        compliant,
     })
 }
 
-/// Reads the tasks that somebody has worked on: those that are not pending.
-fn worked(transaction: &dyn Transaction, epic: Option<TaskId>) -> Result<Vec<Worked>> {
+/// Reads the tasks that are not pending, by id.
+fn read_worked(transaction: &dyn Transaction, epic: Option<TaskId>) -> Result<Vec<Worked>> {
     let nodes = transaction.nodes(epic)?;
-    let parents: std::collections::HashSet<TaskId> =
-        nodes.iter().filter_map(|node| node.parent).collect();
+    let parents: HashSet<TaskId> = nodes.iter().filter_map(|node| node.parent).collect();
     let mut worked = Vec::new();
     for node in nodes.iter().filter(|node| node.status != Status::Pending) {
         if let Some(task) = transaction.task(node.id)? {
@@ -89,42 +102,110 @@ fn worked(transaction: &dyn Transaction, epic: Option<TaskId>) -> Result<Vec<Wor
             });
         }
     }
+    worked.sort_unstable_by_key(|it| it.task.id);
     Ok(worked)
 }
 
-/// The verdict: which rules and which tasks, with the way to see one of them.
-fn broken(rules: &[RuleReport], tasks: &[TaskReport]) -> Option<Error> {
+/// Checks every task that is done. The manifest is read once for all, and so are their gates.
+fn check_finished(
+    transaction: &dyn Transaction,
+    workspace: &Workspace,
+    done: &[&Worked],
+    required: &[String],
+) -> Result<Vec<TaskReport>> {
+    let ids: Vec<TaskId> = done.iter().map(|it| it.task.id).collect();
+    let mut gates = transaction.gates_of(&ids)?;
+    let spawns = done.iter().filter_map(|it| it.spawn.as_ref());
+    let entries: HashSet<&str> = spawns.map(|it| it.manifest_id.as_str()).collect();
+    let mut found = log::find_all(&workspace.manifest()?, &entries)?;
+    let mut reports = Vec::new();
+    for Worked { task, spawn, .. } in done {
+        let gates = gates.remove(&task.id).unwrap_or_default();
+        let mut violations = Vec::new();
+        if let Some(spawn) = spawn {
+            let entry = found.remove(&spawn.manifest_id).unwrap_or_default();
+            let verdict = check_found(workspace, spawn, entry, required)?;
+            violations.extend(verdict.verdict.violations.iter().cloned());
+            violations.extend(find_changes(spawn, &verdict));
+        }
+        violations.extend(find_open_gates(&gates));
+        violations.extend(find_unproven_criteria(task, &gates));
+        let by_force = spawn.as_ref().and_then(|spawn| spawn.forced.clone());
+        let forced = gates.forced.as_ref();
+        let forced = by_force.or(forced.map(|forced| format!("{} {}", forced.at, forced.by)));
+        if !violations.is_empty() || forced.is_some() {
+            reports.push(TaskReport {
+                task_id: task.id,
+                skill: spawn.as_ref().map(read_skill),
+                violations,
+                forced,
+                forced_reasons: gates.forced.map_or_else(Vec::new, |forced| forced.reasons),
+            });
+        }
+    }
+    Ok(reports)
+}
+
+fn read_skill(spawn: &SpawnRecord) -> String {
+    let skill = spawn.receipt.get("skill").and_then(|skill| skill.as_str());
+    skill.unwrap_or("unknown").to_string()
+}
+
+/// Finds what is no longer as it was verified, or says itself that it is not finished.
+fn find_changes(spawn: &SpawnRecord, verdict: &OutputVerdict) -> Vec<Violation> {
+    let mut found = Vec::new();
+    let (then, now) = (&spawn.output_digest, &verdict.output_digest);
+    if let (Some(at), true) = (&spawn.verified_at, now.is_some() && then != now) {
+        let message = format!("{} was changed after {at}, when it held", spawn.output_file);
+        found.push(Violation::new(Code::OutputMissing, "OUT-001", message));
+    }
+    let is_finished =
+        |it: &EntryStatus| matches!(it, EntryStatus::Complete | EntryStatus::Archived);
+    if let Some(status) = verdict.entry_status.filter(|status| !is_finished(status)) {
+        let message = format!("its entry says {status}, not complete");
+        found.push(Violation::new(Code::NotVerified, "STATUS", message));
+    }
+    found
+}
+
+fn find_open_gates(gates: &Gates) -> Option<Violation> {
+    let open: Vec<&str> = gates.open().iter().map(|gate| gate.name()).collect();
+    let message = format!(
+        "it is done, and gates that it needs are open: {}",
+        open.join(", ")
+    );
+    let is_broken = gates.are_used() && !open.is_empty();
+    is_broken.then(|| Violation::new(Code::GateOpen, "GATES", message))
+}
+
+fn find_unproven_criteria(task: &Task, gates: &Gates) -> Option<Violation> {
+    let has_passed = |line: &String| gates.criteria.get(line).is_some_and(|it| it.passed);
+    let is_open = |line: &&String| Criterion::read(line).command.is_some() && !has_passed(line);
+    let n_open = task.acceptance.iter().filter(is_open).count();
+    let message = format!("{n_open} of its criteria have a command that has not succeeded");
+    (n_open > 0).then(|| Violation::new(Code::CriterionOpen, "CRITERIA", message))
+}
+
+/// Names the rules and tasks that are broken, with the way to see one of them.
+fn failure(rules: &[RuleReport], tasks: &[TaskReport]) -> Option<Error> {
     let rules = rules.iter().filter(|rule| rule.verdict == Some("fail"));
-    let mut parts: Vec<String> = rules
-        .clone()
-        .map(|rule| format!("{}: {}", rule.id, rule.evidence))
-        .collect();
-    let broken: Vec<&TaskReport> = tasks
-        .iter()
-        .filter(|it| !it.violations.is_empty())
-        .collect();
-    let details = broken.iter().take(NAMED).map(|task| {
-        let what: Vec<&str> = task
-            .violations
-            .iter()
-            .map(|it| it.message.as_str())
-            .collect();
-        format!("{}: {}", task.task_id, what.join("; "))
-    });
-    parts.extend(details);
+    let named = |rule: &RuleReport| format!("{}: {}", rule.id, rule.evidence);
+    let mut parts: Vec<String> = rules.clone().map(named).collect();
+    let broken = tasks.iter().filter(|task| !task.violations.is_empty());
+    let broken: Vec<&TaskReport> = broken.collect();
+    parts.extend(broken.iter().take(NAMED).map(|task| {
+        let messages = task.violations.iter().map(|it| it.message.as_str());
+        let messages: Vec<&str> = messages.collect();
+        format!("{}: {}", task.task_id, messages.join("; "))
+    }));
     if broken.len() > NAMED {
         parts.push(format!("and {} more tasks", broken.len() - NAMED));
     }
-    let error = Error::new(Code::NotCompliant, parts.join(". "));
-    let fix = match broken.first() {
-        Some(task) if task.skill.is_none() => format!("cleo verify {}", task.task_id),
-        Some(task) => format!("cleo verify output {}", task.task_id),
-        None => {
-            let mut tasks = rules.clone().flat_map(|rule| &rule.tasks);
-            tasks
-                .next()
-                .map_or("cleo list".to_string(), |id| format!("cleo show {id}"))
-        }
+    let fix = match (broken.first(), rules.flat_map(|rule| &rule.tasks).next()) {
+        (Some(task), _) if task.skill.is_none() => format!("cleo verify {}", task.task_id),
+        (Some(task), _) => format!("cleo verify output {}", task.task_id),
+        (None, Some(task)) => format!("cleo show {task}"),
+        (None, None) => return None,
     };
-    (!parts.is_empty()).then(|| error.fix(fix))
+    Some(Error::new(Code::NotCompliant, parts.join(". ")).fix(fix))
 }

@@ -3,30 +3,16 @@
 use serde::Serialize;
 
 use super::told::{Told, kind};
+use super::track::TaskState;
 use super::{Outcome, Usage};
-use crate::words::closed;
-
-closed! {
-    #[derive(Default)]
-    Stage, "stage of an attempt":
-    #[default]
-    Running = "running",
-    /// It has ended, and cleo looks at what it left.
-    Verifying = "verifying",
-    /// It waits before it is tried again.
-    Waiting = "waiting",
-    /// What it left verified.
-    Done = "done",
-    /// It did not, or the agent failed.
-    Failed = "failed",
-}
 
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Attempt {
     pub(crate) attempt: u32,
-    pub(crate) state: Stage,
+    /// `waiting` while it waits before it is tried again.
+    pub(crate) state: TaskState,
     pub(crate) runner: Option<String>,
     pub(crate) skill: Option<String>,
     /// Whether it went on with an earlier conversation.
@@ -48,18 +34,6 @@ pub(crate) struct Attempt {
     pub(crate) usage: Option<Usage>,
     /// What it cost in US dollars, when it says so.
     pub(crate) cost: Option<f64>,
-    /// What cleo found; none before it looked.
-    pub(crate) verification: Option<Verification>,
-}
-
-#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "camelCase")]
-pub(crate) struct Verification {
-    pub(crate) started_at: String,
-    pub(crate) ended_at: Option<String>,
-    /// What it came to; none while cleo looks.
-    pub(crate) passed: Option<bool>,
 }
 
 impl Attempt {
@@ -68,6 +42,7 @@ impl Attempt {
         let number = u32::try_from(before + 1).unwrap_or(u32::MAX);
         Attempt {
             attempt: told.attempt.unwrap_or(number),
+            state: TaskState::Running,
             runner: told.runner.clone(),
             skill: told.skill.clone(),
             resumes: told.resumes == Some(true),
@@ -76,41 +51,31 @@ impl Attempt {
         }
     }
 
-    pub(crate) fn has_failed(&self) -> bool {
-        self.state == Stage::Failed && !self.was_cancelled()
-    }
-
-    pub(crate) fn was_cancelled(&self) -> bool {
-        self.state == Stage::Failed && self.outcome == Some(Outcome::Cancelled)
-    }
-
     pub(super) fn apply(&mut self, kind: &str, at: &str, told: &Told) {
         match kind {
             kind::AGENT_ENDED => self.end_agent(at, told),
             kind::TASK_LACKING => {
                 self.missing.clone_from(&told.missing);
                 self.outcome = told.outcome;
-                self.note_verdict(at, false);
-                self.end(Stage::Failed, at);
+                self.end(TaskState::Failed, at);
             }
-            kind::TASK_WAITING if self.ended_at.is_some() => self.state = Stage::Waiting,
+            kind::TASK_WAITING if self.ended_at.is_some() => self.state = TaskState::Waiting,
             kind::TASK_COMPLETED => {
                 self.outcome = Some(Outcome::Ok);
                 self.missing.clear();
-                self.note_verdict(at, true);
-                self.end(Stage::Done, at);
+                self.end(TaskState::Done, at);
             }
             kind::TASK_FAILED => {
                 self.reason.clone_from(&told.reason);
                 self.outcome = told.outcome.or(self.outcome);
-                self.end(Stage::Failed, at);
+                self.end(TaskState::Failed, at);
             }
             _ => {}
         }
     }
 
     fn end_agent(&mut self, at: &str, told: &Told) {
-        self.state = Stage::Verifying;
+        self.state = TaskState::Verifying;
         self.resumes &= told.resumes != Some(false);
         self.agent_ended_at = Some(at.to_string());
         (self.outcome, self.exit_code) = (told.outcome, told.exit_code);
@@ -119,38 +84,22 @@ impl Attempt {
         self.said.clone_from(&told.message);
         self.reason.clone_from(&told.reason);
         self.complaints.clone_from(&told.complaints);
-        self.verification = Some(Verification {
-            started_at: at.to_string(),
-            ended_at: None,
-            passed: None,
-        });
     }
 
-    fn note_verdict(&mut self, at: &str, passed: bool) {
-        let begun = self.agent_ended_at.as_deref().unwrap_or(at).to_string();
-        self.verification = Some(Verification {
-            started_at: begun,
-            ended_at: Some(at.to_string()),
-            passed: Some(passed),
-        });
-    }
-
-    fn end(&mut self, state: Stage, at: &str) {
-        self.state = state;
+    fn end(&mut self, state: TaskState, at: &str) {
+        let is_cancelled = self.outcome == Some(Outcome::Cancelled);
+        self.state = match state {
+            TaskState::Failed if is_cancelled => TaskState::Cancelled,
+            state => state,
+        };
         self.ended_at.get_or_insert_with(|| at.to_string());
-        // An agent that was ended was not looked at.
-        self.verification.take_if(|one| one.passed.is_none());
     }
 
     /// Ends what was under way when the process of the run ended.
     pub(super) fn break_off(&mut self, at: &str) {
-        let is_open = matches!(
-            self.state,
-            Stage::Running | Stage::Verifying | Stage::Waiting
-        );
-        if is_open {
-            self.end(Stage::Failed, at);
+        if self.state.is_open() {
             self.outcome.get_or_insert(Outcome::Cancelled);
+            self.end(TaskState::Failed, at);
         }
     }
 }

@@ -24,7 +24,7 @@ pub(crate) use told::{Event, Line, PLAN_RESUMED, RUN_FINISHED};
 pub(crate) type Detail = Map<String, Value>;
 
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Run {
     /// `exec_<ms>_<random>`.
@@ -71,26 +71,9 @@ impl Run {
         Run {
             id,
             kind,
-            status: RunStatus::Running,
-            user: String::new(),
-            agent: None,
-            requested_agent: None,
             supervisor: supervisor.to_string(),
             input,
-            output: None,
-            routed_by: RoutedBy::Requested,
-            routing_reason: String::new(),
-            routing_score: 0,
-            answered_by: None,
-            model: None,
-            usage: None,
-            cost: None,
-            execution_time_ms: None,
-            error: None,
-            conversation: None,
-            started_at: String::new(),
-            completed_at: None,
-            owner: String::new(),
+            ..Run::default()
         }
     }
 
@@ -153,8 +136,10 @@ pub(crate) struct Step {
 
 closed! {
     /// What a run carries out.
+    #[derive(Default)]
     RunKind, "kind of run":
     /// A message, by one agent.
+    #[default]
     Execution = "execution",
     /// A query, by workers.
     Query = "query",
@@ -173,8 +158,10 @@ impl RunKind {
 
 closed! {
     /// Where a run stands.
+    #[derive(Default)]
     RunStatus, "status of a run":
     Pending = "pending",
+    #[default]
     Running = "running",
     /// Somebody or something answered.
     Completed = "completed",
@@ -187,9 +174,11 @@ closed! {
 
 closed! {
     /// Who chose the agent of a run.
+    #[derive(Default)]
     RoutedBy, "way of routing":
     Rule = "rule",
     /// Whoever asked for it.
+    #[default]
     Requested = "requested",
 }
 

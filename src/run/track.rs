@@ -11,13 +11,11 @@ use serde_json::Value;
 
 use super::attempt::Attempt;
 use super::told::{Told, kind, waves};
-use super::{Event, Outcome, RUN_FINISHED, Spent, Usage};
+use super::{Event, Outcome, PLAN_RESUMED, RUN_FINISHED, Spent, Usage};
 use crate::clock::between_ms;
 use crate::id::TaskId;
 use crate::words::closed;
 
-/// Most changes of the number of agents that are kept; the earliest go.
-const LOAD_MAX: usize = 5_000;
 /// Most attempts of a task that are kept; the last one counts always.
 const ATTEMPTS_MAX: usize = 200;
 
@@ -137,6 +135,14 @@ impl TaskRun {
         self.state == TaskState::Done
     }
 
+    /// Returns an attempt by its number, by default the last.
+    pub(crate) fn attempt(&self, number: Option<u32>) -> Option<&Attempt> {
+        match number {
+            Some(number) => self.history.iter().find(|one| one.attempt == number),
+            None => self.history.last(),
+        }
+    }
+
     /// Returns whether the run counts it among its work: an epic only when it failed.
     pub(crate) fn is_counted(&self) -> bool {
         !self.is_epic || self.state.is_undone()
@@ -183,14 +189,6 @@ impl Counts {
     }
 }
 
-/// How many agents worked from a moment on.
-#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub(crate) struct Load {
-    pub(crate) at: String,
-    pub(crate) n: u32,
-}
-
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Track {
     tasks: Vec<TaskRun>,
@@ -199,9 +197,9 @@ pub(crate) struct Track {
     pub(crate) cursor: u64,
     /// How the run is carried out, as it was told last.
     pub(crate) options: Option<Value>,
-    pub(crate) load: Vec<Load>,
-    working: u32,
     told_at: String,
+    /// When the last process that worked on the run began, until its end was told.
+    process_at: Option<String>,
 }
 
 impl Track {
@@ -222,7 +220,24 @@ impl Track {
 
     fn take_event(&mut self, event: &Event) {
         self.cursor = event.cursor;
-        self.apply(&event.kind, &event.at, &Told::read(&event.detail));
+        let kind = event.kind.as_str();
+        // No event of its own says that a plan began: its first one is what was asked for.
+        let is_begin = matches!(kind, kind::RUN_STARTED | kind::RUN_RESUMED | PLAN_RESUMED);
+        if is_begin || self.told_at.is_empty() {
+            self.process_at = Some(event.at.clone());
+        }
+        // Steps of plans tell errors of their own.
+        let has_left = kind == kind::RUN_LEFT && !event.detail.contains_key("stepId");
+        if has_left || kind == RUN_FINISHED {
+            self.process_at = None;
+        }
+        self.apply(kind, &event.at, &Told::read(&event.detail));
+    }
+
+    /// Returns how long the last process of the run worked on it, in milliseconds, until its last event. `None` if
+    /// that was counted before.
+    pub(crate) fn unsettled_time(&self) -> Option<u64> {
+        between_ms(self.process_at.as_deref()?, &self.told_at)
     }
 
     pub(crate) fn tasks(&self) -> &[TaskRun] {
@@ -268,8 +283,6 @@ impl Track {
                 self.reopen(told);
             }
             RUN_FINISHED => self.break_off(at),
-            kind::AGENT_STARTED => self.change_load(at, 1),
-            kind::AGENT_ENDED => self.change_load(at, -1),
             _ => {}
         }
         if let Some(task) = told.task_id.and_then(|id| self.task_mut(id)) {
@@ -320,22 +333,7 @@ impl Track {
         }
     }
 
-    fn change_load(&mut self, at: &str, more: i32) {
-        self.working = self.working.saturating_add_signed(more);
-        self.load.push(Load {
-            at: at.to_string(),
-            n: self.working,
-        });
-        if self.load.len() > LOAD_MAX {
-            self.load.drain(..LOAD_MAX / 2);
-        }
-    }
-
     fn break_off(&mut self, at: &str) {
-        if self.working > 0 {
-            self.working = 0;
-            self.change_load(at, 0);
-        }
         let last = self.tasks.iter_mut();
         for attempt in last.filter_map(|task| task.history.last_mut()) {
             attempt.break_off(at);

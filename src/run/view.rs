@@ -1,11 +1,9 @@
 //! A run as all commands, pages and reports show it: its record, and what its events tell. Pure.
 
-use std::collections::BTreeSet;
-
 use serde::Serialize;
 use serde_json::Value;
 
-use super::track::{Counts, Load, TaskRun, TaskState, Track};
+use super::track::{Counts, TaskRun, TaskState, Track};
 use super::{Event, Message, Outcome, Run, RunKind, RunStatus, STEP, Step};
 use crate::clock::between_ms;
 use crate::id::TaskId;
@@ -28,10 +26,6 @@ pub(crate) struct RunView {
     pub(crate) messages: Vec<Message>,
     /// How it is carried out.
     pub(crate) options: Option<Value>,
-    /// How many agents worked when.
-    pub(crate) running: Vec<Load>,
-    /// How many attempts there were, and how many said what they used.
-    pub(crate) reported: Reported,
     /// Cursor of its last event.
     pub(crate) cursor: u64,
     /// The moment of this answer.
@@ -62,8 +56,6 @@ pub(crate) struct RunRow {
     pub(crate) needs_you: usize,
     /// Most agents at a time.
     pub(crate) limit: Option<u64>,
-    /// What drives its agents.
-    pub(crate) runners: Vec<String>,
     /// The epic and the number of its wave, of a run over one wave.
     #[serde(skip)]
     pub(crate) wave: Option<(TaskId, usize)>,
@@ -78,34 +70,14 @@ pub(crate) struct Fault {
     pub(crate) message: String,
 }
 
-/// How much is known of what attempts used.
-#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
-#[derive(Debug, Serialize)]
-pub(crate) struct Reported {
-    /// All attempts.
-    pub(crate) attempts: usize,
-    /// Those that failed.
-    pub(crate) failed: usize,
-    /// Those that said what they used.
-    pub(crate) reporting: usize,
-}
-
 impl RunView {
     pub(crate) fn new(run: Run, track: &Track, events: &[Event], now: String) -> RunView {
-        let all = || track.tasks().iter().flat_map(|task| &task.history);
-        let is_reporting = all().filter(|one| one.usage.is_some() || one.cost.is_some());
         RunView {
-            reported: Reported {
-                attempts: all().count(),
-                failed: all().filter(|one| one.has_failed()).count(),
-                reporting: is_reporting.count(),
-            },
             tasks: tasks(track, &run.started_at),
             run: RunRow::new(run, track, &now),
             steps: steps(events),
             messages: Vec::new(),
             options: track.options.clone(),
-            running: track.load.clone(),
             cursor: track.cursor,
             now,
             events: None,
@@ -153,7 +125,6 @@ impl RunRow {
         let tasks = by_wave(track);
         let work = || tasks.iter().filter(|task| task.is_counted());
         let states: Vec<TaskState> = work().map(|task| task.state).collect();
-        let runners: BTreeSet<String> = work().filter_map(|task| task.runner.clone()).collect();
         let is_blocked =
             |task: &&&TaskRun| task.outcome == Some(Outcome::Blocked) && !task.is_done();
         let option = |name: &str| track.options.as_ref().map(|options| &options[name]);
@@ -170,7 +141,6 @@ impl RunRow {
             fault: fault(&record, track),
             needs_you: work().filter(is_blocked).count(),
             limit: option("jobs").and_then(Value::as_u64),
-            runners: runners.into_iter().collect(),
             wave: wave.and_then(|wave| serde_json::from_value(wave).ok()),
             record,
         }

@@ -4,7 +4,9 @@
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::fmt::Write;
 
+use handlebars::Handlebars;
 use serde::Serialize;
+use serde_json::json;
 
 use crate::error::steers;
 use crate::id::TaskId;
@@ -14,6 +16,7 @@ use crate::task::graph::depths;
 use crate::task::layout::arrange;
 
 pub(crate) const DRAWN_MAX: usize = 2_000;
+const TEMPLATE: &str = include_str!("drawing.svg.hbs");
 
 /// A graph, drawn.
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
@@ -30,7 +33,6 @@ pub(crate) struct Picture {
 }
 
 /// A task as it is drawn, or a step of a plan.
-#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Shape {
     /// The task; for a step, its number in the plan.
@@ -45,8 +47,7 @@ pub(crate) struct Shape {
     pub(crate) parent: Option<TaskId>,
 }
 
-#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub(crate) struct Look {
     pub(crate) word: &'static str,
     line: &'static str,
@@ -156,23 +157,44 @@ pub(crate) fn svg_with(shapes: &[Shape], key: &[Look]) -> String {
     let columns = rows.iter().map(Vec::len).max().unwrap_or(0).max(4);
     let width = 2 * MARGIN + columns * (BOX_WIDTH + GAP) - GAP;
     let height = 2 * MARGIN + LEGEND + rows.len() * (BOX_HEIGHT + ROW_GAP);
-    let mut text = format!(
-        "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{width}\" height=\"{height}\" \
-         viewBox=\"0 0 {width} {height}\" font-family=\"Helvetica, Arial, sans-serif\">\n\
-         <rect width=\"100%\" height=\"100%\" fill=\"#ffffff\"/>\n\
-         <defs><marker id=\"tip\" viewBox=\"0 0 8 8\" refX=\"7\" refY=\"4\" markerWidth=\"7\" \
-         markerHeight=\"7\" orient=\"auto\"><path d=\"M0 0L8 4L0 8z\" fill=\"#94a3b8\"/></marker>\
-         </defs>\n"
-    );
     let places = places(&rows, shapes.len(), width);
-    for (from, to, is_part) in edges {
-        edge(&mut text, places[from], places[to], is_part);
-    }
-    for (shape, place) in shapes.iter().zip(places) {
-        task(&mut text, shape, place);
-    }
-    legend(&mut text, key, height);
-    text + "</svg>\n"
+    let edge = |(from, to, is_part): (usize, usize, bool)| {
+        let ((x1, top), (x2, y2)) = (places[from], places[to]);
+        let (x1, y1, x2) = (x1 + BOX_WIDTH / 2, top + BOX_HEIGHT, x2 + BOX_WIDTH / 2);
+        json!({
+            "from": {"x": x1, "y": y1, "bend": y1 + ROW_GAP / 2},
+            "to": {"x": x2, "y": y2, "bend": y2.saturating_sub(ROW_GAP / 2)},
+            "is_part": is_part,
+        })
+    };
+    let task = |(shape, (x, y)): (&Shape, &(usize, usize))| {
+        json!({
+            "x": x,
+            "y": y,
+            "name": shown(&shape.name, TITLE_MAX),
+            "title": shown(&shape.title, TITLE_MAX),
+            "whole_title": shown(&shape.title, 500),
+            "look": shape.state,
+            "is_epic": shape.is_epic,
+        })
+    };
+    let legend = |(column, look): (usize, &Look)| {
+        let (x, y) = (MARGIN + column * 115, height - MARGIN);
+        json!({"x": x, "y": y - 10, "text_x": x + 18, "text_y": y, "look": look})
+    };
+    let data = json!({
+        "width": width,
+        "height": height,
+        "box_width": BOX_WIDTH,
+        "box_height": BOX_HEIGHT,
+        "edges": edges.into_iter().map(edge).collect::<Vec<_>>(),
+        "boxes": shapes.iter().zip(&places).map(task).collect::<Vec<_>>(),
+        "key": key.iter().enumerate().map(legend).collect::<Vec<_>>(),
+    });
+    let mut engine = Handlebars::new();
+    engine.register_escape_fn(escape_html);
+    let picture = engine.render_template(TEMPLATE, &data);
+    picture.unwrap_or_else(|cause| escape_html(&cause.to_string()))
 }
 
 /// Returns the upper left corner of each box; rows stand in the middle.
@@ -186,52 +208,6 @@ fn places(rows: &[Vec<usize>], n_shapes: usize, width: usize) -> Vec<(usize, usi
         }
     }
     places
-}
-
-fn edge(text: &mut String, from: (usize, usize), to: (usize, usize), is_part: bool) {
-    let (x1, y1) = (from.0 + BOX_WIDTH / 2, from.1 + BOX_HEIGHT);
-    let (x2, y2) = (to.0 + BOX_WIDTH / 2, to.1);
-    let (y3, y4) = (y1 + ROW_GAP / 2, y2.saturating_sub(ROW_GAP / 2));
-    let dashes = if is_part {
-        " stroke-dasharray=\"4 4\""
-    } else {
-        ""
-    };
-    let _ = writeln!(
-        text,
-        "<path d=\"M{x1} {y1}C{x1} {y3} {x2} {y4} {x2} {y2}\" fill=\"none\" stroke=\"#94a3b8\" \
-         stroke-width=\"1.5\" marker-end=\"url(#tip)\"{dashes}/>"
-    );
-}
-
-fn task(text: &mut String, shape: &Shape, (x, y): (usize, usize)) {
-    let Look { word, line, ground } = shape.state;
-    let title = escape_html(&shown(&shape.title, TITLE_MAX));
-    let name = escape_html(&shown(&shape.name, TITLE_MAX));
-    let thick = if shape.is_epic { 3 } else { 1 };
-    let _ = writeln!(
-        text,
-        "<g class=\"task {word}\" transform=\"translate({x} {y})\"><title>{name} {}: {word}</title>\
-         <rect width=\"{BOX_WIDTH}\" height=\"{BOX_HEIGHT}\" rx=\"8\" fill=\"{ground}\" \
-         stroke=\"{line}\" stroke-width=\"{thick}\"/>\
-         <text x=\"10\" y=\"18\" font-size=\"12\" font-weight=\"bold\" fill=\"{line}\">{name}</text>\
-         <text x=\"10\" y=\"35\" font-size=\"12\" fill=\"#0f172a\">{title}</text></g>",
-        escape_html(&shown(&shape.title, 500)),
-    );
-}
-
-fn legend(text: &mut String, key: &[Look], height: usize) {
-    for (column, Look { word, line, ground }) in key.iter().enumerate() {
-        let (x, y) = (MARGIN + column * 115, height - MARGIN);
-        let _ = writeln!(
-            text,
-            "<rect x=\"{x}\" y=\"{}\" width=\"12\" height=\"12\" rx=\"3\" fill=\"{ground}\" \
-             stroke=\"{line}\"/><text x=\"{}\" y=\"{y}\" font-size=\"12\" \
-             fill=\"#475569\">{word}</text>",
-            y - 10,
-            x + 18
-        );
-    }
 }
 
 /// Most tasks side by side; a layer with more goes on in another row.

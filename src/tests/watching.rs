@@ -225,7 +225,7 @@ fn a_task_is_shown_with_its_tries_and_why_the_last_was_refused() {
 }
 
 #[test]
-fn a_run_is_watched_with_its_tries_its_load_and_what_it_waited_for() {
+fn a_run_is_watched_with_its_tries_and_what_it_waited_for() {
     let workspace = TestWorkspace::planned();
     let id = play(&workspace, "--epic T1", "lies-once");
     let shown = ask(&workspace, &api::RUN, json!({"id": id}));
@@ -234,8 +234,6 @@ fn a_run_is_watched_with_its_tries_its_load_and_what_it_waited_for() {
         json!({"total": 4, "waiting": 0, "running": 0, "verifying": 0, "done": 4, "failed": 0, "cancelled": 0, "skipped": 0, "open": 0})
     );
     assert_eq!(shown["run"]["bar"], json!(["done", "done", "done", "done"]));
-    assert_eq!(shown["reported"]["attempts"], 8);
-    assert_eq!(shown["reported"]["failed"], 4);
     let tasks = shown["tasks"].as_array().unwrap();
     let order: Vec<_> = tasks
         .iter()
@@ -248,8 +246,6 @@ fn a_run_is_watched_with_its_tries_its_load_and_what_it_waited_for() {
         (&first[0]["state"], &first[1]["state"]),
         (&json!("failed"), &json!("done"))
     );
-    assert_eq!(first[1]["verification"]["passed"], true);
-    assert_eq!(shown["running"].as_array().unwrap().last().unwrap()["n"], 0);
     let rows = ask(&workspace, &api::RUNS, json!({"limit": 5}));
     assert_eq!(
         (&rows["total"], &rows["runs"][0]["id"]),

@@ -14,7 +14,7 @@ use super::{Face, spawn};
 use crate::error::Result;
 use crate::file;
 use crate::ops::api;
-use crate::ops::orchestrator::{self, Brief, Measured, State, ToCount, brief_text};
+use crate::ops::orchestrator::{self, Measured, Overview, State, ToCount, write_text};
 use crate::ops::tasks::{Below, Extract};
 use crate::task::graph::Conflict;
 
@@ -48,10 +48,10 @@ pub(super) fn dispatch(face: &mut Face<'_>, command: Command) -> Result<ExitCode
     match command {
         Command::Spawn(arguments) => face.run("orchestrator.spawn", arguments, spawn::run),
         Command::Start(part) => face.call(&api::BEGIN, part, |screen, start| {
-            screen.verbatim(&orchestrator::start_text(start));
+            screen.verbatim(&write_text(start));
         }),
-        Command::Status(part) => face.call(&api::STATUS, part, |screen, overall| {
-            screen.verbatim(&orchestrator::status_text(overall));
+        Command::Status(part) => face.call(&api::STATUS, part, |screen, status| {
+            screen.verbatim(&write_text(status));
         }),
         Command::Context(arguments) => face.run("orchestrator.context", arguments, context),
         Command::Brief(arguments) => face.run("orchestrator.brief", arguments, brief),
@@ -104,7 +104,7 @@ pub(in crate::cli) struct BriefArguments {
 pub(in crate::cli) struct Written<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     file: Option<String>,
-    brief: &'a Brief,
+    brief: &'a Overview,
 }
 
 fn brief(face: &mut Face<'_>, arguments: BriefArguments) -> Result<ExitCode> {
@@ -125,7 +125,7 @@ fn brief(face: &mut Face<'_>, arguments: BriefArguments) -> Result<ExitCode> {
             screen.say(Tone::Good, "written ").line(Tone::Plain, file);
         }
         None => {
-            screen.verbatim(&brief_text(&brief));
+            screen.verbatim(&write_text(&brief));
         }
     })
 }

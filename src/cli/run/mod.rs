@@ -19,7 +19,6 @@ use crate::coordinator::request::RunRequest;
 use crate::coordinator::{self, Ambience, Listener, Options, Report};
 use crate::error::Result;
 use crate::ops::trust::Item;
-pub(super) use crate::run::report::{money, time, tokens};
 use crate::runner::agent::Runners;
 
 #[derive(Args)]

@@ -4,7 +4,6 @@
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
-use super::{money, time, tokens};
 use crate::cli::Face;
 use crate::cli::arguments::Format;
 use crate::cli::live::Live;
@@ -12,6 +11,7 @@ use crate::cli::output::Notes;
 use crate::cli::screen::{Cell, Tone};
 use crate::coordinator::Listener;
 use crate::id::TaskId;
+use crate::run::report::{money, time, tokens};
 use crate::run::told::{Told, kind};
 use crate::run::track::{TaskRun, Track};
 use crate::run::{Event, Line, Outcome, RUN_FINISHED};

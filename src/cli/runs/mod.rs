@@ -7,12 +7,12 @@ mod show;
 use std::process::ExitCode;
 
 use super::Face;
-use super::run::{money, time, tokens};
 use super::screen::{Cell, Screen, Tone, count};
 use crate::error::{Result, quote};
 use crate::ops::api;
 use crate::ops::runs::OneRun;
 use crate::ops::runs::listing::Rows;
+use crate::run::report::spent;
 use crate::run::{Run, RunKind, RunStatus};
 use crate::store::agency::RunFilter;
 use crate::{coordinator, id};
@@ -63,27 +63,10 @@ pub(in crate::cli) fn status_tone(status: RunStatus) -> Tone {
     }
 }
 
-fn spent(run: &Run) -> String {
-    let used = run.usage.and_then(tokens);
-    let parts = [
-        run.execution_time_ms.map(time),
-        used.map(|used| format!("{used} tokens")),
-        run.cost.map(money),
-    ];
-    parts.into_iter().flatten().collect::<Vec<_>>().join(", ")
-}
-
 pub(in crate::cli) fn how(run: &Run) -> String {
-    let time = run.execution_time_ms.map(|time| format!("{time} ms"));
-    let tokens = run.usage.and_then(|usage| usage.total_tokens);
-    let parts = [
-        run.answered_by.map(|by| by.to_string()),
-        run.model.clone(),
-        time,
-        tokens.map(|tokens| format!("{tokens} tokens")),
-        run.cost.map(money),
-    ];
-    parts.into_iter().flatten().collect::<Vec<_>>().join(", ")
+    let answered = [run.answered_by.map(|by| by.to_string()), run.model.clone()];
+    let parts = answered.into_iter().flatten().chain(spent(run));
+    parts.collect::<Vec<_>>().join(", ")
 }
 
 /// Most characters of a message in a list.
@@ -109,7 +92,7 @@ fn row(run: &Run) -> Vec<Cell> {
     // Only an execution is routed by points.
     let (score, how) = match run.kind {
         RunKind::Execution => (run.routing_score.to_string(), how(run)),
-        RunKind::Epic | RunKind::Tasks => ("-".to_string(), spent(run)),
+        RunKind::Epic | RunKind::Tasks => ("-".to_string(), spent(run).join(", ")),
         _ => ("-".to_string(), how(run)),
     };
     vec![

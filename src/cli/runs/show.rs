@@ -5,7 +5,7 @@ use std::process::ExitCode;
 
 use clap::Args;
 
-use super::{how, spent, status_tone};
+use super::{how, status_tone};
 use crate::cli::Face;
 use crate::cli::run::table::{state_tone, tasks};
 use crate::cli::screen::{Screen, Tone, accent, dim, plain};
@@ -14,7 +14,7 @@ use crate::error::Result;
 use crate::ops::Surroundings;
 use crate::ops::runs;
 use crate::run::RunStatus;
-use crate::run::report::{lacking, why};
+use crate::run::report::{lacking, spent, why};
 use crate::run::track::TaskRun;
 use crate::run::view::RunView;
 
@@ -58,7 +58,7 @@ fn render(screen: &mut Screen, surroundings: &Surroundings, shown: &RunView) {
     // Nobody answers a run over tasks: its agents worked.
     let (answered, took) = match shown.tasks.is_empty() {
         true => (how(run), String::new()),
-        false => (String::new(), spent(run)),
+        false => (String::new(), spent(run).join(", ")),
     };
     screen.say(Tone::Strong, &run.id).say(Tone::Plain, " ");
     screen

@@ -1,5 +1,5 @@
-//! ORC-001 to ORC-005, and what of OUT-001 to OUT-004 leaves no trace: each is checked, with what
-//! was found, or is advice that no program can check.
+//! ORC-001 to ORC-005, and what of OUT-001 to OUT-004 leaves no trace: each is checked, with what was found, or is
+//! advice that no program can check.
 
 use serde::Serialize;
 
@@ -12,15 +12,15 @@ use crate::tree;
 use crate::workspace::Workspace;
 
 /// What is known of one rule.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Debug, Serialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub(crate) struct RuleReport {
     /// Its name, such as `ORC-004`.
     pub(crate) id: &'static str,
     /// What it asks for.
     pub(crate) rule: &'static str,
-    /// Whether a program can tell.
-    pub(crate) kind: Kind,
+    /// `checked`, or `advice` where nothing that is kept shows it.
+    pub(crate) kind: &'static str,
     /// `pass` or `fail`; none for advice.
     pub(crate) verdict: Option<&'static str>,
     /// What was found, or where to look.
@@ -29,17 +29,6 @@ pub(crate) struct RuleReport {
     pub(crate) tasks: Vec<TaskId>,
     /// How many tasks break it.
     pub(crate) total: usize,
-}
-
-/// Whether a program can tell that a rule is kept.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
-#[serde(rename_all = "lowercase")]
-pub(crate) enum Kind {
-    /// It was looked at.
-    Checked,
-    /// Nothing that is kept shows it.
-    Advice,
 }
 
 /// Judges all rules.
@@ -54,13 +43,13 @@ pub(super) fn reports(
             "Stay high-level: no implementation details",
             "what an orchestrator writes to its agents is not kept; prompts come from `cleo spawn`",
         ),
-        delegated(worked),
+        check_delegation(worked),
         advice(
             "ORC-003",
             "No full file reads: manifest summaries only",
             "what an orchestrator reads is not kept; `cleo manifest list` has the summaries",
         ),
-        in_order(transaction, workspace, worked)?,
+        check_order(transaction, workspace, worked)?,
         advice(
             "ORC-005",
             "Context budget: stay under 10,000 tokens",
@@ -83,7 +72,7 @@ fn advice(id: &'static str, rule: &'static str, evidence: &str) -> RuleReport {
     RuleReport {
         id,
         rule,
-        kind: Kind::Advice,
+        kind: "advice",
         verdict: None,
         evidence: evidence.to_string(),
         tasks: Vec::new(),
@@ -104,7 +93,7 @@ fn checked(
     RuleReport {
         id,
         rule,
-        kind: Kind::Checked,
+        kind: "checked",
         verdict: Some(if total == 0 { "pass" } else { "fail" }),
         evidence,
         tasks,
@@ -113,98 +102,72 @@ fn checked(
 }
 
 /// ORC-002: each task that is done and has no parts was given to an agent.
-fn delegated(worked: &[Worked]) -> RuleReport {
+fn check_delegation(worked: &[Worked]) -> RuleReport {
     let is_done = |it: &&Worked| it.is_leaf && it.task.status == Status::Done;
     let done: Vec<&Worked> = worked.iter().filter(is_done).collect();
     let by_hand = done.iter().filter(|it| it.spawn.is_none());
     let by_hand: Vec<TaskId> = by_hand.map(|it| it.task.id).collect();
-    let mut evidence = format!(
-        "{} of {} done tasks were spawned",
-        done.len() - by_hand.len(),
-        done.len()
-    );
+    let (n_done, n_spawned) = (done.len(), done.len() - by_hand.len());
+    let mut evidence = format!("{n_spawned} of {n_done} done tasks were spawned");
     if !by_hand.is_empty() {
-        evidence += &format!("; without: {}", named(&by_hand));
+        let first = id::list(&by_hand[..by_hand.len().min(NAMED)]);
+        evidence += &format!("; without: {first}");
     }
     checked("ORC-002", "Delegate all work", evidence, by_hand)
 }
 
 /// ORC-004: work began after what it depends on was done, and agents at work share no files.
-fn in_order(
+fn check_order(
     transaction: &dyn Transaction,
     workspace: &Workspace,
     worked: &[Worked],
 ) -> Result<RuleReport> {
-    let (mut early, mut found) = (Vec::new(), Vec::new());
-    for it in worked.iter().filter(|it| it.is_leaf) {
+    let (mut broken_by, mut found) = (Vec::new(), Vec::new());
+    let leaves: Vec<&Worked> = worked.iter().filter(|it| it.is_leaf).collect();
+    let begun = leaves
+        .iter()
+        .filter(|it| it.task.status != Status::Cancelled);
+    for (it, at) in begun.filter_map(|it| Some((it, begun_at(it)?))) {
         for need in &it.task.depends {
-            if let Some(begun) = begun(it).filter(|_| it.task.status != Status::Cancelled)
-                && !was_done(transaction, *need, begun)?
-            {
-                early.push(it.task.id);
+            let done = transaction.task(*need)?.and_then(|need| need.completed_at);
+            // Times of one form sort as text.
+            if done.is_none_or(|done| done.as_str() > at) {
+                broken_by.push(it.task.id);
                 found.push(format!("{} began before {need} was done", it.task.id));
             }
         }
     }
-    let n_active = active(worked).count();
-    for (first, second, path) in overlaps(workspace, worked)? {
-        early.extend([first, second]);
+    let active = leaves.iter().filter(|it| it.task.status == Status::Active);
+    let active: Vec<&&Worked> = active.collect();
+    let with_files = active.iter().filter(|it| !it.task.files.is_empty());
+    let tasks: Vec<_> = with_files.map(|it| &it.task).collect();
+    let patterns: Vec<&[String]> = tasks.iter().map(|task| task.files.as_slice()).collect();
+    for (first, second, path) in tree::overlaps(&workspace.root, &patterns)? {
+        let (first, second) = (tasks[first].id, tasks[second].id);
+        broken_by.extend([first, second]);
+        let path = path.to_string_lossy();
         found.push(format!("{first} and {second} are both at work on {path}"));
     }
-    let (n_begun, noun) = match worked.len() {
-        1 => (1, "task"),
-        n => (n, "tasks"),
-    };
-    let mut evidence = format!("{n_begun} {noun} begun, {n_active} at work now");
-    for what in found.iter().take(NAMED) {
-        evidence += &format!("; {what}");
-    }
-    if found.len() > NAMED {
-        evidence += &format!("; and {} more", found.len() - NAMED);
+    let noun = if worked.len() == 1 { "task" } else { "tasks" };
+    let mut parts = vec![format!(
+        "{} {noun} begun, {} at work now",
+        worked.len(),
+        active.len()
+    )];
+    let n_more = found.len().saturating_sub(NAMED);
+    parts.extend(found.into_iter().take(NAMED));
+    if n_more > 0 {
+        parts.push(format!("and {n_more} more"));
     }
     let rule = "Dependency order, no overlapping agents";
-    Ok(checked("ORC-004", rule, evidence, early))
+    Ok(checked("ORC-004", rule, parts.join("; "), broken_by))
 }
 
-/// When the work on a task began: with its first start, else with its prompt. What was completed without
+/// Returns when the work on a task began: with its first start, else with its prompt. What was completed without
 /// either had begun by then.
-fn begun(worked: &Worked) -> Option<&str> {
+fn begun_at(worked: &Worked) -> Option<&str> {
     let spawned = worked.spawn.as_ref().map(|spawn| spawn.at.as_str());
     let task = &worked.task;
     let begun = task.started_at.as_deref().or(spawned);
     begun.or(task.completed_at.as_deref())
-}
-
-fn was_done(transaction: &dyn Transaction, need: TaskId, at: &str) -> Result<bool> {
-    let need = transaction.task(need)?;
-    // Times of one form sort as text.
-    let done = need.and_then(|need| need.completed_at);
-    Ok(done.is_some_and(|done| done.as_str() <= at))
-}
-
-fn active(worked: &[Worked]) -> impl Iterator<Item = &Worked> {
-    let active = worked.iter().filter(|it| it.is_leaf);
-    active.filter(|it| it.task.status == Status::Active)
-}
-
-/// Finds tasks at work that declare the same file, with one such file.
-fn overlaps(workspace: &Workspace, worked: &[Worked]) -> Result<Vec<(TaskId, TaskId, String)>> {
-    let active = active(worked).filter(|it| !it.task.files.is_empty());
-    let tasks: Vec<_> = active.map(|it| &it.task).collect();
-    let patterns: Vec<&[String]> = tasks.iter().map(|task| task.files.as_slice()).collect();
-    let found = tree::overlaps(&workspace.root, &patterns)?;
-    let named = found.into_iter().map(|(first, second, path)| {
-        let path = path.to_string_lossy().into_owned();
-        (tasks[first].id, tasks[second].id, path)
-    });
-    Ok(named.collect())
-}
-
-fn named(tasks: &[TaskId]) -> String {
-    let more = tasks.len().saturating_sub(NAMED);
-    let first = id::list(&tasks[..tasks.len() - more]);
-    match more {
-        0 => first,
-        more => format!("{first} and {more} more"),
-    }
 }

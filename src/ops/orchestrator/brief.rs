@@ -8,7 +8,6 @@ use super::few::{Cut, Few, Size, cut, fit};
 use super::overview::{self, Overview};
 use crate::error::Result;
 use crate::estimate::one_line;
-use crate::gate::Gate;
 use crate::id::TaskId;
 use crate::manifest::log;
 use crate::ops::Context;
@@ -34,15 +33,13 @@ const FILE_MAX: usize = 160;
 /// How much longer than a title the description of the goal may be.
 const GOAL: usize = 10;
 
-/// What somebody has to know who goes on with the work.
+/// What somebody has to know who goes on with the work, besides how far it is.
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Brief {
     /// When it was written, RFC 3339 in UTC.
     pub(crate) at: String,
-    #[serde(flatten)]
-    pub(crate) overview: Overview,
     /// What it is all for.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) goal: Option<Goal>,
@@ -56,8 +53,6 @@ pub(crate) struct Brief {
     pub(crate) held_up: Few<TaskView>,
     /// Notes on these tasks, the last first: what was decided and learned.
     pub(crate) notes: Few<Noted>,
-    /// Gates of these tasks that are set or have failed.
-    pub(crate) gates: Few<GateState>,
 }
 
 /// What an epic is for.
@@ -120,24 +115,12 @@ pub(crate) struct Noted {
     pub(crate) note: Note,
 }
 
-/// The gates of a task.
-#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
-#[derive(Debug, Serialize)]
-pub(crate) struct GateState {
-    pub(crate) task: TaskId,
-    /// Gates that have passed.
-    pub(crate) passed: Vec<&'static str>,
-    /// How many failures there were.
-    pub(crate) failures: usize,
-}
-
 cut! {
-    Brief: overview goal done sessions waiting held_up notes gates;
+    Brief: goal done sessions waiting held_up notes;
     Finished: task key_findings;
     OpenSession: session task;
     Waiting: task;
     Noted: note;
-    GateState: ;
 }
 
 impl Cut for Goal {
@@ -148,9 +131,9 @@ impl Cut for Goal {
 }
 
 /// Writes the hand-over of an epic, or of the whole workspace.
-pub(crate) fn brief(context: &mut Context, part: Below) -> Result<Brief> {
+pub(crate) fn brief(context: &mut Context, part: Below) -> Result<Overview> {
     let epic = part.epic;
-    let (overview, ready) = overview::read(context, epic)?;
+    let (mut overview, ready) = overview::read(context, epic)?;
     let (manifest, at) = (context.workspace.manifest()?, context.now());
     context.read(|transaction| {
         let read = |status: &[Status]| -> Result<Vec<Task>> {
@@ -172,21 +155,20 @@ pub(crate) fn brief(context: &mut Context, part: Below) -> Result<Brief> {
             .count(Status::Pending)
             .saturating_sub(overview.ready.total);
         let n_held_up = aside.map(|status| overview.count(status)).iter().sum();
-        let answer = Brief {
+        let brief = Brief {
             at,
             goal: epic_task.first().map(|epic| Goal {
                 description: epic.description.clone(),
                 acceptance: epic.acceptance.clone(),
             }),
             notes: notes(&all).into(),
-            gates: gates(transaction, &all)?.into(),
             sessions: sessions(transaction, epic)?.into(),
             waiting: waiting(transaction, &pending, &ready.problems, n_waiting)?,
             held_up: Few::new(held_up.into_iter().map(TaskView::from).collect(), n_held_up),
             done: Few::new(finished(&manifest, done)?, overview.count(Status::Done)),
-            overview,
         };
-        Ok(fit(TOKENS, answer))
+        overview.brief = Some(brief);
+        Ok(fit(TOKENS, overview))
     })
 }
 
@@ -267,26 +249,4 @@ fn notes(tasks: &[&Task]) -> Vec<Noted> {
     let mut notes: Vec<Noted> = notes.collect();
     notes.sort_by(|a, b| b.note.at.cmp(&a.note.at));
     notes
-}
-
-/// Reads the gates of tasks; damaged ones are left out.
-fn gates(transaction: &dyn Transaction, tasks: &[&Task]) -> Result<Vec<GateState>> {
-    let mut ids: Vec<TaskId> = tasks.iter().map(|task| task.id).collect();
-    ids.sort_unstable();
-    let all = transaction.gates_of(&ids)?;
-    let set = tasks.iter().filter_map(|task| {
-        let gates = all.get(&task.id)?;
-        let is_passed = |gate: &Gate| gates.gates.get(gate).is_some_and(|record| record.passed);
-        let is_used = !gates.gates.is_empty() || !gates.failures.is_empty();
-        is_used.then(|| GateState {
-            task: task.id,
-            passed: Gate::ALL
-                .into_iter()
-                .filter(is_passed)
-                .map(Gate::name)
-                .collect(),
-            failures: gates.failures.len(),
-        })
-    });
-    Ok(set.collect())
 }

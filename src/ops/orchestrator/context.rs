@@ -124,9 +124,9 @@ fn parts(surroundings: &Surroundings, request: &ToCount) -> Result<Vec<Part>> {
     }
     if parts.is_empty() || request.epic.is_some() {
         let part = Below { epic: request.epic };
-        let answer = start(&mut open()?, part)?;
+        let budget = start(&mut open()?, part)?.budget;
         let of = "orchestrator start".to_string();
-        parts.push(estimated(of, answer.budget.tokens));
+        parts.push(estimated(of, budget.map_or(0, |budget| budget.tokens)));
     }
     Ok(parts)
 }

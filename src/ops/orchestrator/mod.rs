@@ -11,8 +11,8 @@ mod overview;
 mod recommend;
 mod scope;
 
-pub(crate) use brief::{Brief, brief};
+pub(crate) use brief::brief;
 pub(crate) use budget::{State, limit};
 pub(crate) use context::{Measured, ToCount, measure};
-pub(crate) use markdown::{brief_text, start_text, status_text, write_brief};
-pub(crate) use overview::{Overall, Start, start, status};
+pub(crate) use markdown::{write_brief, write_text};
+pub(crate) use overview::{Overview, start, status};

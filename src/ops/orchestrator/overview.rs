@@ -4,6 +4,7 @@ use std::path::Path;
 
 use serde::Serialize;
 
+use super::brief::Brief;
 use super::budget::Budget;
 use super::few::{Few, cut, fit};
 use super::followups::{self, Followup};
@@ -63,6 +64,18 @@ pub(crate) struct Overview {
     pub(crate) expired_claims: Few<Claim>,
     /// What stands in the way.
     pub(crate) problems: Few<String>,
+    /// What the answer of `start` costs.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) budget: Option<Budget>,
+    /// In `status`: how far open epics are; only the one that was asked about, if one was.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) epics: Option<Few<Progress>>,
+    /// In `status`: the newest entries of the manifest, the newest first.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) entries: Option<Few<Reported>>,
+    /// What the hand-over holds besides.
+    #[serde(flatten, skip_serializing_if = "Option::is_none")]
+    pub(crate) brief: Option<Brief>,
 }
 
 /// An active task.
@@ -79,28 +92,6 @@ pub(crate) struct Active {
     pub(crate) entry: Option<EntryStatus>,
 }
 
-/// What an orchestrating agent needs to begin.
-#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
-#[derive(Debug, Serialize)]
-pub(crate) struct Start {
-    #[serde(flatten)]
-    pub(crate) overview: Overview,
-    /// What this answer costs.
-    pub(crate) budget: Budget,
-}
-
-/// Where everything stands.
-#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
-#[derive(Debug, Serialize)]
-pub(crate) struct Overall {
-    #[serde(flatten)]
-    pub(crate) overview: Overview,
-    /// How far open epics are; only the one that was asked about, if one was.
-    pub(crate) epics: Few<Progress>,
-    /// The newest entries of the manifest, the newest first.
-    pub(crate) entries: Few<Reported>,
-}
-
 /// What an agent reported.
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[derive(Debug, Serialize)]
@@ -115,31 +106,30 @@ pub(crate) struct Reported {
 }
 
 cut! {
-    Overview: epic active ready followups expired_claims problems;
+    Overview: epic active ready followups expired_claims problems epics entries brief;
     Active: task holder;
-    Start: overview;
-    Overall: overview epics entries;
     Progress: task;
     Reported: title;
 }
 
 /// Reads all that an orchestrating agent needs to begin. What it costs is compared with the tokens that an
 /// orchestrator may use.
-pub(crate) fn start(context: &mut Context, part: Below) -> Result<Start> {
+pub(crate) fn start(context: &mut Context, part: Below) -> Result<Overview> {
     let limit = context.surroundings.defaults.context_tokens;
-    let (overview, _) = read(context, part.epic)?;
-    let budget = Budget::of(0, limit, estimate::METHOD);
-    let mut answer = fit(START_TOKENS, Start { overview, budget });
+    let (mut answer, _) = read(context, part.epic)?;
+    answer.budget = Some(Budget::of(0, limit, estimate::METHOD));
+    let mut answer = fit(START_TOKENS, answer);
     // The number is a part of the answer, so it is looked for until it fits.
     for _ in 0..4 {
-        answer.budget = Budget::of(estimate::tokens_of(&answer), limit, estimate::METHOD);
+        let tokens = estimate::tokens_of(&answer);
+        answer.budget = Some(Budget::of(tokens, limit, estimate::METHOD));
     }
     Ok(answer)
 }
 
 /// Reads where the work of an epic, or all of it, stands, and warns of what can never start.
-pub(crate) fn status(context: &mut Context, part: Below) -> Result<Overall> {
-    let (overview, ready) = read(context, part.epic)?;
+pub(crate) fn status(context: &mut Context, part: Below) -> Result<Overview> {
+    let (mut answer, ready) = read(context, part.epic)?;
     warn_of_problems(context, &ready.problems);
     let manifest = context.workspace.manifest()?;
     context.read(|transaction| {
@@ -157,11 +147,9 @@ pub(crate) fn status(context: &mut Context, part: Below) -> Result<Overall> {
             status: entry.status,
             date: entry.date,
         });
-        let answer = Overall {
-            overview,
-            epics: Few::new(epics, usize::try_from(n_epics).unwrap_or(usize::MAX)),
-            entries: Few::new(entries.collect(), newest.total),
-        };
+        let n_epics = usize::try_from(n_epics).unwrap_or(usize::MAX);
+        answer.epics = Some(Few::new(epics, n_epics));
+        answer.entries = Some(Few::new(entries.collect(), newest.total));
         Ok(fit(STATUS_TOKENS, answer))
     })
 }
@@ -214,6 +202,10 @@ pub(super) fn read(
             followups: followups::open(&manifest, &scope)?,
             expired_claims: expired_claims.into(),
             problems: problems(count(&Status::Blocked), &ready.problems),
+            budget: None,
+            epics: None,
+            entries: None,
+            brief: None,
             state,
         };
         let apart = tasks::apart(transaction, &ids, usize::MAX, &now)?;

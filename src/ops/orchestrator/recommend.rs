@@ -28,15 +28,8 @@ pub(crate) struct Recommended {
     pub(crate) command: String,
 }
 
-impl Recommended {
-    fn new(action: &'static str, reason: String, command: String) -> Recommended {
-        Recommended {
-            action,
-            reason,
-            command,
-        }
-    }
-}
+/// The word, the reason and the command of an action.
+type Advice = (&'static str, String, String);
 
 /// Decides what comes first: what was broken off, what is finished, what is lost, what is ready, what
 /// runs, what is stuck, what is over.
@@ -46,17 +39,22 @@ pub(super) fn recommend(
     ready: &Ready,
     apart: &Apart,
 ) -> Recommended {
-    broken_off(left)
+    let (action, reason, command) = broken_off(left)
         .or_else(|| finished(facts))
         .or_else(|| lost(facts))
         .or_else(|| startable(facts, ready, apart))
         .or_else(|| running(facts))
         .or_else(|| stuck(facts, ready))
-        .unwrap_or_else(|| over(facts))
+        .unwrap_or_else(|| over(facts));
+    Recommended {
+        action,
+        reason,
+        command,
+    }
 }
 
 /// What such a run holds nobody else can complete or claim, so it comes before all else.
-fn broken_off(left: Option<&(TaskId, Left)>) -> Option<Recommended> {
+fn broken_off(left: Option<&(TaskId, Left)>) -> Option<Advice> {
     let (task, left) = left?;
     let run = quote(&left.run);
     let (action, foreign) = match left.is_own {
@@ -64,36 +62,28 @@ fn broken_off(left: Option<&(TaskId, Left)>) -> Option<Recommended> {
         false => ("review", "; you did not begin it on this machine"),
     };
     let reason = format!("{run} holds {task}, and its process is gone{foreign}");
-    Some(Recommended::new(action, reason, left.way_on()))
+    Some((action, reason, left.way_on()))
 }
 
-fn finished(facts: &Overview) -> Option<Recommended> {
+fn finished(facts: &Overview) -> Option<Advice> {
     let mut active = facts.active.shown.iter();
     let done = active.find(|one| one.entry == Some(EntryStatus::Complete))?;
     let id = done.task.id;
     let reason = format!("{id} has a complete entry in the manifest and is still active");
-    Some(Recommended::new(
-        "complete",
-        reason,
-        format!("cleo complete {id}"),
-    ))
+    Some(("complete", reason, format!("cleo complete {id}")))
 }
 
-fn lost(facts: &Overview) -> Option<Recommended> {
+fn lost(facts: &Overview) -> Option<Advice> {
     let claim = facts.expired_claims.shown.first()?;
     let (id, holder) = (
         claim.task,
         one_line(claim.holder.as_deref().unwrap_or_default(), NAME),
     );
     let reason = format!("the claim of {holder} on {id} ran out at {}", claim.expires);
-    Some(Recommended::new(
-        "reclaim",
-        reason,
-        format!("cleo claim {id}"),
-    ))
+    Some(("reclaim", reason, format!("cleo claim {id}")))
 }
 
-fn startable(facts: &Overview, ready: &Ready, apart: &Apart) -> Option<Recommended> {
+fn startable(facts: &Overview, ready: &Ready, apart: &Apart) -> Option<Advice> {
     let Some(first) = apart.tasks.first() else {
         return crowded(facts, apart);
     };
@@ -117,19 +107,19 @@ fn startable(facts: &Overview, ready: &Ready, apart: &Apart) -> Option<Recommend
             format!("cleo orchestrator spawn {ids}")
         }
     };
-    Some(Recommended::new("spawn", reason, command))
+    Some(("spawn", reason, command))
 }
 
 /// What is ready touches the files of tasks that are under way.
-fn crowded(facts: &Overview, apart: &Apart) -> Option<Recommended> {
+fn crowded(facts: &Overview, apart: &Apart) -> Option<Advice> {
     let held = apart.conflicts.first()?;
     let (task, other) = (held.task, held.conflicts_with);
     let reason = format!("{task} is ready, but touches files that {other} works on");
     let command = format!("cleo orchestrator status{}", facts.option());
-    Some(Recommended::new("wait", reason, command))
+    Some(("wait", reason, command))
 }
 
-fn running(facts: &Overview) -> Option<Recommended> {
+fn running(facts: &Overview) -> Option<Advice> {
     let n_active = facts.count(Status::Active);
     let first = facts.active.shown.first()?.task.id;
     let reason = match n_active {
@@ -137,16 +127,12 @@ fn running(facts: &Overview) -> Option<Recommended> {
         n => format!("nothing is ready until one of {n} active tasks is done"),
     };
     let command = format!("cleo orchestrator status{}", facts.option());
-    Some(Recommended::new("wait", reason, command))
+    Some(("wait", reason, command))
 }
 
-fn stuck(facts: &Overview, ready: &Ready) -> Option<Recommended> {
+fn stuck(facts: &Overview, ready: &Ready) -> Option<Advice> {
     if let Some(first) = ready.problems.first() {
-        return Some(Recommended::new(
-            "unblock",
-            first.message.clone(),
-            first.fix.clone(),
-        ));
+        return Some(("unblock", first.message.clone(), first.fix.clone()));
     }
     let waiting = [
         Status::Blocked,
@@ -160,35 +146,31 @@ fn stuck(facts: &Overview, ready: &Ready) -> Option<Recommended> {
     let n = facts.count(status);
     let are = if n == 1 { "is" } else { "are" };
     let reason = format!("nothing is ready or active, and {n} {are} {status}");
-    Some(Recommended::new(
-        "unblock",
-        reason,
-        format!("cleo list --status {status}"),
-    ))
+    Some(("unblock", reason, format!("cleo list --status {status}")))
 }
 
-fn over(facts: &Overview) -> Recommended {
+fn over(facts: &Overview) -> Advice {
     let is_closed = |epic: &TaskView| matches!(epic.status, Status::Done | Status::Cancelled);
     match &facts.epic {
         Some(epic) if facts.total == 0 && !is_closed(epic) => {
             let reason = format!("nothing is in {} yet", epic.id);
-            Recommended::new("plan", reason, format!("cleo spawn {}", epic.id))
+            ("plan", reason, format!("cleo spawn {}", epic.id))
         }
         Some(epic) if !is_closed(epic) => {
             let reason = format!("everything in {} is done", epic.id);
-            Recommended::new("close", reason, format!("cleo complete {}", epic.id))
+            ("close", reason, format!("cleo complete {}", epic.id))
         }
         Some(epic) => {
             let reason = format!("{} is {}", epic.id, epic.status);
-            Recommended::new("rest", reason, "cleo orchestrator start".to_string())
+            ("rest", reason, "cleo orchestrator start".to_string())
         }
         None if facts.total == 0 => {
             let reason = "there are no tasks yet".to_string();
-            Recommended::new("plan", reason, "cleo add --help".to_string())
+            ("plan", reason, "cleo add --help".to_string())
         }
         None => {
             let reason = "everything is done".to_string();
-            Recommended::new("rest", reason, "cleo orchestrator brief".to_string())
+            ("rest", reason, "cleo orchestrator brief".to_string())
         }
     }
 }

@@ -14,7 +14,8 @@ use crate::file::{create_anew, create_private_folder, unwritable};
 use crate::id;
 use crate::ops::Surroundings;
 use crate::run::told::kind;
-use crate::run::{Run, RunStatus, spent};
+use crate::run::track::Track;
+use crate::run::{Run, RunStatus};
 use crate::store::agency::{Agency, AgencyTransaction};
 use crate::store::sqlite::SqliteAgency;
 use crate::workspace::Workspace;
@@ -208,7 +209,8 @@ fn count(transaction: &dyn AgencyTransaction, run: &mut Run) -> Result<()> {
     if !run.kind.resumes() {
         return Ok(());
     }
-    let took = spent::until_left(&journal::events(transaction, &run.id)?);
+    let track = Track::read(&journal::events(transaction, &run.id)?);
+    let took = track.unsettled_time();
     if let Some(took) = took.filter(|took| *took > 0) {
         run.add_time(took);
     }

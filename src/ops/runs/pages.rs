@@ -1,16 +1,18 @@
 //! What happened in a run and what its agents wrote, a part at a time.
 
 mod lines;
-mod written;
+
+use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-use self::lines::{Found, Lines};
+use self::lines::Parts;
 use super::{journal, open, require_run};
 use crate::error::{Code, Error, Result, quote};
 use crate::file;
 use crate::id::{TaskId, digest};
 use crate::ops::Context;
+use crate::ops::work::lock;
 use crate::run::Line;
 use crate::run::transcript;
 use crate::store::agency::Agency;
@@ -131,51 +133,59 @@ pub(crate) fn events(context: &mut Context, query: EventQuery) -> Result<EventPa
     })
 }
 
+/// Shows lines of the log of a task: what happened until its agent began, what that wrote, what happened since.
+/// Without a task all that happened. What is written is only ever added to, so a line keeps its number; what comes
+/// after the output is told once the agent has ended.
 pub(crate) fn log(context: &mut Context, query: LogQuery) -> Result<LogPage> {
-    let found = Found::find(context, &query)?;
-    let mut lines = found.lines(query.task)?;
-    let total = lines.total();
+    let id = query.id.as_str();
+    let user = context.surroundings.rights.user.clone();
+    let (workspace, memory) = (context.workspace.clone(), Arc::clone(&context.memory));
+    let agency = open(context)?;
+    let transaction = agency.read()?;
+    let run = require_run(&*transaction, id, user.as_deref())?;
+    let events = journal::events(&*transaction, id)?;
+    let mut parts = Parts::default();
+    let mut following = !run.is_over();
+    match query.task {
+        None => parts.before = events.iter().collect(),
+        Some(task) => {
+            let mut memory = lock(&memory);
+            let track = memory.track(&*transaction, id, &events)?;
+            let attempt = track.task(task).and_then(|one| one.attempt(query.attempt));
+            following &= attempt.is_none_or(|one| one.ended_at.is_none());
+            let folder = journal::place(&workspace, id)?;
+            parts = Parts::read(&events, task, attempt, following, &folder)?;
+        }
+    }
+    let total = parts.total();
     let from = match usize::try_from(query.from) {
         Ok(from) => from.min(total),
         Err(_) => total.saturating_sub(usize::try_from(query.from.unsigned_abs()).unwrap_or(total)),
     };
-    let matches = match query.q.is_empty() {
-        true => None,
-        false => Some(matches(&mut lines, &query.q)?),
-    };
-    let shown = from..from.saturating_add(query.limit as usize).min(total);
-    let shown: Result<Vec<LogLine>> = shown
-        .map(|n| {
-            let raw = lines.line(n)?;
-            let mut line = transcript::line(raw.ch, &raw.text);
-            line.error |= raw.error;
-            line.bytes += raw.beyond;
-            line.cut |= raw.beyond > 0;
-            let ms = raw.ms;
-            Ok(LogLine { n, ms, line })
-        })
-        .collect();
+    let shown = from..from.saturating_add(query.limit as usize);
+    let words = query.q.to_lowercase();
+    let (mut lines, mut matches) = (Vec::new(), Vec::new());
+    let all = parts.lines()?.enumerate();
+    // Without words to look for, lines beside the page need not be parsed.
+    let last = if words.is_empty() { shown.end } else { total };
+    let first = if words.is_empty() { shown.start } else { 0 };
+    for (n, source) in all.take(last).skip(first) {
+        let raw = source.read(&query, &run.started_at);
+        let has_words = !words.is_empty() && raw.text.to_lowercase().contains(&words);
+        if has_words && matches.len() < MATCHES_MAX {
+            matches.push(n);
+        }
+        if shown.contains(&n) {
+            lines.push(raw.line(n));
+        }
+    }
     Ok(LogPage {
         total,
         from,
-        lines: shown?,
-        following: found.is_going_on(),
-        matches,
+        lines,
+        following,
+        matches: (!words.is_empty()).then_some(matches),
     })
-}
-
-fn matches(lines: &mut Lines<'_>, words: &str) -> Result<Vec<usize>> {
-    let words = words.to_lowercase();
-    let mut matches = Vec::new();
-    for n in 0..lines.total() {
-        if matches.len() == MATCHES_MAX {
-            break;
-        }
-        if lines.line(n)?.text.to_lowercase().contains(&words) {
-            matches.push(n);
-        }
-    }
-    Ok(matches)
 }
 
 pub(crate) fn prompt(context: &mut Context, wanted: OneAttempt) -> Result<PromptText> {

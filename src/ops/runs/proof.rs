@@ -11,8 +11,8 @@ use crate::id::TaskId;
 use crate::ops::tasks::One;
 use crate::ops::work::{Left, left, lock};
 use crate::ops::{Context, gates};
-use crate::run::attempt::{Attempt, Stage};
-use crate::run::track::TaskRun;
+use crate::run::attempt::Attempt;
+use crate::run::track::{TaskRun, TaskState};
 use crate::store::agency::Agency;
 
 /// A try, as its agent tells it and as cleo found it.
@@ -87,17 +87,12 @@ pub(crate) fn proof(context: &mut Context, query: ProofQuery) -> Result<Proof> {
         .task(task)
         .cloned();
     drop(transaction);
-    let attempts = of_run.as_ref().map(|of_run| of_run.history.as_slice());
-    let attempts = attempts.unwrap_or_default();
-    let wanted = match query.attempt {
-        Some(number) => attempts.iter().find(|one| one.attempt == number),
-        None => attempts.last(),
-    };
+    let wanted = of_run.as_ref().and_then(|one| one.attempt(query.attempt));
     let attempt = wanted.ok_or_else(|| {
         let message = format!("the run {run} has no such attempt at {task}");
         Error::new(Code::RunNotFound, message).fix(format!("cleo runs show {}", quote(run)))
     })?;
-    let is_last = attempts.last() == Some(attempt);
+    let is_last = of_run.as_ref().and_then(|one| one.attempt(None)) == Some(attempt);
     let left = is_last.then(|| left(context, One { task })).transpose()?;
     let mut found = left.as_ref().map(of_left).unwrap_or_default();
     if is_last {
@@ -111,7 +106,7 @@ pub(crate) fn proof(context: &mut Context, query: ProofQuery) -> Result<Proof> {
                 .map(|text| check("missing", Some(false), text.clone())),
         );
     }
-    if attempt.ended_at.is_none() || attempt.was_cancelled() {
+    if attempt.ended_at.is_none() || attempt.state == TaskState::Cancelled {
         // What is not there may have come yet: the try did not come to its end.
         for check in found.iter_mut().filter(|check| check.ok == Some(false)) {
             check.ok = None;
@@ -214,15 +209,17 @@ fn of_record(name: &str, record: &Record, is_stale: bool) -> Check {
 
 fn verdict(attempt: &Attempt) -> String {
     let why = attempt.missing.first().or(attempt.reason.as_ref());
-    match (attempt.state, why) {
-        (Stage::Done, _) => "Verified.".to_string(),
-        (Stage::Running, _) => "The agent works.".to_string(),
-        (Stage::Verifying, _) => "cleo looks at what the agent left.".to_string(),
-        (Stage::Waiting, _) => "It is tried again soon.".to_string(),
-        (Stage::Failed, Some(why)) if attempt.was_cancelled() => format!("Cancelled: {why}"),
-        (Stage::Failed, None) if attempt.was_cancelled() => "Cancelled.".to_string(),
-        (Stage::Failed, Some(why)) => format!("Refused: {why}"),
-        (Stage::Failed, None) => "Refused.".to_string(),
+    let word = match attempt.state {
+        TaskState::Done => return "Verified.".to_string(),
+        TaskState::Running => return "The agent works.".to_string(),
+        TaskState::Verifying => return "cleo looks at what the agent left.".to_string(),
+        TaskState::Waiting => return "It is tried again soon.".to_string(),
+        TaskState::Cancelled => "Cancelled",
+        TaskState::Failed | TaskState::Skipped => "Refused",
+    };
+    match why {
+        Some(why) => format!("{word}: {why}"),
+        None => format!("{word}."),
     }
 }
 

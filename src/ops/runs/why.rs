@@ -1,7 +1,7 @@
 //! The reason for the state of a run, and of each of its tasks: what happened in it, beside the receipts of
 //! its prompts, replayed.
 
-use std::collections::HashMap;
+use std::collections::HashSet;
 
 use serde::Serialize;
 
@@ -11,6 +11,7 @@ use crate::id::{self, TaskId};
 use crate::ops::Context;
 use crate::ops::spawn::{Why, whys};
 use crate::run::track::{TaskRun, TaskState};
+use crate::run::view::RunView;
 use crate::run::{Run, RunKind, RunStatus};
 
 /// A run with the reason for its state.
@@ -39,47 +40,33 @@ pub(crate) struct TaskWhy {
 }
 
 pub(crate) fn why(context: &mut Context, run: &str) -> Result<RunWhy> {
-    let shown = show(context, run)?;
-    let begun = shown.tasks.iter().filter(|task| task.attempts > 0);
+    let RunView { run, tasks, .. } = show(context, run)?;
+    let run = run.record;
+    let begun = tasks.iter().filter(|task| task.attempts > 0);
     let begun: Vec<TaskId> = begun.map(|task| task.task_id).collect();
     let mut spawns = whys(context, &begun)?;
-    let states = shown.tasks.iter().map(|task| (task.task_id, task.state));
-    let states: HashMap<TaskId, TaskState> = states.collect();
-    let work = shown.tasks.iter().filter(|task| task.is_counted());
-    let tasks = work.map(|task| {
+    let done = tasks.iter().filter(|task| task.is_done());
+    let done: HashSet<TaskId> = done.map(|task| task.task_id).collect();
+    let work = tasks.into_iter().filter(TaskRun::is_counted).map(|task| {
+        let is_open = matches!(task.state, TaskState::Waiting | TaskState::Skipped);
+        let needs = task.needs.iter().filter(|need| !done.contains(need));
+        let waits_for: Vec<TaskId> = needs.filter(|_| is_open).copied().collect();
         let spawn = spawns.remove(&task.task_id);
-        let spawn = spawn.filter(|why| task.manifest_id.as_ref() == Some(&why.receipt.manifest_id));
-        task_why(task, &shown.run.record, &states, spawn)
+        TaskWhy {
+            spawn: spawn.filter(|why| task.manifest_id.as_ref() == Some(&why.receipt.manifest_id)),
+            task: TaskRun {
+                reason: Some(task_reason(&task, &run, &waits_for)),
+                history: Vec::new(),
+                ..task
+            },
+            waits_for,
+        }
     });
     Ok(RunWhy {
-        tasks: tasks.collect(),
-        reason: reason(&shown.run.record),
-        run: shown.run.record,
+        tasks: work.collect(),
+        reason: reason(&run),
+        run,
     })
-}
-
-fn task_why(
-    task: &TaskRun,
-    run: &Run,
-    states: &HashMap<TaskId, TaskState>,
-    spawn: Option<Why>,
-) -> TaskWhy {
-    let is_open = |need: &&TaskId| states.get(need) != Some(&TaskState::Done);
-    let waits_for: Vec<TaskId> = match task.state {
-        TaskState::Waiting | TaskState::Skipped => {
-            task.needs.iter().filter(is_open).copied().collect()
-        }
-        _ => Vec::new(),
-    };
-    TaskWhy {
-        task: TaskRun {
-            reason: Some(task_reason(task, run, &waits_for)),
-            history: Vec::new(),
-            ..task.clone()
-        },
-        waits_for,
-        spawn,
-    }
 }
 
 fn task_reason(task: &TaskRun, run: &Run, waits_for: &[TaskId]) -> String {

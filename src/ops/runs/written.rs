@@ -19,12 +19,12 @@ pub(crate) struct Github {
 
 pub(crate) fn page(context: &mut Context, id: &str, path: &Path) -> Result<RunView> {
     let shown = show(context, id)?;
-    put(&context.surroundings, path, &html::page(&shown))?;
+    put(&context.surroundings, path, &html::page(&shown)?)?;
     Ok(shown)
 }
 
 pub(crate) fn html(context: &mut Context, id: &str) -> Result<String> {
-    Ok(html::page(&show(context, id)?))
+    html::page(&show(context, id)?)
 }
 
 pub(crate) fn xml(surroundings: &Surroundings, shown: &RunView, path: &Path) -> Result<()> {

@@ -13,7 +13,7 @@ use crate::id::TaskId;
 use crate::ops::Context;
 use crate::ops::tasks::graph::make_views;
 use crate::run::Run;
-use crate::run::attempt::Stage;
+use crate::run::track::TaskState;
 use crate::store::Transaction;
 use crate::task::graph::Problem;
 use crate::task::layout::{
@@ -68,8 +68,6 @@ pub(crate) struct GraphShown {
     pub(crate) problems: Vec<Problem>,
     /// Where work goes on.
     pub(crate) focus: Focus,
-    /// True when waves were folded because there is too much to show.
-    pub(crate) truncated: bool,
 }
 
 /// Measures in pixels.
@@ -151,7 +149,6 @@ pub(crate) fn graph(context: &mut Context, wanted: GraphQuery) -> Result<GraphSh
             edges: drawn.edges,
             groups,
             problems: scene.graph.problems(),
-            truncated: drawn.crowded,
         })
     })
 }
@@ -255,7 +252,7 @@ fn critical_path(scene: &Scene, runs: &[Run], memory: &Memory) -> CriticalPath {
         .iter()
         .filter_map(|run| memory.known(&run.id))
         .flat_map(|track| scene.tasks().flat_map(|node| track.attempts(node.id)))
-        .filter(|attempt| attempt.state == Stage::Done)
+        .filter(|attempt| attempt.state == TaskState::Done)
         .filter_map(|attempt| attempt.duration_ms)
         .collect();
     took.sort_unstable();

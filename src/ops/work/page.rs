@@ -18,6 +18,7 @@ use crate::ops::tasks::{Links, One};
 use crate::ops::{Context, require};
 use crate::run::Run;
 use crate::run::attempt::Attempt;
+use crate::run::track::TaskState;
 use crate::store::{SpawnRecord, Transaction};
 use crate::task::{State, Status, Task, TaskView};
 use crate::workspace::Workspace;
@@ -51,8 +52,6 @@ pub(crate) struct TaskPage {
     pub(crate) attempts: Vec<Tried>,
     /// The last try that did not verify, unless the task is done.
     pub(crate) refused: Option<Tried>,
-    /// Cursor of the last change of all tasks.
-    pub(crate) cursor: u64,
 }
 
 /// Neighbors in a list.
@@ -141,7 +140,6 @@ pub(crate) fn page(context: &mut Context, one: One) -> Result<TaskPage> {
             spawns: spawns(transaction.spawns(id)?),
             refused: refused(&attempts, task.status),
             attempts,
-            cursor: transaction.last_cursor()?,
             task,
         })
     })
@@ -200,6 +198,9 @@ fn tried(workspace: &Workspace, runs: &[Run], memory: &Memory, id: TaskId) -> Ve
 }
 
 fn refused(attempts: &[Tried], status: Status) -> Option<Tried> {
-    let mut failed = attempts.iter().rev().filter(|one| one.attempt.has_failed());
+    let mut failed = attempts
+        .iter()
+        .rev()
+        .filter(|one| one.attempt.state == TaskState::Failed);
     failed.next().filter(|_| status != Status::Done).cloned()
 }

@@ -72,9 +72,7 @@ impl Standing {
         Ok(Standing {
             state: scene.state_around(transaction, task)?,
             verified: scene.verified.contains(&id),
-            wave: layer
-                .map(|layer| layer + 1)
-                .filter(|_| !scene.layers.wholes.contains(&id)),
+            wave: layer.map(|layer| layer + 1),
             critical: scene.critical.contains(&id),
             claim: claim.and_then(|claim| HeldClaim::new(claim, now)),
         })

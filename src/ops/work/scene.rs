@@ -65,7 +65,7 @@ impl Scene {
         let ids = graph.ids();
         let outlines = transaction.outlines(&ids)?;
         let mut scene = Scene {
-            layers: layers(graph.nodes(), |id| outlines.files(id)),
+            layers: layers(graph.nodes()),
             critical: graph.critical_path(),
             in_runs: in_runs(runs, memory),
             states: HashMap::with_capacity(graph.nodes().len()),

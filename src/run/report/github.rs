@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use super::{clean, code, lacking, money, time, tokens, why};
+use super::{clean, code, lacking, money, spent, time, tokens, why};
 use crate::markdown::escape;
 use crate::run::track::{Counts, TaskRun, TaskState};
 use crate::run::view::RunView;
@@ -90,13 +90,8 @@ pub(crate) fn what_it_came_to(run: &Run, counts: Counts) -> Vec<String> {
         (counts.failed > 0).then(|| format!("{} failed", counts.failed)),
         (counts.cancelled > 0).then(|| format!("{} cancelled", counts.cancelled)),
         (counts.skipped > 0).then(|| format!("{} not begun", counts.skipped)),
-        run.execution_time_ms.map(time),
-        run.usage
-            .and_then(tokens)
-            .map(|tokens| format!("{tokens} tokens")),
-        run.cost.map(money),
     ];
-    parts.into_iter().flatten().collect()
+    parts.into_iter().flatten().chain(spent(run)).collect()
 }
 
 /// Writes the summary of the job in Markdown, of at most `room` bytes: rows that have no room are

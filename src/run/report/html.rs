@@ -1,334 +1,166 @@
-//! A run as one page that needs nothing from elsewhere: no scripts, no fonts, no pictures but those
-//! in it. Everything that somebody wrote is text in it.
+//! A run as one page that needs nothing from elsewhere: no scripts, no fonts, no pictures but those in it.
+//! Everything that somebody wrote is text in it.
 
-use std::fmt::Write;
+use std::collections::HashMap;
 
-use super::steps::Steps;
-use super::{bounded, escaped, money, time, timeline, tokens, why};
-use crate::plan::Step;
-use crate::run::told::{Told, kind};
-use crate::run::track::TaskState;
+use handlebars::{Handlebars, handlebars_helper};
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+
+use super::{escaped, money, time, tokens};
+use crate::clock::unix_ms;
+use crate::error::{Code, Error, Result, shortened};
+use crate::id::TaskId;
+use crate::plan::{self, Plan};
+use crate::run::attempt::Attempt;
+use crate::run::track::{TaskRun, TaskState};
 use crate::run::view::RunView;
-use crate::run::{Event, RunStatus};
+use crate::run::{RunKind, Usage};
+use crate::task::Status;
+use crate::task::drawing::{DRAWN_MAX, Look, Shape, svg_with};
 
+const TEMPLATE: &str = include_str!("page.hbs");
+const STYLE: &str = include_str!("page.css");
+/// Longest text that is shown of one thing, in characters.
+const TEXT_MAX: usize = 20_000;
 const EVENTS_MAX: usize = 2_000;
+const BARS_MAX: usize = 2_000;
 
-pub(crate) fn page(view: &RunView) -> String {
-    let title = escaped(&format!("cleo run {}", view.run.record.id));
-    let mut text = format!(
-        "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
-         <meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; \
-         style-src 'unsafe-inline'\">\n\
-         <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
-         <title>{title}</title>\n<style>\n{}</style>\n</head>\n<body>\n",
-        include_str!("page.css")
-    );
-    head(&mut text, view);
-    if !view.tasks.is_empty() {
-        section(&mut text, "Graph", &timeline::draw_task_graph(view));
-        section(&mut text, "Timeline", &timeline::draw_task_timeline(view));
-        section(&mut text, "Tasks", &tasks(view));
-        section(&mut text, "Evidence", &evidence(view));
-    }
-    if let Some(steps) = Steps::of(view) {
-        section(&mut text, "Graph", &timeline::draw_step_graph(&steps));
-        section(&mut text, "Timeline", &timeline::draw_step_timeline(&steps));
-        section(&mut text, "Evidence", &results(&steps));
-    }
-    section(&mut text, "Routing", &routing(view));
-    section(&mut text, "Messages", &messages(view));
-    section(&mut text, "Events", &events(view));
-    text + "</body>\n</html>\n"
+handlebars_helper!(write_time: |ms: Json| ms.as_u64().map(time).unwrap_or_default());
+handlebars_helper!(write_money: |cost: Json| cost.as_f64().map(money).unwrap_or_default());
+handlebars_helper!(write_tokens: |usage: Json| {
+    Usage::deserialize(usage).ok().and_then(tokens).unwrap_or_default()
+});
+handlebars_helper!(write_json: |value: Json| value.to_string());
+
+/// Writes the page of a run. Text that is written into it is cut and escaped by the template engine.
+pub(crate) fn page(view: &RunView) -> Result<String> {
+    let mut engine = Handlebars::new();
+    engine.register_escape_fn(|text| escaped(&shortened(text, TEXT_MAX)));
+    engine.register_helper("time", Box::new(write_time));
+    engine.register_helper("money", Box::new(write_money));
+    engine.register_helper("tokens", Box::new(write_tokens));
+    engine.register_helper("json", Box::new(write_json));
+    let (all, tasks) = (view.events(), view.work().collect::<Vec<_>>());
+    let shown = &all[..all.len().min(EVENTS_MAX)];
+    let data = json!({
+        "style": STYLE,
+        "run": view.run,
+        "tasks": tasks,
+        "graph": match view.run.record.kind {
+            RunKind::Plan => draw_steps(view),
+            _ => draw_tasks(&view.tasks),
+        },
+        "bars": bars(view),
+        "steps": view.steps,
+        "messages": view.messages,
+        "events": shown,
+        "total": all.len(),
+        "more": all.len() - shown.len(),
+    });
+    let page = engine.render_template(TEMPLATE, &data);
+    page.map_err(|cause| Error::new(Code::Internal, "the page cannot be written").because(cause))
 }
 
-fn section(text: &mut String, title: &str, content: &str) {
-    if !content.is_empty() {
-        let _ = write!(text, "<section>\n<h2>{title}</h2>\n{content}</section>\n");
-    }
+fn draw_tasks(tasks: &[TaskRun]) -> String {
+    let shapes = tasks.iter().take(DRAWN_MAX).map(|task| Shape {
+        id: task.task_id,
+        name: task.task_id.to_string(),
+        title: task.title.clone(),
+        state: look(task.state),
+        is_epic: task.is_epic,
+        depends: task.needs.clone(),
+        parent: None,
+    });
+    draw_graph(&shapes.collect::<Vec<_>>())
 }
 
-fn head(text: &mut String, view: &RunView) {
-    let run = &view.run.record;
-    let tone = match run.status {
-        RunStatus::Completed => "good",
-        RunStatus::Failed => "bad",
-        RunStatus::Running => "accent",
-        _ => "warn",
-    };
-    let _ = write!(
-        text,
-        "<header>\n<h1>{} <span class=\"{tone}\">{}</span></h1>\n<p>{}</p>\n",
-        escaped(&run.id),
-        run.status,
-        escaped(&bounded(&run.input))
-    );
-    if let Some(error) = &run.error {
-        let _ = writeln!(text, "<p class=\"bad\">{}</p>", escaped(&bounded(error)));
-    }
-    let counts = view.run.steps.unwrap_or_default();
-    let some = |n: usize| (n > 0).then(|| n.to_string());
-    let chips = [
-        ("kind", Some(run.kind.to_string())),
-        (
-            "done",
-            some(counts.total).map(|total| format!("{} of {total}", counts.done)),
-        ),
-        ("failed", some(counts.failed)),
-        ("cancelled", some(counts.cancelled)),
-        ("not begun", some(counts.skipped)),
-        ("time", run.execution_time_ms.map(time)),
-        ("tokens", run.usage.and_then(tokens)),
-        ("cost", run.cost.map(money)),
-        ("started", Some(run.started_at.clone())),
-        ("ended", run.completed_at.clone()),
-    ];
-    text.push_str("<div class=\"chips\">\n");
-    for (name, value) in chips {
-        if let Some(value) = value {
-            let _ = writeln!(
-                text,
-                "<div class=\"chip\"><b>{name}</b>{}</div>",
-                escaped(&value)
-            );
-        }
-    }
-    text.push_str("</div>\n</header>\n");
-}
-
-fn tasks(view: &RunView) -> String {
-    let head = [
-        "Task", "State", "Outcome", "Tries", "Skill", "Runner", "Time", "Tokens", "Cost",
-    ];
-    table(
-        &head,
-        view.work().map(|task| {
-            let tone = match task.state {
-                TaskState::Done => "good",
-                state if state.is_undone() => "bad",
-                state if state.is_under_way() => "accent",
-                _ => "dim",
-            };
-            let text = |text: &Option<String>| escaped(text.as_deref().unwrap_or("–"));
-            let begun = task.attempts > 0;
-            vec![
-                format!("<b>{}</b> {}", task.task_id, escaped(&task.title)),
-                format!("<span class=\"{tone}\">{}</span>", task.state),
-                task.outcome
-                    .map_or("–", |outcome| outcome.word())
-                    .to_string(),
-                task.attempts.to_string(),
-                text(&task.skill),
-                text(&task.runner),
-                text(&begun.then(|| time(task.duration_ms))),
-                text(&task.spent.usage.and_then(tokens)),
-                text(&task.spent.cost.map(money)),
-            ]
-        }),
-    )
-}
-
-fn table(head: &[&str], rows: impl Iterator<Item = Vec<String>>) -> String {
-    let mut text = String::from("<div class=\"scroll\"><table>\n<tr>");
-    head.iter()
-        .for_each(|cell| text += &format!("<th>{cell}</th>"));
-    text += "</tr>\n";
-    for row in rows {
-        text += "<tr>";
-        row.iter()
-            .for_each(|cell| text += &format!("<td>{cell}</td>"));
-        text += "</tr>\n";
-    }
-    text + "</table></div>\n"
-}
-
-fn evidence(view: &RunView) -> String {
-    let mut text = String::new();
-    for task in view.work() {
-        let open = if task.state.is_undone() { " open" } else { "" };
-        let _ = writeln!(
-            text,
-            "<details{open}><summary><b>{}</b> {} — {}</summary>",
-            task.task_id,
-            escaped(&task.title),
-            task.state
-        );
-        if !task.is_done() && !task.state.is_under_way() && task.reason.is_some() {
-            let _ = writeln!(
-                text,
-                "<p class=\"bad\">{}</p>",
-                escaped(&bounded(&why(task)))
-            );
-        }
-        for (name, value) in [
-            ("entry", &task.manifest_id),
-            ("output file", &task.output_file),
-            ("branch", &task.branch),
-            ("worktree", &task.worktree),
-        ] {
-            if let Some(value) = value {
-                let _ = writeln!(text, "<p>{name}: <code>{}</code></p>", escaped(value));
+/// Draws the steps of a plan as its last events left them.
+fn draw_steps(view: &RunView) -> String {
+    let (mut plan, mut states) = (Plan::default(), HashMap::new());
+    for event in view.events() {
+        let word = |name: &str| event.detail.get(name).and_then(Value::as_str);
+        let is_retried = event.detail.get("retried") == Some(&Value::Bool(true));
+        let state = match (event.kind.as_str(), word("stepId")) {
+            ("plan", None) => {
+                let written = event.detail.get("plan").map(ToString::to_string);
+                plan = plan::read(written.unwrap_or_default().as_bytes()).0;
+                if word("refine") != Some("last-step") {
+                    states.clear();
+                }
+                continue;
             }
-        }
-        let id = task.task_id.to_string();
-        let is_own = |event: &&Event| event.detail.get("taskId").is_some_and(|one| *one == id);
-        let own = view.events().iter().filter(is_own);
-        let own: Vec<&Event> = own.collect();
-        own.iter().for_each(|event| happened(&mut text, event));
-        text += "</details>\n";
+            ("agentStart", Some(step)) => (step, TaskState::Running),
+            ("agentComplete", Some(step)) => (step, TaskState::Done),
+            ("error", Some(step)) if !is_retried => (step, TaskState::Failed),
+            _ => continue,
+        };
+        states.insert(state.0, state.1);
     }
-    text
+    let shapes = plan.shapes().into_iter().map(|shape| {
+        let state = states.get(shape.name.as_str());
+        let state = look(state.copied().unwrap_or_default());
+        Shape { state, ..shape }
+    });
+    draw_graph(&shapes.collect::<Vec<_>>())
 }
 
-fn happened(text: &mut String, event: &Event) {
-    let told = Told::read(&event.detail);
-    let attempt = told.attempt.map_or(String::new(), |n| format!("try {n}, "));
-    let mut lines: Vec<String> = told.missing.clone();
-    match event.kind.as_str() {
-        kind::AGENT_ENDED => {
-            let outcome = told.outcome.map(|outcome| format!("outcome: {outcome}"));
-            let exit = told.exit_code.map(|code| format!("exit code: {code}"));
-            lines.extend(
-                [outcome, exit, told.reason, told.message]
-                    .into_iter()
-                    .flatten(),
-            );
-            lines.extend(
-                told.denied
-                    .iter()
-                    .map(|what| format!("not allowed: {what}")),
-            );
-            lines.extend(told.complaints);
-        }
-        kind::TASK_CHECKED | kind::TASK_LACKING | kind::TASK_KEPT | kind::TASK_FAILED => {
-            lines.extend(told.reason);
-        }
-        kind::TASK_COMPLETED => lines.push("verified".to_string()),
-        _ => return,
-    }
-    let _ = writeln!(
-        text,
-        "<p class=\"dim\">{attempt}{} {}</p>\n<pre>{}</pre>",
-        escaped(&event.kind),
-        escaped(&event.at),
-        escaped(&bounded(&lines.join("\n")))
-    );
-}
-
-fn routing(view: &RunView) -> String {
-    let run = &view.run.record;
-    let mut text = String::new();
-    if !run.routing_reason.is_empty() {
-        let agent = run.agent.as_deref().unwrap_or("nobody");
-        let _ = writeln!(
-            text,
-            "<p>{} → <b>{}</b>: {} (score {})</p>",
-            escaped(&run.supervisor),
-            escaped(agent),
-            escaped(&run.routing_reason),
-            run.routing_score
-        );
-    }
-    if !view.steps.is_empty() {
-        text += &table(
-            &["", "Agent", "Action", "Step"],
-            view.steps.iter().map(|step| {
-                vec![
-                    format!("{} %", step.progress),
-                    escaped(&step.agent),
-                    step.action.to_string(),
-                    escaped(&bounded(&step.content)),
-                ]
-            }),
-        );
-    }
-    let chosen = view.work().filter(|task| task.skill.is_some());
-    let chosen: Vec<Vec<String>> = chosen
-        .map(|task| {
-            let text = |text: &Option<String>| escaped(text.as_deref().unwrap_or("–"));
-            vec![
-                format!("<b>{}</b> {}", task.task_id, escaped(&task.title)),
-                text(&task.skill),
-                text(&task.runner),
-                format!("<code>cleo why {}</code>", task.task_id),
-            ]
-        })
-        .collect();
-    if !chosen.is_empty() {
-        text += &table(
-            &["Task", "Skill", "Runner", "Every reason"],
-            chosen.into_iter(),
-        );
-    }
-    text
-}
-
-fn messages(view: &RunView) -> String {
-    let mut text = String::new();
-    for message in &view.messages {
-        let sender = message
-            .metadata
-            .get("sender")
-            .and_then(|sender| sender.as_str());
-        let _ = writeln!(
-            text,
-            "<p class=\"dim\">{}</p>\n<pre>{}</pre>",
-            escaped(sender.unwrap_or(message.speaker.word())),
-            escaped(&bounded(&message.content))
-        );
-    }
-    text
-}
-
-fn events(view: &RunView) -> String {
-    if view.events().is_empty() {
+fn draw_graph(shapes: &[Shape]) -> String {
+    if shapes.is_empty() {
         return String::new();
     }
-    let shown = &view.events()[..view.events().len().min(EVENTS_MAX)];
-    let rows = shown.iter().map(|event| {
-        let detail = serde_json::to_string(&event.detail).unwrap_or_default();
-        vec![
-            escaped(&event.at),
-            format!("<code>{}</code>", escaped(&event.kind)),
-            format!("<code>{}</code>", escaped(&bounded(&detail))),
-        ]
-    });
-    let table = table(&["Time", "Event", "Detail"], rows);
-    let all = view.events().len();
-    let note = match all - shown.len() {
-        0 => String::new(),
-        more => format!(
-            "<p class=\"dim\">{more} more: <code>cleo runs logs {}</code></p>\n",
-            escaped(&view.run.record.id)
-        ),
-    };
-    format!("<details><summary>{all} events</summary>\n{table}{note}</details>\n")
+    let key: Vec<Look> = TaskState::ALL.iter().copied().map(look).collect();
+    svg_with(shapes, &key)
 }
 
-pub(super) fn results(steps: &Steps<'_>) -> String {
-    let all = steps.plan.steps.iter();
-    all.map(|step| result(steps, step)).collect()
+/// Returns how a state looks: like the status that is nearest to it, under its own name.
+fn look(state: TaskState) -> Look {
+    let nearest = match state {
+        TaskState::Waiting => Status::Pending,
+        TaskState::Running | TaskState::Verifying => Status::Active,
+        TaskState::Done => Status::Done,
+        TaskState::Failed => Status::Blocked,
+        TaskState::Skipped | TaskState::Cancelled => Status::Cancelled,
+    };
+    Look::from(nearest).named(state.word())
 }
 
-fn result(steps: &Steps<'_>, step: &Step) -> String {
-    let state = steps.state(&step.id);
-    let open = match state {
-        TaskState::Failed => " open",
-        _ => "",
+/// An attempt in the timeline.
+#[derive(Serialize)]
+struct Bar {
+    task: TaskId,
+    attempt: u32,
+    state: TaskState,
+    /// Where it begins, in hundredths of the width.
+    left: f64,
+    width: f64,
+    took: String,
+}
+
+/// Returns the attempts in the order of their starts; one that is still under way ends with the last event.
+fn bars(view: &RunView) -> Vec<Bar> {
+    let last = view.events().last().and_then(|event| unix_ms(&event.at));
+    let times = |one: &Attempt| {
+        let from = unix_ms(&one.started_at)?;
+        let ended = one.agent_ended_at.as_ref().or(one.ended_at.as_ref());
+        let to = ended.map_or(last, |at| unix_ms(at)).unwrap_or(from);
+        Some((from, to.max(from)))
     };
-    let mut text = format!(
-        "<details{open}><summary><b>{}</b> {} — {state}</summary>\n",
-        escaped(&step.id),
-        escaped(step.title.as_deref().unwrap_or(step.wanted()))
-    );
-    let own = steps.tries.iter().filter(|one| one.step == step.id);
-    for one in own {
-        let heading = format!("try {}, {} {}", one.attempt, one.agent, one.from);
-        let _ = writeln!(
-            text,
-            "<p class=\"dim\">{}</p>\n<pre>{}</pre>",
-            escaped(&heading),
-            escaped(&bounded(&steps.result(one)))
-        );
-    }
-    text + "</details>\n"
+    let tasks = view.tasks.iter();
+    let attempts = tasks.flat_map(|task| task.history.iter().map(|one| (task.task_id, one)));
+    let timed = attempts.filter_map(|(task, one)| Some((times(one)?, task, one)));
+    let mut timed: Vec<((i64, i64), TaskId, &Attempt)> = timed.take(BARS_MAX).collect();
+    timed.sort_by_key(|((from, _), ..)| *from);
+    let begin = timed.iter().map(|((from, _), ..)| *from).min().unwrap_or(0);
+    let end = timed.iter().map(|((_, to), ..)| *to).max().unwrap_or(0);
+    let percent = |ms: i64| ms as f64 * 100.0 / (end - begin).max(1) as f64;
+    let bar = |((from, to), task, one): ((i64, i64), TaskId, &Attempt)| Bar {
+        task,
+        attempt: one.attempt,
+        state: one.state,
+        left: percent(from - begin),
+        width: percent(to - from),
+        took: time((to - from).unsigned_abs()),
+    };
+    timed.into_iter().map(bar).collect()
 }

@@ -4,21 +4,14 @@
 pub(crate) mod github;
 pub(crate) mod html;
 pub(crate) mod junit;
-mod steps;
 #[cfg(test)]
 mod tests;
-mod timeline;
-
-use std::borrow::Cow;
 
 use super::Outcome;
 use super::track::TaskRun;
-use crate::error::{Code, shortened, steers};
+use crate::error::{Code, steers};
 use crate::markdown::escape_html;
-use crate::run::Usage;
-
-/// Longest text that is shown of one thing, in characters.
-const TEXT_MAX: usize = 20_000;
+use crate::run::{Run, Usage};
 
 fn code(task: &TaskRun) -> Code {
     match task.outcome {
@@ -55,10 +48,6 @@ fn clean(text: &str) -> String {
     text.chars().map(seen).collect()
 }
 
-fn bounded(text: &str) -> Cow<'_, str> {
-    shortened(text, TEXT_MAX)
-}
-
 fn escaped(text: &str) -> String {
     escape_html(&clean(text))
 }
@@ -81,6 +70,18 @@ pub(crate) fn tokens(usage: Usage) -> Option<String> {
         10_000..1_000_000 => format!("{}k", total / 1_000),
         _ => format!("{}.{}M", total / 1_000_000, total / 100_000 % 10),
     })
+}
+
+/// Writes what time, tokens and money a run took, as far as that is known.
+pub(crate) fn spent(run: &Run) -> Vec<String> {
+    let parts = [
+        run.execution_time_ms.map(time),
+        run.usage
+            .and_then(tokens)
+            .map(|tokens| format!("{tokens} tokens")),
+        run.cost.map(money),
+    ];
+    parts.into_iter().flatten().collect()
 }
 
 /// Writes an amount of US dollars: `$1.25`; of less than a cent the first two digits that count.

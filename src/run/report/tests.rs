@@ -5,7 +5,7 @@ use crate::id::TaskId;
 use crate::run::told::kind;
 use crate::run::track::{TaskState, Track};
 use crate::run::view::RunView;
-use crate::run::{Event, Message, Run, RunKind};
+use crate::run::{Event, Run, RunKind};
 
 const NASTY: &str =
     "<script>alert(1)</script> & \"x\" 'y' ]]> \u{1b}[31m\u{202e}, 50%: a\r\nb | `c`";
@@ -105,7 +105,7 @@ fn is_well_formed(text: &str) -> bool {
 
 #[test]
 fn the_page_stands_alone_and_shows_all_text_as_text() {
-    let page = with_record(html::page);
+    let page = with_record(html::page).unwrap();
     assert!(is_well_formed(&page), "{page}");
     for bad in [
         "<script", "\u{1b}", "\u{202e}", " src=", "href=", "url(http", "@import",
@@ -117,11 +117,10 @@ fn the_page_stands_alone_and_shows_all_text_as_text() {
         "&lt;script&gt;alert(1)&lt;/script&gt;",
         "<h2>Graph</h2>",
         "<h2>Timeline</h2>",
-        "class=\"bar good\"",
-        "class=\"bar bad\"",
+        "class=\"bar done\"",
+        "class=\"bar failed\"",
         "<h2>Evidence</h2>",
         "<details open><summary><b>T3</b>",
-        "<h2>Routing</h2>",
         "cleo why T3",
         "9 events",
         "$0.50",
@@ -132,7 +131,7 @@ fn the_page_stands_alone_and_shows_all_text_as_text() {
 
 #[test]
 fn the_graph_says_of_each_task_what_the_table_says() {
-    let page = with_record(html::page);
+    let page = with_record(html::page).unwrap();
     let graph = page.split("<h2>Graph</h2>").nth(1).unwrap();
     let graph = graph.split("</section>").next().unwrap();
     let shown = |begin: &str, end: &str| -> Vec<String> {
@@ -148,61 +147,6 @@ fn the_graph_says_of_each_task_what_the_table_says() {
     let key: Vec<&str> = key.collect();
     assert_eq!(shown("fill=\"#475569\">", "</text>"), key);
     assert!(!graph.contains("blocked"), "{graph}");
-}
-
-/// The page of a plan of which one step is done and another one failed.
-fn plan_page(said: &str) -> String {
-    let plan = json!({"goal": "g", "steps": [
-        {"id": "look", "title": "<b>Look</b> & see", "capability": "x", "instruction": "i"},
-        {"id": "tell", "capability": "x", "instruction": "i", "dependsOn": ["look"]}]});
-    let asked = |step: &str| json!({"stepId": step, "agent": "<i>worker"});
-    let answered = json!({"stepId": "look", "responseMessageId": "msg_1"});
-    let failed = json!({"stepId": "tell", "code": "E_AGENT_FAILED", "message": NASTY});
-    let events = [
-        event(0, "plan", json!({"pass": 1, "plan": plan})),
-        event(1, "agentStart", asked("look")),
-        event(3, "agentComplete", answered),
-        event(4, "agentStart", asked("tell")),
-        event(5, "error", failed),
-    ];
-    let message = Message {
-        id: "msg_1".into(),
-        conversation: None,
-        run: Some("exec_1".into()),
-        speaker: crate::run::Speaker::Agent,
-        content: said.into(),
-        metadata: crate::run::Detail::new(),
-        created_at: "2026-01-26T09:00:03.000Z".into(),
-    };
-    let run = Run::new("exec_1".into(), RunKind::Plan, "coordinator", "g".into());
-    let mut view = view(run, events.to_vec());
-    view.messages.push(message);
-    html::page(&view)
-}
-
-#[test]
-fn the_page_of_a_plan_shows_its_steps_and_what_their_agents_returned_as_text() {
-    let page = plan_page(NASTY);
-    assert!(is_well_formed(&page), "{page}");
-    for bad in ["<script", "<b>Look", "<i>", "\u{1b}", "\u{202e}"] {
-        assert!(!page.contains(bad), "{bad}");
-    }
-    for part in [
-        "<title>look &lt;b&gt;Look&lt;/b&gt; &amp; see: done</title>",
-        "<title>tell x: failed</title>",
-        "<title>look, try 1: 2.0 s</title>",
-        "<title>tell, try 1: 1.0 s</title>",
-        "<details><summary><b>look</b> &lt;b&gt;Look&lt;/b&gt; &amp; see — done</summary>\n\
-         <p class=\"dim\">try 1, &lt;i&gt;worker 2026-01-26T09:00:01.000Z</p>\n\
-         <pre>&lt;script&gt;alert(1)",
-        "<details open><summary><b>tell</b> x — failed</summary>\n\
-         <p class=\"dim\">try 1, &lt;i&gt;worker 2026-01-26T09:00:04.000Z</p>\n\
-         <pre>E_AGENT_FAILED: &lt;script&gt;alert(1)",
-    ] {
-        assert!(page.contains(part), "{part}\n{page}");
-    }
-    let long = plan_page(&"x".repeat(1 << 20));
-    assert!(long.len() < 100_000, "{}", long.len());
 }
 
 #[test]

@@ -34,10 +34,9 @@ impl Band {
     }
 }
 
-/// Puts cards into bands, left to right, and folds what is finished and what is too much. Says also
-/// whether anything was folded because it was too much. Cards get their order before anything is folded,
-/// so that folding moves nothing in other bands.
-pub(super) fn fold(cards: &[Card], ties: &[Tie], folding: &Folding) -> (Vec<Band>, bool) {
+/// Puts cards into bands, left to right, and folds what is finished and what is too much. Cards get their order
+/// before anything is folded, so that folding moves nothing in other bands.
+pub(super) fn fold(cards: &[Card], ties: &[Tie], folding: &Folding) -> Vec<Band> {
     let mut cards = cards.to_vec();
     cards.sort_unstable_by_key(|card| card.id);
     let place = |id| id::place(&cards, id, |card| card.id);
@@ -63,11 +62,8 @@ pub(super) fn fold(cards: &[Card], ties: &[Tie], folding: &Folding) -> (Vec<Band
     if folding.done {
         bands = finished(bands, folding);
     }
-    let is_crowded = bands.iter().map(count_shown).sum::<usize>() > CARDS_MAX;
-    if is_crowded {
-        crowd(&mut bands, folding);
-    }
-    (bands, is_crowded)
+    crowd(&mut bands, folding);
+    bands
 }
 
 fn count_shown(band: &Band) -> usize {

@@ -3,7 +3,6 @@
 //! same tasks.
 
 mod fold;
-mod layers;
 mod picture;
 #[cfg(test)]
 mod tests;
@@ -16,7 +15,6 @@ use super::State;
 use crate::id::TaskId;
 use crate::task::{Status, graph};
 
-pub(crate) use layers::{Layers, layers};
 pub(crate) use picture::{Area, Edge, Kind, Lane, Picture, Stack, picture};
 
 /// Measures in pixels.
@@ -52,6 +50,39 @@ pub(crate) struct Folding {
     pub(crate) open: HashSet<String>,
 }
 
+/// In which layer each task is, whatever is done of it by now: so what is done stays where it is, and what follows too.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Layers {
+    /// The layer of each task, from 0. A whole has none, nor has what is in a circle or waits for one.
+    pub(crate) of: HashMap<TaskId, usize>,
+    /// Tasks that are drawn as groups of others and not by themselves: epics and parents.
+    pub(crate) wholes: HashSet<TaskId>,
+}
+
+/// Finds the layer of each task: the one after all that it needs. What needs a whole needs its parts.
+pub(crate) fn layers(nodes: &[graph::Node]) -> Layers {
+    let ids: HashSet<TaskId> = nodes.iter().map(|node| node.id).collect();
+    let is_inside = |id: &TaskId| ids.contains(id);
+    let parents = nodes
+        .iter()
+        .filter_map(|node| node.parent.filter(is_inside));
+    let epics = nodes.iter().filter(|node| node.is_epic);
+    let wholes: HashSet<TaskId> = parents.chain(epics.map(|node| node.id)).collect();
+    let mut before = graph::Edges::default();
+    for node in nodes {
+        before.add_node(node.id);
+        for need in node.depends.iter().filter(|need| is_inside(need)) {
+            before.add_edge(*need, node.id, ());
+        }
+        if let Some(parent) = node.parent.filter(is_inside) {
+            before.add_edge(node.id, parent, ());
+        }
+    }
+    let mut of = graph::depths(&before, |id| usize::from(!wholes.contains(&id)));
+    of.retain(|id, _| !wholes.contains(id));
+    Layers { of, wholes }
+}
+
 /// What stands in one place of a picture.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize)]
 #[serde(untagged)]
@@ -72,8 +103,6 @@ pub(crate) struct Tie {
     /// The task that waits.
     pub(crate) to: TaskId,
     pub(crate) kind: Kind,
-    /// The whole that is waited for, of which `from` is one of the last parts.
-    pub(crate) via: Option<TaskId>,
 }
 
 /// Finds the lines of a graph. `status` tells of tasks outside of it; `critical` is a way through it.
@@ -119,7 +148,6 @@ pub(crate) fn ties(
                     from: Ok(*from),
                     to,
                     kind,
-                    via: is_whole.then_some(*need),
                 });
             }
         }
@@ -148,7 +176,6 @@ fn missing(name: String, to: TaskId) -> Tie {
         from: Err(name),
         to,
         kind: Kind::Missing,
-        via: None,
     }
 }
 
@@ -158,24 +185,26 @@ fn last_parts(nodes: &[graph::Node], layers: &Layers) -> HashMap<TaskId, Vec<Tas
         .iter()
         .filter_map(|node| Some((node.id, node.parent?)))
         .collect();
-    let mut last: HashMap<TaskId, Vec<TaskId>> = HashMap::new();
-    for node in nodes
+    let mut last: HashMap<TaskId, (usize, Vec<TaskId>)> = HashMap::new();
+    let placed = nodes
         .iter()
-        .filter(|node| !layers.wholes.contains(&node.id))
-    {
-        let Some(layer) = layers.of.get(&node.id) else {
-            continue;
-        };
-        let (mut above, mut steps) = (parents.get(&node.id), 0);
+        .filter_map(|node| Some((node.id, *layers.of.get(&node.id)?)));
+    for (id, layer) in placed {
+        let (mut above, mut steps) = (parents.get(&id), 0);
         while let Some(whole) = above.filter(|_| steps < nodes.len()) {
-            let parts = last.entry(*whole).or_default();
-            if layers.of.get(whole) == Some(layer) && parts.len() < PARTS_MAX {
-                parts.push(node.id);
+            let (latest, parts) = last.entry(*whole).or_default();
+            if layer > *latest {
+                *latest = layer;
+                parts.clear();
+            }
+            if layer == *latest && parts.len() < PARTS_MAX {
+                parts.push(id);
             }
             (above, steps) = (parents.get(whole), steps + 1);
         }
     }
-    last
+    let parts = last.into_iter().map(|(whole, (_, parts))| (whole, parts));
+    parts.collect()
 }
 
 /// How often the order within the layers is made better.

@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, HashMap};
 
+use indexmap::{IndexMap, IndexSet};
 use serde::Serialize;
 
 use super::fold::{Band, focus, fold};
@@ -25,8 +26,6 @@ pub(crate) struct Picture {
     pub(crate) edges: Vec<Edge>,
     /// The lane where work goes on.
     pub(crate) focus: Option<String>,
-    /// True when waves were folded because there was too much to show.
-    pub(crate) crowded: bool,
 }
 
 /// A wave, or several that are folded.
@@ -42,9 +41,6 @@ pub(crate) struct Lane {
     pub(crate) width: u32,
     /// Whether all of it is one stack.
     pub(crate) folded: bool,
-    pub(crate) total: usize,
-    pub(crate) done: usize,
-    pub(crate) started: usize,
     /// How far it is, in words.
     pub(crate) label: String,
 }
@@ -63,7 +59,6 @@ pub(crate) struct Node {
 pub(crate) struct Stack {
     /// Its key: that of its lane, and what its tasks are a part of.
     pub(crate) key: String,
-    pub(crate) lane: String,
     /// What its tasks are a part of, when they are kept apart by that.
     pub(crate) parent: Option<TaskId>,
     /// The title of that, where somebody knows it.
@@ -113,8 +108,6 @@ pub(crate) struct Edge {
     /// What it means; of several the one that matters most.
     pub(crate) kind: Kind,
     pub(crate) count: usize,
-    /// The whole that is waited for, when `from` is a part of it.
-    pub(crate) via: Option<TaskId>,
     pub(crate) from_kind: End,
     pub(crate) to_kind: End,
 }
@@ -132,21 +125,24 @@ pub(crate) enum End {
 
 /// Draws a graph.
 pub(crate) fn picture(cards: &[Card], ties: &[Tie], folding: &Folding) -> Picture {
-    let (bands, crowded) = fold(cards, ties, folding);
-    let scene = Scene::of(&bands);
+    let bands = fold(cards, ties, folding);
+    let shown = bands.iter().flat_map(|band| {
+        let ids = band.cards.iter().map(|card| card.id);
+        ids.zip(&band.shown)
+    });
     let mut picture = Picture {
-        crowded,
         focus: focus(&bands).map(|place| bands[place].key()),
-        edges: scene.edges(ties),
+        edges: edges(&shown.collect(), ties),
         ..Picture::default()
     };
-    for (band, items) in bands.iter().zip(&scene.lanes) {
+    for band in &bands {
         let lane = lane(band, picture.width);
         picture.width += lane.width;
-        for (row, item) in items.iter().enumerate() {
+        let items: IndexSet<&Item> = band.shown.iter().collect();
+        for (row, item) in items.into_iter().enumerate() {
             let y = TOP + ROW * u32::try_from(row).unwrap_or(u32::MAX / ROW - 2);
             picture.height = picture.height.max(y + ROW);
-            match &scene.items[*item] {
+            match item {
                 Item::Task(id) => picture.nodes.push(Node {
                     id: *id,
                     x: lane.x + MARGIN,
@@ -174,7 +170,7 @@ fn lane(band: &Band, x: u32) -> Lane {
     let over = count(&State::is_over);
     let ready = count(&|state| state == State::Ready);
     let label = match (over, started, ready) {
-        _ if band.layers.is_none() => format!("{total} in a circle"),
+        _ if band.layers.is_none() => format!("{total} stuck"),
         (over, ..) if over == total => format!("{done} done"),
         (_, 1.., _) => format!("{started} of {total} started"),
         (.., ready) if ready == total => format!("{total} ready"),
@@ -188,9 +184,6 @@ fn lane(band: &Band, x: u32) -> Lane {
         x,
         width: if band.is_folded { LANE_FOLDED } else { LANE },
         folded: band.is_folded,
-        total,
-        done,
-        started,
         label,
     }
 }
@@ -219,7 +212,6 @@ fn stack(band: &Band, lane: &Lane, name: &str, y: u32) -> Stack {
     };
     Stack {
         key: name.to_string(),
-        lane: lane.key.clone(),
         parent: cards
             .first()
             .and_then(|card| card.parent)
@@ -237,80 +229,39 @@ fn stack(band: &Band, lane: &Lane, name: &str, y: u32) -> Stack {
     }
 }
 
-/// What is shown, by number, and where each task is shown.
-struct Scene {
-    items: Vec<Item>,
-    /// What stands in each lane, from top to bottom.
-    lanes: Vec<Vec<usize>>,
-    of: HashMap<TaskId, usize>,
+/// Joins the lines between the same two places; `of` tells where each task is shown.
+fn edges(of: &HashMap<TaskId, &Item>, ties: &[Tie]) -> Vec<Edge> {
+    let mut edges: IndexMap<(String, String), Edge> = IndexMap::new();
+    for edge in ties.iter().filter_map(|tie| edge(of, tie)) {
+        let ends = (edge.from.clone(), edge.to.clone());
+        let kind = edge.kind;
+        let known = edges.entry(ends).or_insert(edge);
+        known.count += 1;
+        known.kind = known.kind.max(kind);
+    }
+    let mut edges: Vec<Edge> = edges.into_values().collect();
+    edges.sort_by_key(|edge| edge.kind);
+    edges
 }
 
-impl Scene {
-    fn of(bands: &[Band]) -> Scene {
-        let mut scene = Scene {
-            items: Vec::new(),
-            lanes: Vec::new(),
-            of: HashMap::new(),
-        };
-        for band in bands {
-            let (mut known, mut items) = (HashMap::<&Item, usize>::new(), Vec::new());
-            for (card, shown) in band.cards.iter().zip(&band.shown) {
-                let item = *known.entry(shown).or_insert_with(|| {
-                    items.push(scene.items.len());
-                    scene.items.push(shown.clone());
-                    scene.items.len() - 1
-                });
-                scene.of.insert(card.id, item);
-            }
-            scene.lanes.push(items);
-        }
-        scene
-    }
-
-    fn edges(&self, ties: &[Tie]) -> Vec<Edge> {
-        let mut places: HashMap<(String, String), usize> = HashMap::new();
-        let mut edges: Vec<Edge> = Vec::new();
-        for edge in ties.iter().filter_map(|tie| self.edge(tie)) {
-            let ends = (edge.from.clone(), edge.to.clone());
-            match places.get(&ends) {
-                Some(place) => {
-                    let known = &mut edges[*place];
-                    known.count += 1;
-                    known.kind = known.kind.max(edge.kind);
-                    known.via = known.via.filter(|via| Some(*via) == edge.via);
-                }
-                None => {
-                    places.insert(ends, edges.len());
-                    edges.push(edge);
-                }
-            }
-        }
-        edges.sort_by_key(|edge| edge.kind);
-        edges
-    }
-
-    fn edge(&self, tie: &Tie) -> Option<Edge> {
-        let (to, to_kind) = self.end(*self.of.get(&tie.to)?);
-        let (from, from_kind) = match &tie.from {
-            Ok(id) => self.end(*self.of.get(id)?),
-            Err(name) => (name.clone(), End::Missing),
-        };
-        let is_inside = from == to && from_kind == to_kind;
-        (!is_inside).then_some(Edge {
-            from,
-            to,
-            kind: tie.kind,
-            count: 1,
-            via: tie.via,
-            from_kind,
-            to_kind,
-        })
-    }
-
-    fn end(&self, item: usize) -> (String, End) {
-        match &self.items[item] {
-            Item::Task(id) => (id.to_string(), End::Node),
-            Item::Stack(key) => (key.clone(), End::Stack),
-        }
-    }
+/// Makes the line of a tie, which nothing is counted in yet; `None` within one stack.
+fn edge(of: &HashMap<TaskId, &Item>, tie: &Tie) -> Option<Edge> {
+    let end = |item: &Item| match item {
+        Item::Task(id) => (id.to_string(), End::Node),
+        Item::Stack(key) => (key.clone(), End::Stack),
+    };
+    let (to, to_kind) = end(of.get(&tie.to)?);
+    let (from, from_kind) = match &tie.from {
+        Ok(id) => end(of.get(id)?),
+        Err(name) => (name.clone(), End::Missing),
+    };
+    let is_inside = from == to && from_kind == to_kind;
+    (!is_inside).then_some(Edge {
+        from,
+        to,
+        kind: tie.kind,
+        count: 0,
+        from_kind,
+        to_kind,
+    })
 }

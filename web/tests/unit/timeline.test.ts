@@ -39,8 +39,8 @@ test("one bar an attempt, its verification behind it", () => {
     endedAt: null,
     history: [
       attempt(1, { startedAt: at(2), agentEndedAt: at(88), endedAt: at(88), state: "failed" }),
-      attempt(2, { startedAt: at(92), agentEndedAt: at(170), endedAt: at(178), state: "failed", verification: { startedAt: at(171), endedAt: at(178), passed: false } }),
-      attempt(3, { startedAt: at(180), state: "verifying", agentEndedAt: at(300), verification: { startedAt: at(301), endedAt: null, passed: null } }),
+      attempt(2, { startedAt: at(92), agentEndedAt: at(170), endedAt: at(178), state: "failed", missing: ["no entry"] }),
+      attempt(3, { startedAt: at(180), state: "verifying", agentEndedAt: at(300) }),
     ],
   } as unknown as RunTask;
   const kinds = segmentsOf(task, start, 400_000).map((one) => [one.kind, one.from / 1000, one.to / 1000]);
@@ -48,16 +48,15 @@ test("one bar an attempt, its verification behind it", () => {
     ["waiting", 0, 2],
     ["failed", 2, 88],
     ["ended", 92, 170],
-    ["refused", 171, 178],
+    ["refused", 170, 178],
     ["ended", 180, 300],
-    ["checking", 301, 400],
+    ["checking", 300, 400],
   ]);
 });
 
 test("an attempt that somebody ended is no failure, also where it was being checked", () => {
-  const stopped = { state: "failed", outcome: "cancelled", agentEndedAt: at(9), endedAt: at(10) };
-  const refused = { startedAt: at(9), endedAt: at(10), passed: false };
-  const task = { readyAt: null, endedAt: at(10), history: [attempt(1, stopped), attempt(2, { ...stopped, verification: refused })] } as unknown as RunTask;
+  const stopped = { state: "cancelled", outcome: "cancelled", agentEndedAt: at(9), endedAt: at(10) };
+  const task = { readyAt: null, endedAt: at(10), history: [attempt(1, stopped), attempt(2, { ...stopped, missing: ["no entry"] })] } as unknown as RunTask;
   assert.deepEqual(
     segmentsOf(task, start, 10_000).map((one) => one.kind),
     ["cancelled", "cancelled"],
@@ -65,5 +64,5 @@ test("an attempt that somebody ended is no failure, also where it was being chec
 });
 
 function attempt(n: number, fields: object) {
-  return { attempt: n, startedAt: at(0), agentEndedAt: null, endedAt: null, verification: null, ...fields };
+  return { attempt: n, startedAt: at(0), agentEndedAt: null, endedAt: null, missing: [], ...fields };
 }

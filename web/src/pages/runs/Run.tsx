@@ -5,6 +5,7 @@ import { Loaded, sentence, Empty } from "../../parts/States";
 import { Page, Unknown } from "../../shell/Page";
 import { usePlace, withQuery, TextLink } from "../../router";
 import type { ViewProps } from "../../App";
+import { reported } from "./attempts";
 import { RunActions } from "./RunActions";
 import { TaskRun } from "./TaskRun";
 import { Cost, Duration, Tokens, tokens, useNow, millis, duration } from "../../format";
@@ -45,9 +46,9 @@ function One({ id }: { id: string }) {
 function RunRail({ page }: { page: RunPage | undefined }) {
   const run = page?.run;
   const steps = run?.steps;
-  const reported = page?.reported;
+  const { attempts, failed, reporting } = reported(page);
   const out = run?.usage?.outputTokens;
-  const source = reported && reported.attempts > 0 ? `reported for ${reported.reporting} of ${reported.attempts} attempts` : undefined;
+  const source = attempts > 0 ? `reported for ${reporting} of ${attempts} attempts` : undefined;
   return (
     <Rail>
       <Fact label="Elapsed" value={page && <Elapsed page={page} />} />
@@ -62,7 +63,7 @@ function RunRail({ page }: { page: RunPage | undefined }) {
       )}
       {steps && steps.failed > 0 && <Fact label="Failed" glyph="failed" value={steps.failed} />}
       {steps && steps.cancelled > 0 && <Fact label="Cancelled" glyph="cancelled" value={steps.cancelled} />}
-      {steps && <Fact label="Attempts" value={reported?.attempts} unit={reported && reported.failed > 0 ? `${reported.failed} failed` : undefined} />}
+      {steps && <Fact label="Attempts" value={attempts} unit={failed > 0 ? `${failed} failed` : undefined} />}
       {run && !steps && <Fact label="Answered by" value={run.answeredBy === "offline" ? "nobody, no model is configured" : (run.answeredBy ?? "unknown")} />}
       <Fact label="Tokens" value={page && <Tokens n={run?.usage?.inputTokens} />} unit={out == null ? undefined : `in, ${tokens(out)} out`} title={source} />
       <Fact label="Cost" value={page && <Cost usd={run?.cost} />} unit={source} />

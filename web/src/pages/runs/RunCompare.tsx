@@ -7,6 +7,7 @@ import { StatusGlyph } from "../../parts/StatusGlyph";
 import { useQuery, withQuery, TextLink } from "../../router";
 import { Term, TableHead } from "../../parts/Facts";
 import { RunGlyph, STATUS_WORDS } from "./RunLine";
+import { reported } from "./attempts";
 
 export default function RunCompare({ page, other }: { page: RunPage; other: string }) {
   const run = useResource<RunPage>(`/api/runs/${encodeURIComponent(other)}`, { on: touchesRun(other) });
@@ -42,7 +43,9 @@ function Both({ one, other }: { one: RunPage; other: RunPage }) {
   );
 }
 
-function Whole({ page: { run, reported }, name }: { page: RunPage; name: string }) {
+function Whole({ page, name }: { page: RunPage; name: string }) {
+  const { run } = page;
+  const { attempts, failed } = reported(page);
   return (
     <section className="section">
       <h2>
@@ -57,8 +60,8 @@ function Whole({ page: { run, reported }, name }: { page: RunPage; name: string 
         </Term>
         <Term name="Verified">{run.steps ? `${run.steps.done} of ${run.steps.total}` : "unknown"}</Term>
         <Term name="Attempts">
-          {reported.attempts}
-          {reported.failed > 0 ? `, ${reported.failed} failed` : ""}
+          {attempts}
+          {failed > 0 ? `, ${failed} failed` : ""}
         </Term>
         <Term name="Time">
           <Duration {...(isLive(run.status) ? { since: run.startedAt } : { ms: run.durationMs })} />

@@ -10,6 +10,7 @@ import { navigate, usePlace, withQuery, Link } from "../../../router";
 import { useKeys } from "../../../shell/keys";
 import { clockAt } from "../Run";
 import { whole, within, zoomed, type Range, place, ticks, segmentsOf } from "./scale";
+import { load } from "../attempts";
 import { told } from "../../../parts/States";
 import { Windowed } from "../../../parts/Windowed";
 import { flip } from "../../../api/resource";
@@ -244,7 +245,7 @@ function label(at: number, range: Range) {
 
 /** Was the limit the brake? The step area against the dashed line answers it. */
 function Area({ page, range, start, elapsed }: { page: RunPage; range: Range; start: number; elapsed: number }) {
-  const points = page.running.map(({ at, n }) => ({ at: millis(at) - start, n }));
+  const points = load(page).map(({ at, n }) => ({ at: at - start, n }));
   if (points.length === 0) return null;
   const limit = page.run.limit ?? 0;
   const most = Math.max(limit, ...points.map((point) => point.n), 1);

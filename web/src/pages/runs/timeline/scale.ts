@@ -1,4 +1,5 @@
 import type { RunTask } from "../../../api/types";
+import { checkOf } from "../attempts";
 import { millis } from "../../../format";
 
 // From times to places: the axis of the timeline. All times are milliseconds since the run began.
@@ -58,10 +59,10 @@ export function segmentsOf(task: RunTask, start: number, elapsed: number): Segme
   const begun = task.history[0]?.startedAt ?? task.endedAt;
   const waits: Segment[] = !task.readyAt ? [] : [{ kind: "waiting", from: at(task.readyAt), to: at(begun), name: "waited for a slot" }];
   const attempts = task.history.flatMap((attempt): Segment[] => {
-    const isStopped = attempt.state === "failed" && attempt.outcome === "cancelled";
-    const check = isStopped ? null : attempt.verification;
-    const end = attempt.agentEndedAt ?? check?.startedAt ?? attempt.endedAt;
-    const kind = end === null ? "running" : isStopped ? "cancelled" : check === null && attempt.state === "failed" ? "failed" : "ended";
+    const check = checkOf(attempt);
+    const end = attempt.agentEndedAt ?? attempt.endedAt;
+    const stopped = attempt.state === "cancelled" || (attempt.state === "failed" && check === null) ? attempt.state : "ended";
+    const kind = end === null ? "running" : stopped;
     const words = { running: "running", failed: "failed by itself", cancelled: "was cancelled", ended: "ended" }[kind];
     const bar: Segment = { kind, from: at(attempt.startedAt), to: at(end), name: `attempt ${attempt.attempt} ${words}` };
     return check ? [bar, checked(check, at)] : [bar];
@@ -69,7 +70,7 @@ export function segmentsOf(task: RunTask, start: number, elapsed: number): Segme
   return [...waits, ...attempts];
 }
 
-function checked(check: NonNullable<RunTask["history"][number]["verification"]>, at: (moment: string | null) => number): Segment {
+function checked(check: NonNullable<ReturnType<typeof checkOf>>, at: (moment: string | null) => number): Segment {
   const kind: SegmentKind = check.endedAt === null ? "checking" : check.passed ? "passed" : "refused";
   const name = { checking: "being checked", passed: "verified", refused: "refused" }[kind];
   return { kind, from: at(check.startedAt), to: at(check.endedAt), name };

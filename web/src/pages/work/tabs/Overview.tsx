@@ -3,7 +3,7 @@ import type { Neighbour, TaskPage } from "../../../api/types";
 import { Ago, Digest, Duration, plural } from "../../../format";
 import { Command, TextButton } from "../../../parts/Button";
 import { told, sentence } from "../../../parts/States";
-import { StatusGlyph, STATE_WORDS, type State, stateOf } from "../../../parts/StatusGlyph";
+import { StatusGlyph, STATE_WORDS, type State } from "../../../parts/StatusGlyph";
 import { usePlace, withQuery, TextLink } from "../../../router";
 import { GateList } from "./EvidenceTab";
 import { Section, Term } from "../../../parts/Facts";
@@ -205,7 +205,7 @@ function Attempts({ page }: { page: TaskPage }) {
       <ul className="attempts">
         {page.attempts.map((one) => (
           <li key={`${one.run} ${one.attempt}`} className="row">
-            <StatusGlyph state={one.state === "failed" && one.outcome === "cancelled" ? "cancelled" : stateOf(one.state)} />
+            <StatusGlyph state={one.state} />
             <TextLink href={`/runs/${one.run}?task=${page.task.id}&attempt=${one.attempt}`}>Attempt {one.attempt}</TextLink>
             <span className="muted">{one.runner}</span>
             <span className="grow" />
