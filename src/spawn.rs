@@ -33,14 +33,11 @@ pub(crate) struct Input<'a> {
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Prepared {
     pub(crate) prompt: String,
-    /// Digest of the prompt.
     pub(crate) prompt_digest: String,
     /// The protocols in the block, base first.
     #[serde(skip)]
     pub(crate) protocols: Vec<UsedProtocol>,
-    /// Estimated cost.
     pub(crate) token_estimate: TokenEstimate,
-    /// Whether all tokens were resolved.
     pub(crate) token_resolution: TokenResolution,
     #[serde(skip)]
     pub(crate) injected_by_force: bool,
@@ -54,7 +51,6 @@ pub(crate) struct UsedProtocol {
     pub(crate) version: String,
     /// Digest of its text before tokens are replaced.
     pub(crate) digest: String,
-    /// Why it applies.
     pub(crate) why: String,
 }
 
@@ -62,9 +58,7 @@ pub(crate) struct UsedProtocol {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub(crate) struct TokenEstimate {
-    /// How it was estimated.
     pub(crate) method: &'static str,
-    /// All sections together.
     pub(crate) total: usize,
     /// Each section in the order of the prompt.
     pub(crate) sections: Vec<Section>,
@@ -76,9 +70,7 @@ pub(crate) struct TokenEstimate {
 pub(crate) struct Section {
     /// `skill`, `task` or `protocol`.
     pub(crate) name: &'static str,
-    /// Estimated tokens.
     pub(crate) tokens: usize,
-    /// Size in bytes.
     pub(crate) bytes: usize,
 }
 
@@ -97,58 +89,36 @@ pub(crate) struct TokenResolution {
 
 pub(crate) fn prepare(input: &Input<'_>) -> Result<Prepared> {
     input.bindings.check_required()?;
-    let Choice {
-        stack,
-        filled,
-        injected_by_force,
-    } = choose_stack(input)?;
-    let Filled {
-        prompt,
-        unresolved,
-        sections,
-    } = filled;
-    let token_resolution = TokenResolution {
-        fully_resolved: unresolved.is_empty(),
-        unresolved_count: unresolved.len(),
-        unresolved_tokens: unresolved.into_iter().collect(),
-    };
-    if input.strict && !token_resolution.fully_resolved {
-        return Err(unresolved_tokens(&token_resolution, input));
+    let Input { situation, .. } = input;
+    // A skill that brings its own protocol gets no other.
+    let stack_of = |base, others| stack(base, others, situation);
+    let own = situation.skill.own_protocol;
+    let mut stack = (!own).then(|| stack_of(input.base, input.protocols));
+    let parts = parts(input, stack.as_deref());
+    let mut prepared = fill(&parts, input.bindings);
+    let violations = violations(input, &parts, &prepared.prompt);
+    if !violations.is_empty() {
+        let Some((base, others)) = input.known.split_first().filter(|_| input.force_inject) else {
+            return Err(protocol_missing(&violations, input));
+        };
+        stack = Some(stack_of(base, others));
+        prepared = fill(&self::parts(input, stack.as_deref()), input.bindings);
+        prepared.injected_by_force = true;
     }
-    Ok(Prepared {
-        prompt_digest: digest(&prompt),
-        prompt,
-        protocols: used(stack.as_deref(), &input.situation),
-        token_estimate: TokenEstimate {
-            method: estimate::METHOD,
-            total: sections.iter().map(|section| section.tokens).sum(),
-            sections,
-        },
-        token_resolution,
-        injected_by_force,
-    })
+    prepared.protocols = used(stack.as_deref(), situation);
+    match input.strict && !prepared.token_resolution.fully_resolved {
+        true => Err(unresolved_tokens(&prepared.token_resolution, input)),
+        false => Ok(prepared),
+    }
 }
 
 pub(crate) type Stack<'a> = Vec<&'a ProtocolFile>;
-
-/// The protocols of a prompt, none when the skill brings its own, and the prompt with them.
-struct Choice<'a> {
-    stack: Option<Stack<'a>>,
-    filled: Filled,
-    injected_by_force: bool,
-}
 
 /// Sections of a prompt by name, as templates. Each ends with its line, so no token goes on from
 /// one to the next.
 type Parts = Vec<(&'static str, String)>;
 
-struct Filled {
-    prompt: String,
-    unresolved: BTreeSet<String>,
-    sections: Vec<Section>,
-}
-
-fn fill(parts: &Parts, bindings: &Bindings) -> Filled {
+fn fill(parts: &Parts, bindings: &Bindings) -> Prepared {
     let (mut prompt, mut unresolved, mut sections) = (String::new(), BTreeSet::new(), Vec::new());
     for (name, template) in parts {
         let injected = inject(template, bindings);
@@ -161,10 +131,21 @@ fn fill(parts: &Parts, bindings: &Bindings) -> Filled {
         prompt.push_str(&text);
         unresolved.extend(injected.unresolved);
     }
-    Filled {
+    Prepared {
+        prompt_digest: digest(&prompt),
         prompt,
-        unresolved,
-        sections,
+        protocols: Vec::new(),
+        token_estimate: TokenEstimate {
+            method: estimate::METHOD,
+            total: sections.iter().map(|section| section.tokens).sum(),
+            sections,
+        },
+        token_resolution: TokenResolution {
+            fully_resolved: unresolved.is_empty(),
+            unresolved_count: unresolved.len(),
+            unresolved_tokens: unresolved.into_iter().collect(),
+        },
+        injected_by_force: false,
     }
 }
 
@@ -187,31 +168,6 @@ fn visible(text: String) -> String {
         }
     }
     shown
-}
-
-fn choose_stack<'a>(input: &Input<'a>) -> Result<Choice<'a>> {
-    let own = input.situation.skill.own_protocol;
-    let stack = (!own).then(|| stack(input.base, input.protocols, &input.situation));
-    let parts = parts(input, stack.as_deref());
-    let filled = fill(&parts, input.bindings);
-    let violations = violations(input, &parts, &filled.prompt);
-    if violations.is_empty() {
-        return Ok(Choice {
-            stack,
-            filled,
-            injected_by_force: false,
-        });
-    }
-    let Some((base, others)) = input.known.split_first().filter(|_| input.force_inject) else {
-        return Err(protocol_missing(&violations, input));
-    };
-    let stack = Some(self::stack(base, others, &input.situation));
-    let parts = self::parts(input, stack.as_deref());
-    Ok(Choice {
-        filled: fill(&parts, input.bindings),
-        stack,
-        injected_by_force: true,
-    })
 }
 
 /// Returns the protocols of a block: the base, then those that apply, in their order.
@@ -310,27 +266,6 @@ fn protocol_missing(violations: &[Violation], input: &Input<'_>) -> Error {
         )
 }
 
-/// Finds the file on disk that keeps a prompt from passing, as it is shown: the skill where it brings
-/// its own protocol, else the first protocol with which the block fails. What the program carries
-/// cannot be edited.
-pub(crate) fn at_fault<'a>(input: &Input<'a>) -> Option<&'a str> {
-    let skill = input.situation.skill;
-    let base = input.base;
-    let fails = |file: &&ProtocolFile| {
-        let n_files = if file.path == base.path { 1 } else { 2 };
-        let block = block::compose(&[base, *file][..n_files]);
-        !check(input, &block).is_empty() || !block::check_template(&block).is_empty()
-    };
-    let path = match skill.own_protocol {
-        true => &skill.path,
-        false => {
-            let stack = stack(base, input.protocols, &input.situation);
-            &stack.into_iter().find(fails)?.path
-        }
-    };
-    Some(path.as_str()).filter(|path| !path.starts_with("built-in:"))
-}
-
 /// Names a skill to a spawn; a name with a leading dash would be taken for an option.
 fn template_option(skill: &str) -> String {
     let joint = if skill.starts_with('-') { '=' } else { ' ' };
@@ -357,16 +292,7 @@ fn unresolved_tokens(resolution: &TokenResolution, input: &Input<'_>) -> Error {
         ))
         .or(
             "look at the template",
-            // A name with a leading dash would be taken for an option.
-            format!(
-                "cleo skills show {}{}",
-                if skill.name.starts_with('-') {
-                    "-- "
-                } else {
-                    ""
-                },
-                quote(&skill.name)
-            ),
+            format!("cleo skills show {}", quote(&skill.name)),
         )
 }
 

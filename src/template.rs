@@ -14,23 +14,7 @@ use crate::markdown::{self, Section};
 use crate::score::normalize;
 use crate::skill::Skill;
 
-/// Tokens whose values are text that a person or an agent wrote freely, or are made of it.
-pub(crate) const FREE_TEXT: &[&str] = &[
-    "TASK_TITLE",
-    "TASK_NAME",
-    "TITLE",
-    "TASK_DESCRIPTION",
-    "TASK_INSTRUCTIONS",
-    "ACCEPTANCE_CRITERIA",
-    "DELIVERABLES_LIST",
-    "MANIFEST_SUMMARIES",
-    "TOPIC_SLUG",
-    "RESEARCH_ID",
-    "TOPICS_JSON",
-    "PHASE",
-];
-
-/// Those of them whose values are more than slugs.
+/// Tokens whose values are text that a person or an agent wrote freely, or hold such text.
 pub(crate) const PROSE: &[&str] = &[
     "TASK_TITLE",
     "TASK_NAME",
@@ -42,26 +26,17 @@ pub(crate) const PROSE: &[&str] = &[
     "MANIFEST_SUMMARIES",
 ];
 
-/// Tokens whose values come from the task and its surroundings.
-pub(crate) const TASK: &[&str] = &[
+/// Tokens whose values are slugs that are made of such text.
+const SLUGS: &[&str] = &["TOPIC_SLUG", "RESEARCH_ID", "TOPICS_JSON", "PHASE"];
+
+/// Tokens whose values come from the task and its surroundings, and that nobody wrote freely.
+const PLAIN: &[&str] = &[
     "TASK_ID",
     "DATE",
-    "TOPIC_SLUG",
-    "RESEARCH_ID",
-    "TASK_TITLE",
-    "TASK_NAME",
-    "TITLE",
-    "TASK_DESCRIPTION",
-    "TASK_INSTRUCTIONS",
     "EPIC_ID",
     "SESSION_ID",
-    "PHASE",
-    "TOPICS_JSON",
     "DEPENDS_LIST",
     "NEXT_TASK_IDS",
-    "ACCEPTANCE_CRITERIA",
-    "DELIVERABLES_LIST",
-    "MANIFEST_SUMMARIES",
     "OUTPUT_DIR",
     "MANIFEST_PATH",
     "RESULT_KIND",
@@ -126,7 +101,9 @@ impl Bindings {
 
     pub(crate) fn without_free_text(&self) -> Bindings {
         let mut masked = self.clone();
-        FREE_TEXT.iter().for_each(|name| masked.set(name, ""));
+        for name in PROSE.iter().chain(SLUGS) {
+            masked.set(name, "");
+        }
         masked
     }
 
@@ -304,6 +281,9 @@ fn around_task(body: &str) -> (&str, &str) {
 
 fn task_tokens(text: &str) -> Vec<String> {
     let unresolved = inject(text, &Bindings::new()).unresolved;
-    let names = unresolved.into_iter();
-    names.filter(|name| TASK.contains(&name.as_str())).collect()
+    let is_of_task = |name: &String| {
+        let lists = [PROSE, SLUGS, PLAIN];
+        lists.iter().any(|list| list.contains(&name.as_str()))
+    };
+    unresolved.into_iter().filter(is_of_task).collect()
 }

@@ -2,9 +2,8 @@
 //! in it stays as written and in place.
 
 use indexmap::IndexMap;
-use serde::Serialize;
-use serde_json::Value;
 use serde_json::value::RawValue;
+use serde_json::{Value, json};
 
 use super::{Client, Outcome};
 
@@ -15,46 +14,30 @@ const COMMAND: &str = "cleo hook ";
 type Object = IndexMap<String, String>;
 type Fault = String;
 
-/// A hook: the event of the client, and what is asked then.
+/// A hook: the event of the client, and the group of its settings that asks cleo then.
 pub(super) struct Hook {
     event: &'static str,
-    group: Group,
-}
-
-#[derive(Serialize)]
-struct Group {
-    #[serde(skip_serializing_if = "Option::is_none")]
-    matcher: Option<&'static str>,
-    hooks: [Call; 1],
-}
-
-#[derive(Serialize)]
-struct Call {
-    r#type: &'static str,
-    command: String,
-    timeout: u32,
+    group: Value,
 }
 
 pub(super) fn of(client: Client) -> Vec<Hook> {
-    let hook = |event, what: &str, matcher| {
-        let client = match client {
-            Client::Claude => "",
-            Client::Codex => " --client codex",
-        };
-        let call = Call {
-            r#type: "command",
-            command: format!("{COMMAND}{what}{client}"),
-            timeout: TIMEOUT,
-        };
-        let group = Group {
-            matcher,
-            hooks: [call],
-        };
-        Hook { event, group }
+    let options = match client {
+        Client::Claude => "",
+        Client::Codex => " --client codex",
+    };
+    let call = |what: &str| {
+        let command = format!("{COMMAND}{what}{options}");
+        json!({"type": "command", "command": command, "timeout": TIMEOUT})
     };
     vec![
-        hook("Stop", "stop", None),
-        hook("SubagentStop", "subagent-stop", Some(super::NAME)),
+        Hook {
+            event: "Stop",
+            group: json!({"hooks": [call("stop")]}),
+        },
+        Hook {
+            event: "SubagentStop",
+            group: json!({"matcher": super::NAME, "hooks": [call("subagent-stop")]}),
+        },
     ]
 }
 
@@ -97,10 +80,9 @@ pub(super) fn put(there: &str, hooks: &[Hook]) -> Result<Outcome, Fault> {
 }
 
 /// Replaces or adds our group of an event and tells whether ours was edited; `None` if it is there already.
-fn with_ours(groups: &[String], ours: &Group) -> Option<(Vec<String>, bool)> {
-    let wanted = serde_json::to_value(ours).unwrap_or_default();
+fn with_ours(groups: &[String], ours: &Value) -> Option<(Vec<String>, bool)> {
     let value = |text: &String| serde_json::from_str::<Value>(text).unwrap_or_default();
-    if groups.iter().any(|group| value(group) == wanted) {
+    if groups.iter().any(|group| value(group) == *ours) {
         return None;
     }
     let mut kept = Vec::new();
@@ -167,7 +149,7 @@ fn enclosed(open: char, rows: impl Iterator<Item = String>, close: char, indent:
 }
 
 /// Writes a group on lines of its own, as deep as groups stand.
-fn pretty(group: &impl Serialize) -> String {
+fn pretty(group: &Value) -> String {
     let text = serde_json::to_string_pretty(group).unwrap_or_default();
     text.replace('\n', "\n      ")
 }

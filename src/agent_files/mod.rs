@@ -5,11 +5,11 @@ mod hooks;
 mod ownership;
 
 use handlebars::{Handlebars, no_escape};
-use serde::Serialize;
+use serde_json::{Value, json};
 
 use crate::error::{Code, Error, Result};
 
-pub(crate) use ownership::{Outcome, diff};
+pub(crate) use ownership::Outcome;
 
 const NAME: &str = "cleo-subagent";
 
@@ -64,63 +64,10 @@ impl AgentFile {
     }
 }
 
-#[derive(Serialize)]
-struct Values<'a> {
-    name: &'a str,
-    description: &'a [&'a str],
-    tools: &'a [Tools],
-    instructions: &'a str,
-}
-
-#[derive(Serialize)]
-struct Tools {
-    r#for: &'static str,
-    names: &'static [&'static str],
-}
-
 const DESCRIPTION: &[&str] = &[
     "Carries out one cleo task and leaves proof of it.",
     "Use it with the prompt that `cleo spawn TASK` prints, unchanged.",
     "Writes the output file, appends the manifest entry, answers with one fixed sentence.",
-];
-
-/// Only known tools, because clients silently drop others. MCP tools work where their server is set up.
-const TOOLS: &[Tools] = &[
-    Tools {
-        r#for: "Files and commands",
-        names: &["Read", "Write", "Edit", "Bash"],
-    },
-    Tools {
-        r#for: "Web access",
-        names: &["WebFetch", "WebSearch"],
-    },
-    Tools {
-        r#for: "Browser automation (claude-in-chrome MCP)",
-        names: &[
-            "mcp__claude-in-chrome__tabs_context_mcp",
-            "mcp__claude-in-chrome__tabs_create_mcp",
-            "mcp__claude-in-chrome__navigate",
-            "mcp__claude-in-chrome__computer",
-            "mcp__claude-in-chrome__read_page",
-            "mcp__claude-in-chrome__find",
-            "mcp__claude-in-chrome__form_input",
-            "mcp__claude-in-chrome__javascript_tool",
-            "mcp__claude-in-chrome__get_page_text",
-            "mcp__claude-in-chrome__read_console_messages",
-            "mcp__claude-in-chrome__read_network_requests",
-        ],
-    },
-    Tools {
-        r#for: "Documentation lookup (context7 MCP)",
-        names: &[
-            "mcp__context7__resolve-library-id",
-            "mcp__context7__query-docs",
-        ],
-    },
-    Tools {
-        r#for: "Web research (tavily MCP)",
-        names: &["mcp__tavily__tavily-search", "mcp__tavily__tavily-extract"],
-    },
 ];
 
 pub(crate) fn hook_files(clients: &[Client]) -> Vec<AgentFile> {
@@ -137,12 +84,11 @@ pub(crate) fn hook_files(clients: &[Client]) -> Vec<AgentFile> {
 /// Returns the files for some clients. `base` is the base protocol, of which an agent file repeats only the
 /// first paragraph: everything else comes with each prompt.
 pub(crate) fn files(clients: &[Client], base: &str) -> Result<Vec<AgentFile>> {
-    let values = Values {
-        name: NAME,
-        description: DESCRIPTION,
-        tools: TOOLS,
-        instructions: first_paragraph(base)?,
-    };
+    let values = json!({
+        "name": NAME,
+        "description": DESCRIPTION,
+        "instructions": first_paragraph(base)?,
+    });
     let mut files = Vec::new();
     if clients.contains(&Client::Claude) {
         let text = render(include_str!("templates/claude-agent.md.hbs"), &values)?;
@@ -181,16 +127,13 @@ fn first_paragraph(base: &str) -> Result<&str> {
 
 /// Renders a Handlebars template. Only `init --agents` does, so no other command pays for the engine. Unknown
 /// names are an error, and nothing is escaped, because the output is not HTML.
-fn render(template: &str, values: &impl Serialize) -> Result<String> {
+fn render(template: &str, values: &Value) -> Result<String> {
     let mut engine = Handlebars::new();
     engine.set_strict_mode(true);
     engine.register_escape_fn(no_escape);
     engine.render_template(template, values).map_err(|cause| {
-        Error::new(
-            Code::Internal,
-            format!("a template cannot be filled: {cause}"),
-        )
-        .because(cause)
+        let message = format!("a template cannot be filled: {cause}");
+        Error::new(Code::Internal, message).because(cause)
     })
 }
 
@@ -263,7 +206,7 @@ mod tests {
 
     #[test]
     fn values_go_in_as_they_are_and_must_all_be_there() {
-        let values = serde_json::json!({ "name": "<a & b>" });
+        let values = json!({ "name": "<a & b>" });
         assert_eq!(render("{{name}}!", &values).unwrap(), "<a & b>!");
         assert_eq!(
             render("{{nmae}}", &values).unwrap_err().code,

@@ -1,10 +1,6 @@
-//! Tells our text from that of others: a marker has a digest of what we wrote, which shows later edits. A
-//! diff shows what would change.
+//! Tells our text from that of others: a marker has a digest of what we wrote, which shows later edits.
 
 use std::ops::Range;
-use std::time::Duration;
-
-use similar::TextDiff;
 
 use crate::id::digest;
 
@@ -149,23 +145,6 @@ fn short(text: &str) -> String {
     digits.chars().take(DIGITS).collect()
 }
 
-const AROUND: usize = 2;
-/// How long the shortest diff is looked for; after that, any diff will do.
-const PATIENCE: Duration = Duration::from_secs(1);
-
-/// Returns a diff with `-` and `+` lines and some context.
-pub(crate) fn diff(old: &str, new: &str) -> String {
-    let (old, new): (Vec<&str>, Vec<&str>) = (old.lines().collect(), new.lines().collect());
-    let diff = TextDiff::configure()
-        .timeout(PATIENCE)
-        .diff_slices(&old, &new);
-    let groups = diff.grouped_ops(AROUND);
-    let changes = groups.iter().flatten().flat_map(|op| diff.iter_changes(op));
-    changes
-        .map(|change| format!("{}{}\n", change.tag(), change.value()))
-        .collect()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -227,27 +206,6 @@ mod tests {
         ] {
             let error = put_block(&broken, "two\n").unwrap_err();
             assert!(error.contains("are no pair"), "{broken}: {error}");
-        }
-    }
-
-    #[test]
-    fn only_what_differs_is_shown_with_little_around_it() {
-        for (old, new, shown) in [
-            ("", "a\nb\n", "+a\n+b\n"),
-            (
-                "1\n2\n3\na\n4\n5\n6\n",
-                "1\n2\n3\nb\n4\n5\n6\n",
-                " 2\n 3\n-a\n+b\n 4\n 5\n",
-            ),
-            ("a\n", "a\na\n", " a\n+a\n"),
-            ("a\n", "a\n", ""),
-            (
-                "a\n1\n2\n3\n4\n5\n6\nb\n",
-                "1\n2\n3\n4\n5\n6\n",
-                "-a\n 1\n 2\n 5\n 6\n-b\n",
-            ),
-        ] {
-            assert_eq!(diff(old, new), shown);
         }
     }
 }

@@ -62,27 +62,16 @@ pub(crate) struct Shadowed {
 
 impl Catalogue {
     pub(crate) fn load(places: &Places) -> Result<Catalogue> {
-        Catalogue::with_base(places, |base, _| base)
+        Catalogue::read(places, false)
     }
 
     /// Reads all available skills and protocols. An unreadable base protocol of the project is skipped with a
     /// warning, and the built-in one is used.
     pub(crate) fn load_past_base(places: &Places) -> Result<Catalogue> {
-        Catalogue::with_base(places, |base, warnings| {
-            base.or_else(|error| {
-                warnings.push(format!(
-                    "{}; the built-in base protocol is used",
-                    error.message
-                ));
-                known_base()
-            })
-        })
+        Catalogue::read(places, true)
     }
 
-    fn with_base(
-        places: &Places,
-        settle: impl FnOnce(Result<ProtocolFile>, &mut Vec<String>) -> Result<ProtocolFile>,
-    ) -> Result<Catalogue> {
+    fn read(places: &Places, skips_base: bool) -> Result<Catalogue> {
         let mut found = Found {
             warnings: places.missing().collect(),
             ..Found::default()
@@ -94,13 +83,15 @@ impl Catalogue {
         let chosen = places::read_manifest(places, &mut found.warnings)?;
         let skills = ordered(found.skills, &chosen.manifest);
         chosen.warn(&skills, &mut found.warnings);
-        let base = shared_file(places, BASE).and_then(|(text, path)| {
-            read_base(text, path).map_err(|error| match shared_path(places, BASE) {
-                Some(file) => looked_at(error, &file),
-                None => error,
-            })
-        });
-        let base = settle(base, &mut found.warnings)?;
+        let base = match read_base(places) {
+            Err(error) if skips_base => {
+                let message = error.message;
+                let warning = format!("{message}; the built-in base protocol is used");
+                found.warnings.push(warning);
+                known_base()?
+            }
+            base => base?,
+        };
         Ok(Catalogue {
             matrix: Matrix::new(&chosen.manifest, &skills),
             matrix_digest: crate::id::digest(&*chosen.text),
@@ -149,9 +140,14 @@ pub(crate) fn known_protocols() -> Result<Vec<ProtocolFile>> {
 
 /// Reads the base protocol. A file without front matter counts as empty, which every spawn refuses, so that
 /// forced injection of the known one remains possible.
-fn read_base(text: Cow<'_, str>, path: String) -> Result<ProtocolFile> {
+fn read_base(places: &Places) -> Result<ProtocolFile> {
+    let (text, path) = shared_file(places, BASE)?;
     if text.trim_start_matches('\u{feff}').starts_with("---") {
-        return ProtocolFile::read(text, path);
+        let look = |error| match shared_path(places, BASE) {
+            Some(file) => looked_at(error, &file),
+            None => error,
+        };
+        return ProtocolFile::read(text, path).map_err(look);
     }
     Ok(ProtocolFile {
         text: String::new(),

@@ -4,7 +4,6 @@
 use std::borrow::Cow;
 use std::path::{Path, PathBuf};
 
-use serde_json::Value;
 use walkdir::WalkDir;
 
 use super::{Embedded, FILE_MAX, below, embedded_text, looked_at, read_text};
@@ -32,26 +31,19 @@ pub(crate) struct Places {
 impl Places {
     /// Returns the folders of skills in the order in which they count.
     pub(super) fn skill_folders(&self) -> Vec<(PathBuf, Source)> {
-        let mut folders: Vec<_> = self
-            .named
-            .iter()
-            .map(|path| (path.clone(), Source::Named))
-            .collect();
-        for name in ["skills", ".cleo/skills", ".agents/skills", ".claude/skills"] {
-            folders.extend(
-                self.project
-                    .iter()
-                    .map(|root| (root.join(name), Source::Project)),
-            );
+        let named = self.named.iter().cloned();
+        let mut folders: Vec<_> = named.map(|folder| (folder, Source::Named)).collect();
+        let project = ["skills", ".cleo/skills", ".agents/skills", ".claude/skills"];
+        let home = [".agents/skills", ".claude/skills", ".codex/skills"];
+        for (above, names, source) in [
+            (&self.project, &project[..], Source::Project),
+            (&self.home, &home[..], Source::User),
+            (&self.data_home, &["cleo/skills"][..], Source::User),
+        ] {
+            if let Some(above) = above {
+                folders.extend(names.iter().map(|name| (above.join(name), source)));
+            }
         }
-        for name in [".agents/skills", ".claude/skills", ".codex/skills"] {
-            folders.extend(self.home.iter().map(|home| (home.join(name), Source::User)));
-        }
-        folders.extend(
-            self.data_home
-                .iter()
-                .map(|data| (data.join("cleo/skills"), Source::User)),
-        );
         folders.retain(|(folder, _)| folder.is_dir());
         folders
     }
@@ -251,14 +243,13 @@ fn parse(text: &str, path: &str) -> std::result::Result<Manifest, String> {
         let what = what.split(" at line ").next().unwrap_or_default();
         format!("{path}:{}:{}: {what}", cause.line(), cause.column())
     };
-    let value: Value = serde_json::from_str(text).map_err(fault)?;
-    let keys = ["skills", "dispatch_matrix"];
-    if !keys.iter().any(|key| value.get(key).is_some()) {
-        return Err(format!(
-            "{path}:1:1: it has neither skills nor a dispatch_matrix"
-        ));
+    let manifest: Manifest = serde_json::from_str(text).map_err(fault)?;
+    let rows = &manifest.dispatch_matrix;
+    if manifest.skills.is_empty() && rows.by_task_type.is_empty() && rows.by_keyword.is_empty() {
+        let what = "it has neither skills nor a dispatch_matrix";
+        return Err(format!("{path}:1:1: {what}"));
     }
-    serde_json::from_str(text).map_err(fault)
+    Ok(manifest)
 }
 
 impl Chosen {
@@ -270,12 +261,6 @@ impl Chosen {
                 let what =
                     format!("the row `{row}` leads to `{skill}`, which is no skill in reach");
                 warnings.push(format!("{path}: {what}"));
-            }
-        }
-        for listed in &self.manifest.skills {
-            if let Some(status) = listed.unknown_status() {
-                let what = format!("the status `{status}` of {} is unknown", listed.name);
-                warnings.push(format!("{path}: {what}; it counts as active"));
             }
         }
     }

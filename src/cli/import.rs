@@ -140,13 +140,7 @@ fn left_out(report: &Report) -> String {
 
 fn details(screen: &mut Screen, report: &Report) {
     list(screen, Tone::Bad, &report.faults, |fault| {
-        let line = match fault.place.line {
-            0 => None,
-            line => Some(format!("line {line}")),
-        };
-        let place = [fault.place.file.clone(), line, fault.id.clone()];
-        let place: Vec<String> = place.into_iter().flatten().collect();
-        (format!("{}: ", place.join(" ")), fault.message.clone())
+        (String::new(), fault.to_string())
     });
     for circle in &report.cycles.shown {
         screen

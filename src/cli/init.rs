@@ -30,7 +30,6 @@ pub(super) fn render(screen: &mut Screen, done: &Initialized) {
             screen
                 .say(Tone::Good, format!("  {word}  "))
                 .line(Tone::Plain, path);
-            preview(screen, done, path);
         }
     }
     for path in &done.unchanged {
@@ -54,18 +53,4 @@ fn headline(screen: &mut Screen, done: &Initialized) {
     };
     let tone = if is_new { Tone::Good } else { Tone::Plain };
     screen.line(tone, text);
-}
-
-fn preview(screen: &mut Screen, done: &Initialized, path: &str) {
-    let Some(preview) = done.preview.iter().find(|preview| preview.path == path) else {
-        return;
-    };
-    for line in preview.diff.lines() {
-        let tone = match line.as_bytes().first() {
-            Some(b'+') => Tone::Good,
-            Some(b'-') => Tone::Bad,
-            _ => Tone::Dim,
-        };
-        screen.say(Tone::Plain, "    ").line(tone, line);
-    }
 }

@@ -196,7 +196,7 @@ commands! {
     Chat(chat::Arguments) => chat::dispatch(face, it);
     /// Take over tasks from a file of another tool, all or none
     Import(import::Arguments) => face.run("import", it, import::run);
-    /// Write all tasks as JSON lines for version control, or as Markdown
+    /// Write all tasks as JSON lines for version control
     Export(export::Arguments) => export::run(face, it);
     /// Show what would run or be called here, and trust it
     Trust(trust::Arguments) => face.run("trust", it, trust::run);

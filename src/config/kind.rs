@@ -34,7 +34,6 @@ pub(crate) enum Value {
     Number(u64),
     /// Yes or no.
     Flag(bool),
-    /// Folders.
     Folders(Vec<String>),
 }
 

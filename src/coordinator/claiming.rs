@@ -11,7 +11,7 @@ use crate::id::TaskId;
 use crate::ops::claims;
 use crate::ops::complete::is_unearned;
 use crate::ops::runs::{self, alive};
-use crate::ops::spawn::{self, Stock};
+use crate::ops::spawn::{self, Preparation};
 use crate::run::told::{Told, kind};
 use crate::run::{Run, RunStatus};
 use crate::store::agency::Agency;
@@ -169,9 +169,9 @@ impl Engine<'_> {
             return Ok(());
         }
         let mut prompts = Vec::with_capacity(ids.len());
-        let mut stock = match self.stock.take() {
-            Some(stock) => stock,
-            None => Stock::load(&self.context)?,
+        let mut preparation = match self.preparation.take() {
+            Some(preparation) => preparation,
+            None => Preparation::load(&self.context)?,
         };
         let mut take = |spawned| {
             prompts.push(spawned);
@@ -183,10 +183,14 @@ impl Engine<'_> {
         }
         let mut failed = Vec::new();
         for (date, ids) in by_date {
-            let batch = spawn::spawn_from(&mut self.context, &mut stock, date, &ids, &mut take)?;
+            let options = spawn::Options {
+                date,
+                ..spawn::Options::default()
+            };
+            let batch = preparation.spawn_all(&mut self.context, &ids, &options, &mut take)?;
             failed.extend(batch.failed);
         }
-        self.stock = Some(stock);
+        self.preparation = Some(preparation);
         for spawned in prompts {
             let step = self.places[&spawned.task_id];
             self.instruct(step, spawned)?;

@@ -23,7 +23,7 @@ use crate::id::{self, TaskId};
 use crate::ops::complete::{Required, is_cut_short};
 use crate::ops::runs::alive::{self, Alive};
 use crate::ops::runs::journal::{self, Journal};
-use crate::ops::spawn::{Spawned, Stock};
+use crate::ops::spawn::{Preparation, Spawned};
 use crate::ops::trust::{Item, Registrant, Trust};
 use crate::ops::{Context, Surroundings, claims};
 use crate::run::told::{Planned, Told, kind};
@@ -83,7 +83,7 @@ pub(super) struct Engine<'a> {
     pub(super) slots: Vec<Slot>,
     pub(super) required: Required,
     /// The skills and protocols, read once: all tasks of a run get them as they are when it begins.
-    pub(super) stock: Option<Stock>,
+    pub(super) preparation: Option<Preparation>,
     pub(super) facts: Vec<Fact>,
     pub(super) told: Vec<(&'static str, Told)>,
     pub(super) listener: &'a mut dyn Listener,
@@ -266,7 +266,7 @@ impl<'a> Engine<'a> {
             ambience: outset.ambience,
             run,
             required: None,
-            stock: None,
+            preparation: None,
             facts: Vec::new(),
             told: Vec::new(),
             listener,

@@ -26,22 +26,9 @@ pub(crate) struct Listed {
 
 impl Listed {
     pub(crate) fn is_off(&self) -> bool {
-        self.status.as_deref().is_some_and(is_inactive)
+        let status = self.status.as_deref().unwrap_or_default();
+        status.trim().eq_ignore_ascii_case("inactive")
     }
-
-    /// Returns a status that is neither `active` nor `inactive`.
-    pub(crate) fn unknown_status(&self) -> Option<&str> {
-        let is_known = |status: &str| is_inactive(status) || is_word(status, "active");
-        self.status.as_deref().filter(|status| !is_known(status))
-    }
-}
-
-fn is_inactive(status: &str) -> bool {
-    is_word(status, "inactive")
-}
-
-fn is_word(status: &str, word: &str) -> bool {
-    status.trim().eq_ignore_ascii_case(word)
 }
 
 #[derive(Clone, Debug, Default, Deserialize)]

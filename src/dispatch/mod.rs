@@ -207,27 +207,18 @@ fn by_label(subject: &Subject, skills: &[Skill]) -> Vec<Candidate> {
         ));
     }
     ranked.sort_by_key(|(rank, ..)| rank.key());
-    ranked
-        .into_iter()
-        .map(|(rank, skill, matched)| label_candidate(rank, skill, matched))
-        .collect()
-}
-
-fn label_candidate(rank: Rank, skill: &Skill, matched: Vec<String>) -> Candidate {
-    let plural = if rank.points == 1 {
-        "label equals a tag"
-    } else {
-        "labels equal tags"
-    };
-    let reason = format!(
-        "{} {plural} of it, the first at place {}",
-        rank.points,
-        rank.position + 1
-    );
-    Candidate {
-        position: rank.position,
-        ..candidate(&skill.name, Strategy::Label, matched, reason)
-    }
+    let candidates = ranked.into_iter().map(|(rank, skill, matched)| {
+        let equal = match rank.points {
+            1 => "1 label equals a tag".to_string(),
+            n => format!("{n} labels equal tags"),
+        };
+        let reason = format!("{equal} of it, the first at place {}", rank.position + 1);
+        Candidate {
+            position: rank.position,
+            ..candidate(&skill.name, Strategy::Label, matched, reason)
+        }
+    });
+    candidates.collect()
 }
 
 /// `task` and `subtask` say nothing about the work.

@@ -55,19 +55,6 @@ pub(super) trait FromCall: Sized {
     fn describe(route: Route) -> Route;
 }
 
-/// The query of the address.
-pub(super) struct Query<T>(pub(super) T);
-
-impl<T: DeserializeOwned + Described> FromCall for Query<T> {
-    fn from_call(call: &Call) -> Result<Query<T>> {
-        call.query().map(Query)
-    }
-
-    fn describe(route: Route) -> Route {
-        route.query::<T>()
-    }
-}
-
 /// The body: a JSON object in which no field is unknown or there twice.
 pub(super) struct StrictJson<T>(pub(super) T);
 

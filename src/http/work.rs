@@ -1,33 +1,30 @@
 //! What of the work is no plain operation, and what operations share: who acts, and warnings.
 
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 
 use super::answer::Answer;
 use super::call::Call;
-use super::extract::{Json, Query};
+use super::extract::Json;
 use super::route::Route;
 use crate::error::{Code, Error, Result, steers};
 use crate::manifest::Entry;
 use crate::ops::Context;
 use crate::ops::manifest::{self, Appended};
 use crate::ops::tokens::Scope;
-use crate::ops::transfer::{self, Target};
+use crate::ops::transfer;
 
 /// Longest name of who acts, in characters.
 const AGENT_MAX: usize = 100;
 /// JSON lines, as they are called in headers.
 const LINES: &str = "application/x-ndjson";
-/// A page for people, as it is called in headers.
-const PAGE: &str = "text/markdown; charset=utf-8";
 
 pub(super) fn routes() -> Vec<Route> {
     vec![
         Route::get("/api/work/export", export)
-            .about("Writes all tasks as JSON lines, which can be imported, or as Markdown")
+            .about("Writes all tasks as JSON lines, which can be imported")
             .tag("work")
             .scope(Scope::Admin)
-            .sends(200, LINES)
-            .sends(200, PAGE),
+            .sends(200, LINES),
         Route::post("/api/manifest", append)
             .about("Appends an entry to the manifest; every fault of it is named")
             .tag("manifest")
@@ -67,25 +64,11 @@ fn name(agent: &str) -> Result<&str> {
     Err(Error::new(Code::InputInvalid, message))
 }
 
-/// As what to write tasks.
-#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
-#[derive(Deserialize)]
-#[serde(rename_all = "camelCase", deny_unknown_fields)]
-struct ExportQuery {
-    /// JSON lines by default.
-    format: Option<Target>,
-}
-
 /// Writes all tasks, also to which agents they are assigned that not every user sees. No file of this machine is
 /// written for it.
-fn export(call: &Call, Query(query): Query<ExportQuery>) -> Result<Answer> {
-    let target = query.format.unwrap_or(Target::Jsonl);
-    let mime = match target {
-        Target::Markdown => PAGE,
-        Target::Jsonl => LINES,
-    };
-    let exported = transfer::export(&mut *call.context("export")?, target, None)?;
-    Ok(Answer::bytes(mime, exported.text.unwrap_or_default()))
+fn export(call: &Call) -> Result<Answer> {
+    let exported = transfer::export(&mut *call.context("export")?, None)?;
+    Ok(Answer::bytes(LINES, exported.text.unwrap_or_default()))
 }
 
 /// Appends an entry as it was sent: fields keep their order, numbers their digits.

@@ -41,15 +41,12 @@ pub(crate) struct Setting {
 #[derive(Debug, Serialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub(crate) struct Shown {
-    /// Its name.
     pub(crate) key: &'static str,
     /// What it is; null when nobody set it and it has no default.
     pub(crate) value: Option<Value>,
     /// Who says so: an option, a variable, a file with its line, or `default`.
     pub(crate) origin: String,
-    /// What it means.
     pub(crate) meaning: &'static str,
-    /// What it can be.
     pub(crate) allowed: String,
     /// The variable that sets it.
     pub(crate) variable: &'static str,
@@ -60,7 +57,6 @@ pub(crate) struct Shown {
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub(crate) struct Listed {
     pub(crate) settings: Vec<Shown>,
-    /// How many.
     pub(crate) total: usize,
 }
 
@@ -75,11 +71,9 @@ pub(crate) struct One {
 #[derive(Debug, Serialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub(crate) struct Changed {
-    /// The setting.
     pub(crate) key: String,
     /// What it is in the file now; null when it is not there.
     pub(crate) value: Option<Value>,
-    /// The file.
     pub(crate) path: String,
     /// False when the file said so already.
     pub(crate) changed: bool,

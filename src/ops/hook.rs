@@ -13,8 +13,9 @@ use super::verify::{OutputVerdict, check_output, required_sections};
 use super::{Context, Surroundings};
 use crate::error::{Error, Result};
 use crate::file::Lines;
-use crate::hook::{Block, Due, Ending, Event, Transcript, reason};
+use crate::hook::{Block, Ending, Event, Transcript};
 use crate::id::TaskId;
+use crate::manifest::Entry;
 use crate::store::log::Change;
 use crate::store::{SpawnRecord, Transaction};
 use crate::task::Task;
@@ -58,7 +59,7 @@ pub(crate) fn stop(
         return Ok(None);
     }
     let is_told = tell(&mut context, task.id, event.who(ending), &found, limit)?;
-    Ok(is_told.then(|| Block::because(why(&workspace, &task, &record, &found))))
+    Ok(is_told.then(|| Block::because(reason(&workspace, &task, &record, &found))))
 }
 
 /// Reads the transcript as far as that can be done: without it, others know the task too.
@@ -174,23 +175,70 @@ fn times(
     Ok(changes.iter().filter(|one| is_it(&one.change)).count() as u64)
 }
 
-fn why(workspace: &Workspace, task: &Task, record: &SpawnRecord, found: &OutputVerdict) -> String {
-    let faults = found.verdict.violations.iter();
-    let faults: Vec<_> = faults
-        .map(|one| (one.rule.clone(), one.message.clone()))
-        .collect();
+/// Writes what an agent is told that left something out: what is wrong, and what to do about it.
+fn reason(
+    workspace: &Workspace,
+    task: &Task,
+    record: &SpawnRecord,
+    found: &OutputVerdict,
+) -> String {
+    let (id, file, entry) = (task.id, &record.output_file, &record.manifest_id);
+    let violations = &found.verdict.violations;
+    let breaks = |rule: &str| violations.iter().any(|one| one.rule == rule);
+    let mut steps = Vec::new();
+    if breaks("OUT-001") {
+        steps.push(format!(
+            "Write what you did or found to `{file}`, with a `# <title>` and a `## Summary` section."
+        ));
+    }
+    if breaks("OUT-002") && found.entry_status.is_some() {
+        steps.push(format!(
+            "Correct the line of the entry {entry} in `{MANIFEST}` until what is said above no longer \
+             holds; `cleo manifest show {entry}` shows it."
+        ));
+    } else if breaks("OUT-002") {
+        steps.push(format!(
+            "Append the entry; replace each `<…>` (status `partial` or `blocked` where that is the \
+             truth):\n{}",
+            append(task, record)
+        ));
+    }
+    steps.push(format!(
+        "See that `cleo verify output {id}` passes, then end with the one line that your prompt \
+         asks for."
+    ));
+    let mut text = format!("{id} is not finished, so you cannot end yet:\n");
+    for violation in violations {
+        text += &format!("- {}: {}\n", violation.rule, violation.message);
+    }
+    text += &format!(
+        "\nDo this now, below {}:\n",
+        workspace.root.to_string_lossy()
+    );
+    for (number, step) in (1..).zip(steps) {
+        text += &format!("{number}. {step}\n");
+    }
+    text
+}
+
+/// Writes the command that appends an entry with gaps.
+fn append(task: &Task, record: &SpawnRecord) -> String {
     let date = record.receipt.get("date").and_then(|date| date.as_str());
-    reason(&Due {
-        task: task.id,
-        manifest_id: &record.manifest_id,
-        output_file: &record.output_file,
-        date: date.unwrap_or_else(|| record.at.get(..10).unwrap_or_default()),
-        topics: &topics(task),
-        faults: &faults,
-        has_entry: found.entry_status.is_some(),
-        manifest: MANIFEST,
-        root: &workspace.root.to_string_lossy(),
-    })
+    let date = date.or(record.at.get(..10)).unwrap_or_default();
+    let file = record.output_file.rsplit('/').next().unwrap_or_default();
+    let entry = Entry {
+        id: record.manifest_id.clone(),
+        file: file.to_string(),
+        title: "<title>".to_string(),
+        date: date.to_string(),
+        topics: topics(task),
+        key_findings: vec!["<fact>".to_string(); 3],
+        actionable: true,
+        linked_tasks: vec![task.id],
+        ..Entry::default()
+    };
+    let entry = serde_json::to_string(&entry).unwrap_or_default();
+    format!("cleo manifest append <<'CLEO_ENTRY'\n{entry}\nCLEO_ENTRY")
 }
 
 /// Says of an error that an agent is let go with it, because nothing is to be proven by a fault of

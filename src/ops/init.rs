@@ -7,7 +7,7 @@ use clap::{Args, ValueEnum};
 use serde::Serialize;
 
 use super::{Notes, Surroundings};
-use crate::agent_files::{self, Client, diff};
+use crate::agent_files::{self, Client};
 use crate::catalogue::known_protocols;
 use crate::error::{Code, Error, Result, quote};
 use crate::file::{self, unwritable, write_whole};
@@ -70,7 +70,6 @@ impl Options {
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Initialized {
-    /// The folder.
     pub(crate) root: String,
     /// What was not there before, relative to the folder.
     pub(crate) created: Vec<String>,
@@ -80,19 +79,6 @@ pub(crate) struct Initialized {
     pub(crate) unchanged: Vec<String>,
     /// True when nothing was written.
     pub(crate) dry_run: bool,
-    /// What would change in each file, in a dry run.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub(crate) preview: Vec<Preview>,
-}
-
-/// What would change in a file.
-#[derive(Debug, Serialize)]
-#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
-pub(crate) struct Preview {
-    /// The file, relative to the folder.
-    pub(crate) path: String,
-    /// The lines that go (`-`) and come (`+`).
-    pub(crate) diff: String,
 }
 
 /// Makes a workspace and the files of agents. A dry run notes why the same would be refused.
@@ -238,16 +224,9 @@ fn report(
     planned: Vec<Planned>,
     mut created: Vec<String>,
 ) -> Initialized {
-    let (mut updated, mut unchanged, mut preview) = (Vec::new(), Vec::new(), Vec::new());
+    let (mut updated, mut unchanged) = (Vec::new(), Vec::new());
     for file in planned {
         let path = file.path.to_string();
-        if dry_run && file.changes() {
-            let old = file.there.as_deref().unwrap_or_default();
-            preview.push(Preview {
-                path: path.clone(),
-                diff: diff(old, &file.text),
-            });
-        }
         match &file.there {
             None => created.push(path),
             Some(_) if file.changes() => updated.push(path),
@@ -260,7 +239,6 @@ fn report(
         updated,
         unchanged,
         dry_run,
-        preview,
     }
 }
 

@@ -28,7 +28,6 @@ pub(crate) struct Shown {
 #[derive(Debug, Serialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub(crate) struct LinkedTask {
-    /// The task.
     pub(crate) id: TaskId,
     /// Its title; none when there is no such task.
     pub(crate) title: Option<String>,
@@ -42,7 +41,6 @@ pub(crate) struct LinkedTask {
 #[derive(Debug, Serialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub(crate) struct LinkedEntry {
-    /// Id of the entry.
     pub(crate) entry: String,
     /// Its title; none when the manifest has no such entry any more.
     pub(crate) title: Option<String>,
@@ -68,7 +66,6 @@ pub(crate) enum Source {
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub(crate) struct Linked {
     pub(crate) task: TaskId,
-    /// Id of the entry.
     pub(crate) entry: String,
     /// False when they were linked by `link` before.
     pub(crate) created: bool,

@@ -11,7 +11,8 @@ use crate::error::{Code, Error, Result};
 use crate::id::digest;
 use crate::score::normalize;
 use crate::skill::Skill;
-use crate::skill::front_matter::{self, Fields, Value};
+use crate::skill::fields::{Field, Fields, Value};
+use crate::skill::front_matter;
 use crate::strict;
 use crate::task::Task;
 
@@ -30,23 +31,9 @@ pub(crate) struct ProtocolFile {
     pub(crate) path: String,
 }
 
-/// When a protocol applies: any match is enough.
+/// When a protocol applies: keys of its conditions with their words. Any match is enough.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) struct When {
-    always: bool,
-    skill_tags: Vec<String>,
-    task_types: Vec<String>,
-    labels: Vec<String>,
-    task_has: Vec<Part>,
-    session_open: bool,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Part {
-    Dependencies,
-    Phase,
-    RequiredGates,
-}
+pub(crate) struct When(Vec<(String, Vec<String>)>);
 
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Situation<'a> {
@@ -59,14 +46,14 @@ pub(crate) struct Situation<'a> {
 /// Keys of the front matter of a protocol file; `rules` is for readers of the file. Values are text, lists are
 /// separated by commas.
 const HEAD: &[&str] = &["name", "version", "order", "when", "sections", "rules"];
-/// Keys of its conditions.
-const CONDITIONS: &[&str] = &[
-    "always",
-    "skill-tags",
-    "task-types",
-    "labels",
-    "task-has",
-    "session",
+/// Keys of its conditions, with the words that each can have; any where there are none.
+const CONDITIONS: [(&str, &[&str]); 6] = [
+    ("always", &["true"]),
+    ("skill-tags", &[]),
+    ("task-types", &[]),
+    ("labels", &[]),
+    ("task-has", &["dependencies", "phase", "required-gates"]),
+    ("session", &["open"]),
 ];
 
 impl ProtocolFile {
@@ -77,7 +64,9 @@ impl ProtocolFile {
         };
         let document =
             front_matter::parse(&text).map_err(|found| fault(found.line, found.message))?;
-        let at = |key: &str| document.position(key).0;
+        let line_in =
+            |fields: &Fields, key: &str| fields.find(key).map_or(1, |field| field.place.0);
+        let at = |key: &str| line_in(&document.fields, key);
         check_keys(&document.fields, HEAD).map_err(|(key, message)| fault(at(key), message))?;
         let required = |key: &str| {
             let missing = || fault(1, format!("`{key}` is missing"));
@@ -85,12 +74,12 @@ impl ProtocolFile {
         };
         let order = required("order")?;
         let number = order.trim().parse();
-        let when = document.mapping("when").map(When::read).transpose();
-        let when = when.map_err(|(key, message)| {
-            let line = document.position_below("when", key).0;
-            fault(line, message)
-        })?;
-        if document.fields.get("when").is_some()
+        let conditions = document.fields.mapping("when");
+        let when = conditions.map(|fields| {
+            When::read(fields).map_err(|(key, message)| fault(line_in(fields, key), message))
+        });
+        let when = when.transpose()?;
+        if document.fields.find("when").is_some()
             && when.as_ref().is_none_or(|when| *when == When::default())
         {
             let message = "`when` is empty, so the protocol would never apply";
@@ -114,7 +103,8 @@ impl ProtocolFile {
 
     /// Returns whether the protocol applies to every task: the base, and those with `always`.
     pub(crate) fn is_unconditional(&self) -> bool {
-        self.when == When::default() || self.when.always
+        let When(conditions) = &self.when;
+        conditions.is_empty() || conditions.iter().any(|(key, _)| key == "always")
     }
 
     pub(crate) fn applies(&self, situation: &Situation<'_>) -> Option<String> {
@@ -125,67 +115,42 @@ impl ProtocolFile {
 impl When {
     /// Reads conditions; of one that is unknown it names the key.
     fn read(fields: &Fields) -> std::result::Result<When, (&str, String)> {
-        check_keys(fields, CONDITIONS)?;
-        let flag = |key, wanted| match fields.text(key) {
-            None => Ok(false),
-            Some(value) if value == wanted => Ok(true),
-            Some(value) => {
-                let message = format!("`{key}` is `{value}`; only \"{wanted}\" is known");
-                Err((key, message))
+        check_keys(fields, &CONDITIONS.map(|(key, _)| key))?;
+        let mut conditions = Vec::new();
+        for Field { name: key, .. } in &fields.0 {
+            let words = list(fields.text(key)).into_iter();
+            let words: Vec<String> = words.map(|word| normalize(&word)).collect();
+            let known = CONDITIONS.iter().find(|(known, _)| known == key);
+            let known = known.map_or(&[][..], |(_, words)| words);
+            let is_unknown = |word: &&String| !known.is_empty() && !known.contains(&word.as_str());
+            if let Some(word) = words.iter().find(is_unknown) {
+                let message = format!("`{key}` is `{word}`; it can be {}", known.join(", "));
+                return Err((key, message));
             }
-        };
-        let normalized = |key| {
-            let words = list(fields.text(key));
-            words.iter().map(|word| normalize(word)).collect()
-        };
-        Ok(When {
-            always: flag("always", "true")?,
-            session_open: flag("session", "open")?,
-            skill_tags: normalized("skill-tags"),
-            task_types: normalized("task-types"),
-            labels: normalized("labels"),
-            task_has: list(fields.text("task-has"))
-                .iter()
-                .map(|part| Part::read(part).map_err(|message| ("task-has", message)))
-                .collect::<std::result::Result<_, _>>()?,
-        })
+            if !words.is_empty() {
+                conditions.push((key.clone(), words));
+            }
+        }
+        Ok(When(conditions))
     }
 
     fn holds(&self, situation: &Situation<'_>) -> Option<String> {
-        if self.always {
-            return Some("always".to_string());
-        }
         let Situation { task, skill, .. } = situation;
-        let kind = [task.kind.to_string()];
-        any("skill tag", &self.skill_tags, &skill.tags)
-            .or_else(|| any("task type", &self.task_types, &kind))
-            .or_else(|| any("label", &self.labels, &task.labels))
-            .or_else(|| self.task_has.iter().find_map(|part| part.of(situation)))
-            .or_else(|| {
-                (self.session_open && situation.session_open).then(|| "session open".into())
-            })
-    }
-}
-
-impl Part {
-    fn read(word: &str) -> std::result::Result<Part, String> {
-        match word {
-            "dependencies" => Ok(Part::Dependencies),
-            "phase" => Ok(Part::Phase),
-            "required-gates" => Ok(Part::RequiredGates),
-            _ => Err(format!(
-                "`task-has` is `{word}`; known are dependencies, phase and required-gates"
-            )),
-        }
-    }
-
-    fn of(self, situation: &Situation<'_>) -> Option<String> {
-        let (there, name) = match self {
-            Part::Dependencies => (!situation.task.depends.is_empty(), "dependencies"),
-            Part::Phase => (situation.task.phase.is_some(), "a phase"),
-            Part::RequiredGates => (situation.required_gates, "required gates"),
+        let has = |word: &String| match word.as_str() {
+            "dependencies" if !task.depends.is_empty() => Some("the task has dependencies"),
+            "phase" if task.phase.is_some() => Some("the task has a phase"),
+            "required-gates" if situation.required_gates => Some("the task has required gates"),
+            _ => None,
         };
-        there.then(|| format!("the task has {name}"))
+        let mut conditions = self.0.iter();
+        conditions.find_map(|(key, words)| match key.as_str() {
+            "always" => Some("always".to_string()),
+            "skill-tags" => any("skill tag", words, &skill.tags),
+            "task-types" => any("task type", words, &[task.kind.to_string()]),
+            "labels" => any("label", words, &task.labels),
+            "task-has" => words.iter().find_map(has).map(str::to_string),
+            _ => situation.session_open.then(|| "session open".to_string()),
+        })
     }
 }
 
@@ -201,11 +166,12 @@ fn check_keys<'a>(
     fields: &'a Fields,
     known: &[&str],
 ) -> std::result::Result<(), (&'a str, String)> {
-    for (key, value) in fields.iter() {
+    for field in &fields.0 {
+        let key = field.name.as_str();
         if !known.contains(&key) {
             return Err((key, strict::unread(key, known)));
         }
-        let is_text = matches!(value, Value::Text(_) | Value::Null);
+        let is_text = matches!(field.value, Value::Text { .. });
         if !is_text && key != "when" {
             let message = format!("`{key}` is written as text, with commas between its words");
             return Err((key, message));

@@ -1,128 +1,114 @@
-//! The keys and values of front matter, and how they are read leniently. Start at `read`.
+//! The keys and values of front matter, with their places, and how they are read leniently. Start at `read`.
 
-use serde::ser::{Serialize, SerializeMap, Serializer};
+use super::{Fault, strict_yaml};
+use crate::document;
 
-use super::Fault;
-use super::strict_yaml::{self, Entry, Tree};
-
-const DEPTH_LIMIT: usize = 100;
-
+/// What a front matter may count when aliases in it are written out, in bytes.
 const EXPANSION_LIMIT: usize = 16 * 1024 * 1024;
 
-const OPENING: usize = 3;
+/// The width of the opening `---`, after which the block begins in line one of the file.
+pub(super) const OPENING: usize = 3;
 
-#[derive(Clone, Debug, Default, PartialEq)]
-pub(crate) struct Fields(Vec<(String, Value)>);
+/// Line and column in the file, both from one.
+pub(crate) type Place = (usize, usize);
 
-impl Fields {
-    pub(crate) fn get(&self, key: &str) -> Option<&Value> {
-        self.0
-            .iter()
-            .find(|(name, _)| name == key)
-            .map(|(_, value)| value)
-    }
-
-    /// The value of `key`, if it is a scalar and not null.
-    pub(crate) fn text(&self, key: &str) -> Option<&str> {
-        match self.get(key)? {
-            Value::Text(text) => Some(text),
-            _ => None,
-        }
-    }
-
-    pub(crate) fn iter(&self) -> impl Iterator<Item = (&str, &Value)> {
-        self.0.iter().map(|(name, value)| (name.as_str(), value))
-    }
-}
-
-impl Serialize for Fields {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let mut map = serializer.serialize_map(Some(self.0.len()))?;
-        for (name, value) in &self.0 {
-            map.serialize_entry(name, value)?;
-        }
-        map.end()
-    }
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Field {
+    pub(crate) name: String,
+    pub(crate) place: Place,
+    pub(crate) value: Value,
+    pub(crate) value_place: Place,
 }
 
 /// A value in the front matter. Numbers and booleans are text, as in the reference.
-#[derive(Clone, Debug, PartialEq, serde::Serialize)]
-#[serde(untagged)]
+#[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Value {
-    /// Nothing, `~` or `null`.
-    Null,
-    Text(String),
+    Text { text: String, is_plain: bool },
     List(Vec<Value>),
     Mapping(Fields),
 }
 
-/// Reads with the strict reader where it accepts the text, so that `1.10` stays as written; otherwise, and
-/// with merge keys, as YAML.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(crate) struct Fields(pub(crate) Vec<Field>);
+
+impl Fields {
+    pub(crate) fn find(&self, key: &str) -> Option<&Field> {
+        self.0.iter().find(|field| field.name == key)
+    }
+
+    /// The value of `key`, if it is a scalar and not null.
+    pub(crate) fn text(&self, key: &str) -> Option<&str> {
+        match &self.find(key)?.value {
+            Value::Text { text, is_plain } if !is_plain || !is_null(text) => Some(text),
+            _ => None,
+        }
+    }
+
+    /// The mapping below `key`, such as `metadata` or the `when` of a protocol file.
+    pub(crate) fn mapping(&self, key: &str) -> Option<&Fields> {
+        match &self.find(key)?.value {
+            Value::Mapping(fields) => Some(fields),
+            _ => None,
+        }
+    }
+}
+
+fn is_null(text: &str) -> bool {
+    matches!(text, "" | "~" | "null" | "Null" | "NULL")
+}
+
+/// Reads with the strict reader where it accepts the text, so that `1.10` stays as written; otherwise as YAML.
 pub(super) fn read(block: &str) -> Result<Fields, Fault> {
-    let strict = strict_yaml::read(block).map(|entries| entries.into_iter().map(field).collect());
-    strict.or_else(|_| lenient_fields(block))
+    strict_yaml::read(block).or_else(|_| read_leniently(block))
 }
 
-fn field(entry: Entry) -> (String, Value) {
-    (entry.name, value_of_tree(entry.value))
+fn read_leniently(block: &str) -> Result<Fields, Fault> {
+    let value = document::yaml(block, EXPANSION_LIMIT).map_err(yaml_fault)?;
+    let serde_json::Value::Object(fields) = value else {
+        let message = "The front matter must be keys and values.";
+        return Err(Fault::new("FRONT_MATTER_NOT_MAPPING", (1, 1), message));
+    };
+    let fields = fields.into_iter().map(|(name, value)| {
+        let line = block.lines().position(|line| begins(line, &name));
+        let place = (line.map_or(1, |line| line + 1), 1);
+        field(name, value, place)
+    });
+    Ok(Fields(fields.collect()))
 }
 
-impl FromIterator<(String, Value)> for Fields {
-    fn from_iter<T: IntoIterator<Item = (String, Value)>>(items: T) -> Self {
-        Self(items.into_iter().collect())
+fn begins(line: &str, key: &str) -> bool {
+    let rest = line.trim_start_matches(['"', '\'']).strip_prefix(key);
+    rest.is_some_and(|rest| rest.trim_start_matches(['"', '\'', ' ']).starts_with(':'))
+}
+
+/// Makes a field; what is below it is said to be where it is.
+fn field(name: String, value: serde_json::Value, place: Place) -> Field {
+    Field {
+        name,
+        place,
+        value: value_of(value, place),
+        value_place: place,
     }
 }
 
-fn value_of_tree(tree: Tree) -> Value {
-    match tree {
-        Tree::Text { text, plain: true }
-            if matches!(text.as_str(), "" | "~" | "null" | "Null" | "NULL") =>
-        {
-            Value::Null
+fn value_of(value: serde_json::Value, place: Place) -> Value {
+    let text = |text: String, is_plain| Value::Text { text, is_plain };
+    match value {
+        serde_json::Value::Null => text(String::new(), true),
+        serde_json::Value::String(value) => text(value, false),
+        serde_json::Value::Array(items) => Value::List(
+            items
+                .into_iter()
+                .map(|item| value_of(item, place))
+                .collect(),
+        ),
+        serde_json::Value::Object(fields) => {
+            let fields = fields.into_iter();
+            let fields = fields.map(|(name, value)| field(name, value, place));
+            Value::Mapping(Fields(fields.collect()))
         }
-        Tree::Text { text, .. } => Value::Text(text),
-        Tree::Sequence(items) => Value::List(items.into_iter().map(value_of_tree).collect()),
-        Tree::Mapping(entries) => Value::Mapping(entries.into_iter().map(field).collect()),
+        other => text(other.to_string(), false),
     }
-}
-
-fn lenient_fields(block: &str) -> Result<Fields, Fault> {
-    check_depth(block)?;
-    if block.contains('&') && block.matches('*').count() * block.len() > EXPANSION_LIMIT {
-        let message = "The front matter holds too many aliases for its size.";
-        return Err(Fault::new("FRONT_MATTER_YAML", (1, 1), message));
-    }
-    let mut value: serde_yaml::Value = serde_yaml::from_str(block).map_err(yaml_fault)?;
-    value.apply_merge().map_err(yaml_fault)?;
-    match value_of_yaml(value) {
-        Value::Mapping(fields) => Ok(fields),
-        _ => {
-            let message = "The front matter must be keys and values.";
-            Err(Fault::new("FRONT_MATTER_NOT_MAPPING", (1, 1), message))
-        }
-    }
-}
-
-/// Refuses deep flow style early, for the YAML reader takes seconds before it does.
-fn check_depth(block: &str) -> Result<(), Fault> {
-    let (mut depth, mut place) = (0_usize, (1, OPENING));
-    for character in block.chars() {
-        place = if character == '\n' {
-            (place.0 + 1, 0)
-        } else {
-            (place.0, place.1 + 1)
-        };
-        match character {
-            '[' | '{' => depth += 1,
-            ']' | '}' => depth = depth.saturating_sub(1),
-            _ => {}
-        }
-        if depth > DEPTH_LIMIT {
-            let message = format!("The front matter is nested more than {DEPTH_LIMIT} deep.");
-            return Err(Fault::new("FRONT_MATTER_YAML", place, message));
-        }
-    }
-    Ok(())
 }
 
 /// The block starts in line one of the file, after the opening `---`, so the lines are those of the file.
@@ -140,27 +126,4 @@ fn yaml_fault(error: serde_yaml::Error) -> Fault {
         place,
         format!("The front matter is not YAML: {message}."),
     )
-}
-
-fn value_of_yaml(value: serde_yaml::Value) -> Value {
-    match value {
-        serde_yaml::Value::Null => Value::Null,
-        serde_yaml::Value::Bool(value) => Value::Text(value.to_string()),
-        serde_yaml::Value::Number(value) => Value::Text(value.to_string()),
-        serde_yaml::Value::String(text) => Value::Text(text),
-        serde_yaml::Value::Sequence(items) => {
-            Value::List(items.into_iter().map(value_of_yaml).collect())
-        }
-        serde_yaml::Value::Mapping(entries) => {
-            let field = |(key, value)| {
-                let key = match value_of_yaml(key) {
-                    Value::Text(text) => text,
-                    _ => String::new(),
-                };
-                (key, value_of_yaml(value))
-            };
-            Value::Mapping(entries.into_iter().map(field).collect())
-        }
-        serde_yaml::Value::Tagged(tagged) => value_of_yaml(tagged.value),
-    }
 }

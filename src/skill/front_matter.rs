@@ -2,8 +2,7 @@
 //! reading for `skill validate` is in `validate`; start here at `parse`.
 
 pub(crate) use super::Fault;
-use super::fields::read;
-pub(crate) use super::fields::{Fields, Value};
+use super::fields::{Fields, read};
 
 /// The largest front matter that is read, in bytes.
 pub(crate) const FRONT_MATTER_LIMIT: usize = 64 * 1024;
@@ -18,8 +17,6 @@ const FENCE: &str = "---";
 pub(crate) struct Document<'a> {
     /// The keys and values, in the order of the file.
     pub(crate) fields: Fields,
-    pub(crate) front_matter: &'a str,
-    front_matter_line: usize,
     pub(crate) body: &'a str,
 }
 
@@ -31,50 +28,9 @@ impl Document<'_> {
 
     /// The value of `key` in the mapping `metadata`, if it is a scalar and not null.
     pub(crate) fn metadata(&self, key: &str) -> Option<String> {
-        self.mapping("metadata")?.text(key).map(str::to_owned)
+        let metadata = self.fields.mapping("metadata")?;
+        metadata.text(key).map(str::to_owned)
     }
-
-    /// The mapping below `key`, such as `metadata` or the `when` of a protocol file.
-    pub(crate) fn mapping(&self, key: &str) -> Option<&Fields> {
-        match self.fields.get(key)? {
-            Value::Mapping(fields) => Some(fields),
-            _ => None,
-        }
-    }
-
-    /// Line and column of the top-level `key` in the file, both from one; the start of the file
-    /// if it is written in an unusual way.
-    pub(crate) fn position(&self, key: &str) -> (usize, usize) {
-        let line = self.line_of(key);
-        line.map_or((1, 1), |line| (line + self.front_matter_line, 1))
-    }
-
-    /// Line and column of `key` in the mapping below the top-level `parent`, both from one; those of
-    /// `parent` if it is written in an unusual way.
-    pub(crate) fn position_below(&self, parent: &str, key: &str) -> (usize, usize) {
-        let start = self.line_of(parent).map_or(0, |line| line + 1);
-        let lines = self.front_matter.lines().enumerate().skip(start);
-        let mut below =
-            lines.take_while(|(_, line)| line.is_empty() || line.starts_with([' ', '#']));
-        let found = below.find(|(_, line)| begins(line.trim_start(), key));
-        found.map_or_else(
-            || self.position(parent),
-            |(at, line)| {
-                let column = line.len() - line.trim_start().len() + 1;
-                (at + self.front_matter_line, column)
-            },
-        )
-    }
-
-    fn line_of(&self, key: &str) -> Option<usize> {
-        let mut lines = self.front_matter.lines();
-        lines.position(|line| begins(line, key))
-    }
-}
-
-fn begins(line: &str, key: &str) -> bool {
-    let rest = line.trim_start_matches(['"', '\'']).strip_prefix(key);
-    rest.is_some_and(|rest| rest.trim_start_matches(['"', '\'', ' ']).starts_with(':'))
 }
 
 /// Reads a file: any YAML in the front matter, with or without byte order mark, LF or CRLF.
@@ -133,26 +89,12 @@ fn document<'a>((block, rest): (&'a str, &'a str)) -> Result<Document<'a>, Fault
         );
         return Err(Fault::new("FRONT_MATTER_TOO_LARGE", (1, 1), message));
     }
-    let (fields, front_matter) = (read(block)?, without_line_rest(block));
-    let front_matter_line = if front_matter.len() == block.len() {
-        1
-    } else {
-        2
-    };
-    let body = without_line_rest(rest);
-    Ok(Document {
-        fields,
-        front_matter,
-        front_matter_line,
-        body,
-    })
-}
-
-fn without_line_rest(text: &str) -> &str {
-    match text.split_once('\n') {
+    let fields = read(block)?;
+    let body = match rest.split_once('\n') {
         Some((rest, body)) if rest.trim().is_empty() => body,
-        _ => text,
-    }
+        _ => rest,
+    };
+    Ok(Document { fields, body })
 }
 
 #[cfg(test)]
@@ -205,11 +147,6 @@ mod tests {
             Some("true"),
         );
         check("---\nmetadata: &m {a: b}\nwhen: *m\n---\n", "a", Some("b"));
-        check(
-            "---\nm: &m {a: b}\nmetadata:\n  <<: *m\n  c: d\n---\n",
-            "a",
-            Some("b"),
-        );
         check("---\nmetadata: text\n---\n", "cleo-tier", None);
     }
 
@@ -285,31 +222,16 @@ mod tests {
     }
 
     #[test]
-    fn keys_are_found_again_in_the_file() {
-        let document = parse("---\na: b\n\"c\" : d\nca: e\n---\n").unwrap();
-        assert_eq!(document.position("a"), (2, 1));
-        assert_eq!(document.position("c"), (3, 1));
-        assert_eq!(document.position("x"), (1, 1));
-    }
-
-    #[test]
-    fn keys_of_a_mapping_are_found_below_it() {
-        let text = "---\nb: 1\nwhen:\n\n  # first\n  a: c\n  \"b\": d\nc: e\n---\n";
+    fn keys_have_their_places_in_the_file() {
+        let text = "---\nb: 1\n\"d\" : e\nwhen:\n\n  # first\n  a: c\n---\n";
+        let place = |fields: &Fields, key| fields.find(key).unwrap().place;
         let document = parse(text).unwrap();
-        assert_eq!(document.position_below("when", "a"), (6, 3));
-        assert_eq!(document.position_below("when", "b"), (7, 3));
-        assert_eq!(document.position_below("when", "c"), (3, 1));
-        let flow = parse("---\nwhen: {a: b}\n---\n").unwrap();
-        assert_eq!(flow.position_below("when", "a"), (2, 1));
-    }
-
-    #[test]
-    fn fields_serialize_in_the_order_of_the_file() {
-        let document = parse("---\nname: x\nmetadata:\n  b: 1\n  a: [c]\nz:\n---\n").unwrap();
-        let json = serde_json::to_string(&document.fields).unwrap();
-        assert_eq!(
-            json,
-            r#"{"name":"x","metadata":{"b":"1","a":["c"]},"z":null}"#
-        );
+        assert_eq!(place(&document.fields, "d"), (3, 1));
+        let when = document.fields.mapping("when").unwrap();
+        assert_eq!(place(when, "a"), (7, 3));
+        let flow = parse("---\n'd': e\nwhen: {a: b}\n---\n").unwrap();
+        assert_eq!(place(&flow.fields, "d"), (2, 1));
+        let when = flow.fields.mapping("when").unwrap();
+        assert_eq!(place(when, "a"), (3, 1), "that of the mapping");
     }
 }

@@ -2,7 +2,7 @@
 //! by [`validate`]. Standard: agentskills.io; dispatch data stands in `metadata` with the prefix
 //! `cleo-`.
 
-mod fields;
+pub(crate) mod fields;
 pub(crate) mod front_matter;
 mod strict_yaml;
 pub(crate) mod validate;

@@ -6,82 +6,29 @@ use std::collections::HashSet;
 use saphyr_parser::{Event, Marker, Parser, ScalarStyle, ScanError, Span, StrInput};
 
 use super::Fault;
+use super::fields::{Field, Fields, OPENING, Place, Value};
 
 type Read<T> = Result<T, Fault>;
 
 /// How many lists and mappings may be nested: Python 3.11 ends the reference with a `RecursionError` at one more.
 const DEPTH_LIMIT: usize = 245;
 
-/// The width of the opening `---`, after which the block begins in line one of the file.
-const OPENING: usize = 3;
-
 const UNQUOTED: &str = "A value that contains a colon and a blank must be in quotes.";
 const INDENTATION: &str = "This does not belong to the lines before it; check the indentation.";
 
-/// What the messages of the parser mean for the author of a skill.
-const REFUSALS: [(&str, &str, &str); 10] = [
-    (
-        "unexpected character",
-        "YAML_CHARACTER",
-        "No value can begin with this character; put it in quotes.",
-    ),
+/// What messages of the parser mean for the author of a skill, where they do not say it.
+const REFUSALS: [(&str, &str, &str); 3] = [
     ("mapping values are not allowed", "YAML_COLON", UNQUOTED),
-    (
-        "unknown anchor",
-        "YAML_ALIAS",
-        "Aliases are not allowed; quote text that begins with `*`.",
-    ),
-    (
-        "block scalar",
-        "YAML_BLOCK_HEADER",
-        "Only `+`, `-`, a digit from 1 to 9 or a comment may follow `|` or `>`.",
-    ),
-    (
-        "escape",
-        "YAML_ESCAPE",
-        "This value contains an escape that YAML does not know; double the backslash.",
-    ),
     (
         "quoted scalar",
         "YAML_QUOTE",
         "The closing quote of this value is missing.",
     ),
-    (
-        "block sequence entries",
-        "YAML_LIST_ITEM",
-        "A list item must begin on its own line.",
-    ),
-    (
-        "simple key",
-        "YAML_KEY",
-        "A key needs a colon and a blank after it.",
-    ),
-    (
-        "directive",
-        "YAML_DIRECTIVE",
-        "Directives are not allowed; quote text that begins with `%`.",
-    ),
     ("expected", "YAML_INDENTATION", INDENTATION),
 ];
 
-#[derive(Debug)]
-pub(crate) enum Tree {
-    Text { text: String, plain: bool },
-    Sequence(Vec<Tree>),
-    Mapping(Vec<Entry>),
-}
-
-#[derive(Debug)]
-pub(crate) struct Entry {
-    pub(crate) name: String,
-    /// Line and column of the key in the file, both from one.
-    pub(crate) name_place: (usize, usize),
-    pub(crate) value: Tree,
-    pub(crate) value_place: (usize, usize),
-}
-
 /// Reads the text after the opening `---` of line one.
-pub(crate) fn read(front_matter: &str) -> Read<Vec<Entry>> {
+pub(super) fn read(front_matter: &str) -> Read<Fields> {
     // Python reads a text file with LF for CRLF and CR.
     let text = front_matter.replace("\r\n", "\n").replace('\r', "\n");
     let text = text.strip_prefix('\u{feff}').unwrap_or(&text);
@@ -115,14 +62,14 @@ fn check_characters(characters: &[char]) -> Read<()> {
 }
 
 /// Returns the place in the file of the character `at` of the front matter.
-fn place_of(characters: &[char], at: usize) -> (usize, usize) {
+fn place_of(characters: &[char], at: usize) -> Place {
     let before = &characters[..at.min(characters.len())];
     let line = before.iter().filter(|&&c| c == '\n').count() + 1;
     let column = before.iter().rev().take_while(|&&c| c != '\n').count();
     in_file(&Marker::new(at, line, column))
 }
 
-fn in_file(marker: &Marker) -> (usize, usize) {
+fn in_file(marker: &Marker) -> Place {
     let opening = if marker.line() == 1 { OPENING } else { 0 };
     (marker.line(), marker.col() + opening + 1)
 }
@@ -139,7 +86,7 @@ struct Reader<'a> {
 }
 
 impl<'a> Reader<'a> {
-    fn document(&mut self) -> Read<Vec<Entry>> {
+    fn document(&mut self) -> Read<Fields> {
         let (mut event, mut span) = self.next()?;
         while matches!(event, Event::StreamStart | Event::DocumentStart(_)) {
             (event, span) = self.next()?;
@@ -148,7 +95,7 @@ impl<'a> Reader<'a> {
             let message = "The front matter must be keys and values.";
             return Err(fault(span, "YAML_NOT_MAPPING", message));
         };
-        let entries = self.mapping(1)?;
+        let fields = self.mapping(1)?;
         while !matches!(event, Event::StreamEnd) {
             (event, span) = self.next()?;
             if let Event::DocumentStart(_) = event {
@@ -157,7 +104,7 @@ impl<'a> Reader<'a> {
             }
         }
         self.check_tabs(self.characters.len())?;
-        Ok(entries)
+        Ok(fields)
     }
 
     /// Returns the next event, unless it is of the parts of YAML that strictyaml refuses.
@@ -259,38 +206,38 @@ impl<'a> Reader<'a> {
         }
     }
 
-    fn tree(&mut self, (event, span): (Event<'a>, Span), depth: usize) -> Read<Tree> {
+    fn value(&mut self, (event, span): (Event<'a>, Span), depth: usize) -> Read<Value> {
         if depth > DEPTH_LIMIT {
             let message = format!("Values may be nested at most {DEPTH_LIMIT} deep.");
             return Err(fault(span, "YAML_DEPTH", message));
         }
         match event {
-            Event::Scalar(text, style, ..) => Ok(Tree::Text {
+            Event::Scalar(text, style, ..) => Ok(Value::Text {
                 text: text.into_owned(),
-                plain: style == ScalarStyle::Plain,
+                is_plain: style == ScalarStyle::Plain,
             }),
-            Event::MappingStart(..) => Ok(Tree::Mapping(self.mapping(depth + 1)?)),
-            _ => Ok(Tree::Sequence(self.sequence(depth + 1)?)),
+            Event::MappingStart(..) => Ok(Value::Mapping(self.mapping(depth + 1)?)),
+            _ => Ok(Value::List(self.sequence(depth + 1)?)),
         }
     }
 
-    fn sequence(&mut self, depth: usize) -> Read<Vec<Tree>> {
+    fn sequence(&mut self, depth: usize) -> Read<Vec<Value>> {
         let mut items = Vec::new();
         loop {
             match self.next()? {
                 (Event::SequenceEnd, _) => return Ok(items),
-                item => items.push(self.tree(item, depth)?),
+                item => items.push(self.value(item, depth)?),
             }
         }
     }
 
-    fn mapping(&mut self, depth: usize) -> Read<Vec<Entry>> {
-        let (mut entries, mut seen) = (Vec::new(), HashSet::new());
+    fn mapping(&mut self, depth: usize) -> Read<Fields> {
+        let (mut fields, mut seen) = (Vec::new(), HashSet::new());
         let mut block = None;
         loop {
             let (event, span) = self.next()?;
             let (name, style) = match event {
-                Event::MappingEnd => return Ok(entries),
+                Event::MappingEnd => return Ok(Fields(fields)),
                 Event::Scalar(name, style, ..) => (name.into_owned(), style),
                 _ => {
                     let message = "A key must be text, not a list or a mapping.";
@@ -307,16 +254,16 @@ impl<'a> Reader<'a> {
             }
             let value = self.next()?;
             let value_span = value.1;
-            let value = self.tree(value, depth)?;
+            let value = self.value(value, depth)?;
             // Strictyaml wants all mappings that are values of one mapping to start in the same column.
             let column = value_span.start.col();
-            if matches!(value, Tree::Mapping(_)) && *block.get_or_insert(column) != column {
+            if matches!(value, Value::Mapping(_)) && *block.get_or_insert(column) != column {
                 let message = "Indent this block as far as the blocks before it.";
                 return Err(fault(value_span, "YAML_INDENTATION", message));
             }
-            entries.push(Entry {
+            fields.push(Field {
                 name,
-                name_place: in_file(&span.start),
+                place: in_file(&span.start),
                 value,
                 value_place: in_file(&value_span.start),
             });

@@ -4,8 +4,9 @@
 use unicode_normalization::UnicodeNormalization;
 use unicode_normalization::char::is_combining_mark;
 
-use super::front_matter::{self, Fault, Value};
-use super::strict_yaml::{self, Entry, Tree};
+use super::fields::{Field, Fields, Value};
+use super::front_matter::{self, Fault};
+use super::strict_yaml;
 
 /// The keys that the specification allows, in its order.
 const FIELDS: [&str; 6] = [
@@ -50,16 +51,11 @@ pub(crate) fn validate_bytes(directory_name: &str, bytes: &[u8]) -> Vec<Fault> {
 /// to a lenient reading, so that a person can mend all at once.
 pub(crate) fn validate(directory_name: &str, text: &str) -> Vec<Fault> {
     match block(text).and_then(strict_yaml::read) {
-        Ok(entries) => {
-            let fields: Vec<_> = entries.iter().map(Field::of_entry).collect();
-            check_fields(directory_name, &fields)
-        }
+        Ok(fields) => check_fields(directory_name, &fields),
         Err(fault) => {
             let mut faults = vec![fault];
             if let Ok(document) = front_matter::parse(text) {
-                let field = |(name, value)| Field::of_value(name, value, document.position(name));
-                let fields: Vec<_> = document.fields.iter().map(field).collect();
-                faults.extend(check_fields(directory_name, &fields));
+                faults.extend(check_fields(directory_name, &document.fields));
             }
             faults
         }
@@ -78,74 +74,46 @@ fn block(text: &str) -> Result<&str, Fault> {
     Ok(block)
 }
 
-struct Field<'a> {
-    name: &'a str,
-    text: Option<&'a str>,
-    name_place: (usize, usize),
-    place: (usize, usize),
+fn fault(field: &Field, code: &'static str, message: impl Into<String>) -> Fault {
+    Fault::new(code, field.value_place, message)
 }
 
-impl<'a> Field<'a> {
-    fn of_entry(entry: &'a Entry) -> Self {
-        let text = match &entry.value {
-            // The reference does not count an unquoted `=` or `<<` as text.
-            Tree::Text { text, plain } if !plain || !matches!(text.as_str(), "=" | "<<") => {
-                Some(text.as_str())
-            }
-            _ => None,
-        };
-        Self {
-            name: &entry.name,
-            text,
-            name_place: entry.name_place,
-            place: entry.value_place,
+/// Returns the text of a field. The reference does not count an unquoted `=` or `<<` as text.
+fn text_in(field: &Field) -> Option<&str> {
+    match &field.value {
+        Value::Text { text, is_plain } if !is_plain || !["=", "<<"].contains(&&**text) => {
+            Some(text)
         }
-    }
-
-    fn of_value(name: &'a str, value: &'a Value, place: (usize, usize)) -> Self {
-        let text = match value {
-            Value::Null => Some(""),
-            Value::Text(text) => Some(text.as_str()),
-            Value::List(_) | Value::Mapping(_) => None,
-        };
-        Self {
-            name,
-            text,
-            name_place: place,
-            place,
-        }
-    }
-
-    fn fault(&self, code: &'static str, message: impl Into<String>) -> Fault {
-        Fault::new(code, self.place, message)
+        _ => None,
     }
 }
 
-fn check_fields(directory_name: &str, fields: &[Field<'_>]) -> Vec<Fault> {
-    let find = |name| fields.iter().find(|field| field.name == name);
+fn check_fields(directory_name: &str, fields: &Fields) -> Vec<Fault> {
     let mut faults = unknown_fields(fields);
-    match find("name") {
+    match fields.find("name") {
         Some(name) => faults.extend(check_name(directory_name, name)),
         None => faults.push(missing("SKILL_NAME_MISSING", "name")),
     }
-    match find("description") {
+    match fields.find("description") {
         Some(description) => faults.extend(check_description(description)),
         None => faults.push(missing("SKILL_DESCRIPTION_MISSING", "description")),
     }
-    faults.extend(find("compatibility").and_then(check_compatibility));
+    faults.extend(fields.find("compatibility").and_then(check_compatibility));
     faults.sort_by_key(|fault| (fault.line, fault.column));
     faults
 }
 
-fn unknown_fields(fields: &[Field<'_>]) -> Vec<Fault> {
-    let unknown = fields.iter().filter(|field| !FIELDS.contains(&field.name));
-    let fault = |field: &Field<'_>| {
+fn unknown_fields(Fields(fields): &Fields) -> Vec<Fault> {
+    let unknown = fields
+        .iter()
+        .filter(|field| !FIELDS.contains(&&*field.name));
+    let fault = |field: &Field| {
         let message = format!(
             "The key `{}` is unknown; only {} are allowed.",
             field.name,
             FIELDS.join(", ")
         );
-        Fault::new("SKILL_FIELD_UNKNOWN", field.name_place, message)
+        Fault::new("SKILL_FIELD_UNKNOWN", field.place, message)
     };
     unknown.map(fault).collect()
 }
@@ -154,20 +122,24 @@ fn missing(code: &'static str, name: &str) -> Fault {
     Fault::new(code, (1, 1), format!("The key `{name}` is missing."))
 }
 
-fn text_of<'a>(field: &Field<'a>) -> Result<&'a str, &'static str> {
-    match field.text {
+fn text_of(field: &Field) -> Result<&str, &'static str> {
+    match text_in(field) {
         None => Err("must be text"),
         Some(text) if strip(text).is_empty() => Err("must not be empty"),
         Some(text) => Ok(text),
     }
 }
 
-fn check_name(directory_name: &str, field: &Field<'_>) -> Vec<Fault> {
+fn check_name(directory_name: &str, field: &Field) -> Vec<Fault> {
     match text_of(field) {
         Ok(text) => name_faults(directory_name, &strip(text).nfkc().collect::<String>())
-            .map(|(code, message)| field.fault(code, message))
+            .map(|(code, message)| fault(field, code, message))
             .collect(),
-        Err(problem) => vec![field.fault("SKILL_NAME_EMPTY", format!("The name {problem}."))],
+        Err(problem) => vec![fault(
+            field,
+            "SKILL_NAME_EMPTY",
+            format!("The name {problem}."),
+        )],
     }
 }
 
@@ -209,24 +181,24 @@ fn name_faults(directory: &str, name: &str) -> impl Iterator<Item = (&'static st
     .flatten()
 }
 
-fn check_description(field: &Field<'_>) -> Option<Fault> {
+fn check_description(field: &Field) -> Option<Fault> {
     match text_of(field) {
         Ok(text) => too_long("description", text, DESCRIPTION_LIMIT)
-            .map(|message| field.fault("SKILL_DESCRIPTION_TOO_LONG", message)),
+            .map(|message| fault(field, "SKILL_DESCRIPTION_TOO_LONG", message)),
         Err(problem) => {
             let message = format!("The description {problem}.");
-            Some(field.fault("SKILL_DESCRIPTION_EMPTY", message))
+            Some(fault(field, "SKILL_DESCRIPTION_EMPTY", message))
         }
     }
 }
 
-fn check_compatibility(field: &Field<'_>) -> Option<Fault> {
-    let Some(text) = field.text else {
+fn check_compatibility(field: &Field) -> Option<Fault> {
+    let Some(text) = text_in(field) else {
         let message = "The compatibility must be text.";
-        return Some(field.fault("SKILL_COMPATIBILITY_NOT_TEXT", message));
+        return Some(fault(field, "SKILL_COMPATIBILITY_NOT_TEXT", message));
     };
     too_long("compatibility", text, COMPATIBILITY_LIMIT)
-        .map(|message| field.fault("SKILL_COMPATIBILITY_TOO_LONG", message))
+        .map(|message| fault(field, "SKILL_COMPATIBILITY_TOO_LONG", message))
 }
 
 fn too_long(name: &str, text: &str, limit: usize) -> Option<String> {

@@ -6,7 +6,7 @@ use crate::clock::Clock;
 use crate::id::TaskId;
 use crate::ops::Context;
 use crate::ops::tasks;
-use crate::ops::transfer::{self, Request, Target};
+use crate::ops::transfer::{self, Request};
 use crate::store::Filter;
 use crate::task::{Note, Priority, Status, Task};
 use proptest::prelude::*;
@@ -136,10 +136,7 @@ fn graph(tasks: Vec<Task>) -> Vec<Task> {
 }
 
 fn exported(context: &mut Context) -> String {
-    transfer::export(context, Target::Jsonl, None)
-        .unwrap()
-        .text
-        .unwrap()
+    transfer::export(context, None).unwrap().text.unwrap()
 }
 
 proptest! {

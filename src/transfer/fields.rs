@@ -29,17 +29,6 @@ impl Fields {
         self.left.get(name).filter(|value| !value.is_null())
     }
 
-    /// Returns `true` for a field that is there, also if it is null.
-    pub(super) fn contains(&self, name: &str) -> bool {
-        self.left.contains_key(name)
-    }
-
-    /// Returns the parts of a task for which there is a field; `parts` holds pairs of both.
-    pub(super) fn find_parts(&self, parts: &[(&'static str, &str)]) -> Vec<&'static str> {
-        let there = parts.iter().filter(|(_, field)| self.get(field).is_some());
-        there.map(|(part, _)| *part).collect()
-    }
-
     pub(super) fn word(&self, name: &str) -> Option<&str> {
         self.get(name).and_then(Value::as_str)
     }

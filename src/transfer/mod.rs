@@ -5,13 +5,13 @@ pub(crate) mod detect;
 mod fields;
 pub(crate) mod formats;
 mod lines;
-pub(crate) mod markdown;
 mod moment;
 pub(crate) mod report;
 #[cfg(test)]
 mod tests;
 
 use std::collections::HashMap;
+use std::fmt;
 
 use foldhash::fast::RandomState;
 use serde::Serialize;
@@ -58,14 +58,22 @@ pub(crate) struct Place {
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub(crate) struct Fault {
-    /// Where.
     #[serde(flatten)]
     pub(crate) place: Place,
     /// Id of the task in its file, where it could be read.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) id: Option<String>,
-    /// What is wrong.
     pub(crate) message: String,
+}
+
+impl fmt::Display for Fault {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let line = (self.place.line > 0).then(|| format!("line {}", self.place.line));
+        let id = self.id.as_ref().map(|id| format!("({id})"));
+        let place = [self.place.file.clone(), line, id].into_iter().flatten();
+        let place: Vec<String> = place.collect();
+        write!(formatter, "{}: {}", place.join(" "), self.message)
+    }
 }
 
 /// A reference to another task as it is written in the file.
@@ -103,8 +111,8 @@ pub(crate) struct Record {
     /// What it is a part of; the first that exists counts.
     pub(crate) parents: Vec<Reference>,
     pub(crate) depends: Vec<Reference>,
-    /// Names of the fields of a task that the file says something of; of others it says nothing.
-    pub(crate) told: Vec<&'static str>,
+    pub(crate) has_priority: bool,
+    pub(crate) has_labels: bool,
 }
 
 /// What was read, and what readers have to know beside the bytes.

@@ -16,9 +16,7 @@ const SHOWN: usize = 100;
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub(crate) struct Sample<T> {
-    /// How many.
     pub(crate) total: usize,
-    /// The first hundred.
     pub(crate) shown: Vec<T>,
 }
 
@@ -47,7 +45,6 @@ impl<T> Sample<T> {
 pub(crate) struct Remark {
     /// Its id in the file.
     pub(crate) id: String,
-    /// Why.
     pub(crate) reason: String,
 }
 
@@ -57,9 +54,7 @@ pub(crate) struct Remark {
 pub(crate) struct Difference {
     /// Its id here.
     pub(crate) id: TaskId,
-    /// The fields that differ.
     pub(crate) fields: Vec<String>,
-    /// Why they stay as they are here.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) reason: Option<&'static str>,
 }
@@ -69,7 +64,6 @@ pub(crate) struct Difference {
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Phases {
-    /// New here.
     pub(crate) added: Vec<String>,
     /// Here already, and as they were.
     pub(crate) unchanged: Vec<String>,
@@ -83,7 +77,6 @@ pub(crate) struct Phases {
 pub(crate) struct Loose {
     /// The task, by its id in the file.
     pub(crate) id: String,
-    /// What it refers to.
     pub(crate) on: String,
 }
 
@@ -92,9 +85,7 @@ pub(crate) struct Loose {
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Edges {
-    /// Taken over.
     pub(crate) kept: usize,
-    /// Said twice.
     pub(crate) repeated: usize,
     /// Onto something done that was left out, so nothing waits for it.
     pub(crate) satisfied: usize,
@@ -112,7 +103,6 @@ pub(crate) struct Edges {
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Parents {
-    /// Taken over.
     pub(crate) kept: usize,
     /// Not there: the task is no part of anything now.
     pub(crate) dangling: Sample<Loose>,
@@ -145,11 +135,8 @@ pub(crate) struct Renamed {
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Report {
-    /// What kind of file it was.
     pub(crate) format: Format,
-    /// Tasks that were read.
     pub(crate) read: usize,
-    /// Tasks that are new here.
     pub(crate) added: usize,
     /// Tasks that an earlier import had brought and that have changed since.
     pub(crate) updated: usize,
@@ -161,15 +148,12 @@ pub(crate) struct Report {
     pub(crate) replaced: Sample<Difference>,
     /// What stays as it is here although the file says otherwise.
     pub(crate) kept: Sample<Difference>,
-    /// Tasks that were left out.
     pub(crate) left_out: Sample<Remark>,
     /// Tasks that were taken over with a change of their texts.
     pub(crate) changed: Sample<Remark>,
-    /// Phases of the project.
     pub(crate) phases: Phases,
     /// Tasks that were taken over, by status.
     pub(crate) by_status: BTreeMap<&'static str, usize>,
-    /// Dependencies.
     pub(crate) edges: Edges,
     pub(crate) parents: Parents,
     /// Tasks that wait for each other.

@@ -247,7 +247,7 @@ fn hooks_are_installed_beside_what_is_there() {
     let workspace = TestWorkspace::bare().with(".claude/settings.json", mine);
     let preview = workspace.cleo("init --agents claude,codex --hooks --dry-run");
     assert!(
-        preview.contains("cleo hook subagent-stop --client codex"),
+        preview.contains("would be updated  .claude/settings.json"),
         "{preview}"
     );
     assert_eq!(workspace.read(".claude/settings.json"), mine);

@@ -57,7 +57,7 @@ fn a_dry_run_shows_what_would_happen_and_does_nothing() {
     insta::assert_snapshot!(workspace.cleo("init --agents codex --dry-run"));
     let preview = result(&workspace, &["--dry-run"]);
     assert_eq!(preview["dryRun"], true);
-    assert_eq!(preview["preview"].as_array().unwrap().len(), 4);
+    assert_eq!(preview["updated"], json!(["AGENTS.md"]));
     assert_eq!(workspace.state(), before);
     assert!(!workspace.path(".cleo").exists());
 }
@@ -106,10 +106,8 @@ fn a_file_that_somebody_changed_stops_everything() {
         assert_eq!(workspace.state(), before, "{path}");
         let shown = workspace.json(&["init", "--agents", "all", "--dry-run"]);
         assert_eq!(shown["error"]["code"], "E_FILE_CHANGED", "{path}");
-        assert!(
-            shown["result"]["preview"].to_string().contains(" and mine"),
-            "{path}"
-        );
+        let updated = shown["result"]["updated"].as_array().unwrap();
+        assert!(updated.contains(&json!(path)), "{path}");
         assert_eq!(workspace.state(), before, "{path}");
         let force = refused["error"]["alternatives"][0]["command"].as_str();
         assert_eq!(workspace.shell(force.unwrap()).exit, 0, "{force:?}");

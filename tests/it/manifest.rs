@@ -53,7 +53,9 @@ fn faults(workspace: &TestWorkspace) -> Vec<String> {
 fn lines(workspace: &TestWorkspace) -> Vec<Value> {
     let text = workspace.read(MANIFEST);
     let parse = |line: &str| serde_json::from_str(line).unwrap_or_else(|_| panic!("torn: {line}"));
-    text.lines().map(parse).collect()
+    // Beside writers that know of no lock an empty line may come between two.
+    let lines = text.lines().filter(|line| !line.is_empty());
+    lines.map(parse).collect()
 }
 
 #[test]
@@ -116,26 +118,16 @@ fn an_entry_can_be_given_as_options() {
 }
 
 #[test]
-fn options_complete_the_entry_on_standard_input() {
+fn entry_of_options_is_not_read_from_standard_input() {
     let workspace = TestWorkspace::planned();
-    let options = |more: &[&str], text: &str| {
-        let words = [&["manifest", "append", "--task", "T4"], more].concat();
-        workspace.json_with(&words, text)
-    };
-    let whole = options(&[], &entry("a").to_string());
-    assert_eq!(whole["success"], true, "{whole}");
-    assert_eq!(whole["warnings"], json!([]));
-    let tasks = &whole["result"]["entry"]["linked_tasks"];
-    assert_eq!(tasks, &json!(["T1", "T3", "T4"]));
-    let changed = options(&["--title", "Other"], &entry("b").to_string());
-    assert_eq!(changed["result"]["entry"]["title"], "Other");
-    let warning = "title is \"Other\", as the options say; the entry on standard input says \"Token refresh\"";
-    assert_eq!(changed["warnings"], json!([warning]));
-    // Where nothing is there, the options are all that was said.
-    let empty = options(&[], "")["error"]["message"].clone();
-    let empty = empty.as_str().unwrap();
-    assert!(empty.contains("id is missing"), "{empty}");
-    assert!(!empty.contains("date is missing"), "{empty}");
+    let words = ["manifest", "append", "--task", "T4"];
+    for text in ["", &entry("a").to_string()] {
+        let reply = workspace.json_with(&words, text);
+        assert_eq!(reply["error"]["code"], "E_ENTRY_INVALID", "{reply}");
+        let message = reply["error"]["message"].as_str().unwrap();
+        assert!(message.contains("id is missing"), "{message}");
+        assert!(!message.contains("date is missing"), "{message}");
+    }
 }
 
 #[test]

@@ -184,7 +184,6 @@ const LINES: &[(&str, &str)] = &[
     ("manifest compact --dry-run", ""),
     ("manifest compact", ""),
     ("export --output tasks.jsonl", ""),
-    ("export --to markdown --output TASKS.md", ""),
     ("import tasks.jsonl --dry-run", ""),
     (
         "import -",

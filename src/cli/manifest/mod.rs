@@ -72,9 +72,8 @@ Examples:
   cleo manifest append --id auth-2026-01-26 --file 2026-01-26_auth.md --title 'Token refresh' \\
     --finding 'First fact.' --finding 'Second fact.' --finding 'Third fact.' --task T3
 
-Unless --id, --file and --title are all given, the entry is read from standard input as one JSON
-object, on one line or on several. What options say is added to its lists, and else counts instead
-of what it says. The epic of each linked task is added. Exit 6: every fault is named and nothing is
+Without options of an entry it is read from standard input as one JSON object, on one line or on
+several. The epic of each linked task is added. Exit 6: every fault is named and nothing is
 written. Exit 101: an entry with this id is there already.")]
 pub(super) struct AppendArguments {
     #[command(flatten)]
@@ -90,10 +89,8 @@ pub(super) struct AppendArguments {
 }
 
 fn append(context: &mut Context, arguments: AppendArguments) -> Result<Appended> {
-    let (text, warnings) = arguments.entry.read(context.surroundings.clock.date())?;
-    let appended = manifest::append(context, &text, arguments.epoch, arguments.dry_run)?;
-    context.notes.warn(warnings);
-    Ok(appended)
+    let text = arguments.entry.read(context.surroundings.clock.date())?;
+    manifest::append(context, &text, arguments.epoch, arguments.dry_run)
 }
 
 fn show_appended(screen: &mut Screen, appended: &Appended) {

@@ -4,7 +4,6 @@
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, ErrorKind, Read, Seek, SeekFrom, Write};
 use std::path::Path;
-use std::thread;
 use std::time::{Duration, Instant};
 
 use super::find;
@@ -14,10 +13,6 @@ use crate::manifest::entry::Entry;
 
 /// How long an append waits for others.
 pub(super) const PATIENCE: Duration = Duration::from_secs(30);
-/// How often a torn end is looked at, at most, before it counts as one.
-const SETTLING: usize = 64;
-/// Pause between two looks where writes cannot be waited for.
-pub(super) const PAUSE: Duration = Duration::from_millis(16);
 
 /// Appends an entry and returns what the caller should know. When this returns, the line is whole
 /// and on disk; an id that is there already is refused (exit 101).
@@ -82,47 +77,16 @@ pub(super) fn put(file: &mut File, bytes: &[u8]) -> io::Result<()> {
     Ok(())
 }
 
-/// Says whether the file ends inside of a line. A line of another writer can be seen half while it
-/// is being written, however long that takes, so a torn end counts only when it stands as it was
-/// once every write that had begun is over.
+/// Returns whether the file ends inside of a line. One that another writer has half written may count as such: the
+/// kernel puts what is appended behind all of it, and then the end of a line too many stands between them.
 pub(super) fn is_torn(file: &mut File) -> io::Result<bool> {
-    let mut seen = None;
-    for _ in 0..SETTLING {
-        let length = file.metadata()?.len();
-        if length == 0 || last_byte(file)? == b'\n' {
-            return Ok(false);
-        }
-        if seen == Some(length) {
-            return Ok(true);
-        }
-        if await_writes(file) {
-            seen = Some(length);
-        } else {
-            thread::sleep(PAUSE);
-        }
+    if file.metadata()?.len() == 0 {
+        return Ok(false);
     }
-    Ok(true)
-}
-
-/// Waits until every write to the file that has begun is over; false where that cannot be done.
-/// Room is asked for that the file has already: that changes nothing, and the kernel lets it wait
-/// its turn among the writers.
-#[cfg(target_os = "linux")]
-fn await_writes(file: &File) -> bool {
-    use rustix::fs::{FallocateFlags, fallocate};
-    fallocate(file, FallocateFlags::KEEP_SIZE, 0, 1).is_ok()
-}
-
-#[cfg(not(target_os = "linux"))]
-fn await_writes(_file: &File) -> bool {
-    false
-}
-
-fn last_byte(file: &mut File) -> io::Result<u8> {
     let mut last = [0];
     file.seek(SeekFrom::End(-1))?;
     file.read_exact(&mut last)?;
-    Ok(last[0])
+    Ok(last != *b"\n")
 }
 
 /// Makes the names of a new file and of the folders around it durable.

@@ -5,17 +5,21 @@ use std::collections::HashMap;
 use std::fs::{File, OpenOptions};
 use std::io::{BufRead, BufReader, ErrorKind, Read, Seek, SeekFrom, Write};
 use std::path::Path;
+use std::time::Duration;
 use std::{fs, io, thread};
 
 use serde::Serialize;
 
-use super::append::{PATIENCE, PAUSE, is_torn, open_locked, put};
+use super::append::{PATIENCE, is_torn, open_locked, put};
 use super::{CHUNK, duplicate};
 use crate::error::{Code, Result};
 use crate::file::{unreadable, unwritable};
 use crate::id::digest;
 use crate::manifest::entry::LINE_MAX;
 use crate::manifest::line::{self, Faulty, Item};
+
+/// How long writers that know of no lock have to end a line that they have begun.
+const PAUSE: Duration = Duration::from_millis(16);
 
 #[derive(Debug, Default)]
 pub(crate) struct Compacted {
@@ -50,8 +54,10 @@ pub(crate) fn compact(path: &Path, rejected: Option<&Path>, now: &str) -> Result
     };
     let mut file = open_locked(&real, PATIENCE)?;
     let mut work = || -> io::Result<Compacted> {
-        // A line that somebody is about to finish is waited for.
-        is_torn(&mut file)?;
+        if is_torn(&mut file)? {
+            // Somebody may be about to finish the line.
+            thread::sleep(PAUSE);
+        }
         file.rewind()?;
         let folder = real.parent().unwrap_or(Path::new("."));
         let mut draft = tempfile::Builder::new()

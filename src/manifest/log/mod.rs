@@ -8,7 +8,7 @@ mod search;
 #[cfg(test)]
 mod tests;
 
-use std::collections::{BTreeSet, HashMap, HashSet, VecDeque};
+use std::collections::{HashMap, HashSet, VecDeque};
 use std::io::BufReader;
 use std::path::Path;
 
@@ -58,7 +58,7 @@ pub(crate) fn scan(path: &Path, visit: impl FnMut(Line<'_>)) -> Result<()> {
     scan_lines(path, |_| true, visit)
 }
 
-/// Visits lines that pass, as [`scan`] does. Either all lines of an id must pass, or none.
+/// Visits lines that pass, as [`scan`] does; of an id the first of them counts.
 fn scan_lines(
     path: &Path,
     passes: impl Fn(&[u8]) -> bool,
@@ -157,25 +157,6 @@ pub(crate) fn for_tasks(path: &Path, tasks: &[TaskId]) -> Result<Vec<Entry>> {
         }
     })?;
     Ok(found)
-}
-
-/// Collects the ids in the manifest, also those of faulty lines.
-pub(crate) fn ids_in_use(path: &Path) -> Result<BTreeSet<String>> {
-    let mut ids = BTreeSet::new();
-    each_line(path, |number, bytes| {
-        let Some(bytes) = bytes else { return };
-        if let Some(id) = line::plain_id(bytes) {
-            ids.insert(id.to_string());
-            return;
-        }
-        line::items(number, bytes, &mut |item| {
-            ids.extend(match item {
-                Item::Entry(draft) => draft.id().map(str::to_string),
-                Item::Faulty(faulty) => faulty.id,
-            });
-        });
-    })?;
-    Ok(ids)
 }
 
 /// The newest entries that pass.

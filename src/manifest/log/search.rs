@@ -35,49 +35,24 @@ pub(crate) fn latest_for(
     counts: impl Fn(TaskId, &Entry) -> bool,
 ) -> Result<Latest> {
     let wanted: HashSet<TaskId> = tasks.iter().copied().collect();
+    let ends: Vec<String> = wanted.iter().map(|task| format!("{}\"", task.0)).collect();
+    let ends: Vec<Finder<'_>> = ends.iter().map(|end| Finder::new(end.as_bytes())).collect();
+    // To take a line apart is ten times the work of seeking a few ids in it.
+    let may_name = |bytes: &[u8]| {
+        ends.len() > SOUGHT_MAX
+            || ends.iter().any(|end| end.find(bytes).is_some())
+            || has_escapes(bytes)
+    };
     let mut latest = Latest::default();
-    let take = |line: Line<'_>| {
+    scan_lines(path, may_name, |line| {
         if let Line::Entry(_, draft) = line
             && draft.tasks().any(|(_, task)| wanted.contains(&task))
             && let Ok(entry) = draft.entry()
         {
             latest.take(&entry, &wanted, &counts);
         }
-    };
-    if wanted.len() > SOUGHT_MAX {
-        scan(path, take)?;
-    } else {
-        let ids = ids_naming(path, &wanted)?;
-        scan_lines(path, |bytes| may_be(bytes, &ids), take)?;
-    }
-    Ok(latest)
-}
-
-/// Collects the ids of entries that name one of a few tasks. Only lines that may do so are taken apart, which
-/// is a tenth of the work.
-fn ids_naming(path: &Path, wanted: &HashSet<TaskId>) -> Result<HashSet<String>> {
-    let ends: Vec<String> = wanted.iter().map(|task| format!("{}\"", task.0)).collect();
-    let ends: Vec<Finder<'_>> = ends.iter().map(|end| Finder::new(end.as_bytes())).collect();
-    let mut ids = HashSet::new();
-    each_line(path, |number, bytes| {
-        let may_name =
-            |bytes: &&[u8]| ends.iter().any(|end| end.find(bytes).is_some()) || has_escapes(bytes);
-        let Some(bytes) = bytes.filter(may_name) else {
-            return;
-        };
-        line::items(number, bytes, &mut |item| {
-            if let Item::Entry(draft) = item
-                && draft.tasks().any(|(_, task)| wanted.contains(&task))
-            {
-                ids.extend(draft.id().map(str::to_string));
-            }
-        });
     })?;
-    Ok(ids)
-}
-
-fn may_be(bytes: &[u8], ids: &HashSet<String>) -> bool {
-    line::plain_id(bytes).is_none_or(|id| ids.contains(id))
+    Ok(latest)
 }
 
 /// Returns whether a line has escapes that can spell any character.

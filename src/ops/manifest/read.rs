@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use crate::error::{Code, Error, Result, nearest};
 use crate::file;
 use crate::id::TaskId;
-use crate::manifest::log::{self, Found};
+use crate::manifest::log::{self, Found, Line};
 use crate::manifest::{Draft, Entry, Faulty, Status};
 use crate::ops::Context;
 use crate::score::normalize;
@@ -140,7 +140,13 @@ pub(in crate::ops) fn require_entry(context: &mut Context, id: &str) -> Result<(
 }
 
 fn no_entry(path: &Path, id: &str) -> Result<Error> {
-    let known = log::ids_in_use(path)?;
+    let mut known = Vec::new();
+    log::scan(path, |line| {
+        known.extend(match line {
+            Line::Entry(_, draft) => draft.id().map(str::to_string),
+            Line::Faulty(faulty) => faulty.id,
+        });
+    })?;
     let message = format!("the manifest has no entry `{id}`");
     let error = Error::new(Code::EntryNotFound, message).fix("cleo manifest list");
     Ok(match nearest(id, known.iter().map(String::as_str)) {

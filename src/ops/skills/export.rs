@@ -38,7 +38,6 @@ pub(crate) struct Export {
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Exported {
-    /// The files that were written.
     pub(crate) files: Vec<String>,
     /// Files that were there already, as they should be.
     pub(crate) unchanged: Vec<String>,

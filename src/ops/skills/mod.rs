@@ -35,7 +35,6 @@ pub(crate) struct SkillInfo {
 pub(crate) struct Listed {
     /// The skills that count, in catalogue order.
     pub(crate) skills: Vec<SkillInfo>,
-    /// How many.
     pub(crate) total: usize,
     /// Skills that another of the same name stands before.
     pub(crate) shadowed: Vec<Shadowed>,

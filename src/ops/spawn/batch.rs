@@ -4,11 +4,12 @@ use std::collections::HashSet;
 
 use serde::{Serialize, Serializer};
 
-use super::{Options, Preparation, Spawned, Stock, keep};
+use super::{Options, Preparation, Spawned, keep};
 use crate::error::{Code, Error, Result};
 use crate::id::TaskId;
 use crate::ops::{Context, tasks};
 use crate::reply::Failure;
+use crate::store::Transaction;
 use crate::task::Status;
 use crate::task::graph::Conflict;
 
@@ -41,7 +42,6 @@ pub(crate) enum Selection {
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[derive(Debug, Default, Serialize)]
 pub(crate) struct Batch {
-    /// How many prompts were prepared.
     pub(crate) total: usize,
     /// The tasks without one, each with the reason.
     pub(crate) failed: Vec<Failed>,
@@ -55,7 +55,6 @@ pub(crate) struct Batch {
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Failed {
     pub(crate) task_id: TaskId,
-    /// Why.
     #[serde(serialize_with = "as_failure")]
     #[cfg_attr(feature = "schemas", schemars(with = "Failure<'static>"))]
     pub(crate) error: Error,
@@ -145,107 +144,98 @@ pub(crate) fn spawn_many(
     if let Some(name) = &options.template {
         catalogue.skill(name)?;
     }
-    let mut preparation = Preparation::new(context, &catalogue, options)?;
-    let mut batch = spawn_by(context, &mut preparation, ids, take)?;
+    let mut preparation = Preparation::new(context, catalogue, options.needs_known())?;
+    let mut batch = preparation.spawn_all(context, ids, options, take)?;
     context.notes.warn(std::mem::take(&mut batch.warnings));
     context.notes.failure = batch.error(options);
     Ok(batch)
 }
 
-/// Prepares prompts as [`spawn_many`] does, with what is read already. `date` is that of an earlier attempt,
-/// whose output file they keep.
-pub(crate) fn spawn_from(
-    context: &mut Context,
-    stock: &mut Stock,
-    date: Option<String>,
-    ids: &[TaskId],
-    take: &mut dyn FnMut(Spawned) -> bool,
-) -> Result<Batch> {
-    let options = Options {
-        date,
-        ..Options::default()
-    };
-    let mut preparation = Preparation::new(context, &stock.catalogue, &options)?;
-    preparation.names = stock.names.take();
-    let done = spawn_by(context, &mut preparation, ids, take);
-    stock.names = preparation.surveyed.map(|(names, _)| names);
-    done
-}
-
-fn spawn_by(
-    context: &mut Context,
-    preparation: &mut Preparation<'_>,
-    ids: &[TaskId],
-    take: &mut dyn FnMut(Spawned) -> bool,
-) -> Result<Batch> {
-    let mut batch = Batch::default();
-    for (number, chunk) in ids.chunks(CHUNK).enumerate() {
-        let done = prepare_chunk(context, preparation, ids, chunk);
-        let (spawned, failed) = match done {
-            Ok(done) => done,
-            Err(error) if batch.total == 0 => return Err(error),
-            Err(error) => {
-                batch.give_up(&ids[number * CHUNK..], &error);
-                break;
-            }
-        };
-        batch.failed.extend(failed);
-        for spawned in spawned {
-            batch.total += 1;
-            for warning in &spawned.warnings {
-                if batch.warnings.len() < WARNINGS_SHOWN && !batch.warnings.contains(warning) {
-                    batch.warnings.push(warning.clone());
+impl Preparation {
+    /// Prepares prompts as [`spawn_many`] does, with what is read already.
+    pub(crate) fn spawn_all(
+        &mut self,
+        context: &mut Context,
+        ids: &[TaskId],
+        options: &Options,
+        take: &mut dyn FnMut(Spawned) -> bool,
+    ) -> Result<Batch> {
+        context.read(|transaction| self.survey(transaction, options, ids))?;
+        let mut batch = Batch::default();
+        for (number, chunk) in ids.chunks(CHUNK).enumerate() {
+            let spawned = match self.prepare_chunk(context, chunk, options, &mut batch.failed) {
+                Ok(spawned) => spawned,
+                Err(error) if batch.total == 0 => return Err(error),
+                Err(error) => {
+                    // The store can take no more.
+                    let failed = ids[number * CHUNK..].iter().map(|id| Failed {
+                        task_id: *id,
+                        error: Error::new(error.code, &error.message),
+                    });
+                    batch.failed.extend(failed);
+                    break;
+                }
+            };
+            for spawned in spawned {
+                batch.total += 1;
+                for warning in &spawned.warnings {
+                    if batch.warnings.len() < WARNINGS_SHOWN && !batch.warnings.contains(warning) {
+                        batch.warnings.push(warning.clone());
+                    }
+                }
+                if !take(spawned) {
+                    return Ok(batch);
                 }
             }
-            if !take(spawned) {
-                return Ok(batch);
+        }
+        Ok(batch)
+    }
+
+    /// Prepares a part of a batch in one transaction. A task that fails in it has written nothing; a fault of the
+    /// store ends it.
+    fn prepare_chunk(
+        &mut self,
+        context: &mut Context,
+        ids: &[TaskId],
+        options: &Options,
+        failed: &mut Vec<Failed>,
+    ) -> Result<Vec<Spawned>> {
+        let mut prepare = |transaction: &dyn Transaction| {
+            let (mut all, mut faults) = (Vec::with_capacity(ids.len()), Vec::new());
+            for id in ids {
+                let spawned = self.prepare(transaction, *id, options);
+                let recorded = spawned.and_then(|spawned| Ok((self.record(&spawned)?, spawned)));
+                match recorded {
+                    Ok(recorded) => all.push(recorded),
+                    Err(error) => faults.push(Failed {
+                        task_id: *id,
+                        error,
+                    }),
+                }
             }
-        }
-    }
-    Ok(batch)
-}
-
-type Chunk = (Vec<Spawned>, Vec<Failed>);
-
-/// Prepares a part of the batch in one transaction. What fails in it has written nothing.
-fn prepare_chunk(
-    context: &mut Context,
-    preparation: &mut Preparation<'_>,
-    all: &[TaskId],
-    chunk: &[TaskId],
-) -> Result<Chunk> {
-    if preparation.options.dry_run {
-        return context.read(|transaction| {
-            preparation.survey(transaction, all)?;
-            split(chunk, |id| Ok(Ok(preparation.one(transaction, id)?.0)))
-        });
-    }
-    context.write(|transaction| {
-        preparation.survey(&*transaction, all)?;
-        split(chunk, |id| {
-            let (spawned, record) = preparation.one(&*transaction, id)?;
-            Ok(keep(transaction, record).map(|()| spawned))
-        })
-    })
-}
-
-/// Takes what was prepared and what failed apart. The outer fault is of one task, the inner one of
-/// the store, which ends the chunk.
-fn split(
-    ids: &[TaskId],
-    mut prepare: impl FnMut(TaskId) -> Result<Result<Spawned>>,
-) -> Result<Chunk> {
-    let mut chunk = Chunk::default();
-    for id in ids {
-        match prepare(*id) {
-            Ok(spawned) => chunk.0.push(spawned?),
-            Err(error) => chunk.1.push(Failed {
-                task_id: *id,
-                error,
+            (all, faults)
+        };
+        let (spawned, faults) = match options.dry_run {
+            true => context.read(|transaction| {
+                let (all, faults) = prepare(transaction);
+                Ok((
+                    all.into_iter().map(|(_, spawned)| spawned).collect(),
+                    faults,
+                ))
             }),
-        }
+            false => context.write(|transaction| {
+                let (all, faults) = prepare(&*transaction);
+                let mut kept = Vec::with_capacity(all.len());
+                for (record, spawned) in all {
+                    keep(transaction, record)?;
+                    kept.push(spawned);
+                }
+                Ok((kept, faults))
+            }),
+        }?;
+        failed.extend(faults);
+        Ok(spawned)
     }
-    Ok(chunk)
 }
 
 impl Batch {
@@ -281,14 +271,5 @@ impl Batch {
         }
         let first = self.failed.iter().find_map(|one| one.error.fix.clone());
         first.unwrap_or(again)
-    }
-
-    /// Names the tasks that were not come to, because the store can take no more.
-    fn give_up(&mut self, ids: &[TaskId], error: &Error) {
-        let failed = |id: &TaskId| Failed {
-            task_id: *id,
-            error: Error::new(error.code, &error.message),
-        };
-        self.failed.extend(ids.iter().map(failed));
     }
 }

@@ -1,8 +1,8 @@
 //! Preparing the prompt for a task, with a receipt that can be replayed.
 
-mod assembly;
 mod batch;
 mod gather;
+mod preparation;
 mod receipt;
 mod why;
 
@@ -14,18 +14,14 @@ use super::tasks::One;
 use super::{Context, Notes, Surroundings, require};
 use crate::catalogue::{Catalogue, known_protocols};
 use crate::dispatch::Strategy;
-use crate::error::{Code, Error, Result, quote};
+use crate::error::{Code, Result, quote};
 use crate::id::TaskId;
-use crate::manifest::log::Latest;
-use crate::protocol::{ProtocolFile, block};
+use crate::protocol::block;
 use crate::spawn::Prepared;
 use crate::store::{SpawnRecord, Transaction};
-use crate::task::Task;
-use crate::workspace::Workspace;
-use assembly::Assembly;
-pub(crate) use batch::{Batch, Selection, select, spawn_from, spawn_many};
-use gather::Names;
+pub(crate) use batch::{Batch, Selection, select, spawn_many};
 pub(in crate::ops) use gather::topics;
+pub(crate) use preparation::Preparation;
 pub(crate) use receipt::Receipt;
 pub(crate) use why::{Why, why, whys};
 
@@ -69,6 +65,11 @@ pub(crate) struct Injected {
 }
 
 impl Options {
+    /// Whether the protocols that the program carries are compared with, or added from.
+    fn needs_known(&self) -> bool {
+        self.strict || self.force_inject
+    }
+
     /// Writes what a command that does the same must not leave out.
     fn written(&self) -> String {
         let template = self.template.as_ref();
@@ -112,17 +113,16 @@ pub(crate) fn rehearse(context: &mut Context, options: Options) -> Result<Spawne
 pub(crate) fn spawn(context: &mut Context, options: Options) -> Result<Spawned> {
     let task = options.task;
     let catalogue = catalogue(context, &options, &task.to_string())?;
-    let mut preparation = Preparation::new(context, &catalogue, &options)?;
-    let mut work = |transaction: &dyn Transaction| {
+    let mut preparation = Preparation::new(context, catalogue, options.needs_known())?;
+    context.read(|transaction| {
         require(transaction, task)?;
-        preparation.survey(transaction, &[task])?;
-        preparation.one(transaction, task)
-    };
+        preparation.survey(transaction, &options, &[task])
+    })?;
     let mut spawned = match options.dry_run {
-        true => context.read(|transaction| Ok(work(transaction)?.0)),
+        true => context.read(|transaction| preparation.prepare(transaction, task, &options)),
         false => context.write(|transaction| {
-            let (spawned, record) = work(transaction)?;
-            keep(transaction, record)?;
+            let spawned = preparation.prepare(transaction, task, &options)?;
+            keep(transaction, preparation.record(&spawned)?)?;
             Ok(spawned)
         }),
     }?;
@@ -150,112 +150,6 @@ fn catalogue(context: &Context, options: &Options, tasks: &str) -> Result<Catalo
     })
 }
 
-/// What all prompts of a command are prepared with; the manifest is read once for all of them.
-struct Preparation<'a> {
-    surroundings: Surroundings,
-    workspace: Workspace,
-    catalogue: &'a Catalogue,
-    known: Vec<ProtocolFile>,
-    options: &'a Options,
-    date: String,
-    now: String,
-    surveyed: Option<(Names, Latest)>,
-    /// The names as an earlier command of this process knew them.
-    names: Option<Names>,
-}
-
-/// What the prompts of one process are prepared with, as long as it lasts: skills and protocols are read
-/// once, of the manifest only what is new.
-pub(crate) struct Stock {
-    catalogue: Catalogue,
-    names: Option<Names>,
-}
-
-impl Stock {
-    pub(crate) fn load(context: &Context) -> Result<Stock> {
-        let places = context.surroundings.places(Some(&context.workspace));
-        Ok(Stock {
-            catalogue: Catalogue::load(&places)?,
-            names: None,
-        })
-    }
-}
-
-impl<'a> Preparation<'a> {
-    fn new(
-        context: &Context,
-        catalogue: &'a Catalogue,
-        options: &'a Options,
-    ) -> Result<Preparation<'a>> {
-        let clock = context.surroundings.clock;
-        // Only needed to compare with and to add from, and not free to read.
-        let needs_known = options.strict || options.force_inject;
-        Ok(Preparation {
-            surroundings: context.surroundings.clone(),
-            workspace: context.workspace.clone(),
-            catalogue,
-            known: needs_known
-                .then(known_protocols)
-                .transpose()?
-                .unwrap_or_default(),
-            options,
-            date: options.date.clone().unwrap_or_else(|| clock.date()),
-            now: clock.timestamp(),
-            surveyed: None,
-            names: None,
-        })
-    }
-
-    fn survey(&mut self, transaction: &dyn Transaction, tasks: &[TaskId]) -> Result<()> {
-        if self.surveyed.is_none() {
-            let names = match self.names.take() {
-                Some(names) => names.read_again(&self.workspace, &self.date)?,
-                None => Names::read(&self.workspace, &self.date)?,
-            };
-            let findings = gather::findings(transaction, &self.workspace, tasks)?;
-            self.surveyed = Some((names, findings));
-        }
-        Ok(())
-    }
-
-    fn one(&mut self, transaction: &dyn Transaction, id: TaskId) -> Result<(Spawned, SpawnRecord)> {
-        let task = require(transaction, id)?;
-        self.refuse_closed(&task)?;
-        let (names, findings) = self.surveyed.as_mut().ok_or_else(|| {
-            Error::new(
-                Code::Internal,
-                "a prompt was to be placed before the manifest was read",
-            )
-        })?;
-        let place = gather::place(transaction, &self.workspace, &task, names)?;
-        let assembly = Assembly {
-            surroundings: &self.surroundings,
-            workspace: &self.workspace,
-            transaction,
-            findings,
-            catalogue: self.catalogue,
-            known: &self.known,
-        };
-        let spawned = assembly.spawned(&task, &place, self.options)?;
-        let record = record(&spawned, &self.now)?;
-        Ok((spawned, record))
-    }
-
-    /// A prompt that is handed out is what its task is judged by from then on. A task that is done would
-    /// lose its proof.
-    fn refuse_closed(&self, task: &Task) -> Result<()> {
-        if !task.is_closed() || self.options.dry_run {
-            return Ok(());
-        }
-        let (id, options) = (task.id, self.options.written());
-        let message = format!("{id} is {} and cannot be spawned", task.status);
-        let look = format!("cleo orchestrator spawn {id}{options} --dry-run");
-        Err(Error::new(Code::StatusRefused, message)
-            .fix(format!("cleo reopen {id}"))
-            .or("look at its prompt, which records nothing", look))
-    }
-}
-
 fn keep(transaction: &mut dyn Transaction, record: SpawnRecord) -> Result<()> {
     let known = transaction.spawns(record.task)?;
     let same = known
@@ -278,22 +172,6 @@ fn keep(transaction: &mut dyn Transaction, record: SpawnRecord) -> Result<()> {
     transaction.put_spawn(&record)
 }
 
-fn record(spawned: &Spawned, at: &str) -> Result<SpawnRecord> {
-    let receipt = serde_json::to_value(&spawned.receipt).map_err(|cause| {
-        Error::new(Code::Internal, "a receipt cannot be written").because(cause)
-    })?;
-    Ok(SpawnRecord {
-        task: spawned.task_id,
-        manifest_id: spawned.manifest_id.clone(),
-        output_file: spawned.output_file.clone(),
-        at: at.to_string(),
-        receipt,
-        verified_at: None,
-        output_digest: None,
-        forced: None,
-    })
-}
-
 /// Writes the protocol block with its tokens as they are.
 pub(crate) fn block(_: &Surroundings, _: &mut Notes, _: Nothing) -> Result<Injected> {
     let known = known_protocols()?;
@@ -310,26 +188,11 @@ pub(crate) fn block(_: &Surroundings, _: &mut Notes, _: Nothing) -> Result<Injec
 
 /// Writes the protocol block for a task.
 pub(crate) fn block_for(context: &mut Context, which: One) -> Result<Injected> {
-    let catalogue = Catalogue::load(&context.surroundings.places(Some(&context.workspace)))?;
-    let known = known_protocols()?;
-    let (surroundings, workspace) = (context.surroundings.clone(), context.workspace.clone());
-    let date = surroundings.clock.date();
+    let options = Options::default();
+    let mut preparation = Preparation::load(context)?;
     context.read(|transaction| {
         let task = require(transaction, which.task)?;
-        let mut names = Names::read(&workspace, &date)?;
-        let place = gather::place(transaction, &workspace, &task, &mut names)?;
-        let findings = gather::findings(transaction, &workspace, &[task.id])?;
-        let assembly = Assembly {
-            surroundings: &surroundings,
-            workspace: &workspace,
-            transaction,
-            findings: &findings,
-            catalogue: &catalogue,
-            known: &known,
-        };
-        let (_, bindings, situation) = assembly.choose(&task, &place, None)?;
-        let stack = crate::spawn::stack(&known[0], &known[1..], &situation);
-        let block = crate::template::inject(&block::compose(&stack), &bindings).text;
-        Ok(Injected { block })
+        preparation.survey(transaction, &options, &[task.id])?;
+        preparation.block(transaction, &task)
     })
 }

@@ -5,14 +5,11 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::Options;
-use super::gather::Place;
 use crate::catalogue::Catalogue;
-use crate::dispatch::{Candidate, Decision};
+use crate::dispatch::Candidate;
 use crate::id::{TaskId, digest};
 use crate::skill::Skill;
 use crate::spawn::{Prepared, UsedProtocol};
-use crate::task::Task;
 use crate::template::{Bindings, COMMANDS};
 
 /// Inputs that others change while an agent works, and that ask nothing else of it: where skills are chosen,
@@ -37,17 +34,13 @@ pub(crate) struct Receipt {
     /// Version of the program.
     pub(crate) cleo: String,
     pub(crate) task_id: TaskId,
-    /// The date in the prompt.
     pub(crate) date: String,
-    /// The slug in the prompt.
     pub(crate) slug: String,
-    /// The manifest id in the prompt.
     pub(crate) manifest_id: String,
     /// The skill that the caller named, if any.
     pub(crate) template: Option<String>,
     /// Whether the block was to be added by force.
     pub(crate) force_inject: bool,
-    /// The chosen skill.
     #[serde(flatten)]
     pub(crate) chosen: Candidate,
     /// Its file.
@@ -58,61 +51,24 @@ pub(crate) struct Receipt {
     pub(crate) protocols: Vec<UsedProtocol>,
     /// Digest of everything that went in, by name.
     pub(crate) inputs: BTreeMap<String, String>,
-    /// Digest of the prompt.
     pub(crate) prompt_digest: String,
 }
 
-pub(super) struct Parts<'a> {
-    pub(super) task: &'a Task,
-    pub(super) skill: &'a Skill,
-    pub(super) place: &'a Place,
-    pub(super) options: &'a Options,
-    pub(super) decision: &'a Decision,
-    pub(super) bindings: &'a Bindings,
-    pub(super) prepared: &'a Prepared,
-}
-
-impl Receipt {
-    pub(super) fn new(parts: &Parts<'_>, catalogue: &Catalogue) -> Receipt {
-        let Parts {
-            task,
-            skill,
-            place,
-            options,
-            decision,
-            prepared,
-            ..
-        } = parts;
-        let second = |candidate: &Candidate| (candidate.skill.clone(), candidate.reason.clone());
-        Receipt {
-            version: 1,
-            cleo: env!("CARGO_PKG_VERSION").to_string(),
-            task_id: task.id,
-            date: place.date.clone(),
-            slug: place.slug.clone(),
-            manifest_id: place.manifest_id.clone(),
-            template: options.template.clone(),
-            force_inject: options.force_inject,
-            chosen: decision.chosen.clone(),
-            skill_path: skill.path.clone(),
-            runner_up: decision.runner_up.as_ref().map(second),
-            protocols: prepared.protocols.clone(),
-            inputs: inputs(parts, catalogue),
-            prompt_digest: prepared.prompt_digest.clone(),
-        }
-    }
-}
-
-fn inputs(parts: &Parts<'_>, catalogue: &Catalogue) -> BTreeMap<String, String> {
+pub(super) fn inputs(
+    skill: &Skill,
+    bindings: &Bindings,
+    prepared: &Prepared,
+    catalogue: &Catalogue,
+) -> BTreeMap<String, String> {
     let mut inputs = BTreeMap::new();
-    inputs.insert("skill".to_string(), parts.skill.digest());
+    inputs.insert("skill".to_string(), skill.digest());
     inputs.insert("matrix".to_string(), catalogue.matrix_digest.clone());
     inputs.insert("taskContext".to_string(), digest(&catalogue.task_context));
-    for used in &parts.prepared.protocols {
+    for used in &prepared.protocols {
         inputs.insert(format!("protocol {}", used.name), used.digest.clone());
     }
     let is_command = |name: &str| COMMANDS.iter().any(|(command, _)| *command == name);
-    for (name, value) in parts.bindings.iter().filter(|(name, _)| !is_command(name)) {
+    for (name, value) in bindings.iter().filter(|(name, _)| !is_command(name)) {
         inputs.insert(format!("token {name}"), digest(value));
     }
     inputs

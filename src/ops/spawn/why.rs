@@ -3,20 +3,16 @@
 use std::collections::HashMap;
 
 use serde::Serialize;
-use serde_json::Value;
 
-use super::assembly::Assembly;
-use super::gather::{self, Place};
-use super::{Options, Receipt};
-use crate::catalogue::{Catalogue, known_protocols};
+use super::gather::Place;
+use super::{Options, Preparation, Receipt};
+use crate::catalogue::Catalogue;
 use crate::error::{Code, Error, Result};
 use crate::id::TaskId;
-use crate::manifest::log::Latest;
 use crate::ops::tasks::One;
-use crate::ops::{Context, Surroundings, require};
+use crate::ops::{Context, require};
 use crate::store::{SpawnRecord, Transaction};
 use crate::task::Task;
-use crate::workspace::Workspace;
 
 /// A receipt and what comes out of the same input today.
 #[derive(Debug, Serialize)]
@@ -26,7 +22,6 @@ pub(crate) struct Why {
     pub(crate) task_id: TaskId,
     /// When the prompt was prepared.
     pub(crate) at: String,
-    /// The receipt as it was kept.
     pub(crate) receipt: Receipt,
     /// True when the same prompt comes out today.
     pub(crate) reproduced: bool,
@@ -48,7 +43,6 @@ pub(crate) struct Why {
 #[derive(Debug, Serialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub(crate) struct Change {
-    /// Its name.
     pub(crate) input: String,
     /// Its digest then; none when it was not there.
     pub(crate) then: Option<String>,
@@ -57,7 +51,7 @@ pub(crate) struct Change {
 }
 
 pub(crate) fn why(context: &mut Context, which: One) -> Result<Why> {
-    let ground = Ground::of(context)?;
+    let mut preparation = preparation(context)?;
     context.read(|transaction| {
         let task = require(transaction, which.task)?;
         let record = transaction.latest_spawn(task.id)?;
@@ -66,20 +60,20 @@ pub(crate) fn why(context: &mut Context, which: One) -> Result<Why> {
             let way = if task.is_closed() { "show" } else { "spawn" };
             Error::new(Code::ReceiptNotFound, message).fix(format!("cleo {way} {}", task.id))
         })?;
-        let findings = gather::findings(transaction, &ground.workspace, &[task.id])?;
-        ground.replayed(transaction, &findings, &task, record)
+        preparation.find_again(transaction, &[task.id])?;
+        replay(&preparation, transaction, &task, record)
     })
 }
 
 /// Replays the latest receipts of many tasks; those that are gone or were never spawned have none.
 pub(crate) fn whys(context: &mut Context, tasks: &[TaskId]) -> Result<HashMap<TaskId, Why>> {
-    let ground = Ground::of(context)?;
+    let mut preparation = preparation(context)?;
     context.read(|transaction| {
-        let findings = gather::findings(transaction, &ground.workspace, tasks)?;
+        preparation.find_again(transaction, tasks)?;
         let mut whys = HashMap::new();
         for task in transaction.readable(tasks)? {
             if let Some(record) = transaction.latest_spawn(task.id)? {
-                let why = ground.replayed(transaction, &findings, &task, record)?;
+                let why = replay(&preparation, transaction, &task, record)?;
                 whys.insert(task.id, why);
             }
         }
@@ -87,73 +81,22 @@ pub(crate) fn whys(context: &mut Context, tasks: &[TaskId]) -> Result<HashMap<Ta
     })
 }
 
-/// What receipts are replayed on.
-struct Ground {
-    surroundings: Surroundings,
-    workspace: Workspace,
-    catalogue: Catalogue,
+fn preparation(context: &Context) -> Result<Preparation> {
+    let places = context.surroundings.places(Some(&context.workspace));
+    Preparation::new(context, Catalogue::load_past_base(&places)?, true)
 }
 
-impl Ground {
-    fn of(context: &Context) -> Result<Ground> {
-        let places = context.surroundings.places(Some(&context.workspace));
-        Ok(Ground {
-            surroundings: context.surroundings.clone(),
-            workspace: context.workspace.clone(),
-            catalogue: Catalogue::load_past_base(&places)?,
-        })
-    }
-
-    fn replayed(
-        &self,
-        transaction: &dyn Transaction,
-        findings: &Latest,
-        task: &Task,
-        record: SpawnRecord,
-    ) -> Result<Why> {
-        let receipt = read(record.receipt, task.id)?;
-        let known = match receipt.force_inject {
-            true => known_protocols()?,
-            false => Vec::new(),
-        };
-        let assembly = Assembly {
-            surroundings: &self.surroundings,
-            workspace: &self.workspace,
-            transaction,
-            findings,
-            catalogue: &self.catalogue,
-            known: &known,
-        };
-        let again = again(&assembly, task, &receipt)?;
-        let now = again.as_ref().ok();
-        Ok(Why {
-            task_id: task.id,
-            at: record.at,
-            reproduced: now.is_some_and(|now| now.prompt_digest == receipt.prompt_digest),
-            changed: now.map_or(Vec::new(), |now| changes(&receipt, now)),
-            prompt_digest_now: now.map(|now| now.prompt_digest.clone()),
-            fault: again.err(),
-            receipt,
-            verified_at: record.verified_at,
-            output_digest: record.output_digest,
-            forced: record.forced,
-        })
-    }
-}
-
-fn read(receipt: Value, task: TaskId) -> Result<Receipt> {
-    serde_json::from_value(receipt).map_err(|cause| {
-        let message = format!("the receipt of {task} cannot be read");
-        Error::new(Code::StoreCorrupt, message).because(cause)
-    })
-}
-
-/// Spawns once more what a receipt tells of: the receipt of today, or why there is none.
-fn again(
-    assembly: &Assembly<'_>,
+/// Spawns once more what a receipt tells of, and compares the receipts.
+fn replay(
+    preparation: &Preparation,
+    transaction: &dyn Transaction,
     task: &Task,
-    receipt: &Receipt,
-) -> Result<std::result::Result<Receipt, String>> {
+    record: SpawnRecord,
+) -> Result<Why> {
+    let receipt: Receipt = serde_json::from_value(record.receipt).map_err(|cause| {
+        let message = format!("the receipt of {} cannot be read", task.id);
+        Error::new(Code::StoreCorrupt, message).because(cause)
+    })?;
     let place = Place {
         date: receipt.date.clone(),
         slug: receipt.slug.clone(),
@@ -164,11 +107,24 @@ fn again(
         force_inject: receipt.force_inject,
         ..Options::default()
     };
-    match assembly.spawned(task, &place, &options) {
-        Ok(again) => Ok(Ok(again.receipt)),
-        Err(error) if is_of_input(error.code) => Ok(Err(error.message)),
-        Err(error) => Err(error),
-    }
+    let (now, fault) = match preparation.compose(transaction, task, &place, &options) {
+        Ok(again) => (Some(again.receipt), None),
+        Err(error) if is_of_input(error.code) => (None, Some(error.message)),
+        Err(error) => return Err(error),
+    };
+    let prompt_digest_now = now.as_ref().map(|now| now.prompt_digest.clone());
+    Ok(Why {
+        task_id: task.id,
+        at: record.at,
+        reproduced: prompt_digest_now.as_ref() == Some(&receipt.prompt_digest),
+        changed: now.map_or(Vec::new(), |now| changes(&receipt, &now)),
+        prompt_digest_now,
+        fault,
+        receipt,
+        verified_at: record.verified_at,
+        output_digest: record.output_digest,
+        forced: record.forced,
+    })
 }
 
 fn is_of_input(code: Code) -> bool {

@@ -5,9 +5,9 @@
 use std::collections::{BTreeSet, HashMap};
 
 use foldhash::fast::RandomState;
-use serde_json::{Value, json};
+use serde_json::json;
 
-use super::plan::{Entry, Plan};
+use super::plan::Plan;
 use super::references::add_to_list;
 use crate::error::Result;
 use crate::id::TaskId;
@@ -15,15 +15,43 @@ use crate::ops::tasks::DEPTH_MAX;
 use crate::store::{CIRCULAR, DANGLING, Transaction};
 use crate::task::graph::{in_circles, reachable};
 use crate::transfer::report::{Circle, Loose};
-use crate::transfer::{Format, Reference};
 
-/// After so many rounds a task in a circle keeps all its references: only a file that was made for it needs
-/// that many.
-const ROUNDS_MAX: usize = 16;
+const WAITS_FOR_ITSELF: &str = "it would wait for itself";
 
 type Group = BTreeSet<TaskId>;
 
 impl Plan {
+    /// Refuses references by which tasks could never be done, and reports them.
+    pub(super) fn refuse_circles(&mut self, tasks: &dyn Transaction) -> Result<()> {
+        let is_own = self.is_own();
+        let mut is_waiting = !is_own || self.break_circles(tasks)?;
+        if self.limit_depth(tasks)? && is_own {
+            is_waiting = self.break_circles(tasks)?;
+        }
+        if !is_waiting {
+            return Ok(());
+        }
+        for group in self.find_circles(false, tasks)? {
+            let members = group.iter().map(|id| self.name(*id)).collect();
+            self.report.cycles.add(|| Circle { members });
+            for at in self.places_of(&group) {
+                self.cut(at, &group, false);
+            }
+        }
+        for at in 0..self.entries.len() {
+            if !self.entries[at].record.task.depends.is_empty() {
+                let above = self.above(self.entries[at].record.task.parent, tasks)?;
+                self.cut(at, &above.into_iter().collect(), true);
+            }
+        }
+        for group in self.find_circles(true, tasks)? {
+            for at in self.places_of(&group) {
+                self.cut(at, &group, true);
+            }
+        }
+        Ok(())
+    }
+
     /// Finds the groups of tasks that wait for each other: for what they depend on and, if `parts`,
     /// for their parts.
     fn find_circles(&self, parts: bool, tasks: &dyn Transaction) -> Result<Vec<Group>> {
@@ -53,53 +81,58 @@ impl Plan {
         Ok(groups)
     }
 
-    /// Refuses changes of references by which tasks would wait for each other; returns whether some still do.
-    pub(super) fn break_circles(&mut self, tasks: &dyn Transaction) -> Result<bool> {
-        let mut round = 0;
+    /// Refuses changes of an export by which tasks would wait for each other; returns whether some still do.
+    fn break_circles(&mut self, tasks: &dyn Transaction) -> Result<bool> {
         loop {
             let groups = self.find_circles(true, tasks)?;
             let mut is_broken = false;
             for group in &groups {
-                is_broken |= self.break_circle(group, round > ROUNDS_MAX);
+                is_broken |= self.break_circle(group);
             }
             if !is_broken {
                 return Ok(!groups.is_empty());
             }
-            round += 1;
         }
     }
 
     /// Breaks a circle; returns `false` for one that consists of new tasks, or that was here before. Known
-    /// tasks keep what they refer to here, all of it if `keeps_all`; if they did not change, new tasks come
-    /// without their references.
-    fn break_circle(&mut self, group: &Group, keeps_all: bool) -> bool {
+    /// tasks keep what they refer to here; if they did not change, new tasks come without their references.
+    fn break_circle(&mut self, group: &Group) -> bool {
         let places = self.places_of(group);
         let is_new = |at: &usize| self.entries[*at].before.is_none();
-        let (new, known): (Vec<usize>, Vec<usize>) = places.iter().partition(|at| is_new(at));
+        let (new, known): (Vec<usize>, Vec<usize>) = places.into_iter().partition(is_new);
         if new.len() == group.len() {
             return false;
         }
-        for places in [known, new] {
-            let mut is_broken = false;
-            for at in places {
-                let entry = &mut self.entries[at];
-                let fields = entry.refuse_references(|id| keeps_all || group.contains(&id));
-                if !fields.is_empty() {
-                    entry.is_partial = true;
-                    is_broken = true;
-                    self.keep(at, fields, "it would wait for itself");
-                }
+        let mut is_broken = false;
+        for at in known {
+            let is_kept = self.keep(at, &["parent", "depends"], WAITS_FOR_ITSELF);
+            self.entries[at].is_partial |= is_kept;
+            is_broken |= is_kept;
+        }
+        let unheard = if is_broken { Vec::new() } else { new };
+        for at in unheard {
+            let task = &mut self.entries[at].record.task;
+            let is_refused = |id: &TaskId| group.contains(id);
+            let mut fields = Vec::new();
+            if task.parent.take_if(|id| is_refused(id)).is_some() {
+                fields.push("parent".to_string());
             }
-            if is_broken {
-                return true;
+            if task.depends.extract_if(.., |id| is_refused(id)).count() > 0 {
+                fields.push("depends".to_string());
+            }
+            if !fields.is_empty() {
+                self.entries[at].is_partial = true;
+                self.report_kept(at, fields, WAITS_FOR_ITSELF);
+                is_broken = true;
             }
         }
-        false
+        is_broken
     }
 
     /// Refuses parents by which tasks would be nested too deep, or be parts of themselves; returns whether there
     /// were any.
-    pub(super) fn limit_depth(&mut self, tasks: &dyn Transaction) -> Result<bool> {
+    fn limit_depth(&mut self, tasks: &dyn Transaction) -> Result<bool> {
         let mut deep = Vec::new();
         for at in 0..self.entries.len() {
             let above = self.above(self.entries[at].record.task.parent, tasks)?;
@@ -107,31 +140,18 @@ impl Plan {
                 deep.push(at);
             }
         }
-        let has_deep = !deep.is_empty();
-        for at in deep {
-            let entry = &mut self.entries[at];
-            let before = entry.before.as_ref().map(|before| before.parent);
-            let parent = &mut entry.record.task.parent;
-            match before.filter(|_| self.report.format == Format::Cleo) {
-                Some(before) if before == *parent => {}
-                Some(before) => {
-                    *parent = before;
-                    entry.is_partial = true;
-                    self.keep(
-                        at,
-                        vec!["parent".to_string()],
-                        "it would be nested too deep",
-                    );
-                }
-                None => {
-                    *parent = None;
-                    let message =
-                        format!("it is nested deeper than {DEPTH_MAX} levels, or a part of itself");
-                    self.fault(at, message);
-                }
+        for at in &deep {
+            if self.is_own() && self.entries[*at].before.is_some() {
+                let is_kept = self.keep(*at, &["parent"], "it would be nested too deep");
+                self.entries[*at].is_partial |= is_kept;
+            } else {
+                self.entries[*at].record.task.parent = None;
+                let message =
+                    format!("it is nested deeper than {DEPTH_MAX} levels, or a part of itself");
+                self.fault(*at, message);
             }
         }
-        Ok(has_deep)
+        Ok(!deep.is_empty())
     }
 
     /// Returns what a task with this parent is a part of, as far as tasks may be nested.
@@ -148,102 +168,43 @@ impl Plan {
         Ok(above)
     }
 
-    /// Looks for tasks that depend on each other. Their references are kept as missing, so that none
-    /// of them is ready by accident; whether to go on is decided later.
-    pub(super) fn refuse_circles(&mut self, tasks: &dyn Transaction) -> Result<()> {
-        for group in self.find_circles(false, tasks)? {
-            for at in self.places_of(&group) {
-                let cut = self.entries[at].cut(&group);
-                self.entries[at].note_circular(&cut);
-            }
-            let name = |id: &TaskId| match self.places.get(id) {
-                Some(at) => self.entries[*at].record.id.clone(),
-                None => id.to_string(),
-            };
-            self.report.cycles.add(|| Circle {
-                members: group.iter().map(name).collect(),
-            });
-        }
-        Ok(())
-    }
-
-    /// Cuts what makes a part wait for its whole, straight or by way of others.
-    pub(super) fn part_from_whole(&mut self, tasks: &dyn Transaction) -> Result<()> {
-        for at in 0..self.entries.len() {
-            if !self.entries[at].record.task.depends.is_empty() {
-                let above = self.above(self.entries[at].record.task.parent, tasks)?;
-                self.relate(at, &above.into_iter().collect());
-            }
-        }
-        for group in self.find_circles(true, tasks)? {
-            for at in self.places_of(&group) {
-                self.relate(at, &group);
-            }
-        }
-        Ok(())
-    }
-
     fn places_of(&self, group: &Group) -> Vec<usize> {
         let places = group.iter().filter_map(|id| self.places.get(id));
         places.copied().collect()
     }
 
-    /// Turns dependencies into relations. An open task waits until somebody looks at it.
-    fn relate(&mut self, at: usize, group: &Group) {
-        let entry = &mut self.entries[at];
-        let cut = entry.cut(group);
-        for reference in &cut {
-            self.report.edges.on_whole.add(|| Loose {
-                id: entry.record.id.clone(),
-                on: reference.given.clone(),
-            });
+    /// Returns the id of a task in its file; one that is only here has none but its own.
+    fn name(&self, id: TaskId) -> String {
+        match self.places.get(&id) {
+            Some(at) => self.entries[*at].record.id.clone(),
+            None => id.to_string(),
         }
-        if !entry.record.task.is_closed() {
-            entry.note_circular(&cut);
-        }
-        let relation = |it: &Reference| json!({"type": "depends", "id": it.given});
-        let relations = cut.iter().map(relation).collect();
-        add_to_list(&mut entry.record.task, "relations", relations);
-    }
-}
-
-impl Entry {
-    /// Leaves references as they are here, where a new task has none; returns the fields that this changed.
-    fn refuse_references(&mut self, is_refused: impl Fn(TaskId) -> bool) -> Vec<String> {
-        let mut fields = Vec::new();
-        let task = &mut self.record.task;
-        let parent = self.before.as_ref().and_then(|before| before.parent);
-        if task.parent != parent && task.parent.is_some_and(&is_refused) {
-            task.parent = parent;
-            fields.push("parent".to_string());
-        }
-        let before = self.before.as_ref().map(|before| &before.depends);
-        let is_here = |id: &TaskId| before.is_some_and(|depends| depends.contains(id));
-        let count = task.depends.len();
-        task.depends.retain(|id| !is_refused(*id) || is_here(id));
-        if task.depends.len() < count {
-            fields.push("depends".to_string());
-        }
-        fields
     }
 
-    /// Takes dependencies away and returns how the file writes them.
-    fn cut(&mut self, group: &Group) -> Vec<Reference> {
-        let given: HashMap<TaskId, &Reference> =
-            self.given.iter().map(|(id, it)| (*id, it)).collect();
-        let depends = &mut self.record.task.depends;
-        let cut = depends.extract_if(.., |id| group.contains(id));
-        cut.map(|id| match given.get(&id) {
-            Some(reference) => (*reference).clone(),
-            None => Reference::to(&id.to_string()),
-        })
-        .collect()
-    }
-
-    /// Notes dependencies that closed a circle as missing.
-    fn note_circular(&mut self, cut: &[Reference]) {
-        let names: Vec<Value> = cut.iter().map(|it| it.given.as_str().into()).collect();
-        add_to_list(&mut self.record.task, DANGLING, names.clone());
-        add_to_list(&mut self.record.task, CIRCULAR, names);
+    /// Takes dependencies on a group of tasks away. They count as missing, so that the task waits until somebody
+    /// looks at it; a dependency on the whole becomes a relation and holds only an open task up.
+    fn cut(&mut self, at: usize, group: &Group, is_on_whole: bool) {
+        let record = &mut self.entries[at].record;
+        let cut = record.task.depends.extract_if(.., |id| group.contains(id));
+        let cut: Vec<TaskId> = cut.collect();
+        let names: Vec<String> = cut.iter().map(|id| self.name(*id)).collect();
+        let record = &mut self.entries[at].record;
+        if is_on_whole {
+            for on in &names {
+                self.report.edges.on_whole.add(|| Loose {
+                    id: record.id.clone(),
+                    on: on.clone(),
+                });
+            }
+            let relation = |on: &String| json!({"type": "depends", "id": on});
+            let relations = names.iter().map(relation).collect();
+            add_to_list(&mut record.task, "relations", relations);
+        }
+        if !is_on_whole || !record.task.is_closed() {
+            for list in [DANGLING, CIRCULAR] {
+                let names = names.iter().map(|name| json!(name));
+                add_to_list(&mut record.task, list, names.collect());
+            }
+        }
     }
 }

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 
 use crate::error::{Code, Error, Result};
 use crate::id::TaskId;
@@ -10,21 +10,9 @@ use crate::ops::Context;
 use crate::store::{Archived, Filter, Transaction};
 use crate::task::Task;
 use crate::transfer::formats::cleo;
-use crate::transfer::markdown;
 
 /// How many tasks are read at a time.
 const PIECE: u32 = 1_000;
-
-/// What the tasks are written as.
-#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, clap::ValueEnum)]
-#[serde(rename_all = "camelCase")]
-pub(crate) enum Target {
-    /// cleo's own lines
-    Jsonl,
-    /// A page for people
-    Markdown,
-}
 
 /// What was exported.
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
@@ -53,20 +41,13 @@ fn missing(left_out: usize) -> Option<Error> {
 }
 
 /// Writes all tasks into a file, or returns them as a text.
-pub(crate) fn export(
-    context: &mut Context,
-    target: Target,
-    output: Option<&Path>,
-) -> Result<Exported> {
+pub(crate) fn export(context: &mut Context, output: Option<&Path>) -> Result<Exported> {
     let file = output.map(|output| context.surroundings.directory.join(output));
     if let Some(file) = &file {
         context.workspace.refuse_own(file)?;
     }
     let (text, total, left_out) = context.read(|tasks| {
-        let (text, total) = match target {
-            Target::Jsonl => write_lines(tasks),
-            Target::Markdown => write_page(tasks),
-        }?;
+        let (text, total) = write_lines(tasks)?;
         let all = tasks.list(&Filter {
             limit: Some(0),
             archived: Archived::Shown,
@@ -118,13 +99,4 @@ fn write_lines(tasks: &dyn Transaction) -> Result<(String, usize)> {
         Ok(())
     })?;
     Ok((text, total))
-}
-
-fn write_page(tasks: &dyn Transaction) -> Result<(String, usize)> {
-    let mut all = Vec::new();
-    let total = each(tasks, |task| {
-        all.push(task);
-        Ok(())
-    })?;
-    Ok((markdown::page(&all), total))
 }

@@ -126,7 +126,7 @@ fn write(
         };
         if other.is_some() {
             task.key = before.as_ref().and_then(|before| before.key.clone());
-            plan.keep(at, vec!["key".to_string()], "another task has the key");
+            plan.report_kept(at, vec!["key".to_string()], "another task has the key");
         }
         let task = &plan.entries[at].record.task;
         let Some(before) = before else {
@@ -198,45 +198,23 @@ fn add_phase(
 
 /// Returns the error for what cannot be taken over.
 fn refuse(report: &Report, path: &Path) -> Option<Error> {
-    let path = quote(&path.to_string_lossy());
-    let go_on = format!(
-        "cleo import {path} --from {} --drop-faults",
-        report.format.word()
-    );
-    let error = match (report.faults.shown.first(), report.cycles.shown.first()) {
+    let (code, what) = match (report.faults.shown.first(), report.cycles.shown.first()) {
         (Some(fault), _) => {
-            let place = match (&fault.place.file, fault.place.line) {
-                (Some(file), 0) => file.clone(),
-                (Some(file), line) => format!("{file} line {line}"),
-                (None, line) => format!("line {line}"),
-            };
-            let id = fault
-                .id
-                .as_ref()
-                .map_or(String::new(), |id| format!(" ({id})"));
-            let many = match report.faults.total {
+            let count = match report.faults.total {
                 1 => "1 fault".to_string(),
                 total => format!("{total} faults"),
             };
-            let message = format!(
-                "nothing was imported: {many}; {place}{id}: {}",
-                fault.message
-            );
-            Error::new(Code::ImportInvalid, message)
+            (Code::ImportInvalid, format!("{count}; {fault}"))
         }
         (None, Some(circle)) => {
-            let message = format!(
-                "nothing was imported: {} wait for each other",
-                circle.members.join(", ")
-            );
-            Error::new(Code::Cycle, message)
+            let members = circle.members.join(", ");
+            (Code::Cycle, format!("{members} wait for each other"))
         }
         (None, None) => return None,
     };
+    let (path, format) = (quote(&path.to_string_lossy()), report.format.word());
+    let go_on = format!("cleo import {path} --from {format} --drop-faults");
     let look = format!("{go_on} --dry-run");
-    Some(
-        error
-            .fix(look)
-            .or("import everything else and report what was dropped", go_on),
-    )
+    let error = Error::new(code, format!("nothing was imported: {what}")).fix(look);
+    Some(error.or("import everything else and report what was dropped", go_on))
 }

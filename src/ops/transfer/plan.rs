@@ -20,7 +20,7 @@ use crate::store::Transaction;
 use crate::task::{Status, Task};
 use crate::transfer::formats::cleo::merge_notes;
 use crate::transfer::report::{Difference, Renamed, Report};
-use crate::transfer::{Fault, Format, Reading, Record, Reference};
+use crate::transfer::{Fault, Format, Reading, Record};
 
 /// Largest number that a task may keep: one near the end of the range would use up all ids.
 const NUMBER_MAX: u32 = 99_999_999;
@@ -48,8 +48,6 @@ pub(super) struct Entry {
     origin: String,
     /// The task as it is here. The one of the record is the task as it will be.
     pub(super) before: Option<Task>,
-    /// Dependencies as the file writes them.
-    pub(super) given: Vec<(TaskId, Reference)>,
     /// It was changed here later than the file says, and stays.
     pub(super) is_newer_here: bool,
     /// Something of the later version was refused.
@@ -136,7 +134,6 @@ impl Plan {
             record,
             origin,
             before: None,
-            given: Vec::new(),
             is_newer_here: false,
             is_partial: false,
         });
@@ -161,18 +158,11 @@ impl Plan {
             match self.entries[at].before.clone() {
                 None => date(&mut self.entries[at].record.task, now),
                 Some(before) if self.is_own() => self.merge(at, &before, tasks)?,
-                Some(before) => self.update(at, &before, now),
+                Some(before) => self.update(at, &before, now)?,
             }
             self.protect(at, tasks, now)?;
         }
-        let mut is_waiting = !self.is_own() || self.break_circles(tasks)?;
-        if self.limit_depth(tasks)? && self.is_own() {
-            is_waiting = self.break_circles(tasks)?;
-        }
-        if is_waiting {
-            self.refuse_circles(tasks)?;
-            self.part_from_whole(tasks)?;
-        }
+        self.refuse_circles(tasks)?;
         self.keep_wholes_open(tasks)?;
         for task in self.entries.iter().map(|entry| &entry.record.task) {
             let counted = self.report.by_status.entry(task.status.word());
@@ -246,7 +236,8 @@ impl Plan {
         Ok(())
     }
 
-    pub(super) fn keep(&mut self, at: usize, fields: Vec<String>, reason: &'static str) {
+    /// Reports fields that stay as they are here.
+    pub(super) fn report_kept(&mut self, at: usize, fields: Vec<String>, reason: &'static str) {
         let id = self.entries[at].record.task.id;
         self.report.kept.add(|| Difference {
             id,

@@ -11,8 +11,8 @@ use crate::error::Result;
 use crate::id::TaskId;
 use crate::store::{DANGLING, Transaction};
 use crate::task::Task;
-use crate::transfer::Reference;
 use crate::transfer::report::Loose;
+use crate::transfer::{Format, Reference};
 
 /// Where a reference of the file leads.
 enum Target {
@@ -27,13 +27,8 @@ impl Plan {
     /// Resolves the parents and dependencies of a task, and reports those that lead nowhere.
     pub(super) fn resolve(&mut self, at: usize, tasks: &dyn Transaction) -> Result<()> {
         let record = &mut self.entries[at].record;
-        let (own, id) = (record.task.id, record.id.clone());
         let parents = mem::take(&mut record.parents);
         let depends = mem::take(&mut record.depends);
-        let loose = |on: &Reference| Loose {
-            id: id.clone(),
-            on: on.given.clone(),
-        };
         let is_ambiguous =
             |it: &&Reference| it.readings.iter().any(|key| self.ambiguous.contains(key));
         if let Some(reference) = parents.iter().chain(&depends).find(is_ambiguous) {
@@ -43,8 +38,40 @@ impl Plan {
             );
             self.fault(at, message);
         }
-        let (mut parent, mut related) = (None, Vec::new());
-        for reference in &parents {
+        let mut parent = self.resolve_parent(at, &parents, tasks)?;
+        let mut depends = self.resolve_depends(at, &depends, tasks)?;
+        if let Some(before) = self.entries[at].before.as_ref().filter(|_| !self.is_own()) {
+            let is_in_file = |id: &TaskId| self.places.contains_key(id);
+            // No file of Taskwarrior can tell a parent.
+            let is_unsaid =
+                |id: &TaskId| self.report.format == Format::Taskwarrior || !is_in_file(id);
+            parent = parent.or(before.parent.filter(is_unsaid));
+            // In the order in which they are here, so that what is the same counts as unchanged.
+            let kept = before.depends.iter();
+            let kept = kept.filter(|id| depends.contains(*id) || !is_in_file(id));
+            let mut all: Vec<TaskId> = kept.copied().collect();
+            depends.retain(|id| !all.contains(id));
+            all.append(&mut depends);
+            depends = all;
+        }
+        let task = &mut self.entries[at].record.task;
+        (task.parent, task.depends) = (parent, depends);
+        Ok(())
+    }
+
+    fn resolve_parent(
+        &mut self,
+        at: usize,
+        parents: &[Reference],
+        tasks: &dyn Transaction,
+    ) -> Result<Option<TaskId>> {
+        let (own, id) = self.names_of(at);
+        let mut parent = None;
+        for reference in parents {
+            let loose = || Loose {
+                id: id.clone(),
+                on: reference.given.clone(),
+            };
             match self.find(at, reference, tasks)? {
                 Target::Task(other) if other == own => {
                     self.report.parents.itself.add(|| id.clone())
@@ -53,28 +80,40 @@ impl Plan {
                     parent = Some(other)
                 }
                 Target::Task(_) => {
-                    self.report.parents.second.add(|| loose(reference));
-                    related.push(json!({"type": "parent-child", "id": reference.given}));
+                    self.report.parents.second.add(loose);
+                    let relation = json!({"type": "parent-child", "id": reference.given});
+                    let task = &mut self.entries[at].record.task;
+                    add_to_list(task, "relations", vec![relation]);
                 }
-                _ => self.report.parents.dangling.add(|| loose(reference)),
+                _ => self.report.parents.dangling.add(loose),
             }
         }
-        let (mut given, mut missing): (Vec<(TaskId, Reference)>, _) = (Vec::new(), Vec::new());
+        Ok(parent)
+    }
+
+    fn resolve_depends(
+        &mut self,
+        at: usize,
+        references: &[Reference],
+        tasks: &dyn Transaction,
+    ) -> Result<Vec<TaskId>> {
+        let (own, id) = self.names_of(at);
+        let (mut depends, mut missing) = (Vec::new(), Vec::new());
         let mut read: HashSet<_, RandomState> = HashSet::default();
         let mut seen: HashSet<_, RandomState> = HashSet::default();
-        for reference in depends {
-            if !read.insert(reference.readings.first().cloned()) {
+        for reference in references {
+            if !read.insert(reference.readings.first()) {
                 self.report.edges.repeated += 1;
                 continue;
             }
-            let sample = match self.find(at, &reference, tasks)? {
+            let sample = match self.find(at, reference, tasks)? {
                 Target::Task(other) if other == own => {
                     self.fault(at, "it depends on itself".to_string());
                     continue;
                 }
                 Target::Task(other) => {
                     match seen.insert(other) {
-                        true => given.push((other, reference)),
+                        true => depends.push(other),
                         false => self.report.edges.repeated += 1,
                     }
                     continue;
@@ -86,20 +125,18 @@ impl Plan {
                 Target::Deleted => &mut self.report.edges.on_deleted,
                 Target::Missing => &mut self.report.edges.dangling,
             };
-            sample.add(|| loose(&reference));
-            missing.push(reference.given.into());
+            let on = reference.given.clone();
+            missing.push(Value::from(on.as_str()));
+            sample.add(|| Loose { id: id.clone(), on });
         }
-        if let Some(before) = self.entries[at].before.clone().filter(|_| !self.is_own()) {
-            self.keep_untold_parent(at, &before, &mut parent, tasks)?;
-            self.keep_untold_depends(&before, &mut given, tasks)?;
-        }
-        let entry = &mut self.entries[at];
-        entry.record.task.parent = parent;
-        entry.record.task.depends = given.iter().map(|(id, _)| *id).collect();
-        entry.given = given;
-        add_to_list(&mut entry.record.task, DANGLING, missing);
-        add_to_list(&mut entry.record.task, "relations", related);
-        Ok(())
+        add_to_list(&mut self.entries[at].record.task, DANGLING, missing);
+        Ok(depends)
+    }
+
+    /// Returns the id of a task here, and that in its file.
+    fn names_of(&self, at: usize) -> (TaskId, String) {
+        let record = &self.entries[at].record;
+        (record.task.id, record.id.clone())
     }
 
     fn find(&self, at: usize, reference: &Reference, tasks: &dyn Transaction) -> Result<Target> {
@@ -134,56 +171,6 @@ impl Plan {
         };
         let id = reference.given.parse::<TaskId>().ok().filter(is_known);
         Ok(id.map_or(Target::Missing, Target::Task))
-    }
-
-    /// Keeps the parent of a known task that the file of another tool says nothing of.
-    fn keep_untold_parent(
-        &self,
-        at: usize,
-        before: &Task,
-        parent: &mut Option<TaskId>,
-        tasks: &dyn Transaction,
-    ) -> Result<()> {
-        let is_told = self.entries[at].record.told.contains(&"parent");
-        if let (None, Some(above)) = (&parent, before.parent)
-            && (!is_told || !self.is_in_file(above, tasks)?)
-        {
-            *parent = Some(above);
-        }
-        Ok(())
-    }
-
-    /// Keeps dependencies of a known task on tasks that the file of another tool does not hold.
-    fn keep_untold_depends(
-        &self,
-        before: &Task,
-        given: &mut Vec<(TaskId, Reference)>,
-        tasks: &dyn Transaction,
-    ) -> Result<()> {
-        let count = given.len();
-        for need in &before.depends {
-            if !given.iter().any(|(id, _)| id == need) && !self.is_in_file(*need, tasks)? {
-                given.push((*need, Reference::to(&need.to_string())));
-            }
-        }
-        if given.len() > count {
-            // In the order in which they are here, so that what is the same counts as unchanged.
-            let place = |need: TaskId| before.depends.iter().position(|other| *other == need);
-            given.sort_by_key(|(need, _)| place(*need).unwrap_or(usize::MAX));
-        }
-        Ok(())
-    }
-
-    /// Returns `true` for a task that the file of another tool holds, also if it was left out.
-    fn is_in_file(&self, id: TaskId, tasks: &dyn Transaction) -> Result<bool> {
-        if self.places.contains_key(&id) {
-            return Ok(true);
-        }
-        let task = tasks.task(id)?;
-        let origin = task.as_ref().and_then(|task| task.extra.get("origin"));
-        let origin = origin.filter(|it| it["format"] == self.report.format.word());
-        let id = origin.and_then(|origin| origin["id"].as_str());
-        Ok(id.is_some_and(|id| self.left.contains_key(id)))
     }
 }
 

@@ -171,33 +171,26 @@ fn list(root: &Path, folder: &str, reading: &mut Reading) -> Result<Vec<(String,
 
 /// Returns the one format that a file fits.
 fn choose(path: &Path, formats: &[Format]) -> Result<Format> {
-    let (first, others) = match formats {
-        [one] => return Ok(*one),
-        [first, others @ ..] => (first, others),
+    let named = display_name(path);
+    let list = |formats: &[Format], and: &str| {
+        let words: Vec<&str> = formats.iter().map(|format| format.word()).collect();
+        words.join(and)
+    };
+    match formats {
+        [one] => Ok(*one),
         [] => {
-            let words: Vec<&str> = Format::ALL.iter().map(|format| format.word()).collect();
-            let words = words.join(", ");
-            let message = format!(
-                "{} fits no format that can be read: {words}",
-                display_name(path)
-            );
-            return Err(Error::new(Code::InputInvalid, message).fix("cleo import --help"));
+            let all = list(Format::ALL, ", ");
+            let message = format!("{named} fits no format that can be read: {all}");
+            Err(Error::new(Code::InputInvalid, message).fix("cleo import --help"))
         }
-    };
-    let import = |format: &Format| {
-        let path = quote(&path.to_string_lossy());
-        format!("cleo import {path} --from {}", format.word())
-    };
-    let words: Vec<&str> = formats.iter().map(|format| format.word()).collect();
-    let message = format!(
-        "{} can be read as {}",
-        display_name(path),
-        words.join(" and as ")
-    );
-    let error = Error::new(Code::InputInvalid, message).fix(import(first));
-    Err(others.iter().fold(error, |error, format| {
-        error.or(format!("read it as {}", format.word()), import(format))
-    }))
+        [first, ..] => {
+            let both = list(formats, " and as ");
+            let message = format!("{named} can be read as {both}");
+            let (path, format) = (quote(&path.to_string_lossy()), first.word());
+            let fix = format!("cleo import {path} --from {format}");
+            Err(Error::new(Code::InputInvalid, message).fix(fix))
+        }
+    }
 }
 
 /// Returns how messages name what is read. What was sent, or written to the standard input, has no path.

@@ -6,7 +6,7 @@ use std::path::Path;
 use proptest::prelude::*;
 use serde_json::Value;
 
-use super::{Request, Target, export, import_text};
+use super::{Request, export, import_text};
 use crate::claim::Lease;
 use crate::clock::Clock;
 use crate::gate::Gate;
@@ -53,7 +53,7 @@ fn steps() -> impl Strategy<Value = Vec<Step>> {
         Just(Edit::RequireGate),
         Just(Edit::Criterion),
     ];
-    prop::collection::vec((any::<bool>(), edit, 0..9usize, 0..2u32), 0..24)
+    prop::collection::vec((any::<bool>(), edit, 0..9usize, 1..3u32), 0..24)
 }
 
 fn open(folder: &Path, actor: &str) -> Context {
@@ -84,7 +84,7 @@ fn clock(second: u32) -> Clock {
 }
 
 fn text(context: &mut Context) -> String {
-    export(context, Target::Jsonl, None).unwrap().text.unwrap()
+    export(context, None).unwrap().text.unwrap()
 }
 
 /// Carries an edit out; one that the rules refuse changes nothing.

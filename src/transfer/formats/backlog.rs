@@ -117,25 +117,18 @@ fn read_task(mut fields: Fields, body: &str, area: Area, config: &Config, readin
     let depends = fields.references("dependencies", id_of).into_iter();
     fields.drop(&["subtasks"]);
     let mut names = reference(&id).readings.into_iter();
-    let mut record = Record::new(reading, 1, id);
+    let mut record = Record::new(reading, 1, id, &fields);
     record.key = names.next().unwrap_or_default();
     record.alias = names.next();
-    record.told = fields.find_parts(&[
-        ("priority", "priority"),
-        ("labels", "labels"),
-        ("files", "modified_files"),
-    ]);
-    record.told.extend(parent.is_some().then_some("parent"));
     record.parents = parent.iter().map(|id| reference(id)).collect();
     let depends = depends.filter(|id| !id.is_empty());
     record.depends = depends.map(|id| reference(&id)).collect();
     fill(&mut record.task, &mut fields);
     for (heading, text) in split_sections(body) {
-        fill_section(&mut record, &mut fields, heading, &text);
+        fill_section(&mut record.task, &mut fields, heading, &text);
     }
     set_status(&mut record.task, &mut fields, area, config);
     if is_part {
-        record.told.push("type");
         record.task.kind = "subtask".parse().unwrap_or_default();
     }
     reading.add(record, fields);
@@ -203,8 +196,8 @@ fn split_sections(body: &str) -> Vec<(&'static str, String)> {
 }
 
 /// Puts what a section says into a task; what fits nowhere stays among its fields.
-fn fill_section(record: &mut Record, fields: &mut Fields, heading: &str, text: &str) {
-    let (task, text) = (&mut record.task, text.trim_matches(['\n', '\r']));
+fn fill_section(task: &mut Task, fields: &mut Fields, heading: &str, text: &str) {
+    let text = text.trim_matches(['\n', '\r']);
     let note = |text: String| note(&task.updated_at, "backlog", text);
     match heading {
         "description" | "implementation plan" => {
@@ -213,15 +206,12 @@ fn fill_section(record: &mut Record, fields: &mut Fields, heading: &str, text: &
             let text = head.unwrap_or_default().to_string() + text;
             let before = std::mem::take(&mut task.description);
             task.description = join_paragraphs([Some(before), Some(text)]);
-            record.told.push("description");
         }
         "acceptance criteria" => {
             task.acceptance = take_criteria("acceptance_checked", text, fields);
-            record.told.push("acceptance");
         }
         "definition of done" => {
             task.deliverables = take_criteria("done_checked", text, fields);
-            record.told.push("deliverables");
         }
         "comments" => task.notes.extend(read_comments(text, &task.updated_at)),
         "final summary" => task.notes.extend(note(format!("Final Summary\n\n{text}"))),

@@ -40,23 +40,8 @@ fn read_issue(reading: &mut Reading, line: usize, mut fields: Fields) {
     if fields.word("_type") == Some("issue") {
         fields.drop(&["_type"]);
     }
-    let mut record = Record::new(reading, line, id);
+    let mut record = Record::new(reading, line, id, &fields);
     record.repeats = true;
-    record.told = fields.find_parts(&[
-        ("parent", "dependencies"),
-        ("description", "description"),
-        ("description", "design"),
-        ("type", "issue_type"),
-        ("priority", "priority"),
-        ("labels", "labels"),
-        ("acceptance", "acceptance_criteria"),
-    ]);
-    if fields
-        .get("metadata")
-        .is_some_and(|it| it["files"].is_array())
-    {
-        record.told.push("files");
-    }
     let relations = take_references(&mut record, &mut fields);
     fill(&mut record.task, &mut fields, &reading.now);
     keep_relations(&mut record.task, relations);

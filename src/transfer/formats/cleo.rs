@@ -57,7 +57,7 @@ fn read_task(reading: &mut Reading, line: usize, mut fields: Fields) {
     let Some(id) = fields.text("id").filter(|id| id.parse::<TaskId>().is_ok()) else {
         return reading.no_id(line, &fields);
     };
-    let mut record = Record::new(reading, line, normalize(&id));
+    let mut record = Record::new(reading, line, normalize(&id), &fields);
     let parent = fields.text("parent");
     let depends = unique(fields.references("depends", id_of));
     let reference = |id: &String| Reference::to(&normalize(id));

@@ -27,7 +27,7 @@ const CLEANED: &str = "control characters were taken out; what stood there is in
 
 impl Record {
     /// Begins a task that can be repeated by none and is referred to by its id.
-    fn new(reading: &Reading, line: usize, id: String) -> Record {
+    fn new(reading: &Reading, line: usize, id: String, fields: &Fields) -> Record {
         Record {
             place: reading.place(line),
             key: id.clone(),
@@ -37,7 +37,8 @@ impl Record {
             task: Task::new(TaskId(0), "", ""),
             parents: Vec::new(),
             depends: Vec::new(),
-            told: Vec::new(),
+            has_priority: fields.get("priority").is_some(),
+            has_labels: fields.get("labels").or(fields.get("tags")).is_some(),
         }
     }
 }

@@ -108,20 +108,10 @@ impl Around<'_> {
             Some((task, _)) => format!("{tag}/{task}.{own}"),
             None => format!("{tag}/{own}"),
         };
-        let mut record = Record::new(reading, line, id);
-        record.told = fields.find_parts(&[
-            ("description", "description"),
-            ("description", "details"),
-            ("priority", "priority"),
-            ("labels", "tags"),
-            ("files", "relevantFiles"),
-            ("acceptance", "acceptanceCriteria"),
-            ("acceptance", "testStrategy"),
-        ]);
+        let mut record = Record::new(reading, line, id, &fields);
         let task = &mut record.task;
         if let Some((above, _)) = self.above {
             // A task alone can be an epic here, or a part of one; what is below a task cannot.
-            record.told.extend(["type", "parent"]);
             task.kind = "subtask".parse().unwrap_or_default();
             record.parents.push(Reference {
                 given: above.to_string(),

@@ -30,10 +30,9 @@ fn read_task(reading: &mut Reading, line: usize, mut fields: Fields) {
         return reading.no_id(line, &fields);
     };
     fields.drop(&["id", "urgency"]);
-    let mut record = Record::new(reading, line, uuid);
+    let mut record = Record::new(reading, line, uuid, &fields);
     record.key = record.id.to_lowercase();
     record.repeats = true;
-    record.told = fields.find_parts(&[("priority", "priority"), ("labels", "tags")]);
     record.depends = take_depends(&mut fields);
     fill(&mut record.task, &mut fields);
     set_status(&mut record.task, &mut fields, &reading.now);

@@ -93,19 +93,7 @@ fn read_task(reading: &mut Reading, line: usize, mut fields: Fields, ids: &HashS
     let Some(id) = fields.text("id").filter(|id| !id.is_empty()) else {
         return reading.no_id(line, &fields);
     };
-    let mut record = Record::new(reading, line, id);
-    let same = [
-        "description",
-        "type",
-        "priority",
-        "labels",
-        "files",
-        "acceptance",
-    ];
-    record.told = fields.find_parts(&same.map(|name| (name, name)));
-    if fields.contains("parentId") {
-        record.told.push("parent");
-    }
+    let mut record = Record::new(reading, line, id, &fields);
     let reference = |id: &String| Reference::to(id);
     record.parents = fields.text("parentId").iter().map(reference).collect();
     let depends = fields.references("depends", id_of);

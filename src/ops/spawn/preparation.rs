@@ -1,0 +1,291 @@
+//! Putting a prompt together, with its receipt and what the caller should know.
+
+use super::gather::{self, Names, Place};
+use super::receipt::{self, Receipt};
+use super::{Injected, Options, Spawned};
+use crate::catalogue::{Catalogue, known_protocols};
+use crate::dispatch::{Candidate, Decision, Subject, dispatch};
+use crate::error::{Code, Error, Result};
+use crate::id::{self, TaskId};
+use crate::manifest::log::Latest;
+use crate::ops::tasks::waiting_for;
+use crate::ops::trust::{Item, ItemKind, Trust};
+use crate::ops::{Context, Surroundings, require};
+use crate::protocol::message::kind_of;
+use crate::protocol::{ProtocolFile, Situation, block};
+use crate::skill::Skill;
+use crate::spawn::{Input, Prepared, prepare, stack};
+use crate::store::{SpawnRecord, Transaction};
+use crate::task::Task;
+use crate::template::{Bindings, inject};
+use crate::workspace::Workspace;
+
+/// What prompts are prepared with. Skills and protocols are read once, and the manifest once for many tasks.
+pub(crate) struct Preparation {
+    surroundings: Surroundings,
+    pub(super) workspace: Workspace,
+    catalogue: Catalogue,
+    /// The protocols that the program carries, where they are needed.
+    known: Vec<ProtocolFile>,
+    /// The names that are taken on the date of the prompts.
+    names: Option<Names>,
+    /// What the dependencies found.
+    findings: Latest,
+}
+
+impl Preparation {
+    pub(crate) fn load(context: &Context) -> Result<Preparation> {
+        let places = context.surroundings.places(Some(&context.workspace));
+        Preparation::new(context, Catalogue::load(&places)?, false)
+    }
+
+    pub(super) fn new(
+        context: &Context,
+        catalogue: Catalogue,
+        needs_known: bool,
+    ) -> Result<Preparation> {
+        // They are not free to read.
+        let known = needs_known.then(known_protocols).transpose()?;
+        Ok(Preparation {
+            surroundings: context.surroundings.clone(),
+            workspace: context.workspace.clone(),
+            catalogue,
+            known: known.unwrap_or_default(),
+            names: None,
+            findings: Latest::default(),
+        })
+    }
+
+    /// Reads the manifest for the prompts of some tasks. Of the names of the same date, those that were placed
+    /// meanwhile stay.
+    pub(super) fn survey(
+        &mut self,
+        transaction: &dyn Transaction,
+        options: &Options,
+        tasks: &[TaskId],
+    ) -> Result<()> {
+        let today = || self.surroundings.clock.date();
+        let date = options.date.clone().unwrap_or_else(today);
+        self.names = Some(match self.names.take() {
+            Some(names) => names.read_again(&self.workspace, &date)?,
+            None => Names::read(&self.workspace, &date)?,
+        });
+        self.find_again(transaction, tasks)
+    }
+
+    /// Reads what the dependencies of some tasks found.
+    pub(super) fn find_again(
+        &mut self,
+        transaction: &dyn Transaction,
+        tasks: &[TaskId],
+    ) -> Result<()> {
+        self.findings = gather::findings(transaction, &self.workspace, tasks)?;
+        Ok(())
+    }
+
+    fn place(&mut self, transaction: &dyn Transaction, task: &Task) -> Result<Place> {
+        let names = self.names.as_mut().ok_or_else(|| {
+            let message = "a prompt was to be placed before the manifest was read";
+            Error::new(Code::Internal, message)
+        })?;
+        gather::place(transaction, &self.workspace, task, names)
+    }
+
+    /// Prepares the prompt of a task in a place that is free.
+    pub(super) fn prepare(
+        &mut self,
+        transaction: &dyn Transaction,
+        id: TaskId,
+        options: &Options,
+    ) -> Result<Spawned> {
+        let task = require(transaction, id)?;
+        // A prompt that is handed out is what its task is judged by from then on. A task that is done would
+        // lose its proof.
+        if task.is_closed() && !options.dry_run {
+            let message = format!("{id} is {} and cannot be spawned", task.status);
+            let written = options.written();
+            let look = format!("cleo orchestrator spawn {id}{written} --dry-run");
+            return Err(Error::new(Code::StatusRefused, message)
+                .fix(format!("cleo reopen {id}"))
+                .or("look at its prompt, which records nothing", look));
+        }
+        let place = self.place(transaction, &task)?;
+        self.compose(transaction, &task, &place, options)
+    }
+
+    pub(super) fn record(&self, spawned: &Spawned) -> Result<SpawnRecord> {
+        let receipt = serde_json::to_value(&spawned.receipt).map_err(|cause| {
+            Error::new(Code::Internal, "a receipt cannot be written").because(cause)
+        })?;
+        Ok(SpawnRecord {
+            task: spawned.task_id,
+            manifest_id: spawned.manifest_id.clone(),
+            output_file: spawned.output_file.clone(),
+            at: self.surroundings.clock.timestamp(),
+            receipt,
+            verified_at: None,
+            output_digest: None,
+            forced: None,
+        })
+    }
+
+    /// Writes the protocol block that the prompt of a task would have of the protocols that the program carries.
+    pub(super) fn block(&mut self, transaction: &dyn Transaction, task: &Task) -> Result<Injected> {
+        let known = known_protocols()?;
+        let place = self.place(transaction, task)?;
+        let (_, bindings, situation) = self.choose(transaction, task, &place, None)?;
+        let stack = stack(&known[0], &known[1..], &situation);
+        let block = inject(&block::compose(&stack), &bindings).text;
+        Ok(Injected { block })
+    }
+
+    /// Chooses the skill of a task and reads what its prompt is filled with.
+    fn choose<'t>(
+        &'t self,
+        transaction: &dyn Transaction,
+        task: &'t Task,
+        place: &Place,
+        template: Option<&str>,
+    ) -> Result<(Decision, Bindings, Situation<'t>)> {
+        let Catalogue { skills, matrix, .. } = &self.catalogue;
+        if let Some(name) = template {
+            self.catalogue.skill(name)?;
+        }
+        let decision = dispatch(&Subject::from(task), skills, matrix, template)?;
+        let skill = self.catalogue.skill(&decision.chosen.skill)?;
+        let mut bindings = gather::bindings(transaction, &self.findings, task, place)?;
+        bindings.set("RESULT_KIND", kind_of(skill));
+        let situation = Situation {
+            task,
+            skill,
+            session_open: gather::has_session(&bindings),
+            required_gates: !transaction.gates(task.id)?.required.is_empty(),
+        };
+        Ok((decision, bindings, situation))
+    }
+
+    /// Puts the prompt of a task in a place together.
+    pub(super) fn compose(
+        &self,
+        transaction: &dyn Transaction,
+        task: &Task,
+        place: &Place,
+        options: &Options,
+    ) -> Result<Spawned> {
+        let (decision, bindings, situation) =
+            self.choose(transaction, task, place, options.template.as_deref())?;
+        let skill = situation.skill;
+        let input = Input {
+            situation,
+            base: &self.catalogue.base,
+            protocols: &self.catalogue.protocols,
+            known: &self.known,
+            task_context: &self.catalogue.task_context,
+            bindings: &bindings,
+            force_inject: options.force_inject,
+            strict: options.strict,
+        };
+        let prepared = prepare(&input).map_err(|mut error| {
+            if options.dry_run {
+                error
+                    .fix
+                    .iter_mut()
+                    .for_each(|fix| fix.push_str(" --dry-run"));
+            }
+            error
+        })?;
+        let mut warnings = self.warnings(transaction, task, &prepared, &decision)?;
+        warnings.extend(self.replaced(skill, &prepared)?);
+        warnings.extend(edited(skill, &prepared)?);
+        let second = |candidate: &Candidate| (candidate.skill.clone(), candidate.reason.clone());
+        let receipt = Receipt {
+            version: 1,
+            cleo: env!("CARGO_PKG_VERSION").to_string(),
+            task_id: task.id,
+            date: place.date.clone(),
+            slug: place.slug.clone(),
+            manifest_id: place.manifest_id.clone(),
+            template: options.template.clone(),
+            force_inject: options.force_inject,
+            chosen: decision.chosen.clone(),
+            skill_path: skill.path.clone(),
+            runner_up: decision.runner_up.as_ref().map(second),
+            protocols: prepared.protocols.clone(),
+            inputs: receipt::inputs(skill, &bindings, &prepared, &self.catalogue),
+            prompt_digest: prepared.prompt_digest.clone(),
+        };
+        let protocols = prepared.protocols.iter();
+        Ok(Spawned {
+            task_id: task.id,
+            skill: decision.chosen.skill,
+            strategy: decision.chosen.strategy,
+            protocols: protocols.map(|used| used.name.clone()).collect(),
+            output_file: place.output_file(),
+            manifest_id: place.manifest_id.clone(),
+            prepared,
+            receipt,
+            warnings,
+        })
+    }
+
+    /// Names what of the project stands in the prompt in place of a built-in skill or protocol and is not
+    /// trusted.
+    fn replaced(&self, skill: &Skill, prepared: &Prepared) -> Result<Vec<String>> {
+        let trust = Trust::new(&self.surroundings, &self.workspace);
+        let is_used = |item: &Item| match item.kind {
+            ItemKind::Skill => item.name == skill.name,
+            _ => prepared.protocols.iter().any(|used| used.name == item.name),
+        };
+        let replacing = Item::replacing(&self.catalogue)?.into_iter();
+        let refused = replacing.filter(|item| is_used(item) && !trust.is_trusted(item));
+        let told = refused.map(|item| {
+            let Item { kind, name, origin, .. } = item;
+            format!(
+                "{origin} of the project stands in place of the built-in {kind} {name}; `cleo run` uses it after you trust what `cleo trust` shows"
+            )
+        });
+        Ok(told.collect())
+    }
+
+    fn warnings(
+        &self,
+        transaction: &dyn Transaction,
+        task: &Task,
+        prepared: &Prepared,
+        decision: &Decision,
+    ) -> Result<Vec<String>> {
+        let mut warnings = self.catalogue.warnings.clone();
+        let resolution = &prepared.token_resolution;
+        if !resolution.fully_resolved {
+            let names = resolution.unresolved_tokens.join(", ");
+            warnings.push(format!(
+                "{} leaves tokens unresolved: {names}",
+                decision.chosen.skill
+            ));
+        }
+        if prepared.injected_by_force {
+            warnings.push("the protocol block was missing and was added by force".to_string());
+        }
+        if task.is_closed() {
+            warnings.push(format!("{} is {}", task.id, task.status));
+        }
+        let open = waiting_for(transaction, task)?;
+        if !open.is_empty() {
+            warnings.push(format!(
+                "{} depends on {}, not done yet",
+                task.id,
+                id::list(&open)
+            ));
+        }
+        Ok(warnings)
+    }
+}
+
+fn edited(skill: &Skill, prepared: &Prepared) -> Result<Option<String>> {
+    if !skill.own_protocol || prepared.injected_by_force {
+        return Ok(None);
+    }
+    let found = block::check_strictly(&prepared.prompt, &known_protocols()?);
+    let change = found.iter().find(|found| found.rule == "TEXT");
+    Ok(change.map(block::edited))
+}
