@@ -41,7 +41,10 @@ impl Engine<'_> {
                 self.slots[step].stop.as_deref().into_iter().for_each(halt);
                 Ok(())
             }
-            Deed::Fail(step, ..) => self.release(step),
+            Deed::Fail(step, ..) => {
+                self.leave_tree(step)?;
+                self.give_back(step)
+            }
             Deed::Halt(_) => {
                 let stops = self.slots.iter().filter_map(|slot| slot.stop.as_deref());
                 stops.for_each(halt);
@@ -117,17 +120,20 @@ impl Engine<'_> {
         let Some(worker) = self.worker(step) else {
             return Ok(None);
         };
+        let runners = &self.ambience.runners;
+        let passed = self.options.passed.iter().chain(&runners.passed);
         let job = Job {
             prompt,
             prompt_file,
             output_file: root.join(&spawned.output_file),
             environment: self.environment(step, &spawned, &root),
             folder: root,
-            passed: self.passed(),
+            passed: passed.cloned().collect(),
             model: worker.model.clone(),
             resume,
             before,
             tools: self.options.tools.clone(),
+            program: runners.program(worker.runner.name()).map(String::from),
             limits: Limits {
                 cost: self.machine.left(),
                 budget: self.options.budget(),
@@ -138,11 +144,6 @@ impl Engine<'_> {
         let runner = Arc::clone(&worker.runner);
         self.slots[step].given = Some(spawned);
         Ok(Some((runner, job)))
-    }
-
-    fn passed(&self) -> Vec<String> {
-        let own = self.options.passed.iter();
-        own.chain(&self.ambience.runners.passed).cloned().collect()
     }
 
     fn environment(
@@ -288,11 +289,6 @@ impl Engine<'_> {
         Ok(())
     }
 
-    fn release(&mut self, step: usize) -> Result<()> {
-        self.leave_tree(step)?;
-        self.give_back(step)
-    }
-
     pub(super) fn give_back(&mut self, step: usize) -> Result<()> {
         let slot = &mut self.slots[step];
         slot.given = None;
@@ -324,25 +320,24 @@ impl Engine<'_> {
             Deed::Fail(step, outcome, why) => {
                 let told = Told {
                     outcome: Some(*outcome),
-                    reason: Some(why.clone()),
-                    ..self.event_for(*step)
+                    ..self.event_for(*step).with_reason(why)
                 };
                 self.tell(kind::TASK_FAILED, told);
             }
             Deed::Skip(step, because, why) => {
                 let told = Told {
                     because: because.map(|step| self.tasks[step]),
-                    reason: Some(why.clone()),
-                    ..Told::of(self.tasks[*step])
+                    ..Told::of(self.tasks[*step]).with_reason(why)
                 };
                 self.tell(kind::TASK_SKIPPED, told);
             }
             Deed::Halt(stop) => {
-                let told = Told {
-                    reason: Some(why(*stop).to_string()),
-                    ..Told::default()
+                let why = match stop {
+                    Stop::Cancelled => "it was cancelled",
+                    Stop::Interrupted => "cleo was asked to end",
+                    Stop::TimeLimit => "it took too long",
                 };
-                self.tell(kind::RUN_STOPPING, told);
+                self.tell(kind::RUN_STOPPING, Told::default().with_reason(why));
             }
             Deed::Claim(_)
             | Deed::Check(_)
@@ -392,13 +387,5 @@ impl Engine<'_> {
         }
         self.listener.tell(&events, &self.track);
         Ok(())
-    }
-}
-
-fn why(stop: Stop) -> &'static str {
-    match stop {
-        Stop::Cancelled => "it was cancelled",
-        Stop::Interrupted => "cleo was asked to end",
-        Stop::TimeLimit => "it took too long",
     }
 }

@@ -1,16 +1,16 @@
 //! What to run and how, stored with the run so that a resumed run goes on as it began; and the bounds of a
 //! run.
 
-use std::collections::BTreeMap;
 use std::time::Duration;
 
+use clap::Args;
 use serde::{Deserialize, Serialize};
 
-use super::request::RunRequest;
+use super::request::{RunRequest, duration, price};
 use crate::claim::Lease;
 use crate::config::{
-    CLAIMS_LEASE, GATES_TIME_LIMIT, RUN_IDLE_LIMIT, RUN_JOBS, RUN_REPAIR, RUN_RUNNER_JOBS,
-    RUN_TASK_TIME_LIMIT, RUNNERS_COMMAND, RUNNERS_DEFAULT, Settings,
+    CLAIMS_LEASE, GATES_TIME_LIMIT, RUN_IDLE_LIMIT, RUN_JOBS, RUN_REPAIR, RUN_TASK_TIME_LIMIT,
+    RUNNERS_COMMAND, RUNNERS_DEFAULT, Settings,
 };
 use crate::error::{Code, Error, Result};
 use crate::id::TaskId;
@@ -45,8 +45,6 @@ pub(crate) struct Options {
     pub(crate) command: Option<String>,
     /// The model, if one is asked for.
     pub(crate) model: Option<String>,
-    /// Most agents of a runner at a time, by its name.
-    pub(crate) runner_jobs: BTreeMap<String, usize>,
     #[serde(flatten)]
     pub(super) rules: Rules,
     /// What its rest was given last, in US dollars; none for a run that got no more than at first.
@@ -88,7 +86,6 @@ impl Options {
             runner,
             command: request.command,
             model: request.model,
-            runner_jobs: runner_jobs(settings)?,
             rules: Rules {
                 jobs: request
                     .jobs
@@ -126,41 +123,16 @@ fn runner(request: &RunRequest, settings: &Settings) -> Result<Option<String>> {
     }
 }
 
-fn runner_jobs(settings: &Settings) -> Result<BTreeMap<String, usize>> {
-    let text = settings.text(RUN_RUNNER_JOBS).unwrap_or_default();
-    let parts = text
-        .split(',')
-        .map(str::trim)
-        .filter(|part| !part.is_empty());
-    let read = |part: &str| {
-        let (name, most) = part.split_once('=')?;
-        let most = most.trim().parse().ok().filter(|most| *most > 0)?;
-        Some((name.trim().to_string(), most))
-    };
-    let wrong = |part: &str| {
-        let message = format!("run.runnerJobs is `{text}`; `{part}` is no limit such as claude=2");
-        let variable = settings.variable(RUN_RUNNER_JOBS);
-        let error = Error::new(Code::ConfigInvalid, message);
-        match variable {
-            Some(variable) => error.fix(format!("unset {variable}")),
-            None => error.or(
-                "remove the setting",
-                format!("cleo config unset {RUN_RUNNER_JOBS}"),
-            ),
-        }
-    };
-    let jobs: Result<Vec<_>> = parts
-        .map(|part| read(part).ok_or_else(|| wrong(part)))
-        .collect();
-    jobs.map(crate::build_map)
-}
-
-/// What the rest of a run may take that goes on; none leaves what it was begun with.
-#[derive(Clone, Copy, Debug, Default)]
+// What the rest of a run may take that goes on; what is left out is as it was begun with. A doc comment would become
+// the help of the command.
+#[derive(Args, Clone, Copy, Debug, Default)]
 pub(crate) struct Rest {
-    /// What it may cost, in US dollars, beside what was spent before.
+    /// What the rest may cost, in US dollars, beside what was spent before [default: what is left]
+    #[arg(long, value_name = "USD", allow_negative_numbers = true, value_parser = price)]
     pub(crate) max_cost: Option<f64>,
-    /// How long it may take, in seconds.
+
+    /// How long the rest may take: 90, 90s, 10m, 2h [default: as long as the whole run might]
+    #[arg(long, value_name = "DURATION", value_parser = duration)]
     pub(crate) time_limit: Option<u64>,
 }
 

@@ -156,36 +156,16 @@ pub(super) fn team(
     options: &Options,
     ambience: &Ambience,
 ) -> Result<Team> {
-    let mut staff = Staff::new(&ambience.runners, options)?;
-    let (steps, skills, mut items) = steps(context, planned, &mut staff)?;
-    if options.runner.is_none() {
-        items.extend(ambience.chosen.iter().cloned());
-    }
-    Ok(Team {
-        steps,
-        skills,
-        items,
-        rules: options.rules.clone(),
-        runner_jobs: staff.limits(&options.runner_jobs),
-        workers: staff.workers,
-    })
-}
-
-type Steps = (Vec<Step>, Vec<Option<String>>, Vec<Item>);
-
-fn steps(context: &mut Context, planned: &[Planned], staff: &mut Staff<'_>) -> Result<Steps> {
     let places_of_skills = context.surroundings.places(Some(&context.workspace));
     let catalogue = Catalogue::load_past_base(&places_of_skills)?;
+    let replacing = Item::replacing(&catalogue)?;
     let places = planned.iter().enumerate();
     let places = places.map(|(place, task)| (task.task_id, place));
     let places: BTreeMap<TaskId, usize> = crate::build_map(places);
-    let replacing = Item::replacing(&catalogue)?;
+    let ids: Vec<TaskId> = places.keys().copied().collect();
+    let mut staff = Staff::new(&ambience.runners, options)?;
+    let (mut steps, mut skills, mut items) = (Vec::new(), Vec::new(), Vec::new());
     context.read(|transaction| {
-        let mut steps = Vec::with_capacity(planned.len());
-        let mut skills = Vec::with_capacity(planned.len());
-        let mut items = Vec::new();
-        let mut ids: Vec<TaskId> = planned.iter().map(|task| task.task_id).collect();
-        ids.sort_unstable();
         let mut proven = BTreeSet::new();
         for (id, gates) in transaction.gates_of(&ids)? {
             let commands = Item::gates(id, &gates);
@@ -214,7 +194,18 @@ fn steps(context: &mut Context, planned: &[Planned], staff: &mut Staff<'_>) -> R
             });
             items.extend(commands);
         }
-        Ok((steps, skills, items))
+        Ok(())
+    })?;
+    if options.runner.is_none() {
+        items.extend(ambience.chosen.iter().cloned());
+    }
+    Ok(Team {
+        steps,
+        skills,
+        items,
+        rules: options.rules.clone(),
+        runner_jobs: staff.limits(),
+        workers: staff.workers,
     })
 }
 

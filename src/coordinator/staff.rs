@@ -14,6 +14,8 @@ use crate::runner::agent::{Job, Runner, Runners};
 use crate::task::Task;
 
 pub(super) struct Worker {
+    /// As which it was chosen.
+    named: Named,
     pub(super) runner: Arc<dyn Runner>,
     pub(super) model: Option<String>,
 }
@@ -23,7 +25,6 @@ pub(super) struct Staff<'a> {
     command: Option<&'a str>,
     flag: Option<Named>,
     model: Option<String>,
-    named: Vec<Named>,
     pub(super) workers: Vec<Worker>,
 }
 
@@ -35,7 +36,6 @@ impl<'a> Staff<'a> {
             command: options.command.as_deref(),
             flag,
             model: options.model.clone(),
-            named: Vec::new(),
             workers: Vec::new(),
         })
     }
@@ -50,34 +50,34 @@ impl<'a> Staff<'a> {
         let tier = catalogue.skill(&decision.chosen.skill)?.tier;
         let flag = self.flag.as_ref();
         let chosen = choice::choose(&self.runners.rules, flag, &decision.chosen.skill, tier);
-        let (named, _) = chosen.ok_or_else(|| {
+        let named = chosen.ok_or_else(|| {
             let message = "nothing says which program is to work on the tasks; set `runners.default`, or give \
                            `--runner`";
             Error::new(Code::Usage, message).fix("cleo doctor")
         })?;
-        if let Some(place) = self.named.iter().position(|one| *one == named) {
+        if let Some(place) = self.workers.iter().position(|worker| worker.named == named) {
             return Ok((place, Some(decision.chosen.skill)));
         }
         let runner = self.runners.named(&named.runner, self.command)?;
-        check_program(&*runner)?;
+        check_program(&*runner, self.runners.program(&named.runner))?;
         self.workers.push(Worker {
             runner: runner.into(),
             model: self.model.clone().or(named.model.clone()),
+            named,
         });
-        self.named.push(named);
         Ok((self.workers.len() - 1, Some(decision.chosen.skill)))
     }
 
-    /// Returns how many agents of each worker may work at a time, by its place. `most` says so of
-    /// runners by their name.
-    pub(super) fn limits(&self, most: &BTreeMap<String, usize>) -> BTreeMap<usize, usize> {
-        let named = self.named.iter().enumerate();
-        let limits = named.filter_map(|(place, named)| Some((place, *most.get(&named.runner)?)));
+    /// Returns how many agents of each worker may work at a time, by its place.
+    pub(super) fn limits(&self) -> BTreeMap<usize, usize> {
+        let workers = self.workers.iter().enumerate();
+        let limit = |worker: &Worker| self.runners.jobs.get(&worker.named.runner);
+        let limits = workers.filter_map(|(place, worker)| Some((place, *limit(worker)?)));
         crate::build_map(limits)
     }
 }
 
-fn check_program(runner: &dyn Runner) -> Result<()> {
+fn check_program(runner: &dyn Runner, elsewhere: Option<&str>) -> Result<()> {
     let example = Job {
         prompt_file: PathBuf::from("prompt"),
         output_file: PathBuf::from("output"),
@@ -85,7 +85,7 @@ fn check_program(runner: &dyn Runner) -> Result<()> {
         ..Job::default()
     };
     let words = runner.invocation(&example).words;
-    let Some(program) = words.first() else {
+    let Some(program) = elsewhere.or(words.first().map(String::as_str)) else {
         return Err(Error::new(Code::Usage, "the command to run is empty"));
     };
     if is_there(Path::new(program)) {

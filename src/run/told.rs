@@ -104,6 +104,13 @@ impl Told {
         }
     }
 
+    pub(crate) fn with_reason(self, reason: impl Into<String>) -> Told {
+        Told {
+            reason: Some(reason.into()),
+            ..self
+        }
+    }
+
     /// Returns what is told as the detail of an event: without fields that tell nothing.
     pub(crate) fn detail(&self) -> Detail {
         let Ok(Value::Object(mut detail)) = serde_json::to_value(self) else {

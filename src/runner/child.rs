@@ -114,33 +114,40 @@ pub(crate) fn work_environment<'a>(names: impl Iterator<Item = &'a String>) -> V
 }
 
 fn choose_for_work(user: impl Iterator<Item = Variable>, names: &[&String]) -> Vec<Variable> {
-    let choose = |(name, value): Variable| {
-        let known = name.to_str().filter(|name| is_allowed(name))?;
-        if is_named(known, names) || WORK.contains(&known) {
-            return Some((name, value));
+    let mut chosen = choose(user, &[WORK, &PROXIES], names);
+    chosen.retain_mut(|(name, value)| {
+        let name = name.to_str().unwrap_or_default();
+        if !PROXIES.contains(&name) || is_named(name, names) {
+            return true;
         }
-        let value = PROXIES
-            .contains(&known)
-            .then(|| without_credentials(&value));
-        value.flatten().map(|value| (name, value))
-    };
-    user.filter_map(choose).collect()
+        let without = without_credentials(value);
+        let is_known = without.is_some();
+        *value = without.unwrap_or_default();
+        is_known
+    });
+    chosen
 }
 
 /// Chooses the variables of programs that answer questions, and those that `names` names.
 pub(crate) fn answer_environment(names: &[String]) -> Vec<Variable> {
-    let names: Vec<&String> = names.iter().collect();
-    let fits = |name: &str| ANSWER.contains(&name) || is_named(name, &names);
-    let is_chosen = |name: &str| is_allowed(name) && fits(name);
-    let user = env::vars_os();
-    user.filter(|(name, _)| name.to_str().is_some_and(is_chosen))
-        .collect()
+    choose(env::vars_os(), &[ANSWER], &names.iter().collect::<Vec<_>>())
 }
 
-pub(crate) fn variables(names: &[&str]) -> impl Iterator<Item = Variable> {
-    let names = names.iter().filter(|name| is_allowed(name));
-    let found = names.filter_map(|name| Some((OsString::from(name), env::var_os(name)?)));
-    found.collect::<Vec<_>>().into_iter()
+pub(crate) fn variables(names: &[&str]) -> Vec<Variable> {
+    choose(env::vars_os(), &[names], &[])
+}
+
+fn choose(
+    user: impl Iterator<Item = Variable>,
+    lists: &[&[&str]],
+    names: &[&String],
+) -> Vec<Variable> {
+    let is_chosen = |name: &str| {
+        let is_listed = lists.iter().any(|list| list.contains(&name));
+        is_allowed(name) && (is_listed || is_named(name, names))
+    };
+    user.filter(|(name, _)| name.to_str().is_some_and(is_chosen))
+        .collect()
 }
 
 fn is_allowed(name: &str) -> bool {

@@ -4,6 +4,7 @@ pub(crate) mod agent;
 pub(crate) mod child;
 pub(crate) mod crew;
 pub(crate) mod git;
+mod lines;
 pub(crate) mod orphans;
 mod pipes;
 pub(crate) mod probe;

@@ -14,12 +14,11 @@ use std::time::{Duration, Instant};
 
 use rustix::process::{Pid, PidfdFlags, Signal, pidfd_open, pidfd_send_signal};
 
-use super::strays;
+use super::strays::{self, Environment};
 
 pub(crate) const RUN: &str = "CLEO_RUN_ID";
 /// The variable that names the workspace, or a folder in it.
 pub(crate) const ROOT: &str = "CLEO_ROOT";
-const ENVIRONMENT_MAX: usize = 8 << 20;
 const PATIENCE: Duration = Duration::from_secs(5);
 const PAUSE: Duration = Duration::from_millis(5);
 
@@ -77,16 +76,11 @@ fn found(run: &str, root: &Path, groups: &[(u32, String)]) -> Vec<rustix::fd::Ow
 }
 
 fn is_of_run(process: u32, run: &str, root: &Path) -> bool {
-    let Ok(environment) = fs::read(format!("/proc/{process}/environ")) else {
-        return false;
-    };
-    let environment = &environment[..environment.len().min(ENVIRONMENT_MAX)];
-    let value = |name: &str| {
-        let mut variables = environment.split(|byte| *byte == 0);
-        variables.find_map(|one| one.strip_prefix(name.as_bytes())?.strip_prefix(b"="))
-    };
-    let folder = value(ROOT).map(|folder| Path::new(OsStr::from_bytes(folder)));
-    value(RUN) == Some(run.as_bytes()) && folder.is_some_and(|folder| folder.starts_with(root))
+    let environment = Environment::read(process);
+    let folder = environment.value(ROOT);
+    let folder = folder.map(|folder| Path::new(OsStr::from_bytes(folder)));
+    let is_below = folder.is_some_and(|folder| folder.starts_with(root));
+    is_below && environment.value(RUN) == Some(run.as_bytes())
 }
 
 const SCRIPT: &str = "read -r group || exit; read -r line; kill -9 -\"$group\"";

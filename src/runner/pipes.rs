@@ -1,193 +1,173 @@
-//! Reads the output of a command on threads that nobody waits for, so that a process holding a pipe open
-//! cannot block cleo.
+//! The pipes of a program, served by the thread that supervises it. The thread sleeps until one of them is
+//! ready, the program has exited, or [`wake`] is called.
 
-use std::collections::VecDeque;
-use std::io::{ErrorKind, Read};
-use std::process::Child;
-use std::sync::mpsc::{self, Receiver, Sender};
+use std::io::{ErrorKind, PipeReader, PipeWriter, Write};
+use std::os::fd::{AsFd, OwnedFd};
+use std::process::{Child, ChildStdin};
 use std::sync::{Arc, Mutex, PoisonError};
-use std::thread;
 use std::time::{Duration, Instant};
 
-use sha2::{Digest, Sha256};
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::io::Errno;
+use rustix::process::Pid;
 
-use crate::id;
+use crate::error::{Code, Error, Result};
+use crate::run::log::Stream;
 
-pub(super) const LAST_LINES: usize = 20;
-/// Where a line is broken into two, in bytes.
-const LINE_MAX: usize = 2_000;
-const CHUNK: usize = 16 * 1024;
+const CHUNK: usize = 64 * 1024;
+/// Longest wait where the system does not report the exit of a program.
+const LOOK: Duration = Duration::from_millis(50);
+
+/// Takes what a program wrote.
+pub(super) type Take<'a> = dyn FnMut(Stream, &[u8]) -> Result<()> + 'a;
 
 pub(super) struct Pipes {
-    read: [Arc<Mutex<Heard>>; 2],
-    closed: Receiver<()>,
+    outputs: [(Stream, Option<OwnedFd>); 2],
+    stdin: Option<ChildStdin>,
+    input: Vec<u8>,
+    /// How many bytes of the input are written.
+    written: usize,
+    exit: Option<OwnedFd>,
+    wakeup: Option<Arc<PipeReader>>,
+    chunk: Vec<u8>,
 }
 
 impl Pipes {
-    /// Starts to read the output of a command, keeping the first `keep` bytes of its standard output.
-    pub(super) fn follow(child: &mut Child, keep: usize) -> Pipes {
-        let read = [keep, 0].map(|keep| {
-            Arc::new(Mutex::new(Heard {
-                keep,
-                ..Heard::default()
-            }))
-        });
-        let (closing, closed) = mpsc::channel();
-        if let Some(pipe) = child.stdout.take() {
-            follow(pipe, &read[0], closing.clone());
-        }
-        if let Some(pipe) = child.stderr.take() {
-            follow(pipe, &read[1], closing);
-        }
-        Pipes { read, closed }
-    }
-
-    pub(super) fn wait(&self, limit: Duration) {
-        let start = Instant::now();
-        let left = || limit.saturating_sub(start.elapsed());
-        let _ = (0..2).all(|_| self.closed.recv_timeout(left()).is_ok());
-    }
-
-    pub(super) fn heard(&self) -> (String, Vec<String>) {
-        let [(out, mut lines), (err, more)] = [0, 1].map(|which| {
-            let heard = &self.read[which];
-            heard
-                .lock()
-                .unwrap_or_else(PoisonError::into_inner)
-                .summary()
-        });
-        lines.extend(more);
-        lines.drain(..lines.len().saturating_sub(LAST_LINES));
-        (id::digest(format!("{out}{err}")), lines)
-    }
-
-    pub(super) fn complaints(&self) -> Vec<String> {
-        let heard = self.read[1].lock();
-        heard.unwrap_or_else(PoisonError::into_inner).summary().1
-    }
-
-    pub(super) fn is_cut(&self) -> bool {
-        let heard = self.read[0].lock().unwrap_or_else(PoisonError::into_inner);
-        (heard.kept.len() as u64) < heard.length
-    }
-
-    pub(super) fn kept(&self) -> Kept {
-        let mut heard = self.read[0].lock().unwrap_or_else(PoisonError::into_inner);
-        let is_cut = (heard.kept.len() as u64) < heard.length;
-        Kept {
-            bytes: std::mem::take(&mut heard.kept),
-            is_whole: heard.ended && !is_cut,
-            is_cut,
+    pub(super) fn new(child: &mut Child, input: Vec<u8>) -> Pipes {
+        let stdin = child.stdin.take();
+        Pipes {
+            outputs: [
+                (Stream::Out, child.stdout.take().map(OwnedFd::from)),
+                (Stream::Err, child.stderr.take().map(OwnedFd::from)),
+            ],
+            // The input may be longer than a pipe holds, and a program that does not read it blocks nothing.
+            stdin: stdin.filter(|stdin| rustix::io::ioctl_fionbio(stdin, true).is_ok()),
+            input,
+            written: 0,
+            exit: exit_of(Pid::from_child(child)),
+            wakeup: subscribe(),
+            chunk: vec![0; CHUNK],
         }
     }
-}
 
-pub(super) struct Kept {
-    pub(super) bytes: Vec<u8>,
-    /// True when that is all of it, and nothing can come any more.
-    pub(super) is_whole: bool,
-    pub(super) is_cut: bool,
-}
+    pub(super) fn is_closed(&self, stream: Stream) -> bool {
+        self.outputs[stream as usize].1.is_none()
+    }
 
-fn follow(mut pipe: impl Read + Send + 'static, heard: &Arc<Mutex<Heard>>, closing: Sender<()>) {
-    let heard = Arc::clone(heard);
-    thread::spawn(move || {
-        let mut chunk = vec![0; CHUNK];
-        loop {
-            match pipe.read(&mut chunk) {
-                Err(cause) if cause.kind() == ErrorKind::Interrupted => {}
-                Ok(0) | Err(_) => break,
-                Ok(read) => heard
-                    .lock()
-                    .unwrap_or_else(PoisonError::into_inner)
-                    .take(&chunk[..read]),
+    fn are_closed(&self) -> bool {
+        self.outputs.iter().all(|(_, pipe)| pipe.is_none())
+    }
+
+    /// Waits for at most `wait`, writes input and passes on what the program wrote.
+    pub(super) fn serve(&mut self, wait: Duration, take: &mut Take<'_>) -> Result<()> {
+        let [out, err, input, _, is_woken] = self.poll(wait)?;
+        if is_woken {
+            self.wakeup = subscribe();
+        }
+        if input {
+            self.write();
+        }
+        for (is_ready, (stream, output)) in [out, err].into_iter().zip(&mut self.outputs) {
+            let Some(pipe) = output.as_ref().filter(|_| is_ready) else {
+                continue;
+            };
+            match rustix::io::read(pipe, &mut *self.chunk) {
+                Err(Errno::INTR | Errno::AGAIN) => {}
+                Ok(0) | Err(_) => *output = None,
+                Ok(read) => take(*stream, &self.chunk[..read])?,
             }
         }
-        heard.lock().unwrap_or_else(PoisonError::into_inner).ended = true;
-        // The receiver is gone when nobody waits any more.
-        let _ = closing.send(());
-    });
-}
-
-#[derive(Default)]
-struct Heard {
-    hash: Sha256,
-    lines: VecDeque<String>,
-    /// The line that has not ended yet. It counts, because the command may be ended within it.
-    line: Vec<u8>,
-    /// The first bytes, `keep` at most.
-    kept: Vec<u8>,
-    keep: usize,
-    /// How many bytes came.
-    length: u64,
-    /// True when nothing more comes.
-    ended: bool,
-}
-
-impl Heard {
-    fn take(&mut self, bytes: &[u8]) {
-        self.hash.update(bytes);
-        self.length += bytes.len() as u64;
-        let room = bytes.len().min(self.keep - self.kept.len());
-        self.kept.extend_from_slice(&bytes[..room]);
-        for part in bytes.split_inclusive(|byte| *byte == b'\n') {
-            self.append(part);
-        }
+        Ok(())
     }
 
-    fn append(&mut self, mut part: &[u8]) {
-        while !part.is_empty() {
-            let room = part.len().min(LINE_MAX - self.line.len());
-            let (now, later) = part.split_at(room);
-            self.line.extend_from_slice(now);
-            if self.line.len() == LINE_MAX || now.ends_with(b"\n") {
-                self.lines.push_back(shown(&self.line));
-                self.lines
-                    .drain(..self.lines.len().saturating_sub(LAST_LINES));
-                self.line.clear();
+    /// Passes on the rest of a program that has exited, until its outputs are closed or the limit is over:
+    /// other processes may still hold them.
+    pub(super) fn drain(&mut self, limit: Duration, take: &mut Take<'_>) -> Result<()> {
+        // Both would be ready all the time.
+        (self.exit, self.wakeup) = (None, None);
+        self.stdin = None;
+        let begun = Instant::now();
+        while !self.are_closed() && begun.elapsed() < limit {
+            self.serve(limit.saturating_sub(begun.elapsed()), take)?;
+        }
+        Ok(())
+    }
+
+    /// Waits until something is ready: the outputs, the input, the exit of the program, a wake-up.
+    fn poll(&self, wait: Duration) -> Result<[bool; 5]> {
+        let wait = match self.exit {
+            Some(_) => wait,
+            None => wait.min(LOOK),
+        };
+        let [out, err] = [0, 1].map(|which| self.outputs[which].1.as_ref().map(AsFd::as_fd));
+        let wanted = [
+            (out, PollFlags::IN),
+            (err, PollFlags::IN),
+            (self.stdin.as_ref().map(AsFd::as_fd), PollFlags::OUT),
+            (self.exit.as_ref().map(AsFd::as_fd), PollFlags::IN),
+            (self.wakeup.as_ref().map(AsFd::as_fd), PollFlags::IN),
+        ];
+        let open = wanted.iter().filter_map(|(fd, flags)| {
+            let fd = fd.as_ref()?;
+            Some(PollFd::from_borrowed_fd(*fd, *flags))
+        });
+        let mut open: Vec<PollFd<'_>> = open.collect();
+        match poll(&mut open, Timespec::try_from(wait).ok().as_ref()) {
+            Ok(_) | Err(Errno::INTR) => {}
+            Err(cause) => {
+                let message = "the output of a program cannot be waited for";
+                let cause = std::io::Error::from(cause);
+                return Err(Error::new(Code::Internal, message).because(cause));
             }
-            part = later;
         }
+        let mut ready = open.iter().map(|fd| !fd.revents().is_empty());
+        Ok(wanted.map(|(fd, _)| fd.is_some() && ready.next() == Some(true)))
     }
 
-    fn summary(&self) -> (String, Vec<String>) {
-        let digest = id::hex(&self.hash.clone().finalize());
-        let open = (!self.line.is_empty()).then(|| shown(&self.line));
-        (digest, self.lines.iter().cloned().chain(open).collect())
+    fn write(&mut self) {
+        let Some(stdin) = &mut self.stdin else { return };
+        match stdin.write(&self.input[self.written..]) {
+            Ok(written) => self.written += written,
+            Err(cause)
+                if matches!(cause.kind(), ErrorKind::WouldBlock | ErrorKind::Interrupted) =>
+            {
+                return;
+            }
+            // The program does not read the rest.
+            Err(_) => self.written = self.input.len(),
+        }
+        if self.written == self.input.len() {
+            self.stdin = None;
+        }
     }
 }
 
-fn shown(line: &[u8]) -> String {
-    String::from_utf8_lossy(line.trim_ascii_end()).into_owned()
+/// Returns what is readable once a process has exited.
+#[cfg(target_os = "linux")]
+fn exit_of(process: Pid) -> Option<OwnedFd> {
+    use rustix::process::{PidfdFlags, pidfd_open};
+    pidfd_open(process, PidfdFlags::empty()).ok()
 }
 
-#[cfg(test)]
-mod tests {
-    use super::*;
+#[cfg(not(target_os = "linux"))]
+fn exit_of(_process: Pid) -> Option<OwnedFd> {
+    None
+}
 
-    fn taken(text: &str, size: usize) -> (String, Vec<String>) {
-        let mut heard = Heard::default();
-        text.as_bytes()
-            .chunks(size)
-            .for_each(|piece| heard.take(piece));
-        heard.summary()
-    }
+static WAKEUP: Mutex<Option<(Arc<PipeReader>, PipeWriter)>> = Mutex::new(None);
 
-    #[test]
-    fn how_a_text_arrives_makes_no_difference() {
-        let text = format!("one\n\n{}\nlast, without an end", "x".repeat(4_500));
-        let whole = taken(&text, text.len());
-        assert_eq!(whole.0, id::hex(&Sha256::digest(&text)));
-        let lengths: Vec<usize> = whole.1.iter().map(String::len).collect();
-        assert_eq!(lengths, [3, 0, 2_000, 2_000, 500, 20]);
-        for size in [1, 7, 2_000, 2_001] {
-            assert_eq!(taken(&text, size), whole, "in pieces of {size}");
-        }
-    }
+/// Has all threads that supervise programs look at once whether those are to be ended.
+pub(crate) fn wake() {
+    let wakeup = WAKEUP.lock().unwrap_or_else(PoisonError::into_inner).take();
+    drop(wakeup);
+}
 
-    #[test]
-    fn of_many_lines_the_last_are_kept() {
-        let (_, lines) = taken(&"line\n".repeat(1_000), 11);
-        assert_eq!(lines.len(), LAST_LINES);
+/// Returns a pipe that is readable after the next [`wake`], or `None` where there can be no pipe.
+fn subscribe() -> Option<Arc<PipeReader>> {
+    let mut wakeup = WAKEUP.lock().unwrap_or_else(PoisonError::into_inner);
+    if wakeup.is_none() {
+        let (reader, writer) = std::io::pipe().ok()?;
+        *wakeup = Some((Arc::new(reader), writer));
     }
+    wakeup.as_ref().map(|(reader, _)| Arc::clone(reader))
 }

@@ -2,21 +2,12 @@
 //! waiting for its descendants.
 
 use std::ffi::OsStr;
-use std::io::Read;
-use std::os::unix::process::CommandExt;
 use std::path::Path;
-use std::process::{Child, Stdio};
-use std::sync::mpsc::{self, Receiver};
-use std::thread;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
-use rustix::process::{Pid, Signal, kill_process_group};
+use super::{child, process};
 
-use super::child;
-
-const ANSWER_MAX: u64 = 1 << 20;
-/// How long to wait for the rest of an answer after the program has ended.
-const LINGER: Duration = Duration::from_millis(500);
+const ANSWER_MAX: usize = 1 << 20;
 /// Nobody listens there, so a program that wants to call home gets no further.
 const NO_NETWORK: &str = "http://127.0.0.1:9";
 
@@ -32,57 +23,30 @@ pub(crate) fn ask(program: &Path, words: &[&str], path: &OsStr, limit: Duration)
     let Ok(home) = tempfile::Builder::new().prefix("cleo-probe-").tempdir() else {
         return Probed::Failed("was not asked: there is no room for a scratch folder".to_string());
     };
-    let child = child::command(program, home.path(), [("PATH".into(), path.into())])
+    let mut command = child::command(program, home.path(), [("PATH".into(), path.into())]);
+    command
         .args(words)
         .env("HOME", home.path())
         .env("NO_COLOR", "1")
         .env("CI", "1")
         .env("DISABLE_AUTOUPDATER", "1")
-        .envs(["HTTPS_PROXY", "HTTP_PROXY", "ALL_PROXY"].map(|name| (name, NO_NETWORK)))
-        .stdin(Stdio::null())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .process_group(0)
-        .spawn();
-    match child {
-        Ok(child) => answer(child, limit),
-        Err(cause) => Probed::Failed(format!("cannot be started: {cause}")),
-    }
-}
-
-fn answer(mut child: Child, limit: Duration) -> Probed {
-    let heard = [child.stdout.take().map(hear), child.stderr.take().map(hear)];
-    let start = Instant::now();
-    let status = loop {
-        match child.try_wait() {
-            Ok(None) if start.elapsed() < limit => thread::sleep(Duration::from_millis(5)),
-            ended => break ended.ok().flatten(),
-        }
+        .envs(["HTTPS_PROXY", "HTTP_PROXY", "ALL_PROXY"].map(|name| (name, NO_NETWORK)));
+    let answer = match process::converse(command, Vec::new(), limit, ANSWER_MAX) {
+        Ok(answer) => answer,
+        Err(error) => return Probed::Failed(format!("was not asked: {}", error.message)),
     };
-    // What it left running must not outlive the question, nor keep the pipes open.
-    let _ = kill_process_group(Pid::from_child(&child), Signal::KILL);
-    let _ = child.wait();
-    let said = heard
-        .into_iter()
-        .flatten()
-        .filter_map(|heard| heard.recv_timeout(LINGER).ok());
-    let said = said.collect::<Vec<_>>().join("\n");
-    match status {
-        None => Probed::Failed(format!("did not answer within {} s", limit.as_secs())),
-        Some(status) if !status.success() => Probed::Failed(format!("failed ({status})")),
-        Some(_) => Probed::Said(said),
+    match answer.finished.exit_code {
+        _ if answer.finished.timed_out => {
+            Probed::Failed(format!("did not answer within {} s", limit.as_secs()))
+        }
+        Some(0) => Probed::Said(
+            [answer.stdout, answer.stderr]
+                .map(|bytes| String::from_utf8_lossy(&bytes).into_owned())
+                .join("\n"),
+        ),
+        Some(code) => Probed::Failed(format!("failed (exit code {code})")),
+        None => Probed::Failed("failed: a signal ended it".to_string()),
     }
-}
-
-fn hear(pipe: impl Read + Send + 'static) -> Receiver<String> {
-    let (sender, receiver) = mpsc::channel();
-    thread::spawn(move || {
-        let mut bytes = Vec::new();
-        // What came before a fault still counts.
-        let _ = pipe.take(ANSWER_MAX).read_to_end(&mut bytes);
-        let _ = sender.send(String::from_utf8_lossy(&bytes).into_owned());
-    });
-    receiver
 }
 
 #[cfg(test)]

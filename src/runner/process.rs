@@ -1,34 +1,167 @@
-//! Runs a command: no shell, its own process group, a time limit, output measured but never kept whole.
+//! Starts and supervises programs: no shell, a process group of their own, one thread for each that reads
+//! its outputs and ends it when it is time.
 //!
-//! The exit of the command itself counts. Its descendants get a short time to flush their pipes; then its
+//! The exit of the program itself counts. Its descendants get a short time to flush their pipes; then its
 //! group and daemonized descendants (`strays`) are killed where the system can find them. Only programs that
 //! leave a daemon on purpose, such as git, are [`capture`]d, which lets daemons live unless the command was
 //! ended. Commands that a task names are ended with cleo even when it is killed (`orphans`).
 
-use std::io::{ErrorKind, Write};
+use std::borrow::Cow;
+use std::io::ErrorKind;
+use std::ops::ControlFlow;
 use std::os::unix::process::CommandExt;
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::thread;
 use std::time::{Duration, Instant};
 
 use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process_group, waitid};
+use sha2::{Digest, Sha256};
 
 use super::child::{self, Variable};
+use super::lines::{LAST_LINE_MAX, LAST_LINES, LastLines, Lines};
 use super::orphans::Leash;
-use super::pipes::{Kept, Pipes};
+use super::pipes::Pipes;
 use super::signals::{self, Guard};
 use super::strays::Strays;
-use crate::error::{Code, Error, Result};
+use crate::error::{Code, Error, Result, catch_panic};
+use crate::id;
+use crate::run::log::Stream;
 
-/// How long a command may take to end after it was asked to.
-pub(super) const GRACE: Duration = Duration::from_millis(2_500);
-/// How long pipes may stay open after the command has ended.
-pub(super) const LINGER: Duration = Duration::from_millis(500);
-/// Shortest and longest pause between two looks at a command.
-const PAUSES: (Duration, Duration) = (Duration::from_millis(1), Duration::from_millis(50));
+/// How long a program may take to end after it was asked to.
+const GRACE: Duration = Duration::from_millis(2_500);
+/// How long pipes may stay open after the program has ended.
+const LINGER: Duration = Duration::from_millis(500);
+/// How often to check whether cleo, or the command, is to end.
+const LOOK: Duration = Duration::from_millis(50);
+
+/// Decides what becomes of a program while it runs.
+pub(super) trait Observer {
+    /// Why a program is ended.
+    type Reason;
+
+    /// Takes what it wrote.
+    fn take(&mut self, stream: Stream, bytes: &[u8]) -> Result<()>;
+
+    /// Returns why it is to be ended now, or after which time to ask again.
+    fn check(&mut self) -> ControlFlow<Self::Reason, Duration>;
+}
+
+/// A program that runs.
+pub(super) struct Program {
+    pub(super) child: Child,
+    pipes: Pipes,
+    strays: Strays,
+}
+
+impl Program {
+    /// Starts a program in a process group of its own.
+    pub(super) fn start(command: &mut Command, input: Option<Vec<u8>>) -> Result<Program> {
+        let strays = Strays::expect(command);
+        let stdin = input.as_ref().map_or_else(Stdio::null, |_| Stdio::piped());
+        command
+            .stdin(stdin)
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped());
+        let mut child = command.process_group(0).spawn().map_err(|cause| {
+            let program = command.get_program().to_string_lossy();
+            let message = format!("`{program}` cannot be started: {cause}");
+            let code = match cause.kind() {
+                ErrorKind::NotFound => Code::ProgramMissing,
+                _ => Code::FileUnreadable,
+            };
+            Error::new(code, message).because(cause)
+        })?;
+        let pipes = Pipes::new(&mut child, input.unwrap_or_default());
+        Ok(Program {
+            child,
+            pipes,
+            strays,
+        })
+    }
+
+    /// Serves a program until it has exited or is ended, and kills the rest of its group. Returns why it was
+    /// ended. The program is not reaped, so its number stays its own.
+    pub(super) fn supervise<O: Observer>(&mut self, observer: &mut O) -> Result<Option<O::Reason>> {
+        let ended = catch_panic(|| {
+            let reason = self.follow(observer)?;
+            match reason {
+                Some(_) => self.end(observer)?,
+                None => self.drain(observer)?,
+            }
+            Ok(reason)
+        });
+        // Nothing that it left running may outlive it, nor may it go on unheard.
+        self.signal(Signal::KILL);
+        let reason = ended??;
+        if reason.is_some() {
+            self.drain(observer)?;
+        }
+        Ok(reason)
+    }
+
+    fn follow<O: Observer>(&mut self, observer: &mut O) -> Result<Option<O::Reason>> {
+        loop {
+            if self.has_exited() {
+                return Ok(None);
+            }
+            match observer.check() {
+                ControlFlow::Break(reason) => return Ok(Some(reason)),
+                ControlFlow::Continue(wait) => self.serve(wait, observer)?,
+            }
+        }
+    }
+
+    /// Asks the group to stop, and serves it for the grace period.
+    fn end<O: Observer>(&mut self, observer: &mut O) -> Result<()> {
+        self.signal(Signal::TERM);
+        // A stopped process receives nothing else.
+        self.signal(Signal::CONT);
+        let asked = Instant::now();
+        while !self.has_exited() && asked.elapsed() < GRACE && !signals::is_urged() {
+            self.serve(LOOK, observer)?;
+        }
+        Ok(())
+    }
+
+    fn serve<O: Observer>(&mut self, wait: Duration, observer: &mut O) -> Result<()> {
+        let take = &mut |stream, bytes: &[u8]| observer.take(stream, bytes);
+        self.pipes.serve(wait, take)
+    }
+
+    fn drain<O: Observer>(&mut self, observer: &mut O) -> Result<()> {
+        let take = &mut |stream, bytes: &[u8]| observer.take(stream, bytes);
+        self.pipes.drain(LINGER, take)
+    }
+
+    /// Reaps a program and returns its exit code; none when a signal ended it.
+    pub(super) fn reap(&mut self) -> Option<i32> {
+        self.child.wait().ok()?.code()
+    }
+
+    /// Ends what it left behind. It was reaped before.
+    pub(super) fn end_strays(&self, ends_unmarked: bool) {
+        let group = Pid::from_child(&self.child);
+        match ends_unmarked {
+            true => self.strays.end_all(group),
+            false => self.strays.end(group),
+        }
+    }
+
+    /// Returns true if the program has exited, without reaping it: until then its number cannot be reused by
+    /// another group, which a signal would hit.
+    fn has_exited(&self) -> bool {
+        let look = WaitIdOptions::EXITED | WaitIdOptions::NOHANG | WaitIdOptions::NOWAIT;
+        let child = WaitId::Pid(Pid::from_child(&self.child));
+        !matches!(waitid(child, look), Ok(None))
+    }
+
+    fn signal(&self, signal: Signal) {
+        // A group that is gone needs no signal.
+        let _ = kill_process_group(Pid::from_child(&self.child), signal);
+    }
+}
 
 #[derive(Clone, Debug)]
 pub(crate) struct Bounds {
@@ -59,8 +192,7 @@ pub(crate) struct Finished {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Ending {
-    Exited,
+enum Reason {
     TimedOut,
     Flooded,
     Interrupted,
@@ -73,6 +205,8 @@ pub(crate) struct Captured {
     /// True when that is all of it, and nothing can come any more.
     pub(crate) is_whole: bool,
     pub(crate) is_cut: bool,
+    /// The beginning of its standard error.
+    pub(crate) stderr: Vec<u8>,
     /// The last lines of its standard error.
     pub(crate) complaints: Vec<String>,
 }
@@ -125,143 +259,143 @@ fn follow(
     daemons: Daemons,
 ) -> Result<Captured> {
     let guard = Guard::begin()?;
-    let strays = Strays::expect(&mut command);
     let mut leash = (daemons == Daemons::EndWithCleo).then(Leash::begin);
     let start = Instant::now();
-    command.stdin(input.as_ref().map_or_else(Stdio::null, |_| Stdio::piped()));
-    let mut child = spawn(&mut command)?;
+    let mut program = Program::start(&mut command, input)?;
     if let Some(leash) = &mut leash {
-        leash.take(&child);
+        leash.take(&program.child);
     }
-    if let (Some(mut pipe), Some(input)) = (child.stdin.take(), input) {
-        // Nobody waits for a command that does not read, or ends without having read everything.
-        thread::spawn(move || pipe.write_all(&input));
-    }
-    let pipes = Pipes::follow(&mut child, keep);
-    let is_flooded = || daemons == Daemons::End && pipes.is_cut();
-    let ending = wait(&child, start, bounds, &guard, is_flooded);
-    let exit_code = finish(&mut child, &pipes, ending, leash);
-    if ending != Ending::Exited || daemons != Daemons::GoOn {
-        strays.end(Pid::from_child(&child));
-    }
-    let stopped = (ending == Ending::Interrupted).then_some(Code::Interrupted);
-    if let Some(code) = guard.end().or(stopped) {
-        return Err(interrupted(code, &command));
-    }
-    let (output_digest, last_lines) = pipes.heard();
-    let Kept {
-        bytes,
-        is_whole,
-        is_cut,
-    } = pipes.kept();
-    let complaints = pipes.complaints();
-    let finished = Finished {
-        exit_code,
-        duration: start.elapsed(),
-        output_digest,
-        last_lines,
-        timed_out: ending == Ending::TimedOut,
+    let mut watch = Watch {
+        start,
+        bounds,
+        guard: &guard,
+        is_bounded: daemons == Daemons::End,
+        outputs: [Output::new(keep), Output::new(keep)],
     };
+    let reason = program.supervise(&mut watch);
+    // Once the command is reaped, its number may become that of another group.
+    drop(leash);
+    let exit_code = program.reap();
+    if daemons != Daemons::GoOn || !matches!(reason, Ok(None)) {
+        program.end_strays(false);
+    }
+    let [out, err] = watch.outputs;
+    let reason = reason?;
+    let stopped = (reason == Some(Reason::Interrupted)).then_some(Code::Interrupted);
+    if let Some(code) = guard.end().or(stopped) {
+        let words = std::iter::once(command.get_program()).chain(command.get_args());
+        let words: Vec<_> = words.map(|word| word.to_string_lossy()).collect();
+        return Err(signals::interrupted(
+            code,
+            &format!("`{}` ran", words.join(" ")),
+        ));
+    }
+    let is_cut = out.is_cut();
+    let is_whole = program.pipes.is_closed(Stream::Out) && !is_cut;
+    let ((stdout, out_digest, mut last_lines), (stderr, err_digest, complaints)) =
+        (out.finish(), err.finish());
+    last_lines.extend(complaints.iter().cloned());
+    last_lines.drain(..last_lines.len().saturating_sub(LAST_LINES));
     Ok(Captured {
-        finished,
-        stdout: bytes,
+        finished: Finished {
+            exit_code: exit_code.filter(|_| reason.is_none()),
+            duration: start.elapsed(),
+            output_digest: id::digest(format!("{out_digest}{err_digest}")),
+            last_lines,
+            timed_out: reason == Some(Reason::TimedOut),
+        },
+        stdout,
         is_whole,
         is_cut,
+        stderr,
         complaints,
     })
 }
 
-fn spawn(command: &mut Command) -> Result<Child> {
-    start(command.stdout(Stdio::piped()).stderr(Stdio::piped()))
-}
-
-pub(super) fn start(command: &mut Command) -> Result<Child> {
-    let started = command.process_group(0).spawn();
-    started.map_err(|cause| not_started(command, cause))
-}
-
-pub(super) fn not_started(command: &Command, cause: std::io::Error) -> Error {
-    let program = command.get_program().to_string_lossy();
-    let message = format!("`{program}` cannot be started: {cause}");
-    let code = match cause.kind() {
-        ErrorKind::NotFound => Code::ProgramMissing,
-        _ => Code::FileUnreadable,
-    };
-    Error::new(code, message).because(cause)
-}
-
-fn interrupted(code: Code, command: &Command) -> Error {
-    let words = std::iter::once(command.get_program()).chain(command.get_args());
-    let words: Vec<_> = words.map(|word| word.to_string_lossy()).collect();
-    signals::interrupted(code, &format!("`{}` ran", words.join(" ")))
-}
-
-fn wait(
-    child: &Child,
+struct Watch<'a> {
     start: Instant,
-    bounds: &Bounds,
-    guard: &Guard,
-    is_flooded: impl Fn() -> bool,
-) -> Ending {
-    loop {
-        if has_exited(child) {
-            return Ending::Exited;
-        }
-        let stop = bounds.stop.as_deref();
+    bounds: &'a Bounds,
+    guard: &'a Guard,
+    /// True when more output than is kept ends the command.
+    is_bounded: bool,
+    outputs: [Output; 2],
+}
+
+impl Observer for Watch<'_> {
+    type Reason = Reason;
+
+    fn take(&mut self, stream: Stream, bytes: &[u8]) -> Result<()> {
+        self.outputs[stream as usize].take(bytes)
+    }
+
+    fn check(&mut self) -> ControlFlow<Reason, Duration> {
+        let stop = self.bounds.stop.as_deref();
         let is_stopped = stop.is_some_and(|stop| stop.load(Ordering::Relaxed));
-        if guard.caught().is_some() || is_stopped {
-            return Ending::Interrupted;
-        }
-        if is_flooded() {
-            return Ending::Flooded;
-        }
         // Elapsed time is compared, because a moment far ahead may not be one that can be named.
-        if start.elapsed() >= bounds.time {
-            return Ending::TimedOut;
+        let left = self.bounds.time.saturating_sub(self.start.elapsed());
+        if self.guard.caught().is_some() || is_stopped {
+            ControlFlow::Break(Reason::Interrupted)
+        } else if self.is_bounded && self.outputs[Stream::Out as usize].is_cut() {
+            ControlFlow::Break(Reason::Flooded)
+        } else if left.is_zero() {
+            ControlFlow::Break(Reason::TimedOut)
+        } else {
+            ControlFlow::Continue(left.min(LOOK))
         }
-        pause(start);
     }
 }
 
-/// Ends what is still there of a command and returns its exit code, if it ended by itself.
-fn finish(child: &mut Child, pipes: &Pipes, ending: Ending, leash: Option<Leash>) -> Option<i32> {
-    if ending != Ending::Exited {
-        end(child);
+/// What is kept of an output.
+struct Output {
+    hash: Sha256,
+    lines: Lines,
+    last: LastLines,
+    /// The first bytes, `keep` at most.
+    kept: Vec<u8>,
+    keep: usize,
+    length: u64,
+}
+
+impl Output {
+    fn new(keep: usize) -> Output {
+        Output {
+            hash: Sha256::new(),
+            lines: Lines::new(LAST_LINE_MAX),
+            last: LastLines::default(),
+            kept: Vec::new(),
+            keep,
+            length: 0,
+        }
     }
-    pipes.wait(LINGER);
-    // Nothing that the command left running may outlive it.
-    signal(child, Signal::KILL);
-    // Once the command is collected, its number may become that of another group.
-    drop(leash);
-    let status = child.wait().ok()?;
-    status.code().filter(|_| ending == Ending::Exited)
-}
 
-/// Ends a command: asks its whole group to stop, and after a while makes it.
-fn end(child: &Child) {
-    signal(child, Signal::TERM);
-    let asked = Instant::now();
-    while !has_exited(child) && asked.elapsed() < GRACE && !signals::is_urged() {
-        pause(asked);
+    fn take(&mut self, bytes: &[u8]) -> Result<()> {
+        self.hash.update(bytes);
+        self.length += bytes.len() as u64;
+        let room = bytes.len().min(self.keep - self.kept.len());
+        self.kept.extend_from_slice(&bytes[..room]);
+        let last = &mut self.last;
+        self.lines.split(bytes, &mut |line, _| {
+            last.push(&shown(line));
+            Ok(())
+        })
     }
-    signal(child, Signal::KILL);
+
+    fn is_cut(&self) -> bool {
+        (self.kept.len() as u64) < self.length
+    }
+
+    /// Returns the first bytes, the digest and the last lines. The line that has not ended counts, because
+    /// the command may be ended within it.
+    fn finish(mut self) -> (Vec<u8>, String, Vec<String>) {
+        if let Some((line, _)) = self.lines.rest() {
+            self.last.push(&shown(line));
+        }
+        (self.kept, id::hex(&self.hash.finalize()), self.last.into())
+    }
 }
 
-/// Returns true if the command has exited, without reaping it: until then its number cannot be reused by
-/// another group, which a signal would hit.
-pub(super) fn has_exited(child: &Child) -> bool {
-    let look = WaitIdOptions::EXITED | WaitIdOptions::NOHANG | WaitIdOptions::NOWAIT;
-    !matches!(waitid(WaitId::Pid(Pid::from_child(child)), look), Ok(None))
-}
-
-/// Sleeps a little: short at first, for commands that are quick; longer for those that are not.
-fn pause(start: Instant) {
-    thread::sleep((start.elapsed() / 16).clamp(PAUSES.0, PAUSES.1));
-}
-
-pub(super) fn signal(child: &Child, signal: Signal) {
-    // A group that is gone needs no signal.
-    let _ = kill_process_group(Pid::from_child(child), signal);
+fn shown(line: &[u8]) -> Cow<'_, str> {
+    String::from_utf8_lossy(line.trim_ascii_end())
 }
 
 #[cfg(test)]

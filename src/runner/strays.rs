@@ -129,15 +129,26 @@ fn is_nobodys(child: Pid) -> bool {
     came && is_old && stat.group != own.group
 }
 
-/// Reads the mark of a process. One that has ended, is gone, or is somebody else's tells none.
 fn mark_of(process: Pid) -> Option<Vec<u8>> {
-    let name = format!("/proc/{}/environ", process.as_raw_nonzero());
-    let mut environment = Vec::new();
-    let file = File::open(name).map(|file| file.take(ENVIRONMENT_MAX));
-    let _ = file.and_then(|mut file| file.read_to_end(&mut environment));
-    let mut variables = environment.split(|byte| *byte == 0);
-    let mark = variables.find_map(|one| one.strip_prefix(MARK.as_bytes())?.strip_prefix(b"="));
-    mark.map(<[u8]>::to_vec)
+    let environment = Environment::read(process.as_raw_nonzero().get().unsigned_abs());
+    environment.value(MARK).map(<[u8]>::to_vec)
+}
+
+/// The variables of a process. One that has ended, is gone, or is somebody else's tells none.
+pub(super) struct Environment(Vec<u8>);
+
+impl Environment {
+    pub(super) fn read(process: u32) -> Environment {
+        let mut environment = Vec::new();
+        let file = File::open(format!("/proc/{process}/environ"));
+        let _ = file.and_then(|file| file.take(ENVIRONMENT_MAX).read_to_end(&mut environment));
+        Environment(environment)
+    }
+
+    pub(super) fn value(&self, name: &str) -> Option<&[u8]> {
+        let mut variables = self.0.split(|byte| *byte == 0);
+        variables.find_map(|one| one.strip_prefix(name.as_bytes())?.strip_prefix(b"="))
+    }
 }
 
 /// Collects what came to cleo of a group and has ended; says whether nothing of it is left here.

@@ -43,6 +43,7 @@ impl Stage {
             resume: None,
             before: Spent::default(),
             tools: Vec::new(),
+            program: None,
             limits: Limits {
                 time: Some(Duration::from_secs(60)),
                 ..Limits::default()
@@ -214,8 +215,8 @@ impl Runner for Played {
         }
     }
 
-    fn hear(&self, line: &str, ended: &mut Ended) -> Vec<Sign> {
-        self.0.hear(line, ended)
+    fn hear(&self, line: &str, ended: &mut Ended) {
+        self.0.hear(line, ended);
     }
 
     fn overhear(&self, line: &str, ended: &mut Ended) {
@@ -503,7 +504,7 @@ impl Runner for Broken {
         self.0.invocation(job)
     }
 
-    fn hear(&self, _line: &str, _ended: &mut Ended) -> Vec<Sign> {
+    fn hear(&self, _line: &str, _ended: &mut Ended) {
         panic!("injected fault")
     }
 }

@@ -8,7 +8,7 @@ use std::thread;
 use std::time::Duration;
 
 use crate::run::{Outcome, Spent};
-use crate::runner::agent::{Ended, Invocation, Job, Limits, Runner, Runners, Sign, drive, wake};
+use crate::runner::agent::{Ended, Invocation, Job, Limits, Runner, Runners, drive, wake};
 use serde_json::json;
 use tempfile::TempDir;
 
@@ -37,8 +37,8 @@ impl Runner for Clean {
         }
     }
 
-    fn hear(&self, line: &str, ended: &mut Ended) -> Vec<Sign> {
-        self.0.hear(line, ended)
+    fn hear(&self, line: &str, ended: &mut Ended) {
+        self.0.hear(line, ended);
     }
 
     fn overhear(&self, line: &str, ended: &mut Ended) {
@@ -92,6 +92,7 @@ impl Agent {
             resume: None,
             before: Spent::default(),
             tools: Vec::new(),
+            program: None,
             limits: Limits {
                 time: Some(LONG),
                 ..Limits::default()

@@ -7,7 +7,6 @@ use clap::Args;
 use crate::cli::Face;
 use crate::cli::plan::run as plan;
 use crate::cli::run::{Reporting, carried_out};
-use crate::coordinator::request::{duration, price};
 use crate::coordinator::{self, Rest};
 use crate::error::{Code, Error, Result, quote};
 use crate::ops::runs;
@@ -24,13 +23,8 @@ pub(in crate::cli) struct Arguments {
     /// Its id
     run: String,
 
-    /// What the rest may cost, in US dollars, beside what was spent before [default: what is left]
-    #[arg(long, value_name = "USD", allow_negative_numbers = true, value_parser = price)]
-    max_cost: Option<f64>,
-
-    /// How long the rest may take: 90, 90s, 10m, 2h [default: as long as the whole run might]
-    #[arg(long, value_name = "DURATION", value_parser = duration)]
-    time_limit: Option<u64>,
+    #[command(flatten)]
+    rest: Rest,
 
     #[command(flatten)]
     reporting: Reporting,
@@ -40,7 +34,7 @@ pub(super) fn run(face: &mut Face<'_>, arguments: Arguments) -> Result<ExitCode>
     let surroundings = face.surroundings()?;
     if runs::kind(&surroundings, &arguments.run)? == RunKind::Plan {
         arguments.reporting.refuse(&arguments.run)?;
-        if arguments.max_cost.is_some() || arguments.time_limit.is_some() {
+        if arguments.rest.max_cost.is_some() || arguments.rest.time_limit.is_some() {
             let run = &arguments.run;
             let message = format!(
                 "{run} carries out a plan; `--max-cost` and `--time-limit` bound runs over tasks"
@@ -51,10 +45,7 @@ pub(super) fn run(face: &mut Face<'_>, arguments: Arguments) -> Result<ExitCode>
         }
         return plan::run(face, plan::Arguments::of_run(arguments.run));
     }
-    let rest = Rest {
-        max_cost: arguments.max_cost,
-        time_limit: arguments.time_limit,
-    };
+    let rest = arguments.rest;
     let reporting = &arguments.reporting;
     carried_out(face, reporting, Vec::new(), |ambience, listener| {
         coordinator::resume(surroundings, &arguments.run, rest, ambience, listener)

@@ -2,24 +2,10 @@
 //! of its skill, of the tier of its skill, of all. Pure.
 
 use crate::error::{Code, Error, Result};
-use crate::words::closed;
 
 pub(crate) const NAMES: [&str; 6] = [
     "claude", "codex", "gemini", "opencode", "copilot", "command",
 ];
-
-closed! {
-    /// Who chose a runner.
-    By, "way of choosing a runner":
-    /// The command line.
-    Flag = "flag",
-    /// The setting of the skill.
-    Skill = "skill",
-    /// The setting of the tier.
-    Tier = "tier",
-    /// The setting for all.
-    Config = "config",
-}
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Named {
@@ -41,16 +27,16 @@ pub(crate) fn choose(
     flag: Option<&Named>,
     skill: &str,
     tier: Option<u8>,
-) -> Option<(Named, By)> {
+) -> Option<Named> {
     let tier = tier.map(|tier| tier.to_string());
     let of = |rules: &[(String, Named)], name: &str| {
         let rule = rules.iter().find(|(key, _)| key == name);
         rule.map(|(_, named)| named.clone())
     };
-    None.or_else(|| Some((flag?.clone(), By::Flag)))
-        .or_else(|| Some((of(&rules.skills, skill)?, By::Skill)))
-        .or_else(|| Some((of(&rules.tiers, &tier?)?, By::Tier)))
-        .or_else(|| Some((rules.all.clone()?, By::Config)))
+    flag.cloned()
+        .or_else(|| of(&rules.skills, skill))
+        .or_else(|| of(&rules.tiers, &tier?))
+        .or_else(|| rules.all.clone())
 }
 
 /// Reads `claude` or `claude:MODEL`.
@@ -117,15 +103,15 @@ mod tests {
     #[test]
     fn the_nearest_word_on_a_task_counts() {
         let flag = read("opencode:a/b:c").unwrap();
-        for (flag, skill, tier, runner, by) in [
-            (Some(&flag), "ct-docs", Some(1), "opencode", By::Flag),
-            (None, "ct-docs", Some(1), "gemini", By::Skill),
-            (None, "ct-other", Some(1), "claude", By::Tier),
-            (None, "ct-other", Some(3), "copilot", By::Config),
-            (None, "ct-other", None, "copilot", By::Config),
+        for (flag, skill, tier, runner) in [
+            (Some(&flag), "ct-docs", Some(1), "opencode"),
+            (None, "ct-docs", Some(1), "gemini"),
+            (None, "ct-other", Some(1), "claude"),
+            (None, "ct-other", Some(3), "copilot"),
+            (None, "ct-other", None, "copilot"),
         ] {
-            let (named, chosen) = choose(&rules(), flag, skill, tier).unwrap();
-            assert_eq!((named.runner.as_str(), chosen), (runner, by));
+            let named = choose(&rules(), flag, skill, tier).unwrap();
+            assert_eq!(named.runner, runner);
         }
         assert_eq!(flag.model.as_deref(), Some("a/b:c"));
         assert_eq!(choose(&Rules::default(), None, "ct-docs", Some(1)), None);

@@ -3,10 +3,8 @@
 
 use serde_json::Value;
 
-use super::event::{
-    conversation, doing, list, money, more, number, read, sum, text, trouble, usage,
-};
-use super::{Ended, Invocation, Job, Runner, Sign, event, own, tools};
+use super::event::{conversation, doing, list, money, more, number, sum, text, trouble, usage};
+use super::{Ended, Invocation, Job, Runner, choices, event, own, tools};
 use crate::run::spent::dollars;
 use crate::run::{Outcome, Usage};
 
@@ -38,10 +36,12 @@ impl Runner for Claude {
             false => job.tools.join(","),
         };
         words.push(format!("--allowedTools={tools}"));
-        words.extend(job.model.iter().map(|it| format!("--model={it}")));
         words.extend(job.limits.turns.map(|it| format!("--max-turns={it}")));
-        words.extend(budget(job).map(|it| format!("--max-budget-usd={it}")));
-        words.extend(job.resume.iter().map(|it| format!("--resume={it}")));
+        // It counts in what the conversation has cost before.
+        let before = job.before.cost.unwrap_or(0.0);
+        let budget = job.limits.cost.map(|left| dollars(before + left));
+        words.extend(budget.map(|it| format!("--max-budget-usd={it}")));
+        words.extend(choices(job, "resume"));
         Invocation {
             words,
             environment: vec![("DISABLE_AUTOUPDATER".into(), "1".into())],
@@ -59,47 +59,33 @@ impl Runner for Claude {
         }
     }
 
-    fn hear(&self, line: &str, ended: &mut Ended) -> Vec<Sign> {
-        let Some(event) = read(line) else {
-            return Vec::new();
-        };
-        match text(&event, "/type") {
-            Some("system") => system(&event, ended),
-            Some("assistant") => assistant(&event, ended),
-            Some("result") => result(&event, ended),
-            _ => Vec::new(),
+    fn read_event(&self, kind: &str, event: &Value, ended: &mut Ended) {
+        match kind {
+            "system" => system(event, ended),
+            "assistant" => assistant(event, ended),
+            "result" => result(event, ended),
+            _ => {}
         }
     }
 }
 
-/// What it may cost, counted as it counts: with what the conversation has cost before.
-fn budget(job: &Job) -> Option<f64> {
-    let before = job.before.cost.unwrap_or(0.0);
-    job.limits.cost.map(|left| dollars(before + left))
-}
-
-fn system(event: &Value, ended: &mut Ended) -> Vec<Sign> {
+fn system(event: &Value, ended: &mut Ended) {
     match text(event, "/subtype") {
         Some("permission_denied") => ended.deny(text(event, "/tool_name")),
         Some("api_retry") => {
-            let why = text(event, "/error").unwrap_or_default();
-            event::retried(why, number(event, "/error_status"), ended);
-            ended.reason = Some(why.to_string()).filter(|why| !why.is_empty());
+            let status = number(event, "/error_status");
+            event::read_retry(text(event, "/error"), status, ended);
         }
         _ => {}
     }
-    conversation(text(event, "/session_id"), ended)
+    conversation(text(event, "/session_id"), ended);
 }
 
 /// A message of the model. One with several parts comes once for each, with the same usage.
-fn assistant(event: &Value, ended: &mut Ended) -> Vec<Sign> {
-    let mut signs = Vec::new();
+fn assistant(event: &Value, ended: &mut Ended) {
     for part in list(event, "/message/content") {
         match text(part, "/type") {
-            Some("tool_use") => {
-                let tool = text(part, "/name").unwrap_or("a tool");
-                signs.push(doing(tool, part.get("input")));
-            }
+            Some("tool_use") => doing(text(part, "/name"), part.get("input"), ended),
             // Words of an agent below it are not its own.
             Some("text") if event.get("parent_tool_use_id").is_none_or(Value::is_null) => {
                 ended.message = text(part, "/text").map(String::from);
@@ -111,11 +97,8 @@ fn assistant(event: &Value, ended: &mut Ended) -> Vec<Sign> {
     let now = used(event, "/message/usage").filter(|_| id.is_some() && id != ended.seen);
     if let Some(now) = now {
         ended.seen = id;
-        let usage = more(ended.usage, now);
-        ended.usage = Some(usage);
-        signs.push(Sign::Used(usage));
+        ended.use_tokens(more(ended.usage, now));
     }
-    signs
 }
 
 fn used(event: &Value, place: &str) -> Option<Usage> {
@@ -128,23 +111,22 @@ fn used(event: &Value, place: &str) -> Option<Usage> {
     usage(sum(counts, &read), number(counts, "/output_tokens"))
 }
 
-fn result(event: &Value, ended: &mut Ended) -> Vec<Sign> {
-    let mut signs = conversation(text(event, "/session_id"), ended);
+fn result(event: &Value, ended: &mut Ended) {
+    conversation(text(event, "/session_id"), ended);
     if let Some(message) = text(event, "/result") {
         ended.message = Some(message.to_string());
     }
     let before = ended.before;
     let usage = used_in_all(event).map(|all| before.new_usage(all));
-    let usage = usage.or(used(event, "/usage"));
-    ended.usage = usage.or(ended.usage);
+    if let Some(usage) = usage.or(used(event, "/usage")) {
+        ended.use_tokens(usage);
+    }
     ended.cost = money(event, "/total_cost_usd").map(|all| before.new_cost(all));
     ended.turns = number(event, "/num_turns").and_then(|turns| turns.try_into().ok());
     for denial in list(event, "/permission_denials") {
         ended.deny(text(denial, "/tool_name"));
     }
-    signs.extend(ended.usage.map(Sign::Used));
     close(event, ended);
-    signs
 }
 
 /// Tokens of all models, those of agents below it too, and like the cost those of earlier tries of the

@@ -3,8 +3,8 @@
 
 use serde_json::Value;
 
-use super::event::{conversation, doing, number, read, text, trouble, usage};
-use super::{Ended, Invocation, Job, Runner, Sign, event, own, tools};
+use super::event::{conversation, doing, number, text, trouble, usage};
+use super::{Ended, Invocation, Job, Runner, event, own, tools};
 use crate::run::Outcome;
 
 pub(super) struct Codex;
@@ -38,71 +38,51 @@ impl Runner for Codex {
         }
     }
 
-    fn hear(&self, line: &str, ended: &mut Ended) -> Vec<Sign> {
-        let Some(event) = read(line) else {
-            return Vec::new();
-        };
-        match text(&event, "/type") {
-            Some("thread.started") => conversation(text(&event, "/thread_id"), ended),
-            Some("item.started") => item_started(&event),
-            Some("item.completed") => item_completed(&event, ended),
-            Some("turn.completed") => turn_completed(&event, ended),
-            Some("turn.failed") => {
-                let message = text(&event, "/error/message").unwrap_or("its turn failed");
+    fn read_event(&self, kind: &str, event: &Value, ended: &mut Ended) {
+        match kind {
+            "thread.started" => conversation(text(event, "/thread_id"), ended),
+            "item.started" => item_started(&event["item"], ended),
+            "item.completed" => item_completed(&event["item"], ended),
+            "turn.completed" => {
+                ended.outcome = Some(Outcome::Ok);
+                ended.reason = None;
+                let read = number(event, "/usage/input_tokens");
+                if let Some(all) = usage(read, number(event, "/usage/output_tokens")) {
+                    // It counts in what earlier tries of the conversation used.
+                    ended.use_tokens(ended.before.new_usage(all));
+                }
+            }
+            "turn.failed" => {
+                let message = text(event, "/error/message").unwrap_or("its turn failed");
                 trouble(message, None, ended);
-                Vec::new()
             }
             // It may go on after that.
-            Some("error") => {
-                let why = text(&event, "/message").unwrap_or_default();
-                event::retried(why, None, ended);
-                ended.reason = Some(why.to_string()).filter(|why| !why.is_empty());
-                Vec::new()
-            }
-            _ => Vec::new(),
+            "error" => event::read_retry(text(event, "/message"), None, ended),
+            _ => {}
         }
     }
 }
 
-fn item_started(event: &Value) -> Vec<Sign> {
-    let item = &event["item"];
+fn item_started(item: &Value, ended: &mut Ended) {
     match text(item, "/type") {
-        Some("command_execution") => vec![doing("shell", Some(item))],
-        Some("mcp_tool_call") => {
-            let tool = text(item, "/tool").unwrap_or("a tool");
-            vec![doing(tool, item.get("arguments"))]
-        }
-        Some("web_search") => vec![doing("search", Some(item))],
-        _ => Vec::new(),
+        Some("command_execution") => doing(Some("shell"), Some(item), ended),
+        Some("mcp_tool_call") => doing(text(item, "/tool"), item.get("arguments"), ended),
+        Some("web_search") => doing(Some("search"), Some(item), ended),
+        _ => {}
     }
 }
 
-fn item_completed(event: &Value, ended: &mut Ended) -> Vec<Sign> {
-    match text(event, "/item/type") {
-        Some("agent_message") => {
-            ended.message = text(event, "/item/text").map(String::from);
-            Vec::new()
-        }
+fn item_completed(item: &Value, ended: &mut Ended) {
+    match text(item, "/type") {
+        Some("agent_message") => ended.message = text(item, "/text").map(String::from),
         Some("command_execution") => {
-            let output = text(event, "/item/aggregated_output").unwrap_or_default();
+            let output = text(item, "/aggregated_output").unwrap_or_default();
             let is_refused = SANDBOX.iter().any(|words| output.contains(words));
-            if is_refused && text(event, "/item/status") == Some("failed") {
+            if is_refused && text(item, "/status") == Some("failed") {
                 ended.deny(Some("shell"));
             }
-            Vec::new()
         }
-        Some("file_change") => vec![doing("edit", event.pointer("/item/changes/0"))],
-        _ => Vec::new(),
+        Some("file_change") => doing(Some("edit"), item.pointer("/changes/0"), ended),
+        _ => {}
     }
-}
-
-fn turn_completed(event: &Value, ended: &mut Ended) -> Vec<Sign> {
-    ended.outcome = Some(Outcome::Ok);
-    ended.reason = None;
-    let read = number(event, "/usage/input_tokens");
-    let all = usage(read, number(event, "/usage/output_tokens"));
-    // It counts in what earlier tries of the conversation used.
-    let own = all.map(|all| ended.before.new_usage(all));
-    ended.usage = own.or(ended.usage);
-    ended.usage.map(Sign::Used).into_iter().collect()
 }

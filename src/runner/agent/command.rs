@@ -4,7 +4,7 @@
 
 use std::path::Path;
 
-use super::{Ended, Invocation, Job, Runner, Sign, event};
+use super::{Ended, Invocation, Job, Runner, event};
 use crate::error::{Code, Error, Result};
 use crate::run::Outcome;
 
@@ -52,9 +52,9 @@ impl Runner for CommandLine {
         }
     }
 
-    fn hear(&self, line: &str, ended: &mut Ended) -> Vec<Sign> {
+    fn hear(&self, line: &str, ended: &mut Ended) {
         ended.message = Some(line.to_string());
-        event::saying(line).into_iter().collect()
+        event::saying(line, ended);
     }
 
     fn judge(&self, ended: &mut Ended) {
@@ -98,6 +98,7 @@ fn filled(word: &str, places: &[(&str, &Path)]) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::runner::agent::Sign;
     use crate::runner::agent::tests::job;
 
     fn called(line: &str) -> Invocation {
@@ -130,7 +131,11 @@ mod tests {
     #[test]
     fn a_line_is_a_sign_of_what_it_does_without_what_steers_a_screen() {
         let runner = CommandLine::read("agent").unwrap();
-        let hear = |line: &str| runner.hear(line, &mut Ended::default());
+        let hear = |line: &str| {
+            let mut ended = Ended::default();
+            runner.hear(line, &mut ended);
+            ended.signs
+        };
         let doing = |what: &str| [Sign::Doing(what.to_string())];
         assert_eq!(
             hear("  Tests run: \u{1b}[31m3\u{7} "),

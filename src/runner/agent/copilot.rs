@@ -2,8 +2,8 @@
 
 use serde_json::Value;
 
-use super::event::{conversation, doing, number, read, text, trouble};
-use super::{Ended, Invocation, Job, Runner, Sign, event, own, tools};
+use super::event::{conversation, doing, number, text, trouble};
+use super::{Ended, Invocation, Job, Runner, choices, event, own, tools};
 use crate::run::Outcome;
 
 pub(super) struct Copilot;
@@ -36,8 +36,7 @@ impl Runner for Copilot {
                 words.extend(kinds.map(String::from));
             }
         }
-        words.extend(job.model.iter().map(|it| format!("--model={it}")));
-        words.extend(job.resume.iter().map(|it| format!("--resume={it}")));
+        words.extend(choices(job, "resume"));
         Invocation {
             words,
             environment: Vec::new(),
@@ -46,59 +45,42 @@ impl Runner for Copilot {
         }
     }
 
-    fn hear(&self, line: &str, ended: &mut Ended) -> Vec<Sign> {
-        let Some(event) = read(line) else {
-            return Vec::new();
-        };
-        match text(&event, "/type") {
-            Some("assistant.turn_start") => {
-                ended.turns = Some(ended.turns.unwrap_or(0).saturating_add(1));
-                Vec::new()
-            }
-            Some("assistant.message") => {
-                let content = text(&event, "/data/content").filter(|it| !it.is_empty());
+    fn read_event(&self, kind: &str, event: &Value, ended: &mut Ended) {
+        match kind {
+            "assistant.turn_start" => ended.begin_turn(),
+            "assistant.message" => {
+                let content = text(event, "/data/content").filter(|it| !it.is_empty());
                 ended.message = content.map(String::from).or(ended.message.take());
-                Vec::new()
             }
-            Some("tool.execution_start") => {
+            "tool.execution_start" => {
+                let tool = text(event, "/data/toolName");
+                doing(tool, event.pointer("/data/arguments"), ended);
                 // Its end does not name the tool again, so it is remembered.
-                let tool = text(&event, "/data/toolName").unwrap_or("a tool");
-                let call = text(&event, "/data/toolCallId").unwrap_or_default();
-                ended.seen = Some(format!("{call} {tool}"));
-                vec![doing(tool, event.pointer("/data/arguments"))]
+                let call = text(event, "/data/toolCallId").unwrap_or_default();
+                ended.seen = tool.map(|tool| format!("{call} {tool}"));
             }
-            Some("tool.execution_complete") => {
-                if text(&event, "/data/error/code") == Some("denied") {
-                    let call = text(&event, "/data/toolCallId").unwrap_or_default();
+            "tool.execution_complete" => {
+                if text(event, "/data/error/code") == Some("denied") {
+                    let call = text(event, "/data/toolCallId").unwrap_or_default();
                     let seen = ended.seen.take().unwrap_or_default();
                     let tool = seen.strip_prefix(call).map(str::trim);
                     ended.deny(tool.filter(|tool| !tool.is_empty()));
                 }
-                Vec::new()
             }
-            Some("assistant.turn_retry") => {
-                let why = text(&event, "/data/reason").unwrap_or_default();
-                event::retried(why, None, ended);
-                ended.reason = Some(why.to_string()).filter(|why| !why.is_empty());
-                Vec::new()
-            }
-            Some("session.error") => {
-                let message = text(&event, "/data/message").unwrap_or("its session failed");
-                trouble(message, number(&event, "/data/statusCode"), ended);
-                Vec::new()
+            "assistant.turn_retry" => event::read_retry(text(event, "/data/reason"), None, ended),
+            "session.error" => {
+                let message = text(event, "/data/message").unwrap_or("its session failed");
+                trouble(message, number(event, "/data/statusCode"), ended);
             }
             // Its result is a success then.
-            Some("abort") => {
-                ended.fail(Outcome::AgentError, Some("it was interrupted".to_string()));
-                Vec::new()
-            }
-            Some("result") => result(&event, ended),
-            _ => Vec::new(),
+            "abort" => ended.fail(Outcome::AgentError, Some("it was interrupted".to_string())),
+            "result" => result(event, ended),
+            _ => {}
         }
     }
 }
 
-fn result(event: &Value, ended: &mut Ended) -> Vec<Sign> {
+fn result(event: &Value, ended: &mut Ended) {
     match number(event, "/exitCode") {
         _ if ended.outcome.is_some() => {}
         Some(0) => ended.outcome = Some(Outcome::Ok),
@@ -107,5 +89,5 @@ fn result(event: &Value, ended: &mut Ended) -> Vec<Sign> {
             trouble(&said, None, ended);
         }
     }
-    conversation(text(event, "/sessionId"), ended)
+    conversation(text(event, "/sessionId"), ended);
 }

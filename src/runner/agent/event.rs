@@ -23,11 +23,6 @@ const ABOUT: &[&str] = &[
     "prompt",
 ];
 
-/// Reads a line; none when it is no event.
-pub(super) fn read(line: &str) -> Option<Value> {
-    serde_json::from_str(line).ok().filter(Value::is_object)
-}
-
 /// Returns the text at a JSON pointer, such as `/part/text`.
 pub(super) fn text<'a>(event: &'a Value, place: &str) -> Option<&'a str> {
     event.pointer(place)?.as_str()
@@ -70,30 +65,30 @@ pub(super) fn more(before: Option<Usage>, now: Usage) -> Usage {
 }
 
 /// Notes the conversation, if its name is one that can be said to a program again.
-pub(super) fn conversation(name: Option<&str>, ended: &mut Ended) -> Vec<Sign> {
+pub(super) fn conversation(name: Option<&str>, ended: &mut Ended) {
     let is_plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_');
     let is_name = |name: &&str| {
         (1..=100).contains(&name.len()) && !name.starts_with('-') && name.chars().all(is_plain)
     };
-    let Some(name) = name.filter(is_name) else {
-        return Vec::new();
-    };
-    if ended.conversation.as_deref() == Some(name) {
-        return Vec::new();
+    let is_new = |name: &&str| ended.conversation.as_deref() != Some(name);
+    if let Some(name) = name.filter(is_name).filter(is_new) {
+        ended.signs.push(Sign::Conversation(name.to_string()));
+        ended.conversation = Some(name.to_string());
     }
-    ended.conversation = Some(name.to_string());
-    vec![Sign::Conversation(name.to_string())]
 }
 
-pub(super) fn doing(tool: &str, input: Option<&Value>) -> Sign {
+/// Notes that a tool is used, with what its input says that it is used on.
+pub(super) fn doing(tool: Option<&str>, input: Option<&Value>, ended: &mut Ended) {
+    let tool = tool.unwrap_or("a tool");
     let about = ABOUT.iter().find_map(|name| input?.get(name)?.as_str());
     let words = [tool, about.unwrap_or_default()].join(" ");
     let line = words.lines().next().unwrap_or_default().trim();
-    Sign::Doing(line.chars().take(DOING_MAX).collect())
+    let shown = line.chars().take(DOING_MAX).collect();
+    ended.signs.push(Sign::Doing(shown));
 }
 
 /// Takes a line of words for what an agent does; one without any says nothing.
-pub(super) fn saying(line: &str) -> Option<Sign> {
+pub(super) fn saying(line: &str, ended: &mut Ended) {
     // Little is shown, and lines may be long.
     let plain = transcript::plain(&line[..line.floor_char_boundary(TEXT_MAX)]);
     let shown = plain.chars().filter(|c| !c.is_control());
@@ -101,8 +96,9 @@ pub(super) fn saying(line: &str) -> Option<Sign> {
         .skip_while(|c| c.is_whitespace())
         .take(DOING_MAX)
         .collect();
-    let shown = shown.trim_end();
-    (!shown.is_empty()).then(|| Sign::Doing(shown.to_string()))
+    if !shown.trim_end().is_empty() {
+        ended.signs.push(Sign::Doing(shown.trim_end().to_string()));
+    }
 }
 
 pub(super) fn trouble(message: &str, status: Option<u64>, ended: &mut Ended) {
@@ -119,11 +115,18 @@ pub(super) fn trouble(message: &str, status: Option<u64>, ended: &mut Ended) {
     );
 }
 
-pub(super) fn retried(message: &str, status: Option<u64>, ended: &mut Ended) {
+/// Notes that a program tries again because its model refused it, if that is why.
+pub(super) fn retry(message: &str, status: Option<u64>, ended: &mut Ended) {
     ended.refused = is_too_many(message, status);
     if ended.refused {
         ended.retry_after_ms = retry_after(message).or(ended.retry_after_ms);
     }
+}
+
+/// Notes an event by which a program says that it tries again, and why.
+pub(super) fn read_retry(why: Option<&str>, status: Option<u64>, ended: &mut Ended) {
+    retry(why.unwrap_or_default(), status, ended);
+    ended.reason = why.filter(|why| !why.is_empty()).map(String::from);
 }
 
 /// Returns the amount of money at a place, in US dollars; what is no amount is none.
@@ -209,6 +212,7 @@ pub(crate) fn used(runner: &str, log: &[u8], before: Spent) -> Spent {
     if let Some(known) = known {
         for entry in run::log::read(log).filter(|entry| entry.stream == Stream::Out) {
             known.hear(entry.text.trim_end(), &mut ended);
+            ended.signs.clear();
         }
     }
     Spent {
@@ -270,13 +274,12 @@ mod tests {
     fn a_name_that_a_program_could_take_for_an_option_is_no_conversation() {
         let mut ended = Ended::default();
         for name in ["", "--last", "a b", "x/../y"] {
-            assert!(conversation(Some(name), &mut ended).is_empty());
+            conversation(Some(name), &mut ended);
+            assert!(ended.signs.is_empty());
         }
-        assert_eq!(conversation(Some("ses_1-a"), &mut ended).len(), 1);
-        assert!(
-            conversation(Some("ses_1-a"), &mut ended).is_empty(),
-            "told once"
-        );
+        conversation(Some("ses_1-a"), &mut ended);
+        conversation(Some("ses_1-a"), &mut ended);
+        assert_eq!(ended.signs.len(), 1, "told once");
     }
 
     #[test]

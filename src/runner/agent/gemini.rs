@@ -3,8 +3,8 @@
 
 use serde_json::Value;
 
-use super::event::{conversation, doing, number, read, text, trouble, usage};
-use super::{Ended, Invocation, Job, Runner, Sign, event, own, tools};
+use super::event::{conversation, doing, number, text, trouble, usage};
+use super::{Ended, Invocation, Job, Runner, choices, event, own, tools};
 use crate::run::Outcome;
 
 pub(super) struct Gemini;
@@ -35,8 +35,7 @@ impl Runner for Gemini {
                 words.extend((!names.is_empty()).then(|| format!("--allowed-tools={names}")));
             }
         }
-        words.extend(job.model.iter().map(|it| format!("--model={it}")));
-        words.extend(job.resume.iter().map(|it| format!("--resume={it}")));
+        words.extend(choices(job, "resume"));
         Invocation {
             words,
             environment: Vec::new(),
@@ -45,34 +44,23 @@ impl Runner for Gemini {
         }
     }
 
-    fn hear(&self, line: &str, ended: &mut Ended) -> Vec<Sign> {
-        let Some(event) = read(line) else {
-            return Vec::new();
-        };
-        let kind = text(&event, "/type");
-        if kind == Some("message") {
-            message(&event, ended);
-            return Vec::new();
+    fn read_event(&self, kind: &str, event: &Value, ended: &mut Ended) {
+        if kind == "message" {
+            return message(event, ended);
         }
         ended.seen = None;
         match kind {
-            Some("init") => conversation(text(&event, "/session_id"), ended),
-            Some("tool_use") => {
-                let tool = text(&event, "/tool_name").unwrap_or("a tool");
-                vec![doing(tool, event.get("parameters"))]
-            }
-            Some("error") => {
-                ended.reason = text(&event, "/message").map(String::from);
-                Vec::new()
-            }
-            Some("result") => result(&event, ended),
-            _ => Vec::new(),
+            "init" => conversation(text(event, "/session_id"), ended),
+            "tool_use" => doing(text(event, "/tool_name"), event.get("parameters"), ended),
+            "error" => ended.reason = text(event, "/message").map(String::from),
+            "result" => result(event, ended),
+            _ => {}
         }
     }
 
     fn overhear(&self, line: &str, ended: &mut Ended) {
         if line.starts_with("Attempt ") && line.contains(" failed") {
-            event::retried(line, None, ended);
+            event::retry(line, None, ended);
         }
     }
 
@@ -102,9 +90,11 @@ fn message(event: &Value, ended: &mut Ended) {
     ended.seen = is_piece.then(|| SPEAKING.to_string());
 }
 
-fn result(event: &Value, ended: &mut Ended) -> Vec<Sign> {
+fn result(event: &Value, ended: &mut Ended) {
     let read = number(event, "/stats/input_tokens");
-    ended.usage = usage(read, number(event, "/stats/output_tokens")).or(ended.usage);
+    if let Some(all) = usage(read, number(event, "/stats/output_tokens")) {
+        ended.use_tokens(all);
+    }
     match text(event, "/status") {
         Some("success") => ended.outcome = Some(Outcome::Ok),
         _ => {
@@ -113,7 +103,6 @@ fn result(event: &Value, ended: &mut Ended) -> Vec<Sign> {
             trouble(&said, None, ended);
         }
     }
-    ended.usage.map(Sign::Used).into_iter().collect()
 }
 
 /// Finds the message in the JSON that it complains with, which goes over several lines.

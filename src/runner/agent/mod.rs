@@ -12,7 +12,6 @@ mod event;
 mod gemini;
 mod log;
 mod opencode;
-mod pipes;
 mod settings;
 mod tools;
 
@@ -20,12 +19,13 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use serde::Serialize;
+use serde_json::Value;
 
 use crate::run::{Outcome, Spent, Usage};
+pub(crate) use crate::runner::pipes::wake;
 pub(crate) use command::CommandLine;
 pub(crate) use drive::drive;
 pub(crate) use event::used;
-pub(crate) use pipes::wake;
 pub(crate) use settings::{GateVariables, Runners, all, needs, no_command};
 
 #[derive(Clone, Debug, Default)]
@@ -47,6 +47,8 @@ pub(crate) struct Job {
     /// Tools that it may use without asking, in the words of Claude Code; empty for those that the runner
     /// gives by itself.
     pub(crate) tools: Vec<String>,
+    /// Where its program is, if that is not the one that the PATH leads to.
+    pub(crate) program: Option<String>,
     pub(crate) limits: Limits,
     /// Where every line that it writes is kept, in `<raw>.log`.
     pub(crate) raw: PathBuf,
@@ -140,6 +142,9 @@ pub(crate) struct Ended {
     /// What the runner needs to remember between two lines.
     #[serde(skip)]
     pub(crate) seen: Option<String>,
+    /// What its lines were signs of, until the caller takes them.
+    #[serde(skip)]
+    pub(crate) signs: Vec<Sign>,
 }
 
 /// Knows one program: how it is called, and what its lines mean.
@@ -149,9 +154,17 @@ pub(crate) trait Runner: Send + Sync {
 
     fn invocation(&self, job: &Job) -> Invocation;
 
-    /// Takes a line of its standard output: notes in `ended` what it tells of the end, and returns
-    /// what it is a sign of. Lines that it does not know mean nothing.
-    fn hear(&self, line: &str, ended: &mut Ended) -> Vec<Sign>;
+    /// Takes a line of its standard output: notes in `ended` what it tells of the end and what it is a sign
+    /// of. Most programs write events.
+    fn hear(&self, line: &str, ended: &mut Ended) {
+        if let Ok(event @ Value::Object(_)) = serde_json::from_str(line) {
+            let kind = event::text(&event, "/type").unwrap_or_default();
+            self.read_event(kind, &event, ended);
+        }
+    }
+
+    /// Takes an event of the kind that its field `type` names. Kinds that it does not know mean nothing.
+    fn read_event(&self, _kind: &str, _event: &Value, _ended: &mut Ended) {}
 
     /// Takes a line of its standard error, on which most programs say nothing that counts.
     fn overhear(&self, _line: &str, _ended: &mut Ended) {}
@@ -186,6 +199,17 @@ impl Ended {
         }
     }
 
+    /// Notes what was used until now.
+    fn use_tokens(&mut self, usage: Usage) {
+        self.usage = Some(usage);
+        self.signs.push(Sign::Used(usage));
+    }
+
+    /// Notes that a turn has begun.
+    fn begin_turn(&mut self) {
+        self.turns = Some(self.turns.unwrap_or(0).saturating_add(1));
+    }
+
     fn failed_silently(&self) -> bool {
         let failed = self.outcome == Some(Outcome::AgentError) && self.exit_code.is_some();
         failed && self.message.is_none()
@@ -205,6 +229,16 @@ impl Ended {
 
 fn own(words: &[&str]) -> Vec<String> {
     words.iter().map(|word| word.to_string()).collect()
+}
+
+/// Returns the options for the model and for the conversation to go on with.
+fn choices<'a>(job: &'a Job, resume: &'a str) -> impl Iterator<Item = String> + 'a {
+    let model = job.model.iter().map(|model| format!("--model={model}"));
+    model.chain(
+        job.resume
+            .iter()
+            .map(move |name| format!("--{resume}={name}")),
+    )
 }
 
 #[cfg(test)]

@@ -2,8 +2,8 @@
 
 use serde_json::{Map, Value};
 
-use super::event::{conversation, doing, money, more, number, read, sum, text, trouble, usage};
-use super::{Ended, Invocation, Job, Runner, Sign, event, own, tools};
+use super::event::{conversation, doing, money, more, number, sum, text, trouble, usage};
+use super::{Ended, Invocation, Job, Runner, choices, event, own, tools};
 use crate::run::Outcome;
 
 pub(super) struct OpenCode;
@@ -32,8 +32,7 @@ impl Runner for OpenCode {
             "--print-logs",
             "--log-level=ERROR",
         ]);
-        words.extend(job.model.iter().map(|it| format!("--model={it}")));
-        words.extend(job.resume.iter().map(|it| format!("--session={it}")));
+        words.extend(choices(job, "session"));
         let mut environment = vec![("OPENCODE_DISABLE_AUTOUPDATE".to_string(), "1".to_string())];
         environment.extend(permission(job).map(|it| ("OPENCODE_PERMISSION".to_string(), it)));
         Invocation {
@@ -52,32 +51,28 @@ impl Runner for OpenCode {
         }
     }
 
-    fn hear(&self, line: &str, ended: &mut Ended) -> Vec<Sign> {
-        let Some(event) = read(line) else {
-            return Vec::new();
-        };
-        let mut signs = conversation(text(&event, "/sessionID"), ended);
-        match text(&event, "/type") {
-            Some("step_start") => ended.turns = Some(ended.turns.unwrap_or(0).saturating_add(1)),
-            Some("text") => ended.message = text(&event, "/part/text").map(String::from),
-            Some("tool_use") => {
-                let name = text(&event, "/part/tool").unwrap_or("a tool");
-                signs.push(doing(name, event.pointer("/part/state/input")));
+    fn read_event(&self, kind: &str, event: &Value, ended: &mut Ended) {
+        conversation(text(event, "/sessionID"), ended);
+        match kind {
+            "step_start" => ended.begin_turn(),
+            "text" => ended.message = text(event, "/part/text").map(String::from),
+            "tool_use" => {
+                let input = event.pointer("/part/state/input");
+                doing(text(event, "/part/tool"), input, ended);
             }
-            Some("step_finish") => signs.extend(step_finished(&event, ended)),
-            Some("error") => {
-                let message = text(&event, "/error/data/message").or(text(&event, "/error/name"));
-                let status = number(&event, "/error/data/statusCode");
+            "step_finish" => finish_step(event, ended),
+            "error" => {
+                let message = text(event, "/error/data/message").or(text(event, "/error/name"));
+                let status = number(event, "/error/data/statusCode");
                 trouble(message.unwrap_or("it failed"), status, ended);
             }
             _ => {}
         }
-        signs
     }
 
     fn overhear(&self, line: &str, ended: &mut Ended) {
         if line.contains("message=\"stream error\"") {
-            event::retried(line, None, ended);
+            event::retry(line, None, ended);
         }
     }
 }
@@ -92,7 +87,7 @@ fn permission(job: &Job) -> Option<String> {
     (!denied.is_empty()).then(|| Value::Object(denied).to_string())
 }
 
-fn step_finished(event: &Value, ended: &mut Ended) -> Option<Sign> {
+fn finish_step(event: &Value, ended: &mut Ended) {
     match text(event, "/part/reason") {
         Some("stop") => ended.outcome = Some(Outcome::Ok),
         Some("length") => trouble("the answer of its model was cut", None, ended),
@@ -101,10 +96,9 @@ fn step_finished(event: &Value, ended: &mut Ended) -> Option<Sign> {
     if let Some(cost) = money(event, "/part/cost") {
         ended.cost = Some(ended.cost.unwrap_or(0.0) + cost);
     }
-    let counts = event.pointer("/part/tokens")?;
+    let counts = &event["part"]["tokens"];
     let read = sum(counts, &["/input", "/cache/read", "/cache/write"]);
-    let now = usage(read, number(counts, "/output"))?;
-    let usage = more(ended.usage, now);
-    ended.usage = Some(usage);
-    Some(Sign::Used(usage))
+    if let Some(now) = usage(read, number(counts, "/output")) {
+        ended.use_tokens(more(ended.usage, now));
+    }
 }

@@ -3,14 +3,15 @@
 //! A project's file may come from a stranger. It can say which runner drives what, but it names no
 //! program and no variable: those are the user's to name.
 
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use super::choice::{Rules, pairs, read, read_rules, unknown};
-use super::{CommandLine, Ended, Invocation, Job, Limits, Runner, Sign};
+use super::{CommandLine, Job, Limits, Runner};
 use super::{claude::Claude, codex::Codex, copilot::Copilot, gemini::Gemini, opencode::OpenCode};
 use crate::config::{
-    GATES_ENVIRONMENT, RUNNERS_BY_SKILL, RUNNERS_BY_TIER, RUNNERS_COMMAND, RUNNERS_DEFAULT,
-    RUNNERS_ENVIRONMENT, RUNNERS_PROGRAMS, Settings,
+    GATES_ENVIRONMENT, RUN_RUNNER_JOBS, RUNNERS_BY_SKILL, RUNNERS_BY_TIER, RUNNERS_COMMAND,
+    RUNNERS_DEFAULT, RUNNERS_ENVIRONMENT, RUNNERS_PROGRAMS, Settings,
 };
 use crate::error::{Code, Error, Result};
 
@@ -20,6 +21,8 @@ pub(crate) struct Runners {
     /// The command line of the runner `command`.
     pub(crate) command: Option<String>,
     pub(crate) passed: Vec<String>,
+    /// Most agents of a runner at a time, by its name.
+    pub(crate) jobs: BTreeMap<String, usize>,
     programs: Vec<(String, String)>,
     /// The variable that says the command line, where one does.
     command_variable: Option<&'static str>,
@@ -42,6 +45,8 @@ impl Runners {
         let rules = |name| read_rules(&text(name)).map_err(|error| wrong(name, error));
         let all = settings.text(RUNNERS_DEFAULT).map(|name| read(&name));
         let programs = pairs(&text(RUNNERS_PROGRAMS));
+        let jobs = pairs(&text(RUN_RUNNER_JOBS))
+            .and_then(|pairs| pairs.into_iter().map(read_limit).collect());
         Ok(Runners {
             rules: Rules {
                 skills: rules(RUNNERS_BY_SKILL)?,
@@ -53,10 +58,12 @@ impl Runners {
             command: settings.text(RUNNERS_COMMAND),
             command_variable: settings.variable(RUNNERS_COMMAND),
             passed: names(settings, RUNNERS_ENVIRONMENT),
+            jobs: jobs.map_err(|error| wrong(RUN_RUNNER_JOBS, error))?,
             programs: programs.map_err(|error| wrong(RUNNERS_PROGRAMS, error))?,
         })
     }
 
+    /// Returns where the program of a runner is, if that is not the one that the PATH leads to.
     pub(crate) fn program(&self, runner: &str) -> Option<&str> {
         let program = self.programs.iter().find(|(of, _)| of == runner);
         program.map(|(_, program)| program.as_str())
@@ -74,14 +81,17 @@ impl Runners {
             return Ok(Box::new(line));
         }
         let known = all().into_iter().find(|runner| runner.name() == name);
-        let runner = known.ok_or_else(|| unknown(name))?;
-        Ok(match self.program(name) {
-            Some(program) => Box::new(Elsewhere {
-                runner,
-                program: program.to_string(),
-            }),
-            None => runner,
-        })
+        known.ok_or_else(|| unknown(name))
+    }
+}
+
+fn read_limit((runner, most): (String, String)) -> Result<(String, usize)> {
+    match most.parse() {
+        Ok(limit) if limit > 0 => Ok((runner, limit)),
+        _ => {
+            let message = format!("`{runner}={most}` is not a limit such as claude=2");
+            Err(Error::new(Code::InputInvalid, message))
+        }
     }
 }
 
@@ -171,51 +181,10 @@ pub(crate) fn needs(runner: &dyn Runner) -> (Vec<String>, Vec<String>) {
     (lead.cloned().collect(), options.map(name).collect())
 }
 
-/// A runner whose program is not the one that the PATH leads to.
-struct Elsewhere {
-    runner: Box<dyn Runner>,
-    program: String,
-}
-
-impl Runner for Elsewhere {
-    fn name(&self) -> &'static str {
-        self.runner.name()
-    }
-
-    fn invocation(&self, job: &Job) -> Invocation {
-        let mut invocation = self.runner.invocation(job);
-        if let Some(program) = invocation.words.first_mut() {
-            program.clone_from(&self.program);
-        }
-        invocation
-    }
-
-    fn hear(&self, line: &str, ended: &mut Ended) -> Vec<Sign> {
-        self.runner.hear(line, ended)
-    }
-
-    fn overhear(&self, line: &str, ended: &mut Ended) {
-        self.runner.overhear(line, ended);
-    }
-
-    fn judge(&self, ended: &mut Ended) {
-        self.runner.judge(ended);
-    }
-
-    fn resumes(&self) -> bool {
-        self.runner.resumes()
-    }
-
-    fn tells_messages(&self) -> bool {
-        self.runner.tells_messages()
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::config::{Key, Origin};
-    use crate::runner::agent::tests::job;
 
     fn made(pairs: &[(&str, &str)], of: &str) -> Result<Runners> {
         let mut settings = Settings::default();
@@ -231,11 +200,8 @@ mod tests {
     #[test]
     fn a_program_may_lie_elsewhere() {
         let runners = made(&[("runners.programs", "codex=/opt/codex")], "cleo").unwrap();
-        let first = |name| runners.named(name, None).unwrap().invocation(&job()).words[0].clone();
-        assert_eq!(
-            (first("codex").as_str(), first("claude").as_str()),
-            ("/opt/codex", "claude")
-        );
+        assert_eq!(runners.program("codex"), Some("/opt/codex"));
+        assert_eq!(runners.program("claude"), None);
     }
 
     #[test]
