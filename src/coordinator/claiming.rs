@@ -12,9 +12,8 @@ use crate::ops::claims;
 use crate::ops::complete::is_unearned;
 use crate::ops::runs::{self, alive};
 use crate::ops::spawn::{self, Preparation};
-use crate::run::told::{Told, kind};
+use crate::run::told::kind;
 use crate::run::{Run, RunStatus};
-use crate::store::agency::Agency;
 
 impl Engine<'_> {
     pub(super) fn claim(&mut self, steps: &[usize]) -> Result<()> {
@@ -101,10 +100,7 @@ impl Engine<'_> {
                 }
                 let is_awaited = self.is_awaited(holder.as_ref());
                 if is_awaited && !std::mem::replace(&mut self.slots[step].is_awaited, true) {
-                    let told = Told {
-                        reason: Some(error.message.clone()),
-                        ..self.event_for(step)
-                    };
+                    let told = self.event_for(step).with_reason(&error.message);
                     self.tell(kind::TASK_WAITING, told);
                 }
                 Fact::Held(step, error.message, is_awaited)
@@ -124,10 +120,7 @@ impl Engine<'_> {
             true => "somebody else completed it without proof",
             false => "somebody else has done it",
         };
-        let told = Told {
-            reason: Some(reason.to_string()),
-            ..self.event_for(step)
-        };
+        let told = self.event_for(step).with_reason(reason);
         self.tell(kind::TASK_COMPLETED, told);
         Ok(())
     }
@@ -139,8 +132,8 @@ impl Engine<'_> {
             return Ok(None);
         };
         let clock = self.context.surroundings.clock;
-        alive::settle(&mut self.agency, &self.context.workspace, &clock)?;
-        self.agency.read()?.run(&holder)
+        alive::settle(&mut self.context.store, &self.context.workspace, &clock)?;
+        self.context.read(|transaction| transaction.run(&holder))
     }
 
     /// Returns true if the run that holds a step is in progress and will release it. A run that an agent

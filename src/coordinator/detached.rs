@@ -4,7 +4,7 @@ use std::io::{BufRead, BufReader, Read, Write};
 use std::os::unix::process::CommandExt;
 use std::path::Path;
 use std::process::{Child, ChildStdout, Command, Stdio};
-use std::sync::mpsc::{self, Receiver, RecvTimeoutError};
+use std::sync::mpsc::{self, Receiver};
 use std::thread;
 use std::time::Duration;
 
@@ -31,7 +31,7 @@ pub(crate) struct Begun {
 /// Begins a run in a process of its own and returns once the store has it.
 pub(crate) fn begin(surroundings: &Surroundings, request: &RunRequest) -> Result<Begun> {
     let words = request.words()?;
-    let told = first(surroundings, &words, Told::Line, None)?;
+    let told = first_line(surroundings, &words, None)?;
     begun(&told, typed(&words))
 }
 
@@ -43,13 +43,14 @@ pub(crate) fn carry_out(
     request: &PlanRequest,
 ) -> Result<Begun> {
     let text = json!(plan).to_string();
-    let told = first(surroundings, &request.words(), Told::Line, Some(text))?;
-    begun(&told, request.typed())
+    let words = request.words()?;
+    let told = first_line(surroundings, &words, Some(text))?;
+    begun(&told, request.typed(&words))
 }
 
 pub(crate) fn resume(surroundings: &Surroundings, run: &str) -> Result<Begun> {
     let words = ["runs", "resume", run].map(String::from);
-    let told = first(surroundings, &words, Told::Line, None)?;
+    let told = first_line(surroundings, &words, None)?;
     begun(&told, typed(&words))
 }
 
@@ -58,7 +59,7 @@ pub(crate) fn rehearse(surroundings: &Surroundings, request: &RunRequest) -> Res
         dry_run: true,
         ..request.clone()
     };
-    let told = first(surroundings, &request.words()?, Told::Whole, None)?;
+    let told = first_line(surroundings, &request.words()?, None)?;
     match told.get("result") {
         Some(result) if told["success"] == true => Ok(result.clone()),
         _ => Err(refused(&told)),
@@ -75,45 +76,25 @@ fn begun(told: &Value, command: String) -> Result<Begun> {
     }
 }
 
-#[derive(Clone, Copy)]
-enum Told {
-    /// The first event of a run, or why there is none.
-    Line,
-    /// The answer of something that ends at once.
-    Whole,
-}
-
-fn first(
+/// Starts cleo and returns its first line: the first event of a run, or the answer of what ends at once.
+fn first_line(
     surroundings: &Surroundings,
     words: &[String],
-    what: Told,
     input: Option<String>,
 ) -> Result<Value> {
     let root = surroundings.workspace()?.root;
-    let mut command = command(&root, &surroundings.actor, words, what);
+    let mut command = command(&root, &surroundings.actor, words);
     let mut child = start(&mut command, input)?;
     let Some(output) = child.stdout.take() else {
         return Err(Error::new(Code::Internal, "the run has no output to read"));
     };
-    let first = listen(output, what);
-    let told = first.recv_timeout(PATIENCE);
-    // Whoever has ended is to be taken off the list of processes.
+    let told = listen(output).recv_timeout(PATIENCE);
+    // A process that has ended stays in the list of processes until it is reaped.
     thread::spawn(move || child.wait());
-    told.map_err(unheard)
-}
-
-fn unheard(why: RecvTimeoutError) -> Error {
-    let (code, message) = match why {
-        RecvTimeoutError::Timeout => (
-            Code::RunTimeout,
-            "the run has not begun in time; it may still",
-        ),
-        RecvTimeoutError::Disconnected => (
-            Code::Internal,
-            "what the run said first cannot be read as text; it may have begun",
-        ),
-    };
-    Error::new(code, message).fix("cleo runs list")
+    told.map_err(|_| {
+        let message = "the run has not told in time that it began; it may still";
+        Error::new(Code::RunTimeout, message).fix("cleo runs list")
+    })
 }
 
 pub(super) fn typed(words: &[String]) -> String {
@@ -122,16 +103,12 @@ pub(super) fn typed(words: &[String]) -> String {
 
 /// Makes the command: no shell, and a process group of its own, so that Ctrl-C in the caller's terminal does
 /// not end it.
-fn command(root: &Path, actor: &str, words: &[String], what: Told) -> Command {
-    let format = match what {
-        Told::Line => "ndjson",
-        Told::Whole => "json",
-    };
+fn command(root: &Path, actor: &str, words: &[String]) -> Command {
     let mut command = child::own_command(runner::own_program(), root);
     command
         .arg0("cleo")
         .args(words)
-        .args(["--format", format])
+        .args(["--format", "ndjson"])
         .env("CLEO_ROOT", root)
         .env("CLEO_AGENT", actor)
         .env_remove("CLEO_FORMAT")
@@ -165,17 +142,12 @@ fn start(command: &mut Command, input: Option<String>) -> Result<Child> {
 
 /// Reads the first line as JSON and passes it on; the rest is read and discarded, so that the run never waits
 /// for a reader.
-fn listen(output: ChildStdout, what: Told) -> Receiver<Value> {
+fn listen(output: ChildStdout) -> Receiver<Value> {
     let (sender, receiver) = mpsc::channel();
     thread::spawn(move || {
         let mut output = BufReader::new(output);
         let mut line = String::new();
-        let mut start = output.by_ref().take(LINE_MAX);
-        let read = match what {
-            Told::Line => start.read_line(&mut line),
-            Told::Whole => start.read_to_string(&mut line),
-        };
-        if read.is_ok() {
+        if output.by_ref().take(LINE_MAX).read_line(&mut line).is_ok() {
             let _ = sender.send(serde_json::from_str(&line).unwrap_or(Value::Null));
         }
         let _ = std::io::copy(&mut output, &mut std::io::sink());
@@ -205,7 +177,7 @@ mod tests {
     #[test]
     fn what_its_starter_was_given_to_do_is_nothing_of_a_run() {
         let words = ["runs", "resume", "exec_1"].map(String::from);
-        let command = command(Path::new("/w"), "ann", &words, Told::Line);
+        let command = command(Path::new("/w"), "ann", &words);
         let set = |wanted: &str| {
             let mut variables = command.get_envs();
             let found = variables.find(|(name, _)| *name == wanted);
@@ -224,18 +196,6 @@ mod tests {
         let begun = begun(&told, typed(&words)).unwrap();
         assert_eq!(begun.run, "exec_1");
         assert_eq!(begun.command, "cleo runs resume exec_1");
-    }
-
-    #[test]
-    fn what_cannot_be_read_is_told_from_what_does_not_come() {
-        let mut command = Command::new("printf");
-        command.arg(r"\377\n").stdout(Stdio::piped());
-        let mut child = command.spawn().unwrap();
-        let first = listen(child.stdout.take().unwrap(), Told::Line);
-        let why = first.recv_timeout(PATIENCE).unwrap_err();
-        child.wait().unwrap();
-        assert_eq!(unheard(why).code, Code::Internal);
-        assert_eq!(unheard(RecvTimeoutError::Timeout).code, Code::RunTimeout);
     }
 
     #[test]

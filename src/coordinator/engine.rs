@@ -385,10 +385,8 @@ impl<'a> Engine<'a> {
         let caught = signals::asked_to_end();
         let stop = self.machine.stop();
         for step in self.machine.stuck().into_iter().filter(|_| stop.is_none()) {
-            let told = Told {
-                reason: Some("it waits for tasks that wait for it".to_string()),
-                ..Told::of(self.tasks[step])
-            };
+            let told = Told::of(self.tasks[step]);
+            let told = told.with_reason("it waits for tasks that wait for it");
             self.tell(kind::TASK_SKIPPED, told);
         }
         let looked = self.look_again().and_then(|()| self.give_back_left());

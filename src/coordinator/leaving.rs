@@ -62,10 +62,7 @@ impl Engine<'_> {
 
     pub(super) fn tell_aside(&mut self, step: usize, aside: &[Error]) {
         for error in aside {
-            let told = Told {
-                reason: Some(prompt::told(error)),
-                ..self.event_for(step)
-            };
+            let told = self.event_for(step).with_reason(prompt::told(error));
             self.tell(kind::TASK_KEPT, told);
         }
     }

@@ -4,12 +4,12 @@
 //! `engine` carries its decisions out, `crew` has the threads of agents. [`plan`] runs plans, whose steps are
 //! messages to agents.
 
+pub(crate) mod cancel;
 mod claiming;
 mod crew;
 mod deeds;
 pub(crate) mod detached;
 mod engine;
-pub(crate) mod giving_up;
 mod hearing;
 mod isolation;
 mod judging;
@@ -19,12 +19,12 @@ mod options;
 mod parts;
 pub(crate) mod plan;
 mod prompt;
+mod recovery;
 mod report;
 pub(crate) mod request;
 mod resume;
 mod selection;
 mod staff;
-mod taking_up;
 mod trees;
 mod turns;
 
@@ -32,8 +32,8 @@ use crate::ops::trust::Item;
 use crate::run::Event;
 use crate::run::track::Track;
 use crate::runner::agent::Runners;
+pub(crate) use cancel::cancel;
 pub(crate) use engine::run;
-pub(crate) use giving_up::cancel;
 pub(crate) use options::{Options, Rest};
 pub(crate) use report::Report;
 pub(crate) use resume::{resume, way_on};

@@ -1,7 +1,8 @@
 //! What a run is asked for.
 
 use clap::{Args, ValueEnum};
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
 
 use super::detached::typed;
 use crate::config::seconds;
@@ -15,7 +16,7 @@ const NAME_MAX: usize = 200;
 // A run over tasks, as a command and a request ask for it; what is left out is as the settings say. A doc comment would
 // become the help of the command.
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
-#[derive(Args, Clone, Debug, Default, PartialEq, Deserialize)]
+#[derive(Args, Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default, deny_unknown_fields)]
 pub(crate) struct RunRequest {
     /// The tasks; of an epic, everything below it
@@ -110,7 +111,7 @@ pub(crate) struct RunRequest {
 
 /// How tasks are kept apart.
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, ValueEnum)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, ValueEnum)]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum Isolation {
     /// By git worktrees
@@ -118,12 +119,12 @@ pub(crate) enum Isolation {
 }
 
 /// Reads a time in seconds.
-pub(crate) fn duration(text: &str) -> std::result::Result<u64, String> {
+pub(super) fn duration(text: &str) -> std::result::Result<u64, String> {
     let time = seconds(text.trim()).filter(|time| (1..=30 * 86_400).contains(time));
     time.ok_or_else(|| format!("`{text}` is no time such as 90s, 10m or 2h, up to 30d"))
 }
 
-pub(crate) fn price(text: &str) -> std::result::Result<f64, String> {
+pub(super) fn price(text: &str) -> std::result::Result<f64, String> {
     let price: Option<f64> = text.trim().parse().ok();
     let price = price.filter(|price| price.is_finite() && *price > 0.0);
     price.ok_or_else(|| format!("`{text}` is no amount of US dollars above 0, such as 2.50"))
@@ -133,43 +134,45 @@ impl RunRequest {
     /// Writes the words of the command that carries it out. What they mean is for that command to
     /// check; here it is made sure that each stays one word.
     pub(crate) fn words(&self) -> Result<Vec<String>> {
-        let mut words = vec!["run".to_string()];
-        let mut option = |name: &str, value: Option<String>| {
-            words.extend(value.map(|value| format!("--{name}={value}")));
-        };
-        let seconds = |time: Option<u64>| time.map(|time| format!("{time}s"));
-        option("epic", self.epic.map(|epic| epic.to_string()));
-        option("wave", self.wave.map(|wave| wave.to_string()));
-        option("runner", plain("runner", self.runner.as_deref())?);
-        option("model", plain("model", self.model.as_deref())?);
-        option("jobs", self.jobs.map(|jobs| jobs.to_string()));
-        option("repair", self.repair.map(|repair| repair.to_string()));
-        option("max-cost", self.max_cost.map(|cost| cost.to_string()));
-        option("max-turns", self.max_turns.map(|turns| turns.to_string()));
-        option("time-limit", seconds(self.time_limit));
-        option("task-time-limit", seconds(self.task_time_limit));
-        option("idle-limit", seconds(self.idle_limit));
-        option("isolate", self.isolate.map(|_| "worktree".to_string()));
-        let flags = [
-            (self.all_ready, "--all-ready"),
-            (self.fail_fast, "--fail-fast"),
-            (self.dry_run, "--dry-run"),
-        ];
-        words.extend(
-            flags
-                .iter()
-                .filter(|(is_set, _)| *is_set)
-                .map(|(_, flag)| flag.to_string()),
-        );
-        words.extend(self.tasks.iter().map(TaskId::to_string));
-        Ok(words)
+        check_name("runner", self.runner.as_deref())?;
+        check_name("model", self.model.as_deref())?;
+        let words = ["run".to_string()].into_iter().chain(options(self)?);
+        Ok(words
+            .chain(self.tasks.iter().map(TaskId::to_string))
+            .collect())
     }
 }
 
-fn plain(what: &str, name: Option<&str>) -> Result<Option<String>> {
-    let Some(name) = name else { return Ok(None) };
-    if !name.trim().is_empty() && name.chars().count() <= NAME_MAX && !name.contains(steers) {
-        return Ok(Some(name.to_string()));
+/// Writes the fields of a request as options of a command line.
+fn options(request: &impl Serialize) -> Result<Vec<String>> {
+    let fields = serde_json::to_value(request).map_err(|cause| {
+        Error::new(Code::Internal, "the request cannot be written").because(cause)
+    })?;
+    let option = |(field, value): (&String, &Value)| {
+        let mut name = String::from("--");
+        for letter in field.chars() {
+            if letter.is_ascii_uppercase() {
+                name.push('-');
+            }
+            name.push(letter.to_ascii_lowercase());
+        }
+        match value {
+            Value::Bool(true) => Some(name),
+            Value::String(text) => Some(format!("{name}={text}")),
+            Value::Number(number) => Some(format!("{name}={number}")),
+            _ => None,
+        }
+    };
+    let fields = fields.as_object().into_iter().flatten();
+    Ok(fields.filter_map(option).collect())
+}
+
+fn check_name(what: &str, name: Option<&str>) -> Result<()> {
+    let is_name = |name: &str| {
+        !name.trim().is_empty() && name.chars().count() <= NAME_MAX && !name.contains(steers)
+    };
+    if name.is_none_or(is_name) {
+        return Ok(());
     }
     let message = format!("the {what} must be one line of at most {NAME_MAX} visible characters");
     Err(Error::new(Code::InputInvalid, message))
@@ -177,12 +180,14 @@ fn plain(what: &str, name: Option<&str>) -> Result<Option<String>> {
 
 /// A plan, or a goal, that is to be carried out; what is left out is as `cleo plan run` has it.
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
-#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default, deny_unknown_fields)]
 pub(crate) struct PlanRequest {
     /// The text of the plan, JSON or YAML.
+    #[serde(skip_serializing)]
     pub(crate) text: Option<String>,
     /// A goal in place of a plan, in words: a plan is made of it by rule.
+    #[serde(skip_serializing)]
     pub(crate) goal: Option<String>,
     /// Most passes over the plan, until its last step says that the goal is reached.
     #[cfg_attr(feature = "schemas", schemars(range(min = 1, max = 100)))]
@@ -195,24 +200,16 @@ pub(crate) struct PlanRequest {
 }
 
 impl PlanRequest {
-    pub(super) fn words(&self) -> Vec<String> {
-        let options = [
-            ("max-loops", self.max_loops.map(|passes| passes.to_string())),
-            ("refine", self.refine.map(|way| way.to_string())),
-            ("jobs", self.jobs.map(|jobs| jobs.to_string())),
-        ];
-        let mut words = ["plan", "run"].map(String::from).to_vec();
-        for (name, value) in options {
-            words.extend(value.map(|value| format!("--{name}={value}")));
-        }
-        words.push("-".to_string());
-        words
+    pub(super) fn words(&self) -> Result<Vec<String>> {
+        let words = ["plan", "run"].map(String::from).into_iter();
+        let words = words.chain(options(self)?);
+        Ok(words.chain(["-".to_string()]).collect())
     }
 
     /// Writes what somebody would type for the same: a goal is made a plan first, so that none is taken for
     /// the name of a file.
-    pub(super) fn typed(&self) -> String {
-        let run = typed(&self.words());
+    pub(super) fn typed(&self, words: &[String]) -> String {
+        let run = typed(words);
         let goal = match self.goal.as_deref() {
             // A dash alone is standard input; blanks around a goal do not count.
             Some("-") => " -",
@@ -240,10 +237,10 @@ mod tests {
         };
         let expected = [
             "run",
-            "--runner=--command=rm -rf /",
-            "--jobs=2",
-            "--time-limit=90s",
             "--fail-fast",
+            "--jobs=2",
+            "--runner=--command=rm -rf /",
+            "--time-limit=90",
             "T3",
         ];
         assert_eq!(request.words().unwrap(), expected);
@@ -283,13 +280,14 @@ mod tests {
         let expected = [
             "plan",
             "run",
+            "--jobs=2",
             "--max-loops=3",
             "--refine=last-step",
-            "--jobs=2",
             "-",
         ];
-        assert_eq!(request.words(), expected);
-        assert_eq!(PlanRequest::default().typed(), "cleo plan run -");
+        assert_eq!(request.words().unwrap(), expected);
+        let words = PlanRequest::default().words().unwrap();
+        assert_eq!(PlanRequest::default().typed(&words), "cleo plan run -");
         for (goal, made) in [
             ("plan and report", "cleo plan --json -- 'plan and report'"),
             ("it's $(x)", r"cleo plan --json -- 'it'\''s $(x)'"),
@@ -302,7 +300,7 @@ mod tests {
                 goal: Some(goal.to_string()),
                 ..PlanRequest::default()
             };
-            assert_eq!(request.typed(), format!("{made} | cleo plan run -"));
+            assert_eq!(request.typed(&words), format!("{made} | cleo plan run -"));
         }
     }
 }

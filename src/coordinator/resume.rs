@@ -3,8 +3,9 @@
 use super::engine::{Engine, Outset, check_depth};
 use super::leaving::swept;
 use super::options::{Options, Rest};
+use super::recovery::{end_agents, take_over_run};
 use super::report::{Report, resuming};
-use super::taking_up::cut_off;
+use super::selection::Team;
 use super::trees::{Base, Trees};
 use super::{Ambience, Listener, selection};
 use crate::error::{Code, Error, Result, quote};
@@ -14,10 +15,10 @@ use crate::ops::trust::Trust;
 use crate::ops::{Context, Surroundings};
 use crate::run::spent::dollars;
 use crate::run::told::{Planned, Told, kind};
-use crate::run::track::{TaskRun, Track};
+use crate::run::track::TaskRun;
 use crate::run::view::RunView;
 use crate::run::{Event, Outcome, Run, RunKind, RunStatus};
-use crate::runner::{orphans, signals};
+use crate::runner::signals;
 use crate::store::agency::Agency;
 use crate::store::sqlite::SqliteAgency;
 use crate::workspace::Workspace;
@@ -39,44 +40,48 @@ pub(crate) fn resume(
         );
     }
     let workspace = surroundings.workspace()?;
-    let mut agency = opened(&workspace, &surroundings, id)?;
+    let mut agency = open_agency(&workspace, &surroundings, id)?;
     let run = agency.read()?.run(id)?.ok_or_else(|| no_run(id))?;
-    if let Err(refused) = refuse_status(&run) {
-        finish_journal(&workspace, &mut agency, &run)?;
-        return Err(refused);
+    if run.is_over() && run.kind.resumes() {
+        // Its process may have died after the last commit and before it wrote the file.
+        journal::catch_up(&workspace, id, &mut agency)?;
     }
-    require_own(&surroundings, &workspace, &mut agency, &run)?;
-    let mut context = Context::open(surroundings.clone())?;
-    context.refuse_other_checkout()?;
-    require_trust(&mut context, &mut agency, &run, &ambience)?;
-    finish_journal(&workspace, &mut agency, &run)?;
-    require_base(&workspace, &mut agency, id)?;
-    let alive = Alive::begin(&workspace)?;
-    // Of two that want the run, one gets it.
-    let mut transaction = agency.write_records()?;
-    let mut run = transaction.run(id)?.ok_or_else(|| no_run(id))?;
-    let was = run.status;
     refuse_status(&run)?;
-    alive.take(&mut run);
-    transaction.put_run(&run)?;
-    transaction.commit()?;
+    require_own(&surroundings, &workspace, &mut agency, &run)?;
     let events = journal::events(&*agency.read()?, id)?;
     let (first, planned) = begun(&run, &events)?;
-    let before = Track::read(&events);
-    orphans::end(id, &workspace.root, &groups(&before));
-    let mut ended = before.clone();
-    let folder = journal::place(&workspace, id)?;
-    let cut = cut_off(&folder, &mut ended, &surroundings.clock.timestamp());
-    let options = rest.extend(first.clone(), spent(ended.tasks()));
+    let mut context = Context::open(surroundings.clone())?;
+    context.refuse_other_checkout()?;
+    let team = selection::team(&mut context, &planned, &first, &ambience)?;
+    Trust::new(&surroundings, &workspace).require(&team.items)?;
+    if first.isolate {
+        Trees::require_startable(&workspace)?;
+        let trees = open_trees(&workspace, &run, &events)?;
+        trees.require_base()?;
+        // No work could be merged, and its agents would be paid.
+        trees.require_conversion(&workspace.root)?;
+    }
+    let alive = Alive::begin(&workspace)?;
+    let mut run = take_over_run(&mut agency, id, &alive, &|run| {
+        refuse_status(run).map(|()| true)
+    })?
+    .ok_or_else(|| no_run(id))?;
+    let was = run.status;
+    alive.take(&mut run);
+    let left = end_agents(&mut agency, &workspace, id, true)?;
+    let options = rest.extend(first.clone(), left.cost());
     let is_new = options != first;
     let base = match options.isolate {
-        true => {
-            Some(recorded_base(&events).map_or_else(|| Trees::require_startable(&workspace), Ok)?)
-        }
+        true => Some(
+            recorded_base(&left.events).map_or_else(|| Trees::require_startable(&workspace), Ok)?,
+        ),
         false => None,
     };
     let outset = Outset {
-        team: selection::team(&mut context, &planned, &options, &ambience)?,
+        team: Team {
+            rules: options.rules.clone(),
+            ..team
+        },
         context,
         options,
         ambience,
@@ -86,18 +91,19 @@ pub(crate) fn resume(
         base,
     };
     let mut engine = Engine::open(outset, agency, listener)?;
-    engine.track = before;
-    for (kind, told) in cut {
-        engine.tell(kind, told);
+    engine.track = left.track;
+    for told in left.used {
+        engine.tell(kind::AGENT_ENDED, told);
     }
     engine.keep()?;
     signals::shield(|| {
-        engine.go_on(was, is_new, &events)?;
+        engine.go_on(was, is_new, &left.events)?;
         engine.carry_out()
     })
 }
 
-pub(super) fn opened(
+/// Opens the store of runs, in which runs of dead processes are marked.
+pub(super) fn open_agency(
     workspace: &Workspace,
     surroundings: &Surroundings,
     id: &str,
@@ -107,35 +113,9 @@ pub(super) fn opened(
     Ok(agency)
 }
 
-/// Finishes `events.jsonl` of a run that is over: the process may have died after the commit but before the
-/// file write.
-fn finish_journal(workspace: &Workspace, agency: &mut SqliteAgency, run: &Run) -> Result<()> {
-    match run.is_over() && run.kind.resumes() {
-        true => journal::catch_up(workspace, &run.id, agency),
-        false => Ok(()),
-    }
-}
-
-/// Refuses to resume a run with worktrees, before it is taken over, when the checkout is not on the branch on
-/// which the run began, or git commits by other settings.
-fn require_base(workspace: &Workspace, agency: &mut SqliteAgency, id: &str) -> Result<()> {
-    let transaction = agency.read()?;
-    let run = transaction
-        .run(id)?
-        .filter(|run| run.is_over() && run.kind.resumes());
-    let Some(run) = run.filter(|run| run.status != RunStatus::Completed) else {
-        return Ok(());
-    };
-    let events = journal::events(&*transaction, id)?;
-    let Ok((Options { isolate: true, .. }, _)) = begun(&run, &events) else {
-        return Ok(());
-    };
-    Trees::require_startable(workspace)?;
-    let trees = Trees::open(workspace, &journal::place(workspace, id)?, id)?;
-    let trees = trees.with_base(recorded_base(&events));
-    trees.require_base()?;
-    // No work could be merged, and its agents would be paid.
-    trees.require_conversion(&workspace.root)
+pub(super) fn open_trees(workspace: &Workspace, run: &Run, events: &[Event]) -> Result<Trees> {
+    let trees = Trees::open(workspace, &journal::place(workspace, &run.id)?, &run.id)?;
+    Ok(trees.with_base(recorded_base(events)))
 }
 
 pub(super) fn recorded_base(events: &[Event]) -> Option<Base> {
@@ -150,19 +130,6 @@ pub(super) fn recorded_base(events: &[Event]) -> Option<Base> {
         commit: made.next_back().or(started.commit)?,
         conversion: started.conversion,
     })
-}
-
-/// Refuses a run whose tasks would run what is not trusted, before it is taken over.
-fn require_trust(
-    context: &mut Context,
-    agency: &mut SqliteAgency,
-    run: &Run,
-    ambience: &Ambience,
-) -> Result<()> {
-    let events = journal::events(&*agency.read()?, &run.id)?;
-    let (options, planned) = begun(run, &events)?;
-    let team = selection::team(context, &planned, &options, ambience)?;
-    Trust::new(&context.surroundings, &context.workspace).require(&team.items)
 }
 
 /// Refuses a run that has no tasks to go on with, or with which nobody has to go on.
@@ -223,7 +190,7 @@ pub(crate) fn way_on(surroundings: &Surroundings, shown: &RunView) -> String {
     )
 }
 
-fn spent(tasks: &[TaskRun]) -> f64 {
+pub(super) fn spent(tasks: &[TaskRun]) -> f64 {
     let costs = tasks.iter().filter_map(|task| task.spent.cost);
     costs.fold(0.0, |all, cost| dollars(all + cost.max(0.0)))
 }
@@ -232,11 +199,6 @@ fn tried(task: &TaskRun) -> Option<Outcome> {
     // What was cut off, or not looked at any more, came to no end of its own.
     let last = task.outcome.filter(|outcome| *outcome != Outcome::Ok);
     (task.attempts > 0).then(|| last.unwrap_or(Outcome::Cancelled))
-}
-
-pub(super) fn groups(track: &Track) -> Vec<(u32, String)> {
-    let groups = track.tasks().iter().filter_map(|task| task.group.clone());
-    groups.collect()
 }
 
 impl Engine<'_> {

@@ -9,7 +9,7 @@ use super::prompt;
 use super::trees::{Asked, PATIENCE, Turn};
 use crate::error::{Error, Result};
 use crate::run::Outcome;
-use crate::run::told::{Told, kind};
+use crate::run::told::kind;
 
 const PATIENCE_AT_END: Duration = Duration::from_secs(5);
 
@@ -104,10 +104,8 @@ impl Engine<'_> {
     }
 
     fn tell_waiting(&mut self, step: usize) {
-        let told = Told {
-            reason: Some("another run is changing the files of this repository".to_string()),
-            ..self.event_for(step)
-        };
+        let told = self.event_for(step);
+        let told = told.with_reason("another run is changing the files of this repository");
         self.tell(kind::TASK_WAITING, told);
     }
 

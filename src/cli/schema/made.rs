@@ -70,7 +70,7 @@ fn replies() -> Vec<Reply> {
         one::<research::Shown>("research.show"),
         one::<crate::ops::route::Routed<'static>>("route"),
         one::<crate::coordinator::Report>("run").or::<crate::coordinator::Rehearsed>(),
-        one::<crate::coordinator::giving_up::Cancelled>("runs.cancel"),
+        one::<crate::coordinator::cancel::Cancelled>("runs.cancel"),
         one::<runs::logs::Logged>("runs.logs"),
         one::<crate::coordinator::Report>("runs.resume").or::<Carried>(),
         one::<schema::Listed>("schema"),

@@ -10,7 +10,7 @@ use crate::ops::plans;
 use crate::ops::runs::recording::Recording;
 use crate::plan::message::aggregate;
 use crate::plan::{Outcome, Plan, Wish, read};
-use crate::run::{AnsweredBy, Event, Message};
+use crate::run::{AnsweredBy, Detail, Event, Message};
 
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[derive(Debug, Default, Serialize)]
@@ -148,94 +148,80 @@ impl Stepped {
             text: None,
             answered_by: None,
             error: None,
-            metadata: crate::run::Detail::new(),
+            metadata: Detail::new(),
         }
     }
 }
 
-/// Reads the last pass of a record, and how its plan is gone over; a maximum in `passes` goes before that of the record.
-/// What the record does not tell, or not so that it can be used, is done again.
+/// Reads a record: the last pass, and how its plan is gone over; a maximum in `passes` goes before that of the
+/// record. What the record does not tell, or not so that it can be used, is done again.
 pub(super) fn read_record(
     events: &[Event],
     messages: &[Message],
     passes: Passes,
 ) -> (Course, Passes) {
-    let last = events.iter().rposition(|event| event.kind == "plan");
-    let Some((event, after)) = last.map(|at| (&events[at], &events[at + 1..])) else {
-        return (Course::default(), passes);
-    };
-    let detail = &event.detail;
-    let plan = detail
-        .get("plan")
-        .map(ToString::to_string)
-        .unwrap_or_default();
-    let (plan, faults) = read(plan.as_bytes());
-    if !faults.is_empty() {
-        return (Course::default(), passes);
+    let mut course = Course::default();
+    let mut recorded = passes;
+    for event in events {
+        match event.kind.as_str() {
+            "plan" => {
+                recorded = passes;
+                course.read_pass(&event.detail, &mut recorded);
+            }
+            "agentComplete" => course.read_answer(&event.detail, messages),
+            _ => {}
+        }
     }
-    let number = |name: &str| u32::try_from(detail.get(name)?.as_u64()?).ok();
-    let refine: Option<Refine> = detail
-        .get("refine")
-        .and_then(|word| word.as_str()?.parse().ok());
-    let is_of_last = refine == Some(Refine::LastStep);
-    let previous = detail.get("previous").and_then(|text| text.as_str());
-    let steps = plan.steps.iter().map(|step| Stepped::waits(&step.id, &[]));
-    let mut course = Course {
-        steps: steps.collect(),
-        plan,
-        passes: number("pass").unwrap_or(1),
-        begun: Some(previous.map(str::to_string)),
-        ..Course::default()
-    };
-    // With the last step alone, what the others said stands in an earlier pass.
-    let kept = if is_of_last { events } else { after };
-    kept.iter()
-        .for_each(|event| take(&mut course, event, messages));
-    if is_of_last && course.passes > 1 {
-        redo_last(&mut course, after);
-    }
-    let passes = Passes {
-        max_loops: passes.max_loops.or(number("maxLoops")),
-        refine: refine.unwrap_or(passes.refine),
-        ..passes
-    };
-    (course, passes)
+    (course, recorded)
 }
 
-fn take(course: &mut Course, event: &Event, messages: &[Message]) {
-    let word = |name: &str| event.detail.get(name).and_then(|value| value.as_str());
-    let said = word("responseMessageId").filter(|_| event.kind == "agentComplete");
-    let said = messages
-        .iter()
-        .find(|message| Some(message.id.as_str()) == said);
-    let id = word("stepId");
-    let step = course
-        .steps
-        .iter_mut()
-        .find(|step| Some(step.step.as_str()) == id);
-    let (Some(said), Some(step)) = (said, step) else {
-        return;
-    };
-    step.status = StepStatus::Done;
-    step.tries += 1;
-    step.agent = word("agent").unwrap_or_default().to_string();
-    step.text = Some(said.content.clone());
-    let by = event.detail.get("answeredBy").cloned();
-    step.answered_by = by.and_then(|by| serde_json::from_value(by).ok());
-    let metadata = event.detail.get("metadata").and_then(|it| it.as_object());
-    step.metadata = metadata.cloned().unwrap_or_default();
+fn word<'a>(detail: &'a Detail, name: &str) -> Option<&'a str> {
+    detail.get(name)?.as_str()
 }
 
-/// The last step is done only when it was done in the last pass.
-fn redo_last(course: &mut Course, after: &[Event]) {
-    let Some(last) = course.steps.last_mut() else {
-        return;
-    };
-    let is_it = |event: &&Event| {
-        event.kind == "stepCompleted"
-            && event.detail.get("stepId") == Some(&last.step.as_str().into())
-    };
-    if !after.iter().any(|event| is_it(&event)) {
-        last.status = StepStatus::Waiting;
+impl Course {
+    fn read_pass(&mut self, detail: &Detail, passes: &mut Passes) {
+        let plan = detail.get("plan").map(ToString::to_string);
+        let (plan, faults) = read(plan.unwrap_or_default().as_bytes());
+        if !faults.is_empty() {
+            *self = Course::default();
+            return;
+        }
+        let number = |name: &str| u32::try_from(detail.get(name)?.as_u64()?).ok();
+        passes.max_loops = passes.max_loops.or(number("maxLoops"));
+        let refine = word(detail, "refine").and_then(|word| word.parse().ok());
+        passes.refine = refine.unwrap_or(passes.refine);
+        match self.steps.last_mut() {
+            // The others keep what they said in an earlier pass.
+            Some(last) if refine == Some(Refine::LastStep) => last.status = StepStatus::Waiting,
+            _ => {
+                let steps = plan.steps.iter();
+                self.steps = steps.map(|step| Stepped::waits(&step.id, &[])).collect();
+            }
+        }
+        self.plan = plan;
+        self.passes = number("pass").unwrap_or(1);
+        self.begun = Some(word(detail, "previous").map(str::to_string));
+    }
+
+    fn read_answer(&mut self, detail: &Detail, messages: &[Message]) {
+        let said = word(detail, "responseMessageId")
+            .and_then(|id| messages.iter().find(|message| message.id == id));
+        let id = word(detail, "stepId");
+        let step = self
+            .steps
+            .iter_mut()
+            .find(|step| Some(step.step.as_str()) == id);
+        let (Some(said), Some(step)) = (said, step) else {
+            return;
+        };
+        step.status = StepStatus::Done;
+        step.tries += 1;
+        step.agent = word(detail, "agent").unwrap_or_default().to_string();
+        step.text = Some(said.content.clone());
+        let by = detail.get("answeredBy").cloned();
+        step.answered_by = by.and_then(|by| serde_json::from_value(by).ok());
+        let metadata = detail.get("metadata").and_then(|it| it.as_object());
+        step.metadata = metadata.cloned().unwrap_or_default();
     }
 }

@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 
 use crate::error::{Code, Error, Result, quote};
 use crate::ops::agents::known_in;
-use crate::ops::answers::{Answerers, Answering};
+use crate::ops::answers::Answerers;
 use crate::ops::runs::recording::Recording;
 use crate::ops::runs::require_own;
 use crate::ops::trust::{Item, Registrant, Trust};
@@ -137,7 +137,6 @@ pub(crate) fn carry_out(
 ) -> Result<Carried> {
     let workspace = surroundings.workspace()?;
     let goal = plans::checked_goal(options.goal)?;
-    let answering = options.answerers.open(surroundings, &workspace);
     let run = Run {
         routing_reason: "each step goes to an agent that offers what it needs".to_string(),
         ..Run::new(String::new(), RunKind::Plan, COORDINATOR, goal.to_string())
@@ -148,15 +147,7 @@ pub(crate) fn carry_out(
         let user = notes.run.user.clone();
         notes.say(Speaker::User, &user, goal, None).map(|_| ())
     })?;
-    let mut course = Course::default();
-    let done = loops(
-        surroundings,
-        options,
-        &answering,
-        &mut recording,
-        &mut course,
-    );
-    ended(recording, course, done)
+    go_over(surroundings, options, recording, Course::default())
 }
 
 /// Resumes a plan whose process ended or that failed. Steps that its record shows as done stay done; goal,
@@ -168,12 +159,11 @@ pub(crate) fn resume(
     tell: &mut dyn FnMut(&Event),
 ) -> Result<Carried> {
     let workspace = surroundings.workspace()?;
-    let answering = options.answerers.open(surroundings, &workspace);
     require_own_plan(surroundings, &workspace, run)?;
     let (mut recording, events, messages) =
         Recording::resume(surroundings, &workspace, run, RunKind::Plan, tell)?;
     let goal = recording.run.input.clone();
-    let (mut course, passes) = course::read_record(&events, &messages, options.passes);
+    let (course, passes) = course::read_record(&events, &messages, options.passes);
     let written = AsWritten(course.plan.clone());
     let is_written = course.passes > 0 && !options.replans;
     let options = Options {
@@ -189,14 +179,7 @@ pub(crate) fn resume(
     };
     let fields = json!({"pass": course.passes, "done": course.done()});
     recording.note(|notes| notes.event(PLAN_RESUMED, fields))?;
-    let done = loops(
-        surroundings,
-        &options,
-        &answering,
-        &mut recording,
-        &mut course,
-    );
-    ended(recording, course, done)
+    go_over(surroundings, &options, recording, course)
 }
 
 /// Records that this user began the run, so that it can be resumed.
@@ -221,14 +204,63 @@ fn require_own_plan(surroundings: &Surroundings, workspace: &Workspace, id: &str
     }
 }
 
-fn loops(
+/// Goes over a plan until its goal is reached or no pass is left, and ends the record of its run.
+fn go_over(
     surroundings: &Surroundings,
     options: &Options<'_>,
-    answering: &Answering,
+    mut recording: Recording<'_>,
+    mut course: Course,
+) -> Result<Carried> {
+    let done = pass_until_satisfied(surroundings, options, &mut recording, &mut course);
+    let answer = course.answer();
+    let status = match &done {
+        Ok(()) => RunStatus::Completed,
+        Err(error) if is_end(error) => RunStatus::Interrupted,
+        Err(error) if error.code == Code::RunCancelled => RunStatus::Cancelled,
+        Err(_) => RunStatus::Failed,
+    };
+    let by = course.answered_by();
+    recording.end(status, |notes| {
+        notes.run.answered_by = by;
+        notes.run.output = Some(answer.clone());
+        let Err(error) = &done else {
+            return notes
+                .say(Speaker::Agent, COORDINATOR, &answer, None)
+                .map(|_| ());
+        };
+        let message = error.shown().into_owned();
+        notes.run.error = Some(message.clone());
+        notes.event(
+            "error",
+            json!({"message": message, "code": error.code.name()}),
+        )
+    })?;
+    let error = done.err().map(|error| told(error, &course, &recording.run));
+    if error.is_none() && !course.satisfied {
+        let passes = match course.passes {
+            1 => "1 pass".to_string(),
+            n => format!("{n} passes"),
+        };
+        let warning =
+            format!("the last step does not say that the goal is reached, after {passes}");
+        course.warnings.push(warning);
+    }
+    Ok(Carried {
+        run: recording.run,
+        course,
+        answer,
+        error,
+    })
+}
+
+fn pass_until_satisfied(
+    surroundings: &Surroundings,
+    options: &Options<'_>,
     recording: &mut Recording<'_>,
     course: &mut Course,
 ) -> Result<()> {
     let workspace = surroundings.workspace()?;
+    let answering = options.answerers.open(surroundings, &workspace);
     loop {
         let known = known_in(&workspace)?;
         let begun = course.begun.take();
@@ -256,7 +288,7 @@ fn loops(
             agents: &agents,
             most,
             previous: previous.as_deref(),
-            answering,
+            answering: &answering,
             steps: &mut course.steps,
             recording: &mut *recording,
         };
@@ -274,51 +306,6 @@ fn loops(
             return Ok(());
         }
     }
-}
-
-fn ended(mut recording: Recording<'_>, mut course: Course, done: Result<()>) -> Result<Carried> {
-    let answer = course.answer();
-    let status = match &done {
-        Ok(()) => RunStatus::Completed,
-        Err(error) if is_end(error) => RunStatus::Interrupted,
-        Err(error) if error.code == Code::RunCancelled => RunStatus::Cancelled,
-        Err(_) => RunStatus::Failed,
-    };
-    let by = course.answered_by();
-    recording.end(status, |notes| {
-        notes.run.answered_by = by;
-        notes.run.output = Some(answer.clone());
-        let Err(error) = &done else {
-            return notes
-                .say(Speaker::Agent, COORDINATOR, &answer, None)
-                .map(|_| ());
-        };
-        let message = error.shown().into_owned();
-        notes.run.error = Some(message.clone());
-        notes.event(
-            "error",
-            json!({"message": message, "code": error.code.name()}),
-        )
-    })?;
-    let error = match done {
-        Err(error) => Some(told(error, &course, &recording.run)),
-        Ok(()) => None,
-    };
-    if error.is_none() && !course.satisfied {
-        let passes = match course.passes {
-            1 => "1 pass".to_string(),
-            n => format!("{n} passes"),
-        };
-        let warning =
-            format!("the last step does not say that the goal is reached, after {passes}");
-        course.warnings.push(warning);
-    }
-    Ok(Carried {
-        run: recording.run,
-        course,
-        answer,
-        error,
-    })
 }
 
 fn told(error: Error, course: &Course, run: &Run) -> Error {

@@ -1,6 +1,5 @@
 //! Cancels runs: requests a stop, or cleans up here when the process of the run is gone.
 
-use std::collections::{BTreeMap, HashMap};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -9,21 +8,18 @@ use serde::Serialize;
 use super::leaving::swept;
 use super::options::Options;
 use super::parts;
+use super::recovery::{KeptTree, Left, end_agents, is_completed_within, kept, take_over_run};
 use super::report;
-use super::resume::{begun, groups, opened, recorded_base};
-use super::taking_up::{KeptTree, cut_off, is_completed_within, kept};
-use super::trees::Trees;
+use super::resume::{begun, open_agency, open_trees};
 use crate::claim::Claim;
 use crate::error::{Code, Error, Result, quote};
 use crate::id::TaskId;
 use crate::ops::runs::alive::{self, Alive};
 use crate::ops::runs::{is_own, journal, no_run};
 use crate::ops::{Context, Surroundings, executions};
-use crate::run::schedule::Schedule;
 use crate::run::told::{Told, kind};
 use crate::run::track::{TaskRun, Track};
 use crate::run::{Event, Outcome, RUN_FINISHED, Run, RunKind, RunStatus};
-use crate::runner::orphans;
 use crate::store::agency::Agency;
 use crate::store::sqlite::SqliteAgency;
 use crate::task::Status;
@@ -32,7 +28,7 @@ use crate::workspace::Workspace;
 /// How long to wait for the end of a cancelled run.
 const PATIENCE: Duration = Duration::from_secs(15);
 const PAUSE: Duration = Duration::from_millis(50);
-const GIVEN_UP: &str = "the run was cancelled";
+const CANCELLED: &str = "the run was cancelled";
 
 /// What was asked of a run that is to be cancelled.
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
@@ -70,7 +66,7 @@ impl Cancelled {
 /// execution ends at once: its caller still waits for the answer, and only the cost of it is kept.
 pub(crate) fn cancel(surroundings: &Surroundings, id: &str) -> Result<Cancelled> {
     let workspace = surroundings.workspace()?;
-    let mut agency = opened(&workspace, surroundings, id)?;
+    let mut agency = open_agency(&workspace, surroundings, id)?;
     let run = agency.read()?.run(id)?;
     let own = surroundings.assignment.run.as_ref();
     if run
@@ -87,15 +83,21 @@ pub(crate) fn cancel(surroundings: &Surroundings, id: &str) -> Result<Cancelled>
     }
     let mut context = Context::open(surroundings.clone())?;
     let held = context.read(|transaction| transaction.claims_of(id))?;
-    asked(&mut agency, surroundings, id)?;
+    request_cancel(&mut agency, surroundings, id)?;
     let alive = Alive::begin(&workspace)?;
     let events = journal::events(&*agency.read()?, id)?;
     let run = agency.read()?.run(id)?.ok_or_else(|| no_run(id))?;
     // What a stranger's row names (processes, worktrees) is neither ended nor touched.
     let is_own = is_own(surroundings, &workspace, &run, &events);
-    let (run, is_taken) = awaited(&mut agency, &workspace, surroundings, id, &alive)?;
+    let (run, is_taken) = wait_until_stopped(&mut agency, &workspace, surroundings, id, &alive)?;
     let mut cancelled = match is_taken {
-        true => settle(surroundings.clone(), &workspace, &mut agency, run, is_own)?,
+        true => settle(
+            surroundings.clone(),
+            &workspace,
+            &mut agency,
+            run,
+            (is_own, &alive),
+        )?,
         false => Cancelled {
             released: given_back(&mut context, id, &held)?,
             ..Cancelled::new(run)
@@ -105,7 +107,10 @@ pub(crate) fn cancel(surroundings: &Surroundings, id: &str) -> Result<Cancelled>
     let worktrees = kept(&events);
     if is_own {
         cancelled.branches = branches(&workspace, &cancelled.run, &events)?;
-        let is_kept = |branch: &String| worktrees.iter().any(|tree| tree.is_on(branch));
+        let is_kept = |branch: &String| {
+            let mut kept = worktrees.iter().filter_map(|tree| tree.branch.as_ref());
+            kept.any(|kept| kept == branch)
+        };
         cancelled.branches.retain(|branch| !is_kept(branch));
     }
     cancelled.worktrees = worktrees;
@@ -132,16 +137,11 @@ fn branches(workspace: &Workspace, run: &Run, events: &[Event]) -> Result<Vec<St
     let Ok((Options { isolate: true, .. }, _)) = begun(run, events) else {
         return Ok(Vec::new());
     };
-    opened_trees(workspace, run, events)?.unmerged_branches()
-}
-
-fn opened_trees(workspace: &Workspace, run: &Run, events: &[Event]) -> Result<Trees> {
-    let trees = Trees::open(workspace, &journal::place(workspace, &run.id)?, &run.id)?;
-    Ok(trees.with_base(recorded_base(events)))
+    open_trees(workspace, run, events)?.unmerged_branches()
 }
 
 /// Waits until a run has stopped. A run without a process is taken over, which the return value tells.
-fn awaited(
+fn wait_until_stopped(
     agency: &mut SqliteAgency,
     workspace: &Workspace,
     surroundings: &Surroundings,
@@ -153,7 +153,7 @@ fn awaited(
         alive::settle(agency, workspace, &surroundings.clock)?;
         let run = agency.read()?.run(id)?.ok_or_else(|| no_run(id))?;
         if is_left(&run) {
-            if let Some(run) = taken(agency, id, alive)? {
+            if let Some(run) = take_over_run(agency, id, alive, &|run| Ok(is_left(run)))? {
                 return Ok((run, true));
             }
         } else if run.status != RunStatus::Running || since.elapsed() >= PATIENCE {
@@ -167,24 +167,7 @@ fn is_left(run: &Run) -> bool {
     matches!(run.status, RunStatus::Interrupted | RunStatus::Failed)
 }
 
-/// Takes over a run without a process, unless another process has done so, and returns it as it was, so that
-/// its earlier end is known.
-fn taken(agency: &mut dyn Agency, id: &str, alive: &Alive) -> Result<Option<Run>> {
-    let mut transaction = agency.write_records()?;
-    let Some(run) = transaction.run(id)?.filter(is_left) else {
-        return Ok(None);
-    };
-    let mut taken = run.clone();
-    alive.take(&mut taken);
-    transaction.put_run(&taken)?;
-    transaction.commit()?;
-    Ok(Some(Run {
-        owner: taken.owner,
-        ..run
-    }))
-}
-
-fn asked(agency: &mut SqliteAgency, surroundings: &Surroundings, id: &str) -> Result<()> {
+fn request_cancel(agency: &mut SqliteAgency, surroundings: &Surroundings, id: &str) -> Result<()> {
     let mut transaction = agency.write_records()?;
     let run = transaction.run(id)?.ok_or_else(|| no_run(id))?;
     let goes_on = matches!(
@@ -217,17 +200,19 @@ fn settle(
     workspace: &Workspace,
     agency: &mut SqliteAgency,
     mut run: Run,
-    is_own: bool,
+    (is_own, alive): (bool, &Alive),
 ) -> Result<Cancelled> {
-    let events = journal::events(&*agency.read()?, &run.id)?;
-    let mut track = Track::read(&events);
-    let orphans = match is_own {
-        true => orphans::end(&run.id, &workspace.root, &groups(&track)),
-        false => 0,
-    };
+    let Left {
+        events,
+        mut track,
+        orphans,
+        used,
+    } = end_agents(agency, workspace, &run.id, is_own)?;
     let clock = surroundings.clock;
-    let folder = journal::place(workspace, &run.id)?;
-    let mut told = cut_off(&folder, &mut track, &clock.timestamp());
+    let mut told: Vec<_> = used
+        .into_iter()
+        .map(|told| (kind::AGENT_ENDED, told))
+        .collect();
     let mut context = Context::open(Surroundings {
         actor: run.id.clone(),
         ..surroundings
@@ -235,15 +220,16 @@ fn settle(
     let options = begun(&run, &events).map(|(options, _)| options);
     let isolated = options.ok().filter(|options| options.isolate && is_own);
     let released = parts::release_all(&mut context, &run.id, |_| true)?;
-    for task in completed(&mut context, &track, &run.id)? {
-        let completed = Told::of(task);
-        track.apply(kind::TASK_COMPLETED, &clock.timestamp(), &completed);
-        told.push((kind::TASK_COMPLETED, completed));
+    for id in completed(&mut context, &track, &run.id)? {
+        told.push((kind::TASK_COMPLETED, Told::of(id)));
     }
-    told.extend(closed(&track));
+    for (kind, told) in &told {
+        track.apply(kind, &clock.timestamp(), told);
+    }
+    told.extend(closing_events(&track));
     let mut warnings = Vec::new();
     if isolated.is_some() {
-        let trees = opened_trees(workspace, &run, &events)?;
+        let trees = open_trees(workspace, &run, &events)?;
         for task in track.tasks() {
             let status = context.read(|tasks| tasks.status(task.task_id));
             if status.unwrap_or_default() == Some(Status::Done) {
@@ -263,7 +249,16 @@ fn settle(
         told.extend(kept.map(|told| (kind::TASK_KEPT, told)));
         warnings.extend(trees.warnings.take());
     }
-    give_up(&mut run, clock.timestamp());
+    let had_failed = run.status == RunStatus::Failed;
+    let ended = run.completed_at.take().filter(|_| had_failed);
+    let cause = run.error.take().filter(|_| had_failed);
+    run.status = RunStatus::Cancelled;
+    run.owner = alive.name.clone();
+    run.completed_at = Some(ended.unwrap_or_else(|| clock.timestamp()));
+    run.error = Some(match cause {
+        Some(cause) => format!("it was cancelled; before: {cause}"),
+        None => "it was cancelled".to_string(),
+    });
     let spent = report::spent(&track);
     (run.usage, run.cost) = (spent.usage.or(run.usage), spent.cost.or(run.cost));
     told.push((RUN_FINISHED, report::finished(&run)));
@@ -281,68 +276,22 @@ fn settle(
     })
 }
 
-fn give_up(run: &mut Run, now: String) {
-    let had_failed = run.status == RunStatus::Failed;
-    let ended = run.completed_at.take().filter(|_| had_failed);
-    let cause = run.error.take().filter(|_| had_failed);
-    run.status = RunStatus::Cancelled;
-    run.completed_at = Some(ended.unwrap_or(now));
-    run.error = Some(match cause {
-        Some(cause) => format!("it was cancelled; before: {cause}"),
-        None => "it was cancelled".to_string(),
-    });
-}
-
-/// Returns the closing events of unfinished tasks, the same that a live run emits when it is cancelled.
-fn closed(track: &Track) -> Vec<(&'static str, Told)> {
-    let tasks = track.tasks();
-    let open = (0..tasks.len()).filter(|step| tasks[*step].state.is_open());
-    let (held, unbegun): (Vec<usize>, Vec<usize>) = open.partition(|step| tasks[*step].is_held);
-    let mut schedule = scheduled(tasks);
-    let mut because = BTreeMap::new();
-    for step in &held {
-        let later = schedule.failed(*step).into_iter();
-        because.extend(later.map(|later| (later, tasks[*step].task_id)));
-    }
-    let failed = held.into_iter();
-    let failed = failed.map(|step| {
-        let task = &tasks[step];
+/// Returns the events that end unfinished tasks.
+fn closing_events(track: &Track) -> Vec<(&'static str, Told)> {
+    let open = track.tasks().iter().filter(|task| task.state.is_open());
+    let close = |task: &TaskRun| {
+        let told = Told::of(task.task_id).with_reason(CANCELLED);
+        if !task.is_held {
+            return (kind::TASK_SKIPPED, told);
+        }
         let told = Told {
             attempt: Some(task.attempts).filter(|attempt| *attempt > 0),
             outcome: Some(Outcome::Cancelled),
-            reason: Some(GIVEN_UP.to_string()),
-            ..Told::of(task.task_id)
+            ..told
         };
         (kind::TASK_FAILED, told)
-    });
-    let skipped = unbegun.into_iter().map(|step| {
-        let told = not_begun(tasks[step].task_id, because.get(&step).copied());
-        (kind::TASK_SKIPPED, told)
-    });
-    failed.chain(skipped).collect()
-}
-
-fn scheduled(tasks: &[TaskRun]) -> Schedule {
-    let places = tasks.iter().enumerate();
-    let places: HashMap<TaskId, usize> =
-        places.map(|(place, task)| (task.task_id, place)).collect();
-    let needs = |task: &TaskRun| -> Vec<usize> {
-        let known = task.needs.iter().filter_map(|need| places.get(need));
-        known.copied().collect()
     };
-    Schedule::new(&tasks.iter().map(needs).collect::<Vec<_>>())
-}
-
-fn not_begun(task: TaskId, because: Option<TaskId>) -> Told {
-    let reason = match because {
-        Some(_) => "it waits for what failed",
-        None => GIVEN_UP,
-    };
-    Told {
-        because,
-        reason: Some(reason.to_string()),
-        ..Told::of(task)
-    }
+    open.map(close).collect()
 }
 
 /// Returns the tasks that a run has completed and whose events it did not come to write.

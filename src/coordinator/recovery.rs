@@ -1,5 +1,5 @@
-//! Recovers the steps of a dead process: each is done, lacks something or is run again, and counts as it
-//! would have in that process.
+//! Takes over the run of a dead process: its agents are ended, and each of its steps is done, lacks something
+//! or is run again, and counts as it would have in that process.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -9,20 +9,26 @@ use serde::Serialize;
 use super::engine::Engine;
 use super::judging::is_left;
 use super::machine::Fact;
+use super::resume::spent;
 use crate::claim::Claim;
 use crate::error::{Code, Result};
 use crate::file::read_start;
 use crate::id::TaskId;
 use crate::ops::Context;
 use crate::ops::complete::Lacking;
+use crate::ops::runs::alive::Alive;
+use crate::ops::runs::{journal, no_run};
 use crate::ops::tasks::Moved;
 use crate::run::log::LOG_MAX;
+use crate::run::spent::dollars;
 use crate::run::told::{Told, kind};
 use crate::run::track::{TaskRun, TaskState, Track};
-use crate::run::{Event, Outcome, Spent};
-use crate::runner::agent;
-use crate::store::{Recorded, Transaction};
+use crate::run::{Event, Outcome, Run, Spent};
+use crate::runner::{agent, orphans};
+use crate::store::Recorded;
+use crate::store::agency::Agency;
 use crate::task::Status;
+use crate::workspace::Workspace;
 
 impl Engine<'_> {
     /// Takes a step up as it stands: what is done is noted, what was left is verified or given back.
@@ -36,8 +42,7 @@ impl Engine<'_> {
             for later in self.machine.failed_before(step) {
                 let told = Told {
                     because: Some(id),
-                    reason: Some("it waits for what failed".to_string()),
-                    ..Told::of(self.tasks[later])
+                    ..Told::of(self.tasks[later]).with_reason("it waits for what failed")
                 };
                 self.tell(kind::TASK_SKIPPED, told);
             }
@@ -126,53 +131,97 @@ impl Engine<'_> {
     }
 }
 
-/// Returns whether a run completed a task itself.
+/// Returns whether a run completed a task itself: its agents have its name, but call other commands.
 pub(super) fn is_completed_within(context: &mut Context, id: TaskId, run: &str) -> Result<bool> {
-    let (last, gates) =
-        context.read(|tasks| Ok((last_completion(tasks, id)?, tasks.gates(id)?)))?;
-    let is_own = |last: Recorded| last.by == run && is_by_run(&last);
+    let (changes, gates) =
+        context.read(|tasks| Ok((tasks.changes(0, Some(id), u32::MAX)?, tasks.gates(id)?)))?;
+    let mut changes = changes.into_iter().rev();
+    let last = changes.find(|one| one.change.detail["status"]["to"] == "done");
+    let is_own =
+        |last: Recorded| last.by == run && matches!(last.command.as_str(), "run" | "runs.resume");
     Ok(last.is_some_and(is_own) && gates.forced.is_none())
 }
 
-fn last_completion(transaction: &dyn Transaction, id: TaskId) -> Result<Option<Recorded>> {
-    let changes = transaction.changes(0, Some(id), u32::MAX)?.into_iter();
-    let mut changes = changes.rev();
-    Ok(changes.find(|one| one.change.detail["status"]["to"] == "done"))
-}
-
-/// Returns whether a run did something itself: its agents have its name, but call other commands.
-fn is_by_run(done: &Recorded) -> bool {
-    matches!(done.command.as_str(), "run" | "runs.resume")
-}
-
-pub(super) fn cut_off(folder: &Path, track: &mut Track, at: &str) -> Vec<(&'static str, Told)> {
-    let told = track.tasks().iter().filter_map(|task| ended(folder, task));
-    let told: Vec<_> = told.map(|told| (kind::AGENT_ENDED, told)).collect();
-    for (kind, told) in &told {
-        track.apply(kind, at, told);
+/// Has this process carry out a run, if `may_take` still accepts it, and returns the run as it was. Of two
+/// processes that want it, one gets it.
+pub(super) fn take_over_run(
+    agency: &mut dyn Agency,
+    id: &str,
+    alive: &Alive,
+    may_take: &dyn Fn(&Run) -> Result<bool>,
+) -> Result<Option<Run>> {
+    let mut transaction = agency.write_records()?;
+    let run = transaction.run(id)?.ok_or_else(|| no_run(id))?;
+    if !may_take(&run)? {
+        return Ok(None);
     }
-    told
+    let mut taken = run.clone();
+    alive.take(&mut taken);
+    transaction.put_run(&taken)?;
+    transaction.commit()?;
+    Ok(Some(run))
+}
+
+/// What a dead process left of a run.
+pub(super) struct Left {
+    pub(super) events: Vec<Event>,
+    pub(super) track: Track,
+    /// How many processes of its agents were ended.
+    pub(super) orphans: usize,
+    /// What agents that were cut off had used: the ends that nobody told.
+    pub(super) used: Vec<Told>,
+}
+
+impl Left {
+    /// Returns what the run has cost, in US dollars.
+    pub(super) fn cost(&self) -> f64 {
+        let cut_off = self.used.iter().filter_map(|told| told.cost);
+        cut_off.fold(spent(self.track.tasks()), |all, cost| {
+            dollars(all + cost.max(0.0))
+        })
+    }
+}
+
+/// Ends the agents that a dead process left of a run, if this user began it.
+pub(super) fn end_agents(
+    agency: &mut dyn Agency,
+    workspace: &Workspace,
+    run: &str,
+    is_own: bool,
+) -> Result<Left> {
+    let events = journal::events(&*agency.read()?, run)?;
+    let track = Track::read(&events);
+    let groups = track.tasks().iter().filter_map(|task| task.group.clone());
+    let groups: Vec<(u32, String)> = groups.collect();
+    let orphans = match is_own {
+        true => orphans::end(run, &workspace.root, &groups),
+        false => 0,
+    };
+    let folder = journal::place(workspace, run)?;
+    let used = track.tasks().iter().filter_map(|task| ended(&folder, task));
+    Ok(Left {
+        used: used.collect(),
+        orphans,
+        events,
+        track,
+    })
 }
 
 fn ended(folder: &Path, task: &TaskRun) -> Option<Told> {
     // The group is known from when an agent begins until its end was told.
     task.group.as_ref()?;
-    let spent = used(folder, task);
-    let is_told = spent.usage.is_some() || spent.cost.is_some();
-    is_told.then(|| Told {
-        attempt: Some(task.attempts),
-        outcome: Some(Outcome::Cancelled),
-        usage: spent.usage,
-        cost: spent.cost,
-        ..Told::of(task.task_id)
-    })
-}
-
-fn used(folder: &Path, task: &TaskRun) -> Spent {
     let name = format!("{}-{}.log", task.task_id, task.attempts);
     let log = read_start(&folder.join(name), LOG_MAX).unwrap_or_default();
     let runner = task.runner.as_deref().unwrap_or_default();
-    agent::used(runner, &log, task.conversed)
+    let Spent { usage, cost } = agent::used(runner, &log, task.conversed);
+    let is_told = usage.is_some() || cost.is_some();
+    is_told.then(|| Told {
+        attempt: Some(task.attempts),
+        outcome: Some(Outcome::Cancelled),
+        usage,
+        cost,
+        ..Told::of(task.task_id)
+    })
 }
 
 /// A worktree that is kept.
@@ -191,30 +240,24 @@ pub(crate) struct KeptTree {
     pub(crate) reason: String,
 }
 
-impl KeptTree {
-    fn of(told: Told) -> Option<KeptTree> {
+/// Lists the worktrees of a run that are kept, by task.
+pub(super) fn kept(events: &[Event]) -> Vec<KeptTree> {
+    let told = events.iter().filter(|event| event.kind == kind::TASK_KEPT);
+    let tree = |event: &Event| {
+        let told = Told::read(&event.detail);
         Some(KeptTree {
             task_id: told.task_id?,
             worktree: told.worktree?,
             branch: told.branch,
             reason: told.reason.unwrap_or_default(),
         })
-    }
-
-    pub(super) fn is_on(&self, branch: &str) -> bool {
-        self.branch.as_deref() == Some(branch)
-    }
-}
-
-pub(super) fn kept(events: &[Event]) -> Vec<KeptTree> {
-    let told = events.iter().filter(|event| event.kind == kind::TASK_KEPT);
-    let trees = told.filter_map(|event| KeptTree::of(Told::read(&event.detail)));
-    let trees = trees.map(|tree| (tree.worktree.clone(), tree));
+    };
+    let trees = told
+        .filter_map(tree)
+        .map(|tree| (tree.worktree.clone(), tree));
     let last: BTreeMap<String, KeptTree> = crate::build_map(trees);
-    let mut kept: Vec<KeptTree> = last
-        .into_values()
-        .filter(|tree| Path::new(&tree.worktree).is_dir())
-        .collect();
+    let there = |tree: &KeptTree| Path::new(&tree.worktree).is_dir();
+    let mut kept: Vec<KeptTree> = last.into_values().filter(there).collect();
     kept.sort_unstable_by_key(|tree| tree.task_id);
     kept
 }
