@@ -8,7 +8,7 @@ use serde::Serialize;
 use super::leaving::swept;
 use super::options::Options;
 use super::parts;
-use super::recovery::{KeptTree, Left, end_agents, is_completed_within, kept, take_over_run};
+use super::recovery::{KeptTree, Left, end_agents, is_completed_within, kept};
 use super::report;
 use super::resume::{begun, open_agency, open_trees};
 use crate::claim::Claim;
@@ -153,7 +153,7 @@ fn wait_until_stopped(
         alive::settle(agency, workspace, &surroundings.clock)?;
         let run = agency.read()?.run(id)?.ok_or_else(|| no_run(id))?;
         if is_left(&run) {
-            if let Some(run) = take_over_run(agency, id, alive, &|run| Ok(is_left(run)))? {
+            if let Some(run) = alive.take_over(agency, id, &|run| Ok(is_left(run)))? {
                 return Ok((run, true));
             }
         } else if run.status != RunStatus::Running || since.elapsed() >= PATIENCE {

@@ -16,14 +16,13 @@ use crate::file::read_start;
 use crate::id::TaskId;
 use crate::ops::Context;
 use crate::ops::complete::Lacking;
-use crate::ops::runs::alive::Alive;
-use crate::ops::runs::{journal, no_run};
+use crate::ops::runs::journal;
 use crate::ops::tasks::Moved;
 use crate::run::log::LOG_MAX;
 use crate::run::spent::dollars;
 use crate::run::told::{Told, kind};
 use crate::run::track::{TaskRun, TaskState, Track};
-use crate::run::{Event, Outcome, Run, Spent};
+use crate::run::{Event, Outcome, Spent};
 use crate::runner::{agent, orphans};
 use crate::store::Recorded;
 use crate::store::agency::Agency;
@@ -140,26 +139,6 @@ pub(super) fn is_completed_within(context: &mut Context, id: TaskId, run: &str) 
     let is_own =
         |last: Recorded| last.by == run && matches!(last.command.as_str(), "run" | "runs.resume");
     Ok(last.is_some_and(is_own) && gates.forced.is_none())
-}
-
-/// Has this process carry out a run, if `may_take` still accepts it, and returns the run as it was. Of two
-/// processes that want it, one gets it.
-pub(super) fn take_over_run(
-    agency: &mut dyn Agency,
-    id: &str,
-    alive: &Alive,
-    may_take: &dyn Fn(&Run) -> Result<bool>,
-) -> Result<Option<Run>> {
-    let mut transaction = agency.write_records()?;
-    let run = transaction.run(id)?.ok_or_else(|| no_run(id))?;
-    if !may_take(&run)? {
-        return Ok(None);
-    }
-    let mut taken = run.clone();
-    alive.take(&mut taken);
-    transaction.put_run(&taken)?;
-    transaction.commit()?;
-    Ok(Some(run))
 }
 
 /// What a dead process left of a run.

@@ -3,7 +3,7 @@
 use super::engine::{Engine, Outset, check_depth};
 use super::leaving::swept;
 use super::options::{Options, Rest};
-use super::recovery::{end_agents, take_over_run};
+use super::recovery::end_agents;
 use super::report::{Report, resuming};
 use super::selection::Team;
 use super::trees::{Base, Trees};
@@ -22,6 +22,9 @@ use crate::runner::signals;
 use crate::store::agency::Agency;
 use crate::store::sqlite::SqliteAgency;
 use crate::workspace::Workspace;
+
+/// Runs over tasks.
+const KINDS: [RunKind; 2] = [RunKind::Epic, RunKind::Tasks];
 
 /// Resumes a run that was interrupted, failed or cancelled: done steps stay done, left work is verified, and
 /// leftover processes are ended. `rest` bounds the remaining work.
@@ -46,7 +49,7 @@ pub(crate) fn resume(
         // Its process may have died after the last commit and before it wrote the file.
         journal::catch_up(&workspace, id, &mut agency)?;
     }
-    refuse_status(&run)?;
+    alive::refuse_resume(&run, &KINDS)?;
     require_own(&surroundings, &workspace, &mut agency, &run)?;
     let events = journal::events(&*agency.read()?, id)?;
     let (first, planned) = begun(&run, &events)?;
@@ -62,10 +65,9 @@ pub(crate) fn resume(
         trees.require_conversion(&workspace.root)?;
     }
     let alive = Alive::begin(&workspace)?;
-    let mut run = take_over_run(&mut agency, id, &alive, &|run| {
-        refuse_status(run).map(|()| true)
-    })?
-    .ok_or_else(|| no_run(id))?;
+    let may_take = |run: &Run| alive::refuse_resume(run, &KINDS).map(|()| true);
+    let run = alive.take_over(&mut agency, id, &may_take)?;
+    let mut run = run.ok_or_else(|| no_run(id))?;
     let was = run.status;
     alive.take(&mut run);
     let left = end_agents(&mut agency, &workspace, id, true)?;
@@ -130,28 +132,6 @@ pub(super) fn recorded_base(events: &[Event]) -> Option<Base> {
         commit: made.next_back().or(started.commit)?,
         conversion: started.conversion,
     })
-}
-
-/// Refuses a run that has no tasks to go on with, or with which nobody has to go on.
-fn refuse_status(run: &Run) -> Result<()> {
-    let id = &run.id;
-    let show = format!("cleo runs show {}", quote(id));
-    let refuse = |message: String| Error::new(Code::StatusRefused, message).fix(show.clone());
-    if !matches!(run.kind, RunKind::Epic | RunKind::Tasks) {
-        return Err(refuse(format!(
-            "{id} is a run of kind {}, which has no tasks to resume",
-            run.kind
-        )));
-    }
-    match run.status {
-        RunStatus::Running | RunStatus::Pending => {
-            let cancel = format!("cleo runs cancel {}", quote(id));
-            let error = refuse(format!("{id} is under way in another process"));
-            Err(error.or("have it end", cancel))
-        }
-        RunStatus::Completed => Err(refuse(format!("{id} is completed already"))),
-        RunStatus::Failed | RunStatus::Cancelled | RunStatus::Interrupted => Ok(()),
-    }
 }
 
 pub(super) fn begun(run: &Run, events: &[Event]) -> Result<(Options, Vec<Planned>)> {

@@ -7,15 +7,15 @@ use std::fs::{self, File};
 use std::io::ErrorKind;
 use std::path::PathBuf;
 
-use super::{is_own, journal};
+use super::{is_own, journal, no_run};
 use crate::clock::Clock;
-use crate::error::{Error, Result, quote};
+use crate::error::{Code, Error, Result, quote};
 use crate::file::{create_anew, create_private_folder, unwritable};
 use crate::id;
 use crate::ops::Surroundings;
 use crate::run::told::kind;
 use crate::run::track::Track;
-use crate::run::{Run, RunStatus};
+use crate::run::{Run, RunKind, RunStatus};
 use crate::store::agency::{Agency, AgencyTransaction};
 use crate::store::sqlite::SqliteAgency;
 use crate::workspace::Workspace;
@@ -48,7 +48,26 @@ impl Alive {
         })
     }
 
-    /// Has this process carry out a run that nobody carries out any more.
+    /// Has this process carry out a run that nobody carries out any more, if `may_take` still accepts it, and
+    /// returns the run as it was. Of two processes that want it, one gets it.
+    pub(crate) fn take_over(
+        &self,
+        agency: &mut dyn Agency,
+        id: &str,
+        may_take: &dyn Fn(&Run) -> Result<bool>,
+    ) -> Result<Option<Run>> {
+        let mut transaction = agency.write_records()?;
+        let run = transaction.run(id)?.ok_or_else(|| no_run(id))?;
+        if !may_take(&run)? {
+            return Ok(None);
+        }
+        let mut taken = run.clone();
+        self.take(&mut taken);
+        transaction.put_run(&taken)?;
+        transaction.commit()?;
+        Ok(Some(run))
+    }
+
     pub(crate) fn take(&self, run: &mut Run) {
         run.status = RunStatus::Running;
         run.owner = self.name.clone();
@@ -166,6 +185,25 @@ fn is_left(workspace: &Workspace, run: &Run) -> bool {
         status => matches!(status, RunStatus::Interrupted | RunStatus::Failed),
     };
     is_over && run.kind.resumes()
+}
+
+/// Refuses to resume a run of another kind, and one that goes on or is done.
+pub(crate) fn refuse_resume(run: &Run, kinds: &[RunKind]) -> Result<()> {
+    let id = quote(&run.id);
+    let refuse = |what: &str| {
+        let message = format!("the run {} {what}", run.id);
+        Error::new(Code::StatusRefused, message).fix(format!("cleo runs show {id}"))
+    };
+    match run.status {
+        _ if !kinds.contains(&run.kind) => Err(refuse(&format!(
+            "is of the kind {}, which is not resumed here",
+            run.kind
+        ))),
+        RunStatus::Running | RunStatus::Pending => Err(refuse("is in progress in another process")
+            .or("cancel it", format!("cleo runs cancel {id}"))),
+        RunStatus::Completed => Err(refuse("is completed already")),
+        RunStatus::Failed | RunStatus::Cancelled | RunStatus::Interrupted => Ok(()),
+    }
 }
 
 /// Marks the runs that dead processes have left as failed, or as interrupted where they can be gone

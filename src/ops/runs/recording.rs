@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use super::alive::{self, Alive};
 use super::journal::{self, Journal};
-use crate::error::{Code, Error, Result, quote};
+use crate::error::{Code, Error, Result};
 use crate::id;
 use crate::ops::Surroundings;
 use crate::run::{
@@ -85,16 +85,14 @@ impl<'a> Recording<'a> {
         let mut agency = workspace.open_store()?;
         alive::settle(&mut agency, workspace, &clock)?;
         let alive = Alive::begin(workspace)?;
-        let mut transaction = agency.write_records()?;
-        let run = transaction.run(id)?;
+        let may_take = |run: &Run| alive::refuse_resume(run, &[kind]).map(|()| true);
+        let run = alive.take_over(&mut agency, id, &may_take)?;
         let mut run = run.ok_or_else(|| super::no_run(id))?;
-        refuse_resume(&run, kind)?;
-        (run.status, run.error, run.completed_at) = (RunStatus::Running, None, None);
-        run.owner.clone_from(&alive.name);
-        transaction.put_run(&run)?;
+        alive.take(&mut run);
+        let transaction = agency.read()?;
         let events = journal::events(&*transaction, id)?;
         let messages = transaction.run_messages(id)?;
-        transaction.commit()?;
+        drop(transaction);
         let journal = Journal::begin(workspace, id, clock, &mut agency)?;
         let recording = Recording {
             run,
@@ -151,17 +149,6 @@ impl<'a> Recording<'a> {
             notes.event(RUN_FINISHED, json!({"status": status}))
         })
     }
-}
-
-fn refuse_resume(run: &Run, kind: RunKind) -> Result<()> {
-    let what = match run.status {
-        _ if run.kind != kind => format!("is of the kind {}, not {kind}", run.kind),
-        RunStatus::Pending | RunStatus::Running => "continues in another process".to_string(),
-        RunStatus::Completed => "is done".to_string(),
-        RunStatus::Failed | RunStatus::Cancelled | RunStatus::Interrupted => return Ok(()),
-    };
-    let message = format!("the run `{}` {what}", run.id);
-    Err(Error::new(Code::StatusRefused, message).fix(format!("cleo runs show {}", quote(&run.id))))
 }
 
 impl Notes<'_> {
