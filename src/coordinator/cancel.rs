@@ -10,7 +10,7 @@ use super::options::Options;
 use super::parts;
 use super::recovery::{KeptTree, Left, end_agents, is_completed_within, kept};
 use super::report;
-use super::resume::{begun, open_agency, open_trees};
+use super::resume::{begun, open_trees};
 use crate::claim::Claim;
 use crate::error::{Code, Error, Result, quote};
 use crate::id::TaskId;
@@ -20,8 +20,7 @@ use crate::ops::{Context, Surroundings, executions};
 use crate::run::told::{Told, kind};
 use crate::run::track::{TaskRun, Track};
 use crate::run::{Event, Outcome, RUN_FINISHED, Run, RunKind, RunStatus};
-use crate::store::agency::Agency;
-use crate::store::sqlite::SqliteAgency;
+use crate::store::Store;
 use crate::task::Status;
 use crate::workspace::Workspace;
 
@@ -65,45 +64,35 @@ impl Cancelled {
 /// Cancels a run. If its process is alive, requests a stop and waits up to 15 s; otherwise cleans up here. An
 /// execution ends at once: its caller still waits for the answer, and only the cost of it is kept.
 pub(crate) fn cancel(surroundings: &Surroundings, id: &str) -> Result<Cancelled> {
-    let workspace = surroundings.workspace()?;
-    let mut agency = open_agency(&workspace, surroundings, id)?;
-    let run = agency.read()?.run(id)?;
-    let own = surroundings.assignment.run.as_ref();
-    if run
-        .as_ref()
-        .is_some_and(|run| own.is_some_and(|own| run.id != *own && run.user != *own))
-    {
-        surroundings
-            .assignment
-            .refuse_agent("cancels only its own and what it began")?;
-    }
-    if run.is_some_and(|run| run.kind == RunKind::Execution) {
-        let (clock, by) = (&surroundings.clock, &surroundings.actor);
-        return executions::cancel(&mut agency, clock, id, None, by).map(Cancelled::new);
-    }
     let mut context = Context::open(surroundings.clone())?;
+    let workspace = context.workspace.clone();
+    alive::settle(&mut context.store, &workspace, &surroundings.clock)?;
+    let run = context.read(|transaction| transaction.run(id))?;
+    let run = run.ok_or_else(|| no_run(id))?;
+    let own = surroundings.assignment.run.as_ref();
+    if own.is_some_and(|own| run.id != *own && run.user != *own) {
+        let assignment = &surroundings.assignment;
+        assignment.refuse_agent("cancels only its own and what it began")?;
+    }
+    if run.kind == RunKind::Execution {
+        let (clock, by) = (&surroundings.clock, &surroundings.actor);
+        return executions::cancel(&mut context.store, clock, id, None, by).map(Cancelled::new);
+    }
     let held = context.read(|transaction| transaction.claims_of(id))?;
-    request_cancel(&mut agency, surroundings, id)?;
+    request_cancel(&mut context, id)?;
     let alive = Alive::begin(&workspace)?;
-    let events = journal::events(&*agency.read()?, id)?;
-    let run = agency.read()?.run(id)?.ok_or_else(|| no_run(id))?;
+    let events = context.read(|transaction| journal::events(transaction, id))?;
     // What a stranger's row names (processes, worktrees) is neither ended nor touched.
     let is_own = is_own(surroundings, &workspace, &run, &events);
-    let (run, is_taken) = wait_until_stopped(&mut agency, &workspace, surroundings, id, &alive)?;
+    let (run, is_taken) = wait_until_stopped(&mut context, id, &alive)?;
     let mut cancelled = match is_taken {
-        true => settle(
-            surroundings.clone(),
-            &workspace,
-            &mut agency,
-            run,
-            (is_own, &alive),
-        )?,
+        true => settle(&mut context, run, is_own, &alive)?,
         false => Cancelled {
             released: given_back(&mut context, id, &held)?,
             ..Cancelled::new(run)
         },
     };
-    let events = journal::events(&*agency.read()?, id)?;
+    let events = context.read(|transaction| journal::events(transaction, id))?;
     let worktrees = kept(&events);
     if is_own {
         cancelled.branches = branches(&workspace, &cancelled.run, &events)?;
@@ -141,19 +130,16 @@ fn branches(workspace: &Workspace, run: &Run, events: &[Event]) -> Result<Vec<St
 }
 
 /// Waits until a run has stopped. A run without a process is taken over, which the return value tells.
-fn wait_until_stopped(
-    agency: &mut SqliteAgency,
-    workspace: &Workspace,
-    surroundings: &Surroundings,
-    id: &str,
-    alive: &Alive,
-) -> Result<(Run, bool)> {
+fn wait_until_stopped(context: &mut Context, id: &str, alive: &Alive) -> Result<(Run, bool)> {
     let since = Instant::now();
+    let clock = context.surroundings.clock;
     loop {
-        alive::settle(agency, workspace, &surroundings.clock)?;
-        let run = agency.read()?.run(id)?.ok_or_else(|| no_run(id))?;
+        alive::settle(&mut context.store, &context.workspace, &clock)?;
+        let run = context.read(|transaction| transaction.run(id))?;
+        let run = run.ok_or_else(|| no_run(id))?;
         if is_left(&run) {
-            if let Some(run) = alive.take_over(agency, id, &|run| Ok(is_left(run)))? {
+            let may_take = |run: &Run| Ok(is_left(run));
+            if let Some(run) = alive.take_over(&mut context.store, id, &may_take)? {
                 return Ok((run, true));
             }
         } else if run.status != RunStatus::Running || since.elapsed() >= PATIENCE {
@@ -167,8 +153,9 @@ fn is_left(run: &Run) -> bool {
     matches!(run.status, RunStatus::Interrupted | RunStatus::Failed)
 }
 
-fn request_cancel(agency: &mut SqliteAgency, surroundings: &Surroundings, id: &str) -> Result<()> {
-    let mut transaction = agency.write_records()?;
+fn request_cancel(context: &mut Context, id: &str) -> Result<()> {
+    let surroundings = &context.surroundings;
+    let mut transaction = context.store.write_records()?;
     let run = transaction.run(id)?.ok_or_else(|| no_run(id))?;
     let goes_on = matches!(
         run.status,
@@ -195,32 +182,21 @@ fn request_cancel(agency: &mut SqliteAgency, surroundings: &Surroundings, id: &s
 }
 
 /// Cleans up after a dead process.
-fn settle(
-    surroundings: Surroundings,
-    workspace: &Workspace,
-    agency: &mut SqliteAgency,
-    mut run: Run,
-    (is_own, alive): (bool, &Alive),
-) -> Result<Cancelled> {
+fn settle(context: &mut Context, mut run: Run, is_own: bool, alive: &Alive) -> Result<Cancelled> {
     let Left {
         events,
         mut track,
         orphans,
         used,
-    } = end_agents(agency, workspace, &run.id, is_own)?;
-    let clock = surroundings.clock;
-    let mut told: Vec<_> = used
-        .into_iter()
-        .map(|told| (kind::AGENT_ENDED, told))
-        .collect();
-    let mut context = Context::open(Surroundings {
-        actor: run.id.clone(),
-        ..surroundings
-    })?;
+    } = end_agents(context, &run.id, is_own)?;
+    let (workspace, clock) = (context.workspace.clone(), context.surroundings.clock);
+    let used = used.into_iter().map(|told| (kind::AGENT_ENDED, told));
+    let mut told: Vec<_> = used.collect();
+    context.surroundings.actor.clone_from(&run.id);
     let options = begun(&run, &events).map(|(options, _)| options);
     let isolated = options.ok().filter(|options| options.isolate && is_own);
-    let released = parts::release_all(&mut context, &run.id, |_| true)?;
-    for id in completed(&mut context, &track, &run.id)? {
+    let released = parts::release_all(context, &run.id, |_| true)?;
+    for id in completed(context, &track, &run.id)? {
         told.push((kind::TASK_COMPLETED, Told::of(id)));
     }
     for (kind, told) in &told {
@@ -229,7 +205,7 @@ fn settle(
     told.extend(closing_events(&track));
     let mut warnings = Vec::new();
     if isolated.is_some() {
-        let trees = open_trees(workspace, &run, &events)?;
+        let trees = open_trees(&workspace, &run, &events)?;
         for task in track.tasks() {
             let status = context.read(|tasks| tasks.status(task.task_id));
             if status.unwrap_or_default() == Some(Status::Done) {
@@ -245,7 +221,7 @@ fn settle(
                 ));
             }
         }
-        let kept = swept(&mut context, &trees, &track, &events)?.into_iter();
+        let kept = swept(context, &trees, &track, &events)?.into_iter();
         told.extend(kept.map(|told| (kind::TASK_KEPT, told)));
         warnings.extend(trees.warnings.take());
     }
@@ -262,8 +238,9 @@ fn settle(
     let spent = report::spent(&track);
     (run.usage, run.cost) = (spent.usage.or(run.usage), spent.cost.or(run.cost));
     told.push((RUN_FINISHED, report::finished(&run)));
-    let mut journal = journal::Journal::begin(workspace, &run.id, clock, agency)?;
-    journal.record(agency, |journal, transaction| {
+    let store = &mut context.store;
+    let mut journal = journal::Journal::begin(&workspace, &run.id, clock, store)?;
+    journal.record(store, |journal, transaction| {
         transaction.put_run(&run)?;
         let mut told = told.iter();
         told.try_for_each(|(kind, told)| journal.tell(transaction, kind, told.detail()))

@@ -381,7 +381,7 @@ impl Engine<'_> {
             let mut all = told.iter();
             all.try_for_each(|(kind, told)| journal.tell(transaction, kind, told.detail()))
         };
-        let events = self.journal.record(&mut self.agency, record)?;
+        let events = self.journal.record(&mut self.context.store, record)?;
         for (event, (kind, told)) in events.iter().zip(&told) {
             self.track.apply(kind, &event.at, told);
         }

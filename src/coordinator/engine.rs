@@ -30,8 +30,6 @@ use crate::run::told::{Planned, Told, kind};
 use crate::run::track::{TaskState, Track};
 use crate::run::{RUN_FINISHED, Run, RunKind};
 use crate::runner::signals::{self, Guard};
-use crate::store::agency::Agency;
-use crate::store::sqlite::SqliteAgency;
 
 const COORDINATOR: &str = "cleo";
 
@@ -65,7 +63,6 @@ pub(super) struct Slot {
 
 pub(super) struct Engine<'a> {
     pub(super) context: Context,
-    pub(super) agency: SqliteAgency,
     pub(super) journal: Journal,
     pub(super) track: Track,
     pub(super) machine: Machine,
@@ -162,8 +159,7 @@ impl<'a> Engine<'a> {
         if let Some(base) = &base {
             Trees::probe(&workspace, base)?;
         }
-        let mut agency = workspace.open_store()?;
-        let number = agency.read()?.last_event()? + 1;
+        let number = context.read(|transaction| transaction.last_event())? + 1;
         let alive = Alive::begin(&workspace)?;
         let run = Run {
             user,
@@ -204,17 +200,13 @@ impl<'a> Engine<'a> {
             alive,
             base,
         };
-        let mut engine = Engine::open(outset, agency, listener)?;
+        let mut engine = Engine::open(outset, listener)?;
         engine.tell(kind::RUN_STARTED, started);
         engine.keep_run()?;
         Ok(engine)
     }
 
-    pub(super) fn open(
-        outset: Outset,
-        mut agency: SqliteAgency,
-        listener: &'a mut dyn Listener,
-    ) -> Result<Engine<'a>> {
+    pub(super) fn open(outset: Outset, listener: &'a mut dyn Listener) -> Result<Engine<'a>> {
         let Outset {
             mut context,
             team,
@@ -237,7 +229,7 @@ impl<'a> Engine<'a> {
             runner_jobs,
             ..
         } = team;
-        let journal = Journal::begin(&context.workspace, &run.id, clock, &mut agency)?;
+        let journal = Journal::begin(&context.workspace, &run.id, clock, &mut context.store)?;
         let trees = match outset.base {
             Some(base) => {
                 let trees = Trees::open(&context.workspace, journal.folder(), &run.id)?;
@@ -256,7 +248,6 @@ impl<'a> Engine<'a> {
             track: Track::default(),
             guard: Some(Guard::begin()?),
             context,
-            agency,
             journal,
             crew: Crew::new(),
             trees,

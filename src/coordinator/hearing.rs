@@ -220,7 +220,7 @@ impl Engine<'_> {
     }
 
     fn look(&mut self) -> Result<()> {
-        if self.journal.is_cancelled(&mut self.agency)? {
+        if self.journal.is_cancelled(&mut self.context.store)? {
             self.facts.push(Fact::Stop(Stop::Cancelled));
         }
         let own = self.run.id.clone();

@@ -25,9 +25,7 @@ use crate::run::track::{TaskRun, TaskState, Track};
 use crate::run::{Event, Outcome, Spent};
 use crate::runner::{agent, orphans};
 use crate::store::Recorded;
-use crate::store::agency::Agency;
 use crate::task::Status;
-use crate::workspace::Workspace;
 
 impl Engine<'_> {
     /// Takes a step up as it stands: what is done is noted, what was left is verified or given back.
@@ -162,13 +160,9 @@ impl Left {
 }
 
 /// Ends the agents that a dead process left of a run, if this user began it.
-pub(super) fn end_agents(
-    agency: &mut dyn Agency,
-    workspace: &Workspace,
-    run: &str,
-    is_own: bool,
-) -> Result<Left> {
-    let events = journal::events(&*agency.read()?, run)?;
+pub(super) fn end_agents(context: &mut Context, run: &str, is_own: bool) -> Result<Left> {
+    let events = context.read(|transaction| journal::events(transaction, run))?;
+    let workspace = &context.workspace;
     let track = Track::read(&events);
     let groups = track.tasks().iter().filter_map(|task| task.group.clone());
     let groups: Vec<(u32, String)> = groups.collect();

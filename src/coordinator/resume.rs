@@ -19,8 +19,6 @@ use crate::run::track::TaskRun;
 use crate::run::view::RunView;
 use crate::run::{Event, Outcome, Run, RunKind, RunStatus};
 use crate::runner::signals;
-use crate::store::agency::Agency;
-use crate::store::sqlite::SqliteAgency;
 use crate::workspace::Workspace;
 
 /// Runs over tasks.
@@ -42,19 +40,20 @@ pub(crate) fn resume(
             Error::new(Code::StatusRefused, message).fix(format!("cleo runs show {}", quote(id)))
         );
     }
-    let workspace = surroundings.workspace()?;
-    let mut agency = open_agency(&workspace, &surroundings, id)?;
-    let run = agency.read()?.run(id)?.ok_or_else(|| no_run(id))?;
+    let mut context = Context::open(surroundings.clone())?;
+    let workspace = context.workspace.clone();
+    alive::settle(&mut context.store, &workspace, &surroundings.clock)?;
+    let run = context.read(|transaction| transaction.run(id))?;
+    let run = run.ok_or_else(|| no_run(id))?;
     if run.is_over() && run.kind.resumes() {
         // Its process may have died after the last commit and before it wrote the file.
-        journal::catch_up(&workspace, id, &mut agency)?;
+        journal::catch_up(&workspace, id, &mut context.store)?;
     }
     alive::refuse_resume(&run, &KINDS)?;
-    require_own(&surroundings, &workspace, &mut agency, &run)?;
-    let events = journal::events(&*agency.read()?, id)?;
-    let (first, planned) = begun(&run, &events)?;
-    let mut context = Context::open(surroundings.clone())?;
+    require_own(&surroundings, &workspace, &mut context.store, &run)?;
     context.refuse_other_checkout()?;
+    let events = context.read(|transaction| journal::events(transaction, id))?;
+    let (first, planned) = begun(&run, &events)?;
     let team = selection::team(&mut context, &planned, &first, &ambience)?;
     Trust::new(&surroundings, &workspace).require(&team.items)?;
     if first.isolate {
@@ -66,11 +65,11 @@ pub(crate) fn resume(
     }
     let alive = Alive::begin(&workspace)?;
     let may_take = |run: &Run| alive::refuse_resume(run, &KINDS).map(|()| true);
-    let run = alive.take_over(&mut agency, id, &may_take)?;
+    let run = alive.take_over(&mut context.store, id, &may_take)?;
     let mut run = run.ok_or_else(|| no_run(id))?;
     let was = run.status;
     alive.take(&mut run);
-    let left = end_agents(&mut agency, &workspace, id, true)?;
+    let left = end_agents(&mut context, id, true)?;
     let options = rest.extend(first.clone(), left.cost());
     let is_new = options != first;
     let base = match options.isolate {
@@ -92,7 +91,7 @@ pub(crate) fn resume(
         alive,
         base,
     };
-    let mut engine = Engine::open(outset, agency, listener)?;
+    let mut engine = Engine::open(outset, listener)?;
     engine.track = left.track;
     for told in left.used {
         engine.tell(kind::AGENT_ENDED, told);
@@ -102,17 +101,6 @@ pub(crate) fn resume(
         engine.go_on(was, is_new, &left.events)?;
         engine.carry_out()
     })
-}
-
-/// Opens the store of runs, in which runs of dead processes are marked.
-pub(super) fn open_agency(
-    workspace: &Workspace,
-    surroundings: &Surroundings,
-    id: &str,
-) -> Result<SqliteAgency> {
-    let mut agency = workspace.store_if_there()?.ok_or_else(|| no_run(id))?;
-    alive::settle(&mut agency, workspace, &surroundings.clock)?;
-    Ok(agency)
 }
 
 pub(super) fn open_trees(workspace: &Workspace, run: &Run, events: &[Event]) -> Result<Trees> {
