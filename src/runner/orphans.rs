@@ -86,15 +86,15 @@ fn is_of_run(process: u32, run: &str, root: &Path) -> bool {
 const SCRIPT: &str = "read -r group || exit; read -r line; kill -9 -\"$group\"";
 
 /// Ends the group of a command with cleo, until it is dropped.
-pub(super) struct Leash(Option<Child>);
+pub(super) struct Watchdog(Option<Child>);
 
-impl Leash {
+impl Watchdog {
     /// Starts the watchdog before the command, so that the command never runs long without it. Without a
     /// shell the command survives a killed cleo.
-    pub(super) fn begin() -> Leash {
+    pub(super) fn begin() -> Watchdog {
         // In a group of its own it hears nothing of what is typed at the terminal.
         let shell = Command::new("/bin/sh")
-            .args(["-c", SCRIPT, "cleo-leash"])
+            .args(["-c", SCRIPT, "cleo-watchdog"])
             .env_clear()
             .current_dir("/")
             .stdin(Stdio::piped())
@@ -102,7 +102,7 @@ impl Leash {
             .stderr(Stdio::null())
             .process_group(0)
             .spawn();
-        Leash(shell.ok())
+        Watchdog(shell.ok())
     }
 
     pub(super) fn take(&mut self, command: &Child) {
@@ -114,7 +114,7 @@ impl Leash {
     }
 }
 
-impl Drop for Leash {
+impl Drop for Watchdog {
     fn drop(&mut self) {
         if let Some(shell) = &mut self.0 {
             // Killed before its input ends, it ends nothing any more.
@@ -172,18 +172,18 @@ mod tests {
     #[test]
     fn a_command_ends_with_who_held_the_other_end() {
         let mut sleeper = sleeper();
-        let mut leash = Leash::begin();
-        leash.take(&sleeper);
-        drop(leash.0.as_mut().unwrap().stdin.take());
+        let mut watchdog = Watchdog::begin();
+        watchdog.take(&sleeper);
+        drop(watchdog.0.as_mut().unwrap().stdin.take());
         assert_eq!(sleeper.wait().unwrap().code(), None);
     }
 
     #[test]
-    fn a_leash_that_is_let_go_ends_nothing() {
+    fn a_watchdog_that_is_let_go_ends_nothing() {
         let mut sleeper = sleeper();
-        let mut leash = Leash::begin();
-        leash.take(&sleeper);
-        drop(leash);
+        let mut watchdog = Watchdog::begin();
+        watchdog.take(&sleeper);
+        drop(watchdog);
         assert!(sleeper.try_wait().unwrap().is_none());
         sleeper.kill().unwrap();
         sleeper.wait().unwrap();

@@ -21,7 +21,7 @@ use sha2::{Digest, Sha256};
 
 use super::child::{self, Variable};
 use super::lines::{LAST_LINE_MAX, LAST_LINES, LastLines, Lines};
-use super::orphans::Leash;
+use super::orphans::Watchdog;
 use super::pipes::Pipes;
 use super::signals::{self, Guard};
 use super::strays::Strays;
@@ -259,11 +259,11 @@ fn follow(
     daemons: Daemons,
 ) -> Result<Captured> {
     let guard = Guard::begin()?;
-    let mut leash = (daemons == Daemons::EndWithCleo).then(Leash::begin);
+    let mut watchdog = (daemons == Daemons::EndWithCleo).then(Watchdog::begin);
     let start = Instant::now();
     let mut program = Program::start(&mut command, input)?;
-    if let Some(leash) = &mut leash {
-        leash.take(&program.child);
+    if let Some(watchdog) = &mut watchdog {
+        watchdog.take(&program.child);
     }
     let mut watch = Watch {
         start,
@@ -274,7 +274,7 @@ fn follow(
     };
     let reason = program.supervise(&mut watch);
     // Once the command is reaped, its number may become that of another group.
-    drop(leash);
+    drop(watchdog);
     let exit_code = program.reap();
     if daemons != Daemons::GoOn || !matches!(reason, Ok(None)) {
         program.end_strays(false);
