@@ -155,11 +155,6 @@ impl Engine<'_> {
         let why = match trees.merge(tree, &message) {
             Ok(Merge::Done(commit)) => Ok(commit),
             Ok(Merge::Conflict(why)) => Err(why),
-            Ok(Merge::Refused(why)) => {
-                let branch = tree.branch.clone();
-                let why = format!("the branch {branch} is not merged: {why}");
-                return Ok(Brought::Stuck(Some(branch), why));
-            }
             Err(error) if is_of_cleo(&error) => return Err(error),
             Err(error) => Err(prompt::told(&error)),
         };

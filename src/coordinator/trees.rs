@@ -126,6 +126,13 @@ impl Trees {
         Trees { base, ..self }
     }
 
+    fn warn(&self, warning: String) {
+        let mut warnings = self.warnings.borrow_mut();
+        if !warnings.contains(&warning) {
+            warnings.push(warning);
+        }
+    }
+
     fn has(&self, folder: &Path, revision: &str) -> Result<bool> {
         let words = ["rev-parse", "--verify", "--quiet", revision];
         Ok(self.git(folder, words)?.is_ok())
@@ -158,10 +165,8 @@ impl Trees {
     fn make(&self, tree: &Tree, from: &str, options: &[&str]) -> Result<()> {
         create_private_folder(&self.folder).map_err(|cause| unwritable(&self.folder, cause))?;
         let path = tree.top.as_os_str();
-        // What is checked out there is read from the record later.
-        let recorded = ["-c", "core.logAllRefUpdates=true"];
         let words = ["worktree", "add", "--quiet", "-B", &tree.branch];
-        let words = recorded.into_iter().chain(words).map(OsStr::new);
+        let words = words.into_iter().map(OsStr::new);
         let options = options.iter().map(OsStr::new);
         let words = words.chain(options).chain([path, OsStr::new(from)]);
         self.change(&self.top, words).map(drop)
@@ -231,11 +236,10 @@ impl Trees {
             if is_removed && let Err(cause) = fs::remove_dir_all(entry.path()) {
                 let place = entry.path();
                 let what = "what is left of a removed worktree";
-                let warning = format!("{what}, {}, could not be removed: {cause}", place.display());
-                let mut warnings = self.warnings.borrow_mut();
-                if !warnings.contains(&warning) {
-                    warnings.push(warning);
-                }
+                self.warn(format!(
+                    "{what}, {}, could not be removed: {cause}",
+                    place.display()
+                ));
             }
         }
         let _ = fs::remove_dir(&self.folder);

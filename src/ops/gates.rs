@@ -9,6 +9,7 @@ mod take;
 use std::path::Path;
 
 use super::claims::{Caller, check_epoch};
+use super::trust::{Item, Trust};
 use super::{Context, require};
 use crate::error::{Code, Error, Result, quote_all};
 use crate::gate::{Evidence, Gate, Gates, Record, check_agent};
@@ -64,13 +65,14 @@ fn set_in(
     let (gate, wanted) = (setting.gate, setting.passed);
     let wanted = wanted || !setting.given.commands.is_empty();
     let caller = Caller::of(context, task, setting.epoch);
+    let trust = Trust::new(&context.surroundings, &context.workspace);
     let patterns = context.read(|transaction| {
         let task = require(transaction, task)?;
         check_epoch(transaction, &task, &caller)?;
         caller.refuse_unmerged(transaction, task.id, tree)?;
         let gates = transaction.gates(task.id)?;
         if wanted {
-            refuse_other_proof(task.id, &gates, setting, directory, &caller)?;
+            refuse_other_proof(task.id, &gates, setting, directory, (&caller, &trust))?;
         }
         gates.check(&task.id.to_string(), gate, wanted, setting.force)?;
         Ok(task.files)
@@ -94,17 +96,26 @@ fn set_in(
     Ok(set)
 }
 
-/// Refuses an agent of a run that passes a gate without the commands that proved it, or runs them in another
-/// folder: the user may have chosen them.
+/// Refuses an agent of a run that passes a gate without the commands that proved it, or that the user trusts and that
+/// failed last, or runs them in another folder: the user may have chosen them.
 fn refuse_other_proof(
     task: TaskId,
     gates: &Gates,
     setting: &Setting,
     directory: &str,
-    caller: &Caller,
+    (caller, trust): (&Caller, &Trust),
 ) -> Result<()> {
     let gate = setting.gate;
-    let Some(proof) = gates.proof(gate).filter(|_| caller.run.is_some()) else {
+    let is_trusted = |record: &&Record| {
+        let commands = Item::gate(task, gate, record);
+        commands.iter().any(|item| trust.is_trusted(item))
+    };
+    let failed = || {
+        let failures = gates.failures.iter().rev().filter(|one| one.gate == gate);
+        failures.map(|one| &one.record).find(is_trusted)
+    };
+    let proof = gates.proof(gate).or_else(failed);
+    let Some(proof) = proof.filter(|_| caller.run.is_some()) else {
         return Ok(());
     };
     let before = Given::again(&proof.evidence).commands;
@@ -118,7 +129,7 @@ fn refuse_other_proof(
     }
     let commands: Vec<String> = before.iter().map(|words| quote_all(words)).collect();
     let message = format!(
-        "{gate} of {task} was proven by `{}`, which an agent of a run does not replace; run the same again, in the \
+        "{gate} of {task} is shown by `{}`, which an agent of a run does not replace; run the same again, in the \
          folder {}",
         commands.join("`, `"),
         folders.first().unwrap_or(&".")
@@ -135,13 +146,14 @@ fn keep(
     evidence: Vec<Evidence>,
 ) -> Result<()> {
     let caller = Caller::of(context, task, setting.epoch);
+    let trust = Trust::new(&context.surroundings, &context.workspace);
     let (id, gate) = (task.to_string(), setting.gate);
     context.write(|transaction| {
         // Somebody may have taken over while the commands ran.
         check_epoch(transaction, &require(transaction, task)?, &caller)?;
         let mut gates = transaction.gates(task)?;
         if passed {
-            refuse_other_proof(task, &gates, setting, directory, &caller)?;
+            refuse_other_proof(task, &gates, setting, directory, (&caller, &trust))?;
         }
         gates.check(&id, gate, passed, setting.force)?;
         let record = Record {

@@ -301,7 +301,7 @@ fn agent_of_a_run_replaces_no_gate_that_a_command_proved() {
         let message = refuse(".", &format!("{implemented} {given}"));
         assert_eq!(
             message,
-            "implemented of T2 was proven by `test -e good`, which an agent of a run does not replace; run the same \
+            "implemented of T2 is shown by `test -e good`, which an agent of a run does not replace; run the same \
              again, in the folder ."
         );
     }

@@ -108,7 +108,7 @@ impl Trees {
             );
             return Err(refuse(message).fix("git worktree list"));
         }
-        self.require_followed(&head.commit)?;
+        self.require_followed(base, &head.commit)?;
         Ok(head.commit)
     }
 

@@ -1,6 +1,7 @@
 //! Merging branches into what is checked out in the workspace, and taking that back.
 
 use super::checkout::Moved;
+use super::git::Said;
 use super::outset::Outset;
 use super::{Tree, Trees};
 use crate::error::Result;
@@ -15,8 +16,6 @@ pub(in crate::coordinator) enum Merge {
     Done(Option<String>),
     /// It does not fit; why.
     Conflict(String),
-    /// It would fit and must not be merged; why.
-    Refused(String),
 }
 
 /// A commit made aside, or why there is none.
@@ -25,24 +24,16 @@ type Made = std::result::Result<String, String>;
 impl Trees {
     /// Merges the branch of a worktree. The commit names its run and task, by which [`Trees::find_merge`] finds it.
     pub(in crate::coordinator) fn merge(&self, tree: &Tree, message: &str) -> Result<Merge> {
-        let branch = format!("refs/heads/{}", tree.branch);
         for _ in 0..ROUNDS {
             let old = self.require_base()?;
-            if self.is_ancestor(&branch, &old)? {
-                return Ok(Merge::Done(None));
-            }
             if let Some(what) = self.operation_in_progress() {
                 // It is not ours to end.
                 let why =
                     format!("a {what} that somebody else began is not finished in the workspace");
                 return Ok(Merge::Conflict(why));
             }
-            if let Some(why) = self.find_reverted(tree, &old)? {
-                return Ok(Merge::Refused(why));
-            }
-            let task = tree.task().map(|task| self.trailer(task));
-            let message = [message, &task.unwrap_or_default()];
-            let new = match self.make_merge(&old, &branch, message)? {
+            let new = match self.make_merge(tree, &old, message)? {
+                Ok(new) if new == old => return Ok(Merge::Done(None)),
                 Ok(new) => new,
                 Err(why) => return Ok(Merge::Conflict(why)),
             };
@@ -56,70 +47,79 @@ impl Trees {
         Ok(Merge::Conflict(why.to_string()))
     }
 
-    /// Names the files in which a branch reverts work that others merged after its worktree was made: its index or files
-    /// were older than the commit that it is based on, as after `git reset`.
-    fn find_reverted(&self, tree: &Tree, old: &str) -> Result<Option<String>> {
-        let branch = self.done(
-            &self.top,
-            ["rev-parse", &format!("refs/heads/{}", tree.branch)],
-        )?;
+    /// Makes a commit of `old` and the work of a branch, or returns `old` where nothing of the branch is missing.
+    fn make_merge(&self, tree: &Tree, old: &str, message: &str) -> Result<Made> {
+        let branch = format!("refs/heads/{}", tree.branch);
+        let branch = self.done(&self.top, ["rev-parse", "--verify", &branch])?;
         let branch = branch.trim();
-        let Some(start) = &Outset::read(&tree.outset).start else {
-            return Ok(Some(
-                "the commit that its worktree was made from is unknown".to_string(),
-            ));
+        let Some(start) = Outset::read(&tree.outset).start else {
+            let why = "the commit that its worktree was made from is unknown";
+            return Ok(Err(why.to_string()));
         };
-        let seen = self.done(&self.top, ["merge-base", old, branch])?;
-        let seen = seen.trim();
-        if self.is_ancestor(seen, start)? {
-            return Ok(None);
+        if self.was_merged(branch, &start, old)? {
+            return Ok(Ok(old.to_string()));
         }
-        let whole = format!("{branch}^{{tree}}");
-        let alone = self.done(
-            &self.top,
-            ["commit-tree", &whole, "-p", start, "-m", "alone"],
-        )?;
-        let both = self.git(
-            &self.top,
-            ["merge-tree", "--write-tree", seen, alone.trim()],
-        )?;
-        let mut reverted = match both {
-            Ok(both) => self.list_changed(&[both.trim(), branch])?,
-            // Some files conflict, which the agent resolved. Files that are as they were at the start count nevertheless.
-            Err(_) => {
-                let (theirs, own) = (
-                    self.list_changed(&[start, seen])?,
-                    self.list_changed(&[start, branch])?,
-                );
-                theirs.difference(&own).cloned().collect()
-            }
+        let work = match self.make_work(tree, branch, &start, old)? {
+            Ok(work) => work,
+            Err(why) => return Ok(Err(why)),
         };
-        if !reverted.is_empty() {
-            let words = [
-                "diff",
-                "--name-only",
-                "--no-ext-diff",
-                "--find-renames",
-                "-z",
-            ];
-            let gone = ["--diff-filter=r", seen, branch, "--"];
-            let kept = self.listed(&self.top, words.into_iter().chain(gone))?;
-            reverted.retain(|name| kept.split('\0').any(|kept| kept == name));
+        let merged = match self.merge_trees(&[old, &work])? {
+            Ok(merged) => merged,
+            Err(said) => return Ok(Err(describe_conflict(&said))),
+        };
+        let is_there = self.is_ancestor(branch, old)?;
+        if is_there && self.list_changed(&[old, &merged])?.is_empty() {
+            return Ok(Ok(old.to_string()));
         }
-        let named: Vec<&str> = reverted
-            .iter()
-            .take(NAMED_MAX)
-            .map(String::as_str)
-            .collect();
-        let why = "it reverts what was merged after its worktree was made";
-        Ok((!named.is_empty()).then(|| format!("{why}: {}", named.join(", "))))
+        let task = tree.task().map(|task| self.trailer(task));
+        let words = ["commit-tree", &merged, "-p", old, "-p", branch];
+        let messages = ["-m", message, "-m", task.as_deref().unwrap_or_default()];
+        let made = self.done(&self.top, words.into_iter().chain(messages))?;
+        Ok(Ok(made.trim().to_string()))
     }
 
-    fn trailer(&self, task: TaskId) -> String {
-        format!("Cleo-Step: {}/{task}", self.run)
+    /// Makes a commit of what a branch changed since its worktree was made, on the last commit of the workspace that the
+    /// branch holds. What others had merged by then belongs to it even where the files of the branch lack it: an agent
+    /// may base its branch on newer commits and keep the older files, as after `git reset`.
+    fn make_work(&self, tree: &Tree, branch: &str, start: &str, old: &str) -> Result<Made> {
+        let seen = self.git(&self.top, ["merge-base", old, branch])?;
+        let seen = seen.unwrap_or_else(|_| start.to_string());
+        let (seen, files) = (seen.trim(), format!("{branch}^{{tree}}"));
+        let on = |files: &str, parent: &str| -> Result<String> {
+            let words = ["commit-tree", files, "-p", parent, "-m", "work"];
+            Ok(self.done(&self.top, words)?.trim().to_string())
+        };
+        let alone = on(&files, start)?;
+        // A branch that another one took in without being merged holds nothing of the workspace beyond its start.
+        if self.is_ancestor(seen, start)? || seen == branch {
+            return Ok(Ok(alone));
+        }
+        // Where both changed the same lines, the agent has settled that.
+        let whole = match self.merge_trees(&["-X", "ours", &alone, seen])? {
+            Ok(whole) => whole,
+            // Git before 2.43 does not know the option.
+            Err(said) if !said.contains('\0') => files.clone(),
+            Err(said) => return Ok(Err(describe_conflict(&said))),
+        };
+        let missing = self.list_changed(&[&files, &whole])?;
+        if !missing.is_empty() {
+            let (branch, names) = (&tree.branch, named(missing.into_iter().collect()));
+            let why = "lacks what was merged after its worktree was made, which stays";
+            self.warn(format!("the branch {branch} {why}: {names}"));
+        }
+        Ok(Ok(on(&whole, seen)?))
     }
 
-    fn make_merge(&self, old: &str, branch: &str, message: [&str; 2]) -> Result<Made> {
+    /// Returns whether a branch was merged into `old` since a commit, or `old` was moved on to it.
+    fn was_merged(&self, branch: &str, start: &str, old: &str) -> Result<bool> {
+        let since = format!("{start}..{old}");
+        let words = ["rev-list", "--first-parent", "--parents", &since];
+        let listed = self.listed(&self.top, words)?;
+        Ok(listed.split_whitespace().any(|commit| commit == branch))
+    }
+
+    /// Merges two commits into a tree, aside from all files.
+    fn merge_trees(&self, commits: &[&str]) -> Result<Said> {
         let words = [
             "merge-tree",
             "--write-tree",
@@ -127,16 +127,12 @@ impl Trees {
             "--no-messages",
             "-z",
         ];
-        let merged = self.git(&self.top, words.into_iter().chain([old, branch]))?;
-        let tree = match merged {
-            Ok(said) => said.trim_end_matches(['\0', '\n']).to_string(),
-            Err(said) => return Ok(Err(describe_conflict(&said))),
-        };
-        let [title, trailer] = message;
-        let words = ["commit-tree", &tree, "-p", old, "-p", branch];
-        let words = words.into_iter().chain(["-m", title, "-m", trailer]);
-        let made = self.done(&self.top, words)?;
-        Ok(Ok(made.trim().to_string()))
+        let merged = self.git(&self.top, words.iter().chain(commits))?;
+        Ok(merged.map(|said| said.trim_end_matches(['\0', '\n']).to_string()))
+    }
+
+    fn trailer(&self, task: TaskId) -> String {
+        format!("Cleo-Step: {}/{task}", self.run)
     }
 
     /// Finds the last merge of a task that this run made since a moment.

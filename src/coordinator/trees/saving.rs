@@ -3,6 +3,7 @@
 use std::collections::HashSet;
 use std::ffi::{OsStr, OsString};
 use std::fs;
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
 use walkdir::{DirEntry, WalkDir};
@@ -35,23 +36,47 @@ impl Trees {
         self.require_settled(tree)?;
         self.require_finished(tree)?;
         self.require_conversion(&tree.top)?;
-        self.settle_head(tree)?;
-        self.stage(tree)?;
-        let staged = ["diff", "--cached", "--quiet", "--no-ext-diff"];
-        let staged = staged.into_iter().chain(["--ignore-submodules=none"]);
-        if self.git(&tree.top, staged)?.is_err() {
-            let commit = ["commit", "--quiet", "--no-verify", "--message", message];
-            self.change(&tree.top, commit)?;
-        }
-        self.gather(tree)?;
+        require_no_pipes(tree)?;
+        let tip = self.tip(tree)?;
+        self.stage(tree, &tip)?;
+        // Made aside: wherever its agent has led HEAD, nothing but the branch of the worktree moves.
+        let files = self.change(&tree.top, ["write-tree"])?;
+        let is_new = self.done(&self.top, ["rev-parse", &format!("{tip}^{{tree}}")])? != files;
+        let commit = match is_new {
+            true => self.done(
+                &self.top,
+                ["commit-tree", files.trim(), "-p", &tip, "-m", message],
+            )?,
+            false => tip,
+        };
+        let branch = format!("refs/heads/{}", tree.branch);
+        let update = ["update-ref", "--no-deref", &branch, commit.trim()];
+        self.change(&self.top, update)?;
         self.require_whole(tree)?;
         self.require_committed(tree)
+    }
+
+    /// Returns the commit that the work of a worktree goes on from: what is checked out there, unless it leaves commits
+    /// of the branch behind.
+    fn tip(&self, tree: &Tree) -> Result<String> {
+        let commit = |folder: &Path, name: &str| -> Result<Option<String>> {
+            let name = format!("{name}^{{commit}}");
+            let found = self.git(folder, ["rev-parse", "--verify", "--quiet", &name])?;
+            Ok(found.ok().map(|found| found.trim().to_string()))
+        };
+        let head = commit(&tree.top, "HEAD")?;
+        let own = commit(&self.top, &format!("refs/heads/{}", tree.branch))?;
+        match (own, head) {
+            (Some(own), Some(head)) if self.is_ancestor(&own, &head)? => Ok(head),
+            (Some(commit), _) | (None, Some(commit)) => Ok(commit),
+            (None, None) => self.require_base(),
+        }
     }
 
     /// Stages everything except reports and cleo's own files, which are reset to the start of the branch even
     /// if the agent has committed them, so that they never conflict. An ignored path cannot be excluded by
     /// name; nothing new of it is staged.
-    fn stage(&self, tree: &Tree) -> Result<()> {
+    fn stage(&self, tree: &Tree, tip: &str) -> Result<()> {
         self.unmark(tree)?;
         // Files outside of a sparse checkout are work, too.
         let mut add = ["add", "--all", "--sparse", "--", ":(top)"]
@@ -63,7 +88,7 @@ impl Trees {
         }
         self.change(&tree.top, add)?;
         let mut reset = ["reset", "--quiet"].map(OsString::from).to_vec();
-        reset.extend([self.fork(tree)?.into(), "--".into()]);
+        reset.extend([self.fork(tip)?.into(), "--".into()]);
         let places = self.own_places();
         reset.extend(places.iter().map(|place| pathspec("top,literal", place)));
         self.change(&tree.top, reset).map(drop)
@@ -120,7 +145,11 @@ impl Trees {
                 .map(|place| pathspec("top,exclude,literal", place)),
         );
         let left = self.listed(&tree.top, words)?;
-        let Some(first) = left.split('\0').find_map(|line| line.get(3..)) else {
+        // What differs from HEAD alone is committed: the second sign compares the files (git-status, "Short Format").
+        let mut lines = left
+            .split('\0')
+            .filter(|line| line.as_bytes().get(1) != Some(&b' '));
+        let Some(first) = lines.find_map(|line| line.get(3..)) else {
             return Ok(());
         };
         let message = format!("{first} in {} could not be committed", tree.place());
@@ -142,11 +171,9 @@ impl Trees {
         Ok(names.find(is_work).map(str::to_string))
     }
 
-    fn fork(&self, tree: &Tree) -> Result<String> {
-        let target = self.target()?;
-        let target = self.done(&self.top, ["rev-parse", "--verify", &target])?;
-        let fork = self.git(&tree.top, ["merge-base", "HEAD", target.trim()])?;
-        Ok(fork.map_or_else(|_| "HEAD".to_string(), |fork| fork.trim().to_string()))
+    fn fork(&self, tip: &str) -> Result<String> {
+        let fork = self.git(&self.top, ["merge-base", tip, &self.target()?])?;
+        Ok(fork.map_or_else(|_| tip.to_string(), |fork| fork.trim().to_string()))
     }
 
     fn is_ignored(&self, tree: &Tree, place: &Path) -> Result<bool> {
@@ -167,36 +194,13 @@ impl Trees {
         let real = fs::canonicalize(&tree.top).unwrap_or_else(|_| tree.top.clone());
         let expected = format!("{own}{}\n", real.display());
         if theirs.is_ok_and(|theirs| theirs == expected) && is_linked_worktree(&tree.top) {
-            return self
-                .require_plain(tree)
-                .and_then(|()| self.require_branch(tree));
+            return self.require_plain(tree);
         }
         let place = tree.top.display();
         let message = format!("{place} is no worktree of the repository any more");
         let [top, place] = [&self.top, &tree.top].map(|path| quote(&path.to_string_lossy()));
         let repair = format!("git -C {top} worktree repair {place}");
         Err(Error::new(Code::FileUnreadable, message).fix(repair))
-    }
-
-    fn gather(&self, tree: &Tree) -> Result<()> {
-        let branch = format!("refs/heads/{}", tree.branch);
-        let head = self.done(&tree.top, ["rev-parse", "--verify", "HEAD"])?;
-        let own = self.git(&self.top, ["rev-parse", "--verify", "--quiet", &branch])?;
-        if own.as_ref().is_ok_and(|own| *own == head) {
-            return Ok(());
-        }
-        let head = head.trim();
-        let goes_on = ["merge-base", "--is-ancestor", &branch, head];
-        if own.is_ok() && self.git(&self.top, goes_on)?.is_err() {
-            let message = format!(
-                "its agent left the branch {} for the commit {head}, which does not go on from it",
-                tree.branch
-            );
-            let look = format!("git log {head}");
-            return Err(Error::new(Code::InputInvalid, message).fix(look));
-        }
-        self.change(&self.top, ["update-ref", "--no-deref", &branch, head])
-            .map(drop)
     }
 
     /// Refuses a worktree with nested repositories that hold commits or changes of their own: a branch holds
@@ -333,6 +337,21 @@ impl Trees {
         let named = self.git(&tree.top, words)?.unwrap_or_default();
         let is_it = |line: &str| line.split_once(' ').is_some_and(|(_, named)| named == path);
         Ok(named.lines().any(is_it))
+    }
+}
+
+/// Refuses a worktree with a pipe or the like in the place of a file that git reads: it would wait there.
+fn require_no_pipes(tree: &Tree) -> Result<()> {
+    let is_pipe = |entry: &DirEntry| {
+        let (kind, above) = (entry.file_type(), entry.path().parent());
+        let is_of_git = entry.file_name().to_string_lossy().starts_with(".git")
+            || above.is_some_and(|above| above.ends_with(".git"));
+        is_of_git && !kind.is_file() && !kind.is_dir() && !kind.is_symlink()
+    };
+    let mut entries = WalkDir::new(&tree.top).into_iter().flatten();
+    match entries.find(is_pipe) {
+        Some(entry) => Err(unreadable(entry.path(), ErrorKind::InvalidInput.into())),
+        None => Ok(()),
     }
 }
 
