@@ -280,6 +280,30 @@ fn agent_of_a_run_takes_no_criterion_away() {
 }
 
 #[test]
+fn agent_of_a_run_passes_no_gate_whose_command_failed() {
+    let workspace = TestWorkspace::planned();
+    let gate = "verify T2 --gate implemented";
+    let words = [
+        "verify",
+        "T2",
+        "--gate",
+        "implemented",
+        "--run",
+        "test -e good",
+    ];
+    workspace.refused(&words, "E_GATE_FAILED");
+    for given in ["--note fine", "--run true", "--value false"] {
+        let answer = as_agent(&workspace, ".", &format!("{gate} {given}"));
+        assert_eq!(answer["success"], false, "{given}: {answer}");
+    }
+    let answer = as_agent(&workspace, ".", &format!("{gate} --note fine"));
+    assert_eq!(answer["error"]["code"], "E_NOT_VERIFIED", "{answer}");
+    workspace.write("good", "");
+    let answer = as_agent(&workspace, ".", &format!("{gate} --run 'test -e good'"));
+    assert_eq!(answer["success"], true, "{answer}");
+}
+
+#[test]
 fn agent_of_a_run_replaces_no_gate_that_a_command_proved() {
     let workspace = TestWorkspace::planned();
     workspace.write("good", "");
