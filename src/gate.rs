@@ -7,12 +7,11 @@ mod evidence;
 mod tests;
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::fmt;
-use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
 use crate::error::{Code, Error, Result};
+use crate::words::closed;
 
 pub(crate) use criterion::{Criterion, for_shells, in_shell, obeyed, words};
 pub(crate) use evidence::{Evidence, Freshness, Origin, Present, Proof, check_url, freshness};
@@ -26,44 +25,28 @@ pub(crate) const AGENTS: [&str; 7] = [
     "planner", "coder", "testing", "qa", "cleanup", "security", "docs",
 ];
 
-/// A gate; the order is the order in which they are passed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
-#[serde(rename_all = "camelCase")]
-pub(crate) enum Gate {
+closed! {
+    /// A gate; the order is the order in which they are passed.
+    Gate, "gate":
     /// The work is there.
-    Implemented,
+    Implemented = "implemented",
     /// Its tests pass.
-    TestsPassed,
+    TestsPassed = "testsPassed" | "tests-passed" | "testspassed",
     /// It was looked at.
-    QaPassed,
+    QaPassed = "qaPassed" | "qa-passed" | "qapassed",
     /// Nothing is left lying about.
-    CleanupDone,
+    CleanupDone = "cleanupDone" | "cleanup-done" | "cleanupdone",
     /// It opens no hole.
-    SecurityPassed,
+    SecurityPassed = "securityPassed" | "security-passed" | "securitypassed",
     /// It is described.
-    Documented,
+    Documented = "documented",
 }
 
 impl Gate {
-    pub(crate) const ALL: [Gate; 6] = [
-        Gate::Implemented,
-        Gate::TestsPassed,
-        Gate::QaPassed,
-        Gate::CleanupDone,
-        Gate::SecurityPassed,
-        Gate::Documented,
-    ];
-
-    pub(crate) fn name(self) -> &'static str {
-        match self {
-            Gate::Implemented => "implemented",
-            Gate::TestsPassed => "testsPassed",
-            Gate::QaPassed => "qaPassed",
-            Gate::CleanupDone => "cleanupDone",
-            Gate::SecurityPassed => "securityPassed",
-            Gate::Documented => "documented",
-        }
+    /// Reads a gate that somebody names.
+    pub(crate) fn read(text: &str) -> Result<Gate> {
+        text.parse()
+            .map_err(|why: String| Error::new(Code::GateUnknown, why))
     }
 }
 
@@ -72,28 +55,6 @@ pub(crate) fn or_look(task: &str, error: Error) -> Error {
     error
         .fix(format!("cleo verify {task}"))
         .or("see how a gate is passed on evidence", "cleo verify --help")
-}
-
-impl fmt::Display for Gate {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.pad(self.name())
-    }
-}
-
-impl FromStr for Gate {
-    type Err = Error;
-
-    fn from_str(text: &str) -> Result<Gate> {
-        let plain = |text: &str| text.to_lowercase().replace(['-', '_'], "");
-        let found = Gate::ALL
-            .into_iter()
-            .find(|gate| plain(gate.name()) == plain(text.trim()));
-        found.ok_or_else(|| {
-            let names = Gate::ALL.map(Gate::name);
-            let message = format!("there is no gate `{text}`; gates are {}", names.join(", "));
-            Error::new(Code::GateUnknown, message)
-        })
-    }
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -110,7 +71,6 @@ pub(crate) struct Record {
     /// True when an earlier gate was open.
     pub(crate) forced: bool,
     /// What proves it: one piece at least.
-    #[serde(deserialize_with = "evidence::one_or_many")]
     pub(crate) evidence: Vec<Evidence>,
 }
 
@@ -168,9 +128,8 @@ impl Gates {
     /// Counts all evidence as taken in the workspace, where the work of its worktree is merged.
     pub(crate) fn bring_home(&mut self) {
         let records = self.gates.values_mut().chain(self.criteria.values_mut());
-        let evidence = records.flat_map(|record| &mut record.evidence);
-        for origin in evidence.filter_map(|each| each.origin.as_mut()) {
-            origin.worktree = None;
+        for each in records.flat_map(|record| &mut record.evidence) {
+            each.origin.worktree = None;
         }
     }
 
@@ -187,7 +146,7 @@ impl Gates {
     }
 
     pub(crate) fn needed(&self) -> Vec<Gate> {
-        let all = Gate::ALL.into_iter();
+        let all = Gate::ALL.iter().copied();
         all.filter(|gate| self.needs(*gate)).collect()
     }
 
@@ -212,7 +171,7 @@ impl Gates {
         if !passed || open.is_empty() || force {
             return Ok(());
         }
-        let names: Vec<&str> = open.iter().map(|gate| gate.name()).collect();
+        let names: Vec<&str> = open.iter().map(|gate| gate.word()).collect();
         let message = format!(
             "{gate} of {task} comes after {}, still open",
             names.join(", ")
@@ -224,19 +183,12 @@ impl Gates {
     /// known.
     pub(crate) fn forget_worktrees(&mut self) {
         let has_worktree = |one: &Evidence| {
-            let worktree = one
-                .origin
-                .as_ref()
-                .and_then(|origin| origin.worktree.as_ref());
+            let worktree = one.origin.worktree.as_ref();
             worktree.is_some_and(|worktree| worktree.contains("/.cleo/runs/"))
         };
         let is_kept = |record: &Record| !record.evidence.iter().any(has_worktree);
         (self.gates).retain(|_, record| !record.passed || record.is_proven() || is_kept(record));
         self.criteria.retain(|_, record| is_kept(record));
-    }
-
-    pub(crate) fn rounds_exceeded(&self) -> bool {
-        self.failures.len() > ROUNDS_MAX as usize
     }
 
     /// Returns the record of the command that proved a gate, also if a failure has opened the gate since.

@@ -99,6 +99,15 @@ pub(crate) fn list(ids: &[TaskId]) -> String {
         .join(", ")
 }
 
+/// Writes the first ids of a list, at most `max`, and how many more there are.
+pub(crate) fn list_first(ids: &[TaskId], max: usize) -> String {
+    let first = list(&ids[..ids.len().min(max)]);
+    match ids.len().saturating_sub(max) {
+        0 => first,
+        more => format!("{first} and {more} more"),
+    }
+}
+
 /// Makes an id such as `exec_1769418000000_k3v9x0q2m1`: a word, the moment in milliseconds, and
 /// something random. Under a fixed clock it is `number` that tells ids apart, so that runs can be
 /// repeated.

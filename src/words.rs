@@ -1,12 +1,15 @@
 //! Closed sets of words, such as kinds and states: how each is declared.
 
-/// Declares a closed set of words: a type with one variant for each, which is written, read and shown as
-/// its word.
+/// Declares a closed set of words, in the order in which they are listed: a type with one variant for each, which is
+/// written and shown as its word. Aliases, and other ways to write a word of several, are read too.
 macro_rules! closed {
-    ($(#[$about:meta])* $name:ident, $noun:literal: $($(#[$meaning:meta])* $variant:ident = $word:literal,)+) => {
+    (
+        $(#[$about:meta])* $name:ident, $noun:literal:
+        $($(#[$meaning:meta])* $variant:ident = $word:literal $(| $alias:literal)*,)+
+    ) => {
         $(#[$about])*
         #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
-        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, serde::Serialize, serde::Deserialize)]
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, serde::Serialize)]
         pub(crate) enum $name { $($(#[$meaning])* #[serde(rename = $word)] $variant,)+ }
 
         impl $name {
@@ -27,12 +30,27 @@ macro_rules! closed {
             type Err = String;
 
             fn from_str(text: &str) -> std::result::Result<$name, String> {
-                let wanted = text.trim().to_ascii_lowercase();
-                let found = $name::ALL.iter().find(|one| one.word() == wanted);
-                found.copied().ok_or_else(|| {
-                    let all: Vec<_> = $name::ALL.iter().map(|one| one.word()).collect();
-                    format!("`{text}` is no {}; use {}", $noun, all.join(", "))
-                })
+                // Rows of the database hold the word itself.
+                if let Some(word) = $name::ALL.iter().find(|one| one.word() == text) {
+                    return Ok(*word);
+                }
+                let wanted = text.trim().to_ascii_lowercase().replace(['_', ' '], "-");
+                match wanted.as_str() {
+                    $($word $(| $alias)* => Ok($name::$variant),)+
+                    _ => {
+                        let all: Vec<_> = $name::ALL.iter().map(|one| one.word()).collect();
+                        Err(format!("`{text}` is no {}; use one of {}", $noun, all.join(", ")))
+                    }
+                }
+            }
+        }
+
+        impl<'de> serde::Deserialize<'de> for $name {
+            fn deserialize<D: serde::Deserializer<'de>>(
+                deserializer: D,
+            ) -> std::result::Result<$name, D::Error> {
+                let text = <String as serde::Deserialize>::deserialize(deserializer)?;
+                text.parse().map_err(serde::de::Error::custom)
             }
         }
     };

@@ -329,7 +329,7 @@ mod tests {
         let error = "worker".parse::<Role>().unwrap_err();
         assert_eq!(
             error,
-            "`worker` is no role of an agent; use supervisor, specialist, custom"
+            "`worker` is no role of an agent; use one of supervisor, specialist, custom"
         );
     }
 }

@@ -3,16 +3,7 @@
 use super::screen::Screen;
 use super::show::{claim_fields, task_line};
 use crate::id;
-use crate::ops::claims::Claimed;
 use crate::ops::tasks::Moved;
-
-pub(super) fn render_claim(verb: &str) -> impl FnOnce(&mut Screen, &Claimed) {
-    move |screen, claimed| {
-        screen.outcome(verb, claimed.changed);
-        task_line(screen, &claimed.task);
-        claim_fields(screen, claimed.claim.as_ref());
-    }
-}
 
 pub(super) fn render_move(verb: &str) -> impl FnOnce(&mut Screen, &Moved) {
     move |screen, moved| {

@@ -5,13 +5,12 @@ use std::process::ExitCode;
 use clap::Args;
 
 use super::Face;
-use super::screen::{Screen, Tone, branches};
+use super::screen::{Screen, Tone};
 use super::show::headline;
 use crate::error::{Code, Error, Result};
 use crate::id::TaskId;
 use crate::ops::api;
-use crate::ops::tasks::graph::tree::NeighborTree;
-use crate::ops::tasks::{self, Dependencies, Direction, One, Part};
+use crate::ops::tasks::{self, Dependencies, One, Part};
 use crate::task::TaskView;
 use crate::task::drawing::{self, Picture, Shape};
 
@@ -19,8 +18,6 @@ use crate::task::drawing::{self, Picture, Shape};
 #[command(after_help = "\
 Examples:
   cleo deps T3
-  cleo deps T3 --tree
-  cleo deps T3 --tree --up --depth 2
   cleo deps --epic T1 --svg > graph.svg
   cleo deps T3 --dot | dot -Tpng > graph.png")]
 pub(super) struct Arguments {
@@ -28,15 +25,7 @@ pub(super) struct Arguments {
     #[arg(required_unless_present_any = ["dot", "svg"])]
     task: Option<TaskId>,
 
-    /// Show everything that the task waits for as a tree
-    #[arg(long, conflicts_with_all = ["dot", "svg"])]
-    tree: bool,
-
-    /// With --tree: show everything that waits for the task instead
-    #[arg(long, requires = "tree")]
-    up: bool,
-
-    /// At most so many steps from the task
+    /// Draw at most so many steps from the task
     #[arg(long, value_name = "N")]
     depth: Option<u32>,
 
@@ -91,17 +80,8 @@ pub(super) fn run(face: &mut Face<'_>, arguments: Arguments) -> Result<ExitCode>
         let message = "`--epic` goes with `--dot` or `--svg`";
         return Err(Error::new(Code::Usage, message));
     };
-    if arguments.tree {
-        let direction = match arguments.up {
-            true => Direction::Dependents,
-            false => Direction::Needs,
-        };
-        let depth = arguments.depth;
-        let work = |context: &mut _| tasks::neighbor_tree(context, task, direction, depth);
-        return face.inside("deps", work, render_tree);
-    }
     if arguments.depth.is_some() {
-        let message = "`--depth` goes with `--tree`, `--dot` or `--svg`";
+        let message = "`--depth` goes with `--dot` or `--svg`";
         return Err(Error::new(Code::Usage, message));
     }
     face.call(&api::DEPS, One { task }, render)
@@ -123,19 +103,6 @@ fn render(screen: &mut Screen, result: &Dependencies) {
         screen.line(Tone::Warn, format!("  {}", missing.told()));
     }
     neighbors(screen, "unblocks", &result.links.dependents);
-}
-
-fn render_tree(screen: &mut Screen, result: &NeighborTree) {
-    let depths = result.tree.iter().map(|row| row.depth);
-    for (row, branch) in result.tree.iter().zip(branches(depths)) {
-        screen.say(Tone::Dim, branch);
-        let again = if row.repeated { " (see above)" } else { "" };
-        let title = format!("{}{again}", row.task.title);
-        headline(screen, row.task.id, row.task.status, &title);
-    }
-    if result.truncated {
-        screen.line(Tone::Dim, "and more; --depth shows less");
-    }
 }
 
 fn draw(face: &mut Face<'_>, arguments: &Arguments) -> Result<ExitCode> {

@@ -73,7 +73,7 @@ use std::process::ExitCode;
 use std::sync::Arc;
 
 use crate::ops::tasks::{self, Patch};
-use crate::ops::{api, claims, complete, init as ops_init, undo};
+use crate::ops::{api, claims, init as ops_init, proof, undo};
 use face::Face;
 use output::Output;
 use screen::Tone;
@@ -107,15 +107,15 @@ commands! {
     /// Find tasks by words in title and description, or by the id that they were imported with
     Find(list::FindArguments) => face.run("find", it, list::find);
     /// Claim a task, so that exactly one works on it, and start it
-    Claim(claims::Claiming) => face.call(&api::CLAIM, it, claim::render_claim("Claimed"));
+    Claim(claims::Claiming) => face.call(&api::CLAIM, it, claim::render_move("Claimed"));
     /// Extend the lease of a claim
-    Heartbeat(claims::Heartbeat) => face.call(&api::HEARTBEAT, it, claim::render_claim("Extended"));
+    Heartbeat(claims::Heartbeat) => face.call(&api::HEARTBEAT, it, claim::render_move("Extended"));
     /// Give a claimed task back: it is free, and pending again if it was active
-    Release(claims::Release) => face.call(&api::RELEASE, it, claim::render_claim("Released"));
+    Release(claims::Release) => face.call(&api::RELEASE, it, claim::render_move("Released"));
     /// Start the work on a task: it is claimed, and active
     Start(tasks::Start) => face.call(&api::START, it, claim::render_move("Started"));
     /// Mark a task done; a task that was spawned must verify first
-    Complete(complete::Complete) => face.call(&api::COMPLETE, it, claim::render_move("Completed"));
+    Complete(proof::Complete) => face.call(&api::COMPLETE, it, claim::render_move("Completed"));
     /// Take a closed task up again
     #[command(after_help = "Examples:\n  cleo reopen T3")]
     Reopen(tasks::One) => face.call(&api::REOPEN, it, claim::render_move("Reopened"));

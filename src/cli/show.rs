@@ -4,7 +4,7 @@ use super::screen::{Screen, Tone};
 use super::verify::standing;
 use crate::claim::Claim;
 use crate::id::{self, TaskId};
-use crate::ops::gates::Summary;
+use crate::ops::proof::Summary;
 use crate::ops::tasks::Shown;
 use crate::store::missing;
 use crate::task::{Priority, Status, Task};

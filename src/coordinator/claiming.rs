@@ -9,7 +9,7 @@ use crate::clock::is_date;
 use crate::error::{Code, Error, Result};
 use crate::id::TaskId;
 use crate::ops::claims;
-use crate::ops::complete::is_unearned;
+use crate::ops::proof::is_unearned;
 use crate::ops::runs::{self, alive};
 use crate::ops::spawn::{self, Preparation};
 use crate::run::told::kind;

@@ -13,7 +13,7 @@ use std::time::{Duration, Instant};
 use crate::error::{Code, Error, Result, catch_panic};
 use crate::file::{create_anew, unwritable};
 use crate::id::TaskId;
-use crate::ops::gates::{self, Renewal};
+use crate::ops::proof::{self, Renewal};
 use crate::ops::{Context, Surroundings};
 use crate::runner::agent::{self, Ended, Job, Runner, Sign};
 
@@ -130,11 +130,11 @@ impl Checking {
         if let Some(root) = self.folder {
             context.workspace.root = root;
         }
-        let renewed = gates::renew(&mut context, self.task, &self.renewal, &mut |_| {})?;
+        let renewed = proof::renew(&mut context, self.task, &self.renewal, &mut |_| {})?;
         let told = renewed.ran.iter().map(|ran| {
             let outcome = match ran.outcome {
-                gates::Outcome::Passed => "passed",
-                gates::Outcome::Failed => "failed",
+                proof::Outcome::Passed => "passed",
+                proof::Outcome::Failed => "failed",
             };
             format!("{}: {outcome}", ran.commands.join(", "))
         });

@@ -12,8 +12,7 @@ use super::prompt;
 use crate::clock::Clock;
 use crate::error::{Code, Error, Result};
 use crate::id::TaskId;
-use crate::ops::complete::{Checks, check_all, complete_checked};
-use crate::ops::gates::{Extent, Renewal};
+use crate::ops::proof::{Extent, Renewal, Subjects, complete_checked, look};
 use crate::ops::runs::journal::{self, Journal};
 use crate::ops::{claims, spawn};
 use crate::run::Outcome;
@@ -209,7 +208,7 @@ impl Engine<'_> {
     }
 
     /// Checks the outputs of steps that are to be completed, except those against which something else speaks.
-    pub(super) fn checks(&mut self, deeds: &[Deed]) -> Result<Checks> {
+    pub(super) fn checks(&mut self, deeds: &[Deed]) -> Result<Subjects> {
         let steps = deeds.iter().filter_map(|deed| match deed {
             Deed::Complete(step) => Some(*step),
             _ => None,
@@ -221,10 +220,10 @@ impl Engine<'_> {
         let right: Vec<(TaskId, Option<u32>)> = right
             .map(|step| (self.tasks[step], self.slots[step].epoch))
             .collect();
-        Ok(check_all(&mut self.context, &right, &mut self.required))
+        Ok(look(&mut self.context, &right))
     }
 
-    pub(super) fn complete(&mut self, checks: Checks) -> Result<()> {
+    pub(super) fn complete(&mut self, checks: Subjects) -> Result<()> {
         let done = match checks.is_empty() {
             true => Vec::new(),
             false => complete_checked(&mut self.context, checks)?,

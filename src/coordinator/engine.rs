@@ -20,7 +20,7 @@ use super::turns::Turns;
 use super::{Ambience, Listener, selection};
 use crate::error::{Code, Error, Result, quote};
 use crate::id::{self, TaskId};
-use crate::ops::complete::{Required, is_cut_short};
+use crate::ops::proof::is_cut_short;
 use crate::ops::runs::alive::{self, Alive};
 use crate::ops::runs::journal::{self, Journal};
 use crate::ops::spawn::{Preparation, Spawned};
@@ -78,7 +78,6 @@ pub(super) struct Engine<'a> {
     pub(super) tasks: Vec<TaskId>,
     pub(super) places: HashMap<TaskId, usize>,
     pub(super) slots: Vec<Slot>,
-    pub(super) required: Required,
     /// The skills and protocols, read once: all tasks of a run get them as they are when it begins.
     pub(super) preparation: Option<Preparation>,
     pub(super) facts: Vec<Fact>,
@@ -256,7 +255,6 @@ impl<'a> Engine<'a> {
             options: outset.options,
             ambience: outset.ambience,
             run,
-            required: None,
             preparation: None,
             facts: Vec::new(),
             told: Vec::new(),

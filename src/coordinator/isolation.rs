@@ -9,17 +9,16 @@ use super::trees::{Declared, Merge, Tree, Trees};
 use super::{parts, prompt};
 use crate::error::{Code, Error, Result, quote};
 use crate::id::TaskId;
-use crate::ops::complete::{
-    Completion, Lacking, check_all, complete_with_parts, is_cut_short, lacking,
+use crate::ops::proof::{
+    self, Completion, Extent, Renewal, Verdict, check, complete_with_parts, is_cut_short, look,
 };
-use crate::ops::gates::{self, Extent, Renewal};
 use crate::ops::{Context, require};
 use crate::run::Outcome;
 use crate::run::told::{Told, kind};
 use crate::runner::signals;
 
 enum Brought {
-    Lacking(Lacking),
+    Lacking(Verdict),
     /// It cannot be brought over: the branch that holds it, if one does, and why.
     Stuck(Option<String>, String),
     /// It is there, in this commit if it changed anything, and the task is done or lacks something there.
@@ -236,7 +235,7 @@ impl Engine<'_> {
         tree: &Tree,
         id: TaskId,
         epoch: Option<u32>,
-    ) -> Result<Lacking> {
+    ) -> Result<Verdict> {
         let spawn = self
             .context
             .read(|transaction| transaction.latest_spawn(id))?;
@@ -246,12 +245,7 @@ impl Engine<'_> {
             return of_the_place(error);
         }
         let lacking = self.within(Some(tree), |engine| {
-            lacking(
-                &mut engine.context,
-                (id, epoch),
-                false,
-                &mut engine.required,
-            )
+            check(&mut engine.context, id, epoch, false)
         });
         lacking.or_else(of_the_place)
     }
@@ -280,10 +274,10 @@ impl Engine<'_> {
         }
         let parts = parts.iter().map(|part| (part.task, Some(part.epoch)));
         let tasks = Vec::from_iter(parts.chain([(id, epoch)]));
-        let checks = check_all(&mut self.context, &tasks, &mut self.required);
+        let looked_at = look(&mut self.context, &tasks);
         // A kill in between leaves proven work merged, and no completed work unmerged.
         self.keep_merge()?;
-        let (last, mut done) = complete_with_parts(&mut self.context, checks, is_merged)?;
+        let (last, mut done) = complete_with_parts(&mut self.context, looked_at, is_merged)?;
         if let (true, Err(lacking)) = (last != id, &mut done) {
             for fault in &mut lacking.faults {
                 *fault = parts::part_fault(last, fault);
@@ -299,11 +293,10 @@ impl Engine<'_> {
         id: TaskId,
         epoch: Option<u32>,
         counts_words: bool,
-    ) -> Result<Lacking> {
-        let check = |engine: &mut Self| -> Lacking {
-            let (task, required) = ((id, epoch), &mut engine.required);
-            let found = lacking(&mut engine.context, task, counts_words, required);
-            found.unwrap_or_else(Lacking::from)
+    ) -> Result<Verdict> {
+        let check = |engine: &mut Self| -> Verdict {
+            let found = check(&mut engine.context, id, epoch, counts_words);
+            found.unwrap_or_else(Verdict::from)
         };
         let lacking = check(self);
         if !lacking.lacks_only_proof() {
@@ -326,7 +319,7 @@ impl Engine<'_> {
         id: TaskId,
         epoch: Option<u32>,
         tree: Option<&Tree>,
-    ) -> Result<Option<Lacking>> {
+    ) -> Result<Option<Verdict>> {
         let renewal = Renewal {
             extent: Extent::All,
             only: None,
@@ -335,7 +328,7 @@ impl Engine<'_> {
         };
         let is_stopped = self.watch_for_stop();
         let renewed = self.within(tree, |engine| {
-            let renew = || gates::renew(&mut engine.context, id, &renewal, &mut |_| {});
+            let renew = || proof::renew(&mut engine.context, id, &renewal, &mut |_| {});
             signals::until(is_stopped, renew)
         });
         let Err(error) = renewed else {
@@ -364,7 +357,7 @@ impl Engine<'_> {
     }
 }
 
-fn of_the_place(error: Error) -> Result<Lacking> {
+fn of_the_place(error: Error) -> Result<Verdict> {
     match error.code {
         Code::FileUnreadable | Code::FileUnwritable | Code::PathOutside => Ok(error.into()),
         _ => Err(error),

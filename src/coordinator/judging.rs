@@ -8,8 +8,7 @@ use super::{parts, prompt};
 use crate::error::{Code, Error, Result};
 use crate::manifest::entry::Status as EntryStatus;
 use crate::ops::claims;
-use crate::ops::complete::{Completion, Lacking, Undone, lacking, undone};
-use crate::ops::verify;
+use crate::ops::proof::{self, Completion, Undone, Verdict, check, undone};
 use crate::run::Outcome;
 use crate::run::told::{Told, kind};
 use crate::runner::signals;
@@ -26,13 +25,13 @@ impl Engine<'_> {
         Ok(())
     }
 
-    fn not_completed(&mut self, step: usize, lacking: Lacking) -> Result<()> {
+    fn not_completed(&mut self, step: usize, lacking: Verdict) -> Result<()> {
         let fact = self.found_lacking(step, lacking)?;
         self.facts.push(fact);
         Ok(())
     }
 
-    pub(super) fn found_lacking(&mut self, step: usize, mut lacking: Lacking) -> Result<Fact> {
+    pub(super) fn found_lacking(&mut self, step: usize, mut lacking: Verdict) -> Result<Fact> {
         if let Some(fault) = lacking.faults.iter().find(|fault| is_loss(fault)) {
             return Ok(Fact::Lost(step, fault.message.clone()));
         }
@@ -65,7 +64,7 @@ impl Engine<'_> {
 
     /// Reopens a task that was made done without proof. One that somebody completed by force stays done, for which
     /// true is returned.
-    fn is_overruled(&mut self, step: usize, lacking: &Lacking) -> Result<bool> {
+    fn is_overruled(&mut self, step: usize, lacking: &Verdict) -> Result<bool> {
         let task = self.tasks[step];
         if self.slots[step].epoch.is_none() || !self.is_done(task)? {
             return Ok(false);
@@ -81,9 +80,9 @@ impl Engine<'_> {
 
     /// Returns the outcome of an attempt that does not verify: the status of its entry, else how the program
     /// exited, else a protocol violation, which a forced completion always is.
-    fn judged(&mut self, step: usize, lacking: &Lacking) -> (Outcome, Vec<String>) {
+    fn judged(&mut self, step: usize, lacking: &Verdict) -> (Outcome, Vec<String>) {
         let said = self.slots[step].said.take().unwrap_or_default();
-        let outcome = match (lacking.entry, said.outcome) {
+        let outcome = match (lacking.entry(), said.outcome) {
             _ if lacking.is_cut_short() => Outcome::Cancelled,
             _ if lacking.forced.is_some() => Outcome::ProtocolViolation,
             (Some(EntryStatus::Blocked), _) => Outcome::Blocked,
@@ -115,11 +114,11 @@ impl Engine<'_> {
         self.not_completed(step, lacking)
     }
 
-    pub(super) fn lacks(&mut self, step: usize) -> Result<Lacking> {
+    pub(super) fn lacks(&mut self, step: usize) -> Result<Verdict> {
         let (task, epoch) = (self.tasks[step], self.slots[step].epoch);
         let mut lacking = match self.slots[step].tree.clone() {
             Some(tree) => self.lacking_in(&tree, task, epoch)?,
-            None => lacking(&mut self.context, (task, epoch), false, &mut self.required)?,
+            None => check(&mut self.context, task, epoch, false)?,
         };
         lacking.faults.extend(self.objections(step));
         Ok(lacking)
@@ -131,7 +130,7 @@ impl Engine<'_> {
         let tasks = self.track.tasks().iter();
         let done = tasks.filter(|task| task.is_done() && task.attempts > 0 && !task.is_epic);
         let done: Vec<_> = done.map(|task| (task.task_id, task.epoch)).collect();
-        for (id, how) in undone(&mut self.context, &done, &mut self.required)? {
+        for (id, how) in undone(&mut self.context, &done)? {
             let (outcome, why) = match how {
                 Undone::Open(status) => {
                     let why = format!("somebody opened it again: it is {status}");
@@ -169,15 +168,15 @@ impl Engine<'_> {
 
     pub(super) fn misspoken(&self, step: usize) -> Option<Error> {
         let words = self.slots[step].last_words.as_deref()?;
-        let found = verify::message(words);
-        let error = found.verdict.error("the last message of its agent")?;
+        let found = proof::message(words);
+        let error = found.report.error("the last message of its agent")?;
         let nearest = found.nearest.unwrap_or_default();
         Some(error.did_you_mean(&nearest))
     }
 }
 
 /// Returns whether cleo was asked to end before it could be proven: then it is proven when the run resumes.
-pub(super) fn is_left(lacking: &Lacking) -> bool {
+pub(super) fn is_left(lacking: &Verdict) -> bool {
     let is_unproven = lacking.forced.is_none() && lacking.lacks_only_proof();
     (lacking.is_cut_short() || is_unproven) && signals::asked_to_end().is_some()
 }

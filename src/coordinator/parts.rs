@@ -8,14 +8,14 @@ use super::engine::Engine;
 use crate::claim::{Claim, Lease};
 use crate::error::{Code, Error, Result};
 use crate::id::TaskId;
-use crate::ops::complete::Lacking;
+use crate::ops::proof::Verdict;
 use crate::ops::tasks::reviewing_run;
 use crate::ops::{Context, claims};
 
 impl Engine<'_> {
     /// Runs the commands of parts in the workspace, which their agent left under review. Those that do not hold there
     /// are given back; returned is what they lack.
-    pub(super) fn prove_parts(&mut self, parts: &[Claim]) -> Result<Option<Lacking>> {
+    pub(super) fn prove_parts(&mut self, parts: &[Claim]) -> Result<Option<Verdict>> {
         let mut faults = Vec::new();
         for Claim { task, epoch, .. } in parts {
             let lacking = self.prove_at_home(*task, Some(*epoch), true)?;
@@ -27,10 +27,7 @@ impl Engine<'_> {
                 faults.push(part_fault(*task, fault));
             }
         }
-        Ok((!faults.is_empty()).then(|| Lacking {
-            faults,
-            ..Lacking::default()
-        }))
+        Ok((!faults.is_empty()).then(|| Verdict::from(faults)))
     }
 
     /// Gives back the parts of a task that are under review: the worktree that they were finished in is not merged.

@@ -15,7 +15,7 @@ use crate::error::{Code, Result};
 use crate::file::read_start;
 use crate::id::TaskId;
 use crate::ops::Context;
-use crate::ops::complete::Lacking;
+use crate::ops::proof::Verdict;
 use crate::ops::runs::journal;
 use crate::ops::tasks::Moved;
 use crate::run::log::LOG_MAX;
@@ -113,7 +113,7 @@ impl Engine<'_> {
     }
 
     /// Judges the work of a step as it was left, in its worktree if there is one.
-    fn judge_again(&mut self, step: usize) -> Result<std::result::Result<Moved, Lacking>> {
+    fn judge_again(&mut self, step: usize) -> Result<std::result::Result<Moved, Verdict>> {
         let id = self.tasks[step].to_string();
         let trees = self.trees.as_ref();
         self.slots[step].tree = trees.and_then(|trees| trees.left(&id));

@@ -1,6 +1,6 @@
 //! What proves a gate or a criterion, where it was taken, and whether it still holds.
 
-use serde::{Deserialize, Deserializer, Serialize};
+use serde::{Deserialize, Serialize};
 
 use crate::error::{Code, Error, Result};
 
@@ -12,9 +12,9 @@ const URL_MAX: usize = 2_000;
 pub(crate) struct Evidence {
     #[serde(flatten)]
     pub(crate) proof: Proof,
-    /// Where it was taken; none for evidence of a version that did not keep this.
+    /// Where it was taken.
     #[serde(flatten)]
-    pub(crate) origin: Option<Origin>,
+    pub(crate) origin: Origin,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -66,8 +66,18 @@ pub(crate) enum Proof {
     Claim,
 }
 
+impl Proof {
+    /// Returns whether a command succeeded; anything else leaves that open.
+    pub(crate) fn outcome(&self) -> Option<bool> {
+        match self {
+            Proof::Command { exit_code, .. } => Some(*exit_code == Some(0)),
+            _ => None,
+        }
+    }
+}
+
 /// Where and when evidence was taken.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub(crate) struct Origin {
     /// Working directory, relative to the workspace root; `.` is the root.
@@ -108,12 +118,9 @@ pub(crate) struct Present<'a> {
 }
 
 impl Evidence {
-    /// Says whether the evidence speaks for the gate; anything but a command leaves that open.
+    /// Returns whether the evidence speaks for the gate; anything but a command leaves that open.
     pub(crate) fn outcome(&self) -> Option<bool> {
-        match &self.proof {
-            Proof::Command { exit_code, .. } => Some(*exit_code == Some(0)),
-            _ => None,
-        }
+        self.proof.outcome()
     }
 
     /// Says whether a program can take the evidence again.
@@ -129,11 +136,10 @@ impl Evidence {
         {
             return Freshness::Stale;
         }
-        if self.is_proof() && self.origin.as_ref().is_some_and(present.is_elsewhere) {
+        if self.is_proof() && (present.is_elsewhere)(&self.origin) {
             return Freshness::Stale;
         }
-        let then = self.origin.as_ref().map(|origin| origin.tree.as_deref());
-        match then.unwrap_or_default() {
+        match self.origin.tree.as_deref() {
             // Taken of files that could not be read, it proves nothing of files that can.
             None if self.is_proof() && present.tree.is_some() => Freshness::Stale,
             None => Freshness::Unknown,
@@ -177,22 +183,6 @@ pub(crate) fn check_url(url: &str) -> Result<()> {
     Err(Error::new(Code::InputInvalid, message))
 }
 
-/// Reads the evidence of a gate. An earlier version kept one piece only.
-pub(super) fn one_or_many<'de, D: Deserializer<'de>>(
-    deserializer: D,
-) -> std::result::Result<Vec<Evidence>, D::Error> {
-    #[derive(Deserialize)]
-    #[serde(untagged)]
-    enum OneOrMany {
-        Many(Vec<Evidence>),
-        One(Box<Evidence>),
-    }
-    Ok(match OneOrMany::deserialize(deserializer)? {
-        OneOrMany::Many(many) => many,
-        OneOrMany::One(one) => vec![*one],
-    })
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -200,15 +190,10 @@ mod tests {
     fn taken(proof: Proof, tree: Option<&str>) -> Evidence {
         Evidence {
             proof,
-            origin: Some(Origin {
-                directory: ".".into(),
-                worktree: None,
-                commit: None,
+            origin: Origin {
                 tree: tree.map(str::to_string),
-                at: "2026-01-26T09:00:00.000Z".into(),
-                by: "tester".into(),
-                epoch: None,
-            }),
+                ..Origin::default()
+            },
         }
     }
 
@@ -244,13 +229,7 @@ mod tests {
                 ],
                 Stale,
             ),
-            (
-                vec![Evidence {
-                    proof: Proof::Claim,
-                    origin: None,
-                }],
-                Unknown,
-            ),
+            (vec![taken(Proof::Claim, None)], Unknown),
         ] {
             let present = Present {
                 tree: Some("now"),

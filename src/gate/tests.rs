@@ -9,7 +9,7 @@ fn record(passed: bool) -> Record {
         forced: false,
         evidence: vec![Evidence {
             proof: Proof::Claim,
-            origin: None,
+            origin: Origin::default(),
         }],
     }
 }
@@ -40,7 +40,7 @@ fn gates_are_passed_in_order_and_cleanup_holds_nobody_up() {
 #[test]
 fn a_failure_clears_the_later_gates_and_counts_as_a_round() {
     let mut gates = Gates::default();
-    for gate in Gate::ALL {
+    for gate in Gate::ALL.iter().copied() {
         gates.set(gate, record(true));
     }
     gates.set(Gate::TestsPassed, record(false));
@@ -52,7 +52,7 @@ fn a_failure_clears_the_later_gates_and_counts_as_a_round() {
     for _ in 1..ROUNDS_MAX {
         gates.set(Gate::TestsPassed, record(false));
     }
-    assert_eq!((gates.round, gates.rounds_exceeded()), (ROUNDS_MAX, false));
+    assert_eq!((gates.round, gates.failures.len()), (ROUNDS_MAX, 5));
     assert!(gates.check("T1", Gate::TestsPassed, true, false).is_ok());
 }
 
@@ -63,11 +63,9 @@ fn a_failure_after_the_last_round_is_recorded_and_the_round_stays() {
         gates.set(Gate::Implemented, record(false));
     }
     gates.set(Gate::Implemented, record(true));
-    assert!(!gates.rounds_exceeded());
     assert!(gates.check("T1", Gate::Implemented, false, false).is_ok());
     gates.set(Gate::Implemented, record(false));
     assert!(!gates.has_passed(Gate::Implemented));
-    assert!(gates.rounds_exceeded());
     let rounds: Vec<u32> = gates.failures.iter().map(|failure| failure.round).collect();
     assert_eq!((gates.round, rounds), (5, vec![1, 2, 3, 4, 5, 5]));
 }
@@ -85,22 +83,6 @@ fn a_task_that_names_its_gates_needs_no_others() {
     gates.set(Gate::TestsPassed, record(true));
     gates.set(Gate::CleanupDone, record(true));
     assert_eq!(gates.open(), []);
-}
-
-#[test]
-fn evidence_of_an_earlier_version_can_be_read() {
-    let old = r#"{"gates":{"implemented":{"passed":true,"at":"x","by":"y","agent":null,
-        "forced":false,"evidence":{"kind":"command","command":["true"],"exitCode":0,
-        "durationMs":1,"outputDigest":"d","lastLines":[],"timedOut":false}}},
-        "round":0,"failures":[]}"#;
-    let gates: Gates = serde_json::from_str(old).unwrap();
-    let evidence = &gates.gates[&Gate::Implemented].evidence;
-    assert_eq!(
-        (evidence[0].outcome(), &evidence[0].origin),
-        (Some(true), &None)
-    );
-    let again: Gates = serde_json::from_str(&serde_json::to_string(&gates).unwrap()).unwrap();
-    assert_eq!(again, gates);
 }
 
 /// One step: a gate, what it is set to, and whether by force.
@@ -145,7 +127,7 @@ proptest::proptest! {
 fn unknown_gates_and_agents_have_codes_of_their_own() {
     assert_eq!("tests-passed".parse::<Gate>().ok(), Some(Gate::TestsPassed));
     assert_eq!(
-        "testPassed".parse::<Gate>().unwrap_err().code,
+        Gate::read("testPassed").unwrap_err().code,
         Code::GateUnknown
     );
     assert!(check_agent(Some("qa")).is_ok());

@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use chrono::{DateTime, TimeDelta, Utc};
 use serde::{Deserialize, Deserializer, Serialize};
 
-use super::complete::{Complete, complete};
+use super::proof::{Complete, complete};
 use super::tasks::{self, Cancel, One, Patch};
 use super::{Context, Surroundings, agents, require};
 use crate::clock::{parse_moment, timestamp};

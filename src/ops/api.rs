@@ -4,12 +4,11 @@
 use super::operation::Run::{Anywhere, Inside};
 use super::operation::{Frame, Nothing, Operation, Row};
 use super::orchestrator::{self, ToCount};
-use super::runs::{self, listing, pages, proof};
+use super::runs::{self, listing, pages};
 use super::tokens::Scope;
 use super::{
-    agent_tasks, agents, claims, complete, compliance, config, conversations, doctor, executions,
-    gates, log, manifest, phases, plans, research, sessions, skills, spawn, tasks, transfer, undo,
-    verify, work, workers,
+    agent_tasks, agents, claims, config, conversations, doctor, executions, log, manifest, phases,
+    plans, proof, research, sessions, skills, spawn, tasks, transfer, undo, work, workers,
 };
 use crate::agent::draft::{self, Draft};
 use crate::dispatch::Decision;
@@ -66,7 +65,7 @@ operations! {
 
     COMPLETE, "complete", Write, "POST /api/work/tasks/{id}/complete",
     "Marks a task done, if it verifies",
-    (complete::Complete) -> tasks::Moved, complete::complete;
+    (proof::Complete) -> tasks::Moved, proof::complete;
 
     REOPEN, "reopen", Write, "POST /api/work/tasks/{id}/reopen",
     "Takes a closed task up again",
@@ -78,19 +77,19 @@ operations! {
 
     CLAIM, "claim", Write, "POST /api/work/tasks/{id}/claim",
     "Claims a task",
-    (claims::Claiming) -> claims::Claimed, claims::claim_one_or_next;
+    (claims::Claiming) -> tasks::Moved, claims::claim_one_or_next;
 
     CLAIM_NEXT, "claim", Write, "POST /api/work/claim",
     "Claims the most urgent ready task",
-    (claims::Claiming) -> claims::Claimed, claims::claim_one_or_next;
+    (claims::Claiming) -> tasks::Moved, claims::claim_one_or_next;
 
     HEARTBEAT, "heartbeat", Write, "POST /api/work/tasks/{id}/heartbeat",
     "Extends the lease of a claim",
-    (claims::Heartbeat) -> claims::Claimed, claims::extend_claim;
+    (claims::Heartbeat) -> tasks::Moved, claims::extend_claim;
 
     RELEASE, "release", Write, "POST /api/work/tasks/{id}/release",
     "Gives a task back",
-    (claims::Release) -> claims::Claimed, claims::release_task;
+    (claims::Release) -> tasks::Moved, claims::release_task;
 
     ARCHIVE, "archive", Write, "POST /api/work/archive",
     "Puts closed tasks away: those named, or all that were closed before a moment",
@@ -181,8 +180,8 @@ operations! {
     (tasks::Below) -> orchestrator::Overview, orchestrator::brief;
 
     VALIDATE, "orchestrator.validate", Read, "GET /api/work/validate",
-    "Checks the rules ORC-001 to ORC-005, and every finished task against its protocols",
-    (tasks::Below) -> compliance::Compliance, compliance::validate;
+    "Checks the rules for orchestrators and agents, ORC-001 to ORC-005 and OUT-001 to OUT-004",
+    (tasks::Below) -> proof::Compliance, proof::validate;
 
     MEASURE, "orchestrator.context", Read, "POST /api/work/context",
     "Says how much an orchestrator has used of its tokens",
@@ -190,19 +189,19 @@ operations! {
 
     VERIFY_PROMPT, "verify.prompt", Read, "POST /api/work/verify/prompt",
     "Checks that a prompt carries the subagent protocol",
-    anywhere (verify::PromptSent) -> verify::Verdict, verify::prompt;
+    anywhere (proof::PromptSent) -> proof::Report, proof::prompt;
 
     VERIFY_MESSAGE, "verify.message", Read, "POST /api/work/verify/message",
     "Checks that an agent's last message is one of the allowed sentences",
-    anywhere (verify::MessageSent) -> verify::MessageVerdict, verify::check_message;
+    anywhere (proof::MessageSent) -> proof::MessageVerdict, proof::check_message;
 
     VERIFY_MANIFEST, "verify.manifest", Read, "POST /api/work/verify/manifest",
     "Checks the manifest, or one entry of it",
-    (verify::WhichEntry) -> verify::ManifestVerdict, verify::manifest;
+    (proof::WhichEntry) -> proof::ManifestVerdict, proof::manifest;
 
     VERIFY_OUTPUT, "verify.output", Write, "POST /api/work/tasks/{id}/verify",
     "Checks what the agent of a task left, and records what was found",
-    (verify::Output) -> verify::OutputVerdict, verify::output;
+    (proof::Output) -> proof::OutputVerdict, proof::output;
 
     VALIDATE_SKILL, "skills.validate", Read, "POST /api/work/skills/validate",
     "Judges the text of a SKILL.md by the Agent Skills standard",
@@ -238,20 +237,20 @@ operations! {
 
     GATES, "verify", Read, "GET /api/work/tasks/{id}/gates",
     "Shows gates, evidence and criteria of a task",
-    (tasks::One) -> gates::TaskGates, gates::show;
+    (tasks::One) -> proof::TaskGates, proof::show;
 
     SET_GATE, "verify", Write, "POST /api/work/tasks/{id}/gates/{gate}",
     "Sets a gate; a command, which only admins may give, decides by how it ends",
-    (gates::GateRequest) -> gates::TaskGates, gates::set_gate;
+    (proof::GateRequest) -> proof::TaskGates, proof::set_gate;
 
     ACCEPT, "verify", Write, "POST /api/work/tasks/{id}/accept",
     "Takes somebody's word, and what else is given, for a criterion without a command",
-    (gates::Acceptance) -> gates::TaskGates, gates::accept_criterion;
+    (proof::Acceptance) -> proof::TaskGates, proof::accept_criterion;
 
     RENEW, "verify", Admin, "POST /api/work/tasks/{id}/renew",
     "Runs the commands of all criteria that are not proven, and again what is stale",
-    (gates::RenewalRequest) -> gates::Renewed,
-    |context, request| gates::renew_proofs(context, request, &mut |_| {});
+    (proof::RenewalRequest) -> proof::Renewed,
+    |context, request| proof::renew_proofs(context, request, &mut |_| {});
 
     IMPORT, "import", Admin, "POST /api/work/import",
     "Takes over the tasks of a text of cleo's or another tool's, all or none",
@@ -343,7 +342,7 @@ operations! {
 
     RUN_PROOF, "runs.show", Read, "GET /api/runs/{id}/proof",
     "Shows what an agent said of an attempt, and what cleo found",
-    (proof::ProofQuery) -> proof::Proof, proof::proof;
+    (runs::proof::ProofQuery) -> runs::proof::Proof, runs::proof::proof;
 
     SETTINGS, "config.list", Admin, "GET /api/config",
     "Lists the settings that count here, with where each is set; those of a server are read when it starts",

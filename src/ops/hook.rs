@@ -8,8 +8,8 @@ use std::path::{Path, PathBuf};
 use serde_json::json;
 
 use super::claims::{Caller, check_epoch};
+use super::proof::{OutputVerdict, check_output};
 use super::spawn::topics;
-use super::verify::{OutputVerdict, check_output, required_sections};
 use super::{Context, Surroundings};
 use crate::error::{Error, Result};
 use crate::file::Lines;
@@ -51,11 +51,11 @@ pub(crate) fn stop(
     let Some((task, record)) = due(&mut context, task, &transcript)? else {
         return Ok(None);
     };
-    let required = required_sections(&context)?;
+    let required = context.required_sections()?.to_vec();
     let workspace = context.judged_in(task.id)?;
     let found =
         context.read(|transaction| check_output(&workspace, transaction, &record, &required))?;
-    if found.verdict.violations.is_empty() {
+    if found.report.has_passed() {
         return Ok(None);
     }
     let is_told = tell(&mut context, task.id, event.who(ending), &found, limit)?;
@@ -140,7 +140,7 @@ fn tell(
     limit: u64,
 ) -> Result<bool> {
     let rules: Vec<&str> = found
-        .verdict
+        .report
         .violations
         .iter()
         .map(|one| one.rule.as_str())
@@ -183,7 +183,7 @@ fn reason(
     found: &OutputVerdict,
 ) -> String {
     let (id, file, entry) = (task.id, &record.output_file, &record.manifest_id);
-    let violations = &found.verdict.violations;
+    let violations = &found.report.violations;
     let breaks = |rule: &str| violations.iter().any(|one| one.rule == rule);
     let mut steps = Vec::new();
     if breaks("OUT-001") {

@@ -7,13 +7,10 @@ pub(crate) mod api;
 pub(crate) mod ask;
 pub(crate) mod chat;
 pub(crate) mod claims;
-pub(crate) mod complete;
-pub(crate) mod compliance;
 pub(crate) mod config;
 pub(crate) mod conversations;
 pub(crate) mod doctor;
 pub(crate) mod executions;
-pub(crate) mod gates;
 pub(crate) mod hook;
 pub(crate) mod init;
 pub(crate) mod log;
@@ -22,6 +19,7 @@ pub(crate) mod operation;
 pub(crate) mod orchestrator;
 pub(crate) mod phases;
 pub(crate) mod plans;
+pub(crate) mod proof;
 pub(crate) mod research;
 pub(crate) mod review;
 pub(crate) mod route;
@@ -35,11 +33,11 @@ pub(crate) mod tokens;
 pub(crate) mod transfer;
 pub(crate) mod trust;
 pub(crate) mod undo;
-pub(crate) mod verify;
 pub(crate) mod work;
 pub(crate) mod workers;
 pub(crate) mod workspace;
 
+use std::cell::OnceCell;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
@@ -48,7 +46,7 @@ use std::time::Duration;
 use self::tokens::Scope;
 use self::trust::Registrant;
 use self::work::Memory;
-use crate::catalogue::Places;
+use crate::catalogue::{Catalogue, Places};
 use crate::claim::Lease;
 use crate::clock::Clock;
 use crate::config::{CLAIMS_LEASE, GATES_TIME_LIMIT, Settings};
@@ -275,6 +273,8 @@ pub(crate) struct Context {
     pub(crate) store: SqliteStore,
     /// What is remembered between two looks; that of a server outlives each call.
     pub(crate) memory: Arc<Mutex<Memory>>,
+    /// The sections that outputs must have, once they have been read.
+    sections: OnceCell<Vec<String>>,
     pub(crate) notes: Notes,
 }
 
@@ -305,6 +305,7 @@ impl Context {
             surroundings,
             store,
             memory: Arc::default(),
+            sections: OnceCell::new(),
             notes: Notes::default(),
         })
     }
@@ -349,6 +350,16 @@ impl Context {
                 Err(Error::new(Code::TreeUnknown, message).fix("git worktree list"))
             }
         }
+    }
+
+    /// Returns the sections that outputs must have, by the protocols in reach.
+    pub(crate) fn required_sections(&self) -> Result<&[String]> {
+        if let Some(sections) = self.sections.get() {
+            return Ok(sections);
+        }
+        let places = self.surroundings.places(Some(&self.workspace));
+        let sections = Catalogue::load_past_base(&places)?.base.sections;
+        Ok(self.sections.get_or_init(|| sections))
     }
 
     /// Refuses a caller who stands in a linked worktree and names no other root: agents would change the files of the

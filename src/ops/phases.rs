@@ -8,7 +8,6 @@ use super::operation::Nothing;
 use crate::error::{Code, Error, Result, nearest, quote};
 use crate::phase::{CompletePhase, Counts, Phase, PhaseStatus, StartPhase};
 use crate::store::{Change, Transaction};
-use crate::task::Status;
 use crate::task::rules::is_slug;
 
 /// A phase with its tasks counted.
@@ -151,8 +150,10 @@ pub(crate) fn complete(context: &mut Context, which: CompletePhase) -> Result<Mo
         if found.phase.status == PhaseStatus::Completed {
             return Ok((unchanged(found), None));
         }
-        let is_open = |status: &Status| !matches!(status, Status::Done | Status::Cancelled);
-        let open = found.counts.iter().filter(|(status, _)| is_open(status));
+        let open = found
+            .counts
+            .iter()
+            .filter(|(status, _)| !status.is_closed());
         let open: u64 = open.map(|(_, count)| count).sum();
         let mut phase = found.phase;
         let warning = format!("{} has open tasks: {open}", phase.slug);

@@ -9,8 +9,8 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use super::claims::{Caller, check_holder};
-use super::complete::needs_proof;
 use super::log::{Entry, describe, entry, require_operation};
+use super::proof::needs_proof;
 use super::tasks::{check_graph, refuse_open_parts};
 use super::{Context, require};
 use crate::error::{Code, Error, Result};

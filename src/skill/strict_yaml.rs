@@ -24,7 +24,7 @@ const REFUSALS: [(&str, &str, &str); 3] = [
         "YAML_QUOTE",
         "The closing quote of this value is missing.",
     ),
-    ("expected", "YAML_INDENTATION", INDENTATION),
+    (" expected", "YAML_INDENTATION", INDENTATION),
 ];
 
 /// Reads the text after the opening `---` of line one.

@@ -132,7 +132,6 @@ CREATE TABLE nodes (
     is_stuck INTEGER NOT NULL
 ) STRICT;
 
-CREATE INDEX nodes_by_parent ON nodes (parent) WHERE parent IS NOT NULL;
 CREATE INDEX nodes_ready ON nodes (rank, below DESC) WHERE is_ready = 1;
 CREATE INDEX nodes_stuck ON nodes (number) WHERE is_stuck = 1;
 

@@ -196,7 +196,10 @@ impl Draft {
 
 impl Patch {
     pub(crate) fn required_gates(&self) -> Result<Vec<Gate>> {
-        self.require_gates.iter().map(|gate| gate.parse()).collect()
+        self.require_gates
+            .iter()
+            .map(|gate| Gate::read(gate))
+            .collect()
     }
 
     pub(crate) fn is_empty(&self) -> bool {
@@ -273,7 +276,7 @@ impl Patch {
 /// here; how a task ends has commands of its own.
 fn parse_status(text: &str) -> std::result::Result<Status, String> {
     text.parse().map_err(|_| {
-        let is_open = |status: &&Status| !matches!(status, Status::Done | Status::Cancelled);
+        let is_open = |status: &&Status| !status.is_closed();
         let open = Status::ALL.iter().filter(is_open);
         let open: Vec<&str> = open.map(|status| status.word()).collect();
         format!("`{text}` is no status; use one of {}", open.join(", "))

@@ -23,7 +23,7 @@ pub(crate) use words::{Priority, Size, Status, TaskType};
 
 /// A unit of work. Field names in JSON are camelCase; `type` is [`Task::kind`].
 // Exported lines have the fields in this order.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Task {
@@ -127,31 +127,9 @@ impl Task {
             id,
             uid: id::derive_uid(now, &[&id.to_string()]),
             title: title.to_string(),
-            description: String::new(),
-            kind: TaskType::default(),
-            status: Status::Pending,
-            parent: None,
-            depends: Vec::new(),
-            labels: Vec::new(),
-            priority: Priority::Medium,
-            phase: None,
-            size: None,
-            files: Vec::new(),
-            acceptance: Vec::new(),
-            deliverables: Vec::new(),
-            notes: Vec::new(),
-            assigned_agent: None,
-            due: None,
-            estimate: None,
-            feature: None,
-            key: None,
-            extra: serde_json::Map::new(),
             created_at: now.to_string(),
             updated_at: now.to_string(),
-            started_at: None,
-            completed_at: None,
-            cancelled_at: None,
-            archived_at: None,
+            ..Task::default()
         }
     }
 
@@ -185,6 +163,6 @@ impl Task {
     }
 
     pub(crate) fn is_closed(&self) -> bool {
-        matches!(self.status, Status::Done | Status::Cancelled)
+        self.status.is_closed()
     }
 }

@@ -4,105 +4,47 @@
 use std::fmt;
 use std::str::FromStr;
 
-use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use serde::{Deserialize, Deserializer, Serialize};
 
 use crate::words::closed;
 
-/// Declares a closed set of words with its aliases, in the order in which they are listed.
-macro_rules! words {
-    ($(#[$doc:meta])* $name:ident, $what:literal { $($variant:ident = $word:literal $(| $alias:literal)*,)+ }) => {
-        $(#[$doc])*
-        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-        pub(crate) enum $name { $(#[doc = concat!("`", $word, "`")] $variant,)+ }
-
-        impl $name {
-            pub(crate) const ALL: &'static [$name] = &[$($name::$variant,)+];
-
-            pub(crate) fn word(self) -> &'static str {
-                match self { $($name::$variant => $word,)+ }
-            }
-        }
-
-        impl FromStr for $name {
-            type Err = String;
-
-            fn from_str(text: &str) -> Result<Self, String> {
-                // Rows of the database hold the word itself.
-                if let Some(word) = $name::ALL.iter().find(|word| word.word() == text) {
-                    return Ok(*word);
-                }
-                let wanted = text.trim().to_ascii_lowercase().replace(['_', ' '], "-");
-                match wanted.as_str() {
-                    $($word $(| $alias)* => Ok($name::$variant),)+
-                    _ => {
-                        let known: Vec<_> = $name::ALL.iter().map(|word| word.word()).collect();
-                        Err(format!("`{text}` is no {}; use one of {}", $what, known.join(", ")))
-                    }
-                }
-            }
-        }
-
-        impl fmt::Display for $name {
-            fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-                formatter.pad(self.word())
-            }
-        }
-
-        impl Serialize for $name {
-            fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-                serializer.serialize_str(self.word())
-            }
-        }
-
-        #[cfg(feature = "schemas")]
-        impl schemars::JsonSchema for $name {
-            fn schema_name() -> std::borrow::Cow<'static, str> {
-                stringify!($name).into()
-            }
-
-            fn json_schema(_: &mut schemars::SchemaGenerator) -> schemars::Schema {
-                let words: Vec<_> = $name::ALL.iter().map(|word| word.word()).collect();
-                schemars::json_schema!({"type": "string", "enum": words})
-            }
-        }
-
-        impl<'de> Deserialize<'de> for $name {
-            fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-                String::deserialize(deserializer)?.parse().map_err(serde::de::Error::custom)
-            }
-        }
-    };
-}
-
-words! {
+closed! {
     /// Where the work on a task stands. Words of other tools are accepted and mean ours.
-    Status, "status" {
-        Pending = "pending" | "todo" | "open",
-        Active = "active" | "doing" | "in-progress",
-        Review = "review",
-        Blocked = "blocked",
-        Paused = "paused",
-        Done = "done" | "completed" | "closed",
-        Cancelled = "cancelled" | "canceled",
-    }
+    #[derive(Default)]
+    Status, "status":
+    #[default]
+    Pending = "pending" | "todo" | "open",
+    Active = "active" | "doing" | "in-progress",
+    Review = "review",
+    Blocked = "blocked",
+    Paused = "paused",
+    Done = "done" | "completed" | "closed",
+    Cancelled = "cancelled" | "canceled",
 }
 
-words! {
+closed! {
     /// How urgent a task is; the first is the most urgent.
-    Priority, "priority" {
-        Critical = "critical" | "urgent",
-        High = "high",
-        Medium = "medium" | "normal",
-        Low = "low",
-    }
+    #[derive(Default)]
+    Priority, "priority":
+    Critical = "critical" | "urgent",
+    High = "high",
+    #[default]
+    Medium = "medium" | "normal",
+    Low = "low",
 }
 
-words! {
+closed! {
     /// Scope of a task; never a time.
-    Size, "size" {
-        Small = "small" | "s",
-        Medium = "medium" | "m",
-        Large = "large" | "l",
+    Size, "size":
+    Small = "small" | "s",
+    Medium = "medium" | "m",
+    Large = "large" | "l",
+}
+
+impl Status {
+    /// Returns whether the work is over, one way or the other.
+    pub(crate) fn is_closed(self) -> bool {
+        matches!(self, Status::Done | Status::Cancelled)
     }
 }
 

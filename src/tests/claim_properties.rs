@@ -5,7 +5,7 @@ use crate::claim::{Claim, Lease};
 use crate::clock::Clock;
 use crate::error::Result;
 use crate::id::TaskId;
-use crate::ops::{Assignment, Context, claims, complete, tasks};
+use crate::ops::{Assignment, Context, claims, proof, tasks};
 use crate::task::Status;
 use crate::task::fields::Draft;
 use proptest::prelude::*;
@@ -76,7 +76,7 @@ fn take(context: &mut Context, step: &Step) -> Result<()> {
         Deed::Release => claims::release(context, task, epoch, false).map(drop),
         Deed::Complete => {
             let force = false;
-            complete::complete(context, complete::Complete { task, force, epoch }).map(drop)
+            proof::complete(context, proof::Complete { task, force, epoch }).map(drop)
         }
         Deed::Review => {
             let patch = tasks::Patch {

@@ -6,9 +6,9 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use crate::error::{Code, Result};
 use crate::id::TaskId;
-use crate::ops::complete::Complete;
+use crate::ops::proof::Complete;
 use crate::ops::tasks::{self, Cancel, DEPTH_MAX, Delete, Patch, Start};
-use crate::ops::{Context, complete};
+use crate::ops::{Context, proof};
 use crate::store::{Filter, ReadyTask};
 use crate::task::draft::Reference;
 use crate::task::fields::Draft;
@@ -324,7 +324,7 @@ fn do_step(context: &mut Context, model: &Model, step: &Step) -> Result<()> {
         }
         Step::Start(task) => tasks::start(context, Start::from(model.pick(*task))).map(drop),
         Step::Complete(task) => {
-            complete::complete(context, Complete::from(model.pick(*task))).map(drop)
+            proof::complete(context, Complete::from(model.pick(*task))).map(drop)
         }
         Step::Cancel(task) => tasks::cancel(context, Cancel::from(model.pick(*task))).map(drop),
         Step::Reopen(task) => tasks::reopen(context, model.pick(*task)).map(drop),

@@ -3,10 +3,10 @@
 
 use crate::error::{Code, Result};
 use crate::id::TaskId;
-use crate::ops::complete::Complete;
+use crate::ops::proof::Complete;
 use crate::ops::tasks::{self, Cancel, Delete, Patch, Selection, Start};
 use crate::ops::undo::{self, Undone};
-use crate::ops::{Context, complete};
+use crate::ops::{Context, proof};
 use crate::store::{Archived, Filter};
 use crate::task::Task;
 use crate::task::draft::Reference;
@@ -119,7 +119,7 @@ fn do_step(context: &mut Context, step: &Step) -> Result<()> {
             patch(task, context, Patch { parent, ..all() })
         }
         Step::Start(task) => tasks::start(context, Start::from(TaskId(task))).map(drop),
-        Step::Complete(task) => complete::complete(context, Complete::from(TaskId(task))).map(drop),
+        Step::Complete(task) => proof::complete(context, Complete::from(TaskId(task))).map(drop),
         Step::Cancel(task) => tasks::cancel(context, Cancel::from(TaskId(task))).map(drop),
         Step::Reopen(task) => tasks::reopen(context, TaskId(task)).map(drop),
         Step::Archive(task) => tasks::archive(context, Selection::from(TaskId(task))).map(drop),

@@ -20,6 +20,7 @@ use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
+use serde::Serialize;
 use sha2::{Digest, Sha256};
 use walkdir::WalkDir;
 
@@ -40,38 +41,44 @@ const CHUNK: usize = 64 * 1024;
 /// Folders of the root that belong to cleo and never count.
 const OURS: [&str; 2] = [".cleo", "claudedocs"];
 
-#[derive(Clone, Debug, PartialEq, Eq)]
+/// The files of a task when they were looked at.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub(crate) struct Tree {
-    /// SHA-256 over paths, kinds and contents; none when they could not be read.
+    /// SHA-256 over paths, kinds and contents; none when they cannot be read.
     pub(crate) digest: Option<String>,
+    /// How many files there are.
     pub(crate) files: usize,
     /// Why there is no digest.
     pub(crate) problem: Option<String>,
-}
-
-impl Tree {
-    fn unread(problem: String) -> Tree {
-        Tree {
-            digest: None,
-            files: 0,
-            problem: Some(problem),
-        }
-    }
+    /// The patterns that stand for them.
+    #[serde(skip)]
+    pub(crate) patterns: Vec<String>,
 }
 
 pub(crate) fn digest(root: &Path, patterns: &[String]) -> Result<Tree> {
     let globs = match patterns.is_empty() {
-        true => Globs::everything(),
-        false => match Globs::new(patterns) {
-            Ok(globs) => globs,
-            Err(error) => return Ok(Tree::unread(error.message)),
-        },
+        true => Ok(Globs::everything()),
+        false => Globs::new(patterns).map_err(|error| error.message),
     };
-    let paths = match listed(root, &globs)? {
-        Ok(paths) => paths,
-        Err(problem) => return Ok(Tree::unread(problem)),
+    let paths = match globs {
+        Ok(globs) => listed(root, &globs)?,
+        Err(problem) => Err(problem),
     };
-    Ok(hashed(root, &paths).unwrap_or_else(|| Tree::unread(too_much())))
+    let read = paths.and_then(|paths| {
+        let digest = hashed(root, &paths).ok_or_else(too_much)?;
+        Ok((digest, paths.len()))
+    });
+    let (digest, files, problem) = match read {
+        Ok((digest, files)) => (Some(digest), files, None),
+        Err(problem) => (None, 0, Some(problem)),
+    };
+    Ok(Tree {
+        digest,
+        files,
+        problem,
+        patterns: patterns.to_vec(),
+    })
 }
 
 /// Finds which of some sets of patterns stand for the same file, with one such file. Only files
@@ -156,7 +163,7 @@ fn counts(path: &Path) -> bool {
 }
 
 /// Digests files one after the other; none when they are too many or too large.
-fn hashed(root: &Path, paths: &[PathBuf]) -> Option<Tree> {
+fn hashed(root: &Path, paths: &[PathBuf]) -> Option<String> {
     let mut hash = Sha256::new();
     let mut left = BYTES_MAX;
     if paths.len() > FILES_MAX {
@@ -175,11 +182,7 @@ fn hashed(root: &Path, paths: &[PathBuf]) -> Option<Tree> {
         hash.update(content.as_bytes());
         hash.update([0]);
     }
-    Some(Tree {
-        digest: Some(hex(&hash.finalize())),
-        files: paths.len(),
-        problem: None,
-    })
+    Some(hex(&hash.finalize()))
 }
 
 /// Returns which files are really below the root, and not behind a link that leads out.

@@ -138,7 +138,7 @@ fn by_age_goes_what_is_closed_as_a_whole() {
     let aged = ["archive", "--older-than", "30d", "--dry-run"];
     let found = at("2026-03-01T00:00:00Z", &aged);
     assert_eq!(found["result"]["tasks"], json!(["T1", "T2", "T5"]));
-    let dated = ["archive", "--done-before", "2026-03-01", "--dry-run"];
+    let dated = ["archive", "--older-than", "2026-03-01", "--dry-run"];
     let found = at("2026-03-01T00:00:00Z", &dated);
     assert_eq!(found["result"]["tasks"], json!(["T1", "T2", "T5", "T6"]));
     let within = ["archive", "--older-than", "1d", "--epic", "T1"];

@@ -291,7 +291,8 @@ fn agent_of_a_run_passes_no_gate_whose_command_failed() {
         "--run",
         "test -e good",
     ];
-    workspace.refused(&words, "E_GATE_FAILED");
+    let failed = workspace.json(&words);
+    assert_eq!(failed["error"]["code"], "E_GATE_FAILED", "{failed}");
     for given in ["--note fine", "--run true", "--value false"] {
         let answer = as_agent(&workspace, ".", &format!("{gate} {given}"));
         assert_eq!(answer["success"], false, "{given}: {answer}");

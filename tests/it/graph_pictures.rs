@@ -1,52 +1,6 @@
-//! The graph around a task as a tree, and as a picture.
-
-use serde_json::json;
+//! The graph around a task as a picture.
 
 use crate::world::TestWorkspace;
-
-#[test]
-fn a_tree_shows_everything_on_one_side_of_a_task() {
-    let workspace = TestWorkspace::planned();
-    workspace.ok("add Announce --depends T4,T5");
-    insta::assert_snapshot!(workspace.cleo("deps T6 --tree"));
-    insta::assert_snapshot!(workspace.cleo("deps T2 --tree --up --depth 1"));
-    let tree = workspace.json(&["deps", "T6", "--tree"]);
-    let rows = tree["result"]["tree"].as_array().unwrap();
-    let rows: Vec<_> = rows
-        .iter()
-        .map(|row| (row["id"].as_str().unwrap(), &row["depth"]))
-        .collect();
-    let expected = [
-        ("T6", 0),
-        ("T4", 1),
-        ("T3", 2),
-        ("T2", 3),
-        ("T5", 1),
-        ("T2", 2),
-    ];
-    assert_eq!(
-        rows,
-        expected
-            .map(|(id, depth)| (id, json!(depth)))
-            .each_ref()
-            .map(|(id, depth)| (*id, depth))
-    );
-    assert_eq!(tree["result"]["direction"], "needs");
-}
-
-#[test]
-fn what_stands_further_up_is_not_shown_again_with_all_below_it() {
-    let workspace = TestWorkspace::new();
-    workspace.ok("add a");
-    workspace.ok("add b --depends T1");
-    workspace.ok("add c --depends T2");
-    workspace.ok("add d --depends T2,T3");
-    let shown = workspace.cleo("deps T4 --tree");
-    assert!(
-        shown.contains("└ T3 pending  c\n  └ T2 pending  b (see above)\n"),
-        "{shown}"
-    );
-}
 
 #[test]
 fn a_picture_goes_into_a_pipe_as_it_is() {
@@ -86,9 +40,7 @@ fn what_cannot_be_shown_is_refused_with_what_can() {
         (&["deps"][..], "E_USAGE"),
         (&["deps", "--epic", "T1"], "E_USAGE"),
         (&["deps", "T3", "--depth", "2"], "E_USAGE"),
-        (&["deps", "T3", "--up"], "E_USAGE"),
         (&["deps", "T3", "--svg", "--dot"], "E_USAGE"),
-        (&["deps", "T99", "--tree"], "E_TASK_NOT_FOUND"),
         (&["deps", "T99", "--svg"], "E_TASK_NOT_FOUND"),
         (&["deps", "--epic", "T99", "--dot"], "E_TASK_NOT_FOUND"),
         (

@@ -419,8 +419,7 @@ fn the_rules_that_always_hold_hold_after_an_undo_too() {
         error["message"],
         "operation 3 cannot be undone: tasks would wait for each other in a circle: T2 → T1 → T2"
     );
-    let end = error["alternatives"][0]["command"].as_str().unwrap();
-    assert_eq!(workspace.shell(end).exit, 0);
+    workspace.ok("update T1 --remove-depends T2");
     workspace.ok("undo 3");
 
     let workspace = TestWorkspace::new();

@@ -87,7 +87,7 @@ fn the_page_of_a_plan_has_its_graph_and_what_its_workers_returned() {
         "<title>look &lt;b&gt;Look&lt;/b&gt;: done</title>",
         "<title>judge summarizer: failed</title>",
         "<title>tell planner: waiting</title>",
-        "<p class=\"dim\">planner (look)</p>\n<pre>[planner] seen</pre>",
+        "<p class=\"dim\">the-planner (look)</p>\n<pre>[planner] seen</pre>",
         "<code>agentComplete</code>",
         "boom",
     ] {

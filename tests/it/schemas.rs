@@ -117,7 +117,6 @@ const LINES: &[(&str, &str)] = &[
     ("orchestrator analyze", ""),
     ("orchestrator context --tokens 7500", ""),
     ("orchestrator context --epic T1 --task T3", ""),
-    ("deps T3 --tree", ""),
     ("deps T3 --dot", ""),
     ("deps --epic T1 --svg", ""),
     ("spawn T2 T99", ""),

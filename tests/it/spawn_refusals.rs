@@ -74,7 +74,7 @@ fn a_base_protocol_without_marker_or_rule_blocks_the_spawn_and_the_fix_adds_it()
         );
         assert_eq!(error["retryable"], false);
         let alternatives = error["alternatives"].as_array().unwrap();
-        assert_eq!(alternatives.len(), 2);
+        assert_eq!(alternatives.len(), 1);
         for other in alternatives {
             assert!(!other["action"].as_str().unwrap().is_empty());
             let command = other["command"].as_str().unwrap();

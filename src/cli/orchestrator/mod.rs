@@ -40,7 +40,7 @@ pub(super) enum Command {
     /// Show how a graph is doing: what is left, the critical path, bottlenecks, problems
     #[command(after_help = graph::ANALYZE)]
     Analyze(Extract),
-    /// Check the rules ORC-001 to ORC-005, and every finished task against its protocols
+    /// Check the rules for orchestrators and agents, ORC-001 to ORC-005 and OUT-001 to OUT-004
     Validate(Below),
 }
 

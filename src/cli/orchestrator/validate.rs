@@ -1,7 +1,7 @@
 //! How `cleo orchestrator validate` answers.
 
 use crate::cli::screen::{Screen, Tone, count};
-use crate::ops::compliance::{Compliance, TaskReport};
+use crate::ops::proof::{Compliance, TaskReport};
 
 pub(super) fn render(screen: &mut Screen, found: &Compliance) {
     for rule in &found.rules {

@@ -14,10 +14,10 @@ use crate::cli::{explain, list, man, tree};
 use crate::cli::{output, schema, serve, usage};
 use crate::coordinator::plan::Carried;
 use crate::ops::api;
-use crate::ops::gates::{Renewed, TaskGates};
 use crate::ops::init::Initialized;
 use crate::ops::log::{Logged, Shown};
 use crate::ops::operation::Describe;
+use crate::ops::proof::{Renewed, TaskGates};
 use crate::ops::spawn::{Spawned, Why};
 use crate::ops::{agents, ask, executions, runs};
 use crate::ops::{config, manifest, plans, research, review, skills};
@@ -48,9 +48,7 @@ fn replies() -> Vec<Reply> {
         one::<config::Changed>("config.set"),
         one::<config::Changed>("config.unset"),
         one::<crate::cli::demo::Demo>("demo"),
-        one::<tasks::Dependencies>("deps")
-            .or::<tasks::graph::tree::NeighborTree>()
-            .or::<Picture>(),
+        one::<tasks::Dependencies>("deps").or::<Picture>(),
         one::<transfer::export::Exported>("export"),
         one::<explain::Explained>("explain").or::<explain::Table>(),
         one::<crate::store::Page>("find"),

@@ -7,10 +7,10 @@ use clap::Args;
 use super::standing;
 use crate::cli::Face;
 use crate::cli::screen::Tone;
-use crate::error::{Code, Error, Result, quote};
+use crate::error::{Code, Error, Result};
 use crate::gate::{Evidence, Gate, Proof, ROUNDS_MAX, for_shells, in_shell, obeyed, words};
 use crate::id::TaskId;
-use crate::ops::gates::{
+use crate::ops::proof::{
     self, Acceptance, GateRequest, Outcome, RenewalRequest, Renewed, TaskGates,
 };
 use crate::ops::tasks::One;
@@ -79,7 +79,7 @@ pub(super) fn run(face: &mut Face<'_>, arguments: GateArguments) -> Result<ExitC
             given,
             epoch,
         };
-        let work = |context: &mut _| gates::accept_criterion(context, acceptance);
+        let work = |context: &mut _| proof::accept_criterion(context, acceptance);
         return face.inside("verify", work, standing::render);
     }
     if request.gate.is_empty() {
@@ -90,33 +90,10 @@ pub(super) fn run(face: &mut Face<'_>, arguments: GateArguments) -> Result<ExitC
 }
 
 fn set(context: &mut Context, request: GateRequest, commands: &[String]) -> Result<TaskGates> {
-    let (task, name, files) = (
-        request.task,
-        request.gate.clone(),
-        request.given.files.clone(),
-    );
-    let result = gates::set_gate(context, request);
-    let result = result.map_err(|error| inside(error, task, &name, &files))?;
-    context.notes.failure = failed(&result, name.parse()?, commands);
+    let name = request.gate.clone();
+    let result = proof::set_gate(context, request)?;
+    context.notes.failure = failed(&result, Gate::read(&name)?, commands);
     Ok(result)
-}
-
-/// A file outside of the workspace is none that cleo digests; a command that does is evidence, too.
-fn inside(error: Error, task: TaskId, gate: &str, files: &[String]) -> Error {
-    let named = |file: &&String| error.message.contains(file.as_str());
-    let Some(file) = files
-        .iter()
-        .find(named)
-        .filter(|_| error.code == Code::PathOutside)
-    else {
-        return error;
-    };
-    let run = quote(&format!("sha256sum {}", quote(file)));
-    let command = format!("cleo verify {task} --gate {gate} --run {run}");
-    error.or(
-        "have a command that digests the file prove the gate",
-        command,
-    )
 }
 
 /// Splits a command into words as a shell would, and expands nothing.
@@ -177,7 +154,7 @@ fn renew(face: &mut Face<'_>, request: RenewalRequest) -> Result<ExitCode> {
     let notes = face.output.notes();
     let work = |context: &mut Context| {
         let mut begin = |what: &str| notes.line(Tone::Dim, what);
-        let renewed = gates::renew_proofs(context, request, &mut begin)?;
+        let renewed = proof::renew_proofs(context, request, &mut begin)?;
         context.notes.failure = broken(&renewed);
         Ok(renewed)
     };

@@ -13,7 +13,7 @@ use super::screen::{Screen, Tone};
 use crate::error::Result;
 use crate::file::read_input;
 use crate::ops::api;
-use crate::ops::verify::{self, MessageSent, Output, PromptSent, Verdict, WhichEntry};
+use crate::ops::proof::{self, MessageSent, Output, PromptSent, Report, WhichEntry};
 
 #[derive(Args)]
 #[command(
@@ -48,7 +48,7 @@ commands! {
         |around, notes| {
             let bytes = read_input(&it.file, PROMPT_MAX)?;
             let text = String::from_utf8_lossy(&bytes).into_owned();
-            verify::prompt(around, notes, PromptSent { text, ..it.sent })
+            proof::prompt(around, notes, PromptSent { text, ..it.sent })
         },
         |screen, verdict| render(screen, &format!("prompt {}", it.file.display()), verdict),
     );
@@ -59,7 +59,7 @@ Examples:
 
 The message must be the sentence alone, to the letter, with no blank or line end around it.")]
     Message(MessageSent) => face.call(&api::VERIFY_MESSAGE, it, |screen, found| {
-        render(screen, "message", &found.verdict);
+        render(screen, "message", &found.report);
     });
     /// Check the manifest (exit 6), or one entry of it (exit 62 when it is missing)
     #[command(after_help = "\
@@ -70,7 +70,7 @@ Examples:
         let entry = it.entry.as_ref().map(|id| format!("entry {id}"));
         let what = entry.unwrap_or_else(|| "manifest".to_string());
         face.call(&api::VERIFY_MANIFEST, it, |screen, found| {
-            render(screen, &what, &found.verdict);
+            render(screen, &what, &found.report);
         })
     };
     /// Check the manifest entry and the output file of a task (exit 62, 63)
@@ -78,7 +78,7 @@ Examples:
     Output(Output) => face.call(&api::VERIFY_OUTPUT, it, |screen, found| {
         let place = found.worktree.as_ref().map(|place| format!(" in {place}"));
         let what = format!("output of {}{}", found.task_id, place.unwrap_or_default());
-        render(screen, &what, &found.verdict);
+        render(screen, &what, &found.report);
     });
 }
 
@@ -106,13 +106,13 @@ pub(super) fn run(face: &mut Face<'_>, arguments: Arguments) -> Result<ExitCode>
     }
 }
 
-fn render(screen: &mut Screen, what: &str, verdict: &Verdict) {
-    match verdict.violations.is_empty() {
+fn render(screen: &mut Screen, what: &str, report: &Report) {
+    match report.has_passed() {
         true => screen.say(Tone::Good, "pass "),
         false => screen.say(Tone::Bad, "fail "),
     };
     screen.line(Tone::Plain, what);
-    for found in &verdict.violations {
+    for found in &report.violations {
         screen
             .say(Tone::Dim, format!("  {}: ", found.rule))
             .line(Tone::Plain, &found.message);

@@ -3,7 +3,7 @@
 use crate::cli::screen::{Cell, Screen, Tone, dim, plain, strong};
 use crate::error::quote_all;
 use crate::gate::{Evidence, Gate, Proof, Record};
-use crate::ops::gates::{
+use crate::ops::proof::{
     CriterionStanding, CriterionState, GateState, Outcome, Ran, Renewed, TaskGates,
 };
 
@@ -12,7 +12,7 @@ const COMMIT_SHOWN: usize = 12;
 
 pub(super) fn render(screen: &mut Screen, result: &TaskGates) {
     screen.field("judged in", result.worktree.as_deref().unwrap_or_default());
-    let rows = Gate::ALL.into_iter().map(|gate| row(gate, result));
+    let rows = Gate::ALL.iter().map(|gate| row(*gate, result));
     screen.rows(&["GATE", "STATE", "BY", "EVIDENCE"], rows);
     screen.field("round", result.round);
     if !result.criteria.is_empty() {
@@ -76,7 +76,7 @@ fn row(gate: Gate, result: &TaskGates) -> [Cell; 4] {
     let record = result.gates.get(&gate);
     let (tone, state) = state(result.state(gate));
     [
-        strong(gate.name()),
+        strong(gate),
         (tone, state.to_string()),
         dim(record.map_or("", |record| &record.by)),
         plain(record.map(summaries).unwrap_or_default()),

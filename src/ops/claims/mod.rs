@@ -10,11 +10,11 @@ pub(in crate::ops) use guard::{
 pub(crate) use next::{claim_next, nothing_ready};
 
 use clap::Args;
-use serde::{Deserialize, Serialize};
+use serde::Deserialize;
 use serde_json::json;
 
 use super::runs::is_run;
-use super::tasks::{apart, is_split, move_task, not_ready, told};
+use super::tasks::{Moved, apart, is_split, move_task, not_ready, told};
 use super::{Context, require};
 use crate::claim::{Claim, Lease};
 use crate::error::{Code, Error, Result};
@@ -22,20 +22,6 @@ use crate::id::TaskId;
 use crate::store::{Change, Transaction};
 use crate::task::{Status, Task};
 use guard::{lost, refuse_clock, refuse_held};
-
-/// A task with its claim.
-#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
-#[derive(Debug, Serialize)]
-pub(crate) struct Claimed {
-    pub(crate) task: Task,
-    /// Its claim; none if it was never claimed.
-    pub(crate) claim: Option<Claim>,
-    /// False when nothing had to be done.
-    pub(crate) changed: bool,
-    /// What the caller should know.
-    #[serde(skip)]
-    pub(crate) warnings: Vec<String>,
-}
 
 // A doc comment would become the help of the command.
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
@@ -126,7 +112,7 @@ pub(crate) struct Release {
 }
 
 /// Claims the task of a request, or the most urgent one that is ready.
-pub(crate) fn claim_one_or_next(context: &mut Context, request: Claiming) -> Result<Claimed> {
+pub(crate) fn claim_one_or_next(context: &mut Context, request: Claiming) -> Result<Moved> {
     let lease = request.lease.unwrap_or(context.surroundings.defaults.lease);
     let claimed = match request.task {
         Some(task) => claim(context, task, lease, request.force)?,
@@ -135,32 +121,20 @@ pub(crate) fn claim_one_or_next(context: &mut Context, request: Claiming) -> Res
     Ok(claimed.warn(context))
 }
 
-pub(crate) fn extend_claim(context: &mut Context, request: Heartbeat) -> Result<Claimed> {
+pub(crate) fn extend_claim(context: &mut Context, request: Heartbeat) -> Result<Moved> {
     let lease = request.lease.unwrap_or(context.surroundings.defaults.lease);
     let extended = heartbeat(context, request.task, lease, request.epoch, request.force)?;
     Ok(extended.warn(context))
 }
 
-pub(crate) fn release_task(context: &mut Context, request: Release) -> Result<Claimed> {
+pub(crate) fn release_task(context: &mut Context, request: Release) -> Result<Moved> {
     let released = release(context, request.task, request.epoch, request.force)?;
     Ok(released.warn(context))
 }
 
-impl Claimed {
-    fn warn(mut self, context: &mut Context) -> Claimed {
-        context.warn(&mut self.warnings);
-        self
-    }
-}
-
 /// Claims a task that nobody holds and starts it. One that waits for others is refused unless
 /// `force`, which is recorded.
-pub(crate) fn claim(
-    context: &mut Context,
-    id: TaskId,
-    lease: Lease,
-    force: bool,
-) -> Result<Claimed> {
+pub(crate) fn claim(context: &mut Context, id: TaskId, lease: Lease, force: bool) -> Result<Moved> {
     let caller = Caller::unbound(context);
     refuse_task_of_run(context, id)?;
     // Whoever comes too late need not wait for those who write.
@@ -240,14 +214,10 @@ fn started(
     claim: Claim,
     caller: &Caller,
     warnings: Vec<String>,
-) -> Result<Claimed> {
-    let moved = move_task(transaction, task, Status::Active, &caller.now)?;
-    Ok(Claimed {
-        task: moved.task,
-        claim: Some(claim),
-        changed: true,
-        warnings,
-    })
+) -> Result<Moved> {
+    let mut moved = move_task(transaction, task, Status::Active, &caller.now)?;
+    (moved.changed, moved.claim, moved.warnings) = (true, Some(claim), warnings);
+    Ok(moved)
 }
 
 /// Takes a task up again that was completed without being earned, for who had it worked on.
@@ -319,7 +289,7 @@ pub(crate) fn heartbeat(
     lease: Lease,
     epoch: Option<u32>,
     force: bool,
-) -> Result<Claimed> {
+) -> Result<Moved> {
     let caller = Caller::of(context, id, epoch);
     context.write(|transaction| {
         let task = require(transaction, id)?;
@@ -339,12 +309,10 @@ pub(crate) fn heartbeat(
             record(transaction, "extended", &claim, true)?;
         }
         let as_before = format!("{id} is held until {until} as before: a lease is never shortened");
-        Ok(Claimed {
-            task,
-            claim: Some(claim),
-            changed,
-            warnings: Vec::from_iter((!changed).then_some(as_before)),
-        })
+        let mut extended = Moved::new(task, changed);
+        extended.claim = Some(claim);
+        extended.warnings.extend((!changed).then_some(as_before));
+        Ok(extended)
     })
 }
 
@@ -355,7 +323,7 @@ pub(crate) fn release(
     id: TaskId,
     epoch: Option<u32>,
     force: bool,
-) -> Result<Claimed> {
+) -> Result<Moved> {
     let caller = Caller::of(context, id, epoch);
     context.write(|transaction| {
         let task = require(transaction, id)?;
@@ -365,24 +333,16 @@ pub(crate) fn release(
         let is_under_way =
             task.status == Status::Active || is_of_run && task.status == Status::Review;
         let ended = end_undone(transaction, id, &caller)?;
-        let (task, changed) = match ended && is_under_way {
-            true => (
-                move_task(transaction, task, Status::Pending, &caller.now)?.task,
-                true,
-            ),
-            false => (task, ended),
+        let mut released = match ended && is_under_way {
+            true => move_task(transaction, task, Status::Pending, &caller.now)?,
+            false => Moved::new(task, ended),
         };
-        let mut warnings = Vec::from_iter(forced);
-        if !changed {
-            warnings.push(format!("nobody holds {id}"));
+        released.claim = transaction.claim(id)?;
+        released.warnings.extend(forced);
+        if !released.changed {
+            released.warnings.push(format!("nobody holds {id}"));
         }
-        let claim = transaction.claim(id)?;
-        Ok(Claimed {
-            task,
-            claim,
-            changed,
-            warnings,
-        })
+        Ok(released)
     })
 }
 

@@ -1,11 +1,13 @@
 //! Claiming the most urgent task that is ready.
 
-use super::{Caller, Claimed, end, refuse_task_of_run, started, take};
+use super::{Caller, end, refuse_task_of_run, started, take};
 use crate::claim::Lease;
 use crate::error::{Code, Error, Result};
 use crate::id::TaskId;
 use crate::ops::runs::alive;
-use crate::ops::tasks::{choose, expired, is_within, move_task, not_ready, open_parts, told};
+use crate::ops::tasks::{
+    Moved, choose, expired, is_in_scope, move_task, not_ready, open_parts, told,
+};
 use crate::ops::{Context, require};
 use crate::store::{Filter, Transaction};
 use crate::task::graph::Conflict;
@@ -24,7 +26,7 @@ pub(crate) fn claim_next(
     context: &mut Context,
     scope: Option<TaskId>,
     lease: Lease,
-) -> Result<Claimed> {
+) -> Result<Moved> {
     let caller = &Caller::unbound(context);
     // Whoever finds nothing need not wait for those who write.
     let found = context.read(|transaction| {
@@ -141,7 +143,7 @@ pub(crate) fn nothing_ready(
     };
     let open = of(&[Status::Pending, Status::Blocked, Status::Paused]);
     // What is waited for may lie outside the scope.
-    let at_work = at_work(transaction, scope.filter(|_| open == 0), name, now)?;
+    let (held, free) = at_work(transaction, scope.filter(|_| open == 0), now)?;
     let epic = scope.map(|id| format!(" --epic {id}")).unwrap_or_default();
     let place = scope.map(|id| format!(" below {id}")).unwrap_or_default();
     let error = |why: String| {
@@ -150,17 +152,19 @@ pub(crate) fn nothing_ready(
             format!("nothing is ready{place}: {why}"),
         )
     };
-    if let Some(first) = at_work.first().filter(|one| one.stand != Stand::Nobody) {
-        let why = format!("{} in work, {open} more open", at_work.len());
-        let error = error(why).passing(true);
-        return Ok(match first.stand {
-            Stand::Caller => error.or("end it, if it is yours", first.complete()),
-            _ => error,
+    if let Some((first, _)) = held.first() {
+        let n_at_work = held.len() + free.len();
+        let error = error(format!("{n_at_work} in work, {open} more open")).passing(true);
+        return Ok(match held.iter().all(|(_, holder)| holder == name) {
+            true => error.or("end it, if it is yours", format!("cleo complete {first}")),
+            false => error,
         });
     }
-    for one in &at_work {
-        if let Some((why, fix)) = one.way_on(transaction)? {
-            return Ok(error(format!("{why}, {open} more open")).fix(fix));
+    for task in &free {
+        if let Some(fix) = way_on(transaction, task)? {
+            let (id, status) = (task.id, task.status);
+            let why = format!("nobody holds {id}, which is {status}, {open} more open");
+            return Ok(error(why).fix(fix));
         }
     }
     let is_empty = counts.values().all(|count| *count == 0);
@@ -179,64 +183,39 @@ pub(crate) fn nothing_ready(
     })
 }
 
-/// Who works on a task in work; in the order in which they are looked at.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-enum Stand {
-    Others,
-    Caller,
-    Nobody,
-}
-
-struct AtWork {
-    task: Task,
-    stand: Stand,
-}
-
-impl AtWork {
-    /// Says what can be done about one that nobody holds, and why; none when that would be refused.
-    fn way_on(&self, transaction: &dyn Transaction) -> Result<Option<(String, String)>> {
-        let (id, status) = (self.task.id, self.task.status);
-        if open_parts(transaction, id)?.is_some() {
-            return Ok(None);
-        }
-        let alone = format!("nobody holds {id}, which is {status}");
-        if status == Status::Review {
-            return Ok(Some((alone, self.complete())));
-        }
-        let can_begin = not_ready(transaction, &self.task)?.is_none();
-        Ok(can_begin.then(|| (alone, format!("cleo claim {id}"))))
+/// Returns the command that takes up a task that nobody holds; none when it would be refused.
+fn way_on(transaction: &dyn Transaction, task: &Task) -> Result<Option<String>> {
+    let id = task.id;
+    if open_parts(transaction, id)?.is_some() {
+        return Ok(None);
     }
-
-    fn complete(&self) -> String {
-        format!("cleo complete {}", self.task.id)
+    if task.status == Status::Review {
+        return Ok(Some(format!("cleo complete {id}")));
     }
+    let can_begin = not_ready(transaction, task)?.is_none();
+    Ok(can_begin.then(|| format!("cleo claim {id}")))
 }
 
+/// Reads the tasks in work below a scope: those that somebody holds, with who, and the others.
 fn at_work(
     transaction: &dyn Transaction,
     scope: Option<TaskId>,
-    name: &str,
     now: &str,
-) -> Result<Vec<AtWork>> {
+) -> Result<(Vec<(TaskId, String)>, Vec<Task>)> {
     let filter = Filter {
         statuses: WORK.to_vec(),
         ..Filter::default()
     };
-    let mut found = Vec::new();
+    let (mut held, mut free) = (Vec::new(), Vec::new());
     for task in transaction.list(&filter)?.tasks {
-        if let Some(scope) = scope
-            && (task.id == scope || !is_within(transaction, task.id, scope)?)
-        {
+        if scope == Some(task.id) || !is_in_scope(transaction, task.id, scope)? {
             continue;
         }
         let claim = transaction.claim(task.id)?;
-        let stand = match claim.as_ref().and_then(|claim| claim.live_holder(now)) {
-            None => Stand::Nobody,
-            Some(holder) if holder == name => Stand::Caller,
-            Some(_) => Stand::Others,
-        };
-        found.push(AtWork { task, stand });
+        match claim.as_ref().and_then(|claim| claim.live_holder(now)) {
+            Some(holder) => held.push((task.id, holder.to_string())),
+            None => free.push(task),
+        }
     }
-    found.sort_by_key(|one| one.stand);
-    Ok(found)
+    Ok((held, free))
 }

@@ -10,7 +10,7 @@ use crate::gate::{Proof as Piece, Record};
 use crate::id::TaskId;
 use crate::ops::tasks::One;
 use crate::ops::work::{Left, left, lock};
-use crate::ops::{Context, gates};
+use crate::ops::{Context, proof as proofs};
 use crate::run::attempt::Attempt;
 use crate::run::track::{TaskRun, TaskState};
 use crate::store::agency::Agency;
@@ -138,7 +138,7 @@ fn check(check: &str, ok: Option<bool>, text: String) -> Check {
 }
 
 fn of_left(left: &Left) -> Vec<Check> {
-    let violations = &left.found.verdict.violations;
+    let violations = &left.found.report.violations;
     let one = |name: &str, rule: &str, good: String| {
         let broken = violations.iter().filter(|one| one.rule == rule);
         let broken: Vec<&str> = broken.map(|one| one.message.as_str()).collect();
@@ -163,13 +163,13 @@ fn of_left(left: &Left) -> Vec<Check> {
 }
 
 fn of_gates(context: &mut Context, task: TaskId) -> Result<Vec<Check>> {
-    let standing = gates::gates_to_show(context, task)?;
+    let standing = proofs::gates_to_show(context, task)?;
     let gates = standing.gates.iter().map(|(gate, record)| {
         let is_stale = standing.stale.contains(gate);
         of_record(&format!("gate {gate}"), record, is_stale)
     });
     let criteria = standing.criteria.iter().filter_map(|one| {
-        let is_stale = matches!(one.state, gates::CriterionState::Stale);
+        let is_stale = matches!(one.state, proofs::CriterionState::Stale);
         let record = one.record.as_ref()?;
         Some(of_record(
             &format!("criterion {}", one.number),

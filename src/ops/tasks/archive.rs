@@ -13,7 +13,7 @@ use crate::store::{Archived, Filter, Tasks, Transaction};
 use crate::task::{Status, Task};
 
 /// Arguments that say which tasks go.
-const WHICH: [&str; 4] = ["tasks", "done_before", "older_than", "epic"];
+const WHICH: [&str; 3] = ["tasks", "older_than", "epic"];
 
 // A doc comment would become the help of the command.
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
@@ -23,7 +23,7 @@ const WHICH: [&str; 4] = ["tasks", "done_before", "older_than", "epic"];
 Examples:
   cleo archive T3 T4
   cleo archive --older-than 30d --dry-run
-  cleo archive --done-before 2026-01-01 --epic T1
+  cleo archive --older-than 2026-01-01 --epic T1
   cleo list --archived
   cleo unarchive T3")]
 #[command(group = clap::ArgGroup::new("which").required(true).multiple(true).args(WHICH))]
@@ -32,12 +32,8 @@ pub(crate) struct Selection {
     #[arg(value_name = "TASK")]
     tasks: Vec<TaskId>,
 
-    /// All that were done or cancelled before this date, with everything below them
-    #[arg(long, value_name = "DATE")]
-    done_before: Option<String>,
-
-    /// All that were done or cancelled longer ago, such as 12h, 30d or 2w
-    #[arg(long, value_name = "AGE", conflicts_with = "done_before")]
+    /// All that were done or cancelled longer ago, such as 12h, 30d or 2w, or before a date, with everything below them
+    #[arg(long, value_name = "AGE")]
     older_than: Option<String>,
 
     /// Only this task and what is below it; alone, all of it
@@ -94,8 +90,7 @@ pub(crate) struct Archival {
 pub(crate) fn archive(context: &mut Context, selection: Selection) -> Result<Archival> {
     let now = context.now();
     let epic = selection.epic;
-    let moment = selection.done_before.or(selection.older_than);
-    let closed_before = moment
+    let closed_before = (selection.older_than)
         .map(|text| past(&text, context.surroundings.clock.now()))
         .transpose()?;
     let mut tasks = selection.tasks;
@@ -106,7 +101,7 @@ pub(crate) fn archive(context: &mut Context, selection: Selection) -> Result<Arc
         }
         Some(epic) if closed_before.is_none() => tasks.push(epic),
         None if tasks.is_empty() && closed_before.is_none() => {
-            let message = "name what to archive: `tasks`, `doneBefore`, `olderThan` or `epic`";
+            let message = "name what to archive: `tasks`, `olderThan` or `epic`";
             return Err(Error::new(Code::InputInvalid, message));
         }
         _ => {}
@@ -191,12 +186,8 @@ fn whole(tasks: &dyn Tasks, id: TaskId) -> Result<Vec<TaskId>> {
             .or("cancel it", format!("cleo cancel {id}")));
     }
     let below = tasks.nodes(Some(id))?;
-    let is_open = |status| !matches!(status, Status::Done | Status::Cancelled);
-    let open: Vec<TaskId> = below
-        .iter()
-        .filter(|node| is_open(node.status))
-        .map(|node| node.id)
-        .collect();
+    let open = below.iter().filter(|node| node.is_open());
+    let open: Vec<TaskId> = open.map(|node| node.id).collect();
     if let Some(first) = open.first() {
         let message = format!(
             "{id} cannot be archived while tasks below it are open: {}",

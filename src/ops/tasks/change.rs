@@ -12,7 +12,7 @@ use crate::gate::{Gate, Gates};
 use crate::id::TaskId;
 use crate::ops::agent_tasks::check_seen;
 use crate::ops::claims::{self, Caller, check_holder, no_removal};
-use crate::ops::gates::require_gates;
+use crate::ops::proof::require_gates;
 use crate::ops::trust::{Item, check_given};
 use crate::ops::{Context, require};
 use crate::store::{CIRCULAR, DANGLING, Tasks, dangling};
@@ -203,7 +203,8 @@ pub(in crate::ops) fn check_graph(tasks: &dyn Tasks, ids: &BTreeSet<TaskId>) -> 
         }
     }
     if let Some(way) = circle(ids.iter().copied(), |id| waits_for(tasks, id))? {
-        return Err(name_circle(tasks, &way)?);
+        let names: Vec<String> = way.iter().map(TaskId::to_string).collect();
+        return Err(cycle(&names).fix(format!("cleo deps {}", names[0])));
     }
     for id in ids {
         if depth(*id, |id| tasks.parent(id))? + height(tasks, *id)? - 1 > DEPTH_MAX {
@@ -211,34 +212,6 @@ pub(in crate::ops) fn check_graph(tasks: &dyn Tasks, ids: &BTreeSet<TaskId>) -> 
         }
     }
     Ok(())
-}
-
-/// Returns the error for a circle, with the edge that could go: neither a dependency of its first task nor the
-/// parent of that, which may be new.
-fn name_circle(tasks: &dyn Tasks, way: &[TaskId]) -> Result<Error> {
-    let names: Vec<String> = way.iter().map(TaskId::to_string).collect();
-    let (mut fix, mut other) = ("cleo list --tree".to_string(), None);
-    for edge in way.windows(2) {
-        let (from, to) = (edge[0], edge[1]);
-        let offer = if tasks.depends(from)?.contains(&to) {
-            fix = format!("cleo deps {}", way[0]);
-            (from != way[0]).then(|| {
-                let command = format!("cleo update {from} --remove-depends {to}");
-                (format!("end that {from} depends on {to}"), command)
-            })
-        } else {
-            (to != way[0]).then(|| {
-                let command = format!("cleo update {to} --parent none");
-                (format!("take {to} out of what it is in"), command)
-            })
-        };
-        other = other.or(offer);
-    }
-    let error = cycle(&names).fix(fix);
-    Ok(match other {
-        Some((action, command)) => error.or(action, command),
-        None => error,
-    })
 }
 
 fn height(tasks: &dyn Tasks, task: TaskId) -> Result<usize> {
@@ -271,7 +244,8 @@ fn refuse_fewer_gates(id: TaskId, before: &Gates, patch: &Patch, gates: &[Gate])
     };
     // Where none was named, to name one makes the others needless.
     let proven = Gate::ALL
-        .into_iter()
+        .iter()
+        .copied()
         .filter(|gate| before.proof(*gate).is_some() && before.needs(*gate) && !after.needs(*gate));
     match cleared.into_iter().chain(proven).next() {
         Some(gate) => Err(no_removal(id, &gate.to_string())),

@@ -93,15 +93,27 @@ fn plan(
     cascade: bool,
     force: bool,
 ) -> Result<(Vec<TaskId>, Vec<TaskId>)> {
-    let task = salvaged(tasks, id)?;
+    salvaged(tasks, id)?;
     let mut going = vec![id];
     going.extend(tasks.nodes(Some(id))?.iter().map(|node| node.id));
     let released = released(tasks, &going)?;
     if going.len() > 1 && !cascade {
-        return Err(has_children(&going, &released, force));
+        let message = format!("{id} has tasks below it: {}", id::list(&going[1..]));
+        let look = format!("cleo delete {id} --cascade --dry-run");
+        let all = format!("cleo delete {id} --cascade");
+        let error = Error::new(Code::HasChildren, message).fix(look);
+        return Err(error.or("delete all of them", all));
     }
     if !released.is_empty() && !force {
-        return Err(has_dependents(&task, &released, cascade));
+        let others = id::list(&released);
+        let message = format!("others would lose what they depend on: {others}");
+        let cascade = if cascade { " --cascade" } else { "" };
+        let anyway = format!("cleo delete {id}{cascade} --force");
+        let error = Error::new(Code::HasChildren, message).fix(format!("cleo deps {id}"));
+        return Err(error.or(
+            "delete it anyway; the others then depend on it no more",
+            anyway,
+        ));
     }
     Ok((going, released))
 }
@@ -121,43 +133,6 @@ fn released(tasks: &dyn Transaction, going: &[TaskId]) -> Result<Vec<TaskId>> {
     released.sort_unstable();
     released.dedup();
     Ok(released)
-}
-
-/// Returns the error for a task with others below it, the first of `going`.
-fn has_children(going: &[TaskId], released: &[TaskId], force: bool) -> Error {
-    let id = going[0];
-    let mut message = format!("{id} has tasks below it: {}", id::list(&going[1..]));
-    if !released.is_empty() {
-        let released = id::list(released);
-        message += &format!("; and others would lose what they depend on: {released}");
-    }
-    let needs_force = force || !released.is_empty();
-    let (look, force) = match needs_force {
-        true => (format!("cleo deps {id}"), " --force"),
-        false => (format!("cleo delete {id} --cascade --dry-run"), ""),
-    };
-    let all = format!("cleo delete {id} --cascade{force}");
-    Error::new(Code::HasChildren, message)
-        .fix(look)
-        .or("delete all of them", all)
-}
-
-/// Returns the error for a task that others depend on. What is over cannot be cancelled.
-fn has_dependents(task: &Task, released: &[TaskId], cascade: bool) -> Error {
-    let released = id::list(released);
-    let message = format!("others would lose what they depend on: {released}");
-    let cascade = if cascade { " --cascade" } else { "" };
-    let id = task.id;
-    let error = Error::new(Code::HasChildren, message).fix(format!("cleo deps {id}"));
-    let error = match task.is_closed() {
-        true => error,
-        false => error.or("cancel the task instead", format!("cleo cancel {id}")),
-    };
-    let anyway = format!("cleo delete {id}{cascade} --force");
-    error.or(
-        "delete it anyway; the others then depend on it no more",
-        anyway,
-    )
 }
 
 /// Refuses to delete under the hands of somebody who works on a task. The first of `going` is the

@@ -17,8 +17,8 @@ pub(crate) use change::{Updated, update};
 pub(super) use change::{change, check_graph, rehearse};
 pub(crate) use delete::{Delete, Deleted, delete};
 pub(crate) use graph::{
-    Analysis, Apart, Direction, Next, Part, Ready, Waves, analyze, apart, drawing, find_ready,
-    find_waves, neighbor_tree, next, ready, told, warn_of_stuck, waves,
+    Analysis, Apart, Next, Part, Ready, Waves, analyze, apart, drawing, find_ready, find_waves,
+    next, ready, told, warn_of_stuck, waves,
 };
 pub(super) use graph::{choose, expired};
 pub(crate) use moves::{Cancel, Moved, Start, cancel, reopen, reviewing_run, start};

@@ -82,14 +82,14 @@ impl From<TaskId> for Cancel {
     }
 }
 
-/// A task after a move.
+/// A task after a move, or after a change of its claim.
 #[derive(Debug, Serialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub(crate) struct Moved {
     pub(crate) task: Task,
     /// False when it stood there already.
     pub(crate) changed: bool,
-    /// The claim that was made or renewed by the move.
+    /// The claim that was made, renewed or ended.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) claim: Option<Claim>,
     /// The git worktree whose files earned it; none for those of the workspace.
@@ -102,13 +102,32 @@ pub(crate) struct Moved {
     pub(crate) warnings: Vec<String>,
 }
 
+impl Moved {
+    pub(in crate::ops) fn new(task: Task, changed: bool) -> Moved {
+        Moved {
+            task,
+            changed,
+            claim: None,
+            worktree: None,
+            unblocked: Vec::new(),
+            warnings: Vec::new(),
+        }
+    }
+
+    /// Notes what the caller should know.
+    pub(in crate::ops) fn warn(mut self, context: &mut Context) -> Moved {
+        context.warn(&mut self.warnings);
+        self
+    }
+}
+
 /// Starts the work on a task and claims it. Whoever holds it already only renews the lease.
 pub(crate) fn start(context: &mut Context, request: Start) -> Result<Moved> {
     let id = request.task;
     let lease = request.lease.unwrap_or(context.surroundings.defaults.lease);
     let caller = Caller::of(context, id, request.epoch);
     refuse_task_of_run(context, id)?;
-    let mut moved = context.write(|transaction| {
+    let moved = context.write(|transaction| {
         let task = require(transaction, id)?;
         if task.is_closed() {
             return Err(refused(&task, "started", &format!("cleo reopen {id}")));
@@ -121,8 +140,7 @@ pub(crate) fn start(context: &mut Context, request: Start) -> Result<Moved> {
         moved.warnings.extend(early);
         Ok(moved)
     })?;
-    context.warn(&mut moved.warnings);
-    Ok(moved)
+    Ok(moved.warn(context))
 }
 
 /// Cancels a task, with the reason as a note. What somebody else holds is left to them unless
@@ -139,7 +157,7 @@ pub(crate) fn cancel(context: &mut Context, request: Cancel) -> Result<Moved> {
         check_note(reason)?;
     }
     refuse_outside_task(context, id)?;
-    let mut moved = context.write(|transaction| {
+    let moved = context.write(|transaction| {
         let mut task = require(transaction, id)?;
         if task.status == Status::Done {
             return Err(refused(&task, "cancelled", &format!("cleo reopen {id}")));
@@ -173,31 +191,24 @@ pub(crate) fn cancel(context: &mut Context, request: Cancel) -> Result<Moved> {
         }
         Ok(moved)
     })?;
-    context.warn(&mut moved.warnings);
-    Ok(moved)
+    Ok(moved.warn(context))
 }
 
 /// Takes a closed task up again.
 pub(crate) fn reopen(context: &mut Context, id: TaskId) -> Result<Moved> {
     let now = context.now();
     refuse_outside_task(context, id)?;
-    let mut moved = context.write(|transaction| {
+    let moved = context.write(|transaction| {
         let task = require(transaction, id)?;
         if !task.is_closed() {
-            let warnings = vec![format!("{id} is {} and needs no reopening", task.status)];
-            return Ok(Moved {
-                task,
-                changed: false,
-                claim: None,
-                worktree: None,
-                unblocked: Vec::new(),
-                warnings,
-            });
+            let warning = format!("{id} is {} and needs no reopening", task.status);
+            let mut left = Moved::new(task, false);
+            left.warnings.push(warning);
+            return Ok(left);
         }
         move_task(transaction, task, Status::Pending, &now)
     })?;
-    context.warn(&mut moved.warnings);
-    Ok(moved)
+    Ok(moved.warn(context))
 }
 
 /// Marks a task done, once everything that speaks against it has been asked.
@@ -233,7 +244,10 @@ pub(in crate::ops) fn refuse_open_parts(
     let Some(first) = open.first() else {
         return Ok(());
     };
-    let message = format!("{id} has children that are not done: {}", named(&open));
+    let message = format!(
+        "{id} has children that are not done: {}",
+        id::list_first(&open, NAMED_MAX)
+    );
     let anyway = "complete it anyway, which is recorded";
     Err(Error::new(Code::HasChildren, message)
         .fix(format!("cleo show {first}"))
@@ -273,14 +287,7 @@ pub(in crate::ops) fn move_task(
         task.move_to(status, now);
         transaction.put(&task)?;
     }
-    Ok(Moved {
-        task,
-        changed,
-        claim: None,
-        worktree: None,
-        unblocked: Vec::new(),
-        warnings: Vec::new(),
-    })
+    Ok(Moved::new(task, changed))
 }
 
 /// Returns whether nothing is in the way of a task but parts that its holder, such as a run, has added to it.
@@ -339,11 +346,10 @@ fn refused(task: &Task, verb: &str, fix: &str) -> Error {
 }
 
 fn open_children(tasks: &dyn Tasks, id: TaskId) -> Result<Vec<TaskId>> {
-    let is_open = |child: &TaskId| {
+    keep(tasks.children(id)?, |child| {
         let status = tasks.status(*child)?;
-        Ok(!matches!(status, Some(Status::Done | Status::Cancelled)))
-    };
-    keep(tasks.children(id)?, is_open)
+        Ok(!status.is_some_and(Status::is_closed))
+    })
 }
 
 /// Finds the open tasks below a task, without what is below these. What is over may have parts that
@@ -365,15 +371,8 @@ fn open_below(tasks: &dyn Tasks, id: TaskId) -> Result<Vec<TaskId>> {
 /// Says which tasks below one are open; none when it has none.
 pub(in crate::ops) fn open_parts(tasks: &dyn Tasks, id: TaskId) -> Result<Option<String>> {
     let open = open_below(tasks, id)?;
-    Ok((!open.is_empty()).then(|| format!("it has open children: {}", named(&open))))
-}
-
-fn named(ids: &[TaskId]) -> String {
-    let shown = id::list(&ids[..ids.len().min(NAMED_MAX)]);
-    match ids.len().saturating_sub(NAMED_MAX) {
-        0 => shown,
-        more => format!("{shown} and {more} more"),
-    }
+    Ok((!open.is_empty())
+        .then(|| format!("it has open children: {}", id::list_first(&open, NAMED_MAX))))
 }
 
 /// Says what should have come before a task that is moved: what is not done, and what is not here.

@@ -12,7 +12,7 @@ use crate::claim::Claim;
 use crate::error::{Code, Error, Result};
 use crate::id::TaskId;
 use crate::ops::agent_tasks::seen_agent;
-use crate::ops::gates::{self, Summary};
+use crate::ops::proof::{self, Summary};
 use crate::ops::{Context, require};
 use crate::store::{Archived, Filter, Page, Transaction, missing};
 use crate::task::graph::{Missing, Problem};
@@ -114,7 +114,7 @@ pub(crate) struct TreeRow {
 }
 
 pub(crate) fn show(context: &mut Context, id: TaskId) -> Result<Shown> {
-    let verification = gates::gates_to_show(context, id)?.summary();
+    let verification = proof::gates_to_show(context, id)?.summary();
     let now = context.now();
     context.read(|tasks| {
         let task = require(tasks, id)?;

@@ -8,7 +8,7 @@ use serde_json::{Map, Value, json};
 use super::plan::Plan;
 use crate::error::{Code, Error, Result};
 use crate::id::TaskId;
-use crate::ops::complete::needs_proof;
+use crate::ops::proof::needs_proof;
 use crate::store::{CIRCULAR, DANGLING, Transaction};
 use crate::task::{Note, Status, Task};
 use crate::transfer::Record;

@@ -99,8 +99,8 @@ impl Item {
 
     /// Makes the items of the commands that proved a gate.
     pub(crate) fn gate(task: TaskId, gate: Gate, record: &Record) -> Vec<Item> {
-        let mut origins = record.evidence.iter().filter_map(|it| it.origin.as_ref());
-        let directory = origins.next().map_or(".", |origin| &origin.directory);
+        let first = record.evidence.first();
+        let directory = first.map_or(".", |each| &each.origin.directory);
         let commands = record.evidence.iter().filter_map(|each| match &each.proof {
             Proof::Command { command, .. } => Some(command),
             _ => None,

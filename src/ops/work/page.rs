@@ -11,7 +11,7 @@ use crate::catalogue::Catalogue;
 use crate::dispatch::{Decision, Subject};
 use crate::error::Result;
 use crate::id::TaskId;
-use crate::ops::gates::{self, TaskGates};
+use crate::ops::proof::{self, TaskGates};
 use crate::ops::runs::journal::place;
 use crate::ops::skills::dispatch_subject;
 use crate::ops::tasks::{Links, One};
@@ -109,7 +109,7 @@ pub(crate) fn page(context: &mut Context, one: One) -> Result<TaskPage> {
     let memory = Arc::clone(&context.memory);
     let mut memory = lock(&memory);
     let (runs, _) = memory.runs(context)?;
-    let standing = gates::gates_to_show(context, id)?;
+    let standing = proof::gates_to_show(context, id)?;
     let catalogue = Catalogue::load(&context.surroundings.places(Some(&context.workspace)));
     let (now, workspace) = (context.now(), context.workspace.clone());
     context.read(|transaction| {

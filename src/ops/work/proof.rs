@@ -7,8 +7,8 @@ use crate::file;
 use crate::manifest::Entry;
 use crate::ops::Context;
 use crate::ops::manifest::{self, EntryId};
+use crate::ops::proof::{OutputVerdict, found};
 use crate::ops::tasks::One;
-use crate::ops::verify::{OutputVerdict, found};
 
 /// Most bytes of an output file that are shown.
 const TEXT_MAX: u64 = 1 << 20;

@@ -6,7 +6,7 @@ use super::scene::{Scene, failed_gate};
 use crate::error::Result;
 use crate::gate::Gates;
 use crate::id::TaskId;
-use crate::ops::gates::GateState;
+use crate::ops::proof::GateState;
 use crate::ops::tasks::HeldClaim;
 use crate::run::track::TaskState;
 use crate::store::Transaction;

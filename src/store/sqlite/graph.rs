@@ -19,9 +19,9 @@ fn scope(root: Option<TaskId>) -> &'static str {
         Some(_) => {
             // Nothing is nested so deep, unless somebody has tied a knot into the database.
             "WITH RECURSIVE scope (number, depth) AS (
-                 SELECT number, 1 FROM nodes WHERE parent = ?1
+                 SELECT number, 1 FROM tasks WHERE parent = ?1
                  UNION ALL SELECT c.number, s.depth + 1
-                 FROM scope s CROSS JOIN nodes c ON c.parent = s.number WHERE s.depth < 16)"
+                 FROM scope s CROSS JOIN tasks c ON c.parent = s.number WHERE s.depth < 16)"
         }
         None => "WITH scope (number) AS (SELECT number FROM nodes WHERE ?1 IS NULL)",
     }

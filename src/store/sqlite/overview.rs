@@ -18,8 +18,8 @@ const MANY: usize = 500;
 
 /// The tasks below `?1`, to any depth.
 const BELOW: &str = "WITH RECURSIVE scope (number) AS (
-         SELECT number FROM nodes WHERE parent = ?1
-         UNION SELECT n.number FROM nodes n JOIN scope s ON n.parent = s.number)";
+         SELECT number FROM tasks WHERE parent = ?1
+         UNION SELECT t.number FROM scope s CROSS JOIN tasks t ON t.parent = s.number)";
 
 const OPEN_EPICS: &str = "FROM nodes WHERE is_epic = 1 AND is_open = 1";
 

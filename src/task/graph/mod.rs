@@ -37,9 +37,8 @@ pub(crate) struct Node {
 }
 
 impl Node {
-    /// Says whether the task is neither done nor cancelled.
     pub(crate) fn is_open(&self) -> bool {
-        !matches!(self.status, Status::Done | Status::Cancelled)
+        !self.status.is_closed()
     }
 
     /// Says whether the task holds others: it is an epic, or the parent of an open task.

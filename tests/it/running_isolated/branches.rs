@@ -5,7 +5,8 @@ use std::fs;
 use serde_json::{Value, json};
 
 use super::{
-    AGENT, COMMIT, alone, before_git, carried_out, git, is_clean, killed, proof, repository, words,
+    AGENT, COMMIT, alone, before_git, carried_out, document, git, is_clean, killed, proof,
+    repository, words,
 };
 use crate::world::TestWorkspace;
 
@@ -178,14 +179,16 @@ fn work_takes_nothing_back_that_was_merged_meanwhile() {
         ("git switch --quiet --orphan other", false),
     ] {
         let workspace = repository();
-        let (exit, result) = proof::run(&workspace, "T1 T2 --jobs 2", &after_another(what));
-        assert_eq!(exit, 0, "{what}: {result}");
+        let words = proof::words(&workspace, "T1 T2 --jobs 2", &after_another(what));
+        let answer = document(&workspace.finish(workspace.command(&words), ""));
+        assert_eq!(answer["success"], true, "{what}: {answer}");
         assert_eq!(git(&workspace, "show main:T2.txt"), "T2\n", "{what}");
         let shared = git(&workspace, "show main:shared.txt");
         assert_eq!(shared, "two\nnobody\none\n", "{what}");
         let warning =
             "lacks what was merged after its worktree was made, which stays: T2.txt, shared.txt";
-        assert_eq!(result.to_string().contains(warning), warns, "{what}");
+        let warnings = answer["warnings"].to_string();
+        assert_eq!(warnings.contains(warning), warns, "{what}: {warnings}");
         is_clean(&workspace);
     }
 }

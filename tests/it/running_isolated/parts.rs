@@ -86,7 +86,7 @@ fn a_part_is_below_the_task_of_its_agent_and_no_task_of_the_run() {
 #[test]
 fn agents_leave_the_parts_of_others_alone() {
     let workspace = repository();
-    let import = "cleo export --format text | sed '/\"T3\"/s/\"parent\":\"T1\"/\"parent\":null/' >$CLEO_ROOT/../moved.jsonl
+    let import = "cleo export --format text | sed '/\"T3\"/{s/\"parent\":\"T1\"/\"parent\":null/;s/\"updatedAt\":\"2026-01-26T09:0/\"updatedAt\":\"2026-01-26T09:5/}' >$CLEO_ROOT/../moved.jsonl
 CLEO_TASK_ID=T2 cleo import $CLEO_ROOT/../moved.jsonl";
     let other = "for words in release 'release --force' start 'update --parent none' \
 'update --status pending'; do

@@ -34,7 +34,7 @@ fn closed_tasks_are_put_away_taken_back_and_taken_out() {
     let undo = json!({"operation": told["operation"]});
     world.post("/api/work/undo", undo).with(200);
     assert_eq!(archived(&world), 0);
-    let wanted = json!({"doneBefore": "2999-01-01", "epic": "T1"});
+    let wanted = json!({"olderThan": "2999-01-01", "epic": "T1"});
     let told = world.post("/api/work/archive", wanted).with(200);
     assert_eq!(told["tasks"], json!(["T2"]));
     let wanted = json!({"tasks": ["T2"]});
@@ -54,7 +54,7 @@ fn what_is_open_or_not_said_is_not_put_away() {
     assert_eq!(refused(json!({"tasks": ["T99"]}), 404), "E_TASK_NOT_FOUND");
     for body in [
         json!({}),
-        json!({"doneBefore": "soon"}),
+        json!({"olderThan": "soon"}),
         json!({"epic": "T1", "tasks": ["T2"]}),
         json!({"tasks": ["T2"], "odd": 1}),
     ] {
@@ -84,10 +84,6 @@ fn what_was_exported_can_be_imported_elsewhere_and_again() {
     assert_eq!(other.get("/api/work/tasks").with(200)["total"], 0);
     assert_eq!(import(json!({"text": text})).with(200)["added"], 5);
     assert_eq!(import(json!({"text": text})).with(200)["unchanged"], 5);
-    let page = world.get("/api/work/export?format=markdown");
-    assert!(page.header("content-type").starts_with("text/markdown"));
-    assert!(page.text().contains("Release the thing"));
-    world.get("/api/work/export?format=odd").with(400);
 }
 
 #[test]

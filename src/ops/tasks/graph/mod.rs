@@ -3,8 +3,8 @@
 mod analyze;
 mod apart;
 mod choose;
+mod drawn;
 mod ready;
-pub(crate) mod tree;
 
 use std::collections::HashSet;
 
@@ -12,9 +12,8 @@ pub(crate) use analyze::{Analysis, analyze};
 pub(crate) use apart::{Apart, apart, told};
 pub(crate) use apart::{Waves, find_waves, waves};
 pub(in crate::ops) use choose::{choose, expired};
+pub(crate) use drawn::{Part, drawing};
 pub(crate) use ready::{Next, Ready, find_ready, next, ready, warn_of_stuck};
-pub(crate) use tree::{Direction, neighbor_tree};
-pub(crate) use tree::{Part, drawing};
 
 use crate::error::Result;
 use crate::id::{self, TaskId};

@@ -126,12 +126,8 @@ fn told_of(choice: &Choice, unblocks: &[TaskId]) -> Option<String> {
 fn reason(ready: &ReadyTask, unblocks: &[TaskId]) -> String {
     let mut reason = format!("{} priority", ready.task.priority);
     if !unblocks.is_empty() {
-        let named = id::list(&unblocks[..unblocks.len().min(NAMED_MAX)]);
-        let more = match unblocks.len().saturating_sub(NAMED_MAX) {
-            0 => String::new(),
-            more => format!(" and {more} more"),
-        };
-        reason += &format!("; {named}{more} can start once it is done");
+        let named = id::list_first(unblocks, NAMED_MAX);
+        reason += &format!("; {named} can start once it is done");
     }
     match ready.below {
         0 if unblocks.is_empty() => reason + "; nothing depends on it",

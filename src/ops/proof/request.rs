@@ -5,8 +5,11 @@ use std::time::Duration;
 use clap::Args;
 use serde::Deserialize;
 
-use super::{Extent, Given, Renewal, Renewed, Setting, TaskGates};
+use super::evidence::Given;
+use super::prove::{Extent, Renewal, Renewed, Requirement, Showing, find_criterion, renew};
+use super::standing::{TaskGates, gates};
 use crate::error::{Code, Error, Result};
+use crate::gate::Gate;
 use crate::id::TaskId;
 use crate::ops::Context;
 use crate::ops::tokens::Scope;
@@ -103,37 +106,59 @@ pub(crate) struct RenewalRequest {
     pub(crate) epoch: Option<u32>,
 }
 
-/// Sets a gate, and trusts the command that the caller gave.
+/// Sets a gate to what its commands' result is, or to what the caller says, and trusts the command that the caller
+/// gave. The reply says when a failure came after the last round.
 pub(crate) fn set_gate(context: &mut Context, request: GateRequest) -> Result<TaskGates> {
-    let (run, mut given) = (Some(request.run), request.given);
-    given.commands.extend(run.filter(|words| !words.is_empty()));
+    let (run, mut given) = (request.run, request.given);
+    given
+        .commands
+        .extend(Some(run).filter(|words| !words.is_empty()));
     if !given.commands.is_empty() {
         context.surroundings.rights.require(Scope::Admin)?;
     }
     // A right name in its place would pass a gate as soon as it is pasted.
     let shows = |error: Error| error.fix(format!("cleo verify {}", request.task));
-    let gate = request.gate.parse().map_err(shows)?;
-    let setting = Setting {
-        gate,
-        passed: request.passed.unwrap_or(true),
+    let gate = Gate::read(&request.gate).map_err(shows)?;
+    let showing = Showing {
+        task: request.task,
+        of: Requirement::Gate(gate),
         given,
+        passed: request.passed.unwrap_or(true),
         bounds: time_limit(context, request.time_limit)?.into(),
-        agent: request.role,
+        role: request.role,
         force: request.force,
         epoch: request.epoch,
     };
-    let result = super::set(context, request.task, &setting)?;
+    let result = showing.carry_out(context)?;
     context.vouch(&result.commands(gate));
     Ok(result)
 }
 
+/// Takes somebody's word, and what else is given, for a criterion without a command.
 pub(crate) fn accept_criterion(context: &mut Context, request: Acceptance) -> Result<TaskGates> {
+    let (task, number) = (request.task, request.criterion);
     if request.given.is_empty() {
         let message = "add how it is known: `notes`, `files`, `commits` or `urls`";
         return Err(Error::new(Code::InputInvalid, message));
     }
-    let (number, epoch) = (request.criterion, request.epoch);
-    super::accept(context, request.task, number, &request.given, epoch)
+    let standing = gates(context, task)?;
+    let one = find_criterion(&standing, number)?;
+    if one.command.is_some() {
+        let message = format!("criterion {number} of {task} has a command, which decides");
+        let run = format!("cleo verify {task} --only {number}");
+        return Err(Error::new(Code::InputInvalid, message).fix(run));
+    }
+    let showing = Showing {
+        task,
+        of: Requirement::Criterion(one.clone()),
+        given: request.given,
+        passed: true,
+        bounds: Duration::ZERO.into(),
+        role: None,
+        force: false,
+        epoch: request.epoch,
+    };
+    showing.carry_out(context)
 }
 
 /// Runs commands again; `begin` is told before what is done.
@@ -151,7 +176,7 @@ pub(crate) fn renew_proofs(
         bounds: time_limit(context, request.time_limit)?.into(),
         epoch: request.epoch,
     };
-    super::renew(context, request.task, &renewal, begin)
+    renew(context, request.task, &renewal, begin)
 }
 
 fn time_limit(context: &Context, seconds: Option<u64>) -> Result<Duration> {

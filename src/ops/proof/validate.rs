@@ -1,27 +1,25 @@
 //! Whether the rules were kept: ORC-001 to ORC-005 by whoever gives work to agents, and by each agent what its
 //! protocols ask for.
 
-mod rules;
-
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
 use serde::Serialize;
 
-pub(crate) use rules::RuleReport;
-
-use super::tasks::{Below, warn_of_stuck};
-use super::verify::{OutputVerdict, Violation, check_found, required_sections};
-use super::{Context, require};
+use super::output::{OutputVerdict, look_at_outputs};
+use super::rules::{self, RuleReport};
+use super::{Violation, violation};
 use crate::error::{Code, Error, Result};
 use crate::gate::{Criterion, Gates};
 use crate::id::TaskId;
-use crate::manifest::{Status as EntryStatus, log};
+use crate::manifest::Status as EntryStatus;
+use crate::ops::tasks::{Below, warn_of_stuck};
+use crate::ops::{Context, require};
 use crate::store::{SpawnRecord, Transaction};
 use crate::task::{Status, Task};
 use crate::workspace::Workspace;
 
 /// How many tasks a message names.
-const NAMED: usize = 10;
+pub(super) const NAMED: usize = 10;
 
 /// What a check of the rules found.
 #[derive(Debug, Serialize)]
@@ -55,16 +53,16 @@ pub(crate) struct TaskReport {
 }
 
 /// A task that somebody has worked on.
-struct Worked {
-    task: Task,
-    spawn: Option<SpawnRecord>,
-    is_leaf: bool,
+pub(super) struct Worked {
+    pub(super) task: Task,
+    pub(super) spawn: Option<SpawnRecord>,
+    pub(super) is_leaf: bool,
 }
 
 pub(crate) fn validate(context: &mut Context, part: Below) -> Result<Compliance> {
     let epic = part.epic;
     warn_of_stuck(context, epic)?;
-    let required = required_sections(context)?;
+    let required = context.required_sections()?.to_vec();
     let workspace = context.workspace.clone();
     let (rules, tasks, total) = context.read(|transaction| {
         if let Some(epic) = epic {
@@ -115,18 +113,19 @@ fn check_finished(
 ) -> Result<Vec<TaskReport>> {
     let ids: Vec<TaskId> = done.iter().map(|it| it.task.id).collect();
     let mut gates = transaction.gates_of(&ids)?;
-    let spawns = done.iter().filter_map(|it| it.spawn.as_ref());
-    let entries: HashSet<&str> = spawns.map(|it| it.manifest_id.as_str()).collect();
-    let mut found = log::find_all(&workspace.manifest()?, &entries)?;
+    let spawns = done.iter().filter_map(|it| it.spawn.clone());
+    let mut left = HashMap::new();
+    for found in look_at_outputs(workspace, &Vec::from_iter(spawns), required)? {
+        let found = found?;
+        left.insert(found.task_id, found);
+    }
     let mut reports = Vec::new();
     for Worked { task, spawn, .. } in done {
         let gates = gates.remove(&task.id).unwrap_or_default();
         let mut violations = Vec::new();
-        if let Some(spawn) = spawn {
-            let entry = found.remove(&spawn.manifest_id).unwrap_or_default();
-            let verdict = check_found(workspace, spawn, entry, required)?;
-            violations.extend(verdict.verdict.violations.iter().cloned());
-            violations.extend(find_changes(spawn, &verdict));
+        if let Some((spawn, left)) = spawn.as_ref().zip(left.remove(&task.id)) {
+            violations.extend(find_changes(spawn, &left));
+            violations.splice(0..0, left.report.violations);
         }
         violations.extend(find_open_gates(&gates));
         violations.extend(find_unproven_criteria(task, &gates));
@@ -152,30 +151,30 @@ fn read_skill(spawn: &SpawnRecord) -> String {
 }
 
 /// Finds what is no longer as it was verified, or says itself that it is not finished.
-fn find_changes(spawn: &SpawnRecord, verdict: &OutputVerdict) -> Vec<Violation> {
+fn find_changes(spawn: &SpawnRecord, left: &OutputVerdict) -> Vec<Violation> {
     let mut found = Vec::new();
-    let (then, now) = (&spawn.output_digest, &verdict.output_digest);
+    let (then, now) = (&spawn.output_digest, &left.output_digest);
     if let (Some(at), true) = (&spawn.verified_at, now.is_some() && then != now) {
         let message = format!("{} was changed after {at}, when it held", spawn.output_file);
-        found.push(Violation::new(Code::OutputMissing, "OUT-001", message));
+        found.push(violation(Code::OutputMissing, "OUT-001", message));
     }
     let is_finished =
         |it: &EntryStatus| matches!(it, EntryStatus::Complete | EntryStatus::Archived);
-    if let Some(status) = verdict.entry_status.filter(|status| !is_finished(status)) {
+    if let Some(status) = left.entry_status.filter(|status| !is_finished(status)) {
         let message = format!("its entry says {status}, not complete");
-        found.push(Violation::new(Code::NotVerified, "STATUS", message));
+        found.push(violation(Code::NotVerified, "STATUS", message));
     }
     found
 }
 
 fn find_open_gates(gates: &Gates) -> Option<Violation> {
-    let open: Vec<&str> = gates.open().iter().map(|gate| gate.name()).collect();
+    let open: Vec<&str> = gates.open().iter().map(|gate| gate.word()).collect();
     let message = format!(
         "it is done, and gates that it needs are open: {}",
         open.join(", ")
     );
     let is_broken = gates.are_used() && !open.is_empty();
-    is_broken.then(|| Violation::new(Code::GateOpen, "GATES", message))
+    is_broken.then(|| violation(Code::GateOpen, "GATES", message))
 }
 
 fn find_unproven_criteria(task: &Task, gates: &Gates) -> Option<Violation> {
@@ -183,7 +182,7 @@ fn find_unproven_criteria(task: &Task, gates: &Gates) -> Option<Violation> {
     let is_open = |line: &&String| Criterion::read(line).command.is_some() && !has_passed(line);
     let n_open = task.acceptance.iter().filter(is_open).count();
     let message = format!("{n_open} of its criteria have a command that has not succeeded");
-    (n_open > 0).then(|| Violation::new(Code::CriterionOpen, "CRITERIA", message))
+    (n_open > 0).then(|| violation(Code::CriterionOpen, "CRITERIA", message))
 }
 
 /// Names the rules and tasks that are broken, with the way to see one of them.

@@ -5,14 +5,13 @@ use std::path::PathBuf;
 
 use serde::Serialize;
 
-use super::Extent;
 use crate::error::Result;
 use crate::gate::{
     Criterion, Failure, Freshness, Gate, Gates, Origin, Present, ROUNDS_MAX, Record, freshness,
 };
 use crate::id::TaskId;
 use crate::ops::tasks::One;
-use crate::ops::trust::{Item, Trust};
+use crate::ops::trust::Item;
 use crate::ops::{Context, require};
 use crate::task::Task;
 use crate::tree::{self, Tree};
@@ -46,25 +45,13 @@ pub(crate) struct TaskGates {
     /// Its acceptance criteria, in order.
     pub(crate) criteria: Vec<CriterionStanding>,
     /// Its files as they are; none when no evidence has to be compared with them.
-    pub(crate) tree: Option<Seen>,
-    #[serde(skip)]
-    rounds_exceeded: bool,
+    pub(crate) tree: Option<Tree>,
+    /// Gates that passed where nobody can tell whether files have changed since.
     #[serde(skip)]
     unknown: Vec<Gate>,
-}
-
-/// The files of a task when they were looked at.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
-pub(crate) struct Seen {
-    /// SHA-256 over paths, kinds and contents; none when they cannot be read.
-    pub(crate) digest: Option<String>,
-    /// How many files there are.
-    pub(crate) files: usize,
-    /// Why there is no digest.
-    pub(crate) problem: Option<String>,
+    /// Whether the task names the gates that it needs.
     #[serde(skip)]
-    patterns: Vec<String>,
+    pub(super) names_gates: bool,
 }
 
 /// An acceptance criterion and what is known of it.
@@ -163,51 +150,22 @@ impl GateState {
 
 impl TaskGates {
     pub(crate) fn rounds_exceeded(&self) -> bool {
-        self.rounds_exceeded
+        self.failures.len() > ROUNDS_MAX as usize
     }
 
     /// Warns of gates that passed where nobody can tell whether files have changed since.
-    pub(in crate::ops) fn unknown(&self) -> Option<String> {
-        let names: Vec<&str> = self.unknown.iter().map(|gate| gate.name()).collect();
+    pub(super) fn unknown_warning(&self) -> Option<String> {
+        let names: Vec<&str> = self.unknown.iter().map(|gate| gate.word()).collect();
         let names = names.join(", ");
-        (!names.is_empty()).then(|| {
-            format!(
-                "{names} passed without a digest of the files, so nobody can tell if it still holds"
-            )
-        })
+        let message = format!(
+            "{names} passed without a digest of the files, so nobody can tell if it still holds"
+        );
+        (!names.is_empty()).then_some(message)
     }
 
     pub(crate) fn commands(&self, gate: Gate) -> Vec<Item> {
         let record = self.gates.get(&gate);
         record.map_or_else(Vec::new, |record| Item::gate(self.task_id, gate, record))
-    }
-
-    /// Returns whether something does not hold that a trusted command of a gate, the command of a criterion, or
-    /// somebody other than the caller has to show.
-    pub(in crate::ops) fn has_open_commands(&self, caller: &str, trust: &Trust) -> bool {
-        let is_open = |one: &CriterionStanding| match (&one.command, &one.record) {
-            (Some(_), _) => one.state != CriterionState::Proven,
-            (None, Some(record)) => one.state == CriterionState::Stale && record.by != caller,
-            (None, None) => false,
-        };
-        let is_command = |gate: &Gate| {
-            let commands = self.commands(*gate);
-            commands.iter().any(|item| trust.is_trusted(item))
-        };
-        self.criteria.iter().any(is_open) || self.stale.iter().any(is_command)
-    }
-
-    /// Names the gates that are stale; where all is proven, those whose commands are trusted, and stale ones without.
-    pub(super) fn due_gates(&self, extent: Extent, trust: &Trust) -> Vec<Gate> {
-        let is_trusted = |gate: &Gate| {
-            let commands = self.commands(*gate);
-            commands.iter().all(|item| trust.is_trusted(item))
-        };
-        let is_due = |gate: &Gate| match extent {
-            Extent::All if !self.commands(*gate).is_empty() => is_trusted(gate),
-            _ => self.stale.contains(gate),
-        };
-        self.gates.keys().copied().filter(is_due).collect()
     }
 
     pub(crate) fn state(&self, gate: Gate) -> GateState {
@@ -221,7 +179,7 @@ impl TaskGates {
         let is_told = |one: &CriterionStanding| one.command.is_some() || one.record.is_some();
         let has_criteria = self.criteria.iter().any(is_told);
         let are_used = self.states.is_some();
-        let gates = Gate::ALL.into_iter().filter(|_| are_used);
+        let gates = Gate::ALL.iter().copied().filter(|_| are_used);
         let criteria = self.criteria.iter().filter(|_| has_criteria);
         (are_used || has_criteria).then(|| Summary {
             passed: self.passed,
@@ -255,74 +213,66 @@ fn gates_in(context: &mut Context, tree: &Workspace, task: TaskId) -> Result<Tas
     let assignment = &context.surroundings.assignment;
     let is_run = assignment.criteria.contains_key(&task.id);
     task.acceptance = assignment.criteria_of(&task);
-    let seen = seen(tree, &task, &gates)?;
-    Ok(standing(tree, &task, gates, seen, is_run))
+    let files = look_at_files(tree, &task, &gates)?;
+    Ok(TaskGates::new(tree, &task, gates, files, is_run))
 }
 
-pub(in crate::ops) fn seen(
+/// Looks at the files of a task, where evidence has to be compared with them.
+pub(super) fn look_at_files(
     workspace: &Workspace,
     task: &Task,
     gates: &Gates,
-) -> Result<Option<Seen>> {
-    let records = gates.gates.values().chain(gates.criteria.values());
-    let mut evidence = records.flat_map(|record| &record.evidence);
-    if !evidence.any(|each| each.origin.is_some()) {
-        return Ok(None);
+) -> Result<Option<Tree>> {
+    let mut records = gates.gates.values().chain(gates.criteria.values());
+    match records.any(|record| !record.evidence.is_empty()) {
+        true => tree::digest(&workspace.root, &task.files).map(Some),
+        false => Ok(None),
     }
-    let Tree {
-        digest,
-        files,
-        problem,
-    } = tree::digest(&workspace.root, &task.files)?;
-    Ok(Some(Seen {
-        digest,
-        files,
-        problem,
-        patterns: task.files.clone(),
-    }))
 }
 
-pub(in crate::ops) fn standing(
-    workspace: &Workspace,
-    task: &Task,
-    gates: Gates,
-    seen: Option<Seen>,
-    is_run: bool,
-) -> TaskGates {
-    // Seen before the task named other files, they say nothing of these.
-    let fitting = seen.as_ref().filter(|seen| seen.patterns == task.files);
-    let file = |path: &str| tree::file_digest(&workspace.confine(path).ok()?);
-    // Commands read more than what is compared: other files than those that a task names, and those that git ignores.
-    // A run merges what is in its worktrees, so that it takes the evidence of these for its own.
-    let worktree = workspace.worktree();
-    let place = |worktree: Option<&String>| {
-        let place = worktree.map(|root| Workspace::from(PathBuf::from(root)));
-        let place = place.filter(|place| !is_run || place.home_of_run().is_none());
-        place.map(|place| place.root)
-    };
-    let here = place(worktree.as_ref());
-    let is_elsewhere = |origin: &Origin| place(origin.worktree.as_ref()) != here;
-    let present = Present {
-        tree: fitting.and_then(|seen| seen.digest.as_deref()),
-        file: &file,
-        is_elsewhere: &is_elsewhere,
-    };
-    let stale = passed_and(&gates, &present, Freshness::Stale);
-    TaskGates {
-        task_id: task.id,
-        passed: gates.open().is_empty() && !stale.iter().any(|gate| gates.needs(*gate)),
-        required: gates.needed(),
-        unknown: passed_and(&gates, &present, Freshness::Unknown),
-        states: GateState::all(&gates, &stale),
-        stale,
-        criteria: criteria(task, &gates, &present),
-        rounds_exceeded: gates.rounds_exceeded(),
-        rounds_max: ROUNDS_MAX,
-        round: gates.round,
-        gates: gates.gates,
-        failures: gates.failures,
-        tree: seen,
-        worktree,
+impl TaskGates {
+    pub(super) fn new(
+        workspace: &Workspace,
+        task: &Task,
+        gates: Gates,
+        files: Option<Tree>,
+        is_run: bool,
+    ) -> TaskGates {
+        // Seen before the task named other files, they say nothing of these.
+        let fitting = files.as_ref().filter(|files| files.patterns == task.files);
+        let file = |path: &str| tree::file_digest(&workspace.confine(path).ok()?);
+        // Commands read more than what is compared: other files than those that a task names, and those that git
+        // ignores. A run merges what is in its worktrees, so that it takes the evidence of these for its own.
+        let worktree = workspace.worktree();
+        let place = |worktree: Option<&String>| {
+            let place = worktree.map(|root| Workspace::from(PathBuf::from(root)));
+            let place = place.filter(|place| !is_run || place.home_of_run().is_none());
+            place.map(|place| place.root)
+        };
+        let here = place(worktree.as_ref());
+        let is_elsewhere = |origin: &Origin| place(origin.worktree.as_ref()) != here;
+        let present = Present {
+            tree: fitting.and_then(|files| files.digest.as_deref()),
+            file: &file,
+            is_elsewhere: &is_elsewhere,
+        };
+        let stale = passed_and(&gates, &present, Freshness::Stale);
+        TaskGates {
+            task_id: task.id,
+            passed: gates.open().is_empty() && !stale.iter().any(|gate| gates.needs(*gate)),
+            required: gates.needed(),
+            names_gates: !gates.required.is_empty(),
+            unknown: passed_and(&gates, &present, Freshness::Unknown),
+            states: GateState::all(&gates, &stale),
+            stale,
+            criteria: criteria(task, &gates, &present),
+            rounds_max: ROUNDS_MAX,
+            round: gates.round,
+            gates: gates.gates,
+            failures: gates.failures,
+            tree: files,
+            worktree,
+        }
     }
 }
 

@@ -1,6 +1,9 @@
 //! Checking that a prompt carries the protocol, and that nobody else put it there.
 
-use super::{PromptSent, Verdict, violation};
+use clap::Args;
+use serde::Deserialize;
+
+use super::{Report, violation};
 use crate::catalogue::{Catalogue, known_protocols};
 use crate::error::{Code, Error, Result};
 use crate::id::TaskId;
@@ -10,6 +13,25 @@ use crate::protocol::ProtocolFile;
 use crate::protocol::block::{self, named_task};
 use crate::store::{Archived, Transaction};
 
+// A doc comment would become the help of the command.
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[derive(Args, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct PromptSent {
+    /// The prompt
+    #[arg(skip)]
+    pub(crate) text: String,
+
+    /// Task that the prompt is for: its id must stand in the block; else the one that the prompt names
+    #[arg(long, value_name = "TASK")]
+    pub(crate) task: Option<TaskId>,
+
+    /// Also demand that the protocol is word for word a known version
+    #[arg(long)]
+    #[serde(default)]
+    pub(crate) strict: bool,
+}
+
 /// Checks that a prompt carries the protocol. A block that is word for word a known one counts
 /// wherever it comes from; any other only where nobody wrote one into a task or an entry. The ids in
 /// a known block must be those of `task`, or of the task that the prompt names. A `task` that the
@@ -18,7 +40,7 @@ pub(crate) fn prompt(
     surroundings: &Surroundings,
     notes: &mut Notes,
     sent: PromptSent,
-) -> Result<Verdict> {
+) -> Result<Report> {
     let PromptSent { text, task, strict } = sent;
     let text = text.as_str();
     if let Some(task) = task {
@@ -69,10 +91,10 @@ pub(crate) fn prompt(
     found.extend(other);
     let missing =
         |found: block::Violation| violation(Code::ProtocolMissing, &found.rule, found.message);
-    let verdict = Verdict::of(found.into_iter().map(missing).collect());
-    let error = verdict.error("the prompt");
+    let report = Report::new(found.into_iter().map(missing).collect());
+    let error = report.error("the prompt");
     notes.failure = error.map(|error| error.or(way_on.0, way_on.1));
-    Ok(verdict)
+    Ok(report)
 }
 
 fn other_task(text: &str, task: TaskId, known: &[ProtocolFile]) -> Option<block::Violation> {

@@ -3,7 +3,7 @@
 
 use serde::Serialize;
 
-use super::{NAMED, Worked};
+use super::validate::{NAMED, Worked};
 use crate::error::Result;
 use crate::id::{self, TaskId};
 use crate::store::Transaction;
@@ -110,8 +110,7 @@ fn check_delegation(worked: &[Worked]) -> RuleReport {
     let (n_done, n_spawned) = (done.len(), done.len() - by_hand.len());
     let mut evidence = format!("{n_spawned} of {n_done} done tasks were spawned");
     if !by_hand.is_empty() {
-        let first = id::list(&by_hand[..by_hand.len().min(NAMED)]);
-        evidence += &format!("; without: {first}");
+        evidence += &format!("; without: {}", id::list_first(&by_hand, NAMED));
     }
     checked("ORC-002", "Delegate all work", evidence, by_hand)
 }

@@ -6,7 +6,6 @@ use std::path::{Component, Path, PathBuf};
 use clap::Args;
 use serde::Deserialize;
 
-use super::{TaskGates, folder};
 use crate::error::{Code, Error, Result, quote_all};
 use crate::file::nearest;
 use crate::gate::{Evidence, Origin, Proof, check_url};
@@ -19,8 +18,6 @@ use crate::task::rules::check_note;
 use crate::tree::{self, Tree};
 use crate::workspace::Workspace;
 
-/// How many patterns of files a warning names.
-const PATTERNS_SHOWN: usize = 5;
 /// How many commands there are above this cleo that cleo runs to verify.
 const DEPTH: &str = "CLEO_VERIFY_DEPTH";
 /// Most commands within commands that cleo runs.
@@ -85,29 +82,34 @@ impl Given {
 
 /// Where and on what evidence is taken.
 pub(super) struct Scene {
-    pub(super) origin: Origin,
+    origin: Origin,
     /// Where the files are.
-    pub(super) place: Workspace,
+    place: Workspace,
     tree: Tree,
-    patterns: Vec<String>,
+}
+
+/// Evidence, and what is to be told of the files that it speaks for.
+pub(super) struct Taken {
+    pub(super) evidence: Vec<Evidence>,
+    /// Whether files changed while commands ran, so that it is stale already.
+    pub(super) is_stale: bool,
 }
 
 impl Scene {
     /// Looks at what is there before evidence is taken: that is what it speaks for.
-    pub(super) fn of(
+    pub(super) fn look(
         context: &Context,
         place: &Workspace,
         patterns: &[String],
         directory: &str,
         epoch: Option<u32>,
     ) -> Result<Scene> {
-        let root = &place.root;
-        let tree = tree::digest(root, patterns)?;
+        let tree = tree::digest(&place.root, patterns)?;
         Ok(Scene {
             origin: Origin {
                 directory: directory.to_string(),
                 worktree: place.worktree(),
-                commit: tree::head(root)?,
+                commit: tree::head(&place.root)?,
                 tree: tree.digest.clone(),
                 at: context.now(),
                 by: context.surroundings.actor.clone(),
@@ -115,55 +117,104 @@ impl Scene {
             },
             place: place.clone(),
             tree,
-            patterns: patterns.to_vec(),
         })
     }
 
-    /// Returns the digest of the files that commands which have run speak for. If files changed meanwhile it
-    /// matches no state of them, because nobody can tell which files the commands saw.
-    pub(super) fn tree_after(&self) -> Result<Option<String>> {
-        let after = tree::digest(&self.place.root, &self.patterns)?.digest;
-        Ok(match (&self.tree.digest, after) {
-            (Some(before), Some(after)) if *before != after => {
-                Some(id::digest(format!("{before} {after}")))
+    /// Takes what is given. Everything is checked before the first command runs.
+    pub(super) fn take(&self, context: &Context, given: &Given, bounds: &Bounds) -> Result<Taken> {
+        let place = (&self.place, self.origin.directory.as_str());
+        let mut proofs = Vec::new();
+        for path in &given.files {
+            proofs.push(file(place, path)?);
+        }
+        for revision in &given.commits {
+            let id = tree::commit(&self.place.root, revision)?;
+            let revision = revision.clone();
+            proofs.push(Proof::Commit { revision, id });
+        }
+        for url in &given.urls {
+            check_url(url)?;
+            proofs.push(Proof::Url { url: url.clone() });
+        }
+        for text in &given.notes {
+            check_note(text)?;
+            proofs.push(Proof::Note { text: text.clone() });
+        }
+        let mut taken = Vec::new();
+        for command in &given.commands {
+            taken.push(run(context, place, command, bounds)?);
+            if taken.last().and_then(Proof::outcome) != Some(true) {
+                break;
             }
-            (before, _) => before.clone(),
-        })
+        }
+        taken.extend(proofs);
+        if taken.is_empty() {
+            taken.push(Proof::Claim);
+        }
+        match given.commands.is_empty() {
+            true => Ok(self.speak(taken, self.tree.digest.clone(), false)),
+            false => {
+                let after = tree::digest(&self.place.root, &self.tree.patterns)?.digest;
+                let is_stale = after != self.tree.digest;
+                // If files changed meanwhile it matches no state of them, because nobody can tell which of them the
+                // commands saw.
+                let tree = match (&self.tree.digest, after) {
+                    (Some(before), Some(after)) if *before != after => {
+                        Some(id::digest(format!("{before} {after}")))
+                    }
+                    (before, _) => before.clone(),
+                };
+                Ok(self.speak(taken, tree, is_stale))
+            }
+        }
     }
 
-    pub(super) fn warnings(&self, now: &TaskGates) -> Vec<String> {
-        let id = now.task_id;
-        let after = now.tree.as_ref().and_then(|tree| tree.digest.as_ref());
-        let mut warnings = Vec::new();
+    /// Makes the evidence of a command that cannot be started, which proves nothing.
+    pub(super) fn not_started(&self, command: Vec<String>, why: String) -> Taken {
+        let proof = Proof::Command {
+            command,
+            exit_code: None,
+            duration_ms: 0,
+            output_digest: id::digest(""),
+            last_lines: vec![why],
+            timed_out: false,
+        };
+        self.speak(vec![proof], self.tree.digest.clone(), false)
+    }
+
+    fn speak(&self, proofs: Vec<Proof>, tree: Option<String>, is_stale: bool) -> Taken {
+        let origin = Origin {
+            tree,
+            ..self.origin.clone()
+        };
+        let with_origin = |proof| Evidence {
+            proof,
+            origin: origin.clone(),
+        };
+        Taken {
+            evidence: proofs.into_iter().map(with_origin).collect(),
+            is_stale,
+        }
+    }
+
+    /// Warns where nobody can tell when evidence of these files gets stale.
+    pub(super) fn warning(&self, task: TaskId) -> Option<String> {
         if let Some(problem) = &self.tree.problem {
-            warnings.push(format!(
-                "the files of {id} cannot be read, so nobody can tell when this gets stale: {problem}"
-            ));
-        } else if after != self.tree.digest.as_ref() {
-            warnings.push(format!(
-                "files of {id} changed meanwhile, so this is stale already; if the command itself \
-                 changes them, run it once more"
-            ));
-        } else if self.tree.files == 0 {
-            let none = self.without_files(id);
-            warnings.push(format!(
-                "{none}: nothing that is changed elsewhere makes this stale"
+            return Some(format!(
+                "the files of {task} cannot be read, so nobody can tell when this gets stale: {problem}"
             ));
         }
-        warnings
-    }
-
-    fn without_files(&self, id: TaskId) -> String {
-        let named = &self.patterns[..self.patterns.len().min(PATTERNS_SHOWN)];
-        match self.patterns.len() - named.len() {
-            0 if named.is_empty() => format!("{id} has no files yet"),
-            0 => format!("no file matches {}", named.join(", ")),
-            more => format!("no file matches {} and {more} more", named.join(", ")),
-        }
+        let none = match self.tree.patterns.is_empty() {
+            true => format!("{task} has no files yet"),
+            false => format!("no file matches {}", self.tree.patterns.join(", ")),
+        };
+        let message = format!("{none}: nothing that is changed elsewhere makes this stale");
+        (self.tree.files == 0).then_some(message)
     }
 }
 
-pub(in crate::ops) fn directory(context: &Context, tree: &Workspace) -> String {
+/// Returns the folder of a tree in which the caller stands, relative to its root.
+pub(super) fn directory(context: &Context, tree: &Workspace) -> String {
     let real = |path: &Path| path.canonicalize().ok();
     let inside = real(&context.surroundings.directory)
         .zip(real(&tree.root))
@@ -172,90 +223,21 @@ pub(in crate::ops) fn directory(context: &Context, tree: &Workspace) -> String {
     inside.filter(|path| !path.is_empty()).unwrap_or(".".into())
 }
 
-/// Takes what is given. Everything is checked before the first command runs.
-pub(super) fn evidence(
-    context: &Context,
-    scene: &Scene,
-    given: &Given,
-    bounds: &Bounds,
-) -> Result<Vec<Evidence>> {
-    let workspace = &scene.place;
-    let mut proofs = Vec::new();
-    for path in &given.files {
-        proofs.push(file(workspace, &scene.origin.directory, path)?);
-    }
-    for revision in &given.commits {
-        let id = tree::commit(&workspace.root, revision)?;
-        let revision = revision.clone();
-        proofs.push(Proof::Commit { revision, id });
-    }
-    for url in &given.urls {
-        check_url(url)?;
-        proofs.push(Proof::Url { url: url.clone() });
-    }
-    for text in &given.notes {
-        check_note(text)?;
-        proofs.push(Proof::Note { text: text.clone() });
-    }
-    let mut taken = commands(context, scene, &given.commands, bounds)?;
-    taken.extend(proofs);
-    if taken.is_empty() {
-        taken.push(Proof::Claim);
-    }
-    let mut origin = scene.origin.clone();
-    if !given.commands.is_empty() {
-        origin.tree = scene.tree_after()?;
-    }
-    let origin = Some(origin);
-    let with_origin = |proof| Evidence {
-        proof,
-        origin: origin.clone(),
-    };
-    Ok(taken.into_iter().map(with_origin).collect())
-}
-
-fn commands(
-    context: &Context,
-    scene: &Scene,
-    commands: &[Vec<String>],
-    bounds: &Bounds,
-) -> Result<Vec<Proof>> {
-    let mut taken = Vec::new();
-    for command in commands {
-        taken.push(run(
-            context,
-            (&scene.place, &scene.origin.directory),
-            command,
-            bounds,
-        )?);
-        if !matches!(
-            taken.last(),
-            Some(Proof::Command {
-                exit_code: Some(0),
-                ..
-            })
-        ) {
-            break;
-        }
-    }
-    Ok(taken)
-}
-
 /// Runs a command in a folder of a tree. It gets what agents get, whose work it runs: of the user's variables
 /// those that are chosen and those that settings name. It sees what the caller was given to do, and not what
 /// another was who started this process.
-pub(super) fn run(
+fn run(
     context: &Context,
     (workspace, directory): (&Workspace, &str),
     command: &[String],
     bounds: &Bounds,
 ) -> Result<Proof> {
-    let inside = workspace.confine(directory)?;
-    if !inside.is_dir() {
+    // Without a dot at its end, because that is what the command gets as PWD.
+    let folder: PathBuf = workspace.confine(directory)?.components().collect();
+    if !folder.is_dir() {
         let message = format!("the folder {directory}, in which the command ran, is gone");
         return Err(Error::new(Code::FileUnreadable, message).fix("git status"));
     }
-    let folder = folder(&workspace.root, directory);
     let around = &context.surroundings;
     let mut environment = child::work_environment(around.gate_variables.names()?.iter());
     environment.extend(child::variables(&OWN_VARIABLES));
@@ -301,7 +283,7 @@ fn blamed(error: Error) -> Error {
     }
 }
 
-fn file(workspace: &Workspace, directory: &str, path: &str) -> Result<Proof> {
+fn file((workspace, directory): (&Workspace, &str), path: &str) -> Result<Proof> {
     let relative = relative(&workspace.root, directory, path);
     let full = workspace.confine(&relative)?;
     let digest = tree::file_digest(&full).ok_or_else(|| {
@@ -322,7 +304,7 @@ fn file(workspace: &Workspace, directory: &str, path: &str) -> Result<Proof> {
 /// does not stays as it was typed, and is refused later.
 fn relative(root: &Path, directory: &str, path: &str) -> String {
     let real = root.canonicalize().unwrap_or_else(|_| root.to_path_buf());
-    let full = without_dots(&folder(&real, directory).join(path));
+    let full = without_dots(&real.join(directory).join(path));
     let mut roots = [real.as_path(), root].into_iter();
     let inside = roots.find_map(|root| full.strip_prefix(root).ok());
     let inside = inside.map(|inside| inside.to_string_lossy().into_owned());
@@ -341,7 +323,8 @@ fn without_dots(path: &Path) -> PathBuf {
     plain
 }
 
-pub(super) fn command(evidence: &Evidence) -> Option<String> {
+/// Returns the command of evidence, as it is typed.
+pub(super) fn command_line(evidence: &Evidence) -> Option<String> {
     let Proof::Command { command, .. } = &evidence.proof else {
         return None;
     };

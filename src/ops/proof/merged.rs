@@ -6,11 +6,9 @@ use std::time::SystemTime;
 
 use serde::Deserialize;
 
-use super::Violation;
 use crate::clock::timestamp;
 use crate::error::{Code, Error, Result, quote};
 use crate::file::read;
-use crate::id::TaskId;
 use crate::store::SpawnRecord;
 use crate::tree;
 use crate::workspace::Workspace;
@@ -18,63 +16,38 @@ use crate::workspace::Workspace;
 /// Most bytes of a note that are read.
 const NOTE_MAX: u64 = 64 << 20;
 
-/// Work on a task whose branch is not merged.
-pub(in crate::ops) struct Unmerged {
-    task: TaskId,
-    branch: String,
-    /// The branch into which it is to be merged, where that is known.
-    onto: Option<String>,
-}
-
 /// What a run notes of a worktree, as far as it counts here.
 #[derive(Default, Deserialize)]
 struct Note {
+    /// The branch into which it is to be merged.
     onto: Option<String>,
 }
 
-impl Unmerged {
-    /// Finds what is not merged of the work of a spawn. An agent that works in the worktree has it before
-    /// itself.
-    pub(in crate::ops) fn of(
-        workspace: &Workspace,
-        record: &SpawnRecord,
-    ) -> Result<Option<Unmerged>> {
-        if workspace.home_of_run().is_some() {
-            return Ok(None);
-        }
-        // Without a worktree since the spawn, git is not asked.
-        let main = workspace.home().unwrap_or_else(|| workspace.clone());
-        let Some((note, branch)) = find_note(&main, record) else {
-            return Ok(None);
-        };
-        if !tree::is_ahead(&workspace.root, &branch)? {
-            return Ok(None);
-        }
-        let note = read(&note, NOTE_MAX).unwrap_or_default();
-        let note: Note = serde_json::from_slice(&note).unwrap_or_default();
-        Ok(Some(Unmerged {
-            task: record.task,
-            branch,
-            onto: note.onto,
-        }))
+/// Returns the error for work of a spawn that is not merged. An agent that works in the worktree has it before itself.
+pub(super) fn unmerged(workspace: &Workspace, record: &SpawnRecord) -> Result<Option<Error>> {
+    if workspace.home_of_run().is_some() {
+        return Ok(None);
     }
-
-    /// Returns the error that it is.
-    pub(in crate::ops) fn error(&self) -> Error {
-        let (task, branch) = (self.task, quote(&self.branch));
-        let merge = match &self.onto {
-            Some(onto) => format!("git switch {} && git merge {branch}", quote(onto)),
-            None => format!("git merge {branch}"),
-        };
-        let message = format!(
-            "the work on {task} is on the branch {branch}, which is not merged (`{merge}`)"
-        );
-        Error::new(Code::NotVerified, message).fix(merge)
+    // Without a worktree since the spawn, git is not asked.
+    let main = workspace.home().unwrap_or_else(|| workspace.clone());
+    let Some((note, branch)) = find_note(&main, record) else {
+        return Ok(None);
+    };
+    if !tree::is_ahead(&workspace.root, &branch)? {
+        return Ok(None);
     }
-
-    pub(in crate::ops) fn violation(&self) -> Violation {
-        Violation::of(&self.error(), "MERGED")
-    }
+    let note = read(&note, NOTE_MAX).unwrap_or_default();
+    let note: Note = serde_json::from_slice(&note).unwrap_or_default();
+    let branch = quote(&branch);
+    let merge = match &note.onto {
+        Some(onto) => format!("git switch {} && git merge {branch}", quote(onto)),
+        None => format!("git merge {branch}"),
+    };
+    let message = format!(
+        "the work on {} is on the branch {branch}, which is not merged (`{merge}`)",
+        record.task
+    );
+    Ok(Some(Error::new(Code::NotVerified, message).fix(merge)))
 }
 
 /// Finds the note of the last worktree in which a task was worked on since it was spawned, with its branch. It

@@ -2,22 +2,35 @@
 
 use std::collections::HashSet;
 
-use serde::Serialize;
+use clap::Args;
+use serde::{Deserialize, Serialize};
 
+use super::entries::unknown_tasks;
 use super::file::check_file;
-use super::merged::Unmerged;
-use super::unknown_tasks;
-use super::{Output, Verdict, Violation, violation};
-use crate::catalogue::Catalogue;
-use crate::error::{Code, Result};
+use super::merged::unmerged;
+use super::{Report, Violation, violation};
+use crate::error::{Code, Error, Result};
 use crate::id::TaskId;
-use crate::manifest::entry::{Entry, Status};
 use crate::manifest::log;
+use crate::manifest::{Entry, Status};
 use crate::ops::claims::{Caller, check_epoch};
 use crate::ops::{Context, require};
 use crate::store::{SpawnRecord, Transaction};
-use crate::task::Task;
 use crate::workspace::{OUTPUT_DIR, Workspace};
+
+// A doc comment would become the help of the command.
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[derive(Args, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Output {
+    /// The task
+    #[serde(rename = "id")]
+    pub(crate) task: TaskId,
+
+    /// Epoch of the claim under which this is done (or CLEO_EPOCH); refused when that is lost
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    pub(crate) epoch: Option<u32>,
+}
 
 /// What a check of an agent's output found.
 #[derive(Clone, Debug, Serialize)]
@@ -30,7 +43,7 @@ pub(crate) struct OutputVerdict {
     pub(crate) worktree: Option<String>,
     /// Verdict and violations.
     #[serde(flatten)]
-    pub(crate) verdict: Verdict,
+    pub(crate) report: Report,
     /// Id of the entry that is due.
     pub(crate) manifest_id: Option<String>,
     /// The file that is due, relative to the workspace root.
@@ -48,19 +61,18 @@ pub(crate) struct OutputVerdict {
 
 /// Checks what the agent of a task left behind, and records what was found.
 pub(crate) fn output(context: &mut Context, which: Output) -> Result<OutputVerdict> {
-    let Output { task, epoch } = which;
-    let caller = Caller::of(context, task, epoch);
-    let (verdict, record) = judge(context, task, |transaction, task| {
-        check_epoch(transaction, task, &caller)
-    })?;
+    let Output { task: id, epoch } = which;
+    let caller = Caller::of(context, id, epoch);
+    context.read(|transaction| check_epoch(transaction, &require(transaction, id)?, &caller))?;
+    let (verdict, record) = judge(context, id)?;
     if let Some(record) = record {
         remember(context, record, &verdict, &caller)?;
     }
-    let error = verdict.verdict.error(&format!("the output of {task}"));
+    let error = verdict.report.error(&format!("the output of {id}"));
     context.notes.failure = error.map(|error| {
-        error.fix(format!("cleo manifest list --task {task}")).or(
+        error.fix(format!("cleo manifest list --task {id}")).or(
             "give the prompt to an agent again",
-            format!("cleo spawn {task} --format text"),
+            format!("cleo spawn {id} --format text"),
         )
     });
     Ok(verdict)
@@ -68,18 +80,14 @@ pub(crate) fn output(context: &mut Context, which: Output) -> Result<OutputVerdi
 
 /// Checks what the agent of a task left behind, and records nothing.
 pub(crate) fn found(context: &mut Context, task: TaskId) -> Result<OutputVerdict> {
-    Ok(judge(context, task, |_, _| Ok(()))?.0)
+    Ok(judge(context, task)?.0)
 }
 
-fn judge(
-    context: &mut Context,
-    task: TaskId,
-    may: impl Fn(&dyn Transaction, &Task) -> Result<()>,
-) -> Result<(OutputVerdict, Option<SpawnRecord>)> {
-    let required = required_sections(context)?;
+fn judge(context: &mut Context, task: TaskId) -> Result<(OutputVerdict, Option<SpawnRecord>)> {
+    let required = context.required_sections()?.to_vec();
     let workspace = context.judged_in(task)?;
     let (mut verdict, record) = context.read(|transaction| {
-        may(transaction, &require(transaction, task)?)?;
+        require(transaction, task)?;
         let record = transaction.latest_spawn(task)?;
         let verdict = match &record {
             Some(record) => check_output(&workspace, transaction, record, &required)?,
@@ -87,27 +95,14 @@ fn judge(
         };
         Ok((verdict, record))
     })?;
-    if let Some(record) = &record {
-        check_merged(&workspace, record, &mut verdict)?;
+    if let Some(record) = &record
+        && let Some(error) = unmerged(&workspace, record)?
+    {
+        verdict
+            .report
+            .add(violation(error.code, "MERGED", error.message));
     }
     Ok((verdict, record))
-}
-
-fn check_merged(
-    workspace: &Workspace,
-    record: &SpawnRecord,
-    verdict: &mut OutputVerdict,
-) -> Result<()> {
-    if let Some(unmerged) = Unmerged::of(workspace, record)? {
-        let found = std::mem::take(&mut verdict.verdict.violations).into_iter();
-        verdict.verdict = Verdict::of(found.chain([unmerged.violation()]).collect());
-    }
-    Ok(())
-}
-
-pub(in crate::ops) fn required_sections(context: &Context) -> Result<Vec<String>> {
-    let places = context.surroundings.places(Some(&context.workspace));
-    Ok(Catalogue::load_past_base(&places)?.base.sections)
 }
 
 /// Records the digest of a file that holds, unless that is known.
@@ -118,14 +113,14 @@ fn remember(
     caller: &Caller,
 ) -> Result<()> {
     let is_known = record.output_digest == verdict.output_digest && record.verified_at.is_some();
+    if is_known || !verdict.report.has_passed() {
+        return Ok(());
+    }
     let record = SpawnRecord {
         verified_at: Some(caller.now.clone()),
         output_digest: verdict.output_digest.clone(),
         ..record
     };
-    if is_known || !verdict.verdict.violations.is_empty() {
-        return Ok(());
-    }
     context.write(|transaction| {
         check_epoch(transaction, &require(transaction, record.task)?, caller)?;
         // Writing the spawn makes it the latest, which another one may have become meanwhile.
@@ -137,60 +132,64 @@ fn remember(
     })
 }
 
+/// Checks what the agent of a spawn left behind.
 pub(in crate::ops) fn check_output(
     workspace: &Workspace,
     transaction: &dyn Transaction,
     record: &SpawnRecord,
     required: &[String],
 ) -> Result<OutputVerdict> {
-    let mut found = log::find(&workspace.manifest()?, &record.manifest_id)?;
-    let is_missing = found.entry.is_none() && found.faulty.is_empty();
-    if let Some(home) = workspace.home().filter(|_| is_missing) {
+    let left = look_at_outputs(workspace, std::slice::from_ref(record), required)?;
+    let verdict = left.into_iter().next().unwrap_or_else(|| {
+        let message = format!("nothing was looked at for {}", record.task);
+        Err(Error::new(Code::Internal, message))
+    })?;
+    check_named(transaction, verdict)
+}
+
+/// Looks at what agents left for these spawns, in their order. The manifest is read once for all of them.
+pub(super) fn look_at_outputs(
+    workspace: &Workspace,
+    records: &[SpawnRecord],
+    required: &[String],
+) -> Result<Vec<Result<OutputVerdict>>> {
+    let ids = records.iter().map(|record| record.manifest_id.as_str());
+    let mut missing: HashSet<&str> = ids.collect();
+    let mut found = log::find_all(&workspace.manifest()?, &missing)?;
+    missing.retain(|id| !found.contains_key(*id));
+    if let Some(home) = workspace.home().filter(|_| !missing.is_empty()) {
         // `cleo manifest append` writes to the workspace, wherever its caller works.
-        found = log::find(&home.manifest()?, &record.manifest_id)?;
+        found.extend(log::find_all(&home.manifest()?, &missing)?);
     }
-    check_named(
-        transaction,
-        check_found(workspace, record, found, required)?,
-    )
+    let look = |record: &SpawnRecord| {
+        let mut violations = Vec::new();
+        let found = found.remove(&record.manifest_id).unwrap_or_default();
+        let entry = spawned_entry(record, found, &mut violations);
+        verdict(
+            workspace,
+            record.task,
+            Some(record),
+            entry,
+            required,
+            violations,
+        )
+    };
+    Ok(records.iter().map(look).collect())
 }
 
 /// Adds to a check what it takes a store to see: whether the tasks that the entry names exist.
-pub(in crate::ops) fn check_named(
+pub(super) fn check_named(
     transaction: &dyn Transaction,
     mut checked: OutputVerdict,
 ) -> Result<OutputVerdict> {
-    let Some(entry) = &checked.entry else {
-        return Ok(checked);
-    };
-    let unknown = unknown_tasks(transaction, entry)?;
-    let told = unknown.map(|it| violation(Code::EntryMissing, "OUT-002", it));
-    let found = told.into_iter().chain(checked.verdict.violations);
-    checked.verdict = Verdict::of(found.collect());
+    if let Some(entry) = &checked.entry
+        && let Some(message) = unknown_tasks(transaction, entry)?
+    {
+        let unknown = violation(Code::EntryMissing, "OUT-002", message);
+        let others = checked.report.violations;
+        checked.report = Report::new([unknown].into_iter().chain(others).collect());
+    }
     Ok(checked)
-}
-
-pub(in crate::ops) fn check_found(
-    workspace: &Workspace,
-    record: &SpawnRecord,
-    found: log::Found,
-    required: &[String],
-) -> Result<OutputVerdict> {
-    let mut violations = Vec::new();
-    let entry = spawned_entry(record, found, &mut violations);
-    let file = Some(record.output_file.clone());
-    let digest = file_digest(workspace, &file, Some(record), required, &mut violations)?;
-    Ok(OutputVerdict {
-        task_id: record.task,
-        worktree: workspace.worktree(),
-        verdict: Verdict::of(violations),
-        manifest_id: Some(record.manifest_id.clone()),
-        output_file: file,
-        entry_status: entry.as_ref().map(|entry| entry.status),
-        entry,
-        output_digest: digest,
-        spawned_at: Some(record.at.clone()),
-    })
 }
 
 /// Checks entry and file of a task that was not spawned: of the latest entry linked to it.
@@ -202,34 +201,39 @@ fn check_unspawned(
 ) -> Result<OutputVerdict> {
     let mut violations = Vec::new();
     let entry = linked_entry(workspace, transaction, task, &mut violations)?;
-    let file = entry
-        .as_ref()
-        .map(|entry| format!("{OUTPUT_DIR}/{}", plain(&entry.file)));
-    let digest = file_digest(workspace, &file, None, required, &mut violations)?;
-    Ok(OutputVerdict {
-        task_id: task,
-        worktree: workspace.worktree(),
-        verdict: Verdict::of(violations),
-        manifest_id: entry.as_ref().map(|entry| entry.id.clone()),
-        output_file: file,
-        entry_status: entry.as_ref().map(|entry| entry.status),
-        entry,
-        output_digest: digest,
-        spawned_at: None,
-    })
+    verdict(workspace, task, None, entry, required, violations)
 }
 
-fn file_digest(
+/// Checks the file that is due, after the entry.
+fn verdict(
     workspace: &Workspace,
-    file: &Option<String>,
+    task_id: TaskId,
     record: Option<&SpawnRecord>,
+    entry: Option<Entry>,
     required: &[String],
-    violations: &mut Vec<Violation>,
-) -> Result<Option<String>> {
-    match file {
-        Some(file) => check_file(workspace, file, record, required, violations),
-        None => Ok(None),
-    }
+    mut violations: Vec<Violation>,
+) -> Result<OutputVerdict> {
+    let named = entry.as_ref().map(|entry| {
+        let file = format!("{OUTPUT_DIR}/{}", plain(&entry.file));
+        (entry.id.clone(), file)
+    });
+    let due = record.map(|record| (record.manifest_id.clone(), record.output_file.clone()));
+    let (manifest_id, output_file) = due.or(named).unzip();
+    let output_digest = match &output_file {
+        Some(file) => check_file(workspace, file, record, required, &mut violations)?,
+        None => None,
+    };
+    Ok(OutputVerdict {
+        task_id,
+        worktree: workspace.worktree(),
+        report: Report::new(violations),
+        manifest_id,
+        output_file,
+        entry_status: entry.as_ref().map(|entry| entry.status),
+        entry,
+        output_digest,
+        spawned_at: record.map(|record| record.at.clone()),
+    })
 }
 
 fn spawned_entry(

@@ -1,0 +1,222 @@
+//! Completing a task, which it must earn: a spawned task by what its agent left, every task by the
+//! gates and criteria that it uses.
+
+use clap::Args;
+use serde::Deserialize;
+
+use super::by_agent::leave_to_run;
+use super::check::{Subject, Subjects, Verdict};
+use crate::error::{Code, Error, Result};
+use crate::gate::{Criterion, Forced};
+use crate::id::TaskId;
+use crate::ops::claims::{self, check_clock, check_holder};
+use crate::ops::tasks::{Moved, finish, open_parts, refuse_cancelled};
+use crate::ops::{Context, require};
+use crate::store::{SpawnRecord, Transaction};
+use crate::task::{Status, Task};
+
+// A doc comment would become the help of the command.
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[derive(Args, Default, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+#[command(after_help = "\
+Examples:
+  cleo complete T3
+  cleo complete T3 --force
+
+What a task depends on need not be done: work that is finished is finished, so that is a warning.")]
+pub(crate) struct Complete {
+    /// The task
+    #[serde(rename = "id")]
+    pub(crate) task: TaskId,
+
+    /// Complete it although it does not verify, has open children or is somebody else's; this is
+    /// recorded
+    #[arg(long)]
+    pub(crate) force: bool,
+
+    /// Epoch of the claim under which this is done (or CLEO_EPOCH); refused when that is lost
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    pub(crate) epoch: Option<u32>,
+}
+
+impl From<TaskId> for Complete {
+    fn from(task: TaskId) -> Complete {
+        Complete {
+            task,
+            ..Complete::default()
+        }
+    }
+}
+
+/// Marks a task done and ends its claim. A task that was spawned must verify first; one that uses
+/// gates, or has criteria with a command, needs them passed on the files as they are; one that
+/// somebody else holds is left to them. Force completes it anyway; that is recorded.
+pub(crate) fn complete(context: &mut Context, request: Complete) -> Result<Moved> {
+    let Complete {
+        task: id,
+        force,
+        epoch,
+    } = request;
+    let mut subject = Subject::look(context, id, epoch)?;
+    if let Some(left) = leave_to_run(context, &subject, force)? {
+        return Ok(left);
+    }
+    subject.look_at_merge()?;
+    let moved = context.write(|transaction| {
+        let task = require(transaction, id)?;
+        refuse_cancelled(&task)?;
+        let taken = check_holder(transaction, &task, &subject.caller, force, "complete")?;
+        check_clock(transaction, id, &subject.caller)?;
+        let mut warnings = Vec::from_iter(taken);
+        if task.status != Status::Done {
+            let verdict = subject.judge(transaction, &task)?;
+            warnings.extend(subject.settle(transaction, verdict, force)?);
+        }
+        let mut moved = finish(transaction, task, force, &subject.caller.now)?;
+        moved.worktree = subject.workspace.worktree();
+        claims::end(transaction, id, &subject.caller)?;
+        moved.warnings.extend(warnings);
+        Ok(moved)
+    })?;
+    Ok(moved.warn(context))
+}
+
+/// A task, and whether it was completed.
+pub(crate) type Completion = (TaskId, std::result::Result<Moved, Verdict>);
+
+/// Completes tasks that have been looked at as [`complete`] does without force, all in one transaction.
+/// One that is not completed holds up no other. One that is done already has to verify too where a claim was
+/// given for it, or it was not earned.
+pub(crate) fn complete_checked(
+    context: &mut Context,
+    subjects: Subjects,
+) -> Result<Vec<Completion>> {
+    context.write(|transaction| {
+        let subjects = subjects.into_iter();
+        let done = subjects.map(|(id, subject)| {
+            let subject = subject.map_err(Verdict::from);
+            (id, subject.and_then(|it| it.complete(transaction)))
+        });
+        Ok(done.collect())
+    })
+}
+
+/// Completes a task, the last, and before it the parts that its agent left under review: all in one transaction, or
+/// none. What the run cannot show itself of a part, or of a task that was verified in its worktree and is merged,
+/// because only the agent chose by what, counts by its word.
+pub(crate) fn complete_with_parts(
+    context: &mut Context,
+    subjects: Subjects,
+    is_merged: bool,
+) -> Result<Completion> {
+    context.write_if(|transaction| {
+        let mut subjects = subjects.into_iter().peekable();
+        while let Some((id, subject)) = subjects.next() {
+            let is_part = subjects.peek().is_some();
+            let subject = subject.map_err(Verdict::from);
+            let done = subject.and_then(|mut subject| {
+                subject.counts_words = is_part || is_merged;
+                subject.complete(transaction)
+            });
+            if !is_part || done.is_err() {
+                let keep = done.is_ok();
+                return Ok(((id, done), keep));
+            }
+        }
+        Err(Error::new(Code::Internal, "there is no task to complete"))
+    })
+}
+
+impl Subject {
+    fn complete(&self, transaction: &mut dyn Transaction) -> std::result::Result<Moved, Verdict> {
+        let task = require(transaction, self.id)?;
+        refuse_cancelled(&task)?;
+        check_holder(transaction, &task, &self.caller, false, "complete")?;
+        let mut earned = None;
+        let is_shown = task.status == Status::Done && !is_unearned(transaction, self.id)?;
+        // Under the claim of a run the work is verified even if the task is done.
+        if !is_shown || self.caller.epoch.is_some() {
+            let verdict = self.judge(transaction, &task)?;
+            if !verdict.faults.is_empty() {
+                return Err(verdict);
+            }
+            earned = Some(verdict).filter(|_| !is_shown);
+        }
+        // It is moved first, which may be refused: then nothing of it was written.
+        let mut moved = finish(transaction, task, false, &self.caller.now)?;
+        if let Some(verdict) = earned {
+            moved
+                .warnings
+                .extend(self.settle(transaction, verdict, false)?);
+        }
+        claims::end(transaction, self.id, &self.caller)?;
+        Ok(moved)
+    }
+
+    /// Records by what a task was completed, and returns what is to be told of that; refuses it unless it was earned,
+    /// or `force`.
+    fn settle(
+        &self,
+        transaction: &mut dyn Transaction,
+        verdict: Verdict,
+        force: bool,
+    ) -> Result<Vec<String>> {
+        let faults = verdict.faults.iter();
+        let mut reasons: Vec<String> = faults.map(|fault| fault.message.clone()).collect();
+        let is_earned = reasons.is_empty();
+        if let Some(first) = verdict.faults.into_iter().next().filter(|_| !force) {
+            return Err(first);
+        }
+        if force {
+            reasons.extend(open_parts(transaction, self.id)?);
+        }
+        let (at, by) = (self.caller.now.clone(), self.caller.name.clone());
+        if let Some((record, left)) = verdict.left.map(|left| *left) {
+            let record = match is_earned {
+                true => SpawnRecord {
+                    verified_at: Some(at.clone()),
+                    output_digest: left.output_digest,
+                    forced: None,
+                    ..record
+                },
+                false => SpawnRecord {
+                    forced: Some(format!("{at} {by}")),
+                    ..record
+                },
+            };
+            transaction.put_spawn(&record)?;
+        }
+        let forced = reasons.iter();
+        let forced = forced.map(|reason| format!("completed by force: {reason}"));
+        let told = verdict.warnings.into_iter().chain(forced).collect();
+        let before = transaction.gates(self.id)?;
+        let mut gates = before.clone();
+        // One that was earned takes the place of an earlier one by force, which the log keeps.
+        gates.forced = (!reasons.is_empty()).then_some(Forced { at, by, reasons });
+        // What a run saw in its worktrees is merged.
+        if self.criteria.is_some() {
+            gates.bring_home();
+        }
+        if gates != before {
+            transaction.put_gates(self.id, &gates)?;
+        }
+        Ok(told)
+    }
+}
+
+/// Returns true if a task is closed by [`complete`] alone, because it has to be shown first that it is done.
+pub(crate) fn needs_proof(transaction: &dyn Transaction, task: &Task) -> Result<bool> {
+    let has_command = |line: &String| Criterion::read(line).command.is_some();
+    Ok(task.acceptance.iter().any(has_command)
+        || transaction.latest_spawn(task.id)?.is_some()
+        || transaction.gates(task.id)?.are_used())
+}
+
+/// Returns whether a task that is done was never shown to be: it was completed by force, or what its agent
+/// left was never found to hold.
+pub(crate) fn is_unearned(transaction: &dyn Transaction, task: TaskId) -> Result<bool> {
+    let spawn = transaction.latest_spawn(task)?;
+    let is_unseen = spawn.is_some_and(|spawn| spawn.verified_at.is_none());
+    Ok(is_unseen || transaction.gates(task)?.forced.is_some())
+}

@@ -1,0 +1,97 @@
+//! Checking the manifest, or one entry of it.
+
+use clap::Args;
+use serde::{Deserialize, Serialize};
+
+use super::{Report, Violation, violation};
+use crate::error::{Code, Result};
+use crate::file::look;
+use crate::id;
+use crate::manifest::log::{self, Found};
+use crate::manifest::{Entry, Faulty};
+use crate::ops::operation::Nothing;
+use crate::ops::{Context, manifest};
+use crate::store::Transaction;
+
+// A doc comment would become the help of the command.
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[derive(Args, Default, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub(crate) struct WhichEntry {
+    /// Id of the entry; all lines are checked without one
+    #[arg(value_name = "ID")]
+    pub(crate) entry: Option<String>,
+}
+
+/// What a check of the manifest found.
+#[derive(Debug, Serialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+pub(crate) struct ManifestVerdict {
+    /// Verdict and violations.
+    #[serde(flatten)]
+    pub(crate) report: Report,
+    /// The entry that was asked for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) entry: Option<Entry>,
+    /// Lines that do not count.
+    pub(crate) faults: Vec<Faulty>,
+}
+
+/// Checks the manifest, or one entry of it.
+pub(crate) fn manifest(context: &mut Context, which: WhichEntry) -> Result<ManifestVerdict> {
+    if let Some(id) = &which.entry {
+        return check_entry(context, id);
+    }
+    let faults = manifest::validate(context, Nothing::default())?.faults;
+    let wrong = faults.iter();
+    let wrong = wrong.map(|fault| violation(fault.code, "OUT-002", fault.to_string()));
+    Ok(ManifestVerdict {
+        report: Report::new(wrong.collect()),
+        entry: None,
+        faults,
+    })
+}
+
+/// Checks one entry: it is there (else exit 62), it is valid, and its tasks exist (else exit 6).
+fn check_entry(context: &mut Context, id: &str) -> Result<ManifestVerdict> {
+    let path = context.workspace.manifest()?;
+    let Found { entry, faulty } = log::find(&path, id)?;
+    let entry = entry.map(|(_, entry)| entry);
+    let wrong = match &entry {
+        Some(entry) => {
+            let named = context.read(|transaction| unknown_tasks(transaction, entry))?;
+            named.map(|message| violation(Code::EntryInvalid, "OUT-002", message))
+        }
+        None if faulty.is_empty() => {
+            let message = format!("the manifest has no entry {id}");
+            Some(violation(Code::EntryMissing, "OUT-002", message))
+        }
+        None => None,
+    };
+    let faults = faulty.iter().filter(|_| entry.is_none());
+    let faults = faults.map(|one| violation(Code::EntryInvalid, "OUT-002", one.to_string()));
+    let wrong: Vec<Violation> = wrong.into_iter().chain(faults).collect();
+    let report = Report::new(wrong);
+    let fix = match faulty.first() {
+        Some(first) => look(&path, &[first.line]),
+        None => "cleo manifest list".to_string(),
+    };
+    let error = report.error(&format!("entry {id}"));
+    context.notes.failure = error.map(|error| error.fix(fix));
+    Ok(ManifestVerdict {
+        report,
+        entry,
+        faults: faulty,
+    })
+}
+
+/// Says which tasks an entry names that do not exist.
+pub(super) fn unknown_tasks(
+    transaction: &dyn Transaction,
+    entry: &Entry,
+) -> Result<Option<String>> {
+    let unknown = Vec::from_iter(transaction.missing(&entry.tasks().collect())?);
+    let list = id::list(&unknown);
+    let message = format!("{} names tasks that do not exist: {list}", entry.id);
+    Ok((!unknown.is_empty()).then_some(message))
+}

@@ -1,0 +1,114 @@
+//! What it takes for a task to be done: what its agent left, and the gates and criteria that it uses, shown on the files
+//! as they are. [`check`] is the only judge of it: an agent's words and exit code prove nothing.
+
+mod by_agent;
+mod check;
+mod complete;
+mod entries;
+mod evidence;
+mod faults;
+mod file;
+mod merged;
+mod message;
+mod output;
+mod prompt;
+mod prove;
+mod request;
+mod rules;
+mod standing;
+mod undone;
+mod validate;
+
+pub(crate) use check::{Subjects, Verdict, check, is_cut_short, look};
+pub(crate) use complete::{
+    Complete, Completion, complete, complete_checked, complete_with_parts, is_unearned, needs_proof,
+};
+pub(crate) use entries::{ManifestVerdict, WhichEntry, manifest};
+pub(crate) use message::{MessageSent, MessageVerdict, check_message, message};
+pub(super) use output::check_output;
+pub(crate) use output::{Output, OutputVerdict, found, output};
+pub(crate) use prompt::{PromptSent, prompt};
+pub(super) use prove::require_gates;
+pub(crate) use prove::{Extent, Outcome, Ran, Renewal, Renewed, renew};
+pub(crate) use request::{
+    Acceptance, GateRequest, RenewalRequest, accept_criterion, renew_proofs, set_gate,
+};
+pub(super) use standing::gates_to_show;
+pub(crate) use standing::{CriterionStanding, CriterionState, GateState, Summary, TaskGates, show};
+pub(crate) use undone::{Undone, undone};
+pub(crate) use validate::{Compliance, TaskReport, validate};
+
+use serde::Serialize;
+
+use crate::error::{Code, Error};
+
+/// What a check found.
+#[derive(Clone, Debug, Serialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+pub(crate) struct Report {
+    /// `pass` or `fail`.
+    pub(crate) verdict: &'static str,
+    /// Everything that is wrong; the first decides the exit code.
+    pub(crate) violations: Vec<Violation>,
+}
+
+/// One thing that is wrong.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+pub(crate) struct Violation {
+    /// The kind of failure.
+    #[serde(serialize_with = "code_name")]
+    #[cfg_attr(feature = "schemas", schemars(with = "String"))]
+    pub(crate) code: Code,
+    /// The rule that is broken: `OUT-001`, `MARKER`, …
+    pub(crate) rule: String,
+    /// What is wrong.
+    pub(crate) message: String,
+}
+
+fn code_name<S: serde::Serializer>(code: &Code, serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.serialize_str(code.name())
+}
+
+fn violation(code: Code, rule: &str, message: impl Into<String>) -> Violation {
+    Violation {
+        code,
+        rule: rule.to_string(),
+        message: message.into(),
+    }
+}
+
+impl Report {
+    fn new(violations: Vec<Violation>) -> Report {
+        let verdict = match violations.is_empty() {
+            true => "pass",
+            false => "fail",
+        };
+        Report {
+            verdict,
+            violations,
+        }
+    }
+
+    fn add(&mut self, violation: Violation) {
+        self.verdict = "fail";
+        self.violations.push(violation);
+    }
+
+    pub(crate) fn has_passed(&self) -> bool {
+        self.violations.is_empty()
+    }
+
+    /// Joins what is wrong.
+    fn told(&self) -> String {
+        let messages = self.violations.iter().map(|found| found.message.as_str());
+        messages.collect::<Vec<_>>().join("; ")
+    }
+
+    /// Returns the error that a failed check ends with; `what` is what was checked.
+    pub(crate) fn error(&self, what: &str) -> Option<Error> {
+        let first = self.violations.first()?;
+        let message = format!("{what} does not verify: {}", self.told());
+        Some(Error::new(first.code, message))
+    }
+}
