@@ -8,7 +8,6 @@ use super::Face;
 use super::live::Live;
 use super::screen::{Cell, Screen, Tone, dim, plain, strong};
 use crate::error::{Result, quote};
-use crate::ops::answers::Answerers;
 use crate::ops::ask::{self, Asked, Options, Query};
 use crate::ops::executions::Told;
 use crate::ops::plans::external::External;
@@ -54,10 +53,8 @@ pub(super) fn run(face: &mut Face<'_>, arguments: Arguments) -> Result<ExitCode>
         External::new(line, surroundings.directory.clone(), passed)
     });
     let options = Options {
-        answerers: Answerers::new(face.settings, &surroundings)?,
         planner: planner.transpose()?,
         jobs: usize::from(arguments.jobs),
-        only: None,
     };
     let mut live = Live::new(face);
     let asked = ask::ask(

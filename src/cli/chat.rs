@@ -89,7 +89,7 @@ fn say(
         pending: shown.as_ref(),
     };
     let surroundings = face.surroundings()?;
-    let model = trusted_model(face.settings, &surroundings)?;
+    let model = trusted_model(&surroundings)?;
     let turn = chat::turn(&surroundings, &said, model.as_ref())?;
     shown.clone_from(&turn.pending);
     face.reply(&turn, &[], |screen| render(screen, &turn))

@@ -9,7 +9,7 @@ use clap::Args;
 use super::Face;
 use super::screen::{Cell, Screen, Tone, count};
 use crate::agent::{MESSAGE_MAX, SUPERVISOR};
-use crate::config::{ROUTING_MATCH, ROUTING_MIN_MARGIN, Settings};
+use crate::config::{ROUTING_MATCH, Settings};
 use crate::error::{Code, Error, Result};
 use crate::file::{Lines, stdin_unreadable};
 use crate::ops::route::{Options, Routed, Router};
@@ -59,10 +59,6 @@ pub(super) struct Arguments {
     #[arg(long)]
     substring: bool,
 
-    /// Ask which agent is meant when the best leads by fewer points
-    #[arg(long, value_name = "N")]
-    min_margin: Option<u32>,
-
     /// Most candidates that are shown
     #[arg(long, value_name = "N", default_value_t = 100)]
     limit: usize,
@@ -89,26 +85,21 @@ pub(super) fn run(face: &mut Face<'_>, mut arguments: Arguments) -> Result<ExitC
 }
 
 fn options(arguments: &Arguments, settings: &Settings, explain: bool) -> Options {
-    let (by, min_margin) = set(settings);
     Options {
         agents: arguments.agents.clone(),
         by: match arguments.substring {
             true => Match::Substring,
-            false => by,
+            false => match_of(settings),
         },
-        min_margin: arguments.min_margin.unwrap_or(min_margin),
         explain: explain.then_some(arguments.limit),
     }
 }
 
-pub(super) fn set(settings: &Settings) -> (Match, u32) {
-    let by = match settings.text(ROUTING_MATCH).as_deref() {
+pub(super) fn match_of(settings: &Settings) -> Match {
+    match settings.text(ROUTING_MATCH).as_deref() {
         Some("substring") => Match::Substring,
         _ => Match::Token,
-    };
-    let margin = settings.number(ROUTING_MIN_MARGIN);
-    let margin = margin.and_then(|margin| u32::try_from(margin).ok());
-    (by, margin.unwrap_or_default())
+    }
 }
 
 fn render(screen: &mut Screen, decision: &Decision<'_>, explain: bool) {
@@ -121,9 +112,6 @@ fn render(screen: &mut Screen, decision: &Decision<'_>, explain: bool) {
         .say(Tone::Dim, format!("{SUPERVISOR} → "))
         .say(tone, decision.agent)
         .line(Tone::Plain, format!("  {}", decision.reason));
-    if let Some(question) = &decision.question {
-        screen.line(Tone::Strong, question);
-    }
     if explain {
         parts(screen, decision);
     }

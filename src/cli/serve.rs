@@ -257,11 +257,9 @@ fn let_in(arguments: ServeArguments) -> Result<ServeArguments> {
 }
 
 fn options(face: &Face<'_>, arguments: ServeArguments, address: SocketAddr) -> Options {
-    let (by, min_margin) = route::set(face.settings);
     let rate = (!address.ip().is_loopback()).then_some(RATE);
     Options {
-        by,
-        min_margin,
+        by: route::match_of(face.settings),
         max_body: arguments.max_body as usize,
         jobs: usize::from(arguments.jobs),
         rate: arguments.rate.or(rate),

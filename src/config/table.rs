@@ -43,8 +43,6 @@ settings! {
         "How many tokens an orchestrating agent may use before it hands over.";
     ROUTING_MATCH = "routing.match", "CLEO_ROUTING_MATCH", Kind::Choice(&["token", "substring"]), Some("token"),
         "When a word of a message counts for an agent: as a word of its own, or also inside one.";
-    ROUTING_MIN_MARGIN = "routing.minMargin", "CLEO_ROUTING_MIN_MARGIN", Kind::Number(0, 1_000_000), Some("0"),
-        "Ask which agent is meant when the best leads by fewer points; 0 never asks.";
     RUNNERS_DEFAULT = "runners.default", "CLEO_RUNNERS_DEFAULT", Kind::Text(200), Some("claude"),
         "Runner that drives agents: claude, codex, gemini, opencode, copilot or command, with its model as in claude:MODEL.";
     RUNNERS_BY_SKILL = "runners.bySkill", "CLEO_RUNNERS_BY_SKILL", Kind::Text(2_000), None,

@@ -6,7 +6,6 @@ use serde_json::Value;
 
 use super::answer::{Answer, JSON};
 use super::call::Call;
-use super::extract::{Json, Reply};
 use super::fault::Shape;
 use super::route::Route;
 use super::{body, guard, pages};
@@ -19,7 +18,8 @@ use crate::ops::{Notes, agents};
 pub(super) fn routes() -> Vec<Route> {
     let routes = vec![
         Route::get("/api/agents/registry", registry)
-            .about("Lists the workers: agents behind an address or in a program"),
+            .about("Lists the workers: agents behind an address or in a program")
+            .answers::<Vec<Entry>>(200),
         Route::get("/agents", registry_or_page)
             .about("Lists the workers for programs that accept JSON; else the page of agents")
             .answers::<Vec<Entry>>(200)
@@ -30,7 +30,8 @@ pub(super) fn routes() -> Vec<Route> {
             .open(),
         Route::post("/api/agents/register", register)
             .about("Registers an agent for the moment, or changes it")
-            .takes::<Draft>(),
+            .takes::<Draft>()
+            .answers::<Registered>(200),
     ];
     let all = routes.into_iter();
     all.map(|route| route.tag("agents").errors(Shape::Success))
@@ -63,7 +64,7 @@ struct Entry {
     timeout_ms: u32,
 }
 
-fn registry(call: &Call) -> Result<Json<Vec<Entry>>> {
+fn registry(call: &Call) -> Result<Answer> {
     let known = agents::seen(&call.surroundings("agents.list"))?;
     let workers = known.agents.into_iter().filter(Agent::is_worker);
     let entries = workers.map(|agent| Entry {
@@ -76,7 +77,7 @@ fn registry(call: &Call) -> Result<Json<Vec<Entry>>> {
         healthcheck: agent.healthcheck,
         timeout_ms: agent.timeout_ms,
     });
-    Ok(Json(entries.collect()))
+    Answer::ok(&entries.collect::<Vec<_>>())
 }
 
 /// Answers the registry to programs, which ask for JSON and not for pages, and the page to browsers: they have
@@ -84,7 +85,7 @@ fn registry(call: &Call) -> Result<Json<Vec<Entry>>> {
 fn registry_or_page(call: &Call) -> Result<Answer> {
     let is_program = call.accepts(JSON) && !call.accepts("text/html");
     let answer = match (is_program, call.is_signed_in()) {
-        (true, true) => registry(call).and_then(Json::answer),
+        (true, true) => registry(call),
         (true, false) => Err(guard::unauthorized("a token is needed here")),
         (false, is_in) => pages::page(&call.server.pages, &call.uri, is_in),
     };
@@ -102,7 +103,7 @@ struct Registered {
     recreated: bool,
 }
 
-fn register(call: &Call) -> Result<Json<Registered>> {
+fn register(call: &Call) -> Result<Answer> {
     let invalid = |error: Error| match error.code {
         Code::InputInvalid => {
             // The words of the specification.
@@ -122,9 +123,9 @@ fn register(call: &Call) -> Result<Json<Registered>> {
     };
     let surroundings = call.surroundings("agents.register");
     let done = agents::register(&surroundings, &mut Notes::default(), draft)?;
-    Ok(Json(Registered {
+    Answer::ok(&Registered {
         success: true,
         agent_id: done.one.agent.agent.id,
         recreated: !done.created,
-    }))
+    })
 }

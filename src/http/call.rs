@@ -14,6 +14,7 @@ use super::guard::Caller;
 use super::server::Lent;
 use super::server::Server;
 use crate::error::{Code, Error, Result, steers};
+use crate::ops::operation::Nothing;
 use crate::ops::{Context, Notes, Surroundings};
 use crate::strict::Input;
 
@@ -77,10 +78,17 @@ impl Call {
         self.object().and_then(body::read).map_err(shortened)
     }
 
-    /// Reads the body, in which a field that is null is as if it were left out, and so are those that only
-    /// the server says: whoever changes a thing may send all of it.
-    pub(super) fn filled<T: DeserializeOwned>(&self, own: &[&str]) -> Result<T> {
-        let object = self.object().map(|object| body::filled(object, own));
+    /// Refuses a body with fields, where none is read.
+    pub(super) fn refuse_body(&self) -> Result<()> {
+        match self.body.is_empty() {
+            true => Ok(()),
+            false => self.body::<Nothing>().map(drop),
+        }
+    }
+
+    /// Reads the body, in which a field that is null is as if it were left out.
+    pub(super) fn filled<T: DeserializeOwned>(&self) -> Result<T> {
+        let object = self.object().map(body::filled);
         object.and_then(body::read).map_err(shortened)
     }
 

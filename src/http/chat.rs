@@ -2,8 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::answer::Answer;
 use super::call::Call;
-use super::extract::Json;
 use super::fault::Shape;
 use super::route::Route;
 use crate::chat::{Called, ChatAgent, Pending, Settled};
@@ -24,12 +24,12 @@ pub(super) fn routes() -> Vec<Route> {
             .about("Says something to the chat; nothing is written before a yes")
             .tag("chat")
             .takes::<Message>()
+            .answers::<Replied>(200)
             .errors(Shape::Chat)
             .asks(|server| matches!(Model::from(&server.settings), Ok(Some(_)))),
     ]
 }
 
-/// What is said.
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[derive(Debug, Deserialize)]
 struct Message {
@@ -65,7 +65,6 @@ struct Response {
     data: Data,
 }
 
-/// What was replied.
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[derive(Serialize)]
 struct Data {
@@ -79,8 +78,8 @@ struct Data {
     reason: &'static str,
 }
 
-fn say(call: &Call) -> Result<Json<Replied>> {
-    let message: Message = call.filled(&[])?;
+fn say(call: &Call) -> Result<Answer> {
+    let message: Message = call.filled()?;
     let text = message.message.unwrap_or_default();
     if text.trim().is_empty() {
         return Err(Error::new(Code::InputInvalid, "Message is required."));
@@ -99,9 +98,9 @@ fn say(call: &Call) -> Result<Json<Replied>> {
         pending: message.pending_operation.as_ref(),
     };
     let surroundings = call.surroundings("chat");
-    let model = trusted_model(settings, &surroundings)?;
+    let model = trusted_model(&surroundings)?;
     let turn = chat::turn(&surroundings, &said, model.as_ref())?;
-    Ok(Json(Replied {
+    Answer::ok(&Replied {
         response: Response {
             status: "success",
             data: Data {
@@ -114,7 +113,7 @@ fn say(call: &Call) -> Result<Json<Replied>> {
                 reason: turn.reason,
             },
         },
-    }))
+    })
 }
 
 /// Names the conversation so that nobody gets into another's: one that was begun must be the caller's,

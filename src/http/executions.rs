@@ -13,7 +13,6 @@ use super::answer::Answer;
 use super::call::Call;
 use super::events;
 use super::executors::{Heard, Order};
-use super::extract::{Json, Reply};
 use super::fault::{self, Shape};
 use super::guard::Pass;
 use super::keys::{self, Known};
@@ -43,16 +42,17 @@ pub(super) fn routes() -> Vec<Route> {
             .errors(Shape::Bare),
         Route::get("/api/agents/execution/{id}", |call: &Call| found(call, call.part("id")))
             .about("Shows an execution with its steps and messages")
+            .answers::<Executed>(200)
             .errors(Shape::Plain),
         Route::post("/api/agents/execution/{id}/cancel", cancel)
             .about("Cancels an execution that is not over; what a model still says of it is dropped")
+            .answers::<Executed>(200)
             .errors(Shape::Success),
     ];
     let all = routes.into_iter();
     all.map(|route| route.tag("executions")).collect()
 }
 
-/// Whether to wait.
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -62,7 +62,6 @@ struct Wait {
     wait: bool,
 }
 
-/// What is to be executed.
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[derive(Debug, Deserialize)]
 struct Input {
@@ -90,7 +89,7 @@ impl Input {
 fn execute(call: Call) -> Promise {
     Box::pin(async move {
         let Wait { wait } = call.query()?;
-        let input = call.filled::<Input>(&[])?;
+        let input = call.filled::<Input>()?;
         let (streams, order) = (input.stream, input.order(&call)?);
         let pass = Pass::of(&call.server, &call.headers);
         let keys = &call.server.keys;
@@ -102,7 +101,7 @@ fn execute(call: Call) -> Promise {
                     return Ok(again(&executed(&call, &id)?, pass));
                 }
                 Known::Begun(id) if wait => return over(&call, &id, &pass).await,
-                Known::Begun(id) => return found(&call, &id)?.answer(),
+                Known::Begun(id) => return found(&call, &id),
                 Known::Other => return Ok(keys::reused(key)),
             },
         };
@@ -133,7 +132,7 @@ async fn over(call: &Call, id: &str, pass: &Pass) -> Result<Answer> {
         }
         found(call, id)
     };
-    waited(pass, ended).await??.answer()
+    waited(pass, ended).await?
 }
 
 async fn waited<T>(pass: &Pass, told: impl Future<Output = T>) -> Result<T> {
@@ -145,10 +144,10 @@ async fn waited<T>(pass: &Pass, told: impl Future<Output = T>) -> Result<T> {
     }
 }
 
-fn found(call: &Call, id: &str) -> Result<Json<Executed>> {
+fn found(call: &Call, id: &str) -> Result<Answer> {
     let mut executed = executed(call, id)?;
     executed.execution.partial = call.server.feed.so_far(id);
-    Ok(Json(executed))
+    Answer::ok(&executed)
 }
 
 fn executed(call: &Call, id: &str) -> Result<Executed> {
@@ -162,7 +161,7 @@ fn require_execution(call: &Call, id: &str) -> Result<RunView> {
     shown.ok_or_else(nothing)
 }
 
-fn cancel(call: &Call) -> Result<Json<Executed>> {
+fn cancel(call: &Call) -> Result<Answer> {
     let (id, clock) = (call.part("id"), call.server.surroundings.clock);
     let mut context = call.context("runs.cancel")?;
     executions::cancel(&mut context.store, &clock, id, call.only(), call.user())?;

@@ -1,13 +1,13 @@
-//! Carries out executions: each begins in a transaction of its own before its caller is answered, and
-//! threads wait for the answers of models and workers.
+//! Carries out executions: each begins in a transaction of its own before its caller is answered, and then
+//! waits for the answer of a model or worker on a thread of its own.
 
-use std::sync::mpsc::{Receiver, Sender, channel};
-use std::sync::{Arc, Mutex, PoisonError};
-use std::thread::{self, JoinHandle};
+use std::sync::Arc;
+use std::thread;
 use std::time::{Duration, Instant};
 
+use tokio::runtime::Handle;
+use tokio::sync::Semaphore;
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
-use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 use super::events::feed::Feed;
 use super::fault::busy;
@@ -37,13 +37,6 @@ pub(super) enum Heard {
     Over(Result<Box<Begun>>),
 }
 
-struct Open {
-    begun: Begun,
-    /// Takes what happens; a caller that is gone is told nothing, and the execution goes on.
-    caller: UnboundedSender<Heard>,
-    _place: OwnedSemaphorePermit,
-}
-
 #[derive(Clone)]
 struct Ground {
     feed: Arc<Feed>,
@@ -54,45 +47,22 @@ pub(super) struct Executors {
     /// Begins one after the other: only one can write at a time.
     first: Arc<tokio::sync::Mutex<Executor>>,
     places: Arc<Semaphore>,
-    open: Mutex<Option<Sender<Open>>>,
-    threads: Mutex<Vec<JoinHandle<()>>>,
+    /// Bounds how many wait for models and workers at a time.
+    jobs: Arc<Semaphore>,
     ground: Ground,
 }
 
 impl Executors {
-    pub(super) fn start(
-        executor: Executor,
-        jobs: usize,
-        feed: &Arc<Feed>,
-        say: &Say,
-    ) -> Result<Executors> {
-        let ground = Ground {
-            feed: Arc::clone(feed),
-            say: Arc::clone(say),
-        };
-        let (sender, receiver) = channel();
-        let receiver = Arc::new(Mutex::new(receiver));
-        let mut threads = Vec::new();
-        for _ in 0..jobs.max(1) {
-            let (mut executor, receiver) = (executor.another()?, Arc::clone(&receiver));
-            let ground = ground.clone();
-            let work = move || {
-                while let Some(open) = next(&receiver) {
-                    ground.finish(&mut executor, open);
-                }
-            };
-            let thread = thread::Builder::new().name("cleo-answer".to_string());
-            threads.push(thread.spawn(work).map_err(|cause| {
-                Error::new(Code::Internal, "a thread cannot be started").because(cause)
-            })?);
-        }
-        Ok(Executors {
+    pub(super) fn new(executor: Executor, jobs: usize, feed: &Arc<Feed>, say: &Say) -> Executors {
+        Executors {
             first: Arc::new(tokio::sync::Mutex::new(executor)),
             places: Arc::new(Semaphore::new(UNDER_WAY_MAX)),
-            open: Mutex::new(Some(sender)),
-            threads: Mutex::new(threads),
-            ground,
-        })
+            jobs: Arc::new(Semaphore::new(jobs.max(1))),
+            ground: Ground {
+                feed: Arc::clone(feed),
+                say: Arc::clone(say),
+            },
+        }
     }
 
     /// Begins an execution, and returns it with what is told of it from then on. It is carried out even
@@ -104,12 +74,8 @@ impl Executors {
     ) -> Result<(Begun, UnboundedReceiver<Heard>)> {
         let place = Arc::clone(&self.places).try_acquire_owned();
         let place = place.map_err(|_| busy())?;
-        let open = {
-            let open = self.open.lock().unwrap_or_else(PoisonError::into_inner);
-            open.clone().ok_or_else(busy)?
-        };
         let mut executor = Arc::clone(&self.first).lock_owned().await;
-        let ground = self.ground.clone();
+        let (ground, jobs) = (self.ground.clone(), Arc::clone(&self.jobs));
         let work = move || {
             let Order { user, only, query } = order;
             let begun = executor.begin(&query, &user, only.as_deref())?;
@@ -118,15 +84,23 @@ impl Executors {
             }
             ground.feed.wake();
             let (caller, told) = unbounded_channel();
-            let waits = Open {
-                begun: begun.clone(),
-                caller,
-                _place: place,
+            let open = begun.clone();
+            let other = match begun.has_ended() {
+                true => None,
+                false => executor.another().ok(),
             };
-            match begun.has_ended() {
-                true => ground.finish(&mut executor, waits),
-                false => open.send(waits).map_err(|_| busy())?,
-            }
+            let Some(mut other) = other else {
+                ground.finish(&mut executor, open, &caller);
+                return Ok((begun, told));
+            };
+            Handle::current().spawn(async move {
+                let job = jobs.acquire_owned().await;
+                let finish = move || {
+                    ground.finish(&mut other, open, &caller);
+                    drop((place, job));
+                };
+                tokio::task::spawn_blocking(finish).await
+            });
             Ok((begun, told))
         };
         tokio::task::spawn_blocking(work).await.map_err(|cause| {
@@ -142,29 +116,13 @@ impl Executors {
         while !is_over() && begun.elapsed() < time {
             thread::sleep(LOOK);
         }
-        if is_over() {
-            let open = &self.open;
-            drop(open.lock().unwrap_or_else(PoisonError::into_inner).take());
-            let mut threads = self.threads.lock().unwrap_or_else(PoisonError::into_inner);
-            threads.drain(..).for_each(|thread| drop(thread.join()));
-        }
         is_over()
     }
 }
 
-/// Waits for the next execution; none when no more will come.
-fn next(receiver: &Mutex<Receiver<Open>>) -> Option<Open> {
-    let receiver = receiver.lock().unwrap_or_else(PoisonError::into_inner);
-    receiver.recv().ok()
-}
-
 impl Ground {
-    fn finish(&self, executor: &mut Executor, open: Open) {
-        let Open {
-            begun,
-            caller,
-            _place,
-        } = open;
+    /// Finishes an execution, and tells what happens; a caller that is gone is told nothing.
+    fn finish(&self, executor: &mut Executor, begun: Begun, caller: &UnboundedSender<Heard>) {
         let (id, user) = (begun.run().id.clone(), begun.run().user.clone());
         let mut tell = |told: Told<'_>| {
             let heard = match told {

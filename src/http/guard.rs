@@ -214,7 +214,6 @@ pub(super) struct Caller {
     pub(super) scope: Scope,
     /// Whether it is the user of this machine, who needs no token.
     pub(super) is_local: bool,
-    /// When the token ends.
     pub(super) expires_at: Option<String>,
 }
 

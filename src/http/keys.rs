@@ -29,7 +29,6 @@ struct First {
     execution: String,
 }
 
-/// What a key stands for.
 pub(super) enum Known {
     /// Nothing yet; what comes of it is to be noted.
     New(Note),
@@ -63,7 +62,6 @@ pub(super) fn reused(key: &str) -> Answer {
     fault::answer(&error, Shape::Bare).under(StatusCode::UNPROCESSABLE_ENTITY)
 }
 
-/// Keys of callers.
 #[derive(Debug, Default)]
 pub(super) struct Keys {
     known: Mutex<HashMap<(String, String), (Instant, Outcome)>>,

@@ -46,8 +46,8 @@ pub(crate) struct Listening {
     address: SocketAddr,
 }
 
-/// Begins to listen under an address; port 0 is any that is free. So many calls as `jobs` may wait for models
-/// and workers beside those that wait for disks.
+/// Begins to listen under an address; port 0 is any that is free. So many calls as `jobs`, and so many executions, may
+/// wait for models and workers beside what waits for disks.
 pub(crate) fn listen(address: SocketAddr, jobs: usize) -> Result<Listening> {
     // Each connection is an open file. Without more of them there are fewer connections at a time.
     let mut limit = getrlimit(Resource::Nofile);
@@ -55,7 +55,7 @@ pub(crate) fn listen(address: SocketAddr, jobs: usize) -> Result<Listening> {
     let _ = setrlimit(Resource::Nofile, limit);
     let runtime = Builder::new_multi_thread()
         .worker_threads(std::thread::available_parallelism().map_or(2, |n| n.get().min(4)))
-        .max_blocking_threads(THREADS + jobs)
+        .max_blocking_threads(THREADS + 2 * jobs)
         .enable_all()
         .build();
     let runtime = runtime.map_err(|cause| {

@@ -8,7 +8,6 @@ mod assigned;
 mod body;
 mod call;
 mod events;
-mod extract;
 mod fault;
 mod guard;
 mod keys;

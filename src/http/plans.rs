@@ -4,7 +4,7 @@ use serde_json::json;
 
 use super::answer::Answer;
 use super::call::Call;
-use super::extract::{Reply, StrictJson, Verdict};
+use super::fault;
 use super::route::Route;
 use super::runs::{self, Started};
 use super::work::Warned;
@@ -19,12 +19,14 @@ pub(super) fn routes() -> Vec<Route> {
         Route::post("/api/plans/run", run)
             .about("Has a plan carried out by agents, in a process of its own")
             .scope(Scope::Admin)
+            .takes::<PlanRequest>()
             .answers::<Started>(202)
             .tag("plans"),
     ]
 }
 
-fn run(call: &Call, StrictJson(request): StrictJson<PlanRequest>) -> Result<Answer> {
+fn run(call: &Call) -> Result<Answer> {
+    let request: PlanRequest = call.body()?;
     plans::check_passes(request.max_loops)?;
     let (around, mut notes) = (call.surroundings("plan.run"), Notes::default());
     // The text of the plan: as it was sent, or made of a goal.
@@ -41,10 +43,10 @@ fn run(call: &Call, StrictJson(request): StrictJson<PlanRequest>) -> Result<Answ
         }
     };
     let result = plans::check(&around, &mut notes, PlanSent { text })?;
-    if notes.failure.is_some() {
+    if let Some(error) = notes.failure {
         let warnings = notes.warnings;
-        return Verdict(Warned { result, warnings }, notes.failure).answer();
+        return fault::verdict(&Warned { result, warnings }, &error);
     }
     let begun = detached::carry_out(&around, &result.plan, &request)?;
-    runs::started(call, begun)?.answer()
+    runs::started(call, begun)
 }

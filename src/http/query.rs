@@ -11,7 +11,6 @@ use super::fault::{self, Shape};
 use super::route::Route;
 use crate::error::{Code, Error, Result};
 use crate::markdown::escape_html;
-use crate::ops::answers::Answerers;
 use crate::ops::ask::{self, Asked, Options, Query, QueryReply};
 use crate::ops::executions::Told;
 
@@ -42,19 +41,14 @@ pub(super) fn routes() -> Vec<Route> {
 }
 
 fn query(call: &Call) -> Result<Answer> {
-    let asked = asked(call, &call.filled(&[])?)?;
+    let asked = asked(call, &call.filled()?)?;
     Ok(Answer::ok(&asked.reply)?.header(RUN, &asked.run.id))
 }
 
 fn asked(call: &Call, query: &Query) -> Result<Asked> {
-    if query.query.trim().is_empty() {
-        return Err(Error::new(Code::InputInvalid, "Query cannot be empty"));
-    }
     let options = Options {
-        answerers: Answerers::new(&call.server.settings, &call.surroundings("ask"))?,
         planner: None,
         jobs: JOBS.min(call.server.options.jobs),
-        only: call.only().map(String::from),
     };
     let user = call.user();
     let done = ask::ask(&call.surroundings("ask"), query, &options, &mut |told| {

@@ -29,7 +29,8 @@ use super::assigned;
 use super::call::Call;
 use super::fault::{self, Shape};
 use super::guard::{self, Caller, Pass};
-use super::route::{self, Respond, Route, Work};
+use super::operations;
+use super::route::{self, Route, Work};
 use super::server::Server;
 use crate::error::{Code, Error, Result};
 use crate::ops::tokens::Scope;
@@ -230,7 +231,17 @@ async fn answered(server: Arc<Server>, route: &'static Route, request: Request) 
     match &route.work {
         Work::Quick(respond) => respond(&call),
         Work::Waiting(promise) => promise(call).await,
-        Work::Slow(respond) => worked(route, respond, call, permit).await,
+        Work::Slow(respond) => worked(route, *respond, call, permit).await,
+        Work::Operation(row) => {
+            let row = *row;
+            worked(
+                route,
+                move |call| operations::answer(call, row),
+                call,
+                permit,
+            )
+            .await
+        }
     }
 }
 
@@ -238,7 +249,7 @@ async fn answered(server: Arc<Server>, route: &'static Route, request: Request) 
 /// to be. What was begun is carried out, whoever hears of it.
 async fn worked(
     route: &'static Route,
-    respond: &'static Respond,
+    respond: impl FnOnce(&Call) -> Result<Answer> + Send + 'static,
     call: Call,
     permit: OwnedSemaphorePermit,
 ) -> Result<Answer> {

@@ -18,7 +18,6 @@ use serde::de::DeserializeOwned;
 
 use super::answer::Answer;
 use super::call::Call;
-use super::extract::Handler;
 use super::fault::Shape;
 use super::server::Server;
 use super::{
@@ -31,7 +30,8 @@ use crate::ops::operation::Describe;
 use crate::ops::operation::{Described, Frame, Row};
 use crate::ops::tokens::Scope;
 
-pub(super) type Respond = Box<dyn Fn(&Call) -> Result<Answer> + Send + Sync>;
+/// A function that answers a call.
+pub(super) type Respond = fn(&Call) -> Result<Answer>;
 
 pub(super) type Promise = Pin<Box<dyn Future<Output = Result<Answer>> + Send>>;
 
@@ -42,6 +42,8 @@ pub(super) enum Work {
     Quick(Respond),
     /// Without a thread, because all it does is wait.
     Waiting(fn(Call) -> Promise),
+    /// By an operation of the table, on a thread of its own.
+    Operation(&'static dyn Row),
 }
 
 /// What the description says of an endpoint besides its path.
@@ -72,9 +74,6 @@ pub(super) struct Route {
     pub(super) takes_query: bool,
     /// Says whether it waits for models or workers.
     pub(super) asks: fn(&Server) -> bool,
-    /// The operation that it answers with, for routes that come from the table.
-    #[cfg(feature = "schemas")]
-    pub(super) row: Option<&'static dyn Row>,
     #[cfg(feature = "schemas")]
     pub(super) description: Description,
 }
@@ -85,15 +84,13 @@ impl Route {
         let (method, path) = facts.address.split_once(' ').unwrap_or_default();
         let method = Method::from_bytes(method.as_bytes()).unwrap_or_default();
         let tag = path.trim_start_matches("/api/").split('/').next();
-        let respond = Box::new(move |call: &Call| operations::answer(call, row));
-        let mut route = Route::new(method, path, Work::Slow(respond));
+        let mut route = Route::new(method, path, Work::Operation(row));
         route.takes_query = !operations::has_body(&route.method);
         if facts.asks {
             route.asks = |_| true;
         }
         #[cfg(feature = "schemas")]
         {
-            route.row = Some(row);
             route.description.is_bodiless = true;
             let has_body = operations::has_body(&route.method);
             route.description.body = has_body.then(|| row.request().1);
@@ -110,21 +107,16 @@ impl Route {
             .scope(facts.scope)
     }
 
-    pub(super) fn get<S>(path: &'static str, handler: impl Handler<S>) -> Route {
-        Route::answered_by(Method::GET, path, handler).scope(Scope::Read)
+    pub(super) fn get(path: &'static str, respond: Respond) -> Route {
+        Route::new(Method::GET, path, Work::Slow(respond)).scope(Scope::Read)
     }
 
-    pub(super) fn post<S>(path: &'static str, handler: impl Handler<S>) -> Route {
-        Route::answered_by(Method::POST, path, handler)
+    pub(super) fn post(path: &'static str, respond: Respond) -> Route {
+        Route::new(Method::POST, path, Work::Slow(respond))
     }
 
-    pub(super) fn delete<S>(path: &'static str, handler: impl Handler<S>) -> Route {
-        Route::answered_by(Method::DELETE, path, handler)
-    }
-
-    fn answered_by<S, H: Handler<S>>(method: Method, path: &'static str, handler: H) -> Route {
-        let respond = Box::new(move |call: &Call| handler.answer(call));
-        H::describe(Route::new(method, path, Work::Slow(respond)))
+    pub(super) fn delete(path: &'static str, respond: Respond) -> Route {
+        Route::new(Method::DELETE, path, Work::Slow(respond))
     }
 
     /// An endpoint whose handler does nothing but wait.
@@ -144,8 +136,6 @@ impl Route {
             is_open: false,
             takes_query: false,
             asks: |_| false,
-            #[cfg(feature = "schemas")]
-            row: None,
             #[cfg(feature = "schemas")]
             description: Description::default(),
         }
@@ -204,18 +194,17 @@ impl Route {
         self
     }
 
-    /// Describes its body.
     pub(super) fn takes<T: Described>(mut self) -> Route {
         #[cfg(feature = "schemas")]
         (self.description.body = Some(|generator| generator.subschema_for::<T>()));
         self
     }
 
-    /// Describes its body, which may be left out.
-    pub(super) fn may_take<T: Described>(mut self) -> Route {
+    /// Says that it can be called without a body.
+    pub(super) fn or_nothing(mut self) -> Route {
         #[cfg(feature = "schemas")]
         (self.description.is_bodiless = true);
-        self.takes::<T>()
+        self
     }
 
     /// Describes what it answers under a status.
@@ -241,6 +230,17 @@ impl Route {
         #[cfg(feature = "schemas")]
         self.description.refusals.push(status);
         self
+    }
+}
+
+#[cfg(all(test, feature = "schemas"))]
+impl Route {
+    /// Returns the operation that it answers with.
+    pub(super) fn row(&self) -> Option<&'static dyn Row> {
+        match self.work {
+            Work::Operation(row) => Some(row),
+            _ => None,
+        }
     }
 }
 

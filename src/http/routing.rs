@@ -8,18 +8,17 @@ use serde_json::{Map, Value};
 
 use super::answer::Answer;
 use super::call::Call;
-use super::extract::{Json, StrictJson};
 use super::route::Route;
 use crate::agent::draft::Draft;
 use crate::agent::{Agent, AgentStatus, Kind, Role};
-use crate::error::{Code, Error, Result};
+use crate::error::Result;
 use crate::ops::agents::View;
 use crate::ops::runs;
 use crate::route::{Decision, Delegation, Index, Message, Request, Said};
 use crate::run::RunKind;
 use crate::store::agency::RunFilter;
 
-/// How many messages are tried unless they are told.
+/// How many messages are tried, the last ones.
 const TRIED: u32 = 100;
 /// Most candidates that are explained.
 const EXPLAINED: usize = 100;
@@ -38,6 +37,8 @@ pub(super) fn routes() -> Vec<Route> {
         Route::post("/api/route/try", attempt)
             .about("Says which messages an agent would reach that is being made or changed")
             .tag("routing")
+            .takes::<Attempt>()
+            .answers::<Tried>(200)
             .scope(crate::ops::tokens::Scope::Read),
     ]
 }
@@ -48,13 +49,11 @@ pub(super) fn routes() -> Vec<Route> {
 struct Asked {
     #[serde(flatten)]
     said: Said,
-    /// How many candidates are explained.
     explain: Option<usize>,
     /// An agent that is scored in the place of the one with its id, or beside all.
     draft: Option<Map<String, Value>>,
 }
 
-/// Where a message goes.
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
@@ -77,7 +76,7 @@ struct NotScored<'a> {
 }
 
 fn route(call: &Call) -> Result<Answer> {
-    let asked: Asked = call.filled(&[])?;
+    let asked: Asked = call.filled()?;
     let explain = asked.explain.or(asked.draft.is_some().then_some(20));
     let query = asked.said.query()?;
     let view = call.server.agents(call.only())?;
@@ -88,7 +87,6 @@ fn route(call: &Call) -> Result<Answer> {
         message: &query.message,
         agent: query.agent.as_deref(),
         by: call.server.options.by,
-        min_margin: call.server.options.min_margin,
         explain: explain.map(|explain| explain.min(EXPLAINED)),
     });
     let took_us = u64::try_from(begun.elapsed().as_micros()).unwrap_or(u64::MAX);
@@ -134,14 +132,10 @@ fn with(view: &View, fields: Map<String, Value>) -> Result<View> {
     })
 }
 
-/// What is to be tried.
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[derive(Debug, Deserialize)]
 struct Attempt {
-    /// The agent.
     draft: Map<String, Value>,
-    /// At most 100 messages; those of the last executions by default.
-    messages: Option<Vec<String>>,
 }
 
 /// What a draft would do to the ways of messages.
@@ -149,7 +143,6 @@ struct Attempt {
 #[derive(Default, Serialize)]
 #[serde(rename_all = "camelCase")]
 struct Tried {
-    /// How many messages were tried.
     messages: usize,
     reaches_now: usize,
     reached_before: usize,
@@ -157,30 +150,22 @@ struct Tried {
     gained: Vec<Outcome>,
     /// Those that reached the agent, and would not.
     lost: Vec<Outcome>,
-    results: Vec<Outcome>,
 }
 
 /// Where a message went, and would go.
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
-#[derive(Clone, Serialize)]
+#[derive(Serialize)]
 struct Outcome {
     text: String,
     from: String,
     to: String,
-    score: u32,
 }
 
-fn attempt(call: &Call, StrictJson(attempt): StrictJson<Attempt>) -> Result<Json<Tried>> {
+fn attempt(call: &Call) -> Result<Answer> {
+    let attempt: Attempt = call.body()?;
     let id = attempt.draft.get("id").and_then(Value::as_str);
     let id = id.unwrap_or(DRAFT).to_string();
-    let messages = match attempt.messages {
-        Some(messages) if messages.len() > TRIED as usize => {
-            let message = format!("at most {TRIED} messages are tried");
-            return Err(Error::new(Code::InputInvalid, message));
-        }
-        Some(messages) => messages,
-        None => recent(call)?,
-    };
+    let messages = recent(call)?;
     let before = call.server.agents(call.only())?;
     let after = with(&before, attempt.draft)?;
     let mut tried = Tried {
@@ -195,19 +180,17 @@ fn attempt(call: &Call, StrictJson(attempt): StrictJson<Attempt>) -> Result<Json
             text: text.chars().take(500).collect(),
             from: was.agent.to_string(),
             to: decision.agent.to_string(),
-            score: decision.score,
         };
         let (reached, reaches) = (outcome.from == id, outcome.to == id);
         tried.reached_before += usize::from(reached);
         tried.reaches_now += usize::from(reaches);
         match (reached, reaches) {
-            (false, true) => tried.gained.push(outcome.clone()),
-            (true, false) => tried.lost.push(outcome.clone()),
+            (false, true) => tried.gained.push(outcome),
+            (true, false) => tried.lost.push(outcome),
             _ => {}
         }
-        tried.results.push(outcome);
     }
-    Ok(Json(tried))
+    Answer::ok(&tried)
 }
 
 fn recent(call: &Call) -> Result<Vec<String>> {

@@ -1,12 +1,12 @@
 //! Runs: begun, cancelled, resumed, written down. Those that run commands have a process of their own, so that they
 //! outlive this one.
 
+use axum::http::StatusCode;
 use axum::http::header::{CONTENT_DISPOSITION, CONTENT_SECURITY_POLICY};
 use serde::Serialize;
 
 use super::answer::Answer;
 use super::call::Call;
-use super::extract::{Json, OptionalJson, Reply, StrictJson};
 use super::route::Route;
 use crate::coordinator;
 use crate::coordinator::detached::{self, Begun, RunRequest};
@@ -24,15 +24,22 @@ pub(super) fn routes() -> Vec<Route> {
         Route::post("/api/runs", begin)
             .about("Has tasks carried out by agents, in a process of its own")
             .scope(Scope::Admin)
+            .takes::<RunRequest>()
             .answers::<Started>(202)
             .answers::<serde_json::Value>(200),
         Route::get("/api/runs/{id}/report", report)
             .about("Writes a run as one page that needs nothing else")
             .sends(200, "text/html; charset=utf-8"),
         Route::post("/api/runs/{id}/cancel", cancel)
-            .about("Asks for the end of a run, and waits a while for it"),
+            .about("Asks for the end of a run, and waits a while for it")
+            .takes::<Nothing>()
+            .or_nothing()
+            .answers::<Started>(202),
         Route::post("/api/runs/{id}/resume", resume)
             .about("Resumes a run that was interrupted, failed or was cancelled")
+            .takes::<Nothing>()
+            .or_nothing()
+            .answers::<Started>(202)
             .scope(Scope::Admin),
     ];
     let all = routes.into_iter();
@@ -58,18 +65,16 @@ fn report(call: &Call) -> Result<Answer> {
         .header(CONTENT_DISPOSITION, &name))
 }
 
-fn begin(call: &Call, StrictJson(request): StrictJson<RunRequest>) -> Result<Answer> {
-    let surroundings = call.surroundings("run");
+fn begin(call: &Call) -> Result<Answer> {
+    let (surroundings, request) = (call.surroundings("run"), call.body::<RunRequest>()?);
     if request.dry_run {
         return Answer::ok(&detached::rehearse(&surroundings, &request)?);
     }
-    started(call, detached::begin(&surroundings, &request)?)?.answer()
+    started(call, detached::begin(&surroundings, &request)?)
 }
 
-fn resume(
-    call: &Call,
-    OptionalJson(Nothing {}): OptionalJson<Nothing>,
-) -> Result<Json<Started, 202>> {
+fn resume(call: &Call) -> Result<Answer> {
+    call.refuse_body()?;
     check_owner(call)?;
     let begun = detached::resume(&call.surroundings("runs.resume"), call.part("id"))?;
     started(call, begun)
@@ -80,11 +85,12 @@ fn check_owner(call: &Call) -> Result<()> {
     context.read(|transaction| require_run(transaction, call.part("id"), call.only()).map(drop))
 }
 
-pub(super) fn started(call: &Call, begun: Begun) -> Result<Json<Started, 202>> {
-    Ok(Json(Started {
+pub(super) fn started(call: &Call, begun: Begun) -> Result<Answer> {
+    let started = Started {
         run: row(call, &begun.run)?,
         command: Some(begun.command),
-    }))
+    };
+    Answer::json(StatusCode::ACCEPTED, &started)
 }
 
 fn row(call: &Call, id: &str) -> Result<RunRow> {
@@ -92,12 +98,10 @@ fn row(call: &Call, id: &str) -> Result<RunRow> {
     shown.map(|shown| shown.run).ok_or_else(|| no_run(id))
 }
 
-fn cancel(
-    call: &Call,
-    OptionalJson(Nothing {}): OptionalJson<Nothing>,
-) -> Result<Json<Started, 202>> {
+fn cancel(call: &Call) -> Result<Answer> {
+    call.refuse_body()?;
     check_owner(call)?;
     coordinator::cancel(&call.surroundings("runs.cancel"), call.part("id"))?;
     let run = row(call, call.part("id"))?;
-    Ok(Json(Started { run, command: None }))
+    Answer::json(StatusCode::ACCEPTED, &Started { run, command: None })
 }

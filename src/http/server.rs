@@ -16,10 +16,10 @@ use super::rate::Rates;
 use crate::config::Settings;
 use crate::error::Result;
 use crate::ops::agents::{Roster, View};
-use crate::ops::answers::Answerers;
+use crate::ops::executions::Executor;
 use crate::ops::tokens::Tokens;
 use crate::ops::work::Memory;
-use crate::ops::{Assignment, Context, Surroundings, executions};
+use crate::ops::{Assignment, Context, Surroundings};
 use crate::route::Match;
 use crate::workspace::Workspace;
 
@@ -29,8 +29,6 @@ pub(super) type Say = Arc<dyn Fn(&str) + Send + Sync>;
 pub(crate) struct Options {
     /// When a word counts for an agent.
     pub(crate) by: Match,
-    /// Lead in points below which it is asked which agent is meant; 0 never asks.
-    pub(crate) min_margin: u32,
     /// Largest body, in bytes.
     pub(crate) max_body: usize,
     /// Most calls that are worked on at a time; more are refused.
@@ -55,7 +53,6 @@ impl Default for Options {
     fn default() -> Options {
         Options {
             by: Match::Token,
-            min_margin: 0,
             max_body: 1 << 20,
             max_calls: 1_024,
             max_connections: 4_096,
@@ -70,7 +67,6 @@ impl Default for Options {
     }
 }
 
-/// What all calls share.
 pub(crate) struct Server {
     pub(super) surroundings: Surroundings,
     pub(super) settings: Settings,
@@ -113,16 +109,11 @@ impl Server {
         // Whatever is wrong with a store is said now and not to the first who calls.
         drop(Context::open(surroundings.clone())?);
         let settings = surroundings.settings()?.clone();
-        let routing = executions::Options {
-            by: options.by,
-            min_margin: options.min_margin,
-            answerers: Answerers::new(&settings, &surroundings)?,
-        };
         let feed = Feed::begin(&workspace)?;
-        let executor = executions::Executor::open(&surroundings, routing)?;
+        let executor = Executor::open(&surroundings, options.by)?;
         let roster = executor.roster();
         let say: Say = Arc::new(say);
-        let executors = Executors::start(executor, options.jobs, &feed, &say)?;
+        let executors = Executors::new(executor, options.jobs, &feed, &say);
         Ok(Arc::new(Server {
             tokens: Mutex::new(Tokens::of(&surroundings)?),
             rates: Rates::new(options.rate),

@@ -6,7 +6,6 @@ use serde::{Deserialize, Serialize};
 
 use super::answer::Answer;
 use super::call::Call;
-use super::extract::{Json, StrictJson};
 use super::guard::Caller;
 use super::guard::{self, cookie_name};
 use super::route::Route;
@@ -16,7 +15,7 @@ use crate::ops::workspace::{self, Counts};
 
 pub(super) fn routes() -> Vec<Route> {
     let routes = vec![
-        Route::get("/health", |_: &Call| {
+        Route::get("/health", |_| {
             Answer::ok(&Health {
                 status: "ok",
                 message: "Supervisor is running",
@@ -29,12 +28,15 @@ pub(super) fn routes() -> Vec<Route> {
         .page()
         .open(),
         Route::get("/api/status", status)
-            .about("Says where the caller is, who that is, and how much there is of everything"),
+            .about("Says where the caller is, who that is, and how much there is of everything")
+            .answers::<Standing>(200),
         Route::get("/api/session", show)
             .about("Says who the caller is")
+            .answers::<Signed>(200)
             .quick(),
         Route::post("/api/session", sign_in)
             .about("Signs a page in with a token, which is kept in a cookie")
+            .takes::<Secret>()
             .answers::<Signed>(200)
             .quick()
             .open(),
@@ -55,7 +57,6 @@ struct Signed {
     session: Option<Session>,
 }
 
-/// Who the caller is.
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
@@ -67,7 +68,6 @@ struct Session {
     expires_at: Option<String>,
 }
 
-/// A token.
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[derive(Deserialize)]
 struct Secret {
@@ -89,12 +89,13 @@ fn scopes(caller: &Caller) -> Vec<Scope> {
     all.filter(|scope| *scope <= caller.scope).collect()
 }
 
-fn show(call: &Call) -> Result<Json<Signed>> {
+fn show(call: &Call) -> Result<Answer> {
     let session = Some(Session::of(&call.caller));
-    Ok(Json(Signed { session }))
+    Answer::ok(&Signed { session })
 }
 
-fn sign_in(call: &Call, StrictJson(Secret { token }): StrictJson<Secret>) -> Result<Answer> {
+fn sign_in(call: &Call) -> Result<Answer> {
+    let Secret { token } = call.body()?;
     let caller = guard::of_token(&call.server, token.trim())?;
     let session = Some(Session::of(&caller));
     let is_plain = |c: char| c.is_ascii_alphanumeric() || c == '_';
@@ -115,7 +116,6 @@ fn sign_out(call: &Call) -> Result<Answer> {
     Ok(Answer::ok(&Signed { session: None })?.header(SET_COOKIE, &cookie))
 }
 
-/// Where the caller is.
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[derive(Serialize)]
 struct Standing {
@@ -139,7 +139,6 @@ struct Status {
     counts: Counts,
 }
 
-/// A workspace.
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[derive(Serialize)]
 struct Place {
@@ -148,14 +147,14 @@ struct Place {
     root: Option<String>,
 }
 
-fn status(call: &Call) -> Result<Json<Standing>> {
+fn status(call: &Call) -> Result<Answer> {
     let server = &call.server;
     let mut context = call.context("status")?;
     let counts = workspace::counts(&mut context, call.only())?;
     let root = server.workspace.root.canonicalize();
     let root = root.unwrap_or_else(|_| server.workspace.root.clone());
     let name = root.file_name().unwrap_or_default();
-    Ok(Json(Standing {
+    Answer::ok(&Standing {
         status: Status {
             version: env!("CARGO_PKG_VERSION"),
             workspace: Place {
@@ -169,7 +168,7 @@ fn status(call: &Call) -> Result<Json<Standing>> {
             token_needed: server.asks_tokens(),
             counts,
         },
-    }))
+    })
 }
 
 /// The form of the specification.

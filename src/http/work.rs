@@ -1,10 +1,10 @@
 //! What of the work is no plain operation, and what operations share: who acts, and warnings.
 
+use axum::http::StatusCode;
 use serde::Serialize;
 
 use super::answer::Answer;
 use super::call::Call;
-use super::extract::Json;
 use super::route::Route;
 use crate::error::{Code, Error, Result, steers};
 use crate::manifest::Entry;
@@ -28,7 +28,8 @@ pub(super) fn routes() -> Vec<Route> {
         Route::post("/api/manifest", append)
             .about("Appends an entry to the manifest; every fault of it is named")
             .tag("manifest")
-            .takes::<Entry>(),
+            .takes::<Entry>()
+            .answers::<Warned<Appended>>(201),
     ]
 }
 
@@ -38,7 +39,6 @@ pub(super) fn routes() -> Vec<Route> {
 pub(super) struct Warned<T> {
     #[serde(flatten)]
     pub(super) result: T,
-    /// What the caller should know.
     pub(super) warnings: Vec<String>,
 }
 
@@ -72,12 +72,12 @@ fn export(call: &Call) -> Result<Answer> {
 }
 
 /// Appends an entry as it was sent: fields keep their order, numbers their digits.
-fn append(call: &Call) -> Result<Json<Warned<Appended>, 201>> {
+fn append(call: &Call) -> Result<Answer> {
     let _: serde::de::IgnoredAny = call.body()?;
     let text = std::str::from_utf8(&call.body)
         .map_err(|cause| Error::new(Code::InputInvalid, "the body is no UTF-8").because(cause))?;
     let context = &mut *call.context("manifest.append")?;
     let result = manifest::append(context, text, None, false)?;
     let warnings = std::mem::take(&mut context.notes.warnings);
-    Ok(Json(Warned { result, warnings }))
+    Answer::json(StatusCode::CREATED, &Warned { result, warnings })
 }

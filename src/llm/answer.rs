@@ -165,30 +165,24 @@ impl Client {
         let (code, message) = match fault.kind {
             FaultKind::Timeout => {
                 let limit = self.model.timeout.as_secs();
-                (
-                    Code::ModelTimeout,
-                    format!("the model at {server} did not answer within {limit} s"),
-                )
+                let message = format!("the model at {server} did not answer within {limit} s");
+                (Code::ModelTimeout, message)
             }
-            FaultKind::TooLarge | FaultKind::Protocol => (
-                Code::ModelAnswer,
-                format!("the answer of {server} cannot be used: {}", fault.message),
-            ),
-            _ => (
-                Code::ModelUnreachable,
-                format!(
+            FaultKind::TooLarge | FaultKind::Protocol => {
+                let message = format!("the answer of {server} cannot be used: {}", fault.message);
+                (Code::ModelAnswer, message)
+            }
+            _ => {
+                let message = format!(
                     "the model at {server} could not be reached: {}",
                     fault.message
-                ),
-            ),
-        };
-        let fix = match fault.kind {
-            FaultKind::Timeout => "cleo config get llm.timeout",
-            _ => "cleo config get llm.baseUrl",
+                );
+                (Code::ModelUnreachable, message)
+            }
         };
         let passing = fault.kind.is_passing() || fault.kind == FaultKind::Timeout;
         Missed {
-            error: self.error(code, &message).fix(fix).passing(passing),
+            error: self.error(code, &message).passing(passing),
             again: fault.kind.is_passing(),
             after: None,
         }
@@ -196,59 +190,38 @@ impl Client {
 
     pub(super) fn refused(&self, head: &Head, body: &str) -> Missed {
         let (server, status) = (&self.model.base_url, head.status);
-        let again = client::is_passing(status);
-        let said = read_message(body, self.key.as_ref());
-        let (code, message, fix) = match status {
-            401 | 403 => (
-                Code::ModelRefused,
-                self.no_entry(status),
-                "cleo config list --show-origin".to_string(),
-            ),
+        let (code, what) = match status {
+            401 | 403 => (Code::ModelRefused, self.no_entry()),
             300..=399 => (
                 Code::ModelRefused,
-                format!("{server} answers HTTP {status}, a redirect, which is not followed"),
-                "cleo config get llm.baseUrl".to_string(),
-            ),
-            500..=599 => (
-                Code::ModelUnreachable,
-                format!("the model at {server} is in trouble: HTTP {status}"),
-                "cleo config get llm.baseUrl".to_string(),
+                "answers with a redirect, which is not followed".to_string(),
             ),
             404 => (
                 Code::ModelRefused,
-                format!("{server} does not know the address or the model: HTTP 404"),
-                "cleo config list".to_string(),
+                "does not know the address or the model".to_string(),
             ),
-            _ => (
-                Code::ModelRefused,
-                format!("the model at {server} refused the request: HTTP {status}"),
-                "cleo config list".to_string(),
-            ),
+            500..=599 => (Code::ModelUnreachable, "is in trouble".to_string()),
+            _ => (Code::ModelRefused, "refused the request".to_string()),
         };
-        let message = message + &said.map(|said| format!(": {said}")).unwrap_or_default();
-        let after = head.retry_after.as_deref();
+        let said = read_message(body, self.key.as_ref());
+        let said = said.map(|said| format!(": {said}")).unwrap_or_default();
+        let message = format!("{server} {what}: HTTP {status}{said}");
+        let (again, after) = (client::is_passing(status), head.retry_after.as_deref());
         Missed {
-            error: self.error(code, &message).fix(fix).passing(again),
+            error: self.error(code, &message).passing(again),
             again,
             after: after.and_then(|text| client::read_retry_after(text, Utc::now())),
         }
     }
 
-    fn no_entry(&self, status: u16) -> String {
-        let server = &self.model.base_url;
+    fn no_entry(&self) -> String {
         match (&self.key, &self.model.key_variable) {
-            (Some(_), Some(variable)) => {
-                format!("{server} refused the key in {variable}: HTTP {status}")
+            (Some(_), Some(variable)) => format!("refused the key in {variable}"),
+            (None, Some(variable)) => format!("wants a key, and {variable} is not set"),
+            _ if self.model.is_of_project => {
+                "wants a key and gets none, because the project's file names the server".to_string()
             }
-            (None, Some(variable)) => {
-                format!("{server} wants a key, and {variable} is not set: HTTP {status}")
-            }
-            _ if !self.model.is_of_project => format!(
-                "{server} wants a key, and llm.apiKeyEnv does not say which variable holds it: HTTP {status}"
-            ),
-            _ => format!(
-                "{server} wants a key and gets none, because the project's file names the server: HTTP {status}"
-            ),
+            _ => "wants a key, and llm.apiKeyEnv does not say which variable holds it".to_string(),
         }
     }
 
@@ -257,14 +230,14 @@ impl Client {
             "the answer of {} cannot be used: {why}",
             self.model.base_url
         );
-        let error = self.error(Code::ModelAnswer, &message);
-        error.fix("cleo config get llm.provider").into()
+        self.error(Code::ModelAnswer, &message).into()
     }
 
     /// Makes an error without the key, whoever repeated it.
     fn error(&self, code: Code, message: &str) -> Error {
         let redacted = self.key.as_ref().map(|key| key.redact(message));
-        Error::new(code, redacted.unwrap_or_else(|| message.to_string()))
+        let message = redacted.unwrap_or_else(|| message.to_string());
+        Error::new(code, message).fix("cleo config list --show-origin")
     }
 }
 

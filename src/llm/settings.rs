@@ -13,11 +13,12 @@ use std::net::{IpAddr, Ipv6Addr};
 use std::time::Duration;
 
 use serde_json::Value;
+use ureq::http::Uri;
 
 use super::{Model, Provider};
 use crate::config::{
     LLM_API_KEY_ENV, LLM_BASE_URL, LLM_INPUT_PRICE, LLM_MODEL, LLM_OUTPUT_PRICE, LLM_PROVIDER,
-    LLM_RETRIES, LLM_STREAM, LLM_TIMEOUT, Origin, Settings,
+    LLM_RETRIES, LLM_STREAM, LLM_TIMEOUT, Settings,
 };
 use crate::error::{Code, Error, Result};
 
@@ -143,15 +144,10 @@ fn base_url(settings: &Settings, provider: Provider) -> Result<String> {
     };
     let url = text.trim_end_matches('/');
     if host(url).is_none() {
-        let look = "cleo config list --show-origin".to_string();
-        let (said_by, fix) = match settings.origin(LLM_BASE_URL) {
-            Some(Origin::Variable(name)) => (name, format!("unset {name}")),
-            _ => (LLM_BASE_URL, look),
-        };
         let message = format!(
-            "{said_by} must be an address that begins with http:// or https://, without a name or password and without `?` or `#`"
+            "{LLM_BASE_URL} must be an address that begins with http:// or https://, without a name or password and without `?` or `#`"
         );
-        return Err(invalid(message).fix(fix));
+        return Err(invalid(message).fix("cleo config list --show-origin"));
     }
     if settings.is_from_project(LLM_BASE_URL) && !is_local(url) {
         let message = format!(
@@ -174,16 +170,13 @@ fn invalid(message: String) -> Error {
 }
 
 /// Finds the host of an address; none in what is no plain address.
-fn host(url: &str) -> Option<&str> {
-    let schemes = ["http://", "https://"];
-    let rest = schemes.iter().find_map(|scheme| url.strip_prefix(scheme))?;
-    let authority = rest.split('/').next()?;
-    let is_plain = |c: char| c.is_ascii_graphic() && !"?#@\\\"<>^`{|}".contains(c);
-    let host = match authority.strip_prefix('[') {
-        Some(address) => address.split_once(']')?.0,
-        None => authority.split(':').next()?,
-    };
-    Some(host).filter(|host| !host.is_empty() && rest.chars().all(is_plain))
+fn host(url: &str) -> Option<String> {
+    let uri = url.parse::<Uri>().ok()?;
+    let is_plain = matches!(uri.scheme_str(), Some("http" | "https"))
+        && !url.contains(['?', '#', '@'])
+        && uri.host().is_some_and(|host| !host.is_empty());
+    let host = uri.host().filter(|_| is_plain)?;
+    Some(host.trim_matches(['[', ']']).to_string())
 }
 
 fn is_local(url: &str) -> bool {

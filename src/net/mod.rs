@@ -30,7 +30,6 @@ pub(crate) struct Call {
     pub(crate) connect_timeout: Duration,
     /// Limits the whole exchange.
     pub(crate) timeout: Duration,
-    /// Largest body of the response.
     pub(crate) max_bytes: u64,
     /// Whether to refuse addresses of this machine and of the networks around it.
     pub(crate) public_only: bool,

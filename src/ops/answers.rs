@@ -5,13 +5,14 @@ use serde_json::Value;
 
 use super::Surroundings;
 use super::trust::{Item, Trust};
-use super::workers::{Asked, Workers};
+use super::workers::Workers;
 use crate::agent::Agent;
 use crate::config::{Settings, WORKERS_ALLOW_PRIVATE};
 use crate::error::{Code, Error, Result};
 use crate::llm::client::{Client, without_key};
 use crate::llm::{self, Model};
 use crate::run::{AnsweredBy, Detail, Message, Speaker, Usage};
+use crate::worker;
 use crate::workspace::Workspace;
 
 /// What a worker is asked for that names no intent.
@@ -20,7 +21,6 @@ const INTENT: &str = "message.answer";
 /// Says, among the details of an answer, why it is not all that would have been said.
 pub(crate) const INCOMPLETE: &str = "incomplete";
 
-/// What an agent is asked.
 #[derive(Clone, Copy)]
 pub(crate) struct Question<'a> {
     pub(crate) agent: &'a Agent,
@@ -44,13 +44,6 @@ pub(crate) struct Answer {
     pub(crate) usage: Option<Usage>,
     /// What it cost, in US dollars.
     pub(crate) cost: Option<f64>,
-}
-
-#[derive(Clone, Debug, Default)]
-pub(crate) struct Answerers {
-    pub(crate) model: Option<Model>,
-    /// Whether workers of others may be on this machine or around it.
-    pub(crate) allow_private: bool,
 }
 
 /// Who can answer in a workspace.
@@ -81,30 +74,10 @@ impl<'a> Question<'a> {
     }
 }
 
-impl Answerers {
-    /// Reads the settings. Refuses a model that the project's file names and that is not trusted.
-    pub(crate) fn new(settings: &Settings, surroundings: &Surroundings) -> Result<Answerers> {
-        Ok(Answerers {
-            model: trusted_model(settings, surroundings)?,
-            allow_private: allows_private(settings),
-        })
-    }
-
-    pub(crate) fn open(&self, surroundings: &Surroundings, workspace: &Workspace) -> Answering {
-        Answering {
-            workers: Workers::of(surroundings, workspace, self.allow_private),
-            model: self.model.clone(),
-            is_served: surroundings.assignment.is_foreign,
-        }
-    }
-}
-
 /// Makes the model that the settings describe. Where words are sent may be said by the project's file, which
 /// came with the project: such a model is refused before the user trusts it.
-pub(crate) fn trusted_model(
-    settings: &Settings,
-    surroundings: &Surroundings,
-) -> Result<Option<Model>> {
+pub(crate) fn trusted_model(surroundings: &Surroundings) -> Result<Option<Model>> {
+    let settings = surroundings.settings()?;
     let model = Model::from(settings)?;
     let items = Item::model(settings);
     if model.is_some() && !items.is_empty() {
@@ -121,6 +94,16 @@ pub(crate) fn allows_private(settings: &Settings) -> bool {
 }
 
 impl Answering {
+    /// Reads the settings. Refuses a model that the project's file names and that is not trusted.
+    pub(crate) fn open(surroundings: &Surroundings, workspace: &Workspace) -> Result<Answering> {
+        let allow_private = surroundings.defaults.allow_private;
+        Ok(Answering {
+            workers: Workers::of(surroundings, workspace, allow_private),
+            model: trusted_model(surroundings)?,
+            is_served: surroundings.assignment.is_foreign,
+        })
+    }
+
     pub(crate) fn has_model(&self) -> bool {
         self.model.is_some()
     }
@@ -199,13 +182,13 @@ impl Answering {
 }
 
 fn from_worker(question: &Question<'_>, workers: &Workers) -> Result<Answer> {
-    let asked = Asked {
-        intent: question.intent(),
-        text: question.message,
-        user: question.user,
-        conversation: question.conversation,
+    let context = worker::Context {
+        user_id: question.user.map(String::from),
+        conversation_id: question.conversation.map(String::from),
+        ..worker::Context::default()
     };
-    let reply = workers.call(question.agent, &asked)?;
+    let (agent, intent) = (question.agent, question.intent());
+    let reply = workers.call(agent, intent, question.message, context)?;
     if let Some(fault) = reply.error {
         let message = format!("{}: {}", fault.kind, fault.message);
         return Err(Error::new(Code::AgentFailed, message));

@@ -362,7 +362,7 @@ operations! {
 
     SYNC_AGENTS, "agents.list", Read, "GET /api/agents/sync",
     "Lists all agents in the order that decides ties",
-    anywhere (Nothing) -> agents::graph::Synced, agents::graph::sync, framed(Frame::Success);
+    anywhere (Nothing) -> agents::sync::Synced, agents::sync::sync, framed(Frame::Success);
 
     AGENTS, "agents.list", Read, "GET /api/agents/list",
     "Lists agents with everything that is known of them",
@@ -377,10 +377,6 @@ operations! {
     AGENT_METRICS, "agents.metrics", Read, "GET /api/agents/metrics",
     "Counts executions: all, and those of each agent",
     anywhere (agents::Measuring) -> agents::metrics::Metrics, agents::metrics, framed(Frame::Success);
-
-    AGENT_GRAPH, "agents.metrics", Read, "GET /api/agents/graph",
-    "Draws the way of a message: supervisor, router, agents, finalize",
-    anywhere (Nothing) -> agents::graph::Drawn, agents::graph::graph, framed(Frame::Success);
 
     CLEAN_AGENTS, "agents.cleanup", Admin, "POST /api/agents/cleanup",
     "Removes the agents of the moment",

@@ -83,7 +83,6 @@ pub(crate) fn begin(surroundings: &Surroundings, beginning: Beginning) -> Result
     Ok(Kept { conversation })
 }
 
-/// Conversations.
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[derive(Debug, Default, Serialize)]
 pub(crate) struct Listed {
@@ -93,7 +92,6 @@ pub(crate) struct Listed {
     pub(crate) total: u64,
 }
 
-/// A conversation in a list.
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[derive(Debug, Serialize)]
 pub(crate) struct InList {
@@ -146,7 +144,6 @@ pub(crate) struct Shown {
     pub(crate) messages: Vec<Message>,
     /// How many messages the conversation has.
     total: u64,
-    /// What the chat waits for.
     pending: Option<Pending>,
 }
 

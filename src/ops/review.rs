@@ -25,7 +25,6 @@ const PAGE: u32 = 1_000;
 pub(crate) struct Review {
     /// Each command, address, run, setting, skill and protocol once.
     pub(crate) items: Vec<Reviewed>,
-    /// How many there are.
     pub(crate) total: usize,
     /// How many of them are not trusted.
     pub(crate) untrusted: usize,
@@ -35,7 +34,6 @@ pub(crate) struct Review {
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[derive(Debug, Serialize)]
 pub(crate) struct Reviewed {
-    /// What it is.
     #[serde(flatten)]
     pub(crate) item: Item,
     /// Whether it may run.

@@ -16,8 +16,6 @@ pub(crate) struct Options {
     /// A file of agents to choose from, instead of those that are known.
     pub(crate) agents: Option<PathBuf>,
     pub(crate) by: Match,
-    /// Lead in points below which it is asked which agent is meant; 0 never asks.
-    pub(crate) min_margin: u32,
     /// How many candidates are explained; none leaves them out.
     pub(crate) explain: Option<usize>,
 }
@@ -36,7 +34,6 @@ pub(crate) struct Router {
 pub(crate) struct Routed<'a> {
     #[serde(flatten)]
     pub(crate) decision: Decision<'a>,
-    /// The event.
     pub(crate) delegation: Delegation<'a>,
 }
 
@@ -63,7 +60,6 @@ impl Router {
             message: &query.message,
             agent: query.agent.as_deref(),
             by: self.options.by,
-            min_margin: self.options.min_margin,
             explain: self.options.explain,
         });
         let delegation = decision.delegation(&query.text, self.clock.timestamp());

@@ -11,6 +11,7 @@ use chrono::TimeDelta;
 use serde::{Deserialize, Serialize};
 
 use super::Surroundings;
+use super::trust::{data_folder, path_name};
 use crate::clock::timestamp;
 use crate::error::{Code, Error, Result, nearest, quote, steers};
 use crate::file::{create_private_folder, lock_in_turn, read_private, unwritable, write_private};
@@ -50,7 +51,6 @@ pub(crate) struct Token {
     pub(crate) id: String,
     /// Whose it is: who calls with it is this user.
     pub(crate) user: String,
-    /// What it allows.
     pub(crate) scope: Scope,
     /// When it was made, RFC 3339 in UTC.
     pub(crate) created_at: String,
@@ -66,7 +66,6 @@ struct Kept {
     digest: String,
 }
 
-/// The file of a workspace.
 #[derive(Debug, Default, Serialize, Deserialize)]
 struct Kepts {
     workspace: String,
@@ -78,17 +77,14 @@ struct Kepts {
 #[derive(Debug, Serialize)]
 pub(crate) struct Created {
     pub(crate) token: Token,
-    /// What a caller sends.
     pub(crate) secret: String,
 }
 
-/// Tokens of a workspace.
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[derive(Debug, Serialize)]
 pub(crate) struct Listed {
     /// The tokens, oldest first.
     pub(crate) tokens: Vec<Token>,
-    /// How many.
     pub(crate) total: usize,
 }
 
@@ -234,17 +230,10 @@ fn random() -> Result<String> {
 }
 
 fn place(surroundings: &Surroundings) -> Result<PathBuf> {
-    let workspace = surroundings.workspace()?;
-    let Some(folder) = &surroundings.data_home else {
-        let message = "no folder is known in which tokens could be kept: HOME is not set; set it to your \
-                       home folder, in full";
-        return Err(Error::new(Code::ConfigInvalid, message));
-    };
-    let root = workspace.root.canonicalize();
-    let root = root.unwrap_or_else(|_| workspace.root.clone());
-    let digest = id::digest(root.as_os_str().as_encoded_bytes());
-    let name = format!("{}.json", digest.trim_start_matches("sha256:"));
-    Ok(folder.join("cleo/server-tokens").join(name))
+    let root = surroundings.workspace()?.root;
+    let folder = data_folder(&surroundings.data_home, "server-tokens")?;
+    let name = path_name(&root.canonicalize().unwrap_or(root));
+    Ok(folder.join(format!("{name}.json")))
 }
 
 /// Waits until nobody else changes tokens, so that none of two changes is lost.

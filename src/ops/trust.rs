@@ -6,7 +6,7 @@
 mod item;
 
 use std::collections::BTreeSet;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
@@ -85,15 +85,7 @@ impl Trust {
     }
 
     fn folder(&self) -> Result<PathBuf> {
-        match &self.data_home {
-            Some(home) => {
-                // Bytes, because two paths that are no UTF-8 can look the same as text.
-                let root = self.root();
-                let name = file_name(root.as_os_str().as_encoded_bytes());
-                Ok(home.join("cleo/trust").join(name))
-            }
-            None => Err(no_home()),
-        }
+        Ok(data_folder(&self.data_home, "trust")?.join(path_name(&self.root())))
     }
 
     pub(crate) fn standing(&self, item: &Item) -> Standing {
@@ -171,16 +163,14 @@ impl Trust {
         }
     }
 
-    /// Takes away all trust in this workspace; returns how many records there were.
-    pub(crate) fn take_all(&self) -> Result<usize> {
+    /// Takes away all trust in this workspace.
+    pub(crate) fn take_all(&self) -> Result<()> {
         let folder = self.folder()?;
-        let records = std::fs::read_dir(&folder).into_iter().flatten().flatten();
-        let total = records.count();
         match std::fs::remove_dir_all(&folder) {
             Err(cause) if cause.kind() != std::io::ErrorKind::NotFound => {
                 Err(unwritable(&folder, cause))
             }
-            _ => Ok(total),
+            _ => Ok(()),
         }
     }
 
@@ -319,8 +309,17 @@ fn file_name(bytes: &[u8]) -> String {
     digest.trim_start_matches("sha256:").to_string()
 }
 
-fn no_home() -> Error {
-    let message = "no folder is known in which trust could be kept: HOME is not set; set it to your home \
-                   folder, in full";
-    Error::new(Code::ConfigInvalid, message)
+/// Names what is kept of a folder: by its bytes, because two paths that are no UTF-8 can look the same as text.
+pub(super) fn path_name(path: &Path) -> String {
+    file_name(path.as_os_str().as_encoded_bytes())
+}
+
+/// Returns the folder of the user's data in which something is kept.
+pub(super) fn data_folder(home: &Option<PathBuf>, what: &str) -> Result<PathBuf> {
+    let message = format!(
+        "no folder is known in which {what} could be kept: HOME is not set; set it to your home folder, in full"
+    );
+    let home = home.as_ref();
+    let home = home.ok_or_else(|| Error::new(Code::ConfigInvalid, message))?;
+    Ok(home.join("cleo").join(what))
 }

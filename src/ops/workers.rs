@@ -30,18 +30,6 @@ pub(crate) struct Workers {
     clock: Clock,
 }
 
-/// What a worker is asked.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Asked<'a> {
-    /// What for, out of its intents.
-    pub(crate) intent: &'a str,
-    pub(crate) text: &'a str,
-    /// Who asks, if somebody said.
-    pub(crate) user: Option<&'a str>,
-    /// The conversation or run that it belongs to.
-    pub(crate) conversation: Option<&'a str>,
-}
-
 impl Workers {
     /// Gets ready. `allow_private` lets workers of others be on this machine or around it.
     pub(crate) fn of(
@@ -60,15 +48,19 @@ impl Workers {
     /// Asks a worker. Whatever is wrong with it is in its answer.
     ///
     /// Errors: `E_UNTRUSTED`, and cleo's own when it is asked to end.
-    pub(crate) fn call(&self, agent: &Agent, asked: &Asked<'_>) -> Result<WorkerReply> {
+    pub(crate) fn call(
+        &self,
+        agent: &Agent,
+        intent: &str,
+        text: &str,
+        context: Context,
+    ) -> Result<WorkerReply> {
         let reach = self.reach(agent)?;
         let context = Context {
-            user_id: asked.user.map(str::to_string),
-            conversation_id: asked.conversation.map(str::to_string),
             timestamp: self.clock.timestamp(),
+            ..context
         };
-        let id = worker::request_id()?;
-        let request = Request::new(id, agent, asked.intent, asked.text, context);
+        let request = Request::new(worker::request_id()?, agent, intent, text, context);
         worker::call(agent, &request, &reach)
     }
 
@@ -110,38 +102,29 @@ impl Workers {
     }
 }
 
-/// How a worker was found.
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[derive(Clone, Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Check {
-    /// The worker.
     pub(crate) agent: String,
-    /// How it is reached.
     pub(crate) kind: Kind,
-    /// How it was looked at.
     pub(crate) how: How,
-    /// Whether it is there.
     pub(crate) up: bool,
     /// What kind of fault keeps it from that: a type of a worker's errors, or a code.
     pub(crate) fault: Option<String>,
-    /// What is wrong.
     pub(crate) message: Option<String>,
     /// How long it took, in milliseconds.
     pub(crate) time_ms: u64,
 }
 
-/// How workers were found.
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[derive(Clone, Debug, Serialize)]
 pub(crate) struct Checked {
     /// Each worker, in list order.
     pub(crate) checks: Vec<Check>,
-    /// How many.
     pub(crate) total: usize,
     /// How many of them are there.
     pub(crate) up: usize,
-    /// How many are not.
     pub(crate) down: usize,
 }
 

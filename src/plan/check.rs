@@ -8,6 +8,7 @@ use std::convert::Infallible;
 use std::fmt;
 
 use serde::Serialize;
+use serde_json::{Map, Value};
 
 use super::{GOAL_MAX, INSTRUCTION_MAX, LOOPS_MAX, Plan, STEPS_MAX, Step};
 use crate::agent::draft::is_plain_id;
@@ -20,6 +21,18 @@ pub(crate) const FAULTS_MAX: usize = 100;
 
 /// Faults from which on nothing is suggested any more: that costs too much for many.
 const HINTS_MAX: usize = 20;
+
+const PLAN_FIELDS: [&str; 4] = ["goal", "maxLoops", "steps", "unavailable"];
+const STEP_FIELDS: [&str; 8] = [
+    "id",
+    "title",
+    "capability",
+    "agent",
+    "skill",
+    "intent",
+    "instruction",
+    "dependsOn",
+];
 
 /// How much of a name is shown, in characters.
 const NAME_SHOWN: usize = 70;
@@ -79,7 +92,8 @@ impl Fault {
 /// Finds what is wrong with a plan by itself: all of it, as far as that can be looked at.
 pub(crate) fn faults(plan: &Plan) -> Vec<Fault> {
     let mut faults = Vec::new();
-    check_text_of("goal", &plan.goal, GOAL_MAX, &mut faults);
+    check_unknown("", &plan.unknown, &PLAN_FIELDS, &mut faults);
+    faults.extend(fault_of_goal(&plan.goal));
     if plan
         .max_loops
         .is_some_and(|loops| !(1..=LOOPS_MAX).contains(&loops))
@@ -115,20 +129,49 @@ pub(super) fn places(plan: &Plan) -> HashMap<&str, usize> {
         .collect()
 }
 
-fn check_text_of(place: &str, text: &str, max: usize, faults: &mut Vec<Fault>) {
+pub(crate) fn fault_of_goal(goal: &str) -> Option<Fault> {
+    fault_of_text("goal", goal, GOAL_MAX)
+}
+
+fn fault_of_text(place: &str, text: &str, max: usize) -> Option<Fault> {
     if text.trim().is_empty() {
-        faults.push(Fault::new(FaultKind::Field, place, "it must say something"));
-    } else if text.len() > max {
+        return Some(Fault::new(FaultKind::Field, place, "it must say something"));
+    }
+    if text.len() > max {
         let message = format!("it has {} bytes; {max} are allowed", text.len());
-        faults.push(Fault::new(FaultKind::Bound, place, message));
-    } else if let Err(error) = check_text("text", text) {
-        faults.push(Fault::new(FaultKind::Field, place, error.message));
+        return Some(Fault::new(FaultKind::Bound, place, message));
+    }
+    let error = check_text("text", text).err()?;
+    Some(Fault::new(FaultKind::Field, place, error.message))
+}
+
+fn check_unknown(
+    place: &str,
+    unknown: &Map<String, Value>,
+    known: &[&str],
+    faults: &mut Vec<Fault>,
+) {
+    for name in unknown.keys().take(FAULTS_MAX) {
+        let name = short(name);
+        let near = nearest(&name, known.iter().copied());
+        let hint = near.map(|near| format!("; is `{near}` meant?"));
+        let message = format!("there is no such field{}", hint.unwrap_or_default());
+        faults.push(Fault::new(
+            FaultKind::Field,
+            format!("{place}{name}"),
+            message,
+        ));
     }
 }
 
 fn check_step(place: &str, step: &Step, faults: &mut Vec<Fault>) {
+    check_unknown(&format!("{place}."), &step.unknown, &STEP_FIELDS, faults);
     let instruction = format!("{place}.instruction");
-    check_text_of(&instruction, &step.instruction, INSTRUCTION_MAX, faults);
+    faults.extend(fault_of_text(
+        &instruction,
+        &step.instruction,
+        INSTRUCTION_MAX,
+    ));
     for (field, word) in [
         ("title", &step.title),
         ("capability", &step.capability),
@@ -137,7 +180,7 @@ fn check_step(place: &str, step: &Step, faults: &mut Vec<Fault>) {
         ("intent", &step.intent),
     ] {
         if let Some(word) = word {
-            check_text_of(&format!("{place}.{field}"), word, ITEM_MAX, faults);
+            faults.extend(fault_of_text(&format!("{place}.{field}"), word, ITEM_MAX));
         }
     }
     let message = match (&step.capability, &step.agent) {
@@ -196,7 +239,7 @@ fn check_dependencies(plan: &Plan, faults: &mut Vec<Fault>) {
 }
 
 /// A name from a stranger may be as long as the file.
-pub(super) fn short(name: &str) -> String {
+fn short(name: &str) -> String {
     name.chars().take(NAME_SHOWN).collect()
 }
 

@@ -18,8 +18,19 @@ pub(crate) struct Decomposed {
     pub(crate) source: Source,
     /// The skills that were thought of, in the order of their steps.
     pub(crate) skills: Vec<Found>,
-    /// What the caller should know.
     pub(crate) warnings: Vec<String>,
+}
+
+impl Decomposed {
+    /// Takes a plan over that was not made of skills.
+    pub(crate) fn new(plan: Plan, source: Source) -> Decomposed {
+        Decomposed {
+            plan,
+            source,
+            skills: Vec::new(),
+            warnings: Vec::new(),
+        }
+    }
 }
 
 /// Where the skills of a plan come from.
@@ -44,7 +55,6 @@ pub(crate) enum Source {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub(crate) struct Found {
     pub(crate) skill: &'static str,
-    /// What an agent must offer.
     pub(crate) capability: &'static str,
     /// The words of the goal that ask for it.
     pub(crate) words: Vec<String>,
@@ -61,16 +71,15 @@ pub(crate) fn decompose(goal: &str, agents: &[Agent]) -> Decomposed {
         source = Source::Fallback;
         fall_back(&mut skills, agents);
     }
+    let plan = Plan {
+        goal: goal.to_string(),
+        steps: chain(goal, &skills),
+        unavailable: left_out(&skills),
+        ..Plan::default()
+    };
     Decomposed {
-        plan: Plan {
-            goal: goal.to_string(),
-            max_loops: None,
-            steps: chain(goal, &skills),
-            unavailable: left_out(&skills),
-        },
-        source,
         skills,
-        warnings: Vec::new(),
+        ..Decomposed::new(plan, source)
     }
 }
 

@@ -7,7 +7,7 @@ mod decompose;
 pub(crate) mod message;
 mod reading;
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use crate::agent::Agent;
@@ -32,25 +32,29 @@ pub(crate) const LOOPS_MAX: u32 = 100;
 
 /// What is to be reached, and the steps to it.
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "camelCase")]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", default, expecting = "an object")]
 pub(crate) struct Plan {
     /// What is to be reached, in the words of the user.
     pub(crate) goal: String,
     /// Most passes over the plan, until its last step says that the goal is reached; 1 by default.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(alias = "max_loops", skip_serializing_if = "Option::is_none")]
     pub(crate) max_loops: Option<u32>,
     /// The steps. The last one gives the answer.
     pub(crate) steps: Vec<Step>,
     /// Skills that the goal asks for and nobody offers.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub(crate) unavailable: Vec<Unavailable>,
+    /// Fields that a plan does not have, each of which is a fault.
+    #[serde(flatten, skip_serializing)]
+    #[cfg_attr(feature = "schemas", schemars(skip))]
+    pub(crate) unknown: Map<String, Value>,
 }
 
 /// One piece of work, for one agent.
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "camelCase")]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", default, expecting = "an object")]
 pub(crate) struct Step {
     /// Its name, by which others wait for it.
     pub(crate) id: String,
@@ -58,7 +62,7 @@ pub(crate) struct Step {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) title: Option<String>,
     /// What the agent that does it must offer.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(alias = "agentCapability", skip_serializing_if = "Option::is_none")]
     pub(crate) capability: Option<String>,
     /// Id of the agent that does it, in place of a capability.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -69,15 +73,20 @@ pub(crate) struct Step {
     /// What the agent is asked for, out of the intents that it offers.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) intent: Option<String>,
-    /// What the agent is told.
     pub(crate) instruction: String,
     /// Steps that must be done first, and whose results it gets.
+    #[serde(alias = "depends_on", alias = "dependencies")]
     pub(crate) depends_on: Vec<String>,
+    /// Fields that a step does not have, each of which is a fault.
+    #[serde(flatten, skip_serializing)]
+    #[cfg_attr(feature = "schemas", schemars(skip))]
+    pub(crate) unknown: Map<String, Value>,
 }
 
 /// A skill that was left out of a plan.
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
 pub(crate) struct Unavailable {
     pub(crate) skill: String,
     /// What an agent would have to offer.
@@ -177,16 +186,11 @@ pub(crate) struct AsWritten(pub(crate) Plan);
 
 impl Planner for AsWritten {
     fn plan(&self, _: &Wish<'_>) -> Result<Decomposed> {
-        Ok(Decomposed {
-            plan: self.0.clone(),
-            source: Source::File,
-            skills: Vec::new(),
-            warnings: Vec::new(),
-        })
+        Ok(Decomposed::new(self.0.clone(), Source::File))
     }
 }
 
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Serialize)]
 pub(crate) struct Outcome<'a> {
     pub(crate) goal: &'a str,
     pub(crate) pass: u32,

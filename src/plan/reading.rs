@@ -1,260 +1,58 @@
-//! Parses untrusted plans, JSON or YAML, within limits and with all errors at once.
+//! Parses untrusted plans, JSON or YAML, within limits.
 
-use serde_json::{Map, Value};
+use serde_json::Value;
 
-use super::check::{FAULTS_MAX, Fault, FaultKind, faults, short};
-use super::{Plan, STEPS_MAX, Step, Unavailable};
-use crate::document::{self, kind_of};
-use crate::error::nearest;
+use super::check::{FAULTS_MAX, Fault, FaultKind, faults};
+use super::{Plan, STEPS_MAX};
+use crate::document;
 use crate::plan::PLAN_MAX;
-
-/// Fields of a plan, a step and a skipped skill, each followed by its aliases.
-const PLAN: &[&[&str]] = &[
-    &["goal"],
-    &["maxLoops", "max_loops"],
-    &["steps"],
-    &["unavailable"],
-];
-const STEP: &[&[&str]] = &[
-    &["id"],
-    &["title"],
-    &["capability", "agentCapability"],
-    &["agent"],
-    &["skill"],
-    &["intent"],
-    &["instruction"],
-    &["dependsOn", "depends_on", "dependencies"],
-];
-const UNAVAILABLE: &[&[&str]] = &[&["skill"], &["capability"], &["reason"]];
-
-/// Parses a plan, also within an answer of cleo, and returns its faults. A plan with faults must not run;
-/// unreadable text gives an empty plan.
-pub(crate) fn read(bytes: &[u8]) -> (Plan, Vec<Fault>) {
-    let value = match read_value(bytes) {
-        Ok(value) => value,
-        Err(fault) => return (Plan::default(), vec![fault]),
-    };
-    let mut reader = Reader::default();
-    let value = value.pointer("/result/plan").unwrap_or(&value);
-    let plan = reader.plan(value);
-    if !value.is_object() {
-        return (plan, reader.faults);
-    }
-    // What could not be read is not told again as something that is missing.
-    let told: Vec<String> = reader
-        .faults
-        .iter()
-        .map(|fault| fault.place.clone())
-        .collect();
-    let is_told = |place: &str| {
-        // A way into the plan leads to a place that was told, or further into it.
-        let mut rests = told
-            .iter()
-            .filter_map(|told| place.strip_prefix(told.as_str()));
-        rests.any(|rest| rest.is_empty() || rest.starts_with(['.', '[']))
-    };
-    let further = faults(&plan).into_iter();
-    reader
-        .faults
-        .extend(further.filter(|fault| !is_told(&fault.place)));
-    reader.faults.truncate(FAULTS_MAX);
-    (plan, reader.faults)
-}
-
-#[derive(Default)]
-struct Reader {
-    faults: Vec<Fault>,
-}
-
-struct Fields<'a> {
-    place: String,
-    map: &'a Map<String, Value>,
-    known: &'static [&'static [&'static str]],
-}
-
-impl<'a> Fields<'a> {
-    /// Finds a field under any of its names; null is as good as left out.
-    fn find(&self, name: &str) -> Option<&'a Value> {
-        let names = self.known.iter().find(|names| names[0] == name)?;
-        let value = names.iter().find_map(|name| self.map.get(*name));
-        value.filter(|value| !value.is_null())
-    }
-
-    fn at(&self, name: &str) -> String {
-        match self.place.is_empty() {
-            true => name.to_string(),
-            false => format!("{}.{name}", self.place),
-        }
-    }
-}
-
-impl Reader {
-    fn fault(&mut self, place: impl Into<String>, message: impl Into<String>) {
-        if self.faults.len() < FAULTS_MAX {
-            self.faults
-                .push(Fault::new(FaultKind::Field, place, message));
-        }
-    }
-
-    fn plan(&mut self, value: &Value) -> Plan {
-        let Some(fields) = self.fields(String::new(), value, PLAN) else {
-            return Plan::default();
-        };
-        Plan {
-            goal: self.text(&fields, "goal").unwrap_or_default(),
-            max_loops: self.number(&fields, "maxLoops"),
-            steps: self.list(&fields, "steps", Reader::step),
-            unavailable: self.list(&fields, "unavailable", Reader::unavailable),
-        }
-    }
-
-    fn step(&mut self, place: String, value: &Value) -> Step {
-        let Some(fields) = self.fields(place, value, STEP) else {
-            return Step::default();
-        };
-        Step {
-            id: self.text(&fields, "id").unwrap_or_default(),
-            title: self.text(&fields, "title"),
-            capability: self.text(&fields, "capability"),
-            agent: self.text(&fields, "agent"),
-            skill: self.text(&fields, "skill"),
-            intent: self.text(&fields, "intent"),
-            instruction: self.text(&fields, "instruction").unwrap_or_default(),
-            depends_on: self.list(&fields, "dependsOn", Reader::word),
-        }
-    }
-
-    fn unavailable(&mut self, place: String, value: &Value) -> Unavailable {
-        let Some(fields) = self.fields(place, value, UNAVAILABLE) else {
-            return Unavailable::default();
-        };
-        Unavailable {
-            skill: self.text(&fields, "skill").unwrap_or_default(),
-            capability: self.text(&fields, "capability").unwrap_or_default(),
-            reason: self.text(&fields, "reason").unwrap_or_default(),
-        }
-    }
-
-    fn fields<'a>(
-        &mut self,
-        place: String,
-        value: &'a Value,
-        known: &'static [&'static [&'static str]],
-    ) -> Option<Fields<'a>> {
-        let Some(map) = value.as_object() else {
-            let place = if place.is_empty() {
-                "plan".to_string()
-            } else {
-                place
-            };
-            self.fault(
-                place,
-                format!("it must be an object, and is {}", kind_of(value)),
-            );
-            return None;
-        };
-        let fields = Fields { place, map, known };
-        for name in map.keys() {
-            let Some(names) = known.iter().find(|names| names.contains(&name.as_str())) else {
-                let near = nearest(&short(name), known.iter().map(|names| names[0]));
-                let hint = near.map(|near| format!("; is `{near}` meant?"));
-                let message = format!("there is no such field{}", hint.unwrap_or_default());
-                self.fault(fields.at(&short(name)), message);
-                continue;
-            };
-            let given = names.iter().filter(|name| map.contains_key(**name));
-            if given.count() > 1 && names[0] != name {
-                self.fault(fields.at(name), format!("`{}` says the same", names[0]));
-            }
-        }
-        Some(fields)
-    }
-
-    fn text(&mut self, fields: &Fields<'_>, name: &str) -> Option<String> {
-        match fields.find(name)? {
-            Value::String(text) => Some(text.clone()),
-            other => {
-                self.fault(
-                    fields.at(name),
-                    format!("it must be a text, and is {}", kind_of(other)),
-                );
-                None
-            }
-        }
-    }
-
-    fn number(&mut self, fields: &Fields<'_>, name: &str) -> Option<u32> {
-        let value = fields.find(name)?;
-        let number = value
-            .as_u64()
-            .map(|number| u32::try_from(number).unwrap_or(u32::MAX));
-        if number.is_none() {
-            let is = match value {
-                Value::Number(number) => number.to_string(),
-                other => kind_of(other).to_string(),
-            };
-            let message = format!("it must be a whole number from 1 on, and is {is}");
-            self.fault(fields.at(name), message);
-        }
-        number
-    }
-
-    /// Reads a list. Of one that is too long only so much is read that this can be seen.
-    fn list<T>(
-        &mut self,
-        fields: &Fields<'_>,
-        name: &str,
-        item: impl Fn(&mut Reader, String, &Value) -> T,
-    ) -> Vec<T> {
-        let place = fields.at(name);
-        let list = match fields.find(name) {
-            None => return Vec::new(),
-            Some(Value::Array(list)) => list,
-            Some(other) => {
-                self.fault(
-                    place,
-                    format!("it must be a list, and is {}", kind_of(other)),
-                );
-                return Vec::new();
-            }
-        };
-        if list.len() > STEPS_MAX {
-            let message = format!("it has {} items; {STEPS_MAX} are allowed", list.len());
-            self.faults
-                .push(Fault::new(FaultKind::Bound, place, message));
-            return Vec::new();
-        }
-        let items = list.iter().enumerate();
-        items
-            .map(|(at, value)| item(self, format!("{place}[{at}]"), value))
-            .collect()
-    }
-
-    fn word(&mut self, place: String, value: &Value) -> String {
-        if !value.is_string() {
-            self.fault(
-                place,
-                format!("it must be a text, and is {}", kind_of(value)),
-            );
-        }
-        value.as_str().unwrap_or_default().to_string()
-    }
-}
+use crate::strict;
 
 const SIZE_MAX: usize = 2 * PLAN_MAX as usize;
+
+/// Parses a plan, also within an answer of cleo, and returns its faults. A plan with faults must not run; a text that
+/// is no plan gives an empty plan and the first fault.
+pub(crate) fn read(bytes: &[u8]) -> (Plan, Vec<Fault>) {
+    match read_value(bytes).and_then(read_plan) {
+        Ok(plan) => {
+            let mut faults = faults(&plan);
+            faults.truncate(FAULTS_MAX);
+            (plan, faults)
+        }
+        Err(fault) => (Plan::default(), vec![fault]),
+    }
+}
+
+fn read_plan(mut value: Value) -> Result<Plan, Fault> {
+    let value = match value.pointer_mut("/result/plan") {
+        Some(plan) => plan.take(),
+        None => value,
+    };
+    let plan: Plan = strict::read(value).map_err(|fault| {
+        let place = match fault.path.as_str() {
+            "" => "plan",
+            path => path,
+        };
+        Fault::new(FaultKind::Field, place, short(&fault.what))
+    })?;
+    // More is not looked at: what is wrong with each would cost too much.
+    let needs = plan.steps.iter().map(|step| step.depends_on.len());
+    match needs.chain([plan.steps.len()]).max() {
+        Some(items) if items > STEPS_MAX => {
+            let message = format!("there is a list of {items} items; {STEPS_MAX} are allowed");
+            Err(Fault::new(FaultKind::Bound, "steps", message))
+        }
+        _ => Ok(plan),
+    }
+}
 
 /// Reads a text: JSON when it begins like it, else YAML.
 fn read_value(bytes: &[u8]) -> Result<Value, Fault> {
     let text = std::str::from_utf8(bytes).map_err(|fault| {
-        let before = &bytes[..fault.valid_up_to()];
-        let line = before.iter().filter(|byte| **byte == b'\n').count() + 1;
-        let column = before
-            .iter()
-            .rev()
-            .take_while(|byte| **byte != b'\n')
-            .count()
-            + 1;
-        syntax(Some((line, column)), "it is not written in UTF-8")
+        let before = String::from_utf8_lossy(&bytes[..fault.valid_up_to()]);
+        let last = before.rsplit('\n').next().unwrap_or_default();
+        let place = (before.matches('\n').count() + 1, last.chars().count() + 1);
+        syntax(Some(place), "it is not written in UTF-8")
     })?;
     match text.trim_start().starts_with(['{', '[']) {
         true => document::json(text, SIZE_MAX).map_err(|fault| {
@@ -273,10 +71,14 @@ fn syntax(place: Option<(usize, usize)>, message: &str) -> Fault {
         Some((line, column)) => format!("line {line}, column {column}"),
         None => "plan".to_string(),
     };
-    // The place that a reader adds is the same once more; what it quotes may be long.
+    // The place that a reader adds is the same once more.
     let message = message.split(" at line ").next().unwrap_or_default();
-    let message: String = message.chars().take(200).collect();
-    Fault::new(FaultKind::Syntax, place, message)
+    Fault::new(FaultKind::Syntax, place, short(message))
+}
+
+/// Cuts a message, which may quote a long text.
+fn short(message: &str) -> String {
+    message.chars().take(200).collect()
 }
 
 #[cfg(test)]
@@ -337,34 +139,47 @@ steps:
     }
 
     #[test]
-    fn every_field_that_cannot_be_so_is_named_at_once() {
-        let text = r#"{"gaol": "g", "maxLoops": "2", "steps": [
-            {"id": 1, "capability": "c", "instruction": "i", "dependsOn": "a"},
-            "b",
-            {"id": "c", "capability": "c", "agent": "d", "instruction": ["i"],
-             "dependsOn": [1, "c"], "dependencies": []}
-        ]}"#;
+    fn a_value_of_the_wrong_type_is_told_with_its_path() {
+        let step = |fields: &str| format!(r#"{{"goal": "g", "steps": [{{"id": "a"}}, {fields}]}}"#);
+        for (text, fault) in [
+            ("just words".to_string(), "plan: invalid type: string"),
+            (String::new(), "plan: invalid type: "),
+            (r#"{"maxLoops": "2"}"#.to_string(), "maxLoops: invalid type"),
+            (
+                step("1"),
+                "steps[1]: invalid type: integer `1`, expected an object",
+            ),
+            (step(r#"{"id": 1}"#), "steps[1].id: invalid type"),
+            (
+                step(r#"{"dependsOn": "a"}"#),
+                "steps[1].dependsOn: invalid type",
+            ),
+            (
+                step(r#"{"dependsOn": [1]}"#),
+                "steps[1].dependsOn[0]: invalid type",
+            ),
+            (
+                step(r#"{"dependsOn": [], "dependencies": []}"#),
+                "steps[1]: duplicate field `dependsOn`",
+            ),
+        ] {
+            let told = told(&text);
+            assert!(told[0].starts_with(fault), "{told:?}, not {fault}");
+        }
+    }
+
+    #[test]
+    fn unknown_fields_are_told_with_all_other_faults() {
+        let text = r#"{"gaol": "g", "steps": [{"id": "a", "tier": 1, "instruction": "i"}]}"#;
         assert_eq!(
             told(text),
             [
                 "gaol: there is no such field; is `goal` meant?",
-                "maxLoops: it must be a whole number from 1 on, and is a text",
-                "steps[0].id: it must be a text, and is a number",
-                "steps[0].dependsOn: it must be a list, and is a text",
-                "steps[1]: it must be an object, and is a text",
-                "steps[2].dependencies: `dependsOn` says the same",
-                "steps[2].instruction: it must be a text, and is a list",
-                "steps[2].dependsOn[0]: it must be a text, and is a number",
                 "goal: it must say something",
-                "steps[2]: a step names a `capability` or an `agent`, not both",
-                "steps[2].dependsOn: steps wait for each other in a circle: c → c",
+                "steps[0].tier: there is no such field",
+                "steps[0]: a step names a `capability`, or an `agent` by its id",
             ]
         );
-        assert_eq!(
-            told("just words"),
-            ["plan: it must be an object, and is a text"]
-        );
-        assert_eq!(told(""), ["plan: it must be an object, and is null"]);
     }
 
     #[test]
@@ -383,9 +198,13 @@ steps:
             assert_eq!(faults[0].kind, FaultKind::Syntax, "{:?}", faults[0]);
             assert!(faults[0].message.len() < 300, "{}", faults[0].message);
         }
-        let steps = format!("{{\"goal\":\"g\",\"steps\":[{}1]}}", "1,".repeat(500_000));
+        let steps = format!(
+            "{{\"goal\":\"g\",\"steps\":[{}{{}}]}}",
+            "{},".repeat(50_000)
+        );
         let found = told(&steps);
-        assert_eq!(found[0], "steps: it has 500001 items; 1000 are allowed");
+        let many = "steps: there is a list of 50001 items; 1000 are allowed";
+        assert_eq!(found, [many]);
         let unknown: String = (0..5_000).map(|n| format!("f{n}: 1\n")).collect();
         assert_eq!(told(&unknown).len(), FAULTS_MAX);
     }

@@ -12,7 +12,6 @@ use crate::score::{normalize, terms};
 /// Hashing words is most of the work of making an index.
 type HashMap<K, V> = std::collections::HashMap<K, V, RandomState>;
 
-/// A word of some agent.
 #[derive(Debug, Default)]
 pub(super) struct Word {
     /// Agents that have it in name, texts or tags, ascending.
@@ -49,7 +48,6 @@ impl<'a> Tag<'a> {
     }
 }
 
-/// All agents, by their words.
 #[derive(Debug, Default)]
 pub(crate) struct Index {
     /// The agents in list order; no two have one id.

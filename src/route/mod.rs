@@ -23,9 +23,6 @@ pub(crate) use verdict::{Candidate, Decided, Decision, Delegation};
 /// What is answered instead of an agent when none fits.
 pub(crate) const FINALIZE: &str = "finalize";
 
-/// What is answered instead of an agent when it is asked which one is meant.
-pub(crate) const CLARIFY: &str = "clarify";
-
 /// Points for a tag that the message names. A word counts one.
 pub(crate) const TAG_BOOST: u32 = 2;
 
@@ -49,8 +46,6 @@ pub(crate) struct Request<'a> {
     pub(crate) agent: Option<&'a str>,
     /// When a word counts.
     pub(crate) by: Match,
-    /// A lead of fewer points over the runner-up asks for clarification; 0 never does.
-    pub(crate) min_margin: u32,
     /// How many candidates the decision explains; none leaves them out.
     pub(crate) explain: Option<usize>,
 }
@@ -62,7 +57,6 @@ impl<'a> Request<'a> {
             message,
             agent: None,
             by: Match::Token,
-            min_margin: 0,
             explain: None,
         }
     }

@@ -4,17 +4,13 @@
 use std::collections::HashMap;
 use std::fmt;
 
-use serde::de::value::MapAccessDeserializer;
-use serde::de::{MapAccess, SeqAccess, Visitor};
-use serde::{Deserialize, Deserializer};
+use serde::Deserialize;
 
-use super::{CLARIFY, FINALIZE};
+use super::FINALIZE;
 use crate::agent::draft::{suggested, words};
 use crate::agent::{Agent, AgentStatus, Kind, Role};
 use crate::document;
 use crate::error::steers;
-
-pub(crate) const AGENTS_MAX: usize = 1_000_000;
 
 /// Largest file, in bytes.
 pub(crate) const FILE_MAX: u64 = 128 << 20;
@@ -71,15 +67,13 @@ pub(crate) fn read(bytes: &[u8], is_yaml: bool) -> Result<Vec<Agent>, Fault> {
 }
 
 fn json(bytes: &[u8]) -> Result<Vec<Item>, Fault> {
-    let mut items = Vec::new();
-    for part in serde_json::Deserializer::from_slice(bytes).into_iter::<Part>() {
-        let part = part.map_err(|cause| fault(&cause, Some((cause.line(), cause.column()))))?;
-        items.extend(part.0);
-        if items.len() > AGENTS_MAX {
-            return Err(fault(&too_many(), None));
-        }
+    let faulty = |cause: serde_json::Error| fault(&cause, Some((cause.line(), cause.column())));
+    if bytes.trim_ascii_start().starts_with(b"[") {
+        return serde_json::from_slice(bytes).map_err(faulty);
     }
-    Ok(items)
+    let parts = serde_json::Deserializer::from_slice(bytes).into_iter::<Item>();
+    let parts: Vec<Item> = parts.collect::<Result<_, _>>().map_err(faulty)?;
+    Ok(parts.into_iter().flat_map(Item::listed).collect())
 }
 
 fn yaml(bytes: &[u8]) -> Result<Vec<Item>, Fault> {
@@ -91,15 +85,21 @@ fn yaml(bytes: &[u8]) -> Result<Vec<Item>, Fault> {
         place: None,
         what: "it is not written in UTF-8".to_string(),
     })?;
-    let part: Part = crate::yaml::from_str(text).map_err(|cause| {
+    let is_content = |line: &&str| !line.trim().is_empty() && !line.starts_with(['#', '%']);
+    let mut lines = text.lines().filter(is_content);
+    let first = lines.find(|line| !line.starts_with("---"));
+    let read = match first.is_some_and(|line| line.starts_with(['-', '['])) {
+        true => crate::yaml::from_str(text),
+        false => crate::yaml::from_str(text).map(Item::listed),
+    };
+    read.map_err(|cause| {
         // Of a field that is there twice this reader tells only where its agent begins.
         let is_double = cause.to_string().contains("duplicate field");
         let precise = document::yaml(text, SIZE_MAX).err().filter(|_| is_double);
         let cause = precise.unwrap_or(cause);
         let place = cause.location().map(|place| (place.line(), place.column()));
         fault(&cause, place)
-    })?;
-    Ok(part.0)
+    })
 }
 
 fn fault(cause: &dyn fmt::Display, place: Option<(usize, usize)>) -> Fault {
@@ -111,15 +111,9 @@ fn fault(cause: &dyn fmt::Display, place: Option<(usize, usize)>) -> Fault {
     }
 }
 
-fn too_many() -> String {
-    format!("it lists more than {AGENTS_MAX} agents")
-}
-
-/// A document of a file: a list of agents, an object with such a list, or an agent.
-struct Part(Vec<Item>);
-
 /// An agent as it is written, or an object with a list of them.
 #[derive(Deserialize)]
+#[serde(expecting = "a list of agents")]
 struct Item {
     id: Option<String>,
     name: Option<String>,
@@ -129,10 +123,18 @@ struct Item {
     tags: Option<Vec<String>>,
     role: Option<String>,
     status: Option<String>,
-    agents: Option<Part>,
+    agents: Option<Vec<Item>>,
 }
 
 impl Item {
+    /// Returns the agents of an object with a list of them, else the agent that it is.
+    fn listed(mut self) -> Vec<Item> {
+        match self.agents.take() {
+            Some(agents) => agents,
+            None => vec![self],
+        }
+    }
+
     fn agent(self, blank: &Agent) -> Result<Agent, String> {
         // As in a registry, an id can be made of the name.
         let name = self.name.as_deref().filter(|name| !name.trim().is_empty());
@@ -142,7 +144,7 @@ impl Item {
                 "it needs a name, or an id of 1 to {ID_MAX} visible characters"
             ));
         }
-        if [FINALIZE, CLARIFY].contains(&id.as_str()) {
+        if id == FINALIZE {
             return Err(format!(
                 "`{id}` is what the router answers when it means no agent; give it another id, \
                  such as `{id}-agent`"
@@ -160,41 +162,6 @@ impl Item {
             name: self.name.unwrap_or_default(),
             id,
             ..blank.clone()
-        })
-    }
-}
-
-impl<'de> Deserialize<'de> for Part {
-    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Part, D::Error> {
-        from.deserialize_any(Reader)
-    }
-}
-
-struct Reader;
-
-impl<'de> Visitor<'de> for Reader {
-    type Value = Part;
-
-    fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.write_str("a list of agents")
-    }
-
-    fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<Part, A::Error> {
-        let mut items = Vec::new();
-        while let Some(item) = list.next_element::<Item>()? {
-            if items.len() == AGENTS_MAX {
-                return Err(serde::de::Error::custom(too_many()));
-            }
-            items.push(item);
-        }
-        Ok(Part(items))
-    }
-
-    fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<Part, A::Error> {
-        let item = Item::deserialize(MapAccessDeserializer::new(map))?;
-        Ok(match item.agents {
-            Some(part) => part,
-            None => Part(vec![item]),
         })
     }
 }
@@ -270,7 +237,7 @@ mod tests {
                 None,
                 "agent 2: `finalize` is what the router answers",
             ),
-            ("- id: clarify\n", None, "such as `clarify-agent`"),
+            ("- id: finalize\n", None, "such as `finalize-agent`"),
             (
                 "[{\"id\":\"a\",\"role\":\"worker\"}]",
                 None,

@@ -15,11 +15,9 @@ pub(super) struct Reading<'i> {
     pub(super) phrases: Vec<&'i [usize]>,
 }
 
-/// A candidate with its points.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Standing {
     pub(super) score: u32,
-    /// In the list of agents.
     pub(super) place: usize,
 }
 

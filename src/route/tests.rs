@@ -229,39 +229,6 @@ fn ties_go_to_the_first_of_the_list_and_are_said() {
     assert_eq!(decision.runner_up.map(|second| second.id), Some("two"));
 }
 
-#[test]
-fn a_narrow_win_asks_back_when_that_is_set() {
-    let index = index(&[
-        agent("one", &["alpha", "gamma"]),
-        agent("two", &["beta"]),
-        agent("three", &["delta"]),
-    ]);
-    let route = |message: &str, min_margin| {
-        let message = Message::of(message);
-        let decision = index.route(&Request {
-            min_margin,
-            ..Request::new(&message)
-        });
-        (
-            decision.agent.to_string(),
-            decision.question,
-            decision.score,
-        )
-    };
-    let asked = route("alpha beta delta", 1);
-    assert_eq!(asked.0, "clarify");
-    assert_eq!(
-        asked.1.as_deref(),
-        Some("Which agent is meant: one, two or three?")
-    );
-    assert_eq!(route("alpha beta", 0).0, "one");
-    assert_eq!(route("alpha gamma beta", 3).0, "one");
-    let asked = route("alpha gamma beta", 4);
-    assert_eq!((&*asked.0, asked.2), ("clarify", 6));
-    assert_eq!(route("alpha", 100).0, "one", "one alone is no narrow win");
-    assert_eq!(route("nothing", 100).0, "finalize");
-}
-
 /// The rule, written down from its text and without any index.
 struct Naive {
     agents: Vec<Agent>,

@@ -6,11 +6,9 @@ use serde::Serialize;
 
 use super::index::{Index, Tag, is_candidate};
 use super::tally::{Reading, Standing};
-use super::{CLARIFY, FINALIZE, Request, TAG_BOOST};
+use super::{FINALIZE, Request, TAG_BOOST};
 use crate::agent::{Agent, AgentStatus, Role, SUPERVISOR};
 use crate::score::normalize;
-
-const NAMED_MAX: usize = 5;
 
 /// Longest id that a reason repeats, in characters.
 const ID_MAX: usize = 64;
@@ -58,25 +56,16 @@ impl Index {
         };
         let second = leaders.get(1);
         let margin = first.score - second.map_or(0, |second| second.score);
-        let is_close = second.is_some() && margin < request.min_margin;
-        let mut decision = match is_close {
-            true => self.clarify(points, first, margin, request.min_margin),
-            false => self.matched(points, first),
-        };
-        decision.margin = Some(margin);
-        decision.runner_up = second.map(|second| self.runner_up(second));
-        self.tell_absent(&mut decision.reason, request.agent);
-        decision
-    }
-
-    fn matched<'a>(&'a self, points: &[u32], first: &Standing) -> Decision<'a> {
         let equals = points.iter().filter(|score| **score == first.score).count();
         let mut reason = format!("Best match with score {}", first.score);
         if equals > 1 {
             let _ = write!(reason, " (the first of {equals} agents with this score)");
         }
+        self.tell_absent(&mut reason, request.agent);
         Decision {
             reason,
+            margin: Some(margin),
+            runner_up: second.map(|second| self.runner_up(second)),
             ..self.decision(self.id(first), Decided::Matched, first.score)
         }
     }
@@ -89,35 +78,7 @@ impl Index {
         self.tell_absent(&mut reason, request.agent);
         Decision {
             reason,
-            ..self.decision(Decided::Finalize.instead(), Decided::Finalize, 0)
-        }
-    }
-
-    fn clarify<'a>(
-        &'a self,
-        points: &[u32],
-        first: &Standing,
-        margin: u32,
-        wanted: u32,
-    ) -> Decision<'a> {
-        let least = first.score.saturating_sub(wanted - 1).max(1);
-        let others = points.iter().filter(|score| **score >= least).count();
-        let named = self.best(points, NAMED_MAX.min(others));
-        let mut names: Vec<String> = named.iter().map(|one| self.id(one).to_string()).collect();
-        if others > NAMED_MAX {
-            names.push(format!("one of {} others", others - NAMED_MAX));
-        }
-        let last = names.pop().unwrap_or_default();
-        let score = first.score;
-        Decision {
-            reason: format!(
-                "Best match with score {score}, but only {margin} ahead where {wanted} are asked for"
-            ),
-            question: Some(format!(
-                "Which agent is meant: {} or {last}?",
-                names.join(", ")
-            )),
-            ..self.decision(Decided::Clarify.instead(), Decided::Clarify, score)
+            ..self.decision(FINALIZE, Decided::Finalize, 0)
         }
     }
 
@@ -129,7 +90,6 @@ impl Index {
             reason: String::new(),
             margin: Some(0),
             runner_up: None,
-            question: None,
             terms: Vec::new(),
             candidates: None,
             total: self.candidates(),
@@ -213,28 +173,22 @@ pub(crate) enum Decided {
     /// By who asked for this agent.
     Requested,
     Finalize,
-    /// Several fit about as well.
-    Clarify,
 }
 
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Decision<'a> {
-    /// Id of the agent; `finalize` when none fits, `clarify` when it is asked which one is meant.
+    /// Id of the agent; `finalize` when none fits.
     pub(crate) agent: &'a str,
     pub(crate) decided: Decided,
     /// Score of the agent; the best score when there is none.
     pub(crate) score: u32,
-    /// Why, in one line.
     pub(crate) reason: String,
     /// Lead over the runner-up, or over nothing; none for an agent that was asked for.
     pub(crate) margin: Option<u32>,
     /// The best of the others, if anything speaks for it.
     pub(crate) runner_up: Option<RunnerUp<'a>>,
-    /// What to ask back when it is not clear which agent is meant.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub(crate) question: Option<String>,
     /// The distinct words of the message that count, normalized.
     pub(crate) terms: Vec<&'a str>,
     /// Candidates with the parts of their scores, best first.
@@ -274,10 +228,9 @@ pub(crate) struct Candidate<'a> {
 pub(crate) struct Delegation<'a> {
     /// Who hands the message on: the supervisor.
     pub(crate) from: &'static str,
-    /// The agent, `finalize` or `clarify`.
+    /// The agent, or `finalize`.
     pub(crate) to: &'a str,
     pub(crate) reason: String,
-    /// The message.
     pub(crate) query: &'a str,
     /// When, RFC 3339 in UTC.
     pub(crate) timestamp: String,
@@ -296,16 +249,6 @@ impl<'a> Decision<'a> {
             reason: self.reason.clone(),
             query,
             timestamp,
-        }
-    }
-}
-
-impl Decided {
-    /// Returns what stands in the place of an agent.
-    pub(super) fn instead(self) -> &'static str {
-        match self {
-            Decided::Clarify => CLARIFY,
-            _ => FINALIZE,
         }
     }
 }

@@ -172,8 +172,6 @@ pub(crate) struct Tally {
     pub(crate) last_started: String,
     /// Executions that somebody else answered because their agent failed.
     pub(crate) stood_in: u64,
-    /// Executions that asked back which agent is meant.
-    pub(crate) asked_back: u64,
 }
 
 pub(crate) trait Conversations {

@@ -8,7 +8,7 @@ use crate::agent::draft::Draft;
 use crate::agent::{Agent, Kind};
 use crate::ops::agents;
 use crate::ops::trust::{Registrant, Standing};
-use crate::ops::workers::{Asked, Workers};
+use crate::ops::workers::Workers;
 use crate::ops::{Notes, Rights};
 use crate::worker::{self, Context, Reach, Request};
 use serde_json::{Value, json};
@@ -304,13 +304,8 @@ fn workers_that_others_registered_run_no_program_and_stay_outside() {
     assert_eq!(inside.agent.standing, Some(Standing::Trusted));
     let workspace = surroundings.workspace().unwrap();
     let ask = |agent: &Agent, allow: bool| {
-        let asked = Asked {
-            intent: "x.do",
-            text: "x",
-            user: None,
-            conversation: None,
-        };
-        Workers::of(&surroundings, &workspace, allow).call(agent, &asked)
+        let workers = Workers::of(&surroundings, &workspace, allow);
+        workers.call(agent, "x.do", "x", Context::default())
     };
     assert!(ask(&program.agent.agent, true).is_err());
     let refused = ask(&inside.agent.agent, false).unwrap().error.unwrap();

@@ -1,12 +1,10 @@
 //! Checks whether a worker is available: by its health address, or by a handshake request that asks for
 //! nothing.
 
-use super::{ANSWER_MAX, Context, Fault, FaultKind, Reach, Request, response};
+use super::{Context, Fault, Reach, Request, answered, perform, prepare, response};
 use crate::agent::Agent;
 use crate::error::Result;
-use crate::net::Call;
 use crate::words::closed;
-use crate::worker;
 
 pub(crate) const INTENT: &str = "health.check";
 
@@ -34,7 +32,9 @@ pub(crate) fn check(
     reach: &Reach,
 ) -> Result<std::result::Result<(), Fault>> {
     if let Some(address) = &agent.healthcheck {
-        return read(address, agent, reach);
+        let call = prepare(address, agent, reach);
+        let answered = perform(&call, agent, |status| (200..300).contains(&status))?;
+        return Ok(answered.map(drop));
     }
     let context = Context {
         timestamp: at,
@@ -43,29 +43,7 @@ pub(crate) fn check(
     let mut request = Request::new(request_id, agent, INTENT, "", context);
     let extra = &mut request.input.metadata.extra;
     extra.insert("dry_run".to_string(), true.into());
-    let answered = super::answered(agent, &request, reach)?;
+    let answered = answered(agent, &request, reach)?;
     // That it cannot do what it was asked for is an answer, and so it is there.
     Ok(answered.and_then(|answer| response::read(&answer, &request).map(|_| ())))
-}
-
-fn read(address: &str, agent: &Agent, reach: &Reach) -> Result<std::result::Result<(), Fault>> {
-    let call = Call {
-        method: "GET",
-        url: address.to_string(),
-        headers: Vec::new(),
-        body: None,
-        connect_timeout: super::timeout(agent),
-        timeout: super::timeout(agent),
-        max_bytes: ANSWER_MAX,
-        public_only: reach.public_only,
-    };
-    Ok(
-        worker::perform(&call, agent)?.and_then(|(status, _)| match status {
-            200..=299 => Ok(()),
-            status => {
-                let message = format!("HTTP {status} calling {address}");
-                Err(Fault::new(FaultKind::HttpError, message))
-            }
-        }),
-    )
 }

@@ -42,7 +42,6 @@ pub(crate) struct Input {
 pub(crate) struct Metadata {
     /// Its language, such as `en`.
     pub(crate) language: String,
-    /// Everything else.
     pub(crate) extra: Map<String, Value>,
 }
 
@@ -146,7 +145,7 @@ fn call_program(
     let limit = timeout(agent);
     let input = serde_json::to_vec(request).unwrap_or_default();
     match process::converse(command, input, limit, ANSWER_MAX as usize) {
-        Ok(captured) => Ok(read_printed(captured, program, agent)),
+        Ok(captured) => Ok(read_printed(captured, program, limit)),
         Err(error) if matches!(error.code, Code::ProgramMissing | Code::FileUnreadable) => {
             Ok(Err(Fault::new(FaultKind::ConfigError, error.message)))
         }
@@ -154,10 +153,11 @@ fn call_program(
     }
 }
 
-fn read_printed(
+/// Returns what a program printed, or what went wrong with it.
+pub(crate) fn read_printed(
     captured: Captured,
     program: &str,
-    agent: &Agent,
+    limit: Duration,
 ) -> std::result::Result<Vec<u8>, Fault> {
     // It was ended for that, whatever its exit code is.
     if captured.is_cut {
@@ -165,7 +165,7 @@ fn read_printed(
         return Err(Fault::new(FaultKind::InvalidResponse, message));
     }
     if captured.finished.timed_out {
-        let message = format!("no answer within {} ms from `{program}`", agent.timeout_ms);
+        let message = format!("no answer within {} ms from `{program}`", limit.as_millis());
         return Err(Fault::new(FaultKind::Timeout, message));
     }
     if captured.finished.exit_code != Some(0) {
@@ -196,40 +196,44 @@ fn call_address(
         let message = format!("{} has no endpoint", agent.id);
         return Ok(Err(Fault::new(FaultKind::ConfigError, message)));
     };
-    let call = prepared(endpoint, agent, request, reach);
-    Ok(
-        perform(&call, agent)?.and_then(|(status, body)| match status {
-            200 => Ok(body.into_bytes()),
-            status => {
-                let message = format!("HTTP {status} calling {endpoint}");
-                Err(Fault::new(FaultKind::HttpError, message))
-            }
-        }),
-    )
-}
-
-/// Performs a call for a worker; the inner result is status and body, or what went wrong.
-fn perform(call: &Call, agent: &Agent) -> Result<std::result::Result<(u16, String), Fault>> {
-    let mut body = String::new();
-    let done = net::perform(call, &mut |_, text| body += text);
-    Ok(match done {
-        Ok(head) => Ok((head.status, body)),
-        Err(Failure::Fault(fault)) => Err(describe_fault(&fault, &call.url, agent)),
-        Err(Failure::Own(error)) => return Err(error),
-    })
-}
-
-fn prepared(endpoint: &str, agent: &Agent, request: &Request, reach: &Reach) -> Call {
     let headers = [
         ("content-type", "application/json"),
         ("accept", "application/json"),
     ];
     let headers = headers.map(|(name, value)| (name.to_string(), value.to_string()));
-    Call {
+    let call = Call {
         method: "POST",
-        url: endpoint.to_string(),
         headers: headers.into(),
         body: serde_json::to_string(request).ok(),
+        ..prepare(endpoint, agent, reach)
+    };
+    Ok(perform(&call, agent, |status| status == 200)?.map(String::into_bytes))
+}
+
+/// Performs a call for a worker; the inner result is the body of an answer whose status is good, or what went wrong.
+fn perform(
+    call: &Call,
+    agent: &Agent,
+    is_good: impl Fn(u16) -> bool,
+) -> Result<std::result::Result<String, Fault>> {
+    let (mut body, url) = (String::new(), &call.url);
+    match net::perform(call, &mut |_, text| body += text) {
+        Ok(head) if is_good(head.status) => Ok(Ok(body)),
+        Ok(head) => {
+            let message = format!("HTTP {} calling {url}", head.status);
+            Ok(Err(Fault::new(FaultKind::HttpError, message)))
+        }
+        Err(Failure::Fault(fault)) => Ok(Err(describe_fault(&fault, url, agent))),
+        Err(Failure::Own(error)) => Err(error),
+    }
+}
+
+fn prepare(url: &str, agent: &Agent, reach: &Reach) -> Call {
+    Call {
+        method: "GET",
+        url: url.to_string(),
+        headers: Vec::new(),
+        body: None,
         connect_timeout: timeout(agent),
         timeout: timeout(agent),
         max_bytes: ANSWER_MAX,

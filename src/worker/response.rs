@@ -15,11 +15,8 @@ const MESSAGE_MAX: usize = 2_000;
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub(crate) struct WorkerReply {
-    /// Id of the request.
     pub(crate) request_id: String,
-    /// The worker.
     pub(crate) agent_name: String,
-    /// How it went.
     pub(crate) status: Status,
     /// What came of it; null when it failed.
     pub(crate) output: Option<Output>,
@@ -30,22 +27,17 @@ pub(crate) struct WorkerReply {
 closed! {
     /// How a request to a worker went.
     Status, "status of a reply":
-    /// There is an output.
     Success = "success",
-    /// There is an error.
     Error = "error",
 }
 
-/// What came of a request.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub(crate) struct Output {
-    /// The result: usually a text.
     pub(crate) result: Value,
     /// How sure the worker is, if it says so.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) confidence: Option<f64>,
-    /// More about it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) details: Option<Value>,
 }
@@ -59,7 +51,6 @@ impl Output {
     }
 }
 
-/// Why a request failed.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub(crate) struct Fault {

@@ -284,7 +284,7 @@ fn no_agent_has_the_id_that_is_answered_in_the_place_of_one() {
     let workspace = TestWorkspace::new()
         .with(
             "agents.json",
-            r#"[{"id": "clarify", "name": "C", "prompt": "p"}]"#,
+            r#"[{"id": "finalize", "name": "C", "prompt": "p"}]"#,
         )
         .with(".cleo/agents/finalize.yaml", "name: F\ntags: [zzzz]\n");
     let error = refused(

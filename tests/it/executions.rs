@@ -525,13 +525,6 @@ fn a_server_that_was_not_heard_is_not_asked_again_in_the_place_of_the_agent() {
 }
 
 #[test]
-fn people_see_that_the_router_asks_back() {
-    let workspace = TestWorkspace::new().env("CLEO_ROUTING_MIN_MARGIN", "5");
-    let shown = workspace.cleo("agents execute 'design logic'");
-    assert!(shown.contains("cleo-supervisor → clarify"), "{shown}");
-}
-
-#[test]
 fn what_answers_without_text_took_is_kept() {
     let prices = |server: &Server| {
         with_model(server)

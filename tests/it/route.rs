@@ -139,7 +139,6 @@ fn people_see_the_words_that_count_and_the_parts() {
             "route 'Explain the Second War in Warcraft history.' --explain",
             "route 'Explain the Second War in Warcraft history.'",
             "route 'What is the weather today?' --explain",
-            "route 'solve the layout' --min-margin 3",
             "route 'Alpha, beta; the second war' --agents agents.yaml --explain --limit 1",
             "route 'alpha beta' --agents agents.yaml --explain --agent second",
             "route '\u{1b}[31mred' --agent 'x\u{1b}[1m' --explain",
@@ -199,7 +198,7 @@ fn a_faulty_file_is_refused_with_its_place() {
         .with("twice.json", r#"[{"id":"a"},{"id":"a"}]"#)
         .with("nameless.json", r#"[{"tags":["a"]}]"#)
         .with("role.json", r#"[{"id":"a","role":"worker"}]"#)
-        .with("answer.json", r#"[{"id":"a"},{"id":"clarify"}]"#);
+        .with("answer.json", r#"[{"id":"a"},{"id":"finalize"}]"#);
     for (file, code, words) in [
         (
             "broken.yaml",
@@ -225,7 +224,7 @@ fn a_faulty_file_is_refused_with_its_place() {
         (
             "answer.json",
             "E_AGENT_INVALID",
-            "agent 2: `clarify` is what the router answers",
+            "agent 2: `finalize` is what the router answers",
         ),
         ("none.json", "E_FILE_UNREADABLE", "none.json cannot be read"),
     ] {
@@ -354,18 +353,8 @@ fn a_reader_that_has_enough_is_no_error() {
 fn settings_change_the_rule() {
     let world = TestWorkspace::new();
     world.ok("config set routing.match substring");
-    world.ok("config set routing.minMargin 4");
     assert_eq!(
         route(&world, &["What is the weather today?"]).0,
-        "peter-logical"
-    );
-    let asked = world.json(&["route", "solve the layout"]);
-    assert_eq!(asked["result"]["decided"], "clarify");
-    assert_eq!(asked["result"]["delegation"]["to"], "clarify");
-    let question = "Which agent is meant: peter-logical or ami-creative?";
-    assert_eq!(asked["result"]["question"], question);
-    assert_eq!(
-        route(&world, &["solve the layout", "--min-margin", "0"]).0,
         "peter-logical"
     );
 }

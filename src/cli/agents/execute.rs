@@ -11,8 +11,8 @@ use crate::cli::route;
 use crate::cli::runs::{how, status_tone};
 use crate::cli::screen::{Screen, Tone};
 use crate::error::{Code, Error, Result};
-use crate::ops::answers::{Answerers, INCOMPLETE};
-use crate::ops::executions::{Executor, Options, Told, execute_many, failure};
+use crate::ops::answers::INCOMPLETE;
+use crate::ops::executions::{Executor, Told, execute_many, failure};
 use crate::route::{FINALIZE, Query};
 use crate::run::view::RunView;
 use crate::run::{DELEGATION, Run, RunStatus};
@@ -113,13 +113,7 @@ fn stood_in(run: &Run) -> Option<String> {
 }
 
 fn executor(face: &Face<'_>) -> Result<Executor> {
-    let (by, min_margin) = route::set(face.settings);
-    let options = Options {
-        by,
-        min_margin,
-        answerers: Answerers::new(face.settings, &face.surroundings()?)?,
-    };
-    Executor::open(&face.surroundings()?, options)
+    Executor::open(&face.surroundings()?, route::match_of(face.settings))
 }
 
 fn many(face: &mut Face<'_>, arguments: &Arguments) -> Result<ExitCode> {

@@ -91,7 +91,7 @@ impl By {
                 surroundings.directory.clone(),
                 Runners::from(face.settings)?.passed,
             )?),
-            None if self.llm => Box::new(ByModel(trusted_model(face.settings, surroundings)?)),
+            None if self.llm => Box::new(ByModel(trusted_model(surroundings)?)),
             None => Box::new(ByRule),
         })
     }

@@ -16,7 +16,6 @@ use crate::coordinator::plan::{
 };
 use crate::error::Result;
 use crate::file::read_input;
-use crate::ops::answers::Answerers;
 use crate::ops::plans;
 use crate::ops::plans::external::External;
 use crate::ops::{Notes, Surroundings};
@@ -113,7 +112,6 @@ pub(in crate::cli) fn run(face: &mut Face<'_>, arguments: Arguments) -> Result<E
         planner: &*planner,
         replans: arguments.by.is_said(),
         policy: &*policy,
-        answerers: Answerers::new(face.settings, &surroundings)?,
     };
     let mut live = Live::new(face);
     let mut tell = |event: &Event| {

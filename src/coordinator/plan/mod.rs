@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 
 use crate::error::{Code, Error, Result, quote};
 use crate::ops::agents::known_in;
-use crate::ops::answers::Answerers;
+use crate::ops::answers::Answering;
 use crate::ops::runs::recording::Recording;
 use crate::ops::runs::require_own;
 use crate::ops::trust::{Item, Registrant, Trust};
@@ -74,7 +74,6 @@ pub(crate) struct Options<'a> {
     /// was made stays.
     pub(crate) replans: bool,
     pub(crate) policy: &'a dyn Policy,
-    pub(crate) answerers: Answerers,
 }
 
 /// What came of a plan.
@@ -137,6 +136,7 @@ pub(crate) fn carry_out(
 ) -> Result<Carried> {
     let workspace = surroundings.workspace()?;
     let goal = plans::checked_goal(options.goal)?;
+    let answering = Answering::open(surroundings, &workspace)?;
     let run = Run {
         routing_reason: "each step goes to an agent that offers what it needs".to_string(),
         ..Run::new(String::new(), RunKind::Plan, COORDINATOR, goal.to_string())
@@ -147,7 +147,7 @@ pub(crate) fn carry_out(
         let user = notes.run.user.clone();
         notes.say(Speaker::User, &user, goal, None).map(|_| ())
     })?;
-    go_over(surroundings, options, recording, Course::default())
+    go_over(surroundings, options, &answering, recording, Course::default())
 }
 
 /// Resumes a plan whose process ended or that failed. Steps that its record shows as done stay done; goal,
@@ -159,6 +159,7 @@ pub(crate) fn resume(
     tell: &mut dyn FnMut(&Event),
 ) -> Result<Carried> {
     let workspace = surroundings.workspace()?;
+    let answering = Answering::open(surroundings, &workspace)?;
     require_own_plan(surroundings, &workspace, run)?;
     let (mut recording, events, messages) =
         Recording::resume(surroundings, &workspace, run, RunKind::Plan, tell)?;
@@ -174,12 +175,11 @@ pub(crate) fn resume(
         } else {
             options.planner
         },
-        answerers: options.answerers.clone(),
         ..*options
     };
     let fields = json!({"pass": course.passes, "done": course.done()});
     recording.note(|notes| notes.event(PLAN_RESUMED, fields))?;
-    go_over(surroundings, &options, recording, course)
+    go_over(surroundings, &options, &answering, recording, course)
 }
 
 /// Records that this user began the run, so that it can be resumed.
@@ -208,10 +208,11 @@ fn require_own_plan(surroundings: &Surroundings, workspace: &Workspace, id: &str
 fn go_over(
     surroundings: &Surroundings,
     options: &Options<'_>,
+    answering: &Answering,
     mut recording: Recording<'_>,
     mut course: Course,
 ) -> Result<Carried> {
-    let done = pass_until_satisfied(surroundings, options, &mut recording, &mut course);
+    let done = pass_until_satisfied(surroundings, options, answering, &mut recording, &mut course);
     let answer = course.answer();
     let status = match &done {
         Ok(()) => RunStatus::Completed,
@@ -256,11 +257,11 @@ fn go_over(
 fn pass_until_satisfied(
     surroundings: &Surroundings,
     options: &Options<'_>,
+    answering: &Answering,
     recording: &mut Recording<'_>,
     course: &mut Course,
 ) -> Result<()> {
     let workspace = surroundings.workspace()?;
-    let answering = options.answerers.open(surroundings, &workspace);
     loop {
         let known = known_in(&workspace)?;
         let begun = course.begun.take();
@@ -288,7 +289,7 @@ fn pass_until_satisfied(
             agents: &agents,
             most,
             previous: previous.as_deref(),
-            answering: &answering,
+            answering,
             steps: &mut course.steps,
             recording: &mut *recording,
         };

@@ -155,7 +155,7 @@ impl Feed {
         // Browsers wait for seconds before they connect again unless a server says otherwise.
         let mut missed = vec![[b"retry: 500\n", &hello[..]].concat().into()];
         if is_foreign || (since != Since::Recent && !read.is_whole) {
-            missed.push(write("reset", None, &json!({"reason": "gap"})));
+            missed.extend(Frame::reset(None).bytes_for(wants).cloned());
         }
         if since == Since::Recent {
             let old = read.frames.len().saturating_sub(RECENT);
@@ -221,8 +221,7 @@ fn new(source: &mut Source, place: &mut Place, is_heard: bool) -> Result<Vec<Fra
             agents: place.agents,
             ..end
         };
-        let reset = json!({"reason": "gap"});
-        frames.push(Frame::new(Kind::Stream("reset"), Some(place), &reset));
+        frames.push(Frame::reset(Some(place)));
     }
     frames.extend(source.after(place, end)?);
     frames.extend(source.agents(place, &Clock::System)?);

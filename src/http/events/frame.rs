@@ -7,68 +7,18 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use bytes::Bytes;
 use serde::Serialize;
+use serde_json::json;
 
-use crate::error::{Code, Error, Result};
+use crate::words::closed;
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(super) enum Kind {
-    Run,
-    Task,
-    Agents,
-    Conversation,
-    Piece,
-    /// An event about the stream itself, with its name: every listener gets it.
-    Stream(&'static str),
-}
-
-const KINDS: [Kind; 5] = [
-    Kind::Run,
-    Kind::Task,
-    Kind::Agents,
-    Kind::Conversation,
-    Kind::Piece,
-];
-
-impl Kind {
-    fn name(self) -> &'static str {
-        match self {
-            Kind::Run => "run",
-            Kind::Task => "task",
-            Kind::Agents => "agents",
-            Kind::Conversation => "conversation",
-            Kind::Piece => "piece",
-            Kind::Stream(name) => name,
-        }
-    }
-}
-
-/// Some kinds, each once and in the order of `KINDS`: listeners with the same kinds share the same bytes.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub(super) struct Kinds(Vec<Kind>);
-
-impl Default for Kinds {
-    fn default() -> Kinds {
-        Kinds(KINDS.to_vec())
-    }
-}
-
-impl Kinds {
-    pub(super) fn parse(names: &str) -> Result<Kinds> {
-        let named: Vec<&str> = names.split(',').map(str::trim).collect();
-        let is_kind = |name: &&str| KINDS.iter().any(|kind| kind.name() == *name);
-        if let Some(name) = named.iter().find(|name| !is_kind(name)) {
-            let all = KINDS.map(Kind::name).join(", ");
-            let message = format!("`{name}` is no kind of events; use {all}");
-            return Err(Error::new(Code::InputInvalid, message));
-        }
-        let kinds = KINDS.into_iter();
-        let kinds = kinds.filter(|kind| named.contains(&kind.name()));
-        Ok(Kinds(kinds.collect()))
-    }
-
-    pub(super) fn contains(&self, kind: Kind) -> bool {
-        matches!(kind, Kind::Stream(_)) || self.0.contains(&kind)
-    }
+closed! {
+    /// What an event is about.
+    Kind, "kind of events":
+    Run = "run",
+    Task = "task",
+    Agents = "agents",
+    Conversation = "conversation",
+    Piece = "piece",
 }
 
 /// The events that a listener gets.
@@ -76,7 +26,14 @@ impl Kinds {
 pub(super) struct Wants {
     /// Whose events beside those without an owner; `None` for the events of all users.
     pub(super) only: Option<String>,
-    pub(super) kinds: Kinds,
+    /// Each once and in their order, so that listeners with the same kinds share the same bytes; none: all kinds.
+    pub(super) kinds: Vec<Kind>,
+}
+
+impl Wants {
+    pub(super) fn contains(&self, kind: Kind) -> bool {
+        self.kinds.is_empty() || self.kinds.contains(&kind)
+    }
 }
 
 /// A source of events that keeps them in the order of its cursors.
@@ -168,7 +125,8 @@ impl FromStr for Place {
 
 #[derive(Clone, Debug)]
 pub(super) struct Frame {
-    kind: Kind,
+    /// `None` for an event about the stream itself, which every listener gets.
+    kind: Option<Kind>,
     /// Whose it is; `None` where every user gets it.
     owner: Option<Arc<str>>,
     bytes: Bytes,
@@ -180,9 +138,19 @@ impl Frame {
     /// Writes an event. A listener cannot resume from one without a place.
     pub(super) fn new(kind: Kind, place: Option<&Place>, data: &impl Serialize) -> Frame {
         Frame {
-            kind,
+            kind: Some(kind),
             owner: None,
-            bytes: write(kind.name(), place, data),
+            bytes: write(kind.word(), place, data),
+            whole: None,
+        }
+    }
+
+    /// Writes that what lies before a place is passed over.
+    pub(super) fn reset(place: Option<&Place>) -> Frame {
+        Frame {
+            kind: None,
+            owner: None,
+            bytes: write("reset", place, &json!({"reason": "gap"})),
             whole: None,
         }
     }
@@ -200,7 +168,8 @@ impl Frame {
     /// Returns what a listener gets of it, or `None`.
     pub(super) fn bytes_for(&self, wants: &Wants) -> Option<&Bytes> {
         let only = wants.only.as_deref();
-        if !belongs(self.owner.as_deref(), only) || !wants.kinds.contains(self.kind) {
+        let is_wanted = self.kind.is_none_or(|kind| wants.contains(kind));
+        if !is_wanted || !belongs(self.owner.as_deref(), only) {
             return None;
         }
         let whole = self.whole.as_ref().filter(|_| only.is_none());
@@ -263,8 +232,6 @@ impl Batch {
 
 #[cfg(test)]
 mod tests {
-    use serde_json::json;
-
     use super::*;
 
     #[test]
@@ -302,7 +269,7 @@ mod tests {
     fn listeners_get_their_own_events_of_their_kinds() {
         let frame =
             |owner: Option<&str>| Frame::new(Kind::Run, None, &()).owned_by(owner.map(Arc::from));
-        let (all, tasks) = (Kinds::default(), Kinds::parse("task").unwrap());
+        let (all, tasks) = (Vec::new(), vec![Kind::Task]);
         for (owner, kinds, only, is_sent) in [
             (Some("ann"), &all, Some("ann"), true),
             (Some("ann"), &all, Some("bob"), false),
@@ -317,10 +284,5 @@ mod tests {
             let sent = Batch::new(vec![frame(owner)]).bytes_for(&wants);
             assert_eq!(!sent.is_empty(), is_sent, "{owner:?} {only:?}");
         }
-        assert!(Kinds::parse("run,nope").is_err());
-        assert_eq!(
-            Kinds::parse("task, run,run").unwrap(),
-            Kinds::parse("run,task").unwrap()
-        );
     }
 }

@@ -27,19 +27,19 @@ use super::route::{Promise, Route};
 use crate::error::{Code, Error, Result};
 use crate::ops::tokens::Scope;
 use feed::Since;
-use frame::{Kinds, Wants};
+use frame::{Kind, Wants};
 
 /// How long nothing is sent before a comment is, so that no proxy takes the connection for dead, and a dead one
 /// is noticed.
 const HEARTBEAT: Duration = Duration::from_secs(15);
 
-/// What somebody wants to hear.
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Wanted {
-    /// Kinds of events with commas between them: run, task, agents, conversation, piece. All by default.
-    kinds: Option<String>,
+    /// Kinds of events with commas between them; all by default.
+    #[serde(default)]
+    kinds: Vec<Kind>,
     /// The id of an event: those after it; `now`: from now on. The header Last-Event-ID stands before it.
     since: Option<String>,
 }
@@ -97,8 +97,9 @@ fn listen(call: Call) -> Promise {
 }
 
 fn wanted(call: &Call) -> Result<(Wants, Since)> {
-    let wanted: Wanted = call.query()?;
-    let kinds = wanted.kinds.as_deref().map(Kinds::parse).transpose()?;
+    let mut wanted: Wanted = call.query()?;
+    wanted.kinds.sort_unstable();
+    wanted.kinds.dedup();
     let last = call.header("last-event-id")?;
     let since = last.or(wanted.since.as_deref());
     let since = match since.map(str::trim) {
@@ -111,7 +112,7 @@ fn wanted(call: &Call) -> Result<(Wants, Since)> {
     };
     let wants = Wants {
         only: call.only().map(String::from),
-        kinds: kinds.unwrap_or_default(),
+        kinds: wanted.kinds,
     };
     Ok((wants, since))
 }

@@ -108,13 +108,13 @@ impl Source {
     /// Reads the last that comes after a place and not after another, as far as somebody hears it: of each
     /// source so much as is read at once.
     pub(super) fn missed(&mut self, after: Place, end: Place, wants: &Wants) -> Result<Missed> {
-        let (kinds, only) = (&wants.kinds, wants.only.as_deref());
+        let only = wants.only.as_deref();
         let (mut from, mut is_whole) = (end, true);
         from.agents = after.agents.min(end.agents);
         let mut sources = Vec::new();
         for origin in Origin::ALL
             .into_iter()
-            .filter(|origin| kinds.contains(origin.kind()))
+            .filter(|origin| wants.contains(origin.kind()))
         {
             let begin = after.cursor(origin);
             let (cursor, parts) = self.last(origin, begin, end.cursor(origin), only)?;
@@ -123,7 +123,7 @@ impl Source {
             sources.push(parts);
         }
         let mut frames = merged(sources, from);
-        if kinds.contains(Kind::Agents) && from.agents != end.agents {
+        if wants.contains(Kind::Agents) && from.agents != end.agents {
             let agents = from.agents;
             frames.extend(self.agents(&mut Place { agents, ..end }, &Clock::System)?);
         }
@@ -270,7 +270,6 @@ fn merged(mut sources: Vec<Parts>, mut place: Place) -> Vec<Frame> {
     }
 }
 
-/// Something that happened.
 struct Part {
     origin: Origin,
     cursor: u64,

@@ -287,19 +287,6 @@ fn no_agent_takes_the_place_of_an_endpoint() {
 }
 
 #[test]
-fn every_node_of_the_graph_has_an_id_of_its_own() {
-    let world = World::new();
-    for name in ["Router", "Finalize", "Supervisor", "Chat"] {
-        let agent = json!({"name": name, "prompt": "p"});
-        world.post("/api/agents/create", agent).with(201);
-    }
-    let graph = world.get("/api/agents/graph").with(200)["graph"].clone();
-    let nodes = graph["nodes"].as_array().unwrap();
-    let ids: BTreeSet<_> = nodes.iter().map(|node| node["id"].to_string()).collect();
-    assert_eq!(ids.len(), nodes.len(), "{ids:?}");
-}
-
-#[test]
 fn an_agent_from_earlier_whose_id_is_reserved_now_is_shown_changed_and_removed() {
     let world = World::new();
     let surroundings = world.surroundings();

@@ -40,7 +40,6 @@ fn agents_of_a_user_are_nobody_elses() {
     for path in [
         "/api/agents/sync",
         "/api/agents/list",
-        "/api/agents/graph",
         "/api/agents/metrics",
     ] {
         assert!(

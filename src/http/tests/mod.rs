@@ -15,6 +15,8 @@ mod guard;
 #[cfg(feature = "schemas")]
 mod hostile;
 mod keys;
+#[cfg(feature = "schemas")]
+mod openapi;
 mod operations;
 mod pages;
 mod panics;

@@ -117,12 +117,11 @@ fn operations_on_tasks_find_no_others() {
 /// Bodies of the multi-agent specification: an operation, what is sent, its status, and which fields the reply
 /// has besides `success`.
 #[rustfmt::skip]
-const SPECIFIED: [(&str, &str, u16, &[&str]); 20] = [
+const SPECIFIED: [(&str, &str, u16, &[&str]); 19] = [
     ("GET /api/agents/sync", "", 200, &["message", "agents", "count"]),
     ("GET /api/agents/list", "", 200, &["agents", "total", "warnings"]),
     ("GET /api/agents/delegations", "", 200, &["delegations", "total"]),
     ("GET /api/agents/metrics", "", 200, &["dashboard", "agents"]),
-    ("GET /api/agents/graph", "", 200, &["graph", "agents", "metrics"]),
     ("POST /api/agents/cleanup", "{}", 200, &["message", "cleanedUp", "remaining", "count"]),
     ("POST /api/agents/create", r#"{"name": "New", "prompt": "p"}"#, 201, &["agent", "created", "warnings"]),
     ("GET /api/agents/{id}", "", 200, &["agent"]),

@@ -1,5 +1,5 @@
 use super::*;
-use crate::config;
+use crate::config::{self, Origin};
 
 /// Makes settings of names and values; those after `project` stand in its file.
 fn made(user: &[(&str, &str)], project: &[(&str, &str)]) -> Result<Option<Model>> {
@@ -97,22 +97,6 @@ fn the_address_of_ollama_leads_to_its_chat_completions() {
         ];
         assert_eq!(model(&settings).base_url, "http://box:11434/v1", "{url}");
     }
-}
-
-#[test]
-fn a_variable_that_holds_no_address_is_named() {
-    let mut settings = Settings::default();
-    for (name, value) in [(LLM_PROVIDER, "openai-chat"), (LLM_BASE_URL, "box")] {
-        let key = config::Key::named(name).unwrap();
-        let origin = Origin::Variable("OPENAI_BASE_URL");
-        settings.add(key, key.read(value).unwrap(), origin);
-    }
-    let error = Model::from(&settings).unwrap_err();
-    assert!(
-        error.message.starts_with("OPENAI_BASE_URL must be"),
-        "{error}"
-    );
-    assert_eq!(error.fix.as_deref(), Some("unset OPENAI_BASE_URL"));
 }
 
 #[test]

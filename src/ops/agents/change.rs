@@ -14,7 +14,6 @@ use crate::store::agency::AgencyTransaction;
 
 const STAY_MS: u64 = 30 * 60 * 1_000;
 
-/// An agent that was removed.
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[derive(Clone, Debug, Serialize)]
 pub(crate) struct Removed {

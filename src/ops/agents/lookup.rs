@@ -79,7 +79,6 @@ fn has(words: &[String], wanted: &str) -> bool {
         .any(|word| normalize(word.trim()) == normalize(wanted.trim()))
 }
 
-/// Agents that were looked up.
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[derive(Clone, Debug, Serialize)]
 pub(crate) struct Listed {

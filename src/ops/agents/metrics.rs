@@ -13,18 +13,16 @@ use crate::clock::timestamp;
 use crate::error::Result;
 use crate::ops::runs::settled;
 use crate::ops::{Notes, Surroundings};
-use crate::route::{CLARIFY, FINALIZE};
+use crate::route::FINALIZE;
 use crate::run::{RunKind, RunStatus};
 use crate::store::agency::{Agency, Tally};
 
 /// Most agents among the most used.
 const MOST_USED: usize = 5;
 
-/// The numbers of executions.
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[derive(Debug, Serialize)]
 pub(crate) struct Metrics {
-    /// All together.
     pub(crate) dashboard: Dashboard,
     /// Each active agent; the one that was used last comes first.
     pub(crate) agents: Vec<Measured>,
@@ -35,11 +33,9 @@ pub(crate) struct Metrics {
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Dashboard {
-    /// How many agents are active.
     pub(crate) active_agents: usize,
     #[serde(flatten)]
     pub(crate) counts: Counts,
-    /// How many were cancelled.
     pub(crate) cancelled_executions: u64,
     /// Share of those that ended which were answered, by nobody in the place of an agent that failed, from
     /// 0 to 1; none before the first has ended.
@@ -48,8 +44,7 @@ pub(crate) struct Dashboard {
     pub(crate) average_response_time_ms: Option<f64>,
     /// The agents with the most executions, most first.
     pub(crate) most_used_agents: Vec<Used>,
-    /// Where executions went, `finalize` where no agent fits and `clarify` where it was asked which is meant,
-    /// most first.
+    /// Where executions went, `finalize` where no agent fits, most first.
     pub(crate) routing_patterns: Vec<Pattern>,
     /// Those of the last 24 hours.
     pub(crate) window: Window,
@@ -64,9 +59,7 @@ pub(crate) struct Counts {
     pub(crate) total_executions: u64,
     /// How many executions are under way.
     pub(crate) active_executions: u64,
-    /// How many executions were answered.
     pub(crate) completed_executions: u64,
-    /// How many were not.
     pub(crate) failed_executions: u64,
 }
 
@@ -76,11 +69,9 @@ pub(crate) struct Counts {
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Used {
     pub(crate) agent_id: String,
-    /// How many executions it had.
     pub(crate) count: u64,
 }
 
-/// How often executions went somewhere.
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[derive(Debug, Serialize)]
 pub(crate) struct Pattern {
@@ -91,15 +82,12 @@ pub(crate) struct Pattern {
     pub(crate) share: f64,
 }
 
-/// The numbers of an agent.
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Measured {
     pub(crate) agent_id: String,
-    /// Its name for people.
     pub(crate) name: String,
-    /// What it is good at.
     pub(crate) description: String,
     /// What it does among the others.
     pub(crate) role: Role,
@@ -117,7 +105,6 @@ pub(crate) struct Measured {
     pub(crate) window: Spread,
 }
 
-/// Sums of tallies.
 #[derive(Default)]
 struct Sum {
     runs: u64,
@@ -203,7 +190,7 @@ fn measured(agents: &[Agent], tallies: &[Tally]) -> Metrics {
     let mut sums: BTreeMap<String, Sum> = BTreeMap::new();
     let executions = tallies.iter();
     let executions = executions.filter(|tally| tally.kind == RunKind::Execution);
-    for tally in executions.clone() {
+    for tally in executions {
         all.add(tally);
         if tally.status == RunStatus::Completed {
             answered.add(tally);
@@ -211,11 +198,6 @@ fn measured(agents: &[Agent], tallies: &[Tally]) -> Metrics {
         let agent = tally.agent.clone().unwrap_or_else(|| FINALIZE.to_string());
         sums.entry(agent).or_default().add(tally);
     }
-    let asked_back = executions.map(|tally| tally.asked_back).sum();
-    if let Some(none) = sums.get_mut(FINALIZE) {
-        none.runs = none.runs.saturating_sub(asked_back);
-    }
-    sums.entry(CLARIFY.to_string()).or_default().runs = asked_back;
     let used = sums.iter().filter(|(_, sum)| sum.runs > 0);
     let used = used.map(|(id, sum)| Used {
         agent_id: id.clone(),
@@ -234,8 +216,7 @@ fn measured(agents: &[Agent], tallies: &[Tally]) -> Metrics {
         share: used.count as f64 / all.runs.max(1) as f64,
         used,
     };
-    let is_agent = |used: &&Used| ![FINALIZE, CLARIFY].contains(&used.agent_id.as_str());
-    let real = used.iter().filter(is_agent);
+    let real = used.iter().filter(|used| used.agent_id != FINALIZE);
     Metrics {
         dashboard: Dashboard {
             active_agents: agents.len(),
@@ -288,7 +269,6 @@ mod tests {
             time_ms,
             last_started: String::new(),
             stood_in: u64::from(status == RunStatus::Completed),
-            asked_back: 0,
         };
         let tallies = [
             tally(RunStatus::Completed, 2, 200),
@@ -308,27 +288,5 @@ mod tests {
             "one was answered in its place"
         );
         assert_eq!(found.dashboard.success_rate, Some(1.0 / 3.0));
-    }
-
-    #[test]
-    fn what_was_asked_back_is_told_from_what_no_agent_fits() {
-        let nobody = Tally {
-            kind: RunKind::Execution,
-            agent: None,
-            status: RunStatus::Completed,
-            runs: 3,
-            timed: 3,
-            time_ms: 30,
-            last_started: String::new(),
-            stood_in: 0,
-            asked_back: 1,
-        };
-        let found = measured(&[], &[nobody]).dashboard;
-        let patterns = found.routing_patterns.iter();
-        let patterns: Vec<_> = patterns
-            .map(|one| (one.used.agent_id.as_str(), one.used.count))
-            .collect();
-        assert_eq!(patterns, [("finalize", 2), ("clarify", 1)]);
-        assert!(found.most_used_agents.is_empty());
     }
 }

@@ -3,11 +3,11 @@
 
 pub(crate) mod change;
 mod files;
-pub(crate) mod graph;
 pub(crate) mod lookup;
 pub(crate) mod metrics;
 pub(crate) mod register;
 mod roster;
+pub(crate) mod sync;
 mod terms;
 pub(crate) mod trust;
 mod window;
@@ -48,7 +48,6 @@ pub(crate) struct Shown {
     /// When it is removed, of an agent of the moment.
     #[serde(skip_serializing_if = "Option::is_none")]
     expires_at: Option<String>,
-    /// How many executions it had.
     executions: u64,
 }
 
@@ -145,7 +144,6 @@ type Uses = HashMap<String, Used>;
 #[derive(Default)]
 struct Used {
     executions: u64,
-    /// When the last began.
     last: String,
 }
 

@@ -21,7 +21,6 @@ use crate::store::agency::AgencyTransaction;
 /// Largest file of agents that is read, in bytes.
 const IMPORT_MAX: u64 = 64 << 20;
 
-/// An agent that was registered.
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[derive(Clone, Debug, Serialize)]
 pub(crate) struct Registered {
@@ -36,7 +35,6 @@ pub(crate) struct Registered {
 #[derive(Clone, Debug, Default, Serialize)]
 pub(crate) struct Imported {
     pub(crate) agents: Vec<Agent>,
-    /// How many.
     pub(crate) total: usize,
     /// How many of them were there and are changed.
     pub(crate) updated: usize,

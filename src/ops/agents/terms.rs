@@ -8,7 +8,7 @@ use crate::net::address::is_plainly_private;
 use crate::ops::Surroundings;
 use crate::ops::tokens::Scope;
 use crate::ops::trust::Registrant;
-use crate::route::{CLARIFY, FINALIZE};
+use crate::route::FINALIZE;
 use crate::run::CHAT;
 use crate::workspace::Workspace;
 
@@ -84,13 +84,12 @@ pub(super) fn check_address(surroundings: &Surroundings, agent: &Agent) -> Resul
 }
 
 /// What stands below `/api/agents` where an agent would.
-const ENDPOINTS: [&str; 11] = [
+const ENDPOINTS: [&str; 10] = [
     "cleanup",
     "create",
     "delegations",
     "execute",
     "execution",
-    "graph",
     "list",
     "metrics",
     "register",
@@ -131,7 +130,7 @@ pub(super) fn suggested(name: &str) -> String {
 
 fn meaning(id: &str) -> Option<&'static str> {
     match id {
-        FINALIZE | CLARIFY => Some("what the router answers when it means no agent"),
+        FINALIZE => Some("what the router answers when it means no agent"),
         id if ENDPOINTS.contains(&id) => Some("an endpoint of cleo's own below /api/agents"),
         id if PARTS.contains(&id) => Some("an id of cleo's own"),
         _ => None,

@@ -21,7 +21,6 @@ pub(super) const LOOKED_AT: u32 = 10_000;
 pub(crate) struct Window {
     /// Since when, the beginning of an hour, RFC 3339 in UTC.
     pub(crate) since: String,
-    /// All together.
     #[serde(flatten)]
     pub(crate) all: Spread,
     /// Each hour, oldest first, also those in which nothing was executed.
@@ -35,7 +34,6 @@ pub(crate) struct Window {
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Spread {
-    /// How many executions began.
     pub(crate) executions: u64,
     /// How many of them failed, or their agent did.
     pub(crate) failed: u64,
@@ -53,7 +51,6 @@ pub(crate) struct Spread {
 pub(crate) struct Hour {
     /// When the hour began, RFC 3339 in UTC.
     pub(crate) at: String,
-    /// How many began.
     pub(crate) executions: u64,
     /// How many of them failed, or their agent did.
     pub(crate) failed: u64,

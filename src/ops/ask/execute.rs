@@ -8,13 +8,12 @@ use crate::error::{Code, Error, Result};
 use crate::llm;
 use crate::ops::answers::Answering;
 use crate::ops::runs::recording::Recording;
-use crate::ops::workers::Asked;
 use crate::query::{self, Step};
 use crate::run::Speaker;
 use crate::run::schedule::Schedule;
 use crate::runner::crew::{self, Crew};
-use crate::worker::request_id;
 use crate::worker::response::{Fault, FaultKind, Status, WorkerReply};
+use crate::worker::{Context, request_id};
 
 struct Course<'a, 'r> {
     query: &'a Query,
@@ -53,16 +52,13 @@ pub(super) fn execute(
         recording,
     };
     course.refuse_orphans(&mut schedule)?;
-    let user = query.user_id.as_deref();
     let conversation = query.conversation.clone();
-    let conversation = conversation.unwrap_or_else(|| course.recording.run.id.clone());
+    let context = Context {
+        user_id: query.user_id.clone(),
+        conversation_id: conversation.or(Some(course.recording.run.id.clone())),
+        ..Context::default()
+    };
     crew::carry_out(&mut schedule, jobs, &mut course, |_, job: Job<'_>| {
-        let asked = Asked {
-            intent: job.intent,
-            text: &job.text,
-            user,
-            conversation: Some(&conversation),
-        };
         let fails = |error: Error| match error.code {
             Code::Untrusted => {
                 let fix = error.fix.as_deref().unwrap_or_default();
@@ -71,7 +67,9 @@ pub(super) fn execute(
             }
             _ => Err(error),
         };
-        answering.workers.call(job.agent, &asked).or_else(fails)
+        let (workers, context) = (&answering.workers, context.clone());
+        let called = workers.call(job.agent, job.intent, &job.text, context);
+        called.or_else(fails)
     })?;
     let ids = steps.iter().map(|step| step.id);
     let done = ids.zip(course.replies);

@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 
 use super::Surroundings;
 use super::agents::known_in;
-use super::answers::{Answerers, Answering};
+use super::answers::Answering;
 use super::executions::{Piece, Told};
 use super::plans::external::External;
 use super::runs::recording::Recording;
@@ -48,7 +48,6 @@ pub(crate) struct Query {
     pub(crate) _options: Option<Shown>,
 }
 
-/// How a query is shown.
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[derive(Clone, Debug, Deserialize)]
 pub(crate) struct Shown {
@@ -58,12 +57,9 @@ pub(crate) struct Shown {
 
 #[derive(Clone, Debug)]
 pub(crate) struct Options {
-    pub(crate) answerers: Answerers,
     /// A program that plans in the place of the model.
     pub(crate) planner: Option<External>,
     pub(crate) jobs: usize,
-    /// Whose workers are asked besides those of everybody; none: all.
-    pub(crate) only: Option<String>,
 }
 
 /// What a query is answered with: the shape of the specification.
@@ -79,14 +75,11 @@ pub(crate) struct QueryReply {
     pub(crate) error: Option<Fault>,
 }
 
-/// A worker that was asked.
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub(crate) struct UsedAgent {
     pub(crate) name: String,
-    /// What it was asked for.
     pub(crate) intent: String,
-    /// How it went.
     pub(crate) status: Status,
 }
 
@@ -122,8 +115,8 @@ pub(crate) fn ask(
 ) -> Result<Asked> {
     let text = check(&query.query)?;
     let workspace = surroundings.workspace()?;
-    let known = known_in(&workspace)?.keep_visible(options.only.as_deref());
-    let answering = options.answerers.open(surroundings, &workspace);
+    let known = known_in(&workspace)?.keep_visible(surroundings.only());
+    let answering = Answering::open(surroundings, &workspace)?;
     let text = answering.without_key(text);
     let text = text.as_str();
     let run = Run {

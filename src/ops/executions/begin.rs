@@ -80,8 +80,7 @@ impl Ground {
         let decision = view.index.route(&route::Request {
             message: &query.message,
             agent: asked_for,
-            by: self.options.by,
-            min_margin: self.options.min_margin,
+            by: self.by,
             explain: None,
         });
         let supervisor = Arc::clone(view.require(SUPERVISOR)?);
@@ -132,7 +131,6 @@ impl Ground {
             supervisor,
             history,
             counted: Usage::default(),
-            question: decision.question,
             since,
             ended: None,
         })

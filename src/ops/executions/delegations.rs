@@ -7,7 +7,6 @@ use crate::ops::Surroundings;
 use crate::run::{Detail, RunKind};
 use crate::store::agency::{Agency, RunFilter};
 
-/// Where a message went.
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
@@ -15,25 +14,20 @@ struct Delegated {
     /// Its number among all events.
     cursor: u64,
     execution_id: String,
-    /// The points of the agent.
     score: u32,
-    /// The event.
     #[serde(flatten)]
     #[cfg_attr(feature = "schemas", schemars(with = "crate::route::Delegation"))]
     told: Detail,
 }
 
-/// Which delegations to list.
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Before {
     limit: u32,
-    /// Before this cursor.
     before: Option<u64>,
 }
 
-/// Where messages went.
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[derive(Debug, Default, Serialize)]
 pub(crate) struct Delegations {

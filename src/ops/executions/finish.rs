@@ -22,8 +22,6 @@ const REASON_MAX: usize = 400;
 pub(super) enum Ending {
     /// Somebody answered, or it is said that nobody can.
     Answered(Answer),
-    /// The router asks back.
-    AskedBack(String),
     /// Nobody answered.
     Failed {
         /// Whether the same message may be answered later.
@@ -165,19 +163,17 @@ impl Executor {
 }
 
 impl Ground {
-    /// Returns how an execution ends that nobody has to be asked for: the router asks back, or nobody
-    /// is there who could answer.
+    /// Returns how an execution ends where nobody is there who could answer.
     pub(super) fn known_ending(&self, begun: &Begun) -> Option<Ending> {
         let has_agent = begun.record.run.agent.is_some();
         let has_worker = has_agent && begun.agent.is_worker();
-        match &begun.question {
-            Some(question) => Some(Ending::AskedBack(question.clone())),
-            None if has_worker || self.answerers.has_model() => None,
-            None => Some(Ending::Answered(match has_agent {
-                true => self.answerers.absent(&begun.agent),
-                false => self.answerers.offline("No agent fits the message."),
-            })),
+        if has_worker || self.answerers.has_model() {
+            return None;
         }
+        Some(Ending::Answered(match has_agent {
+            true => self.answerers.absent(&begun.agent),
+            false => self.answerers.offline("No agent fits the message."),
+        }))
     }
 
     pub(super) fn close(
@@ -205,10 +201,6 @@ impl Ground {
                 lack = answer.details.get(INCOMPLETE).filter(|_| is_model).cloned();
                 run.model = answer.model;
                 (answer.text, Speaker::Agent)
-            }
-            Ending::AskedBack(question) => {
-                begun.record.run.status = RunStatus::Completed;
-                (question, Speaker::Agent)
             }
             Ending::Failed { is_passing } => {
                 may_retry = is_passing;

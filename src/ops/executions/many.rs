@@ -32,7 +32,6 @@ pub(crate) struct Finished {
     /// Number of the line, from 1.
     pub(crate) line: usize,
     pub(crate) run: Run,
-    /// Why nobody answered.
     #[serde(skip)]
     pub(crate) failure: Option<Error>,
     /// Files of agents that could not be used.
@@ -40,11 +39,9 @@ pub(crate) struct Finished {
     pub(crate) warnings: Vec<String>,
 }
 
-/// How many executions there were.
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[derive(Clone, Debug, Default, Serialize)]
 pub(crate) struct Summary {
-    /// How many lines there were.
     pub(crate) total: usize,
     /// How many of them were answered.
     pub(crate) completed: usize,

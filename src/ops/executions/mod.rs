@@ -20,7 +20,7 @@ use self::record::Record;
 pub(crate) use self::record::cancel;
 use super::Surroundings;
 use super::agents::Roster;
-use super::answers::{Answerers, Answering};
+use super::answers::Answering;
 use super::runs::alive::{self, Alive};
 use crate::agent::Agent;
 use crate::clock::Clock;
@@ -32,14 +32,6 @@ use crate::run::view::RunView;
 use crate::run::{Event, Message, Run, RunStatus};
 use crate::store::sqlite::SqliteAgency;
 use crate::workspace::Workspace;
-
-#[derive(Clone, Debug, Default)]
-pub(crate) struct Options {
-    pub(crate) by: Match,
-    /// Lead in points below which it is asked which agent is meant; 0 never asks.
-    pub(crate) min_margin: u32,
-    pub(crate) answerers: Answerers,
-}
 
 /// What is told of an execution while it is carried out.
 #[derive(Clone, Copy, Debug)]
@@ -55,9 +47,7 @@ pub(crate) enum Told<'a> {
 #[derive(Clone, Copy, Debug, Serialize)]
 pub(crate) struct Piece<'a> {
     pub(crate) run: &'a str,
-    /// The agent that answers.
     pub(crate) agent: &'a str,
-    /// The text.
     pub(crate) piece: &'a str,
 }
 
@@ -85,7 +75,7 @@ pub(crate) struct Executor {
 struct Ground {
     clock: Clock,
     workspace: Workspace,
-    options: Options,
+    by: Match,
     answerers: Answering,
     alive: Arc<Alive>,
     roster: Arc<Roster>,
@@ -101,8 +91,6 @@ pub(crate) struct Begun {
     history: Vec<Message>,
     /// What the model took until now, also for answers that could not be used.
     counted: Usage,
-    /// What the router asks back instead of choosing an agent.
-    question: Option<String>,
     since: Instant,
     /// The same at its end, where that was known at once.
     ended: Option<Box<Begun>>,
@@ -132,17 +120,17 @@ impl Begun {
 
 impl Executor {
     /// Gets ready. Runs that dead processes have left are marked.
-    pub(crate) fn open(surroundings: &Surroundings, options: Options) -> Result<Executor> {
+    pub(crate) fn open(surroundings: &Surroundings, by: Match) -> Result<Executor> {
         let workspace = surroundings.workspace()?;
         let mut agency = workspace.open_store()?;
         alive::settle(&mut agency, &workspace, &surroundings.clock)?;
         let ground = Ground {
             clock: surroundings.clock,
             alive: Arc::new(Alive::begin(&workspace)?),
-            answerers: options.answerers.open(surroundings, &workspace),
+            answerers: Answering::open(surroundings, &workspace)?,
             roster: Arc::new(Roster::new(workspace.clone())),
             workspace,
-            options,
+            by,
         };
         Ok(Executor {
             warnings: Vec::new(),

@@ -18,7 +18,6 @@ pub(crate) struct Executed {
     pub(crate) execution: Execution,
 }
 
-/// Executions.
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[derive(Debug, Serialize)]
 pub(crate) struct Executions {

@@ -9,10 +9,10 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 
 use crate::error::{Code, Error, Result};
-use crate::plan::check::Fault;
-use crate::plan::{Decomposed, Outcome, PLAN_MAX, Planner, Policy, Source, Wish, message, read};
+use crate::plan::{Decomposed, Outcome, Planner, Policy, Source, Wish, message};
 use crate::runner::child;
-use crate::runner::process::{self, Captured};
+use crate::runner::process;
+use crate::worker::{ANSWER_MAX, read_printed};
 
 /// How long such a command may take.
 const LIMIT: Duration = Duration::from_secs(300);
@@ -55,21 +55,9 @@ impl External {
         let mut command = child::command(&self.words[0], &self.folder, environment);
         command.args(&self.words[1..]);
         let input = question.to_string().into_bytes();
-        let captured = process::converse(command, input, LIMIT, PLAN_MAX as usize)?;
-        self.judged(captured)
-    }
-
-    fn judged(&self, captured: Captured) -> Result<Vec<u8>> {
-        let last = captured.complaints.last();
-        let last = last.map(|line| format!(": {line}")).unwrap_or_default();
-        let why = match (captured.finished.timed_out, captured.finished.exit_code) {
-            _ if captured.is_cut => format!("answered with more than {PLAN_MAX} bytes"),
-            (true, _) => format!("did not end within {} s", LIMIT.as_secs()),
-            (_, Some(0)) => return Ok(captured.stdout),
-            (_, Some(code)) => format!("ended with exit code {code}{last}"),
-            (_, None) => "was ended by a signal".to_string(),
-        };
-        Err(self.error(&why))
+        let captured = process::converse(command, input, LIMIT, ANSWER_MAX as usize)?;
+        let printed = read_printed(captured, &self.words[0], LIMIT);
+        printed.map_err(|fault| Error::new(Code::AgentFailed, fault.message))
     }
 
     pub(crate) fn error(&self, why: &str) -> Error {
@@ -80,54 +68,25 @@ impl External {
 
 impl Planner for External {
     fn plan(&self, wish: &Wish<'_>) -> Result<Decomposed> {
-        let told = message::told(wish.goal, wish.agents, wish.previous);
-        let told = serde_json::from_str(&told).unwrap_or_else(|_| json!({}));
-        let answer = self.ask(&told)?;
+        let answer = self.ask(&message::told(wish.goal, wish.agents, wish.previous))?;
         let text = String::from_utf8_lossy(&answer);
-        let (mut plan, faults) = message::answered(&text, wish.goal);
-        // What is no JSON may be YAML, which can leave the goal out as well.
-        let faults = match serde_json::from_slice::<Value>(&answer) {
-            Ok(_) => faults,
-            Err(_) => {
-                let (other, faults) = read(&answer);
-                plan = other;
-                faults
-            }
-        };
-        refuse(self, &faults)?;
-        Ok(Decomposed {
-            plan,
-            source: Source::Command,
-            skills: Vec::new(),
-            warnings: Vec::new(),
-        })
+        let (plan, faults) = message::answered(&text, wish.goal);
+        if let Some(first) = faults.first() {
+            return Err(self.error(&format!("made no plan: {first}")));
+        }
+        Ok(Decomposed::new(plan, Source::Command))
     }
-}
-
-fn refuse(command: &External, faults: &[Fault]) -> Result<()> {
-    let Some(first) = faults.first() else {
-        return Ok(());
-    };
-    let more = match faults.len() {
-        1 => String::new(),
-        n => format!("; and {} more", n - 1),
-    };
-    let why = format!("made no plan: {first}{more}");
-    Err(command.error(&why))
 }
 
 impl Policy for External {
     fn is_satisfied(&self, outcome: &Outcome<'_>) -> Result<bool> {
-        let answer = self.ask(&json!({
-            "goal": outcome.goal, "pass": outcome.pass, "step": outcome.step, "agent": outcome.agent,
-            "reply": outcome.reply, "metadata": outcome.metadata, "aggregate": outcome.aggregate,
-        }))?;
-        let verdict = serde_json::from_slice::<Verdict>(&answer);
-        let verdict = verdict.map_err(|fault| {
-            self.error(&format!(
-                "said nothing like {{\"satisfied\":true}}: {fault}"
-            ))
-        });
-        verdict.map(|verdict| verdict.satisfied)
+        let answer = self.ask(&json!(outcome))?;
+        match serde_json::from_slice::<Verdict>(&answer) {
+            Ok(verdict) => Ok(verdict.satisfied),
+            Err(fault) => {
+                let why = format!("said nothing like {{\"satisfied\":true}}: {fault}");
+                Err(self.error(&why))
+            }
+        }
     }
 }

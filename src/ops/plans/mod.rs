@@ -49,7 +49,6 @@ pub(crate) struct Checked {
     pub(crate) waves: Vec<Vec<String>>,
     /// What keeps it from being carried out.
     pub(crate) faults: Vec<Fault>,
-    /// How many faults.
     pub(crate) total: usize,
 }
 
@@ -62,7 +61,6 @@ pub(crate) struct Assignment {
     pub(crate) agent: Option<String>,
 }
 
-/// What is to be reached.
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
@@ -159,18 +157,10 @@ fn unoffered(plan: &Plan, skills: &[Found]) -> Vec<String> {
 }
 
 pub(crate) fn checked_goal(goal: &str) -> Result<&str> {
-    let one = Step {
-        id: "x".to_string(),
-        agent: Some("x".to_string()),
-        instruction: "x".to_string(),
-        ..Step::default()
-    };
-    let plan = Plan {
-        goal: goal.trim().to_string(),
-        steps: vec![one],
-        ..Plan::default()
-    };
-    refuse_faulty(&plan).map(|()| goal.trim())
+    match check::fault_of_goal(goal) {
+        None => Ok(goal.trim()),
+        Some(fault) => Err(Error::new(Code::InputInvalid, fault.to_string())),
+    }
 }
 
 pub(crate) fn refuse_faulty(plan: &Plan) -> Result<()> {

@@ -21,14 +21,7 @@ impl Planner for ByModel {
         let why = match &self.0 {
             None => "no model is configured".to_string(),
             Some(model) => match planned(model, wish) {
-                Ok(plan) => {
-                    return Ok(Decomposed {
-                        plan,
-                        source: Source::Model,
-                        skills: Vec::new(),
-                        warnings: Vec::new(),
-                    });
-                }
+                Ok(plan) => return Ok(Decomposed::new(plan, Source::Model)),
                 Err(error) if matches!(error.code, Code::Interrupted | Code::Terminated) => {
                     return Err(error);
                 }
@@ -44,14 +37,11 @@ impl Planner for ByModel {
 
 fn planned(model: &Model, wish: &Wish<'_>) -> Result<Plan> {
     let client = Client::open(model)?;
+    let told = message::told(wish.goal, wish.agents, wish.previous);
     let mut request = Request {
         schema: Some(message::schema()),
         temperature: Some(0.0),
-        ..Request::once(
-            MODEL,
-            message::SYSTEM,
-            &message::told(wish.goal, wish.agents, wish.previous),
-        )
+        ..Request::once(MODEL, message::SYSTEM, &told.to_string())
     };
     let first = match client.ask(&request, &mut |_| {}) {
         // Not every server knows schemas.

@@ -45,7 +45,6 @@ closed! {
     Protocol = "protocol",
 }
 
-/// Something to trust.
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub(crate) struct Item {
@@ -53,9 +52,7 @@ pub(crate) struct Item {
     pub(crate) kind: ItemKind,
     /// What it is called among those of its kind.
     pub(crate) name: String,
-    /// What it does.
     pub(crate) what: String,
-    /// Where it comes from.
     pub(crate) origin: String,
     /// Digest of exactly what would run.
     pub(crate) digest: String,

@@ -286,7 +286,6 @@ pub(super) fn tallies_follow_every_change_of_a_run(agency: &mut dyn Store) {
         time_ms,
         last_started: format!("2026-01-26T09:00:{last}.000Z"),
         stood_in: 0,
-        asked_back: 0,
     };
     let open = of(None, RunStatus::Running, 1, 0, 0, "00");
     let done = of(Some("a"), RunStatus::Completed, 2, 2, 11, "01");
@@ -327,26 +326,6 @@ pub(super) fn what_was_answered_in_the_place_of_an_agent_is_counted(agency: &mut
     assert_eq!(counted, [(Some("a".to_string()), 1)]);
     let seen = transaction.executions_since(None, "2026", 9).unwrap();
     assert_eq!(seen.iter().filter(|one| one.stood_in).count(), 1);
-}
-
-pub(super) fn what_was_asked_back_is_counted(agency: &mut dyn Store) {
-    let offline = Run {
-        answered_by: Some(AnsweredBy::Offline),
-        ..run("2", None, RunStatus::Completed)
-    };
-    put_runs(
-        agency,
-        &[
-            run("1", None, RunStatus::Completed),
-            offline,
-            run("3", Some("a"), RunStatus::Completed),
-            run("4", None, RunStatus::Running),
-        ],
-    );
-    let transaction = agency.read().unwrap();
-    let counted = transaction.tallies(None).unwrap().into_iter();
-    let counted: Vec<u64> = counted.map(|tally| tally.asked_back).collect();
-    assert_eq!(counted, [1, 0, 0]);
 }
 
 pub(super) fn the_last_executions_are_glimpsed(agency: &mut dyn Store) {

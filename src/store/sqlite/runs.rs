@@ -133,8 +133,7 @@ impl Runs for SqliteTransaction<'_> {
         let sql = format!(
             "SELECT agent, kind, status, count(*), count(execution_time_ms),
                 ifnull(sum(execution_time_ms), 0), max(started_at),
-                sum({answered} AND agent IS NOT NULL AND has_error),
-                sum({answered} AND agent IS NULL AND NOT answered_by IS NOT NULL)
+                sum({answered} AND agent IS NOT NULL AND has_error)
              FROM runs WHERE {whose} GROUP BY agent, kind, status ORDER BY agent, kind, status"
         );
         self.all(&sql, [user], |row| {
@@ -147,7 +146,6 @@ impl Runs for SqliteTransaction<'_> {
                 time_ms: unsigned(row, 5)?,
                 last_started: row.get(6)?,
                 stood_in: unsigned(row, 7)?,
-                asked_back: unsigned(row, 8)?,
             })
         })
     }

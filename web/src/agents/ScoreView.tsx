@@ -229,8 +229,6 @@ export function verdict(decision: Decision, name: Names): string {
   switch (decision.decided) {
     case "requested":
       return `You chose ${winner}. The score did not decide.`;
-    case "clarify":
-      return decision.question ?? decision.reason;
     case "finalize":
       return decision.terms.length === 0 ? "The message has no word of three characters or more, so finalize answers." : "Nothing scored above 0, so finalize answers.";
     case "matched":

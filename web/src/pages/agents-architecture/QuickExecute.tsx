@@ -87,7 +87,6 @@ function Reach({ decision, agents }: { decision: Decision; agents: readonly Agen
         <b>{name(decision.agent)}</b>, asked for, not scored
       </>
     );
-  if (decision.decided === "clarify") return <>asks back: {decision.question}</>;
   if (decision.decided === "finalize") return <>nobody scores above 0, finalize answers</>;
   return (
     <>

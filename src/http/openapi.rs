@@ -1,9 +1,4 @@
-//! The description of the API: made from the list of endpoints by a test, and served as it was made.
-
-#[cfg(all(test, feature = "schemas"))]
-mod made;
-#[cfg(all(test, feature = "schemas"))]
-mod names;
+//! The description of the API: made from the list of endpoints by a test (`tests::openapi`), and served as it was made.
 
 use super::answer::{Answer, JSON};
 use super::call::Call;

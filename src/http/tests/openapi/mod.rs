@@ -1,12 +1,14 @@
 //! Makes the description. It says what every endpoint may answer, also what all of them may: so an
 //! answer that it does not name is a fault, of the endpoint or of the list.
 
+mod names;
+
 use axum::http::Method;
 use schemars::SchemaGenerator;
 use schemars::generate::SchemaSettings;
 use serde_json::{Map, Value, json};
 
-use super::names::{self, SCHEMAS};
+use self::names::{SCHEMAS, joined};
 use crate::http::answer::JSON;
 use crate::http::fault::Shape;
 use crate::http::operations;
@@ -29,7 +31,7 @@ fn description() -> Value {
     }
     let reads = generators.reads.take_definitions(true);
     let writes = generators.writes.take_definitions(true);
-    let mut schemas = names::joined(reads, writes, asked(&mut paths));
+    let mut schemas = joined(reads, writes, asked(&mut paths));
     for (name, schema) in shapes() {
         let there = schemas.insert(name.clone(), schema);
         assert!(there.is_none(), "two definitions are called {name}");
@@ -95,7 +97,7 @@ fn operation(route: &Route, generators: &mut Generators) -> Value {
         "x-scope": route.scope,
         "responses": answers(route, &mut generators.writes),
     });
-    if let Some(row) = route.row {
+    if let Some(row) = route.row() {
         describe_request(&mut operation, route, row, &mut generators.reads);
         return operation;
     }
@@ -264,7 +266,7 @@ fn plain(schema: &mut Value) {
 }
 
 fn answers(route: &Route, generator: &mut SchemaGenerator) -> Value {
-    let mut answers = match route.row {
+    let mut answers = match route.row() {
         Some(row) => describe_reply(route, row, generator),
         None => Map::new(),
     };
@@ -327,7 +329,7 @@ fn refusals(route: &Route) -> Vec<u16> {
     if route.method != Method::GET {
         statuses.extend([401, 409, 422, 502, 504]);
     }
-    if route.description.body.is_some() || route.row.is_some() {
+    if route.description.body.is_some() || route.row().is_some() {
         statuses.extend([404, 409, 415, 422]);
     }
     statuses.sort_unstable();
