@@ -20,7 +20,7 @@ const INDENTATION: &str = "This does not belong to the lines before it; check th
 const REFUSALS: [(&str, &str, &str); 3] = [
     ("mapping values are not allowed", "YAML_COLON", UNQUOTED),
     (
-        "quoted scalar",
+        "scanning a quoted scalar",
         "YAML_QUOTE",
         "The closing quote of this value is missing.",
     ),

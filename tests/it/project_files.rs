@@ -65,10 +65,7 @@ fn rows_and_words_that_lead_nowhere_are_named() {
     });
     let workspace = TestWorkspace::new().with("skills/manifest.json", rows.to_string());
     let told = warnings(&workspace).join("\n");
-    for expected in [
-        "`paint` leads to `ct-painter`",
-        "`x` leads to `gone`",
-    ] {
+    for expected in ["`paint` leads to `ct-painter`", "`x` leads to `gone`"] {
         assert!(told.contains(expected), "{told}");
     }
 }

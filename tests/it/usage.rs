@@ -222,28 +222,3 @@ fn a_file_that_a_task_does_not_have_is_answered_with_those_that_it_has() {
     );
     assert_eq!(error["fix"], "cleo show T1");
 }
-
-#[test]
-fn evidence_that_lies_outside_is_taken_by_a_command() {
-    let workspace = TestWorkspace::new();
-    workspace.ok("add x");
-    let outside = workspace.root().with_file_name("out file");
-    std::fs::write(&outside, "x").unwrap();
-    let words = [
-        "verify",
-        "T1",
-        "--gate",
-        "implemented",
-        "--file",
-        "../out file",
-    ];
-    let error = workspace.refused(&words, "E_PATH_OUTSIDE_WORKSPACE");
-    let command = &error["alternatives"][0]["command"];
-    let reply = workspace.shell(command.as_str().unwrap());
-    assert_eq!(reply.exit, 0, "{error} {reply}");
-    let gates = workspace.json(&["verify", "T1"])["result"]["gates"].clone();
-    assert_eq!(
-        gates["implemented"]["evidence"][0]["kind"], "command",
-        "{gates}"
-    );
-}

@@ -147,7 +147,13 @@ pub(crate) fn carry_out(
         let user = notes.run.user.clone();
         notes.say(Speaker::User, &user, goal, None).map(|_| ())
     })?;
-    go_over(surroundings, options, &answering, recording, Course::default())
+    go_over(
+        surroundings,
+        options,
+        &answering,
+        recording,
+        Course::default(),
+    )
 }
 
 /// Resumes a plan whose process ended or that failed. Steps that its record shows as done stay done; goal,
@@ -212,7 +218,13 @@ fn go_over(
     mut recording: Recording<'_>,
     mut course: Course,
 ) -> Result<Carried> {
-    let done = pass_until_satisfied(surroundings, options, answering, &mut recording, &mut course);
+    let done = pass_until_satisfied(
+        surroundings,
+        options,
+        answering,
+        &mut recording,
+        &mut course,
+    );
     let answer = course.answer();
     let status = match &done {
         Ok(()) => RunStatus::Completed,

@@ -82,16 +82,19 @@ impl Trees {
     /// branch holds. What others had merged by then belongs to it even where the files of the branch lack it: an agent
     /// may base its branch on newer commits and keep the older files, as after `git reset`.
     fn make_work(&self, tree: &Tree, branch: &str, start: &str, old: &str) -> Result<Made> {
-        let seen = self.git(&self.top, ["merge-base", old, branch])?;
-        let seen = seen.unwrap_or_else(|_| start.to_string());
-        let (seen, files) = (seen.trim(), format!("{branch}^{{tree}}"));
+        let words = ["rev-list", "--first-parent", "--parents", old];
+        let beyond = self.listed(&self.top, words.into_iter().chain([&*format!("^{branch}")]))?;
+        let seen = match beyond.lines().last() {
+            Some(first) => first.split(' ').nth(1).unwrap_or(start),
+            None => old,
+        };
+        let files = format!("{branch}^{{tree}}");
         let on = |files: &str, parent: &str| -> Result<String> {
             let words = ["commit-tree", files, "-p", parent, "-m", "work"];
             Ok(self.done(&self.top, words)?.trim().to_string())
         };
         let alone = on(&files, start)?;
-        // A branch that another one took in without being merged holds nothing of the workspace beyond its start.
-        if self.is_ancestor(seen, start)? || seen == branch {
+        if self.is_ancestor(seen, start)? {
             return Ok(Ok(alone));
         }
         // Where both changed the same lines, the agent has settled that.

@@ -25,7 +25,8 @@ pub(super) fn link() -> Link {
 
 pub(super) fn gates() -> Gates {
     let json = r#"{"gates":{"testsPassed":{"passed":true,"at":"x","by":"y","agent":null,
-        "forced":true,"evidence":{"kind":"claim"}}},"round":2,"failures":[]}"#;
+        "forced":true,"evidence":[{"kind":"claim","at":"x","by":"y","directory":".","commit":null,"tree":null,
+        "epoch":null}]}},"round":2,"failures":[]}"#;
     serde_json::from_str(json).unwrap()
 }
 

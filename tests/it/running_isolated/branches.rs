@@ -233,24 +233,31 @@ exit 0"
 
 #[test]
 fn work_on_a_branch_that_another_agent_took_in_is_merged_too() {
-    let workspace = repository();
-    let script = format!(
-        "export GIT_AUTHOR_NAME=a GIT_AUTHOR_EMAIL=a@b GIT_COMMITTER_NAME=a GIT_COMMITTER_EMAIL=a@b
+    for take in [
+        "git reset --quiet --soft $other",
+        "git add T1.txt && git commit --quiet --message one T1.txt && git merge --quiet --strategy ours $other",
+    ] {
+        let workspace = repository();
+        let script = format!(
+            "export GIT_AUTHOR_NAME=a GIT_AUTHOR_EMAIL=a@b GIT_COMMITTER_NAME=a GIT_COMMITTER_EMAIL=a@b
 echo $CLEO_TASK_ID >$CLEO_TASK_ID.txt
 other=cleo/$CLEO_RUN_ID/T2-1
 if [ $CLEO_TASK_ID = T2 ]; then
   git add T2.txt && git commit --quiet --message two T2.txt >&2
   until cleo show T1 --jq .result.task.status | grep -q done; do sleep 0.01; done
+  echo more >more.txt
 else
   until git cat-file -e $other:T2.txt 2>/dev/null; do sleep 0.01; done
-  git reset --quiet --soft $other
+  {{ {take}; }} >&2
 fi
 exec sh {AGENT} works"
-    );
-    let (exit, result) = proof::run(&workspace, "T1 T2 --jobs 2", &script);
-    assert_eq!(exit, 0, "{result}");
-    assert_eq!(git(&workspace, "show main:T1.txt main:T2.txt"), "T1\nT2\n");
-    is_clean(&workspace);
+        );
+        let (exit, result) = proof::run(&workspace, "T1 T2 --jobs 2", &script);
+        assert_eq!(exit, 0, "{take}: {result}");
+        let files = git(&workspace, "show main:T1.txt main:T2.txt main:more.txt");
+        assert_eq!(files, "T1\nT2\nmore\n", "{take}");
+        is_clean(&workspace);
+    }
 }
 
 #[test]
