@@ -124,23 +124,6 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
-    "/api/agents/graph": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /** Draws the way of a message: supervisor, router, agents, finalize */
-        get: operations["getApiAgentsGraph"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
     "/api/agents/list": {
         parameters: {
             query?: never;
@@ -938,7 +921,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Writes all tasks as JSON lines, which can be imported, or as Markdown */
+        /** Writes all tasks as JSON lines, which can be imported */
         get: operations["getApiWorkExport"];
         put?: never;
         post?: never;
@@ -1709,7 +1692,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Checks the rules ORC-001 to ORC-005, and every finished task against its protocols */
+        /** Checks the rules for orchestrators and agents, ORC-001 to ORC-005 and OUT-001 to OUT-004 */
         get: operations["getApiWorkValidate"];
         put?: never;
         post?: never;
@@ -2040,10 +2023,7 @@ export interface components {
             draft?: {
                 [key: string]: unknown;
             } | null;
-            /**
-             * Format: uint
-             * @description How many candidates are explained.
-             */
+            /** Format: uint */
             explain?: number | null;
             /** @description The message. */
             input?: string | null;
@@ -2082,22 +2062,17 @@ export interface components {
             skill: string | null;
             /** @description When it began, RFC 3339 in UTC like all times. */
             startedAt: string;
-            state: components["schemas"]["Stage"];
+            /** @description `waiting` while it waits before it is tried again. */
+            state: components["schemas"]["TaskState"];
             /** Format: uint32 */
             turns: number | null;
             /** @description Tokens that it used, when it says so. */
             usage: components["schemas"]["Usage"] | null;
-            /** @description What cleo found; none before it looked. */
-            verification: components["schemas"]["Verification"] | null;
         };
-        /** @description What is to be tried. */
         AttemptInput: {
-            /** @description The agent. */
             draft: {
                 [key: string]: unknown;
             };
-            /** @description At most 100 messages; those of the last executions by default. */
-            messages?: string[] | null;
         };
         /** @description A conversation that is to begin. */
         Beginning: {
@@ -2123,68 +2098,8 @@ export interface components {
              */
             unblocksInAll: number;
         };
-        /** @description What somebody has to know who goes on with the work. */
-        Brief: {
-            /** @description Tasks that somebody works on, the last changed first. */
-            active: components["schemas"]["Few"];
-            /** @description When it was written, RFC 3339 in UTC. */
-            at: string;
-            /** @description What is done and what was found, the last first. */
-            done: components["schemas"]["Few8"];
-            /** @description The epic that was asked about. */
-            epic?: components["schemas"]["TaskView"] | null;
-            /** @description Claims whose lease ran out. */
-            expiredClaims: components["schemas"]["Few4"];
-            /** @description Entries of the manifest that something has to follow, the newest first. */
-            followups: components["schemas"]["Few3"];
-            /** @description Gates of these tasks that are set or have failed. */
-            gates: components["schemas"]["Few12"];
-            /** @description What it is all for. */
-            goal?: components["schemas"]["Goal"] | null;
-            /** @description Tasks that somebody has set aside: blocked, under review, paused. */
-            heldUp: components["schemas"]["Few2"];
-            /** @description Notes on these tasks, the last first: what was decided and learned. */
-            notes: components["schemas"]["Few11"];
-            /**
-             * Format: uint
-             * @description Hundredths of the tasks that are done, without cancelled ones.
-             */
-            percent: number;
-            /** @description What stands in the way. */
-            problems: components["schemas"]["Few5"];
-            /** @description Tasks that an agent can start now, most urgent first. */
-            ready: components["schemas"]["Few2"];
-            /** @description What to do first. */
-            recommended: components["schemas"]["Recommended"];
-            /** @description Open sessions that have to do with these tasks. */
-            sessions: components["schemas"]["Few9"];
-            /** @description How many tasks stand where. */
-            state: {
-                /** Format: uint64 */
-                active?: number;
-                /** Format: uint64 */
-                blocked?: number;
-                /** Format: uint64 */
-                cancelled?: number;
-                /** Format: uint64 */
-                done?: number;
-                /** Format: uint64 */
-                paused?: number;
-                /** Format: uint64 */
-                pending?: number;
-                /** Format: uint64 */
-                review?: number;
-            };
-            /**
-             * Format: uint
-             * @description How many tasks there are.
-             */
-            total: number;
-            /** @description Pending tasks that cannot start, with the reason. */
-            waiting: components["schemas"]["Few10"];
-        };
         /** @description An agent without what a model is told. */
-        Brief2: {
+        Brief: {
             capability: string | null;
             color: string;
             description: string;
@@ -2298,7 +2213,6 @@ export interface components {
         };
         /** @description An input that differs. */
         Change2: {
-            /** @description Its name. */
             input: string;
             /** @description Its digest now; none when it is gone. */
             now: string | null;
@@ -2338,24 +2252,18 @@ export interface components {
             /** @description What was found. */
             text: string;
         };
-        /** @description How a worker was found. */
         Check2: {
-            /** @description The worker. */
             agent: string;
             /** @description What kind of fault keeps it from that: a type of a worker's errors, or a code. */
             fault: string | null;
-            /** @description How it was looked at. */
             how: components["schemas"]["How"];
-            /** @description How it is reached. */
             kind: components["schemas"]["Kind"];
-            /** @description What is wrong. */
             message: string | null;
             /**
              * Format: uint64
              * @description How long it took, in milliseconds.
              */
             timeMs: number;
-            /** @description Whether it is there. */
             up: boolean;
         };
         /** @description A plan from a file, and whether it can be carried out. */
@@ -2366,27 +2274,17 @@ export interface components {
             faults: components["schemas"]["Fault3"][];
             /** @description The plan, as far as it could be read. */
             plan: components["schemas"]["Plan"];
-            /**
-             * Format: uint
-             * @description How many faults.
-             */
+            /** Format: uint */
             total: number;
             /** @description Ids of steps that can go side by side. */
             waves: string[][];
         };
-        /** @description How workers were found. */
         Checked2: {
             /** @description Each worker, in list order. */
             checks: components["schemas"]["Check2"][];
-            /**
-             * Format: uint
-             * @description How many are not.
-             */
+            /** Format: uint */
             down: number;
-            /**
-             * Format: uint
-             * @description How many.
-             */
+            /** Format: uint */
             total: number;
             /**
              * Format: uint
@@ -2419,14 +2317,6 @@ export interface components {
             /** @description When it was claimed or, if it is free, given back; RFC 3339 in UTC. */
             since: string;
             task: string;
-        };
-        /** @description A task with its claim. */
-        Claimed: {
-            /** @description False when nothing had to be done. */
-            changed: boolean;
-            /** @description Its claim; none if it was never claimed. */
-            claim: components["schemas"]["Claim"] | null;
-            task: components["schemas"]["Task"];
         };
         Claiming: {
             /** @description The agent that acts */
@@ -2531,22 +2421,15 @@ export interface components {
              * @description How many of them break no rule.
              */
             compliant: number;
-            /** @description Tasks that somebody completed by force. */
-            forced: string[];
             /** @description The rules for whoever gives work to agents, and those for agents that leave no trace. */
             rules: components["schemas"]["RuleReport"][];
-            /**
-             * @description Every task that is done, by id; of those that were never spawned, each of which something is
-             *     known.
-             */
+            /** @description The finished tasks that break a rule or were completed by force, by id. */
             tasks: components["schemas"]["TaskReport"][];
             /**
              * Format: uint
              * @description How many tasks are done.
              */
             total: number;
-            /** @description The others that are done: they were never spawned, and there is nothing else to tell of them. */
-            unspawned: components["schemas"]["Unspawned"];
         };
         /** @description Two tasks that touch the same files and so are not put side by side. */
         Conflict: {
@@ -2682,30 +2565,8 @@ export interface components {
             /** Format: uint */
             waiting: number;
         };
-        /** @description How many agents and executions there are, in the form of the specification. */
-        Counts2: {
-            /**
-             * Format: uint64
-             * @description How many executions are under way.
-             */
-            activeExecutions: number;
-            /**
-             * Format: uint64
-             * @description How many executions were answered.
-             */
-            completedExecutions: number;
-            /**
-             * Format: uint64
-             * @description How many were not.
-             */
-            failedExecutions: number;
-            /** Format: uint */
-            totalAgents: number;
-            /** Format: uint64 */
-            totalExecutions: number;
-        };
         /** @description How much there is of everything. */
-        Counts3: {
+        Counts2: {
             /**
              * Format: uint64
              * @description Agents that the user sees.
@@ -2778,10 +2639,7 @@ export interface components {
         };
         /** @description The numbers of all agents together. */
         Dashboard: {
-            /**
-             * Format: uint
-             * @description How many agents are active.
-             */
+            /** Format: uint */
             activeAgents: number;
             /**
              * Format: uint64
@@ -2793,27 +2651,15 @@ export interface components {
              * @description How long an answer takes; what ended without one has no response. None before the first.
              */
             averageResponseTimeMs: number | null;
-            /**
-             * Format: uint64
-             * @description How many were cancelled.
-             */
+            /** Format: uint64 */
             cancelledExecutions: number;
-            /**
-             * Format: uint64
-             * @description How many executions were answered.
-             */
+            /** Format: uint64 */
             completedExecutions: number;
-            /**
-             * Format: uint64
-             * @description How many were not.
-             */
+            /** Format: uint64 */
             failedExecutions: number;
             /** @description The agents with the most executions, most first. */
             mostUsedAgents: components["schemas"]["Used"][];
-            /**
-             * @description Where executions went, `finalize` where no agent fits and `clarify` where it was asked which is meant,
-             *     most first.
-             */
+            /** @description Where executions went, `finalize` where no agent fits, most first. */
             routingPatterns: components["schemas"]["Pattern"][];
             /**
              * Format: double
@@ -2828,7 +2674,6 @@ export interface components {
             /** @description Those of the last 24 hours. */
             window: components["schemas"]["Window"];
         };
-        /** @description What was replied. */
         Data: {
             agent: components["schemas"]["ChatAgent"];
             conversation_id: string;
@@ -2839,7 +2684,7 @@ export interface components {
             settled: components["schemas"]["Settled"] | null;
             tool_calls: components["schemas"]["Called"][];
         };
-        Decided: ("matched" | "finalize") | "requested" | "clarify";
+        Decided: ("matched" | "finalize") | "requested";
         /** @description Which skill a task gets, and why. */
         Decision: {
             /** @description Every skill that something speaks for, best first. */
@@ -2859,7 +2704,7 @@ export interface components {
             taskId: string;
         };
         Decision2: {
-            /** @description Id of the agent; `finalize` when none fits, `clarify` when it is asked which one is meant. */
+            /** @description Id of the agent; `finalize` when none fits. */
             agent: string;
             /** @description Candidates with the parts of their scores, best first. */
             candidates?: components["schemas"]["Candidate2"][] | null;
@@ -2869,9 +2714,6 @@ export interface components {
              * @description Lead over the runner-up, or over nothing; none for an agent that was asked for.
              */
             margin: number | null;
-            /** @description What to ask back when it is not clear which agent is meant. */
-            question?: string | null;
-            /** @description Why, in one line. */
             reason: string;
             /** @description The best of the others, if anything speaks for it. */
             runnerUp: components["schemas"]["RunnerUp"] | null;
@@ -2885,7 +2727,7 @@ export interface components {
             /** Format: uint */
             total: number;
         };
-        /** @description Where a message went. */
+        /** @description What is told to whoever follows where messages go. */
         Delegated: {
             /**
              * Format: uint64
@@ -2895,32 +2737,26 @@ export interface components {
             executionId: string;
             /** @description Who hands the message on: the supervisor. */
             from: string;
-            /** @description The message. */
             query: string;
             reason: string;
-            /**
-             * Format: uint32
-             * @description The points of the agent.
-             */
+            /** Format: uint32 */
             score: number;
             /** @description When, RFC 3339 in UTC. */
             timestamp: string;
-            /** @description The agent, `finalize` or `clarify`. */
+            /** @description The agent, or `finalize`. */
             to: string;
         };
         /** @description What is told to whoever follows where messages go. */
         Delegation: {
             /** @description Who hands the message on: the supervisor. */
             from: string;
-            /** @description The message. */
             query: string;
             reason: string;
             /** @description When, RFC 3339 in UTC. */
             timestamp: string;
-            /** @description The agent, `finalize` or `clarify`. */
+            /** @description The agent, or `finalize`. */
             to: string;
         };
-        /** @description Where messages went. */
         Delegations: {
             /** @description Newest first. */
             delegations: components["schemas"]["Delegated"][];
@@ -2962,11 +2798,9 @@ export interface components {
         };
         /** @description A task of which the file says something else than was here. */
         Difference2: {
-            /** @description The fields that differ. */
             fields: string[];
             /** @description Its id here. */
             id: string;
-            /** @description Why they stay as they are here. */
             reason?: string | null;
         };
         DifferenceInput: {
@@ -3058,12 +2892,6 @@ export interface components {
             /** @description When it was last changed as far as the caller knows; a change since then is refused. */
             updated_at?: string | null;
         };
-        /** @description The picture of the ways that messages go. */
-        Drawn: {
-            agents: components["schemas"]["Brief2"][];
-            graph: components["schemas"]["Graph"];
-            metrics: components["schemas"]["Counts2"];
-        };
         /** @description When tasks are due. */
         Due: "overdue" | "today" | "week" | "none";
         /** @description A line, or several between the same two places. */
@@ -3074,31 +2902,15 @@ export interface components {
             from: string;
             fromKind: components["schemas"]["End"];
             /** @description What it means; of several the one that matters most. */
-            kind: components["schemas"]["Kind5"];
+            kind: components["schemas"]["Kind4"];
             to: string;
             toKind: components["schemas"]["End"];
-            /** @description The whole that is waited for, when `from` is a part of it. */
-            via: string | null;
-        };
-        /** @description A way that messages go. */
-        Edge2: {
-            /** Format: uint64 */
-            count: number;
-            id: string;
-            label: string;
-            /** Format: double */
-            share: number;
-            source: string;
-            target: string;
         };
         /** @description What became of references that hold tasks up. */
         Edges: {
             /** @description Onto something that is not there: kept in `extra.danglingDepends`, so the task is not ready. */
             dangling: components["schemas"]["Sample4"];
-            /**
-             * Format: uint
-             * @description Taken over.
-             */
+            /** Format: uint */
             kept: number;
             /** @description Onto something deleted or given up that was left out: kept in the same place. */
             onDeleted: components["schemas"]["Sample4"];
@@ -3107,10 +2919,7 @@ export interface components {
              *     for an open task also among those that are not there.
              */
             onWhole: components["schemas"]["Sample4"];
-            /**
-             * Format: uint
-             * @description Said twice.
-             */
+            /** Format: uint */
             repeated: number;
             /**
              * Format: uint
@@ -3300,22 +3109,22 @@ export interface components {
         /** @description Where and when evidence was taken. */
         Evidence: {
             /** @description When, RFC 3339 in UTC. */
-            at?: string;
-            by?: string;
+            at: string;
+            by: string;
             /** @description The git commit that was checked out, if there was one. */
-            commit?: string | null;
+            commit: string | null;
             /** @description Working directory, relative to the workspace root; `.` is the root. */
-            directory?: string;
+            directory: string;
             /**
              * Format: uint32
              * @description Epoch of the claim under which it was taken, if known.
              */
-            epoch?: number | null;
+            epoch: number | null;
             /**
              * @description Digest of the files of the task before the evidence was taken; none when they could not be
              *     read.
              */
-            tree?: string | null;
+            tree: string | null;
             /** @description The git worktree that has this root, if it is another one than the workspace. */
             worktree?: string | null;
         } & ({
@@ -3419,7 +3228,6 @@ export interface components {
             steps?: components["schemas"]["Step"][] | null;
             user: string;
         };
-        /** @description Executions. */
         Executions: {
             /** @description Newest first, without steps and messages. */
             executions: components["schemas"]["Execution"][];
@@ -3475,7 +3283,6 @@ export interface components {
              * @description Its line, from 1; 0 when the fault is about the whole file.
              */
             line: number;
-            /** @description What is wrong. */
             message: string;
         };
         /** @description Something that keeps a plan from being carried out. */
@@ -3491,7 +3298,6 @@ export interface components {
             /** @description With which task. */
             task: string | null;
         };
-        /** @description Why a request failed. */
         Fault5: {
             /** @description What happened. May hold text from strangers. */
             message: string;
@@ -3534,16 +3340,6 @@ export interface components {
         Few11: {
             /** @description The first of them. */
             shown: components["schemas"]["Noted"][];
-            /**
-             * Format: uint
-             * @description How many there are.
-             */
-            total: number;
-        };
-        /** @description The first of a list, and how long it is. */
-        Few12: {
-            /** @description The first of them. */
-            shown: components["schemas"]["GateState"][];
             /**
              * Format: uint
              * @description How many there are.
@@ -3718,7 +3514,6 @@ export interface components {
         Found: {
             /** @description Ids of the active agents that offer it, the first of which gets the step. */
             agents: string[];
-            /** @description What an agent must offer. */
             capability: string;
             /** @description Whether the plan has a step for it. */
             planned: boolean;
@@ -3796,19 +3591,8 @@ export interface components {
              */
             urls: string[];
         };
-        /** @description The gates of a task. */
-        GateState: {
-            /**
-             * Format: uint
-             * @description How many failures there were.
-             */
-            failures: number;
-            /** @description Gates that have passed. */
-            passed: string[];
-            task: string;
-        };
         /** @description How a gate stands. */
-        GateState2: "open" | "optional" | "passed" | "forced" | "failed" | "stale";
+        GateState: "open" | "optional" | "passed" | "forced" | "failed" | "stale";
         /** @description What an epic is for. */
         Goal: {
             /** @description By what it is accepted. */
@@ -3816,7 +3600,6 @@ export interface components {
             /** @description What it is about, cut. */
             description: string;
         };
-        /** @description What is to be reached. */
         GoalSent: {
             /** @description The goal, in words. */
             goal: string;
@@ -3825,11 +3608,6 @@ export interface components {
              * @description Most passes over the plan, until its last step says that the goal is reached.
              */
             maxLoops?: number | null;
-        };
-        /** @description Nodes and edges. */
-        Graph: {
-            edges: components["schemas"]["Edge2"][];
-            nodes: components["schemas"]["Node"][];
         };
         /** @description A graph as it is drawn. */
         GraphShown: {
@@ -3855,8 +3633,6 @@ export interface components {
             size: components["schemas"]["Size2"];
             /** @description What stands for several tasks. */
             stacks: components["schemas"]["Stack"][];
-            /** @description True when waves were folded because there is too much to show. */
-            truncated: boolean;
             /** @description Changes when any of it does. */
             version: string;
         };
@@ -3906,10 +3682,7 @@ export interface components {
         Hour: {
             /** @description When the hour began, RFC 3339 in UTC. */
             at: string;
-            /**
-             * Format: uint64
-             * @description How many began.
-             */
+            /** Format: uint64 */
             executions: number;
             /**
              * Format: uint64
@@ -3919,7 +3692,7 @@ export interface components {
         };
         /** @description How the health of a worker is looked at. */
         How: "healthcheck" | "handshake";
-        /** @description A conversation in a list. */
+        /** @description A conversation, as a row of the specification's table. */
         InList: {
             /** @description With whom; the supervisor has each message routed. */
             agent_id: string;
@@ -3943,7 +3716,7 @@ export interface components {
         Injected: {
             block: string;
         };
-        /** @description What is to be executed. */
+        /** @description A query as a JSON object; other fields may stand beside these. */
         Input: {
             /** @description The agent that is asked for; one that cannot be asked is told, and the router chooses. */
             agentId?: string | null;
@@ -3971,7 +3744,7 @@ export interface components {
             href: string;
             id: string;
             /** @description What it is. */
-            kind: components["schemas"]["Kind6"];
+            kind: components["schemas"]["Kind5"];
             /** @description Where it stands. */
             state: string;
             /** @description What it is called. */
@@ -3992,20 +3765,21 @@ export interface components {
          * @enum {string}
          */
         Kind2: "human" | "ai" | "system";
-        /** @description What can be found. */
-        Kind2Input: "task" | "run" | "agent" | "conversation";
+        /**
+         * @description What an event is about.
+         * @enum {string}
+         */
+        Kind2Input: "run" | "task" | "agents" | "conversation" | "piece";
         /** @description What can keep a task from ever starting. */
         Kind3: "cancelled" | "cycle" | "missing" | "emptyEpic";
-        /** @description Whether a program can tell that a rule is kept. */
-        Kind4: "checked" | "advice";
-        /** @description What a line means; what matters more comes later. */
-        Kind5: ("unmet" | "missing") | "met" | "critical";
         /** @description What can be found. */
-        Kind6: "task" | "run" | "agent" | "conversation";
+        Kind3Input: "task" | "run" | "agent" | "conversation";
+        /** @description What a line means; what matters more comes later. */
+        Kind4: ("unmet" | "missing") | "met" | "critical";
+        /** @description What can be found. */
+        Kind5: "task" | "run" | "agent" | "conversation";
         /** @description A wave, or several that are folded. */
         Lane: {
-            /** Format: uint */
-            done: number;
             /** @description Whether all of it is one stack. */
             folded: boolean;
             /**
@@ -4018,11 +3792,7 @@ export interface components {
             /** @description How far it is, in words. */
             label: string;
             /** Format: uint */
-            started: number;
-            /** Format: uint */
             to: number | null;
-            /** Format: uint */
-            total: number;
             /** Format: uint32 */
             width: number;
             /** Format: uint32 */
@@ -4089,7 +3859,6 @@ export interface components {
         Linked: {
             /** @description False when they were linked by `link` before. */
             created: boolean;
-            /** @description Id of the entry. */
             entry: string;
             task: string;
         };
@@ -4103,7 +3872,6 @@ export interface components {
         };
         /** @description An entry that a task is linked to. */
         LinkedEntry: {
-            /** @description Id of the entry. */
             entry: string;
             /** @description Where the link stands. */
             sources: components["schemas"]["Source3"][];
@@ -4134,10 +3902,7 @@ export interface components {
             shadowed: components["schemas"]["Shadowed"][];
             /** @description The skills that count, in catalogue order. */
             skills: components["schemas"]["SkillInfo"][];
-            /**
-             * Format: uint
-             * @description How many.
-             */
+            /** Format: uint */
             total: number;
         };
         /** @description Entries and how many there are in all. */
@@ -4153,20 +3918,15 @@ export interface components {
         /** @description All settings. */
         Listed3: {
             settings: components["schemas"]["Shown3"][];
-            /**
-             * Format: uint
-             * @description How many.
-             */
+            /** Format: uint */
             total: number;
         };
-        /** @description Agents that were looked up. */
         Listed4: {
             /** @description The agents in list order, which decides ties between them. */
             agents: components["schemas"]["Shown4"][];
             /** Format: uint */
             total: number;
         };
-        /** @description Conversations. */
         Listed5: {
             /** @description The conversations, the one in which something was said last first. */
             conversations: components["schemas"]["InList"][];
@@ -4184,12 +3944,6 @@ export interface components {
              * @description How many there are without the limit.
              */
             total: number;
-        };
-        /** @description How many agents worked from a moment on. */
-        Load: {
-            at: string;
-            /** Format: uint32 */
-            n: number;
         };
         /** @description A line with its number. */
         LogLine: {
@@ -4247,7 +4001,6 @@ export interface components {
         Loose: {
             /** @description The task, by its id in the file. */
             id: string;
-            /** @description What it refers to. */
             on: string;
         };
         /** @description What a check of the manifest found. */
@@ -4282,7 +4035,6 @@ export interface components {
             /** Format: uint */
             tokens: number;
         };
-        /** @description The numbers of an agent. */
         Measured2: {
             agentId: string;
             /**
@@ -4290,7 +4042,6 @@ export interface components {
              * @description How long one takes, answered or not; none before the first has ended.
              */
             averageExecutionTimeMs: number | null;
-            /** @description What it is good at. */
             description: string;
             /**
              * Format: uint64
@@ -4299,7 +4050,6 @@ export interface components {
             executionCount: number;
             /** @description When its last execution began, RFC 3339 in UTC. */
             lastUsedAt: string | null;
-            /** @description Its name for people. */
             name: string;
             /** @description What it does among the others. */
             role: components["schemas"]["Role"];
@@ -4328,7 +4078,6 @@ export interface components {
             };
             type: components["schemas"]["Speaker"];
         };
-        /** @description What is said. */
         MessageInput: {
             /**
              * @description What was said before, as the caller holds it, the oldest first. The client that it names last counts
@@ -4387,11 +4136,9 @@ export interface components {
             /** Format: uint64 */
             totalTokens: number | null;
         };
-        /** @description The numbers of executions. */
         Metrics2: {
             /** @description Each active agent; the one that was used last comes first. */
             agents: components["schemas"]["Measured2"][];
-            /** @description All together. */
             dashboard: components["schemas"]["Dashboard"];
         };
         /** @description A dependency that leads to no task. */
@@ -4401,11 +4148,11 @@ export interface components {
             /** @description What an import says must be done first. */
             name: string;
         };
-        /** @description A task after a move. */
+        /** @description A task after a move, or after a change of its claim. */
         Moved: {
             /** @description False when it stood there already. */
             changed: boolean;
-            /** @description The claim that was made or renewed by the move. */
+            /** @description The claim that was made, renewed or ended. */
             claim?: components["schemas"]["Claim"] | null;
             task: components["schemas"]["Task"];
             /** @description Tasks that became ready by the move. */
@@ -4448,29 +4195,6 @@ export interface components {
             /** @description Tasks that can start once it is done, and not before. */
             unblocks: string[];
         };
-        /** @description A node with its place. */
-        Node: {
-            color: string | null;
-            /**
-             * Format: uint64
-             * @description How many executions came here.
-             */
-            executions: number;
-            icon: string | null;
-            id: string;
-            label: string;
-            /**
-             * Format: double
-             * @description Which part of all that is, from 0 to 1.
-             */
-            share: number;
-            status: components["schemas"]["AgentStatus"] | null;
-            type: components["schemas"]["NodeType"];
-            /** Format: uint32 */
-            x: number;
-            /** Format: uint32 */
-            y: number;
-        };
         /** @description A task in its place. */
         NodeShown: {
             /**
@@ -4483,7 +4207,7 @@ export interface components {
             /** @description Whether it is on the longest way. */
             critical: boolean;
             /** @description How its six gates stand, in order, by what was set: files are not looked at; none when none was set. */
-            gates: components["schemas"]["GateState2"][] | null;
+            gates: components["schemas"]["GateState"][] | null;
             /** Format: uint32 */
             height: number;
             id: string;
@@ -4523,11 +4247,6 @@ export interface components {
              */
             y: number;
         };
-        /**
-         * @description What a node is.
-         * @enum {string}
-         */
-        NodeType: "supervisor" | "router" | "agent" | "finalize";
         /** @description An agent that is not chosen from. */
         NotScored: {
             id: string;
@@ -4621,21 +4340,16 @@ export interface components {
         /** @description Where a message went, and would go. */
         Outcome3: {
             from: string;
-            /** Format: uint32 */
-            score: number;
             text: string;
             to: string;
         };
-        /** @description What came of a request. */
         Output: {
             /**
              * Format: double
              * @description How sure the worker is, if it says so.
              */
             confidence?: number | null;
-            /** @description More about it. */
             details?: unknown;
-            /** @description The result: usually a text. */
             result: unknown;
         };
         OutputInput: {
@@ -4673,20 +4387,35 @@ export interface components {
             /** @description What it waits for. */
             waitsFor: string[];
         };
-        /** @description Where everything stands. */
-        Overall: {
+        /**
+         * @description How far the work of an epic, or all of it, is, and what comes next; lists and texts are cut to what an
+         *     orchestrator can afford to read.
+         */
+        Overview: {
             /** @description Tasks that somebody works on, the last changed first. */
             active: components["schemas"]["Few"];
-            /** @description The newest entries of the manifest, the newest first. */
-            entries: components["schemas"]["Few7"];
+            /** @description When it was written, RFC 3339 in UTC. */
+            at?: string;
+            /** @description What the answer of `start` costs. */
+            budget?: components["schemas"]["Budget"] | null;
+            /** @description What is done and what was found, the last first. */
+            done?: components["schemas"]["Few8"];
+            /** @description In `status`: the newest entries of the manifest, the newest first. */
+            entries?: components["schemas"]["Few7"] | null;
             /** @description The epic that was asked about. */
             epic?: components["schemas"]["TaskView"] | null;
-            /** @description How far open epics are; only the one that was asked about, if one was. */
-            epics: components["schemas"]["Few6"];
+            /** @description In `status`: how far open epics are; only the one that was asked about, if one was. */
+            epics?: components["schemas"]["Few6"] | null;
             /** @description Claims whose lease ran out. */
             expiredClaims: components["schemas"]["Few4"];
             /** @description Entries of the manifest that something has to follow, the newest first. */
             followups: components["schemas"]["Few3"];
+            /** @description What it is all for. */
+            goal?: components["schemas"]["Goal"] | null;
+            /** @description Tasks that somebody has set aside: blocked, under review, paused. */
+            heldUp?: components["schemas"]["Few2"];
+            /** @description Notes on these tasks, the last first: what was decided and learned. */
+            notes?: components["schemas"]["Few11"];
             /**
              * Format: uint
              * @description Hundredths of the tasks that are done, without cancelled ones.
@@ -4698,6 +4427,8 @@ export interface components {
             ready: components["schemas"]["Few2"];
             /** @description What to do first. */
             recommended: components["schemas"]["Recommended"];
+            /** @description Open sessions that have to do with these tasks. */
+            sessions?: components["schemas"]["Few9"];
             /** @description How many tasks stand where. */
             state: {
                 /** Format: uint64 */
@@ -4720,6 +4451,8 @@ export interface components {
              * @description How many tasks there are.
              */
             total: number;
+            /** @description Pending tasks that cannot start, with the reason. */
+            waiting?: components["schemas"]["Few10"];
         };
         /** @description Tasks and how many there are in all. */
         Page: {
@@ -4742,10 +4475,7 @@ export interface components {
             dangling: components["schemas"]["Sample4"];
             /** @description A task that named itself. */
             itself: components["schemas"]["Sample"];
-            /**
-             * Format: uint
-             * @description Taken over.
-             */
+            /** Format: uint */
             kept: number;
             /** @description A second parent, kept as a relation. */
             second: components["schemas"]["Sample4"];
@@ -4891,13 +4621,10 @@ export interface components {
              */
             total: number;
         };
-        /** @description How often executions went somewhere. */
+        /** @description How often an agent was used. */
         Pattern: {
             agentId: string;
-            /**
-             * Format: uint64
-             * @description How many executions it had.
-             */
+            /** Format: uint64 */
             count: number;
             /**
              * Format: double
@@ -4995,7 +4722,6 @@ export interface components {
         };
         /** @description What became of the phases of the project. */
         Phases2: {
-            /** @description New here. */
             added: string[];
             /** @description Begun in the file and pending here, because the project is in another phase. */
             notBegun: string[];
@@ -5014,7 +4740,6 @@ export interface components {
              */
             total: number;
         };
-        /** @description A workspace. */
         Place: {
             name: string;
             /** @description The folder; only for the user of this machine. */
@@ -5022,25 +4747,28 @@ export interface components {
         };
         /** @description What is to be reached, and the steps to it. */
         Plan: {
-            /** @description What is to be reached, in the words of the user. */
+            /**
+             * @description What is to be reached, in the words of the user.
+             * @default
+             */
             goal: string;
             /**
              * Format: uint32
              * @description Most passes over the plan, until its last step says that the goal is reached; 1 by default.
              */
             maxLoops?: number | null;
-            /** @description The steps. The last one gives the answer. */
+            /**
+             * @description The steps. The last one gives the answer.
+             * @default []
+             */
             steps: components["schemas"]["Step2"][];
             /** @description Skills that the goal asks for and nobody offers. */
             unavailable?: components["schemas"]["Unavailable"][];
         };
         /** @description A plan, or a goal, that is to be carried out; what is left out is as `cleo plan run` has it. */
         PlanRequest: {
-            /**
-             * @description A goal in place of a plan, in words: a plan is made of it by rule.
-             * @default null
-             */
-            goal: string | null;
+            /** @description A goal in place of a plan, in words: a plan is made of it by rule. */
+            goal?: string | null;
             /**
              * Format: uint16
              * @description Most steps at a time.
@@ -5058,11 +4786,8 @@ export interface components {
              * @default null
              */
             refine: components["schemas"]["Refine"] | null;
-            /**
-             * @description The text of the plan, JSON or YAML.
-             * @default null
-             */
-            text: string | null;
+            /** @description The text of the plan, JSON or YAML. */
+            text?: string | null;
         };
         /** @description A plan that somebody has written. */
         PlanSent: {
@@ -5090,7 +4815,10 @@ export interface components {
             /** @description The one before. */
             previous: string | null;
         };
-        /** @enum {string} */
+        /**
+         * @description How urgent a task is; the first is the most urgent.
+         * @enum {string}
+         */
         Priority: "critical" | "high" | "medium" | "low";
         /** @description Something because of which tasks can never start. */
         Problem: {
@@ -5222,7 +4950,6 @@ export interface components {
         Receipt: {
             /** @description Version of the program. */
             cleo: string;
-            /** @description The date in the prompt. */
             date: string;
             /** @description Whether the block was to be added by force. */
             forceInject: boolean;
@@ -5230,11 +4957,9 @@ export interface components {
             inputs: {
                 [key: string]: string;
             };
-            /** @description The manifest id in the prompt. */
             manifestId: string;
             /** @description The labels, type or word that matched. */
             matched: string[];
-            /** @description Digest of the prompt. */
             promptDigest: string;
             /** @description The protocols in the block, each with the reason. */
             protocols: components["schemas"]["UsedProtocol"][];
@@ -5248,7 +4973,6 @@ export interface components {
             skill: string;
             /** @description Its file. */
             skillPath: string;
-            /** @description The slug in the prompt. */
             slug: string;
             /** @description What speaks for it. */
             strategy: components["schemas"]["Strategy"];
@@ -5293,7 +5017,7 @@ export interface components {
             recreated: boolean;
             success: boolean;
         };
-        /** @description An agent that was registered. */
+        /** @description An agent as it is, or as a change made it. */
         Registered2: {
             agent: components["schemas"]["Shown4"];
             /** @description Whether it is new; an agent of the moment that was there is changed. */
@@ -5322,13 +5046,12 @@ export interface components {
         Remark: {
             /** @description Its id in the file. */
             id: string;
-            /** @description Why. */
             reason: string;
         };
         RemarkInput: {
             content: string;
         };
-        /** @description An agent that was removed. */
+        /** @description An agent as it is, or as a change made it. */
         Removed: {
             agent: components["schemas"]["Shown4"];
             /** @description True when a built-in agent is as it was built again. */
@@ -5401,10 +5124,10 @@ export interface components {
             /** @description Gates that passed with files that have changed since. */
             stale: components["schemas"]["Gate"][];
             /** @description How each gate stands, in their order; none when none was set. */
-            states: components["schemas"]["GateState2"][] | null;
+            states: components["schemas"]["GateState"][] | null;
             taskId: string;
             /** @description Its files as they are; none when no evidence has to be compared with them. */
-            tree: components["schemas"]["Seen"] | null;
+            tree: components["schemas"]["Tree"] | null;
             /** @description Gates that are stale and rest on somebody's word, which only that somebody can give again. */
             wordsOnly: components["schemas"]["Gate"][];
             /** @description The git worktree whose files it is judged by; none for those of the workspace. */
@@ -5414,12 +5137,16 @@ export interface components {
         Replied: {
             response: components["schemas"]["Response"];
         };
-        /** @description What an import did, or would do. */
+        /** @description What a check found. */
         Report: {
-            /**
-             * Format: uint
-             * @description Tasks that are new here.
-             */
+            /** @description `pass` or `fail`. */
+            verdict: string;
+            /** @description Everything that is wrong; the first decides the exit code. */
+            violations: components["schemas"]["Violation"][];
+        };
+        /** @description What an import did, or would do. */
+        Report2: {
+            /** Format: uint */
             added: number;
             /** @description Tasks that were taken over, by status. */
             byStatus: {
@@ -5431,7 +5158,6 @@ export interface components {
             cycles: components["schemas"]["Sample5"];
             /** @description True when nothing was written. */
             dryRun: boolean;
-            /** @description Dependencies. */
             edges: components["schemas"]["Edges"];
             /** @description Fields that cleo has no place for and keeps in `extra`, with the number of tasks that have them. */
             extraFields: {
@@ -5439,21 +5165,15 @@ export interface components {
             };
             /** @description What cannot be taken over as it stands. */
             faults: components["schemas"]["Sample7"];
-            /** @description What kind of file it was. */
             format: components["schemas"]["Format"];
             /** @description What stays as it is here although the file says otherwise. */
             kept: components["schemas"]["Sample2"];
-            /** @description Tasks that were left out. */
             leftOut: components["schemas"]["Sample3"];
             /** @description Tasks that were changed here later than in the file, and stay as they are here. */
             newerHere: components["schemas"]["Sample"];
             parents: components["schemas"]["Parents"];
-            /** @description Phases of the project. */
             phases: components["schemas"]["Phases2"];
-            /**
-             * Format: uint
-             * @description Tasks that were read.
-             */
+            /** Format: uint */
             read: number;
             /** @description Tasks that could not keep their id. */
             renamed: components["schemas"]["Sample6"];
@@ -5486,24 +5206,6 @@ export interface components {
             /** @description How far the work came. */
             status: components["schemas"]["Status2"];
             title: string;
-        };
-        /** @description How much is known of what attempts used. */
-        Reported2: {
-            /**
-             * Format: uint
-             * @description All attempts.
-             */
-            attempts: number;
-            /**
-             * Format: uint
-             * @description Those that failed.
-             */
-            failed: number;
-            /**
-             * Format: uint
-             * @description Those that said what they used.
-             */
-            reporting: number;
         };
         Request: {
             /** @description The agent that acts */
@@ -5544,7 +5246,6 @@ export interface components {
         };
         /** @description What an agent does among the others. */
         Role: "supervisor" | "specialist" | "custom";
-        /** @description Where a message goes. */
         Routed: {
             delegation: components["schemas"]["Delegation"];
             /** @description Agents that messages never or not now reach. */
@@ -5577,7 +5278,7 @@ export interface components {
             /** @description Whether it is on the longest way. */
             critical: boolean;
             /** @description How its six gates stand, in order, by what was set: files are not looked at; none when none was set. */
-            gates: components["schemas"]["GateState2"][] | null;
+            gates: components["schemas"]["GateState"][] | null;
             id: string;
             /** @description What to know of it: why it failed, or what its agent does. */
             note: string | null;
@@ -5634,8 +5335,8 @@ export interface components {
             evidence: string;
             /** @description Its name, such as `ORC-004`. */
             id: string;
-            /** @description Whether a program can tell. */
-            kind: components["schemas"]["Kind4"];
+            /** @description `checked`, or `advice` where nothing that is kept shows it. */
+            kind: string;
             /** @description What it asks for. */
             rule: string;
             /** @description The first ten tasks that break it, by id. */
@@ -5680,8 +5381,9 @@ export interface components {
             /**
              * @description Give each task a git worktree and a branch of its own; what verifies is merged, one after the
              *     other, into the branch that is checked out now, and a branch that does not fit is kept
+             * @default null
              */
-            isolate?: components["schemas"]["Isolation"] | null;
+            isolate: components["schemas"]["Isolation"] | null;
             /**
              * Format: uint16
              * @description How many agents work at a time [default: the setting run.jobs, 4]
@@ -5796,8 +5498,6 @@ export interface components {
              * @description The score of the agent, or the best score when no agent fits.
              */
             routingScore: number;
-            /** @description What drives its agents. */
-            runners: string[];
             /** @description When it began, RFC 3339 in UTC. */
             startedAt: string;
             /** @description Where it stands. */
@@ -5828,11 +5528,7 @@ export interface components {
             now: string;
             /** @description How it is carried out. */
             options: unknown;
-            /** @description How many attempts there were, and how many said what they used. */
-            reported: components["schemas"]["Reported2"];
             run: components["schemas"]["RunRow"];
-            /** @description How many agents worked when. */
-            running: components["schemas"]["Load"][];
             /** @description How far it came, in order. */
             steps: components["schemas"]["Step"][];
             /** @description What became of each task, of a run over tasks: by wave, then in the order of the run. */
@@ -5869,115 +5565,63 @@ export interface components {
         };
         /** @description Things of one kind: how many there are, and the first of them. */
         Sample: {
-            /** @description The first hundred. */
             shown: string[];
-            /**
-             * Format: uint
-             * @description How many.
-             */
+            /** Format: uint */
             total: number;
         };
         /** @description Things of one kind: how many there are, and the first of them. */
         Sample2: {
-            /** @description The first hundred. */
             shown: components["schemas"]["Difference2"][];
-            /**
-             * Format: uint
-             * @description How many.
-             */
+            /** Format: uint */
             total: number;
         };
         /** @description Things of one kind: how many there are, and the first of them. */
         Sample3: {
-            /** @description The first hundred. */
             shown: components["schemas"]["Remark"][];
-            /**
-             * Format: uint
-             * @description How many.
-             */
+            /** Format: uint */
             total: number;
         };
         /** @description Things of one kind: how many there are, and the first of them. */
         Sample4: {
-            /** @description The first hundred. */
             shown: components["schemas"]["Loose"][];
-            /**
-             * Format: uint
-             * @description How many.
-             */
+            /** Format: uint */
             total: number;
         };
         /** @description Things of one kind: how many there are, and the first of them. */
         Sample5: {
-            /** @description The first hundred. */
             shown: components["schemas"]["Circle"][];
-            /**
-             * Format: uint
-             * @description How many.
-             */
+            /** Format: uint */
             total: number;
         };
         /** @description Things of one kind: how many there are, and the first of them. */
         Sample6: {
-            /** @description The first hundred. */
             shown: components["schemas"]["Renamed"][];
-            /**
-             * Format: uint
-             * @description How many.
-             */
+            /** Format: uint */
             total: number;
         };
         /** @description Things of one kind: how many there are, and the first of them. */
         Sample7: {
-            /** @description The first hundred. */
             shown: components["schemas"]["Fault2"][];
-            /**
-             * Format: uint
-             * @description How many.
-             */
+            /** Format: uint */
             total: number;
         };
         /** @description What a token allows; each allows what those before it allow. */
         Scope: "read" | "write" | "admin";
-        /** @description A token. */
         Secret: {
             token: string;
         };
         /** @description Estimated tokens of a section. */
         Section: {
-            /**
-             * Format: uint
-             * @description Size in bytes.
-             */
+            /** Format: uint */
             bytes: number;
             /** @description `skill`, `task` or `protocol`. */
             name: string;
-            /**
-             * Format: uint
-             * @description Estimated tokens.
-             */
+            /** Format: uint */
             tokens: number;
-        };
-        /** @description The files of a task when they were looked at. */
-        Seen: {
-            /** @description SHA-256 over paths, kinds and contents; none when they cannot be read. */
-            digest: string | null;
-            /**
-             * Format: uint
-             * @description How many files there are.
-             */
-            files: number;
-            /** @description Why there is no digest. */
-            problem: string | null;
         };
         Selection: {
             /** @description The agent that acts */
             agent?: string | null;
-            /**
-             * @description All that were done or cancelled before this date, with everything below them
-             * @default null
-             */
-            doneBefore: string | null;
             /**
              * @description Show what would be archived
              * @default false
@@ -5989,7 +5633,7 @@ export interface components {
              */
             epic: string | null;
             /**
-             * @description All that were done or cancelled longer ago, such as 12h, 30d or 2w
+             * @description All that were done or cancelled longer ago, such as 12h, 30d or 2w, or before a date, with everything below them
              * @default null
              */
             olderThan: string | null;
@@ -6020,7 +5664,6 @@ export interface components {
             /** @description Where it stands. */
             status: components["schemas"]["SessionStatus"];
         };
-        /** @description Who the caller is. */
         Session2: {
             /** @description When the token ends; none when it does not. */
             expiresAt: string | null;
@@ -6075,11 +5718,8 @@ export interface components {
         };
         /** @description One setting with everything that is known of it. */
         Shown3: {
-            /** @description What it can be. */
             allowed: string;
-            /** @description Its name. */
             key: string;
-            /** @description What it means. */
             meaning: string;
             /** @description Who says so: an option, a variable, a file with its line, or `default`. */
             origin: string;
@@ -6102,10 +5742,7 @@ export interface components {
             description: string;
             /** @description Address of a worker that is reached by HTTP */
             endpoint: string | null;
-            /**
-             * Format: uint64
-             * @description How many executions it had.
-             */
+            /** Format: uint64 */
             executions: number;
             /** @description When it is removed, of an agent of the moment. */
             expires_at?: string | null;
@@ -6172,7 +5809,6 @@ export interface components {
             conversation: components["schemas"]["Conversation"];
             /** @description The last messages, in the order in which they were said. */
             messages: components["schemas"]["Message"][];
-            /** @description What the chat waits for. */
             pending: components["schemas"]["Pending"] | null;
             /**
              * Format: uint64
@@ -6180,7 +5816,6 @@ export interface components {
              */
             total: number;
         };
-        /** @description How a query is shown. */
         ShownInput: {
             /** @default false */
             debug: boolean;
@@ -6189,7 +5824,10 @@ export interface components {
         Signed: {
             session: components["schemas"]["Session2"] | null;
         };
-        /** @enum {string} */
+        /**
+         * @description Scope of a task; never a time.
+         * @enum {string}
+         */
         Size: "small" | "medium" | "large";
         /** @description Measures in pixels. */
         Size2: {
@@ -6256,7 +5894,6 @@ export interface components {
             /** @description Where the agent is to write, relative to the workspace root. */
             outputFile: string;
             prompt: string;
-            /** @description Digest of the prompt. */
             promptDigest: string;
             /** @description Names of the protocols in the block, base first. */
             protocols: string[];
@@ -6266,9 +5903,7 @@ export interface components {
             /** @description What chose it. */
             strategy: components["schemas"]["Strategy"];
             taskId: string;
-            /** @description Estimated cost. */
             tokenEstimate: components["schemas"]["TokenEstimate"];
-            /** @description Whether all tokens were resolved. */
             tokenResolution: components["schemas"]["TokenResolution"];
         };
         Speaker: "agent" | "user" | "system";
@@ -6279,10 +5914,7 @@ export interface components {
              * @description How many were answered by a model or a worker, and by nobody in its place.
              */
             answered: number;
-            /**
-             * Format: uint64
-             * @description How many executions began.
-             */
+            /** Format: uint64 */
             executions: number;
             /**
              * Format: uint64
@@ -6312,7 +5944,6 @@ export interface components {
             key: string;
             /** @description How many and how far, in words. */
             label: string;
-            lane: string;
             /** @description What its tasks are a part of, when they are kept apart by that. */
             parent: string | null;
             /** @description The title of that, where somebody knows it. */
@@ -6332,7 +5963,6 @@ export interface components {
              */
             y: number;
         };
-        Stage: "running" | "verifying" | "waiting" | "done" | "failed";
         /** @description A session with the state of its work. */
         Standing: {
             /** @description Claims of its leader in its scope. */
@@ -6361,57 +5991,10 @@ export interface components {
         };
         /** @description Whether something may run. */
         Standing2: "trusted" | "changed" | "untrusted";
-        /** @description Where the caller is. */
         Standing3: {
             status: components["schemas"]["Status6"];
         };
-        /** @description What an orchestrating agent needs to begin. */
         Start: {
-            /** @description Tasks that somebody works on, the last changed first. */
-            active: components["schemas"]["Few"];
-            /** @description What this answer costs. */
-            budget: components["schemas"]["Budget"];
-            /** @description The epic that was asked about. */
-            epic?: components["schemas"]["TaskView"] | null;
-            /** @description Claims whose lease ran out. */
-            expiredClaims: components["schemas"]["Few4"];
-            /** @description Entries of the manifest that something has to follow, the newest first. */
-            followups: components["schemas"]["Few3"];
-            /**
-             * Format: uint
-             * @description Hundredths of the tasks that are done, without cancelled ones.
-             */
-            percent: number;
-            /** @description What stands in the way. */
-            problems: components["schemas"]["Few5"];
-            /** @description Tasks that an agent can start now, most urgent first. */
-            ready: components["schemas"]["Few2"];
-            /** @description What to do first. */
-            recommended: components["schemas"]["Recommended"];
-            /** @description How many tasks stand where. */
-            state: {
-                /** Format: uint64 */
-                active?: number;
-                /** Format: uint64 */
-                blocked?: number;
-                /** Format: uint64 */
-                cancelled?: number;
-                /** Format: uint64 */
-                done?: number;
-                /** Format: uint64 */
-                paused?: number;
-                /** Format: uint64 */
-                pending?: number;
-                /** Format: uint64 */
-                review?: number;
-            };
-            /**
-             * Format: uint
-             * @description How many tasks there are.
-             */
-            total: number;
-        };
-        StartInput: {
             /** @description The agent that acts */
             agent?: string | null;
             /**
@@ -6485,7 +6068,10 @@ export interface components {
              */
             total: number;
         };
-        /** @enum {string} */
+        /**
+         * @description Where the work on a task stands. Words of other tools are accepted and mean ours.
+         * @enum {string}
+         */
         Status: "pending" | "active" | "review" | "blocked" | "paused" | "done" | "cancelled";
         /** @description How far the work of an entry came. */
         Status2: ("complete" | "partial" | "blocked") | "archived";
@@ -6496,12 +6082,15 @@ export interface components {
         Status3: "complete" | "partial" | "blocked";
         /** @description How something was found. */
         Status4: "ok" | "warn" | "fail";
-        /** @description How a request to a worker went. */
+        /**
+         * @description How a request to a worker went.
+         * @enum {string}
+         */
         Status5: "success" | "error";
         /** @description Where the caller is, and how much there is of everything. */
         Status6: {
             address: string;
-            counts: components["schemas"]["Counts3"];
+            counts: components["schemas"]["Counts2"];
             /** @description Whether the caller is the user of this machine. */
             local: boolean;
             scopes: components["schemas"]["Scope"][];
@@ -6535,11 +6124,17 @@ export interface components {
             agent?: string | null;
             /** @description What the agent that does it must offer. */
             capability?: string | null;
-            /** @description Steps that must be done first, and whose results it gets. */
+            /**
+             * @description Steps that must be done first, and whose results it gets.
+             * @default []
+             */
             dependsOn: string[];
-            /** @description Its name, by which others wait for it. */
+            /**
+             * @description Its name, by which others wait for it.
+             * @default
+             */
             id: string;
-            /** @description What the agent is told. */
+            /** @default  */
             instruction: string;
             /** @description What the agent is asked for, out of the intents that it offers. */
             intent?: string | null;
@@ -6592,15 +6187,12 @@ export interface components {
              */
             today: number;
         };
-        /** @description All agents. */
         Synced: {
-            agents: components["schemas"]["Brief2"][];
+            agents: components["schemas"]["Brief"][];
             /** Format: uint */
             count: number;
             message: string;
         };
-        /** @description What the tasks are written as. */
-        Target: "jsonl" | "markdown";
         /** @description A unit of work. Field names in JSON are camelCase; `type` is [`Task::kind`]. */
         Task: {
             acceptance: string[];
@@ -6682,10 +6274,10 @@ export interface components {
             /** @description Gates that passed with files that have changed since. */
             stale: components["schemas"]["Gate"][];
             /** @description How each gate stands, in their order; none when none was set. */
-            states: components["schemas"]["GateState2"][] | null;
+            states: components["schemas"]["GateState"][] | null;
             taskId: string;
             /** @description Its files as they are; none when no evidence has to be compared with them. */
-            tree: components["schemas"]["Seen"] | null;
+            tree: components["schemas"]["Tree"] | null;
             /** @description The git worktree whose files it is judged by; none for those of the workspace. */
             worktree?: string | null;
         };
@@ -6699,11 +6291,6 @@ export interface components {
             claim: components["schemas"]["HeldClaim"] | null;
             /** @description Whether it is on the longest way. */
             critical: boolean;
-            /**
-             * Format: uint64
-             * @description Cursor of the last change of all tasks.
-             */
-            cursor: number;
             /** @description What depends on it. */
             dependents: components["schemas"]["Linked2"][];
             /** @description What it depends on. */
@@ -6738,17 +6325,11 @@ export interface components {
         TaskReport: {
             /** @description When and by whom it was completed by force, if it was. */
             forced: string | null;
-            /** @description Gates that were passed before their turn. */
-            forcedGates: components["schemas"]["Gate"][];
-            /** @description What spoke against it when it was completed by force, such as stale evidence. */
+            /** @description What spoke against it then, such as stale evidence. */
             forcedReasons: string[];
             /** @description The skill in its prompt; none when it was never spawned. */
             skill: string | null;
             taskId: string;
-            /** @description `pass` or `fail`; none when there is no protocol to check, because it was never spawned. */
-            verdict: string | null;
-            /** @description When its output was last found to hold. */
-            verifiedAt: string | null;
             /** @description Every rule that it breaks. */
             violations: components["schemas"]["Violation"][];
         };
@@ -6843,14 +6424,10 @@ export interface components {
         };
         /** @description Estimated tokens of a prompt for a model. */
         TokenEstimate: {
-            /** @description How it was estimated. */
             method: string;
             /** @description Each section in the order of the prompt. */
             sections: components["schemas"]["Section"][];
-            /**
-             * Format: uint
-             * @description All sections together.
-             */
+            /** Format: uint */
             total: number;
         };
         /** @description Whether all tokens of a prompt were resolved. */
@@ -6910,6 +6487,18 @@ export interface components {
              */
             work: number;
         };
+        /** @description The files of a task when they were looked at. */
+        Tree: {
+            /** @description SHA-256 over paths, kinds and contents; none when they cannot be read. */
+            digest: string | null;
+            /**
+             * Format: uint
+             * @description How many files there are.
+             */
+            files: number;
+            /** @description Why there is no digest. */
+            problem: string | null;
+        };
         /** @description A try of an agent in a run. */
         Tried: {
             agentEndedAt: string | null;
@@ -6942,13 +6531,12 @@ export interface components {
             skill: string | null;
             /** @description When it began, RFC 3339 in UTC like all times. */
             startedAt: string;
-            state: components["schemas"]["Stage"];
+            /** @description `waiting` while it waits before it is tried again. */
+            state: components["schemas"]["TaskState"];
             /** Format: uint32 */
             turns: number | null;
             /** @description Tokens that it used, when it says so. */
             usage: components["schemas"]["Usage"] | null;
-            /** @description What cleo found; none before it looked. */
-            verification: components["schemas"]["Verification"] | null;
         };
         /** @description What a draft would do to the ways of messages. */
         Tried2: {
@@ -6956,16 +6544,12 @@ export interface components {
             gained: components["schemas"]["Outcome3"][];
             /** @description Those that reached the agent, and would not. */
             lost: components["schemas"]["Outcome3"][];
-            /**
-             * Format: uint
-             * @description How many messages were tried.
-             */
+            /** Format: uint */
             messages: number;
             /** Format: uint */
             reachedBefore: number;
             /** Format: uint */
             reachesNow: number;
-            results: components["schemas"]["Outcome3"][];
         };
         Unarchive: {
             /** @description The agent that acts */
@@ -6980,9 +6564,14 @@ export interface components {
         };
         /** @description A skill that was left out of a plan. */
         Unavailable: {
-            /** @description What an agent would have to offer. */
+            /**
+             * @description What an agent would have to offer.
+             * @default
+             */
             capability: string;
+            /** @default  */
             reason: string;
+            /** @default  */
             skill: string;
         };
         UndoRequest: {
@@ -7018,16 +6607,6 @@ export interface components {
              */
             undo: number | null;
         };
-        /** @description Finished tasks of which nothing else is known than that they were never spawned. */
-        Unspawned: {
-            /** @description The first ten of them, by id. */
-            first: string[];
-            /**
-             * Format: uint
-             * @description How many there are.
-             */
-            total: number;
-        };
         /** @description A task after its change. */
         Updated: {
             task: components["schemas"]["Task"];
@@ -7044,18 +6623,12 @@ export interface components {
         /** @description How often an agent was used. */
         Used: {
             agentId: string;
-            /**
-             * Format: uint64
-             * @description How many executions it had.
-             */
+            /** Format: uint64 */
             count: number;
         };
-        /** @description A worker that was asked. */
         UsedAgent: {
-            /** @description What it was asked for. */
             intent: string;
             name: string;
-            /** @description How it went. */
             status: components["schemas"]["Status5"];
         };
         /** @description A protocol that stands in a prompt. */
@@ -7064,7 +6637,6 @@ export interface components {
             digest: string;
             name: string;
             version: string;
-            /** @description Why it applies. */
             why: string;
         };
         /** @description What the validator says of one skill. */
@@ -7090,19 +6662,6 @@ export interface components {
         };
         /** @description What something is set to. */
         Value: string | number | boolean | string[];
-        /** @description What a check found. */
-        Verdict: {
-            /** @description `pass` or `fail`. */
-            verdict: string;
-            /** @description Everything that is wrong; the first decides the exit code. */
-            violations: components["schemas"]["Violation"][];
-        };
-        Verification: {
-            endedAt: string | null;
-            /** @description What it came to; none while cleo looks. */
-            passed: boolean | null;
-            startedAt: string;
-        };
         /** @description One thing that is wrong. */
         Violation: {
             /** @description The kind of failure. */
@@ -7129,7 +6688,6 @@ export interface components {
             dryRun: boolean;
             /** @description The entry as it stands in the manifest. */
             entry: components["schemas"]["Entry3"];
-            /** @description What the caller should know. */
             warnings: string[];
         };
         /** @description Numbers of waves and of the tasks in them. */
@@ -7186,7 +6744,6 @@ export interface components {
             outputDigest: string | null;
             /** @description Digest of the prompt that comes out today; none when none does. */
             promptDigestNow: string | null;
-            /** @description The receipt as it was kept. */
             receipt: components["schemas"]["Receipt"];
             /** @description True when the same prompt comes out today. */
             reproduced: boolean;
@@ -7201,10 +6758,7 @@ export interface components {
              * @description How many were answered by a model or a worker, and by nobody in its place.
              */
             answered: number;
-            /**
-             * Format: uint64
-             * @description How many executions began.
-             */
+            /** Format: uint64 */
             executions: number;
             /**
              * Format: uint64
@@ -7244,15 +6798,12 @@ export interface components {
         };
         /** @description An answer that keeps the rules, or the fault in its place. */
         WorkerReply: {
-            /** @description The worker. */
             agent_name: string;
             /** @description Why it failed; null when it did not. */
             error: components["schemas"]["Fault5"] | null;
             /** @description What came of it; null when it failed. */
             output: components["schemas"]["Output"] | null;
-            /** @description Id of the request. */
             request_id: string;
-            /** @description How it went. */
             status: components["schemas"]["Status5"];
         };
     };
@@ -7430,26 +6981,6 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["Executed"];
-                };
-            };
-        };
-    };
-    getApiAgentsGraph: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description Draws the way of a message: supervisor, router, agents, finalize */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Success"] & components["schemas"]["Drawn"];
                 };
             };
         };
@@ -8498,7 +8029,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Brief"] & components["schemas"]["WithWarnings"];
+                    "application/json": components["schemas"]["Overview"] & components["schemas"]["WithWarnings"];
                 };
             };
         };
@@ -8518,7 +8049,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Claimed"] & components["schemas"]["WithOperation"];
+                    "application/json": components["schemas"]["Moved"] & components["schemas"]["WithOperation"];
                 };
             };
         };
@@ -8552,14 +8083,13 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Writes all tasks as JSON lines, which can be imported, or as Markdown */
+            /** @description Writes all tasks as JSON lines, which can be imported */
             200: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
                     "application/x-ndjson": unknown;
-                    "text/markdown; charset=utf-8": unknown;
                 };
             };
         };
@@ -8639,7 +8169,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Report"] & components["schemas"]["WithOperation"];
+                    "application/json": components["schemas"]["Report2"] & components["schemas"]["WithOperation"];
                 };
             };
         };
@@ -8988,7 +8518,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Start"] & components["schemas"]["WithWarnings"];
+                    "application/json": components["schemas"]["Overview"] & components["schemas"]["WithWarnings"];
                 };
             };
         };
@@ -9008,7 +8538,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Overall"] & components["schemas"]["WithWarnings"];
+                    "application/json": components["schemas"]["Overview"] & components["schemas"]["WithWarnings"];
                 };
             };
         };
@@ -9197,7 +8727,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Claimed"] & components["schemas"]["WithOperation"];
+                    "application/json": components["schemas"]["Moved"] & components["schemas"]["WithOperation"];
                 };
             };
         };
@@ -9317,7 +8847,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Claimed"] & components["schemas"]["WithOperation"];
+                    "application/json": components["schemas"]["Moved"] & components["schemas"]["WithOperation"];
                 };
             };
         };
@@ -9426,7 +8956,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Claimed"] & components["schemas"]["WithOperation"];
+                    "application/json": components["schemas"]["Moved"] & components["schemas"]["WithOperation"];
                 };
             };
         };
@@ -9600,7 +9130,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Checks the rules ORC-001 to ORC-005, and every finished task against its protocols */
+            /** @description Checks the rules for orchestrators and agents, ORC-001 to ORC-005 and OUT-001 to OUT-004 */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -9666,7 +9196,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Verdict"] & components["schemas"]["WithWarnings"];
+                    "application/json": components["schemas"]["Report"] & components["schemas"]["WithWarnings"];
                 };
             };
         };

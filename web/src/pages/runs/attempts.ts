@@ -14,12 +14,18 @@ export function reported(page: RunPage | undefined) {
 
 /** How many agents worked from a moment on, in milliseconds since 1970. */
 export function load(page: RunPage) {
-  const changes = page.tasks.flatMap((task) => task.history).flatMap((one) => {
+  const attempts = page.tasks.flatMap((task) => task.history);
+  const changes = attempts.flatMap((one) => {
+    const begin = { at: millis(one.startedAt), by: 1 };
     const end = one.agentEndedAt ?? one.endedAt;
-    return [{ at: millis(one.startedAt), by: 1 }, ...(end === null ? [] : [{ at: millis(end), by: -1 }])];
+    return end === null ? [begin] : [begin, { at: millis(end), by: -1 }];
   });
+  changes.sort((a, b) => a.at - b.at || a.by - b.by);
   let n = 0;
-  return changes.sort((a, b) => a.at - b.at || a.by - b.by).map(({ at, by }) => ({ at, n: (n += by) }));
+  return changes.map(({ at, by }) => {
+    n += by;
+    return { at, n };
+  });
 }
 
 /** When cleo looked at what an attempt left, and whether that held; null where nothing was looked at. */
