@@ -196,12 +196,15 @@ fn way_on(transaction: &dyn Transaction, task: &Task) -> Result<Option<String>> 
     Ok(can_begin.then(|| format!("cleo claim {id}")))
 }
 
+/// A task and who holds it.
+type Held = (TaskId, String);
+
 /// Reads the tasks in work below a scope: those that somebody holds, with who, and the others.
 fn at_work(
     transaction: &dyn Transaction,
     scope: Option<TaskId>,
     now: &str,
-) -> Result<(Vec<(TaskId, String)>, Vec<Task>)> {
+) -> Result<(Vec<Held>, Vec<Task>)> {
     let filter = Filter {
         statuses: WORK.to_vec(),
         ..Filter::default()

@@ -59,13 +59,11 @@ impl Runner for Copilot {
                 let call = text(event, "/data/toolCallId").unwrap_or_default();
                 ended.seen = tool.map(|tool| format!("{call} {tool}"));
             }
-            "tool.execution_complete" => {
-                if text(event, "/data/error/code") == Some("denied") {
-                    let call = text(event, "/data/toolCallId").unwrap_or_default();
-                    let seen = ended.seen.take().unwrap_or_default();
-                    let tool = seen.strip_prefix(call).map(str::trim);
-                    ended.deny(tool.filter(|tool| !tool.is_empty()));
-                }
+            "tool.execution_complete" if text(event, "/data/error/code") == Some("denied") => {
+                let call = text(event, "/data/toolCallId").unwrap_or_default();
+                let seen = ended.seen.take().unwrap_or_default();
+                let tool = seen.strip_prefix(call).map(str::trim);
+                ended.deny(tool.filter(|tool| !tool.is_empty()));
             }
             "assistant.turn_retry" => event::read_retry(text(event, "/data/reason"), None, ended),
             "session.error" => {
