@@ -1,5 +1,5 @@
 //! What it takes for a task to be done: what its agent left, and the gates and criteria that it uses, shown on the files
-//! as they are. [`check`] is the only judge of it: an agent's words and exit code prove nothing.
+//! as they are. [`check()`] is the only judge of it: an agent's words and exit code prove nothing.
 
 mod by_agent;
 mod check;
