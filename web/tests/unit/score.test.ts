@@ -93,7 +93,6 @@ test("one sentence says who won, by how much, and why nobody did", () => {
     [{ decided: "requested" }, "You chose LORE. The score did not decide."],
     [{ decided: "finalize", agent: "finalize", score: 0 }, "Nothing scored above 0, so finalize answers."],
     [{ decided: "finalize", agent: "finalize", terms: [] }, "The message has no word of three characters or more, so finalize answers."],
-    [{ decided: "clarify", question: "Which agent is meant?" }, "Which agent is meant?"],
   ] as [Partial<Decision>, string][])
     assert.equal(verdict(decision(change), name), expected);
 });
