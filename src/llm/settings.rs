@@ -12,8 +12,8 @@ mod tests;
 use std::net::{IpAddr, Ipv6Addr};
 use std::time::Duration;
 
+use http::Uri;
 use serde_json::Value;
-use ureq::http::Uri;
 
 use super::{Model, Provider};
 use crate::config::{

@@ -2,7 +2,7 @@
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
-use ureq::http::Uri;
+use http::Uri;
 
 /// Returns whether an address on the web plainly names a place that is not public: this machine, or an
 /// address around it, in whatever way it is written. Of a name only who looks it up can tell.

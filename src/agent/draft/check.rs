@@ -2,7 +2,7 @@
 
 use std::num::NonZeroU16;
 
-use ureq::http::Uri;
+use http::Uri;
 
 use super::{NAME_MAX, invalid};
 use crate::agent::{Agent, Kind};
