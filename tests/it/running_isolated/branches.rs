@@ -239,7 +239,7 @@ fn work_on_a_branch_that_another_agent_took_in_is_merged_too() {
     ] {
         let workspace = repository();
         let script = format!(
-            "export GIT_AUTHOR_NAME=a GIT_AUTHOR_EMAIL=a@b GIT_COMMITTER_NAME=a GIT_COMMITTER_EMAIL=a@b
+            "export GIT_CONFIG_GLOBAL=/dev/null GIT_AUTHOR_NAME=a GIT_AUTHOR_EMAIL=a@b GIT_COMMITTER_NAME=a GIT_COMMITTER_EMAIL=a@b
 echo $CLEO_TASK_ID >$CLEO_TASK_ID.txt
 other=cleo/$CLEO_RUN_ID/T2-1
 if [ $CLEO_TASK_ID = T2 ]; then
