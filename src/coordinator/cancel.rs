@@ -8,7 +8,7 @@ use serde::Serialize;
 use super::leaving::swept;
 use super::options::Options;
 use super::parts;
-use super::recovery::{KeptTree, Left, end_agents, is_completed_within, kept};
+use super::recovery::{KeptTree, Left, end_agents, is_completed_within, list_kept_worktrees};
 use super::report;
 use super::resume::{begun, open_trees};
 use crate::claim::Claim;
@@ -93,7 +93,7 @@ pub(crate) fn cancel(surroundings: &Surroundings, id: &str) -> Result<Cancelled>
         },
     };
     let events = context.read(|transaction| journal::events(transaction, id))?;
-    let worktrees = kept(&events);
+    let worktrees = list_kept_worktrees(&events);
     if is_own {
         cancelled.branches = branches(&workspace, &cancelled.run, &events)?;
         let is_kept = |branch: &String| {

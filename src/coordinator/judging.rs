@@ -48,7 +48,7 @@ impl Engine<'_> {
             let error = error.fix(format!("cleo verify output {task}"));
             lacking.faults.insert(0, error);
         }
-        let (outcome, missing) = self.judged(step, &lacking);
+        let (outcome, missing) = self.judge_attempt(step, &lacking);
         let why = missing.first().cloned().unwrap_or_default();
         let told = Told {
             outcome: Some(outcome),
@@ -80,7 +80,7 @@ impl Engine<'_> {
 
     /// Returns the outcome of an attempt that does not verify: the status of its entry, else how the program
     /// exited, else a protocol violation, which a forced completion always is.
-    fn judged(&mut self, step: usize, lacking: &Verdict) -> (Outcome, Vec<String>) {
+    fn judge_attempt(&mut self, step: usize, lacking: &Verdict) -> (Outcome, Vec<String>) {
         let said = self.slots[step].said.take().unwrap_or_default();
         let outcome = match (lacking.entry(), said.outcome) {
             _ if lacking.is_cut_short() => Outcome::Cancelled,

@@ -145,7 +145,7 @@ pub(super) struct Left {
     pub(super) track: Track,
     /// How many processes of its agents were ended.
     pub(super) orphans: usize,
-    /// What agents that were cut off had used: the ends that nobody told.
+    /// What agents that were cut off had used: the ends that no event records.
     pub(super) used: Vec<Told>,
 }
 
@@ -214,7 +214,7 @@ pub(crate) struct KeptTree {
 }
 
 /// Lists the worktrees of a run that are kept, by task.
-pub(super) fn kept(events: &[Event]) -> Vec<KeptTree> {
+pub(super) fn list_kept_worktrees(events: &[Event]) -> Vec<KeptTree> {
     let told = events.iter().filter(|event| event.kind == kind::TASK_KEPT);
     let tree = |event: &Event| {
         let told = Told::read(&event.detail);

@@ -40,7 +40,7 @@ pub(super) fn routes() -> Vec<Route> {
             .answers::<Executed>(200)
             .sends(200, "text/event-stream")
             .errors(Shape::Bare),
-        Route::get("/api/agents/execution/{id}", |call: &Call| found(call, call.part("id")))
+        Route::get("/api/agents/execution/{id}", |call: &Call| answer_execution(call, call.part("id")))
             .about("Shows an execution with its steps and messages")
             .answers::<Executed>(200)
             .errors(Shape::Plain),
@@ -101,7 +101,7 @@ fn execute(call: Call) -> Promise {
                     return Ok(again(&executed(&call, &id)?, pass));
                 }
                 Known::Begun(id) if wait => return over(&call, &id, &pass).await,
-                Known::Begun(id) => return found(&call, &id),
+                Known::Begun(id) => return answer_execution(&call, &id),
                 Known::Other => return Ok(keys::reused(key)),
             },
         };
@@ -130,7 +130,7 @@ async fn over(call: &Call, id: &str, pass: &Pass) -> Result<Answer> {
         while !require_execution(call, id)?.run.record.is_over() {
             tokio::time::sleep(LOOK).await;
         }
-        found(call, id)
+        answer_execution(call, id)
     };
     waited(pass, ended).await?
 }
@@ -144,7 +144,7 @@ async fn waited<T>(pass: &Pass, told: impl Future<Output = T>) -> Result<T> {
     }
 }
 
-fn found(call: &Call, id: &str) -> Result<Answer> {
+fn answer_execution(call: &Call, id: &str) -> Result<Answer> {
     let mut executed = executed(call, id)?;
     executed.execution.partial = call.server.feed.so_far(id);
     Answer::ok(&executed)
@@ -167,7 +167,7 @@ fn cancel(call: &Call) -> Result<Answer> {
     executions::cancel(&mut context.store, &clock, id, call.only(), call.user())?;
     drop(context);
     call.server.feed.wake();
-    found(call, id)
+    answer_execution(call, id)
 }
 
 /// Tells an execution while it is carried out, as server-sent events: `execution` with the record as it begins,

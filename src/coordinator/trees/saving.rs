@@ -56,7 +56,7 @@ impl Trees {
         self.require_committed(tree)
     }
 
-    /// Returns the commit that the work of a worktree goes on from: what is checked out there, unless it leaves commits
+    /// Returns the commit that the work of a worktree continues: what is checked out there, unless it leaves commits
     /// of the branch behind.
     fn tip(&self, tree: &Tree) -> Result<String> {
         let commit = |folder: &Path, name: &str| -> Result<Option<String>> {

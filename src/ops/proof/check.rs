@@ -226,7 +226,7 @@ pub(super) fn refusal(left: &OutputVerdict) -> Option<Error> {
     let id = left.task_id;
     let is_broken = !left.report.has_passed();
     let why = match left.entry_status {
-        _ if is_broken => left.report.told(),
+        _ if is_broken => left.report.join_messages(),
         Some(EntryStatus::Complete) => return None,
         Some(status) => format!("its entry says {status}, not complete"),
         None => "it has no entry".to_string(),

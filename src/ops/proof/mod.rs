@@ -99,8 +99,8 @@ impl Report {
         self.violations.is_empty()
     }
 
-    /// Joins what is wrong.
-    fn told(&self) -> String {
+    /// Joins the messages of all violations.
+    fn join_messages(&self) -> String {
         let messages = self.violations.iter().map(|found| found.message.as_str());
         messages.collect::<Vec<_>>().join("; ")
     }
@@ -108,7 +108,7 @@ impl Report {
     /// Returns the error that a failed check ends with; `what` is what was checked.
     pub(crate) fn error(&self, what: &str) -> Option<Error> {
         let first = self.violations.first()?;
-        let message = format!("{what} does not verify: {}", self.told());
+        let message = format!("{what} does not verify: {}", self.join_messages());
         Some(Error::new(first.code, message))
     }
 }
