@@ -27,12 +27,10 @@ export function useFollowedFocus(find: (id: string) => HTMLElement | null): (id:
           ?.contains(event.target as Node) === true;
       if (event.type === "pointerdown" || !own) followed.current = null;
     };
-    document.addEventListener("focusin", leave);
-    document.addEventListener("pointerdown", leave);
-    return () => {
-      document.removeEventListener("focusin", leave);
-      document.removeEventListener("pointerdown", leave);
-    };
+    const listening = new AbortController();
+    document.addEventListener("focusin", leave, listening);
+    document.addEventListener("pointerdown", leave, listening);
+    return () => listening.abort();
   }, [find]);
   return useCallback((id: string) => {
     followed.current = id;

@@ -32,16 +32,12 @@ function reached(edges: readonly Line[], id: string, here: "from" | "to", there:
 function useAlt() {
   const [held, setHeld] = useState(false);
   useEffect(() => {
-    const told = (event: KeyboardEvent) => setHeld(event.altKey);
-    const left = () => setHeld(false);
-    window.addEventListener("keydown", told);
-    window.addEventListener("keyup", told);
-    window.addEventListener("blur", left);
-    return () => {
-      window.removeEventListener("keydown", told);
-      window.removeEventListener("keyup", told);
-      window.removeEventListener("blur", left);
-    };
+    const follow = (event: KeyboardEvent) => setHeld(event.altKey);
+    const listening = new AbortController();
+    window.addEventListener("keydown", follow, listening);
+    window.addEventListener("keyup", follow, listening);
+    window.addEventListener("blur", () => setHeld(false), listening);
+    return () => listening.abort();
   }, []);
   return held;
 }

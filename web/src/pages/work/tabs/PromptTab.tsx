@@ -1,5 +1,5 @@
 import { useState, useMemo } from "react";
-import { diffArrays } from "diff";
+import { structuredPatch } from "diff";
 import { useResource } from "../../../api/resource";
 import type { Prompt, TaskPage, TaskAttempt } from "../../../api/types";
 import { Digest, count, plural } from "../../../format";
@@ -84,9 +84,6 @@ function Text({ text }: { text: string }) {
   );
 }
 
-/** How many lines are shown around what differs. */
-const AROUND = 3;
-
 interface Props {
   task: string;
   /** The last try that began with a whole prompt, not with a repair. */
@@ -130,60 +127,35 @@ function PromptChanges({ task, sent, now, entry, entries }: Props) {
 }
 
 function Changes({ before, now }: { before: string; now: string }) {
-  const changes = useMemo(() => difference(before, now), [before, now]);
-  const lines = (kind: Change["kind"]) => changes.reduce((sum, change) => sum + (change.kind === kind ? change.lines.length : 0), 0);
-  if (changes.every((change) => change.kind === "same")) return <p className="muted">It would be sent the same again.</p>;
+  const hunks = useMemo(() => compare(before, now), [before, now]);
+  const lines = (sign: string) => plural(hunks.flat().filter((line) => line.startsWith(sign)).length, "line");
+  if (hunks.length === 0) return <p className="muted">It would be sent the same again.</p>;
   return (
     <>
       <p className="small muted">
-        {plural(lines("gone"), "line")} gone, {plural(lines("new"), "line")} new.
+        {lines("-")} removed, {lines("+")} added.
       </p>
       <div className="code changed" tabIndex={0} role="group" aria-label="What differs">
-        {changes.map((change, at) => (
-          <Part key={at} change={change} first={at === 0} last={at === changes.length - 1} />
-        ))}
+        {hunks
+          .flatMap((hunk, at) => (at > 0 ? ["…", ...hunk] : hunk))
+          .map((line, at) => {
+            const Element = line.startsWith("-") ? "del" : line.startsWith("+") ? "ins" : "span";
+            return <Element key={at}>{line}</Element>;
+          })}
       </div>
     </>
   );
 }
 
-function Part({ change, first, last }: { change: Change; first: boolean; last: boolean }) {
-  if (change.kind === "gone") return <del>{signed("- ", change.lines)}</del>;
-  if (change.kind === "new") return <ins>{signed("+ ", change.lines)}</ins>;
-  const head = first ? [] : change.lines.slice(0, AROUND);
-  const tail = last ? [] : change.lines.slice(Math.max(head.length, change.lines.length - AROUND));
-  const hidden = change.lines.length - head.length - tail.length;
-  return (
-    <>
-      {head.length > 0 && <span>{signed("  ", head)}</span>}
-      {hidden > 0 && <span className="muted">{`… ${plural(hidden, "line")} the same\n`}</span>}
-      {tail.length > 0 && <span>{signed("  ", tail)}</span>}
-    </>
-  );
-}
-
-function signed(sign: string, lines: string[]) {
-  return lines.map((line) => `${sign}${line}\n`).join("");
-}
-
-interface Change {
-  kind: "same" | "gone" | "new";
-  lines: string[];
-}
-
 /** Most lines that may differ; beyond that all of a text counts as changed. */
 const MOST = 4_000;
 
-/** The way from one text to another, in as few lines as there can be. */
-export function difference(before: string, after: string): Change[] {
-  const [a, b] = [before.split("\n"), after.split("\n")];
-  const parts = diffArrays(a, b, { maxEditLength: MOST });
-  if (!parts)
-    return [
-      { kind: "gone", lines: a },
-      { kind: "new", lines: b },
-    ];
-  return parts.map(({ value, added, removed }) => ({ kind: added ? "new" : removed ? "gone" : "same", lines: value }));
+/** The lines that differ, each with its sign, and three around them. */
+export function compare(before: string, after: string): string[][] {
+  const patch = structuredPatch("", "", before, after, "", "", { context: 3, maxEditLength: MOST });
+  // Lines that begin with a backslash are remarks of the format.
+  if (patch) return patch.hunks.map((hunk) => hunk.lines.filter((line) => !line.startsWith("\\")));
+  return [[...before.split("\n").map((line) => `-${line}`), ...after.split("\n").map((line) => `+${line}`)]];
 }
 
 /**
