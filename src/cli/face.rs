@@ -1,6 +1,7 @@
 //! What every command gets.
 
 use std::ffi::OsString;
+use std::mem::{ManuallyDrop, take};
 use std::process::ExitCode;
 use std::sync::Arc;
 
@@ -63,9 +64,9 @@ impl Face<'_> {
         }
         match operation.run {
             Run::Inside(run) => {
-                let mut context = self.context()?;
+                let mut context = self.last_context()?;
                 let reply = run(&mut context, request)?;
-                self.answer(&reply, context.notes, text)
+                self.answer(&reply, take(&mut context.notes), text)
             }
             Run::Anywhere(run) => {
                 let mut notes = Notes::default();
@@ -83,9 +84,9 @@ impl Face<'_> {
         text: impl FnOnce(&mut Screen, &Reply),
     ) -> Result<ExitCode> {
         self.begin(name)?;
-        let mut context = self.context()?;
+        let mut context = self.last_context()?;
         let reply = work(&mut context)?;
-        self.answer(&reply, context.notes, text)
+        self.answer(&reply, take(&mut context.notes), text)
     }
 
     /// Works with or without a workspace and answers with the reply.
@@ -126,6 +127,12 @@ impl Face<'_> {
 
     pub(super) fn context(&self) -> Result<Context> {
         Context::open(self.surroundings()?)
+    }
+
+    /// Opens a workspace for the rest of the process, which ends with the command: to close the database takes a
+    /// fiftieth of `cleo show`.
+    fn last_context(&self) -> Result<ManuallyDrop<Context>> {
+        self.context().map(ManuallyDrop::new)
     }
 
     pub(super) fn reply<T: Serialize>(
