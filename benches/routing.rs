@@ -80,7 +80,7 @@ fn row<T>(
 fn route(cpu: fn() -> f64, name: &str, goal: &str, index: &Index, messages: &[String], by: Match) {
     let rounds = if by == Match::Token { 1_000 } else { 30 };
     row(cpu, name, goal, rounds, |round| {
-        let message = Message::of(&messages[round % messages.len()]);
+        let message = Message::parse(&messages[round % messages.len()]);
         let request = Request {
             by,
             ..Request::new(&message)

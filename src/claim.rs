@@ -50,7 +50,7 @@ impl Claim {
     }
 
     /// Returns the claim with a lease that lasts at least `lease` from now; it is never shortened.
-    pub(crate) fn extended(&self, now: DateTime<Utc>, lease: Lease) -> Claim {
+    pub(crate) fn extend(&self, now: DateTime<Utc>, lease: Lease) -> Claim {
         Claim {
             expires: lease.end(now).max(self.expires.clone()),
             ..self.clone()
@@ -58,7 +58,7 @@ impl Claim {
     }
 
     /// Returns the claim without a holder. `now` is RFC 3339 in UTC.
-    pub(crate) fn freed(&self, now: &str) -> Claim {
+    pub(crate) fn release(&self, now: &str) -> Claim {
         Claim {
             holder: None,
             since: now.to_string(),
@@ -194,15 +194,15 @@ mod tests {
         ] {
             assert_eq!(claim.live_holder(now), holder, "{now}");
             assert_eq!(claim.is_expired(now), holder.is_none(), "{now}");
-            assert_eq!(claim.freed(now).live_holder(now), None);
-            assert!(!claim.freed(now).is_expired(now));
+            assert_eq!(claim.release(now).live_holder(now), None);
+            assert!(!claim.release(now).is_expired(now));
         }
     }
 
     #[test]
     fn the_epoch_grows_with_each_claim_and_outlives_a_release() {
         let now = moment("2026-01-26T09:10:00Z");
-        let freed = claim().freed("2026-01-26T09:05:00.000Z");
+        let freed = claim().release("2026-01-26T09:05:00.000Z");
         let next = Claim::after(Some(&freed), TaskId(1), "bob", now, Lease::default());
         assert_eq!((claim().epoch, freed.epoch, next.epoch), (1, 1, 2));
     }
@@ -210,7 +210,7 @@ mod tests {
     #[test]
     fn a_lease_is_never_shortened() {
         let now = moment("2026-01-26T09:10:00Z");
-        let extended = |lease: &str| claim().extended(now, lease.parse().unwrap()).expires;
+        let extended = |lease: &str| claim().extend(now, lease.parse().unwrap()).expires;
         assert_eq!(extended("1m"), "2026-01-26T10:00:00.000Z");
         assert_eq!(extended("1h"), "2026-01-26T10:10:00.000Z");
     }
@@ -231,7 +231,7 @@ mod tests {
             ("2026-01-26T08:58:59Z", true),
         ] {
             assert_eq!(claim().is_ahead_of(moment(now)), back, "{now}");
-            let freed = claim().freed("2026-01-26T09:00:00.000Z");
+            let freed = claim().release("2026-01-26T09:00:00.000Z");
             assert!(!freed.is_ahead_of(moment(now)), "{now}");
         }
     }

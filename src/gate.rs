@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
 use crate::error::{Code, Error, Result};
 use crate::words::closed;
 
-pub(crate) use criterion::{Criterion, for_shells, in_shell, obeyed, words};
+pub(crate) use criterion::{Criterion, find_shell_sign, for_shells, in_shell, words};
 pub(crate) use evidence::{Evidence, Freshness, Origin, Present, Proof, check_url, freshness};
 
 /// Rounds that a task may take: each failed gate begins a new one. A failure after the last is
@@ -134,7 +134,7 @@ impl Gates {
     }
 
     /// Returns whether completing the task depends on its gates: one was set, or is named as needed.
-    pub(crate) fn are_used(&self) -> bool {
+    pub(crate) fn has_gates(&self) -> bool {
         !self.gates.is_empty() || !self.required.is_empty()
     }
 
@@ -145,13 +145,13 @@ impl Gates {
         }
     }
 
-    pub(crate) fn needed(&self) -> Vec<Gate> {
+    pub(crate) fn list_needed(&self) -> Vec<Gate> {
         let all = Gate::ALL.iter().copied();
         all.filter(|gate| self.needs(*gate)).collect()
     }
 
     pub(crate) fn open(&self) -> Vec<Gate> {
-        let needed = self.needed().into_iter();
+        let needed = self.list_needed().into_iter();
         needed.filter(|gate| !self.has_passed(*gate)).collect()
     }
 

@@ -98,7 +98,7 @@ pub(crate) struct Transcript {
 }
 
 impl Transcript {
-    pub(crate) fn of(ending: Ending) -> Transcript {
+    pub(crate) fn for_ending(ending: Ending) -> Transcript {
         Transcript {
             ending,
             prompt: None,
@@ -204,7 +204,7 @@ mod tests {
             (vec![&claude, &codex], Some(TaskId(4))),
             (vec![&tool, &own, &chat], None),
         ] {
-            let mut transcript = Transcript::of(Ending::Agent);
+            let mut transcript = Transcript::for_ending(Ending::Agent);
             lines
                 .iter()
                 .for_each(|line| transcript.look(line.to_string().as_bytes()));
@@ -221,7 +221,7 @@ mod tests {
         };
         let lines = [said("T3", false), said("T4", true)];
         for (ending, task) in [(Ending::Agent, 3), (Ending::Subagent, 4)] {
-            let mut transcript = Transcript::of(ending);
+            let mut transcript = Transcript::for_ending(ending);
             for line in &lines {
                 transcript.look(line.to_string().as_bytes());
             }
@@ -231,7 +231,7 @@ mod tests {
 
     #[test]
     fn an_older_prompt_of_a_task_is_told_from_that_of_its_spawn() {
-        let mut transcript = Transcript::of(Ending::Agent);
+        let mut transcript = Transcript::for_ending(Ending::Agent);
         assert!(transcript.is_of("anything"));
         let line = json!({"message": {"role": "user", "content": prompt("T3")}});
         transcript.look(line.to_string().as_bytes());

@@ -111,7 +111,7 @@ pub(crate) fn list_first(ids: &[TaskId], max: usize) -> String {
 /// Makes an id such as `exec_1769418000000_k3v9x0q2m1`: a word, the moment in milliseconds, and
 /// something random. Under a fixed clock it is `number` that tells ids apart, so that runs can be
 /// repeated.
-pub(crate) fn minted(word: &str, clock: &Clock, number: u64) -> String {
+pub(crate) fn mint(word: &str, clock: &Clock, number: u64) -> String {
     let last = match clock {
         Clock::System => random(),
         Clock::Fixed(_) => number.to_string(),

@@ -5,7 +5,7 @@
 use serde_json::{Value, json};
 
 use crate::agent::{Agent, AgentStatus};
-use crate::plan::message::{schema_of_steps, unfenced};
+use crate::plan::message::{schema_of_steps, strip_fence};
 use crate::route::{Index, Message, Request};
 
 pub(crate) const STEPS_MAX: usize = 50;
@@ -47,7 +47,7 @@ pub(crate) fn workers(agents: &[Agent]) -> Vec<&Agent> {
     agents.iter().filter(can).collect()
 }
 
-fn offered(agent: &Agent) -> Vec<&str> {
+fn list_intents(agent: &Agent) -> Vec<&str> {
     match agent.intents[..] {
         [] => vec![INTENT],
         ref intents => intents.iter().map(String::as_str).collect(),
@@ -56,7 +56,7 @@ fn offered(agent: &Agent) -> Vec<&str> {
 
 pub(crate) fn brief(query: &str, workers: &[&Agent]) -> Value {
     let agents = workers.iter().map(|agent| {
-        json!({"name": agent.name, "description": agent.description, "intents": offered(agent)})
+        json!({"name": agent.name, "description": agent.description, "intents": list_intents(agent)})
     });
     let agents: Vec<Value> = agents.collect();
     json!({"user_query": query, "available_agents": agents})
@@ -77,7 +77,7 @@ pub(crate) fn fallback(query: &str, workers: &[&Agent]) -> Option<Step> {
     let agent = usual
         .or_else(|| fitting(query, workers))
         .or(workers.first())?;
-    let offered = offered(agent);
+    let offered = list_intents(agent);
     let intent = match offered.contains(&intent) {
         true => intent,
         false => offered.first().copied().unwrap_or(INTENT),
@@ -102,13 +102,13 @@ fn fitting<'a, 'b>(query: &str, workers: &'b [&'a Agent]) -> Option<&'b &'a Agen
             ..(**agent).clone()
         }
     }));
-    let message = Message::of(query);
+    let message = Message::parse(query);
     let decision = index.route(&Request::new(&message));
     let found = decision.is_agent().then(|| decision.agent.to_string())?;
     workers.iter().find(|agent| agent.id == found)
 }
 
-pub(crate) fn stitched<'a>(results: impl IntoIterator<Item = &'a str>) -> String {
+pub(crate) fn join_results<'a>(results: impl IntoIterator<Item = &'a str>) -> String {
     let results: Vec<&str> = results.into_iter().collect();
     match results[..] {
         [] => NOTHING.to_string(),
@@ -124,8 +124,8 @@ const SHOWN: usize = 80;
 
 /// Reads a plan and returns its steps, and what was left out. The error says why it is none.
 pub(crate) fn read(text: &str, workers: &[&Agent]) -> Result<(Vec<Step>, Vec<String>), String> {
-    let value: Value =
-        serde_json::from_str(unfenced(text)).map_err(|fault| format!("it is no JSON: {fault}"))?;
+    let value: Value = serde_json::from_str(strip_fence(text))
+        .map_err(|fault| format!("it is no JSON: {fault}"))?;
     let list = value.get("steps").and_then(Value::as_array);
     let list = list.ok_or("it has no list of steps")?;
     if list.is_empty() || list.len() > STEPS_MAX {
@@ -178,7 +178,7 @@ fn who(step: &Value, workers: &[&Agent]) -> Result<(String, String), String> {
     let shown = |word: &str| word.chars().take(SHOWN).collect::<String>();
     let agent = workers.iter().find(|agent| is_named(agent, name));
     let agent = agent.ok_or_else(|| format!("there is no worker `{}`", shown(name)))?;
-    match offered(agent).contains(&intent) {
+    match list_intents(agent).contains(&intent) {
         true => Ok((agent.id.clone(), intent.to_string())),
         false => Err(format!("`{}` does not offer `{}`", agent.id, shown(intent))),
     }
@@ -254,14 +254,14 @@ mod tests {
     #[test]
     fn results_are_stitched_in_their_order() {
         assert_eq!(
-            stitched(["R1"]),
+            join_results(["R1"]),
             "Based on the tools, here is what I found: R1"
         );
         assert_eq!(
-            stitched(["a", "b"]),
+            join_results(["a", "b"]),
             "Based on the tools, here is what I found: a | b"
         );
-        assert_eq!(stitched([]), NOTHING);
+        assert_eq!(join_results([]), NOTHING);
     }
 
     fn plan(steps: Value) -> Result<(usize, usize), String> {

@@ -44,7 +44,7 @@ impl<'a, T: Serialize> Envelope<'a, T> {
         error: Option<&'a Error>,
         warnings: &'a [String],
     ) -> Self {
-        let error = error.map(Failure::of);
+        let error = error.map(Failure::from_error);
         Envelope {
             schema: SCHEMA,
             command,
@@ -57,11 +57,11 @@ impl<'a, T: Serialize> Envelope<'a, T> {
 }
 
 impl<'a> Failure<'a> {
-    pub(crate) fn of(error: &'a Error) -> Failure<'a> {
+    pub(crate) fn from_error(error: &'a Error) -> Failure<'a> {
         Failure {
             code: error.code.name(),
             exit_code: error.code.exit_code(),
-            message: error.shown(),
+            message: error.display_message(),
             fix: error.fix.as_deref(),
             alternatives: &error.alternatives,
             retryable: error.retryable(),

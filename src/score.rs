@@ -101,7 +101,7 @@ pub(crate) struct Words {
 }
 
 impl Words {
-    pub(crate) fn of(text: &str) -> Words {
+    pub(crate) fn parse(text: &str) -> Words {
         let normalized = normalize(text);
         let places = terms(&normalized)
             .map(|term| (term.start, term.start + term.text.len()))
@@ -213,7 +213,7 @@ mod tests {
             ("लड़/a", "/a", None),
         ] {
             assert_eq!(
-                Words::of(text).find(&normalize(keyword)),
+                Words::parse(text).find(&normalize(keyword)),
                 expected,
                 "{text}"
             );
@@ -254,15 +254,15 @@ mod tests {
 
     #[test]
     fn keywords_with_other_characters_match_as_written() {
-        assert_eq!(Words::of("Move lib/core.sh").find("lib/"), Some(5));
-        assert_eq!(Words::of("/usr/lib/x").find("lib/"), Some(5));
-        assert_eq!(Words::of("glib/core").find("lib/"), None);
-        assert_eq!(Words::of("a library").find("lib/"), None);
+        assert_eq!(Words::parse("Move lib/core.sh").find("lib/"), Some(5));
+        assert_eq!(Words::parse("/usr/lib/x").find("lib/"), Some(5));
+        assert_eq!(Words::parse("glib/core").find("lib/"), None);
+        assert_eq!(Words::parse("a library").find("lib/"), None);
     }
 
     #[test]
     fn patterns_fit_whole_words_beginnings_and_words_in_a_row() {
-        let words = Words::of("Extracting entities: summaries, a SUMMARY; search research");
+        let words = Words::parse("Extracting entities: summaries, a SUMMARY; search research");
         for (pattern, expected) in [
             ("summar*", &["summaries", "summary"][..]),
             ("summary", &["summary"]),

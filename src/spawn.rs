@@ -105,7 +105,7 @@ pub(crate) fn prepare(input: &Input<'_>) -> Result<Prepared> {
         prepared = fill(&self::parts(input, stack.as_deref()), input.bindings);
         prepared.injected_by_force = true;
     }
-    prepared.protocols = used(stack.as_deref(), situation);
+    prepared.protocols = list_used_protocols(stack.as_deref(), situation);
     match input.strict && !prepared.token_resolution.fully_resolved {
         true => Err(unresolved_tokens(&prepared.token_resolution, input)),
         false => Ok(prepared),
@@ -228,7 +228,10 @@ fn parts(input: &Input<'_>, stack: Option<&[&ProtocolFile]>) -> Parts {
     parts
 }
 
-fn used(stack: Option<&[&ProtocolFile]>, situation: &Situation<'_>) -> Vec<UsedProtocol> {
+fn list_used_protocols(
+    stack: Option<&[&ProtocolFile]>,
+    situation: &Situation<'_>,
+) -> Vec<UsedProtocol> {
     let used = |file: &&ProtocolFile| UsedProtocol {
         name: file.name.clone(),
         version: file.version.clone(),

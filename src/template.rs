@@ -80,7 +80,7 @@ impl Bindings {
         Bindings(crate::build_map(COMMANDS.iter().map(command)))
     }
 
-    pub(crate) fn fixed() -> Bindings {
+    pub(crate) fn bind_constants() -> Bindings {
         let mut bindings = Bindings::new();
         bindings.set("OUTPUT_DIR", OUTPUT_DIR);
         bindings.set("MANIFEST_PATH", MANIFEST);
@@ -223,7 +223,7 @@ pub(crate) fn words(text: &str) -> String {
 }
 
 /// Adds a suffix to a slug, which is cut so that the whole is no longer than a slug may be.
-pub(crate) fn suffixed(slug: &str, suffix: &str) -> String {
+pub(crate) fn add_suffix(slug: &str, suffix: &str) -> String {
     let max = SLUG_MAX.saturating_sub(suffix.len() + 1);
     format!("{}-{suffix}", cut(slug, max))
 }
@@ -239,7 +239,7 @@ fn cut(slug: &str, max: usize) -> &str {
 
 /// Returns the text of a skill as other clients can read it: no task section, commands in place of
 /// their tokens.
-pub(crate) fn exported(skill: &Skill) -> Result<String> {
+pub(crate) fn export_text(skill: &Skill) -> Result<String> {
     let (text, body) = (skill.text(), skill.body());
     let head = &text[..text.len() - body.len()];
     let (before, after) = around_task(body);

@@ -49,7 +49,7 @@ pub(crate) fn check_shape(text: &str) -> Result<(), Error> {
 
 /// Returns what is wrong with a text, with line and column also where the reader does not tell them: at its very
 /// start, and of control characters.
-pub(crate) fn told(text: &str, fault: &Error) -> String {
+pub(crate) fn describe_fault(text: &str, fault: &Error) -> String {
     let what = fault.to_string();
     if what.contains(" line ") {
         return what;
@@ -132,7 +132,7 @@ mod tests {
             ("name: a\n  bad: [1\n", " at line 2 column 6"),
         ] {
             let fault = from_str::<serde_yaml::Value>(text).unwrap_err();
-            let told = told(text, &fault);
+            let told = describe_fault(text, &fault);
             assert!(told.ends_with(place), "{told}");
         }
     }

@@ -14,7 +14,7 @@ pub(super) use self::check::check;
 pub(crate) use self::check::require_prompt;
 pub(crate) use super::Draft;
 use super::{Agent, Kind};
-use crate::error::{Code, Error, Result, nearest, shortened};
+use crate::error::{Code, Error, Result, nearest, shorten};
 use crate::id;
 use crate::strict::{self, Fault};
 use crate::task::rules::check_list;
@@ -128,7 +128,7 @@ impl Draft {
     /// line.
     pub(crate) fn from_value(value: Value) -> Result<Draft> {
         strict::read(value).map_err(|Fault { path, what, .. }| {
-            let what = shortened(&what, FAULT_MAX);
+            let what = shorten(&what, FAULT_MAX);
             match path.split(['.', '[']).next() {
                 None | Some("") => invalid(what),
                 Some(first) => invalid(format!("{path}: {what}")).in_field(first.to_string()),
@@ -226,7 +226,7 @@ pub(crate) fn check_id(id: &str) -> Result<()> {
     if is_plain_id(id) {
         return Ok(());
     }
-    let right = suggested(id);
+    let right = suggest_id(id);
     Err(invalid(format!(
         "`{id}` is no id of an agent: letters, digits, `.`, `_` and `-`, at most 64, not first a sign"
     ))
@@ -242,7 +242,7 @@ pub(crate) fn is_plain_id(id: &str) -> bool {
 
 /// Makes an id from a text: `Lore Keeper` becomes `lore-keeper`. Never empty: a text without usable letters
 /// gets a unique id that is always the same.
-pub(crate) fn suggested(text: &str) -> String {
+pub(crate) fn suggest_id(text: &str) -> String {
     let normal = crate::score::normalize(text);
     let words: Vec<&str> = normal
         .split(|c: char| !c.is_ascii_alphanumeric())
@@ -261,7 +261,7 @@ pub(crate) fn suggested(text: &str) -> String {
 }
 
 /// Makes another id of one that is taken: `lore-keeper` becomes `lore-keeper-2`.
-pub(crate) fn numbered(id: &str, number: u32) -> String {
+pub(crate) fn add_number(id: &str, number: u32) -> String {
     let end = format!("-{number}");
     let begin: String = id.chars().take(ID_MAX - end.len()).collect();
     begin + &end

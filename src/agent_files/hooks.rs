@@ -20,7 +20,7 @@ pub(super) struct Hook {
     group: Value,
 }
 
-pub(super) fn of(client: Client) -> Vec<Hook> {
+pub(super) fn for_client(client: Client) -> Vec<Hook> {
     let options = match client {
         Client::Claude => "",
         Client::Codex => " --client codex",
@@ -60,7 +60,7 @@ pub(super) fn put(there: &str, hooks: &[Hook]) -> Result<Outcome, Fault> {
         };
         if let Some((groups, changed)) = with_ours(&groups, &hook.group) {
             (holds_changes, is_same) = (holds_changes || changed, false);
-            let text = enclosed('[', groups.iter().cloned(), ']', "    ");
+            let text = enclose('[', groups.iter().cloned(), ']', "    ");
             events.insert(hook.event.to_string(), text);
         }
     }
@@ -140,10 +140,10 @@ fn list(text: &str, event: &str) -> Result<Vec<String>, Fault> {
 fn written(object: &Object, indent: &str) -> String {
     let rows = object.iter();
     let rows = rows.map(|(key, value)| format!("{}: {value}", Value::from(key.as_str())));
-    enclosed('{', rows, '}', indent)
+    enclose('{', rows, '}', indent)
 }
 
-fn enclosed(open: char, rows: impl Iterator<Item = String>, close: char, indent: &str) -> String {
+fn enclose(open: char, rows: impl Iterator<Item = String>, close: char, indent: &str) -> String {
     let rows: Vec<String> = rows.map(|row| format!("\n{indent}  {row}")).collect();
     format!("{open}{}\n{indent}{close}", rows.join(","))
 }
@@ -159,7 +159,7 @@ mod tests {
     use super::*;
 
     fn put_claude(there: &str) -> Outcome {
-        put(there, &of(Client::Claude)).unwrap()
+        put(there, &for_client(Client::Claude)).unwrap()
     }
 
     #[test]
@@ -175,7 +175,7 @@ mod tests {
         assert!(!made.holds_changes);
         let again = put_claude(&made.text);
         assert_eq!(again, made);
-        let codex = put("", &of(Client::Codex)).unwrap().text;
+        let codex = put("", &for_client(Client::Codex)).unwrap().text;
         assert!(
             codex.contains("cleo hook subagent-stop --client codex"),
             "{codex}"
@@ -248,7 +248,7 @@ mod tests {
             ("{\"hooks\": []}", "`hooks` is no JSON object"),
             ("{\"hooks\": {\"Stop\": {}}}", "`hooks.Stop` is no list"),
         ] {
-            let fault = put(there, &of(Client::Claude)).unwrap_err();
+            let fault = put(there, &for_client(Client::Claude)).unwrap_err();
             assert!(fault.contains(why), "{there}: {fault}");
         }
     }

@@ -53,7 +53,7 @@ impl AgentFile {
     pub(crate) fn over(&self, there: &str) -> std::result::Result<Outcome, String> {
         let has_line = || there.lines().any(|line| line.trim() == self.text.trim());
         match self.part {
-            Part::Hooks(client) => hooks::put(there, &hooks::of(client)),
+            Part::Hooks(client) => hooks::put(there, &hooks::for_client(client)),
             Part::Whole => Ok(ownership::replace(there, &self.text)),
             Part::Line if !ownership::has_marker(there) && has_line() => Ok(Outcome {
                 text: there.to_string(),

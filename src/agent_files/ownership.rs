@@ -31,7 +31,7 @@ pub(super) fn sign(text: &str, line: usize) -> String {
 
 pub(super) fn replace(there: &str, signed: &str) -> Outcome {
     if plain(there) == signed {
-        return kept(there);
+        return keep(there);
     }
     Outcome {
         text: signed.to_string(),
@@ -53,7 +53,7 @@ pub(super) fn put_block(there: &str, content: &str) -> Result<Outcome, String> {
     let end_of_line = if there.contains("\r\n") { "\r\n" } else { "\n" };
     let block = block(content).replace('\n', end_of_line);
     Ok(match find(there)? {
-        Some(range) if is_block_of(&there[range.clone()], content) => kept(there),
+        Some(range) if is_block_of(&there[range.clone()], content) => keep(there),
         Some(range) => Outcome {
             holds_changes: !is_untouched_block(&there[range.clone()]),
             text: format!("{}{block}{}", &there[..range.start], &there[range.end..]),
@@ -76,7 +76,7 @@ pub(super) fn has_marker(text: &str) -> bool {
     text.lines().any(|line| is_begin(line) || is_end(line))
 }
 
-fn kept(there: &str) -> Outcome {
+fn keep(there: &str) -> Outcome {
     Outcome {
         text: there.to_string(),
         holds_changes: false,

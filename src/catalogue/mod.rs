@@ -15,7 +15,7 @@ use crate::error::{Code, Error, Result, quote};
 use crate::file::read;
 use crate::protocol::ProtocolFile;
 use crate::skill::{Skill, Source, is_called, is_file_name};
-use crate::template::exported;
+use crate::template::export_text;
 
 pub(crate) use places::Places;
 
@@ -81,7 +81,7 @@ impl Catalogue {
         }
         found.add_embedded();
         let chosen = places::read_manifest(places, &mut found.warnings)?;
-        let skills = ordered(found.skills, &chosen.manifest);
+        let skills = sort(found.skills, &chosen.manifest);
         chosen.warn(&skills, &mut found.warnings);
         let base = match read_base(places) {
             Err(error) if skips_base => {
@@ -111,13 +111,14 @@ impl Catalogue {
     pub(crate) fn built_in() -> Result<Vec<Skill>> {
         let mut found = Found::default();
         found.add_embedded();
-        Ok(ordered(found.skills, &places::own()?.manifest))
+        Ok(sort(found.skills, &places::own()?.manifest))
     }
 
     /// Finds a skill by name, in any case, with or without `ct-`. The error of a skill whose file is invalid
     /// says why.
     pub(crate) fn skill(&self, name: &str) -> Result<&Skill> {
-        crate::skill::named(&self.skills, name).map_err(|error| self.faulty(name).unwrap_or(error))
+        crate::skill::require(&self.skills, name)
+            .map_err(|error| self.faulty(name).unwrap_or(error))
     }
 
     fn faulty(&self, name: &str) -> Option<Error> {
@@ -134,7 +135,7 @@ impl Catalogue {
 pub(crate) fn known_protocols() -> Result<Vec<ProtocolFile>> {
     let base = "skills/_shared/subagent-protocol-base.md";
     let mut known = vec![ProtocolFile::read(embedded_text(base)?, base.to_string())?];
-    known.extend(places::embedded()?);
+    known.extend(places::read_embedded()?);
     Ok(known)
 }
 
@@ -144,7 +145,7 @@ fn read_base(places: &Places) -> Result<ProtocolFile> {
     let (text, path) = shared_file(places, BASE)?;
     if text.trim_start_matches('\u{feff}').starts_with("---") {
         let look = |error| match shared_path(places, BASE) {
-            Some(file) => looked_at(error, &file),
+            Some(file) => with_look(error, &file),
             None => error,
         };
         return ProtocolFile::read(text, path).map_err(look);
@@ -179,7 +180,7 @@ impl Found {
         let files = places::skill_files(folder);
         self.warnings.extend(files.warning);
         for file in files.paths.into_iter().filter(|file| places.counts(file)) {
-            let shown = places.shown(&file);
+            let shown = places.display(&file);
             let added = read_text(&file)
                 .map_err(|error| error.message)
                 .and_then(|text| self.add(&folder_name(&file), text.into(), source, shown));
@@ -246,7 +247,7 @@ fn is_export(skill: &Skill) -> bool {
     let name = &skill.name;
     let text = Embedded::text(&format!("skills/{name}/SKILL.md"));
     let own = text.and_then(|text| Skill::read(name, text, Source::BuiltIn, String::new()).ok());
-    let own = own.and_then(|own| exported(&own).ok());
+    let own = own.and_then(|own| export_text(&own).ok());
     own.is_some_and(|own| own == skill.text())
 }
 
@@ -273,7 +274,7 @@ fn read_text(file: &Path) -> Result<String> {
 /// program's own.
 fn shared_file(places: &Places, name: &str) -> Result<(Cow<'static, str>, String)> {
     if let Some(file) = shared_path(places, name) {
-        return Ok((read_text(&file)?.into(), places.shown(&file)));
+        return Ok((read_text(&file)?.into(), places.display(&file)));
     }
     let own = format!("skills/{name}");
     Ok((embedded_text(&own)?, format!("built-in:{own}")))
@@ -284,12 +285,12 @@ fn shared_path(places: &Places, name: &str) -> Option<PathBuf> {
     files.find_map(|folder| Some(folder.join(name)).filter(|file| file.is_file()))
 }
 
-fn looked_at(error: Error, file: &Path) -> Error {
+fn with_look(error: Error, file: &Path) -> Error {
     error.fix(format!("cat -n {}", quote(&file.to_string_lossy())))
 }
 
 /// Sorts skills in the order of the manifest, others after them by name, and disables those that it disables.
-fn ordered(mut skills: Vec<Skill>, manifest: &Manifest) -> Vec<Skill> {
+fn sort(mut skills: Vec<Skill>, manifest: &Manifest) -> Vec<Skill> {
     let place = |name: &str| {
         manifest
             .skills

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use walkdir::WalkDir;
 
-use super::{Embedded, FILE_MAX, below, embedded_text, looked_at, read_text};
+use super::{Embedded, FILE_MAX, below, embedded_text, read_text, with_look};
 use crate::dispatch::matrix::Manifest;
 use crate::error::{Code, Error, Result};
 use crate::file::read_start;
@@ -88,7 +88,7 @@ impl Places {
     }
 
     /// Returns how a file is shown: relative to the project or to the home, if it is in there.
-    pub(super) fn shown(&self, file: &Path) -> String {
+    pub(super) fn display(&self, file: &Path) -> String {
         let in_project = self.project.as_ref().and_then(|root| below(file, root));
         let in_home = || {
             let home = self.home.as_ref()?;
@@ -165,18 +165,18 @@ pub(super) fn read_protocols(
             Ok(false) => {}
             Ok(true) => {
                 let text = read_text(&path)?.into();
-                let read = ProtocolFile::read(text, places.shown(&path));
-                add(read.map_err(|error| looked_at(error, &path))?);
+                let read = ProtocolFile::read(text, places.display(&path));
+                add(read.map_err(|error| with_look(error, &path))?);
             }
             Err(error) => warnings.push(format!("{}; it is left out", error.message)),
         }
     }
-    embedded()?.into_iter().for_each(&mut add);
+    read_embedded()?.into_iter().for_each(&mut add);
     protocols.sort_by(|a, b| (a.order, &a.name).cmp(&(b.order, &b.name)));
     Ok(protocols)
 }
 
-pub(super) fn embedded() -> Result<Vec<ProtocolFile>> {
+pub(super) fn read_embedded() -> Result<Vec<ProtocolFile>> {
     let names = Embedded::iter_under("protocols/").filter(|name| name.ends_with(".md"));
     names
         .map(|name| ProtocolFile::read(embedded_text(&name)?, format!("built-in:{name}")))
@@ -207,7 +207,7 @@ pub(super) fn read_manifest(places: &Places, warnings: &mut Vec<String>) -> Resu
     let mut files = places.shared_folders().into_iter();
     let file = files.find_map(|folder| Some(folder.join("manifest.json")).filter(|it| it.exists()));
     if let Some(file) = file {
-        let shown = places.shown(&file);
+        let shown = places.display(&file);
         let text = read_text(&file).map_err(|error| error.message);
         match text.and_then(|text| Ok((parse(&text, &shown)?, text))) {
             Ok((manifest, text)) => {

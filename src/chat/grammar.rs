@@ -11,8 +11,8 @@ use super::record::canonical;
 use super::sentence::{BARE, CLIENT, POLITE, Sentence};
 use super::value::{COLORS, Kind, plain};
 use super::vocabulary::{
-    COMPONENT, Field, component_type, contains_word, elements, find_field, names, offered, state,
-    type_names,
+    COMPONENT, Field, component_type, contains_word, elements, find_field, list_offered, names,
+    state, type_names,
 };
 use super::{Call, Heard, Tool};
 
@@ -79,7 +79,7 @@ const OURS: &str = r"(?:(?:my|its|the|our|[\x02\x03]+)\s+)*(?:(?:current|existin
 pub(super) const TO: &str = r"(?:\s+(?:to be|should be|to|into)(?:\s*:\s*|\s+)|\s*[=:]\s*)";
 
 static READERS: LazyLock<Vec<(Tool, Regex)>> = LazyLock::new(|| {
-    let options = offered().filter_map(|field| match field.kind {
+    let options = list_offered().filter_map(|field| match field.kind {
         Kind::Options(options) => Some(options.join("|").replace('-', r"[\s-]")),
         _ => None,
     });

@@ -10,11 +10,11 @@ use super::grammar::TO;
 use super::sentence::{BARE, CLIENT, Sentence};
 use super::value::{Kind, brief, check_fields, plain};
 use super::vocabulary::{
-    COMPONENT, Field, TYPES, component_type, contains_word, find_field, names, offered, types,
+    COMPONENT, Field, TYPES, component_type, contains_word, find_field, list_offered, names, types,
 };
 use super::{Call, Tool};
-use crate::error::{shortened, steers};
-use crate::plan::message::unfenced;
+use crate::error::{shorten, steers};
+use crate::plan::message::strip_fence;
 
 /// Words of a request that say nothing of what is to be done.
 const FILLERS: &str = "a|an|the|its|my|component|of|on|in|please";
@@ -64,7 +64,7 @@ pub(crate) fn schema() -> Value {
 
 pub(crate) fn prompt(client: Option<&str>) -> String {
     let element = |field: &Field| format!("{} ({})", field.key, field.kind);
-    let elements = offered().map(element).collect::<Vec<_>>().join(", ");
+    let elements = list_offered().map(element).collect::<Vec<_>>().join(", ");
     let fields = COMPONENT
         .iter()
         .filter(|field| !matches!(field.kind, Kind::Protected));
@@ -87,13 +87,13 @@ pub(crate) fn prompt(client: Option<&str>) -> String {
 }
 
 pub(crate) fn read(answer: &str, message: &str, client: Option<&str>) -> Result<Advice, String> {
-    let answer: Answer = serde_json::from_str(unfenced(answer))
+    let answer: Answer = serde_json::from_str(strip_fence(answer))
         .map_err(|fault| visible(&format!("it is no call in JSON: {fault}")))?;
     let Some(tool) = answer.tool else {
         let ask = visible(answer.ask.unwrap_or_default().trim());
         return match ask.is_empty() {
             true => Err("it named no tool".to_string()),
-            false => Ok(Err(format!("The model asks: {}\n", shortened(&ask, 300)))),
+            false => Ok(Err(format!("The model asks: {}\n", shorten(&ask, 300)))),
         };
     };
     let sentence = Sentence::read(message);
@@ -191,7 +191,9 @@ fn check_words(call: &Call, sentence: &Sentence, client: Option<&str>) -> Result
             (None, None) => r"\b(?:called|named|titled)\s+(?P<quoted>\x04\x01+)".to_string(),
         };
         let is_it = |found: &Captures<'_>| {
-            let quoted = found.name("quoted").map(|it| sentence.quoted(it.range()));
+            let quoted = found
+                .name("quoted")
+                .map(|it| sentence.read_quote(it.range()));
             let text = quoted.or(found.name("bare").map(|bare| Some(bare.as_str())));
             let is_part = found.name("field").is_some();
             !is_part && text.is_none_or(|text| kind.read(&json!(text)).as_ref() == Some(value))

@@ -130,7 +130,7 @@ impl Sentence {
     }
 
     /// Returns the text at a place if all of it is one quote.
-    pub(super) fn quoted(&self, place: Range<usize>) -> Option<&str> {
+    pub(super) fn read_quote(&self, place: Range<usize>) -> Option<&str> {
         let inner = self.plain[place.clone()].strip_prefix(QUOTE)?;
         let is_quoted = inner.chars().all(|c| c == QUOTED) && !inner.is_empty();
         let mut inner = self.text[place].chars();
@@ -149,7 +149,7 @@ impl Sentence {
         let is_sure = !VAGUE.is_match(plain) && (is_said || !COUNT.is_match(plain));
         let is_whole = !is_cut(text, &self.plain[place.end..]);
         let is_one = is_name && is_sure && is_whole && !SEVERAL.is_match(plain);
-        self.quoted(place).or(is_one.then_some(text))
+        self.read_quote(place).or(is_one.then_some(text))
     }
 
     /// Reads the value of a field; none where nothing says that there is one. A text without quotes is one word with a
@@ -157,7 +157,7 @@ impl Sentence {
     /// to be asked for in quotes, and so does what may be an abbreviation. What other fields cannot be is refused later
     /// if it stands behind "to"; an address that ends in marks is one of those.
     pub(super) fn value(&self, place: Range<usize>, kind: Kind, is_new: bool) -> Option<Value> {
-        if let Some(quoted) = self.quoted(place.clone()) {
+        if let Some(quoted) = self.read_quote(place.clone()) {
             return Some(quoted.into());
         }
         let (before, after) = (&self.plain[..place.start], &self.plain[place.end..]);

@@ -7,7 +7,7 @@ use serde_json::{Map, Value, json};
 
 use super::vocabulary::{COMPONENT, DESIGN, Field, contains_word, find_field};
 use super::{Call, Tool};
-use crate::error::{self, Code, Error, shortened, steers};
+use crate::error::{self, Code, Error, shorten, steers};
 
 /// Longest text and address, in characters.
 const TEXT_MAX: usize = 10_000;
@@ -211,5 +211,5 @@ pub(crate) fn plain(value: &Value) -> String {
 
 /// Cuts a text that is to be quoted in a sentence.
 pub(crate) fn brief(text: &str) -> String {
-    shortened(text, 100).into_owned()
+    shorten(text, 100).into_owned()
 }

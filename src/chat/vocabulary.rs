@@ -181,7 +181,7 @@ pub(crate) fn find_field(fields: &'static [Field], name: &str) -> Option<&'stati
 }
 
 /// Returns the fields of a design that are offered: free text is only taken.
-pub(crate) fn offered() -> impl Iterator<Item = &'static Field> {
+pub(crate) fn list_offered() -> impl Iterator<Item = &'static Field> {
     DESIGN.iter().filter(|field| !matches!(field.kind, Text))
 }
 
@@ -193,7 +193,7 @@ pub(crate) fn elements(name: &str) -> Vec<&'static Field> {
     };
     match find_field(DESIGN, name).filter(|it| !matches!(it.kind, Text)) {
         Some(one) => vec![one],
-        None => offered().filter(ends_so).collect(),
+        None => list_offered().filter(ends_so).collect(),
     }
 }
 

@@ -64,7 +64,7 @@ fn add_batch(face: &mut Face<'_>, file: PathBuf) -> Result<ExitCode> {
     let result = tasks::add_batch(&mut context, plans);
     let result = result.map_err(|error| match file.as_os_str() == "-" {
         true => error,
-        false => tasks::looked_at(error, &file),
+        false => tasks::with_look(error, &file),
     })?;
     let warnings = warn_of(&context.surroundings, &context.workspace, &commands);
     face.reply(&result, &warnings, |screen| {

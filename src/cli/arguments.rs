@@ -86,10 +86,10 @@ impl Globals {
     pub(super) fn in_root(&self, command: &str) -> String {
         match command.strip_prefix("cleo ") {
             Some(rest) if !rest.ends_with("--help") && !rest.contains("--root") => {
-                let root = named("--root", self.root.as_slice());
+                let root = write_option("--root", self.root.as_slice());
                 let folders = match rest.contains("--skills-dir") {
                     true => String::new(),
-                    false => named("--skills-dir", &self.skills_dir),
+                    false => write_option("--skills-dir", &self.skills_dir),
                 };
                 format!("cleo {root}{folders}{rest}")
             }
@@ -98,7 +98,7 @@ impl Globals {
     }
 }
 
-fn named(option: &str, values: &[PathBuf]) -> String {
+fn write_option(option: &str, values: &[PathBuf]) -> String {
     let value = |value: &PathBuf| format!("{option} {} ", quote(&value.to_string_lossy()));
     values.iter().map(value).collect()
 }

@@ -61,7 +61,7 @@ pub(super) fn run(face: &mut Face<'_>, arguments: Arguments) -> Result<ExitCode>
     }
 }
 
-fn asked(arguments: &[OsString]) -> Option<&[OsString]> {
+fn find_words(arguments: &[OsString]) -> Option<&[OsString]> {
     environment::variable(ASKING)?;
     let start = arguments.iter().position(|word| word == "--")? + 1;
     arguments.get(start..)
@@ -71,7 +71,7 @@ fn asked(arguments: &[OsString]) -> Option<&[OsString]> {
 /// Whatever goes wrong, a script gets no words rather than an error, which would garble the line.
 pub(super) fn answer(arguments: &[OsString]) -> Option<ExitCode> {
     let shell = environment::variable(ASKING)?;
-    let words = asked(arguments)?.to_vec();
+    let words = find_words(arguments)?.to_vec();
     let shells = Shells::builtins();
     let shell = shells.completer(shell.to_str()?)?;
     let mut command = tree::whole();

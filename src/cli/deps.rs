@@ -100,7 +100,7 @@ fn render(screen: &mut Screen, result: &Dependencies) {
     }
     neighbors(screen, "depends on", &result.links.depends);
     for missing in &result.links.missing {
-        screen.line(Tone::Warn, format!("  {}", missing.told()));
+        screen.line(Tone::Warn, format!("  {}", missing.describe()));
     }
     neighbors(screen, "unblocks", &result.links.dependents);
 }

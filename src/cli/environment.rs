@@ -42,7 +42,7 @@ fn add_server(settings: &mut Settings) -> Result<()> {
     let Some((provider, name)) = named else {
         return Ok(());
     };
-    let key = Key::named(LLM_BASE_URL)?;
+    let key = Key::require(LLM_BASE_URL)?;
     if let Some(text) = variable(name) {
         let address = provider.address(&text.to_string_lossy());
         let value = key.read_variable(&address);
@@ -90,7 +90,7 @@ fn variable_of(key: &Key) -> Result<Option<Value>> {
 
 fn read(key: &Key, variable: &str, text: &str) -> Result<Value> {
     key.read_variable(text).map_err(|can_be| {
-        let is = key.quoted(text);
+        let is = key.quote(text);
         let message = format!("{variable} is {is}; it can be {can_be}");
         Error::new(Code::ConfigInvalid, message).fix(format!("unset {variable}"))
     })
@@ -111,7 +111,7 @@ fn options(globals: &Globals, settings: &mut Settings) -> Result<()> {
         .and_then(|color| word(&|| color.to_possible_value()));
     for (name, value, option) in [(FORMAT, format, "--format"), (COLOR, color, "--color")] {
         if let Some(value) = value {
-            settings.add(Key::named(name)?, value, Origin::Option(option));
+            settings.add(Key::require(name)?, value, Origin::Option(option));
         }
     }
     Ok(())
@@ -227,19 +227,19 @@ fn assignment() -> Result<Assignment> {
     let actor = setting("CLEO_AGENT")?.filter(|actor| is_run(actor));
     let named = setting("CLEO_RUN_ID")?.and_then(|run| one_line("CLEO_RUN_ID", run).ok());
     let run = actor.or(named);
-    let task: Option<TaskId> = parsed("CLEO_TASK_ID", "a task id such as T12")?;
+    let task: Option<TaskId> = parse("CLEO_TASK_ID", "a task id such as T12")?;
     Ok(Assignment {
         run,
         task,
-        epoch: parsed::<NonZeroU32>("CLEO_EPOCH", "a number from 1")?.map(NonZeroU32::get),
-        session: parsed("CLEO_SESSION", "a session id such as S1")?,
+        epoch: parse::<NonZeroU32>("CLEO_EPOCH", "a number from 1")?.map(NonZeroU32::get),
+        session: parse("CLEO_SESSION", "a session id such as S1")?,
         worktree: folder("CLEO_WORKTREE"),
         criteria: Arc::default(),
         is_foreign: false,
     })
 }
 
-fn parsed<T: FromStr>(name: &str, form: &str) -> Result<Option<T>> {
+fn parse<T: FromStr>(name: &str, form: &str) -> Result<Option<T>> {
     let Some(text) = setting(name)? else {
         return Ok(None);
     };

@@ -45,7 +45,7 @@ pub(super) struct Table {
     total: usize,
 }
 
-fn explained(code: Code) -> Explained {
+fn describe(code: Code) -> Explained {
     Explained {
         code: code.name(),
         exit_code: code.exit_code(),
@@ -66,9 +66,9 @@ pub(super) fn run(face: &mut Face<'_>, arguments: Arguments) -> Result<ExitCode>
         return table(face, &exiting);
     }
     let Some(code) = Code::find(&name) else {
-        return Err(unknown(&name));
+        return Err(unknown_code(&name));
     };
-    let result = explained(code);
+    let result = describe(code);
     face.reply(&result, &[], |screen| {
         screen
             .say(Tone::Strong, result.code)
@@ -79,7 +79,7 @@ pub(super) fn run(face: &mut Face<'_>, arguments: Arguments) -> Result<ExitCode>
     })
 }
 
-fn unknown(name: &str) -> Error {
+fn unknown_code(name: &str) -> Error {
     let message = format!("there is no error code `{name}`");
     let error = Error::new(Code::CodeNotFound, message);
     // All names begin with E_, which says nothing about how near they are.
@@ -144,7 +144,7 @@ fn no_command(above: &clap::Command, word: &str, topics: &[&str]) -> Error {
 }
 
 fn table(face: &mut Face<'_>, codes: &[Code]) -> Result<ExitCode> {
-    let mut codes: Vec<Explained> = codes.iter().map(|code| explained(*code)).collect();
+    let mut codes: Vec<Explained> = codes.iter().map(|code| describe(*code)).collect();
     codes.sort_by_key(|code| code.exit_code);
     let result = Table {
         total: codes.len(),

@@ -44,7 +44,7 @@ pub(super) struct Arguments {
 
 /// Answers the client. A fault of cleo's own keeps nobody.
 fn run(face: &mut Face<'_>, ending: Ending, arguments: &Arguments) -> Result<ExitCode> {
-    let block = decided(face, ending).unwrap_or_else(|error| {
+    let block = decide(face, ending).unwrap_or_else(|error| {
         face.output.note(&hook::let_go(&error));
         None
     });
@@ -57,7 +57,7 @@ fn run(face: &mut Face<'_>, ending: Ending, arguments: &Arguments) -> Result<Exi
     Ok(face.output.print(&answer))
 }
 
-fn decided(face: &Face<'_>, ending: Ending) -> Result<Option<Block>> {
+fn decide(face: &Face<'_>, ending: Ending) -> Result<Option<Block>> {
     let surroundings = face.surroundings()?;
     let Some(event) = Event::read(&read_stdin(EVENT_MAX)?) else {
         if surroundings.workspace().is_ok() {

@@ -67,12 +67,12 @@ fn render(screen: &mut Screen, report: &Report, refused: bool) {
             ("unchanged", report.unchanged),
             ("newer here", report.newer_here.total),
         ];
-        screen.field("tasks", listed(numbers));
+        screen.field("tasks", list_counts(numbers));
     }
-    screen.field("left out", left_out(report));
+    screen.field("left out", describe_left_out(report));
     screen.field(
         "status",
-        listed(report.by_status.iter().map(|(word, count)| (*word, *count))),
+        list_counts(report.by_status.iter().map(|(word, count)| (*word, *count))),
     );
     let phases = &report.phases;
     let numbers = [
@@ -83,7 +83,7 @@ fn render(screen: &mut Screen, report: &Report, refused: bool) {
             phases.not_begun.len(),
         ),
     ];
-    screen.field("phases", listed(numbers));
+    screen.field("phases", list_counts(numbers));
     let edges = &report.edges;
     let numbers = [
         ("kept", edges.kept),
@@ -93,7 +93,7 @@ fn render(screen: &mut Screen, report: &Report, refused: bool) {
         ("onto deleted tasks", edges.on_deleted.total),
         ("onto their own whole", edges.on_whole.total),
     ];
-    screen.field("dependencies", listed(numbers));
+    screen.field("dependencies", list_counts(numbers));
     let parents = &report.parents;
     let numbers = [
         ("kept", parents.kept),
@@ -101,7 +101,7 @@ fn render(screen: &mut Screen, report: &Report, refused: bool) {
         ("a second one", parents.second.total),
         ("of themselves", parents.itself.total),
     ];
-    screen.field("parents", listed(numbers));
+    screen.field("parents", list_counts(numbers));
     let renamed = match report.renamed.total {
         0 => String::new(),
         total if report.format == Format::Cleo => format!("{total} changed"),
@@ -112,7 +112,7 @@ fn render(screen: &mut Screen, report: &Report, refused: bool) {
         .extra_fields
         .iter()
         .map(|(name, count)| (name.as_str(), *count));
-    screen.field("kept in extra", listed(extra));
+    screen.field("kept in extra", list_counts(extra));
     if report.without_created > 0 {
         let text = format!("{} without a time of creation", report.without_created);
         screen.field("created now", text);
@@ -121,7 +121,7 @@ fn render(screen: &mut Screen, report: &Report, refused: bool) {
 }
 
 /// Writes numbers with their names; zeros are left out.
-fn listed<'a>(numbers: impl IntoIterator<Item = (&'a str, usize)>) -> String {
+fn list_counts<'a>(numbers: impl IntoIterator<Item = (&'a str, usize)>) -> String {
     let there = numbers.into_iter().filter(|(_, count)| *count > 0);
     let parts: Vec<String> = there
         .map(|(name, count)| format!("{count} {name}"))
@@ -129,13 +129,13 @@ fn listed<'a>(numbers: impl IntoIterator<Item = (&'a str, usize)>) -> String {
     parts.join(", ")
 }
 
-fn left_out(report: &Report) -> String {
+fn describe_left_out(report: &Report) -> String {
     let mut reasons: std::collections::BTreeMap<&str, usize> = Default::default();
     for left in &report.left_out.shown {
         *reasons.entry(&left.reason).or_insert(0) += 1;
     }
     let more = report.left_out.total - report.left_out.shown.len();
-    listed(reasons.into_iter().chain([("more", more)]))
+    list_counts(reasons.into_iter().chain([("more", more)]))
 }
 
 fn details(screen: &mut Screen, report: &Report) {

@@ -48,7 +48,7 @@ pub(super) struct ArchiveOptions {
 }
 
 impl ArchiveOptions {
-    pub(super) fn shown(&self) -> Archived {
+    pub(super) fn archive_filter(&self) -> Archived {
         match (self.archived, self.all) {
             (true, _) => Archived::Only,
             (_, true) => Archived::Shown,
@@ -66,7 +66,7 @@ pub(super) struct Tree {
 
 pub(super) fn run(face: &mut Face<'_>, arguments: Arguments) -> Result<ExitCode> {
     let mut list = arguments.list;
-    list.archived = arguments.archive.shown();
+    list.archived = arguments.archive.archive_filter();
     if arguments.tree {
         let root = list.parent.take();
         let work = |context: &mut Context| {
@@ -143,7 +143,7 @@ pub(super) struct FindArguments {
 
 pub(super) fn find(face: &mut Face<'_>, arguments: FindArguments) -> Result<ExitCode> {
     let words = arguments.words.join(" ");
-    let archived = arguments.archive.shown();
+    let archived = arguments.archive.archive_filter();
     let mut context = face.context()?;
     let listed = if arguments.regex {
         tasks::find_regex(&mut context, &words, archived, arguments.limit)?

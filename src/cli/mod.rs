@@ -178,7 +178,7 @@ commands! {
     /// Carry out tasks: agents work on them side by side, and only what verifies is done
     Run(Box<run::Arguments>) => match it.of_plan() {
         Some((file, jobs)) => {
-            let it = plan::run::Arguments::of(file, jobs);
+            let it = plan::run::Arguments::for_file(file, jobs);
             face.run("plan.run", it, plan::run::run)
         }
         None => face.run("run", *it, run::run),

@@ -26,7 +26,7 @@ pub(super) fn render(screen: &mut Screen, shown: &Shown) {
         .field("children", id::list(&shown.children));
     screen.field("depends on", id::list(&task.depends));
     for need in missing(task) {
-        screen.field("depends on", need.told());
+        screen.field("depends on", need.describe());
     }
     screen.field("waiting for", id::list(&shown.waiting_for));
     screen.field("unblocks", id::list(&shown.dependents));

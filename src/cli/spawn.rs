@@ -163,7 +163,7 @@ fn show_batch(screen: &mut Screen, document: &Document) {
     for failed in &document.batch.failed {
         screen
             .say(Tone::Bad, format!("{} ", failed.task_id))
-            .line(Tone::Plain, failed.error.shown());
+            .line(Tone::Plain, failed.error.display_message());
     }
     screen.line(Tone::Dim, count(document.batch.total, "prompt", "prompts"));
 }

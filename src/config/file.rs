@@ -37,7 +37,7 @@ pub(crate) fn read(path: &str, text: &str) -> Result<Vec<Entry>> {
         };
         let key = Key::find(&name).ok_or_else(|| refuse(&no_setting(&name)))?;
         let value = parse(key, &value).map_err(|can_be| {
-            let is = key.quoted(&to_text(&value));
+            let is = key.quote(&to_text(&value));
             refuse(&format!("`{name}` is {is}; it can be {can_be}"))
         })?;
         let key = key.name;
@@ -215,7 +215,7 @@ mod tests {
     use super::*;
 
     fn changed(text: &str, name: &str, value: &str) -> Result<String> {
-        let key = Key::named(name)?;
+        let key = Key::require(name)?;
         set("config.yaml", text, key, &key.read(value).unwrap())
     }
 

@@ -147,7 +147,7 @@ impl Key {
         self.kind.read(text.trim(), ':')
     }
 
-    pub(crate) fn quoted(&self, text: &str) -> String {
+    pub(crate) fn quote(&self, text: &str) -> String {
         match self.kind {
             Kind::Variable => "that".to_string(),
             _ => format!("`{text}`"),

@@ -109,7 +109,7 @@ mod tests {
 
     #[test]
     fn a_file_of_the_project_is_told_from_that_of_the_user() {
-        let key = Key::named("llm.baseUrl").unwrap();
+        let key = Key::require("llm.baseUrl").unwrap();
         for (path, is_project) in [
             ("/home/me/project/.cleo/config.yaml", true),
             ("/home/me/.config/cleo/config.yaml", false),
@@ -125,7 +125,7 @@ mod tests {
 
     #[test]
     fn the_first_layer_counts() {
-        let key = Key::named("list.limit").unwrap();
+        let key = Key::require("list.limit").unwrap();
         let mut settings = Settings::default();
         assert_eq!(settings.find(key), None);
         settings.add(key, Value::Number(1), Origin::Variable("CLEO_LIST_LIMIT"));

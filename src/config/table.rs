@@ -95,7 +95,7 @@ impl Key {
             .find(|key| key.name.eq_ignore_ascii_case(name.trim()))
     }
 
-    pub(crate) fn named(name: &str) -> Result<&'static Key> {
+    pub(crate) fn require(name: &str) -> Result<&'static Key> {
         Key::find(name).ok_or_else(|| {
             Error::new(Code::ConfigInvalid, no_setting(name)).fix("cleo config list")
         })
@@ -149,11 +149,11 @@ mod tests {
             "key",
             "openai.token",
         ] {
-            let error = Key::named(name).unwrap_err();
+            let error = Key::require(name).unwrap_err();
             assert!(!error.message.contains("did you mean"), "{name}");
             assert!(error.message.contains("llm.apiKeyEnv"), "{}", error.message);
         }
-        let error = Key::named("llm.modl").unwrap_err();
+        let error = Key::require("llm.modl").unwrap_err();
         assert_eq!(
             error.message,
             "there is no setting `llm.modl`; did you mean `llm.model`?"
@@ -162,7 +162,7 @@ mod tests {
 
     #[test]
     fn values_are_read_by_their_kind() {
-        let read = |name: &str, text: &str| Key::named(name).unwrap().read(text).ok();
+        let read = |name: &str, text: &str| Key::require(name).unwrap().read(text).ok();
         let table = [
             ("format", "JSON", Some(Value::Text("json".into()))),
             ("format", "xml", None),

@@ -166,7 +166,7 @@ impl<'a> Engine<'a> {
             owner: alive.name.clone(),
             agent: options.runner.clone(),
             ..Run::new(
-                id::minted("run", &clock, number),
+                id::mint("run", &clock, number),
                 match options.selection {
                     Selection::Epic(_) | Selection::Wave(..) => RunKind::Epic,
                     Selection::Tasks(_) | Selection::AllReady => RunKind::Tasks,
@@ -388,7 +388,7 @@ impl<'a> Engine<'a> {
         let mut warnings = looked?;
         let surroundings = &self.context.surroundings;
         let left_by = self.left_by();
-        let left = alive::left(surroundings, &self.context.workspace, left_by.as_deref())?;
+        let left = alive::find_left(surroundings, &self.context.workspace, left_by.as_deref())?;
         let holder = left.into_iter().next();
         let ending = Ending {
             stop,

@@ -8,7 +8,7 @@ use super::crew::Heard;
 use super::deeds::is_loss;
 use super::engine::Engine;
 use super::machine::{self, Fact, Stop};
-use crate::error::{Code, Error, Result, shortened};
+use crate::error::{Code, Error, Result, shorten};
 use crate::id::TaskId;
 use crate::ops::claims;
 use crate::run::Outcome;
@@ -161,7 +161,7 @@ fn not_proven(task: TaskId) -> Error {
 }
 
 fn bounded(text: String) -> String {
-    shortened(&text, SAID_MAX).into_owned()
+    shorten(&text, SAID_MAX).into_owned()
 }
 
 /// Longest sleep of the loop, and so how late it notices a signal.

@@ -8,7 +8,7 @@ use super::{parts, prompt};
 use crate::error::{Code, Error, Result};
 use crate::manifest::entry::Status as EntryStatus;
 use crate::ops::claims;
-use crate::ops::proof::{self, Completion, Undone, Verdict, check, undone};
+use crate::ops::proof::{self, Completion, Undone, Verdict, check, find_undone};
 use crate::run::Outcome;
 use crate::run::told::{Told, kind};
 use crate::runner::signals;
@@ -130,7 +130,7 @@ impl Engine<'_> {
         let tasks = self.track.tasks().iter();
         let done = tasks.filter(|task| task.is_done() && task.attempts > 0 && !task.is_epic);
         let done: Vec<_> = done.map(|task| (task.task_id, task.epoch)).collect();
-        for (id, how) in undone(&mut self.context, &done)? {
+        for (id, how) in find_undone(&mut self.context, &done)? {
             let (outcome, why) = match how {
                 Undone::Open(status) => {
                     let why = format!("somebody opened it again: it is {status}");

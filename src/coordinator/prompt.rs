@@ -35,7 +35,7 @@ pub(super) fn again(spawned: &Spawned, faults: &[String]) -> String {
 }
 
 pub(super) fn told(fault: &Error) -> String {
-    let message = fault.shown();
+    let message = fault.display_message();
     match &fault.fix {
         Some(fix) => format!("{}: {message} (`{fix}`)", fault.code.name()),
         None => format!("{}: {message}", fault.code.name()),

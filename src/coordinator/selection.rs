@@ -77,7 +77,7 @@ fn nothing_ready(context: &mut Context) -> Result<Error> {
         Ok((error, held))
     })?;
     let holders = held.iter().filter_map(|claim| claim.holder.as_deref());
-    alive::named(&context.surroundings, &context.workspace, holders, error)
+    alive::name_run(&context.surroundings, &context.workspace, holders, error)
 }
 
 fn roots(context: &mut Context, selection: &Selection) -> Result<Vec<TaskId>> {

@@ -117,7 +117,7 @@ pub(crate) fn dispatch(
 ) -> Result<Decision> {
     let mut found = Vec::new();
     if let Some(name) = template {
-        found.push(named(name, skills)?);
+        found.push(find_named(name, skills)?);
     }
     found.extend(by_label(subject, skills));
     found.extend(by_type(subject, skills, matrix));
@@ -152,8 +152,8 @@ pub(crate) fn explain(decision: &mut Decision, skills: &[Skill]) {
     }
 }
 
-fn named(name: &str, skills: &[Skill]) -> Result<Candidate> {
-    let skill = skill::named(skills, name)?;
+fn find_named(name: &str, skills: &[Skill]) -> Result<Candidate> {
+    let skill = skill::require(skills, name)?;
     if !skill.active {
         let message = format!("the skill {} is switched off", skill.name);
         return Err(Error::new(Code::SkillInactive, message));
@@ -240,7 +240,7 @@ fn by_keyword(subject: &Subject, skills: &[Skill], matrix: &Matrix) -> Vec<Candi
         ("title", &subject.title),
         ("description", &subject.description),
     ] {
-        let words = Words::of(text);
+        let words = Words::parse(text);
         let mut ranked = Vec::new();
         for (order, row) in matrix.rows().iter().enumerate() {
             let Some(skill) = active(skills, &row.skill) else {
@@ -310,7 +310,7 @@ fn decide(subject: &Subject, found: Vec<Candidate>) -> Decision {
     }
     let winner = candidates[0].clone();
     for other in &mut candidates[1..] {
-        other.reason = lost(other, &winner);
+        other.reason = explain_loss(other, &winner);
     }
     Decision {
         task_id: subject.id.clone(),
@@ -321,7 +321,7 @@ fn decide(subject: &Subject, found: Vec<Candidate>) -> Decision {
     }
 }
 
-fn lost(other: &Candidate, winner: &Candidate) -> String {
+fn explain_loss(other: &Candidate, winner: &Candidate) -> String {
     let name = &winner.skill;
     let why = if other.strategy != winner.strategy {
         format!("{} decides before {}", winner.strategy, other.strategy)

@@ -116,8 +116,8 @@ impl Error {
     }
 
     /// Returns the message for an answer: one that a stranger's text made long ends in `…`.
-    pub(crate) fn shown(&self) -> Cow<'_, str> {
-        shortened(&self.message, MESSAGE_MAX)
+    pub(crate) fn display_message(&self) -> Cow<'_, str> {
+        shorten(&self.message, MESSAGE_MAX)
     }
 
     pub(crate) fn retryable(&self) -> bool {
@@ -148,7 +148,7 @@ pub(crate) fn steers(c: char) -> bool {
 /// Quotes one argument for a POSIX shell, so that a suggested command can be pasted as it is.
 pub(crate) fn quote(argument: &str) -> String {
     if argument.contains(steers) {
-        return escaped(argument);
+        return escape(argument);
     }
     let plain = |c: char| c.is_ascii_alphanumeric() || "-_./:@=,+%".contains(c);
     if !argument.is_empty() && argument.chars().all(plain) {
@@ -164,7 +164,7 @@ pub(crate) fn quote_all(words: &[String]) -> String {
 }
 
 /// Quotes what a screen could not show as it is, in the way of POSIX.1-2024.
-fn escaped(argument: &str) -> String {
+fn escape(argument: &str) -> String {
     let mut quoted = String::from("$'");
     for c in argument.chars() {
         match c {
@@ -197,7 +197,7 @@ pub(crate) fn nearest<'a>(
 }
 
 /// Returns a text of at most `max` characters; a longer one ends in `…`.
-pub(crate) fn shortened(text: &str, max: usize) -> Cow<'_, str> {
+pub(crate) fn shorten(text: &str, max: usize) -> Cow<'_, str> {
     match text.char_indices().nth(max) {
         Some((end, _)) => Cow::Owned(format!("{}…", &text[..end])),
         None => Cow::Borrowed(text),
@@ -211,9 +211,12 @@ mod tests {
     #[test]
     fn a_message_without_end_is_cut() {
         let error = |length| Error::new(Code::Usage, "ä".repeat(length));
-        assert_eq!(error(MESSAGE_MAX).shown(), "ä".repeat(MESSAGE_MAX));
+        assert_eq!(
+            error(MESSAGE_MAX).display_message(),
+            "ä".repeat(MESSAGE_MAX)
+        );
         let cut = error(MESSAGE_MAX + 1);
-        assert_eq!(cut.shown(), "ä".repeat(MESSAGE_MAX) + "…");
+        assert_eq!(cut.display_message(), "ä".repeat(MESSAGE_MAX) + "…");
     }
 
     #[test]

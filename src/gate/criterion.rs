@@ -47,7 +47,7 @@ impl<'a> Criterion<'a> {
             return Ok(());
         };
         let refused = |message: String| Error::new(Code::TaskInvalid, message);
-        if let Some(sign) = obeyed(command) {
+        if let Some(sign) = find_shell_sign(command) {
             return Err(refused(format!(
                 "an acceptance criterion is run without a shell: {}; use {}",
                 for_shells(sign),
@@ -82,7 +82,7 @@ pub(crate) fn words(command: &str) -> Option<Vec<String>> {
 /// Returns the first sign of a command that a shell obeys: out of quotes, or what it puts something else in the
 /// place of, inside double quotes too. Without a shell it is part of an argument, and the program could succeed
 /// without what is asked for.
-pub(crate) fn obeyed(command: &str) -> Option<&str> {
+pub(crate) fn find_shell_sign(command: &str) -> Option<&str> {
     let command = command.trim();
     let (mut quote, mut begin, mut letters) = (None, 0, command.char_indices());
     while let Some((at, letter)) = letters.next() {
@@ -96,7 +96,7 @@ pub(crate) fn obeyed(command: &str) -> Option<&str> {
             }
             (Some('"') | None, '$' | '`') => {
                 let is_script = quote.is_some() && is_script(&command[..begin]);
-                if let Some(sign) = replaced(rest).filter(|_| !is_script) {
+                if let Some(sign) = find_expansion(rest).filter(|_| !is_script) {
                     return Some(sign);
                 }
             }
@@ -108,7 +108,7 @@ pub(crate) fn obeyed(command: &str) -> Option<&str> {
 
 /// Returns the sign at the beginning of a text which a shell puts something else in the place of: the output of
 /// a command, or what a variable holds.
-fn replaced(text: &str) -> Option<&str> {
+fn find_expansion(text: &str) -> Option<&str> {
     if text.starts_with('`') {
         return text.get(..1);
     }
@@ -258,7 +258,7 @@ mod tests {
             ("sh -c $X", Some("$X")),
             ("grep -c \"$X\" f", Some("$X")),
         ] {
-            assert_eq!(obeyed(command), sign, "{command}");
+            assert_eq!(find_shell_sign(command), sign, "{command}");
         }
         assert_eq!(
             for_shells("`"),

@@ -76,7 +76,7 @@ fn a_task_that_names_its_gates_needs_no_others() {
         required: BTreeSet::from([Gate::TestsPassed, Gate::CleanupDone]),
         ..Gates::default()
     };
-    assert!(gates.are_used());
+    assert!(gates.has_gates());
     assert_eq!(gates.open(), [Gate::TestsPassed, Gate::CleanupDone]);
     assert!(gates.check("T1", Gate::TestsPassed, true, false).is_ok());
     assert!(gates.check("T1", Gate::Documented, true, false).is_err());

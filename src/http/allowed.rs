@@ -13,7 +13,7 @@ pub(crate) fn allowed_host(text: &str) -> Result<String> {
         Some(origin) if origin == name => Ok(name["http://".len()..].to_string()),
         _ => {
             let what = "no name of a host, such as cleo.example.org or cleo.example.org:8443";
-            Err(refused("--allow-host", text, what))
+            Err(refuse("--allow-host", text, what))
         }
     }
 }
@@ -28,12 +28,12 @@ pub(crate) fn allowed_origin(text: &str) -> Result<String> {
         _ => {
             let what = "no origin, which is a scheme, a host in lower case and a port that is not the \
                         usual one, such as https://app.example.org";
-            Err(refused("--allow-origin", text, what))
+            Err(refuse("--allow-origin", text, what))
         }
     }
 }
 
-fn refused(option: &str, text: &str, what: &str) -> Error {
+fn refuse(option: &str, text: &str, what: &str) -> Error {
     Error::new(Code::Usage, format!("{option} `{text}` is {what}"))
 }
 

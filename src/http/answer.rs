@@ -55,7 +55,7 @@ impl Answer {
         }
     }
 
-    pub(super) fn edited(mut self, edit: impl FnOnce(&str) -> Option<String>) -> Answer {
+    pub(super) fn map_text(mut self, edit: impl FnOnce(&str) -> Option<String>) -> Answer {
         if let Content::Whole(bytes) = &self.content
             && let Some(text) = std::str::from_utf8(bytes).ok().and_then(edit)
         {

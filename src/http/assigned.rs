@@ -3,7 +3,7 @@
 
 use serde_json::Value;
 
-use super::agents::unseen;
+use super::agents::unseen_filter;
 use super::answer::Answer;
 use super::call::Call;
 use crate::error::Result;
@@ -13,14 +13,14 @@ const WORK: &str = "/api/work/";
 /// Below which path tasks are told in the form of the specification, and how their agent begins there.
 const TASKS: (&str, &str) = ("/api/tasks", "\"assigned_to\":");
 
-pub(super) fn masked(call: &Call, answer: Answer) -> Result<Answer> {
+pub(super) fn mask(call: &Call, answer: Answer) -> Result<Answer> {
     let path = call.uri.path();
     let is_of_work = path.starts_with(WORK);
     if call.only().is_none() || !is_of_work && !path.starts_with(TASKS.0) {
         return Ok(answer);
     }
-    let is_unseen = unseen(call)?;
-    Ok(answer.edited(|text| {
+    let is_unseen = unseen_filter(call)?;
+    Ok(answer.map_text(|text| {
         if !is_of_work {
             return hide_assigned(text, &is_unseen);
         }

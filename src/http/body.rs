@@ -11,8 +11,8 @@ use crate::error::{Code, Error, Result};
 use crate::strict;
 
 pub(super) fn json(bytes: &[u8]) -> Result<Value> {
-    let text = std::str::from_utf8(bytes).map_err(|_| refused(&"it is no UTF-8"))?;
-    document::json(text, usize::MAX).map_err(|fault| refused(&fault))
+    let text = std::str::from_utf8(bytes).map_err(|_| refuse_body(&"it is no UTF-8"))?;
+    document::json(text, usize::MAX).map_err(|fault| refuse_body(&fault))
 }
 
 pub(super) fn object(bytes: &[u8]) -> Result<Value> {
@@ -27,18 +27,18 @@ pub(super) fn object(bytes: &[u8]) -> Result<Value> {
 
 pub(super) fn read<T: DeserializeOwned>(value: Value) -> Result<T> {
     strict::read(value).map_err(|fault| match fault.path.is_empty() {
-        true => refused(&fault),
+        true => refuse_body(&fault),
         false => Error::new(Code::InputInvalid, fault.to_string()),
     })
 }
 
-fn refused(what: &dyn fmt::Display) -> Error {
+fn refuse_body(what: &dyn fmt::Display) -> Error {
     let message = format!("the body is not what is read here: {what}");
     Error::new(Code::InputInvalid, message)
 }
 
 /// Leaves out the fields that are null, which say as much as those that are left out.
-pub(super) fn filled(mut value: Value) -> Value {
+pub(super) fn drop_nulls(mut value: Value) -> Value {
     if let Some(fields) = value.as_object_mut() {
         fields.retain(|_, value| !value.is_null());
     }
@@ -117,7 +117,7 @@ mod tests {
         assert!(json(b"{} {}").is_err());
         let named = json!({"name": null, "title": "x"});
         assert!(read::<Outer>(named.clone()).is_err());
-        let told = read::<Outer>(filled(named)).unwrap();
+        let told = read::<Outer>(drop_nulls(named)).unwrap();
         assert_eq!(told.name.as_deref(), Some("x"));
     }
 }

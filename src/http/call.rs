@@ -75,7 +75,7 @@ impl Call {
 
     /// Reads the body, which must be a JSON object.
     pub(super) fn body<T: DeserializeOwned>(&self) -> Result<T> {
-        self.object().and_then(body::read).map_err(shortened)
+        self.object().and_then(body::read).map_err(shorten)
     }
 
     /// Refuses a body with fields, where none is read.
@@ -87,9 +87,9 @@ impl Call {
     }
 
     /// Reads the body, in which a field that is null is as if it were left out.
-    pub(super) fn filled<T: DeserializeOwned>(&self) -> Result<T> {
-        let object = self.object().map(body::filled);
-        object.and_then(body::read).map_err(shortened)
+    pub(super) fn parse_body<T: DeserializeOwned>(&self) -> Result<T> {
+        let object = self.object().map(body::drop_nulls);
+        object.and_then(body::read).map_err(shorten)
     }
 
     fn object(&self) -> Result<Value> {
@@ -178,7 +178,7 @@ fn is_utf8(parameter: &str) -> bool {
     !name.trim().eq_ignore_ascii_case("charset") || value.eq_ignore_ascii_case("utf-8")
 }
 
-fn shortened(error: Error) -> Error {
+fn shorten(error: Error) -> Error {
     Error {
         message: short(&error.message),
         ..error
@@ -192,7 +192,7 @@ fn short(text: &str) -> String {
     }
 }
 
-pub(super) fn bounded(limit: Option<u32>, usual: u32, max: u32) -> Result<u32> {
+pub(super) fn limit_within(limit: Option<u32>, usual: u32, max: u32) -> Result<u32> {
     let limit = limit.unwrap_or(usual);
     if (1..=max).contains(&limit) {
         return Ok(limit);

@@ -79,7 +79,7 @@ struct Data {
 }
 
 fn say(call: &Call) -> Result<Answer> {
-    let message: Message = call.filled()?;
+    let message: Message = call.parse_body()?;
     let text = message.message.unwrap_or_default();
     if text.trim().is_empty() {
         return Err(Error::new(Code::InputInvalid, "Message is required."));

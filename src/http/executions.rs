@@ -89,20 +89,20 @@ impl Input {
 fn execute(call: Call) -> Promise {
     Box::pin(async move {
         let Wait { wait } = call.query()?;
-        let input = call.filled::<Input>()?;
+        let input = call.parse_body::<Input>()?;
         let (streams, order) = (input.stream, input.order(&call)?);
-        let pass = Pass::of(&call.server, &call.headers);
+        let pass = Pass::for_headers(&call.server, &call.headers);
         let keys = &call.server.keys;
         let note = match call.header("idempotency-key")? {
             None => None,
-            Some(key) => match keys.known(call.user(), key, &call.body).await? {
+            Some(key) => match keys.look_up(call.user(), key, &call.body).await? {
                 Known::New(note) => Some(note),
                 Known::Begun(id) if streams => {
-                    return Ok(again(&executed(&call, &id)?, pass));
+                    return Ok(again(&find_executed(&call, &id)?, pass));
                 }
                 Known::Begun(id) if wait => return over(&call, &id, &pass).await,
                 Known::Begun(id) => return answer_execution(&call, &id),
-                Known::Other => return Ok(keys::reused(key)),
+                Known::Other => return Ok(keys::refuse_reuse(key)),
             },
         };
         let (mut begun, mut told) = call.server.executors.begin(order, note).await?;
@@ -119,9 +119,9 @@ fn execute(call: Call) -> Promise {
                     }
                 }
             };
-            begun = waited(&pass, ended).await??;
+            begun = wait_for(&pass, ended).await??;
         }
-        Answer::ok(&Executed::new(begun.shown()))
+        Answer::ok(&Executed::new(begun.view()))
     })
 }
 
@@ -132,25 +132,25 @@ async fn over(call: &Call, id: &str, pass: &Pass) -> Result<Answer> {
         }
         answer_execution(call, id)
     };
-    waited(pass, ended).await?
+    wait_for(pass, ended).await?
 }
 
-async fn waited<T>(pass: &Pass, told: impl Future<Output = T>) -> Result<T> {
+async fn wait_for<T>(pass: &Pass, told: impl Future<Output = T>) -> Result<T> {
     let late = "the execution is not over yet; look at it again";
     tokio::select! {
         told = told => Ok(told),
-        refused = pass.ended() => Err(refused),
+        refused = pass.wait_until_refused() => Err(refused),
         () = tokio::time::sleep(WAIT_MAX) => Err(Error::new(Code::RunTimeout, late)),
     }
 }
 
 fn answer_execution(call: &Call, id: &str) -> Result<Answer> {
-    let mut executed = executed(call, id)?;
+    let mut executed = find_executed(call, id)?;
     executed.execution.partial = call.server.feed.so_far(id);
     Answer::ok(&executed)
 }
 
-fn executed(call: &Call, id: &str) -> Result<Executed> {
+fn find_executed(call: &Call, id: &str) -> Result<Executed> {
     require_execution(call, id).map(Executed::new)
 }
 
@@ -174,7 +174,7 @@ fn cancel(call: &Call) -> Result<Answer> {
 /// `run` for what happens, `piece` for pieces of an answer, `done` with the record as it ended, or `error`.
 fn follow(begun: Begun, told: UnboundedReceiver<Heard>, pass: Pass) -> Answer {
     let run = begun.run().id.clone();
-    let first = events::event("execution", &Executed::new(begun.shown()));
+    let first = events::event("execution", &Executed::new(begun.view()));
     let rest = stream::unfold((told, run), |(mut told, run)| async move {
         let heard = told.recv().await?;
         Some((written(&run, heard), (told, run)))
@@ -200,7 +200,9 @@ fn written(run: &str, heard: Heard) -> Bytes {
             let data = json!({"runId": run, "agent": agent, "piece": piece, "at": at});
             events::event("piece", &data)
         }
-        Heard::Over(Ok(begun)) => events::event("done", &Executed::new(begun.shown())),
-        Heard::Over(Err(error)) => events::event("error", &json!({"error": error.shown()})),
+        Heard::Over(Ok(begun)) => events::event("done", &Executed::new(begun.view())),
+        Heard::Over(Err(error)) => {
+            events::event("error", &json!({"error": error.display_message()}))
+        }
     }
 }

@@ -150,9 +150,9 @@ pub(super) fn answer(error: &Error, shape: Shape) -> Answer {
 }
 
 fn body(error: &Error, shape: Shape) -> Value {
-    let message = error.shown();
+    let message = error.display_message();
     match shape {
-        Shape::Ours => json!({"error": Failure::of(error)}),
+        Shape::Ours => json!({"error": Failure::from_error(error)}),
         Shape::Plain => json!({"success": false, "error": message}),
         Shape::Bare => json!({"error": message}),
         Shape::Chat => json!({"response": {"status": "error", "message": message}}),
@@ -171,7 +171,7 @@ fn body(error: &Error, shape: Shape) -> Value {
 }
 
 pub(super) fn verdict<T: Serialize>(value: &T, error: &Error) -> Result<Answer> {
-    let whole = json!({"result": value, "error": Failure::of(error)});
+    let whole = json!({"result": value, "error": Failure::from_error(error)});
     Answer::json(status_of(error), &whole)
 }
 

@@ -195,7 +195,7 @@ fn cookie<'a>(headers: &'a HeaderMap, cookie: &str) -> Option<&'a str> {
 }
 
 /// Says for whom calls are counted: a caller with a token, else an address.
-pub(super) fn counted(caller: Option<&Caller>, peer: IpAddr) -> String {
+pub(super) fn rate_key(caller: Option<&Caller>, peer: IpAddr) -> String {
     match caller {
         Some(caller) if !caller.is_local => format!("user {}", caller.user),
         _ => format!("address {peer}"),
@@ -242,7 +242,7 @@ pub(super) struct Pass {
 }
 
 impl Pass {
-    pub(super) fn of(server: &Arc<Server>, headers: &HeaderMap) -> Pass {
+    pub(super) fn for_headers(server: &Arc<Server>, headers: &HeaderMap) -> Pass {
         Pass {
             server: Arc::clone(server),
             headers: headers.clone(),
@@ -254,7 +254,7 @@ impl Pass {
     }
 
     /// Waits until the caller would not be let in any more, and says why.
-    pub(super) async fn ended(&self) -> Error {
+    pub(super) async fn wait_until_refused(&self) -> Error {
         loop {
             tokio::time::sleep(LOOK).await;
             if let Err(error) = self.check() {

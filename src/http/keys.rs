@@ -55,7 +55,7 @@ impl Note {
 }
 
 /// Refuses a key that came with another body before: what came of that is no answer to this one.
-pub(super) fn reused(key: &str) -> Answer {
+pub(super) fn refuse_reuse(key: &str) -> Answer {
     let message =
         format!("Idempotency-Key: `{key}` came with another body; this one needs a new key");
     let error = Error::new(Code::InputInvalid, message);
@@ -68,7 +68,7 @@ pub(super) struct Keys {
 }
 
 impl Keys {
-    pub(super) async fn known(&self, user: &str, key: &str, body: &[u8]) -> Result<Known> {
+    pub(super) async fn look_up(&self, user: &str, key: &str, body: &[u8]) -> Result<Known> {
         let place = self.outcome(user, key, Instant::now())?;
         let (place, body) = (place.lock_owned().await, id::digest(body));
         Ok(match &*place {

@@ -62,10 +62,10 @@ pub(crate) fn listen(address: SocketAddr, jobs: usize) -> Result<Listening> {
         Error::new(Code::Internal, "the server's threads cannot be started").because(cause)
     })?;
     let listener = runtime.block_on(TcpListener::bind(address));
-    let listener = listener.map_err(|cause| taken(address, cause))?;
+    let listener = listener.map_err(|cause| refuse_address(address, cause))?;
     let address = listener
         .local_addr()
-        .map_err(|cause| taken(address, cause))?;
+        .map_err(|cause| refuse_address(address, cause))?;
     Ok(Listening {
         runtime,
         listener,
@@ -73,7 +73,7 @@ pub(crate) fn listen(address: SocketAddr, jobs: usize) -> Result<Listening> {
     })
 }
 
-fn taken(address: SocketAddr, cause: std::io::Error) -> Error {
+fn refuse_address(address: SocketAddr, cause: std::io::Error) -> Error {
     let message = format!("the server cannot listen on {address}: {cause}");
     Error::new(Code::InputInvalid, message)
         .or("serve at a free port", "cleo serve --port 0")

@@ -7,7 +7,7 @@ use serde_json::Value;
 use serde_json::value::RawValue;
 
 use super::answer::{Answer, JSON, json};
-use super::call::{Call, NAME_MAX, bounded};
+use super::call::{Call, NAME_MAX, limit_within};
 use super::fault;
 use super::route::Route;
 use super::work::act_as;
@@ -143,7 +143,7 @@ fn check_limit(
     };
     let is_number = !text.is_empty() && text.bytes().all(|digit| digit.is_ascii_digit());
     match text.parse::<u32>() {
-        Ok(limit) if limit <= max || !is_capped => bounded(Some(limit), usual, max).map(drop),
+        Ok(limit) if limit <= max || !is_capped => limit_within(Some(limit), usual, max).map(drop),
         _ if is_number && is_capped => {
             *text = max.to_string();
             Ok(())

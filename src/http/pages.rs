@@ -68,12 +68,12 @@ pub(super) struct Pages {
 }
 
 impl Pages {
-    pub(super) fn embedded() -> Pages {
+    pub(super) fn load() -> Pages {
         let index = embedded::text(&format!("{FOLDER}/index.html"));
-        Pages::of(index.unwrap_or_else(|| BARE.to_string()))
+        Pages::from_index(index.unwrap_or_else(|| BARE.to_string()))
     }
 
-    fn of(index: String) -> Pages {
+    fn from_index(index: String) -> Pages {
         let scripts: BTreeSet<String> = inline_scripts(&index).map(hash).collect();
         let scripts: String = scripts.iter().map(|hash| format!(" '{hash}'")).collect();
         Pages {
@@ -264,7 +264,7 @@ mod tests {
 
     #[test]
     fn only_inline_scripts_are_allowed_by_their_digests() {
-        let pages = Pages::of(
+        let pages = Pages::from_index(
             "<head><title>cleo</title><script>alert(1)</script>\
              <script type=\"module\" src=\"/assets/a.js\"></script></head><!--page-->"
                 .to_string(),

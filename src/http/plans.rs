@@ -48,5 +48,5 @@ fn run(call: &Call) -> Result<Answer> {
         return fault::verdict(&Warned { result, warnings }, &error);
     }
     let begun = detached::carry_out(&around, &result.plan, &request)?;
-    runs::started(call, begun)
+    runs::answer_started(call, begun)
 }

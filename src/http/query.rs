@@ -41,11 +41,11 @@ pub(super) fn routes() -> Vec<Route> {
 }
 
 fn query(call: &Call) -> Result<Answer> {
-    let asked = asked(call, &call.filled()?)?;
+    let asked = ask(call, &call.parse_body()?)?;
     Ok(Answer::ok(&asked.reply)?.header(RUN, &asked.run.id))
 }
 
-fn asked(call: &Call, query: &Query) -> Result<Asked> {
+fn ask(call: &Call, query: &Query) -> Result<Asked> {
     let options = Options {
         planner: None,
         jobs: JOBS.min(call.server.options.jobs),
@@ -72,9 +72,12 @@ struct Filled {
 
 /// Answers a form with a page, also when it cannot be used and its sender reads pages.
 fn page(call: &Call) -> Result<Answer> {
-    match answered(call) {
+    match answer(call) {
         Err(error) if error.code == Code::InputInvalid && call.accepts("text/html") => {
-            let what = format!("<main><h1>Ask</h1><p>{}</p>", escape_html(&error.shown()));
+            let what = format!(
+                "<main><h1>Ask</h1><p>{}</p>",
+                escape_html(&error.display_message())
+            );
             let page = call.server.pages.still("Ask", &(what + AGAIN));
             Ok(page.under(fault::status(error.code)))
         }
@@ -82,9 +85,9 @@ fn page(call: &Call) -> Result<Answer> {
     }
 }
 
-fn answered(call: &Call) -> Result<Answer> {
-    let read = filled(&call.body)?;
-    let asked = asked(
+fn answer(call: &Call) -> Result<Answer> {
+    let read = read_form(&call.body)?;
+    let asked = ask(
         call,
         &Query {
             query: read.query.clone(),
@@ -108,7 +111,7 @@ fn answered(call: &Call) -> Result<Answer> {
     Ok(call.server.pages.still("Ask", &content))
 }
 
-fn filled(body: &[u8]) -> Result<Filled> {
+fn read_form(body: &[u8]) -> Result<Filled> {
     let refuse = || Error::new(Code::InputInvalid, "the form cannot be read");
     let text = std::str::from_utf8(body).map_err(|_| refuse())?;
     let place = Uri::try_from(format!("/?{text}")).map_err(|_| refuse())?;

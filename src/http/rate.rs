@@ -43,7 +43,7 @@ impl Rates {
         let mut buckets = self.buckets.lock().unwrap_or_else(PoisonError::into_inner);
         if buckets.len() >= CALLERS_MAX && !buckets.contains_key(&who) {
             // Who is full again is as good as new.
-            buckets.retain(|_, bucket| bucket.filled(rate, most, now) < most);
+            buckets.retain(|_, bucket| bucket.refill(rate, most, now) < most);
             if buckets.len() >= CALLERS_MAX {
                 buckets.clear();
             }
@@ -53,7 +53,7 @@ impl Rates {
             at: now,
         };
         let bucket = buckets.entry(who).or_insert(full);
-        let calls = bucket.filled(rate, most, now);
+        let calls = bucket.refill(rate, most, now);
         let is_allowed = calls >= 1.0;
         // A call that is refused takes nothing: who is a little too fast is answered as often as may be.
         *bucket = Bucket {
@@ -69,7 +69,7 @@ impl Rates {
 }
 
 impl Bucket {
-    fn filled(&self, rate: f64, most: f64, now: Instant) -> f64 {
+    fn refill(&self, rate: f64, most: f64, now: Instant) -> f64 {
         let passed = now.saturating_duration_since(self.at).as_secs_f64();
         (self.calls + passed * rate).min(most)
     }

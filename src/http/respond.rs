@@ -60,7 +60,7 @@ pub(super) fn router(server: &Arc<Server>) -> Router {
         .method_not_allowed_fallback(|request: Request| {
             let message = "there is something under this path, but not with this method";
             let error = Error::new(Code::MethodRefused, message);
-            std::future::ready(refused(&error, &request).response())
+            std::future::ready(refuse(&error, &request).response())
         })
         .fallback(move |request: Request| {
             let admitted = request.extensions().get::<Admitted>();
@@ -137,11 +137,11 @@ fn inject_fault(headers: &axum::http::HeaderMap, place: &str) {
 async fn admit(server: &Server, peer: IpAddr, mut request: Request, next: Next) -> Response<Body> {
     let caller = match check(server, peer, &request) {
         Ok(caller) => caller,
-        Err(error) => return refused(&error, &request).response(),
+        Err(error) => return refuse(&error, &request).response(),
     };
     if guard::head(&request) > guard::HEAD_MAX {
         let message = format!("the head of a request may have {} bytes", guard::HEAD_MAX);
-        let answer = refused(&Error::new(Code::InputInvalid, message), &request);
+        let answer = refuse(&Error::new(Code::InputInvalid, message), &request);
         let status = StatusCode::REQUEST_HEADER_FIELDS_TOO_LARGE;
         return answer.under(status).response();
     }
@@ -155,14 +155,14 @@ fn check(server: &Server, peer: IpAddr, request: &Request) -> Result<Option<Call
     let host = guard::check_host(server, headers, request.uri())?;
     guard::check_origin(server, &host, headers)?;
     let caller = guard::caller(server, headers).ok();
-    let who = || guard::counted(caller.as_ref(), peer);
+    let who = || guard::rate_key(caller.as_ref(), peer);
     server.rates.take(who, Instant::now())?;
     Ok(caller)
 }
 
 async fn answer(server: Arc<Server>, route: &'static Route, request: Request) -> Response<Body> {
     let (is_near, say) = (!server.asks_tokens(), Arc::clone(&server.say));
-    let done = answered(server, route, request).await;
+    let done = answer_request(server, route, request).await;
     let done = done.map_err(fault::without_place).map_err(|error| {
         if fault::status_of(&error) == StatusCode::INTERNAL_SERVER_ERROR {
             say(&format!("{} {}: {error}", route.method, route.path));
@@ -184,7 +184,11 @@ fn shape(route: &Route, code: Code) -> Shape {
     }
 }
 
-async fn answered(server: Arc<Server>, route: &'static Route, request: Request) -> Result<Answer> {
+async fn answer_request(
+    server: Arc<Server>,
+    route: &'static Route,
+    request: Request,
+) -> Result<Answer> {
     let (mut parts, body) = request.into_parts();
     let caller = caller(&server, &parts, route)?;
     let most = match caller.user.is_empty() {
@@ -231,10 +235,10 @@ async fn answered(server: Arc<Server>, route: &'static Route, request: Request) 
     match &route.work {
         Work::Quick(respond) => respond(&call),
         Work::Waiting(promise) => promise(call).await,
-        Work::Slow(respond) => worked(route, *respond, call, permit).await,
+        Work::Slow(respond) => work_on(route, *respond, call, permit).await,
         Work::Operation(row) => {
             let row = *row;
-            worked(
+            work_on(
                 route,
                 move |call| operations::answer(call, row),
                 call,
@@ -247,20 +251,23 @@ async fn answered(server: Arc<Server>, route: &'static Route, request: Request) 
 
 /// Has a call worked on where that may wait, and answers it as long as the caller is let in, if anybody has
 /// to be. What was begun is carried out, whoever hears of it.
-async fn worked(
+async fn work_on(
     route: &'static Route,
     respond: impl FnOnce(&Call) -> Result<Answer> + Send + 'static,
     call: Call,
     permit: OwnedSemaphorePermit,
 ) -> Result<Answer> {
-    let (pass, is_let_in) = (Pass::of(&call.server, &call.headers), call.is_signed_in());
+    let (pass, is_let_in) = (
+        Pass::for_headers(&call.server, &call.headers),
+        call.is_signed_in(),
+    );
     let worked = async move {
         let place = place(route, &call.server).await?;
         let begun = tokio::task::spawn_blocking(move || {
             #[cfg(any(test, feature = "faults"))]
             inject_fault(&call.headers, "thread");
             let before = left_out::times();
-            let done = respond(&call).and_then(|answer| assigned::masked(&call, answer));
+            let done = respond(&call).and_then(|answer| assigned::mask(&call, answer));
             drop((place, permit));
             match left_out::times() > before {
                 // Which ones it were is for the user of this machine: they may be other users'.
@@ -274,7 +281,7 @@ async fn worked(
     };
     tokio::select! {
         done = worked => done,
-        refused = pass.ended(), if is_let_in => Err(refused),
+        refused = pass.wait_until_refused(), if is_let_in => Err(refused),
     }
 }
 
@@ -320,6 +327,6 @@ fn too_large(most: usize) -> Error {
     Error::new(Code::BodyTooLarge, message)
 }
 
-fn refused(error: &Error, request: &Request) -> Answer {
+fn refuse(error: &Error, request: &Request) -> Answer {
     fault::answer(error, route::refusals_at(request.uri().path()))
 }

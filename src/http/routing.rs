@@ -76,7 +76,7 @@ struct NotScored<'a> {
 }
 
 fn route(call: &Call) -> Result<Answer> {
-    let asked: Asked = call.filled()?;
+    let asked: Asked = call.parse_body()?;
     let explain = asked.explain.or(asked.draft.is_some().then_some(20));
     let query = asked.said.query()?;
     let view = call.server.agents(call.only())?;
@@ -173,7 +173,7 @@ fn attempt(call: &Call) -> Result<Answer> {
         ..Tried::default()
     };
     for text in messages {
-        let message = Message::of(&text);
+        let message = Message::parse(&text);
         let was = before.index.route(&Request::new(&message));
         let decision = after.index.route(&Request::new(&message));
         let outcome = Outcome {

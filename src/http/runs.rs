@@ -70,14 +70,14 @@ fn begin(call: &Call) -> Result<Answer> {
     if request.dry_run {
         return Answer::ok(&detached::rehearse(&surroundings, &request)?);
     }
-    started(call, detached::begin(&surroundings, &request)?)
+    answer_started(call, detached::begin(&surroundings, &request)?)
 }
 
 fn resume(call: &Call) -> Result<Answer> {
     call.refuse_body()?;
     check_owner(call)?;
     let begun = detached::resume(&call.surroundings("runs.resume"), call.part("id"))?;
-    started(call, begun)
+    answer_started(call, begun)
 }
 
 fn check_owner(call: &Call) -> Result<()> {
@@ -85,7 +85,7 @@ fn check_owner(call: &Call) -> Result<()> {
     context.read(|transaction| require_run(transaction, call.part("id"), call.only()).map(drop))
 }
 
-pub(super) fn started(call: &Call, begun: Begun) -> Result<Answer> {
+pub(super) fn answer_started(call: &Call, begun: Begun) -> Result<Answer> {
     let started = Started {
         run: row(call, &begun.run)?,
         command: Some(begun.command),

@@ -115,14 +115,14 @@ impl Server {
         let say: Say = Arc::new(say);
         let executors = Executors::new(executor, options.jobs, &feed, &say);
         Ok(Arc::new(Server {
-            tokens: Mutex::new(Tokens::of(&surroundings)?),
+            tokens: Mutex::new(Tokens::new(&surroundings)?),
             rates: Rates::new(options.rate),
             calls: Arc::new(Semaphore::new(options.max_calls)),
             answers: Arc::new(Semaphore::new(options.jobs.max(1))),
             keys: Keys::default(),
             contexts: Pool::new(),
             memory: Arc::default(),
-            pages: Pages::embedded(),
+            pages: Pages::load(),
             say,
             executors,
             surroundings,

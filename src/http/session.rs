@@ -75,7 +75,7 @@ struct Secret {
 }
 
 impl Session {
-    fn of(caller: &Caller) -> Session {
+    fn for_caller(caller: &Caller) -> Session {
         Session {
             user: caller.user.clone(),
             scopes: scopes(caller),
@@ -90,14 +90,14 @@ fn scopes(caller: &Caller) -> Vec<Scope> {
 }
 
 fn show(call: &Call) -> Result<Answer> {
-    let session = Some(Session::of(&call.caller));
+    let session = Some(Session::for_caller(&call.caller));
     Answer::ok(&Signed { session })
 }
 
 fn sign_in(call: &Call) -> Result<Answer> {
     let Secret { token } = call.body()?;
     let caller = guard::of_token(&call.server, token.trim())?;
-    let session = Some(Session::of(&caller));
+    let session = Some(Session::for_caller(&caller));
     let is_plain = |c: char| c.is_ascii_alphanumeric() || c == '_';
     if !token.trim().chars().all(is_plain) {
         return Err(Error::new(Code::InputInvalid, "that is no token"));

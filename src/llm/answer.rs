@@ -160,7 +160,7 @@ impl From<Error> for Missed {
 }
 
 impl Client {
-    pub(super) fn unreached(&self, fault: &Fault) -> Missed {
+    pub(super) fn describe_unreached(&self, fault: &Fault) -> Missed {
         let server = &self.model.base_url;
         let (code, message) = match fault.kind {
             FaultKind::Timeout => {
@@ -188,7 +188,7 @@ impl Client {
         }
     }
 
-    pub(super) fn refused(&self, head: &Head, body: &str) -> Missed {
+    pub(super) fn describe_refusal(&self, head: &Head, body: &str) -> Missed {
         let (server, status) = (&self.model.base_url, head.status);
         let (code, what) = match status {
             401 | 403 => (Code::ModelRefused, self.no_entry()),

@@ -105,18 +105,18 @@ impl Client {
                 counted.add(answer.found.usage);
                 return Err(match failure {
                     Failure::Own(error) => error.into(),
-                    Failure::Fault(fault) => self.unreached(&fault),
+                    Failure::Fault(fault) => self.describe_unreached(&fault),
                 });
             }
         };
         answer.push(&head, &redactor.finish());
         if head.status != 200 {
-            return Err(self.refused(&head, &answer.whole));
+            return Err(self.describe_refusal(&head, &answer.whole));
         }
         let ended = answer.end();
         counted.add(answer.found.usage);
         let asked = self.model.name_for(request);
-        let reply = ended.and_then(|()| answer.found.finished(asked));
+        let reply = ended.and_then(|()| answer.found.finish(asked));
         reply.map_err(|why| self.unusable(&why))
     }
 

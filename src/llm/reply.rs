@@ -77,7 +77,7 @@ impl Delta {
         self.error = self.error.take().or(next.error);
     }
 
-    pub(crate) fn finished(self, asked: &str) -> Result<Reply, String> {
+    pub(crate) fn finish(self, asked: &str) -> Result<Reply, String> {
         let Some(finish) = self.finish else {
             return Err("it ended before its end".to_string());
         };

@@ -160,12 +160,12 @@ fn an_answer_is_the_same_whole_and_in_pieces() {
             model: "m-1".to_string(),
         };
         assert_eq!(
-            provider.whole(&whole).finished("m").as_ref(),
+            provider.whole(&whole).finish("m").as_ref(),
             Ok(&expected),
             "{provider:?}"
         );
         assert_eq!(
-            streamed(provider, pieces).finished("m"),
+            streamed(provider, pieces).finish("m"),
             Ok(expected),
             "{provider:?}"
         );
@@ -206,7 +206,7 @@ fn the_end_of_an_answer_is_told_in_one_word_for_all_servers() {
             Finish::Refused,
         ),
     ] {
-        let reply = provider.whole(&body).finished("asked").unwrap();
+        let reply = provider.whole(&body).finish("asked").unwrap();
         assert_eq!(
             (reply.finish, reply.model.as_str(), reply.usage),
             (finish, "asked", Usage::default()),
@@ -229,14 +229,14 @@ fn an_answer_that_is_none_is_not_taken_for_one() {
                 "content": [{"type": "text", "text": " "}], "stop_reason": "end_turn"}),
         ] {
             assert!(
-                provider.whole(&body).finished("m").is_err(),
+                provider.whole(&body).finish("m").is_err(),
                 "{provider:?} {body}"
             );
         }
         let (_, pieces) = answers(provider);
         let cut = &pieces[..pieces.find("lo\"").unwrap() - 40];
         assert!(
-            streamed(provider, cut).finished("m").is_err(),
+            streamed(provider, cut).finish("m").is_err(),
             "{provider:?} {cut}"
         );
     }
@@ -329,8 +329,8 @@ proptest! {
     #[test]
     fn no_json_of_a_server_breaks_a_reader(value in hostile()) {
         for provider in ALL {
-            let _ = provider.whole(&value).finished("m");
-            let _ = provider.delta(&value).finished("m");
+            let _ = provider.whole(&value).finish("m");
+            let _ = provider.delta(&value).finish("m");
         }
         let _ = reply::error(&value);
     }
@@ -338,7 +338,7 @@ proptest! {
     #[test]
     fn no_text_of_a_server_breaks_a_reader(text in "(data: ?|event|: |\r|\n|\\{|\\}|\"error\"|é|\u{1b}|[a-z]|\\PC){0,60}") {
         for provider in ALL {
-            let _ = streamed(provider, &text).finished("m");
+            let _ = streamed(provider, &text).finish("m");
         }
     }
 

@@ -10,7 +10,7 @@ use serde_json::Value;
 use serde_json::value::RawValue;
 
 use super::entry::{Entry, Fault, Raw, Status, task};
-use super::rules::{self, Rule, shown, unfilled};
+use super::rules::{self, Rule, find_placeholder, quote};
 use crate::document::kind_of;
 use crate::id::TaskId;
 
@@ -108,7 +108,7 @@ impl<'a> Draft<'a> {
         }
         faults.extend(self.count_findings());
         let twice = self.twice.iter().take(NAMED_MAX);
-        faults.extend(twice.map(|name| Fault::new(shown(name), "stands twice")));
+        faults.extend(twice.map(|name| Fault::new(quote(name), "stands twice")));
         faults
     }
 
@@ -130,7 +130,7 @@ impl<'a> Draft<'a> {
         let extra = self.extra.iter();
         Ok(Entry {
             extra: extra
-                .map(|(name, raw)| (name.to_string(), Raw::of(raw)))
+                .map(|(name, raw)| (name.to_string(), Raw::new(raw)))
                 .collect(),
             ..Entry::deserialize(MapDeserializer::new(known)).map_err(unread)?
         })
@@ -147,13 +147,13 @@ fn position(name: &str, next: usize) -> Option<usize> {
 }
 
 fn check(value: &Value, kind: &Kind, report: &mut dyn FnMut(String)) {
-    let faulty = |text: &str, rule: &Rule| unfilled(text).or_else(|| rule(text));
+    let faulty = |text: &str, rule: &Rule| find_placeholder(text).or_else(|| rule(text));
     match (kind, value) {
         (Kind::Flag, Value::Bool(_)) => {}
         (Kind::Flag, other) => report(format!("is {}, not true or false", kind_of(other))),
         (Kind::Text(rule), Value::String(text)) => {
             let message = faulty(text, rule);
-            let fault = message.map(|message| format!("is {}, {message}", shown(text)));
+            let fault = message.map(|message| format!("is {}, {message}", quote(text)));
             fault.into_iter().for_each(report);
         }
         (Kind::Text(_), other) => report(format!("is {}, not a text", kind_of(other))),
@@ -161,7 +161,7 @@ fn check(value: &Value, kind: &Kind, report: &mut dyn FnMut(String)) {
             let fault = |item: &Value| match item {
                 Value::String(text) => {
                     let message = faulty(text, rule)?;
-                    Some(format!("holds {}, {message}", shown(text)))
+                    Some(format!("holds {}, {message}", quote(text)))
                 }
                 other => Some(format!("holds {}, not only texts", kind_of(other))),
             };

@@ -9,7 +9,7 @@ use serde_json::value::RawValue;
 
 #[cfg(any(test, fuzzing))]
 use super::draft::Draft;
-use super::rules::{self, is_placeholder, line, shown};
+use super::rules::{self, is_placeholder, line, quote};
 use crate::id::TaskId;
 use crate::words::closed;
 
@@ -190,7 +190,7 @@ fn no_object(text: &str, cause: &serde_json::Error) -> String {
         false => format!("column {}", cause.column()),
     };
     if let Some(word) = placeholder(text, cause) {
-        let word = shown(&word);
+        let word = quote(&word);
         return format!("holds {word} at {place}, which is still to be replaced");
     }
     match cause.classify() {
@@ -227,7 +227,7 @@ pub(crate) struct Raw(Box<RawValue>);
 
 impl Raw {
     /// Keeps a value; blanks and line ends between its parts go.
-    pub(in crate::manifest) fn of(raw: &RawValue) -> Raw {
+    pub(in crate::manifest) fn new(raw: &RawValue) -> Raw {
         let there = raw.get();
         if !there.contains(['\n', '\r']) {
             return Raw(raw.to_owned());
@@ -279,7 +279,7 @@ mod tests {
             ),
         ] {
             let raw: &RawValue = serde_json::from_str(there).unwrap();
-            assert_eq!(Raw::of(raw).json(), line);
+            assert_eq!(Raw::new(raw).json(), line);
         }
     }
 }

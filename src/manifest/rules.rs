@@ -87,7 +87,7 @@ const SHOWN_MAX: usize = 60;
 const ASKED: [&str; 3] = ["title", "fact", "reason"];
 
 /// A value like `<title>` or `<complete|partial|blocked>` was copied and never filled in.
-pub(super) fn unfilled(text: &str) -> Option<String> {
+pub(super) fn find_placeholder(text: &str) -> Option<String> {
     is_placeholder(text).then(|| "which is still to be replaced".to_string())
 }
 
@@ -136,7 +136,7 @@ fn has_control(text: &str, allowed: &[char]) -> bool {
 }
 
 /// Quotes a text for a message: cut, and without what could steer a terminal.
-pub(super) fn shown(text: &str) -> String {
+pub(super) fn quote(text: &str) -> String {
     let mut short: String = text.chars().take(SHOWN_MAX).flat_map(visible).collect();
     if text.chars().nth(SHOWN_MAX).is_some() {
         short.push('…');

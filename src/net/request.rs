@@ -122,7 +122,7 @@ fn send(agent: &Agent, call: &Call) -> Result<Response<Body>, Error> {
 }
 
 fn head(status: u16, headers: &HeaderMap) -> Head {
-    let text = |name| headers.get(name)?.to_str().ok().map(shortened);
+    let text = |name| headers.get(name)?.to_str().ok().map(shorten);
     Head {
         status,
         content_type: text("content-type"),
@@ -130,7 +130,7 @@ fn head(status: u16, headers: &HeaderMap) -> Head {
     }
 }
 
-fn shortened(text: &str) -> String {
+fn shorten(text: &str) -> String {
     text.chars().take(WORDS_MAX).collect()
 }
 
@@ -169,7 +169,7 @@ fn fault(error: Error) -> Fault {
         }
         other => (FaultKind::Protocol, other.to_string()),
     };
-    Fault::new(kind, shortened(&message))
+    Fault::new(kind, shorten(&message))
 }
 
 #[derive(Debug, Default)]

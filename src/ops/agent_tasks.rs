@@ -277,7 +277,7 @@ pub(crate) fn update(context: &mut Context, fields: Fields) -> Result<Kept> {
     let mut task = tasks::rehearse(context, id, patch.clone())?;
     let mut warnings = Vec::new();
     if let Some(status) = status {
-        (task, warnings) = moved(context, id, status)?;
+        (task, warnings) = move_to(context, id, status)?;
     }
     if !patch.is_empty() {
         let (kept, told) = tasks::change(context, id, patch)?;
@@ -307,7 +307,7 @@ pub(crate) fn release(surroundings: &Surroundings, agent: &str) -> Result<Vec<Ta
     Ok(tasks)
 }
 
-fn moved(context: &mut Context, id: TaskId, status: Status) -> Result<(Task, Vec<String>)> {
+fn move_to(context: &mut Context, id: TaskId, status: Status) -> Result<(Task, Vec<String>)> {
     let task = context.read(|tasks| require(tasks, id))?;
     let moved = match status {
         _ if task.status == status => return Ok((task, Vec::new())),
@@ -488,6 +488,6 @@ pub(crate) fn check_seen(context: &Context, agent: Option<&str>) -> Result<()> {
 /// agent.
 fn require_agent(context: &Context, agent: Option<&str>) -> Result<()> {
     let Some(id) = agent else { return Ok(()) };
-    let known = agents::known_in(&context.workspace)?.keep_visible(context.surroundings.only());
+    let known = agents::load_in(&context.workspace)?.keep_visible(context.surroundings.only());
     known.require(id).map(|_| ())
 }

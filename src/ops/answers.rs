@@ -98,7 +98,7 @@ impl Answering {
     pub(crate) fn open(surroundings: &Surroundings, workspace: &Workspace) -> Result<Answering> {
         let allow_private = surroundings.defaults.allow_private;
         Ok(Answering {
-            workers: Workers::of(surroundings, workspace, allow_private),
+            workers: Workers::new(surroundings, workspace, allow_private),
             model: trusted_model(surroundings)?,
             is_served: surroundings.assignment.is_foreign,
         })

@@ -101,7 +101,7 @@ operations! {
 
     UNDO, "undo", Write, "POST /api/work/undo",
     "Undoes an operation on tasks",
-    (undo::Request) -> undo::Undone, undo::undo, unrecorded();
+    (undo::Request) -> undo::Undone, undo::undo, without_record();
 
     DEPS, "deps", Read, "GET /api/work/tasks/{id}/deps",
     "Shows what a task depends on and what depends on it",
@@ -233,7 +233,7 @@ operations! {
 
     LEFT, "verify.output", Read, "GET /api/work/tasks/{id}/manifest",
     "Shows what the agent of a task left, and what is wrong with it; records nothing",
-    (tasks::One) -> work::Left, work::left;
+    (tasks::One) -> work::Left, work::look_at;
 
     GATES, "verify", Read, "GET /api/work/tasks/{id}/gates",
     "Shows gates, evidence and criteria of a task",
@@ -298,7 +298,7 @@ operations! {
 
     COMPACT, "manifest.compact", Write, "POST /api/work/manifest/compact",
     "Moves torn, foreign and repeated lines out of the manifest, into a file beside it",
-    (manifest::Compact) -> manifest::Compaction, manifest::compact, unrecorded();
+    (manifest::Compact) -> manifest::Compaction, manifest::compact, without_record();
 
     LOG, "log", Read, "GET /api/work/log",
     "Lists what was done to tasks, newest first",
@@ -314,7 +314,7 @@ operations! {
 
     GRAPH, "graph", Read, "GET /api/work/graph",
     "Draws the graph of an epic, or of everything: waves from left to right",
-    (work::GraphQuery) -> work::GraphShown, work::graph, versioned();
+    (work::GraphQuery) -> work::GraphShown, work::graph, with_version();
 
     SEARCH, "find", Read, "GET /api/search",
     "Finds tasks, runs, agents and conversations by words",
@@ -362,93 +362,93 @@ operations! {
 
     SYNC_AGENTS, "agents.list", Read, "GET /api/agents/sync",
     "Lists all agents in the order that decides ties",
-    anywhere (Nothing) -> agents::sync::Synced, agents::sync::sync, framed(Frame::Success);
+    anywhere (Nothing) -> agents::sync::Synced, agents::sync::sync, with_frame(Frame::Success);
 
     AGENTS, "agents.list", Read, "GET /api/agents/list",
     "Lists agents with everything that is known of them",
-    anywhere (agents::Lookup) -> agents::lookup::Listed, agents::list, framed(Frame::SuccessAndWarnings);
+    anywhere (agents::Lookup) -> agents::lookup::Listed, agents::list, with_frame(Frame::SuccessAndWarnings);
 
     DELEGATIONS, "agents.list", Read, "GET /api/agents/delegations",
     "Lists where messages went and why, newest first",
     (executions::Before) -> executions::Delegations,
     |context, wanted| executions::delegations(&context.surroundings, wanted),
-    framed(Frame::Success), limit(50, 200);
+    with_frame(Frame::Success), limit(50, 200);
 
     AGENT_METRICS, "agents.metrics", Read, "GET /api/agents/metrics",
     "Counts executions: all, and those of each agent",
-    anywhere (agents::Measuring) -> agents::metrics::Metrics, agents::metrics, framed(Frame::Success);
+    anywhere (agents::Measuring) -> agents::metrics::Metrics, agents::metrics, with_frame(Frame::Success);
 
     CLEAN_AGENTS, "agents.cleanup", Admin, "POST /api/agents/cleanup",
     "Removes the agents of the moment",
-    anywhere (agents::Cleanup) -> agents::change::Cleaned, agents::cleanup, framed(Frame::Success);
+    anywhere (agents::Cleanup) -> agents::change::Cleaned, agents::cleanup, with_frame(Frame::Success);
 
     CREATE_AGENT, "agents.register", Write, "POST /api/agents/create",
     "Registers an agent to stay",
     anywhere (Draft) -> agents::register::Registered, agents::register,
-    framed(Frame::SuccessAndWarnings), creates(), own(draft::OWN);
+    with_frame(Frame::SuccessAndWarnings), creates(), own(draft::OWN);
 
     AGENT, "agents.show", Read, "GET /api/agents/{id}",
     "Shows an agent",
-    anywhere (agents::AgentId) -> agents::One, agents::show, framed(Frame::Success);
+    anywhere (agents::AgentId) -> agents::One, agents::show, with_frame(Frame::Success);
 
     CHANGE_AGENT, "agents.update", Write, "PUT /api/agents/{id}",
     "Changes an agent",
-    anywhere (Draft) -> agents::One, agents::update, framed(Frame::SuccessAndWarnings), own(draft::OWN_AND_ID);
+    anywhere (Draft) -> agents::One, agents::update, with_frame(Frame::SuccessAndWarnings), own(draft::OWN_AND_ID);
 
     REMOVE_AGENT, "agents.remove", Write, "DELETE /api/agents/{id}",
     "Removes an agent; a built-in one becomes as it was built",
-    anywhere (agents::AgentId) -> agents::change::Removed, agents::remove, framed(Frame::Success);
+    anywhere (agents::AgentId) -> agents::change::Removed, agents::remove, with_frame(Frame::Success);
 
     EXECUTIONS, "runs.list", Read, "GET /api/agents/execute",
     "Lists executions, newest first",
     (RunFilter) -> executions::reply::Executions,
     |context, filter| executions::reply::list(&context.surroundings, filter),
-    framed(Frame::Success), limit(50, 500);
+    with_frame(Frame::Success), limit(50, 500);
 
     BEGIN_CONVERSATION, "conversations.create", Write, "POST /api/conversations/create",
     "Begins a conversation with an agent, with the supervisor, or with the chat",
     (conversations::Beginning) -> conversations::Kept,
     |context, beginning| conversations::begin(&context.surroundings, beginning),
-    framed(Frame::Success), creates(), own(&["userId"]);
+    with_frame(Frame::Success), creates(), own(&["userId"]);
 
     CONVERSATIONS, "conversations.list", Read, "GET /api/conversations",
     "Lists conversations, the one in which something was said last first",
     (ConversationFilter) -> conversations::Listed,
     |context, wanted| conversations::list(&context.surroundings, wanted),
-    framed(Frame::Success), limit(50, 500);
+    with_frame(Frame::Success), limit(50, 500);
 
     CONVERSATION, "conversations.show", Read, "GET /api/conversations/{id}",
     "Shows a conversation with what was said last, oldest first",
     (conversations::Part) -> conversations::Shown,
     |context, part| conversations::show(&context.surroundings, &part),
-    framed(Frame::Success), limit(50, 500);
+    with_frame(Frame::Success), limit(50, 500);
 
     CHANGE_CONVERSATION, "conversations.update", Write, "PUT /api/conversations/{id}",
     "Gives a conversation another title, or ends it",
     (conversations::Change) -> conversations::Kept,
     |context, change| conversations::update(&context.surroundings, change),
-    framed(Frame::Success), own(conversations::OWN);
+    with_frame(Frame::Success), own(conversations::OWN);
 
     CREATE_AGENT_TASK, "agents.tasks.create", Write, "POST /api/tasks/create",
     "Adds a task",
     (agent_tasks::Fields) -> agent_tasks::Kept, agent_tasks::create,
-    framed(Frame::SuccessAndWarnings), creates(), own(agent_tasks::OWN);
+    with_frame(Frame::SuccessAndWarnings), creates(), own(agent_tasks::OWN);
 
     COUNT_AGENT_TASKS, "agents.tasks.stats", Read, "GET /api/tasks/stats",
     "Counts tasks by status and priority",
-    (agent_tasks::Whose) -> agent_tasks::Counted, agent_tasks::stats, framed(Frame::Success);
+    (agent_tasks::Whose) -> agent_tasks::Counted, agent_tasks::stats, with_frame(Frame::Success);
 
     AGENT_TASKS, "agents.tasks.list", Read, "GET /api/tasks",
     "Lists tasks, the most urgent first",
     (agent_tasks::Wanted) -> agent_tasks::Listed, agent_tasks::list,
-    framed(Frame::Success), limit(100, 1_000);
+    with_frame(Frame::Success), limit(100, 1_000);
 
     AGENT_TASK, "agents.tasks.show", Read, "GET /api/tasks/{id}",
     "Shows a task",
-    (tasks::One) -> agent_tasks::Kept, agent_tasks::show, framed(Frame::SuccessAndWarnings);
+    (tasks::One) -> agent_tasks::Kept, agent_tasks::show, with_frame(Frame::SuccessAndWarnings);
 
     CHANGE_AGENT_TASK, "agents.tasks.update", Write, "PUT /api/tasks/{id}",
     "Changes a task and moves it, or neither; null empties a field, except title, status and priority",
     (agent_tasks::Fields) -> agent_tasks::Kept, agent_tasks::update,
-    framed(Frame::SuccessAndWarnings), own(agent_tasks::OWN);
+    with_frame(Frame::SuccessAndWarnings), own(agent_tasks::OWN);
 }

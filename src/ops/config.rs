@@ -103,8 +103,8 @@ impl Files {
                     path: path.clone(),
                     line: entry.line,
                 };
-                let key = Key::named(entry.key)?;
-                let value = self.placed(entry.value, is_project, key, &origin)?;
+                let key = Key::require(entry.key)?;
+                let value = self.place(entry.value, is_project, key, &origin)?;
                 settings.add(key, value, origin);
             }
         }
@@ -113,7 +113,7 @@ impl Files {
 
     /// Folders that a file names are below the workspace or, for the user's file, below its own
     /// folder. A project, which may come from a stranger, cannot name others.
-    fn placed(&self, value: Value, is_project: bool, key: &Key, origin: &Origin) -> Result<Value> {
+    fn place(&self, value: Value, is_project: bool, key: &Key, origin: &Origin) -> Result<Value> {
         let Value::Folders(folders) = value else {
             return Ok(value);
         };
@@ -177,7 +177,7 @@ fn text(path: &Path) -> Result<Option<String>> {
 
 pub(crate) fn list(surroundings: &Surroundings, _: &mut Notes, _: Nothing) -> Result<Listed> {
     let settings = surroundings.settings()?;
-    let settings: Vec<Shown> = KEYS.iter().map(|key| shown(settings, key)).collect();
+    let settings: Vec<Shown> = KEYS.iter().map(|key| show(settings, key)).collect();
     Ok(Listed {
         total: settings.len(),
         settings,
@@ -185,12 +185,12 @@ pub(crate) fn list(surroundings: &Surroundings, _: &mut Notes, _: Nothing) -> Re
 }
 
 pub(crate) fn get(surroundings: &Surroundings, _: &mut Notes, wanted: Setting) -> Result<One> {
-    let key = Key::named(&wanted.key).map_err(|error| error.in_field("key"))?;
-    let setting = shown(surroundings.settings()?, key);
+    let key = Key::require(&wanted.key).map_err(|error| error.in_field("key"))?;
+    let setting = show(surroundings.settings()?, key);
     Ok(One { setting })
 }
 
-fn shown(settings: &Settings, key: &'static Key) -> Shown {
+fn show(settings: &Settings, key: &'static Key) -> Shown {
     let found = settings.find(key);
     let origin = found
         .as_ref()
@@ -206,9 +206,9 @@ fn shown(settings: &Settings, key: &'static Key) -> Shown {
 }
 
 pub(crate) fn set(files: &Files, name: &str, text: &str, user: bool) -> Result<Changed> {
-    let key = Key::named(name)?;
+    let key = Key::require(name)?;
     let value = key.read(text).map_err(|can_be| {
-        let is = key.quoted(text);
+        let is = key.quote(text);
         let message = format!("`{name}` cannot be {is}; it can be {can_be}");
         Error::new(Code::ConfigInvalid, message).fix(format!("cleo config get {}", key.name))
     })?;
@@ -224,7 +224,7 @@ pub(crate) fn set(files: &Files, name: &str, text: &str, user: bool) -> Result<C
     let shown = path.to_string_lossy().into_owned();
     if !user {
         let origin = Origin::Option("VALUE");
-        files.placed(value.clone(), true, key, &origin)?;
+        files.place(value.clone(), true, key, &origin)?;
     }
     // Of a file with a fault nothing counts.
     let changed = edit(&path, |there| {
@@ -245,7 +245,7 @@ pub(crate) fn unset(files: &Files, name: &str, user: bool) -> Result<Changed> {
     let shown = path.to_string_lossy().into_owned();
     let changed = edit(&path, |there| settings_file::unset(&shown, there, name))?;
     if !changed {
-        Key::named(name)?;
+        Key::require(name)?;
     }
     Ok(Changed {
         key: name.to_string(),

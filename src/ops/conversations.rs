@@ -56,7 +56,7 @@ pub(crate) fn begin(surroundings: &Surroundings, beginning: Beginning) -> Result
     let kind = match agent_id.as_str() {
         CHAT => ConversationKind::Chat,
         id => {
-            let known = agents::known_in(&workspace)?.keep_visible(surroundings.only());
+            let known = agents::load_in(&workspace)?.keep_visible(surroundings.only());
             known.require(id)?;
             ConversationKind::Agent
         }
@@ -67,7 +67,7 @@ pub(crate) fn begin(surroundings: &Surroundings, beginning: Beginning) -> Result
             .conversations(None, &ConversationFilter::default())?
             .total;
         let conversation = Conversation {
-            id: id::minted("conv", &surroundings.clock, count + 1),
+            id: id::mint("conv", &surroundings.clock, count + 1),
             user_id: surroundings.actor.clone(),
             agent_id,
             title,

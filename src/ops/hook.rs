@@ -52,7 +52,7 @@ pub(crate) fn stop(
         return Ok(None);
     };
     let required = context.required_sections()?.to_vec();
-    let workspace = context.judged_in(task.id)?;
+    let workspace = context.judged_workspace(task.id)?;
     let found =
         context.read(|transaction| check_output(&workspace, transaction, &record, &required))?;
     if found.report.has_passed() {
@@ -64,7 +64,7 @@ pub(crate) fn stop(
 
 /// Reads the transcript as far as that can be done: without it, others know the task too.
 fn read(path: Option<&str>, ending: Ending) -> Transcript {
-    let mut transcript = Transcript::of(ending);
+    let mut transcript = Transcript::for_ending(ending);
     let Some(file) = path.map(Path::new).filter(|path| path.is_file()) else {
         return transcript;
     };
@@ -118,7 +118,7 @@ fn due(
     id: TaskId,
     transcript: &Transcript,
 ) -> Result<Option<(Task, SpawnRecord)>> {
-    let caller = Caller::of(context, id, None);
+    let caller = Caller::for_task(context, id, None);
     context.read(|transaction| {
         let task = transaction.task(id)?.filter(|task| !task.is_closed());
         let Some(task) = task else { return Ok(None) };
@@ -244,5 +244,5 @@ fn append(task: &Task, record: &SpawnRecord) -> String {
 /// Says of an error that an agent is let go with it, because nothing is to be proven by a fault of
 /// our own.
 pub(crate) fn let_go(error: &Error) -> String {
-    format!("cleo hook: {}; the agent may end", error.shown())
+    format!("cleo hook: {}; the agent may end", error.display_message())
 }

@@ -169,7 +169,7 @@ fn summary(changes: &[Change], total: u64) -> String {
         let own: Vec<&Change> = changes.iter().filter(|each| each.kind == kind).collect();
         match own.as_slice() {
             [only] => describe(only),
-            own => format!("{kind} {}", named(&tasks_of(own.iter().copied()))),
+            own => format!("{kind} {}", name_tasks(&tasks_of(own.iter().copied()))),
         }
     });
     let mut told = told.collect::<Vec<_>>().join("; ");
@@ -179,7 +179,7 @@ fn summary(changes: &[Change], total: u64) -> String {
     told
 }
 
-fn named(tasks: &[TaskId]) -> String {
+fn name_tasks(tasks: &[TaskId]) -> String {
     match tasks.len() {
         n if n > NAMED => format!("{} and {} more", id::list(&tasks[..NAMED]), n - NAMED),
         _ => id::list(tasks),

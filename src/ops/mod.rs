@@ -215,7 +215,7 @@ impl Assignment {
         claimed.unwrap_or(&task.acceptance).clone()
     }
 
-    pub(crate) fn told(&self) -> &'static [&'static str] {
+    pub(crate) fn variables(&self) -> &'static [&'static str] {
         match self.is_foreign {
             true => &[],
             false => &Assignment::VARIABLES,
@@ -257,7 +257,7 @@ impl Surroundings {
 
     /// Writes a file, which is shown relative to the project or to the home, so that a command of
     /// the caller finds it: relative to where the caller is, or in full.
-    pub(crate) fn typed(&self, workspace: Option<&Workspace>, shown: &str) -> String {
+    pub(crate) fn path_for_command(&self, workspace: Option<&Workspace>, shown: &str) -> String {
         let file = self.places(workspace).file(shown);
         let near = file.strip_prefix(&self.directory).ok();
         // What begins with a dash would be taken for an option.
@@ -313,7 +313,7 @@ impl Context {
     /// Returns the workspace whose files show what was done on a task: in the worktree that the caller was
     /// given for it, wherever the caller stands, else in the one that the caller stands in. What is brought
     /// home from there is judged again. It is an error when no tree of the workspace's repository is either.
-    pub(crate) fn judged_in(&self, task: TaskId) -> Result<Workspace> {
+    pub(crate) fn judged_workspace(&self, task: TaskId) -> Result<Workspace> {
         if self.surroundings.judges_workspace {
             return Ok(self.workspace.clone());
         }

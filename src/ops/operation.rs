@@ -114,7 +114,7 @@ impl<Request, Reply> Operation<Request, Reply> {
         self
     }
 
-    pub(super) const fn versioned(mut self) -> Operation<Request, Reply> {
+    pub(super) const fn with_version(mut self) -> Operation<Request, Reply> {
         self.facts.is_versioned = true;
         self
     }
@@ -125,7 +125,7 @@ impl<Request, Reply> Operation<Request, Reply> {
     }
 
     /// Frames bodies as the multi-agent specification does.
-    pub(super) const fn framed(mut self, frame: Frame) -> Operation<Request, Reply> {
+    pub(super) const fn with_frame(mut self, frame: Frame) -> Operation<Request, Reply> {
         self.facts.frame = frame;
         self.facts.has_agent = false;
         self.facts.is_recorded = false;
@@ -140,7 +140,7 @@ impl<Request, Reply> Operation<Request, Reply> {
         self
     }
 
-    pub(super) const fn unrecorded(mut self) -> Operation<Request, Reply> {
+    pub(super) const fn without_record(mut self) -> Operation<Request, Reply> {
         self.facts.is_recorded = false;
         self
     }

@@ -117,7 +117,7 @@ fn enter(context: &mut Context, slug: &str, leaves: bool) -> Result<Moved> {
     let now = context.now();
     context.write(|transaction| {
         let mut phase = match find(transaction, Some(slug))? {
-            found if found.phase.status == PhaseStatus::Active => return Ok(unchanged(found)),
+            found if found.phase.status == PhaseStatus::Active => return Ok(no_move(found)),
             found => found.phase,
         };
         if phase.status == PhaseStatus::Completed && !leaves {
@@ -148,7 +148,7 @@ pub(crate) fn complete(context: &mut Context, which: CompletePhase) -> Result<Mo
     let (moved, warning) = context.write(|transaction| {
         let found = find(transaction, which.phase.as_deref())?;
         if found.phase.status == PhaseStatus::Completed {
-            return Ok((unchanged(found), None));
+            return Ok((no_move(found), None));
         }
         let open = found
             .counts
@@ -172,7 +172,7 @@ pub(crate) fn complete(context: &mut Context, which: CompletePhase) -> Result<Mo
     Ok(moved)
 }
 
-fn unchanged(phase: Counted) -> Moved {
+fn no_move(phase: Counted) -> Moved {
     Moved {
         phase,
         changed: false,

@@ -89,7 +89,7 @@ pub(crate) fn show(context: &mut Context, which: EntryId) -> Result<Shown> {
 }
 
 fn tasks_of(transaction: &dyn Transaction, entry: &Entry) -> Result<Vec<LinkedTask>> {
-    let stored = transaction.linked_to(&entry.id)?;
+    let stored = transaction.list_links_to(&entry.id)?;
     let later = stored.iter().map(|link| link.task);
     let mut ids: Vec<TaskId> = Vec::new();
     for id in entry.linked_tasks.iter().copied().chain(later) {
@@ -162,7 +162,7 @@ pub(crate) fn links(context: &mut Context, which: One) -> Result<Links> {
     let naming = log::for_tasks(&path, &[task])?;
     let mut links: Vec<LinkedEntry> = naming
         .iter()
-        .map(|entry| linked(entry, true, stored_ids.contains(&entry.id.as_str())))
+        .map(|entry| describe_link(entry, true, stored_ids.contains(&entry.id.as_str())))
         .collect();
     let is_later = |id: &&str| !naming.iter().any(|entry| entry.id == *id);
     let later: Vec<&str> = stored_ids.into_iter().filter(is_later).collect();
@@ -170,7 +170,7 @@ pub(crate) fn links(context: &mut Context, which: One) -> Result<Links> {
     for id in later {
         let entry = found.remove(id).and_then(|found| found.entry);
         links.push(match entry {
-            Some((_, entry)) => linked(&entry, false, true),
+            Some((_, entry)) => describe_link(&entry, false, true),
             None => LinkedEntry {
                 entry: id.to_string(),
                 title: None,
@@ -183,7 +183,7 @@ pub(crate) fn links(context: &mut Context, which: One) -> Result<Links> {
     Ok(Links { task, links, total })
 }
 
-fn linked(entry: &Entry, in_entry: bool, in_store: bool) -> LinkedEntry {
+fn describe_link(entry: &Entry, in_entry: bool, in_store: bool) -> LinkedEntry {
     LinkedEntry {
         entry: entry.id.clone(),
         title: Some(entry.title.clone()),

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use serde::Serialize;
 
-use super::agents::known_in;
+use super::agents::load_in;
 use super::runs::journal;
 use super::trust::{Item, ItemKind, Registrant, Standing, Trust};
 use super::{Context, Notes, Surroundings};
@@ -50,7 +50,7 @@ pub(crate) fn review(
     let workspace = context.workspace.clone();
     let mut items = commands(&mut context)?;
     items.extend(runs(&workspace)?);
-    let known = known_in(&workspace)?;
+    let known = load_in(&workspace)?;
     let workers = known.agents.iter().filter(|agent| agent.is_worker());
     items.extend(workers.map(Item::worker));
     notes.warn(known.warnings);
@@ -60,7 +60,7 @@ pub(crate) fn review(
         Ok(catalogue) => items.extend(Item::replacing(&catalogue)?),
         Err(error) => notes.warn([error.message]),
     }
-    Ok(judged(&Trust::new(surroundings, &workspace), items))
+    Ok(judge(&Trust::new(surroundings, &workspace), items))
 }
 
 pub(crate) fn accept(surroundings: &Surroundings, review: Review) -> Result<Review> {
@@ -72,7 +72,7 @@ pub(crate) fn accept(surroundings: &Surroundings, review: Review) -> Result<Revi
     let failed = trust.give_all(&items, Registrant::User, &surroundings.clock);
     match failed.into_iter().next() {
         Some((_, error)) => Err(error),
-        None => Ok(judged(&trust, items)),
+        None => Ok(judge(&trust, items)),
     }
 }
 
@@ -102,7 +102,7 @@ impl Review {
     }
 }
 
-fn judged(trust: &Trust, items: Vec<Item>) -> Review {
+fn judge(trust: &Trust, items: Vec<Item>) -> Review {
     let mut seen: BTreeSet<(ItemKind, String)> = BTreeSet::new();
     let mut reviewed: Vec<Reviewed> = Vec::new();
     for item in items {

@@ -40,9 +40,9 @@ pub(crate) struct Routed<'a> {
 impl Router {
     pub(crate) fn open(surroundings: &Surroundings, options: Options) -> Result<Router> {
         let (index, warnings) = match &options.agents {
-            Some(file) => (listed(&surroundings.directory, file)?, Vec::new()),
+            Some(file) => (list_agents(&surroundings.directory, file)?, Vec::new()),
             None => {
-                let known = agents::known(surroundings)?;
+                let known = agents::load_known(surroundings)?;
                 let index = Index::new(known.agents);
                 (index, known.warnings)
             }
@@ -70,7 +70,7 @@ impl Router {
     }
 }
 
-fn listed(directory: &Path, path: &Path) -> Result<Index> {
+fn list_agents(directory: &Path, path: &Path) -> Result<Index> {
     let is_yaml = path
         .extension()
         .is_some_and(|end| end.eq_ignore_ascii_case("yaml") || end.eq_ignore_ascii_case("yml"));

@@ -119,7 +119,7 @@ fn claims_of_leader(transaction: &dyn Transaction, session: &Session) -> Result<
 pub(crate) fn start(context: &mut Context, request: StartSession) -> Result<Moved> {
     let StartSession { scope, name, force } = request;
     check_word("name", name.as_deref())?;
-    let caller = Caller::unbound(context);
+    let caller = Caller::without_task(context);
     context.write(|transaction| {
         refuse_second(transaction, &caller)?;
         if let Some(scope) = scope {
@@ -205,11 +205,11 @@ pub(crate) fn status(context: &mut Context, which: OneSession) -> Result<Standin
 /// scope, ends only by `force`.
 pub(crate) fn end(context: &mut Context, request: EndSession) -> Result<Moved> {
     let around = context.surroundings.clone();
-    let caller = Caller::unbound(context);
+    let caller = Caller::without_task(context);
     context.write(|transaction| {
         let mut session = choose_session(transaction, request.session, &around)?;
         if session.status == SessionStatus::Ended {
-            return Ok(unchanged(session));
+            return Ok(no_move(session));
         }
         if !request.force {
             refuse_end(transaction, &session, &caller)?;
@@ -254,12 +254,12 @@ fn refuse_end(transaction: &dyn Transaction, session: &Session, caller: &Caller)
 /// shared only by `force`.
 pub(crate) fn resume(context: &mut Context, request: ResumeSession) -> Result<Moved> {
     let id = request.session;
-    let caller = Caller::unbound(context);
+    let caller = Caller::without_task(context);
     context.write(|transaction| {
         let mut session = find(transaction, id)?;
         if session.status == SessionStatus::Open {
             if session.holder == caller.name {
-                return Ok(unchanged(session));
+                return Ok(no_move(session));
             }
             let message = format!("{id} is open, and {} leads it", session.holder);
             return Err(Error::new(Code::SessionExists, message)
@@ -332,7 +332,7 @@ fn check_focus(transaction: &dyn Transaction, session: &Session, task: &Task) ->
     Ok(())
 }
 
-fn unchanged(session: Session) -> Moved {
+fn no_move(session: Session) -> Moved {
     Moved {
         session,
         changed: false,

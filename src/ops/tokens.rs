@@ -111,7 +111,7 @@ pub(crate) fn create(
     let user = user.to_string();
     let path = place(surroundings)?;
     let _turn = turn(&path)?;
-    let mut kept = kept(&path)?;
+    let mut kept = read_kept(&path)?;
     if kept.tokens.len() >= TOKENS_MAX {
         let message = format!("there are {TOKENS_MAX} tokens, as many as there may be");
         return Err(Error::new(Code::InputInvalid, message).fix("cleo serve token list"));
@@ -137,7 +137,7 @@ pub(crate) fn create(
 }
 
 pub(crate) fn list(surroundings: &Surroundings) -> Result<Listed> {
-    let kept = kept(&place(surroundings)?)?.tokens.into_iter();
+    let kept = read_kept(&place(surroundings)?)?.tokens.into_iter();
     let tokens: Vec<Token> = kept.map(|kept| kept.token).collect();
     Ok(Listed {
         total: tokens.len(),
@@ -152,7 +152,7 @@ pub(crate) fn revoke(surroundings: &Surroundings, id: &str) -> Result<Revoked> {
         .refuse_agent("takes no tokens away")?;
     let path = place(surroundings)?;
     let _turn = turn(&path)?;
-    let mut kept = kept(&path)?;
+    let mut kept = read_kept(&path)?;
     let Some(which) = kept.tokens.iter().position(|kept| kept.token.id == id) else {
         let error = Error::new(Code::TokenNotFound, format!("there is no token `{id}`"));
         let ids = kept.tokens.iter().map(|kept| kept.token.id.as_str());
@@ -177,7 +177,7 @@ pub(crate) struct Tokens {
 
 impl Tokens {
     /// Begins without having looked.
-    pub(crate) fn of(surroundings: &Surroundings) -> Result<Tokens> {
+    pub(crate) fn new(surroundings: &Surroundings) -> Result<Tokens> {
         Ok(Tokens {
             path: place(surroundings)?,
             read: None,
@@ -206,7 +206,9 @@ impl Tokens {
         let described = described.ok();
         if described.is_none() || described != self.read {
             // A file that cannot be read lets nobody in.
-            self.kept = kept(&self.path).map(|kept| kept.tokens).unwrap_or_default();
+            self.kept = read_kept(&self.path)
+                .map(|kept| kept.tokens)
+                .unwrap_or_default();
             self.read = described;
         }
     }
@@ -249,7 +251,7 @@ fn turn(path: &Path) -> Result<File> {
         })
 }
 
-fn kept(path: &Path) -> Result<Kepts> {
+fn read_kept(path: &Path) -> Result<Kepts> {
     if !path.exists() {
         return Ok(Kepts::default());
     }

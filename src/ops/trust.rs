@@ -193,7 +193,11 @@ impl Trust {
                 Standing::Changed => ", changed since you trusted it",
                 _ => "",
             };
-            format!("{} ({}{changed})", shown(&item.what), shown(&item.origin))
+            format!(
+                "{} ({}{changed})",
+                clean_text(&item.what),
+                clean_text(&item.origin)
+            )
         });
         let mut named: Vec<String> = named.collect();
         if refused.len() > NAMED_MAX {
@@ -251,7 +255,7 @@ pub(crate) fn vouch(
     }
     let failed = trust.give_all(items, Registrant::User, &surroundings.clock);
     let told = failed.into_iter().map(|(item, error)| {
-        let what = shown(&item.what);
+        let what = clean_text(&item.what);
         format!("this is not trusted: {what}: {}", error.message)
     });
     told.collect()
@@ -289,7 +293,7 @@ fn warn_of_untrusted(trust: &Trust, items: &[Item], whose: &str) -> Vec<String> 
 }
 
 /// Returns text without characters that steer terminals, cut to what a message can hold.
-fn shown(text: &str) -> String {
+fn clean_text(text: &str) -> String {
     let mut letters = text.chars();
     let mut shown = String::new();
     for letter in letters.by_ref().take(SHOWN_MAX) {

@@ -72,7 +72,7 @@ pub(crate) struct Undone {
 /// Undoes an operation: the one named, else the caller's latest that can be undone and is neither an undo nor
 /// undone.
 pub(crate) fn undo(context: &mut Context, request: Request) -> Result<Undone> {
-    let caller = &Caller::unbound(context);
+    let caller = &Caller::without_task(context);
     if caller.run.is_some() {
         let message = "an agent of a run undoes nothing: the run may have judged it";
         return Err(Error::new(Code::StatusRefused, message).fix("cleo log"));
@@ -226,7 +226,7 @@ fn read_before(after: &Task, changed: &Value) -> Result<Task> {
     let is_whole = before.archived_at.is_none() || before.is_closed();
     match (before.id, &before.uid) == (after.id, &after.uid) && is_whole {
         true => Ok(before),
-        false => Err(damaged(format!("{} was never like that", after.id))),
+        false => Err(damage(format!("{} was never like that", after.id))),
     }
 }
 
@@ -246,10 +246,10 @@ fn conflict(message: String, fix: String) -> Error {
 }
 
 fn read<T: DeserializeOwned>(detail: &Value) -> Result<T> {
-    T::deserialize(detail).map_err(damaged)
+    T::deserialize(detail).map_err(damage)
 }
 
-fn damaged(cause: impl ToString) -> Error {
+fn damage(cause: impl ToString) -> Error {
     let message = format!("its log is damaged: {}", cause.to_string());
     Error::new(Code::StoreCorrupt, message).fix("cleo doctor")
 }

@@ -7,7 +7,7 @@ use std::time::Instant;
 use clap::Args;
 use serde::{Deserialize, Serialize};
 
-use super::agents::known_in;
+use super::agents::load_in;
 use super::trust::{Item, Registrant, Trust};
 use super::{Notes, Surroundings};
 use crate::agent::{Agent, AgentStatus, Kind};
@@ -32,7 +32,7 @@ pub(crate) struct Workers {
 
 impl Workers {
     /// Gets ready. `allow_private` lets workers of others be on this machine or around it.
-    pub(crate) fn of(
+    pub(crate) fn new(
         surroundings: &Surroundings,
         workspace: &Workspace,
         allow_private: bool,
@@ -145,7 +145,7 @@ pub(crate) fn check(
     wanted: Checking,
 ) -> Result<Checked> {
     let workspace = surroundings.workspace()?;
-    let known = known_in(&workspace)?;
+    let known = load_in(&workspace)?;
     let is_meant = |agent: &&Agent| agent.is_worker() && agent.status == AgentStatus::Active;
     let agents: Vec<&Agent> = match wanted.agents.is_empty() {
         true => known.agents.iter().filter(is_meant).collect(),
@@ -155,7 +155,7 @@ pub(crate) fn check(
             .map(|id| known.require(id).and_then(worker_only))
             .collect::<Result<_>>()?,
     };
-    let workers = Workers::of(
+    let workers = Workers::new(
         surroundings,
         &workspace,
         surroundings.defaults.allow_private,

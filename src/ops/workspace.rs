@@ -3,7 +3,7 @@
 use serde::Serialize;
 
 use super::Context;
-use super::agents::known_in;
+use super::agents::load_in;
 use crate::error::Result;
 use crate::run::RunStatus;
 use crate::store::Filter;
@@ -51,10 +51,7 @@ pub(crate) fn counts(context: &mut Context, user: Option<&str>) -> Result<Counts
     let tallies = transaction.tallies(user)?;
     let conversations = transaction.conversations(user, &ConversationFilter::default())?;
     drop(transaction);
-    let agents = known_in(&context.workspace)?
-        .keep_visible(user)
-        .agents
-        .len() as u64;
+    let agents = load_in(&context.workspace)?.keep_visible(user).agents.len() as u64;
     Ok(Counts {
         open_tasks,
         ready_tasks,

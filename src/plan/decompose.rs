@@ -3,7 +3,7 @@
 
 use serde::Serialize;
 
-use super::message::spelled_out;
+use super::message::spell_out;
 use super::{DEFAULT, FALLBACK, SKILLS, Skill};
 use super::{Plan, Step, Unavailable};
 use crate::agent::{Agent, AgentStatus};
@@ -66,7 +66,7 @@ pub(crate) struct Found {
 
 /// Makes a plan from the capabilities of active agents. Deterministic; its steps form a chain.
 pub(crate) fn decompose(goal: &str, agents: &[Agent]) -> Decomposed {
-    let (mut source, mut skills) = wanted(goal, agents);
+    let (mut source, mut skills) = find_wanted(goal, agents);
     if !skills.iter().any(|found| found.planned) {
         source = Source::Fallback;
         fall_back(&mut skills, agents);
@@ -74,7 +74,7 @@ pub(crate) fn decompose(goal: &str, agents: &[Agent]) -> Decomposed {
     let plan = Plan {
         goal: goal.to_string(),
         steps: chain(goal, &skills),
-        unavailable: left_out(&skills),
+        unavailable: list_left_out(&skills),
         ..Plan::default()
     };
     Decomposed {
@@ -85,11 +85,11 @@ pub(crate) fn decompose(goal: &str, agents: &[Agent]) -> Decomposed {
 
 /// Returns the skills that a goal asks for, or else the default ones; those that are offered are
 /// planned.
-fn wanted(goal: &str, agents: &[Agent]) -> (Source, Vec<Found>) {
-    let words = Words::of(goal);
+fn find_wanted(goal: &str, agents: &[Agent]) -> (Source, Vec<Found>) {
+    let words = Words::parse(goal);
     let found = SKILLS.iter().map(|skill| {
         let reasons = reasons(&words, skill);
-        found(skill, reasons, agents)
+        find_skill(skill, reasons, agents)
     });
     let mut all: Vec<Found> = found.collect();
     let asks = all.iter().any(|found| !found.words.is_empty());
@@ -111,7 +111,7 @@ fn reasons(words: &Words, skill: &Skill) -> Vec<String> {
     reasons
 }
 
-fn found(skill: &Skill, words: Vec<String>, agents: &[Agent]) -> Found {
+fn find_skill(skill: &Skill, words: Vec<String>, agents: &[Agent]) -> Found {
     let offers =
         |agent: &&Agent| agent.status == AgentStatus::Active && agent.offers(skill.capability);
     let agents: Vec<String> = agents
@@ -134,7 +134,7 @@ fn fall_back(skills: &mut Vec<Found>, agents: &[Agent]) {
         let planned = FALLBACK.contains(&skill.name);
         let thought_of = asked
             .cloned()
-            .or_else(|| planned.then(|| found(skill, Vec::new(), agents)));
+            .or_else(|| planned.then(|| find_skill(skill, Vec::new(), agents)));
         thought_of.map(|found| Found { planned, ..found })
     });
     *skills = all.collect();
@@ -155,7 +155,7 @@ fn chain(goal: &str, skills: &[Found]) -> Vec<Step> {
             title: Some(skill.title.to_string()),
             capability: Some(skill.capability.to_string()),
             skill: Some(skill.name.to_string()),
-            instruction: format!("{}\n\nGoal:\n{}", skill.instruction, spelled_out(goal)),
+            instruction: format!("{}\n\nGoal:\n{}", skill.instruction, spell_out(goal)),
             depends_on: before.into_iter().collect(),
             ..Step::default()
         });
@@ -163,7 +163,7 @@ fn chain(goal: &str, skills: &[Found]) -> Vec<Step> {
     steps
 }
 
-fn left_out(skills: &[Found]) -> Vec<Unavailable> {
+fn list_left_out(skills: &[Found]) -> Vec<Unavailable> {
     let left_out = skills.iter().filter(|found| !found.planned);
     left_out
         .map(|found| Unavailable {
@@ -269,7 +269,7 @@ mod tests {
             ("tool-use", "tool tools", "toolbox tooling stool"),
         ] {
             let asked = |word: &str| {
-                let skills = wanted(word, &[]).1;
+                let skills = find_wanted(word, &[]).1;
                 skills
                     .iter()
                     .any(|f| f.skill == skill && !f.words.is_empty())
@@ -281,7 +281,7 @@ mod tests {
                 assert!(!asked(word), "{word} does not ask for {skill}");
             }
         }
-        let found = wanted("Extract the entities", &[]).1;
+        let found = find_wanted("Extract the entities", &[]).1;
         assert!(found.iter().all(|found| found.skill != "ner"));
     }
 

@@ -95,7 +95,7 @@ pub(crate) struct Unavailable {
 }
 
 impl Step {
-    pub(crate) fn wanted(&self) -> &str {
+    pub(crate) fn wanted_agent(&self) -> &str {
         let agent = self.agent.as_deref();
         agent.or(self.capability.as_deref()).unwrap_or("")
     }
@@ -121,7 +121,11 @@ impl Plan {
         let shape = |(step, node): (&Step, Node)| Shape {
             id: node.id,
             name: step.id.clone(),
-            title: step.title.as_deref().unwrap_or(step.wanted()).to_string(),
+            title: step
+                .title
+                .as_deref()
+                .unwrap_or(step.wanted_agent())
+                .to_string(),
             state: node.status.into(),
             is_epic: false,
             depends: node.depends,

@@ -185,7 +185,7 @@ pub(crate) fn check_strictly(prompt: &str, known: &[ProtocolFile]) -> Vec<Violat
 }
 
 /// Says of a block that passes although it is not word for word a known one what was changed.
-pub(crate) fn edited(change: &Violation) -> String {
+pub(crate) fn describe_edit(change: &Violation) -> String {
     let change = &change.message;
     format!("the protocol is word for word no known one: {change}; --strict refuses it")
 }

@@ -84,7 +84,7 @@ pub(crate) fn sentences() -> impl Iterator<Item = String> {
         .flat_map(move |kind| endings().map(move |ending| format!("{kind}{ending}")))
 }
 
-pub(crate) fn allowed() -> String {
+pub(crate) fn list_allowed() -> String {
     let forms = Status::ALL.map(|status| format!("`<Kind>{}`", status.ending()));
     let (last, kinds) = KINDS.split_last().unwrap_or((&"Task", &[]));
     format!(
@@ -190,7 +190,7 @@ mod tests {
 
     #[test]
     fn the_allowed_sentences_are_told_in_one_line() {
-        let line = allowed();
+        let line = list_allowed();
         assert!(
             line.contains("`<Kind> blocked. See MANIFEST.jsonl for blocker details.`"),
             "{line}"

@@ -75,7 +75,7 @@ pub(crate) struct Message {
 }
 
 impl Message {
-    pub(crate) fn of(text: &str) -> Message {
+    pub(crate) fn parse(text: &str) -> Message {
         let normalized = normalize(text);
         let mut words = Vec::with_capacity(normalized.len() / 5 + 1);
         words.extend(terms(&normalized).map(|term| (term.start, term.start + term.text.len())));
@@ -196,7 +196,7 @@ impl Query {
             return Err(invalid("the message is empty"));
         }
         Ok(Query {
-            message: Message::of(&text),
+            message: Message::parse(&text),
             agent: agent.filter(|id| !id.trim().is_empty()),
             text,
             conversation: None,

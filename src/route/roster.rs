@@ -7,7 +7,7 @@ use std::fmt;
 use serde::Deserialize;
 
 use super::FINALIZE;
-use crate::agent::draft::{suggested, words};
+use crate::agent::draft::{suggest_id, words};
 use crate::agent::{Agent, AgentStatus, Kind, Role};
 use crate::document;
 use crate::error::steers;
@@ -73,7 +73,7 @@ fn json(bytes: &[u8]) -> Result<Vec<Item>, Fault> {
     }
     let parts = serde_json::Deserializer::from_slice(bytes).into_iter::<Item>();
     let parts: Vec<Item> = parts.collect::<Result<_, _>>().map_err(faulty)?;
-    Ok(parts.into_iter().flat_map(Item::listed).collect())
+    Ok(parts.into_iter().flat_map(Item::into_items).collect())
 }
 
 fn yaml(bytes: &[u8]) -> Result<Vec<Item>, Fault> {
@@ -90,7 +90,7 @@ fn yaml(bytes: &[u8]) -> Result<Vec<Item>, Fault> {
     let first = lines.find(|line| !line.starts_with("---"));
     let read = match first.is_some_and(|line| line.starts_with(['-', '['])) {
         true => crate::yaml::from_str(text),
-        false => crate::yaml::from_str(text).map(Item::listed),
+        false => crate::yaml::from_str(text).map(Item::into_items),
     };
     read.map_err(|cause| {
         // Of a field that is there twice this reader tells only where its agent begins.
@@ -128,7 +128,7 @@ struct Item {
 
 impl Item {
     /// Returns the agents of an object with a list of them, else the agent that it is.
-    fn listed(mut self) -> Vec<Item> {
+    fn into_items(mut self) -> Vec<Item> {
         match self.agents.take() {
             Some(agents) => agents,
             None => vec![self],
@@ -138,7 +138,7 @@ impl Item {
     fn agent(self, blank: &Agent) -> Result<Agent, String> {
         // As in a registry, an id can be made of the name.
         let name = self.name.as_deref().filter(|name| !name.trim().is_empty());
-        let id = self.id.or_else(|| name.map(suggested)).unwrap_or_default();
+        let id = self.id.or_else(|| name.map(suggest_id)).unwrap_or_default();
         if id.trim().is_empty() || id.contains(steers) || id.chars().count() > ID_MAX {
             return Err(format!(
                 "it needs a name, or an id of 1 to {ID_MAX} visible characters"

@@ -31,7 +31,7 @@ fn index(agents: &[Agent]) -> Index {
 }
 
 fn routed(index: &Index, message: &str, by: Match) -> (String, u32) {
-    let message = Message::of(message);
+    let message = Message::parse(message);
     let request = Request {
         by,
         ..Request::new(&message)
@@ -146,7 +146,7 @@ fn an_agent_that_is_asked_for_is_taken_when_it_can_be_had() {
     paused.status = AgentStatus::Paused;
     agents.extend([paused, agent("other", &[])]);
     let index = index(&agents);
-    let message = Message::of("Help me design a layout");
+    let message = Message::parse("Help me design a layout");
     for (wish, agent, decided, reason) in [
         (
             "peter-logical",
@@ -187,7 +187,7 @@ fn an_agent_that_is_asked_for_is_taken_when_it_can_be_had() {
         );
         assert_eq!(decision.reason, reason);
     }
-    let blank = Message::of("?");
+    let blank = Message::parse("?");
     assert_eq!(ask(&index, &blank, "other").agent, "other");
     let nobody = ask(&index, &blank, "nobody");
     assert_eq!(nobody.agent, "finalize");
@@ -218,7 +218,7 @@ fn only_active_agents_take_part() {
 fn ties_go_to_the_first_of_the_list_and_are_said() {
     let agents = [agent("one", &["alpha"]), agent("two", &["beta"])];
     let index = index(&agents);
-    let message = Message::of("alpha beta");
+    let message = Message::parse("alpha beta");
     let decision = index.route(&Request::new(&message));
     assert_eq!(decision.agent, "one");
     assert_eq!(
@@ -394,7 +394,7 @@ fn compare(
     text: &str,
     by: Match,
 ) -> std::result::Result<(), TestCaseError> {
-    let message = Message::of(text);
+    let message = Message::parse(text);
     let request = Request {
         by,
         explain: Some(usize::MAX),
@@ -496,7 +496,7 @@ fn words_that_count_are_distinct_and_have_three_characters() {
         ("日本 日本語", "日本語"),
         ("!?", ""),
     ] {
-        let message = Message::of(text);
+        let message = Message::parse(text);
         let found: Vec<_> = message.terms().collect();
         assert_eq!(found.join(" "), expected, "{text}");
     }
@@ -504,8 +504,8 @@ fn words_that_count_are_distinct_and_have_three_characters() {
 
 #[test]
 fn long_messages_are_read_as_short_ones_are() {
-    let short = Message::of("one two three one");
-    let long = Message::of(&"one two three one ".repeat(40));
+    let short = Message::parse("one two three one");
+    let long = Message::parse(&"one two three one ".repeat(40));
     assert_eq!(
         long.terms().collect::<Vec<_>>(),
         short.terms().collect::<Vec<_>>()

@@ -50,7 +50,7 @@ pub(crate) fn parse(text: &str) -> Result<Document<'_>, Fault> {
             let other = || document(rest.split_once(FENCE).unwrap_or(parts));
             document(parts).or_else(|fault| other().map_err(|_| fault))
         }
-        None => document(rest.split_once(FENCE).ok_or_else(unclosed)?),
+        None => document(rest.split_once(FENCE).ok_or_else(unclosed_fault)?),
     }
 }
 
@@ -62,7 +62,7 @@ pub(super) fn missing() -> Fault {
     )
 }
 
-pub(super) fn unclosed() -> Fault {
+pub(super) fn unclosed_fault() -> Fault {
     Fault::new(
         "FRONT_MATTER_UNCLOSED",
         (1, 1),

@@ -150,7 +150,7 @@ pub(crate) fn find<'a>(skills: &'a [Skill], wanted: &str) -> Option<&'a Skill> {
 }
 
 /// Finds a skill as [`find`] does; one that is not there is an error with the nearest name.
-pub(crate) fn named<'a>(skills: &'a [Skill], wanted: &str) -> Result<&'a Skill> {
+pub(crate) fn require<'a>(skills: &'a [Skill], wanted: &str) -> Result<&'a Skill> {
     find(skills, wanted).ok_or_else(|| {
         let message = format!("there is no skill `{wanted}`");
         let error = Error::new(Code::SkillNotFound, message);

@@ -114,7 +114,7 @@ impl<'a> Reader<'a> {
             .parser
             .next_event()
             .unwrap_or(end)
-            .map_err(|error| self.refused(&error))?;
+            .map_err(|error| self.to_fault(&error))?;
         let (anchor, tag) = match &event {
             Event::Scalar(_, _, anchor, tag) => (*anchor, tag),
             Event::SequenceStart(anchor, tag) | Event::MappingStart(anchor, tag) => (*anchor, tag),
@@ -183,7 +183,7 @@ impl<'a> Reader<'a> {
         Ok(())
     }
 
-    fn refused(&self, error: &ScanError) -> Fault {
+    fn to_fault(&self, error: &ScanError) -> Fault {
         let is_text = |c: &char| !c.is_whitespace();
         let last = self.characters.iter().rposition(is_text).unwrap_or(0);
         let place = match error.marker().index() > last {

@@ -70,7 +70,9 @@ fn block(text: &str) -> Result<&str, Fault> {
         return Err(Fault::new("FRONT_MATTER_BOM", (1, 1), message));
     }
     let rest = text.strip_prefix("---").ok_or_else(front_matter::missing)?;
-    let (block, _) = rest.split_once("---").ok_or_else(front_matter::unclosed)?;
+    let (block, _) = rest
+        .split_once("---")
+        .ok_or_else(front_matter::unclosed_fault)?;
     Ok(block)
 }
 

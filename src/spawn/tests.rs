@@ -35,7 +35,7 @@ impl Case {
     fn of(metadata: &str, body: &str, fields: Value) -> Case {
         let known = known_protocols().unwrap();
         let task = task(fields);
-        let mut bindings = Bindings::fixed();
+        let mut bindings = Bindings::bind_constants();
         for (name, value) in [
             ("TASK_ID", "T1"),
             ("DATE", "2026-01-26"),

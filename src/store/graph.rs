@@ -28,11 +28,11 @@ pub(crate) trait Graph {
     fn is_ready(&self, id: TaskId) -> Result<bool>;
 
     /// Reads the tasks that can start once `id` is done, and not before, by id.
-    fn unblocked_by(&self, id: TaskId) -> Result<Vec<TaskId>>;
+    fn list_unblocked_by(&self, id: TaskId) -> Result<Vec<TaskId>>;
 
     /// Reads up to `limit` open tasks, below `root` or of all, by id, that depend on an unknown name, a
     /// cancelled task or an epic without open children.
-    fn hindered(&self, root: Option<TaskId>, limit: u32) -> Result<Vec<TaskId>>;
+    fn list_hindered(&self, root: Option<TaskId>, limit: u32) -> Result<Vec<TaskId>>;
 
     /// Reads what is shown of tasks; `ids` are sorted.
     fn outlines(&self, ids: &[TaskId]) -> Result<Outlines>;

@@ -86,7 +86,7 @@ pub(crate) trait Tasks {
     }
 
     /// Reads a task as far as it can be read: what is damaged has the value of a new task.
-    fn salvaged(&self, id: TaskId) -> Result<Option<Task>> {
+    fn salvage(&self, id: TaskId) -> Result<Option<Task>> {
         self.task(id)
     }
 
@@ -180,7 +180,7 @@ pub(crate) fn missing(task: &Task) -> Vec<Missing> {
 pub(crate) trait Links {
     fn links(&self, task: TaskId) -> Result<Vec<Link>>;
 
-    fn linked_to(&self, entry: &str) -> Result<Vec<Link>>;
+    fn list_links_to(&self, entry: &str) -> Result<Vec<Link>>;
 
     fn link(&mut self, link: &Link) -> Result<bool>;
 

@@ -56,7 +56,7 @@ pub(crate) struct Look {
 
 impl Look {
     /// Gives the colors of a status another name: that of something else that looks like it.
-    pub(crate) fn named(self, word: &'static str) -> Look {
+    pub(crate) fn with_word(self, word: &'static str) -> Look {
         Look { word, ..self }
     }
 }
@@ -81,7 +81,7 @@ impl From<Status> for Look {
 }
 
 /// Returns the text as it may be shown, at most `max` letters long.
-fn shown(text: &str, max: usize) -> String {
+fn clean_text(text: &str, max: usize) -> String {
     let clean = |c: char| if steers(c) { '\u{fffd}' } else { c };
     let mut letters = text.chars().map(clean);
     let short: String = letters.by_ref().take(max).collect();
@@ -109,8 +109,8 @@ pub(crate) fn dot(shapes: &[Shape]) -> String {
     for shape in shapes {
         let Look { line, ground, .. } = shape.state;
         let width = if shape.is_epic { ", penwidth=2" } else { "" };
-        let name = escape_label(&shown(&shape.name, LABEL_MAX));
-        let title = escape_label(&shown(&shape.title, LABEL_MAX));
+        let name = escape_label(&clean_text(&shape.name, LABEL_MAX));
+        let title = escape_label(&clean_text(&shape.title, LABEL_MAX));
         let _ = writeln!(
             text,
             "  {} [label=\"{name}\\n{title}\", color=\"{line}\", fillcolor=\"{ground}\"{width}];",
@@ -171,9 +171,9 @@ pub(crate) fn svg_with(shapes: &[Shape], key: &[Look]) -> String {
         json!({
             "x": x,
             "y": y,
-            "name": shown(&shape.name, TITLE_MAX),
-            "title": shown(&shape.title, TITLE_MAX),
-            "whole_title": shown(&shape.title, 500),
+            "name": clean_text(&shape.name, TITLE_MAX),
+            "title": clean_text(&shape.title, TITLE_MAX),
+            "whole_title": clean_text(&shape.title, 500),
             "look": shape.state,
             "is_epic": shape.is_epic,
         })

@@ -304,7 +304,7 @@ fn workers_that_others_registered_run_no_program_and_stay_outside() {
     assert_eq!(inside.agent.standing, Some(Standing::Trusted));
     let workspace = surroundings.workspace().unwrap();
     let ask = |agent: &Agent, allow: bool| {
-        let workers = Workers::of(&surroundings, &workspace, allow);
+        let workers = Workers::new(&surroundings, &workspace, allow);
         workers.call(agent, "x.do", "x", Context::default())
     };
     assert!(ask(&program.agent.agent, true).is_err());

@@ -121,7 +121,7 @@ impl Fields {
     }
 
     /// Takes a word of a set; any other stays where it is.
-    pub(super) fn parsed<T: std::str::FromStr>(&mut self, name: &str) -> Option<T> {
+    pub(super) fn parse_word<T: std::str::FromStr>(&mut self, name: &str) -> Option<T> {
         let word = self.word(name)?.parse().ok()?;
         self.left.remove(name);
         Some(word)

@@ -28,7 +28,7 @@ impl Checkout {
         let folder = match about.is_dir() {
             true if !mark.join("HEAD").exists() => return Ok(None),
             true => fs::canonicalize(&mark).ok(),
-            false => linked(top, &mark),
+            false => find_linked(top, &mark),
         };
         let found = folder.and_then(|folder| Some((common_folder(&folder)?, folder)));
         match found {
@@ -60,7 +60,7 @@ impl Checkout {
 }
 
 /// Returns where the file `.git` of a linked worktree or a submodule leads.
-fn linked(top: &Path, mark: &Path) -> Option<PathBuf> {
+fn find_linked(top: &Path, mark: &Path) -> Option<PathBuf> {
     let text = String::from_utf8(read(mark, LINK_MAX).ok()?).ok()?;
     let folder = text.strip_prefix("gitdir:")?.trim();
     fs::canonicalize(top.join(folder)).ok()

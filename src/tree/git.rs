@@ -42,7 +42,7 @@ pub(super) fn files(root: &Path) -> Result<Files> {
 /// Returns the commit that is checked out; none without a repository or a commit.
 pub(crate) fn head(root: &Path) -> Result<Option<String>> {
     match Git::at(root) {
-        Some(git) => Ok(git.resolved("HEAD")?.ok()),
+        Some(git) => Ok(git.resolve("HEAD")?.ok()),
         None => Ok(None),
     }
 }
@@ -75,7 +75,7 @@ pub(crate) fn commit(root: &Path, revision: &str) -> Result<String> {
         let message = format!("`{revision}` is no commit: there is no git repository here");
         return Err(Error::new(Code::InputInvalid, message));
     };
-    match git.resolved(revision)? {
+    match git.resolve(revision)? {
         Ok(id) => Ok(id),
         Err(why) => refuse(&why),
     }
@@ -121,7 +121,7 @@ impl Git<'_> {
         Ok(Files::Known(names.map(PathBuf::from).collect()))
     }
 
-    fn resolved(&self, revision: &str) -> Result<std::result::Result<String, String>> {
+    fn resolve(&self, revision: &str) -> Result<std::result::Result<String, String>> {
         let wanted = format!("{revision}^{{commit}}");
         let answer = match self.ask(&["rev-parse", "--verify", "--end-of-options", &wanted]) {
             Err(error) if error.code == Code::ProgramMissing => return Ok(Err(error.message)),

@@ -38,7 +38,7 @@ impl Globs {
         if patterns.iter().map(String::len).sum::<usize>() > LENGTH_MAX {
             return Err(refused());
         }
-        let patterns: Vec<String> = patterns.iter().filter_map(|text| cleaned(text)).collect();
+        let patterns: Vec<String> = patterns.iter().filter_map(|text| clean(text)).collect();
         let mut set = GlobSet::builder();
         for pattern in &patterns {
             // Globset reads groups by recursion, one within another.
@@ -91,7 +91,7 @@ fn base(pattern: &str) -> PathBuf {
     }
 }
 
-fn cleaned(pattern: &str) -> Option<String> {
+fn clean(pattern: &str) -> Option<String> {
     let parts: Vec<&str> = pattern
         .split('/')
         .filter(|part| !part.is_empty() && *part != ".")

@@ -62,11 +62,11 @@ pub(crate) fn digest(root: &Path, patterns: &[String]) -> Result<Tree> {
         false => Globs::new(patterns).map_err(|error| error.message),
     };
     let paths = match globs {
-        Ok(globs) => listed(root, &globs)?,
+        Ok(globs) => collect_files(root, &globs)?,
         Err(problem) => Err(problem),
     };
     let read = paths.and_then(|paths| {
-        let digest = hashed(root, &paths).ok_or_else(too_much)?;
+        let digest = hash_files(root, &paths).ok_or_else(too_much)?;
         Ok((digest, paths.len()))
     });
     let (digest, files, problem) = match read {
@@ -90,7 +90,7 @@ pub(crate) fn overlaps(root: &Path, sets: &[&[String]]) -> Result<Vec<(usize, us
     }
     // Patterns that cannot be used stand for nothing.
     let globs: Vec<Option<Globs>> = sets.iter().map(|set| Globs::new(set).ok()).collect();
-    let mut paths = listed(root, &Globs::everything())?.unwrap_or_default();
+    let mut paths = collect_files(root, &Globs::everything())?.unwrap_or_default();
     let plain = globs.iter().flatten().flat_map(Globs::plain);
     paths.extend(plain.map(PathBuf::from));
     for path in paths {
@@ -118,10 +118,10 @@ fn too_much() -> String {
 /// Paths relative to the root, sorted and each once, or why there are none.
 type Listed = std::result::Result<Vec<PathBuf>, String>;
 
-fn listed(root: &Path, globs: &Globs) -> Result<Listed> {
+fn collect_files(root: &Path, globs: &Globs) -> Result<Listed> {
     let listed = match git::files(root)? {
         // A repository that ignores all of the workspace knows nothing of it.
-        git::Files::Known(paths) if !paths.is_empty() => expanded(root, paths),
+        git::Files::Known(paths) if !paths.is_empty() => expand(root, paths),
         git::Files::Known(_) | git::Files::NoRepository => list_files(root, globs),
         git::Files::Unknown(problem) => Err(problem),
     };
@@ -141,7 +141,7 @@ fn listed(root: &Path, globs: &Globs) -> Result<Listed> {
 
 /// Leaves out what is gone, and puts the files of a folder in its place: of a repository within
 /// this one, git only names that.
-fn expanded(root: &Path, paths: Vec<PathBuf>) -> Listed {
+fn expand(root: &Path, paths: Vec<PathBuf>) -> Listed {
     let mut files = Vec::with_capacity(paths.len());
     for path in paths.into_iter().filter(|path| counts(path)) {
         match fs::symlink_metadata(root.join(&path)) {
@@ -163,7 +163,7 @@ fn counts(path: &Path) -> bool {
 }
 
 /// Digests files one after the other; none when they are too many or too large.
-fn hashed(root: &Path, paths: &[PathBuf]) -> Option<String> {
+fn hash_files(root: &Path, paths: &[PathBuf]) -> Option<String> {
     let mut hash = Sha256::new();
     let mut left = BYTES_MAX;
     if paths.len() > FILES_MAX {
@@ -220,7 +220,7 @@ fn content(path: &Path, left: &mut u64) -> Option<(u8, String)> {
     if let Ok(target) = fs::read_link(path) {
         return Some((b'l', crate::id::digest(target.as_os_str().as_bytes())));
     }
-    let Ok((mut file, is_program)) = opened(path) else {
+    let Ok((mut file, is_program)) = open_file(path) else {
         return Some((b'?', String::new()));
     };
     let digest = read_all(&mut file, left)?;
@@ -228,7 +228,7 @@ fn content(path: &Path, left: &mut u64) -> Option<(u8, String)> {
     Some(digest.map_or((b'?', String::new()), |digest| (kind, digest)))
 }
 
-fn opened(path: &Path) -> std::io::Result<(File, bool)> {
+fn open_file(path: &Path) -> std::io::Result<(File, bool)> {
     let file = open_regular(path)?;
     let is_program = file.metadata()?.permissions().mode() & 0o100 != 0;
     Ok((file, is_program))
@@ -253,7 +253,7 @@ fn read_all(file: &mut File, left: &mut u64) -> Option<Option<String>> {
 
 /// Digests one regular file of the workspace; none when it is not there, is none or is too large.
 pub(crate) fn file_digest(path: &Path) -> Option<String> {
-    let (mut file, _) = opened(path).ok()?;
+    let (mut file, _) = open_file(path).ok()?;
     let mut left = BYTES_MAX;
     read_all(&mut file, &mut left)?
 }

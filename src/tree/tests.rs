@@ -286,13 +286,13 @@ fn what_is_no_file_is_neither_waited_for_nor_followed() {
     assert_eq!(folder.tree(AUTH).files, 3);
     // Read or not, a file behind a link that leads out looks the same.
     assert_eq!(folder.tree(&["out/passwd"]), folder.tree(&["out/passwd"]));
-    let behind = hashed(folder.path(), &[PathBuf::from("out/passwd")]).unwrap();
-    let gone = hashed(folder.path(), &[PathBuf::from("out/passwd")]);
+    let behind = hash_files(folder.path(), &[PathBuf::from("out/passwd")]).unwrap();
+    let gone = hash_files(folder.path(), &[PathBuf::from("out/passwd")]);
     fs::remove_file(folder.path().join("out")).unwrap();
     folder.write("out/passwd", "x");
     assert_eq!(Some(&behind), gone.as_ref());
     assert_ne!(
-        hashed(folder.path(), &[PathBuf::from("out/passwd")]).unwrap(),
+        hash_files(folder.path(), &[PathBuf::from("out/passwd")]).unwrap(),
         behind
     );
     assert_eq!(file_digest(&folder.path().join("src/pipe")), None);

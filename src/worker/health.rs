@@ -1,7 +1,7 @@
 //! Checks whether a worker is available: by its health address, or by a handshake request that asks for
 //! nothing.
 
-use super::{Context, Fault, Reach, Request, answered, perform, prepare, response};
+use super::{Context, Fault, Reach, Request, fetch_answer, perform, prepare, response};
 use crate::agent::Agent;
 use crate::error::Result;
 use crate::words::closed;
@@ -43,7 +43,7 @@ pub(crate) fn check(
     let mut request = Request::new(request_id, agent, INTENT, "", context);
     let extra = &mut request.input.metadata.extra;
     extra.insert("dry_run".to_string(), true.into());
-    let answered = answered(agent, &request, reach)?;
+    let answered = fetch_answer(agent, &request, reach)?;
     // That it cannot do what it was asked for is an answer, and so it is there.
     Ok(answered.and_then(|answer| response::read(&answer, &request).map(|_| ())))
 }

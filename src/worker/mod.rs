@@ -104,12 +104,12 @@ pub(crate) fn request_id() -> Result<String> {
 /// answer; an error is cleo's own interruption. The caller checks whether the worker may be called
 /// (`ops::workers`).
 pub(crate) fn call(agent: &Agent, request: &Request, reach: &Reach) -> Result<WorkerReply> {
-    let answered = answered(agent, request, reach)?;
+    let answered = fetch_answer(agent, request, reach)?;
     let read = answered.and_then(|answer| response::read(&answer, request));
-    Ok(read.unwrap_or_else(|fault| WorkerReply::failed(request, fault)))
+    Ok(read.unwrap_or_else(|fault| WorkerReply::failure(request, fault)))
 }
 
-fn answered(
+fn fetch_answer(
     agent: &Agent,
     request: &Request,
     reach: &Reach,

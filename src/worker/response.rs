@@ -89,7 +89,7 @@ impl Fault {
 }
 
 impl WorkerReply {
-    pub(crate) fn failed(request: &Request, fault: Fault) -> WorkerReply {
+    pub(crate) fn failure(request: &Request, fault: Fault) -> WorkerReply {
         WorkerReply {
             request_id: request.request_id.clone(),
             agent_name: request.agent_name.clone(),

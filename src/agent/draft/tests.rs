@@ -120,13 +120,13 @@ fn ids_are_plain_and_made_of_names() {
             "{id}"
         );
     }
-    assert_eq!(suggested("Lore Keeper: Łódź é"), "lore-keeper-odz-e");
-    assert_eq!(suggested(" "), "agent");
-    let (japan, tower) = (suggested("日本"), suggested("Башня"));
+    assert_eq!(suggest_id("Lore Keeper: Łódź é"), "lore-keeper-odz-e");
+    assert_eq!(suggest_id(" "), "agent");
+    let (japan, tower) = (suggest_id("日本"), suggest_id("Башня"));
     assert!(japan.starts_with("agent-"), "{japan}");
     assert!(check_id(&japan).is_ok(), "{japan}");
     assert_ne!(japan, tower);
-    assert_eq!(japan, suggested(" 日本 "));
-    assert_eq!(numbered("lore", 2), "lore-2");
-    assert!(check_id(&numbered(&"x".repeat(64), 4_000_000_000)).is_ok());
+    assert_eq!(japan, suggest_id(" 日本 "));
+    assert_eq!(add_number("lore", 2), "lore-2");
+    assert!(check_id(&add_number(&"x".repeat(64), 4_000_000_000)).is_ok());
 }

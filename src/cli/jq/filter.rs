@@ -74,11 +74,11 @@ fn compile_with(
             load::import(&modules, |_| Err(String::new()))?;
             Ok(modules)
         })
-        .map_err(|faults| refused(unread(code, &faults)))?;
+        .map_err(|faults| describe_fault(unread(code, &faults)))?;
     let filter = Compiler::default().with_funs(functions).compile(modules);
     filter.map_err(|faults| {
         let first = faults.first().and_then(|(_, faults)| faults.first());
-        refused(first.map(|(name, what)| {
+        describe_fault(first.map(|(name, what)| {
             let message = format!("there is no {} `{name}`", what.as_str());
             (place(code, name), message)
         }))
@@ -101,14 +101,14 @@ pub(super) fn run(
                 let written = line(&mut text, &found).and_then(|()| out(&text));
                 written.map_err(|cause| cause.to_string())?;
             }
-            Err(cause) => return ended(cause),
+            Err(cause) => return judge_end(cause),
         }
     }
     Ok(())
 }
 
 /// Says how a filter ended before its end. With which exit code cleo ends is not for it to say.
-fn ended(cause: Exn<'_, Val>) -> Result<(), String> {
+fn judge_end(cause: Exn<'_, Val>) -> Result<(), String> {
     match cause.get_halt() {
         Ok(0) => Ok(()),
         Ok(code) => Err(format!("it halted with {code}")),
@@ -155,7 +155,7 @@ fn place(code: &str, part: &str) -> usize {
     before.chars().count() + 1
 }
 
-fn refused(fault: Option<Fault>) -> String {
+fn describe_fault(fault: Option<Fault>) -> String {
     let (at, what) = fault.unwrap_or((1, "it cannot be read".to_string()));
     format!("at character {at}: {what}")
 }

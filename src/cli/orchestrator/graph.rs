@@ -52,7 +52,7 @@ pub(in crate::cli) fn render_next(screen: &mut Screen, next: &Next) {
     screen.line(Tone::Plain, next.reason.as_deref().unwrap_or_default());
     for conflict in &next.conflicts {
         screen.say(Tone::Dim, "passed over: ");
-        screen.line(Tone::Plain, tasks::told(conflict));
+        screen.line(Tone::Plain, tasks::describe_conflict(conflict));
     }
     screen
         .say(Tone::Dim, "next: ")

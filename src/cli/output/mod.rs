@@ -134,7 +134,7 @@ impl Output {
                 self.put(&screen.finish())
             }
         };
-        Ok(self.ended(printed, error))
+        Ok(self.exit_code(printed, error))
     }
 
     pub(super) fn error(&self, command: &str, error: Error) -> ExitCode {
@@ -146,12 +146,12 @@ impl Output {
                 self.show(&json(&envelope), false)
             }
         };
-        self.ended(printed, Some(&error))
+        self.exit_code(printed, Some(&error))
     }
 
     /// Says how the command ends once its answer is out. People read an error on standard error,
     /// and so does everybody when the answer that holds it is lost.
-    fn ended(&self, printed: Result<(), Error>, error: Option<&Error>) -> ExitCode {
+    fn exit_code(&self, printed: Result<(), Error>, error: Option<&Error>) -> ExitCode {
         let is_for_people = self.format == Format::Text || io::stderr().is_terminal();
         if let Some(error) = error.filter(|_| is_for_people || printed.is_err()) {
             self.notes.explain(error);
@@ -184,7 +184,7 @@ impl Output {
             return self.print(text);
         }
         match self.view.envelope(command, Some(result), None, warnings) {
-            Ok(envelope) => self.ended(self.show(&envelope, true), None),
+            Ok(envelope) => self.exit_code(self.show(&envelope, true), None),
             Err(error) => self.error(command, error),
         }
     }
@@ -213,17 +213,17 @@ impl Output {
     }
 
     pub(super) fn print(&self, text: &str) -> ExitCode {
-        self.ended(self.put(text), None)
+        self.exit_code(self.put(text), None)
     }
 
     pub(super) fn print_document(&self, json: &str) -> ExitCode {
         let mut stdout = BufWriter::new(io::stdout().lock());
         let written = self.view.document(&mut stdout, json);
         let ended = written.and_then(|ended| stdout.flush().map(|()| ended));
-        self.ended(self.judged(ended), None)
+        self.exit_code(self.judge(ended), None)
     }
 
-    fn judged(&self, ended: io::Result<Ended>) -> Result<(), Error> {
+    fn judge(&self, ended: io::Result<Ended>) -> Result<(), Error> {
         match ended {
             Ok(Ended::Failed(message)) => Err(filter_failed(&message)),
             ended => self.written(ended.map(|_| ())),
@@ -236,7 +236,7 @@ impl Output {
             .view
             .write(&mut stdout, envelope, is_success, self.format);
         let ended = written.and_then(|ended| stdout.flush().map(|()| ended));
-        self.judged(ended)
+        self.judge(ended)
     }
 
     fn put(&self, text: &str) -> Result<(), Error> {

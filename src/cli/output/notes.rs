@@ -48,7 +48,7 @@ impl Notes {
         screen
             .say(Tone::Bad, "error")
             .say(Tone::Dim, format!("[{}]", error.code.name()));
-        screen.line(Tone::Plain, format!(": {}", error.shown()));
+        screen.line(Tone::Plain, format!(": {}", error.display_message()));
         if let Some(fix) = &error.fix {
             screen.say(Tone::Dim, "  try: ").line(Tone::Accent, fix);
         }

@@ -111,7 +111,7 @@ fn plan_text(screen: &mut Screen, plan: &Plan, assignments: &[Assignment]) {
         let about = step.title.as_deref().unwrap_or(&step.instruction);
         [
             strong(&step.id),
-            plain(step.wanted()),
+            plain(step.wanted_agent()),
             match &assignment.agent {
                 Some(agent) => (Tone::Good, agent.clone()),
                 None => (Tone::Bad, "nobody".to_string()),
@@ -142,7 +142,7 @@ pub(in crate::cli) struct CheckArguments {
 }
 
 fn check(face: &mut Face<'_>, arguments: CheckArguments) -> Result<ExitCode> {
-    let what = named(&arguments.file);
+    let what = describe_source(&arguments.file);
     let mut notes = Notes::default();
     let bytes = read_input(&arguments.file, PLAN_MAX)?;
     let checked = plans::judge(&face.surroundings()?, &mut notes, &what, &bytes)?;
@@ -179,7 +179,7 @@ pub(in crate::cli) struct ShowArguments {
 fn show(face: &mut Face<'_>, arguments: ShowArguments) -> Result<ExitCode> {
     let mut notes = Notes::default();
     let bytes = read_input(&arguments.file, PLAN_MAX)?;
-    let what = named(&arguments.file);
+    let what = describe_source(&arguments.file);
     let checked = plans::read(&face.surroundings()?, &mut notes, &what, &bytes)?;
     if arguments.draw.is_asked() {
         return Ok(arguments.draw.answer(face, &checked.plan.shapes(), &[]));
@@ -294,7 +294,7 @@ fn reason(found: &Found) -> String {
 }
 
 /// The name of a plan in an answer: its file, or standard input.
-fn named(file: &Path) -> String {
+fn describe_source(file: &Path) -> String {
     match file.as_os_str() == "-" {
         true => "the plan on standard input".to_string(),
         false => file.to_string_lossy().into_owned(),

@@ -66,7 +66,7 @@ pub(in crate::cli) struct Arguments {
 }
 
 impl Arguments {
-    pub(in crate::cli) fn of(file: String, jobs: Option<u16>) -> Arguments {
+    pub(in crate::cli) fn for_file(file: String, jobs: Option<u16>) -> Arguments {
         Arguments {
             what: Some(file),
             is_file: true,
@@ -86,7 +86,7 @@ impl Arguments {
             what: None,
             is_file: false,
             resume: Some(run),
-            ..Arguments::of(String::new(), None)
+            ..Arguments::for_file(String::new(), None)
         }
     }
 }
@@ -95,7 +95,7 @@ pub(in crate::cli) fn run(face: &mut Face<'_>, arguments: Arguments) -> Result<E
     face.output.check_events()?;
     let surroundings = face.surroundings()?;
     let (goal, planner) = match &arguments.what {
-        Some(what) => planned(face, &surroundings, what, &arguments)?,
+        Some(what) => choose_planner(face, &surroundings, what, &arguments)?,
         None => (String::new(), arguments.by.planner(face, &surroundings)?),
     };
     let policy: Box<dyn Policy> = match &arguments.satisfied_by {
@@ -128,7 +128,7 @@ pub(in crate::cli) fn run(face: &mut Face<'_>, arguments: Arguments) -> Result<E
     })
 }
 
-fn planned(
+fn choose_planner(
     face: &Face<'_>,
     surroundings: &Surroundings,
     words: &str,
@@ -144,7 +144,7 @@ fn planned(
         let planner = arguments.by.planner(face, surroundings)?;
         return Ok((goal(Some(words.to_string()))?, planner));
     }
-    let (bytes, name) = (read_input(what, PLAN_MAX)?, super::named(what));
+    let (bytes, name) = (read_input(what, PLAN_MAX)?, super::describe_source(what));
     let checked = plans::read(surroundings, &mut Notes::default(), &name, &bytes)?;
     Ok((checked.plan.goal.clone(), Box::new(AsWritten(checked.plan))))
 }

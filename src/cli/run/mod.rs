@@ -76,7 +76,7 @@ pub(super) fn run(face: &mut Face<'_>, arguments: Arguments) -> Result<ExitCode>
         return face.reply(&rehearsed, &[], |screen| order(screen, &rehearsed));
     }
     let warnings = options.warnings(face.settings);
-    carried_out(
+    perform(
         face,
         &arguments.reporting,
         warnings,
@@ -86,7 +86,7 @@ pub(super) fn run(face: &mut Face<'_>, arguments: Arguments) -> Result<ExitCode>
 
 /// Has a run carried out, tells what goes on, and answers with what became of it. `warnings` stand there
 /// before it begins.
-pub(super) fn carried_out(
+pub(super) fn perform(
     face: &mut Face<'_>,
     reporting: &Reporting,
     mut warnings: Vec<String>,

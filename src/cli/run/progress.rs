@@ -80,7 +80,10 @@ impl<'a> Progress<'a> {
             (Tone::Strong, format!("{:<6} ", task.task_id.to_string())),
             (Tone::Accent, format!("{skill:<20} ")),
             (Tone::Plain, format!("{runner:<9} ")),
-            (Tone::Dim, format!("{:>8} {used:>6}  ", elapsed(since))),
+            (
+                Tone::Dim,
+                format!("{:>8} {used:>6}  ", format_elapsed(since)),
+            ),
             (Tone::Plain, doing.clone()),
         ]
     }
@@ -95,7 +98,7 @@ impl<'a> Progress<'a> {
             (summary.failed > 0).then(|| format!("{} failed", summary.failed)),
             Some(format!("{} running", self.since.len())),
             first_open_wave(track),
-            Some(elapsed(&self.begun)),
+            Some(format_elapsed(&self.begun)),
             costs.reduce(|a, b| a + b).map(money),
         ];
         let parts: Vec<String> = parts.into_iter().flatten().collect();
@@ -145,7 +148,7 @@ impl Listener for Progress<'_> {
     }
 }
 
-fn elapsed(since: &Instant) -> String {
+fn format_elapsed(since: &Instant) -> String {
     time(u64::try_from(since.elapsed().as_millis()).unwrap_or(u64::MAX))
 }
 

@@ -50,22 +50,22 @@ impl Reporting {
         if self.ci.is_none() && self.junit.is_none() {
             return Vec::new();
         }
-        let told = self.told(face, run);
+        let told = self.report(face, run);
         let faults = told.unwrap_or_else(|error| vec![error]);
         faults
             .iter()
-            .map(|fault| fault.shown().into_owned())
+            .map(|fault| fault.display_message().into_owned())
             .collect()
     }
 
     pub(super) fn tell_failure(&self, face: &Face<'_>, error: &Error) {
         if self.ci.is_some() {
-            let line = github::failure(error.code.name(), &error.shown());
+            let line = github::failure(error.code.name(), &error.display_message());
             face.output.eprint(&line);
         }
     }
 
-    fn told(&self, face: &Face<'_>, run: &str) -> Result<Vec<Error>> {
+    fn report(&self, face: &Face<'_>, run: &str) -> Result<Vec<Error>> {
         let mut context = face.context()?;
         let shown = runs::show(&mut context, run)?;
         let mut faults = Vec::new();

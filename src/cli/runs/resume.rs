@@ -6,7 +6,7 @@ use clap::Args;
 
 use crate::cli::Face;
 use crate::cli::plan::run as plan;
-use crate::cli::run::{Reporting, carried_out};
+use crate::cli::run::{Reporting, perform};
 use crate::coordinator::{self, Rest};
 use crate::error::{Code, Error, Result, quote};
 use crate::ops::runs;
@@ -47,7 +47,7 @@ pub(super) fn run(face: &mut Face<'_>, arguments: Arguments) -> Result<ExitCode>
     }
     let rest = arguments.rest;
     let reporting = &arguments.reporting;
-    carried_out(face, reporting, Vec::new(), |ambience, listener| {
+    perform(face, reporting, Vec::new(), |ambience, listener| {
         coordinator::resume(surroundings, &arguments.run, rest, ambience, listener)
     })
 }

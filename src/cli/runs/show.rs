@@ -86,7 +86,7 @@ fn render(screen: &mut Screen, surroundings: &Surroundings, shown: &RunView) {
     screen.line(Tone::Plain, "");
     if !shown.tasks.is_empty() {
         tasks(screen, &shown.tasks);
-        undone(screen, surroundings, shown);
+        show_unfinished(screen, surroundings, shown);
         return;
     }
     if !shown.steps.is_empty() {
@@ -111,7 +111,7 @@ fn render(screen: &mut Screen, surroundings: &Surroundings, shown: &RunView) {
     }
 }
 
-fn undone(screen: &mut Screen, surroundings: &Surroundings, shown: &RunView) {
+fn show_unfinished(screen: &mut Screen, surroundings: &Surroundings, shown: &RunView) {
     let tasks = shown.tasks.iter().filter(|task| !task.is_epic);
     for task in tasks.filter(|task| !task.is_done()) {
         let is_told = task.reason.is_some() || task.outcome.is_some();

@@ -8,7 +8,9 @@ use super::standing;
 use crate::cli::Face;
 use crate::cli::screen::Tone;
 use crate::error::{Code, Error, Result};
-use crate::gate::{Evidence, Gate, Proof, ROUNDS_MAX, for_shells, in_shell, obeyed, words};
+use crate::gate::{
+    Evidence, Gate, Proof, ROUNDS_MAX, find_shell_sign, for_shells, in_shell, words,
+};
 use crate::id::TaskId;
 use crate::ops::proof::{
     self, Acceptance, GateRequest, Outcome, RenewalRequest, Renewed, TaskGates,
@@ -92,13 +94,13 @@ pub(super) fn run(face: &mut Face<'_>, arguments: GateArguments) -> Result<ExitC
 fn set(context: &mut Context, request: GateRequest, commands: &[String]) -> Result<TaskGates> {
     let name = request.gate.clone();
     let result = proof::set_gate(context, request)?;
-    context.notes.failure = failed(&result, Gate::read(&name)?, commands);
+    context.notes.failure = find_failure(&result, Gate::read(&name)?, commands);
     Ok(result)
 }
 
 /// Splits a command into words as a shell would, and expands nothing.
 fn split(command: &str) -> Result<Vec<String>> {
-    if let Some(sign) = obeyed(command) {
+    if let Some(sign) = find_shell_sign(command) {
         let message = format!(
             "`{command}` is run without a shell: {}; use {}",
             for_shells(sign),
@@ -114,7 +116,7 @@ fn split(command: &str) -> Result<Vec<String>> {
 
 /// A gate whose command failed is a verdict, and so is every failure after the last round. Said by
 /// hand within the rounds, a failure is what was asked for.
-fn failed(result: &TaskGates, gate: Gate, commands: &[String]) -> Option<Error> {
+fn find_failure(result: &TaskGates, gate: Gate, commands: &[String]) -> Option<Error> {
     let record = result.gates.get(&gate).filter(|record| !record.passed)?;
     let why = why(&record.evidence, commands);
     let message = format!("{gate} of {} stays open: {why}", result.task_id);

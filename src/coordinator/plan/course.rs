@@ -89,7 +89,7 @@ impl Course {
     }
 
     pub(super) fn assign(&mut self, agents: &[Agent]) -> Result<Vec<Agent>> {
-        let agents = plans::assigned(&self.plan, agents)?;
+        let agents = plans::assign_agents(&self.plan, agents)?;
         for (step, agent) in self.steps.iter_mut().zip(&agents) {
             if step.status != StepStatus::Done {
                 step.agent.clone_from(&agent.id);

@@ -10,7 +10,7 @@ use serde::Serialize;
 use serde_json::{Value, json};
 
 use crate::error::{Code, Error, Result, quote};
-use crate::ops::agents::known_in;
+use crate::ops::agents::load_in;
 use crate::ops::answers::Answering;
 use crate::ops::runs::recording::Recording;
 use crate::ops::runs::require_own;
@@ -241,7 +241,7 @@ fn go_over(
                 .say(Speaker::Agent, COORDINATOR, &answer, None)
                 .map(|_| ());
         };
-        let message = error.shown().into_owned();
+        let message = error.display_message().into_owned();
         notes.run.error = Some(message.clone());
         notes.event(
             "error",
@@ -275,7 +275,7 @@ fn pass_until_satisfied(
 ) -> Result<()> {
     let workspace = surroundings.workspace()?;
     loop {
-        let known = known_in(&workspace)?;
+        let known = load_in(&workspace)?;
         let begun = course.begun.take();
         let is_new = begun.is_none();
         let before = || (course.passes > 0).then(|| course.answer());

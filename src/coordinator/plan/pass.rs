@@ -70,7 +70,7 @@ impl Pass<'_, '_> {
         );
         // Once for each remaining pass.
         let again = !useless && self.steps[at].tries < self.most;
-        let why = error.shown().into_owned();
+        let why = error.display_message().into_owned();
         let fields = json!({
             "stepId": id, "agent": agent, "message": why, "code": error.code.name(), "retried": again,
         });
@@ -99,7 +99,7 @@ impl Pass<'_, '_> {
                     "answeredBy": answer.by, "metadata": answer.details,
                 }),
             )?;
-            notes.answered(agent, answer.usage, answer.cost)?;
+            notes.record_answer(agent, answer.usage, answer.cost)?;
             if answer.model.is_some() {
                 notes.run.model.clone_from(&answer.model);
             }
@@ -129,7 +129,7 @@ impl Crew for Pass<'_, '_> {
             let message = notes.say(Speaker::System, COORDINATOR, &told, Some(&step.id))?;
             notes.event(
                 "dispatch",
-                json!({"stepId": step.id, "capability": step.wanted(), "messageId": message}),
+                json!({"stepId": step.id, "capability": step.wanted_agent(), "messageId": message}),
             )?;
             notes.event(
                 "agentStart",

@@ -103,7 +103,7 @@ impl Feed {
             "runId": piece.run, "agent": piece.agent,
             "piece": piece.piece, "after": after, "at": at,
         });
-        let frame = Frame::new(Kind::Piece, None, &data).owned_by(Some(user.into()));
+        let frame = Frame::new(Kind::Piece, None, &data).with_owner(Some(user.into()));
         state.send(vec![frame]);
     }
 
@@ -129,10 +129,10 @@ impl Feed {
             let sender = sender.ok_or_else(crate::http::fault::busy)?;
             (sender.subscribe(), state.place)
         };
-        Ok((self.missed(since, end, wants)?, receiver))
+        Ok((self.read_missed(since, end, wants)?, receiver))
     }
 
-    fn missed(&self, since: Since, end: Place, wants: &Wants) -> Result<Vec<Bytes>> {
+    fn read_missed(&self, since: Since, end: Place, wants: &Wants) -> Result<Vec<Bytes>> {
         let after = match since {
             Since::Now => end,
             Since::Recent => Place {
@@ -147,7 +147,7 @@ impl Feed {
             true => Missed::nothing(end),
             false => {
                 let mut source = Source::open(&self.workspace)?;
-                source.missed(after, end, wants)?
+                source.read_missed(after, end, wants)?
             }
         };
         let hello = json!({"id": read.from.to_string(), "replayed": read.from != end});

@@ -155,7 +155,7 @@ impl Frame {
         }
     }
 
-    pub(super) fn owned_by(self, owner: Option<Arc<str>>) -> Frame {
+    pub(super) fn with_owner(self, owner: Option<Arc<str>>) -> Frame {
         Frame { owner, ..self }
     }
 
@@ -268,7 +268,7 @@ mod tests {
     #[test]
     fn listeners_get_their_own_events_of_their_kinds() {
         let frame =
-            |owner: Option<&str>| Frame::new(Kind::Run, None, &()).owned_by(owner.map(Arc::from));
+            |owner: Option<&str>| Frame::new(Kind::Run, None, &()).with_owner(owner.map(Arc::from));
         let (all, tasks) = (Vec::new(), vec![Kind::Task]);
         for (owner, kinds, only, is_sent) in [
             (Some("ann"), &all, Some("ann"), true),

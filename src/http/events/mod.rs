@@ -62,7 +62,7 @@ pub(super) fn event(name: &str, data: &impl Serialize) -> Bytes {
 
 /// Answers with events as they come, as long as the caller is let in.
 pub(super) fn stream(events: impl Stream<Item = Bytes> + Send + 'static, pass: Pass) -> Answer {
-    let events = events.take_until(Box::pin(async move { pass.ended().await }));
+    let events = events.take_until(Box::pin(async move { pass.wait_until_refused().await }));
     let beating = stream::unfold(Box::pin(events), |mut events| async move {
         let next = tokio::time::timeout(HEARTBEAT, events.next()).await;
         let bytes = next.unwrap_or(Some(Bytes::from_static(b": \n\n")))?;
@@ -75,7 +75,7 @@ pub(super) fn stream(events: impl Stream<Item = Bytes> + Send + 'static, pass: P
 
 fn listen(call: Call) -> Promise {
     Box::pin(async move {
-        let (wants, since) = wanted(&call)?;
+        let (wants, since) = read_wanted(&call)?;
         let feed = call.server.feed.clone();
         // What was missed is read from the disk, so not here, where all wait.
         let subscribed = tokio::task::spawn_blocking(move || {
@@ -91,12 +91,12 @@ fn listen(call: Call) -> Promise {
             Some((batch.bytes_for(&wants), (receiver, wants)))
         });
         let comes = comes.filter(|bytes| ready(!bytes.is_empty()));
-        let pass = Pass::of(&call.server, &call.headers);
+        let pass = Pass::for_headers(&call.server, &call.headers);
         Ok(stream(stream::iter(missed).chain(comes), pass))
     })
 }
 
-fn wanted(call: &Call) -> Result<(Wants, Since)> {
+fn read_wanted(call: &Call) -> Result<(Wants, Since)> {
     let mut wanted: Wanted = call.query()?;
     wanted.kinds.sort_unstable();
     wanted.kinds.dedup();

@@ -102,12 +102,17 @@ impl Source {
             *place.cursor_mut(origin) = reached.max(from.cursor(origin));
             sources.push(parts);
         }
-        Ok(merged(sources, from))
+        Ok(merge(sources, from))
     }
 
     /// Reads the last that comes after a place and not after another, as far as somebody hears it: of each
     /// source so much as is read at once.
-    pub(super) fn missed(&mut self, after: Place, end: Place, wants: &Wants) -> Result<Missed> {
+    pub(super) fn read_missed(
+        &mut self,
+        after: Place,
+        end: Place,
+        wants: &Wants,
+    ) -> Result<Missed> {
         let only = wants.only.as_deref();
         let (mut from, mut is_whole) = (end, true);
         from.agents = after.agents.min(end.agents);
@@ -122,7 +127,7 @@ impl Source {
             *from.cursor_mut(origin) = cursor;
             sources.push(parts);
         }
-        let mut frames = merged(sources, from);
+        let mut frames = merge(sources, from);
         if wants.contains(Kind::Agents) && from.agents != end.agents {
             let agents = from.agents;
             frames.extend(self.agents(&mut Place { agents, ..end }, &Clock::System)?);
@@ -181,7 +186,7 @@ impl Source {
             return Ok(Parts::new());
         }
         // All users hear the same, so that none hears of an agent that only another sees, or saw.
-        let agents = agents::known_in(&self.workspace)?.agents.into_iter();
+        let agents = agents::load_in(&self.workspace)?.agents.into_iter();
         let told = agents.filter(|agent| !agent.is_private());
         let told: HashSet<String> = told.map(|agent| agent.id).collect();
         let part = |change: Recorded| {
@@ -258,7 +263,7 @@ impl Source {
 
 /// Puts together what happened in different sources. Within one, cursors say what came first: times
 /// may run back a little, and whoever goes on from an id must not miss what came before it.
-fn merged(mut sources: Vec<Parts>, mut place: Place) -> Vec<Frame> {
+fn merge(mut sources: Vec<Parts>, mut place: Place) -> Vec<Frame> {
     let mut frames = Vec::new();
     loop {
         let heads = sources.iter_mut().filter(|source| !source.is_empty());
@@ -286,7 +291,7 @@ impl Part {
         *place.cursor_mut(self.origin) = self.cursor;
         let frame = |data: &Value| Frame::new(self.origin.kind(), Some(place), data);
         let whole = self.whole.as_ref().map(frame);
-        frame(&self.data).or_whole(whole).owned_by(self.owner)
+        frame(&self.data).or_whole(whole).with_owner(self.owner)
     }
 }
 

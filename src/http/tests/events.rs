@@ -249,13 +249,13 @@ fn who_waits_is_let_go_when_the_token_ends_and_without_tokens_never() {
     let surroundings = world.surroundings();
     let short = tokens::create(&surroundings, "ann", Scope::Read, Some(2)).unwrap();
     let mut headers = axum::http::HeaderMap::new();
-    let near = Pass::of(&world.server, &headers);
+    let near = Pass::for_headers(&world.server, &headers);
     let secret = format!("Bearer {}", short.secret).parse().unwrap();
     headers.insert("authorization", secret);
-    let pass = Pass::of(&world.server, &headers);
+    let pass = Pass::for_headers(&world.server, &headers);
     assert!(pass.check().is_ok());
     world.runtime.block_on(async {
-        let ended = tokio::time::timeout(PATIENCE, pass.ended()).await;
+        let ended = tokio::time::timeout(PATIENCE, pass.wait_until_refused()).await;
         assert_eq!(ended.unwrap().code, crate::error::Code::Unauthorized);
     });
     assert!(near.check().is_ok());

@@ -11,7 +11,7 @@ fn made(user: &[(&str, &str)], project: &[(&str, &str)]) -> Result<Option<Model>
     let user = user.iter().map(|set| (set, path("cleo")));
     let project = project.iter().map(|set| (set, path(".cleo")));
     for ((name, value), origin) in user.chain(project) {
-        let key = config::Key::named(name).unwrap();
+        let key = config::Key::require(name).unwrap();
         settings.add(key, key.read(value).unwrap(), origin);
     }
     Model::from(&settings)

@@ -21,7 +21,7 @@ use crate::manifest::line::{self, Faulty, Item};
 
 pub(crate) use append::{append, refuse_duplicate};
 pub(crate) use compact::compact;
-pub(crate) use search::{Latest, Taken, any_text, latest_for, taken};
+pub(crate) use search::{Latest, Taken, any_text, collect_taken, latest_for};
 
 /// How much is read at once.
 const CHUNK: usize = 1 << 18;

@@ -74,7 +74,7 @@ impl Latest {
     }
 
     /// Returns the id of the last archived entry of a task, which does not count.
-    pub(crate) fn archived(&self, task: TaskId) -> Option<&str> {
+    pub(crate) fn latest_archived(&self, task: TaskId) -> Option<&str> {
         self.archived.get(&task).map(String::as_str)
     }
 
@@ -139,7 +139,7 @@ impl Taken {
 
 /// Collects the ids that hold `-<date>` and the names of output files that begin with `<date>_`. Lines are not taken
 /// apart for that: a name too many does no harm.
-pub(crate) fn taken(path: &Path, date: &str) -> Result<Taken> {
+pub(crate) fn collect_taken(path: &Path, date: &str) -> Result<Taken> {
     let mut taken = Taken::default();
     let [id, file] = [format!("-{date}"), format!("{date}_")];
     let [id, file, date] = [&id, &file, date].map(|name| Finder::new(name.as_bytes()));

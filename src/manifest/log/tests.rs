@@ -145,7 +145,7 @@ fn the_last_entry_of_a_task_that_counts_is_kept() {
     let latest = latest_for(&log.path, &tasks, |_, entry| entry.id != "c").unwrap();
     let id = |task| latest.entry(task).map(|entry| entry.id.as_str());
     assert_eq!(tasks.map(id), [Some("b"), None, Some("b")]);
-    assert_eq!(latest.archived(TaskId(2)), Some("d"));
+    assert_eq!(latest.latest_archived(TaskId(2)), Some("d"));
 }
 
 #[test]
@@ -162,7 +162,7 @@ fn the_names_of_a_date_are_found_wherever_they_stand() {
         "{\"id\":\"torn-2026-01-26\",\"file\":\"2026-01-26_torn.md\"\n".to_string(),
     ];
     let log = log(lines.concat());
-    let taken = taken(&log.path, "2026-01-26").unwrap();
+    let taken = collect_taken(&log.path, "2026-01-26").unwrap();
     for id in [
         "a-2026-01-26",
         "b-2026-01-26-2",
@@ -403,5 +403,5 @@ fn lines_longer_than_a_chunk_come_whole() {
 }
 
 fn raw(value: &serde_json::Value) -> crate::manifest::entry::Raw {
-    crate::manifest::entry::Raw::of(&serde_json::value::to_raw_value(value).unwrap())
+    crate::manifest::entry::Raw::new(&serde_json::value::to_raw_value(value).unwrap())
 }

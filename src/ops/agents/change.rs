@@ -4,7 +4,7 @@ use chrono::{DateTime, Utc};
 use clap::Args;
 use serde::{Deserialize, Serialize};
 
-use super::{AgentId, Known, One, known_to, show_stored, terms, write};
+use super::{AgentId, Known, One, load_with, show_stored, terms, write};
 use crate::agent::{Agent, Kind, runtime_moment};
 use crate::error::{Code, Error, Result, quote};
 use crate::id::TaskId;
@@ -81,7 +81,9 @@ impl Sweep {
         match self {
             Sweep::All => true,
             Sweep::Explicit(now) => now.saturating_sub(minted) > STAY_MS,
-            Sweep::Automatic(now) => now.saturating_sub(minted.max(registered(agent))) > STAY_MS,
+            Sweep::Automatic(now) => {
+                now.saturating_sub(minted.max(registration_time(agent))) > STAY_MS
+            }
         }
     }
 }
@@ -89,12 +91,12 @@ impl Sweep {
 /// Says when an agent of the moment is removed; nothing for one that stays.
 pub(crate) fn expires(agent: &Agent) -> Option<DateTime<Utc>> {
     let minted = runtime_moment(&agent.id).filter(|_| agent.is_runtime)?;
-    let end = minted.max(registered(agent)).saturating_add(STAY_MS);
+    let end = minted.max(registration_time(agent)).saturating_add(STAY_MS);
     DateTime::from_timestamp_millis(i64::try_from(end).ok()?)
 }
 
 /// Returns when an agent was registered, in milliseconds since 1970.
-fn registered(agent: &Agent) -> u64 {
+fn registration_time(agent: &Agent) -> u64 {
     let moment = agent
         .created_at
         .as_deref()
@@ -109,7 +111,7 @@ pub(crate) fn remove(
 ) -> Result<Removed> {
     let workspace = surroundings.workspace()?;
     let agent = write(&workspace, |transaction| {
-        let known = known_to(transaction, &workspace)?;
+        let known = load_with(transaction, &workspace)?;
         if surroundings.only().is_none() && is_damaged(transaction, &known, &id) {
             transaction.remove_agent(&id)?;
             // All that can be said of it.
@@ -169,9 +171,9 @@ pub(crate) fn cleanup(
         }
     };
     let cleaned = write(&workspace, |transaction| {
-        let before = known_to(transaction, &workspace)?.agents.len();
-        let cleaned_up = swept(transaction, sweep)?;
-        let remaining = known_to(transaction, &workspace)?.agents;
+        let before = load_with(transaction, &workspace)?.agents.len();
+        let cleaned_up = sweep_runtime(transaction, sweep)?;
+        let remaining = load_with(transaction, &workspace)?.agents;
         let remaining: Vec<String> = remaining.into_iter().map(|agent| agent.id).collect();
         Ok(Cleaned {
             message: format!("Cleaned up {} runtime agents", cleaned_up.len()),
@@ -190,7 +192,7 @@ pub(crate) fn cleanup(
     Ok(cleaned)
 }
 
-pub(in crate::ops) fn swept(
+pub(in crate::ops) fn sweep_runtime(
     transaction: &mut dyn AgencyTransaction,
     sweep: Sweep,
 ) -> Result<Vec<String>> {

@@ -105,12 +105,12 @@ fn agents(path: &Path) -> Result<Vec<(Agent, Vec<String>)>> {
     let (mut drafts, is_one) = drafts(&bytes, &place)?;
     // A file of one agent names it, as a file of one skill does.
     if is_one && let Some(only) = drafts.first_mut() {
-        only.id.get_or_insert_with(|| draft::suggested(&stem));
+        only.id.get_or_insert_with(|| draft::suggest_id(&stem));
     }
     let made = drafts.into_iter().map(|mut draft| {
         let warnings = draft.warnings();
         let name = draft.name.clone().unwrap_or_default();
-        let id = draft.id.clone().unwrap_or_else(|| terms::suggested(&name));
+        let id = draft.id.clone().unwrap_or_else(|| terms::suggest_id(&name));
         draft.name.get_or_insert_with(|| id.clone());
         Ok((fresh(draft, &id)?, warnings))
     });
@@ -158,7 +158,7 @@ pub(super) fn drafts(bytes: &[u8], place: &str) -> Result<(Vec<Draft>, bool)> {
 fn document(text: &str, place: &str) -> Result<Value> {
     if !text.trim_start().starts_with(['{', '[']) {
         return document::yaml(text, SIZE_MAX)
-            .map_err(|fault| faulty(place, "YAML", &yaml::told(text, &fault)));
+            .map_err(|fault| faulty(place, "YAML", &yaml::describe_fault(text, &fault)));
     }
     let values = document::jsons(text, SIZE_MAX);
     let mut values = values.map_err(|fault| faulty(place, "JSON", &fault))?;

@@ -6,12 +6,12 @@ use std::collections::BTreeMap;
 use clap::Args;
 use serde::{Deserialize, Serialize};
 
-use super::known_in;
+use super::load_in;
 use super::window::{self, Spread, Window};
 use crate::agent::{Agent, AgentStatus, Role};
 use crate::clock::timestamp;
 use crate::error::Result;
-use crate::ops::runs::settled;
+use crate::ops::runs::settle_store;
 use crate::ops::{Notes, Surroundings};
 use crate::route::FINALIZE;
 use crate::run::{RunKind, RunStatus};
@@ -165,7 +165,7 @@ pub(crate) fn metrics(
     let workspace = surroundings.workspace()?;
     let user = surroundings.only().or(wanted.user.as_deref());
     let since = window::begin(surroundings.clock.now());
-    let (tallies, seen) = match settled(&workspace, &surroundings.clock)? {
+    let (tallies, seen) = match settle_store(&workspace, &surroundings.clock)? {
         Some(mut agency) => {
             let (transaction, from) = (agency.read()?, timestamp(since));
             let seen = transaction.executions_since(user, &from, window::LOOKED_AT)?;
@@ -173,11 +173,11 @@ pub(crate) fn metrics(
         }
         None => Default::default(),
     };
-    let agents = known_in(&workspace)?
+    let agents = load_in(&workspace)?
         .keep_visible(surroundings.only())
         .agents;
-    let (window, mut of_agents) = window::measured(since, &seen);
-    let mut metrics = measured(&agents, &tallies);
+    let (window, mut of_agents) = window::measure(since, &seen);
+    let mut metrics = measure(&agents, &tallies);
     metrics.dashboard.window = window;
     for agent in &mut metrics.agents {
         agent.window = of_agents.remove(&agent.agent_id).unwrap_or_default();
@@ -185,7 +185,7 @@ pub(crate) fn metrics(
     Ok(metrics)
 }
 
-fn measured(agents: &[Agent], tallies: &[Tally]) -> Metrics {
+fn measure(agents: &[Agent], tallies: &[Tally]) -> Metrics {
     let (mut all, mut answered) = (Sum::default(), Sum::default());
     let mut sums: BTreeMap<String, Sum> = BTreeMap::new();
     let executions = tallies.iter();
@@ -274,7 +274,7 @@ mod tests {
             tally(RunStatus::Completed, 2, 200),
             tally(RunStatus::Failed, 1, 60_100),
         ];
-        let found = measured(&builtin::agents(), &tallies);
+        let found = measure(&builtin::agents(), &tallies);
         assert_eq!(found.dashboard.average_response_time_ms, Some(100.0));
         let toby = found
             .agents

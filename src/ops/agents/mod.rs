@@ -123,9 +123,9 @@ fn no_agent<'a>(id: &str, known: impl Iterator<Item = &'a str>) -> Error {
     }
 }
 
-pub(crate) fn known(surroundings: &Surroundings) -> Result<Known> {
+pub(crate) fn load_known(surroundings: &Surroundings) -> Result<Known> {
     match place(surroundings)? {
-        Some(workspace) => known_in(&workspace),
+        Some(workspace) => load_in(&workspace),
         None => Ok(Known {
             agents: builtin::agents(),
             ..Known::default()
@@ -134,8 +134,8 @@ pub(crate) fn known(surroundings: &Surroundings) -> Result<Known> {
 }
 
 /// Finds the agents that the caller sees.
-pub(crate) fn seen(surroundings: &Surroundings) -> Result<Known> {
-    Ok(known(surroundings)?.keep_visible(surroundings.only()))
+pub(crate) fn load_seen(surroundings: &Surroundings) -> Result<Known> {
+    Ok(load_known(surroundings)?.keep_visible(surroundings.only()))
 }
 
 /// What agents were used for, by id.
@@ -168,21 +168,21 @@ fn seen_and_used(surroundings: &Surroundings) -> Result<(Known, Uses)> {
         None => None,
     };
     let Some((workspace, mut store)) = store else {
-        return Ok((seen(surroundings)?, Uses::new()));
+        return Ok((load_seen(surroundings)?, Uses::new()));
     };
     let (transaction, user) = (store.read()?, surroundings.only());
-    let known = known_to(&*transaction, &workspace)?.keep_visible(user);
+    let known = load_with(&*transaction, &workspace)?.keep_visible(user);
     Ok((known, read_uses(&*transaction, user)?))
 }
 
-pub(crate) fn known_in(workspace: &Workspace) -> Result<Known> {
+pub(crate) fn load_in(workspace: &Workspace) -> Result<Known> {
     match workspace.store_if_there()? {
-        Some(mut agency) => known_to(&*agency.read()?, workspace),
+        Some(mut agency) => load_with(&*agency.read()?, workspace),
         None => Ok(join(Vec::new(), files::read(workspace))),
     }
 }
 
-pub(in crate::ops) fn known_to(
+pub(in crate::ops) fn load_with(
     transaction: &dyn AgencyTransaction,
     workspace: &Workspace,
 ) -> Result<Known> {

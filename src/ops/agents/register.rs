@@ -6,8 +6,8 @@ use std::path::{Path, PathBuf};
 use clap::Args;
 use serde::Serialize;
 
-use super::terms::{self, refuse_reserved, suggested};
-use super::{Known, One, files, known_to, show_stored, trust, write, write_if};
+use super::terms::{self, refuse_reserved, suggest_id};
+use super::{Known, One, files, load_with, show_stored, trust, write, write_if};
 use crate::agent::draft::{self, Draft};
 use crate::agent::{
     Agent, AgentStatus, Kind, RUNTIME_MAX, Role, SUPERVISOR, builtin, runtime_moment,
@@ -110,7 +110,7 @@ fn save(
     let names_prompt = draft.prompt.is_some();
     notes.warn(draft.warnings());
     let (agent, created, trusted_by) = write_if(&workspace, keeps, |transaction| {
-        let known = known_to(transaction, &workspace)?;
+        let known = load_with(transaction, &workspace)?;
         let (mut agent, created) = find(transaction, &known, &mut draft)?;
         let trusted_by = Trust::new(surroundings, &workspace).registrant(&Item::worker(&agent));
         draft.apply(&mut agent)?;
@@ -159,7 +159,7 @@ fn to_stay(known: &Known, draft: &Draft, user: Option<&str>) -> Result<Agent> {
     let hides = |id: &str| there(id).is_some_and(|there| !there.is_seen_by(user));
     let mut id = named_id(draft);
     if draft.id.is_none() && hides(&id) {
-        let mut others = (2_u32..).map(|number| draft::numbered(&id, number));
+        let mut others = (2_u32..).map(|number| draft::add_number(&id, number));
         id = others.find(|id| !hides(id)).unwrap_or_default();
     }
     // What is wrong with the name is said first.
@@ -173,7 +173,7 @@ fn to_stay(known: &Known, draft: &Draft, user: Option<&str>) -> Result<Agent> {
 
 fn named_id(draft: &Draft) -> String {
     let name = draft.name.as_deref().unwrap_or_default();
-    draft.id.clone().unwrap_or_else(|| suggested(name))
+    draft.id.clone().unwrap_or_else(|| suggest_id(name))
 }
 
 /// Makes an agent with an id that such as stay may have, before its draft is applied.
@@ -205,7 +205,7 @@ pub(super) fn fresh(draft: Draft, id: &str) -> Result<Agent> {
 /// The error for an id that an agent has. Of an agent that the caller does not see nothing is told.
 fn taken_error(known: &Known, id: &str, is_seen: bool) -> Error {
     let is_free = |id: &String| known.agents.iter().all(|agent| agent.id != *id);
-    let mut others = (2_u32..).map(|number| draft::numbered(id, number));
+    let mut others = (2_u32..).map(|number| draft::add_number(id, number));
     let free = others.find(is_free).unwrap_or_default();
     let error = |what| Error::new(Code::Exists, format!("{what}; `{free}` is free")).in_field("id");
     match is_seen {
@@ -278,7 +278,7 @@ pub(crate) fn import(
     let (drafts, _) = files::drafts(&bytes, &file.to_string_lossy())?;
     let now = surroundings.clock.timestamp();
     let imported = write(&workspace, |transaction| {
-        let known = known_to(transaction, &workspace)?;
+        let known = load_with(transaction, &workspace)?;
         let agents = known.agents.iter();
         let there: HashMap<&str, &Agent> = agents.map(|it| (it.id.as_str(), it)).collect();
         let mut numbers: HashMap<String, usize> = HashMap::new();

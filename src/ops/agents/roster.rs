@@ -6,7 +6,7 @@ use std::fs;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::SystemTime;
 
-use super::{known_to, no_agent};
+use super::{load_with, no_agent};
 use crate::agent::Agent;
 use crate::error::Result;
 use crate::route::Index;
@@ -71,7 +71,7 @@ impl Roster {
         let current = match current {
             Some(current) => current,
             None => {
-                let known = known_to(transaction, &self.workspace)?;
+                let known = load_with(transaction, &self.workspace)?;
                 Held {
                     revision,
                     files,

@@ -45,7 +45,7 @@ pub(super) fn refuse_of_file(
     let Some(file) = known.files.get(id) else {
         return Ok(());
     };
-    let typed = surroundings.typed(Some(workspace), file);
+    let typed = surroundings.path_for_command(Some(workspace), file);
     let message = format!("the agent `{id}` stands in {file}, which is yours to {what}");
     Err(draft::invalid(message).fix(format!("cat {typed}")))
 }
@@ -120,10 +120,10 @@ pub(super) fn refuse_reserved(id: &str) -> Result<()> {
 }
 
 /// Makes an id of a name, with a number where that would be reserved: `Metrics` becomes `metrics-2`.
-pub(super) fn suggested(name: &str) -> String {
-    let id = draft::suggested(name);
+pub(super) fn suggest_id(name: &str) -> String {
+    let id = draft::suggest_id(name);
     match meaning(&id) {
-        Some(_) => draft::numbered(&id, 2),
+        Some(_) => draft::add_number(&id, 2),
         None => id,
     }
 }

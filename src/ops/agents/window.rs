@@ -62,10 +62,7 @@ pub(super) fn begin(now: DateTime<Utc>) -> DateTime<Utc> {
     hour - TimeDelta::hours(HOURS - 1)
 }
 
-pub(super) fn measured(
-    since: DateTime<Utc>,
-    seen: &[Glimpse],
-) -> (Window, HashMap<String, Spread>) {
+pub(super) fn measure(since: DateTime<Utc>, seen: &[Glimpse]) -> (Window, HashMap<String, Spread>) {
     let mut hours: Vec<Hour> = (0..HOURS)
         .map(|hour| Hour {
             at: timestamp(since + TimeDelta::hours(hour)),
@@ -147,7 +144,7 @@ mod tests {
             .collect();
         seen.push(one("26T08:00", RunStatus::Failed, None, 9_999));
         seen.push(one("25T10:00", done, Some(AnsweredBy::Offline), 1));
-        let (window, of_agents) = measured(since, &seen);
+        let (window, of_agents) = measure(since, &seen);
         assert_eq!(window.all, of_agents["a"]);
         let Spread {
             executions,
@@ -164,6 +161,6 @@ mod tests {
             ((1, 0), (1, 1), (20, 0))
         );
         assert_eq!(window.hours[23].at, "2026-01-26T09:00:00.000Z");
-        assert_eq!(measured(since, &[]).0.all.median_ms, None);
+        assert_eq!(measure(since, &[]).0.all.median_ms, None);
     }
 }

@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use super::{Options, Query, told};
+use super::{Options, Query, describe_step};
 use crate::agent::Agent;
 use crate::error::{Code, Error, Result};
 use crate::llm;
@@ -63,7 +63,7 @@ pub(super) fn execute(
             Code::Untrusted => {
                 let fix = error.fix.as_deref().unwrap_or_default();
                 let message = format!("{}; {fix}", error.message);
-                failed(job.agent, Fault::new(FaultKind::ConfigError, message))
+                failure_reply(job.agent, Fault::new(FaultKind::ConfigError, message))
             }
             _ => Err(error),
         };
@@ -76,7 +76,7 @@ pub(super) fn execute(
     Ok(done.filter_map(|(id, reply)| Some((id, reply?))).collect())
 }
 
-fn failed(agent: &Agent, fault: Fault) -> Result<WorkerReply> {
+fn failure_reply(agent: &Agent, fault: Fault) -> Result<WorkerReply> {
     Ok(WorkerReply {
         request_id: request_id()?,
         agent_name: agent.name.clone(),
@@ -103,7 +103,7 @@ impl Course<'_, '_> {
     fn depends(&mut self, at: usize, need: u64) -> Result<()> {
         let message = format!("step {need}, whose result it needs, has none");
         let fault = Fault::new(FaultKind::DependencyError, message);
-        let reply = failed(self.agents[at], fault)?;
+        let reply = failure_reply(self.agents[at], fault)?;
         self.keep(at, reply)
     }
 
@@ -133,7 +133,7 @@ impl Course<'_, '_> {
                 "requestId": reply.request_id,
             });
             notes.event("agentComplete", fields)?;
-            notes.answered(&agent.id, None, None)?;
+            notes.record_answer(&agent.id, None, None)?;
             notes.event("stepCompleted", json!({"stepId": step}))
         })?;
         self.replies[at] = Some(reply);
@@ -191,7 +191,7 @@ pub(super) fn plan(
     let mut warnings = Vec::new();
     let planned = match workers {
         [] => None,
-        _ => asked(query, options, answering, workers)?,
+        _ => ask_planner(query, options, answering, workers)?,
     };
     let (steps, by) = match planned.map(|text| text.and_then(|text| query::read(&text, workers))) {
         Some(Ok((steps, left_out))) => {
@@ -210,14 +210,14 @@ pub(super) fn plan(
             )
         }
     };
-    let all: Vec<_> = steps.iter().map(told).collect();
+    let all: Vec<_> = steps.iter().map(describe_step).collect();
     recording
         .note(|notes| notes.event("plan", json!({"by": by, "steps": all, "notes": warnings})))?;
     Ok((steps, warnings))
 }
 
 /// Asks who plans; nothing when nobody does. The inner error says why there is no answer.
-fn asked(
+fn ask_planner(
     query: &Query,
     options: &Options,
     answering: &Answering,
@@ -245,6 +245,6 @@ fn asked(
         Some(Err(error)) if matches!(error.code, Code::Interrupted | Code::Terminated) => {
             Err(error)
         }
-        Some(Err(error)) => Ok(Some(Err(error.shown().into_owned()))),
+        Some(Err(error)) => Ok(Some(Err(error.display_message().into_owned()))),
     }
 }

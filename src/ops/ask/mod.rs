@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use super::Surroundings;
-use super::agents::known_in;
+use super::agents::load_in;
 use super::answers::Answering;
 use super::executions::{Piece, Told};
 use super::plans::external::External;
@@ -115,7 +115,7 @@ pub(crate) fn ask(
 ) -> Result<Asked> {
     let text = check(&query.query)?;
     let workspace = surroundings.workspace()?;
-    let known = known_in(&workspace)?.keep_visible(surroundings.only());
+    let known = load_in(&workspace)?.keep_visible(surroundings.only());
     let answering = Answering::open(surroundings, &workspace)?;
     let text = answering.without_key(text);
     let text = text.as_str();
@@ -137,7 +137,7 @@ pub(crate) fn ask(
         .into_iter()
         .partition(|agent| answering.workers.may_call(agent).is_ok());
     workers.extend(others);
-    let done = answered(
+    let done = answer(
         query,
         options,
         &answering,
@@ -160,7 +160,7 @@ pub(crate) fn ask(
                 _ => RunStatus::Failed,
             };
             recording.end(status, |notes| {
-                notes.run.error = Some(error.shown().into_owned());
+                notes.run.error = Some(error.display_message().into_owned());
                 Ok(())
             })?;
             Err(error)
@@ -183,7 +183,7 @@ fn check(query: &str) -> Result<&str> {
     }
 }
 
-fn answered(
+fn answer(
     query: &Query,
     options: &Options,
     answering: &Answering,
@@ -217,7 +217,7 @@ fn answered(
         })
         .collect();
     let (answer, by) = match any {
-        true => composed(query, answering, &done, recording, pieces, &mut warnings)?,
+        true => compose(query, answering, &done, recording, pieces, &mut warnings)?,
         false => (query::NOTHING.to_string(), None),
     };
     let only = match &steps[..] {
@@ -238,7 +238,7 @@ fn answered(
 }
 
 /// Makes the answer of what the workers said: by a model where there is one, else put together.
-fn composed(
+fn compose(
     query: &Query,
     answering: &Answering,
     done: &[(u64, WorkerReply)],
@@ -266,13 +266,13 @@ fn composed(
         }
         Some(Err(error)) => warnings.push(format!(
             "the model gave no answer, so the results are put together: {}",
-            error.shown()
+            error.display_message()
         )),
         None => {}
     }
     let texts = done.iter().filter_map(|(_, reply)| reply.output.as_ref());
     let texts: Vec<String> = texts.map(|output| output.text()).collect();
-    let answer = query::stitched(texts.iter().map(String::as_str));
+    let answer = query::join_results(texts.iter().map(String::as_str));
     Ok((answer, Some(AnsweredBy::Worker)))
 }
 
@@ -309,7 +309,7 @@ fn close(
     })
 }
 
-fn told(step: &Step) -> Value {
+fn describe_step(step: &Step) -> Value {
     json!({
         "step_id": step.id, "agent": step.agent, "intent": step.intent, "input_source": step.source(),
     })

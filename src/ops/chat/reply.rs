@@ -6,7 +6,9 @@ use serde_json::{Value, json};
 use super::Talk;
 use super::tools::{Done, Stop};
 use crate::chat::value::{brief, flatten, label, plain};
-use crate::chat::vocabulary::{DESIGN, Field, contains_word, find_field, is_about_design, offered};
+use crate::chat::vocabulary::{
+    DESIGN, Field, contains_word, find_field, is_about_design, list_offered,
+};
 use crate::chat::{Call, ChatAgent, Heard, Pending, Sentence, Settled, Tool, text};
 use crate::error::Result;
 
@@ -265,7 +267,7 @@ pub(super) fn write_form(mut call: Call) -> String {
 }
 
 pub(super) fn ask_field(fields: &[&Field]) -> String {
-    let all: Vec<&Field> = offered().collect();
+    let all: Vec<&Field> = list_offered().collect();
     let (lead, fields) = match fields {
         [] => ("I cannot change that, but these:".to_string(), &all[..]),
         [one] => (format!("What should the {} be?", one.label()), fields),

@@ -27,7 +27,7 @@ pub(in crate::ops) struct Caller {
 }
 
 impl Caller {
-    pub(in crate::ops) fn unbound(context: &Context) -> Caller {
+    pub(in crate::ops) fn without_task(context: &Context) -> Caller {
         let surroundings = &context.surroundings;
         let at = surroundings.clock.now();
         Caller {
@@ -43,12 +43,12 @@ impl Caller {
 
     /// Reads who acts on a task. An epoch that is given counts; else that of the environment, which
     /// is meant for the task that it names.
-    pub(in crate::ops) fn of(context: &Context, task: TaskId, epoch: Option<u32>) -> Caller {
+    pub(in crate::ops) fn for_task(context: &Context, task: TaskId, epoch: Option<u32>) -> Caller {
         let assigned = &context.surroundings.assignment;
         let of_task = assigned.task.is_none_or(|assigned| assigned == task);
         Caller {
             epoch: epoch.or(assigned.epoch.filter(|_| of_task)),
-            ..Caller::unbound(context)
+            ..Caller::without_task(context)
         }
     }
 
@@ -194,7 +194,7 @@ pub(in crate::ops) fn check_epoch(
     });
     match is_current {
         true => Ok(()),
-        false => Err(lost(task, claim.as_ref(), caller)),
+        false => Err(lost_claim(task, claim.as_ref(), caller)),
     }
 }
 
@@ -255,7 +255,7 @@ pub(in crate::ops) fn refuse_other(
 
 /// Refuses an agent of a run that reopens or cancels anything but its own task and its parts.
 pub(in crate::ops) fn refuse_outside_task(context: &mut Context, id: TaskId) -> Result<()> {
-    let caller = Caller::unbound(context);
+    let caller = Caller::without_task(context);
     let Some(run) = &caller.run else {
         return Ok(());
     };
@@ -358,7 +358,7 @@ fn held(claim: &Claim) -> String {
     format!("{task} is claimed by {holder} (epoch {epoch}) until {expires}")
 }
 
-pub(super) fn lost(task: &Task, claim: Option<&Claim>, caller: &Caller) -> Error {
+pub(super) fn lost_claim(task: &Task, claim: Option<&Claim>, caller: &Caller) -> Error {
     let id = task.id;
     let own = match caller.epoch {
         Some(epoch) => format!("epoch {epoch} is not the claim of {id}: "),

@@ -14,14 +14,14 @@ use serde::Deserialize;
 use serde_json::json;
 
 use super::runs::is_run;
-use super::tasks::{Moved, apart, is_split, move_task, not_ready, told};
+use super::tasks::{Moved, apart, describe_conflict, is_split, move_task, not_ready};
 use super::{Context, require};
 use crate::claim::{Claim, Lease};
 use crate::error::{Code, Error, Result};
 use crate::id::TaskId;
 use crate::store::{Change, Transaction};
 use crate::task::{Status, Task};
-use guard::{lost, refuse_clock, refuse_held};
+use guard::{lost_claim, refuse_clock, refuse_held};
 
 // A doc comment would become the help of the command.
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
@@ -135,7 +135,7 @@ pub(crate) fn release_task(context: &mut Context, request: Release) -> Result<Mo
 /// Claims a task that nobody holds and starts it. One that waits for others is refused unless
 /// `force`, which is recorded.
 pub(crate) fn claim(context: &mut Context, id: TaskId, lease: Lease, force: bool) -> Result<Moved> {
-    let caller = Caller::unbound(context);
+    let caller = Caller::without_task(context);
     refuse_task_of_run(context, id)?;
     // Whoever comes too late need not wait for those who write.
     context.read(|transaction| claimable(transaction, id, &caller, force).map(drop))?;
@@ -143,7 +143,7 @@ pub(crate) fn claim(context: &mut Context, id: TaskId, lease: Lease, force: bool
         let (task, last, warnings) = claimable(transaction, id, &caller, force)?;
         let forced = !warnings.is_empty();
         let claim = take(transaction, id, last.as_ref(), &caller, lease, forced)?;
-        started(transaction, task, claim, &caller, warnings)
+        start_work(transaction, task, claim, &caller, warnings)
     })
 }
 
@@ -154,7 +154,7 @@ pub(crate) fn claim_apart(
     ids: &[TaskId],
     lease: Lease,
 ) -> Result<Vec<(TaskId, Result<Claim>)>> {
-    let caller = Caller::unbound(context);
+    let caller = Caller::without_task(context);
     context.write(|transaction| {
         let mut claimed = Vec::with_capacity(ids.len());
         for id in ids {
@@ -177,7 +177,7 @@ fn claim_one(
         let beside = apart(transaction, &[id], 1, &caller.now)?;
         let conflict = beside.conflicts.first();
         if let Some(conflict) = conflict.filter(|one| one.conflicts_with != id) {
-            return Err(Error::new(Code::NotReady, told(conflict)).passing(true));
+            return Err(Error::new(Code::NotReady, describe_conflict(conflict)).passing(true));
         }
     }
     let claim = take(transaction, id, last.as_ref(), caller, lease, false)?;
@@ -208,7 +208,7 @@ fn claimable(
     Ok((task, last, warnings))
 }
 
-fn started(
+fn start_work(
     transaction: &mut dyn Transaction,
     task: Task,
     claim: Claim,
@@ -222,7 +222,7 @@ fn started(
 
 /// Takes a task up again that was completed without being earned, for who had it worked on.
 pub(crate) fn take_back(context: &mut Context, id: TaskId, lease: Lease) -> Result<Claim> {
-    let caller = Caller::unbound(context);
+    let caller = Caller::without_task(context);
     context.write(|transaction| {
         let task = require(transaction, id)?;
         let (claim, _) = take_or_renew(transaction, &task, &caller, lease)?;
@@ -277,7 +277,7 @@ fn renew(
     lease: Lease,
 ) -> Result<Claim> {
     refuse_clock(claim, caller)?;
-    let claim = claim.extended(caller.at, lease);
+    let claim = claim.extend(caller.at, lease);
     transaction.put_claim(&claim)?;
     Ok(claim)
 }
@@ -290,13 +290,13 @@ pub(crate) fn heartbeat(
     epoch: Option<u32>,
     force: bool,
 ) -> Result<Moved> {
-    let caller = Caller::of(context, id, epoch);
+    let caller = Caller::for_task(context, id, epoch);
     context.write(|transaction| {
         let task = require(transaction, id)?;
         check_epoch(transaction, &task, &caller)?;
         let claim = transaction.claim(id)?;
         let Some(claim) = claim.filter(|claim| claim.holder.is_some()) else {
-            return Err(lost(&task, None, &caller));
+            return Err(lost_claim(&task, None, &caller));
         };
         let is_own = caller.epoch.is_some() || claim.holder.as_ref() == Some(&caller.name);
         if !is_own && !force {
@@ -324,7 +324,7 @@ pub(crate) fn release(
     epoch: Option<u32>,
     force: bool,
 ) -> Result<Moved> {
-    let caller = Caller::of(context, id, epoch);
+    let caller = Caller::for_task(context, id, epoch);
     context.write(|transaction| {
         let task = require(transaction, id)?;
         let forced = check_holder(transaction, &task, &caller, force, "release")?;
@@ -361,7 +361,7 @@ pub(in crate::ops) fn end(
         true => "expired",
         false => "released",
     };
-    transaction.put_claim(&claim.freed(&caller.now))?;
+    transaction.put_claim(&claim.release(&caller.now))?;
     record(transaction, kind, &claim, kind == "released" && !is_own)?;
     Ok(true)
 }
@@ -383,7 +383,7 @@ pub(in crate::ops) fn end_undone(
 }
 
 /// Ends the claim of a task that is not done; says who held it.
-pub(in crate::ops) fn released(
+pub(in crate::ops) fn release_claim(
     transaction: &mut dyn Transaction,
     task: TaskId,
     caller: &Caller,

@@ -1,12 +1,12 @@
 //! Claiming the most urgent task that is ready.
 
-use super::{Caller, end, refuse_task_of_run, started, take};
+use super::{Caller, end, refuse_task_of_run, start_work, take};
 use crate::claim::Lease;
 use crate::error::{Code, Error, Result};
 use crate::id::TaskId;
 use crate::ops::runs::alive;
 use crate::ops::tasks::{
-    Moved, choose, expired, is_in_scope, move_task, not_ready, open_parts, told,
+    Moved, choose, describe_conflict, find_expired, is_in_scope, move_task, not_ready, open_parts,
 };
 use crate::ops::{Context, require};
 use crate::store::{Filter, Transaction};
@@ -27,7 +27,7 @@ pub(crate) fn claim_next(
     scope: Option<TaskId>,
     lease: Lease,
 ) -> Result<Moved> {
-    let caller = &Caller::unbound(context);
+    let caller = &Caller::without_task(context);
     // Whoever finds nothing need not wait for those who write.
     let found = context.read(|transaction| {
         if let Some(scope) = scope {
@@ -47,8 +47,8 @@ pub(crate) fn claim_next(
         let claim = take(transaction, id, last.as_ref(), caller, lease, false)?;
         let free = |id: &TaskId| format!("the lease of {id} was over: it is free again");
         let others = freed.iter().filter(|freed| **freed != id);
-        let warnings = others.map(free).chain(passed_over(&passed)).collect();
-        started(transaction, task, claim, caller, warnings)
+        let warnings = others.map(free).chain(describe_passed(&passed)).collect();
+        start_work(transaction, task, claim, caller, warnings)
     })
 }
 
@@ -59,7 +59,7 @@ fn with_the_dead(context: &mut Context, error: Error, caller: &Caller) -> Result
     }
     let held = context.read(|it| it.running_claims(&caller.now, RUNNING_MAX))?;
     let holders = held.iter().filter_map(|claim| claim.holder.as_deref());
-    alive::named(&context.surroundings, &context.workspace, holders, error)
+    alive::name_run(&context.surroundings, &context.workspace, holders, error)
 }
 
 fn chosen(
@@ -70,7 +70,7 @@ fn chosen(
     let choice = choose(transaction, scope, &caller.now)?;
     match (choice.task, choice.passed.first()) {
         (Some(task), _) => Ok((task.task.id, choice.passed)),
-        (None, Some(first)) => Err(crowded(transaction, first, scope, caller)?),
+        (None, Some(first)) => Err(crowded_error(transaction, first, scope, caller)?),
         (None, None) => Err(nothing_ready(
             transaction,
             scope,
@@ -80,24 +80,27 @@ fn chosen(
     }
 }
 
-fn passed_over(passed: &[Conflict]) -> impl Iterator<Item = String> {
+fn describe_passed(passed: &[Conflict]) -> impl Iterator<Item = String> {
     let first = passed.iter().take(PASSED_SHOWN);
     let more = passed.len().saturating_sub(PASSED_SHOWN);
     let more = (more > 0).then(|| format!("{more} more were passed over because of their files"));
-    let passed = |conflict| format!("passed over: {}", told(conflict));
+    let passed = |conflict| format!("passed over: {}", describe_conflict(conflict));
     first.map(passed).chain(more)
 }
 
 /// The error for a graph in which all that is ready touches files of tasks under way. Whether to come back
 /// later depends on whether somebody works on these.
-fn crowded(
+fn crowded_error(
     transaction: &dyn Transaction,
     first: &Conflict,
     scope: Option<TaskId>,
     caller: &Caller,
 ) -> Result<Error> {
     let place = scope.map(|id| format!(" below {id}")).unwrap_or_default();
-    let message = format!("nothing that is ready{place} can be taken: {}", told(first));
+    let message = format!(
+        "nothing that is ready{place} can be taken: {}",
+        describe_conflict(first)
+    );
     let error = Error::new(Code::NothingReady, message);
     let anyway = format!("cleo claim {}", first.task);
     let claim = transaction.claim(first.conflicts_with)?;
@@ -115,7 +118,7 @@ fn free_expired(
     scope: Option<TaskId>,
     caller: &Caller,
 ) -> Result<Vec<TaskId>> {
-    let over = expired(transaction, scope, &caller.now)?.into_iter();
+    let over = find_expired(transaction, scope, &caller.now)?.into_iter();
     let over: Vec<TaskId> = over.map(|claim| claim.task).collect();
     for id in &over {
         end(transaction, *id, caller)?;

@@ -2,7 +2,7 @@
 
 use chrono::{DateTime, TimeDelta};
 
-use super::{Finding, checked};
+use super::{Finding, to_finding};
 use crate::claim::Claim;
 use crate::clock::{Clock, timestamp};
 use crate::error::{Result, quote};
@@ -24,23 +24,23 @@ pub(super) fn look(surroundings: &Surroundings, workspace: &Workspace) -> Vec<Fi
     let clock = &surroundings.clock;
     let mut store = match workspace.open_store() {
         Ok(store) => store,
-        Err(error) => return vec![Finding::of("database", error)],
+        Err(error) => return vec![Finding::from_error("database", error)],
     };
     let place = workspace.database().to_string_lossy().into_owned();
     let mut findings = vec![
-        checked(
+        to_finding(
             "database.integrity",
             store
                 .broken_pages()
                 .map(|problems| whole("database.integrity", &problems)),
         ),
-        checked("database.counts", counts(&store)),
+        to_finding("database.counts", counts(&store)),
         log(&store, &place),
-        checked("clock", time(&mut store, clock)),
+        to_finding("clock", time(&mut store, clock)),
     ];
     match claims(&mut store, surroundings, workspace) {
         Ok(claims) => findings.extend(claims),
-        Err(error) => findings.push(Finding::of("claims", error)),
+        Err(error) => findings.push(Finding::from_error("claims", error)),
     }
     findings
 }
@@ -121,7 +121,7 @@ fn claims(
     let mut stale: Vec<&Claim> = stale.take(CLAIMS_MAX).collect();
     let holders = held.iter().filter_map(|claim| claim.holder.as_deref());
     // What is wrong with the store of runs is told by the look at it.
-    let left = alive::left(surroundings, workspace, holders).unwrap_or_default();
+    let left = alive::find_left(surroundings, workspace, holders).unwrap_or_default();
     stale.retain(|claim| {
         !left
             .iter()

@@ -21,7 +21,7 @@ const NAMED_MAX: usize = 10;
 pub(super) fn skills(surroundings: &Surroundings) -> Vec<Finding> {
     let catalogue = match skills::catalogue(surroundings) {
         Ok(catalogue) => catalogue,
-        Err(error) => return vec![Finding::of("skills", error)],
+        Err(error) => return vec![Finding::from_error("skills", error)],
     };
     let mut findings: Vec<Finding> = Vec::new();
     let left_out = catalogue.warnings.iter().take(NAMED_MAX);
@@ -42,7 +42,7 @@ pub(super) fn skills(surroundings: &Surroundings) -> Vec<Finding> {
     findings.extend(unheard.take(NAMED_MAX));
     match skills::judge(surroundings, &[]) {
         Ok(judged) => findings.extend(judged.iter().filter_map(fault).take(NAMED_MAX)),
-        Err(error) => findings.push(Finding::of("skills.valid", error)),
+        Err(error) => findings.push(Finding::from_error("skills.valid", error)),
     }
     if findings.is_empty() {
         let message = format!(
@@ -110,7 +110,7 @@ pub(super) fn manifest(context: &mut Context) -> Finding {
                 Finding::fail(check, error.message, fix)
             }
         },
-        Err(error) => Finding::of(check, error),
+        Err(error) => Finding::from_error(check, error),
     }
 }
 
@@ -127,7 +127,7 @@ pub(super) fn look_at_folders(workspace: &Workspace) -> Vec<Finding> {
         .iter()
         .map(|folder| writable(workspace, folder))
         .collect();
-    findings.push(ignored(workspace));
+    findings.push(check_ignored(workspace));
     // What a user has written beside the tasks, by export, leaves its drafts there.
     let [own, outputs] = folders;
     findings.push(leftovers(&[own, outputs, workspace.root.clone()]));
@@ -158,7 +158,7 @@ fn probe(folder: &Path) -> io::Result<()> {
     draft.as_file().sync_all()
 }
 
-fn ignored(workspace: &Workspace) -> Finding {
+fn check_ignored(workspace: &Workspace) -> Finding {
     let check = "workspace.ignore";
     if workspace.root.join(".cleo/.gitignore").is_file() {
         return Finding::ok(check, "the database is kept out of version control");

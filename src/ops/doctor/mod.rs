@@ -14,7 +14,7 @@ use clap::Args;
 use serde::{Deserialize, Serialize};
 
 use self::clients::program;
-use super::agents::{LeftOut, known_in};
+use super::agents::{LeftOut, load_in};
 use super::init::{self, Options};
 use super::{Context, Notes, Surroundings};
 use crate::agent_files::Client;
@@ -81,7 +81,7 @@ impl Finding {
     }
 
     /// Makes a finding of an error: what it says, with its way out.
-    fn of(check: &'static str, error: Error) -> Finding {
+    fn from_error(check: &'static str, error: Error) -> Finding {
         // Doctor has just looked.
         let fix = error.fix.filter(|fix| !fix.ends_with("cleo doctor"));
         let fix = fix.unwrap_or(format!("cleo explain {}", error.code.name()));
@@ -135,11 +135,11 @@ fn look(surroundings: &Surroundings) -> Vec<Finding> {
             let mut findings = vec![ok, look_at_model(settings)];
             match Runners::from(settings) {
                 Ok(of_settings) => runners = of_settings,
-                Err(error) => findings.push(Finding::of("runners", error)),
+                Err(error) => findings.push(Finding::from_error("runners", error)),
             }
             findings
         }
-        Err(error) => vec![Finding::of("settings", error)],
+        Err(error) => vec![Finding::from_error("settings", error)],
     };
     match surroundings.workspace() {
         Ok(workspace) => {
@@ -156,14 +156,14 @@ fn look(surroundings: &Surroundings) -> Vec<Finding> {
                 Err(error) => Finding {
                     status: Status::Warn,
                     message: "it cannot be judged without the database".to_string(),
-                    ..Finding::of("manifest", error)
+                    ..Finding::from_error("manifest", error)
                 },
             });
             findings.extend(look_at_agent_files(&around, &workspace));
-            findings.extend(left_out(&workspace));
+            findings.extend(check_left_out(&workspace));
             findings.push(look_at_git(&path, &workspace.root));
         }
-        Err(error) => findings.push(Finding::of("workspace", error)),
+        Err(error) => findings.push(Finding::from_error("workspace", error)),
     }
     findings.extend(clients::look(&path, &runners));
     findings
@@ -200,8 +200,8 @@ fn verdict(findings: Vec<Finding>, notes: &mut Notes) -> Examined {
     }
 }
 
-fn checked(check: &'static str, found: Result<Finding>) -> Finding {
-    found.unwrap_or_else(|error| Finding::of(check, error))
+fn to_finding(check: &'static str, found: Result<Finding>) -> Finding {
+    found.unwrap_or_else(|error| Finding::from_error(check, error))
 }
 
 /// How long git may take to say its version.
@@ -244,7 +244,7 @@ const MODEL: &str = "model";
 
 fn look_at_model(settings: &Settings) -> Finding {
     let model = match Model::from(settings) {
-        Err(error) => return Finding::of(MODEL, error),
+        Err(error) => return Finding::from_error(MODEL, error),
         Ok(None) => {
             let message = "none is configured; agents answer offline until llm.provider is set";
             return Finding::ok(MODEL, message);
@@ -300,14 +300,14 @@ fn look_at_agent_files(surroundings: &Surroundings, workspace: &Workspace) -> Ve
 }
 
 /// Looks at the files of agents that cannot be used: whoever is asked for one of theirs finds nobody.
-fn left_out(workspace: &Workspace) -> Vec<Finding> {
+fn check_left_out(workspace: &Workspace) -> Vec<Finding> {
     let finding = |file: LeftOut| {
         let path = workspace.root.join(&file.file);
         let fix = format!("cat {}", quote(&path.to_string_lossy()));
         Finding::warn("agents.files", file.why, fix)
     };
     // What is wrong with the store is told by the look at it.
-    let known = known_in(workspace).unwrap_or_default();
+    let known = load_in(workspace).unwrap_or_default();
     known.left_out.into_iter().map(finding).collect()
 }
 
@@ -321,7 +321,7 @@ fn judge_client(surroundings: &Surroundings, client: Client) -> Finding {
     let command = format!("cleo init --agents {}", client.name());
     let mut notes = Notes::default();
     match init::init(surroundings, &mut notes, options) {
-        Err(error) => Finding::of(check, error),
+        Err(error) => Finding::from_error(check, error),
         Ok(done) => match notes.failure {
             Some(refusal) => Finding::warn(check, refusal.message, format!("{command} --dry-run")),
             None if done.created.is_empty() && done.updated.is_empty() => Finding::ok(

@@ -12,7 +12,7 @@ use crate::error::Result;
 use crate::id;
 use crate::llm::Usage;
 use crate::ops::agents::View;
-use crate::ops::agents::change::{Sweep, swept};
+use crate::ops::agents::change::{Sweep, sweep_runtime};
 use crate::ops::conversations::require_open;
 use crate::route::{self, Decided, Decision, Query};
 use crate::run::{Action, Conversation, DELEGATION, Message, RoutedBy, Run, RunKind, Speaker};
@@ -52,7 +52,7 @@ impl Executor {
         }
         let millis = self.ground.clock.now().timestamp_millis().unsigned_abs();
         let mut transaction = self.agency.write_records()?;
-        match swept(&mut *transaction, Sweep::Automatic(millis))?[..] {
+        match sweep_runtime(&mut *transaction, Sweep::Automatic(millis))?[..] {
             [] => Ok(()),
             _ => transaction.commit().map(drop),
         }
@@ -108,7 +108,7 @@ impl Ground {
             started_at: self.clock.timestamp(),
             owner: self.alive.name.clone(),
             ..Run::new(
-                id::minted("exec", &self.clock, number),
+                id::mint("exec", &self.clock, number),
                 RunKind::Execution,
                 SUPERVISOR,
                 self.answerers.without_key(&query.text),

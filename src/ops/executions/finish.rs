@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use serde_json::json;
 
-use super::record::{Record, given_up, watch};
+use super::record::{Record, find_cancelled, watch};
 use super::{Begun, Executor, Ground, NO_MODEL, Piece, RETRYABLE, Told, UNTRUSTED};
 use crate::agent::{Agent, SUPERVISOR};
 use crate::error::{Code, Error, Result, quote};
@@ -60,7 +60,7 @@ impl Executor {
 
     fn ending(&mut self, begun: &mut Begun, tell: &mut dyn FnMut(Told<'_>)) -> Result<Ending> {
         if begun.record.run.agent.is_none() {
-            return self.synthesized(begun, None, tell);
+            return self.synthesize(begun, None, tell);
         }
         let (agent, input) = (Arc::clone(&begun.agent), begun.record.run.input.clone());
         match self.ask(begun, &agent, &input, tell) {
@@ -78,7 +78,7 @@ impl Executor {
                     let is_passing = error.retryable();
                     return Ok(Ending::Failed { is_passing });
                 }
-                self.synthesized(begun, Some(&error), tell)
+                self.synthesize(begun, Some(&error), tell)
             }
         }
     }
@@ -109,7 +109,7 @@ impl Executor {
     }
 
     /// Has the supervisor answer in the place of an agent that none fits, or that failed.
-    fn synthesized(
+    fn synthesize(
         &mut self,
         begun: &mut Begun,
         failed: Option<&Error>,
@@ -141,14 +141,14 @@ impl Executor {
 
     fn note_failure(&mut self, begun: &mut Begun, error: &Error) -> Result<()> {
         let (agent, record) = (&begun.agent.id, &mut begun.record);
-        let text = format!("{agent} could not answer: {}", error.shown());
+        let text = format!("{agent} could not answer: {}", error.display_message());
         let word = match error.code {
             Code::Untrusted => UNTRUSTED,
             _ => UNREACHED,
         };
         record.run.error = Some(format!("{word}: {text}"));
         let mut transaction = self.agency.write_records()?;
-        if given_up(&*transaction, &record.run.id)?.is_some() {
+        if find_cancelled(&*transaction, &record.run.id)?.is_some() {
             return Ok(());
         }
         transaction.put_run(&record.run)?;
@@ -184,7 +184,7 @@ impl Ground {
     ) -> Result<Option<Error>> {
         // What failed was paid for as well, and so was what came after nobody wanted it any more.
         let (cost, usage) = self.answerers.took(&begun.counted);
-        if let Some(run) = given_up(transaction, &begun.record.run.id)? {
+        if let Some(run) = find_cancelled(transaction, &begun.record.run.id)? {
             begun.record.run = Run { cost, usage, ..run };
             transaction.put_run(&begun.record.run)?;
             return Ok(None);
@@ -205,7 +205,7 @@ impl Ground {
             Ending::Failed { is_passing } => {
                 may_retry = is_passing;
                 begun.record.run.status = RunStatus::Failed;
-                (unanswered(&begun.record.run), Speaker::System)
+                (describe_unanswered(&begun.record.run), Speaker::System)
             }
             Ending::GivenUp(error) => {
                 let run = &mut begun.record.run;
@@ -273,7 +273,7 @@ fn last_steps(
 }
 
 /// Says that nobody answered, why, and where more stands.
-fn unanswered(run: &Run) -> String {
+fn describe_unanswered(run: &Run) -> String {
     let why = run.error.as_deref().unwrap_or("no reason is known");
     // These words are for programs.
     let words = [UNTRUSTED, UNREACHED, NO_MODEL].map(|word| format!("{word}: "));

@@ -109,7 +109,7 @@ impl Begun {
         &self.record.events
     }
 
-    pub(crate) fn shown(&self) -> RunView {
+    pub(crate) fn view(&self) -> RunView {
         let (run, events) = (self.record.run.clone(), &self.record.events);
         let now = events.last().map(|event| event.at.clone());
         let mut view = RunView::new(run, &Track::default(), events, now.unwrap_or_default());
@@ -162,7 +162,7 @@ impl Executor {
         let begun = self.begin(query, &user, None)?;
         let events = begun.events().iter();
         events.for_each(|event| tell(Told::Event(event)));
-        self.finish(begun, tell).map(|ended| ended.shown())
+        self.finish(begun, tell).map(|ended| ended.view())
     }
 }
 

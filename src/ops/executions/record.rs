@@ -138,7 +138,7 @@ pub(crate) fn cancel(
 }
 
 /// Returns a run that is over although whoever carries it out does not know: it was cancelled.
-pub(super) fn given_up(transaction: &dyn AgencyTransaction, id: &str) -> Result<Option<Run>> {
+pub(super) fn find_cancelled(transaction: &dyn AgencyTransaction, id: &str) -> Result<Option<Run>> {
     Ok(transaction.run(id)?.filter(Run::is_over))
 }
 
@@ -152,7 +152,7 @@ pub(super) fn watch(workspace: &Workspace, id: &str) -> impl FnMut() -> bool + '
         }
         let run = opened
             .as_mut()
-            .map(|agency| given_up(&*agency.read()?, &id));
+            .map(|agency| find_cancelled(&*agency.read()?, &id));
         matches!(run, Some(Ok(Some(_))))
     }
 }

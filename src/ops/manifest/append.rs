@@ -30,15 +30,15 @@ pub(crate) fn append(
     epoch: Option<u32>,
     dry_run: bool,
 ) -> Result<Appended> {
-    let draft = Draft::read(text).map_err(|cause| refused(&[Fault::syntax(text, &cause)]))?;
+    let draft = Draft::read(text).map_err(|cause| refuse_faults(&[Fault::syntax(text, &cause)]))?;
     let (faults, epics) = context.read(|tasks| check(tasks, &draft))?;
     if !faults.is_empty() {
-        return Err(refused(&faults));
+        return Err(refuse_faults(&faults));
     }
-    let mut entry = draft.entry().map_err(|faults| refused(&faults))?;
+    let mut entry = draft.entry().map_err(|faults| refuse_faults(&faults))?;
     let linked = entry.linked_tasks.clone();
     complete(&mut entry, epics, context);
-    entry.line().map_err(|fault| refused(&[fault]))?;
+    entry.line().map_err(|fault| refuse_faults(&[fault]))?;
     let path = context.workspace.manifest()?;
     let write = || match dry_run {
         true => log::refuse_duplicate(&path, &entry.id),
@@ -47,7 +47,7 @@ pub(crate) fn append(
     let warnings = match claimed_task(context, &linked, epoch)? {
         None => write()?,
         Some(id) => {
-            let caller = Caller::of(context, id, epoch);
+            let caller = Caller::for_task(context, id, epoch);
             // Nobody can take over between the question and the line.
             context.write(|transaction| {
                 check_epoch(transaction, &require(transaction, id)?, &caller)?;
@@ -131,7 +131,7 @@ fn complete(entry: &mut Entry, epics: Vec<TaskId>, context: &Context) {
     entry.created_by.get_or_insert_with(actor);
 }
 
-fn refused(faults: &[Fault]) -> Error {
+fn refuse_faults(faults: &[Fault]) -> Error {
     let count = match faults.len() {
         1 => "a fault".to_string(),
         n => format!("{n} faults"),

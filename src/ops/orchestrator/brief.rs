@@ -165,7 +165,10 @@ pub(crate) fn brief(context: &mut Context, part: Below) -> Result<Overview> {
             sessions: sessions(transaction, epic)?.into(),
             waiting: waiting(transaction, &pending, &ready.problems, n_waiting)?,
             held_up: Few::new(held_up.into_iter().map(TaskView::from).collect(), n_held_up),
-            done: Few::new(finished(&manifest, done)?, overview.count(Status::Done)),
+            done: Few::new(
+                list_finished(&manifest, done)?,
+                overview.count(Status::Done),
+            ),
         };
         overview.brief = Some(brief);
         Ok(fit(TOKENS, overview))
@@ -220,7 +223,7 @@ fn waiting(
     }
 }
 
-fn finished(manifest: &Path, done: Vec<Task>) -> Result<Vec<Finished>> {
+fn list_finished(manifest: &Path, done: Vec<Task>) -> Result<Vec<Finished>> {
     let ids: Vec<TaskId> = done.iter().map(|task| task.id).collect();
     let latest = log::latest_for(manifest, &ids, |_, _| true)?;
     let finished = done.into_iter().map(|task| {

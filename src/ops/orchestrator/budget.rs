@@ -47,7 +47,7 @@ pub(crate) struct Budget {
 
 impl Budget {
     /// Compares so many tokens with a limit, which is more than none.
-    pub(crate) fn of(tokens: usize, limit: usize, method: &'static str) -> Budget {
+    pub(crate) fn compare(tokens: usize, limit: usize, method: &'static str) -> Budget {
         let percent = tokens.saturating_mul(100) / limit.max(1);
         let state = match percent {
             CRITICAL.. => State::Critical,

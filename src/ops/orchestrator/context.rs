@@ -83,7 +83,7 @@ pub(crate) fn measure(
     let tokens = tokens.fold(0, usize::saturating_add);
     let is_given = parts.iter().all(|part| part.method == GIVEN);
     let method = if is_given { GIVEN } else { estimate::METHOD };
-    let budget = Budget::of(tokens, limit, method);
+    let budget = Budget::compare(tokens, limit, method);
     let percent = budget.percent;
     let said = format!("{tokens} of {limit} tokens ({percent} percent) are used");
     match budget.state {

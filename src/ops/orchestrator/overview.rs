@@ -117,12 +117,12 @@ cut! {
 pub(crate) fn start(context: &mut Context, part: Below) -> Result<Overview> {
     let limit = context.surroundings.defaults.context_tokens;
     let (mut answer, _) = read(context, part.epic)?;
-    answer.budget = Some(Budget::of(0, limit, estimate::METHOD));
+    answer.budget = Some(Budget::compare(0, limit, estimate::METHOD));
     let mut answer = fit(START_TOKENS, answer);
     // The number is a part of the answer, so it is looked for until it fits.
     for _ in 0..4 {
         let tokens = estimate::tokens_of(&answer);
-        answer.budget = Some(Budget::of(tokens, limit, estimate::METHOD));
+        answer.budget = Some(Budget::compare(tokens, limit, estimate::METHOD));
     }
     Ok(answer)
 }
@@ -158,7 +158,7 @@ fn progress(transaction: &dyn Transaction, id: TaskId) -> Result<Progress> {
     let counts = transaction.counts(Some(id))?;
     let count = |status| counts.get(&status).copied().unwrap_or(0);
     Ok(Progress {
-        task: transaction.salvaged(id)?.ok_or_else(|| no_task(id))?.into(),
+        task: transaction.salvage(id)?.ok_or_else(|| no_task(id))?.into(),
         done: count(Status::Done),
         total: counts.values().sum::<u64>() - count(Status::Cancelled),
     })
@@ -177,7 +177,7 @@ pub(super) fn read(
         let scope = Scope::new(transaction, epic);
         let state = transaction.counts(epic)?;
         let mut expired_claims = Vec::new();
-        for claim in tasks::expired(transaction, epic, &now)? {
+        for claim in tasks::find_expired(transaction, epic, &now)? {
             let is_open = scope.is_open(claim.task)?;
             expired_claims.extend(is_open.then_some(claim));
         }
@@ -211,7 +211,7 @@ pub(super) fn read(
         let apart = tasks::apart(transaction, &ids, usize::MAX, &now)?;
         Ok((overview, apart))
     })?;
-    let left = left(context, &overview)?;
+    let left = find_left(context, &overview)?;
     overview.recommended = recommend(&overview, left.as_ref(), &ready, &apart);
     Ok((overview, ready))
 }
@@ -247,7 +247,7 @@ fn problems(n_blocked: usize, problems: &[Problem]) -> Few<String> {
 }
 
 /// Finds a task that a run holds which nobody carries out any more, and that run.
-fn left(context: &Context, overview: &Overview) -> Result<Option<(TaskId, alive::Left)>> {
+fn find_left(context: &Context, overview: &Overview) -> Result<Option<(TaskId, alive::Left)>> {
     let active = overview.active.shown.iter();
     let active = active.map(|one| (one.task.id, one.holder.as_deref()));
     let expired = overview.expired_claims.shown.iter();
@@ -257,7 +257,7 @@ fn left(context: &Context, overview: &Overview) -> Result<Option<(TaskId, alive:
         .filter_map(|(task, holder)| Some((task, holder?)))
         .collect();
     let holders = held.iter().map(|(_, holder)| *holder);
-    let left = alive::left(&context.surroundings, &context.workspace, holders)?;
+    let left = alive::find_left(&context.surroundings, &context.workspace, holders)?;
     Ok(held.into_iter().find_map(|(task, holder)| {
         let run = left.iter().find(|left| left.run == holder)?;
         Some((task, run.clone()))

@@ -40,8 +40,8 @@ pub(super) fn recommend(
     apart: &Apart,
 ) -> Recommended {
     let (action, reason, command) = broken_off(left)
-        .or_else(|| finished(facts))
-        .or_else(|| lost(facts))
+        .or_else(|| advise_finished(facts))
+        .or_else(|| advise_lost(facts))
         .or_else(|| startable(facts, ready, apart))
         .or_else(|| running(facts))
         .or_else(|| stuck(facts, ready))
@@ -65,7 +65,7 @@ fn broken_off(left: Option<&(TaskId, Left)>) -> Option<Advice> {
     Some((action, reason, left.way_on()))
 }
 
-fn finished(facts: &Overview) -> Option<Advice> {
+fn advise_finished(facts: &Overview) -> Option<Advice> {
     let mut active = facts.active.shown.iter();
     let done = active.find(|one| one.entry == Some(EntryStatus::Complete))?;
     let id = done.task.id;
@@ -73,7 +73,7 @@ fn finished(facts: &Overview) -> Option<Advice> {
     Some(("complete", reason, format!("cleo complete {id}")))
 }
 
-fn lost(facts: &Overview) -> Option<Advice> {
+fn advise_lost(facts: &Overview) -> Option<Advice> {
     let claim = facts.expired_claims.shown.first()?;
     let (id, holder) = (
         claim.task,
@@ -85,7 +85,7 @@ fn lost(facts: &Overview) -> Option<Advice> {
 
 fn startable(facts: &Overview, ready: &Ready, apart: &Apart) -> Option<Advice> {
     let Some(first) = apart.tasks.first() else {
-        return crowded(facts, apart);
+        return advise_crowded(facts, apart);
     };
     let mut reason = match ready.total {
         1 => format!("{first} is ready, and nothing else is"),
@@ -111,7 +111,7 @@ fn startable(facts: &Overview, ready: &Ready, apart: &Apart) -> Option<Advice> {
 }
 
 /// What is ready touches the files of tasks that are under way.
-fn crowded(facts: &Overview, apart: &Apart) -> Option<Advice> {
+fn advise_crowded(facts: &Overview, apart: &Apart) -> Option<Advice> {
     let held = apart.conflicts.first()?;
     let (task, other) = (held.task, held.conflicts_with);
     let reason = format!("{task} is ready, but touches files that {other} works on");

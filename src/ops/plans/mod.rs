@@ -7,7 +7,7 @@ use std::path::Path;
 
 use serde::{Deserialize, Serialize};
 
-use super::agents::known;
+use super::agents::load_known;
 use super::{Notes, Surroundings};
 use crate::agent::Agent;
 use crate::error::{Code, Error, Result};
@@ -96,7 +96,7 @@ pub(crate) fn make_by(
     planner: &dyn Planner,
 ) -> Result<Planned> {
     check_passes(sent.max_loops)?;
-    let agents = seen(around, notes)?;
+    let agents = load_seen(around, notes)?;
     let goal = checked_goal(&sent.goal)?;
     let made = planner.plan(&Wish {
         goal,
@@ -114,7 +114,7 @@ pub(crate) fn make_by(
     refuse_faulty(&plan)?;
     let faults = missing(&plan, &agents).into_iter();
     notes.warn(faults.map(|fault| fault.to_string()));
-    notes.warn(unoffered(&plan, &skills));
+    notes.warn(list_unoffered(&plan, &skills));
     Ok(Planned {
         assignments: assignments(&plan, &agents),
         waves: plan.waves(),
@@ -136,14 +136,14 @@ pub(crate) fn check_passes(max_loops: Option<u32>) -> Result<()> {
 }
 
 /// Finds the agents that the caller sees.
-fn seen(around: &Surroundings, notes: &mut Notes) -> Result<Vec<Agent>> {
-    let known = known(around)?.keep_visible(around.rights.user.as_deref());
+fn load_seen(around: &Surroundings, notes: &mut Notes) -> Result<Vec<Agent>> {
+    let known = load_known(around)?.keep_visible(around.rights.user.as_deref());
     notes.warn(known.warnings);
     Ok(known.agents)
 }
 
 /// Names the skills that a goal asks for and no active agent offers.
-fn unoffered(plan: &Plan, skills: &[Found]) -> Vec<String> {
+fn list_unoffered(plan: &Plan, skills: &[Found]) -> Vec<String> {
     let left_out = plan.unavailable.iter();
     let left_out = left_out.map(|one| (one.skill.as_str(), one.capability.as_str()));
     let planned = skills
@@ -171,7 +171,7 @@ pub(crate) fn refuse_faulty(plan: &Plan) -> Result<()> {
 }
 
 /// Finds who does each step. The error names the first that nobody does.
-pub(crate) fn assigned(plan: &Plan, agents: &[Agent]) -> Result<Vec<Agent>> {
+pub(crate) fn assign_agents(plan: &Plan, agents: &[Agent]) -> Result<Vec<Agent>> {
     let found = plan.steps.iter().map(|step| {
         check::assign(step, agents)
             .cloned()
@@ -242,7 +242,7 @@ pub(crate) fn judge(
     what: &str,
     bytes: &[u8],
 ) -> Result<Checked> {
-    let agents = seen(around, notes)?;
+    let agents = load_seen(around, notes)?;
     let (plan, mut faults) = crate::plan::read(bytes);
     faults.extend(missing(&plan, &agents));
     notes.failure = refusal(what, &faults);

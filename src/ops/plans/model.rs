@@ -20,12 +20,12 @@ impl Planner for ByModel {
     fn plan(&self, wish: &Wish<'_>) -> Result<Decomposed> {
         let why = match &self.0 {
             None => "no model is configured".to_string(),
-            Some(model) => match planned(model, wish) {
+            Some(model) => match plan_with(model, wish) {
                 Ok(plan) => return Ok(Decomposed::new(plan, Source::Model)),
                 Err(error) if matches!(error.code, Code::Interrupted | Code::Terminated) => {
                     return Err(error);
                 }
-                Err(error) => error.shown().into_owned(),
+                Err(error) => error.display_message().into_owned(),
             },
         };
         let mut plan = ByRule.plan(wish)?;
@@ -35,9 +35,9 @@ impl Planner for ByModel {
     }
 }
 
-fn planned(model: &Model, wish: &Wish<'_>) -> Result<Plan> {
+fn plan_with(model: &Model, wish: &Wish<'_>) -> Result<Plan> {
     let client = Client::open(model)?;
-    let told = message::told(wish.goal, wish.agents, wish.previous);
+    let told = message::write_message(wish.goal, wish.agents, wish.previous);
     let mut request = Request {
         schema: Some(message::schema()),
         temperature: Some(0.0),
@@ -52,7 +52,7 @@ fn planned(model: &Model, wish: &Wish<'_>) -> Result<Plan> {
         }
         reply => reply?.text,
     };
-    let faults = match judged(&first, wish) {
+    let faults = match judge_plan(&first, wish) {
         Ok(plan) => return Ok(plan),
         Err(faults) => faults,
     };
@@ -61,7 +61,7 @@ fn planned(model: &Model, wish: &Wish<'_>) -> Result<Plan> {
         .messages
         .push(Message::user(&message::mend(&faults)));
     let second = client.ask(&request, &mut |_| {})?.text;
-    judged(&second, wish).map_err(|faults| {
+    judge_plan(&second, wish).map_err(|faults| {
         let first = faults
             .first()
             .map(|fault| format!("{}: {}", fault.place, fault.message));
@@ -70,8 +70,8 @@ fn planned(model: &Model, wish: &Wish<'_>) -> Result<Plan> {
 }
 
 /// Takes a plan that can be carried out by who is there.
-fn judged(text: &str, wish: &Wish<'_>) -> std::result::Result<Plan, Vec<Fault>> {
-    let (plan, mut faults) = message::answered(text, wish.goal);
+fn judge_plan(text: &str, wish: &Wish<'_>) -> std::result::Result<Plan, Vec<Fault>> {
+    let (plan, mut faults) = message::read_answer(text, wish.goal);
     let agents: &[Agent] = wish.agents;
     if faults.is_empty() {
         faults = super::missing(&plan, agents);

@@ -1,7 +1,7 @@
 //! The check of a task: what speaks against it being done. Files are looked at before the transaction, which holds up
 //! other writers.
 
-use super::merged::unmerged;
+use super::merged::find_unmerged;
 use super::output::{OutputVerdict, check_named, check_output, look_at_outputs};
 use super::standing::{CriterionStanding, CriterionState, TaskGates, look_at_files};
 use crate::error::{Code, Error, Result};
@@ -139,12 +139,12 @@ impl Subject {
     }
 
     fn new(context: &mut Context, id: TaskId, epoch: Option<u32>) -> Result<Subject> {
-        let caller = Caller::of(context, id, epoch);
+        let caller = Caller::for_task(context, id, epoch);
         let (task, gates, spawn) = context.read(|transaction| {
             let spawn = transaction.latest_spawn(id)?;
             Ok((require(transaction, id)?, transaction.gates(id)?, spawn))
         })?;
-        let workspace = context.judged_in(id)?;
+        let workspace = context.judged_workspace(id)?;
         Ok(Subject {
             id,
             required: match spawn {
@@ -166,7 +166,7 @@ impl Subject {
     /// Looks whether the work is merged, too.
     pub(super) fn look_at_merge(&mut self) -> Result<()> {
         if let Some(record) = &self.spawn {
-            self.unmerged = unmerged(&self.workspace, record)?;
+            self.unmerged = find_unmerged(&self.workspace, record)?;
         }
         Ok(())
     }

@@ -210,7 +210,7 @@ pub(crate) fn needs_proof(transaction: &dyn Transaction, task: &Task) -> Result<
     let has_command = |line: &String| Criterion::read(line).command.is_some();
     Ok(task.acceptance.iter().any(has_command)
         || transaction.latest_spawn(task.id)?.is_some()
-        || transaction.gates(task.id)?.are_used())
+        || transaction.gates(task.id)?.has_gates())
 }
 
 /// Returns whether a task that is done was never shown to be: it was completed by force, or what its agent

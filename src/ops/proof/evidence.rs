@@ -242,12 +242,12 @@ fn run(
     let mut environment = child::work_environment(around.gate_variables.names()?.iter());
     environment.extend(child::variables(&OWN_VARIABLES));
     environment.push((DEPTH.into(), deeper()?.to_string().into()));
-    environment.extend(child::variables(around.assignment.told()));
+    environment.extend(child::variables(around.assignment.variables()));
     if is_run(&around.actor) {
         // It runs what an agent wrote, which completes no task of the run.
         environment.push(("CLEO_JUDGE".into(), around.actor.as_str().into()));
     }
-    let finished = process::run(command, &folder, bounds, environment).map_err(blamed)?;
+    let finished = process::run(command, &folder, bounds, environment).map_err(blame)?;
     Ok(Proof::Command {
         command: command.to_vec(),
         exit_code: finished.exit_code,
@@ -274,7 +274,7 @@ fn deeper() -> Result<u32> {
 }
 
 /// Blames the command where it names what nobody may start, and not where the machine had no room for it.
-fn blamed(error: Error) -> Error {
+fn blame(error: Error) -> Error {
     let cause = error.source.as_ref();
     let cause = cause.and_then(|cause| cause.downcast_ref::<std::io::Error>());
     match cause.map(std::io::Error::kind) {

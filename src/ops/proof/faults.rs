@@ -3,7 +3,7 @@
 use super::evidence::command_line;
 use super::standing::{CriterionStanding, CriterionState, TaskGates};
 use crate::error::{Code, Error, quote_all};
-use crate::gate::{Criterion, Evidence, Gate, for_shells, obeyed, or_look};
+use crate::gate::{Criterion, Evidence, Gate, find_shell_sign, for_shells, or_look};
 use crate::id::TaskId;
 use crate::ops::trust::{Item, Trust};
 
@@ -12,7 +12,7 @@ impl TaskGates {
     /// whose command has not shown that they hold. `now` are the criteria that the task has now, where a run keeps
     /// others.
     pub(super) fn faults(&self, now: &[String], trust: &Trust) -> Vec<Error> {
-        let faults = [self.open(), self.outdated(), self.unproven(now)];
+        let faults = [self.open(), self.outdated_error(), self.unproven(now)];
         let faults = faults.into_iter().flatten();
         faults
             .map(|fault| self.through_trust(fault, trust))
@@ -66,7 +66,7 @@ impl TaskGates {
 
     /// A criterion that somebody's word once showed counts like one that a command did: otherwise files could change
     /// under an acceptance and nobody would look again.
-    fn outdated(&self) -> Option<Error> {
+    fn outdated_error(&self) -> Option<Error> {
         let id = self.task_id;
         let (mut names, mut is_renewable) = (Vec::new(), false);
         for gate in self
@@ -157,7 +157,7 @@ fn or_force(error: Error, id: TaskId) -> Error {
 impl CriterionStanding {
     /// Says why its command would do half of what it asks for; none where it does all of it.
     pub(super) fn half(&self) -> Option<String> {
-        let sign = Criterion::read(&self.line).line.and_then(obeyed)?;
+        let sign = Criterion::read(&self.line).line.and_then(find_shell_sign)?;
         Some(format!("it is run without a shell: {}", for_shells(sign)))
     }
 }

@@ -24,7 +24,7 @@ struct Note {
 }
 
 /// Returns the error for work of a spawn that is not merged. An agent that works in the worktree has it before itself.
-pub(super) fn unmerged(workspace: &Workspace, record: &SpawnRecord) -> Result<Option<Error>> {
+pub(super) fn find_unmerged(workspace: &Workspace, record: &SpawnRecord) -> Result<Option<Error>> {
     if workspace.home_of_run().is_some() {
         return Ok(None);
     }

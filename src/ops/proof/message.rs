@@ -39,7 +39,11 @@ pub(crate) fn message(text: &str) -> MessageVerdict {
             nearest: None,
         },
         Err(refused) => {
-            let message = format!("it {}; allowed are {}", refused.reason, message::allowed());
+            let message = format!(
+                "it {}; allowed are {}",
+                refused.reason,
+                message::list_allowed()
+            );
             let wrong = violation(Code::ReturnMessage, "OUT-003", message);
             MessageVerdict {
                 report: Report::new(vec![wrong]),

@@ -26,7 +26,7 @@ pub(crate) use complete::{
 pub(crate) use entries::{ManifestVerdict, WhichEntry, manifest};
 pub(crate) use message::{MessageSent, MessageVerdict, check_message, message};
 pub(super) use output::check_output;
-pub(crate) use output::{Output, OutputVerdict, found, output};
+pub(crate) use output::{Output, OutputVerdict, look_at_output, output};
 pub(crate) use prompt::{PromptSent, prompt};
 pub(super) use prove::require_gates;
 pub(crate) use prove::{Extent, Outcome, Ran, Renewal, Renewed, renew};
@@ -35,7 +35,7 @@ pub(crate) use request::{
 };
 pub(super) use standing::gates_to_show;
 pub(crate) use standing::{CriterionStanding, CriterionState, GateState, Summary, TaskGates, show};
-pub(crate) use undone::{Undone, undone};
+pub(crate) use undone::{Undone, find_undone};
 pub(crate) use validate::{Compliance, TaskReport, validate};
 
 use serde::Serialize;

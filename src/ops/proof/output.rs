@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use super::entries::unknown_tasks;
 use super::file::check_file;
-use super::merged::unmerged;
+use super::merged::find_unmerged;
 use super::{Report, Violation, violation};
 use crate::error::{Code, Error, Result};
 use crate::id::TaskId;
@@ -62,7 +62,7 @@ pub(crate) struct OutputVerdict {
 /// Checks what the agent of a task left behind, and records what was found.
 pub(crate) fn output(context: &mut Context, which: Output) -> Result<OutputVerdict> {
     let Output { task: id, epoch } = which;
-    let caller = Caller::of(context, id, epoch);
+    let caller = Caller::for_task(context, id, epoch);
     context.read(|transaction| check_epoch(transaction, &require(transaction, id)?, &caller))?;
     let (verdict, record) = judge(context, id)?;
     if let Some(record) = record {
@@ -79,13 +79,13 @@ pub(crate) fn output(context: &mut Context, which: Output) -> Result<OutputVerdi
 }
 
 /// Checks what the agent of a task left behind, and records nothing.
-pub(crate) fn found(context: &mut Context, task: TaskId) -> Result<OutputVerdict> {
+pub(crate) fn look_at_output(context: &mut Context, task: TaskId) -> Result<OutputVerdict> {
     Ok(judge(context, task)?.0)
 }
 
 fn judge(context: &mut Context, task: TaskId) -> Result<(OutputVerdict, Option<SpawnRecord>)> {
     let required = context.required_sections()?.to_vec();
-    let workspace = context.judged_in(task)?;
+    let workspace = context.judged_workspace(task)?;
     let (mut verdict, record) = context.read(|transaction| {
         require(transaction, task)?;
         let record = transaction.latest_spawn(task)?;
@@ -96,7 +96,7 @@ fn judge(context: &mut Context, task: TaskId) -> Result<(OutputVerdict, Option<S
         Ok((verdict, record))
     })?;
     if let Some(record) = &record
-        && let Some(error) = unmerged(&workspace, record)?
+        && let Some(error) = find_unmerged(&workspace, record)?
     {
         verdict
             .report
@@ -290,7 +290,7 @@ fn linked_entry(
     let latest = log::latest_for(&workspace.manifest()?, &[task], is_own)?;
     let entry = latest.entry(task).cloned();
     if entry.is_none() {
-        let message = match latest.archived(task) {
+        let message = match latest.latest_archived(task) {
             Some(id) => format!("{task} was not spawned, and its entry {id} is archived"),
             None => format!("{task} was not spawned, and no entry of its own is linked to it"),
         };

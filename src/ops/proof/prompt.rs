@@ -66,7 +66,7 @@ pub(crate) fn prompt(
     if let Some(change) = strictly.first().filter(|_| found.is_empty()) {
         match origin(surroundings, text)? {
             Origin::Project => {}
-            Origin::Unknown => notes.warn([block::edited(change)]),
+            Origin::Unknown => notes.warn([block::describe_edit(change)]),
             Origin::Forged => found.push(block::Violation {
                 rule: "MARKER".to_string(),
                 message: "the block is no known one, and a task or an entry holds text that looks like it"

@@ -107,7 +107,7 @@ type Place<'a> = (&'a Workspace, &'a str);
 impl Showing {
     /// Shows it in the folder of the caller.
     pub(super) fn carry_out(&self, context: &mut Context) -> Result<TaskGates> {
-        let tree = context.judged_in(self.task)?;
+        let tree = context.judged_workspace(self.task)?;
         let directory = directory(context, &tree);
         self.carry_out_in(context, (&tree, &directory))?;
         gates(context, self.task)
@@ -117,7 +117,7 @@ impl Showing {
     /// command runs and again when its result is kept. A failure is always kept.
     fn carry_out_in(&self, context: &mut Context, place: Place<'_>) -> Result<bool> {
         check_agent(self.role.as_deref())?;
-        let caller = Caller::of(context, self.task, self.epoch);
+        let caller = Caller::for_task(context, self.task, self.epoch);
         let trust = Trust::new(&context.surroundings, &context.workspace);
         let wanted = self.passed || !self.given.commands.is_empty();
         let task = context.read(|it| self.check(it, (&caller, &trust), place, wanted))?;
@@ -235,7 +235,7 @@ impl Showing {
         passed: bool,
         evidence: Vec<Evidence>,
     ) -> Result<()> {
-        let caller = Caller::of(context, self.task, self.epoch);
+        let caller = Caller::for_task(context, self.task, self.epoch);
         let claimed = context.surroundings.assignment.criteria.get(&self.task);
         let claimed = claimed.cloned().unwrap_or_default();
         let mut record = Record {
@@ -337,7 +337,7 @@ pub(crate) fn renew(
         items.push(Item::command(words, ".", origin));
     }
     trust.require(&items)?;
-    let tree = context.judged_in(task)?;
+    let tree = context.judged_workspace(task)?;
     let mut ran = Vec::new();
     for gate in due {
         let Some(record) = before.gates.get(&gate) else {

@@ -80,7 +80,7 @@ fn advice(id: &'static str, rule: &'static str, evidence: &str) -> RuleReport {
     }
 }
 
-fn checked(
+fn check_rule(
     id: &'static str,
     rule: &'static str,
     evidence: String,
@@ -112,7 +112,7 @@ fn check_delegation(worked: &[Worked]) -> RuleReport {
     if !by_hand.is_empty() {
         evidence += &format!("; without: {}", id::list_first(&by_hand, NAMED));
     }
-    checked("ORC-002", "Delegate all work", evidence, by_hand)
+    check_rule("ORC-002", "Delegate all work", evidence, by_hand)
 }
 
 /// ORC-004: work began after what it depends on was done, and agents at work share no files.
@@ -159,7 +159,7 @@ fn check_order(
         parts.push(format!("and {n_more} more"));
     }
     let rule = "Dependency order, no overlapping agents";
-    Ok(checked("ORC-004", rule, parts.join("; "), broken_by))
+    Ok(check_rule("ORC-004", rule, parts.join("; "), broken_by))
 }
 
 /// Returns when the work on a task began: with its first start, else with its prompt. What was completed without

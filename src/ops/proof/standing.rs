@@ -143,7 +143,7 @@ impl GateState {
             GateState::new(record, gates.needs(*gate), stale.contains(gate))
         };
         gates
-            .are_used()
+            .has_gates()
             .then(|| Gate::ALL.iter().map(state).collect())
     }
 }
@@ -195,14 +195,14 @@ pub(crate) fn show(context: &mut Context, which: One) -> Result<TaskGates> {
 }
 
 pub(super) fn gates(context: &mut Context, task: TaskId) -> Result<TaskGates> {
-    let tree = context.judged_in(task)?;
+    let tree = context.judged_workspace(task)?;
     gates_in(context, &tree, task)
 }
 
 /// Reads the gates of a task to show them, which proves nothing: where no tree can be judged from the folder
 /// of the caller, the workspace is.
 pub(in crate::ops) fn gates_to_show(context: &mut Context, task: TaskId) -> Result<TaskGates> {
-    let tree = context.judged_in(task);
+    let tree = context.judged_workspace(task);
     let tree = tree.unwrap_or_else(|_| context.workspace.clone());
     gates_in(context, &tree, task)
 }
@@ -260,7 +260,7 @@ impl TaskGates {
         TaskGates {
             task_id: task.id,
             passed: gates.open().is_empty() && !stale.iter().any(|gate| gates.needs(*gate)),
-            required: gates.needed(),
+            required: gates.list_needed(),
             names_gates: !gates.required.is_empty(),
             unknown: passed_and(&gates, &present, Freshness::Unknown),
             states: GateState::all(&gates, &stale),

@@ -19,7 +19,7 @@ pub(crate) enum Undone {
 /// Finds the tasks among these that are done, each under the epoch of a claim, and that something has undone
 /// since. Of what is left only entries and files are looked at: evidence may have to be taken again by now, and
 /// more may be asked of the task. What is archived, was taken on by somebody else or cannot be read is left alone.
-pub(crate) fn undone(
+pub(crate) fn find_undone(
     context: &mut Context,
     done: &[(TaskId, Option<u32>)],
 ) -> Result<Vec<(TaskId, Undone)>> {

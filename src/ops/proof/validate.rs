@@ -173,7 +173,7 @@ fn find_open_gates(gates: &Gates) -> Option<Violation> {
         "it is done, and gates that it needs are open: {}",
         open.join(", ")
     );
-    let is_broken = gates.are_used() && !open.is_empty();
+    let is_broken = gates.has_gates() && !open.is_empty();
     is_broken.then(|| violation(Code::GateOpen, "GATES", message))
 }
 

@@ -127,7 +127,7 @@ impl Left {
 
 /// Finds, among those who hold tasks, the runs that nobody carries out any more and that can be gone on
 /// with. They are not marked: whoever only looks changes nothing.
-pub(crate) fn left<'a>(
+pub(crate) fn find_left<'a>(
     surroundings: &Surroundings,
     workspace: &Workspace,
     holders: impl IntoIterator<Item = &'a str>,
@@ -159,13 +159,13 @@ pub(crate) fn left<'a>(
 
 /// Names in the error of a caller who could only wait a run that nobody carries out any more, if one is among
 /// those who hold tasks: that one is not waited for.
-pub(crate) fn named<'a>(
+pub(crate) fn name_run<'a>(
     surroundings: &Surroundings,
     workspace: &Workspace,
     holders: impl IntoIterator<Item = &'a str>,
     error: Error,
 ) -> Result<Error> {
-    let left = left(surroundings, workspace, holders)?;
+    let left = find_left(surroundings, workspace, holders)?;
     let Some(first) = left.first() else {
         return Ok(error);
     };

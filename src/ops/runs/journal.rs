@@ -249,7 +249,7 @@ mod tests {
             Journal::begin(&self.workspace, "run_1", clock, &mut self.agency).unwrap()
         }
 
-        fn told(&mut self, kinds: &[&str]) {
+        fn record_events(&mut self, kinds: &[&str]) {
             let mut journal = self.journal();
             let tell = |journal: &mut Journal, transaction: &mut dyn AgencyTransaction| {
                 let mut all = kinds.iter();
@@ -275,8 +275,8 @@ mod tests {
     #[test]
     fn what_is_kept_is_in_the_store_and_in_the_file() {
         let mut world = World::new();
-        world.told(&["a", "b"]);
-        world.told(&["c"]);
+        world.record_events(&["a", "b"]);
+        world.record_events(&["c"]);
         assert_eq!(world.kinds(), ["a", "b", "c"]);
         let events = events(&*world.agency.read().unwrap(), "run_1").unwrap();
         assert_eq!(events.len(), 3);
@@ -291,14 +291,14 @@ mod tests {
             Err(Error::new(Code::Internal, "no"))
         });
         assert!(failed.is_err());
-        world.told(&["b"]);
+        world.record_events(&["b"]);
         assert_eq!(world.kinds(), ["b"]);
     }
 
     #[test]
     fn the_file_is_mended_from_the_store_whatever_a_kill_left() {
         let mut world = World::new();
-        world.told(&["a", "b", "c"]);
+        world.record_events(&["a", "b", "c"]);
         let whole = fs::read_to_string(world.path()).unwrap();
         let cut = |end: usize| whole[..end].to_string();
         for left in [
@@ -315,7 +315,7 @@ mod tests {
             assert_eq!(fs::read_to_string(world.path()).unwrap(), whole, "{left}");
         }
         fs::remove_file(world.path()).unwrap();
-        world.told(&["d"]);
+        world.record_events(&["d"]);
         assert_eq!(world.kinds(), ["a", "b", "c", "d"]);
     }
 

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use serde::Serialize;
 
-use super::{journal, no_run, settled};
+use super::{journal, no_run, settle_store};
 use crate::error::Result;
 use crate::file::read_start;
 use crate::id::TaskId;
@@ -55,7 +55,7 @@ pub(crate) fn logs(
     raw: bool,
 ) -> Result<Logged> {
     let workspace = surroundings.workspace()?;
-    let mut agency = settled(&workspace, &surroundings.clock)?.ok_or_else(|| no_run(id))?;
+    let mut agency = settle_store(&workspace, &surroundings.clock)?.ok_or_else(|| no_run(id))?;
     let transaction = agency.read()?;
     transaction.run(id)?.ok_or_else(|| no_run(id))?;
     let events = journal::events(&*transaction, id)?;

@@ -50,7 +50,7 @@ pub(crate) struct OneRun {
 /// Lists runs of the caller. Those of dead processes are marked first.
 pub(crate) fn list(surroundings: &Surroundings, filter: &RunFilter) -> Result<RunPage> {
     let workspace = surroundings.workspace()?;
-    match settled(&workspace, &surroundings.clock)? {
+    match settle_store(&workspace, &surroundings.clock)? {
         Some(mut agency) => agency.read()?.runs(surroundings.only(), filter),
         None => Ok(RunPage::default()),
     }
@@ -118,7 +118,7 @@ pub(crate) fn judge_of(
     task: TaskId,
 ) -> Result<Option<(String, bool)>> {
     let workspace = surroundings.workspace()?;
-    let mut agency = settled(&workspace, &surroundings.clock)?;
+    let mut agency = settle_store(&workspace, &surroundings.clock)?;
     let mut runs = Vec::new();
     let transaction = agency.as_mut().map(Agency::read).transpose()?;
     for id in named {
@@ -208,7 +208,7 @@ fn name_epics(context: &mut Context, rows: &mut [&mut RunRow]) -> Result<()> {
     Ok(())
 }
 
-pub(in crate::ops) fn settled(
+pub(in crate::ops) fn settle_store(
     workspace: &Workspace,
     clock: &Clock,
 ) -> Result<Option<SqliteAgency>> {

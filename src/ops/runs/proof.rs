@@ -9,7 +9,7 @@ use crate::error::{Code, Error, Result, quote};
 use crate::gate::{Proof as Piece, Record};
 use crate::id::TaskId;
 use crate::ops::tasks::One;
-use crate::ops::work::{Left, left, lock};
+use crate::ops::work::{Left, lock, look_at};
 use crate::ops::{Context, proof as proofs};
 use crate::run::attempt::Attempt;
 use crate::run::track::{TaskRun, TaskState};
@@ -93,7 +93,9 @@ pub(crate) fn proof(context: &mut Context, query: ProofQuery) -> Result<Proof> {
         Error::new(Code::RunNotFound, message).fix(format!("cleo runs show {}", quote(run)))
     })?;
     let is_last = of_run.as_ref().and_then(|one| one.attempt(None)) == Some(attempt);
-    let left = is_last.then(|| left(context, One { task })).transpose()?;
+    let left = is_last
+        .then(|| look_at(context, One { task }))
+        .transpose()?;
     let mut found = left.as_ref().map(of_left).unwrap_or_default();
     if is_last {
         found.extend(of_gates(context, task)?);

@@ -49,7 +49,7 @@ impl<'a> Recording<'a> {
         let mut transaction = agency.write_records()?;
         let number = transaction.last_event()? + 1;
         let run = Run {
-            id: id::minted("exec", &clock, number),
+            id: id::mint("exec", &clock, number),
             user: surroundings.actor.clone(),
             routed_by: RoutedBy::Rule,
             started_at: clock.timestamp(),
@@ -187,7 +187,7 @@ impl Notes<'_> {
         Ok(id)
     }
 
-    pub(crate) fn answered(
+    pub(crate) fn record_answer(
         &mut self,
         agent: &str,
         usage: Option<Usage>,

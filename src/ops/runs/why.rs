@@ -81,11 +81,13 @@ fn task_reason(task: &TaskRun, run: &Run, waits_for: &[TaskId]) -> String {
         TaskState::Waiting if run.is_over() => "the run ended before it was its turn".to_string(),
         TaskState::Waiting if waits_for.is_empty() => "it waits for its turn".to_string(),
         TaskState::Waiting => format!("it waits for {}", id::list(waits_for)),
-        TaskState::Failed | TaskState::Cancelled | TaskState::Skipped => told(task, waits_for),
+        TaskState::Failed | TaskState::Cancelled | TaskState::Skipped => {
+            explain_task(task, waits_for)
+        }
     }
 }
 
-fn told(task: &TaskRun, waits_for: &[TaskId]) -> String {
+fn explain_task(task: &TaskRun, waits_for: &[TaskId]) -> String {
     let noted = task.reason.clone();
     let noted = noted.unwrap_or_else(|| match task.missing.is_empty() {
         true => "no reason is known".to_string(),
@@ -107,12 +109,12 @@ fn reason(run: &Run) -> String {
         RunStatus::Interrupted => "its process ended before it did".to_string(),
         RunStatus::Cancelled => "it was cancelled".to_string(),
         RunStatus::Failed => "no reason is known".to_string(),
-        RunStatus::Completed => completed(run),
+        RunStatus::Completed => describe_completion(run),
     }
 }
 
 /// What an agent answered is no reason; how a run over tasks came out is.
-fn completed(run: &Run) -> String {
+fn describe_completion(run: &Run) -> String {
     let is_over_tasks = matches!(run.kind, RunKind::Epic | RunKind::Tasks);
     let came_out = run.output.clone().filter(|_| is_over_tasks);
     let routed = Some(run.routing_reason.clone()).filter(|reason| !reason.is_empty());

@@ -12,7 +12,7 @@ use crate::error::{Code, Error, Result, quote};
 use crate::file::{read_within, unwritable, write_whole};
 use crate::ops::{Notes, Surroundings};
 use crate::skill::{Skill, is_file_name};
-use crate::template::exported;
+use crate::template::export_text;
 
 // Which skills to write, and where. A doc comment would become the help of the command.
 #[derive(Args)]
@@ -70,7 +70,7 @@ pub(crate) fn export(
     let Export { dry_run, force, .. } = wanted;
     let target = surroundings.directory.join(&wanted.to);
     let skills = chosen(surroundings, &target, &wanted.skills)?;
-    let planned = skills.iter().map(|skill| Planned::of(&target, skill));
+    let planned = skills.iter().map(|skill| Planned::new(&target, skill));
     let planned: Vec<Planned> = planned.collect::<Result<_>>()?;
     let changed = files(&planned, |there| there == There::Other);
     if !force && !changed.is_empty() {
@@ -136,12 +136,15 @@ fn no_file_name(name: &str) -> Error {
 
 impl Planned {
     /// Plans to write a skill into a folder. What is no file there is an error.
-    fn of(folder: &Path, skill: &Skill) -> Result<Planned> {
+    fn new(folder: &Path, skill: &Skill) -> Result<Planned> {
         // The name comes from the skill's file, and becomes a path here.
         if !is_file_name(&skill.name) {
             return Err(no_file_name(&skill.name));
         }
-        let (file, text) = (folder.join(&skill.name).join("SKILL.md"), exported(skill)?);
+        let (file, text) = (
+            folder.join(&skill.name).join("SKILL.md"),
+            export_text(skill)?,
+        );
         let there = match file.exists() {
             false => There::Nothing,
             true => match read_within(&file, text.len() as u64)? {

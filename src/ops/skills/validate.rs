@@ -83,7 +83,7 @@ pub(crate) fn validate(
 ) -> Result<Verdicts> {
     let skills = judge(surroundings, &wanted.paths)?;
     let broken: Vec<&Validated> = skills.iter().filter(|skill| !skill.valid).collect();
-    notes.failure = refused(&broken, surroundings);
+    notes.failure = refusal(&broken, surroundings);
     let unloaded = skills.iter().filter_map(|skill| {
         let (path, why) = (&skill.path, skill.unloaded.as_ref()?);
         Some(format!(
@@ -99,7 +99,7 @@ pub(crate) fn validate(
     })
 }
 
-fn refused(broken: &[&Validated], surroundings: &Surroundings) -> Option<Error> {
+fn refusal(broken: &[&Validated], surroundings: &Surroundings) -> Option<Error> {
     let first = broken.first()?;
     let fault = first.faults.first()?;
     let place = format!("{}:{}:{}", first.path, fault.line, fault.column);
@@ -109,7 +109,7 @@ fn refused(broken: &[&Validated], surroundings: &Surroundings) -> Option<Error> 
     };
     let message = format!("{place}: {}{more}", fault.message);
     let workspace = surroundings.workspace().ok();
-    let path = surroundings.typed(workspace.as_ref(), &first.path);
+    let path = surroundings.path_for_command(workspace.as_ref(), &first.path);
     let look = match fault.code {
         "SKILL_FILE_MISSING" => format!("ls -la {path}"),
         "FILE_TOO_LARGE" => format!("ls -l {path}"),
@@ -205,7 +205,10 @@ fn validate_folder(folder: &Path) -> Result<Validated> {
         return Ok(Validated::new(path, vec![fault]));
     };
     let validated = Validated::new(path, validate_bytes(&name, &bytes));
-    let unloaded = validated.valid.then(|| unloaded(&name, &bytes)).flatten();
+    let unloaded = validated
+        .valid
+        .then(|| explain_unloaded(&name, &bytes))
+        .flatten();
     Ok(Validated {
         unloaded,
         ..validated
@@ -213,7 +216,7 @@ fn validate_folder(folder: &Path) -> Result<Validated> {
 }
 
 /// Says why a skill that keeps the standard is not loaded: the standard sets no bounds to its size.
-fn unloaded(folder: &str, bytes: &[u8]) -> Option<String> {
+fn explain_unloaded(folder: &str, bytes: &[u8]) -> Option<String> {
     let text = String::from_utf8_lossy(bytes).into_owned();
     let read = Skill::read(folder, text.into(), Source::Named, String::new());
     read.err().map(|fault| fault.message)

@@ -61,7 +61,7 @@ pub(crate) struct Failed {
 }
 
 fn as_failure<S: Serializer>(error: &Error, serializer: S) -> std::result::Result<S::Ok, S::Error> {
-    Failure::of(error).serialize(serializer)
+    Failure::from_error(error).serialize(serializer)
 }
 
 pub(crate) fn select(
@@ -101,7 +101,7 @@ fn wave(
         let ready: Vec<TaskId> = ready.tasks.iter().map(|one| one.task.id).collect();
         let now = context.now();
         let chosen = context.read(|transaction| tasks::apart(transaction, &ready, limit, &now))?;
-        return Ok((chosen.tasks, left_out(&chosen.conflicts)));
+        return Ok((chosen.tasks, describe_left_out(&chosen.conflicts)));
     };
     let waves = tasks::find_waves(context, Some(epic), None)?.waves;
     let Some(wave) = waves.get(number) else {
@@ -117,7 +117,7 @@ fn wave(
     Ok((ids, Vec::new()))
 }
 
-fn left_out(conflicts: &[Conflict]) -> Vec<String> {
+fn describe_left_out(conflicts: &[Conflict]) -> Vec<String> {
     let told = conflicts.iter().take(WARNINGS_SHOWN).map(|conflict| {
         let files = conflict.files.join(", ");
         let (task, other) = (conflict.task, conflict.conflicts_with);

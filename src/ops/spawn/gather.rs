@@ -14,7 +14,7 @@ use crate::ops::tasks::above;
 use crate::store::Transaction;
 use crate::task::Task;
 use crate::task::rules::is_slug;
-use crate::template::{Bindings, NONE, slug, suffixed, words};
+use crate::template::{Bindings, NONE, add_suffix, slug, words};
 use crate::workspace::{OUTPUT_DIR, Workspace};
 
 /// Longest finding of a dependency that a prompt repeats, in characters; its entry has the whole.
@@ -54,7 +54,7 @@ impl Names {
         }
         Ok(Names {
             date: date.to_string(),
-            in_manifest: log::taken(&workspace.manifest()?, date)?,
+            in_manifest: log::collect_taken(&workspace.manifest()?, date)?,
             placed: HashMap::new(),
         })
     }
@@ -108,8 +108,8 @@ fn free_slug(
             break;
         }
         wanted = match number {
-            2 => suffixed(&plain, &own),
-            number => suffixed(&plain, &format!("{own}-{}", number - 1)),
+            2 => add_suffix(&plain, &own),
+            number => add_suffix(&plain, &format!("{own}-{}", number - 1)),
         };
     }
     Ok(wanted)
@@ -177,7 +177,7 @@ pub(super) fn bindings(
     task: &Task,
     place: &Place,
 ) -> Result<Bindings> {
-    let mut bindings = Bindings::fixed();
+    let mut bindings = Bindings::bind_constants();
     bindings.set("TASK_ID", task.id.to_string());
     bindings.set("DATE", place.date.as_str());
     bindings.set("TOPIC_SLUG", place.slug.as_str());
@@ -198,7 +198,7 @@ pub(super) fn bindings(
     let topics = serde_json::to_string(&topics(task)).unwrap_or_default();
     bindings.set("TOPICS_JSON", topics);
     bindings.set("DEPENDS_LIST", or_none(Some(id::list(&task.depends))));
-    let next = transaction.unblocked_by(task.id)?;
+    let next = transaction.list_unblocked_by(task.id)?;
     bindings.set("NEXT_TASK_IDS", or_none(Some(id::list(&next))));
     let criteria = task.acceptance.iter();
     let criteria: Vec<String> = criteria
@@ -244,7 +244,7 @@ pub(in crate::ops) fn epic_of(
     task: &Task,
 ) -> Result<Option<TaskId>> {
     for id in above(transaction, task.id)? {
-        if (transaction.salvaged(id)?).is_some_and(|task| task.kind.is_epic()) {
+        if (transaction.salvage(id)?).is_some_and(|task| task.kind.is_epic()) {
             return Ok(Some(id));
         }
     }
@@ -280,7 +280,7 @@ fn summaries(
             continue;
         };
         let title = transaction
-            .salvaged(*id)?
+            .salvage(*id)?
             .map(|task| task.title)
             .unwrap_or_default();
         lines.push(format!("- {id} {title} ({})", entry.id));

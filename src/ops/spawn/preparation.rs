@@ -195,8 +195,8 @@ impl Preparation {
             error
         })?;
         let mut warnings = self.warnings(transaction, task, &prepared, &decision)?;
-        warnings.extend(self.replaced(skill, &prepared)?);
-        warnings.extend(edited(skill, &prepared)?);
+        warnings.extend(self.list_replaced(skill, &prepared)?);
+        warnings.extend(describe_edit(skill, &prepared)?);
         let second = |candidate: &Candidate| (candidate.skill.clone(), candidate.reason.clone());
         let receipt = Receipt {
             version: 1,
@@ -230,7 +230,7 @@ impl Preparation {
 
     /// Names what of the project stands in the prompt in place of a built-in skill or protocol and is not
     /// trusted.
-    fn replaced(&self, skill: &Skill, prepared: &Prepared) -> Result<Vec<String>> {
+    fn list_replaced(&self, skill: &Skill, prepared: &Prepared) -> Result<Vec<String>> {
         let trust = Trust::new(&self.surroundings, &self.workspace);
         let is_used = |item: &Item| match item.kind {
             ItemKind::Skill => item.name == skill.name,
@@ -281,11 +281,11 @@ impl Preparation {
     }
 }
 
-fn edited(skill: &Skill, prepared: &Prepared) -> Result<Option<String>> {
+fn describe_edit(skill: &Skill, prepared: &Prepared) -> Result<Option<String>> {
     if !skill.own_protocol || prepared.injected_by_force {
         return Ok(None);
     }
     let found = block::check_strictly(&prepared.prompt, &known_protocols()?);
     let change = found.iter().find(|found| found.rule == "TEXT");
-    Ok(change.map(block::edited))
+    Ok(change.map(block::describe_edit))
 }

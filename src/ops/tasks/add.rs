@@ -155,7 +155,9 @@ impl Batch {
         for at in 0..self.plans.len() {
             let key = self.plans[at].task.key.clone();
             let known = match &key {
-                Some(key) if self.keys.contains_key(key) => return Err(self.repeated(key)),
+                Some(key) if self.keys.contains_key(key) => {
+                    return Err(self.repeated_key_error(key));
+                }
                 Some(key) => transaction.task_by_key(key)?,
                 None => None,
             };
@@ -176,7 +178,7 @@ impl Batch {
     }
 
     /// The error for a key that tasks of a batch share.
-    fn repeated(&self, key: &str) -> Error {
+    fn repeated_key_error(&self, key: &str) -> Error {
         let own = self.plans.iter();
         let own = own.filter(|plan| plan.task.key.as_deref() == Some(key));
         let message = format!("two lines have the key `{key}`");

@@ -213,10 +213,10 @@ fn older(tasks: &dyn Tasks, moment: &str, epic: Option<TaskId>) -> Result<Vec<Ta
         let scope: HashSet<TaskId> = with_below(tasks, epic)?.into_iter().collect();
         found.retain(|task| scope.contains(&task.id));
     }
-    closed_below(tasks, &found)
+    find_closed_below(tasks, &found)
 }
 
-fn closed_below(tasks: &dyn Tasks, found: &[Task]) -> Result<Vec<TaskId>> {
+fn find_closed_below(tasks: &dyn Tasks, found: &[Task]) -> Result<Vec<TaskId>> {
     let mut chosen: BTreeSet<TaskId> = found.iter().map(|task| task.id).collect();
     let mut unsure: Vec<TaskId> = chosen.iter().copied().collect();
     while let Some(id) = unsure.pop() {

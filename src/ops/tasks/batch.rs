@@ -84,12 +84,12 @@ fn refuse(faults: &[Fault], file: Option<&Path>) -> Result<()> {
     let numbers = faults.iter().map(|(number, _)| *number).collect();
     let error = Error::new(code, lines.join("; ")).at_lines(numbers);
     Err(match file {
-        Some(file) => looked_at(error, file),
+        Some(file) => with_look(error, file),
         None => error,
     })
 }
 
-pub(crate) fn looked_at(error: Error, file: &Path) -> Error {
+pub(crate) fn with_look(error: Error, file: &Path) -> Error {
     if error.lines.is_empty() {
         return error;
     }

@@ -71,7 +71,7 @@ fn change_if(
 ) -> Result<(Task, Vec<String>)> {
     let now = context.now();
     let by = context.surroundings.actor.clone();
-    let caller = Caller::of(context, id, None);
+    let caller = Caller::for_task(context, id, None);
     let gates = patch.required_gates()?;
     context.write_if(|transaction| {
         let mut task = require(transaction, id)?;
@@ -81,7 +81,7 @@ fn change_if(
         }
         let mut warnings = Vec::new();
         if patch.status == Some(Status::Pending) {
-            warnings.extend(claims::released(transaction, id, &caller)?);
+            warnings.extend(claims::release_claim(transaction, id, &caller)?);
         }
         let before = task.clone();
         if caller.run.is_some() {

@@ -55,14 +55,14 @@ pub(crate) fn delete(context: &mut Context, request: Delete) -> Result<Deleted> 
         force,
         dry_run,
     } = request;
-    let caller = Caller::unbound(context);
+    let caller = Caller::without_task(context);
     let work = |transaction: &dyn Transaction| {
         let (going, released) = plan(transaction, id, cascade, force)?;
         if !force {
             refuse_held(transaction, &going, cascade, &caller)?;
         }
         for id in &going {
-            caller.refuse_removal(transaction, &salvaged(transaction, *id)?)?;
+            caller.refuse_removal(transaction, &read_salvaged(transaction, *id)?)?;
         }
         Ok((going, released))
     };
@@ -93,10 +93,10 @@ fn plan(
     cascade: bool,
     force: bool,
 ) -> Result<(Vec<TaskId>, Vec<TaskId>)> {
-    salvaged(tasks, id)?;
+    read_salvaged(tasks, id)?;
     let mut going = vec![id];
     going.extend(tasks.nodes(Some(id))?.iter().map(|node| node.id));
-    let released = released(tasks, &going)?;
+    let released = find_released(tasks, &going)?;
     if going.len() > 1 && !cascade {
         let message = format!("{id} has tasks below it: {}", id::list(&going[1..]));
         let look = format!("cleo delete {id} --cascade --dry-run");
@@ -119,12 +119,12 @@ fn plan(
 }
 
 /// Reads a task, which may be damaged: what cannot be read can be deleted.
-fn salvaged(tasks: &dyn Transaction, id: TaskId) -> Result<Task> {
-    tasks.salvaged(id)?.ok_or_else(|| no_task(id))
+fn read_salvaged(tasks: &dyn Transaction, id: TaskId) -> Result<Task> {
+    tasks.salvage(id)?.ok_or_else(|| no_task(id))
 }
 
 /// Finds the tasks that depend on what goes and do not go themselves.
-fn released(tasks: &dyn Transaction, going: &[TaskId]) -> Result<Vec<TaskId>> {
+fn find_released(tasks: &dyn Transaction, going: &[TaskId]) -> Result<Vec<TaskId>> {
     let mut released = Vec::new();
     for id in going {
         released.extend(tasks.dependents(*id)?);
@@ -145,7 +145,7 @@ fn refuse_held(
 ) -> Result<()> {
     let cascade = if cascade { " --cascade" } else { "" };
     for id in going {
-        let task = salvaged(transaction, *id)?;
+        let task = read_salvaged(transaction, *id)?;
         check_holder(transaction, &task, caller, false, "delete").map_err(|held| {
             let error = Error::new(held.code, held.message).fix(format!("cleo show {id}"));
             let force = format!("cleo delete {}{cascade} --force", going[0]);

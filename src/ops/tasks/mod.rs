@@ -12,15 +12,15 @@ mod request;
 
 pub(crate) use add::{Added, add_batch, add_one};
 pub(crate) use archive::{Archival, Selection, Unarchive, archive, unarchive};
-pub(crate) use batch::{looked_at, read_batch};
+pub(crate) use batch::{read_batch, with_look};
 pub(crate) use change::{Updated, update};
 pub(super) use change::{change, check_graph, rehearse};
 pub(crate) use delete::{Delete, Deleted, delete};
 pub(crate) use graph::{
-    Analysis, Apart, Next, Part, Ready, Waves, analyze, apart, drawing, find_ready, find_waves,
-    next, ready, told, warn_of_stuck, waves,
+    Analysis, Apart, Next, Part, Ready, Waves, analyze, apart, describe_conflict, drawing,
+    find_ready, find_waves, next, ready, warn_of_stuck, waves,
 };
-pub(super) use graph::{choose, expired};
+pub(super) use graph::{choose, find_expired};
 pub(crate) use moves::{Cancel, Moved, Start, cancel, reopen, reviewing_run, start};
 pub(super) use moves::{
     finish, is_split, move_task, not_ready, open_parts, refuse_cancelled, refuse_open_parts,

@@ -125,12 +125,12 @@ impl Moved {
 pub(crate) fn start(context: &mut Context, request: Start) -> Result<Moved> {
     let id = request.task;
     let lease = request.lease.unwrap_or(context.surroundings.defaults.lease);
-    let caller = Caller::of(context, id, request.epoch);
+    let caller = Caller::for_task(context, id, request.epoch);
     refuse_task_of_run(context, id)?;
     let moved = context.write(|transaction| {
         let task = require(transaction, id)?;
         if task.is_closed() {
-            return Err(refused(&task, "started", &format!("cleo reopen {id}")));
+            return Err(refuse_move(&task, "started", &format!("cleo reopen {id}")));
         }
         let early = early(transaction, &task)?;
         let (claim, is_new) = take_or_renew(transaction, &task, &caller, lease)?;
@@ -151,7 +151,7 @@ pub(crate) fn cancel(context: &mut Context, request: Cancel) -> Result<Moved> {
         reason,
         force,
     } = request;
-    let caller = Caller::of(context, id, None);
+    let caller = Caller::for_task(context, id, None);
     let (now, by) = (caller.now.clone(), caller.name.clone());
     if let Some(reason) = &reason {
         check_note(reason)?;
@@ -160,7 +160,11 @@ pub(crate) fn cancel(context: &mut Context, request: Cancel) -> Result<Moved> {
     let moved = context.write(|transaction| {
         let mut task = require(transaction, id)?;
         if task.status == Status::Done {
-            return Err(refused(&task, "cancelled", &format!("cleo reopen {id}")));
+            return Err(refuse_move(
+                &task,
+                "cancelled",
+                &format!("cleo reopen {id}"),
+            ));
         }
         let taken = check_holder(transaction, &task, &caller, force, "cancel")?;
         if let Some(text) = reason {
@@ -227,7 +231,7 @@ pub(in crate::ops) fn finish(
     let mut moved = move_task(transaction, task, Status::Done, now)?;
     moved.warnings.extend(early);
     if moved.changed {
-        moved.unblocked = transaction.unblocked_by(id)?;
+        moved.unblocked = transaction.list_unblocked_by(id)?;
     }
     Ok(moved)
 }
@@ -266,7 +270,7 @@ pub(crate) fn reviewing_run(transaction: &dyn Transaction, id: TaskId) -> Result
 /// Refuses to complete what was cancelled; neither a proof nor force helps there.
 pub(in crate::ops) fn refuse_cancelled(task: &Task) -> Result<()> {
     match task.status {
-        Status::Cancelled => Err(refused(
+        Status::Cancelled => Err(refuse_move(
             task,
             "completed",
             &format!("cleo reopen {}", task.id),
@@ -325,7 +329,7 @@ pub(in crate::ops) fn not_ready(tasks: &dyn Tasks, task: &Task) -> Result<Option
     waits.extend(
         missing
             .iter()
-            .map(|need| format!("it depends on {}", need.told())),
+            .map(|need| format!("it depends on {}", need.describe())),
     );
     if task.status == Status::Blocked {
         waits.push("it is blocked".to_string());
@@ -340,7 +344,7 @@ pub(in crate::ops) fn not_ready(tasks: &dyn Tasks, task: &Task) -> Result<Option
     Ok((!waits.is_empty()).then_some(error))
 }
 
-fn refused(task: &Task, verb: &str, fix: &str) -> Error {
+fn refuse_move(task: &Task, verb: &str, fix: &str) -> Error {
     let message = format!("{} is {} and cannot be {verb}", task.id, task.status);
     Error::new(Code::StatusRefused, message).fix(fix)
 }
@@ -383,7 +387,7 @@ pub(super) fn early(tasks: &dyn Tasks, task: &Task) -> Result<Vec<String>> {
         format!("{id} depends on {waits}, not done yet")
     });
     let missing = missing(task).into_iter();
-    let missing = missing.map(|need| format!("{id} depends on {}", need.told()));
+    let missing = missing.map(|need| format!("{id} depends on {}", need.describe()));
     Ok(open.into_iter().chain(missing).collect())
 }
 

@@ -97,7 +97,7 @@ impl<T> Links<T> {
             depends: show(&task.depends)?,
             missing: missing(task),
             dependents: show(&tasks.dependents(task.id)?)?,
-            unblocks: tasks.unblocked_by(task.id)?,
+            unblocks: tasks.list_unblocked_by(task.id)?,
             problems: problems_around(tasks, task.id)?,
         })
     }

@@ -83,7 +83,7 @@ fn take_over(
     path: &Path,
     request: &Request,
 ) -> Result<Report> {
-    let caller = Caller::unbound(context);
+    let caller = Caller::without_task(context);
     let phases = std::mem::take(&mut reading.phases);
     let mut plan = Plan::new(reading, request.open_only);
     plan.report.dry_run = request.dry_run;

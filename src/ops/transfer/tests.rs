@@ -212,7 +212,7 @@ fn protected(context: &mut Context) -> BTreeSet<String> {
                 let claim = transaction.claim(task.id)?;
                 let is_claimed = claim.is_some_and(|claim| claim.live_holder(&now).is_some());
                 let has_parts = !transaction.children(task.id)?.is_empty();
-                if is_claimed || has_parts || transaction.gates(task.id)?.are_used() {
+                if is_claimed || has_parts || transaction.gates(task.id)?.has_gates() {
                     uids.insert(task.uid);
                 }
             }

@@ -129,7 +129,7 @@ pub(crate) fn graph(context: &mut Context, wanted: GraphQuery) -> Result<GraphSh
         let drawn = picture(&cards(&scene, &wanted), &lines(&scene), &folding);
         let nodes = nodes(transaction, &scene, &drawn, &now)?;
         let groups = groups(&scene);
-        let epic = wanted.epic.map(|id| transaction.salvaged(id)).transpose()?;
+        let epic = wanted.epic.map(|id| transaction.salvage(id)).transpose()?;
         Ok(GraphShown {
             version: format!("{}-{cursor}", transaction.last_cursor()?),
             epic: epic.flatten().map(TaskView::from),
@@ -145,7 +145,7 @@ pub(crate) fn graph(context: &mut Context, wanted: GraphQuery) -> Result<GraphSh
             },
             lanes: drawn.lanes,
             nodes,
-            stacks: titled(&scene, drawn.stacks),
+            stacks: name_stacks(&scene, drawn.stacks),
             edges: drawn.edges,
             groups,
             problems: scene.graph.problems(),
@@ -194,7 +194,7 @@ fn nodes(
 }
 
 /// Names what stacks are parts of.
-fn titled(scene: &Scene, mut stacks: Vec<Stack>) -> Vec<Stack> {
+fn name_stacks(scene: &Scene, mut stacks: Vec<Stack>) -> Vec<Stack> {
     for stack in &mut stacks {
         let outline = stack.parent.and_then(|parent| scene.outlines.get(parent));
         stack.title = outline.map(|outline| outline.title.clone());
@@ -250,7 +250,7 @@ fn critical_path(scene: &Scene, runs: &[Run], memory: &Memory) -> CriticalPath {
     let tasks = scene.critical.clone();
     let mut took: Vec<u64> = runs
         .iter()
-        .filter_map(|run| memory.known(&run.id))
+        .filter_map(|run| memory.find_track(&run.id))
         .flat_map(|track| scene.tasks().flat_map(|node| track.attempts(node.id)))
         .filter(|attempt| attempt.state == TaskState::Done)
         .filter_map(|attempt| attempt.duration_ms)

@@ -77,7 +77,7 @@ impl Memory {
     }
 
     /// Returns the track of a run as it was brought up last.
-    pub(super) fn known(&self, run: &str) -> Option<&Track> {
+    pub(super) fn find_track(&self, run: &str) -> Option<&Track> {
         self.tracks.get(run)
     }
 
@@ -129,7 +129,7 @@ impl Memory {
     }
 
     fn version(&self, changes: u64, runs: &[Run]) -> Version {
-        let read = |run: &str| self.known(run).map_or(0, |track| track.cursor);
+        let read = |run: &str| self.find_track(run).map_or(0, |track| track.cursor);
         let told = |run: &Run| (run.id.clone(), read(&run.id), run.is_over());
         Version {
             changes,
@@ -157,7 +157,7 @@ mod tests {
             memory.make_room(&[name]);
             memory.tracks.insert(name.to_string(), Track::default());
         }
-        assert!(wanted.iter().all(|run| memory.known(run).is_some()));
+        assert!(wanted.iter().all(|run| memory.find_track(run).is_some()));
         assert!(memory.tracks.len() <= TRACKS_MAX);
     }
 }

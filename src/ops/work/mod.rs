@@ -13,6 +13,6 @@ mod search;
 pub(crate) use graph::{GraphQuery, GraphShown, graph};
 pub(crate) use memory::{Memory, lock};
 pub(crate) use page::{TaskPage, page};
-pub(crate) use proof::{Left, left};
+pub(crate) use proof::{Left, look_at};
 pub(crate) use rows::{RowsQuery, RowsShown, rows};
 pub(crate) use search::{Found, SearchQuery, search};

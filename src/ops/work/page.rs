@@ -117,7 +117,7 @@ pub(crate) fn page(context: &mut Context, one: One) -> Result<TaskPage> {
         // What is around it is judged within what it is a part of, as in its picture.
         let epic = top(transaction, &task)?;
         let scene = memory.scene(transaction, epic, &runs)?;
-        let attempts = tried(&workspace, &runs, &memory, id);
+        let attempts = list_attempts(&workspace, &runs, &memory, id);
         let linked = |ids: &[TaskId]| -> Result<Vec<Linked>> {
             let tasks = transaction.readable(ids)?.into_iter();
             let linked = tasks.map(|task| {
@@ -138,7 +138,7 @@ pub(crate) fn page(context: &mut Context, one: One) -> Result<TaskPage> {
                 dispatch_subject(skills, &Subject::from(&task), None, false).ok()
             }),
             spawns: spawns(transaction.spawns(id)?),
-            refused: refused(&attempts, task.status),
+            refused: find_refused(&attempts, task.status),
             attempts,
             task,
         })
@@ -175,10 +175,10 @@ fn spawns(records: Vec<SpawnRecord>) -> Vec<SpawnTold> {
 }
 
 /// Collects the tries of a task from the last runs, oldest first.
-fn tried(workspace: &Workspace, runs: &[Run], memory: &Memory, id: TaskId) -> Vec<Tried> {
+fn list_attempts(workspace: &Workspace, runs: &[Run], memory: &Memory, id: TaskId) -> Vec<Tried> {
     let mut tried = Vec::new();
     for run in runs.iter().rev().map(|run| &run.id) {
-        let track = memory.known(run);
+        let track = memory.find_track(run);
         let kept = |attempt: u32, end: &str| {
             let folder = place(workspace, run).ok();
             folder.is_some_and(|folder| folder.join(format!("{id}-{attempt}.{end}")).is_file())
@@ -197,7 +197,7 @@ fn tried(workspace: &Workspace, runs: &[Run], memory: &Memory, id: TaskId) -> Ve
     tried
 }
 
-fn refused(attempts: &[Tried], status: Status) -> Option<Tried> {
+fn find_refused(attempts: &[Tried], status: Status) -> Option<Tried> {
     let mut failed = attempts
         .iter()
         .rev()

@@ -7,7 +7,7 @@ use crate::file;
 use crate::manifest::Entry;
 use crate::ops::Context;
 use crate::ops::manifest::{self, EntryId};
-use crate::ops::proof::{OutputVerdict, found};
+use crate::ops::proof::{OutputVerdict, look_at_output};
 use crate::ops::tasks::One;
 
 /// Most bytes of an output file that are shown.
@@ -30,8 +30,8 @@ pub(crate) struct Left {
 }
 
 /// Looks at what the agent of a task left, and records nothing.
-pub(crate) fn left(context: &mut Context, which: One) -> Result<Left> {
-    let found = found(context, which.task)?;
+pub(crate) fn look_at(context: &mut Context, which: One) -> Result<Left> {
+    let found = look_at_output(context, which.task)?;
     let id = found.manifest_id.clone();
     let shown = id.and_then(|id| manifest::show(context, EntryId { id }).ok());
     let (entry, line) = shown.map(|shown| (shown.entry, shown.line)).unzip();

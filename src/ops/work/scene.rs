@@ -77,7 +77,7 @@ impl Scene {
             outlines,
         };
         scene.find_states(&transaction.spawn_verdicts(&ids)?);
-        scene.counts = scene.counted();
+        scene.counts = scene.count_states();
         Ok(scene)
     }
 
@@ -129,7 +129,7 @@ impl Scene {
     }
 
     /// Counts the tasks by where they stand.
-    fn counted(&self) -> Counted {
+    fn count_states(&self) -> Counted {
         let mut counted = Counted {
             states: states(),
             ..Counted::default()
@@ -162,7 +162,7 @@ fn meaning(task: &TaskRun) -> Option<InRun> {
 pub(super) fn in_runs(runs: &[Run], memory: &Memory) -> HashMap<TaskId, TaskRun> {
     let mut last = HashMap::new();
     for run in runs {
-        let tasks = memory.known(&run.id).map(Track::tasks);
+        let tasks = memory.find_track(&run.id).map(Track::tasks);
         for task in tasks.unwrap_or_default() {
             let was_there = task.attempts > 0 || task.state.is_undone();
             let is_stale = run.is_over() && task.state.is_under_way();
@@ -202,6 +202,6 @@ fn is_verified(spawn: Option<&SpawnVerdict>, gates: Option<&Gates>) -> bool {
     let forced = gates.is_some_and(|gates| gates.forced.is_some())
         || spawn.is_some_and(|spawn| spawn.is_forced);
     let by_spawn = spawn.is_some_and(|spawn| spawn.is_verified);
-    let by_gates = gates.is_some_and(|gates| gates.are_used() && gates.open().is_empty());
+    let by_gates = gates.is_some_and(|gates| gates.has_gates() && gates.open().is_empty());
     !forced && (by_spawn || by_gates)
 }

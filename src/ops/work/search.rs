@@ -186,7 +186,7 @@ fn find_agents(context: &Context, words: &str) -> Result<Vec<Item>> {
         q: Some(words.to_string()),
         ..Default::default()
     };
-    let known = agents::known_in(&context.workspace)?.keep_visible(context.surroundings.only());
+    let known = agents::load_in(&context.workspace)?.keep_visible(context.surroundings.only());
     let found = known.agents.into_iter().filter(|agent| wanted.fits(agent));
     let item = |one: Agent| {
         let Agent {

@@ -12,7 +12,7 @@ use crate::template::{Bindings, NONE, PROSE, inject, pieces};
 /// one value throughout, tokens that are the same for every task have their fixed value, and an entry id
 /// matches its file. Topics occur once, so that they are words is all that can be checked.
 pub(super) fn is_filled_in(template: &str, text: &str) -> bool {
-    let fixed = Bindings::fixed();
+    let fixed = Bindings::bind_constants();
     let [template, text] = [template, text].map(|text| inject(text.trim_end(), &fixed).text);
     let (mut rest, mut token): (&str, Option<&str>) = (text.as_str(), None);
     let mut values: BTreeMap<&str, &str> = BTreeMap::new();

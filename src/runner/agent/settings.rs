@@ -189,7 +189,7 @@ mod tests {
     fn made(pairs: &[(&str, &str)], of: &str) -> Result<Runners> {
         let mut settings = Settings::default();
         for (name, value) in pairs {
-            let key = Key::named(name).unwrap();
+            let key = Key::require(name).unwrap();
             let path = format!("/x/{of}/config.yaml");
             let origin = Origin::File { path, line: 1 };
             settings.add(key, key.read(value).unwrap(), origin);
@@ -241,7 +241,7 @@ mod tests {
             ("runners.programs", "x"),
             ("runners.command", "'open"),
         ] {
-            let key = Key::named(name).unwrap();
+            let key = Key::require(name).unwrap();
             let mut settings = Settings::default();
             let origin = Origin::Variable(key.variable);
             settings.add(key, key.read(value).unwrap(), origin);

@@ -101,11 +101,11 @@ fn look(store: &dyn Transaction, what: usize) {
         0 => drop(store.is_ready(id).unwrap()),
         1 => drop(store.node(id).unwrap()),
         2 => drop(store.nodes(None).unwrap()),
-        3 => drop(store.hindered(None, 9).unwrap()),
+        3 => drop(store.list_hindered(None, 9).unwrap()),
         4 => drop(store.counts(None).unwrap()),
         5 => drop(store.open_epics(9).unwrap()),
         6 => drop(store.ready(None, Some(1)).unwrap()),
-        7 => drop(store.unblocked_by(id).unwrap()),
+        7 => drop(store.list_unblocked_by(id).unwrap()),
         _ => {}
     }
 }
@@ -145,8 +145,8 @@ fn compare(real: &dyn Transaction, new: &dyn Transaction) -> Result<(), TestCase
             );
         }
         prop_assert_eq!(
-            real.hindered(root, 9).unwrap(),
-            new.hindered(root, 9).unwrap()
+            real.list_hindered(root, 9).unwrap(),
+            new.list_hindered(root, 9).unwrap()
         );
         prop_assert_eq!(real.nodes(root).unwrap(), new.nodes(root).unwrap());
         let ids: Vec<TaskId> = new
@@ -162,8 +162,8 @@ fn compare(real: &dyn Transaction, new: &dyn Transaction) -> Result<(), TestCase
         let (real_active, new_active) = (real.active_ready(id), new.active_ready(id));
         prop_assert_eq!(real_active.unwrap(), new_active.unwrap());
         prop_assert_eq!(
-            real.unblocked_by(id).unwrap(),
-            new.unblocked_by(id).unwrap()
+            real.list_unblocked_by(id).unwrap(),
+            new.list_unblocked_by(id).unwrap()
         );
         prop_assert_eq!(real.node(id).unwrap(), new.node(id).unwrap());
     }

@@ -43,9 +43,9 @@ pub(super) fn what_is_ready_comes_in_order(store: &mut dyn Store) {
     assert_eq!(ready(Some(1), None), (vec![(8, 0), (3, 1)], 2));
     assert_eq!(ready(Some(2), Some(0)), (vec![], 1));
     assert!(read.is_ready(TaskId(5)).unwrap() && !read.is_ready(TaskId(6)).unwrap());
-    assert_eq!(read.unblocked_by(TaskId(5)).unwrap(), ids(&[6]));
+    assert_eq!(read.list_unblocked_by(TaskId(5)).unwrap(), ids(&[6]));
     assert_eq!(
-        read.unblocked_by(TaskId(3)).unwrap(),
+        read.list_unblocked_by(TaskId(3)).unwrap(),
         ids(&[2]),
         "the whole after its part"
     );
@@ -54,7 +54,7 @@ pub(super) fn what_is_ready_comes_in_order(store: &mut dyn Store) {
     tasks[4].status = Status::Done;
     write.put(&tasks[4]).unwrap();
     assert_eq!(
-        write.unblocked_by(TaskId(5)).unwrap(),
+        write.list_unblocked_by(TaskId(5)).unwrap(),
         ids(&[6]),
         "also when it is done"
     );
@@ -80,11 +80,11 @@ pub(super) fn what_is_in_the_way_is_found(store: &mut dyn Store) {
     tasks[6].depends = ids(&[5]);
     put(store, &tasks);
     let mut write = store.write(&stamp()).unwrap();
-    assert_eq!(write.hindered(None, 9).unwrap(), ids(&[2, 4, 5]));
-    assert_eq!(write.hindered(None, 2).unwrap(), ids(&[2, 4]));
-    assert_eq!(write.hindered(Some(TaskId(2)), 9).unwrap(), ids(&[4]));
+    assert_eq!(write.list_hindered(None, 9).unwrap(), ids(&[2, 4, 5]));
+    assert_eq!(write.list_hindered(None, 2).unwrap(), ids(&[2, 4]));
+    assert_eq!(write.list_hindered(Some(TaskId(2)), 9).unwrap(), ids(&[4]));
     let node = write.node(TaskId(5)).unwrap().unwrap();
-    let told: Vec<String> = node.missing.iter().map(|need| need.told()).collect();
+    let told: Vec<String> = node.missing.iter().map(|need| need.describe()).collect();
     let circle = "bd-2, which was left out because it closed a circle";
     assert_eq!(told, ["bd-1, which is not here", circle]);
     assert_eq!(write.ready(None, None).unwrap().total, 0);

@@ -115,8 +115,8 @@ pub(super) fn a_link_is_new_once(store: &mut dyn Store) {
     assert!(transaction.link(&link).unwrap());
     assert!(!transaction.link(&link).unwrap());
     assert_eq!(transaction.links(TaskId(1)).unwrap()[0], link);
-    assert_eq!(transaction.linked_to("e").unwrap()[0], link);
-    assert_eq!(transaction.linked_to("other").unwrap(), []);
+    assert_eq!(transaction.list_links_to("e").unwrap()[0], link);
+    assert_eq!(transaction.list_links_to("other").unwrap(), []);
     assert!(transaction.unlink(&link).unwrap());
     assert!(!transaction.unlink(&link).unwrap());
     assert_eq!(transaction.links(TaskId(1)).unwrap(), []);

@@ -21,7 +21,7 @@ pub(super) fn a_claim_is_kept_and_its_epoch_outlives_it(store: &mut dyn Store) {
     for claim in [claim(1, "ada"), claim(2, "bob"), claim(3, "ada")] {
         transaction.put_claim(&claim).unwrap();
     }
-    let freed = claim(3, "ada").freed(NOW);
+    let freed = claim(3, "ada").release(NOW);
     transaction.put_claim(&freed).unwrap();
     transaction.commit().unwrap();
     let transaction = store.read().unwrap();
@@ -70,7 +70,7 @@ pub(super) fn running_claims_are_told_from_those_that_are_over(store: &mut dyn S
         expires: "2026-01-27T00:00:00.000Z".into(),
         ..claim(2, "bob")
     };
-    let freed = claim(3, "ada").freed(NOW);
+    let freed = claim(3, "ada").release(NOW);
     for claim in [claim(1, "ada"), longer, freed, claim(4, "eve")] {
         transaction.put_claim(&claim).unwrap();
     }

@@ -40,10 +40,10 @@ impl SqliteTransaction<'_> {
         let Some(number) = self.unwritten.borrow_mut().shorter.pop_last() else {
             return Ok(false);
         };
-        let Some(kept) = self.kept(number)? else {
+        let Some(kept) = self.find_row(number)? else {
             return Ok(true);
         };
-        let below = self.measured(number)?;
+        let below = self.measure(number)?;
         if below != kept.below {
             self.change_kept(number, |kept| kept.below = below)?;
             let needs = self.depends(TaskId(number))?;
@@ -53,7 +53,7 @@ impl SqliteTransaction<'_> {
         Ok(true)
     }
 
-    fn measured(&self, number: u32) -> Result<u32> {
+    fn measure(&self, number: u32) -> Result<u32> {
         let sql = "SELECT d.task, n.below FROM task_depends d
                    LEFT JOIN nodes n ON n.number = d.task WHERE d.needs = ?1";
         let unwritten = self.unwritten.borrow();
@@ -72,12 +72,15 @@ impl SqliteTransaction<'_> {
         let Some((number, needs)) = self.unwritten.borrow_mut().longer.pop_last() else {
             return Ok(false);
         };
-        let Some(kept) = self.kept(number)? else {
+        let Some(kept) = self.find_row(number)? else {
             return Ok(true);
         };
         let below = BOUND.min(kept.below + 1);
         for need in needs.map_or_else(|| self.depends(TaskId(number)), Ok)? {
-            if self.kept(need.0)?.is_some_and(|kept| kept.below < below) {
+            if self
+                .find_row(need.0)?
+                .is_some_and(|kept| kept.below < below)
+            {
                 self.change_kept(need.0, |kept| kept.below = below)?;
                 let longer = &mut self.unwritten.borrow_mut().longer;
                 longer.entry(need.0).or_insert(None);

@@ -57,11 +57,11 @@ pub(super) fn object(fields: &Map<String, Value>) -> Cow<'static, str> {
 }
 
 /// Numbers of the database have a sign; ours stay far below its limit.
-pub(super) fn signed(number: u64) -> i64 {
+pub(super) fn to_signed(number: u64) -> i64 {
     i64::try_from(number).unwrap_or(i64::MAX)
 }
 
-pub(super) fn unsigned(row: &Row<'_>, column: usize) -> rusqlite::Result<u64> {
+pub(super) fn to_unsigned(row: &Row<'_>, column: usize) -> rusqlite::Result<u64> {
     row.get::<_, i64>(column).map(i64::unsigned_abs)
 }
 

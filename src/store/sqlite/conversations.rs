@@ -4,7 +4,9 @@ use rusqlite::types::Value;
 use rusqlite::{Row, params_from_iter};
 
 use super::SqliteTransaction;
-use super::columns::{all_of, checked_id, from_json, json, refuse_deep, signed, unsigned, word};
+use super::columns::{
+    all_of, checked_id, from_json, json, refuse_deep, to_signed, to_unsigned, word,
+};
 use crate::error::Result;
 use crate::run::is_id;
 use crate::run::{Conversation, Message};
@@ -112,8 +114,8 @@ impl Conversations for SqliteTransaction<'_> {
             "SELECT {MESSAGE}, position FROM messages
              WHERE position > ?1 AND conversation IS NOT NULL ORDER BY position LIMIT ?2"
         );
-        self.all(&sql, (signed(cursor), limit), |row| {
-            Ok((unsigned(row, 7)?, read_message(row)?))
+        self.all(&sql, (to_signed(cursor), limit), |row| {
+            Ok((to_unsigned(row, 7)?, read_message(row)?))
         })
     }
 

@@ -149,7 +149,7 @@ impl Graph for SqliteTransaction<'_> {
         Ok(self.first(sql, [id.0], |row| row.get(0))?.unwrap_or(false))
     }
 
-    fn unblocked_by(&self, id: TaskId) -> Result<Vec<TaskId>> {
+    fn list_unblocked_by(&self, id: TaskId) -> Result<Vec<TaskId>> {
         self.write_nodes()?;
         // Of the needs or children of each, only the task itself may be open.
         let sql = "SELECT n.number FROM nodes t CROSS JOIN task_depends d ON d.needs = t.number
@@ -165,7 +165,7 @@ impl Graph for SqliteTransaction<'_> {
         self.all(sql, [id.0], read_id)
     }
 
-    fn hindered(&self, root: Option<TaskId>, limit: u32) -> Result<Vec<TaskId>> {
+    fn list_hindered(&self, root: Option<TaskId>, limit: u32) -> Result<Vec<TaskId>> {
         self.write_nodes()?;
         // An epic without open children is stuck itself, and hinders others only.
         let kinds =

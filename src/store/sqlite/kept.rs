@@ -34,7 +34,7 @@ pub(super) struct Kept {
 }
 
 impl Kept {
-    pub(super) fn of(task: &Task) -> Kept {
+    pub(super) fn from_task(task: &Task) -> Kept {
         Kept {
             parent: task.parent.map(|id| id.0),
             status: task.status,

@@ -8,7 +8,7 @@ use rusqlite::types::Value;
 use unicode_normalization::UnicodeNormalization;
 
 use super::SqliteTransaction;
-use super::columns::{read_id, unsigned, word};
+use super::columns::{read_id, to_unsigned, word};
 use super::tasks::{COLUMNS, read_task};
 use crate::error::{Code, Result};
 use crate::id::TaskId;
@@ -79,7 +79,7 @@ impl Conditions {
             let condition = "coalesce(t.completed_at, t.cancelled_at) < ?";
             conditions.add(condition, Value::from(moment.clone()));
         }
-        conditions.archived(filter);
+        conditions.restrict_archived(filter);
         for label in &filter.labels {
             let condition = "t.number IN (SELECT task FROM task_labels WHERE normalized = ?)";
             conditions.add(condition, Value::from(normalize(label.trim())));
@@ -89,7 +89,7 @@ impl Conditions {
 
     /// Restricts to archived tasks, or to others. The index on it serves lists without other conditions; with
     /// a status another index has it, and else it must not be preferred.
-    fn archived(&mut self, filter: &Filter) {
+    fn restrict_archived(&mut self, filter: &Filter) {
         let is_narrow = filter.parent.is_some()
             || filter.phase.is_some()
             || filter.agent.is_some()
@@ -172,8 +172,8 @@ pub(super) fn tally(
         Ok(TaskTally {
             status: word(row, 0)?,
             priority: word(row, 1)?,
-            tasks: unsigned(row, 2)?,
-            overdue: unsigned(row, 3)?,
+            tasks: to_unsigned(row, 2)?,
+            overdue: to_unsigned(row, 3)?,
         })
     })
 }
@@ -194,14 +194,14 @@ fn count(
     };
     if by_status == Filter::default() {
         let words = filter.statuses.iter().map(|status| status.word());
-        return counted(transaction, words);
+        return sum_counters(transaction, words);
     }
     let sql = format!("SELECT count(*) FROM tasks t WHERE {}", conditions.sql());
     transaction.count(&sql, params_from_iter(&conditions.values))
 }
 
 /// Adds up the counters of these statuses; without any, of all tasks that are not archived.
-fn counted<'a>(
+fn sum_counters<'a>(
     transaction: &SqliteTransaction<'_>,
     statuses: impl Iterator<Item = &'a str>,
 ) -> Result<u64> {

@@ -3,7 +3,7 @@
 use rusqlite::{Row, named_params};
 
 use super::SqliteTransaction;
-use super::columns::{from_json, json, refuse_deep, signed, unsigned};
+use super::columns::{from_json, json, refuse_deep, to_signed, to_unsigned};
 use crate::error::{Code, Error, Result};
 use crate::id::TaskId;
 use crate::store::log::{CLAIMS, UNDOABLE};
@@ -30,10 +30,10 @@ impl Log for SqliteTransaction<'_> {
         let own = self.current()?;
         self.execute(
             "UPDATE operations SET undoes = ?2 WHERE number = ?1",
-            (own, signed(operation)),
+            (own, to_signed(operation)),
         )?;
         // An operation whose undo is undone holds again, and so on down the chain.
-        let (mut undo, mut undone) = (Some(own), Some(signed(operation)));
+        let (mut undo, mut undone) = (Some(own), Some(to_signed(operation)));
         while let Some(number) = undone {
             let sql = "UPDATE operations SET undone_by = ?2 WHERE number = ?1 RETURNING undoes";
             let next = self.first(sql, (number, undo), |row| row.get::<_, Option<i64>>(0))?;
@@ -51,12 +51,12 @@ impl Log for SqliteTransaction<'_> {
         };
         let sql = format!("SELECT {COLUMNS} WHERE {place} ORDER BY c.sequence LIMIT ?2");
         let task = task.map(|id| id.0);
-        self.all(&sql, (signed(cursor), limit, task), read)
+        self.all(&sql, (to_signed(cursor), limit, task), read)
     }
 
     fn changes_of(&self, operation: u64, limit: u32) -> Result<Vec<Recorded>> {
         let sql = format!("SELECT {COLUMNS} WHERE c.operation = ?1 ORDER BY c.sequence LIMIT ?2");
-        self.all(&sql, (signed(operation), limit), read)
+        self.all(&sql, (to_signed(operation), limit), read)
     }
 
     fn last_cursor(&self) -> Result<u64> {
@@ -70,7 +70,7 @@ impl Log for SqliteTransaction<'_> {
             }
             None => "operations o WHERE :task IS NULL",
         };
-        let (task, before) = (filter.task.map(|id| id.0), filter.before.map(signed));
+        let (task, before) = (filter.task.map(|id| id.0), filter.before.map(to_signed));
         let fitting = named_params! {
             ":task": task, ":since": filter.since, ":before": before,
         };
@@ -90,7 +90,7 @@ impl Log for SqliteTransaction<'_> {
 
     fn operation(&self, number: u64) -> Result<Option<Operation>> {
         let sql = format!("{OPERATION} WHERE number = ?1");
-        self.first(&sql, [signed(number)], read_operation)
+        self.first(&sql, [to_signed(number)], read_operation)
     }
 
     fn latest_undoable(&self, by: &str) -> Result<Option<Operation>> {
@@ -116,7 +116,7 @@ impl Log for SqliteTransaction<'_> {
                  AND undone_by IS NULL AND (undoes IS NULL OR undoes < ?2)
              ORDER BY c.sequence DESC LIMIT 1"
         );
-        self.first(&sql, (task.0, signed(after)), read_operation)
+        self.first(&sql, (task.0, to_signed(after)), read_operation)
     }
 }
 
@@ -150,20 +150,20 @@ impl SqliteTransaction<'_> {
 
 fn read_operation(row: &Row<'_>) -> rusqlite::Result<Operation> {
     Ok(Operation {
-        number: unsigned(row, 0)?,
+        number: to_unsigned(row, 0)?,
         at: row.get(1)?,
         by: row.get(2)?,
         command: row.get(3)?,
         undoes: row.get::<_, Option<i64>>(4)?.map(i64::unsigned_abs),
         undone_by: row.get::<_, Option<i64>>(5)?.map(i64::unsigned_abs),
-        changes: unsigned(row, 6)?,
+        changes: to_unsigned(row, 6)?,
     })
 }
 
 fn read(row: &Row<'_>) -> rusqlite::Result<Recorded> {
     Ok(Recorded {
-        cursor: unsigned(row, 0)?,
-        operation: unsigned(row, 1)?,
+        cursor: to_unsigned(row, 0)?,
+        operation: to_unsigned(row, 1)?,
         at: row.get(2)?,
         by: row.get(3)?,
         command: row.get(4)?,

@@ -70,12 +70,12 @@ impl SqliteTransaction<'_> {
 
     pub(super) fn note_new(&self, task: &Task) -> Result<()> {
         let number = task.id.0;
-        let mut now = Kept::of(task);
+        let mut now = Kept::from_task(task);
         (now.open_needs, now.dropped_needs) = self.counted_needs(&task.depends)?;
         let is_awaited = self.unwritten.borrow_mut().awaited.remove(&number);
         if is_awaited {
             for child in self.children(task.id)? {
-                let child = self.kept(child.0)?;
+                let child = self.find_row(child.0)?;
                 now.open_children += u32::from(child.is_some_and(|child| child.is_open()));
             }
         }
@@ -93,7 +93,7 @@ impl SqliteTransaction<'_> {
     }
 
     pub(super) fn note_change(&self, before: &Task, after: &Task) -> Result<()> {
-        if self.kept(after.id.0)?.is_none() {
+        if self.find_row(after.id.0)?.is_none() {
             // Without its own row a task is not changed in part.
             self.read_kept(after.id.0)?;
         }
@@ -109,7 +109,7 @@ impl SqliteTransaction<'_> {
                 dropped_needs,
                 open_children: kept.open_children,
                 below: kept.below,
-                ..Kept::of(after)
+                ..Kept::from_task(after)
             };
         })?;
         self.note_child(Some(before), Some(after))?;
@@ -123,7 +123,7 @@ impl SqliteTransaction<'_> {
 
     pub(super) fn note_gone(&self, task: &Task) -> Result<()> {
         let number = task.id.0;
-        let was_ready = match self.kept(number)? {
+        let was_ready = match self.find_row(number)? {
             Some(_) => false,
             // It counts as ready by its row, however damaged that is.
             None => {
@@ -152,7 +152,7 @@ impl SqliteTransaction<'_> {
     fn counted_needs(&self, needs: &[TaskId]) -> Result<(u32, u32)> {
         let (mut open, mut dropped) = (0, 0);
         for need in needs {
-            let status = self.awaited(need.0)?.map(|kept| kept.status);
+            let status = self.await_row(need.0)?.map(|kept| kept.status);
             open += u32::from(status != Some(Status::Done));
             dropped += u32::from(status == Some(Status::Cancelled));
         }
@@ -177,7 +177,7 @@ impl SqliteTransaction<'_> {
         }
         // A closed child may be there before its parent as well.
         if let Some(parent) = after.and_then(|task| task.parent) {
-            self.awaited(parent.0)?;
+            self.await_row(parent.0)?;
         }
         Ok(())
     }
@@ -213,8 +213,8 @@ impl SqliteTransaction<'_> {
     }
 
     /// Returns the row of a task that is referred to, and remembers if there is none.
-    fn awaited(&self, number: u32) -> Result<Option<Kept>> {
-        let kept = self.kept(number)?;
+    fn await_row(&self, number: u32) -> Result<Option<Kept>> {
+        let kept = self.find_row(number)?;
         if kept.is_none() {
             self.unwritten.borrow_mut().awaited.insert(number);
         }
@@ -222,7 +222,7 @@ impl SqliteTransaction<'_> {
     }
 
     /// Returns the row of a task as it is to be; none for a damaged one, which is noted and stays as it is.
-    pub(super) fn kept(&self, number: u32) -> Result<Option<Kept>> {
+    pub(super) fn find_row(&self, number: u32) -> Result<Option<Kept>> {
         if let Some(kept) = self.unwritten.borrow().held(number) {
             return Ok(Some(*kept));
         }
@@ -235,7 +235,7 @@ impl SqliteTransaction<'_> {
     }
 
     pub(super) fn change_kept(&self, number: u32, change: impl FnOnce(&mut Kept)) -> Result<()> {
-        self.kept(number)?;
+        self.find_row(number)?;
         if let Some(held) = self.unwritten.borrow_mut().rows.get_mut(&number) {
             change(&mut held.now);
         }

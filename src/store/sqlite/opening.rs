@@ -36,7 +36,7 @@ impl SqliteStore {
              PRAGMA application_id = {APPLICATION}; PRAGMA user_version = {VERSION}; COMMIT;"
         );
         store.connection.execute_batch(&setup).at(path)?;
-        Ok(store.opened())
+        Ok(store.note_files())
     }
 
     /// Opens a database; none where there is no file. A log without its database is an error, because a new database
@@ -64,7 +64,7 @@ impl SqliteStore {
     fn open(path: &Path) -> Result<SqliteStore> {
         check_place(path)?;
         let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
-        let opened = SqliteStore::connect(path, flags).and_then(SqliteStore::checked);
+        let opened = SqliteStore::connect(path, flags).and_then(SqliteStore::check_opened);
         match opened {
             Err(error) if matches!(error.code, Code::StoreReadOnly | Code::DiskFull) => {
                 SqliteStore::open_unchanging(path).map_err(|_| error)
@@ -86,7 +86,7 @@ impl SqliteStore {
         let escaped = escaped.replace('?', "%3f").replace('#', "%23");
         let connection = Connection::open_with_flags(format!("file:{escaped}?immutable=1"), flags);
         let path = path.to_path_buf();
-        SqliteStore::checked(SqliteStore {
+        SqliteStore::check_opened(SqliteStore {
             connection: connection.at(&path)?,
             files: DatabaseFiles::default(),
             commits: Cell::default(),
@@ -94,13 +94,13 @@ impl SqliteStore {
         })
     }
 
-    fn checked(self) -> Result<SqliteStore> {
+    fn check_opened(self) -> Result<SqliteStore> {
         self.check_version()?;
-        Ok(self.opened())
+        Ok(self.note_files())
     }
 
     /// Notes the files once SQLite has opened them: it opens the log when it first reads.
-    fn opened(mut self) -> SqliteStore {
+    fn note_files(mut self) -> SqliteStore {
         self.files = DatabaseFiles::new(&self.path);
         self
     }

@@ -6,7 +6,7 @@ use std::ops::RangeInclusive;
 
 use rusqlite::Row;
 
-use super::columns::{read_id, unsigned, word};
+use super::columns::{read_id, to_unsigned, word};
 use super::{SqliteTransaction, list};
 use crate::error::Result;
 use crate::id::TaskId;
@@ -44,7 +44,7 @@ impl Overview for SqliteTransaction<'_> {
 
     fn counts(&self, root: Option<TaskId>) -> Result<Counts> {
         self.write_nodes()?;
-        let read = |row: &Row<'_>| Ok((word(row, 0)?, unsigned(row, 1)?));
+        let read = |row: &Row<'_>| Ok((word(row, 0)?, to_unsigned(row, 1)?));
         let rows = match root {
             // The counters know those that are not archived; the others stand in an index.
             None => self.all(

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 use rusqlite::{Row, named_params};
 
 use super::SqliteTransaction;
-use super::columns::{checked_id, from_json, read_id, unless_damaged, unsigned, word};
+use super::columns::{checked_id, from_json, read_id, to_unsigned, unless_damaged, word};
 use crate::claim::Claim;
 use crate::error::Result;
 use crate::gate::Gates;
@@ -170,7 +170,7 @@ impl Links for SqliteTransaction<'_> {
         self.all(sql, [task.0], read_link)
     }
 
-    fn linked_to(&self, entry: &str) -> Result<Vec<Link>> {
+    fn list_links_to(&self, entry: &str) -> Result<Vec<Link>> {
         let sql = "SELECT task, entry, at FROM links WHERE entry = ?1 ORDER BY at, task";
         self.all(sql, [entry], read_link)
     }
@@ -329,7 +329,7 @@ impl Phases for SqliteTransaction<'_> {
         let sql = "SELECT status, count(*), phase FROM tasks WHERE phase IS NOT NULL
                    GROUP BY phase, status";
         let rows = self.all(sql, (), |row| {
-            let count = unsigned(row, 1)?;
+            let count = to_unsigned(row, 1)?;
             Ok((row.get::<_, String>(2)?, (word(row, 0)?, count)))
         })?;
         let mut phases: BTreeMap<String, Counts> = BTreeMap::new();

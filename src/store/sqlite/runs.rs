@@ -5,7 +5,7 @@ use rusqlite::{Row, params_from_iter};
 
 use super::SqliteTransaction;
 use super::columns::{
-    all_of, checked_id, from_json, json, plain_id, refuse_deep, signed, unsigned, word,
+    all_of, checked_id, from_json, json, plain_id, refuse_deep, to_signed, to_unsigned, word,
 };
 use crate::error::Result;
 use crate::id;
@@ -37,7 +37,7 @@ impl Runs for SqliteTransaction<'_> {
                 &run.user,
                 &run.agent,
                 &run.started_at,
-                run.execution_time_ms.map(signed),
+                run.execution_time_ms.map(to_signed),
                 run.error.is_some(),
                 run.answered_by.map(AnsweredBy::word),
                 &run.owner,
@@ -141,11 +141,11 @@ impl Runs for SqliteTransaction<'_> {
                 agent: row.get(0)?,
                 kind: word(row, 1)?,
                 status: word(row, 2)?,
-                runs: unsigned(row, 3)?,
-                timed: unsigned(row, 4)?,
-                time_ms: unsigned(row, 5)?,
+                runs: to_unsigned(row, 3)?,
+                timed: to_unsigned(row, 4)?,
+                time_ms: to_unsigned(row, 5)?,
                 last_started: row.get(6)?,
-                stood_in: unsigned(row, 7)?,
+                stood_in: to_unsigned(row, 7)?,
             })
         })
     }
@@ -168,7 +168,7 @@ impl Runs for SqliteTransaction<'_> {
             "SELECT {EVENT} FROM events WHERE {one} AND cursor > ?1
              ORDER BY cursor LIMIT ?2"
         );
-        self.all(&sql, (signed(since), limit, run), read_event)
+        self.all(&sql, (to_signed(since), limit, run), read_event)
     }
 
     fn delegations(
@@ -185,7 +185,7 @@ impl Runs for SqliteTransaction<'_> {
             "SELECT {EVENT} FROM events
              WHERE kind = '{DELEGATION}' AND cursor < ?1 AND {whose} ORDER BY cursor DESC LIMIT ?2"
         );
-        let before = before.map_or(i64::MAX, signed);
+        let before = before.map_or(i64::MAX, to_signed);
         self.all(&sql, (before, limit, user), read_event)
     }
 
@@ -214,7 +214,7 @@ fn order(filter: &RunFilter) -> String {
 
 pub(super) fn read_event(row: &Row<'_>) -> rusqlite::Result<Event> {
     Ok(Event {
-        cursor: unsigned(row, 0)?,
+        cursor: to_unsigned(row, 0)?,
         run: plain_id(row, 1)?,
         at: row.get(2)?,
         kind: row.get(3)?,

@@ -51,7 +51,7 @@ impl Tasks for SqliteTransaction<'_> {
         Ok(tasks)
     }
 
-    fn salvaged(&self, id: TaskId) -> Result<Option<Task>> {
+    fn salvage(&self, id: TaskId) -> Result<Option<Task>> {
         match self.task(id) {
             Err(error) if error.code == Code::RowDamaged => {
                 let sql = format!("SELECT {COLUMNS} FROM tasks t WHERE t.number = ?1");
@@ -170,7 +170,7 @@ impl Tasks for SqliteTransaction<'_> {
     }
 
     fn delete(&mut self, id: TaskId) -> Result<()> {
-        let Some(task) = self.salvaged(id)? else {
+        let Some(task) = self.salvage(id)? else {
             return Ok(());
         };
         for dependent in self.dependents(id)? {

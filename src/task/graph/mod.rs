@@ -63,7 +63,7 @@ pub(crate) struct Missing {
 
 impl Missing {
     /// Says what it is and why nobody can wait for it.
-    pub(crate) fn told(&self) -> String {
+    pub(crate) fn describe(&self) -> String {
         let why = match self.circular {
             true => "was left out because it closed a circle",
             false => "is not here",
@@ -94,7 +94,7 @@ impl TaskGraph {
     }
 
     fn waiting(&self) -> &Waiting {
-        self.waiting.get_or_init(|| Waiting::of(self))
+        self.waiting.get_or_init(|| Waiting::for_graph(self))
     }
 
     /// Returns the nodes by id, without those outside.
@@ -164,7 +164,7 @@ struct Waiting {
 }
 
 impl Waiting {
-    fn of(graph: &TaskGraph) -> Waiting {
+    fn for_graph(graph: &TaskGraph) -> Waiting {
         let n_nodes = graph.nodes.len();
         let mut waiting = Waiting {
             waits: vec![0; n_nodes],

@@ -68,7 +68,7 @@ impl TaskGraph {
         found.truncate(limit);
         let bottleneck = |(place, all): (usize, usize)| Bottleneck {
             id: self.nodes[place].id,
-            direct: self.freed_by(waiting, place),
+            direct: self.count_freed_by(waiting, place),
             all,
         };
         found.into_iter().map(bottleneck).collect()
@@ -77,7 +77,7 @@ impl TaskGraph {
     /// Counts the tasks that can start once the one at `place` is done: a parent too, of which it is
     /// the last part. An epic is over when somebody says so, so what waits for that is not among
     /// them.
-    fn freed_by(&self, waiting: &Waiting, place: usize) -> usize {
+    fn count_freed_by(&self, waiting: &Waiting, place: usize) -> usize {
         let is_free = |follower: &&usize| {
             let node = &self.nodes[**follower];
             waiting.waits[**follower] == 1 && !node.is_epic && node.status == Status::Pending

@@ -62,7 +62,7 @@ impl TaskGraph {
                     let (name, circular) = (need.to_string(), false);
                     Some(missing(id, &Missing { name, circular }))
                 }
-                Some(need) if need.status == Status::Cancelled => Some(cancelled(id, need.id)),
+                Some(need) if need.status == Status::Cancelled => Some(cancelled_need(id, need.id)),
                 Some(need) if need.is_open() && need.is_epic && need.open_children == 0 => {
                     Some(Problem {
                         kind: Kind::EmptyEpic,
@@ -155,12 +155,12 @@ fn missing(task: TaskId, need: &Missing) -> Problem {
     Problem {
         kind: Kind::Missing,
         tasks: vec![task],
-        message: format!("{task} depends on {}", need.told()),
+        message: format!("{task} depends on {}", need.describe()),
         fix: remove(task, &need.name),
     }
 }
 
-fn cancelled(task: TaskId, need: TaskId) -> Problem {
+fn cancelled_need(task: TaskId, need: TaskId) -> Problem {
     Problem {
         kind: Kind::Cancelled,
         tasks: vec![task, need],

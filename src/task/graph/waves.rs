@@ -306,7 +306,7 @@ impl Chains {
 /// bound, and so has everything that it waits for.
 pub(crate) fn longest(mut edges: Vec<Edge>) -> Chains {
     edges.sort_unstable();
-    let mut known = needed(&edges);
+    let mut known = list_needed(&edges);
     let mut settled: Vec<u32> = edges.iter().map(|(task, _)| *task).collect();
     settled.dedup();
     settled.retain(|task| find(&known, *task).is_none());
@@ -332,7 +332,7 @@ pub(crate) fn longest(mut edges: Vec<Edge>) -> Chains {
 }
 
 /// Returns the tasks that edges lead to, by id, each with the number of the edges.
-fn needed(edges: &[Edge]) -> Vec<Chain> {
+fn list_needed(edges: &[Edge]) -> Vec<Chain> {
     let mut needs: Vec<u32> = edges.iter().map(|(_, need)| *need).collect();
     needs.sort_unstable();
     let chains = needs.chunk_by(|one, next| one == next);

@@ -60,7 +60,7 @@ pub(super) fn fold(cards: &[Card], ties: &[Tie], folding: &Folding) -> Vec<Band>
         })
         .collect();
     if folding.done {
-        bands = finished(bands, folding);
+        bands = fold_finished(bands, folding);
     }
     crowd(&mut bands, folding);
     bands
@@ -76,7 +76,7 @@ fn count_shown(band: &Band) -> usize {
 
 /// Folds the finished waves at the beginning into one, but for the last of them, on which the next one
 /// stands.
-fn finished(bands: Vec<Band>, folding: &Folding) -> Vec<Band> {
+fn fold_finished(bands: Vec<Band>, folding: &Folding) -> Vec<Band> {
     let is_over =
         |band: &Band| band.layers.is_some() && band.cards.iter().all(|card| card.state.is_over());
     let begin = bands
@@ -94,7 +94,7 @@ fn finished(bands: Vec<Band>, folding: &Folding) -> Vec<Band> {
     let mut rest = bands;
     let after = rest.split_off(begin + n_folded);
     let over = rest.split_off(begin);
-    let one = joined(&over);
+    let one = join_bands(&over);
     match folding.open.contains(&one.key()) {
         true => rest.extend(over),
         false => rest.push(one),
@@ -103,7 +103,7 @@ fn finished(bands: Vec<Band>, folding: &Folding) -> Vec<Band> {
     rest
 }
 
-fn joined(bands: &[Band]) -> Band {
+fn join_bands(bands: &[Band]) -> Band {
     let layers = bands.iter().filter_map(|band| band.layers.as_ref());
     let (first, last) = layers.fold((usize::MAX, 0), |(first, last), layers| {
         (first.min(*layers.start()), last.max(*layers.end()))

@@ -143,7 +143,7 @@ fn fill(task: &mut Task, fields: &mut Fields) {
     let milestone = fields.word("milestone");
     labels.extend(milestone.map(|name| format!("milestone:{name}")));
     task.labels = unique(labels);
-    task.priority = fields.parsed("priority").unwrap_or(task.priority);
+    task.priority = fields.parse_word("priority").unwrap_or(task.priority);
     task.files = fields.files("modified_files");
     let names = fields.get("assignee").cloned();
     task.assigned_agent = match fields.set("assignee").as_slice() {

@@ -122,7 +122,7 @@ impl Around<'_> {
         record.depends = self.take_depends(&own, &mut fields);
         task.title = fields.text("title").unwrap_or_default();
         task.description = join_paragraphs([fields.text("description"), fields.text("details")]);
-        task.priority = fields.parsed("priority").unwrap_or(priority);
+        task.priority = fields.parse_word("priority").unwrap_or(priority);
         let priority = task.priority;
         task.labels = fields.set("tags");
         task.labels.insert(0, format!("tag:{tag}"));

@@ -75,7 +75,7 @@ fn fill(task: &mut Task, fields: &mut Fields) {
     if matches!(fields.word("priority"), Some("H" | "M" | "L")) {
         fields.drop(&["priority"]);
     }
-    task.size = fields.parsed("size");
+    task.size = fields.parse_word("size");
     task.notes = fields.items("annotations", |each| {
         // A time that is none stays with its text.
         let at = match each["entry"].as_str() {

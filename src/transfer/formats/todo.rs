@@ -111,8 +111,8 @@ fn read_task(reading: &mut Reading, line: usize, mut fields: Fields, ids: &HashS
     task.labels = fields.set("labels");
     task.files = fields.files("files");
     task.phase = fields.slug("phase");
-    task.size = fields.parsed("size");
-    task.priority = fields.parsed("priority").unwrap_or(task.priority);
+    task.size = fields.parse_word("size");
+    task.priority = fields.parse_word("priority").unwrap_or(task.priority);
     fields.take_times(task, "createdAt", "updatedAt");
     task.acceptance = take_acceptance(&mut fields, ids);
     set_status(task, &mut fields, reading.is_archive);

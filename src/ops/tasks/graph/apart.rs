@@ -86,7 +86,7 @@ pub(super) fn apart_from(
     Ok(chosen)
 }
 
-pub(crate) fn told(conflict: &Conflict) -> String {
+pub(crate) fn describe_conflict(conflict: &Conflict) -> String {
     let (task, other) = (conflict.task, conflict.conflicts_with);
     let files = &conflict.files[..conflict.files.len().min(FILES_TOLD)];
     let more = match conflict.files.len() - files.len() {

@@ -38,7 +38,7 @@ pub(in crate::ops) fn choose(
     loop {
         let (candidates, total) = over.with_ready(transaction, scope, limit)?;
         let mut free = unheld(transaction, &candidates, now)?;
-        let damaged = damaged(transaction, &free)?;
+        let damaged = find_damaged(transaction, &free)?;
         free.retain(|id| !damaged.contains(id));
         let apart = first_apart(transaction, &free, &over, now)?;
         let chosen = apart.tasks.first();
@@ -58,7 +58,7 @@ pub(in crate::ops) fn choose(
 }
 
 /// Finds the tasks that cannot be read: nobody can work on them.
-fn damaged(transaction: &dyn Transaction, ids: &[TaskId]) -> Result<Vec<TaskId>> {
+fn find_damaged(transaction: &dyn Transaction, ids: &[TaskId]) -> Result<Vec<TaskId>> {
     let mut damaged = Vec::new();
     for id in ids {
         let read = transaction.task(*id).and_then(|_| transaction.node(*id));
@@ -108,7 +108,7 @@ fn unheld(
 }
 
 /// Reads the claims in a scope whose lease is over at `now`.
-pub(in crate::ops) fn expired(
+pub(in crate::ops) fn find_expired(
     transaction: &dyn Transaction,
     scope: Option<TaskId>,
     now: &str,
@@ -131,7 +131,7 @@ struct Lapsed {
 impl Lapsed {
     fn read(transaction: &dyn Transaction, scope: Option<TaskId>, now: &str) -> Result<Lapsed> {
         let (mut holders, mut tasks) = (Vec::new(), Vec::new());
-        for claim in expired(transaction, scope, now)? {
+        for claim in find_expired(transaction, scope, now)? {
             if let Some(holder) = claim.holder {
                 tasks.extend(transaction.active_ready(claim.task)?);
                 holders.push((claim.task, holder));

@@ -9,9 +9,9 @@ mod ready;
 use std::collections::HashSet;
 
 pub(crate) use analyze::{Analysis, analyze};
-pub(crate) use apart::{Apart, apart, told};
+pub(crate) use apart::{Apart, apart, describe_conflict};
 pub(crate) use apart::{Waves, find_waves, waves};
-pub(in crate::ops) use choose::{choose, expired};
+pub(in crate::ops) use choose::{choose, find_expired};
 pub(crate) use drawn::{Part, drawing};
 pub(crate) use ready::{Next, Ready, find_ready, next, ready, warn_of_stuck};
 
@@ -59,7 +59,7 @@ fn problems(tasks: &dyn Transaction, epic: Option<TaskId>, n_ready: u64) -> Resu
         return Ok(load(tasks, epic)?.problems());
     }
     let mut nodes = Vec::new();
-    for id in tasks.hindered(epic, PROBLEMS_MAX as u32)? {
+    for id in tasks.list_hindered(epic, PROBLEMS_MAX as u32)? {
         nodes.extend(tasks.readable_node(id)?);
     }
     Ok(with_outside(tasks, nodes)?.problems())

@@ -3,7 +3,7 @@
 use serde::Serialize;
 
 use super::choose::{Choice, choose};
-use super::{check_scope, problems, told};
+use super::{check_scope, describe_conflict, problems};
 use crate::error::Result;
 use crate::id::{self, TaskId};
 use crate::ops::Context;
@@ -90,13 +90,13 @@ pub(crate) fn next(context: &mut Context, part: Below) -> Result<Next> {
         check_scope(tasks, epic)?;
         let mut choice = choose(tasks, epic, &now)?;
         let unblocks = match &choice.task {
-            Some(ready) => tasks.unblocked_by(ready.task.id)?,
+            Some(ready) => tasks.list_unblocked_by(ready.task.id)?,
             None => Vec::new(),
         };
         let conflicts_total = choice.passed.len();
         choice.passed.truncate(PASSED_MAX);
         Ok(Next {
-            reason: told_of(&choice, &unblocks),
+            reason: explain_choice(&choice, &unblocks),
             task: choice.task,
             conflicts: choice.passed,
             conflicts_total,
@@ -110,11 +110,11 @@ pub(crate) fn next(context: &mut Context, part: Below) -> Result<Next> {
 }
 
 /// Says why it is this task, or why it is none although something is ready.
-fn told_of(choice: &Choice, unblocks: &[TaskId]) -> Option<String> {
+fn explain_choice(choice: &Choice, unblocks: &[TaskId]) -> Option<String> {
     let Some(task) = &choice.task else {
         let first = choice.passed.first()?;
         let anyway = format!("take it anyway with `cleo claim {}`", first.task);
-        return Some(format!("{}; {anyway}", told(first)));
+        return Some(format!("{}; {anyway}", describe_conflict(first)));
     };
     let mut reason = reason(task, unblocks);
     if let Some(holder) = &choice.lapsed {
