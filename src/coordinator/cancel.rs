@@ -17,9 +17,8 @@ use crate::id::TaskId;
 use crate::ops::runs::alive::{self, Alive};
 use crate::ops::runs::{is_own, journal, no_run};
 use crate::ops::{Context, Surroundings, executions};
-use crate::run::told::{Told, kind};
 use crate::run::track::{TaskRun, Track};
-use crate::run::{Event, Outcome, RUN_FINISHED, Run, RunKind, RunStatus};
+use crate::run::{Event, Outcome, Run, RunEvent, RunKind, RunStatus, TaskEvent};
 use crate::store::Store;
 use crate::task::Status;
 use crate::workspace::Workspace;
@@ -172,12 +171,10 @@ fn request_cancel(context: &mut Context, id: &str) -> Result<()> {
         let show = format!("cleo runs show {}", quote(id));
         return Err(Error::new(Code::StatusRefused, message).fix(show));
     }
-    let told = Told {
-        by: Some(surroundings.actor.clone()),
-        ..Told::default()
-    };
+    let by = Some(surroundings.actor.clone());
+    let (kind, detail) = RunEvent::CancelRequested { by }.to_parts();
     let at = surroundings.clock.timestamp();
-    transaction.add_event(id, &at, kind::RUN_CANCEL, &told.detail())?;
+    transaction.add_event(id, &at, &kind, &detail)?;
     transaction.commit().map(drop)
 }
 
@@ -187,22 +184,20 @@ fn settle(context: &mut Context, mut run: Run, is_own: bool, alive: &Alive) -> R
         events,
         mut track,
         orphans,
-        used,
+        used: mut new,
     } = end_agents(context, &run.id, is_own)?;
     let (workspace, clock) = (context.workspace.clone(), context.surroundings.clock);
-    let used = used.into_iter().map(|told| (kind::AGENT_ENDED, told));
-    let mut told: Vec<_> = used.collect();
     context.surroundings.actor.clone_from(&run.id);
     let options = begun(&run, &events).map(|(options, _)| options);
     let isolated = options.ok().filter(|options| options.isolate && is_own);
     let released = parts::release_all(context, &run.id, |_| true)?;
     for id in completed(context, &track, &run.id)? {
-        told.push((kind::TASK_COMPLETED, Told::of(id)));
+        new.push(TaskEvent::Completed { reason: None }.for_task(id));
     }
-    for (kind, told) in &told {
-        track.apply(kind, &clock.timestamp(), told);
+    for event in &new {
+        track.apply(&clock.timestamp(), Some(event));
     }
-    told.extend(closing_events(&track));
+    new.extend(closing_events(&track));
     let mut warnings = Vec::new();
     if isolated.is_some() {
         let trees = open_trees(&workspace, &run, &events)?;
@@ -221,8 +216,7 @@ fn settle(context: &mut Context, mut run: Run, is_own: bool, alive: &Alive) -> R
                 ));
             }
         }
-        let kept = swept(context, &trees, &track, &events)?.into_iter();
-        told.extend(kept.map(|told| (kind::TASK_KEPT, told)));
+        new.extend(swept(context, &trees, &track, &events)?);
         warnings.extend(trees.warnings.take());
     }
     let had_failed = run.status == RunStatus::Failed;
@@ -237,13 +231,13 @@ fn settle(context: &mut Context, mut run: Run, is_own: bool, alive: &Alive) -> R
     });
     let spent = report::spent(&track);
     (run.usage, run.cost) = (spent.usage.or(run.usage), spent.cost.or(run.cost));
-    told.push((RUN_FINISHED, report::finished(&run)));
+    new.push(report::finished(&run));
     let store = &mut context.store;
     let mut journal = journal::Journal::begin(&workspace, &run.id, clock, store)?;
     journal.record(store, |journal, transaction| {
         transaction.put_run(&run)?;
-        let mut told = told.iter();
-        told.try_for_each(|(kind, told)| journal.tell(transaction, kind, told.detail()))
+        let mut new = new.iter();
+        new.try_for_each(|event| journal.tell_event(transaction, event))
     })?;
     Ok(Cancelled {
         orphans,
@@ -254,19 +248,20 @@ fn settle(context: &mut Context, mut run: Run, is_own: bool, alive: &Alive) -> R
 }
 
 /// Returns the events that end unfinished tasks.
-fn closing_events(track: &Track) -> Vec<(&'static str, Told)> {
+fn closing_events(track: &Track) -> Vec<RunEvent> {
     let open = track.tasks().iter().filter(|task| task.state.is_open());
     let close = |task: &TaskRun| {
-        let told = Told::of(task.task_id).with_reason(CANCELLED);
+        let reason = Some(CANCELLED.to_string());
         if !task.is_held {
-            return (kind::TASK_SKIPPED, told);
+            let because = None;
+            return TaskEvent::Skipped { reason, because }.for_task(task.task_id);
         }
-        let told = Told {
+        let outcome = Some(Outcome::Cancelled);
+        RunEvent::Task {
+            task_id: task.task_id,
             attempt: Some(task.attempts).filter(|attempt| *attempt > 0),
-            outcome: Some(Outcome::Cancelled),
-            ..told
-        };
-        (kind::TASK_FAILED, told)
+            event: TaskEvent::Failed { outcome, reason },
+        }
     };
     open.map(close).collect()
 }

@@ -12,7 +12,7 @@ use crate::ops::claims;
 use crate::ops::proof::is_unearned;
 use crate::ops::runs::{self, alive};
 use crate::ops::spawn::{self, Preparation};
-use crate::run::told::kind;
+use crate::run::TaskEvent;
 use crate::run::{Run, RunStatus};
 
 impl Engine<'_> {
@@ -100,8 +100,7 @@ impl Engine<'_> {
                 }
                 let is_awaited = self.is_awaited(holder.as_ref());
                 if is_awaited && !std::mem::replace(&mut self.slots[step].is_awaited, true) {
-                    let told = self.event_for(step).with_reason(&error.message);
-                    self.tell(kind::TASK_WAITING, told);
+                    self.tell_waiting(step, &error.message);
                 }
                 Fact::Held(step, error.message, is_awaited)
             }
@@ -120,8 +119,8 @@ impl Engine<'_> {
             true => "somebody else completed it without proof",
             false => "somebody else has done it",
         };
-        let told = self.event_for(step).with_reason(reason);
-        self.tell(kind::TASK_COMPLETED, told);
+        let reason = Some(reason.to_string());
+        self.tell_step(step, TaskEvent::Completed { reason });
         Ok(())
     }
 

@@ -15,8 +15,8 @@ use crate::id::TaskId;
 use crate::ops::proof::{Extent, Renewal, Subjects, complete_checked, look};
 use crate::ops::runs::journal::{self, Journal};
 use crate::ops::{claims, spawn};
-use crate::run::Outcome;
-use crate::run::told::{Told, kind};
+use crate::run::event::AttemptStart;
+use crate::run::{Outcome, RunEvent, TaskEvent};
 use crate::runner::agent::{Job, Limits, Runner};
 use crate::runner::process::Bounds;
 use crate::store::agency::AgencyTransaction;
@@ -64,17 +64,16 @@ impl Engine<'_> {
         slot.attempt += 1;
         let Some(spawned) = &slot.spawned else { return };
         let fixed = &self.context.surroundings.assignment.criteria;
-        let told = Told {
+        let start = AttemptStart {
             epoch: slot.epoch,
             skill: Some(spawned.skill.clone()),
             runner,
             manifest_id: Some(spawned.manifest_id.clone()),
             output_file: Some(spawned.output_file.clone()),
-            resumes: Some(slot.resume.is_some()).filter(|resumes| *resumes),
+            resumes: slot.resume.is_some(),
             acceptance: fixed.get(&self.tasks[step]).cloned().unwrap_or_default(),
-            ..self.event_for(step)
         };
-        self.tell(kind::TASK_STARTED, told);
+        self.tell_step(step, TaskEvent::Started(start));
     }
 
     /// Starts the agent of an attempt whose start event is committed. A failure fails only this step, not the
@@ -310,33 +309,34 @@ impl Engine<'_> {
         match deed {
             Deed::Start(step) => self.announce_start(*step),
             Deed::Wait(step, wait) => {
-                let told = Told {
+                let waiting = TaskEvent::Waiting {
+                    reason: None,
                     wait_ms: u64::try_from(wait.as_millis()).ok(),
-                    ..self.event_for(*step)
                 };
-                self.tell(kind::TASK_WAITING, told);
+                self.tell_step(*step, waiting);
             }
             Deed::Fail(step, outcome, why) => {
-                let told = Told {
+                let failed = TaskEvent::Failed {
                     outcome: Some(*outcome),
-                    ..self.event_for(*step).with_reason(why)
+                    reason: Some(why.clone()),
                 };
-                self.tell(kind::TASK_FAILED, told);
+                self.tell_step(*step, failed);
             }
             Deed::Skip(step, because, why) => {
-                let told = Told {
+                let skipped = TaskEvent::Skipped {
+                    reason: Some(why.clone()),
                     because: because.map(|step| self.tasks[step]),
-                    ..Told::of(self.tasks[*step]).with_reason(why)
                 };
-                self.tell(kind::TASK_SKIPPED, told);
+                self.tell(skipped.for_task(self.tasks[*step]));
             }
             Deed::Halt(stop) => {
-                let why = match stop {
+                let reason = match stop {
                     Stop::Cancelled => "it was cancelled",
                     Stop::Interrupted => "cleo was asked to end",
                     Stop::TimeLimit => "it took too long",
                 };
-                self.tell(kind::RUN_STOPPING, Told::default().with_reason(why));
+                let reason = reason.to_string();
+                self.tell(RunEvent::Stopping { reason });
             }
             Deed::Claim(_)
             | Deed::Check(_)
@@ -346,20 +346,28 @@ impl Engine<'_> {
         }
     }
 
-    /// Begins an event of a step and its attempt.
-    pub(in crate::coordinator) fn event_for(&self, step: usize) -> Told {
-        Told {
+    pub(in crate::coordinator) fn tell_step(&mut self, step: usize, event: TaskEvent) {
+        self.tell(RunEvent::Task {
+            task_id: self.tasks[step],
             attempt: Some(self.slots[step].attempt).filter(|attempt| *attempt > 0),
-            ..Told::of(self.tasks[step])
-        }
+            event,
+        });
     }
 
-    pub(in crate::coordinator) fn tell(&mut self, kind: &'static str, told: Told) {
-        self.told.push((kind, told));
+    pub(in crate::coordinator) fn tell_waiting(&mut self, step: usize, reason: &str) {
+        let waiting = TaskEvent::Waiting {
+            reason: Some(reason.to_string()),
+            wait_ms: None,
+        };
+        self.tell_step(step, waiting);
+    }
+
+    pub(in crate::coordinator) fn tell(&mut self, event: RunEvent) {
+        self.pending.push(event);
     }
 
     pub(in crate::coordinator) fn keep(&mut self) -> Result<()> {
-        match self.told.is_empty() {
+        match self.pending.is_empty() {
             true => Ok(()),
             false => self.keep_with(|_| Ok(())),
         }
@@ -374,15 +382,15 @@ impl Engine<'_> {
         &mut self,
         more: impl FnOnce(&mut dyn AgencyTransaction) -> Result<()>,
     ) -> Result<()> {
-        let told = std::mem::take(&mut self.told);
+        let pending = std::mem::take(&mut self.pending);
         let record = |journal: &mut Journal, transaction: &mut dyn AgencyTransaction| {
             more(transaction)?;
-            let mut all = told.iter();
-            all.try_for_each(|(kind, told)| journal.tell(transaction, kind, told.detail()))
+            let mut all = pending.iter();
+            all.try_for_each(|event| journal.tell_event(transaction, event))
         };
         let events = self.journal.record(&mut self.context.store, record)?;
-        for (event, (kind, told)) in events.iter().zip(&told) {
-            self.track.apply(kind, &event.at, told);
+        for (stored, event) in events.iter().zip(&pending) {
+            self.track.apply(&stored.at, Some(event));
         }
         self.listener.tell(&events, &self.track);
         Ok(())

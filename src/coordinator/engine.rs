@@ -26,9 +26,9 @@ use crate::ops::runs::journal::{self, Journal};
 use crate::ops::spawn::{Preparation, Spawned};
 use crate::ops::trust::{Item, Registrant, Trust};
 use crate::ops::{Context, Surroundings, claims};
-use crate::run::told::{Planned, Told, kind};
+use crate::run::event::Planned;
 use crate::run::track::{TaskState, Track};
-use crate::run::{RUN_FINISHED, Run, RunKind};
+use crate::run::{Run, RunEvent, RunKind, TaskEvent};
 use crate::runner::signals::{self, Guard};
 
 const COORDINATOR: &str = "cleo";
@@ -58,7 +58,8 @@ pub(super) struct Slot {
     pub(super) left_by: Option<String>,
     /// Whether an event told that another run works on it.
     pub(super) is_awaited: bool,
-    pub(super) told: Option<Instant>,
+    /// When an event told last what its agent does.
+    pub(super) progress_at: Option<Instant>,
 }
 
 pub(super) struct Engine<'a> {
@@ -81,7 +82,8 @@ pub(super) struct Engine<'a> {
     /// The skills and protocols, read once: all tasks of a run get them as they are when it begins.
     pub(super) preparation: Option<Preparation>,
     pub(super) facts: Vec<Fact>,
-    pub(super) told: Vec<(&'static str, Told)>,
+    /// Events that are not committed yet.
+    pub(super) pending: Vec<RunEvent>,
     pub(super) listener: &'a mut dyn Listener,
     pub(super) guard: Option<Guard>,
     pub(super) begun: Instant,
@@ -179,15 +181,14 @@ impl<'a> Engine<'a> {
             let folder = journal::place(&workspace, &run.id)?;
             Trees::open(&workspace, &folder, &run.id)?.require_unused()?;
         }
-        let told = serde_json::to_value(&options).ok();
-        record_owner(&context.surroundings, &trust, &run.id, told.as_ref());
-        let started = Told {
-            options: told,
-            tasks: planned.clone(),
+        let stored = serde_json::to_value(&options).ok();
+        record_owner(&context.surroundings, &trust, &run.id, stored.as_ref());
+        let started = RunEvent::Started {
             branch: base.as_ref().and_then(|base| base.branch.clone()),
             commit: base.as_ref().map(|base| base.commit.clone()),
             conversion: base.as_ref().and_then(|base| base.conversion.clone()),
-            ..Told::default()
+            tasks: planned.clone(),
+            options: stored,
         };
         let outset = Outset {
             context,
@@ -200,7 +201,7 @@ impl<'a> Engine<'a> {
             base,
         };
         let mut engine = Engine::open(outset, listener)?;
-        engine.tell(kind::RUN_STARTED, started);
+        engine.tell(started);
         engine.keep_run()?;
         Ok(engine)
     }
@@ -257,7 +258,7 @@ impl<'a> Engine<'a> {
             run,
             preparation: None,
             facts: Vec::new(),
-            told: Vec::new(),
+            pending: Vec::new(),
             listener,
             begun: Instant::now(),
             looked: Instant::now(),
@@ -374,16 +375,18 @@ impl<'a> Engine<'a> {
         let caught = signals::asked_to_end();
         let stop = self.machine.stop();
         for step in self.machine.stuck().into_iter().filter(|_| stop.is_none()) {
-            let told = Told::of(self.tasks[step]);
-            let told = told.with_reason("it waits for tasks that wait for it");
-            self.tell(kind::TASK_SKIPPED, told);
+            let skipped = TaskEvent::Skipped {
+                reason: Some("it waits for tasks that wait for it".to_string()),
+                because: None,
+            };
+            self.tell(skipped.for_task(self.tasks[step]));
         }
         let looked = self.look_again().and_then(|()| self.give_back_left());
         self.keep()?;
         self.run.status = report::status(&self.track, stop);
         self.run.completed_at = Some(self.context.now());
         report::total(&mut self.run, &self.track, self.begun.elapsed());
-        self.tell(RUN_FINISHED, report::finished(&self.run));
+        self.tell(report::finished(&self.run));
         self.keep_run()?;
         let mut warnings = looked?;
         let surroundings = &self.context.surroundings;

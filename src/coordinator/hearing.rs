@@ -11,8 +11,8 @@ use super::machine::{self, Fact, Stop};
 use crate::error::{Code, Error, Result, shorten};
 use crate::id::TaskId;
 use crate::ops::claims;
-use crate::run::Outcome;
-use crate::run::told::{Told, kind};
+use crate::run::event::AgentEnd;
+use crate::run::{Outcome, TaskEvent};
 use crate::runner::agent::{Ended, Sign};
 use crate::runner::signals;
 
@@ -38,19 +38,12 @@ impl Engine<'_> {
     fn sign(&mut self, step: usize, sign: Sign) {
         match sign {
             Sign::Started(group, born) => {
-                let told = Told {
-                    group: Some(group),
-                    born,
-                    ..self.event_for(step)
-                };
-                self.tell(kind::AGENT_STARTED, told);
+                let group = Some(group);
+                self.tell_step(step, TaskEvent::AgentStarted { group, born });
             }
             Sign::Conversation(name) => {
-                let told = Told {
-                    conversation: Some(bounded(name)),
-                    ..self.event_for(step)
-                };
-                self.tell(kind::AGENT_CONVERSATION, told);
+                let conversation = Some(bounded(name));
+                self.tell_step(step, TaskEvent::AgentConversation { conversation });
             }
             Sign::Doing(what) => self.doing(step, what),
             Sign::Used(usage) => self.track.note_usage(self.tasks[step], usage),
@@ -58,16 +51,13 @@ impl Engine<'_> {
     }
 
     fn doing(&mut self, step: usize, what: String) {
-        let told = self.slots[step].told;
-        if told.is_some_and(|told| told.elapsed() < DOING_PAUSE) {
+        let last = self.slots[step].progress_at;
+        if last.is_some_and(|last| last.elapsed() < DOING_PAUSE) {
             return self.track.note_doing(self.tasks[step], bounded(what));
         }
-        self.slots[step].told = Some(Instant::now());
-        let told = Told {
-            doing: Some(bounded(what)),
-            ..self.event_for(step)
-        };
-        self.tell(kind::AGENT_DOING, told);
+        self.slots[step].progress_at = Some(Instant::now());
+        let doing = Some(bounded(what));
+        self.tell_step(step, TaskEvent::AgentProgress { doing });
     }
 
     fn ended(&mut self, step: usize, ended: Result<Ended>) {
@@ -83,7 +73,7 @@ impl Engine<'_> {
             ended.reason = Some(self.machine.why_stopped());
         }
         let first = ended.complaints.len().saturating_sub(COMPLAINTS_MAX);
-        let told = Told {
+        let end = AgentEnd {
             outcome: ended.outcome,
             reason: ended.reason.clone().map(bounded),
             exit_code: ended.exit_code,
@@ -100,9 +90,8 @@ impl Engine<'_> {
                 .cloned()
                 .map(bounded)
                 .collect(),
-            ..self.event_for(step)
         };
-        self.tell(kind::AGENT_ENDED, told);
+        self.tell_step(step, TaskEvent::AgentEnded(end));
         self.facts.push(Fact::Ended(
             step,
             machine::Ended {
@@ -144,13 +133,12 @@ impl Engine<'_> {
         let reason = unproven
             .as_ref()
             .map(|error| bounded(error.message.clone()));
-        let told = Told {
-            complaints: ran.into_iter().map(bounded).collect(),
+        let checked = TaskEvent::Checked {
             reason,
-            ..self.event_for(step)
+            complaints: ran.into_iter().map(bounded).collect(),
         };
         (self.slots[step].stop, self.slots[step].unproven) = (None, unproven);
-        self.tell(kind::TASK_CHECKED, told);
+        self.tell_step(step, checked);
         self.facts.push(Fact::Checked(step));
     }
 }

@@ -13,8 +13,7 @@ use crate::ops::proof::{
     self, Completion, Extent, Renewal, Verdict, check, complete_with_parts, is_cut_short, look,
 };
 use crate::ops::{Context, require};
-use crate::run::Outcome;
-use crate::run::told::{Told, kind};
+use crate::run::{Outcome, TaskEvent};
 use crate::runner::signals;
 
 enum Brought {
@@ -86,11 +85,7 @@ impl Engine<'_> {
         if let (Some(base), Some(commit)) = (base, &commit) {
             base.commit.clone_from(commit);
         }
-        let told = Told {
-            commit,
-            ..self.event_for(step)
-        };
-        self.tell(kind::TASK_MERGED, told);
+        self.tell_step(step, TaskEvent::Merged { commit });
     }
 
     pub(super) fn tell_merged_before(&mut self, step: usize) {
@@ -346,13 +341,12 @@ impl Engine<'_> {
         if signals::asked_to_end().is_some() {
             return self.facts.push(Fact::Left(step));
         }
-        let told = Told {
+        let failed = TaskEvent::VerificationFailed {
             outcome: Some(Outcome::Blocked),
             missing: vec![why.clone()],
             branch,
-            ..self.event_for(step)
         };
-        self.tell(kind::TASK_LACKING, told);
+        self.tell_step(step, failed);
         self.facts.push(Fact::Lacking(step, Outcome::Blocked, why));
     }
 }

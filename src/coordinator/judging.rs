@@ -9,8 +9,7 @@ use crate::error::{Code, Error, Result};
 use crate::manifest::entry::Status as EntryStatus;
 use crate::ops::claims;
 use crate::ops::proof::{self, Completion, Undone, Verdict, check, find_undone};
-use crate::run::Outcome;
-use crate::run::told::{Told, kind};
+use crate::run::{Outcome, TaskEvent};
 use crate::runner::signals;
 
 impl Engine<'_> {
@@ -20,7 +19,7 @@ impl Engine<'_> {
             return self.not_completed(step, lacking);
         }
         (self.slots[step].said, self.slots[step].given) = (None, None);
-        self.tell(kind::TASK_COMPLETED, self.event_for(step));
+        self.tell_step(step, TaskEvent::Completed { reason: None });
         self.facts.push(Fact::Completed(step));
         Ok(())
     }
@@ -50,12 +49,12 @@ impl Engine<'_> {
         }
         let (outcome, missing) = self.judge_attempt(step, &lacking);
         let why = missing.first().cloned().unwrap_or_default();
-        let told = Told {
+        let failed = TaskEvent::VerificationFailed {
             outcome: Some(outcome),
             missing,
-            ..self.event_for(step)
+            branch: None,
         };
-        self.tell(kind::TASK_LACKING, told);
+        self.tell_step(step, failed);
         Ok(match is_overruled {
             true => Fact::Overruled(step, why),
             false => Fact::Lacking(step, outcome, why),
@@ -141,17 +140,19 @@ impl Engine<'_> {
                     (Outcome::ProtocolViolation, prompt::told(&fault))
                 }
             };
-            let told = Told {
+            let step = self.places[&id];
+            let reason = format!("it was done, and was undone later: {why}");
+            let lacking = TaskEvent::VerificationFailed {
                 outcome: Some(outcome),
-                reason: Some(format!("it was done, and was undone later: {why}")),
-                ..self.event_for(self.places[&id])
-            };
-            let lacking = Told {
                 missing: vec![why],
-                ..told.clone()
+                branch: None,
             };
-            self.tell(kind::TASK_LACKING, lacking);
-            self.tell(kind::TASK_FAILED, told);
+            self.tell_step(step, lacking);
+            let failed = TaskEvent::Failed {
+                outcome: Some(outcome),
+                reason: Some(reason),
+            };
+            self.tell_step(step, failed);
         }
         Ok(())
     }

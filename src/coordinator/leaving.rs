@@ -8,9 +8,8 @@ use super::trees::{Tree, Trees, task_of};
 use crate::claim::Claim;
 use crate::error::{Code, Error, Result};
 use crate::ops::Context;
-use crate::run::Event;
-use crate::run::told::{Told, kind};
 use crate::run::track::Track;
+use crate::run::{Event, RunEvent, TaskEvent};
 
 impl Engine<'_> {
     /// Removes the worktree of a step. Its reports are copied to the workspace however the attempt ended,
@@ -55,15 +54,14 @@ impl Engine<'_> {
     fn tell_left(&mut self, step: usize, branch: Option<String>) {
         self.slots[step].tree = None;
         if let (Some(branch), Some(trees)) = (branch, &self.trees) {
-            let told = kept_on(trees, branch, self.event_for(step));
-            self.tell(kind::TASK_KEPT, told);
+            let retained = retained_branch(trees, branch);
+            self.tell_step(step, retained);
         }
     }
 
     pub(super) fn tell_aside(&mut self, step: usize, aside: &[Error]) {
         for error in aside {
-            let told = self.event_for(step).with_reason(prompt::told(error));
-            self.tell(kind::TASK_KEPT, told);
+            self.tell_step(step, put_aside(error));
         }
     }
 
@@ -78,24 +76,31 @@ impl Engine<'_> {
             ),
             _ => prompt::told(error),
         };
-        let told = Told {
+        let retained = TaskEvent::Retained {
+            reason: Some(reason),
             branch: self.trees.as_ref().and_then(|trees| trees.keep(&tree)),
             worktree: Some(tree.place()),
-            reason: Some(reason),
-            ..self.event_for(step)
         };
-        self.tell(kind::TASK_KEPT, told);
+        self.tell_step(step, retained);
     }
 }
 
-fn kept_on(trees: &Trees, branch: String, told: Told) -> Told {
+fn retained_branch(trees: &Trees, branch: String) -> TaskEvent {
     let merge = trees.to_merge(&branch);
-    Told {
+    TaskEvent::Retained {
         reason: Some(format!(
             "what was done is kept on a branch that is not merged (`{merge}`)"
         )),
         branch: Some(branch),
-        ..told
+        worktree: None,
+    }
+}
+
+fn put_aside(error: &Error) -> TaskEvent {
+    TaskEvent::Retained {
+        reason: Some(prompt::told(error)),
+        branch: None,
+        worktree: None,
     }
 }
 
@@ -107,37 +112,44 @@ pub(super) fn swept(
     trees: &Trees,
     track: &Track,
     events: &[Event],
-) -> Result<Vec<Told>> {
-    let mut told = Vec::new();
+) -> Result<Vec<RunEvent>> {
+    let mut retained = Vec::new();
     let swept = trees.sweep(&mut |tree| {
         let mut aside = Vec::new();
         let reported = reported(context, trees, tree, &mut aside);
-        told.extend(aside.iter().map(|error| Told {
-            task_id: tree.task(),
-            reason: Some(prompt::told(error)),
-            ..Told::default()
-        }));
+        let events = aside.iter().map(put_aside);
+        retained.extend(events.filter_map(|event| Some(event.for_task(tree.task()?))));
         reported
     })?;
-    told.extend(swept.kept.into_iter().map(|(tree, error)| Told {
-        task_id: tree.task(),
-        branch: trees.branch(&tree).ok().flatten(),
-        worktree: Some(tree.place()),
-        reason: Some(prompt::told(&error)),
-        ..Told::default()
+    retained.extend(swept.kept.into_iter().filter_map(|(tree, error)| {
+        let kept = TaskEvent::Retained {
+            reason: Some(prompt::told(&error)),
+            branch: trees.branch(&tree).ok().flatten(),
+            worktree: Some(tree.place()),
+        };
+        Some(kept.for_task(tree.task()?))
     }));
-    let before = events.iter().filter(|event| event.kind == kind::TASK_KEPT);
-    let before = before.map(|event| Told::read(&event.detail));
     // What was told of a worktree, which is gone now, does not count.
-    let before = before.filter(|told| told.worktree.is_none());
-    let named: HashSet<String> = before.filter_map(|told| told.branch).collect();
+    let branch_before = |event: &Event| match RunEvent::read(event)? {
+        RunEvent::Task {
+            event:
+                TaskEvent::Retained {
+                    branch,
+                    worktree: None,
+                    ..
+                },
+            ..
+        } => branch,
+        _ => None,
+    };
+    let named: HashSet<String> = events.iter().filter_map(branch_before).collect();
     let branches = swept.branches.into_iter();
     let branches = branches.filter(|branch| !named.contains(branch));
-    told.extend(branches.filter_map(|branch| {
+    retained.extend(branches.filter_map(|branch| {
         let task = track.task(task_of(&branch)?)?;
-        Some(kept_on(trees, branch, Told::of(task.task_id)))
+        Some(retained_branch(trees, branch).for_task(task.task_id))
     }));
-    Ok(told)
+    Ok(retained)
 }
 
 /// Copies the reports of a worktree to the workspace if its task has no holder, and adds errors about files

@@ -18,11 +18,11 @@ use crate::ops::Context;
 use crate::ops::proof::Verdict;
 use crate::ops::runs::journal;
 use crate::ops::tasks::Moved;
+use crate::run::event::AgentEnd;
 use crate::run::log::LOG_MAX;
 use crate::run::spent::dollars;
-use crate::run::told::{Told, kind};
 use crate::run::track::{TaskRun, TaskState, Track};
-use crate::run::{Event, Outcome, Spent};
+use crate::run::{Event, Outcome, RunEvent, Spent, TaskEvent};
 use crate::runner::{agent, orphans};
 use crate::store::Recorded;
 use crate::task::Status;
@@ -37,11 +37,11 @@ impl Engine<'_> {
         }
         if task.state == TaskState::Failed {
             for later in self.machine.failed_before(step) {
-                let told = Told {
+                let skipped = TaskEvent::Skipped {
+                    reason: Some("it waits for what failed".to_string()),
                     because: Some(id),
-                    ..Told::of(self.tasks[later]).with_reason("it waits for what failed")
                 };
-                self.tell(kind::TASK_SKIPPED, told);
+                self.tell(skipped.for_task(self.tasks[later]));
             }
             return Ok(());
         }
@@ -67,7 +67,7 @@ impl Engine<'_> {
         if status == Some(Status::Done) {
             if is_completed_within(&mut self.context, id, &self.run.id)? {
                 self.tell_merged_before(step);
-                self.tell(kind::TASK_COMPLETED, self.event_for(step));
+                self.tell_step(step, TaskEvent::Completed { reason: None });
                 return Ok(true);
             }
             if task.is_held && epoch == task.epoch {
@@ -75,7 +75,7 @@ impl Engine<'_> {
                 self.slots[step].epoch = epoch;
                 self.fix_criteria(id, task.acceptance.clone());
                 let Err(lacking) = self.judge_again(step)? else {
-                    self.tell(kind::TASK_COMPLETED, self.event_for(step));
+                    self.tell_step(step, TaskEvent::Completed { reason: None });
                     return Ok(true);
                 };
                 let fact = self.found_lacking(step, lacking)?;
@@ -97,7 +97,7 @@ impl Engine<'_> {
             if self.misspoken(step).is_none() {
                 match self.judge_again(step)? {
                     Ok(_) => {
-                        self.tell(kind::TASK_COMPLETED, self.event_for(step));
+                        self.tell_step(step, TaskEvent::Completed { reason: None });
                         return Ok(true);
                     }
                     Err(lacking) if is_left(&lacking) => {
@@ -146,14 +146,20 @@ pub(super) struct Left {
     /// How many processes of its agents were ended.
     pub(super) orphans: usize,
     /// What agents that were cut off had used: the ends that no event records.
-    pub(super) used: Vec<Told>,
+    pub(super) used: Vec<RunEvent>,
 }
 
 impl Left {
     /// Returns what the run has cost, in US dollars.
     pub(super) fn cost(&self) -> f64 {
-        let cut_off = self.used.iter().filter_map(|told| told.cost);
-        cut_off.fold(spent(self.track.tasks()), |all, cost| {
+        let costs = self.used.iter().filter_map(|event| match event {
+            RunEvent::Task {
+                event: TaskEvent::AgentEnded(end),
+                ..
+            } => end.cost,
+            _ => None,
+        });
+        costs.fold(spent(self.track.tasks()), |all, cost| {
             dollars(all + cost.max(0.0))
         })
     }
@@ -171,7 +177,10 @@ pub(super) fn end_agents(context: &mut Context, run: &str, is_own: bool) -> Resu
         false => 0,
     };
     let folder = journal::place(workspace, run)?;
-    let used = track.tasks().iter().filter_map(|task| ended(&folder, task));
+    let used = track
+        .tasks()
+        .iter()
+        .filter_map(|task| read_unrecorded_end(&folder, task));
     Ok(Left {
         used: used.collect(),
         orphans,
@@ -180,20 +189,24 @@ pub(super) fn end_agents(context: &mut Context, run: &str, is_own: bool) -> Resu
     })
 }
 
-fn ended(folder: &Path, task: &TaskRun) -> Option<Told> {
+fn read_unrecorded_end(folder: &Path, task: &TaskRun) -> Option<RunEvent> {
     // The group is known from when an agent begins until its end was told.
     task.group.as_ref()?;
     let name = format!("{}-{}.log", task.task_id, task.attempts);
     let log = read_start(&folder.join(name), LOG_MAX).unwrap_or_default();
     let runner = task.runner.as_deref().unwrap_or_default();
     let Spent { usage, cost } = agent::used(runner, &log, task.conversed);
-    let is_told = usage.is_some() || cost.is_some();
-    is_told.then(|| Told {
-        attempt: Some(task.attempts),
+    let end = AgentEnd {
         outcome: Some(Outcome::Cancelled),
         usage,
         cost,
-        ..Told::of(task.task_id)
+        ..AgentEnd::default()
+    };
+    let has_used = usage.is_some() || cost.is_some();
+    has_used.then_some(RunEvent::Task {
+        task_id: task.task_id,
+        attempt: Some(task.attempts),
+        event: TaskEvent::AgentEnded(end),
     })
 }
 
@@ -215,19 +228,25 @@ pub(crate) struct KeptTree {
 
 /// Lists the worktrees of a run that are kept, by task.
 pub(super) fn list_kept_worktrees(events: &[Event]) -> Vec<KeptTree> {
-    let told = events.iter().filter(|event| event.kind == kind::TASK_KEPT);
-    let tree = |event: &Event| {
-        let told = Told::read(&event.detail);
-        Some(KeptTree {
-            task_id: told.task_id?,
-            worktree: told.worktree?,
-            branch: told.branch,
-            reason: told.reason.unwrap_or_default(),
-        })
+    let tree = |event: &Event| match RunEvent::read(event)? {
+        RunEvent::Task {
+            task_id,
+            event:
+                TaskEvent::Retained {
+                    reason,
+                    branch,
+                    worktree: Some(worktree),
+                },
+            ..
+        } => Some(KeptTree {
+            task_id,
+            worktree,
+            branch,
+            reason: reason.unwrap_or_default(),
+        }),
+        _ => None,
     };
-    let trees = told
-        .filter_map(tree)
-        .map(|tree| (tree.worktree.clone(), tree));
+    let trees = (events.iter().filter_map(tree)).map(|tree| (tree.worktree.clone(), tree));
     let last: BTreeMap<String, KeptTree> = crate::build_map(trees);
     let there = |tree: &KeptTree| Path::new(&tree.worktree).is_dir();
     let mut kept: Vec<KeptTree> = last.into_values().filter(there).collect();

@@ -8,9 +8,9 @@ use super::machine::Stop;
 use super::options::{Options, Selection};
 use crate::error::{Code, Error, quote};
 use crate::ops::runs::alive::Left;
-use crate::run::told::{Planned, Told};
+use crate::run::event::Planned;
 use crate::run::track::{Counts, TaskRun, TaskState, Track};
-use crate::run::{Outcome, Run, RunStatus, Spent};
+use crate::run::{Outcome, Run, RunEvent, RunStatus, Spent};
 
 const NAMED_MAX: usize = 5;
 
@@ -80,13 +80,12 @@ pub(super) fn total(run: &mut Run, track: &Track, time: Duration) {
 }
 
 /// Returns what the last event of a run tells of it.
-pub(super) fn finished(run: &Run) -> Told {
-    Told {
+pub(super) fn finished(run: &Run) -> RunEvent {
+    RunEvent::Finished {
         reason: Some(run.status.to_string()),
         duration_ms: run.execution_time_ms,
         usage: run.usage,
         cost: run.cost,
-        ..Told::default()
     }
 }
 

@@ -13,11 +13,11 @@ use crate::ops::runs::alive::{self, Alive};
 use crate::ops::runs::{is_own, journal, no_run, require_own};
 use crate::ops::trust::Trust;
 use crate::ops::{Context, Surroundings};
+use crate::run::event::Planned;
 use crate::run::spent::dollars;
-use crate::run::told::{Planned, Told, kind};
 use crate::run::track::TaskRun;
 use crate::run::view::RunView;
-use crate::run::{Event, Outcome, Run, RunKind, RunStatus};
+use crate::run::{Event, Outcome, Run, RunEvent, RunKind, RunStatus, TaskEvent};
 use crate::runner::signals;
 use crate::workspace::Workspace;
 
@@ -93,9 +93,7 @@ pub(crate) fn resume(
     };
     let mut engine = Engine::open(outset, listener)?;
     engine.track = left.track;
-    for told in left.used {
-        engine.tell(kind::AGENT_ENDED, told);
-    }
+    left.used.into_iter().for_each(|event| engine.tell(event));
     engine.keep()?;
     signals::shield(|| {
         engine.go_on(was, is_new, &left.events)?;
@@ -109,31 +107,52 @@ pub(super) fn open_trees(workspace: &Workspace, run: &Run, events: &[Event]) -> 
 }
 
 pub(super) fn recorded_base(events: &[Event]) -> Option<Base> {
-    let told_of = |kind: &'static str| {
-        let events = events.iter().filter(move |event| event.kind == kind);
-        events.map(|event| Told::read(&event.detail))
-    };
-    let started = told_of(kind::RUN_STARTED).next()?;
-    let mut made = told_of(kind::TASK_MERGED).filter_map(|told| told.commit);
+    let mut events = events.iter().filter_map(RunEvent::read);
+    let (branch, first, conversion) = events.find_map(|event| match event {
+        RunEvent::Started {
+            branch,
+            commit,
+            conversion,
+            ..
+        } => Some((branch, commit, conversion)),
+        _ => None,
+    })?;
+    let made = events.filter_map(|event| match event {
+        RunEvent::Task {
+            event: TaskEvent::Merged { commit },
+            ..
+        } => commit,
+        _ => None,
+    });
     Some(Base {
-        branch: started.branch,
-        commit: made.next_back().or(started.commit)?,
-        conversion: started.conversion,
+        branch,
+        commit: made.last().or(first)?,
+        conversion,
     })
 }
 
 pub(super) fn begun(run: &Run, events: &[Event]) -> Result<(Options, Vec<Planned>)> {
-    let is_begin = |kind: &str| matches!(kind, kind::RUN_STARTED | kind::RUN_RESUMED);
-    let begins = events.iter().filter(|event| is_begin(&event.kind));
-    let mut told: Vec<Told> = begins.map(|event| Told::read(&event.detail)).collect();
-    let options = told.iter_mut().rev().find_map(|told| told.options.take());
+    let (mut first, mut options) = (None, None);
+    for event in events.iter().filter_map(RunEvent::read) {
+        match event {
+            RunEvent::Started {
+                tasks,
+                options: given,
+                ..
+            } => {
+                first.get_or_insert(tasks);
+                options = given.or(options);
+            }
+            RunEvent::Resumed { options: given, .. } => options = given.or(options),
+            _ => {}
+        }
+    }
     let options = options.and_then(|options| serde_json::from_value(options).ok());
     let options = options.ok_or_else(|| {
         let message = format!("nothing says how {} was to be carried out", run.id);
         Error::new(Code::InputInvalid, message).fix(format!("cleo runs show {}", quote(&run.id)))
     })?;
-    let first = told.into_iter().next().unwrap_or_default();
-    Ok((options, first.tasks))
+    Ok((options, first.unwrap_or_default()))
 }
 
 /// Returns the command that resumes a finished run, with a higher budget when it is spent. For a run of
@@ -174,13 +193,11 @@ impl Engine<'_> {
     fn go_on(&mut self, was: RunStatus, is_new: bool, events: &[Event]) -> Result<()> {
         let tried: Vec<Option<Outcome>> = self.track.tasks().iter().map(tried).collect();
         let options = is_new.then(|| serde_json::to_value(&self.options).ok());
-        let resumed = Told {
-            again: Some(was != RunStatus::Interrupted),
+        self.tell(RunEvent::Resumed {
             reason: Some(was.to_string()),
             options: options.flatten(),
-            ..Told::default()
-        };
-        self.tell(kind::RUN_RESUMED, resumed);
+            again: was != RunStatus::Interrupted,
+        });
         self.keep_run()?;
         let _turn = match &self.trees {
             Some(trees) => Some(trees.turn()?),
@@ -198,16 +215,14 @@ impl Engine<'_> {
             self.slots[step].last_words = words;
             self.take_up(step, &task)?;
         }
-        let told = match &self.trees {
+        let retained = match &self.trees {
             // What is not proven yet stays where it is.
             Some(trees) if signals::asked_to_end().is_none() => {
                 swept(&mut self.context, trees, &self.track, events)?
             }
             _ => Vec::new(),
         };
-        for told in told {
-            self.tell(kind::TASK_KEPT, told);
-        }
+        retained.into_iter().for_each(|event| self.tell(event));
         Ok(())
     }
 }

@@ -16,7 +16,7 @@ use crate::id::TaskId;
 use crate::ops::runs::alive;
 use crate::ops::trust::{Item, ItemKind};
 use crate::ops::{Context, Surroundings, claims, no_task, spawn, tasks};
-use crate::run::told::Planned;
+use crate::run::event::Planned;
 use crate::store::Transaction;
 use crate::task::graph::Node;
 use crate::task::graph::waves::longest;
@@ -247,7 +247,7 @@ pub(crate) fn rehearse(
     if options.isolate {
         Trees::require_startable(&context.workspace)?;
     }
-    let waves = crate::run::told::waves(&planned);
+    let waves = crate::run::event::waves(&planned);
     let rows = planned.into_iter().zip(team.steps.iter().zip(team.skills));
     let tasks = rows.map(|(task, (step, skill))| {
         let worker = team.workers.get(step.runner).filter(|_| skill.is_some());

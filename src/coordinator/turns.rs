@@ -9,9 +9,9 @@ use super::prompt;
 use super::trees::{Asked, PATIENCE, Turn};
 use crate::error::{Error, Result};
 use crate::run::Outcome;
-use crate::run::told::kind;
 
 const PATIENCE_AT_END: Duration = Duration::from_secs(5);
+const OTHER_RUN: &str = "another run is changing the files of this repository";
 
 #[derive(Default)]
 pub(super) struct Turns {
@@ -31,7 +31,7 @@ impl Engine<'_> {
             return self.perform(deed);
         };
         if self.turns.asked.is_some() {
-            self.tell_waiting(step);
+            self.tell_waiting(step, OTHER_RUN);
         }
         self.turns.due.push(deed);
         Ok(())
@@ -97,16 +97,10 @@ impl Engine<'_> {
         self.turns.asked = Some(trees.ask()?);
         for deed in self.turns.due.clone() {
             if let Some(step) = self.touches(&deed) {
-                self.tell_waiting(step);
+                self.tell_waiting(step, OTHER_RUN);
             }
         }
         Ok(None)
-    }
-
-    fn tell_waiting(&mut self, step: usize) {
-        let told = self.event_for(step);
-        let told = told.with_reason("another run is changing the files of this repository");
-        self.tell(kind::TASK_WAITING, told);
     }
 
     fn call_off(&mut self, only: Option<usize>) {

@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use super::told::{Told, kind};
+use super::event::{AgentEnd, AttemptStart, TaskEvent};
 use super::track::TaskState;
 use super::{Outcome, Usage};
 
@@ -37,53 +37,53 @@ pub(crate) struct Attempt {
 }
 
 impl Attempt {
-    /// Makes an attempt that begins, after so many others.
-    pub(super) fn new(told: &Told, at: &str, before: usize) -> Attempt {
-        let number = u32::try_from(before + 1).unwrap_or(u32::MAX);
+    pub(super) fn new(number: u32, start: &AttemptStart, at: &str) -> Attempt {
         Attempt {
-            attempt: told.attempt.unwrap_or(number),
+            attempt: number,
             state: TaskState::Running,
-            runner: told.runner.clone(),
-            skill: told.skill.clone(),
-            resumes: told.resumes == Some(true),
+            runner: start.runner.clone(),
+            skill: start.skill.clone(),
+            resumes: start.resumes,
             started_at: at.to_string(),
             ..Attempt::default()
         }
     }
 
-    pub(super) fn apply(&mut self, kind: &str, at: &str, told: &Told) {
-        match kind {
-            kind::AGENT_ENDED => self.end_agent(at, told),
-            kind::TASK_LACKING => {
-                self.missing.clone_from(&told.missing);
-                self.outcome = told.outcome;
+    pub(super) fn apply(&mut self, at: &str, event: &TaskEvent) {
+        match event {
+            TaskEvent::AgentEnded(end) => self.end_agent(at, end),
+            TaskEvent::VerificationFailed {
+                outcome, missing, ..
+            } => {
+                self.missing.clone_from(missing);
+                self.outcome = *outcome;
                 self.end(TaskState::Failed, at);
             }
-            kind::TASK_WAITING if self.ended_at.is_some() => self.state = TaskState::Waiting,
-            kind::TASK_COMPLETED => {
+            TaskEvent::Waiting { .. } if self.ended_at.is_some() => self.state = TaskState::Waiting,
+            TaskEvent::Completed { .. } => {
                 self.outcome = Some(Outcome::Ok);
                 self.missing.clear();
                 self.end(TaskState::Done, at);
             }
-            kind::TASK_FAILED => {
-                self.reason.clone_from(&told.reason);
-                self.outcome = told.outcome.or(self.outcome);
+            TaskEvent::Failed { outcome, reason } => {
+                self.reason.clone_from(reason);
+                self.outcome = outcome.or(self.outcome);
                 self.end(TaskState::Failed, at);
             }
             _ => {}
         }
     }
 
-    fn end_agent(&mut self, at: &str, told: &Told) {
+    fn end_agent(&mut self, at: &str, end: &AgentEnd) {
         self.state = TaskState::Verifying;
-        self.resumes &= told.resumes != Some(false);
+        self.resumes &= end.resumes != Some(false);
         self.agent_ended_at = Some(at.to_string());
-        (self.outcome, self.exit_code) = (told.outcome, told.exit_code);
-        (self.duration_ms, self.turns) = (told.duration_ms, told.turns);
-        (self.usage, self.cost) = (told.usage, told.cost);
-        self.said.clone_from(&told.message);
-        self.reason.clone_from(&told.reason);
-        self.complaints.clone_from(&told.complaints);
+        (self.outcome, self.exit_code) = (end.outcome, end.exit_code);
+        (self.duration_ms, self.turns) = (end.duration_ms, end.turns);
+        (self.usage, self.cost) = (end.usage, end.cost);
+        self.said.clone_from(&end.message);
+        self.reason.clone_from(&end.reason);
+        self.complaints.clone_from(&end.complaints);
     }
 
     fn end(&mut self, state: TaskState, at: &str) {

@@ -2,11 +2,11 @@
 //! words of the multi-agent notes, sections 1.6 and 1.9. Pure.
 
 pub(crate) mod attempt;
+pub(crate) mod event;
 pub(crate) mod log;
 pub(crate) mod report;
 pub(crate) mod schedule;
 pub(crate) mod spent;
-pub(crate) mod told;
 pub(crate) mod track;
 pub(crate) mod transcript;
 pub(crate) mod view;
@@ -17,8 +17,8 @@ use serde_json::{Map, Value};
 use crate::error::{Code, Error, Result, steers};
 use crate::words::closed;
 
+pub(crate) use event::{Event, Line, PLAN_RESUMED, RUN_FINISHED, RunEvent, TaskEvent};
 pub(crate) use spent::Spent;
-pub(crate) use told::{Event, Line, PLAN_RESUMED, RUN_FINISHED};
 
 /// Free fields beside those that all have.
 pub(crate) type Detail = Map<String, Value>;

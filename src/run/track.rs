@@ -10,8 +10,8 @@ use serde::Serialize;
 use serde_json::Value;
 
 use super::attempt::Attempt;
-use super::told::{Told, kind, waves};
-use super::{Event, Outcome, PLAN_RESUMED, RUN_FINISHED, Spent, Usage};
+use super::event::{AgentEnd, AttemptStart, Planned, waves};
+use super::{Event, Outcome, RunEvent, Spent, TaskEvent, Usage};
 use crate::clock::between_ms;
 use crate::id::TaskId;
 use crate::words::closed;
@@ -220,18 +220,7 @@ impl Track {
 
     fn take_event(&mut self, event: &Event) {
         self.cursor = event.cursor;
-        let kind = event.kind.as_str();
-        // No event of its own says that a plan began: its first one is what was asked for.
-        let is_begin = matches!(kind, kind::RUN_STARTED | kind::RUN_RESUMED | PLAN_RESUMED);
-        if is_begin || self.told_at.is_empty() {
-            self.process_at = Some(event.at.clone());
-        }
-        // Steps of plans tell errors of their own.
-        let has_left = kind == kind::RUN_LEFT && !event.detail.contains_key("stepId");
-        if has_left || kind == RUN_FINISHED {
-            self.process_at = None;
-        }
-        self.apply(kind, &event.at, &Told::read(&event.detail));
+        self.apply(&event.at, RunEvent::read(event).as_ref());
     }
 
     /// Returns how long the last process of the run worked on it, in milliseconds, until its last event. `None` if
@@ -273,31 +262,52 @@ impl Track {
         }
     }
 
-    pub(crate) fn apply(&mut self, kind: &str, at: &str, told: &Told) {
-        match kind {
-            kind::RUN_STARTED => self.start(told),
-            kind::RUN_LEFT => self.add_lost_time(),
-            kind::RUN_RESUMED => {
+    /// Applies an event; `None` is one that tells nothing of tasks.
+    pub(crate) fn apply(&mut self, at: &str, event: Option<&RunEvent>) {
+        // No event of its own says that a plan began: its first one is what was asked for.
+        if self.told_at.is_empty() {
+            self.process_at = Some(at.to_string());
+        }
+        match event {
+            Some(RunEvent::Started { tasks, options, .. }) => {
+                self.process_at = Some(at.to_string());
+                self.start(tasks, options);
+            }
+            Some(RunEvent::Resumed { options, again, .. }) => {
+                self.process_at = Some(at.to_string());
                 self.add_lost_time();
                 self.break_off(at);
-                self.reopen(told);
+                self.reopen(options, *again);
             }
-            RUN_FINISHED => self.break_off(at),
-            _ => {}
+            Some(RunEvent::PlanResumed {}) => self.process_at = Some(at.to_string()),
+            Some(RunEvent::Lost {}) => {
+                self.process_at = None;
+                self.add_lost_time();
+            }
+            Some(RunEvent::Finished { .. }) => {
+                self.process_at = None;
+                self.break_off(at);
+            }
+            Some(RunEvent::Task {
+                task_id,
+                attempt,
+                event,
+            }) => {
+                if let Some(task) = self.task_mut(*task_id) {
+                    apply(task, at, *attempt, event);
+                }
+            }
+            // Others ask for the end, perhaps long after the process was gone.
+            Some(RunEvent::CancelRequested { .. }) => return,
+            Some(RunEvent::Stopping { .. }) | None => {}
         }
-        if let Some(task) = told.task_id.and_then(|id| self.task_mut(id)) {
-            apply(task, kind, at, told);
-        }
-        // Others ask for the end, perhaps long after the process was gone.
-        if kind != kind::RUN_CANCEL {
-            at.clone_into(&mut self.told_at);
-        }
+        at.clone_into(&mut self.told_at);
     }
 
-    fn start(&mut self, told: &Told) {
-        self.options.clone_from(&told.options);
-        let waves = waves(&told.tasks);
-        let tasks = told.tasks.iter().map(|planned| TaskRun {
+    fn start(&mut self, planned: &[Planned], options: &Option<Value>) {
+        self.options.clone_from(options);
+        let waves = waves(planned);
+        let tasks = planned.iter().map(|planned| TaskRun {
             task_id: planned.task_id,
             title: planned.title.clone(),
             wave: waves.get(&planned.task_id).map(|wave| wave + 1),
@@ -320,9 +330,8 @@ impl Track {
         }
     }
 
-    fn reopen(&mut self, told: &Told) {
-        self.options = told.options.clone().or(self.options.take());
-        let is_again = told.again == Some(true);
+    fn reopen(&mut self, options: &Option<Value>, is_again: bool) {
+        self.options = options.clone().or(self.options.take());
         for task in &mut self.tasks {
             let is_settled = task.is_done() || task.state == TaskState::Failed && !is_again;
             if !is_settled {
@@ -341,99 +350,127 @@ impl Track {
     }
 }
 
-fn apply(task: &mut TaskRun, kind: &str, at: &str, told: &Told) {
-    match kind {
-        kind::TASK_STARTED => {
-            task.state = TaskState::Running;
-            task.is_held = true;
-            task.attempts = told.attempt.unwrap_or(task.attempts);
-            task.started_at.get_or_insert_with(|| at.to_string());
-            (task.skill, task.runner) = (told.skill.clone(), told.runner.clone());
-            (task.epoch, task.manifest_id) = (told.epoch, told.manifest_id.clone());
-            task.output_file = told.output_file.clone();
-            task.acceptance.clone_from(&told.acceptance);
-            (task.doing, task.group, task.using) = (None, None, None);
-            if told.resumes != Some(true) {
-                task.conversed = Spent::default();
-            }
-            task.history
-                .push(Attempt::new(told, at, task.history.len()));
-            if task.history.len() > ATTEMPTS_MAX {
-                task.history.remove(0);
-            }
-            return;
-        }
-        kind::AGENT_STARTED => {
-            task.group = told.group.zip(told.born.clone());
+fn apply(task: &mut TaskRun, at: &str, attempt: Option<u32>, event: &TaskEvent) {
+    match event {
+        TaskEvent::Started(start) => return begin(task, at, attempt, start),
+        TaskEvent::AgentStarted { group, born } => {
+            task.group = group.zip(born.clone());
             task.since = Some(at.to_string());
         }
-        kind::AGENT_CONVERSATION => task.conversation = told.conversation.clone(),
-        kind::AGENT_DOING => task.doing = told.doing.clone(),
-        kind::AGENT_ENDED => end_agent(task, told),
-        kind::TASK_LACKING => {
-            task.state = TaskState::Running;
-            task.missing = told.missing.clone();
-            task.outcome = told.outcome;
+        TaskEvent::AgentConversation { conversation } => {
+            task.conversation.clone_from(conversation);
         }
-        kind::TASK_COMPLETED => end(task, TaskState::Done, at, told),
-        kind::TASK_FAILED => end(task, TaskState::Failed, at, told),
-        kind::TASK_SKIPPED => end(task, TaskState::Skipped, at, told),
-        kind::TASK_MERGED => task.branch = told.branch.clone(),
-        kind::TASK_KEPT => keep(task, told),
-        _ => {}
+        TaskEvent::AgentProgress { doing } => task.doing.clone_from(doing),
+        TaskEvent::AgentEnded(end) => end_agent(task, end),
+        TaskEvent::VerificationFailed {
+            outcome, missing, ..
+        } => {
+            task.state = TaskState::Running;
+            task.missing.clone_from(missing);
+            task.outcome = *outcome;
+        }
+        TaskEvent::Completed { reason } => {
+            end(task, TaskState::Done, at, reason);
+            task.outcome = Some(Outcome::Ok);
+            task.missing.clear();
+        }
+        TaskEvent::Failed { outcome, reason } => {
+            task.outcome = outcome.or(task.outcome);
+            let state = match task.outcome {
+                Some(Outcome::Cancelled) => TaskState::Cancelled,
+                _ => TaskState::Failed,
+            };
+            end(task, state, at, reason);
+        }
+        TaskEvent::Skipped { reason, because } => {
+            end(task, TaskState::Skipped, at, reason);
+            task.because = *because;
+        }
+        TaskEvent::Merged { .. } => task.branch = None,
+        TaskEvent::Retained {
+            reason,
+            branch,
+            worktree,
+        } => retain(task, reason, branch, worktree),
+        TaskEvent::Checked { .. } | TaskEvent::Waiting { .. } => {}
     }
     if let Some(last) = task.history.last_mut() {
-        last.apply(kind, at, told);
+        last.apply(at, event);
     }
 }
 
-fn end_agent(task: &mut TaskRun, told: &Told) {
+fn begin(task: &mut TaskRun, at: &str, attempt: Option<u32>, start: &AttemptStart) {
+    task.state = TaskState::Running;
+    task.is_held = true;
+    task.attempts = attempt.unwrap_or(task.attempts);
+    task.started_at.get_or_insert_with(|| at.to_string());
+    (task.skill, task.runner) = (start.skill.clone(), start.runner.clone());
+    (task.epoch, task.manifest_id) = (start.epoch, start.manifest_id.clone());
+    task.output_file.clone_from(&start.output_file);
+    task.acceptance.clone_from(&start.acceptance);
+    (task.doing, task.group, task.using) = (None, None, None);
+    if !start.resumes {
+        task.conversed = Spent::default();
+    }
+    let next = u32::try_from(task.history.len() + 1).unwrap_or(u32::MAX);
+    let number = attempt.unwrap_or(next);
+    task.history.push(Attempt::new(number, start, at));
+    if task.history.len() > ATTEMPTS_MAX {
+        task.history.remove(0);
+    }
+}
+
+fn end_agent(task: &mut TaskRun, end: &AgentEnd) {
     if task.state == TaskState::Running {
         task.state = TaskState::Verifying;
     }
-    task.outcome = told.outcome;
+    task.outcome = end.outcome;
     // One that was ended came to no last words of its own.
-    if told.outcome != Some(Outcome::Cancelled) {
-        (task.ended, task.message) = (told.outcome, told.message.clone());
+    if end.outcome != Some(Outcome::Cancelled) {
+        (task.ended, task.message) = (end.outcome, end.message.clone());
     }
-    task.duration_ms += told.duration_ms.unwrap_or(0);
+    task.duration_ms += end.duration_ms.unwrap_or(0);
     task.since = None;
     let now = Spent {
-        usage: told.usage,
-        cost: told.cost,
+        usage: end.usage,
+        cost: end.cost,
     };
     task.spent = task.spent.plus(now);
     task.conversed = task.conversed.plus(now);
-    if told.resumes == Some(false) {
+    if end.resumes == Some(false) {
         task.conversation = None;
-    } else if told.conversation.is_some() {
-        task.conversation = told.conversation.clone();
+    } else if end.conversation.is_some() {
+        task.conversation.clone_from(&end.conversation);
     }
     (task.doing, task.group, task.using) = (None, None, None);
 }
 
-fn keep(task: &mut TaskRun, told: &Told) {
+fn retain(
+    task: &mut TaskRun,
+    why: &Option<String>,
+    branch: &Option<String>,
+    worktree: &Option<String>,
+) {
     for list in [&mut task.missing, &mut task.warnings] {
-        let why = told.reason.as_ref();
-        let new = why.filter(|why| !list.contains(why)).cloned();
+        let new = why.as_ref().filter(|why| !list.contains(why)).cloned();
         list.extend(new);
     }
-    let Some(now) = where_kept(&told.worktree, &told.branch) else {
+    let Some(now) = describe_place(worktree, branch) else {
         return;
     };
     let is_same = |now: &Option<String>, before: &Option<String>| now.is_some() && now == before;
-    let is_of_one = is_same(&told.worktree, &task.worktree) || is_same(&told.branch, &task.branch);
-    let before = where_kept(&task.worktree, &task.branch).filter(|_| is_of_one);
+    let is_of_one = is_same(worktree, &task.worktree) || is_same(branch, &task.branch);
+    let before = describe_place(&task.worktree, &task.branch).filter(|_| is_of_one);
     if let Some(reason) = &mut task.reason {
         let before = before.unwrap_or_default();
         let why = reason.strip_suffix(before.as_str());
         *reason = format!("{}{now}", why.unwrap_or(reason.as_str()));
     }
-    task.worktree = told.worktree.clone();
-    task.branch = told.branch.clone();
+    task.worktree.clone_from(worktree);
+    task.branch.clone_from(branch);
 }
 
-fn where_kept(worktree: &Option<String>, branch: &Option<String>) -> Option<String> {
+fn describe_place(worktree: &Option<String>, branch: &Option<String>) -> Option<String> {
     match (worktree, branch) {
         (Some(place), _) => Some(format!("; its worktree is kept: {place}")),
         (None, Some(branch)) => Some(format!("; its work is kept on the branch {branch}")),
@@ -441,22 +478,9 @@ fn where_kept(worktree: &Option<String>, branch: &Option<String>) -> Option<Stri
     }
 }
 
-fn end(task: &mut TaskRun, state: TaskState, at: &str, told: &Told) {
+fn end(task: &mut TaskRun, state: TaskState, at: &str, reason: &Option<String>) {
     task.is_held = false;
     task.ended_at = Some(at.to_string());
-    task.outcome = match state {
-        TaskState::Done => Some(Outcome::Ok),
-        _ => told.outcome.or(task.outcome),
-    };
-    task.state = match (state, task.outcome) {
-        (TaskState::Failed, Some(Outcome::Cancelled)) => TaskState::Cancelled,
-        (state, _) => state,
-    };
-    (task.reason, task.because) = (told.reason.clone(), told.because);
-    if state == TaskState::Done {
-        task.missing.clear();
-    }
-    if told.branch.is_some() {
-        task.branch = told.branch.clone();
-    }
+    task.state = state;
+    (task.reason, task.because) = (reason.clone(), None);
 }

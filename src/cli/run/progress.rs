@@ -11,10 +11,10 @@ use crate::cli::output::Notes;
 use crate::cli::screen::{Cell, Tone};
 use crate::coordinator::Listener;
 use crate::id::TaskId;
+use crate::run::event::AttemptStart;
 use crate::run::report::{money, time, tokens};
-use crate::run::told::{Told, kind};
 use crate::run::track::{TaskRun, Track};
-use crate::run::{Event, Line, Outcome, RUN_FINISHED};
+use crate::run::{Event, Line, Outcome, RUN_FINISHED, RunEvent, TaskEvent};
 
 /// Shortest time between two drawings.
 const PACE: Duration = Duration::from_millis(200);
@@ -50,17 +50,24 @@ impl<'a> Progress<'a> {
     }
 
     fn note(&mut self, event: &Event, track: &Track) {
-        let about = Told::read(&event.detail).task_id;
-        match event.kind.as_str() {
-            kind::TASK_STARTED => self.since.extend(about.map(|id| (id, Instant::now()))),
-            kind::TASK_COMPLETED | kind::TASK_FAILED => {
-                about.map(|id| self.since.remove(&id));
+        let Some(read) = RunEvent::read(event) else {
+            return;
+        };
+        let mut is_shown = true;
+        if let RunEvent::Task { task_id, event, .. } = &read {
+            match event {
+                TaskEvent::Started(_) => {
+                    self.since.insert(*task_id, Instant::now());
+                    // The view shows what begins.
+                    is_shown = !self.draws;
+                }
+                TaskEvent::Completed { .. } | TaskEvent::Failed { .. } => {
+                    self.since.remove(task_id);
+                }
+                _ => {}
             }
-            _ => {}
         }
-        // The view shows what begins.
-        let is_shown = !self.draws || event.kind != kind::TASK_STARTED;
-        if let Some((tone, line)) = describe(event, track).filter(|_| is_shown) {
+        if let Some((tone, line)) = describe(&event.run, &read, track).filter(|_| is_shown) {
             self.notes.erase();
             self.notes.line(tone, &line);
         }
@@ -153,61 +160,78 @@ fn format_elapsed(since: &Instant) -> String {
 }
 
 /// Describes an event for people; `None` for those that only programs need.
-fn describe(event: &Event, track: &Track) -> Option<(Tone, String)> {
-    let told = Told::read(&event.detail);
-    let task = told.task_id.map(|id| id.to_string()).unwrap_or_default();
-    let reason = told.reason.clone().unwrap_or_default();
-    Some(match event.kind.as_str() {
-        kind::RUN_STARTED => {
-            let tasks = told.tasks.iter().filter(|task| !task.is_epic).count();
-            (Tone::Dim, format!("{}: {tasks} to do", event.run))
+fn describe(run: &str, event: &RunEvent, track: &Track) -> Option<(Tone, String)> {
+    Some(match event {
+        RunEvent::Started { tasks, .. } => {
+            let n_tasks = tasks.iter().filter(|task| !task.is_epic).count();
+            (Tone::Dim, format!("{run}: {n_tasks} to do"))
         }
-        kind::RUN_RESUMED => (Tone::Dim, format!("{} is resumed", event.run)),
-        kind::RUN_STOPPING => (Tone::Warn, format!("the run ends: {reason}")),
-        kind::TASK_STARTED => {
-            let again = told.attempt.filter(|attempt| *attempt > 1);
+        RunEvent::Resumed { .. } => (Tone::Dim, format!("{run} is resumed")),
+        RunEvent::Stopping { reason } => (Tone::Warn, format!("the run ends: {reason}")),
+        RunEvent::Task {
+            task_id,
+            attempt,
+            event,
+        } => return describe_task(*task_id, *attempt, event, track),
+        _ => return None,
+    })
+}
+
+fn describe_task(
+    task: TaskId,
+    attempt: Option<u32>,
+    event: &TaskEvent,
+    track: &Track,
+) -> Option<(Tone, String)> {
+    let why = |reason: &Option<String>| reason.clone().unwrap_or_default();
+    Some(match event {
+        TaskEvent::Started(AttemptStart { skill, runner, .. }) => {
+            let again = attempt.filter(|attempt| *attempt > 1);
             let again = again.map(|attempt| format!(", try {attempt}"));
-            let how: Vec<String> = [told.skill, told.runner].into_iter().flatten().collect();
+            let how: Vec<&str> = [skill, runner]
+                .into_iter()
+                .flatten()
+                .map(String::as_str)
+                .collect();
             let how = how.join(", ") + &again.unwrap_or_default();
             (Tone::Dim, format!("{task} begins ({how})"))
         }
-        kind::TASK_WAITING => {
-            let line = match told.wait_ms {
-                Some(wait) => format!("{task} waits {}: too many requests", time(wait)),
-                None => format!("{task} waits: {reason}"),
+        TaskEvent::Waiting { reason, wait_ms } => {
+            let line = match wait_ms {
+                Some(wait) => format!("{task} waits {}: too many requests", time(*wait)),
+                None => format!("{task} waits: {}", why(reason)),
             };
             (Tone::Warn, line)
         }
-        kind::TASK_LACKING => {
-            let outcome = told.outcome.map_or("", Outcome::word);
-            let missing = told.missing.join("; ");
+        TaskEvent::VerificationFailed {
+            outcome, missing, ..
+        } => {
+            let outcome = outcome.map_or("", Outcome::word);
+            let missing = missing.join("; ");
             let line = format!("{task} does not verify ({outcome}): {missing}");
             (Tone::Warn, line)
         }
-        kind::TASK_KEPT => {
-            let line = match told.worktree {
+        TaskEvent::Retained {
+            reason, worktree, ..
+        } => {
+            let reason = why(reason);
+            let line = match worktree {
                 Some(place) => format!("the worktree of {task} is kept in {place}: {reason}"),
                 None => format!("{task}: {reason}"),
             };
             (Tone::Warn, line)
         }
-        kind::TASK_COMPLETED => {
-            let run = told.task_id.and_then(|id| track.task(id));
-            let run = run.filter(|task| task.attempts > 0);
+        TaskEvent::Completed { .. } => {
+            let run = track.task(task).filter(|task| task.attempts > 0);
             let took = run.map(|task| format!(" ({})", time(task.duration_ms)));
-            (
-                Tone::Good,
-                format!("{task} is done{}", took.unwrap_or_default()),
-            )
+            let took = took.unwrap_or_default();
+            (Tone::Good, format!("{task} is done{took}"))
         }
-        kind::TASK_FAILED => (Tone::Bad, format!("{task} failed: {reason}")),
-        kind::TASK_SKIPPED => {
-            let because = told.because.map(|id| format!(" ({id})"));
-            let because = because.unwrap_or_default();
-            (
-                Tone::Warn,
-                format!("{task} is not begun: {reason}{because}"),
-            )
+        TaskEvent::Failed { reason, .. } => (Tone::Bad, format!("{task} failed: {}", why(reason))),
+        TaskEvent::Skipped { reason, because } => {
+            let because = because.map(|id| format!(" ({id})")).unwrap_or_default();
+            let line = format!("{task} is not begun: {}{because}", why(reason));
+            (Tone::Warn, line)
         }
         _ => return None,
     })

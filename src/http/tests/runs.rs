@@ -3,7 +3,6 @@ use serde_json::{Value, json};
 use super::World;
 use crate::ops::tokens::Scope;
 use crate::run::log::{LINES_MAX, Stream, write};
-use crate::run::told::kind;
 use crate::run::{Run, RunKind, RunStatus};
 use crate::store::agency::Agency;
 
@@ -25,24 +24,24 @@ pub(super) fn ran(world: &World, id: &str, user: &str, status: RunStatus) {
     let task = json!({"taskId": "T1", "title": format!("task of {user}")});
     let events = [
         (
-            kind::RUN_STARTED,
+            "run.started",
             json!({"tasks": [task], "options": {"jobs": 2}}),
         ),
         (
-            kind::TASK_STARTED,
+            "task.started",
             json!({"taskId": "T1", "attempt": 1, "runner": "codex"}),
         ),
-        (kind::AGENT_STARTED, json!({"taskId": "T1", "attempt": 1})),
+        ("agent.started", json!({"taskId": "T1", "attempt": 1})),
         (
-            kind::AGENT_ENDED,
+            "agent.ended",
             json!({"taskId": "T1", "attempt": 1, "outcome": "ok", "exitCode": 0, "message": format!("word of {user}")}),
         ),
         (
-            kind::TASK_LACKING,
+            "task.lacking",
             json!({"taskId": "T1", "attempt": 1, "outcome": "protocol_violation", "missing": ["no entry"]}),
         ),
         (
-            kind::TASK_FAILED,
+            "task.failed",
             json!({"taskId": "T1", "reason": "no entry", "outcome": "protocol_violation"}),
         ),
     ];

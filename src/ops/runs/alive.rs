@@ -13,7 +13,7 @@ use crate::error::{Code, Error, Result, quote};
 use crate::file::{create_anew, create_private_folder, unwritable};
 use crate::id;
 use crate::ops::Surroundings;
-use crate::run::told::kind;
+use crate::run::event::RUN_LOST;
 use crate::run::track::Track;
 use crate::run::{Run, RunKind, RunStatus};
 use crate::store::agency::{Agency, AgencyTransaction};
@@ -239,7 +239,7 @@ fn interrupt(transaction: &mut dyn AgencyTransaction, mut run: Run, clock: &Cloc
     count(transaction, &mut run)?;
     transaction.put_run(&run)?;
     let detail = crate::build_map([("error".to_string(), INTERRUPTED.into())]);
-    transaction.add_event(&run.id, &now, kind::RUN_LEFT, &detail)?;
+    transaction.add_event(&run.id, &now, RUN_LOST, &detail)?;
     Ok(())
 }
 

@@ -12,8 +12,8 @@ use crate::clock::Clock;
 use crate::error::{Code, Error, Result};
 use crate::file::{PRIVATE_FILE, create_private_folder, read_start, unreadable, unwritable};
 use crate::id;
-use crate::run::told::kind;
-use crate::run::{Detail, Event, Line, RUN_FINISHED};
+use crate::run::event::RUN_CANCEL;
+use crate::run::{Detail, Event, Line, RUN_FINISHED, RunEvent};
 use crate::store::agency::{Agency, AgencyTransaction};
 use crate::store::sqlite::SqliteAgency;
 use crate::workspace::Workspace;
@@ -79,6 +79,15 @@ impl Journal {
         Ok(())
     }
 
+    pub(crate) fn tell_event(
+        &mut self,
+        transaction: &mut dyn AgencyTransaction,
+        event: &RunEvent,
+    ) -> Result<()> {
+        let (kind, detail) = event.to_parts();
+        self.tell(transaction, &kind, detail)
+    }
+
     pub(crate) fn keep(&mut self) -> Result<Vec<Event>> {
         let told = std::mem::take(&mut self.told);
         let lines: String = told.iter().map(line).collect();
@@ -137,7 +146,7 @@ fn find_cancel(run: &str, seen: &mut u64, agency: &mut dyn Agency) -> Result<boo
             return Ok(false);
         };
         *seen = last.cursor;
-        if new.iter().any(|event| event.kind == kind::RUN_CANCEL) {
+        if new.iter().any(|event| event.kind == RUN_CANCEL) {
             return Ok(true);
         }
     }

@@ -15,7 +15,6 @@ use crate::config::{
 use crate::error::{Result, quote, quote_all};
 use crate::gate::{Criterion, Gate, Gates, Proof, Record};
 use crate::id::{self, TaskId};
-use crate::run::told::kind;
 use crate::run::{Event, Run, RunKind};
 use crate::skill::{Skill, Source};
 use crate::words::closed;
@@ -189,7 +188,7 @@ impl Item {
                 Item::plan(&run.id, &run.input, &plan)
             }
             _ => {
-                let options = last(&[kind::RUN_STARTED, kind::RUN_RESUMED], "options");
+                let options = last(&["run.started", "run.resumed"], "options");
                 Item::run(&run.id, &options.unwrap_or_default())
             }
         }

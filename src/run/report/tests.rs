@@ -2,7 +2,6 @@ use serde_json::json;
 
 use super::*;
 use crate::id::TaskId;
-use crate::run::told::kind;
 use crate::run::track::{TaskState, Track};
 use crate::run::view::RunView;
 use crate::run::{Event, Run, RunKind};
@@ -37,27 +36,27 @@ fn events() -> Vec<Event> {
         "cost": 0.5, "message": text})
     };
     vec![
-        event(0, kind::RUN_STARTED, started),
-        event(1, kind::TASK_STARTED, begin("T2")),
-        event(2, kind::AGENT_ENDED, end("T2", NASTY)),
-        event(3, kind::TASK_COMPLETED, json!({"taskId": "T2"})),
-        event(4, kind::TASK_STARTED, begin("T3")),
-        event(5, kind::AGENT_ENDED, end("T3", "gone")),
+        event(0, "run.started", started),
+        event(1, "task.started", begin("T2")),
+        event(2, "agent.ended", end("T2", NASTY)),
+        event(3, "task.completed", json!({"taskId": "T2"})),
+        event(4, "task.started", begin("T3")),
+        event(5, "agent.ended", end("T3", "gone")),
         event(
             6,
-            kind::TASK_LACKING,
+            "task.lacking",
             json!({"taskId": "T3", "outcome": "protocol_violation",
             "missing": [NASTY]}),
         ),
         event(
             7,
-            kind::TASK_FAILED,
+            "task.failed",
             json!({"taskId": "T3", "outcome": "protocol_violation",
             "reason": NASTY}),
         ),
         event(
             8,
-            kind::TASK_SKIPPED,
+            "task.skipped",
             json!({"taskId": "T4", "because": "T3", "reason": "T3 failed"}),
         ),
     ]
@@ -223,11 +222,11 @@ fn only_so_many_annotations_are_written_as_are_shown() {
     let tasks: Vec<_> = (1..=40)
         .map(|id| json!({"taskId": format!("T{id}"), "title": "x"}))
         .collect();
-    let mut events = vec![event(0, kind::RUN_STARTED, json!({"tasks": tasks}))];
+    let mut events = vec![event(0, "run.started", json!({"tasks": tasks}))];
     events.extend((1..=40).map(|id| {
         event(
             1,
-            kind::TASK_FAILED,
+            "task.failed",
             json!({"taskId": format!("T{id}"), "outcome": "timeout"}),
         )
     }));

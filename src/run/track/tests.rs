@@ -1,8 +1,7 @@
 use serde_json::json;
 
 use super::*;
-use crate::run::Detail;
-use crate::run::told::Planned;
+use crate::run::{Detail, PLAN_RESUMED, RUN_FINISHED};
 
 fn event(cursor: u64, kind: &str, detail: Value) -> Event {
     Event {
@@ -25,35 +24,31 @@ fn story() -> Vec<Event> {
     vec![
         event(
             1,
-            kind::RUN_STARTED,
+            "run.started",
             json!({"tasks": [{"taskId": "T1", "title": "a"}], "options": {"jobs": 4}}),
         ),
         event(
             2,
-            kind::TASK_STARTED,
+            "task.started",
             task(json!({"attempt": 1, "runner": "codex"})),
         ),
-        event(
-            3,
-            kind::AGENT_STARTED,
-            task(json!({"attempt": 1, "group": 7})),
-        ),
+        event(3, "agent.started", task(json!({"attempt": 1, "group": 7}))),
         event(
             4,
-            kind::AGENT_ENDED,
+            "agent.ended",
             task(json!({"outcome": "ok", "exitCode": 0, "message": "all done"})),
         ),
         event(
             5,
-            kind::TASK_LACKING,
+            "task.lacking",
             task(json!({"outcome": "protocol_violation", "missing": ["no entry"]})),
         ),
         event(
             6,
-            kind::TASK_STARTED,
+            "task.started",
             task(json!({"attempt": 2, "runner": "codex", "resumes": true})),
         ),
-        event(7, kind::AGENT_STARTED, task(json!({"attempt": 2}))),
+        event(7, "agent.started", task(json!({"attempt": 2}))),
     ]
 }
 
@@ -87,7 +82,7 @@ fn events_may_come_a_few_at_a_time_and_twice() {
 fn what_was_under_way_when_the_process_ended_was_cancelled() {
     let mut track = Track::default();
     track.take(&story());
-    track.take(&[event(8, kind::RUN_RESUMED, json!({}))]);
+    track.take(&[event(8, "run.resumed", json!({}))]);
     let last = track.attempts(TaskId(1)).last().unwrap();
     assert_eq!(
         (last.state, last.outcome),
@@ -104,53 +99,40 @@ fn what_was_under_way_when_the_process_ended_was_cancelled() {
 fn odd_events_change_nothing() {
     let mut track = Track::default();
     track.take(&[
-        event(1, kind::TASK_LACKING, json!({"taskId": "T9"})),
-        event(2, kind::AGENT_ENDED, json!({"taskId": 5, "exitCode": "x"})),
+        event(1, "task.lacking", json!({"taskId": "T9"})),
+        event(2, "agent.ended", json!({"taskId": 5, "exitCode": "x"})),
         event(3, "nonsense", json!({})),
     ]);
     assert_eq!(track.attempts(TaskId(9)), []);
 }
 
-fn told(task: u32) -> Told {
-    Told::of(TaskId(task))
+fn apply_one(track: &mut Track, kind: &str, at: &str, detail: Value) {
+    let event = Event {
+        at: at.into(),
+        ..event(1, kind, detail)
+    };
+    track.apply(at, RunEvent::read(&event).as_ref());
 }
 
 fn two_tasks() -> Track {
-    let planned = |id| Planned {
-        task_id: TaskId(id),
-        title: format!("Task {id}"),
-        ..Planned::default()
-    };
+    let tasks = json!([{"taskId": "T1", "title": "Task 1"}, {"taskId": "T2", "title": "Task 2"}]);
     let mut track = Track::default();
-    let tasks = vec![planned(1), planned(2)];
-    let started = Told {
-        tasks,
-        ..Told::default()
-    };
-    track.apply(kind::RUN_STARTED, "t0", &started);
+    apply_one(&mut track, "run.started", "t0", json!({"tasks": tasks}));
     track
 }
 
 #[test]
 fn a_worktree_that_is_kept_is_told_beside_the_reason_of_the_failure() {
     let mut track = two_tasks();
-    let failed = Told {
-        outcome: Some(Outcome::AgentError),
-        reason: Some("it crashed".into()),
-        ..told(1)
-    };
-    track.apply(kind::TASK_FAILED, "t1", &failed);
-    let kept = Told {
-        worktree: Some("/w/T1-1".into()),
-        reason: Some("no commit".into()),
-        ..told(1)
-    };
-    track.apply(kind::TASK_KEPT, "t2", &kept);
+    let failed = json!({"taskId": "T1", "outcome": "agent_error", "reason": "it crashed"});
+    apply_one(&mut track, "task.failed", "t1", failed);
+    let kept = json!({"taskId": "T1", "worktree": "/w/T1-1", "reason": "no commit"});
+    apply_one(&mut track, "task.kept", "t2", kept);
     let task = &track.tasks()[0];
     let reason = "it crashed; its worktree is kept: /w/T1-1";
     assert_eq!(task.reason.as_deref(), Some(reason));
     assert_eq!(task.missing, ["no commit"]);
-    track.apply(kind::TASK_COMPLETED, "t3", &told(1));
+    apply_one(&mut track, "task.completed", "t3", json!({"taskId": "T1"}));
     let task = &track.tasks()[0];
     assert!(task.missing.is_empty());
     assert_eq!(task.warnings, ["no commit"], "they stay");
@@ -160,16 +142,10 @@ fn a_worktree_that_is_kept_is_told_beside_the_reason_of_the_failure() {
 #[test]
 fn a_branch_that_is_kept_is_told_beside_the_reason_of_the_failure() {
     let mut track = two_tasks();
-    let failed = Told {
-        reason: Some("it was cancelled".into()),
-        ..told(1)
-    };
-    track.apply(kind::TASK_FAILED, "t1", &failed);
-    let kept = Told {
-        branch: Some("cleo/run_1/T1-1".into()),
-        ..told(1)
-    };
-    track.apply(kind::TASK_KEPT, "t2", &kept);
+    let failed = json!({"taskId": "T1", "reason": "it was cancelled"});
+    apply_one(&mut track, "task.failed", "t1", failed);
+    let kept = json!({"taskId": "T1", "branch": "cleo/run_1/T1-1"});
+    apply_one(&mut track, "task.kept", "t2", kept);
     let task = &track.tasks()[0];
     let reason = "it was cancelled; its work is kept on the branch cleo/run_1/T1-1";
     assert_eq!(task.reason.as_deref(), Some(reason));
@@ -179,19 +155,16 @@ fn a_branch_that_is_kept_is_told_beside_the_reason_of_the_failure() {
 #[test]
 fn where_work_is_kept_is_told_once_and_as_it_stands() {
     let mut track = two_tasks();
-    let failed = Told {
-        reason: Some("it crashed".into()),
-        ..told(1)
-    };
-    track.apply(kind::TASK_FAILED, "t1", &failed);
-    let kept = |worktree: Option<&str>, branch: &str| Told {
-        worktree: worktree.map(str::to_string),
-        branch: Some(branch.to_string()),
-        reason: Some("no commit".into()),
-        ..told(1)
-    };
+    let failed = json!({"taskId": "T1", "reason": "it crashed"});
+    apply_one(&mut track, "task.failed", "t1", failed);
+    let kept = |worktree: Option<&str>, branch: &str| json!({"taskId": "T1", "worktree": worktree, "branch": branch, "reason": "no commit"});
     for _ in 0..2 {
-        track.apply(kind::TASK_KEPT, "t2", &kept(Some("/w/T1-1"), "b/T1-1"));
+        apply_one(
+            &mut track,
+            "task.kept",
+            "t2",
+            kept(Some("/w/T1-1"), "b/T1-1"),
+        );
         let task = &track.tasks()[0];
         let reason = "it crashed; its worktree is kept: /w/T1-1";
         assert_eq!(task.reason.as_deref(), Some(reason));
@@ -199,7 +172,7 @@ fn where_work_is_kept_is_told_once_and_as_it_stands() {
     }
     let mut reason = "it crashed".to_string();
     for branch in ["b/T1-1", "b/T1-2"] {
-        track.apply(kind::TASK_KEPT, "t3", &kept(None, branch));
+        apply_one(&mut track, "task.kept", "t3", kept(None, branch));
         reason += &format!("; its work is kept on the branch {branch}");
         assert_eq!(track.tasks()[0].reason.as_ref(), Some(&reason));
     }
@@ -209,20 +182,12 @@ fn where_work_is_kept_is_told_once_and_as_it_stands() {
 fn a_task_adds_up_what_its_tries_took() {
     let mut track = two_tasks();
     for attempt in [1, 2] {
-        let started = Told {
-            attempt: Some(attempt),
-            epoch: Some(3),
-            ..told(1)
-        };
-        track.apply(kind::TASK_STARTED, "t1", &started);
-        let ended = Told {
-            duration_ms: Some(5),
-            cost: Some(0.25),
-            ..told(1)
-        };
-        track.apply(kind::AGENT_ENDED, "t2", &ended);
+        let started = json!({"taskId": "T1", "attempt": attempt, "epoch": 3});
+        apply_one(&mut track, "task.started", "t1", started);
+        let ended = json!({"taskId": "T1", "durationMs": 5, "cost": 0.25});
+        apply_one(&mut track, "agent.ended", "t2", ended);
     }
-    track.apply(kind::TASK_COMPLETED, "t3", &told(1));
+    apply_one(&mut track, "task.completed", "t3", json!({"taskId": "T1"}));
     let task = track.task(TaskId(1)).unwrap();
     assert_eq!((task.attempts, task.duration_ms), (2, 10));
     assert_eq!(
@@ -238,11 +203,8 @@ fn a_task_adds_up_what_its_tries_took() {
 fn what_was_cancelled_is_counted_apart_from_what_failed() {
     let mut track = two_tasks();
     for (task, outcome) in [(1, Outcome::Cancelled), (2, Outcome::AgentError)] {
-        let failed = Told {
-            outcome: Some(outcome),
-            ..told(task)
-        };
-        track.apply(kind::TASK_FAILED, "t1", &failed);
+        let failed = json!({"taskId": TaskId(task), "outcome": outcome});
+        apply_one(&mut track, "task.failed", "t1", failed);
     }
     let expected = Counts {
         total: 2,
@@ -256,17 +218,14 @@ fn what_was_cancelled_is_counted_apart_from_what_failed() {
 #[test]
 fn what_a_conversation_came_to_is_known_until_a_new_one_begins() {
     let mut track = two_tasks();
-    let costs = [(None, 0.1), (Some(true), 0.2), (None, 0.5)];
+    let costs = [(false, 0.1), (true, 0.2), (false, 0.5)];
     let mut conversed = Vec::new();
     for (resumes, cost) in costs {
-        let started = Told { resumes, ..told(1) };
-        track.apply(kind::TASK_STARTED, "t1", &started);
-        let ended = Told {
-            cost: Some(cost),
-            ..told(1)
-        };
-        track.apply(kind::AGENT_ENDED, "t2", &ended);
-        track.apply(kind::RUN_RESUMED, "t3", &Told::default());
+        let started = json!({"taskId": "T1", "resumes": resumes});
+        apply_one(&mut track, "task.started", "t1", started);
+        let ended = json!({"taskId": "T1", "cost": cost});
+        apply_one(&mut track, "agent.ended", "t2", ended);
+        apply_one(&mut track, "run.resumed", "t3", json!({}));
         conversed.push(track.tasks()[0].conversed.cost);
     }
     assert_eq!(conversed, [Some(0.1), Some(0.3), Some(0.5)]);
@@ -281,18 +240,11 @@ fn a_conversation_is_gone_on_with_unless_it_is_not_there() {
         (Some(false), Outcome::AgentError, None),
     ] {
         let mut track = two_tasks();
-        let conversation = Told {
-            conversation: Some("s1".into()),
-            ..told(1)
-        };
-        track.apply(kind::AGENT_CONVERSATION, "t1", &conversation);
-        let ended = Told {
-            resumes,
-            outcome: Some(outcome),
-            conversation: Some("s1".into()),
-            ..told(1)
-        };
-        track.apply(kind::AGENT_ENDED, "t2", &ended);
+        let conversation = json!({"taskId": "T1", "conversation": "s1"});
+        apply_one(&mut track, "agent.conversation", "t1", conversation);
+        let ended =
+            json!({"taskId": "T1", "resumes": resumes, "outcome": outcome, "conversation": "s1"});
+        apply_one(&mut track, "agent.ended", "t2", ended);
         assert_eq!(track.tasks()[0].conversation.as_deref(), left);
     }
 }
@@ -301,25 +253,22 @@ fn a_conversation_is_gone_on_with_unless_it_is_not_there() {
 fn an_agent_whose_cleo_was_killed_worked_until_something_was_told_last() {
     let at = |second: u32| format!("2026-01-26T10:00:{second:02}.000Z");
     let mut track = two_tasks();
-    track.apply(kind::TASK_STARTED, &at(1), &told(1));
-    track.apply(kind::AGENT_STARTED, &at(2), &told(1));
-    track.apply(kind::AGENT_DOING, &at(5), &told(1));
-    track.apply(kind::RUN_CANCEL, &at(30), &Told::default());
-    track.apply(kind::RUN_LEFT, &at(40), &Told::default());
-    track.apply(kind::RUN_RESUMED, &at(50), &Told::default());
+    apply_one(&mut track, "task.started", &at(1), json!({"taskId": "T1"}));
+    apply_one(&mut track, "agent.started", &at(2), json!({"taskId": "T1"}));
+    apply_one(&mut track, "agent.doing", &at(5), json!({"taskId": "T1"}));
+    apply_one(&mut track, "run.cancel", &at(30), json!({}));
+    apply_one(&mut track, "error", &at(40), json!({}));
+    apply_one(&mut track, "run.resumed", &at(50), json!({}));
     assert_eq!(track.tasks()[0].duration_ms, 3_000);
 }
 
 #[test]
 fn going_on_takes_up_what_came_to_no_end() {
     let mut track = two_tasks();
-    track.apply(kind::TASK_STARTED, "t1", &told(1));
-    let failed = Told {
-        outcome: Some(Outcome::AgentError),
-        ..told(2)
-    };
-    track.apply(kind::TASK_FAILED, "t2", &failed);
-    track.apply(kind::RUN_RESUMED, "t3", &Told::default());
+    apply_one(&mut track, "task.started", "t1", json!({"taskId": "T1"}));
+    let failed = json!({"taskId": "T2", "outcome": "agent_error"});
+    apply_one(&mut track, "task.failed", "t2", failed);
+    apply_one(&mut track, "run.resumed", "t3", json!({}));
     let states = track.tasks().iter().map(|task| task.state);
     let states: Vec<_> = states.collect();
     assert_eq!(states, [TaskState::Waiting, TaskState::Failed]);
@@ -328,26 +277,19 @@ fn going_on_takes_up_what_came_to_no_end() {
 #[test]
 fn what_was_under_way_and_what_its_agent_said_last_are_known_when_a_run_goes_on() {
     let mut track = two_tasks();
-    track.apply(kind::TASK_STARTED, "t1", &told(1));
-    let ended = Told {
-        outcome: Some(Outcome::Ok),
-        message: Some("I am done.".into()),
-        ..told(1)
-    };
-    track.apply(kind::AGENT_ENDED, "t2", &ended);
-    track.apply(kind::TASK_STARTED, "t3", &told(1));
-    let cut_off = Told {
-        outcome: Some(Outcome::Cancelled),
-        ..told(1)
-    };
-    track.apply(kind::AGENT_ENDED, "t3", &cut_off);
+    apply_one(&mut track, "task.started", "t1", json!({"taskId": "T1"}));
+    let ended = json!({"taskId": "T1", "outcome": "ok", "message": "I am done."});
+    apply_one(&mut track, "agent.ended", "t2", ended);
+    apply_one(&mut track, "task.started", "t3", json!({"taskId": "T1"}));
+    let cut_off = json!({"taskId": "T1", "outcome": "cancelled"});
+    apply_one(&mut track, "agent.ended", "t3", cut_off);
     for _ in 0..2 {
-        track.apply(kind::RUN_RESUMED, "t4", &Told::default());
+        apply_one(&mut track, "run.resumed", "t4", json!({}));
         let task = &track.tasks()[0];
         assert_eq!((task.is_held, task.ended), (true, Some(Outcome::Ok)));
         assert_eq!(task.message.as_deref(), Some("I am done."));
     }
-    track.apply(kind::TASK_FAILED, "t5", &told(1));
+    apply_one(&mut track, "task.failed", "t5", json!({"taskId": "T1"}));
     assert!(!track.tasks()[0].is_held);
 }
 
@@ -365,13 +307,13 @@ fn plain(second: u8, kind: &str) -> Event {
 fn each_process_counts_once_until_it_told_something_last() {
     let mut events = Vec::new();
     for (second, kind, counted) in [
-        (1, kind::RUN_STARTED, Some(0)),
-        (4, kind::AGENT_DOING, Some(3_000)),
-        (20, kind::RUN_CANCEL, Some(3_000)),
-        (30, kind::RUN_LEFT, None),
-        (31, kind::AGENT_ENDED, None),
-        (40, kind::RUN_RESUMED, Some(0)),
-        (42, kind::AGENT_STARTED, Some(2_000)),
+        (1, "run.started", Some(0)),
+        (4, "agent.doing", Some(3_000)),
+        (20, "run.cancel", Some(3_000)),
+        (30, "error", None),
+        (31, "agent.ended", None),
+        (40, "run.resumed", Some(0)),
+        (42, "agent.started", Some(2_000)),
         (43, RUN_FINISHED, None),
     ] {
         events.push(plain(second, kind));
@@ -388,12 +330,12 @@ fn a_plan_counts_from_its_first_event_and_errors_of_its_steps_end_nothing() {
         (2, "plan", None, Some(1_000)),
         (4, "error", Some("a"), Some(3_000)),
         (5, "plan", None, Some(4_000)),
-        (9, kind::RUN_CANCEL, None, Some(4_000)),
-        (10, kind::RUN_LEFT, None, None),
+        (9, "run.cancel", None, Some(4_000)),
+        (10, "error", None, None),
         (20, PLAN_RESUMED, None, Some(0)),
         (23, "stepCompleted", Some("a"), Some(3_000)),
         (24, RUN_FINISHED, None, None),
-        (30, kind::RUN_CANCEL, None, None),
+        (30, "run.cancel", None, None),
     ] {
         let mut told = plain(second, kind);
         let step = step.map(|step: &str| ("stepId".to_string(), step.into()));

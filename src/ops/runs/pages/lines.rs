@@ -10,7 +10,6 @@ use crate::file::{open, unreadable};
 use crate::id::TaskId;
 use crate::run::attempt::Attempt;
 use crate::run::log::{Entry, LINES_MAX, LOG_MAX, Stream};
-use crate::run::told::kind;
 use crate::run::transcript::{self, Channel};
 use crate::run::{Event, Line};
 
@@ -58,10 +57,10 @@ impl<'a> Parts<'a> {
             line.task_id == Some(task.to_string()) && is_of_attempt
         });
         let (before, mut since): (Vec<_>, Vec<_>) = own.partition(|event| {
-            let begins = [kind::TASK_STARTED, kind::AGENT_STARTED, kind::TASK_SKIPPED];
+            let begins = ["task.started", "agent.started", "task.skipped"];
             begins.contains(&event.kind.as_str())
         });
-        let has_begun = before.iter().any(|event| event.kind == kind::AGENT_STARTED);
+        let has_begun = before.iter().any(|event| event.kind == "agent.started");
         let mut parts = Parts {
             before,
             ..Parts::default()
@@ -78,7 +77,7 @@ impl<'a> Parts<'a> {
         }
         if is_silent {
             // What the agent did meanwhile its own lines say.
-            let meanwhile = [kind::AGENT_DOING, kind::AGENT_CONVERSATION];
+            let meanwhile = ["agent.doing", "agent.conversation"];
             since.retain(|event| !meanwhile.contains(&event.kind.as_str()));
             parts.since = since;
         }
@@ -136,7 +135,7 @@ impl Source<'_> {
                 let about = line.task_id.as_deref().unwrap_or_default();
                 let detail = serde_json::to_string(&line.detail).unwrap_or_default();
                 let detail = if line.detail.is_empty() { "" } else { &detail };
-                let failures = [kind::TASK_FAILED, kind::TASK_LACKING, "error"];
+                let failures = ["task.failed", "task.lacking", "error"];
                 Raw {
                     ch: Channel::Event,
                     ms: between_ms(started_at, &event.at),
