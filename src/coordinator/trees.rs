@@ -14,7 +14,6 @@ mod conflicts;
 mod conversion;
 mod copying;
 mod git;
-mod heads;
 mod merging;
 mod outputs;
 mod outset;
@@ -25,7 +24,6 @@ mod turn;
 
 use std::cell::RefCell;
 use std::collections::HashSet;
-use std::ffi::OsStr;
 use std::fs;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
@@ -35,7 +33,7 @@ use crate::file::{create_private_folder, unreadable, unwritable};
 use crate::id::TaskId;
 use crate::workspace::{OUTPUT_DIR, Workspace};
 pub(super) use base::Base;
-use git::Lock;
+use git::{Lock, Words};
 pub(super) use merging::Merge;
 pub(super) use outset::Declared;
 pub(super) use turn::{Asked, PATIENCE, Turn};
@@ -133,11 +131,6 @@ impl Trees {
         }
     }
 
-    fn has(&self, folder: &Path, revision: &str) -> Result<bool> {
-        let words = ["rev-parse", "--verify", "--quiet", revision];
-        Ok(self.git(folder, words)?.is_ok())
-    }
-
     /// Creates the worktree of an attempt from the branch of the run. Nothing is left of it on failure. A branch
     /// of that number with work that no event mentions stays.
     pub(super) fn begin(&self, task: TaskId, attempt: u32, declared: Declared) -> Result<Tree> {
@@ -145,11 +138,10 @@ impl Trees {
         // Nothing that an agent would be paid for could be merged.
         self.require_conversion(&self.top)?;
         let taken = self.unmerged_branches()?;
-        let tree = |number| self.tree(&format!("{task}-{number}"));
-        let mut trees = (attempt..).map(tree);
-        let is_free = |tree: &Tree| !taken.contains(&tree.branch);
-        let tree = trees.find(is_free).unwrap_or_else(|| tree(attempt));
-        let made = self.make(&tree, &from, &[]).and_then(|()| {
+        let mut trees = (attempt..).map(|number| self.tree(&format!("{task}-{number}")));
+        let tree = trees.find(|tree| !taken.contains(&tree.branch));
+        let tree = tree.unwrap_or_else(|| self.tree(&format!("{task}-{attempt}")));
+        let made = self.make(&tree, &from, "").and_then(|()| {
             let outputs = tree.root.join(OUTPUT_DIR);
             fs::create_dir_all(&outputs).map_err(|cause| unwritable(&outputs, cause))?;
             self.note(&tree, declared, &from)
@@ -162,14 +154,11 @@ impl Trees {
     }
 
     /// Checks a commit out into the folder of a worktree, on a branch of its own.
-    fn make(&self, tree: &Tree, from: &str, options: &[&str]) -> Result<()> {
+    fn make(&self, tree: &Tree, from: &str, options: &str) -> Result<()> {
         create_private_folder(&self.folder).map_err(|cause| unwritable(&self.folder, cause))?;
-        let path = tree.top.as_os_str();
-        let words = ["worktree", "add", "--quiet", "-B", &tree.branch];
-        let words = words.into_iter().map(OsStr::new);
-        let options = options.iter().map(OsStr::new);
-        let words = words.chain(options).chain([path, OsStr::new(from)]);
-        self.change(&self.top, words).map(drop)
+        let add = format!("worktree add --quiet -B {} {options}", tree.branch);
+        let add = Words::with(&add, [tree.top.as_os_str(), from.as_ref()]);
+        self.done(add).map(drop)
     }
 
     pub(super) fn left(&self, task: &str) -> Option<Tree> {
@@ -212,13 +201,8 @@ impl Trees {
             }
             _ => self.discard_removed(),
         }
-        let path = tree.top.as_os_str();
-        let words = ["worktree", "remove", "--force", "--force"].map(OsStr::new);
-        if self
-            .try_change(&self.top, words.into_iter().chain([path]))?
-            .is_err()
-        {
-            self.change(&self.top, ["worktree", "prune"])?;
+        if !self.succeeds(Words::with("worktree remove --force --force", [&tree.top]))? {
+            self.done("worktree prune")?;
         }
         let Some(branch) = self.branch(tree)? else {
             return Ok(None);
@@ -226,7 +210,7 @@ impl Trees {
         if self.is_ahead(tree)? {
             return Ok(Some(branch));
         }
-        self.change(&self.top, ["branch", "--quiet", "-D", &branch])?;
+        self.done(format!("branch --quiet -D {branch}"))?;
         Ok(None)
     }
 
@@ -246,15 +230,13 @@ impl Trees {
     }
 
     pub(super) fn keep(&self, tree: &Tree) -> Option<String> {
-        let words = ["worktree", "lock"].map(OsStr::new);
         // What git holds locked is not pruned, even when it does not look like a worktree any more.
-        let path = tree.top.as_os_str();
-        let _ = self.try_change(&self.top, words.into_iter().chain([path]));
+        let _ = self.said(Words::with("worktree lock", [&tree.top]));
         self.branch(tree).ok().flatten()
     }
 
     pub(super) fn branch(&self, tree: &Tree) -> Result<Option<String>> {
-        let is_there = self.has(&self.top, &format!("refs/heads/{}", tree.branch))?;
+        let is_there = self.has(&format!("refs/heads/{}", tree.branch))?;
         Ok(is_there.then(|| tree.branch.clone()))
     }
 
@@ -293,11 +275,11 @@ impl Trees {
         for (tree, _) in &kept {
             self.keep(tree);
         }
-        self.change(&self.top, ["worktree", "prune"])?;
+        self.done("worktree prune")?;
         // Git itself keeps a branch that is checked out somewhere.
         for name in self.branches(&format!("--merged={}", self.target()?))? {
             if !kept.iter().any(|(tree, _)| tree.branch == name) {
-                let _ = self.try_change(&self.top, ["branch", "--quiet", "-D", &name])?;
+                let _ = self.said(format!("branch --quiet -D {name}"))?;
             }
         }
         // Also those of worktrees that were gone before they could be told of.
@@ -320,11 +302,8 @@ impl Trees {
     }
 
     fn branches(&self, which: &str) -> Result<Vec<String>> {
-        let all = format!("refs/heads/cleo/{}", self.run);
-        let words = ["for-each-ref", which, "--format=%(refname)", &all];
-        let told = self.done(&self.top, words)?;
-        let names = told.lines();
-        let names = names.filter_map(|name| name.strip_prefix("refs/heads/"));
-        Ok(names.map(str::to_string).collect())
+        let list = "for-each-ref --format=%(refname:lstrip=2)";
+        let told = self.done(format!("{list} {which} refs/heads/cleo/{}", self.run))?;
+        Ok(told.lines().map(str::to_string).collect())
     }
 }

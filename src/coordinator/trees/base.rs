@@ -1,9 +1,16 @@
-//! The branch on which a run began: its worktrees start there, and its work is merged only there.
+//! The branch on which a run began: its worktrees start there, and its work is merged only there; and what is
+//! checked out in other worktrees, which agents may have led to any branch.
 
-use std::path::Path;
+use std::fs;
+use std::io::ErrorKind;
+use std::os::unix::fs::FileTypeExt;
+use std::path::{Path, PathBuf};
+
+use walkdir::{DirEntry, WalkDir};
 
 use super::{Tree, Trees};
 use crate::error::{Code, Error, Result, quote};
+use crate::file::{read, unreadable};
 
 /// Files of git that show an operation in progress.
 const IN_PROGRESS: [(&str, &str); 6] = [
@@ -16,6 +23,7 @@ const IN_PROGRESS: [(&str, &str); 6] = [
 ];
 const HEADS: &str = "refs/heads/";
 const SHORT: usize = 10;
+const LINK_MAX: u64 = 16 << 10;
 
 /// What is checked out: a branch, or none when HEAD is detached, and a commit. For a run, what was checked
 /// out when it began, with the last commit that it made there.
@@ -28,13 +36,6 @@ pub(in crate::coordinator) struct Base {
 }
 
 impl Base {
-    pub(super) fn reference(&self) -> String {
-        match &self.branch {
-            Some(branch) => format!("{HEADS}{branch}"),
-            None => "HEAD".to_string(),
-        }
-    }
-
     fn name(&self) -> String {
         match &self.branch {
             Some(branch) => format!("the branch {branch}"),
@@ -50,15 +51,17 @@ impl Base {
     }
 }
 
+/// Returns the full name of a branch, or HEAD.
+pub(super) fn reference(branch: Option<&String>) -> String {
+    branch.map_or("HEAD".to_string(), |branch| format!("{HEADS}{branch}"))
+}
+
 impl Trees {
     /// Reads what is checked out in the workspace. Settings that point git to other files are an error,
     /// because git would leave the workspace behind.
     pub(super) fn head(&self) -> Result<Base> {
-        let said = self.done(
-            &self.top,
-            ["rev-parse", "--show-toplevel", "HEAD^{commit}", "--"],
-        )?;
-        let said = said.strip_suffix("\n--\n").unwrap_or(&said);
+        let said = self.done("rev-parse --show-toplevel HEAD^{commit} --")?;
+        let said = said.strip_suffix("\n--").unwrap_or(&said);
         let (place, commit) = said.rsplit_once('\n').unwrap_or_default();
         if Path::new(place) != self.top {
             let top = self.top.display();
@@ -68,13 +71,9 @@ impl Trees {
             let look = format!("git -C {top} config --show-origin core.worktree");
             return Err(Error::new(Code::CheckoutChanged, message).fix(look));
         }
-        let name = self
-            .git(&self.top, ["symbolic-ref", "--quiet", "HEAD"])?
-            .ok();
-        let name = name.map(|name| name.trim_end_matches('\n').to_string());
-        let branch = name.map(|name| name.strip_prefix(HEADS).unwrap_or(&name).to_string());
+        let name = self.said("symbolic-ref --quiet HEAD")?.ok();
         Ok(Base {
-            branch,
+            branch: name.map(|name| name.strip_prefix(HEADS).unwrap_or(&name).to_string()),
             commit: commit.to_string(),
             conversion: None,
         })
@@ -92,14 +91,13 @@ impl Trees {
             return Err(self.switched_error(base, &head)?);
         }
         if !self.is_ancestor(&base.commit, &head.commit)? {
+            let commit = shorten(&base.commit);
             let message = format!(
-                "{} does not hold the commit {} any more, on which this run began or which it made: it was \
+                "{} does not hold the commit {commit} any more, on which this run began or which it made: it was \
                  reset or rewritten",
                 base.name(),
-                shorten(&base.commit)
             );
-            let look = format!("git log --oneline HEAD..{}", shorten(&base.commit));
-            return Err(refuse(message).fix(look));
+            return Err(refuse(message).fix(format!("git log --oneline HEAD..{commit}")));
         }
         if let Some(place) = self.other_checkout(&head)? {
             let message = format!(
@@ -113,25 +111,23 @@ impl Trees {
     }
 
     fn switched_error(&self, base: &Base, head: &Base) -> Result<Error> {
-        let is_gone = base.branch.is_some() && !self.has(&self.top, &base.reference())?;
-        let gone = match is_gone {
-            true => ", which was renamed or deleted since",
-            false => "",
+        let is_gone = base.branch.is_some() && !self.has(&reference(base.branch.as_ref()))?;
+        let (gone, fix) = match is_gone {
+            true => (
+                ", which was renamed or deleted since",
+                format!("git branch --contains {}", shorten(&base.commit)),
+            ),
+            false => ("", base.to_switch()),
         };
-        let meanwhile = self
-            .operation_in_progress()
-            .map(|what| format!("; a {what} is in progress there"));
-        let message = format!(
-            "{} is checked out in {}, and this run began on {}{gone}{}",
+        let mut message = format!(
+            "{} is checked out in {}, and this run began on {}{gone}",
             head.name(),
             self.top.display(),
             base.name(),
-            meanwhile.unwrap_or_default()
         );
-        let fix = match is_gone {
-            true => format!("git branch --contains {}", shorten(&base.commit)),
-            false => base.to_switch(),
-        };
+        if let Some(what) = self.operation_in_progress() {
+            message += &format!("; a {what} is in progress there");
+        }
         Ok(Error::new(Code::CheckoutChanged, message).fix(fix))
     }
 
@@ -140,33 +136,35 @@ impl Trees {
         if head.branch.is_none() {
             return Ok(None);
         }
-        let own = format!("branch {}", head.reference());
-        let listed = self.listed(&self.top, ["worktree", "list", "--porcelain", "-z"])?;
-        let trees = listed
+        let own = format!("branch {}", reference(head.branch.as_ref()));
+        let listed = self.done("worktree list --porcelain -z")?;
+        let mut found = None;
+        for tree in listed
             .split("\0\0")
-            .filter(|tree| tree.split('\0').any(|line| line == own));
-        let places = trees.filter_map(|tree| {
-            tree.split('\0')
+            .filter(|tree| tree.split('\0').any(|line| line == own))
+        {
+            let mut lines = tree.split('\0');
+            let place = lines
                 .find_map(|line| line.strip_prefix("worktree "))
-        });
-        // For a checkout whose git folder is elsewhere, as in a submodule, git names that folder.
-        let git_folder = self.mark.parent();
-        let mut others = places
-            .map(Path::new)
-            .filter(|place| *place != self.top && Some(*place) != git_folder);
-        others.try_fold(None, |found, place| match self.detach_from_base(place)? {
-            true => Ok(found),
-            false => Ok(found.or(Some(place.display().to_string()))),
-        })
+                .map(Path::new);
+            // For a checkout whose git folder is elsewhere, as in a submodule, git names that folder.
+            let is_other = |place: &&Path| *place != self.top && Some(*place) != self.mark.parent();
+            if let Some(place) = place.filter(is_other)
+                && !self.detach_from_base(place)?
+            {
+                found = found.or(Some(place.display().to_string()));
+            }
+        }
+        Ok(found)
     }
 
     pub(super) fn target(&self) -> Result<String> {
         let Some(base) = &self.base else {
             return Ok("HEAD".to_string());
         };
-        let name = base.reference();
+        let name = reference(base.branch.as_ref());
         let is_there = match base.branch {
-            Some(_) => self.has(&self.top, &name)?,
+            Some(_) => self.has(&name)?,
             None => self.is_ancestor(&base.commit, &name)?,
         };
         Ok(if is_there { name } else { base.commit.clone() })
@@ -176,16 +174,20 @@ impl Trees {
         let merge = format!("git merge {}", quote(branch));
         let base = self.base.as_ref().filter(|base| {
             let is_away = self.head().is_ok_and(|head| head.branch != base.branch);
-            is_away && self.has(&self.top, &base.reference()).unwrap_or(false)
+            is_away && self.has(&reference(base.branch.as_ref())).unwrap_or(false)
         });
-        base.map_or(merge.clone(), |base| {
-            format!("{} && {merge}", base.to_switch())
-        })
+        match base {
+            Some(base) => format!("{} && {merge}", base.to_switch()),
+            None => merge,
+        }
+    }
+
+    pub(super) fn has(&self, revision: &str) -> Result<bool> {
+        self.succeeds(format!("rev-parse --verify --quiet {revision}"))
     }
 
     pub(super) fn is_ancestor(&self, first: &str, last: &str) -> Result<bool> {
-        let words = ["merge-base", "--is-ancestor", first, last];
-        Ok(self.git(&self.top, words)?.is_ok())
+        self.succeeds(format!("merge-base --is-ancestor {first} {last}"))
     }
 
     pub(super) fn operation_in_progress(&self) -> Option<&'static str> {
@@ -196,9 +198,85 @@ impl Trees {
 
     pub(super) fn is_ahead(&self, tree: &Tree) -> Result<bool> {
         let range = format!("{}..refs/heads/{}", self.target()?, tree.branch);
-        let count = self.done(&self.top, ["rev-list", "--count", &range])?;
-        Ok(count.trim() != "0")
+        Ok(self.done(format!("rev-list --count {range}"))? != "0")
     }
+
+    /// Refuses a worktree whose state in the repository contains a link, through which git would write elsewhere, or a
+    /// pipe, at which git would wait. HEAD is only read, and git itself can make a link of it (core.preferSymlinkRefs).
+    pub(super) fn require_plain(&self, tree: &Tree) -> Result<()> {
+        let folder = self.folder_of(&tree.top)?.unwrap_or_default();
+        let head = folder.join("HEAD");
+        let is_plain = |entry: &DirEntry| {
+            let kind = entry.file_type();
+            kind.is_file() || kind.is_dir() || (entry.path() == head && is_link_to_file(&head))
+        };
+        let mut entries = WalkDir::new(&folder).max_depth(2).into_iter().flatten();
+        match entries.find(|entry| !is_plain(entry)) {
+            Some(entry) => Err(unreadable(entry.path(), ErrorKind::InvalidInput.into())),
+            None => Ok(()),
+        }
+    }
+
+    /// Detaches a worktree of a run from the branch of the workspace, which merges move. False where it is none. The
+    /// folder itself is not asked: its `.git` may lead to another repository, or be gone.
+    fn detach_from_base(&self, top: &Path) -> Result<bool> {
+        let runs = self.home().join(".cleo/runs");
+        let folder = self.folder_of(top)?.filter(|_| top.starts_with(runs));
+        let Some(name) = folder.as_deref().and_then(Path::file_name) else {
+            return Ok(false);
+        };
+        let head = format!("worktrees/{}/HEAD", name.to_string_lossy());
+        self.done(format!("update-ref --no-deref {head} {head}"))?;
+        Ok(true)
+    }
+
+    /// Finds the folder in which the repository keeps the state of a linked worktree.
+    fn folder_of(&self, top: &Path) -> Result<Option<PathBuf>> {
+        let common = self.done("rev-parse --path-format=absolute --git-common-dir")?;
+        let mark = top.join(".git");
+        let is_it = |folder: &PathBuf| {
+            let link = read(&folder.join("gitdir"), LINK_MAX).unwrap_or_default();
+            // Git may write it relative to the folder.
+            let link = folder.join(String::from_utf8_lossy(&link).trim_end());
+            link == mark || fs::canonicalize(link).is_ok_and(|link| link == mark)
+        };
+        let folders = fs::read_dir(Path::new(&common).join("worktrees"));
+        let folders = folders.into_iter().flatten().flatten();
+        let folders = folders.filter(|entry| entry.file_type().is_ok_and(|kind| kind.is_dir()));
+        Ok(folders.map(|entry| entry.path()).find(is_it))
+    }
+
+    /// Refuses a branch that was moved in another worktree since the run last looked at it, which left the files of the
+    /// checkout behind: what they show is not what would be merged.
+    fn require_followed(&self, base: &Base, head: &str) -> Result<()> {
+        let before = base.commit.as_str();
+        if before == head {
+            return Ok(());
+        }
+        let staged = self.list_changed(&["--cached", head])?;
+        let own = self.list_changed(&["--cached", before])?;
+        let mut left_behind = &self.list_changed(&[before, head])? & &staged;
+        left_behind.retain(|name| !own.contains(name));
+        // Somebody who commits meanwhile is told from it when the merge is made.
+        if left_behind.is_empty() || self.head()?.commit != head {
+            return Ok(());
+        }
+        let place = self.top.display();
+        let message = format!(
+            "the branch in {place} was moved to {head} in another worktree, and the files here are those of {before}"
+        );
+        let top = quote(&self.top.to_string_lossy());
+        let follow = format!("git -C {top} read-tree -m -u {before} HEAD");
+        Err(Error::new(Code::CheckoutChanged, message).fix(follow))
+    }
+}
+
+fn is_link_to_file(path: &Path) -> bool {
+    // It may lead to a branch without a commit.
+    path.metadata().map_or(true, |there| {
+        let kind = there.file_type();
+        !(kind.is_fifo() || kind.is_socket() || kind.is_char_device() || kind.is_block_device())
+    })
 }
 
 fn shorten(commit: &str) -> &str {

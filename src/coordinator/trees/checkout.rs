@@ -11,9 +11,9 @@ use serde::{Deserialize, Serialize};
 use walkdir::WalkDir;
 
 use super::Trees;
-use super::base::Base;
+use super::base::{Base, reference};
 use super::copying::copy;
-use super::git::{DIFF, failed, may_be_held};
+use super::git::{DIFF, Said, Words, failed, may_be_held};
 use super::merging::named;
 use crate::error::Result;
 use crate::file::{create_anew, open_regular, open_to_write, unwritable};
@@ -135,8 +135,8 @@ impl Trees {
         if !step.is_merge || step.stage == Stage::Trial || step.new != commit {
             return Ok(false);
         }
-        let parent = self.git(&self.top, ["rev-parse", &format!("{commit}^1")])?;
-        Ok(parent.is_ok_and(|parent| parent.trim() == step.old))
+        let parent = self.said(format!("rev-parse {commit}^1"))?;
+        Ok(parent.is_ok_and(|parent| parent == step.old))
     }
 
     /// Returns why the checkout cannot be moved. Locks are waited for; changed files, be they staged,
@@ -171,26 +171,17 @@ impl Trees {
                  may overwrite it"
             )));
         }
-        let try_out = ["read-tree", "--dry-run", "-m", "-u", &step.old, &step.new];
-        Ok(self.try_change(&self.top, try_out)?.err())
+        let try_out = format!("read-tree --dry-run -m -u {} {}", step.old, step.new);
+        Ok(self.said(try_out)?.err())
     }
 
     /// Finds a submodule that the move changes, replaces or removes (mode 160000, gitglossary "gitlink").
     fn find_submodule(&self, step: &Move) -> Result<Option<String>> {
-        let words = [
-            "diff-tree",
-            "-r",
-            "-z",
-            "--no-renames",
-            &step.old,
-            &step.new,
-        ];
-        let listed = self.listed(&self.top, words)?;
-        let mut words = listed.split('\0');
-        let mut changed = std::iter::from_fn(|| Some((words.next()?, words.next()?)));
-        let is_one = |modes: &str| modes.starts_with(":160000 ");
-        let found = changed.find(|(modes, _)| is_one(modes));
-        Ok(found.map(|(_, path)| path.to_string()))
+        let list = format!("diff-tree -r -z --no-renames {} {}", step.old, step.new);
+        let listed = self.names(list)?;
+        let mut changed = listed.chunks_exact(2);
+        let found = changed.find(|one| one[0].starts_with(":160000 "));
+        Ok(found.map(|one| one[1].clone()))
     }
 
     /// Finds a file that lies where the move adds one and that it does not remove. Git would overwrite
@@ -265,36 +256,21 @@ impl Trees {
             let names = Vec::from_iter(paths).join("\0");
             let written = create_anew(&list).and_then(|mut file| file.write_all(names.as_bytes()));
             written.map_err(|cause| unwritable(&list, cause))?;
-            let words = [
-                "--literal-pathspecs",
-                "restore",
-                "--quiet",
-                "--staged",
-                "--worktree",
-            ];
+            // Files outside of a sparse checkout belong to the commit, too.
+            let restore = format!(
+                "--literal-pathspecs restore --quiet --staged --worktree --source={commit} --pathspec-file-nul \
+                 --ignore-skip-worktree-bits"
+            );
             let from = format!("--pathspec-from-file={}", list.display());
-            let source = format!("--source={commit}");
-            let options = [
-                source.as_str(),
-                &from,
-                "--pathspec-file-nul",
-                // Files outside of a sparse checkout belong to the commit, too.
-                "--ignore-skip-worktree-bits",
-            ];
-            self.change(&self.top, words.into_iter().chain(options))?;
+            self.done(Words::with(&restore, [from]))?;
         }
         Ok(())
     }
 
-    fn update_branch(&self, step: &Move, commit: &str) -> Result<super::git::Said> {
-        let base = Base {
-            branch: step.branch.clone(),
-            commit: step.old.clone(),
-            conversion: None,
-        };
-        let name = base.reference();
-        let words = ["update-ref", "-m", "cleo: merge", &name, commit, &step.old];
-        self.try_change(&self.top, words)
+    fn update_branch(&self, step: &Move, commit: &str) -> Result<Said> {
+        let name = reference(step.branch.as_ref());
+        let words = ["cleo: merge", &name, commit, &step.old];
+        self.said(Words::with("update-ref -m", words))
     }
 
     fn is_at(&self, step: &Move, commit: &str) -> Result<bool> {
@@ -307,11 +283,9 @@ impl Trees {
     }
 
     pub(super) fn list_changed(&self, between: &[&str]) -> Result<Paths> {
-        let words = DIFF.into_iter().chain(["--ignore-submodules=dirty"]);
-        let words = words.chain(between.iter().copied()).chain(["--"]);
-        let names = self.listed(&self.top, words)?;
-        let names = names.split('\0').filter(|name| !name.is_empty());
-        Ok(names.map(str::to_string).collect())
+        let between = between.join(" ");
+        let names = self.names(format!("{DIFF} --ignore-submodules=dirty {between} --"))?;
+        Ok(names.into_iter().collect())
     }
 
     fn noted_move(&self) -> Option<Move> {
@@ -331,7 +305,7 @@ impl Trees {
         };
         orphans::end(&step.run, &step.place, &[]);
         self.unlock_index()?;
-        let has = |id: &str| self.has(&self.top, &format!("{id}^{{commit}}"));
+        let has = |id: &str| self.has(&format!("{id}^{{commit}}"));
         if !has(&step.old)? || !has(&step.new)? {
             let (place, run) = (self.mark.display(), step.run.escape_debug());
             self.warnings.borrow_mut().push(format!(
@@ -392,15 +366,15 @@ impl Trees {
     /// unchanged.
     fn remove_untracked(&self, step: &Move) -> Result<()> {
         let added = self.list_changed(&["--diff-filter=A", &step.old, &step.new])?;
-        let known = self.listed(&self.top, ["ls-files", "-z"])?;
-        let known: BTreeSet<&str> = known.split('\0').collect();
-        for path in added.iter().filter(|path| !known.contains(path.as_str())) {
+        let known: Paths = self.names("ls-files -z")?.into_iter().collect();
+        for path in added.difference(&known) {
             let file = self.top.join(path);
             if !file.symlink_metadata().is_ok_and(|there| there.is_file()) {
                 continue;
             }
-            let written = self.git(&self.top, ["hash-object", "--", path])?;
-            let made = self.git(&self.top, ["rev-parse", &format!("{}:{path}", step.new)])?;
+            let written = self.said(Words::with("hash-object --", [path]))?;
+            let made = [format!("{}:{path}", step.new)];
+            let made = self.said(Words::with("rev-parse", made))?;
             if written.is_ok() && written == made {
                 fs::remove_file(&file).map_err(|cause| unwritable(&file, cause))?;
             }

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, HashSet};
 use std::path::Path;
 
-use super::git::DIFF;
+use super::git::{DIFF, Words};
 use super::merging::named;
 use super::{Tree, Trees};
 use crate::error::{Code, Error, Result, quote};
@@ -90,7 +90,7 @@ impl Trees {
     /// stands at one: after a commit or reset they may be abandoned.
     fn unfinished(&self, tree: &Tree) -> Result<Option<&'static str>> {
         let picks = self.steps(tree, PICKS)?;
-        let is_stopped = |head| self.has(&tree.top, head);
+        let is_stopped = |at| self.is_stopped(tree, at);
         if picks.len() > 1 && (is_stopped("CHERRY_PICK_HEAD")? || is_stopped("REVERT_HEAD")?) {
             let is_revert = picks.iter().any(|step| step.starts_with("revert"));
             return Ok(Some(if is_revert { "revert" } else { "cherry-pick" }));
@@ -113,30 +113,36 @@ impl Trees {
     }
 
     fn kept(&self, tree: &Tree, file: &str) -> Result<String> {
-        let words = ["rev-parse", "--path-format=absolute", "--git-path", file];
-        let place = self.done(&tree.top, words)?;
-        let text = read_start(Path::new(place.trim_end_matches('\n')), STEPS_MAX);
+        let place = format!("rev-parse --path-format=absolute --git-path {file}");
+        let place = self.git_in(&tree.top).done(place)?;
+        let text = read_start(Path::new(&place), STEPS_MAX);
         Ok(String::from_utf8_lossy(&text.unwrap_or_default()).into_owned())
     }
 
     fn stopped(&self, tree: &Tree) -> Result<Option<&'static str>> {
         for (at, what) in STOPPED {
-            if self.has(&tree.top, at)? {
+            if self.is_stopped(tree, at)? {
                 return Ok(Some(what));
             }
         }
         Ok(None)
     }
 
+    fn is_stopped(&self, tree: &Tree, at: &str) -> Result<bool> {
+        let said = self
+            .git_in(&tree.top)
+            .said(format!("rev-parse --verify --quiet {at}"))?;
+        Ok(said.is_ok())
+    }
+
     /// Lists the files with conflicts: unmerged ones, or resolved and staged ones (gitformat-index, "resolve
     /// undo").
     fn conflicts(&self, tree: &Tree, which: &str) -> Result<Vec<Conflict>> {
-        let listed = self.listed(&tree.top, ["ls-files", which, "-z"])?;
         let mut found: BTreeMap<String, BTreeMap<u8, String>> = BTreeMap::new();
-        for entry in listed.split('\0') {
-            let Some((head, name)) = entry.split_once('\t') else {
-                continue;
-            };
+        let listed = self
+            .git_in(&tree.top)
+            .names(format!("ls-files {which} -z"))?;
+        for (head, name) in listed.iter().filter_map(|entry| entry.split_once('\t')) {
             // Its mode, its object and the number of the side.
             if let [_, object, side] = head.split(' ').collect::<Vec<_>>()[..] {
                 let sides = found.entry(name.to_string()).or_default();
@@ -167,9 +173,9 @@ impl Trees {
     }
 
     fn is_changed(&self, tree: &Tree, name: &str) -> Result<bool> {
-        let words = [&DIFF[..], &["--ours", "--diff-filter=MT"]].concat();
-        let names = self.listed(&tree.top, words)?;
-        Ok(names.split('\0').any(|changed| changed == name))
+        let diff = format!("{DIFF} --ours --diff-filter=MT");
+        let names = self.git_in(&tree.top).names(diff)?;
+        Ok(names.iter().any(|changed| changed == name))
     }
 
     /// Returns true if a text has conflict markers in lines that neither side has: a file may quote markers.
@@ -184,7 +190,8 @@ impl Trees {
         marks.retain(|line| mark(line).is_some_and(|signs| signs >= size));
         for (side, object) in &conflict.sides {
             if *side >= 2 && !marks.is_empty() {
-                let text = self.listed(&tree.top, ["cat-file", "blob", object])?;
+                let text = format!("cat-file blob {object}");
+                let text = self.git_in(&tree.top).done(text)?;
                 let own: HashSet<&str> = text.lines().collect();
                 marks.retain(|line| !own.contains(line));
             }
@@ -193,9 +200,9 @@ impl Trees {
     }
 
     fn attribute(&self, tree: &Tree, name: &str, attribute: &str) -> Result<String> {
-        let words = ["check-attr", "-z", attribute, "--", name];
-        let told = self.done(&tree.top, words)?;
-        Ok(told.split('\0').nth(2).unwrap_or_default().to_string())
+        let check = Words::with(&format!("check-attr -z {attribute} --"), [name]);
+        let told = self.git_in(&tree.top).names(check)?;
+        Ok(told.into_iter().nth(2).unwrap_or_default())
     }
 }
 

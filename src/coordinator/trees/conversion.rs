@@ -3,6 +3,7 @@
 
 use std::path::Path;
 
+use super::git::Words;
 use super::{Base, Tree, Trees};
 use crate::error::{Code, Error, Result};
 use crate::file::read_start;
@@ -22,20 +23,16 @@ const RULES_MAX: u64 = 64 << 20;
 impl Trees {
     /// Digests the settings that hold in a checkout: a worktree may have some of its own.
     pub(super) fn conversion(&self, top: &Path) -> Result<String> {
-        let listed = self.listed(top, ["config", "--list", "-z"])?;
-        let is_one = |entry: &&str| {
-            let key = entry.split_once('\n').map_or(*entry, |(key, _)| key);
+        let is_one = |entry: &String| {
+            let key = entry.split('\n').next().unwrap_or_default();
             let is_merge_driver = key.starts_with("merge.") && key.ends_with(".driver");
             let is_other = ["filter.", "include.", "includeif."]
                 .iter()
                 .any(|section| key.starts_with(section));
             is_other || is_merge_driver || SETTINGS.contains(&key)
         };
-        let mut found: Vec<String> = listed
-            .split('\0')
-            .filter(is_one)
-            .map(String::from)
-            .collect();
+        let mut found = self.git_in(top).names("config --list -z")?;
+        found.retain(is_one);
         found.push(self.rules("info/attributes")?);
         found.push(self.rules("info/exclude")?);
         found.push(self.rules_of_user(top, "core.attributesFile", "attributes")?);
@@ -62,18 +59,10 @@ impl Trees {
         } else {
             &folder
         };
-        let usual = format!("{folder}/git/{name}");
-        let words = [
-            "config",
-            "--type=path",
-            "--default",
-            &usual,
-            "--get",
-            setting,
-        ];
+        let words = [&*format!("{folder}/git/{name}"), "--get", setting];
         // Without a home folder there is no such file.
-        let place = self.done(top, words).unwrap_or_default();
-        let place = place.trim_end_matches('\n');
+        let place = Words::with("config --type=path --default", words);
+        let place = self.git_in(top).done(place).unwrap_or_default();
         if !place.is_empty() && !place.starts_with('/') {
             let message = format!(
                 "{setting} is the relative path {place}, which is another file in each worktree; make it an absolute one"
@@ -81,13 +70,13 @@ impl Trees {
             let look = format!("git config --show-origin --get {setting}");
             return Err(Error::new(Code::InputInvalid, message).fix(look));
         }
-        Ok(read_rules(place))
+        Ok(read_rules(&place))
     }
 
     /// Reads a file of rules in the folder of git.
     fn rules(&self, name: &str) -> Result<String> {
-        let words = ["rev-parse", "--path-format=absolute", "--git-path", name];
-        Ok(read_rules(&self.done(&self.top, words)?))
+        let place = format!("rev-parse --path-format=absolute --git-path {name}");
+        Ok(read_rules(&self.done(place)?))
     }
 
     /// Refuses to commit work of a checkout in which other settings hold than when the run began.
@@ -109,6 +98,6 @@ impl Trees {
 
 /// Reads a file of rules, which may not be there, by what git printed of its place.
 fn read_rules(path: &str) -> String {
-    let rules = read_start(Path::new(path.trim_end_matches('\n')), RULES_MAX);
+    let rules = read_start(Path::new(path), RULES_MAX);
     String::from_utf8_lossy(&rules.unwrap_or_default()).into_owned()
 }

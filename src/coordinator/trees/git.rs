@@ -12,65 +12,71 @@ use crate::error::{Code, Error, Result, quote};
 use crate::runner::{self, orphans, process, signals};
 
 const LIMIT: Duration = Duration::from_secs(300);
-const ANSWER_MAX: usize = 1 << 20;
-const LIST_MAX: usize = 256 << 20;
+const ANSWER_MAX: usize = 256 << 20;
+/// How long a lock of another process is waited for.
+const PATIENCE: Duration = Duration::from_secs(10);
+const PAUSE: Duration = Duration::from_millis(100);
 
-/// The output of git, or what it complains of when it fails.
+pub(super) const DIFF: &str = "diff --name-only --no-ext-diff --no-relative --no-renames -O/dev/null \
+     --ignore-submodules=none -z";
+pub(super) const STATUS: &str =
+    "status --porcelain --untracked-files=all --ignore-submodules=none --no-renames -z";
+pub(super) const IGNORED: &str = "ls-files --others --ignored --exclude-standard -z";
+
+/// The output of git without its last line break, or what it complains of when it fails.
 pub(super) type Said = std::result::Result<String, String>;
+pub(super) type Lock = (PathBuf, Option<SystemTime>);
 
-pub(super) const DIFF: [&str; 8] = [
-    "diff",
-    "--name-only",
-    "--no-ext-diff",
-    "--no-relative",
-    "--no-renames",
-    "-O/dev/null",
-    "--ignore-submodules=none",
-    "-z",
-];
+/// What git is called with.
+pub(super) struct Words(Vec<OsString>);
 
-pub(super) const STATUS: [&str; 6] = [
-    "status",
-    "--porcelain",
-    "--untracked-files=all",
-    "--ignore-submodules=none",
-    "--no-renames",
-    "-z",
-];
+impl<T: AsRef<str>> From<T> for Words {
+    /// Takes words that blanks separate.
+    fn from(words: T) -> Words {
+        let words = words.as_ref().split(' ').filter(|word| !word.is_empty());
+        Words(words.map(OsString::from).collect())
+    }
+}
 
-pub(super) const IGNORED: [&str; 5] = [
-    "ls-files",
-    "--others",
-    "--ignored",
-    "--exclude-standard",
-    "-z",
-];
+impl Words {
+    /// Adds words that may hold blanks.
+    pub(super) fn with<W: AsRef<OsStr>>(words: &str, more: impl IntoIterator<Item = W>) -> Words {
+        let Words(mut words) = words.into();
+        let more = more.into_iter().map(|word| word.as_ref().to_os_string());
+        words.extend(more);
+        Words(words)
+    }
+}
+
+/// Git in a folder.
+pub(super) struct Git<'a> {
+    trees: &'a Trees,
+    folder: &'a Path,
+}
 
 impl Trees {
-    pub(super) fn done<W: AsRef<OsStr>>(
-        &self,
-        folder: &Path,
-        words: impl IntoIterator<Item = W>,
-    ) -> Result<String> {
-        let said = self.git(folder, words)?;
-        said.map_err(|said| failed(folder, &said))
+    pub(super) fn git_in<'a>(&'a self, folder: &'a Path) -> Git<'a> {
+        Git {
+            trees: self,
+            folder,
+        }
     }
 
-    pub(super) fn listed<W: AsRef<OsStr>>(
-        &self,
-        folder: &Path,
-        words: impl IntoIterator<Item = W>,
-    ) -> Result<String> {
-        let said = self.asked(folder, words, LIST_MAX)?;
-        said.map_err(|said| failed(folder, &said))
+    /// Runs git at the top of the repository, as [`Git::said`].
+    pub(super) fn said(&self, words: impl Into<Words>) -> Result<Said> {
+        self.git_in(&self.top).said(words)
     }
 
-    pub(super) fn git<W: AsRef<OsStr>>(
-        &self,
-        folder: &Path,
-        words: impl IntoIterator<Item = W>,
-    ) -> Result<Said> {
-        self.asked(folder, words, ANSWER_MAX)
+    pub(super) fn done(&self, words: impl Into<Words>) -> Result<String> {
+        self.git_in(&self.top).done(words)
+    }
+
+    pub(super) fn names(&self, words: impl Into<Words>) -> Result<Vec<String>> {
+        self.git_in(&self.top).names(words)
+    }
+
+    pub(super) fn succeeds(&self, words: impl Into<Words>) -> Result<bool> {
+        Ok(self.said(words)?.is_ok())
     }
 
     /// Names a place in the folder of the run that only the git of the run, and what that starts, has in its
@@ -78,38 +84,66 @@ impl Trees {
     pub(super) fn place_of_git(&self) -> PathBuf {
         self.folder.with_file_name("git")
     }
+}
 
-    fn asked<W: AsRef<OsStr>>(
-        &self,
-        folder: &Path,
-        words: impl IntoIterator<Item = W>,
-        most: usize,
-    ) -> Result<Said> {
-        let mut command = runner::git::command(OsStr::new("git"), folder);
+impl Git<'_> {
+    /// Runs git, and again while another process holds a lock that it needs: git takes its locks before it
+    /// changes anything. It is an error when the lock stays.
+    pub(super) fn said(&self, words: impl Into<Words>) -> Result<Said> {
+        let Words(words) = words.into();
+        let begun = Instant::now();
+        let dead_locks = &self.trees.dead_locks;
+        loop {
+            let said = self.ask(&words)?;
+            let lock = said.as_ref().err();
+            let Some(lock) = lock.and_then(|said| find_lock(self.folder, said)) else {
+                return Ok(said);
+            };
+            // One that was waited for in vain, and is the same since, is not waited for again.
+            if begun.elapsed() >= PATIENCE || dead_locks.borrow().contains(&lock) {
+                let error = lock_error(&lock.0);
+                dead_locks.borrow_mut().insert(lock);
+                return Err(error);
+            }
+            signals::sleep(PAUSE, "cleo waited for a lock of git")?;
+        }
+    }
+
+    pub(super) fn done(&self, words: impl Into<Words>) -> Result<String> {
+        let said = self.said(words)?;
+        said.map_err(|said| failed(self.folder, &said))
+    }
+
+    /// Returns the entries of a list that zeros separate.
+    pub(super) fn names(&self, words: impl Into<Words>) -> Result<Vec<String>> {
+        let listed = self.done(words)?;
+        let names = listed.split('\0').filter(|name| !name.is_empty());
+        Ok(names.map(str::to_string).collect())
+    }
+
+    fn ask(&self, words: &[OsString]) -> Result<Said> {
+        let mut command = runner::git::command(OsStr::new("git"), self.folder);
         // A worktree that lost its mark is not taken for a part of the repository around it.
-        command.env("GIT_CEILING_DIRECTORIES", &self.folder);
+        command.env("GIT_CEILING_DIRECTORIES", &self.trees.folder);
         // By these it is found and ended when cleo is killed.
-        command.env(orphans::RUN, &self.run);
-        command.env(orphans::ROOT, self.place_of_git());
-        for (name, value) in [
-            ("GIT_AUTHOR_NAME", "cleo"),
-            ("GIT_AUTHOR_EMAIL", "cleo@localhost"),
-            ("GIT_COMMITTER_NAME", "cleo"),
-            ("GIT_COMMITTER_EMAIL", "cleo@localhost"),
-        ] {
-            command.env(name, value);
+        command.env(orphans::RUN, &self.trees.run);
+        command.env(orphans::ROOT, self.trees.place_of_git());
+        for who in ["AUTHOR", "COMMITTER"] {
+            command.env(format!("GIT_{who}_NAME"), "cleo");
+            command.env(format!("GIT_{who}_EMAIL"), "cleo@localhost");
         }
         command.args(words);
-        let captured = process::capture(command, LIMIT, most)?;
-        let finished = captured.finished;
-        if finished.exit_code == Some(0) {
-            return Ok(Ok(String::from_utf8_lossy(&captured.stdout).into_owned()));
-        }
-        let said = finished.last_lines.join("; ");
-        Ok(Err(if said.is_empty() {
-            "it said nothing".to_string()
-        } else {
-            said
+        let captured = process::capture(command, LIMIT, ANSWER_MAX)?;
+        let said = match captured.finished.exit_code {
+            Some(0) => {
+                let said = String::from_utf8_lossy(&captured.stdout);
+                return Ok(Ok(said.trim_end_matches('\n').to_string()));
+            }
+            _ => captured.finished.last_lines.join("; "),
+        };
+        Ok(Err(match said.as_str() {
+            "" => "it said nothing".to_string(),
+            _ => said,
         }))
     }
 }
@@ -126,47 +160,6 @@ pub(super) fn failed(folder: &Path, said: &str) -> Error {
     Error::new(Code::FileUnwritable, message).fix(format!("git -C {place} status"))
 }
 
-const PATIENCE: Duration = Duration::from_secs(10);
-const PAUSE: Duration = Duration::from_millis(100);
-
-pub(super) type Lock = (PathBuf, Option<SystemTime>);
-
-impl Trees {
-    pub(super) fn change<W: AsRef<OsStr>>(
-        &self,
-        folder: &Path,
-        words: impl IntoIterator<Item = W>,
-    ) -> Result<String> {
-        let said = self.try_change(folder, words)?;
-        said.map_err(|said| failed(folder, &said))
-    }
-
-    /// Runs git to change something, and again while another process holds a lock that it needs: git takes
-    /// its locks before it changes anything. It is an error when the lock stays.
-    pub(super) fn try_change<W: AsRef<OsStr>>(
-        &self,
-        folder: &Path,
-        words: impl IntoIterator<Item = W>,
-    ) -> Result<Said> {
-        let words = words.into_iter();
-        let words: Vec<OsString> = words.map(|word| word.as_ref().to_os_string()).collect();
-        let begun = Instant::now();
-        loop {
-            let said = self.git(folder, &words)?;
-            let Some(lock) = said.as_ref().err().and_then(|said| find_lock(folder, said)) else {
-                return Ok(said);
-            };
-            // One that was waited for in vain, and is the same since, is not waited for again.
-            if begun.elapsed() >= PATIENCE || self.dead_locks.borrow().contains(&lock) {
-                let error = lock_error(&lock.0);
-                self.dead_locks.borrow_mut().insert(lock);
-                return Err(error);
-            }
-            signals::sleep(PAUSE, "cleo waited for a lock of git")?;
-        }
-    }
-}
-
 fn find_lock(folder: &Path, said: &str) -> Option<Lock> {
     let plain = said.split_once("Unable to create '").and_then(|(_, rest)| {
         let (path, _) = rest.split_once("': File exists")?;
@@ -174,8 +167,7 @@ fn find_lock(folder: &Path, said: &str) -> Option<Lock> {
     });
     let config = said.split_once("could not lock config file ");
     let config = config.and_then(|(_, rest)| Some(rest.split_once(": File exists")?.0));
-    let path = plain.or_else(|| config.map(|path| format!("{path}.lock")))?;
-    let path = folder.join(path);
+    let path = folder.join(plain.or_else(|| config.map(|path| format!("{path}.lock")))?);
     let made = path.symlink_metadata().and_then(|there| there.modified());
     Some((path, made.ok()))
 }
@@ -183,23 +175,17 @@ fn find_lock(folder: &Path, said: &str) -> Option<Lock> {
 /// Returns true where a process may hold a lock: it has the file open, or it is a git of another account,
 /// whose files cannot be seen. Without `/proc` none is found.
 pub(super) fn may_be_held(lock: &Metadata) -> bool {
-    let Ok(processes) = fs::read_dir("/proc") else {
-        return false;
-    };
     let id = (lock.dev(), lock.ino());
-    processes.flatten().any(|process| {
+    let entries = |place: &Path| fs::read_dir(place).into_iter().flatten().flatten();
+    let is_lock = |file: fs::DirEntry| {
+        fs::metadata(file.path()).is_ok_and(|file| (file.dev(), file.ino()) == id)
+    };
+    entries(Path::new("/proc")).any(|process| {
         let place = process.path();
-        let is_lock = |file: fs::DirEntry| {
-            fs::metadata(file.path()).is_ok_and(|file| (file.dev(), file.ino()) == id)
-        };
-        let mut open = fs::read_dir(place.join("fd"))
-            .into_iter()
-            .flatten()
-            .flatten();
         let name = fs::read(place.join("comm")).unwrap_or_default();
         let folder = fs::read_link(place.join("cwd"));
         let is_hidden = folder.is_err_and(|cause| cause.kind() == ErrorKind::PermissionDenied);
-        open.any(is_lock) || (is_hidden && name.starts_with(b"git"))
+        entries(&place.join("fd")).any(is_lock) || (is_hidden && name.starts_with(b"git"))
     })
 }
 

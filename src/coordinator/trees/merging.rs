@@ -1,7 +1,7 @@
 //! Merging branches into what is checked out in the workspace, and taking that back.
 
 use super::checkout::Moved;
-use super::git::Said;
+use super::git::{Said, Words};
 use super::outset::Outset;
 use super::{Tree, Trees};
 use crate::error::Result;
@@ -49,9 +49,8 @@ impl Trees {
 
     /// Makes a commit of `old` and the work of a branch, or returns `old` where nothing of the branch is missing.
     fn make_merge(&self, tree: &Tree, old: &str, message: &str) -> Result<Made> {
-        let branch = format!("refs/heads/{}", tree.branch);
-        let branch = self.done(&self.top, ["rev-parse", "--verify", &branch])?;
-        let branch = branch.trim();
+        let branch = format!("rev-parse --verify refs/heads/{}", tree.branch);
+        let branch = &self.done(branch)?;
         let Some(start) = Outset::read(&tree.outset).start else {
             let why = "the commit that its worktree was made from is unknown";
             return Ok(Err(why.to_string()));
@@ -63,7 +62,7 @@ impl Trees {
             Ok(work) => work,
             Err(why) => return Ok(Err(why)),
         };
-        let merged = match self.merge_trees(&[old, &work])? {
+        let merged = match self.merge_trees(&format!("{old} {work}"))? {
             Ok(merged) => merged,
             Err(said) => return Ok(Err(describe_conflict(&said))),
         };
@@ -72,33 +71,31 @@ impl Trees {
             return Ok(Ok(old.to_string()));
         }
         let task = tree.task().map(|task| self.trailer(task));
-        let words = ["commit-tree", &merged, "-p", old, "-p", branch];
         let messages = ["-m", message, "-m", task.as_deref().unwrap_or_default()];
-        let made = self.done(&self.top, words.into_iter().chain(messages))?;
-        Ok(Ok(made.trim().to_string()))
+        let make = format!("commit-tree {merged} -p {old} -p {branch}");
+        self.done(Words::with(&make, messages)).map(Ok)
     }
 
     /// Makes a commit of what a branch changed since its worktree was made, on the last commit of the workspace that the
     /// branch holds. What others had merged by then belongs to it even where the files of the branch lack it: an agent
     /// may base its branch on newer commits and keep the older files, as after `git reset`.
     fn make_work(&self, tree: &Tree, branch: &str, start: &str, old: &str) -> Result<Made> {
-        let words = ["rev-list", "--first-parent", "--parents", old];
-        let beyond = self.listed(&self.top, words.into_iter().chain([&*format!("^{branch}")]))?;
+        let list = format!("rev-list --first-parent --parents {old} ^{branch}");
+        let beyond = self.done(list)?;
         let seen = match beyond.lines().last() {
             Some(first) => first.split(' ').nth(1).unwrap_or(start),
             None => old,
         };
         let files = format!("{branch}^{{tree}}");
-        let on = |files: &str, parent: &str| -> Result<String> {
-            let words = ["commit-tree", files, "-p", parent, "-m", "work"];
-            Ok(self.done(&self.top, words)?.trim().to_string())
+        let on = |files: &str, parent: &str| {
+            self.done(format!("commit-tree {files} -p {parent} -m work"))
         };
         let alone = on(&files, start)?;
         if self.is_ancestor(seen, start)? {
             return Ok(Ok(alone));
         }
         // Where both changed the same lines, the agent has settled that.
-        let whole = match self.merge_trees(&["-X", "ours", &alone, seen])? {
+        let whole = match self.merge_trees(&format!("-X ours {alone} {seen}"))? {
             Ok(whole) => whole,
             // Git before 2.43 does not know the option.
             Err(said) if !said.contains('\0') => files.clone(),
@@ -115,23 +112,16 @@ impl Trees {
 
     /// Returns whether a branch was merged into `old` since a commit, or `old` was moved on to it.
     fn was_merged(&self, branch: &str, start: &str, old: &str) -> Result<bool> {
-        let since = format!("{start}..{old}");
-        let words = ["rev-list", "--first-parent", "--parents", &since];
-        let listed = self.listed(&self.top, words)?;
+        let list = format!("rev-list --first-parent --parents {start}..{old}");
+        let listed = self.done(list)?;
         Ok(listed.split_whitespace().any(|commit| commit == branch))
     }
 
     /// Merges two commits into a tree, aside from all files.
-    fn merge_trees(&self, commits: &[&str]) -> Result<Said> {
-        let words = [
-            "merge-tree",
-            "--write-tree",
-            "--name-only",
-            "--no-messages",
-            "-z",
-        ];
-        let merged = self.git(&self.top, words.iter().chain(commits))?;
-        Ok(merged.map(|said| said.trim_end_matches(['\0', '\n']).to_string()))
+    fn merge_trees(&self, commits: &str) -> Result<Said> {
+        let merge = "merge-tree --write-tree --name-only --no-messages -z";
+        let merged = self.said(format!("{merge} {commits}"))?;
+        Ok(merged.map(|said| said.trim_end_matches('\0').to_string()))
     }
 
     fn trailer(&self, task: TaskId) -> String {
@@ -144,17 +134,13 @@ impl Trees {
         task: TaskId,
         since: &str,
     ) -> Result<Option<String>> {
-        let since = format!("--since={since}");
+        // What an agent merges in its own branch is no merge of the run.
+        let list = "log --max-count=1 --merges --first-parent --basic-regexp --format=%H";
         let trailer = format!("--grep=^{}$", self.trailer(task));
         let target = self.target()?;
-        // What an agent merges in its own branch is no merge of the run.
-        let words = ["log", "--max-count=1", "--merges", "--first-parent"];
-        let words =
-            words
-                .into_iter()
-                .chain(["--basic-regexp", &since, &trailer, "--format=%H", &target]);
-        let found = self.done(&self.top, words)?;
-        Ok(Some(found.trim().to_string()).filter(|commit| !commit.is_empty()))
+        let list = format!("{list} --since={since} {target}");
+        let found = self.done(Words::with(&list, [trailer]))?;
+        Ok(Some(found).filter(|commit| !commit.is_empty()))
     }
 
     /// Takes back a merge that was made, and says whether that could be done. What somebody changed or
@@ -169,8 +155,8 @@ impl Trees {
             self.forget_move()?;
             return Ok(false);
         }
-        let before = self.done(&self.top, ["rev-parse", "--verify", &format!("{commit}^1")])?;
-        let moved = self.move_checkout(commit, before.trim(), false)?;
+        let before = self.done(format!("rev-parse --verify {commit}^1"))?;
+        let moved = self.move_checkout(commit, &before, false)?;
         Ok(matches!(moved, Moved::Done))
     }
 }

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use serde::{Deserialize, Serialize};
 
 use super::copying::{self, held};
-use super::git::IGNORED;
+use super::git::{IGNORED, Words};
 use super::outputs::Known;
 use super::{Tree, Trees};
 use crate::error::Result;
@@ -166,19 +166,19 @@ impl Trees {
         if named.is_empty() {
             return Vec::new();
         }
-        let words = IGNORED.into_iter().chain(["--"]).map(String::from);
         let named = named.iter().map(|path| format!(":(literal){path}"));
-        let found = self.listed(root, words.chain(named)).unwrap_or_default();
+        let list = Words::with(&format!("{IGNORED} --"), named);
+        let mut found = self.git_in(root).names(list).unwrap_or_default();
         let own = self.own_places();
-        let is_ware = |path: &&str| {
+        let is_ware = |path: &String| {
             let place = self.inside.join(path);
             !own.iter().any(|own| place.starts_with(own))
                 && declared.has(path)
                 && home.confine(path).is_ok()
                 && is_regular(&root.join(path))
         };
-        let found = found.split('\0').filter(is_ware);
-        found.map(str::to_string).collect()
+        found.retain(is_ware);
+        found
     }
 }
 

@@ -1,14 +1,14 @@
 //! Commits the work of a worktree to its branch, and reports what a branch cannot hold.
 
 use std::collections::HashSet;
-use std::ffi::{OsStr, OsString};
+use std::ffi::OsStr;
 use std::fs;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
 use walkdir::{DirEntry, WalkDir};
 
-use super::git::{IGNORED, STATUS, pathspec};
+use super::git::{IGNORED, STATUS, Words, pathspec};
 use super::{Tree, Trees};
 use crate::error::{Code, Error, Result, quote};
 use crate::file::unreadable;
@@ -40,18 +40,18 @@ impl Trees {
         let tip = self.tip(tree)?;
         self.stage(tree, &tip)?;
         // Made aside: wherever its agent has led HEAD, nothing but the branch of the worktree moves.
-        let files = self.change(&tree.top, ["write-tree"])?;
-        let is_new = self.done(&self.top, ["rev-parse", &format!("{tip}^{{tree}}")])? != files;
-        let commit = match is_new {
-            true => self.done(
-                &self.top,
-                ["commit-tree", files.trim(), "-p", &tip, "-m", message],
-            )?,
-            false => tip,
+        let files = self.git_in(&tree.top).done("write-tree")?;
+        let commit = match self.done(format!("rev-parse {tip}^{{tree}}"))? == files {
+            true => tip,
+            false => {
+                let make = format!("commit-tree {files} -p {tip} -m");
+                self.done(Words::with(&make, [message]))?
+            }
         };
-        let branch = format!("refs/heads/{}", tree.branch);
-        let update = ["update-ref", "--no-deref", &branch, commit.trim()];
-        self.change(&self.top, update)?;
+        let branch = &tree.branch;
+        self.done(format!(
+            "update-ref --no-deref refs/heads/{branch} {commit}"
+        ))?;
         self.require_whole(tree)?;
         self.require_committed(tree)
     }
@@ -59,13 +59,10 @@ impl Trees {
     /// Returns the commit that the work of a worktree continues: what is checked out there, unless it leaves commits
     /// of the branch behind.
     fn tip(&self, tree: &Tree) -> Result<String> {
-        let commit = |folder: &Path, name: &str| -> Result<Option<String>> {
-            let name = format!("{name}^{{commit}}");
-            let found = self.git(folder, ["rev-parse", "--verify", "--quiet", &name])?;
-            Ok(found.ok().map(|found| found.trim().to_string()))
-        };
-        let head = commit(&tree.top, "HEAD")?;
-        let own = commit(&self.top, &format!("refs/heads/{}", tree.branch))?;
+        let commit = |name: &str| format!("rev-parse --verify --quiet {name}^{{commit}}");
+        let head = self.git_in(&tree.top).said(commit("HEAD"))?.ok();
+        let own = commit(&format!("refs/heads/{}", tree.branch));
+        let own = self.said(own)?.ok();
         match (own, head) {
             (Some(own), Some(head)) if self.is_ancestor(&own, &head)? => Ok(head),
             (Some(commit), _) | (None, Some(commit)) => Ok(commit),
@@ -79,31 +76,29 @@ impl Trees {
     fn stage(&self, tree: &Tree, tip: &str) -> Result<()> {
         self.unmark(tree)?;
         // Files outside of a sparse checkout are work, too.
-        let mut add = ["add", "--all", "--sparse", "--", ":(top)"]
-            .map(OsString::from)
-            .to_vec();
         let outputs = self.inside.join(OUTPUT_DIR);
-        if !self.is_ignored(tree, &outputs)? {
-            add.push(pathspec("top,exclude,literal", &outputs));
-        }
-        self.change(&tree.top, add)?;
-        let mut reset = ["reset", "--quiet"].map(OsString::from).to_vec();
-        reset.extend([self.fork(tip)?.into(), "--".into()]);
+        let but = match self.is_ignored(tree, &outputs)? {
+            true => None,
+            false => Some(pathspec("top,exclude,literal", &outputs)),
+        };
+        let git = self.git_in(&tree.top);
+        git.done(Words::with("add --all --sparse -- :(top)", but))?;
+        let fork = self.said(format!("merge-base {tip} {}", self.target()?))?;
+        let reset = format!("reset --quiet {} --", fork.as_deref().unwrap_or(tip));
         let places = self.own_places();
-        reset.extend(places.iter().map(|place| pathspec("top,literal", place)));
-        self.change(&tree.top, reset).map(drop)
+        let places = places.iter().map(|place| pathspec("top,literal", place));
+        git.done(Words::with(&reset, places)).map(drop)
     }
 
     /// Makes git check all files, also those that the agent has marked as unchanged. Paths outside a sparse
     /// checkout stay so.
     fn unmark(&self, tree: &Tree) -> Result<()> {
-        let is_sparse = ["config", "--type=bool", "core.sparseCheckout"];
-        let is_sparse = self.git(&tree.top, is_sparse)?;
-        let is_sparse = is_sparse.is_ok_and(|said| said.trim() == "true");
-        let listed = self.listed(&tree.top, ["ls-files", "-v", "-z"])?;
-        let files = listed.split('\0').filter_map(|line| line.split_once(' '));
+        let git = self.git_in(&tree.top);
+        let is_sparse = git.said("config --type=bool core.sparseCheckout")?;
+        let is_sparse = is_sparse.is_ok_and(|said| said == "true");
+        let listed = git.names("ls-files -v -z")?;
         let (mut assumed, mut skipped) = (Vec::new(), Vec::new());
-        for (mark, name) in files {
+        for (mark, name) in listed.iter().filter_map(|line| line.split_once(' ')) {
             if mark.chars().all(char::is_lowercase) {
                 assumed.push(name);
             }
@@ -111,14 +106,10 @@ impl Trees {
                 skipped.push(name);
             }
         }
-        let marked = [
-            ("--no-assume-unchanged", assumed),
-            ("--no-skip-worktree", skipped),
-        ];
-        for (option, names) in &marked {
+        for (option, names) in [("assume-unchanged", assumed), ("skip-worktree", skipped)] {
             for names in names.chunks(NAMES_AT_ONCE) {
-                let words = ["update-index", option, "--"];
-                self.change(&tree.top, words.iter().chain(names))?;
+                let update = format!("update-index --no-{option} --");
+                git.done(Words::with(&update, names))?;
             }
         }
         Ok(())
@@ -136,18 +127,15 @@ impl Trees {
 
     /// Refuses a worktree with something that the commit did not take: it must not be removed.
     fn require_committed(&self, tree: &Tree) -> Result<()> {
-        let mut words = STATUS.map(OsString::from).to_vec();
-        words.extend(["--".into(), ":(top)".into()]);
         let places = self.own_places();
-        words.extend(
-            places
-                .iter()
-                .map(|place| pathspec("top,exclude,literal", place)),
-        );
-        let left = self.listed(&tree.top, words)?;
+        let places = places
+            .iter()
+            .map(|place| pathspec("top,exclude,literal", place));
+        let status = Words::with(&format!("{STATUS} -- :(top)"), places);
+        let left = self.git_in(&tree.top).names(status)?;
         // What differs from HEAD alone is committed: the second sign compares the files (git-status, "Short Format").
         let mut lines = left
-            .split('\0')
+            .iter()
             .filter(|line| line.as_bytes().get(1) != Some(&b' '));
         let Some(first) = lines.find_map(|line| line.get(3..)) else {
             return Ok(());
@@ -160,39 +148,32 @@ impl Trees {
     /// Returns a file of a worktree that git ignores, so that no branch holds it. Reports and cleo's own files
     /// do not count.
     pub(in crate::coordinator) fn ignored_file(&self, tree: &Tree) -> Result<Option<String>> {
-        let listed = self.listed(&tree.top, IGNORED)?;
         let places = self.own_places();
-        let is_work = |name: &&str| {
-            !places
+        let is_own = |name: &String| {
+            places
                 .iter()
                 .any(|place| Path::new(name).starts_with(place))
         };
-        let mut names = listed.split('\0').filter(|name| !name.is_empty());
-        Ok(names.find(is_work).map(str::to_string))
-    }
-
-    fn fork(&self, tip: &str) -> Result<String> {
-        let fork = self.git(&self.top, ["merge-base", tip, &self.target()?])?;
-        Ok(fork.map_or_else(|_| tip.to_string(), |fork| fork.trim().to_string()))
+        let names = self.git_in(&tree.top).names(IGNORED)?;
+        Ok(names.into_iter().find(|name| !is_own(name)))
     }
 
     fn is_ignored(&self, tree: &Tree, place: &Path) -> Result<bool> {
-        let words = ["check-ignore", "--quiet", "--no-index", "--"].map(OsStr::new);
-        let words = words.into_iter().chain([place.as_os_str()]);
-        Ok(self.git(&tree.top, words)?.is_ok())
+        let check = Words::with("check-ignore --quiet --no-index --", [place]);
+        Ok(self.git_in(&tree.top).said(check)?.is_ok())
     }
 
     /// Refuses a worktree that its agent has replaced by another repository.
     fn require_own(&self, tree: &Tree) -> Result<()> {
-        let common = ["rev-parse", "--path-format=absolute", "--git-common-dir"];
         if !tree.is_there() {
             return Err(self.gone(tree));
         }
+        let common = "rev-parse --path-format=absolute --git-common-dir";
         // A setting may lead git to other files than those of the worktree.
-        let words = common.into_iter().chain(["--show-toplevel"]);
-        let (own, theirs) = (self.done(&self.top, common)?, self.git(&tree.top, words)?);
+        let both = format!("{common} --show-toplevel");
+        let (own, theirs) = (self.done(common)?, self.git_in(&tree.top).said(both)?);
         let real = fs::canonicalize(&tree.top).unwrap_or_else(|_| tree.top.clone());
-        let expected = format!("{own}{}\n", real.display());
+        let expected = format!("{own}\n{}", real.display());
         if theirs.is_ok_and(|theirs| theirs == expected) && is_linked_worktree(&tree.top) {
             return self.require_plain(tree);
         }
@@ -270,8 +251,8 @@ impl Trees {
     /// Lists nested repositories: checked-out submodules, other gitlinks, and ignored ones. Files in the
     /// folder of a submodule that is not checked out are an error, because git does not look there.
     fn repositories(&self, top: &Path, is_first: bool) -> Result<Vec<Nested>> {
-        let staged = self.listed(top, ["ls-files", "--stage", "-z"])?;
-        let linked = |line: &str| {
+        let git = self.git_in(top);
+        let linked = |line: &String| {
             let (_, path) = line.strip_prefix("160000 ")?.split_once('\t')?;
             Some(path.to_string())
         };
@@ -282,7 +263,7 @@ impl Trees {
             is_first,
         };
         let mut found = Vec::new();
-        for path in staged.split('\0').filter_map(linked) {
+        for path in git.names("ls-files --stage -z")?.iter().filter_map(linked) {
             let nested = nested(path, false);
             match nested.folder.join(".git").symlink_metadata() {
                 Ok(_) => found.push(nested),
@@ -290,9 +271,11 @@ impl Trees {
             }
         }
         // Of everything else that it ignores git names files, and of repositories the folder.
-        let ignored = self.listed(top, IGNORED)?;
-        let ignored = ignored.split('\0').filter(|path| path.ends_with('/'));
-        found.extend(ignored.map(|path| nested(path.to_string(), true)));
+        let ignored = git
+            .names(IGNORED)?
+            .into_iter()
+            .filter(|path| path.ends_with('/'));
+        found.extend(ignored.map(|path| nested(path, true)));
         Ok(found)
     }
 
@@ -300,41 +283,36 @@ impl Trees {
     /// Ignored repositories may be build copies of a remote, and so may those within another.
     fn only_there(&self, tree: &Tree, nested: &Nested) -> Result<Option<&'static str>> {
         let (folder, path) = (&nested.folder, &nested.path);
+        let git = self.git_in(folder);
         // A setting of its own may lead git to other files.
-        let mut status = vec!["--work-tree".into(), folder.clone().into_os_string()];
-        status.extend(STATUS.map(OsString::from));
-        match self.git(folder, status)? {
+        let mut status = vec!["--work-tree".as_ref(), folder.as_os_str()];
+        status.extend(STATUS.split(' ').map(OsStr::new));
+        match git.said(Words::with("", status))? {
             Err(_) => return Ok(Some("cannot be read")),
             Ok(changed) if !changed.is_empty() => {
                 return Ok(Some("has changes that are not committed"));
             }
             Ok(_) => {}
         }
-        let before = match nested.is_first {
-            true => {
-                let place = format!("HEAD:{path}");
-                let before = self.git(&self.top, ["rev-parse", "--verify", "--quiet", &place])?;
-                before.ok()
-            }
-            false => None,
-        };
+        let mut before = None;
+        if nested.is_first {
+            let place = [format!("HEAD:{path}")];
+            let parse = Words::with("rev-parse --verify --quiet", place);
+            before = self.said(parse)?.ok();
+        }
         let may_be_new = nested.is_ignored || !nested.is_first;
         if before.is_none() && !may_be_new && !self.is_submodule(tree, path)? {
             return Ok(Some("is no submodule"));
         }
-        let mut words = vec!["rev-list", "--ignore-missing", "--max-count=1", "HEAD"];
-        words.extend(["--branches", "--not", "--remotes"]);
-        words.extend(before.as_deref().map(str::trim));
-        let is_elsewhere = self
-            .git(folder, words)?
-            .is_ok_and(|commits| commits.is_empty());
+        let list = "rev-list --ignore-missing --max-count=1 HEAD --branches --not --remotes";
+        let commits = git.said(Words::with(list, before))?;
+        let is_elsewhere = commits.is_ok_and(|commits| commits.is_empty());
         Ok((!is_elsewhere).then_some("has commits that no remote has"))
     }
 
     fn is_submodule(&self, tree: &Tree, path: &str) -> Result<bool> {
-        let key = r"^submodule\..*\.path$";
-        let words = ["config", "--file", ".gitmodules", "--get-regexp", key];
-        let named = self.git(&tree.top, words)?.unwrap_or_default();
+        let list = r"config --file .gitmodules --get-regexp ^submodule\..*\.path$";
+        let named = self.git_in(&tree.top).said(list)?.unwrap_or_default();
         let is_it = |line: &str| line.split_once(' ').is_some_and(|(_, named)| named == path);
         Ok(named.lines().any(is_it))
     }

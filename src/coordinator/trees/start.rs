@@ -26,25 +26,24 @@ impl Trees {
     /// Returns what is checked out, or says why no worktree can be made here. Nothing is changed.
     pub(in crate::coordinator) fn require_startable(workspace: &Workspace) -> Result<Base> {
         let trees = Trees::open(workspace, &workspace.root, "")?;
-        require_git_version(&trees.done(&trees.top, ["version"])?)?;
+        require_git_version(&trees.done("version")?)?;
         let refuse = |message: String, fix: &str| {
             let fix = format!("git -C {} {fix}", quote(&trees.top.to_string_lossy()));
             Err(Error::new(Code::InputInvalid, message).fix(fix))
         };
         let place = trees.top.display();
-        let is_inside = ["rev-parse", "--is-inside-work-tree"];
-        if trees.done(&trees.top, is_inside)?.trim() != "true" {
+        if trees.done("rev-parse --is-inside-work-tree")? != "true" {
             let message = format!("worktrees need a checkout, and {place} is a bare repository");
             return refuse(message, "config core.bare");
         }
-        if !trees.has(&trees.top, "HEAD^{commit}")? {
+        if !trees.has("HEAD^{commit}")? {
             return refuse(trees.explain_missing_commit()?, "log --oneline --all -5");
         }
         if let Some(what) = trees.operation_in_progress() {
             let message = format!("a {what} is in progress in {place}; finish it first");
             return refuse(message, "status");
         }
-        if trees.has(&trees.top, RESERVED_BRANCH)? {
+        if trees.has(RESERVED_BRANCH)? {
             return Err(reserved_branch());
         }
         let head = trees.proven_head()?;
@@ -64,11 +63,11 @@ impl Trees {
     }
 
     fn explain_missing_commit(&self) -> Result<String> {
-        let name = self.git(&self.top, ["symbolic-ref", "--quiet", "HEAD"])?;
+        let name = self.said("symbolic-ref --quiet HEAD")?;
         let name = name.unwrap_or_else(|_| "HEAD".to_string());
-        let why = match self.has(&self.top, "HEAD")? {
-            true => format!("{} names a commit that is not there", name.trim()),
-            false => format!("nothing is committed in it: {} has no commit", name.trim()),
+        let why = match self.has("HEAD")? {
+            true => format!("{name} names a commit that is not there"),
+            false => format!("nothing is committed in it: {name} has no commit"),
         };
         Ok(format!(
             "worktrees need a git repository with a commit: {why}"
@@ -87,11 +86,8 @@ impl Trees {
         let _lock = lock_probe(folder.path()).map_err(|cause| unwritable(folder.path(), cause))?;
         let name = folder.path().file_name().unwrap_or_default();
         let trees = Trees::open(workspace, folder.path(), &name.to_string_lossy())?;
-        let is_partial = ["config", "--get-regexp", PARTIAL];
-        let options: &[&str] = match trees.git(&trees.top, is_partial)?.is_ok() {
-            true => &[],
-            false => &["--no-checkout"],
-        };
+        let is_partial = trees.succeeds(format!("config --get-regexp {PARTIAL}"))?;
+        let options = if is_partial { "" } else { "--no-checkout" };
         let tree = trees.tree(PROBE);
         let made = trees.make(&tree, &base.commit, options);
         let made = made.and_then(|()| trees.require_same_conversion(&tree, base));
@@ -105,16 +101,8 @@ impl Trees {
     /// Refuses a run whose branches are there already, as an earlier one left them: their names would be taken.
     pub(in crate::coordinator) fn require_unused(&self) -> Result<()> {
         let name = format!("refs/heads/cleo/{}", self.run);
-        let there = self.done(
-            &self.top,
-            [
-                "for-each-ref",
-                "--count=1",
-                "--format=%(refname:short)",
-                &name,
-            ],
-        )?;
-        match there.trim() {
+        let list = "for-each-ref --count=1 --format=%(refname:short)";
+        match self.done(format!("{list} {name}"))?.as_str() {
             "" => Ok(()),
             branch => {
                 let message =

@@ -96,8 +96,8 @@ impl Trees {
         if plain.is_dir() {
             return Ok(plain.join(MARK));
         }
-        let told = self.done(&self.top, ["rev-parse", "--absolute-git-dir"])?;
-        Ok(Path::new(told.trim_end_matches('\n')).join(MARK))
+        let folder = self.done("rev-parse --absolute-git-dir")?;
+        Ok(Path::new(&folder).join(MARK))
     }
 }
 
