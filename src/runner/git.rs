@@ -29,57 +29,29 @@ const VARIABLES: [(&str, &str); 9] = [
 
 const SETTINGS: &[&str] = &[
     // Programs that git would start.
-    "core.hooksPath=/dev/null",
-    "core.fsmonitor=false",
-    "gc.auto=0",
-    "maintenance.auto=false",
-    "rerere.enabled=false",
-    "log.showSignature=false",
+    "core.hooksPath=/dev/null core.fsmonitor=false gc.auto=0 maintenance.auto=false \
+     rerere.enabled=false log.showSignature=false",
     // Signing would ask for a key, or wait for one.
-    "commit.gpgSign=false",
-    "tag.gpgSign=false",
-    "merge.verifySignatures=false",
+    "commit.gpgSign=false tag.gpgSign=false merge.verifySignatures=false",
     // Changes that git would not see or not name.
-    "core.commitGraph=false",
-    "core.untrackedCache=false",
-    "core.checkStat=default",
-    "core.ignoreStat=false",
-    "core.trustctime=true",
-    "core.quotePath=false",
-    "diff.autoRefreshIndex=true",
-    "diff.ignoreSubmodules=none",
-    "diff.orderFile=/dev/null",
-    "diff.relative=false",
-    "diff.renames=false",
-    "status.showUntrackedFiles=all",
-    "sparse.expectFilesOutsideOfPatterns=false",
-    "submodule.recurse=false",
-    "color.ui=false",
+    "core.commitGraph=false core.untrackedCache=false core.checkStat=default \
+     core.ignoreStat=false core.trustctime=true core.quotePath=false \
+     diff.autoRefreshIndex=true diff.ignoreSubmodules=none diff.orderFile=/dev/null \
+     diff.relative=false diff.renames=false status.showUntrackedFiles=all \
+     sparse.expectFilesOutsideOfPatterns=false submodule.recurse=false color.ui=false",
     // What a commit or a merge comes to.
-    "add.ignoreErrors=false",
-    "advice.addEmbeddedRepo=false",
-    "advice.graftFileDeprecated=false",
-    "branch.autoSetupMerge=false",
-    "branch.autoSetupRebase=never",
-    "commit.cleanup=default",
-    "core.safecrlf=false",
-    "i18n.commitEncoding=UTF-8",
-    "i18n.logOutputEncoding=UTF-8",
-    "merge.autoStash=false",
-    "merge.branchdesc=false",
-    "merge.conflictStyle=merge",
-    "merge.default=text",
-    "merge.directoryRenames=conflict",
-    "merge.ff=true",
-    "merge.log=false",
-    "merge.renames=true",
-    "merge.stat=false",
+    "add.ignoreErrors=false advice.addEmbeddedRepo=false advice.graftFileDeprecated=false \
+     branch.autoSetupMerge=false branch.autoSetupRebase=never commit.cleanup=default \
+     core.safecrlf=false i18n.commitEncoding=UTF-8 i18n.logOutputEncoding=UTF-8 \
+     merge.autoStash=false merge.branchdesc=false merge.conflictStyle=merge \
+     merge.default=text merge.directoryRenames=conflict merge.ff=true merge.log=false \
+     merge.renames=true merge.stat=false",
 ];
 
 pub(crate) fn command(program: &OsStr, folder: &Path) -> Command {
-    let mut command = child::command(program, folder, child::variables(child::GIT));
+    let mut command = child::command(program, folder, child::variables(&[child::GIT]));
     command.envs(VARIABLES);
-    for setting in SETTINGS {
+    for setting in SETTINGS.iter().flat_map(|some| some.split(' ')) {
         command.args(["-c", setting]);
     }
     command

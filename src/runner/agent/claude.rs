@@ -4,7 +4,7 @@
 use serde_json::Value;
 
 use super::event::{conversation, doing, list, money, more, number, sum, text, trouble, usage};
-use super::{Ended, Invocation, Job, Runner, choices, event, own, tools};
+use super::{Ended, Invocation, Job, Runner, choices, event, split_words, tools};
 use crate::run::spent::dollars;
 use crate::run::{Outcome, Usage};
 
@@ -19,14 +19,10 @@ impl Runner for Claude {
     }
 
     fn invocation(&self, job: &Job) -> Invocation {
-        let mut words = own(&[
-            "claude",
-            "-p",
-            "--output-format=stream-json",
-            "--verbose",
-            "--permission-prompts=none",
-            "--strict-mcp-config",
-        ]);
+        let mut words = split_words(
+            "claude -p --output-format=stream-json --verbose --permission-prompts=none \
+                 --strict-mcp-config",
+        );
         // Accepting edits would allow them whatever the tools are.
         let edits = tools::allows(job, "Edit") || tools::allows(job, "Write");
         let mode = if edits { "acceptEdits" } else { "default" };
@@ -45,16 +41,11 @@ impl Runner for Claude {
         Invocation {
             words,
             environment: vec![("DISABLE_AUTOUPDATER".into(), "1".into())],
-            passed: own(&[
-                "ANTHROPIC_*",
-                "API_TIMEOUT_MS",
-                "CLAUDE_CODE_MAX_OUTPUT_TOKENS",
-                "CLAUDE_CODE_MAX_RETRIES",
-                "CLAUDE_CODE_OAUTH_TOKEN",
-                "CLAUDE_CODE_USE_BEDROCK",
-                "CLAUDE_CODE_USE_VERTEX",
-                "CLAUDE_CONFIG_DIR",
-            ]),
+            passed: split_words(
+                "ANTHROPIC_* API_TIMEOUT_MS CLAUDE_CODE_MAX_OUTPUT_TOKENS \
+                 CLAUDE_CODE_MAX_RETRIES CLAUDE_CODE_OAUTH_TOKEN CLAUDE_CODE_USE_BEDROCK \
+                 CLAUDE_CODE_USE_VERTEX CLAUDE_CONFIG_DIR",
+            ),
             reads_prompt: true,
         }
     }

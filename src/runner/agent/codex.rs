@@ -4,7 +4,7 @@
 use serde_json::Value;
 
 use super::event::{conversation, doing, number, text, trouble, usage};
-use super::{Ended, Invocation, Job, Runner, event, own, tools};
+use super::{Ended, Invocation, Job, Runner, event, split_words, tools};
 use crate::run::Outcome;
 
 pub(super) struct Codex;
@@ -17,7 +17,7 @@ impl Runner for Codex {
     }
 
     fn invocation(&self, job: &Job) -> Invocation {
-        let mut words = own(&["codex", "exec", "--json", "--skip-git-repo-check"]);
+        let mut words = split_words("codex exec --json --skip-git-repo-check");
         // It has one tool for everything, so what it may do is what its sandbox lets it do.
         let sandbox = match tools::writes(job) {
             true => "--sandbox=workspace-write",
@@ -27,13 +27,13 @@ impl Runner for Codex {
         words.push(format!("--cd={}", job.folder.display()));
         words.extend(job.model.iter().map(|it| format!("--model={it}")));
         if let Some(conversation) = &job.resume {
-            words.extend(own(&["resume", conversation]));
+            words.extend(split_words(&format!("resume {conversation}")));
         }
         words.push("-".to_string());
         Invocation {
             words,
             environment: Vec::new(),
-            passed: own(&["CODEX_API_KEY", "CODEX_HOME", "OPENAI_*"]),
+            passed: split_words("CODEX_API_KEY CODEX_HOME OPENAI_*"),
             reads_prompt: true,
         }
     }

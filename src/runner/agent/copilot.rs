@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use super::event::{conversation, doing, number, text, trouble};
-use super::{Ended, Invocation, Job, Runner, choices, event, own, tools};
+use super::{Ended, Invocation, Job, Runner, choices, event, split_words, tools};
 use crate::run::Outcome;
 
 pub(super) struct Copilot;
@@ -22,13 +22,10 @@ impl Runner for Copilot {
     }
 
     fn invocation(&self, job: &Job) -> Invocation {
-        let mut words = own(&[
-            "copilot",
-            "--output-format=json",
-            "--allow-all-paths",
-            "--disable-builtin-mcps",
-            "--no-auto-update",
-        ]);
+        let mut words = split_words(
+            "copilot --output-format=json --allow-all-paths --disable-builtin-mcps \
+                 --no-auto-update",
+        );
         match job.tools.is_empty() {
             true => words.push("--allow-all-tools".to_string()),
             false => {
@@ -40,7 +37,7 @@ impl Runner for Copilot {
         Invocation {
             words,
             environment: Vec::new(),
-            passed: own(&["COPILOT_*", "GH_TOKEN", "GITHUB_TOKEN"]),
+            passed: split_words("COPILOT_* GH_TOKEN GITHUB_TOKEN"),
             reads_prompt: true,
         }
     }

@@ -4,7 +4,7 @@
 use serde_json::Value;
 
 use super::event::{conversation, doing, number, text, trouble, usage};
-use super::{Ended, Invocation, Job, Runner, choices, event, own, tools};
+use super::{Ended, Invocation, Job, Runner, choices, event, split_words, tools};
 use crate::run::Outcome;
 
 pub(super) struct Gemini;
@@ -26,7 +26,7 @@ impl Runner for Gemini {
     }
 
     fn invocation(&self, job: &Job) -> Invocation {
-        let mut words = own(&["gemini", "--output-format=stream-json", "--skip-trust"]);
+        let mut words = split_words("gemini --output-format=stream-json --skip-trust");
         match job.tools.is_empty() {
             true => words.push("--approval-mode=yolo".to_string()),
             false => {
@@ -39,7 +39,7 @@ impl Runner for Gemini {
         Invocation {
             words,
             environment: Vec::new(),
-            passed: own(&["GEMINI_*", "GOOGLE_*"]),
+            passed: split_words("GEMINI_* GOOGLE_*"),
             reads_prompt: true,
         }
     }

@@ -227,8 +227,8 @@ impl Ended {
     }
 }
 
-fn own(words: &[&str]) -> Vec<String> {
-    words.iter().map(|word| word.to_string()).collect()
+fn split_words(words: &str) -> Vec<String> {
+    words.split_whitespace().map(String::from).collect()
 }
 
 /// Returns the options for the model and for the conversation to go on with.

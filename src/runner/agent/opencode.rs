@@ -3,7 +3,7 @@
 use serde_json::{Map, Value};
 
 use super::event::{conversation, doing, money, more, number, sum, text, trouble, usage};
-use super::{Ended, Invocation, Job, Runner, choices, event, own, tools};
+use super::{Ended, Invocation, Job, Runner, choices, event, split_words, tools};
 use crate::run::Outcome;
 
 pub(super) struct OpenCode;
@@ -23,30 +23,19 @@ impl Runner for OpenCode {
     }
 
     fn invocation(&self, job: &Job) -> Invocation {
-        let mut words = own(&[
-            "opencode",
-            "run",
-            "--format=json",
-            "--auto",
-            // It tells nowhere else that it tries again.
-            "--print-logs",
-            "--log-level=ERROR",
-        ]);
+        // It tells nowhere but in its logs that it tries again.
+        let mut words =
+            split_words("opencode run --format=json --auto --print-logs --log-level=ERROR");
         words.extend(choices(job, "session"));
         let mut environment = vec![("OPENCODE_DISABLE_AUTOUPDATE".to_string(), "1".to_string())];
         environment.extend(permission(job).map(|it| ("OPENCODE_PERMISSION".to_string(), it)));
         Invocation {
             words,
             environment,
-            passed: own(&[
-                "ANTHROPIC_API_KEY",
-                "GEMINI_API_KEY",
-                "GOOGLE_GENERATIVE_AI_API_KEY",
-                "GROQ_API_KEY",
-                "OPENAI_API_KEY",
-                "OPENCODE_*",
-                "OPENROUTER_API_KEY",
-            ]),
+            passed: split_words(
+                "ANTHROPIC_API_KEY GEMINI_API_KEY GOOGLE_GENERATIVE_AI_API_KEY GROQ_API_KEY \
+                 OPENAI_API_KEY OPENCODE_* OPENROUTER_API_KEY",
+            ),
             reads_prompt: true,
         }
     }
