@@ -13,8 +13,7 @@ use super::crew::{Crew, halt};
 use super::machine::{Deed, Fact, Machine};
 use super::options::{DEPTH_MAX, Options, Selection};
 use super::report::{self, Ending, Report};
-use super::selection::Team;
-use super::staff::Worker;
+use super::selection::{Team, Worker};
 use super::trees::{Base, Tree, Trees};
 use super::turns::Turns;
 use super::{Ambience, Listener, selection};
@@ -222,13 +221,7 @@ impl<'a> Engine<'a> {
         context.surroundings.actor.clone_from(&run.id);
         context.surroundings.judges_workspace = true;
         let clock = context.surroundings.clock;
-        let Team {
-            steps,
-            workers,
-            rules,
-            runner_jobs,
-            ..
-        } = team;
+        let (steps, rules) = (team.steps, outset.options.rules.clone());
         let journal = Journal::begin(&context.workspace, &run.id, clock, &mut context.store)?;
         let trees = match outset.base {
             Some(base) => {
@@ -241,7 +234,7 @@ impl<'a> Engine<'a> {
         let places = tasks.iter().enumerate();
         Ok(Engine {
             employed: steps.iter().map(|step| step.runner).collect(),
-            machine: Machine::new(steps, rules, runner_jobs),
+            machine: Machine::new(steps, rules, team.runner_jobs),
             places: places.map(|(place, id)| (*id, place)).collect(),
             slots: tasks.iter().map(|_| Slot::default()).collect(),
             tasks,
@@ -252,7 +245,7 @@ impl<'a> Engine<'a> {
             crew: Crew::new(),
             trees,
             turns: Turns::default(),
-            workers,
+            workers: team.workers,
             options: outset.options,
             ambience: outset.ambience,
             run,

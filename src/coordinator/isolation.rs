@@ -89,12 +89,7 @@ impl Engine<'_> {
     }
 
     pub(super) fn tell_merged_before(&mut self, step: usize) {
-        let made = |trees: &Trees| {
-            trees
-                .find_merge(self.tasks[step], &self.run.started_at)
-                .ok()?
-        };
-        if let Some(commit) = self.trees.as_ref().and_then(made) {
+        if let Ok(Some(commit)) = self.find_merge(self.tasks[step]) {
             self.tell_merged(step, Some(commit));
         }
     }
@@ -171,7 +166,7 @@ impl Engine<'_> {
             Ok(done) => done,
             Err(error) => {
                 // Unproven work is not left merged. Where this fails, the next turn takes it back.
-                let _ = self.take_back_unproven(id);
+                let _ = self.roll_back(None);
                 return Err(error);
             }
         };
@@ -182,7 +177,10 @@ impl Engine<'_> {
         }
         if let Err(lacking) = &mut done.1 {
             // It verified alone and does not beside what was merged before.
-            let left = self.take_back_unproven(id)?;
+            let left = match &commit {
+                Some(_) => self.roll_back(commit.as_deref())?,
+                None => self.find_merge(id)?,
+            };
             // It is told first, because the branch holds work that nothing has proven.
             lacking
                 .faults
@@ -191,28 +189,25 @@ impl Engine<'_> {
         Ok(Brought::Home(commit, Box::new(done)))
     }
 
-    /// Undoes the merges of a step in this run, which were not proven in the workspace. Returns the commit of
-    /// one that cannot be taken back.
-    fn take_back_unproven(&self, id: TaskId) -> Result<Option<String>> {
-        let Some(trees) = &self.trees else {
-            return Ok(None);
-        };
-        while let Some(commit) = trees.find_merge(id, &self.run.started_at)? {
-            if !take_back_merge(trees, &commit)? {
-                return Ok(Some(commit));
-            }
+    /// Takes the merge back that was made last and is not proven in the workspace. Returns its commit where it stays.
+    fn roll_back(&self, commit: Option<&str>) -> Result<Option<String>> {
+        match self.trees.as_ref().map(Trees::roll_back).transpose() {
+            Err(error) if !is_of_cleo(&error) => Ok(commit.map(String::from)),
+            left => Ok(left?.flatten()),
         }
-        Ok(None)
+    }
+
+    fn find_merge(&self, id: TaskId) -> Result<Option<String>> {
+        let find = |trees: &Trees| trees.find_merge(id, &self.run.started_at);
+        Ok(self.trees.as_ref().map(find).transpose()?.flatten())
     }
 
     /// Rolls back the merge of a worktree whose outputs cannot be copied: verified work is merged whole or
     /// not at all.
     fn not_home(&self, commit: Option<&str>, error: Error) -> Result<Brought> {
         let mut why = prompt::told(&error);
-        if let (Some(trees), Some(commit)) = (&self.trees, commit)
-            && !take_back_merge(trees, commit)?
-        {
-            why += &format!("; {}", prompt::told(&not_taken_back(commit)));
+        if let Some(commit) = self.roll_back(commit)? {
+            why += &format!("; {}", prompt::told(&not_taken_back(&commit)));
         }
         if is_of_cleo(&error) {
             return Err(error);
@@ -364,14 +359,6 @@ fn is_of_cleo(error: &Error) -> bool {
         error.code,
         Code::Interrupted | Code::Terminated | Code::Internal | Code::ProgramMissing
     )
-}
-
-/// Takes a merge back. False when a lock that another process holds is in the way.
-fn take_back_merge(trees: &Trees, commit: &str) -> Result<bool> {
-    match trees.unmerge(commit) {
-        Err(error) if is_of_cleo(&error) => Err(error),
-        taken_back => Ok(taken_back.unwrap_or(false)),
-    }
 }
 
 fn declared(context: &mut Context, task: TaskId) -> Result<Declared> {

@@ -24,7 +24,6 @@ mod report;
 pub(crate) mod request;
 mod resume;
 mod selection;
-mod staff;
 mod trees;
 mod turns;
 

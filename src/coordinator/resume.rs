@@ -5,7 +5,6 @@ use super::leaving::swept;
 use super::options::{Options, Rest};
 use super::recovery::end_agents;
 use super::report::{Report, resuming};
-use super::selection::Team;
 use super::trees::{Base, Trees};
 use super::{Ambience, Listener, selection};
 use crate::error::{Code, Error, Result, quote};
@@ -79,10 +78,7 @@ pub(crate) fn resume(
         false => None,
     };
     let outset = Outset {
-        team: Team {
-            rules: options.rules.clone(),
-            ..team
-        },
+        team,
         context,
         options,
         ambience,

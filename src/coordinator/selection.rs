@@ -2,22 +2,28 @@
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
+use std::env;
+use std::path::Path;
+use std::sync::Arc;
 
 use serde::Serialize;
 
 use super::Ambience;
 use super::machine::Step;
-use super::options::{Options, Rules, Selection};
-use super::staff::{Staff, Worker};
+use super::options::{Options, Selection};
 use super::trees::Trees;
 use crate::catalogue::Catalogue;
+use crate::dispatch::{Subject, dispatch};
 use crate::error::{Code, Error, Result};
 use crate::id::TaskId;
 use crate::ops::runs::alive;
 use crate::ops::trust::{Item, ItemKind};
 use crate::ops::{Context, Surroundings, claims, no_task, spawn, tasks};
 use crate::run::event::Planned;
+use crate::runner::agent::choice::{self, Named};
+use crate::runner::agent::{Job, Runner, Runners};
 use crate::store::Transaction;
+use crate::task::Task;
 use crate::task::graph::Node;
 use crate::task::graph::waves::longest;
 
@@ -138,16 +144,91 @@ fn ordered(
     ids
 }
 
+/// The runner that a task asks for, made once for all tasks that ask for the same.
+pub(super) struct Worker {
+    /// As which it was chosen.
+    named: Named,
+    pub(super) runner: Arc<dyn Runner>,
+    pub(super) model: Option<String>,
+}
+
+impl Worker {
+    fn new(named: Named, options: &Options, runners: &Runners) -> Result<Worker> {
+        let runner = runners.named(&named.runner, options.command.as_deref())?;
+        check_program(&*runner, runners.program(&named.runner))?;
+        Ok(Worker {
+            runner: runner.into(),
+            model: options.model.clone().or(named.model.clone()),
+            named,
+        })
+    }
+}
+
+fn check_program(runner: &dyn Runner, elsewhere: Option<&str>) -> Result<()> {
+    let words = runner.invocation(&Job::default()).words;
+    let Some(program) = elsewhere.or(words.first().map(String::as_str)) else {
+        return Err(Error::new(Code::Usage, "the command to run is empty"));
+    };
+    let place = Path::new(program);
+    let is_there = match place.components().count() {
+        0 | 1 => {
+            let path = env::var_os("PATH").unwrap_or_default();
+            env::split_paths(&path).any(|folder| folder.join(place).is_file())
+        }
+        // A path that is not whole is looked for in a folder that may differ from task to task.
+        _ => !place.is_absolute() || place.is_file(),
+    };
+    if is_there {
+        return Ok(());
+    }
+    let name = runner.name();
+    let message = format!("the runner {name} needs the program `{program}`, which is not there");
+    Err(Error::new(Code::ProgramMissing, message).fix("cleo doctor"))
+}
+
 pub(super) struct Team {
     pub(super) steps: Vec<Step>,
     /// The skill of each step; none of an epic.
     pub(super) skills: Vec<Option<String>>,
     pub(super) workers: Vec<Worker>,
-    pub(super) rules: Rules,
     /// Most steps of a worker at a time, by its place.
     pub(super) runner_jobs: BTreeMap<usize, usize>,
     /// What has to be trusted before any of it begins.
     pub(super) items: Vec<Item>,
+}
+
+impl Team {
+    /// Chooses the skill of a task, and who works on it, by place.
+    fn choose(
+        &mut self,
+        task: &Task,
+        catalogue: &Catalogue,
+        options: &Options,
+        runners: &Runners,
+    ) -> Result<(usize, String)> {
+        let (subject, skills) = (Subject::from(task), &catalogue.skills);
+        let skill = dispatch(&subject, skills, &catalogue.matrix, None)?
+            .chosen
+            .skill;
+        let tier = catalogue.skill(&skill)?.tier;
+        let flag = options.runner.as_deref().map(choice::read).transpose()?;
+        let named = choice::choose(&runners.rules, flag.as_ref(), &skill, tier);
+        let named = named.ok_or_else(|| {
+            let message = "nothing says which program is to work on the tasks; set `runners.default`, or give \
+                           `--runner`";
+            Error::new(Code::Usage, message).fix("cleo doctor")
+        })?;
+        let mut workers = self.workers.iter();
+        if let Some(place) = workers.position(|worker| worker.named == named) {
+            return Ok((place, skill));
+        }
+        let place = self.workers.len();
+        if let Some(most) = runners.jobs.get(&named.runner) {
+            self.runner_jobs.insert(place, *most);
+        }
+        self.workers.push(Worker::new(named, options, runners)?);
+        Ok((place, skill))
+    }
 }
 
 pub(super) fn team(
@@ -163,50 +244,48 @@ pub(super) fn team(
     let places = places.map(|(place, task)| (task.task_id, place));
     let places: BTreeMap<TaskId, usize> = crate::build_map(places);
     let ids: Vec<TaskId> = places.keys().copied().collect();
-    let mut staff = Staff::new(&ambience.runners, options)?;
-    let (mut steps, mut skills, mut items) = (Vec::new(), Vec::new(), Vec::new());
+    let mut team = Team {
+        steps: Vec::new(),
+        skills: Vec::new(),
+        workers: Vec::new(),
+        runner_jobs: BTreeMap::new(),
+        items: Vec::new(),
+    };
     context.read(|transaction| {
         let mut proven = BTreeSet::new();
         for (id, gates) in transaction.gates_of(&ids)? {
             let commands = Item::gates(id, &gates);
             proven.extend(commands.first().map(|_| id));
-            items.extend(commands);
+            team.items.extend(commands);
         }
         for task in planned {
             let needs = task.needs.iter().filter_map(|id| places.get(id).copied());
             let whole = transaction.task(task.task_id)?;
-            let (worker, skill) = match whole.as_ref().filter(|_| !task.is_epic) {
-                Some(whole) => staff.hire(whole, &catalogue)?,
-                None => (0, None),
-            };
-            if let Some(skill) = &skill {
-                let is_used = |item: &&Item| item.kind == ItemKind::Protocol || item.name == *skill;
-                items.extend(replacing.iter().filter(is_used).cloned());
+            let (mut runner, mut skill) = (0, None);
+            if let Some(whole) = whole.as_ref().filter(|_| !task.is_epic) {
+                let chosen = team.choose(whole, &catalogue, options, &ambience.runners)?;
+                let is_used =
+                    |item: &&Item| item.kind == ItemKind::Protocol || item.name == chosen.1;
+                team.items.extend(replacing.iter().filter(is_used).cloned());
+                (runner, skill) = (chosen.0, Some(chosen.1));
             }
-            skills.push(skill);
+            team.skills.push(skill);
             let acceptance = whole.map(|whole| whole.acceptance).unwrap_or_default();
             let commands = Item::criteria(task.task_id, &acceptance);
-            steps.push(Step {
+            team.steps.push(Step {
                 needs: needs.collect(),
-                runner: worker,
+                runner,
                 is_epic: task.is_epic,
                 has_checks: !commands.is_empty() || proven.contains(&task.task_id),
             });
-            items.extend(commands);
+            team.items.extend(commands);
         }
         Ok(())
     })?;
     if options.runner.is_none() {
-        items.extend(ambience.chosen.iter().cloned());
+        team.items.extend(ambience.chosen.iter().cloned());
     }
-    Ok(Team {
-        steps,
-        skills,
-        items,
-        rules: options.rules.clone(),
-        runner_jobs: staff.limits(),
-        workers: staff.workers,
-    })
+    Ok(team)
 }
 
 /// What a run would do.

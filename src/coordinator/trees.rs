@@ -9,6 +9,7 @@
 //! `outputs`) and deliverables are in the workspace.
 
 mod base;
+mod baseline;
 mod checkout;
 mod conflicts;
 mod conversion;
@@ -16,7 +17,7 @@ mod copying;
 mod git;
 mod merging;
 mod outputs;
-mod outset;
+
 mod reports;
 mod saving;
 mod start;
@@ -33,9 +34,9 @@ use crate::file::{create_private_folder, unreadable, unwritable};
 use crate::id::TaskId;
 use crate::workspace::{OUTPUT_DIR, Workspace};
 pub(super) use base::Base;
+pub(super) use baseline::Declared;
 use git::{Lock, Words};
 pub(super) use merging::Merge;
-pub(super) use outset::Declared;
 pub(super) use turn::{Asked, PATIENCE, Turn};
 
 /// What the names of worktrees that are being removed begin with, which none of a task does.
@@ -59,7 +60,7 @@ pub(super) struct Tree {
     pub(super) root: PathBuf,
     pub(super) branch: String,
     /// Where it is noted which outputs there were when it was made; what was put aside lies beside it.
-    outset: PathBuf,
+    baseline: PathBuf,
 }
 
 impl Tree {
@@ -181,12 +182,12 @@ impl Trees {
 
     fn tree(&self, name: &str) -> Tree {
         let top = self.folder.join(name);
-        let outset = self.folder.with_file_name("outputs");
+        let notes = self.folder.with_file_name("outputs");
         Tree {
             root: top.join(&self.inside),
             top,
             branch: format!("cleo/{}/{name}", self.run),
-            outset: outset.join(format!("{name}.json")),
+            baseline: notes.join(format!("{name}.json")),
         }
     }
 
@@ -264,7 +265,7 @@ impl Trees {
         for tree in self.all_left() {
             match self.settle(&tree, report) {
                 // One that was only half made has no note yet, and nothing to keep.
-                Err(error) if tree.outset.exists() => kept.push((tree, error)),
+                Err(error) if tree.baseline.exists() => kept.push((tree, error)),
                 _ => {
                     if let Err(error) = self.end(&tree) {
                         kept.push((tree, error));
@@ -289,7 +290,7 @@ impl Trees {
     }
 
     fn settle(&self, tree: &Tree, report: &mut dyn FnMut(&Tree) -> Result<()>) -> Result<()> {
-        if tree.outset.exists() {
+        if tree.baseline.exists() {
             report(tree)?;
             self.require_home(tree)?;
         }

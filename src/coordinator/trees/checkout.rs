@@ -328,10 +328,23 @@ impl Trees {
             Stage::Write if !self.is_at(&step, &step.new)? => self.undo(&step)?,
             Stage::Trial | Stage::Write | Stage::Prove => {}
         }
-        if self.is_unproven_merge(&step, &step.new)? {
-            let merge = step.new.clone();
-            // A branch as git names it, such as `refs/heads/main`.
-            let branch = step.branch.clone().unwrap_or("HEAD".to_string());
+        if let Some(merge) = self.roll_back()? {
+            self.warnings.borrow_mut().push(format!(
+                "the merge {merge} was not proven and stays, because what changed since is in the way; `git revert \
+                 -m 1 {merge}` takes it back"
+            ));
+        }
+        Ok(())
+    }
+
+    /// Takes a merge back that is noted and not proven. Returns its commit where it stays, because somebody changed or
+    /// committed something since.
+    pub(in crate::coordinator) fn roll_back(&self) -> Result<Option<String>> {
+        let mut left = None;
+        if let Some(step) = self.noted_move()
+            && self.is_unproven_merge(&step, &step.new)?
+        {
+            let (merge, branch) = (step.new.clone(), reference(step.branch.as_ref()));
             if self.is_at(&step, &step.new)? {
                 let back = Move {
                     old: step.new,
@@ -342,15 +355,10 @@ impl Trees {
                 };
                 self.make_move(back)?;
             }
-            // What somebody changed meanwhile stays, and the merge with it.
-            if self.is_ancestor(&merge, &branch)? {
-                self.warnings.borrow_mut().push(format!(
-                    "the merge {merge} was not proven and stays, because what changed since is in the way; `git revert \
-                     -m 1 {merge}` takes it back"
-                ));
-            }
+            left = self.is_ancestor(&merge, &branch)?.then_some(merge);
         }
-        self.forget_move()
+        self.forget_move()?;
+        Ok(left)
     }
 
     /// Leaves a merge of a task that is done by now, which the next turn would take back as not proven.

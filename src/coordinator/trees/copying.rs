@@ -42,7 +42,7 @@ impl<R: Read> Read for Hashed<R> {
 }
 
 /// Digests a regular file below a folder, however large it is; none when it is not there.
-pub(super) fn held(top: &Path, path: &Path) -> io::Result<Option<String>> {
+pub(super) fn digest_file(top: &Path, path: &Path) -> io::Result<Option<String>> {
     let (file, there) = match opened(top, path) {
         Err(cause) if cause.kind() == ErrorKind::NotFound => return Ok(None),
         opened => opened?,
@@ -113,7 +113,7 @@ mod tests {
         fs::create_dir_all(top.join("data")).unwrap();
         fs::write(folder.path().join("secret"), "secret").unwrap();
         fs::write(&from, "1").unwrap();
-        let held = held(&top, &from).unwrap();
+        let held = digest_file(&top, &from).unwrap();
         copy(&top, &from, held.as_deref(), &to).unwrap();
         assert_eq!(fs::read_to_string(&to).unwrap(), "1");
         for swap in [
@@ -139,9 +139,9 @@ mod tests {
         let top = tempfile::tempdir().unwrap();
         let place = |name: &str| top.path().join(name);
         symlink("none", place("link")).unwrap();
-        let held = |name: &str| held(top.path(), &place(name)).map_err(|_| ());
-        assert_eq!(held("none"), Ok(None));
-        assert_eq!(held("none/x"), Ok(None));
-        assert_eq!(held("link"), Err(()));
+        let held = |name: &str| digest_file(top.path(), &place(name)).map_err(|_| ());
+        assert_eq!(digest_file("none"), Ok(None));
+        assert_eq!(digest_file("none/x"), Ok(None));
+        assert_eq!(digest_file("link"), Err(()));
     }
 }

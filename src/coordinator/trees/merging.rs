@@ -1,8 +1,8 @@
 //! Merging branches into what is checked out in the workspace, and taking that back.
 
+use super::baseline::Baseline;
 use super::checkout::Moved;
 use super::git::{Said, Words};
-use super::outset::Outset;
 use super::{Tree, Trees};
 use crate::error::Result;
 use crate::id::TaskId;
@@ -51,7 +51,7 @@ impl Trees {
     fn make_merge(&self, tree: &Tree, old: &str, message: &str) -> Result<Made> {
         let branch = format!("rev-parse --verify refs/heads/{}", tree.branch);
         let branch = &self.done(branch)?;
-        let Some(start) = Outset::read(&tree.outset).start else {
+        let Some(start) = Baseline::load(&tree.baseline).start else {
             let why = "the commit that its worktree was made from is unknown";
             return Ok(Err(why.to_string()));
         };
@@ -141,23 +141,6 @@ impl Trees {
         let list = format!("{list} --since={since} {target}");
         let found = self.done(Words::with(&list, [trailer]))?;
         Ok(Some(found).filter(|commit| !commit.is_empty()))
-    }
-
-    /// Takes back a merge that was made, and says whether that could be done. What somebody changed or
-    /// committed meanwhile stays.
-    pub(in crate::coordinator) fn unmerge(&self, commit: &str) -> Result<bool> {
-        let head = self.head()?;
-        let is_here = self
-            .base
-            .as_ref()
-            .is_none_or(|base| base.branch == head.branch);
-        if head.commit != commit || !is_here {
-            self.forget_move()?;
-            return Ok(false);
-        }
-        let before = self.done(format!("rev-parse --verify {commit}^1"))?;
-        let moved = self.move_checkout(commit, &before, false)?;
-        Ok(matches!(moved, Moved::Done))
     }
 }
 

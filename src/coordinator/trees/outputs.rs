@@ -1,15 +1,15 @@
 //! Finds the files in the outputs folder and below, which of them to copy, and what cannot be copied. Follows
 //! no links.
 
-use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
-use std::io::ErrorKind;
+use std::io::{self, ErrorKind};
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
 use walkdir::{DirEntry, WalkDir};
 
-use super::copying::held;
+use super::baseline::Baseline;
+use super::copying::digest_file;
 use crate::error::{Code, Error, Result, quote};
 use crate::file::unreadable;
 use crate::id::digest;
@@ -25,20 +25,12 @@ pub(super) struct Outputs {
     pub(super) paths: Vec<String>,
     /// Those among them that were not there before, or held something else.
     pub(super) changed: Vec<String>,
+    /// What is new and no copy of a file can transfer.
     pub(super) others: Vec<Other>,
     beyond: Option<Error>,
 }
 
-/// What was there before: as long as it stays as it was, no bounds are set to it.
-#[derive(Clone, Copy)]
-pub(super) struct Known<'a> {
-    /// Files by their places, with their digests.
-    pub(super) files: &'a BTreeMap<String, String>,
-    /// The marks of what else there was.
-    pub(super) others: &'a BTreeSet<String>,
-}
-
-/// An output that copying a file cannot transfer: a link, or a file whose name is not UTF-8.
+/// A link, or a file whose name is not UTF-8.
 pub(super) struct Other {
     place: PathBuf,
     /// Tells whether it is as it was.
@@ -46,24 +38,78 @@ pub(super) struct Other {
 }
 
 impl Outputs {
-    /// Finds the regular files among outputs, except the manifest. Without a baseline no limits apply.
-    pub(super) fn below(root: &Path, known: Option<Known<'_>>) -> Outputs {
-        let mut look = Look {
-            root,
-            known,
-            visited: 0,
-            bytes: 0,
-            found: Outputs::default(),
+    /// Finds the regular files among outputs, except the manifest. What is as it was in the baseline has no bounds;
+    /// without a baseline nothing has.
+    pub(super) fn find(root: &Path, baseline: Option<&Baseline>) -> Outputs {
+        let mut found = Outputs::default();
+        let Some(folder) = found.open(root) else {
+            return found;
         };
-        look.walk();
-        look.found.paths.sort_unstable();
-        look.found
+        let (mut visits, mut bytes) = (0, 0);
+        let mut walk = WalkDir::new(folder).min_depth(1).into_iter();
+        while let Some(entry) = walk.next() {
+            let entry = match entry {
+                Ok(entry) => entry,
+                Err(error) => {
+                    let path = error.path().unwrap_or(root).to_path_buf();
+                    found.note_unread(&path, error.into_io_error());
+                    continue;
+                }
+            };
+            if entry.file_name() == ".git" {
+                let place = entry.path();
+                found.beyond.get_or_insert_with(|| repository(place));
+                if entry.file_type().is_dir() {
+                    walk.skip_current_dir();
+                }
+                continue;
+            }
+            let ware = Ware::read(root, &entry);
+            let is_old = baseline.is_some_and(|baseline| baseline.has(root, &ware));
+            if baseline.is_some() && !is_old && entry.depth() > 1 {
+                visits += 1;
+                if entry.file_type().is_file() {
+                    let size = entry.metadata().map_or(0, |about| about.len());
+                    bytes = u64::saturating_add(bytes, size);
+                }
+                if entry.depth() > DEPTH_MAX + 1 || visits > VISITS_MAX || bytes > BYTES_MAX {
+                    found.beyond.get_or_insert_with(|| too_much(root));
+                    walk.skip_current_dir();
+                    continue;
+                }
+            }
+            match ware {
+                Ware::File(path) => {
+                    found.changed.extend((!is_old).then(|| path.clone()));
+                    found.paths.push(path);
+                }
+                Ware::Other(other) if !is_old => found.others.push(other),
+                _ => {}
+            }
+        }
+        found.paths.sort_unstable();
+        found
     }
 
     pub(super) fn all(mut self) -> Result<Outputs> {
-        match self.beyond.take() {
-            Some(error) => Err(error),
-            None => Ok(self),
+        self.beyond.take().map_or(Ok(self), Err)
+    }
+
+    /// Finds the folder of outputs. What a link leads to outside does not go with the worktree.
+    fn open(&mut self, root: &Path) -> Option<PathBuf> {
+        let workspace = Workspace::from(root.to_path_buf());
+        let folder = workspace.confine(OUTPUT_DIR).ok();
+        if folder.is_none() {
+            let folder = root.join(OUTPUT_DIR);
+            self.note_unread(&folder, folder.canonicalize().err());
+        }
+        folder
+    }
+
+    /// Notes what cannot be looked into; what is not there has nothing in it.
+    fn note_unread(&mut self, path: &Path, cause: Option<io::Error>) {
+        if let Some(cause) = cause.filter(|cause| cause.kind() != ErrorKind::NotFound) {
+            self.beyond.get_or_insert_with(|| unreadable(path, cause));
         }
     }
 }
@@ -77,15 +123,13 @@ enum Ware {
 }
 
 impl Ware {
-    fn of(root: &Path, entry: &DirEntry) -> Ware {
+    fn read(root: &Path, entry: &DirEntry) -> Ware {
         let kind = entry.file_type();
         let path = entry.path().strip_prefix(root).unwrap_or(entry.path());
         let name = entry.file_name().as_bytes();
         let is_manifest = name.starts_with(b"MANIFEST") && name.ends_with(b".jsonl");
-        if entry.depth() == 1 && is_manifest {
-            return Ware::Nothing;
-        }
         match path.to_str() {
+            _ if entry.depth() == 1 && is_manifest => Ware::Nothing,
             Some(path) if kind.is_file() => Ware::File(path.to_string()),
             Some(path) if kind.is_dir() => Ware::Folder(path.to_string()),
             _ if kind.is_file() || kind.is_symlink() => Ware::Other(Other {
@@ -97,107 +141,21 @@ impl Ware {
     }
 }
 
-struct Look<'a> {
-    root: &'a Path,
-    known: Option<Known<'a>>,
-    visited: usize,
-    bytes: u64,
-    found: Outputs,
-}
-
-impl Look<'_> {
-    fn walk(&mut self) {
-        let Some(folder) = self.folder() else { return };
-        let mut walk = WalkDir::new(folder).min_depth(1).into_iter();
-        loop {
-            match walk.next() {
-                None => return,
-                Some(Ok(entry)) if self.take(&entry) => {}
-                Some(Ok(_)) => walk.skip_current_dir(),
-                Some(Err(error)) => self.unread(error),
-            }
-        }
-    }
-
-    /// Finds the folder of outputs. What a link leads to outside does not go with the worktree.
-    fn folder(&mut self) -> Option<PathBuf> {
-        let workspace = Workspace::from(self.root.to_path_buf());
-        if let Ok(folder) = workspace.confine(OUTPUT_DIR) {
-            return Some(folder);
-        }
-        let folder = self.root.join(OUTPUT_DIR);
-        let cause = folder.canonicalize().err();
-        if let Some(cause) = cause.filter(|cause| cause.kind() != ErrorKind::NotFound) {
-            self.found.beyond = Some(unreadable(&folder, cause));
-        }
-        None
-    }
-
-    fn take(&mut self, entry: &DirEntry) -> bool {
-        let beyond = &mut self.found.beyond;
-        if entry.file_name() == ".git" {
-            beyond.get_or_insert_with(|| repository(entry.path()));
-            return !entry.file_type().is_dir();
-        }
-        let ware = Ware::of(self.root, entry);
-        let is_old = self.is_old(entry, &ware);
-        let is_bounded = self.known.is_some() && !is_old && entry.depth() > 1;
-        if is_bounded {
-            self.visited += 1;
-            if entry.file_type().is_file() {
-                let size = entry.metadata().map_or(0, |about| about.len());
-                self.bytes = self.bytes.saturating_add(size);
-            }
-            let is_near = entry.depth() <= DEPTH_MAX + 1;
-            if !is_near || self.visited > VISITS_MAX || self.bytes > BYTES_MAX {
-                let root = self.root;
-                self.found.beyond.get_or_insert_with(|| too_much(root));
-                return false;
-            }
-        }
-        self.keep(ware, is_old);
-        true
-    }
-
-    fn keep(&mut self, ware: Ware, is_old: bool) {
-        match ware {
-            Ware::File(path) => {
-                if !is_old {
-                    self.found.changed.push(path.clone());
-                }
-                self.found.paths.push(path);
-            }
-            Ware::Other(other) if !is_old => self.found.others.push(other),
-            _ => {}
-        }
-    }
-
-    fn is_old(&self, entry: &DirEntry, ware: &Ware) -> bool {
-        let Some(Known { files, others }) = self.known else {
-            return false;
-        };
+impl Baseline {
+    fn has(&self, root: &Path, ware: &Ware) -> bool {
         match ware {
             Ware::Folder(path) => {
                 let path = format!("{path}/");
-                let next = files.range(path.clone()..).next();
+                let next = self.tree.range(path.clone()..).next();
                 next.is_some_and(|(file, _)| file.starts_with(&path))
             }
-            Ware::File(path) => files.get(path).is_some_and(|before| {
-                let now = held(self.root, entry.path()).ok().flatten();
-                now.as_ref() == Some(before)
-            }),
-            Ware::Other(other) => others.contains(&other.mark),
+            Ware::File(path) => {
+                let before = self.tree.get(path);
+                before.is_some()
+                    && before == digest_file(root, &root.join(path)).ok().flatten().as_ref()
+            }
+            Ware::Other(other) => self.others.contains(&other.mark),
             Ware::Nothing => false,
-        }
-    }
-
-    /// Notes what cannot be looked into; what is not there has nothing in it.
-    fn unread(&mut self, error: walkdir::Error) {
-        let path = error.path().unwrap_or(self.root).to_path_buf();
-        let cause = error.into_io_error();
-        if let Some(cause) = cause.filter(|cause| cause.kind() != ErrorKind::NotFound) {
-            let beyond = &mut self.found.beyond;
-            beyond.get_or_insert_with(|| unreadable(&path, cause));
         }
     }
 }

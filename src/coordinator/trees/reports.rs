@@ -7,9 +7,9 @@ use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
-use super::copying::held;
+use super::baseline::{Baseline, Declared, Pair, Way, digests, is_regular, way};
+use super::copying::digest_file;
 use super::outputs::{Outputs, require_way};
-use super::outset::{Declared, Outset, Side, Way, digests, is_regular, way};
 use super::{Tree, Trees};
 use crate::error::{Code, Error, Result, quote};
 use crate::file::open_below;
@@ -18,38 +18,46 @@ use crate::workspace::MANIFEST;
 
 impl Trees {
     pub(super) fn note(&self, tree: &Tree, declared: Declared, start: &str) -> Result<()> {
-        let (home, empty) = (self.home(), Outset::default());
-        let checked_out = Outputs::below(&tree.root, None);
+        let home = self.home();
+        let checked_out = Outputs::find(&tree.root, None);
         let mut here = checked_out.paths;
         here.extend(self.ignored(&tree.root, &declared));
         // What the workspace has alone is bounded: nobody knows how much that is.
-        let mut there = Outputs::below(&home, Some(empty.known())).paths;
+        let mut there = Outputs::find(&home, Some(&Baseline::default())).paths;
         there.extend(self.ignored(&home, &declared));
         there.extend_from_slice(&here);
         let others = checked_out.others.into_iter();
-        let outset = Outset {
+        let baseline = Baseline {
             home: digests(&home, &home, there),
             tree: digests(&tree.top, &tree.root, here),
             others: others.map(|other| other.mark).collect(),
             declared,
             onto: self.base.as_ref().and_then(|base| base.branch.clone()),
             start: Some(start.to_string()),
-            ..empty
+            ..Baseline::default()
         };
-        outset.keep(&tree.outset)
+        baseline.save(&tree.baseline)
     }
 
     /// Finds what to copy from a worktree: outputs, and deliverables that git ignores. New outputs that
     /// cannot be copied, or too many of them, are an error.
-    fn wares(&self, tree: &Tree, outset: &Outset) -> Result<Outputs> {
+    fn find_wares(&self, tree: &Tree, baseline: &Baseline) -> Result<Outputs> {
         let home = self.home();
-        let mut wares = Outputs::below(&tree.root, Some(outset.known())).all()?;
+        let mut wares = Outputs::find(&tree.root, Some(baseline)).all()?;
         let mut changed = wares.changed.iter();
         changed.try_for_each(|path| require_way(&home, path))?;
-        wares
-            .paths
-            .extend(self.ignored(&tree.root, &outset.declared));
+        let ignored = self.ignored(&tree.root, &baseline.declared);
+        wares.paths.extend(ignored);
         Ok(wares)
+    }
+
+    /// Compares what a worktree has with the workspace.
+    fn compare_wares(&self, tree: &Tree) -> Result<(Vec<Pair>, Outputs)> {
+        let (home, baseline) = (self.home(), Baseline::load(&tree.baseline));
+        let wares = self.find_wares(tree, &baseline)?;
+        let compare = |path: &String| baseline.compare(tree, &home, path);
+        let pairs: Result<Vec<Pair>> = wares.paths.iter().map(compare).collect();
+        Ok((pairs?, wares))
     }
 
     /// Copies a report from the workspace into a worktree, so that both are checked together.
@@ -63,19 +71,19 @@ impl Trees {
             return Ok(());
         }
         let home = self.home();
-        let mut outset = Outset::read(&tree.outset);
+        let mut baseline = Baseline::load(&tree.baseline);
         // Where its agent has made something else of it, the check of the worktree says so.
-        if let Ok((here, there)) = outset.sides(tree, &home, output) {
+        if let Ok(Pair { here, there, .. }) = baseline.compare(tree, &home, output) {
             let is_wanted = here.now.is_none() || way(&there, &here) == Way::Comes;
             if is_wanted && is_regular(&there.path) {
-                outset.bring(output, &there, &here)?;
-                outset.keep(&tree.outset)?;
+                baseline.bring(output, &there, &here)?;
+                baseline.save(&tree.baseline)?;
             }
         }
         // No link of the agent's leads a line elsewhere.
         match open_below(&tree.top, &tree.root.join(MANIFEST)) {
             Err(cause) if cause.kind() != ErrorKind::NotFound => Ok(()),
-            _ => lines(&home, &tree.root, Some(entry)),
+            _ => copy_lines(&home, &tree.root, Some(entry)),
         }
     }
 
@@ -83,41 +91,21 @@ impl Trees {
     /// with new ids. Files that somebody else has changed stay, and the version of the worktree is put aside;
     /// so is a file of the workspace that the agent did not see. Both are added to `aside`, also on failure.
     pub(in crate::coordinator) fn report(&self, tree: &Tree, aside: &mut Vec<Error>) -> Result<()> {
-        let mut outset = Outset::read(&tree.outset);
-        let paths = self.wares(tree, &outset)?.paths;
+        let home = self.home();
+        let mut baseline = Baseline::load(&tree.baseline);
         let mut failed = None;
-        for path in paths {
-            match self.bring(tree, &mut outset, &path) {
+        for path in self.find_wares(tree, &baseline)?.paths {
+            let pair = baseline.compare(tree, &home, &path);
+            match pair.and_then(|pair| bring(tree, &home, &mut baseline, &pair)) {
                 Ok(told) => aside.extend(told),
                 // The others come anyway.
                 Err(error) => failed = failed.or(Some(error)),
             }
         }
-        outset.keep(&tree.outset)?;
-        self.pass_on(tree, &outset.brought)?;
-        if let Some(error) = failed {
-            return Err(error);
-        }
-        lines(&tree.root, &self.home(), None)
-    }
-
-    fn bring(&self, tree: &Tree, outset: &mut Outset, path: &str) -> Result<Option<Error>> {
-        let home = self.home();
-        let (here, there) = outset.sides(tree, &home, path)?;
-        match way(&here, &there) {
-            Way::Stays if require_way(&home, path).is_ok() => renew(tree, &here, &there)?,
-            Way::Stays => {}
-            Way::Comes => {
-                let replaced = match is_own(tree, path, &there) {
-                    true => None,
-                    false => replaced(tree, path, &here, &there)?,
-                };
-                outset.bring(path, &here, &there)?;
-                return Ok(replaced);
-            }
-            Way::Clashes => return put_aside(tree, path, &here, &there).map(Some),
-        }
-        Ok(None)
+        baseline.save(&tree.baseline)?;
+        self.pass_on(tree, &baseline.brought)?;
+        failed.map_or(Ok(()), Err)?;
+        copy_lines(&tree.root, &home, None)
     }
 
     /// Tells later worktrees of a task which files came from this one, so that they do not count as changes
@@ -126,47 +114,47 @@ impl Trees {
         if brought.is_empty() {
             return Ok(());
         }
-        let all = self.all_left().into_iter();
-        let all = all.filter(|other| other.task() == tree.task() && other.outset.exists());
-        for later in all.skip_while(|other| other.top != tree.top).skip(1) {
-            let mut outset = Outset::read(&later.outset);
-            outset.home.extend(brought.clone());
-            outset.keep(&later.outset)?;
+        let mut all = self.all_left();
+        all.retain(|other| other.task() == tree.task() && other.baseline.exists());
+        let later = all.iter().skip_while(|other| other.top != tree.top);
+        for later in later.skip(1) {
+            let mut baseline = Baseline::load(&later.baseline);
+            baseline.home.extend(brought.clone());
+            baseline.save(&later.baseline)?;
         }
         Ok(())
     }
 
     /// Refuses a worktree with files that somebody else has changed in the workspace.
     pub(in crate::coordinator) fn require_reportable(&self, tree: &Tree) -> Result<()> {
-        let home = self.home();
-        let outset = Outset::read(&tree.outset);
-        for path in self.wares(tree, &outset)?.paths {
-            let (here, there) = outset.sides(tree, &home, &path)?;
-            if way(&here, &there) == Way::Clashes {
-                return Err(put_aside(tree, &path, &here, &there)?);
-            }
+        let (pairs, _) = self.compare_wares(tree)?;
+        match pairs.iter().find(|pair| pair.way() == Way::Clashes) {
+            Some(pair) => Err(put_aside(tree, pair)?),
+            None => Ok(()),
         }
-        Ok(())
     }
 
     /// Refuses to remove a worktree with outputs that are neither in the workspace nor put aside.
     pub(in crate::coordinator) fn require_home(&self, tree: &Tree) -> Result<()> {
-        let home = self.home();
-        let outset = Outset::read(&tree.outset);
-        let wares = self.wares(tree, &outset)?;
-        for path in wares.paths {
-            let (here, there) = outset.sides(tree, &home, &path)?;
-            let is_safe = match way(&here, &there) {
+        let (pairs, wares) = self.compare_wares(tree)?;
+        for pair in &pairs {
+            let is_safe = match pair.way() {
                 Way::Stays => true,
                 Way::Comes => false,
                 Way::Clashes => {
-                    let folder = tree.outset.with_extension("");
-                    let kept = held(&folder, &aside(tree, &path)).ok().flatten();
-                    kept.is_some() && kept == here.now
+                    let folder = tree.baseline.with_extension("");
+                    let kept = digest_file(&folder, &folder.join(&pair.name));
+                    pair.here.now.is_some() && kept.is_ok_and(|kept| kept == pair.here.now)
                 }
             };
             if !is_safe {
-                return Err(not_home(&here.path));
+                let place = &pair.here.path;
+                let message = format!(
+                    "{} was not brought home: it came too late, or the run does not have the task any more",
+                    place.display()
+                );
+                let look = format!("ls -l {}", quote(&place.to_string_lossy()));
+                return Err(Error::new(Code::InputInvalid, message).fix(look));
             }
         }
         let other = wares.others.first();
@@ -178,42 +166,71 @@ impl Trees {
     }
 }
 
-fn put_aside(tree: &Tree, path: &str, here: &Side, there: &Side) -> Result<Error> {
-    let aside = aside(tree, path);
-    here.copy(&aside)?;
+impl Pair {
+    fn way(&self) -> Way {
+        way(&self.here, &self.there)
+    }
+}
+
+/// Copies a file of a worktree to the workspace, and returns what is to be told of it.
+fn bring(tree: &Tree, home: &Path, baseline: &mut Baseline, pair: &Pair) -> Result<Option<Error>> {
+    match pair.way() {
+        Way::Stays if require_way(home, &pair.name).is_ok() => renew(tree, pair).map(|()| None),
+        Way::Stays => Ok(None),
+        Way::Comes => {
+            let replaced = match is_own(tree, pair) {
+                true => None,
+                false => keep_replaced(tree, pair)?,
+            };
+            baseline.bring(&pair.name, &pair.here, &pair.there)?;
+            Ok(replaced)
+        }
+        Way::Clashes => put_aside(tree, pair).map(Some),
+    }
+}
+
+fn put_aside(tree: &Tree, pair: &Pair) -> Result<Error> {
+    let aside = tree.baseline.with_extension("").join(&pair.name);
+    pair.here.copy(&aside)?;
     let message = format!(
-        "{path} was changed in the workspace while an agent wrote it too; what the agent wrote is \
-         kept in {}",
+        "{} was changed in the workspace while an agent wrote it too; what the agent wrote is kept in {}",
+        pair.name,
         aside.display()
     );
-    let [there, aside] = [&there.path, &aside].map(|path| quote(&path.to_string_lossy()));
+    let [there, aside] = [&pair.there.path, &aside].map(|path| quote(&path.to_string_lossy()));
     Ok(Error::new(Code::FileChanged, message).fix(format!("diff {there} {aside}")))
 }
 
-fn is_own(tree: &Tree, path: &str, there: &Side) -> bool {
-    let (Some(name), Some(now)) = (tree.outset.file_stem(), &there.now) else {
-        return false;
-    };
-    let name = name.to_string_lossy();
+/// Returns true if the file of the workspace came from an earlier worktree of the task.
+fn is_own(tree: &Tree, pair: &Pair) -> bool {
+    let name = tree
+        .baseline
+        .file_stem()
+        .unwrap_or_default()
+        .to_string_lossy();
     let Some((task, number)) = name.rsplit_once('-') else {
         return false;
     };
-    let earlier = 1..number.parse::<u32>().unwrap_or(1);
-    let notes = earlier.map(|number| tree.outset.with_file_name(format!("{task}-{number}.json")));
-    let mut notes = notes.filter(|note| note.exists());
-    notes.any(|note| Outset::read(&note).tree.get(path) == Some(now))
+    let mut earlier = 1..number.parse::<u32>().unwrap_or(1);
+    pair.there.now.is_some()
+        && earlier.any(|number| {
+            let note = tree
+                .baseline
+                .with_file_name(format!("{task}-{number}.json"));
+            Baseline::load(&note).tree.get(&pair.name) == pair.there.now.as_ref()
+        })
 }
 
 /// Saves a file of the workspace that is about to be replaced by one whose agent did not see it, and returns
 /// the error that says so.
-fn replaced(tree: &Tree, path: &str, here: &Side, there: &Side) -> Result<Option<Error>> {
+fn keep_replaced(tree: &Tree, Pair { name, here, there }: &Pair) -> Result<Option<Error>> {
     if there.now.is_none() || here.before == there.now {
         return Ok(None);
     }
-    let former = tree.outset.with_extension("replaced").join(path);
+    let former = tree.baseline.with_extension("replaced").join(name);
     there.copy(&former)?;
     let message = format!(
-        "{path} was there before, and an agent that did not see it wrote another; the former one is kept in {}",
+        "{name} was there before, and an agent that did not see it wrote another; the former one is kept in {}",
         former.display()
     );
     let [former, there] = [&former, &there.path].map(|path| quote(&path.to_string_lossy()));
@@ -221,24 +238,11 @@ fn replaced(tree: &Tree, path: &str, here: &Side, there: &Side) -> Result<Option
     Ok(Some(error))
 }
 
-fn aside(tree: &Tree, path: &str) -> PathBuf {
-    tree.outset.with_extension("").join(path)
-}
-
-fn not_home(path: &Path) -> Error {
-    let message = format!(
-        "{} was not brought home: it came too late, or the run does not have the task any more",
-        path.display()
-    );
-    let look = format!("ls -l {}", quote(&path.to_string_lossy()));
-    Error::new(Code::InputInvalid, message).fix(look)
-}
-
 /// Updates the time of a file that an agent rewrote with the same content, because its time proves the work
 /// of this attempt. Files that were checked out with the worktree do not count.
-fn renew(tree: &Tree, here: &Side, there: &Side) -> Result<()> {
+fn renew(tree: &Tree, Pair { here, there, .. }: &Pair) -> Result<()> {
     let written = modified(&here.path);
-    let is_new = here.before.is_none() || written > modified(&tree.outset);
+    let is_new = here.before.is_none() || written > modified(&tree.baseline);
     let is_same = there.now.is_none() || here.now == there.now;
     match is_new && is_same && written > modified(&there.path) {
         true => here.copy(&there.path),
@@ -251,7 +255,7 @@ fn modified(path: &Path) -> Option<SystemTime> {
 }
 
 /// Copies manifest lines to another workspace: the named entry, or all with ids that the other lacks.
-fn lines(from: &Path, to: &Path, entry: Option<&str>) -> Result<()> {
+fn copy_lines(from: &Path, to: &Path, entry: Option<&str>) -> Result<()> {
     let (source, target) = (from.join(MANIFEST), to.join(MANIFEST));
     let mut known = HashSet::new();
     log::scan(&target, |line| {

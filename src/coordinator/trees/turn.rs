@@ -65,13 +65,13 @@ impl Trees {
         match asked.answer.try_recv() {
             Ok(locked) => self.taken(locked).map(Some),
             Err(TryRecvError::Empty) if asked.since.elapsed() < patience => Ok(None),
-            Err(_) => Err(self.held()),
+            Err(_) => Err(self.digest_file()),
         }
     }
 
     fn taken(&self, locked: io::Result<Option<File>>) -> Result<Turn> {
         let file = locked.map_err(|cause| unwritable(&self.mark, cause))?;
-        file.map_or_else(|| Err(self.held()), |lock| self.begun(lock))
+        file.map_or_else(|| Err(self.digest_file()), |lock| self.begun(lock))
     }
 
     /// Begins a turn, recovering first from a crash in the last one.
@@ -80,7 +80,7 @@ impl Trees {
         Ok(Turn { _lock: lock })
     }
 
-    fn held(&self) -> Error {
+    fn digest_file(&self) -> Error {
         let place = self.top.display();
         let message =
             format!("another run has kept the files of the repository {place} for too long");

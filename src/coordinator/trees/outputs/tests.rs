@@ -1,6 +1,7 @@
 use std::ffi::OsStr;
 use std::os::unix::fs::symlink;
 
+use super::super::baseline::digests;
 use super::*;
 
 /// A root with an output in a folder.
@@ -14,27 +15,19 @@ fn world() -> (tempfile::TempDir, PathBuf) {
 
 /// Looks at outputs of which nothing was there before.
 fn looked(root: &Path) -> Outputs {
-    let (files, others) = (BTreeMap::new(), BTreeSet::new());
-    let known = Known {
-        files: &files,
-        others: &others,
-    };
-    Outputs::below(root, Some(known))
+    Outputs::find(root, Some(&Baseline::default()))
 }
 
 /// Looks at outputs of which everything was there before that is in a folder.
 fn looked_after(root: &Path, before: &Path) -> Outputs {
-    let found = Outputs::below(before, None);
-    let file = |path: String| (path.clone(), held(before, &before.join(path)));
-    let files = found.paths.into_iter().map(file);
-    let files = files.map(|(path, held)| (path, held.unwrap().unwrap()));
+    let found = Outputs::find(before, None);
     let others = found.others.into_iter().map(|other| other.mark);
-    let (files, others) = (files.collect(), others.collect());
-    let known = Known {
-        files: &files,
-        others: &others,
+    let baseline = Baseline {
+        tree: digests(before, before, found.paths),
+        others: others.collect(),
+        ..Baseline::default()
     };
-    Outputs::below(root, Some(known))
+    Outputs::find(root, Some(&baseline))
 }
 
 fn paths(root: &Path) -> Vec<String> {

@@ -6,9 +6,8 @@ use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
-use super::copying::{self, held};
+use super::copying::{self, digest_file};
 use super::git::{IGNORED, Words};
-use super::outputs::Known;
 use super::{Tree, Trees};
 use crate::error::Result;
 use crate::file::{read, unreadable, unwritable};
@@ -17,11 +16,10 @@ use crate::workspace::Workspace;
 
 const NOTE_MAX: u64 = 64 << 20;
 
-/// The baseline: digests of the files that workspace and worktree shared when the run last compared them, by
-/// path.
+/// Digests of the files that workspace and worktree shared when the run last compared them, by path.
 #[derive(Default, Serialize, Deserialize)]
 #[serde(default)]
-pub(super) struct Outset {
+pub(super) struct Baseline {
     pub(super) declared: Declared,
     /// The branch into which the work is merged; none for a detached HEAD.
     pub(super) onto: Option<String>,
@@ -35,7 +33,14 @@ pub(super) struct Outset {
     pub(super) brought: BTreeMap<String, String>,
 }
 
-/// A file on one side: where it is, what it holds now, and what it held at the outset.
+/// A file in a worktree and in the workspace.
+pub(super) struct Pair {
+    pub(super) name: String,
+    pub(super) here: Side,
+    pub(super) there: Side,
+}
+
+/// A file on one side: where it is, what it holds now, and what it held in the baseline.
 pub(super) struct Side {
     top: PathBuf,
     pub(super) path: PathBuf,
@@ -51,45 +56,38 @@ pub(super) enum Way {
     Clashes,
 }
 
-impl Outset {
+impl Baseline {
     /// Reads what was noted. What cannot be read tells nothing: then whatever differs clashes.
-    pub(super) fn read(path: &Path) -> Outset {
+    pub(super) fn load(path: &Path) -> Baseline {
         let text = read(path, NOTE_MAX).unwrap_or_default();
         serde_json::from_slice(&text).unwrap_or_default()
     }
 
-    pub(super) fn keep(&self, path: &Path) -> Result<()> {
+    pub(super) fn save(&self, path: &Path) -> Result<()> {
         let text = serde_json::to_vec(self).unwrap_or_default();
         copying::put(path, &text).map_err(|cause| unwritable(path, cause))
     }
 
-    pub(super) fn known(&self) -> Known<'_> {
-        Known {
-            files: &self.tree,
-            others: &self.others,
-        }
-    }
-
     /// Looks at a file in a worktree and in the workspace. One of a worktree that cannot be read is an error.
-    pub(super) fn sides(&self, tree: &Tree, home: &Path, name: &str) -> Result<(Side, Side)> {
+    pub(super) fn compare(&self, tree: &Tree, home: &Path, name: &str) -> Result<Pair> {
         let (here, there) = (tree.root.join(name), home.join(name));
-        let now = held(&tree.top, &here).map_err(|cause| unreadable(&here, cause))?;
-        let here = Side {
-            top: tree.top.clone(),
-            path: here,
+        let now = digest_file(&tree.top, &here).map_err(|cause| unreadable(&here, cause))?;
+        let side = |top: &Path, path, now, files: &BTreeMap<String, String>| Side {
+            top: top.to_path_buf(),
+            path,
             now,
-            before: self.tree.get(name).cloned(),
+            before: files.get(name).cloned(),
         };
-        let there = Side {
-            // Whatever it is, it is not what it was.
-            now: held(home, &there).unwrap_or_else(|_| Some(String::new())),
-            top: home.to_path_buf(),
-            path: there,
-            before: self.home.get(name).cloned(),
-        };
-        Ok((here, there))
+        // Whatever it is, it is not what it was.
+        let other = digest_file(home, &there).unwrap_or_else(|_| Some(String::new()));
+        Ok(Pair {
+            name: name.to_string(),
+            here: side(&tree.top, here, now, &self.tree),
+            there: side(home, there, other, &self.home),
+        })
     }
 
+    /// Copies a file from one side to the other.
     pub(super) fn bring(&mut self, name: &str, from: &Side, to: &Side) -> Result<()> {
         from.copy(&to.path)?;
         if let Some(now) = &from.now {
@@ -111,20 +109,19 @@ pub(super) fn way(from: &Side, to: &Side) -> Way {
     match (&from.now, &to.now) {
         (None, _) => Way::Stays,
         // Somebody has removed what nobody changed.
-        (Some(_), None) if from.now == from.before => Way::Stays,
-        (Some(_), None) => Way::Comes,
-        (Some(from), Some(to)) if from == to => Way::Stays,
-        _ if from.now == from.before => Way::Stays,
+        _ if from.now == to.now || from.now == from.before => Way::Stays,
+        (_, None) => Way::Comes,
         _ if to.now == to.before => Way::Comes,
         _ => Way::Clashes,
     }
 }
 
 pub(super) fn digests(top: &Path, root: &Path, paths: Vec<String>) -> BTreeMap<String, String> {
-    let paths: BTreeSet<String> = paths.into_iter().collect();
-    let digest = |path: String| Some((held(top, &root.join(&path)).ok()??, path));
-    let digests = paths.into_iter().filter_map(digest);
-    crate::build_map(digests.map(|(digest, path)| (path, digest)))
+    let digest = |path: String| {
+        let digest = digest_file(top, &root.join(&path)).ok()??;
+        Some((path, digest))
+    };
+    crate::build_map(paths.into_iter().filter_map(digest))
 }
 
 /// What a task is to make, in its own words; some of them are paths.
