@@ -8,7 +8,7 @@ use serde::Serialize;
 use super::leaving::swept;
 use super::options::Options;
 use super::parts;
-use super::recovery::{KeptTree, Left, end_agents, is_completed_within, list_kept_worktrees};
+use super::recovery::{KeptTree, Left, end_agents, list_kept_worktrees};
 use super::report;
 use super::resume::{begun, open_trees};
 use crate::claim::Claim;
@@ -191,9 +191,6 @@ fn settle(context: &mut Context, mut run: Run, is_own: bool, alive: &Alive) -> R
     let options = begun(&run, &events).map(|(options, _)| options);
     let isolated = options.ok().filter(|options| options.isolate && is_own);
     let released = parts::release_all(context, &run.id, |_| true)?;
-    for id in completed(context, &track, &run.id)? {
-        new.push(TaskEvent::Completed { reason: None }.for_task(id));
-    }
     for event in &new {
         track.apply(&clock.timestamp(), Some(event));
     }
@@ -264,18 +261,4 @@ fn closing_events(track: &Track) -> Vec<RunEvent> {
         }
     };
     open.map(close).collect()
-}
-
-/// Returns the tasks that a run has completed and whose events it did not come to write.
-fn completed(context: &mut Context, track: &Track, run: &str) -> Result<Vec<TaskId>> {
-    let mut completed = Vec::new();
-    for task in track.tasks().iter().filter(|task| !task.is_done()) {
-        let id = task.task_id;
-        // A damaged task is not done as far as anybody can tell.
-        let status = context.read(|tasks| tasks.status(id)).unwrap_or_default();
-        if status == Some(Status::Done) && is_completed_within(context, id, run)? {
-            completed.push(id);
-        }
-    }
-    Ok(completed)
 }

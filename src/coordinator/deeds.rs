@@ -7,19 +7,18 @@ use std::time::Duration;
 
 use super::crew::{Checking, halt};
 use super::engine::Engine;
-use super::machine::{Deed, Fact, Stop};
+use super::machine::{Deed, Fact};
 use super::prompt;
 use crate::clock::Clock;
 use crate::error::{Code, Error, Result};
 use crate::id::TaskId;
 use crate::ops::proof::{Extent, Renewal, Subjects, complete_checked, look};
-use crate::ops::runs::journal::{self, Journal};
+use crate::ops::runs::journal;
 use crate::ops::{claims, spawn};
 use crate::run::event::AttemptStart;
-use crate::run::{Outcome, RunEvent, TaskEvent};
+use crate::run::{Outcome, TaskEvent};
 use crate::runner::agent::{Job, Limits, Runner};
 use crate::runner::process::Bounds;
-use crate::store::agency::AgencyTransaction;
 
 /// Returns true if the error means that another worker now owns the task.
 pub(super) fn is_loss(error: &Error) -> bool {
@@ -34,7 +33,7 @@ impl Engine<'_> {
             Deed::Start(step) => self.start(step),
             Deed::Check(step) => self.check(step),
             Deed::Complete(step) if !self.objections(step).is_empty() => self.object(step),
-            Deed::Complete(step) => self.bring_home((self.tasks[step], self.slots[step].epoch)),
+            Deed::Complete(step) => self.complete_step(step),
             Deed::Repair(step) => self.repair(step),
             Deed::End(step) => {
                 self.slots[step].stop.as_deref().into_iter().for_each(halt);
@@ -223,11 +222,20 @@ impl Engine<'_> {
     }
 
     pub(super) fn complete(&mut self, checks: Subjects) -> Result<()> {
-        let done = match checks.is_empty() {
-            true => Vec::new(),
-            false => complete_checked(&mut self.context, checks)?,
-        };
-        done.into_iter().try_for_each(|one| self.completed(one))
+        if checks.is_empty() {
+            return Ok(());
+        }
+        let done = self.record_completion(None, |context, record| {
+            complete_checked(context, checks, record)
+        })?;
+        for (id, done) in done {
+            let step = self.places[&id];
+            match done {
+                Ok(_) => self.end_step(step),
+                Err(lacking) => self.not_completed(step, lacking)?,
+            }
+        }
+        Ok(())
     }
 
     /// Prepares the prompt of the next attempt, which lists what is missing. An attempt that lacks only its
@@ -301,98 +309,5 @@ impl Engine<'_> {
             Err(error) if matches!(error.code, Code::ClaimLost | Code::TaskNotFound) => Ok(()),
             released => released.map(drop),
         }
-    }
-}
-
-impl Engine<'_> {
-    pub(super) fn announce(&mut self, deed: &Deed) {
-        match deed {
-            Deed::Start(step) => self.announce_start(*step),
-            Deed::Wait(step, wait) => {
-                let waiting = TaskEvent::Waiting {
-                    reason: None,
-                    wait_ms: u64::try_from(wait.as_millis()).ok(),
-                };
-                self.tell_step(*step, waiting);
-            }
-            Deed::Fail(step, outcome, why) => {
-                let failed = TaskEvent::Failed {
-                    outcome: Some(*outcome),
-                    reason: Some(why.clone()),
-                };
-                self.tell_step(*step, failed);
-            }
-            Deed::Skip(step, because, why) => {
-                let skipped = TaskEvent::Skipped {
-                    reason: Some(why.clone()),
-                    because: because.map(|step| self.tasks[step]),
-                };
-                self.tell(skipped.for_task(self.tasks[*step]));
-            }
-            Deed::Halt(stop) => {
-                let reason = match stop {
-                    Stop::Cancelled => "it was cancelled",
-                    Stop::Interrupted => "cleo was asked to end",
-                    Stop::TimeLimit => "it took too long",
-                };
-                let reason = reason.to_string();
-                self.tell(RunEvent::Stopping { reason });
-            }
-            Deed::Claim(_)
-            | Deed::Check(_)
-            | Deed::Complete(_)
-            | Deed::Repair(_)
-            | Deed::End(_) => {}
-        }
-    }
-
-    pub(in crate::coordinator) fn tell_step(&mut self, step: usize, event: TaskEvent) {
-        self.tell(RunEvent::Task {
-            task_id: self.tasks[step],
-            attempt: Some(self.slots[step].attempt).filter(|attempt| *attempt > 0),
-            event,
-        });
-    }
-
-    pub(in crate::coordinator) fn tell_waiting(&mut self, step: usize, reason: &str) {
-        let waiting = TaskEvent::Waiting {
-            reason: Some(reason.to_string()),
-            wait_ms: None,
-        };
-        self.tell_step(step, waiting);
-    }
-
-    pub(in crate::coordinator) fn tell(&mut self, event: RunEvent) {
-        self.pending.push(event);
-    }
-
-    pub(in crate::coordinator) fn keep(&mut self) -> Result<()> {
-        match self.pending.is_empty() {
-            true => Ok(()),
-            false => self.keep_with(|_| Ok(())),
-        }
-    }
-
-    pub(in crate::coordinator) fn keep_run(&mut self) -> Result<()> {
-        let run = self.run.clone();
-        self.keep_with(|transaction| transaction.put_run(&run))
-    }
-
-    fn keep_with(
-        &mut self,
-        more: impl FnOnce(&mut dyn AgencyTransaction) -> Result<()>,
-    ) -> Result<()> {
-        let pending = std::mem::take(&mut self.pending);
-        let record = |journal: &mut Journal, transaction: &mut dyn AgencyTransaction| {
-            more(transaction)?;
-            let mut all = pending.iter();
-            all.try_for_each(|event| journal.tell_event(transaction, event))
-        };
-        let events = self.journal.record(&mut self.context.store, record)?;
-        for (stored, event) in events.iter().zip(&pending) {
-            self.track.apply(&stored.at, Some(event));
-        }
-        self.listener.tell(&events, &self.track);
-        Ok(())
     }
 }

@@ -10,18 +10,18 @@ use super::{parts, prompt};
 use crate::error::{Code, Error, Result, quote};
 use crate::id::TaskId;
 use crate::ops::proof::{
-    self, Completion, Extent, Renewal, Verdict, check, complete_with_parts, is_cut_short, look,
+    self, Extent, Renewal, Verdict, check, complete_with_parts, is_cut_short, look,
 };
 use crate::ops::{Context, require};
 use crate::run::{Outcome, TaskEvent};
 use crate::runner::signals;
 
-enum Brought {
+/// What came of bringing the work of a step to the workspace.
+pub(super) enum Brought {
+    Done,
     Lacking(Verdict),
     /// It cannot be brought over: the branch that holds it, if one does, and why.
     Stuck(Option<String>, String),
-    /// It is there, in this commit if it changed anything, and the task is done or lacks something there.
-    Home(Option<String>, Box<Completion>),
 }
 
 impl Engine<'_> {
@@ -54,78 +54,32 @@ impl Engine<'_> {
         Ok(root)
     }
 
-    pub(super) fn bring_home(&mut self, (id, epoch): (TaskId, Option<u32>)) -> Result<()> {
-        let step = self.places[&id];
-        let Some(tree) = self.slots[step].tree.clone() else {
-            let done = self.done_at_home(id, epoch)?;
-            return self.completed(done);
-        };
-        let brought = match self.brought_home(&tree, id, epoch) {
-            Err(error) if is_cut_short(&error) => Brought::Lacking(error.into()),
-            brought => brought?,
+    pub(super) fn complete_step(&mut self, step: usize) -> Result<()> {
+        match self.bring_home(step)? {
+            Brought::Done => {
+                self.leave_tree(step)?;
+                self.end_step(step);
+            }
+            Brought::Lacking(lacking) => self.not_completed(step, lacking)?,
+            Brought::Stuck(branch, why) => self.stuck(step, branch, why),
+        }
+        Ok(())
+    }
+
+    /// Brings the work of a step to the workspace and completes it there, also where a killed process had begun to.
+    pub(super) fn bring_home(&mut self, step: usize) -> Result<Brought> {
+        let brought = match self.slots[step].tree.clone() {
+            Some(tree) => self.merge_and_complete(step, &tree),
+            None => return self.complete_at_home(step, None),
         };
         match brought {
-            Brought::Lacking(lacking) => self.completed((id, Err(lacking))),
-            Brought::Stuck(branch, why) => {
-                self.stuck(step, branch, why);
-                Ok(())
-            }
-            Brought::Home(commit, done) => {
-                if done.1.is_ok() {
-                    self.tell_merged(step, commit);
-                    self.leave_tree(step)?;
-                }
-                self.completed(*done)
-            }
+            Err(error) if is_cut_short(&error) => Ok(Brought::Lacking(error.into())),
+            brought => brought,
         }
     }
 
-    fn tell_merged(&mut self, step: usize, commit: Option<String>) {
-        let base = self.trees.as_mut().and_then(|trees| trees.base.as_mut());
-        if let (Some(base), Some(commit)) = (base, &commit) {
-            base.commit.clone_from(commit);
-        }
-        self.tell_step(step, TaskEvent::Merged { commit });
-    }
-
-    pub(super) fn tell_merged_before(&mut self, step: usize) {
-        if let Ok(Some(commit)) = self.find_merge(self.tasks[step]) {
-            self.tell_merged(step, Some(commit));
-        }
-    }
-
-    /// Completes a step whose process was killed, if its work verifies in its worktree or, without one, in
-    /// the workspace; otherwise reports what is missing.
-    pub(super) fn completed_from_before(&mut self, step: usize) -> Result<Completion> {
+    fn merge_and_complete(&mut self, step: usize, tree: &Tree) -> Result<Brought> {
         let (id, epoch) = (self.tasks[step], self.slots[step].epoch);
-        let Some(tree) = self.slots[step].tree.clone() else {
-            let done = self.done_at_home(id, epoch)?;
-            if done.1.is_ok() {
-                self.tell_merged_before(step);
-            }
-            return Ok(done);
-        };
-        // A kill may have cut the commands short, or come after they ran in the workspace.
-        if self.lacking_in(&tree, id, epoch)?.lacks_only_proof()
-            && let Some(lacking) = self.prove_again(id, epoch, Some(&tree))?
-        {
-            return Ok((id, Err(lacking)));
-        }
-        Ok(match self.brought_home(&tree, id, epoch)? {
-            Brought::Lacking(lacking) => (id, Err(lacking)),
-            Brought::Stuck(_, why) => (id, Err(Error::new(Code::FileUnwritable, why).into())),
-            Brought::Home(commit, done) => {
-                match (&done.1, commit) {
-                    (Ok(_), None) => self.tell_merged_before(step),
-                    (Ok(_), commit) => self.tell_merged(step, commit),
-                    (Err(_), _) => {}
-                }
-                *done
-            }
-        })
-    }
-
-    fn brought_home(&mut self, tree: &Tree, id: TaskId, epoch: Option<u32>) -> Result<Brought> {
         let lacking = self.lacking_in(tree, id, epoch)?;
         if !lacking.faults.is_empty() {
             return Ok(Brought::Lacking(lacking));
@@ -158,35 +112,35 @@ impl Engine<'_> {
         };
         let mut aside = Vec::new();
         let reported = trees.report(tree, &mut aside);
-        self.tell_aside(self.places[&id], &aside);
+        self.tell_aside(step, &aside);
         if let Err(error) = reported {
             return self.not_home(commit.as_deref(), error);
         }
-        let mut done = match self.done_at_home(id, epoch) {
-            Ok(done) => done,
+        let merge = match commit {
+            Some(_) => commit.clone(),
+            None => self.find_merge(id)?,
+        };
+        let mut lacking = match self.complete_at_home(step, Some(merge.clone())) {
+            Ok(Brought::Lacking(lacking)) => lacking,
             Err(error) => {
                 // Unproven work is not left merged. Where this fails, the next turn takes it back.
                 let _ = self.roll_back(None);
                 return Err(error);
             }
+            done => return done,
         };
-        if let (Some(name), Err(lacking)) = (ignored, &mut done.1)
-            && !lacking.is_cut_short()
-        {
+        if let Some(name) = ignored.filter(|_| !lacking.is_cut_short()) {
             lacking.faults.push(not_merged(&name));
         }
-        if let Err(lacking) = &mut done.1 {
-            // It verified alone and does not beside what was merged before.
-            let left = match &commit {
-                Some(_) => self.roll_back(commit.as_deref())?,
-                None => self.find_merge(id)?,
-            };
-            // It is told first, because the branch holds work that nothing has proven.
-            lacking
-                .faults
-                .splice(0..0, left.as_deref().map(not_taken_back));
-        }
-        Ok(Brought::Home(commit, Box::new(done)))
+        // It verified alone and does not beside what was merged before.
+        let left = match &commit {
+            Some(_) => self.roll_back(commit.as_deref())?,
+            None => merge,
+        };
+        // It is told first, because the branch holds work that nothing has proven.
+        let left = left.as_deref().map(not_taken_back);
+        lacking.faults.splice(0..0, left);
+        Ok(Brought::Lacking(lacking))
     }
 
     /// Takes the merge back that was made last and is not proven in the workspace. Returns its commit where it stays.
@@ -251,29 +205,38 @@ impl Engine<'_> {
     }
 
     /// Completes a step in the workspace, where all its commands must pass: git may have held less than its
-    /// worktree did.
-    fn done_at_home(&mut self, id: TaskId, epoch: Option<u32>) -> Result<Completion> {
+    /// worktree did. `merged` is the commit of one that was merged, as far as something was.
+    fn complete_at_home(&mut self, step: usize, merged: Option<Option<String>>) -> Result<Brought> {
+        let (id, epoch, is_merged) = (self.tasks[step], self.slots[step].epoch, merged.is_some());
         let parts = self.parts_under_review(id)?;
         if let Some(lacking) = self.prove_parts(&parts)? {
-            return Ok((id, Err(lacking)));
+            return Ok(Brought::Lacking(lacking));
         }
-        let is_merged = self.slots[self.places[&id]].tree.is_some();
         let lacking = self.prove_at_home(id, epoch, is_merged)?;
         if !lacking.faults.is_empty() {
-            return Ok((id, Err(lacking)));
+            return Ok(Brought::Lacking(lacking));
         }
         let parts = parts.iter().map(|part| (part.task, Some(part.epoch)));
         let tasks = Vec::from_iter(parts.chain([(id, epoch)]));
         let looked_at = look(&mut self.context, &tasks);
         // A kill in between leaves proven work merged, and no completed work unmerged.
-        self.keep_merge()?;
-        let (last, mut done) = complete_with_parts(&mut self.context, looked_at, is_merged)?;
-        if let (true, Err(lacking)) = (last != id, &mut done) {
-            for fault in &mut lacking.faults {
-                *fault = parts::part_fault(last, fault);
+        self.trees.as_ref().map_or(Ok(()), Trees::forget_move)?;
+        let commit = merged.clone().flatten();
+        let (last, done) = self.record_completion(merged, |context, record| {
+            complete_with_parts(context, looked_at, is_merged, record)
+        })?;
+        let base = self.trees.as_mut().and_then(|trees| trees.base.as_mut());
+        match (done, base, commit) {
+            (Err(mut lacking), ..) => {
+                for fault in lacking.faults.iter_mut().filter(|_| last != id) {
+                    *fault = parts::part_fault(last, fault);
+                }
+                return Ok(Brought::Lacking(lacking));
             }
+            (Ok(_), Some(base), Some(commit)) => base.commit = commit,
+            _ => {}
         }
-        Ok((id, done))
+        Ok(Brought::Done)
     }
 
     /// Looks at what a task lacks in the workspace, after its commands have run there. `counts_words` is that of
@@ -298,13 +261,8 @@ impl Engine<'_> {
         }
     }
 
-    /// Has the next turn leave the merge that was made last.
-    fn keep_merge(&self) -> Result<()> {
-        self.trees.as_ref().map_or(Ok(()), Trees::forget_move)
-    }
-
     /// Runs all commands of a step again, in a worktree or at home. Returns what kept them from being run.
-    fn prove_again(
+    pub(super) fn prove_again(
         &mut self,
         id: TaskId,
         epoch: Option<u32>,

@@ -8,23 +8,17 @@ use super::{parts, prompt};
 use crate::error::{Code, Error, Result};
 use crate::manifest::entry::Status as EntryStatus;
 use crate::ops::claims;
-use crate::ops::proof::{self, Completion, Undone, Verdict, check, find_undone};
+use crate::ops::proof::{self, Undone, Verdict, check, find_undone};
 use crate::run::{Outcome, TaskEvent};
 use crate::runner::signals;
 
 impl Engine<'_> {
-    pub(super) fn completed(&mut self, (id, done): Completion) -> Result<()> {
-        let step = self.places[&id];
-        if let Err(lacking) = done {
-            return self.not_completed(step, lacking);
-        }
+    pub(super) fn end_step(&mut self, step: usize) {
         (self.slots[step].said, self.slots[step].given) = (None, None);
-        self.tell_step(step, TaskEvent::Completed { reason: None });
         self.facts.push(Fact::Completed(step));
-        Ok(())
     }
 
-    fn not_completed(&mut self, step: usize, lacking: Verdict) -> Result<()> {
+    pub(super) fn not_completed(&mut self, step: usize, lacking: Verdict) -> Result<()> {
         let fact = self.found_lacking(step, lacking)?;
         self.facts.push(fact);
         Ok(())

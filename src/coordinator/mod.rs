@@ -19,6 +19,7 @@ mod options;
 mod parts;
 pub(crate) mod plan;
 mod prompt;
+mod record;
 mod recovery;
 mod report;
 pub(crate) mod request;

@@ -7,24 +7,23 @@ use std::path::Path;
 use serde::Serialize;
 
 use super::engine::Engine;
+use super::isolation::Brought;
 use super::judging::is_left;
 use super::machine::Fact;
 use super::resume::spent;
 use crate::claim::Claim;
-use crate::error::{Code, Result};
+use crate::error::{Code, Error, Result};
 use crate::file::read_start;
 use crate::id::TaskId;
 use crate::ops::Context;
 use crate::ops::proof::Verdict;
 use crate::ops::runs::journal;
-use crate::ops::tasks::Moved;
 use crate::run::event::AgentEnd;
 use crate::run::log::LOG_MAX;
 use crate::run::spent::dollars;
 use crate::run::track::{TaskRun, TaskState, Track};
 use crate::run::{Event, Outcome, RunEvent, Spent, TaskEvent};
 use crate::runner::{agent, orphans};
-use crate::store::Recorded;
 use crate::task::Status;
 
 impl Engine<'_> {
@@ -65,17 +64,11 @@ impl Engine<'_> {
         };
         let epoch = claim.as_ref().map(|claim| claim.epoch);
         if status == Some(Status::Done) {
-            if is_completed_within(&mut self.context, id, &self.run.id)? {
-                self.tell_merged_before(step);
-                self.tell_step(step, TaskEvent::Completed { reason: None });
-                return Ok(true);
-            }
             if task.is_held && epoch == task.epoch {
                 // Somebody completed it while its agent worked.
                 self.slots[step].epoch = epoch;
                 self.fix_criteria(id, task.acceptance.clone());
-                let Err(lacking) = self.judge_again(step)? else {
-                    self.tell_step(step, TaskEvent::Completed { reason: None });
+                let Some(lacking) = self.judge_again(step)? else {
                     return Ok(true);
                 };
                 let fact = self.found_lacking(step, lacking)?;
@@ -96,15 +89,12 @@ impl Engine<'_> {
             self.fix_criteria(task.task_id, task.acceptance.clone());
             if self.misspoken(step).is_none() {
                 match self.judge_again(step)? {
-                    Ok(_) => {
-                        self.tell_step(step, TaskEvent::Completed { reason: None });
-                        return Ok(true);
-                    }
-                    Err(lacking) if is_left(&lacking) => {
+                    None => return Ok(true),
+                    Some(lacking) if is_left(&lacking) => {
                         self.facts.push(Fact::Left(step));
                         return Ok(false);
                     }
-                    Err(_) => {}
+                    Some(_) => {}
                 }
             }
         }
@@ -112,31 +102,32 @@ impl Engine<'_> {
         Ok(false)
     }
 
-    /// Judges the work of a step as it was left, in its worktree if there is one.
-    fn judge_again(&mut self, step: usize) -> Result<std::result::Result<Moved, Verdict>> {
-        let id = self.tasks[step].to_string();
-        let trees = self.trees.as_ref();
-        self.slots[step].tree = trees.and_then(|trees| trees.left(&id));
-        let done = match self.trees.is_some() && self.slots[step].tree.is_none() {
+    /// Judges the work of a step as it was left, in its worktree if there is one, and completes it. Returns what it
+    /// lacks.
+    fn judge_again(&mut self, step: usize) -> Result<Option<Verdict>> {
+        let (id, epoch) = (self.tasks[step], self.slots[step].epoch);
+        let tree = self.trees.as_ref().and_then(|trees| trees.left(id));
+        if self.trees.is_some() && tree.is_none() {
             // A worktree is removed before its task is done only when its work is discarded.
-            true => Err(self.lacks(step)?),
-            false => self.completed_from_before(step)?.1,
-        };
+            return self.lacks(step).map(Some);
+        }
+        // A kill may have cut the commands short, or come after they ran in the workspace.
+        if let Some(tree) = &tree
+            && self.lacking_in(tree, id, epoch)?.lacks_only_proof()
+            && let Some(lacking) = self.prove_again(id, epoch, Some(tree))?
+        {
+            return Ok(Some(lacking));
+        }
+        self.slots[step].tree = tree;
+        let brought = self.bring_home(step)?;
         // What is left of it is swept with the others.
         self.slots[step].tree = None;
-        Ok(done)
+        Ok(match brought {
+            Brought::Done => None,
+            Brought::Lacking(lacking) => Some(lacking),
+            Brought::Stuck(_, why) => Some(Error::new(Code::FileUnwritable, why).into()),
+        })
     }
-}
-
-/// Returns whether a run completed a task itself: its agents have its name, but call other commands.
-pub(super) fn is_completed_within(context: &mut Context, id: TaskId, run: &str) -> Result<bool> {
-    let (changes, gates) =
-        context.read(|tasks| Ok((tasks.changes(0, Some(id), u32::MAX)?, tasks.gates(id)?)))?;
-    let mut changes = changes.into_iter().rev();
-    let last = changes.find(|one| one.change.detail["status"]["to"] == "done");
-    let is_own =
-        |last: Recorded| last.by == run && matches!(last.command.as_str(), "run" | "runs.resume");
-    Ok(last.is_some_and(is_own) && gates.forced.is_none())
 }
 
 /// What a dead process left of a run.

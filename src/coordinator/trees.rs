@@ -162,8 +162,7 @@ impl Trees {
         self.done(add).map(drop)
     }
 
-    pub(super) fn left(&self, task: &str) -> Option<Tree> {
-        let task: TaskId = task.parse().ok()?;
+    pub(super) fn left(&self, task: TaskId) -> Option<Tree> {
         let mut all = self.all_left().into_iter();
         all.rfind(|tree| tree.task() == Some(task))
     }

@@ -85,30 +85,40 @@ pub(crate) fn complete(context: &mut Context, request: Complete) -> Result<Moved
 /// A task, and whether it was completed.
 pub(crate) type Completion = (TaskId, std::result::Result<Moved, Verdict>);
 
+/// Notes that a task is completed, in the transaction that completes it.
+pub(crate) type Record<'a> = dyn FnMut(&mut dyn Transaction, TaskId) -> Result<()> + 'a;
+
 /// Completes tasks that have been looked at as [`complete`] does without force, all in one transaction.
 /// One that is not completed holds up no other. One that is done already has to verify too where a claim was
 /// given for it, or it was not earned.
+/// `record` notes each that is completed, in the same transaction.
 pub(crate) fn complete_checked(
     context: &mut Context,
     subjects: Subjects,
+    record: &mut Record<'_>,
 ) -> Result<Vec<Completion>> {
     context.write(|transaction| {
-        let subjects = subjects.into_iter();
-        let done = subjects.map(|(id, subject)| {
+        let mut all = Vec::with_capacity(subjects.len());
+        for (id, subject) in subjects {
             let subject = subject.map_err(Verdict::from);
-            (id, subject.and_then(|it| it.complete(transaction)))
-        });
-        Ok(done.collect())
+            let done = subject.and_then(|it| it.complete(transaction));
+            if done.is_ok() {
+                record(transaction, id)?;
+            }
+            all.push((id, done));
+        }
+        Ok(all)
     })
 }
 
 /// Completes a task, the last, and before it the parts that its agent left under review: all in one transaction, or
 /// none. What the run cannot show itself of a part, or of a task that was verified in its worktree and is merged,
-/// because only the agent chose by what, counts by its word.
+/// because only the agent chose by what, counts by its word. `record` notes the task, in the same transaction.
 pub(crate) fn complete_with_parts(
     context: &mut Context,
     subjects: Subjects,
     is_merged: bool,
+    record: &mut Record<'_>,
 ) -> Result<Completion> {
     context.write_if(|transaction| {
         let mut subjects = subjects.into_iter().peekable();
@@ -121,6 +131,9 @@ pub(crate) fn complete_with_parts(
             });
             if !is_part || done.is_err() {
                 let keep = done.is_ok();
+                if keep {
+                    record(transaction, id)?;
+                }
                 return Ok(((id, done), keep));
             }
         }

@@ -21,7 +21,7 @@ mod validate;
 
 pub(crate) use check::{Subjects, Verdict, check, is_cut_short, look};
 pub(crate) use complete::{
-    Complete, Completion, complete, complete_checked, complete_with_parts, is_unearned, needs_proof,
+    Complete, Record, complete, complete_checked, complete_with_parts, is_unearned, needs_proof,
 };
 pub(crate) use entries::{ManifestVerdict, WhichEntry, manifest};
 pub(crate) use message::{MessageSent, MessageVerdict, check_message, message};

@@ -88,6 +88,11 @@ impl Journal {
         self.tell(transaction, &kind, detail)
     }
 
+    /// Drops what was told in a transaction that was not committed.
+    pub(crate) fn forget(&mut self) {
+        self.told.clear();
+    }
+
     pub(crate) fn keep(&mut self) -> Result<Vec<Event>> {
         let told = std::mem::take(&mut self.told);
         let lines: String = told.iter().map(line).collect();
@@ -109,7 +114,7 @@ impl Journal {
         let mut transaction = agency.write_records()?;
         let done = work(self, &mut *transaction).and_then(|()| transaction.commit());
         if let Err(error) = done {
-            self.told.clear();
+            self.forget();
             return Err(error);
         }
         self.keep()
