@@ -142,11 +142,7 @@ impl Program {
 
     /// Ends what it left behind. It was reaped before.
     pub(super) fn end_strays(&self, ends_unmarked: bool) {
-        let group = Pid::from_child(&self.child);
-        match ends_unmarked {
-            true => self.strays.end_all(group),
-            false => self.strays.end(group),
-        }
+        self.strays.end(Pid::from_child(&self.child), ends_unmarked);
     }
 
     /// Returns true if the program has exited, without reaping it: until then its number cannot be reused by
@@ -279,35 +275,32 @@ fn follow(
     if daemons != Daemons::GoOn || !matches!(reason, Ok(None)) {
         program.end_strays(false);
     }
-    let [out, err] = watch.outputs;
+    let [mut out, mut err] = watch.outputs;
     let reason = reason?;
     let stopped = (reason == Some(Reason::Interrupted)).then_some(Code::Interrupted);
     if let Some(code) = guard.end().or(stopped) {
         let words = std::iter::once(command.get_program()).chain(command.get_args());
         let words: Vec<_> = words.map(|word| word.to_string_lossy()).collect();
-        return Err(signals::interrupted(
-            code,
-            &format!("`{}` ran", words.join(" ")),
-        ));
+        let while_what = format!("`{}` ran", words.join(" "));
+        return Err(signals::interrupted(code, &while_what));
     }
-    let is_cut = out.is_cut();
-    let is_whole = program.pipes.is_closed(Stream::Out) && !is_cut;
-    let ((stdout, out_digest, mut last_lines), (stderr, err_digest, complaints)) =
-        (out.finish(), err.finish());
+    let (is_cut, digests) = (out.is_cut(), format!("{}{}", out.end(), err.end()));
+    let complaints: Vec<String> = err.last.into();
+    let mut last_lines: Vec<String> = out.last.into();
     last_lines.extend(complaints.iter().cloned());
     last_lines.drain(..last_lines.len().saturating_sub(LAST_LINES));
     Ok(Captured {
         finished: Finished {
             exit_code: exit_code.filter(|_| reason.is_none()),
             duration: start.elapsed(),
-            output_digest: id::digest(format!("{out_digest}{err_digest}")),
+            output_digest: id::digest(digests),
             last_lines,
             timed_out: reason == Some(Reason::TimedOut),
         },
-        stdout,
-        is_whole,
+        stdout: out.kept,
+        is_whole: program.pipes.is_closed(Stream::Out) && !is_cut,
         is_cut,
-        stderr,
+        stderr: err.kept,
         complaints,
     })
 }
@@ -384,13 +377,12 @@ impl Output {
         (self.kept.len() as u64) < self.length
     }
 
-    /// Returns the first bytes, the digest and the last lines. The line that has not ended counts, because
-    /// the command may be ended within it.
-    fn finish(mut self) -> (Vec<u8>, String, Vec<String>) {
+    /// Counts the line that has not ended, because the command may be ended within it, and returns the digest.
+    fn end(&mut self) -> String {
         if let Some((line, _)) = self.lines.rest() {
             self.last.push(&shown(line));
         }
-        (self.kept, id::hex(&self.hash.finalize()), self.last.into())
+        id::hex(&std::mem::take(&mut self.hash).finalize())
     }
 }
 

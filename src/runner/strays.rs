@@ -46,30 +46,18 @@ impl Strays {
     }
 
     /// Ends the remaining descendants of a command, and what those leave. The command itself is reaped;
-    /// `group` is its process group.
-    pub(super) fn end(&self, group: Pid) {
-        self.end_those(group, |child| {
-            mark_of(child).is_some_and(|mark| self.is_own(&mark))
-        });
-    }
-
-    /// Ends the remaining descendants of a command, and orphans without a mark that belong to no running
-    /// command. Only for processes in which nothing may outlive its parent.
-    pub(super) fn end_all(&self, group: Pid) {
-        // Of commands that end at the same time, the last one has to see that no other runs.
-        self.leave();
+    /// `group` is its process group. With `ends_unmarked` also orphans without a mark that belong to no running
+    /// command: only for processes in which nothing may outlive its parent.
+    pub(super) fn end(&self, group: Pid, ends_unmarked: bool) {
+        if ends_unmarked {
+            // Of commands that end at the same time, the last one has to see that no other runs.
+            self.leave();
+        }
         // The mark is read once: it comes and goes while a process becomes another program.
-        self.end_those(group, |child| match mark_of(child) {
-            Some(mark) => self.is_own(&mark),
-            None => is_nobodys(child),
-        });
-    }
-
-    fn leave(&self) {
-        running().retain(|(mark, _)| *mark != self.mark);
-    }
-
-    fn end_those(&self, group: Pid, is_to_end: impl Fn(Pid) -> bool) {
+        let is_to_end = |child| match mark_of(child) {
+            Some(mark) => mark.starts_with(self.mark.as_bytes()),
+            None => ends_unmarked && is_nobodys(child),
+        };
         let start = Instant::now();
         let (mut ending, mut others): (Vec<Pid>, Vec<Pid>) = (Vec::new(), Vec::new());
         loop {
@@ -79,29 +67,30 @@ impl Strays {
                 let waited = waitpid(Some(*stray), WaitOptions::NOHANG);
                 matches!(waited, Ok(None) | Err(Errno::INTR))
             });
-            let is_known = |child: &Pid| ending.contains(child) || others.contains(child);
-            let more = || children().filter(|child| !is_known(child) && is_to_end(*child));
             // One that becomes another program just now shows no mark, and the list may leave one out while
             // another child is collected: that there is none is looked at twice.
-            let mut found: Vec<Pid> = more().collect();
-            if found.is_empty() {
-                found = more().collect();
+            for _ in 0..2 {
+                let is_known = |child: &Pid| ending.contains(child) || others.contains(child);
+                let more = children().filter(|child| !is_known(child) && is_to_end(*child));
+                let found: Vec<Pid> = more.collect();
+                if !found.is_empty() {
+                    ending.extend(found);
+                    break;
+                }
             }
-            ending.extend(found);
             if (ending.is_empty() && is_group_gone) || start.elapsed() > PATIENCE {
                 return;
             }
-            let end = |stray: &Pid| kill_process(*stray, Signal::KILL) != Err(Errno::PERM);
             // One that runs as somebody else cannot be ended.
-            let (ours, theirs) = ending.into_iter().partition(end);
-            ending = ours;
-            others.extend::<Vec<Pid>>(theirs);
+            let is_theirs =
+                |stray: &mut Pid| kill_process(*stray, Signal::KILL) == Err(Errno::PERM);
+            others.extend(ending.extract_if(.., is_theirs));
             std::thread::sleep(PAUSE);
         }
     }
 
-    fn is_own(&self, mark: &[u8]) -> bool {
-        mark.starts_with(self.mark.as_bytes())
+    fn leave(&self) {
+        running().retain(|(mark, _)| *mark != self.mark);
     }
 }
 
@@ -122,11 +111,10 @@ fn is_nobodys(child: Pid) -> bool {
     let (Some(stat), Some(own)) = (read(child), read(getpid())) else {
         return false;
     };
-    let came = ADOPTING
-        .get()
-        .is_some_and(|adopting| stat.began >= *adopting);
-    let is_old = running().iter().all(|(_, begun)| stat.began < *begun);
-    came && is_old && stat.group != own.group
+    let adopting = ADOPTING.get();
+    adopting.is_some_and(|adopting| stat.began >= *adopting)
+        && running().iter().all(|(_, begun)| stat.began < *begun)
+        && stat.group != own.group
 }
 
 fn mark_of(process: Pid) -> Option<Vec<u8>> {
@@ -178,12 +166,10 @@ fn adopt() {}
 /// Lists the children of the main thread, which adopts orphans; none where the system does not tell.
 fn children() -> impl Iterator<Item = Pid> {
     let name = format!("/proc/self/task/{}/children", getpid().as_raw_nonzero());
-    let list = std::fs::read_to_string(name).unwrap_or_default();
-    let children: Vec<Pid> = list
-        .split_whitespace()
-        .filter_map(|word| Pid::from_raw(word.parse().ok()?))
-        .collect();
-    children.into_iter()
+    let list = fs::read_to_string(name).unwrap_or_default();
+    let children = list.split_whitespace();
+    let children = children.filter_map(|word| Pid::from_raw(word.parse().ok()?));
+    children.collect::<Vec<Pid>>().into_iter()
 }
 
 /// Parts of a second in which the system counts when processes began; the same on all machines that

@@ -121,6 +121,7 @@ pub(super) fn digests(top: &Path, root: &Path, paths: Vec<String>) -> BTreeMap<S
         let digest = digest_file(top, &root.join(&path)).ok()??;
         Some((path, digest))
     };
+    let paths: BTreeSet<String> = paths.into_iter().collect();
     crate::build_map(paths.into_iter().filter_map(digest))
 }
 
