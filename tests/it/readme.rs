@@ -96,6 +96,11 @@ fn the_commands_of_the_readme_work() {
 }
 
 #[test]
+fn the_commands_of_the_guide_work() {
+    check(include_str!("../../docs/guide.md"), ".");
+}
+
+#[test]
 fn the_demo_can_be_done_by_hand() {
     check(
         include_str!("../../examples/demo/README.md"),
@@ -122,11 +127,13 @@ fn every_link_of_the_documents_leads_somewhere() {
         "ARCHITECTURE.md",
         "CONTRIBUTING.md",
         "CHANGELOG.md",
+        "docs/guide.md",
     ] {
-        let text = std::fs::read_to_string(root.join(document)).unwrap();
+        let file = root.join(document);
+        let text = std::fs::read_to_string(&file).unwrap();
         for found in link.captures_iter(&text) {
             let target = &found[1];
-            let is_there = target.starts_with("https://") || root.join(target).exists();
+            let is_there = target.starts_with("https://") || file.with_file_name(target).exists();
             assert!(is_there, "{document} links to {target}, which is not there");
         }
     }

@@ -209,6 +209,22 @@ fn owner_of_a_stored_run_is_no_path() {
 }
 
 #[test]
+fn damaged_run_that_holds_a_task_hides_no_overview() {
+    let workspace = workspace();
+    workspace.ok("claim --next");
+    sql(
+        &workspace,
+        "UPDATE runs SET id = 'run_1;echo' WHERE position = 1;
+         UPDATE claims SET holder = 'run_1;echo'",
+    );
+    for word in ["start", "status", "brief"] {
+        let reply = workspace.json(&["orchestrator", word]);
+        assert_eq!(reply["success"], true, "{word}: {reply}");
+        assert!(!reply["result"].to_string().contains("resume"), "{reply}");
+    }
+}
+
+#[test]
 fn damaged_task_costs_nothing_but_itself() {
     for damage in [
         format!("extra = '{{\"a\":{}}}'", deep(130)),

@@ -144,7 +144,11 @@ pub(crate) fn find_left<'a>(
     let transaction = agency.read()?;
     let mut left = Vec::new();
     for id in runs {
-        let run = transaction.run(id)?;
+        let run = match transaction.run(id) {
+            // A damaged one is named where runs are listed; nobody can go on with it.
+            Err(error) if error.code == Code::RowDamaged => None,
+            run => run?,
+        };
         if let Some(run) = run.filter(|run| is_left(workspace, run)) {
             let events = journal::events(&*transaction, &run.id)?;
             let is_own = is_own(surroundings, workspace, &run, &events);
