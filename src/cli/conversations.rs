@@ -4,7 +4,7 @@ use super::screen::{Screen, Tone, dim, plain, strong};
 use crate::ops::api;
 use crate::ops::conversations::{InList, Listed, Part};
 use crate::run::{Conversation, ConversationStatus, Message};
-use crate::store::agency::ConversationFilter;
+use crate::store::records::ConversationFilter;
 
 commands! {
     pub(super) (face, it)

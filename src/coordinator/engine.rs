@@ -26,7 +26,7 @@ use crate::ops::spawn::{Preparation, Spawned};
 use crate::ops::trust::{Item, Registrant, Trust};
 use crate::ops::{Context, Surroundings, claims};
 use crate::run::event::Planned;
-use crate::run::track::{TaskState, Track};
+use crate::run::track::{StepState, Track};
 use crate::run::{Run, RunEvent, RunKind, TaskEvent};
 use crate::runner::signals::{self, Guard};
 
@@ -349,7 +349,7 @@ impl<'a> Engine<'a> {
     /// Returns the dead run that holds what was therefore not begun.
     fn left_by(&self) -> Option<String> {
         let slots = self.track.tasks().iter().zip(&self.slots);
-        let mut left = slots.filter(|(task, _)| task.state == TaskState::Skipped);
+        let mut left = slots.filter(|(task, _)| task.state == StepState::Skipped);
         left.find_map(|(_, slot)| slot.left_by.clone())
     }
 

@@ -8,8 +8,9 @@ use std::time::Duration;
 
 use super::options::{Rules, pause};
 use crate::run::Outcome;
-use crate::run::schedule::{Schedule, Stand};
+use crate::run::schedule::Schedule;
 use crate::run::spent::dollars;
+use crate::run::track::StepState;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Stage {
@@ -325,7 +326,7 @@ impl Machine {
     }
 
     pub(super) fn stuck(&self) -> BTreeSet<usize> {
-        let waits = |step: &usize| self.schedule.stand(*step) == Stand::Waiting;
+        let waits = |step: &usize| self.schedule.state(*step) == StepState::Waiting;
         (0..self.steps.len()).filter(waits).collect()
     }
 }

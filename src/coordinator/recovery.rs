@@ -21,7 +21,7 @@ use crate::ops::runs::journal;
 use crate::run::event::AgentEnd;
 use crate::run::log::LOG_MAX;
 use crate::run::spent::dollars;
-use crate::run::track::{TaskRun, TaskState, Track};
+use crate::run::track::{StepState, TaskRun, Track};
 use crate::run::{Event, Outcome, RunEvent, Spent, TaskEvent};
 use crate::runner::{agent, orphans};
 use crate::task::Status;
@@ -34,7 +34,7 @@ impl Engine<'_> {
             self.machine.done_before(step);
             return Ok(());
         }
-        if task.state == TaskState::Failed {
+        if task.state == StepState::Failed {
             for later in self.machine.failed_before(step) {
                 let skipped = TaskEvent::Skipped {
                     reason: Some("it waits for what failed".to_string()),

@@ -9,7 +9,7 @@ use super::options::{Options, Selection};
 use crate::error::{Code, Error, quote};
 use crate::ops::runs::alive::Left;
 use crate::run::event::Planned;
-use crate::run::track::{Counts, TaskRun, TaskState, Track};
+use crate::run::track::{Counts, StepState, TaskRun, Track};
 use crate::run::{Outcome, Run, RunEvent, RunStatus, Spent};
 
 const NAMED_MAX: usize = 5;
@@ -190,7 +190,7 @@ fn error(run: &Run, tasks: &[TaskRun], summary: Counts, ending: &Ending) -> Opti
 
 fn not_begun(tasks: &[TaskRun]) -> Vec<String> {
     let mut reasons: Vec<String> = Vec::new();
-    let is_own = |task: &&TaskRun| task.state == TaskState::Skipped && task.because.is_none();
+    let is_own = |task: &&TaskRun| task.state == StepState::Skipped && task.because.is_none();
     let own = tasks.iter().filter(is_own);
     for reason in own.filter_map(|task| task.reason.as_ref()) {
         if reasons.len() < NAMED_MAX && !reasons.contains(reason) {

@@ -16,7 +16,7 @@ use crate::ops::agents::View;
 use crate::ops::runs;
 use crate::route::{Decision, Delegation, Index, Message, Request, Said};
 use crate::run::RunKind;
-use crate::store::agency::RunFilter;
+use crate::store::records::RunFilter;
 
 /// How many messages are tried, the last ones.
 const TRIED: u32 = 100;

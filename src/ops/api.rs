@@ -17,7 +17,7 @@ use crate::run::view::RunView;
 use crate::session::{
     EndSession, OneSession, ResumeSession, SessionFilter, SetFocus, StartSession, WhichSession,
 };
-use crate::store::agency::{ConversationFilter, RunFilter};
+use crate::store::records::{ConversationFilter, RunFilter};
 use crate::store::{Filter, Page};
 use crate::task::drawing::Picture;
 use crate::transfer::report::Report;

@@ -9,7 +9,8 @@ use crate::error::{Code, Error, Result};
 use crate::id;
 use crate::run::{CHAT, check_title};
 use crate::run::{Conversation, ConversationKind, ConversationStatus, Detail, Message, Speaker};
-use crate::store::agency::{Agency, AgencyTransaction, ConversationFilter};
+use crate::store::records::ConversationFilter;
+use crate::store::{Store, Transaction};
 
 /// What is said of messages before one that a conversation does not have.
 const NOT_SAID: &str =
@@ -103,8 +104,8 @@ pub(crate) struct InList {
 
 pub(crate) fn list(surroundings: &Surroundings, filter: ConversationFilter) -> Result<Listed> {
     let mut listed = Listed::default();
-    if let Some(mut agency) = surroundings.workspace()?.store_if_there()? {
-        let transaction = agency.read()?;
+    if let Some(mut store) = surroundings.workspace()?.store_if_there()? {
+        let transaction = store.read()?;
         let page = transaction.conversations(surroundings.only(), &filter)?;
         listed.total = page.total;
         for conversation in page.conversations {
@@ -162,10 +163,7 @@ pub(crate) fn show(surroundings: &Surroundings, part: &Part) -> Result<Shown> {
     })
 }
 
-fn pending(
-    transaction: &dyn AgencyTransaction,
-    conversation: &Conversation,
-) -> Result<Option<Pending>> {
+fn pending(transaction: &dyn Transaction, conversation: &Conversation) -> Result<Option<Pending>> {
     match conversation.kind {
         ConversationKind::Chat => Ok(transaction.chat(&conversation.id)?.pending),
         ConversationKind::Agent => Ok(None),
@@ -218,7 +216,7 @@ pub(crate) fn update(surroundings: &Surroundings, change: Change) -> Result<Kept
 /// Adds to a conversation, if there is one under this id that goes on, what somebody said to the chat
 /// and what it replied. One of another user is refused.
 pub(super) fn keep_turn(
-    transaction: &mut dyn AgencyTransaction,
+    transaction: &mut dyn Transaction,
     id: &str,
     user: &str,
     now: &str,
@@ -247,7 +245,7 @@ pub(super) fn keep_turn(
 
 /// Reads a conversation that must be there and belong to a user, or to anybody.
 pub(crate) fn require(
-    transaction: &dyn AgencyTransaction,
+    transaction: &dyn Transaction,
     id: &str,
     user: Option<&str>,
 ) -> Result<Conversation> {
@@ -257,7 +255,7 @@ pub(crate) fn require(
 }
 
 pub(super) fn require_open(
-    transaction: &dyn AgencyTransaction,
+    transaction: &dyn Transaction,
     id: &str,
     user: Option<&str>,
 ) -> Result<Conversation> {

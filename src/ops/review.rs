@@ -13,7 +13,8 @@ use crate::config::Settings;
 use crate::error::{Error, Result};
 use crate::id::TaskId;
 use crate::run::RunStatus;
-use crate::store::agency::{Agency, RunFilter};
+use crate::store::Store;
+use crate::store::records::RunFilter;
 use crate::workspace::Workspace;
 
 /// How many tasks or runs are read at a time.
@@ -142,10 +143,10 @@ fn commands(context: &mut Context) -> Result<Vec<Item>> {
 }
 
 fn runs(workspace: &Workspace) -> Result<Vec<Item>> {
-    let Some(mut agency) = workspace.store_if_there()? else {
+    let Some(mut store) = workspace.store_if_there()? else {
         return Ok(Vec::new());
     };
-    let transaction = agency.read()?;
+    let transaction = store.read()?;
     let (mut items, mut offset) = (Vec::new(), 0);
     loop {
         let filter = RunFilter {

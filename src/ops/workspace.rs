@@ -6,8 +6,8 @@ use super::Context;
 use super::agents::load_in;
 use crate::error::Result;
 use crate::run::RunStatus;
-use crate::store::Filter;
-use crate::store::agency::{Agency, ConversationFilter, Tally};
+use crate::store::records::{ConversationFilter, Tally};
+use crate::store::{Filter, Store};
 use crate::task::Status;
 
 /// How much there is of everything.

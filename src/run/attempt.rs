@@ -3,7 +3,7 @@
 use serde::Serialize;
 
 use super::event::{AgentEnd, AttemptStart, TaskEvent};
-use super::track::TaskState;
+use super::track::StepState;
 use super::{Outcome, Usage};
 
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
@@ -12,7 +12,7 @@ use super::{Outcome, Usage};
 pub(crate) struct Attempt {
     pub(crate) attempt: u32,
     /// `waiting` while it waits before it is tried again.
-    pub(crate) state: TaskState,
+    pub(crate) state: StepState,
     pub(crate) runner: Option<String>,
     pub(crate) skill: Option<String>,
     /// Whether it went on with an earlier conversation.
@@ -40,7 +40,7 @@ impl Attempt {
     pub(super) fn new(number: u32, start: &AttemptStart, at: &str) -> Attempt {
         Attempt {
             attempt: number,
-            state: TaskState::Running,
+            state: StepState::Running,
             runner: start.runner.clone(),
             skill: start.skill.clone(),
             resumes: start.resumes,
@@ -57,25 +57,25 @@ impl Attempt {
             } => {
                 self.missing.clone_from(missing);
                 self.outcome = *outcome;
-                self.end(TaskState::Failed, at);
+                self.end(StepState::Failed, at);
             }
-            TaskEvent::Waiting { .. } if self.ended_at.is_some() => self.state = TaskState::Waiting,
+            TaskEvent::Waiting { .. } if self.ended_at.is_some() => self.state = StepState::Waiting,
             TaskEvent::Completed { .. } => {
                 self.outcome = Some(Outcome::Ok);
                 self.missing.clear();
-                self.end(TaskState::Done, at);
+                self.end(StepState::Done, at);
             }
             TaskEvent::Failed { outcome, reason } => {
                 self.reason.clone_from(reason);
                 self.outcome = outcome.or(self.outcome);
-                self.end(TaskState::Failed, at);
+                self.end(StepState::Failed, at);
             }
             _ => {}
         }
     }
 
     fn end_agent(&mut self, at: &str, end: &AgentEnd) {
-        self.state = TaskState::Verifying;
+        self.state = StepState::Verifying;
         self.resumes &= end.resumes != Some(false);
         self.agent_ended_at = Some(at.to_string());
         (self.outcome, self.exit_code) = (end.outcome, end.exit_code);
@@ -86,10 +86,10 @@ impl Attempt {
         self.complaints.clone_from(&end.complaints);
     }
 
-    fn end(&mut self, state: TaskState, at: &str) {
+    fn end(&mut self, state: StepState, at: &str) {
         let is_cancelled = self.outcome == Some(Outcome::Cancelled);
         self.state = match state {
-            TaskState::Failed if is_cancelled => TaskState::Cancelled,
+            StepState::Failed if is_cancelled => StepState::Cancelled,
             state => state,
         };
         self.ended_at.get_or_insert_with(|| at.to_string());
@@ -99,7 +99,7 @@ impl Attempt {
     pub(super) fn break_off(&mut self, at: &str) {
         if self.state.is_open() {
             self.outcome.get_or_insert(Outcome::Cancelled);
-            self.end(TaskState::Failed, at);
+            self.end(StepState::Failed, at);
         }
     }
 }

@@ -2,19 +2,11 @@
 
 use std::collections::BTreeSet;
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Stand {
-    Waiting,
-    Running,
-    Done,
-    Failed,
-    /// It never begins, because a step that it waits for failed.
-    Skipped,
-}
+use super::track::StepState;
 
 #[derive(Clone, Debug)]
 pub(crate) struct Schedule {
-    stands: Vec<Stand>,
+    states: Vec<StepState>,
     /// How many steps each waits for.
     waits: Vec<usize>,
     /// The steps that wait for each.
@@ -37,7 +29,7 @@ impl Schedule {
         let waits: Vec<usize> = needs.iter().map(BTreeSet::len).collect();
         let ready = (0..waits.len()).filter(|step| waits[*step] == 0).collect();
         Schedule {
-            stands: vec![Stand::Waiting; waits.len()],
+            states: vec![StepState::Waiting; waits.len()],
             waits,
             unlocks,
             ready,
@@ -47,22 +39,22 @@ impl Schedule {
     /// Takes the next step that can begin; from now on it is under way.
     pub(crate) fn begin(&mut self) -> Option<usize> {
         let step = self.ready.pop_first()?;
-        self.stands[step] = Stand::Running;
+        self.states[step] = StepState::Running;
         Some(step)
     }
 
     pub(crate) fn put_back(&mut self, step: usize) {
-        self.stands[step] = Stand::Waiting;
+        self.states[step] = StepState::Waiting;
         self.ready.insert(step);
     }
 
     /// Notes that a step is done, begun or not; what waited for it alone can begin.
     pub(crate) fn done(&mut self, step: usize) {
         self.ready.remove(&step);
-        self.stands[step] = Stand::Done;
+        self.states[step] = StepState::Done;
         for later in self.unlocks[step].clone() {
             self.waits[later] -= 1;
-            if self.waits[later] == 0 && self.stands[later] == Stand::Waiting {
+            if self.waits[later] == 0 && self.states[later] == StepState::Waiting {
                 self.ready.insert(later);
             }
         }
@@ -71,13 +63,13 @@ impl Schedule {
     /// Notes that a step failed, and returns the steps that never begin now, in their order.
     pub(crate) fn failed(&mut self, step: usize) -> Vec<usize> {
         self.ready.remove(&step);
-        self.stands[step] = Stand::Failed;
+        self.states[step] = StepState::Failed;
         let mut skipped = BTreeSet::new();
         let mut next = vec![step];
         while let Some(step) = next.pop() {
             for later in &self.unlocks[step] {
-                if self.stands[*later] == Stand::Waiting {
-                    self.stands[*later] = Stand::Skipped;
+                if self.states[*later] == StepState::Waiting {
+                    self.states[*later] = StepState::Skipped;
                     skipped.insert(*later);
                     next.push(*later);
                 }
@@ -86,12 +78,15 @@ impl Schedule {
         skipped.into_iter().collect()
     }
 
-    pub(crate) fn stand(&self, step: usize) -> Stand {
-        self.stands[step]
+    pub(crate) fn state(&self, step: usize) -> StepState {
+        self.states[step]
     }
 
     pub(crate) fn running(&self) -> usize {
-        let running = self.stands.iter().filter(|stand| **stand == Stand::Running);
+        let running = self
+            .states
+            .iter()
+            .filter(|state| **state == StepState::Running);
         running.count()
     }
 
@@ -130,7 +125,7 @@ mod tests {
         schedule.done(0);
         schedule.begin();
         assert_eq!(schedule.failed(1), [3]);
-        assert_eq!(schedule.stand(3), Stand::Skipped);
+        assert_eq!(schedule.state(3), StepState::Skipped);
         assert_eq!(schedule.begin(), Some(2));
         schedule.done(2);
         assert!(schedule.is_over());

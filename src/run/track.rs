@@ -21,7 +21,7 @@ const ATTEMPTS_MAX: usize = 200;
 
 closed! {
     #[derive(Default)]
-    TaskState, "state of a task in a run":
+    StepState, "state of a step":
     /// It waits for others, or for its turn.
     #[default]
     Waiting = "waiting",
@@ -38,18 +38,18 @@ closed! {
     Skipped = "skipped",
 }
 
-impl TaskState {
+impl StepState {
     pub(crate) fn is_under_way(self) -> bool {
-        matches!(self, TaskState::Running | TaskState::Verifying)
+        matches!(self, StepState::Running | StepState::Verifying)
     }
 
     pub(crate) fn is_open(self) -> bool {
-        self == TaskState::Waiting || self.is_under_way()
+        self == StepState::Waiting || self.is_under_way()
     }
 
     /// Returns whether work on it ended without success.
     pub(crate) fn is_undone(self) -> bool {
-        matches!(self, TaskState::Failed | TaskState::Cancelled)
+        matches!(self, StepState::Failed | StepState::Cancelled)
     }
 }
 
@@ -66,7 +66,7 @@ pub(crate) struct TaskRun {
     pub(crate) is_epic: bool,
     /// The tasks of the run that come before it.
     pub(crate) needs: Vec<TaskId>,
-    pub(crate) state: TaskState,
+    pub(crate) state: StepState,
     pub(crate) outcome: Option<Outcome>,
     pub(crate) reason: Option<String>,
     pub(crate) attempts: u32,
@@ -132,7 +132,7 @@ pub(crate) struct TaskRun {
 
 impl TaskRun {
     pub(crate) fn is_done(&self) -> bool {
-        self.state == TaskState::Done
+        self.state == StepState::Done
     }
 
     /// Returns an attempt by its number, by default the last.
@@ -176,13 +176,13 @@ impl Counts {
             counts.total += 1;
             counts.open += usize::from(task.state.is_open());
             *match task.state {
-                TaskState::Waiting => &mut counts.waiting,
-                TaskState::Running => &mut counts.running,
-                TaskState::Verifying => &mut counts.verifying,
-                TaskState::Done => &mut counts.done,
-                TaskState::Failed => &mut counts.failed,
-                TaskState::Cancelled => &mut counts.cancelled,
-                TaskState::Skipped => &mut counts.skipped,
+                StepState::Waiting => &mut counts.waiting,
+                StepState::Running => &mut counts.running,
+                StepState::Verifying => &mut counts.verifying,
+                StepState::Done => &mut counts.done,
+                StepState::Failed => &mut counts.failed,
+                StepState::Cancelled => &mut counts.cancelled,
+                StepState::Skipped => &mut counts.skipped,
             } += 1;
         }
         counts
@@ -333,9 +333,9 @@ impl Track {
     fn reopen(&mut self, options: &Option<Value>, is_again: bool) {
         self.options = options.clone().or(self.options.take());
         for task in &mut self.tasks {
-            let is_settled = task.is_done() || task.state == TaskState::Failed && !is_again;
+            let is_settled = task.is_done() || task.state == StepState::Failed && !is_again;
             if !is_settled {
-                task.state = TaskState::Waiting;
+                task.state = StepState::Waiting;
                 (task.outcome, task.reason, task.ended_at) = (None, None, None);
                 (task.group, task.worktree) = (None, None);
             }
@@ -365,25 +365,25 @@ fn apply(task: &mut TaskRun, at: &str, attempt: Option<u32>, event: &TaskEvent) 
         TaskEvent::VerificationFailed {
             outcome, missing, ..
         } => {
-            task.state = TaskState::Running;
+            task.state = StepState::Running;
             task.missing.clone_from(missing);
             task.outcome = *outcome;
         }
         TaskEvent::Completed { reason } => {
-            end(task, TaskState::Done, at, reason);
+            end(task, StepState::Done, at, reason);
             task.outcome = Some(Outcome::Ok);
             task.missing.clear();
         }
         TaskEvent::Failed { outcome, reason } => {
             task.outcome = outcome.or(task.outcome);
             let state = match task.outcome {
-                Some(Outcome::Cancelled) => TaskState::Cancelled,
-                _ => TaskState::Failed,
+                Some(Outcome::Cancelled) => StepState::Cancelled,
+                _ => StepState::Failed,
             };
             end(task, state, at, reason);
         }
         TaskEvent::Skipped { reason, because } => {
-            end(task, TaskState::Skipped, at, reason);
+            end(task, StepState::Skipped, at, reason);
             task.because = *because;
         }
         TaskEvent::Merged { .. } => task.branch = None,
@@ -400,7 +400,7 @@ fn apply(task: &mut TaskRun, at: &str, attempt: Option<u32>, event: &TaskEvent) 
 }
 
 fn begin(task: &mut TaskRun, at: &str, attempt: Option<u32>, start: &AttemptStart) {
-    task.state = TaskState::Running;
+    task.state = StepState::Running;
     task.is_held = true;
     task.attempts = attempt.unwrap_or(task.attempts);
     task.started_at.get_or_insert_with(|| at.to_string());
@@ -421,8 +421,8 @@ fn begin(task: &mut TaskRun, at: &str, attempt: Option<u32>, start: &AttemptStar
 }
 
 fn end_agent(task: &mut TaskRun, end: &AgentEnd) {
-    if task.state == TaskState::Running {
-        task.state = TaskState::Verifying;
+    if task.state == StepState::Running {
+        task.state = StepState::Verifying;
     }
     task.outcome = end.outcome;
     // One that was ended came to no last words of its own.
@@ -478,7 +478,7 @@ fn describe_place(worktree: &Option<String>, branch: &Option<String>) -> Option<
     }
 }
 
-fn end(task: &mut TaskRun, state: TaskState, at: &str, reason: &Option<String>) {
+fn end(task: &mut TaskRun, state: StepState, at: &str, reason: &Option<String>) {
     task.is_held = false;
     task.ended_at = Some(at.to_string());
     task.state = state;

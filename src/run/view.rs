@@ -3,7 +3,7 @@
 use serde::Serialize;
 use serde_json::Value;
 
-use super::track::{Counts, TaskRun, TaskState, Track};
+use super::track::{Counts, StepState, TaskRun, Track};
 use super::{Event, Message, Outcome, Run, RunKind, RunStatus, STEP, Step};
 use crate::clock::between_ms;
 use crate::id::TaskId;
@@ -47,7 +47,7 @@ pub(crate) struct RunRow {
     /// How many tasks came how far, of a run over tasks.
     pub(crate) steps: Option<Counts>,
     /// Where each task stands, in wave order, at most 60.
-    pub(crate) bar: Option<Vec<TaskState>>,
+    pub(crate) bar: Option<Vec<StepState>>,
     /// How long it took, or takes until now, in milliseconds.
     pub(crate) duration_ms: u64,
     /// What went wrong first; of an execution that was cancelled, by whom.
@@ -124,7 +124,7 @@ impl RunRow {
     pub(crate) fn new(record: Run, track: &Track, now: &str) -> RunRow {
         let tasks = by_wave(track);
         let work = || tasks.iter().filter(|task| task.is_counted());
-        let states: Vec<TaskState> = work().map(|task| task.state).collect();
+        let states: Vec<StepState> = work().map(|task| task.state).collect();
         let is_blocked =
             |task: &&&TaskRun| task.outcome == Some(Outcome::Blocked) && !task.is_done();
         let option = |name: &str| track.options.as_ref().map(|options| &options[name]);
@@ -164,7 +164,7 @@ fn title<'a>(run: &'a Run, track: &'a Track) -> &'a str {
         .map_or(&run.input, |task| &task.title)
 }
 
-fn bar(states: &[TaskState]) -> Vec<TaskState> {
+fn bar(states: &[StepState]) -> Vec<StepState> {
     let n_shown = states.len().min(BAR_MAX);
     let at = |place: usize| states[place * states.len() / n_shown.max(1)];
     (0..n_shown).map(at).collect()
@@ -172,7 +172,7 @@ fn bar(states: &[TaskState]) -> Vec<TaskState> {
 
 fn fault(run: &Run, track: &Track) -> Option<Fault> {
     let mut tasks = track.tasks().iter();
-    if let Some(task) = tasks.find(|task| task.state == TaskState::Failed) {
+    if let Some(task) = tasks.find(|task| task.state == StepState::Failed) {
         return Some(Fault {
             task: Some(task.task_id),
             message: task.reason.clone().unwrap_or_else(|| "failed".to_string()),

@@ -1,12 +1,12 @@
 //! Traits of the store; [`sqlite`] implements them, `conformance` tests that.
 
-pub(crate) mod agency;
 #[cfg(test)]
 mod conformance;
 mod graph;
 pub(crate) mod left_out;
 mod literal;
 pub(crate) mod log;
+pub(crate) mod records;
 pub(crate) mod sqlite;
 
 use std::collections::{BTreeMap, HashMap, HashSet};
@@ -66,11 +66,11 @@ pub(crate) trait Transaction:
     + Phases
     + Log
     + Suggestions
-    + agency::Agents
-    + agency::Runs
-    + agency::Conversations
-    + agency::Chats
-    + agency::Components
+    + records::Agents
+    + records::Runs
+    + records::Conversations
+    + records::Chats
+    + records::Components
 {
     /// Commits and returns the number of the operation, or `None` where nothing was recorded.
     fn commit(self: Box<Self>) -> Result<Option<u64>>;

@@ -18,7 +18,7 @@ use crate::clock::next_millisecond;
 use crate::id::{self, TaskId};
 
 pub(crate) use filter::{Archived, Filter};
-pub(crate) use words::{InRun, State, state};
+pub(crate) use words::DisplayStatus;
 pub(crate) use words::{Priority, Size, Status, TaskType};
 
 /// A unit of work. Field names in JSON are camelCase; `type` is [`Task::kind`].

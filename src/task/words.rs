@@ -103,7 +103,7 @@ impl<'de> Deserialize<'de> for TaskType {
 }
 
 closed! {
-    State, "state of a task":
+    DisplayStatus, "displayed status of a task":
     /// Something that comes before it is not done.
     Waiting = "waiting",
     /// It can start now.
@@ -124,52 +124,22 @@ closed! {
     Cancelled = "cancelled",
 }
 
-impl State {
+impl DisplayStatus {
     pub(crate) fn is_over(self) -> bool {
-        matches!(self, State::Done | State::Skipped | State::Cancelled)
+        matches!(
+            self,
+            DisplayStatus::Done | DisplayStatus::Skipped | DisplayStatus::Cancelled
+        )
     }
 
     /// Says whether people look for it: a fold never hides it.
     pub(crate) fn is_urgent(self) -> bool {
-        use State::{Failed, NeedsYou, Review, Running, Verifying};
+        use DisplayStatus::{Failed, NeedsYou, Review, Running, Verifying};
         matches!(self, Running | Verifying | Failed | NeedsYou | Review)
     }
 
     pub(crate) fn has_begun(self) -> bool {
         self.is_urgent() || self.is_over()
-    }
-}
-
-/// What a run has made of a task that is not done.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum InRun {
-    Working,
-    /// Its agent has ended, and cleo looks at what it left.
-    Checking,
-    /// It failed, and nothing has changed since.
-    Failed,
-}
-
-/// Says where a task stands. `is_ready` is what the graph says of one that is pending;
-/// `gate_failed`, whether one of its gates failed.
-pub(crate) fn state(
-    status: Status,
-    is_ready: bool,
-    in_run: Option<InRun>,
-    gate_failed: bool,
-) -> State {
-    match (status, in_run) {
-        (Status::Done, _) => State::Done,
-        (Status::Cancelled, _) => State::Cancelled,
-        (_, Some(InRun::Checking)) => State::Verifying,
-        (_, Some(InRun::Working)) | (Status::Active, _) => State::Running,
-        (Status::Review, _) => State::Review,
-        (Status::Blocked, _) => State::NeedsYou,
-        (Status::Paused, _) => State::Paused,
-        (Status::Pending, Some(InRun::Failed)) => State::Failed,
-        (Status::Pending, None) if gate_failed => State::Failed,
-        (Status::Pending, None) if is_ready => State::Ready,
-        (Status::Pending, None) => State::Waiting,
     }
 }
 
@@ -209,38 +179,5 @@ mod tests {
         for word in ["", "two words", "-x", "9x", "naïve", &"x".repeat(65)] {
             assert!(word.parse::<TaskType>().is_err(), "{word}");
         }
-    }
-
-    #[test]
-    fn the_store_has_the_last_word_on_what_is_over() {
-        for in_run in [None, Some(InRun::Working), Some(InRun::Failed)] {
-            assert_eq!(state(Status::Done, true, in_run, true), State::Done);
-            let cancelled = state(Status::Cancelled, true, in_run, true);
-            assert_eq!(cancelled, State::Cancelled);
-        }
-    }
-
-    #[test]
-    fn what_goes_on_counts_before_what_went_wrong() {
-        let rows = [
-            (Status::Active, None, false, State::Running),
-            (
-                Status::Active,
-                Some(InRun::Checking),
-                true,
-                State::Verifying,
-            ),
-            (Status::Active, Some(InRun::Failed), true, State::Running),
-            (Status::Pending, Some(InRun::Failed), false, State::Failed),
-            (Status::Pending, None, true, State::Failed),
-            (Status::Blocked, Some(InRun::Failed), true, State::NeedsYou),
-            (Status::Paused, None, false, State::Paused),
-            (Status::Review, None, false, State::Review),
-        ];
-        for (status, in_run, gate_failed, expected) in rows {
-            assert_eq!(state(status, true, in_run, gate_failed), expected);
-        }
-        assert_eq!(state(Status::Pending, true, None, false), State::Ready);
-        assert_eq!(state(Status::Pending, false, None, false), State::Waiting);
     }
 }

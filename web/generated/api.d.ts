@@ -2063,7 +2063,7 @@ export interface components {
             /** @description When it began, RFC 3339 in UTC like all times. */
             startedAt: string;
             /** @description `waiting` while it waits before it is tried again. */
-            state: components["schemas"]["TaskState"];
+            state: components["schemas"]["StepState"];
             /** Format: uint32 */
             turns: number | null;
             /** @description Tokens that it used, when it says so. */
@@ -2810,6 +2810,7 @@ export interface components {
         };
         /** @description Which way rows are sorted. */
         Dir: "asc" | "desc";
+        DisplayStatus: ("running" | "done" | "paused" | "cancelled") | "waiting" | "ready" | "verifying" | "failed" | "needsYou" | "review" | "skipped";
         Draft: {
             /** @description The one thing that it offers to plans, such as web-crawler */
             capability?: string | null;
@@ -3866,7 +3867,7 @@ export interface components {
         Linked2: {
             id: string;
             priority: components["schemas"]["Priority"];
-            state: components["schemas"]["State2"];
+            state: components["schemas"]["DisplayStatus"];
             status: components["schemas"]["Status"];
             title: string;
         };
@@ -4218,7 +4219,7 @@ export interface components {
             runner: string | null;
             /** @description The skill of its last prompt. */
             skill: string | null;
-            state: components["schemas"]["State2"];
+            state: components["schemas"]["DisplayStatus"];
             status: components["schemas"]["Status"];
             title: string;
             /** @description What kind of work it is. */
@@ -4330,7 +4331,7 @@ export interface components {
             template: string | null;
         };
         /** @description By what rows are sorted; what is equal, by id. */
-        Order: "wave" | "id" | "title" | "priority" | "state" | "age";
+        Order: "wave" | "id" | "title" | "priority" | "displayStatus" | "age";
         /** @description By what runs are sorted; what is equal, newest first. */
         Order2: "started" | "duration" | "cost" | "status";
         /** @description What came out of running something. */
@@ -5287,7 +5288,7 @@ export interface components {
             runner: string | null;
             /** @description The skill of its last prompt. */
             skill: string | null;
-            state: components["schemas"]["State2"];
+            state: components["schemas"]["DisplayStatus"];
             status: components["schemas"]["Status"];
             title: string;
             /** @description What kind of work it is. */
@@ -5450,7 +5451,7 @@ export interface components {
             /** @description What the answer comes from. */
             answeredBy: components["schemas"]["AnsweredBy"] | null;
             /** @description Where each task stands, in wave order, at most 60. */
-            bar: components["schemas"]["TaskState"][] | null;
+            bar: components["schemas"]["StepState"][] | null;
             completedAt: string | null;
             conversation: string | null;
             /**
@@ -6040,8 +6041,6 @@ export interface components {
         };
         /** @description How full the context is. */
         State: "ok" | "warning" | "critical";
-        State2: ("running" | "done" | "paused" | "cancelled") | "waiting" | "ready" | "verifying" | "failed" | "needsYou" | "review" | "skipped";
-        StateInput: ("running" | "done" | "paused" | "cancelled") | "waiting" | "ready" | "verifying" | "failed" | "needsYou" | "review" | "skipped";
         /** @description Numbers of tasks. */
         Stats: {
             /** @description By priority; every priority is there. */
@@ -6143,6 +6142,7 @@ export interface components {
             /** @description What it is about, for people. */
             title?: string | null;
         };
+        StepState: "failed" | "waiting" | "running" | "verifying" | "done" | "cancelled" | "skipped";
         /** @description What decided, strongest first. */
         Strategy: "override" | "label" | "type" | "keyword" | "default";
         Success: {
@@ -6309,7 +6309,7 @@ export interface components {
             refused: components["schemas"]["Tried"] | null;
             /** @description Its prompts, oldest first. */
             spawns: components["schemas"]["SpawnTold"][];
-            state: components["schemas"]["State2"];
+            state: components["schemas"]["DisplayStatus"];
             task: components["schemas"]["Task"];
             /** @description Tasks that can start once it is done, and not before. */
             unblocks: string[];
@@ -6371,7 +6371,7 @@ export interface components {
             skill: string | null;
             /** @description When it was begun, RFC 3339 in UTC. */
             startedAt: string | null;
-            state: components["schemas"]["TaskState"];
+            state: components["schemas"]["StepState"];
             taskId: string;
             title: string;
             /** @description Tokens that agents used, as far as they say. */
@@ -6386,7 +6386,6 @@ export interface components {
             /** @description The worktree that holds its work, when no branch could hold all of it. */
             worktree?: string | null;
         };
-        TaskState: "failed" | "waiting" | "running" | "verifying" | "done" | "cancelled" | "skipped";
         /**
          * @description What kind of work a task is. An open set: `epic`, `task`, `subtask`, `research`, `testing`, or
          *     any other lower-case word with hyphens, at most 64 characters.
@@ -6532,7 +6531,7 @@ export interface components {
             /** @description When it began, RFC 3339 in UTC like all times. */
             startedAt: string;
             /** @description `waiting` while it waits before it is tried again. */
-            state: components["schemas"]["TaskState"];
+            state: components["schemas"]["StepState"];
             /** Format: uint32 */
             turns: number | null;
             /** @description Tokens that it used, when it says so. */

@@ -12,7 +12,7 @@ use crate::cli::live::Live;
 use crate::cli::runs::{how, status_tone};
 use crate::cli::screen::{Cell, Screen, Tone, count, dim, plain, strong};
 use crate::coordinator::plan::{
-    Carried, JOBS, Options, Passes, Refine, StepStatus, Stepped, carry_out, resume,
+    Carried, JOBS, Options, Passes, Refine, Stepped, carry_out, resume,
 };
 use crate::error::Result;
 use crate::file::read_input;
@@ -20,6 +20,7 @@ use crate::ops::plans;
 use crate::ops::plans::external::External;
 use crate::ops::{Notes, Surroundings};
 use crate::plan::{AsWritten, LastStepSays, PLAN_MAX, Planner, Policy};
+use crate::run::track::StepState;
 use crate::run::{Event, Line};
 use crate::runner::agent::Runners;
 
@@ -193,9 +194,9 @@ fn render(screen: &mut Screen, carried: &Carried) {
 
 fn row(step: &Stepped) -> [Cell; 5] {
     let tone = match step.status {
-        StepStatus::Waiting => Tone::Dim,
-        StepStatus::Done => Tone::Good,
-        StepStatus::Failed => Tone::Bad,
+        StepState::Done => Tone::Good,
+        StepState::Failed => Tone::Bad,
+        _ => Tone::Dim,
     };
     let said = step.text.as_ref().or(step.error.as_ref());
     [

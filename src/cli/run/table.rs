@@ -6,7 +6,7 @@ use crate::id;
 use crate::run::Outcome;
 use crate::run::report::github::what_it_came_to;
 use crate::run::report::{money, time, tokens};
-use crate::run::track::{TaskRun, TaskState};
+use crate::run::track::{StepState, TaskRun};
 
 pub(in crate::cli) fn render(screen: &mut Screen, report: &Report) {
     tasks(screen, &report.tasks);
@@ -53,12 +53,12 @@ pub(in crate::cli) fn tasks(screen: &mut Screen, tasks: &[TaskRun]) {
     screen.rows(&head, tasks.map(row));
 }
 
-pub(in crate::cli) fn state_tone(state: TaskState) -> Tone {
+pub(in crate::cli) fn state_tone(state: StepState) -> Tone {
     match state {
-        TaskState::Done => Tone::Good,
-        TaskState::Failed | TaskState::Cancelled => Tone::Bad,
-        TaskState::Running | TaskState::Verifying => Tone::Accent,
-        TaskState::Waiting | TaskState::Skipped => Tone::Dim,
+        StepState::Done => Tone::Good,
+        StepState::Failed | StepState::Cancelled => Tone::Bad,
+        StepState::Running | StepState::Verifying => Tone::Accent,
+        StepState::Waiting | StepState::Skipped => Tone::Dim,
     }
 }
 

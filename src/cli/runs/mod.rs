@@ -14,7 +14,7 @@ use crate::ops::runs::OneRun;
 use crate::ops::runs::listing::Rows;
 use crate::run::report::spent;
 use crate::run::{Run, RunKind, RunStatus};
-use crate::store::agency::RunFilter;
+use crate::store::records::RunFilter;
 use crate::{coordinator, id};
 
 commands! {

@@ -3,13 +3,14 @@
 use serde::Serialize;
 use serde_json::json;
 
-use super::{Options, Passes, Refine, StepStatus, Stepped};
+use super::{Options, Passes, Refine, Stepped};
 use crate::agent::Agent;
 use crate::error::Result;
 use crate::ops::plans;
 use crate::ops::runs::recording::Recording;
 use crate::plan::message::aggregate;
 use crate::plan::{Outcome, Plan, Wish, read};
+use crate::run::track::StepState;
 use crate::run::{AnsweredBy, Detail, Event, Message};
 
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
@@ -42,7 +43,7 @@ impl Course {
         if !is_first && options.passes.refine == Refine::LastStep {
             let last = self.steps.last_mut();
             last.into_iter()
-                .for_each(|last| last.status = StepStatus::Waiting);
+                .for_each(|last| last.status = StepState::Waiting);
             return Ok(());
         }
         let made = options.planner.plan(&Wish {
@@ -91,7 +92,7 @@ impl Course {
     pub(super) fn assign(&mut self, agents: &[Agent]) -> Result<Vec<Agent>> {
         let agents = plans::assign_agents(&self.plan, agents)?;
         for (step, agent) in self.steps.iter_mut().zip(&agents) {
-            if step.status != StepStatus::Done {
+            if step.status != StepState::Done {
                 step.agent.clone_from(&agent.id);
             }
         }
@@ -132,7 +133,7 @@ impl Course {
         let done = self
             .steps
             .iter()
-            .filter(|step| step.status == StepStatus::Done);
+            .filter(|step| step.status == StepState::Done);
         done.count()
     }
 }
@@ -143,7 +144,7 @@ impl Stepped {
         Stepped {
             step: step.to_string(),
             agent: String::new(),
-            status: StepStatus::Waiting,
+            status: StepState::Waiting,
             tries: before.map_or(0, |one| one.tries),
             text: None,
             answered_by: None,
@@ -193,7 +194,7 @@ impl Course {
         passes.refine = refine.unwrap_or(passes.refine);
         match self.steps.last_mut() {
             // The others keep what they said in an earlier pass.
-            Some(last) if refine == Some(Refine::LastStep) => last.status = StepStatus::Waiting,
+            Some(last) if refine == Some(Refine::LastStep) => last.status = StepState::Waiting,
             _ => {
                 let steps = plan.steps.iter();
                 self.steps = steps.map(|step| Stepped::waits(&step.id, &[])).collect();
@@ -215,7 +216,7 @@ impl Course {
         let (Some(said), Some(step)) = (said, step) else {
             return;
         };
-        step.status = StepStatus::Done;
+        step.status = StepState::Done;
         step.tries += 1;
         step.agent = word(detail, "agent").unwrap_or_default().to_string();
         step.text = Some(said.content.clone());

@@ -18,8 +18,9 @@ use crate::ops::trust::{Item, Registrant, Trust};
 use crate::ops::{Surroundings, plans};
 use crate::plan::message::max_loops;
 use crate::plan::{AsWritten, LOOPS_MAX, Planner, Policy};
+use crate::run::track::StepState;
 use crate::run::{AnsweredBy, Event, PLAN_RESUMED, Run, RunKind, RunStatus, Speaker};
-use crate::store::agency::Agency;
+use crate::store::Store;
 use crate::words::closed;
 use crate::workspace::Workspace;
 pub(crate) use course::Course;
@@ -102,7 +103,7 @@ pub(crate) struct Stepped {
     /// Who does it.
     pub(crate) agent: String,
     /// Where it stands: waiting, done or failed.
-    pub(crate) status: StepStatus,
+    pub(crate) status: StepState,
     /// How often its agent was asked, in all passes.
     pub(crate) tries: u32,
     /// What it said.
@@ -114,17 +115,6 @@ pub(crate) struct Stepped {
     /// What was said beside the text.
     #[serde(skip)]
     metadata: crate::run::Detail,
-}
-
-closed! {
-    /// Where a step of a plan stands.
-    StepStatus, "status of a step":
-    /// It was not asked for, or not yet.
-    Waiting = "waiting",
-    /// Its agent answered.
-    Done = "done",
-    /// Its agent did not.
-    Failed = "failed",
 }
 
 /// Runs a plan and records it. `tell` receives each event once it is committed. Failed steps are in the
@@ -200,12 +190,12 @@ fn own(surroundings: &Surroundings, workspace: &Workspace, run: &Run, plan: &Val
 }
 
 fn require_own_plan(surroundings: &Surroundings, workspace: &Workspace, id: &str) -> Result<()> {
-    let Some(mut agency) = workspace.store_if_there()? else {
+    let Some(mut store) = workspace.store_if_there()? else {
         return Ok(());
     };
-    let run = agency.read()?.run(id)?;
+    let run = store.read()?.run(id)?;
     match run.filter(|run| run.kind == RunKind::Plan && run.status != RunStatus::Completed) {
-        Some(run) => require_own(surroundings, workspace, &mut agency, &run),
+        Some(run) => require_own(surroundings, workspace, &mut store, &run),
         None => Ok(()),
     }
 }

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use serde_json::json;
 
-use super::{COORDINATOR, StepStatus, Stepped};
+use super::{COORDINATOR, Stepped};
 use crate::agent::Agent;
 use crate::error::{Code, Error, Result};
 use crate::ops::answers::{Answer, Answering, Question};
@@ -12,6 +12,7 @@ use crate::ops::runs::recording::Recording;
 use crate::plan::message::{Reply, message};
 use crate::plan::{Plan, Step};
 use crate::run::schedule::Schedule;
+use crate::run::track::StepState;
 use crate::run::{AnsweredBy, Run, Speaker};
 use crate::runner::crew::{self, Crew};
 
@@ -45,7 +46,7 @@ impl Pass<'_, '_> {
         let needs = needs(self.plan);
         let mut schedule = Schedule::new(&needs);
         for (at, step) in self.steps.iter().enumerate() {
-            if step.status == StepStatus::Done {
+            if step.status == StepState::Done {
                 schedule.done(at);
             }
         }
@@ -79,7 +80,7 @@ impl Pass<'_, '_> {
             schedule.put_back(at);
             return Ok(());
         }
-        (self.steps[at].status, self.steps[at].error) = (StepStatus::Failed, Some(why));
+        (self.steps[at].status, self.steps[at].error) = (StepState::Failed, Some(why));
         schedule.failed(at);
         Err(Error {
             message: format!("step `{id}`: {}", error.message),
@@ -106,7 +107,7 @@ impl Pass<'_, '_> {
             notes.event("stepCompleted", json!({"stepId": id}))
         })?;
         let step = &mut self.steps[at];
-        step.status = StepStatus::Done;
+        step.status = StepState::Done;
         (step.text, step.error) = (Some(answer.text), None);
         (step.answered_by, step.metadata) = (Some(answer.by), answer.details);
         Ok(())

@@ -2,7 +2,7 @@ use serde_json::json;
 
 use super::{ME, World};
 use crate::run::{Run, RunKind, RunStatus};
-use crate::store::agency::Agency;
+use crate::store::Store;
 
 const WAR: &str = "Explain the Second War in Warcraft history.";
 const LAYOUT: &str = "Help me design a creative layout for my blog.";

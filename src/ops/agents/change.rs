@@ -10,7 +10,7 @@ use crate::error::{Code, Error, Result, quote};
 use crate::id::TaskId;
 use crate::ops::trust::{Item, Trust};
 use crate::ops::{Notes, Surroundings, agent_tasks};
-use crate::store::agency::AgencyTransaction;
+use crate::store::Transaction;
 
 const STAY_MS: u64 = 30 * 60 * 1_000;
 
@@ -148,7 +148,7 @@ fn refused_builtin(id: &str) -> Error {
     }
 }
 
-fn is_damaged(transaction: &dyn AgencyTransaction, known: &Known, id: &str) -> bool {
+fn is_damaged(transaction: &dyn Transaction, known: &Known, id: &str) -> bool {
     let is_known = known.agents.iter().any(|agent| agent.id == id);
     let read = transaction.agent(id);
     !is_known && read.is_err_and(|error| error.code == Code::RowDamaged)
@@ -193,7 +193,7 @@ pub(crate) fn cleanup(
 }
 
 pub(in crate::ops) fn sweep_runtime(
-    transaction: &mut dyn AgencyTransaction,
+    transaction: &mut dyn Transaction,
     sweep: Sweep,
 ) -> Result<Vec<String>> {
     if transaction.runtime_agents()? == 0 {

@@ -15,7 +15,8 @@ use crate::ops::runs::settle_store;
 use crate::ops::{Notes, Surroundings};
 use crate::route::FINALIZE;
 use crate::run::{RunKind, RunStatus};
-use crate::store::agency::{Agency, Tally};
+use crate::store::Store;
+use crate::store::records::Tally;
 
 /// Most agents among the most used.
 const MOST_USED: usize = 5;
@@ -166,8 +167,8 @@ pub(crate) fn metrics(
     let user = surroundings.only().or(wanted.user.as_deref());
     let since = window::begin(surroundings.clock.now());
     let (tallies, seen) = match settle_store(&workspace, &surroundings.clock)? {
-        Some(mut agency) => {
-            let (transaction, from) = (agency.read()?, timestamp(since));
+        Some(mut store) => {
+            let (transaction, from) = (store.read()?, timestamp(since));
             let seen = transaction.executions_since(user, &from, window::LOOKED_AT)?;
             (transaction.tallies(user)?, seen)
         }

@@ -23,7 +23,7 @@ use crate::agent::{Agent, builtin};
 use crate::clock::timestamp;
 use crate::error::{Code, Error, Result, nearest};
 use crate::run::RunKind;
-use crate::store::agency::{Agency, AgencyTransaction};
+use crate::store::{Store, Transaction};
 use crate::workspace::Workspace;
 pub(crate) use change::{Cleanup, cleanup, expires, remove};
 pub(crate) use files::LeftOut;
@@ -148,7 +148,7 @@ struct Used {
 }
 
 /// Finds what the caller used each agent for, by id; who sees everybody's, what all did.
-fn read_uses(transaction: &dyn AgencyTransaction, user: Option<&str>) -> Result<Uses> {
+fn read_uses(transaction: &dyn Transaction, user: Option<&str>) -> Result<Uses> {
     let mut uses = Uses::new();
     for tally in transaction.tallies(user)? {
         let Some(agent) = tally.agent else { continue };
@@ -177,13 +177,13 @@ fn seen_and_used(surroundings: &Surroundings) -> Result<(Known, Uses)> {
 
 pub(crate) fn load_in(workspace: &Workspace) -> Result<Known> {
     match workspace.store_if_there()? {
-        Some(mut agency) => load_with(&*agency.read()?, workspace),
+        Some(mut store) => load_with(&*store.read()?, workspace),
         None => Ok(join(Vec::new(), files::read(workspace))),
     }
 }
 
 pub(in crate::ops) fn load_with(
-    transaction: &dyn AgencyTransaction,
+    transaction: &dyn Transaction,
     workspace: &Workspace,
 ) -> Result<Known> {
     let mut known = join(transaction.agents()?, files::read(workspace));
@@ -293,7 +293,7 @@ fn show_all(surroundings: &Surroundings, mut known: Known, uses: &Uses) -> Resul
 /// Runs `work` in a transaction on the agents of the workspace and commits it; an error leaves nothing behind.
 pub(crate) fn write<T>(
     workspace: &Workspace,
-    work: impl FnOnce(&mut dyn AgencyTransaction) -> Result<T>,
+    work: impl FnOnce(&mut dyn Transaction) -> Result<T>,
 ) -> Result<T> {
     write_if(workspace, true, work)
 }
@@ -302,10 +302,10 @@ pub(crate) fn write<T>(
 fn write_if<T>(
     workspace: &Workspace,
     keeps: bool,
-    work: impl FnOnce(&mut dyn AgencyTransaction) -> Result<T>,
+    work: impl FnOnce(&mut dyn Transaction) -> Result<T>,
 ) -> Result<T> {
-    let mut agency = workspace.open_store()?;
-    let mut transaction = agency.write_records()?;
+    let mut store = workspace.open_store()?;
+    let mut transaction = store.write_records()?;
     let done = work(&mut *transaction)?;
     if keeps {
         transaction.commit()?;

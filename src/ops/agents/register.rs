@@ -16,7 +16,7 @@ use crate::error::{Code, Error, Result, quote};
 use crate::file::read_input;
 use crate::ops::trust::{Item, Trust, warn_of};
 use crate::ops::{Notes, Surroundings};
-use crate::store::agency::AgencyTransaction;
+use crate::store::Transaction;
 
 /// Largest file of agents that is read, in bytes.
 const IMPORT_MAX: u64 = 64 << 20;
@@ -99,7 +99,7 @@ fn save(
     surroundings: &Surroundings,
     notes: &mut Notes,
     mut draft: Draft,
-    find: impl FnOnce(&dyn AgencyTransaction, &Known, &mut Draft) -> Result<(Agent, bool)>,
+    find: impl FnOnce(&dyn Transaction, &Known, &mut Draft) -> Result<(Agent, bool)>,
 ) -> Result<(Agent, bool)> {
     draft.check_spelling()?;
     terms::check_command(surroundings, &draft)?;
@@ -218,7 +218,7 @@ fn taken_error(known: &Known, id: &str, is_seen: bool) -> Error {
 /// Makes or finds an agent of the moment: `custom_<digits>`. One of another user is not changed.
 fn for_the_moment(
     surroundings: &Surroundings,
-    transaction: &dyn AgencyTransaction,
+    transaction: &dyn Transaction,
     known: &Known,
     draft: &Draft,
 ) -> Result<(Agent, bool)> {

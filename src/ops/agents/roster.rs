@@ -10,7 +10,7 @@ use super::{load_with, no_agent};
 use crate::agent::Agent;
 use crate::error::Result;
 use crate::route::Index;
-use crate::store::agency::AgencyTransaction;
+use crate::store::Transaction;
 use crate::workspace::Workspace;
 
 #[derive(Debug)]
@@ -58,7 +58,7 @@ impl Roster {
     /// Returns the agents of a user, or all, as a transaction sees them that has changed none.
     pub(crate) fn view(
         &self,
-        transaction: &dyn AgencyTransaction,
+        transaction: &dyn Transaction,
         user: Option<&str>,
     ) -> Result<Arc<View>> {
         let mut held = self.held.lock().unwrap_or_else(PoisonError::into_inner);

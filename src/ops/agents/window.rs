@@ -7,7 +7,7 @@ use serde::Serialize;
 
 use crate::clock::timestamp;
 use crate::run::{AnsweredBy, RunStatus};
-use crate::store::agency::Glimpse;
+use crate::store::records::Glimpse;
 
 /// How many hours are looked at.
 pub(super) const HOURS: i64 = 24;

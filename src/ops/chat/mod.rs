@@ -21,7 +21,7 @@ use crate::error::{Code, Error, Result};
 use crate::llm::client::Client;
 use crate::llm::{Model, Request};
 use crate::run::{ID_MAX, Speaker, is_id};
-use crate::store::agency::AgencyTransaction;
+use crate::store::Transaction;
 use crate::task::rules::check_text;
 pub(crate) use seed::seed;
 use tools::Stop;
@@ -56,7 +56,7 @@ struct Talk<'a> {
     said: &'a Said<'a>,
     /// What a model makes of the message, where one was asked.
     advice: Option<&'a Advice>,
-    transaction: &'a mut dyn AgencyTransaction,
+    transaction: &'a mut dyn Transaction,
     chat: Chat,
     turn: Turn,
     /// Now, and when what begins to wait is forgotten, RFC 3339 in UTC.

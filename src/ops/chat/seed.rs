@@ -15,7 +15,8 @@ use crate::error::{Code, Error, Result};
 use crate::file::read_input;
 use crate::ops::Surroundings;
 use crate::ops::agents::write;
-use crate::store::agency::{AgencyTransaction, Components};
+use crate::store::Transaction;
+use crate::store::records::Components;
 use crate::strict;
 use crate::task::rules::check_text;
 
@@ -35,7 +36,7 @@ macro_rules! tables {
         pub(crate) struct Seeded { $(pub(crate) $table: usize,)+ }
 
         /// Puts all rows, and then looks for what fits to no other.
-        fn put(to: &mut dyn AgencyTransaction, seed: &Seed) -> Result<Seeded> {
+        fn put(to: &mut dyn Transaction, seed: &Seed) -> Result<Seeded> {
             $(seed.$table.iter().try_for_each(|row| $put(&mut *to, row))?;)+
             let fault = to.find_fault()?;
             require(fault.is_none(), fault.unwrap_or_default())?;
@@ -107,7 +108,7 @@ fn check_texts(place: &str, value: &Value) -> Result<()> {
     }
 }
 
-fn put_component(to: &mut dyn AgencyTransaction, component: &Component) -> Result<()> {
+fn put_component(to: &mut dyn Transaction, component: &Component) -> Result<()> {
     let mut component = component.clone();
     let (id, kind) = (&component.component_id, &component.component_type);
     let known = component_type(&kind.to_lowercase()).unwrap_or_default();
@@ -118,7 +119,7 @@ fn put_component(to: &mut dyn AgencyTransaction, component: &Component) -> Resul
     to.put_component(&component)
 }
 
-fn put_guard(to: &mut dyn AgencyTransaction, guard: &Guard) -> Result<()> {
+fn put_guard(to: &mut dyn Transaction, guard: &Guard) -> Result<()> {
     if let Some(mut component) = to.component(&guard.client_id, &guard.component_id)? {
         component.is_secured = true;
         to.put_component(&component)?;

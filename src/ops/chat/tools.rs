@@ -8,7 +8,7 @@ use crate::chat::value::{Changes, brief, change, check_changes, check_values, ge
 use crate::chat::vocabulary::{component_type, contains_word, types};
 use crate::chat::{Call, Tool, text};
 use crate::error::{Error, Result};
-use crate::store::agency::AgencyTransaction;
+use crate::store::Transaction;
 
 pub(super) enum Stop {
     /// It was given something wrong: the result that says so, or what is wrong and was replied.
@@ -33,11 +33,7 @@ pub(super) fn fault(result: &Value) -> Option<&str> {
 }
 
 /// Runs a tool. One that writes does all but the writing when `keep` is false.
-pub(super) fn run(
-    transaction: &mut dyn AgencyTransaction,
-    call: &Call,
-    keep: bool,
-) -> Result<Value> {
+pub(super) fn run(transaction: &mut dyn Transaction, call: &Call, keep: bool) -> Result<Value> {
     let client = call.text("clientId");
     let mut work = Work {
         transaction,
@@ -64,7 +60,7 @@ pub(super) fn run(
 }
 
 struct Work<'a> {
-    transaction: &'a mut dyn AgencyTransaction,
+    transaction: &'a mut dyn Transaction,
     call: &'a Call,
     client: &'a str,
     keep: bool,
@@ -270,13 +266,13 @@ impl Work<'_> {
 mod tests {
     use super::*;
     use crate::chat::record::Client;
-    use crate::store::agency::Agency;
-    use crate::store::sqlite::SqliteAgency;
+    use crate::store::Store;
+    use crate::store::sqlite::SqliteStore;
 
-    fn agency() -> (tempfile::TempDir, SqliteAgency) {
+    fn store() -> (tempfile::TempDir, SqliteStore) {
         let folder = tempfile::tempdir().unwrap();
-        let mut agency = SqliteAgency::create(&folder.path().join("cleo.db")).unwrap();
-        let mut transaction = agency.write_records().unwrap();
+        let mut store = SqliteStore::create(&folder.path().join("cleo.db")).unwrap();
+        let mut transaction = store.write_records().unwrap();
         let client = Client {
             client_id: "6".into(),
             client_type: "creator".into(),
@@ -296,13 +292,13 @@ mod tests {
         };
         transaction.put_component(&component).unwrap();
         transaction.commit().unwrap();
-        (folder, agency)
+        (folder, store)
     }
 
     /// Calls a tool, keeps what it did, and returns its result.
-    fn call(agency: &mut SqliteAgency, tool: Tool, args: Value) -> Value {
+    fn call(store: &mut SqliteStore, tool: Tool, args: Value) -> Value {
         let args = args.as_object().cloned().unwrap();
-        let mut transaction = agency.write_records().unwrap();
+        let mut transaction = store.write_records().unwrap();
         let result = run(&mut *transaction, &Call { tool, args }, true).unwrap();
         transaction.commit().unwrap();
         result
@@ -335,18 +331,18 @@ searchComponent {"clientId": "6", "criteria": {"a'; DROP": "x"}} > a'; DROP is n
             let (given, error) = line.split_once(" > ").unwrap();
             let (tool, args) = given.split_once(' ').unwrap();
             let tool = serde_json::from_value(tool.into()).unwrap();
-            let (_folder, mut agency) = agency();
-            let result = call(&mut agency, tool, serde_json::from_str(args).unwrap());
+            let (_folder, mut store) = store();
+            let result = call(&mut store, tool, serde_json::from_str(args).unwrap());
             assert_eq!(result["error"], error, "{line}");
             assert_eq!(result["success"], false);
-            let component = agency.read().unwrap().component("6", "101").unwrap();
+            let component = store.read().unwrap().component("6", "101").unwrap();
             assert_eq!(component.unwrap().props["title"], "Home");
         }
     }
 
     #[test]
     fn a_search_compares_keys_exactly_and_columns_in_any_case() {
-        let (_folder, mut agency) = agency();
+        let (_folder, mut store) = store();
         for (criteria, found) in [
             (json!({}), 1),
             (json!({"component_type": "cards"}), 1),
@@ -358,7 +354,7 @@ searchComponent {"clientId": "6", "criteria": {"a'; DROP": "x"}} > a'; DROP is n
             (json!({"is_blur": true}), 0),
         ] {
             let args = json!({"clientId": "6", "criteria": criteria.clone()});
-            let result = call(&mut agency, Tool::SearchComponent, args);
+            let result = call(&mut store, Tool::SearchComponent, args);
             assert_eq!(
                 result["components"].as_array().map(Vec::len),
                 Some(found),
@@ -369,12 +365,12 @@ searchComponent {"clientId": "6", "criteria": {"a'; DROP": "x"}} > a'; DROP is n
 
     #[test]
     fn a_component_is_changed_by_paths_and_objects_and_keeps_the_rest() {
-        let (_folder, mut agency) = agency();
+        let (_folder, mut store) = store();
         let mut args = json!({"clientId": "6", "componentId": "101", "updates": {
             "props": {"caption": "c"}, "props.description": "d", "is_blur": "true",
             "manual_edits.properties.radius": "full",
         }});
-        let changed = &call(&mut agency, Tool::UpdateComponent, args.clone())["component"];
+        let changed = &call(&mut store, Tool::UpdateComponent, args.clone())["component"];
         let props = json!({"title": "Home", "caption": "c", "description": "d"});
         assert_eq!(changed["props"], props);
         assert_eq!(changed["is_blur"], true);
@@ -385,7 +381,7 @@ searchComponent {"clientId": "6", "criteria": {"a'; DROP": "x"}} > a'; DROP is n
         for key in wrong {
             args["updates"][key] = json!("x");
         }
-        let refused = call(&mut agency, Tool::UpdateComponent, args);
+        let refused = call(&mut store, Tool::UpdateComponent, args);
         assert_eq!(refused["rejectedFields"], json!(wrong));
     }
 }

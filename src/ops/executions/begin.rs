@@ -16,7 +16,7 @@ use crate::ops::agents::change::{Sweep, sweep_runtime};
 use crate::ops::conversations::require_open;
 use crate::route::{self, Decided, Decision, Query};
 use crate::run::{Action, Conversation, DELEGATION, Message, RoutedBy, Run, RunKind, Speaker};
-use crate::store::agency::{Agency, AgencyTransaction};
+use crate::store::{Store, Transaction};
 
 /// Most messages of a conversation that an agent is given.
 const HISTORY_MESSAGES: u32 = 20;
@@ -31,7 +31,7 @@ impl Executor {
     /// at once, it ends in the same transaction.
     pub(crate) fn begin(&mut self, query: &Query, user: &str, only: Option<&str>) -> Result<Begun> {
         self.sweep()?;
-        let mut transaction = self.agency.write_records()?;
+        let mut transaction = self.store.write_records()?;
         let view = self.ground.roster.view(&*transaction, only)?;
         self.warnings.clone_from(&view.warnings);
         let mut begun = self.ground.begin(&mut *transaction, &view, user, query)?;
@@ -47,11 +47,11 @@ impl Executor {
     /// Removes agents of the moment whose time is over. That is a transaction of its own, because the
     /// roster must not hold what a later failure would undo.
     fn sweep(&mut self) -> Result<()> {
-        if self.agency.read()?.runtime_agents()? == 0 {
+        if self.store.read()?.runtime_agents()? == 0 {
             return Ok(());
         }
         let millis = self.ground.clock.now().timestamp_millis().unsigned_abs();
-        let mut transaction = self.agency.write_records()?;
+        let mut transaction = self.store.write_records()?;
         match sweep_runtime(&mut *transaction, Sweep::Automatic(millis))?[..] {
             [] => Ok(()),
             _ => transaction.commit().map(drop),
@@ -64,7 +64,7 @@ impl Ground {
     /// anything is written.
     fn begin(
         &self,
-        transaction: &mut dyn AgencyTransaction,
+        transaction: &mut dyn Transaction,
         view: &View,
         user: &str,
         query: &Query,
@@ -139,7 +139,7 @@ impl Ground {
 
 fn first_steps(
     record: &mut Record,
-    transaction: &mut dyn AgencyTransaction,
+    transaction: &mut dyn Transaction,
     decision: &Decision<'_>,
     candidates: usize,
 ) -> Result<()> {

@@ -5,7 +5,8 @@ use serde::{Deserialize, Serialize};
 use crate::error::Result;
 use crate::ops::Surroundings;
 use crate::run::{Detail, RunKind};
-use crate::store::agency::{Agency, RunFilter};
+use crate::store::Store;
+use crate::store::records::RunFilter;
 
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[derive(Debug, Serialize)]
@@ -39,10 +40,10 @@ pub(crate) struct Delegations {
 
 /// Lists where messages went that the caller sees.
 pub(crate) fn delegations(surroundings: &Surroundings, wanted: Before) -> Result<Delegations> {
-    let Some(mut agency) = surroundings.workspace()?.store_if_there()? else {
+    let Some(mut store) = surroundings.workspace()?.store_if_there()? else {
         return Ok(Delegations::default());
     };
-    let transaction = agency.read()?;
+    let transaction = store.read()?;
     let events = transaction.delegations(surroundings.only(), wanted.before, wanted.limit)?;
     let mut delegations = Vec::with_capacity(events.len());
     for event in events {

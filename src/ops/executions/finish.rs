@@ -11,7 +11,7 @@ use crate::error::{Code, Error, Result, quote};
 use crate::ops::answers::{Answer, INCOMPLETE, Question};
 use crate::run::{Action, AnsweredBy, Run, RunStatus, Speaker};
 use crate::runner::signals;
-use crate::store::agency::{Agency, AgencyTransaction};
+use crate::store::{Store, Transaction};
 
 /// What the error of a run says whose agent did not answer.
 const UNREACHED: &str = "agent_invoke_failed";
@@ -48,7 +48,7 @@ impl Executor {
             ending => ending?,
         };
         let told = tell_from(&begun.record, told, tell);
-        let mut transaction = self.agency.write_records()?;
+        let mut transaction = self.store.write_records()?;
         let given_up = self.ground.close(&mut *transaction, &mut begun, ending)?;
         transaction.commit()?;
         if let Some(error) = given_up {
@@ -147,7 +147,7 @@ impl Executor {
             _ => UNREACHED,
         };
         record.run.error = Some(format!("{word}: {text}"));
-        let mut transaction = self.agency.write_records()?;
+        let mut transaction = self.store.write_records()?;
         if find_cancelled(&*transaction, &record.run.id)?.is_some() {
             return Ok(());
         }
@@ -178,7 +178,7 @@ impl Ground {
 
     pub(super) fn close(
         &self,
-        transaction: &mut dyn AgencyTransaction,
+        transaction: &mut dyn Transaction,
         begun: &mut Begun,
         ending: Ending,
     ) -> Result<Option<Error>> {
@@ -256,7 +256,7 @@ impl Ground {
 /// Notes the steps after the answer; `agent` is the one whose answer is passed on.
 fn last_steps(
     record: &mut Record,
-    transaction: &mut dyn AgencyTransaction,
+    transaction: &mut dyn Transaction,
     agent: Option<&str>,
 ) -> Result<()> {
     let by = |agent, percent| (agent, Action::Completing, percent);

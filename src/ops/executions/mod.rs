@@ -30,7 +30,7 @@ use crate::route::{Match, Query};
 use crate::run::track::Track;
 use crate::run::view::RunView;
 use crate::run::{Event, Message, Run, RunStatus};
-use crate::store::sqlite::SqliteAgency;
+use crate::store::sqlite::SqliteStore;
 use crate::workspace::Workspace;
 
 /// What is told of an execution while it is carried out.
@@ -67,7 +67,7 @@ pub(crate) struct Executor {
     pub(crate) warnings: Vec<String>,
     ground: Ground,
     user: String,
-    agency: SqliteAgency,
+    store: SqliteStore,
 }
 
 /// What executions stand on, whoever writes them down.
@@ -122,8 +122,8 @@ impl Executor {
     /// Gets ready. Runs that dead processes have left are marked.
     pub(crate) fn open(surroundings: &Surroundings, by: Match) -> Result<Executor> {
         let workspace = surroundings.workspace()?;
-        let mut agency = workspace.open_store()?;
-        alive::settle(&mut agency, &workspace, &surroundings.clock)?;
+        let mut store = workspace.open_store()?;
+        alive::settle(&mut store, &workspace, &surroundings.clock)?;
         let ground = Ground {
             clock: surroundings.clock,
             alive: Arc::new(Alive::begin(&workspace)?),
@@ -136,7 +136,7 @@ impl Executor {
             warnings: Vec::new(),
             ground,
             user: surroundings.actor.clone(),
-            agency,
+            store,
         })
     }
 
@@ -149,7 +149,7 @@ impl Executor {
             warnings: Vec::new(),
             ground: self.ground.clone(),
             user: self.user.clone(),
-            agency: self.ground.workspace.open_store()?,
+            store: self.ground.workspace.open_store()?,
         })
     }
 

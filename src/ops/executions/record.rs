@@ -6,8 +6,8 @@ use crate::clock::Clock;
 use crate::error::{Code, Error, Result, quote};
 use crate::ops::runs::no_run;
 use crate::run::{Action, Detail, Event, Message, Run, RunKind, RunStatus, STEP, Speaker, Step};
-use crate::store::agency::{Agency, AgencyTransaction};
-use crate::store::sqlite::SqliteAgency;
+use crate::store::sqlite::SqliteStore;
+use crate::store::{Store, Transaction};
 use crate::workspace::Workspace;
 
 #[derive(Clone)]
@@ -42,7 +42,7 @@ impl Record {
 
     pub(super) fn event(
         &mut self,
-        transaction: &mut dyn AgencyTransaction,
+        transaction: &mut dyn Transaction,
         kind: &str,
         fields: Value,
     ) -> Result<()> {
@@ -61,7 +61,7 @@ impl Record {
     /// Notes a step: who does what, and how much of the run is done then, in percent.
     pub(super) fn step(
         &mut self,
-        transaction: &mut dyn AgencyTransaction,
+        transaction: &mut dyn Transaction,
         (agent, action, progress): (&str, Action, u8),
         content: &str,
         metadata: Value,
@@ -82,7 +82,7 @@ impl Record {
     /// Notes a message; in the conversation too, if it belongs there.
     pub(super) fn say(
         &mut self,
-        transaction: &mut dyn AgencyTransaction,
+        transaction: &mut dyn Transaction,
         speaker: Speaker,
         content: &str,
         metadata: Value,
@@ -110,13 +110,13 @@ impl Record {
 }
 
 pub(crate) fn cancel(
-    agency: &mut SqliteAgency,
+    store: &mut SqliteStore,
     clock: &Clock,
     id: &str,
     user: Option<&str>,
     by: &str,
 ) -> Result<Run> {
-    let mut transaction = agency.write_records()?;
+    let mut transaction = store.write_records()?;
     let run = transaction.run(id)?;
     let run = run.filter(|run| run.kind == RunKind::Execution);
     let run = run.filter(|run| user.is_none_or(|user| user == run.user));
@@ -138,21 +138,21 @@ pub(crate) fn cancel(
 }
 
 /// Returns a run that is over although whoever carries it out does not know: it was cancelled.
-pub(super) fn find_cancelled(transaction: &dyn AgencyTransaction, id: &str) -> Result<Option<Run>> {
+pub(super) fn find_cancelled(transaction: &dyn Transaction, id: &str) -> Result<Option<Run>> {
     Ok(transaction.run(id)?.filter(Run::is_over))
 }
 
 /// Makes what says whether an execution was cancelled meanwhile. It opens the store when it is asked first.
 pub(super) fn watch(workspace: &Workspace, id: &str) -> impl FnMut() -> bool + 'static {
     let (workspace, id) = (workspace.clone(), id.to_string());
-    let mut opened: Option<SqliteAgency> = None;
+    let mut opened: Option<SqliteStore> = None;
     move || {
         if opened.is_none() {
             opened = workspace.open_store().ok();
         }
         let run = opened
             .as_mut()
-            .map(|agency| find_cancelled(&*agency.read()?, &id));
+            .map(|store| find_cancelled(&*store.read()?, &id));
         matches!(run, Some(Ok(Some(_))))
     }
 }

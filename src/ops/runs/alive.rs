@@ -16,8 +16,8 @@ use crate::ops::Surroundings;
 use crate::run::event::RUN_LOST;
 use crate::run::track::Track;
 use crate::run::{Run, RunKind, RunStatus};
-use crate::store::agency::{Agency, AgencyTransaction};
-use crate::store::sqlite::SqliteAgency;
+use crate::store::sqlite::SqliteStore;
+use crate::store::{Store, Transaction};
 use crate::workspace::Workspace;
 
 /// What a run says whose process is dead.
@@ -52,11 +52,11 @@ impl Alive {
     /// returns the run as it was. Of two processes that want it, one gets it.
     pub(crate) fn take_over(
         &self,
-        agency: &mut dyn Agency,
+        store: &mut dyn Store,
         id: &str,
         may_take: &dyn Fn(&Run) -> Result<bool>,
     ) -> Result<Option<Run>> {
-        let mut transaction = agency.write_records()?;
+        let mut transaction = store.write_records()?;
         let run = transaction.run(id)?.ok_or_else(|| no_run(id))?;
         if !may_take(&run)? {
             return Ok(None);
@@ -138,10 +138,10 @@ pub(crate) fn find_left<'a>(
     if runs.is_empty() {
         return Ok(Vec::new());
     }
-    let Some(mut agency) = workspace.store_if_there()? else {
+    let Some(mut store) = workspace.store_if_there()? else {
         return Ok(Vec::new());
     };
-    let transaction = agency.read()?;
+    let transaction = store.read()?;
     let mut left = Vec::new();
     for id in runs {
         let run = match transaction.run(id) {
@@ -212,18 +212,14 @@ pub(crate) fn refuse_resume(run: &Run, kinds: &[RunKind]) -> Result<()> {
 
 /// Marks the runs that dead processes have left as failed, or as interrupted where they can be gone
 /// on with.
-pub(crate) fn settle(
-    agency: &mut SqliteAgency,
-    workspace: &Workspace,
-    clock: &Clock,
-) -> Result<()> {
-    let owners = agency.read()?.owners()?;
+pub(crate) fn settle(store: &mut SqliteStore, workspace: &Workspace, clock: &Clock) -> Result<()> {
+    let owners = store.read()?.owners()?;
     let dead = owners.iter().filter(|owner| !lives(workspace, owner));
     let dead: Vec<_> = dead.collect();
     if dead.is_empty() {
         return Ok(());
     }
-    let mut transaction = agency.write_records()?;
+    let mut transaction = store.write_records()?;
     for owner in dead {
         for run in transaction.unfinished(owner)? {
             interrupt(&mut *transaction, run, clock)?;
@@ -232,7 +228,7 @@ pub(crate) fn settle(
     transaction.commit().map(drop)
 }
 
-fn interrupt(transaction: &mut dyn AgencyTransaction, mut run: Run, clock: &Clock) -> Result<()> {
+fn interrupt(transaction: &mut dyn Transaction, mut run: Run, clock: &Clock) -> Result<()> {
     let now = clock.timestamp();
     run.status = match run.kind.resumes() {
         true => RunStatus::Interrupted,
@@ -247,7 +243,7 @@ fn interrupt(transaction: &mut dyn AgencyTransaction, mut run: Run, clock: &Cloc
     Ok(())
 }
 
-fn count(transaction: &dyn AgencyTransaction, run: &mut Run) -> Result<()> {
+fn count(transaction: &dyn Transaction, run: &mut Run) -> Result<()> {
     if !run.kind.resumes() {
         return Ok(());
     }

@@ -14,8 +14,8 @@ use crate::file::{PRIVATE_FILE, create_private_folder, read_start, unreadable, u
 use crate::id;
 use crate::run::event::RUN_CANCEL;
 use crate::run::{Detail, Event, Line, RUN_FINISHED, RunEvent};
-use crate::store::agency::{Agency, AgencyTransaction};
-use crate::store::sqlite::SqliteAgency;
+use crate::store::sqlite::SqliteStore;
+use crate::store::{Store, Transaction};
 use crate::workspace::Workspace;
 
 /// How many events are read from the store at a time.
@@ -42,12 +42,12 @@ impl Journal {
         workspace: &Workspace,
         run: &str,
         clock: Clock,
-        agency: &mut dyn Agency,
+        store: &mut dyn Store,
     ) -> Result<Journal> {
         let path = path(workspace, run)?;
         let folder = path.parent().unwrap_or(&path);
         create_private_folder(folder).map_err(|cause| unwritable(folder, cause))?;
-        let events = events(&*agency.read()?, run)?;
+        let events = events(&*store.read()?, run)?;
         let lines: String = events.iter().map(line).collect();
         Ok(Journal {
             run: run.to_string(),
@@ -63,7 +63,7 @@ impl Journal {
     /// has written it down.
     pub(crate) fn tell(
         &mut self,
-        transaction: &mut dyn AgencyTransaction,
+        transaction: &mut dyn Transaction,
         kind: &str,
         detail: Detail,
     ) -> Result<()> {
@@ -81,7 +81,7 @@ impl Journal {
 
     pub(crate) fn tell_event(
         &mut self,
-        transaction: &mut dyn AgencyTransaction,
+        transaction: &mut dyn Transaction,
         event: &RunEvent,
     ) -> Result<()> {
         let (kind, detail) = event.to_parts();
@@ -108,10 +108,10 @@ impl Journal {
     /// of it was ever told.
     pub(crate) fn record(
         &mut self,
-        agency: &mut dyn Agency,
-        work: impl FnOnce(&mut Journal, &mut dyn AgencyTransaction) -> Result<()>,
+        store: &mut dyn Store,
+        work: impl FnOnce(&mut Journal, &mut dyn Transaction) -> Result<()>,
     ) -> Result<Vec<Event>> {
-        let mut transaction = agency.write_records()?;
+        let mut transaction = store.write_records()?;
         let done = work(self, &mut *transaction).and_then(|()| transaction.commit());
         if let Err(error) = done {
             self.forget();
@@ -120,21 +120,21 @@ impl Journal {
         self.keep()
     }
 
-    pub(crate) fn is_cancelled(&mut self, agency: &mut dyn Agency) -> Result<bool> {
-        find_cancel(&self.run, &mut self.seen, agency)
+    pub(crate) fn is_cancelled(&mut self, store: &mut dyn Store) -> Result<bool> {
+        find_cancel(&self.run, &mut self.seen, store)
     }
 
     /// Returns whether the run is cancelled, asked without the journal, which opens the store when it is asked
     /// first. A store that cannot be read tells of none.
     pub(crate) fn watch_for_cancel(&self, workspace: &Workspace) -> impl FnMut() -> bool + 'static {
         let (workspace, run, mut seen) = (workspace.clone(), self.run.clone(), self.seen);
-        let mut opened: Option<SqliteAgency> = None;
+        let mut opened: Option<SqliteStore> = None;
         move || {
             if opened.is_none() {
                 opened = workspace.open_store().ok();
             }
-            let agency = opened.as_mut();
-            agency.is_some_and(|agency| find_cancel(&run, &mut seen, agency).unwrap_or(false))
+            let store = opened.as_mut();
+            store.is_some_and(|store| find_cancel(&run, &mut seen, store).unwrap_or(false))
         }
     }
 
@@ -143,8 +143,8 @@ impl Journal {
     }
 }
 
-fn find_cancel(run: &str, seen: &mut u64, agency: &mut dyn Agency) -> Result<bool> {
-    let transaction = agency.read()?;
+fn find_cancel(run: &str, seen: &mut u64, store: &mut dyn Store) -> Result<bool> {
+    let transaction = store.read()?;
     loop {
         let new = transaction.events(Some(run), *seen, PAGE)?;
         let Some(last) = new.last() else {
@@ -173,9 +173,9 @@ fn path(workspace: &Workspace, run: &str) -> Result<PathBuf> {
 
 /// Appends to the file of a run what a kill kept from it. A file that says other than the store stays: a row of
 /// the store may be damaged.
-pub(crate) fn catch_up(workspace: &Workspace, run: &str, agency: &mut dyn Agency) -> Result<()> {
+pub(crate) fn catch_up(workspace: &Workspace, run: &str, store: &mut dyn Store) -> Result<()> {
     let path = path(workspace, run)?;
-    let lines: String = events(&*agency.read()?, run)?.iter().map(line).collect();
+    let lines: String = events(&*store.read()?, run)?.iter().map(line).collect();
     let there = read_start(&path, lines.len() as u64 + 1).unwrap_or_default();
     match lines.as_bytes().starts_with(&there) {
         true => repair(&path, &lines).map(drop),
@@ -183,7 +183,7 @@ pub(crate) fn catch_up(workspace: &Workspace, run: &str, agency: &mut dyn Agency
     }
 }
 
-pub(crate) fn events(transaction: &dyn AgencyTransaction, run: &str) -> Result<Vec<Event>> {
+pub(crate) fn events(transaction: &dyn Transaction, run: &str) -> Result<Vec<Event>> {
     let mut all: Vec<Event> = Vec::new();
     loop {
         let since = all.last().map_or(0, |event| event.cursor);
@@ -243,7 +243,7 @@ mod tests {
 
     struct World {
         workspace: Workspace,
-        agency: SqliteAgency,
+        store: SqliteStore,
         _folder: tempfile::TempDir,
     }
 
@@ -252,7 +252,7 @@ mod tests {
             let folder = tempfile::tempdir().unwrap();
             let workspace = Workspace::create(folder.path()).unwrap().0;
             World {
-                agency: workspace.open_store().unwrap(),
+                store: workspace.open_store().unwrap(),
                 workspace,
                 _folder: folder,
             }
@@ -260,16 +260,16 @@ mod tests {
 
         fn journal(&mut self) -> Journal {
             let clock = Clock::from_setting(Some("2026-01-26T09:00:00Z")).unwrap();
-            Journal::begin(&self.workspace, "run_1", clock, &mut self.agency).unwrap()
+            Journal::begin(&self.workspace, "run_1", clock, &mut self.store).unwrap()
         }
 
         fn record_events(&mut self, kinds: &[&str]) {
             let mut journal = self.journal();
-            let tell = |journal: &mut Journal, transaction: &mut dyn AgencyTransaction| {
+            let tell = |journal: &mut Journal, transaction: &mut dyn Transaction| {
                 let mut all = kinds.iter();
                 all.try_for_each(|kind| journal.tell(transaction, kind, Detail::new()))
             };
-            journal.record(&mut self.agency, tell).unwrap();
+            journal.record(&mut self.store, tell).unwrap();
         }
 
         fn path(&self) -> PathBuf {
@@ -292,7 +292,7 @@ mod tests {
         world.record_events(&["a", "b"]);
         world.record_events(&["c"]);
         assert_eq!(world.kinds(), ["a", "b", "c"]);
-        let events = events(&*world.agency.read().unwrap(), "run_1").unwrap();
+        let events = events(&*world.store.read().unwrap(), "run_1").unwrap();
         assert_eq!(events.len(), 3);
     }
 
@@ -300,7 +300,7 @@ mod tests {
     fn what_fails_was_never_told() {
         let mut world = World::new();
         let mut journal = world.journal();
-        let failed = journal.record(&mut world.agency, |journal, transaction| {
+        let failed = journal.record(&mut world.store, |journal, transaction| {
             journal.tell(transaction, "a", Detail::new())?;
             Err(Error::new(Code::Internal, "no"))
         });
@@ -349,7 +349,7 @@ mod tests {
         fs::create_dir_all(path.parent().unwrap()).unwrap();
         std::os::unix::fs::symlink("/tmp/elsewhere.jsonl", &path).unwrap();
         let clock = Clock::System;
-        let begun = Journal::begin(&world.workspace, "run_1", clock, &mut world.agency);
+        let begun = Journal::begin(&world.workspace, "run_1", clock, &mut world.store);
         assert_eq!(begun.err().unwrap().code, Code::FileUnwritable);
     }
 }

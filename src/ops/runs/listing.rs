@@ -11,7 +11,8 @@ use crate::ops::work::lock;
 use crate::run::track::Track;
 use crate::run::view::RunRow;
 use crate::run::{RunKind, RunStatus};
-use crate::store::agency::{Agency, AgencyTransaction, RunFilter, RunPage};
+use crate::store::records::{RunFilter, RunPage};
+use crate::store::{Store, Transaction};
 
 /// How many of the last runs are looked at for what happened today.
 const LOOKED_THROUGH: u32 = 500;
@@ -80,7 +81,7 @@ pub(crate) fn rows(context: &mut Context, wanted: RunFilter) -> Result<Rows> {
 }
 
 /// Counts how the runs of a user stand; without one, those of everybody.
-fn summary(transaction: &dyn AgencyTransaction, user: Option<&str>, now: &str) -> Result<Summary> {
+fn summary(transaction: &dyn Transaction, user: Option<&str>, now: &str) -> Result<Summary> {
     let mut summary = Summary::default();
     for tally in transaction.tallies(user)? {
         match tally.status {

@@ -12,7 +12,7 @@ use crate::id::TaskId;
 use crate::ops::Surroundings;
 use crate::run::Line;
 use crate::run::log::{self, LOG_MAX, Stream};
-use crate::store::agency::Agency;
+use crate::store::Store;
 
 /// Most bytes of one output that are shown: its end.
 const OUTPUT_MAX: usize = 1 << 20;
@@ -55,8 +55,8 @@ pub(crate) fn logs(
     raw: bool,
 ) -> Result<Logged> {
     let workspace = surroundings.workspace()?;
-    let mut agency = settle_store(&workspace, &surroundings.clock)?.ok_or_else(|| no_run(id))?;
-    let transaction = agency.read()?;
+    let mut store = settle_store(&workspace, &surroundings.clock)?.ok_or_else(|| no_run(id))?;
+    let transaction = store.read()?;
     transaction.run(id)?.ok_or_else(|| no_run(id))?;
     let events = journal::events(&*transaction, id)?;
     let wanted = task.map(|task| task.to_string());

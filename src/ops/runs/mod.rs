@@ -24,8 +24,9 @@ use crate::id::TaskId;
 use crate::run::track::Track;
 use crate::run::view::{RunRow, RunView};
 use crate::run::{Event, Run, RunKind, RunStatus};
-use crate::store::agency::{Agency, AgencyTransaction, RunFilter, RunPage};
-use crate::store::sqlite::SqliteAgency;
+use crate::store::records::{RunFilter, RunPage};
+use crate::store::sqlite::SqliteStore;
+use crate::store::{Store, Transaction};
 use crate::workspace::Workspace;
 
 /// Most events of a run that are shown.
@@ -51,7 +52,7 @@ pub(crate) struct OneRun {
 pub(crate) fn list(surroundings: &Surroundings, filter: &RunFilter) -> Result<RunPage> {
     let workspace = surroundings.workspace()?;
     match settle_store(&workspace, &surroundings.clock)? {
-        Some(mut agency) => agency.read()?.runs(surroundings.only(), filter),
+        Some(mut store) => store.read()?.runs(surroundings.only(), filter),
         None => Ok(RunPage::default()),
     }
 }
@@ -78,10 +79,10 @@ pub(crate) fn is_own(
 pub(crate) fn require_own(
     surroundings: &Surroundings,
     workspace: &Workspace,
-    agency: &mut SqliteAgency,
+    store: &mut SqliteStore,
     run: &Run,
 ) -> Result<()> {
-    let events = journal::events(&*agency.read()?, &run.id)?;
+    let events = journal::events(&*store.read()?, &run.id)?;
     Trust::new(surroundings, workspace).require(&[Item::stored_run(run, &events)])
 }
 
@@ -105,7 +106,7 @@ pub(crate) fn is_known(workspace: &Workspace, run: &str) -> Result<bool> {
         return Ok(true);
     }
     match workspace.store_if_there()? {
-        Some(mut agency) => Ok(agency.read()?.run(run)?.is_some()),
+        Some(mut store) => Ok(store.read()?.run(run)?.is_some()),
         None => Ok(false),
     }
 }
@@ -118,9 +119,9 @@ pub(crate) fn judge_of(
     task: TaskId,
 ) -> Result<Option<(String, bool)>> {
     let workspace = surroundings.workspace()?;
-    let mut agency = settle_store(&workspace, &surroundings.clock)?;
+    let mut store = settle_store(&workspace, &surroundings.clock)?;
     let mut runs = Vec::new();
-    let transaction = agency.as_mut().map(Agency::read).transpose()?;
+    let transaction = store.as_mut().map(Store::read).transpose()?;
     for id in named {
         let run = transaction.as_ref().map(|it| it.run(id)).transpose()?;
         match run.flatten() {
@@ -164,12 +165,12 @@ pub(crate) fn view(context: &mut Context, id: &str, has_events: bool) -> Result<
     let (workspace, clock) = (context.workspace.clone(), context.surroundings.clock);
     let user = context.surroundings.rights.user.clone();
     let memory = Arc::clone(&context.memory);
-    let agency = &mut context.store;
-    let run = agency.read()?.run(id)?;
+    let store = &mut context.store;
+    let run = store.read()?.run(id)?;
     if run.is_some_and(|run| !run.is_over()) {
-        alive::settle(agency, &workspace, &clock)?;
+        alive::settle(store, &workspace, &clock)?;
     }
-    let transaction = agency.read()?;
+    let transaction = store.read()?;
     let run = transaction.run(id)?;
     let Some(run) = run.filter(|run| user.is_none_or(|user| user == run.user)) else {
         return Ok(None);
@@ -211,16 +212,16 @@ fn name_epics(context: &mut Context, rows: &mut [&mut RunRow]) -> Result<()> {
 pub(in crate::ops) fn settle_store(
     workspace: &Workspace,
     clock: &Clock,
-) -> Result<Option<SqliteAgency>> {
-    let mut agency = workspace.store_if_there()?;
-    if let Some(agency) = &mut agency {
-        alive::settle(agency, workspace, clock)?;
+) -> Result<Option<SqliteStore>> {
+    let mut store = workspace.store_if_there()?;
+    if let Some(store) = &mut store {
+        alive::settle(store, workspace, clock)?;
     }
-    Ok(agency)
+    Ok(store)
 }
 
 /// Returns the store of the caller's workspace; runs of dead processes are marked first.
-fn open(context: &mut Context) -> Result<&mut SqliteAgency> {
+fn open(context: &mut Context) -> Result<&mut SqliteStore> {
     let clock = &context.surroundings.clock;
     alive::settle(&mut context.store, &context.workspace, clock)?;
     Ok(&mut context.store)
@@ -228,7 +229,7 @@ fn open(context: &mut Context) -> Result<&mut SqliteAgency> {
 
 /// Reads a run that must be there and, if a user is named, be that user's.
 pub(crate) fn require_run(
-    transaction: &dyn AgencyTransaction,
+    transaction: &dyn Transaction,
     id: &str,
     user: Option<&str>,
 ) -> Result<Run> {

@@ -15,7 +15,7 @@ use crate::ops::Context;
 use crate::ops::work::lock;
 use crate::run::Line;
 use crate::run::transcript;
-use crate::store::agency::Agency;
+use crate::store::Store;
 
 /// Most bytes of a prompt.
 const PROMPT_MAX: u64 = 4 << 20;
@@ -118,8 +118,8 @@ pub(crate) struct OneAttempt {
 
 pub(crate) fn events(context: &mut Context, query: EventQuery) -> Result<EventPage> {
     let user = context.surroundings.rights.user.clone();
-    let agency = open(context)?;
-    let transaction = agency.read()?;
+    let store = open(context)?;
+    let transaction = store.read()?;
     require_run(&*transaction, &query.id, user.as_deref())?;
     let events = transaction.events(Some(&query.id), query.since, query.limit)?;
     let is_full = events.len() >= query.limit as usize;
@@ -140,8 +140,8 @@ pub(crate) fn log(context: &mut Context, query: LogQuery) -> Result<LogPage> {
     let id = query.id.as_str();
     let user = context.surroundings.rights.user.clone();
     let (workspace, memory) = (context.workspace.clone(), Arc::clone(&context.memory));
-    let agency = open(context)?;
-    let transaction = agency.read()?;
+    let store = open(context)?;
+    let transaction = store.read()?;
     let run = require_run(&*transaction, id, user.as_deref())?;
     let events = journal::events(&*transaction, id)?;
     let mut parts = Parts::default();
@@ -191,8 +191,8 @@ pub(crate) fn log(context: &mut Context, query: LogQuery) -> Result<LogPage> {
 pub(crate) fn prompt(context: &mut Context, wanted: OneAttempt) -> Result<PromptText> {
     let OneAttempt { id, task, attempt } = &wanted;
     let user = context.surroundings.rights.user.clone();
-    let agency = open(context)?;
-    require_run(&*agency.read()?, id, user.as_deref())?;
+    let store = open(context)?;
+    require_run(&*store.read()?, id, user.as_deref())?;
     let folder = journal::place(&context.workspace, id)?;
     let path = folder.join(format!("{task}-{attempt}.prompt.md"));
     if !path.is_file() {

@@ -12,8 +12,8 @@ use crate::ops::tasks::One;
 use crate::ops::work::{Left, lock, look_at};
 use crate::ops::{Context, proof as proofs};
 use crate::run::attempt::Attempt;
-use crate::run::track::{TaskRun, TaskState};
-use crate::store::agency::Agency;
+use crate::run::track::{StepState, TaskRun};
+use crate::store::Store;
 
 /// A try, as its agent tells it and as cleo found it.
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
@@ -79,8 +79,8 @@ pub(crate) fn proof(context: &mut Context, query: ProofQuery) -> Result<Proof> {
     let (run, task) = (query.id.as_str(), query.task);
     let user = context.surroundings.rights.user.clone();
     let memory = Arc::clone(&context.memory);
-    let agency = open(context)?;
-    let transaction = agency.read()?;
+    let store = open(context)?;
+    let transaction = store.read()?;
     require_run(&*transaction, run, user.as_deref())?;
     let of_run = lock(&memory)
         .track(&*transaction, run, &[])?
@@ -108,7 +108,7 @@ pub(crate) fn proof(context: &mut Context, query: ProofQuery) -> Result<Proof> {
                 .map(|text| check("missing", Some(false), text.clone())),
         );
     }
-    if attempt.ended_at.is_none() || attempt.state == TaskState::Cancelled {
+    if attempt.ended_at.is_none() || attempt.state == StepState::Cancelled {
         // What is not there may have come yet: the try did not come to its end.
         for check in found.iter_mut().filter(|check| check.ok == Some(false)) {
             check.ok = None;
@@ -212,12 +212,12 @@ fn of_record(name: &str, record: &Record, is_stale: bool) -> Check {
 fn verdict(attempt: &Attempt) -> String {
     let why = attempt.missing.first().or(attempt.reason.as_ref());
     let word = match attempt.state {
-        TaskState::Done => return "Verified.".to_string(),
-        TaskState::Running => return "The agent works.".to_string(),
-        TaskState::Verifying => return "cleo looks at what the agent left.".to_string(),
-        TaskState::Waiting => return "It is tried again soon.".to_string(),
-        TaskState::Cancelled => "Cancelled",
-        TaskState::Failed | TaskState::Skipped => "Refused",
+        StepState::Done => return "Verified.".to_string(),
+        StepState::Running => return "The agent works.".to_string(),
+        StepState::Verifying => return "cleo looks at what the agent left.".to_string(),
+        StepState::Waiting => return "It is tried again soon.".to_string(),
+        StepState::Cancelled => "Cancelled",
+        StepState::Failed | StepState::Skipped => "Refused",
     };
     match why {
         Some(why) => format!("{word}: {why}"),

@@ -13,13 +13,13 @@ use crate::ops::Surroundings;
 use crate::run::{
     Detail, Event, Message, RUN_FINISHED, RoutedBy, Run, RunKind, RunStatus, Speaker, Spent, Usage,
 };
-use crate::store::agency::{Agency, AgencyTransaction};
-use crate::store::sqlite::SqliteAgency;
+use crate::store::sqlite::SqliteStore;
+use crate::store::{Store, Transaction};
 use crate::workspace::Workspace;
 
 pub(crate) struct Recording<'a> {
     pub(crate) run: Run,
-    agency: SqliteAgency,
+    store: SqliteStore,
     since: Instant,
     messages: usize,
     tell: &'a mut dyn FnMut(&Event),
@@ -31,7 +31,7 @@ pub(crate) struct Notes<'a> {
     pub(crate) run: &'a mut Run,
     messages: &'a mut usize,
     journal: &'a mut Journal,
-    transaction: &'a mut dyn AgencyTransaction,
+    transaction: &'a mut dyn Transaction,
 }
 
 impl<'a> Recording<'a> {
@@ -43,10 +43,10 @@ impl<'a> Recording<'a> {
         tell: &'a mut dyn FnMut(&Event),
     ) -> Result<Recording<'a>> {
         let clock = surroundings.clock;
-        let mut agency = workspace.open_store()?;
-        alive::settle(&mut agency, workspace, &clock)?;
+        let mut store = workspace.open_store()?;
+        alive::settle(&mut store, workspace, &clock)?;
         let alive = Alive::begin(workspace)?;
-        let mut transaction = agency.write_records()?;
+        let mut transaction = store.write_records()?;
         let number = transaction.last_event()? + 1;
         let run = Run {
             id: id::mint("exec", &clock, number),
@@ -58,10 +58,10 @@ impl<'a> Recording<'a> {
         };
         transaction.put_run(&run)?;
         transaction.commit()?;
-        let journal = Journal::begin(workspace, &run.id, clock, &mut agency)?;
+        let journal = Journal::begin(workspace, &run.id, clock, &mut store)?;
         Ok(Recording {
             run,
-            agency,
+            store,
             since: Instant::now(),
             messages: 0,
             tell,
@@ -82,21 +82,21 @@ impl<'a> Recording<'a> {
         tell: &'a mut dyn FnMut(&Event),
     ) -> Result<(Recording<'a>, Vec<Event>, Vec<Message>)> {
         let clock = surroundings.clock;
-        let mut agency = workspace.open_store()?;
-        alive::settle(&mut agency, workspace, &clock)?;
+        let mut store = workspace.open_store()?;
+        alive::settle(&mut store, workspace, &clock)?;
         let alive = Alive::begin(workspace)?;
         let may_take = |run: &Run| alive::refuse_resume(run, &[kind]).map(|()| true);
-        let run = alive.take_over(&mut agency, id, &may_take)?;
+        let run = alive.take_over(&mut store, id, &may_take)?;
         let mut run = run.ok_or_else(|| super::no_run(id))?;
         alive.take(&mut run);
-        let transaction = agency.read()?;
+        let transaction = store.read()?;
         let events = journal::events(&*transaction, id)?;
         let messages = transaction.run_messages(id)?;
         drop(transaction);
-        let journal = Journal::begin(workspace, id, clock, &mut agency)?;
+        let journal = Journal::begin(workspace, id, clock, &mut store)?;
         let recording = Recording {
             run,
-            agency,
+            store,
             since: Instant::now(),
             messages: messages.len(),
             tell,
@@ -112,7 +112,7 @@ impl<'a> Recording<'a> {
         let mut done = None;
         let events = self
             .journal
-            .record(&mut self.agency, |journal, transaction| {
+            .record(&mut self.store, |journal, transaction| {
                 let mut notes = Notes {
                     run,
                     messages,
@@ -130,7 +130,7 @@ impl<'a> Recording<'a> {
     }
 
     pub(crate) fn is_cancelled(&mut self) -> Result<bool> {
-        self.journal.is_cancelled(&mut self.agency)
+        self.journal.is_cancelled(&mut self.store)
     }
 
     /// Ends the run. The rest of `note` is kept with it.

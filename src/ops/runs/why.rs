@@ -10,7 +10,7 @@ use crate::error::Result;
 use crate::id::{self, TaskId};
 use crate::ops::Context;
 use crate::ops::spawn::{Why, whys};
-use crate::run::track::{TaskRun, TaskState};
+use crate::run::track::{StepState, TaskRun};
 use crate::run::view::RunView;
 use crate::run::{Run, RunKind, RunStatus};
 
@@ -48,7 +48,7 @@ pub(crate) fn why(context: &mut Context, run: &str) -> Result<RunWhy> {
     let done = tasks.iter().filter(|task| task.is_done());
     let done: HashSet<TaskId> = done.map(|task| task.task_id).collect();
     let work = tasks.into_iter().filter(TaskRun::is_counted).map(|task| {
-        let is_open = matches!(task.state, TaskState::Waiting | TaskState::Skipped);
+        let is_open = matches!(task.state, StepState::Waiting | StepState::Skipped);
         let needs = task.needs.iter().filter(|need| !done.contains(need));
         let waits_for: Vec<TaskId> = needs.filter(|_| is_open).copied().collect();
         let spawn = spawns.remove(&task.task_id);
@@ -71,17 +71,17 @@ pub(crate) fn why(context: &mut Context, run: &str) -> Result<RunWhy> {
 
 fn task_reason(task: &TaskRun, run: &Run, waits_for: &[TaskId]) -> String {
     match task.state {
-        TaskState::Done if task.attempts == 0 => "it was done already".to_string(),
-        TaskState::Done => "what its agent left verifies".to_string(),
-        TaskState::Running | TaskState::Verifying if run.is_over() => {
+        StepState::Done if task.attempts == 0 => "it was done already".to_string(),
+        StepState::Done => "what its agent left verifies".to_string(),
+        StepState::Running | StepState::Verifying if run.is_over() => {
             "the run ended while an agent worked on it".to_string()
         }
-        TaskState::Running => "an agent works on it".to_string(),
-        TaskState::Verifying => "what its agent left is being verified".to_string(),
-        TaskState::Waiting if run.is_over() => "the run ended before it was its turn".to_string(),
-        TaskState::Waiting if waits_for.is_empty() => "it waits for its turn".to_string(),
-        TaskState::Waiting => format!("it waits for {}", id::list(waits_for)),
-        TaskState::Failed | TaskState::Cancelled | TaskState::Skipped => {
+        StepState::Running => "an agent works on it".to_string(),
+        StepState::Verifying => "what its agent left is being verified".to_string(),
+        StepState::Waiting if run.is_over() => "the run ended before it was its turn".to_string(),
+        StepState::Waiting if waits_for.is_empty() => "it waits for its turn".to_string(),
+        StepState::Waiting => format!("it waits for {}", id::list(waits_for)),
+        StepState::Failed | StepState::Cancelled | StepState::Skipped => {
             explain_task(task, waits_for)
         }
     }

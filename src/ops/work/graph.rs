@@ -13,13 +13,13 @@ use crate::id::TaskId;
 use crate::ops::Context;
 use crate::ops::tasks::graph::make_views;
 use crate::run::Run;
-use crate::run::track::TaskState;
+use crate::run::track::StepState;
 use crate::store::Transaction;
 use crate::task::graph::Problem;
 use crate::task::layout::{
     Area, Card, Edge, Folding, Lane, NODE, Picture, Stack, Tie, picture, ties,
 };
-use crate::task::{Progress, State, Status, TaskView};
+use crate::task::{DisplayStatus, Progress, Status, TaskView};
 
 /// Fewest finished tries that a guess is made of.
 const SAMPLES_MIN: usize = 5;
@@ -36,7 +36,7 @@ pub(crate) struct GraphQuery {
     /// Keys of lanes and stacks that are not folded, between commas.
     pub(crate) unfold: Vec<String>,
     /// Only tasks in one of these states, between commas.
-    pub(crate) only: Vec<State>,
+    pub(crate) only: Vec<DisplayStatus>,
 }
 
 /// A graph as it is drawn.
@@ -211,7 +211,7 @@ fn focus(scene: &Scene, drawn: &Picture) -> Option<TaskId> {
     let inside = |x: u32| (lane.x..lane.x + lane.width).contains(&x);
     let rank = |id: TaskId| match scene.state(id) {
         state if state.is_urgent() => 0,
-        State::Ready => 1,
+        DisplayStatus::Ready => 1,
         state if !state.is_over() => 2,
         _ => 3,
     };
@@ -252,7 +252,7 @@ fn critical_path(scene: &Scene, runs: &[Run], memory: &Memory) -> CriticalPath {
         .iter()
         .filter_map(|run| memory.find_track(&run.id))
         .flat_map(|track| scene.tasks().flat_map(|node| track.attempts(node.id)))
-        .filter(|attempt| attempt.state == TaskState::Done)
+        .filter(|attempt| attempt.state == StepState::Done)
         .filter_map(|attempt| attempt.duration_ms)
         .collect();
     took.sort_unstable();

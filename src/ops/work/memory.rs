@@ -11,8 +11,8 @@ use crate::id::TaskId;
 use crate::ops::Context;
 use crate::run::track::Track;
 use crate::run::{Event, Run, RunKind};
-use crate::store::Transaction;
-use crate::store::agency::{Agency, AgencyTransaction, RunFilter};
+use crate::store::records::RunFilter;
+use crate::store::{Store, Transaction};
 
 /// How many of the last runs over tasks are looked at, of each kind.
 const RUNS_MAX: u32 = 20;
@@ -52,7 +52,7 @@ impl Memory {
     /// read already, from the first.
     pub(crate) fn track(
         &mut self,
-        transaction: &dyn AgencyTransaction,
+        transaction: &dyn Transaction,
         run: &str,
         read: &[Event],
     ) -> Result<&Track> {

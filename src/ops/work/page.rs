@@ -18,9 +18,9 @@ use crate::ops::tasks::{Links, One};
 use crate::ops::{Context, require};
 use crate::run::Run;
 use crate::run::attempt::Attempt;
-use crate::run::track::TaskState;
+use crate::run::track::StepState;
 use crate::store::{SpawnRecord, Transaction};
-use crate::task::{State, Status, Task, TaskView};
+use crate::task::{DisplayStatus, Status, Task, TaskView};
 use crate::workspace::Workspace;
 
 /// Most tries that are told, the last ones.
@@ -70,7 +70,7 @@ pub(crate) struct Position {
 pub(crate) struct Linked {
     #[serde(flatten)]
     pub(crate) task: TaskView,
-    pub(crate) state: State,
+    pub(crate) state: DisplayStatus,
 }
 
 /// A prompt that was prepared.
@@ -201,6 +201,6 @@ fn find_refused(attempts: &[Tried], status: Status) -> Option<Tried> {
     let mut failed = attempts
         .iter()
         .rev()
-        .filter(|one| one.attempt.state == TaskState::Failed);
+        .filter(|one| one.attempt.state == StepState::Failed);
     failed.next().filter(|_| status != Status::Done).cloned()
 }

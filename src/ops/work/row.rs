@@ -8,9 +8,9 @@ use crate::gate::Gates;
 use crate::id::TaskId;
 use crate::ops::proof::GateState;
 use crate::ops::tasks::HeldClaim;
-use crate::run::track::TaskState;
+use crate::run::track::StepState;
 use crate::store::Transaction;
-use crate::task::{State, Status, Task, TaskType, TaskView};
+use crate::task::{DisplayStatus, Status, Task, TaskType, TaskView};
 
 /// Most dependencies that are named.
 const WAITS_MAX: usize = 8;
@@ -49,7 +49,7 @@ pub(crate) struct Row {
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[derive(Clone, Debug, Serialize)]
 pub(crate) struct Standing {
-    pub(crate) state: State,
+    pub(crate) state: DisplayStatus,
     /// Whether it is done and cleo itself looked at it.
     pub(crate) verified: bool,
     /// Its wave, from 1; none when it waits for itself or is no work.
@@ -117,18 +117,18 @@ fn spawned_skill(transaction: &dyn Transaction, id: TaskId) -> Result<Option<Str
 fn note(scene: &Scene, task: &Task, gates: Option<&Gates>) -> Option<String> {
     let last = scene.in_runs.get(&task.id);
     let text = match scene.state(task.id) {
-        State::Failed => last
-            .filter(|last| last.state == TaskState::Failed)
+        DisplayStatus::Failed => last
+            .filter(|last| last.state == StepState::Failed)
             .and_then(|last| last.reason.clone())
             .or_else(|| {
                 gates
                     .and_then(failed_gate)
                     .map(|gate| format!("{gate} failed"))
             }),
-        State::Running => last
+        DisplayStatus::Running => last
             .filter(|last| last.state.is_under_way())
             .and_then(|last| last.doing.clone()),
-        State::NeedsYou => task.notes.last().map(|note| note.text.clone()),
+        DisplayStatus::NeedsYou => task.notes.last().map(|note| note.text.clone()),
         _ => None,
     };
     text.map(|text| text.chars().take(NOTE_MAX).collect())

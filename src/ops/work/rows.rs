@@ -11,8 +11,8 @@ use crate::error::Result;
 use crate::id::TaskId;
 use crate::ops::Context;
 use crate::score::normalize;
-use crate::store::agency::Dir;
-use crate::task::State;
+use crate::store::records::Dir;
+use crate::task::DisplayStatus;
 use crate::task::graph::Node;
 
 /// Which tasks, in which order.
@@ -23,7 +23,7 @@ pub(crate) struct RowsQuery {
     /// Only what is below this task.
     pub(crate) epic: Option<TaskId>,
     /// Only tasks in one of these states, between commas.
-    pub(crate) state: Vec<State>,
+    pub(crate) state: Vec<DisplayStatus>,
     /// Words to look for in title and id.
     pub(crate) q: String,
     pub(crate) sort: Order,
@@ -47,7 +47,7 @@ pub(crate) enum Order {
     /// By priority.
     Priority,
     /// By where they stand.
-    State,
+    DisplayStatus,
     /// By when they were made.
     Age,
 }
@@ -108,7 +108,7 @@ fn list(scene: &Scene, choice: &RowsQuery) -> Vec<TaskId> {
         Order::Id | Order::Age => found.sort_by_key(|node| node.id),
         Order::Title => found.sort_by_cached_key(|node| (title(scene, node.id), node.id)),
         Order::Priority => found.sort_by_key(|node| (node.priority, node.id)),
-        Order::State => found.sort_by_key(|node| (scene.state(node.id), node.id)),
+        Order::DisplayStatus => found.sort_by_key(|node| (scene.state(node.id), node.id)),
     }
     if choice.dir == Dir::Desc {
         found.reverse();

@@ -10,11 +10,11 @@ use crate::gate::Gates;
 use crate::id::TaskId;
 use crate::ops::tasks::graph::load;
 use crate::run::Run;
-use crate::run::track::{TaskRun, TaskState, Track};
+use crate::run::track::{StepState, TaskRun, Track};
 use crate::store::{Outlines, SpawnVerdict, Transaction};
 use crate::task::graph::{Node, TaskGraph};
 use crate::task::layout::{Layers, layers};
-use crate::task::{InRun, State, Status, Task, state};
+use crate::task::{DisplayStatus, Status, Task};
 
 /// Numbers of tasks by where they stand.
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
@@ -33,7 +33,7 @@ pub(crate) struct Counted {
 
 /// Says that nothing stands anywhere.
 pub(crate) fn states() -> BTreeMap<&'static str, usize> {
-    crate::build_map(State::ALL.iter().map(|state| (state.word(), 0)))
+    crate::build_map(DisplayStatus::ALL.iter().map(|state| (state.word(), 0)))
 }
 
 /// Everything that is known of all tasks of a part of the graph.
@@ -44,7 +44,7 @@ pub(super) struct Scene {
     pub(super) critical: Vec<TaskId>,
     /// What the last run that had a task made of it.
     pub(super) in_runs: HashMap<TaskId, TaskRun>,
-    pub(super) states: HashMap<TaskId, State>,
+    pub(super) states: HashMap<TaskId, DisplayStatus>,
     /// What can start now, also after a try that failed.
     ready: HashSet<TaskId>,
     pub(super) verified: HashSet<TaskId>,
@@ -89,13 +89,13 @@ impl Scene {
     fn find_states(&mut self, spawns: &HashMap<TaskId, SpawnVerdict>) {
         for node in self.graph.nodes() {
             let id = node.id;
-            let in_run = self.in_runs.get(&id).and_then(meaning);
+            let in_run = self.in_runs.get(&id).map(|task| task.state);
             // Only of these does it matter what their gates say.
             let gates = self.gates.get(&id);
             let gates = gates.filter(|_| matches!(node.status, Status::Done | Status::Pending));
             let failed = gates.is_some_and(|gates| failed_gate(gates).is_some());
-            let found = state(node.status, self.ready.contains(&id), in_run, failed);
-            if found == State::Done && is_verified(spawns.get(&id), gates) {
+            let found = display_status(node.status, self.ready.contains(&id), in_run, failed);
+            if found == DisplayStatus::Done && is_verified(spawns.get(&id), gates) {
                 self.verified.insert(id);
             }
             self.states.insert(id, found);
@@ -108,12 +108,19 @@ impl Scene {
         nodes.filter(|node| !self.layers.wholes.contains(&node.id))
     }
 
-    pub(super) fn state(&self, id: TaskId) -> State {
-        self.states.get(&id).copied().unwrap_or(State::Waiting)
+    pub(super) fn state(&self, id: TaskId) -> DisplayStatus {
+        self.states
+            .get(&id)
+            .copied()
+            .unwrap_or(DisplayStatus::Waiting)
     }
 
     /// Returns where a task stands, also one that is not of the scene.
-    pub(super) fn state_around(&self, transaction: &dyn Transaction, task: &Task) -> Result<State> {
+    pub(super) fn state_around(
+        &self,
+        transaction: &dyn Transaction,
+        task: &Task,
+    ) -> Result<DisplayStatus> {
         match self.states.get(&task.id) {
             Some(state) => Ok(*state),
             None => state_of(transaction, task, &self.in_runs),
@@ -122,10 +129,10 @@ impl Scene {
 
     /// Says whether a task stands at one of `states`, or any where there are none. What can start
     /// is ready, whatever became of the last try.
-    pub(super) fn is_at(&self, id: TaskId, states: &[State]) -> bool {
+    pub(super) fn is_at(&self, id: TaskId, states: &[DisplayStatus]) -> bool {
         states.is_empty()
             || states.contains(&self.state(id))
-            || states.contains(&State::Ready) && self.ready.contains(&id)
+            || states.contains(&DisplayStatus::Ready) && self.ready.contains(&id)
     }
 
     /// Counts the tasks by where they stand.
@@ -142,19 +149,32 @@ impl Scene {
                 .entry(self.state(node.id).word())
                 .or_default() += 1;
         }
-        let ready = State::Ready.word();
+        let ready = DisplayStatus::Ready.word();
         counted.states.insert(ready, self.ready.len());
         counted
     }
 }
 
-/// Returns what a run has made of a task, as far as that tells more than the store.
-fn meaning(task: &TaskRun) -> Option<InRun> {
-    match task.state {
-        TaskState::Verifying => Some(InRun::Checking),
-        TaskState::Running => Some(InRun::Working),
-        TaskState::Failed => Some(InRun::Failed),
-        _ => None,
+/// Derives the displayed status of a task from its stored status, its state in the last run that had it, and
+/// whether one of its gates failed. `is_ready` is what the graph says of a pending one.
+fn display_status(
+    status: Status,
+    is_ready: bool,
+    step: Option<StepState>,
+    gate_failed: bool,
+) -> DisplayStatus {
+    match (status, step) {
+        (Status::Done, _) => DisplayStatus::Done,
+        (Status::Cancelled, _) => DisplayStatus::Cancelled,
+        (_, Some(StepState::Verifying)) => DisplayStatus::Verifying,
+        (_, Some(StepState::Running)) | (Status::Active, _) => DisplayStatus::Running,
+        (Status::Review, _) => DisplayStatus::Review,
+        (Status::Blocked, _) => DisplayStatus::NeedsYou,
+        (Status::Paused, _) => DisplayStatus::Paused,
+        (Status::Pending, Some(StepState::Failed)) => DisplayStatus::Failed,
+        (Status::Pending, _) if gate_failed => DisplayStatus::Failed,
+        (Status::Pending, _) if is_ready => DisplayStatus::Ready,
+        (Status::Pending, _) => DisplayStatus::Waiting,
     }
 }
 
@@ -179,15 +199,15 @@ pub(super) fn state_of(
     transaction: &dyn Transaction,
     task: &Task,
     in_runs: &HashMap<TaskId, TaskRun>,
-) -> Result<State> {
+) -> Result<DisplayStatus> {
     let gates = match task.status {
         Status::Done | Status::Pending => transaction.gates_of(&[task.id])?.remove(&task.id),
         _ => None,
     };
     let failed = gates.is_some_and(|gates| failed_gate(&gates).is_some());
-    let in_run = in_runs.get(&task.id).and_then(meaning);
+    let in_run = in_runs.get(&task.id).map(|task| task.state);
     let is_ready = transaction.is_ready(task.id)?;
-    Ok(state(task.status, is_ready, in_run, failed))
+    Ok(display_status(task.status, is_ready, in_run, failed))
 }
 
 /// Names a gate that failed last.
@@ -204,4 +224,66 @@ fn is_verified(spawn: Option<&SpawnVerdict>, gates: Option<&Gates>) -> bool {
     let by_spawn = spawn.is_some_and(|spawn| spawn.is_verified);
     let by_gates = gates.is_some_and(|gates| gates.has_gates() && gates.open().is_empty());
     !forced && (by_spawn || by_gates)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_store_has_the_last_word_on_what_is_over() {
+        for step in [None, Some(StepState::Running), Some(StepState::Failed)] {
+            assert_eq!(
+                display_status(Status::Done, true, step, true),
+                DisplayStatus::Done
+            );
+            let cancelled = display_status(Status::Cancelled, true, step, true);
+            assert_eq!(cancelled, DisplayStatus::Cancelled);
+        }
+    }
+
+    #[test]
+    fn what_goes_on_counts_before_what_went_wrong() {
+        let rows = [
+            (Status::Active, None, false, DisplayStatus::Running),
+            (
+                Status::Active,
+                Some(StepState::Verifying),
+                true,
+                DisplayStatus::Verifying,
+            ),
+            (
+                Status::Active,
+                Some(StepState::Failed),
+                true,
+                DisplayStatus::Running,
+            ),
+            (
+                Status::Pending,
+                Some(StepState::Failed),
+                false,
+                DisplayStatus::Failed,
+            ),
+            (Status::Pending, None, true, DisplayStatus::Failed),
+            (
+                Status::Blocked,
+                Some(StepState::Failed),
+                true,
+                DisplayStatus::NeedsYou,
+            ),
+            (Status::Paused, None, false, DisplayStatus::Paused),
+            (Status::Review, None, false, DisplayStatus::Review),
+        ];
+        for (status, step, gate_failed, expected) in rows {
+            assert_eq!(display_status(status, true, step, gate_failed), expected);
+        }
+        assert_eq!(
+            display_status(Status::Pending, true, None, false),
+            DisplayStatus::Ready
+        );
+        assert_eq!(
+            display_status(Status::Pending, false, None, false),
+            DisplayStatus::Waiting
+        );
+    }
 }

@@ -13,7 +13,7 @@ use crate::ops::agents::Lookup;
 use crate::ops::{Context, agents, runs, tasks};
 use crate::run::Conversation;
 use crate::run::view::RunRow;
-use crate::store::agency::{ConversationFilter, RunFilter};
+use crate::store::records::{ConversationFilter, RunFilter};
 use crate::store::{Archived, Transaction};
 use crate::task::{Status, Task};
 

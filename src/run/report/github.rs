@@ -4,7 +4,7 @@ use std::fmt::Write;
 
 use super::{clean, code, lacking, money, spent, time, tokens, why};
 use crate::markdown::escape;
-use crate::run::track::{Counts, TaskRun, TaskState};
+use crate::run::track::{Counts, StepState, TaskRun};
 use crate::run::view::RunView;
 use crate::run::{Run, RunStatus};
 
@@ -26,7 +26,7 @@ pub(crate) fn annotations(view: &RunView) -> String {
             lines.join("\n"),
         )
     });
-    let skipped = view.work().filter(|task| task.state == TaskState::Skipped);
+    let skipped = view.work().filter(|task| task.state == StepState::Skipped);
     some(&mut text, "warning", skipped, |task| {
         (
             format!("{} was not begun: {}", task.task_id, task.title),
@@ -143,7 +143,7 @@ fn row(task: &TaskRun) -> String {
     let dash = || "–".to_string();
     let begun = (task.attempts > 0).then(|| time(task.duration_ms));
     let is_open =
-        task.state != TaskState::Done && (task.reason.is_some() || task.outcome.is_some());
+        task.state != StepState::Done && (task.reason.is_some() || task.outcome.is_some());
     let cells = [
         format!("{} {}", task.task_id, cell(&task.title)),
         task.state.to_string(),

@@ -13,7 +13,7 @@ use crate::error::{Code, Error, Result, shorten};
 use crate::id::TaskId;
 use crate::plan::{self, Plan};
 use crate::run::attempt::Attempt;
-use crate::run::track::{TaskRun, TaskState};
+use crate::run::track::{StepState, TaskRun};
 use crate::run::view::RunView;
 use crate::run::{RunKind, Usage};
 use crate::task::Status;
@@ -90,9 +90,9 @@ fn draw_steps(view: &RunView) -> String {
                 }
                 continue;
             }
-            ("agentStart", Some(step)) => (step, TaskState::Running),
-            ("agentComplete", Some(step)) => (step, TaskState::Done),
-            ("error", Some(step)) if !is_retried => (step, TaskState::Failed),
+            ("agentStart", Some(step)) => (step, StepState::Running),
+            ("agentComplete", Some(step)) => (step, StepState::Done),
+            ("error", Some(step)) if !is_retried => (step, StepState::Failed),
             _ => continue,
         };
         states.insert(state.0, state.1);
@@ -109,18 +109,18 @@ fn draw_graph(shapes: &[Shape]) -> String {
     if shapes.is_empty() {
         return String::new();
     }
-    let key: Vec<Look> = TaskState::ALL.iter().copied().map(look).collect();
+    let key: Vec<Look> = StepState::ALL.iter().copied().map(look).collect();
     svg_with(shapes, &key)
 }
 
 /// Returns how a state looks: like the status that is nearest to it, under its own name.
-fn look(state: TaskState) -> Look {
+fn look(state: StepState) -> Look {
     let nearest = match state {
-        TaskState::Waiting => Status::Pending,
-        TaskState::Running | TaskState::Verifying => Status::Active,
-        TaskState::Done => Status::Done,
-        TaskState::Failed => Status::Blocked,
-        TaskState::Skipped | TaskState::Cancelled => Status::Cancelled,
+        StepState::Waiting => Status::Pending,
+        StepState::Running | StepState::Verifying => Status::Active,
+        StepState::Done => Status::Done,
+        StepState::Failed => Status::Blocked,
+        StepState::Skipped | StepState::Cancelled => Status::Cancelled,
     };
     Look::from(nearest).with_word(state.word())
 }
@@ -130,7 +130,7 @@ fn look(state: TaskState) -> Look {
 struct Bar {
     task: TaskId,
     attempt: u32,
-    state: TaskState,
+    state: StepState,
     /// Where it begins, in hundredths of the width.
     left: f64,
     width: f64,

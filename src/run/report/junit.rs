@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::fmt::Write;
 
 use super::{code, escaped, why};
-use crate::run::track::{TaskRun, TaskState};
+use crate::run::track::{StepState, TaskRun};
 use crate::run::view::RunView;
 
 pub(crate) fn junit(view: &RunView) -> String {
@@ -58,8 +58,8 @@ fn case(text: &mut String, task: &TaskRun) {
         "    <testcase classname=\"{class}\" name=\"{name}\" time=\"{time}\""
     );
     match task.state {
-        TaskState::Done => *text += "/>\n",
-        TaskState::Failed | TaskState::Cancelled => {
+        StepState::Done => *text += "/>\n",
+        StepState::Failed | StepState::Cancelled => {
             let missing = escaped(&task.missing.join("\n"));
             let _ = writeln!(
                 text,

@@ -2,7 +2,7 @@ use serde_json::json;
 
 use super::*;
 use crate::id::TaskId;
-use crate::run::track::{TaskState, Track};
+use crate::run::track::{StepState, Track};
 use crate::run::view::RunView;
 use crate::run::{Event, Run, RunKind};
 
@@ -142,7 +142,7 @@ fn the_graph_says_of_each_task_what_the_table_says() {
     let states = ["done", "failed", "skipped"];
     assert_eq!(shown("<title>", "</title>"), states);
     assert_eq!(shown("class=\"task ", "\""), states);
-    let key = TaskState::ALL.iter().map(|state| state.word());
+    let key = StepState::ALL.iter().map(|state| state.word());
     let key: Vec<&str> = key.collect();
     assert_eq!(shown("fill=\"#475569\">", "</text>"), key);
     assert!(!graph.contains("blocked"), "{graph}");

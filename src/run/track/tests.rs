@@ -60,10 +60,10 @@ fn each_try_says_what_the_agent_said_and_what_was_found() {
     assert_eq!(tries.len(), 2);
     assert_eq!(
         (tries[0].state, tries[0].said.as_deref()),
-        (TaskState::Failed, Some("all done"))
+        (StepState::Failed, Some("all done"))
     );
     assert_eq!(tries[0].missing, ["no entry"]);
-    assert!(tries[1].resumes && tries[1].state == TaskState::Running);
+    assert!(tries[1].resumes && tries[1].state == StepState::Running);
     assert_eq!(track.options, Some(json!({"jobs": 4})));
 }
 
@@ -86,12 +86,12 @@ fn what_was_under_way_when_the_process_ended_was_cancelled() {
     let last = track.attempts(TaskId(1)).last().unwrap();
     assert_eq!(
         (last.state, last.outcome),
-        (TaskState::Cancelled, Some(Outcome::Cancelled))
+        (StepState::Cancelled, Some(Outcome::Cancelled))
     );
     let failed = track
         .attempts(TaskId(1))
         .iter()
-        .filter(|one| one.state == TaskState::Failed);
+        .filter(|one| one.state == StepState::Failed);
     assert_eq!(failed.count(), 1, "what was cancelled has not failed");
 }
 
@@ -271,7 +271,7 @@ fn going_on_takes_up_what_came_to_no_end() {
     apply_one(&mut track, "run.resumed", "t3", json!({}));
     let states = track.tasks().iter().map(|task| task.state);
     let states: Vec<_> = states.collect();
-    assert_eq!(states, [TaskState::Waiting, TaskState::Failed]);
+    assert_eq!(states, [StepState::Waiting, StepState::Failed]);
 }
 
 #[test]

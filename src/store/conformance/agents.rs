@@ -6,18 +6,18 @@ use crate::run::{
     AnsweredBy, Conversation, ConversationKind, ConversationStatus, DELEGATION, Detail, Message,
     RoutedBy, Run, RunKind, RunStatus, Speaker, Usage,
 };
-use crate::store::agency::{ConversationFilter, Dir, Order, RunFilter, RunPage, Tally};
+use crate::store::records::{ConversationFilter, Dir, Order, RunFilter, RunPage, Tally};
 
-fn put(agency: &mut dyn Store, agents: &[&Agent]) {
-    let mut transaction = agency.write_records().unwrap();
+fn put(store: &mut dyn Store, agents: &[&Agent]) {
+    let mut transaction = store.write_records().unwrap();
     for agent in agents {
         transaction.put_agent(agent).unwrap();
     }
     transaction.commit().unwrap();
 }
 
-fn ids(agency: &mut dyn Store) -> Vec<String> {
-    let agents = agency.read().unwrap().agents().unwrap();
+fn ids(store: &mut dyn Store) -> Vec<String> {
+    let agents = store.read().unwrap().agents().unwrap();
     agents.into_iter().map(|agent| agent.id).collect()
 }
 
@@ -51,64 +51,64 @@ fn full() -> Agent {
     }
 }
 
-pub(super) fn an_agent_is_read_as_it_was_written(agency: &mut dyn Store) {
+pub(super) fn an_agent_is_read_as_it_was_written(store: &mut dyn Store) {
     let plain = Agent::new("plain", Kind::Persistent, "Plain");
-    put(agency, &[&full(), &plain]);
-    let transaction = agency.read().unwrap();
+    put(store, &[&full(), &plain]);
+    let transaction = store.read().unwrap();
     assert_eq!(transaction.agent("full").unwrap(), Some(full()));
     assert_eq!(transaction.agent("plain").unwrap(), Some(plain));
     assert_eq!(transaction.agent("FULL").unwrap(), None);
 }
 
-pub(super) fn agents_come_in_the_order_of_their_first_writing(agency: &mut dyn Store) {
+pub(super) fn agents_come_in_the_order_of_their_first_writing(store: &mut dyn Store) {
     let agent = |id| Agent::new(id, Kind::Persistent, id);
-    put(agency, &[&agent("b"), &agent("a"), &agent("c")]);
-    put(agency, &[&agent("b")]);
-    assert_eq!(ids(agency), ["b", "a", "c"]);
-    let mut transaction = agency.write_records().unwrap();
+    put(store, &[&agent("b"), &agent("a"), &agent("c")]);
+    put(store, &[&agent("b")]);
+    assert_eq!(ids(store), ["b", "a", "c"]);
+    let mut transaction = store.write_records().unwrap();
     assert!(transaction.remove_agent("a").unwrap());
     assert!(!transaction.remove_agent("a").unwrap());
     transaction.commit().unwrap();
-    assert_eq!(ids(agency), ["b", "c"]);
+    assert_eq!(ids(store), ["b", "c"]);
 }
 
-pub(super) fn what_is_not_committed_is_not_there(agency: &mut dyn Store) {
-    let mut transaction = agency.write_records().unwrap();
+pub(super) fn what_is_not_committed_is_not_there(store: &mut dyn Store) {
+    let mut transaction = store.write_records().unwrap();
     transaction.put_agent(&full()).unwrap();
     assert!(transaction.agent("full").unwrap().is_some());
     drop(transaction);
-    assert_eq!(ids(agency), [] as [String; 0]);
+    assert_eq!(ids(store), [] as [String; 0]);
 }
 
-pub(super) fn each_change_of_an_agent_is_a_revision(agency: &mut dyn Store) {
-    let revision = |agency: &mut dyn Store| agency.read().unwrap().agents_revision().unwrap();
-    assert_eq!(revision(agency), 0);
-    put(agency, &[&full()]);
-    let first = revision(agency);
-    put(agency, &[&full()]);
-    let second = revision(agency);
+pub(super) fn each_change_of_an_agent_is_a_revision(store: &mut dyn Store) {
+    let revision = |store: &mut dyn Store| store.read().unwrap().agents_revision().unwrap();
+    assert_eq!(revision(store), 0);
+    put(store, &[&full()]);
+    let first = revision(store);
+    put(store, &[&full()]);
+    let second = revision(store);
     assert!(0 < first && first < second);
-    let mut transaction = agency.write_records().unwrap();
+    let mut transaction = store.write_records().unwrap();
     transaction.remove_agent("nobody").unwrap();
     transaction
         .use_agent("full", "2026-01-26T09:00:00.000Z")
         .unwrap();
     transaction.commit().unwrap();
-    assert_eq!(revision(agency), second);
-    let mut transaction = agency.write_records().unwrap();
+    assert_eq!(revision(store), second);
+    let mut transaction = store.write_records().unwrap();
     transaction.remove_agent("full").unwrap();
     transaction.commit().unwrap();
-    assert!(revision(agency) > second);
+    assert!(revision(store) > second);
 }
 
-pub(super) fn runtime_agents_are_counted(agency: &mut dyn Store) {
+pub(super) fn runtime_agents_are_counted(store: &mut dyn Store) {
     let plain = Agent::new("plain", Kind::Persistent, "Plain");
-    put(agency, &[&full(), &plain]);
-    assert_eq!(agency.read().unwrap().runtime_agents().unwrap(), 1);
+    put(store, &[&full(), &plain]);
+    assert_eq!(store.read().unwrap().runtime_agents().unwrap(), 1);
 }
 
-pub(super) fn uses_of_agents_are_kept(agency: &mut dyn Store) {
-    let mut transaction = agency.write_records().unwrap();
+pub(super) fn uses_of_agents_are_kept(store: &mut dyn Store) {
+    let mut transaction = store.write_records().unwrap();
     transaction
         .use_agent("b", "2026-01-26T09:00:00.000Z")
         .unwrap();
@@ -160,18 +160,18 @@ fn finished(id: &str, agent: &str, time: u64) -> Run {
     }
 }
 
-fn put_runs(agency: &mut dyn Store, runs: &[Run]) {
-    let mut transaction = agency.write_records().unwrap();
+fn put_runs(store: &mut dyn Store, runs: &[Run]) {
+    let mut transaction = store.write_records().unwrap();
     for run in runs {
         transaction.put_run(run).unwrap();
     }
     transaction.commit().unwrap();
 }
 
-pub(super) fn a_run_is_read_as_it_was_written(agency: &mut dyn Store) {
+pub(super) fn a_run_is_read_as_it_was_written(store: &mut dyn Store) {
     let (plain, full) = (run("1", None, RunStatus::Pending), finished("2", "a", 7));
-    put_runs(agency, &[plain.clone(), full.clone()]);
-    let transaction = agency.read().unwrap();
+    put_runs(store, &[plain.clone(), full.clone()]);
+    let transaction = store.read().unwrap();
     assert_eq!(transaction.run("1").unwrap(), Some(plain.clone()));
     assert_eq!(transaction.run("2").unwrap(), Some(full));
     assert_eq!(transaction.run("3").unwrap(), None);
@@ -180,7 +180,7 @@ pub(super) fn a_run_is_read_as_it_was_written(agency: &mut dyn Store) {
     assert_eq!(transaction.unfinished("other").unwrap(), []);
 }
 
-pub(super) fn every_kind_and_status_can_be_kept(agency: &mut dyn Store) {
+pub(super) fn every_kind_and_status_can_be_kept(store: &mut dyn Store) {
     for (number, status) in RunStatus::ALL.iter().enumerate() {
         let one = run(&number.to_string(), None, *status);
         let kinds = RunKind::ALL.iter().map(|kind| Run {
@@ -189,25 +189,22 @@ pub(super) fn every_kind_and_status_can_be_kept(agency: &mut dyn Store) {
             ..one.clone()
         });
         let all: Vec<Run> = kinds.collect();
-        put_runs(agency, &all);
-        let transaction = agency.read().unwrap();
+        put_runs(store, &all);
+        let transaction = store.read().unwrap();
         let kept = all.iter().map(|one| transaction.run(&one.id).unwrap());
         assert!(kept.zip(&all).all(|(kept, one)| kept.as_ref() == Some(one)));
     }
-    let open = agency.read().unwrap().unfinished("o").unwrap();
+    let open = store.read().unwrap().unfinished("o").unwrap();
     let goes_on = |run: &Run| matches!(run.status, RunStatus::Pending | RunStatus::Running);
     assert_eq!(open.len(), 2 * RunKind::ALL.len());
     assert!(open.iter().all(goes_on));
 }
 
-pub(super) fn runs_come_newest_first_and_filters_count(agency: &mut dyn Store) {
+pub(super) fn runs_come_newest_first_and_filters_count(store: &mut dyn Store) {
     let open = run("2", Some("b"), RunStatus::Running);
-    put_runs(
-        agency,
-        &[finished("1", "a", 1), open, finished("3", "a", 1)],
-    );
-    put_runs(agency, &[run("2", Some("b"), RunStatus::Failed)]);
-    let transaction = agency.read().unwrap();
+    put_runs(store, &[finished("1", "a", 1), open, finished("3", "a", 1)]);
+    put_runs(store, &[run("2", Some("b"), RunStatus::Failed)]);
+    let transaction = store.read().unwrap();
     let all = RunFilter {
         limit: 9,
         ..RunFilter::default()
@@ -248,8 +245,8 @@ pub(super) fn runs_come_newest_first_and_filters_count(agency: &mut dyn Store) {
         input: "Über Ärger".into(),
         ..run("4", Some("c"), RunStatus::Running)
     };
-    put_runs(agency, &[named]);
-    let transaction = agency.read().unwrap();
+    put_runs(store, &[named]);
+    let transaction = store.read().unwrap();
     let found = |words: &str, order, dir| {
         let filter = RunFilter {
             words: words.into(),
@@ -267,12 +264,12 @@ pub(super) fn runs_come_newest_first_and_filters_count(agency: &mut dyn Store) {
     assert_eq!(shortest, ("3 1 4 2".into(), 4), "what is unknown is last");
 }
 
-pub(super) fn tallies_follow_every_change_of_a_run(agency: &mut dyn Store) {
+pub(super) fn tallies_follow_every_change_of_a_run(store: &mut dyn Store) {
     put_runs(
-        agency,
+        store,
         &[run("1", None, RunStatus::Running), finished("2", "a", 7)],
     );
-    put_runs(agency, &[finished("3", "a", 2), finished("2", "a", 9)]);
+    put_runs(store, &[finished("3", "a", 2), finished("2", "a", 9)]);
     let of = |agent: Option<&str>, status, runs, timed, time_ms, last: &str| Tally {
         agent: agent.map(str::to_string),
         kind: if agent.is_some() {
@@ -289,17 +286,17 @@ pub(super) fn tallies_follow_every_change_of_a_run(agency: &mut dyn Store) {
     };
     let open = of(None, RunStatus::Running, 1, 0, 0, "00");
     let done = of(Some("a"), RunStatus::Completed, 2, 2, 11, "01");
-    let transaction = agency.read().unwrap();
+    let transaction = store.read().unwrap();
     assert_eq!(transaction.tallies(Some("u")).unwrap(), [open, done]);
     assert_eq!(transaction.tallies(Some("other")).unwrap(), []);
     drop(transaction);
-    put_runs(agency, &[run("1", None, RunStatus::Failed)]);
-    let tallies = agency.read().unwrap().tallies(None).unwrap();
+    put_runs(store, &[run("1", None, RunStatus::Failed)]);
+    let tallies = store.read().unwrap().tallies(None).unwrap();
     let statuses: Vec<_> = tallies.iter().map(|tally| tally.status).collect();
     assert_eq!(statuses, [RunStatus::Failed, RunStatus::Completed]);
 }
 
-pub(super) fn what_was_answered_in_the_place_of_an_agent_is_counted(agency: &mut dyn Store) {
+pub(super) fn what_was_answered_in_the_place_of_an_agent_is_counted(store: &mut dyn Store) {
     let failed = |id: &str, agent, status| Run {
         error: Some("agent_invoke_failed: x".into()),
         ..run(id, agent, status)
@@ -310,7 +307,7 @@ pub(super) fn what_was_answered_in_the_place_of_an_agent_is_counted(agency: &mut
         ..failed("q", Some("a"), done)
     };
     put_runs(
-        agency,
+        store,
         &[
             failed("1", Some("a"), done),
             run("2", Some("a"), done),
@@ -319,7 +316,7 @@ pub(super) fn what_was_answered_in_the_place_of_an_agent_is_counted(agency: &mut
             query,
         ],
     );
-    let transaction = agency.read().unwrap();
+    let transaction = store.read().unwrap();
     let counted = transaction.tallies(None).unwrap().into_iter();
     let counted = counted.filter(|tally| tally.stood_in > 0);
     let counted: Vec<_> = counted.map(|one| (one.agent, one.stood_in)).collect();
@@ -328,7 +325,7 @@ pub(super) fn what_was_answered_in_the_place_of_an_agent_is_counted(agency: &mut
     assert_eq!(seen.iter().filter(|one| one.stood_in).count(), 1);
 }
 
-pub(super) fn the_last_executions_are_glimpsed(agency: &mut dyn Store) {
+pub(super) fn the_last_executions_are_glimpsed(store: &mut dyn Store) {
     let execution = |id: &str, minute: u32| Run {
         started_at: format!("2026-01-26T09:{minute:02}:00.000Z"),
         answered_by: Some(crate::run::AnsweredBy::Model),
@@ -340,7 +337,7 @@ pub(super) fn the_last_executions_are_glimpsed(agency: &mut dyn Store) {
         ..execution("q", 5)
     };
     put_runs(
-        agency,
+        store,
         &[
             execution("1", 1),
             execution("2", 2),
@@ -348,7 +345,7 @@ pub(super) fn the_last_executions_are_glimpsed(agency: &mut dyn Store) {
             execution("3", 3),
         ],
     );
-    let transaction = agency.read().unwrap();
+    let transaction = store.read().unwrap();
     let times = |user: Option<&str>, since: &str, limit: u32| -> Vec<u64> {
         let seen = transaction.executions_since(user, since, limit).unwrap();
         seen.iter().filter_map(|one| one.time_ms).collect()
@@ -372,8 +369,8 @@ pub(super) fn the_last_executions_are_glimpsed(agency: &mut dyn Store) {
     );
 }
 
-pub(super) fn events_grow_and_are_read_from_any_cursor(agency: &mut dyn Store) {
-    let mut transaction = agency.write_records().unwrap();
+pub(super) fn events_grow_and_are_read_from_any_cursor(store: &mut dyn Store) {
+    let mut transaction = store.write_records().unwrap();
     assert_eq!(transaction.last_event().unwrap(), 0);
     let detail: Detail = serde_json::from_str(r#"{"a":[1,"ä"]}"#).unwrap();
     for (at, run) in ["x", "y", "x"].into_iter().enumerate() {
@@ -395,8 +392,8 @@ pub(super) fn events_grow_and_are_read_from_any_cursor(agency: &mut dyn Store) {
     assert_eq!(transaction.last_event().unwrap(), 3);
 }
 
-pub(super) fn delegations_come_newest_first(agency: &mut dyn Store) {
-    let mut transaction = agency.write_records().unwrap();
+pub(super) fn delegations_come_newest_first(store: &mut dyn Store) {
+    let mut transaction = store.write_records().unwrap();
     let other = Run {
         user: "v".into(),
         ..run("y", None, RunStatus::Running)
@@ -437,8 +434,8 @@ fn message(number: usize, conversation: Option<&str>, run: Option<&str>) -> Mess
     }
 }
 
-pub(super) fn the_last_messages_come_in_the_order_in_which_they_were_said(agency: &mut dyn Store) {
-    let mut transaction = agency.write_records().unwrap();
+pub(super) fn the_last_messages_come_in_the_order_in_which_they_were_said(store: &mut dyn Store) {
+    let mut transaction = store.write_records().unwrap();
     let said = [
         message(1, Some("c"), None),
         message(2, Some("c"), Some("r")),
@@ -471,7 +468,7 @@ pub(super) fn the_last_messages_come_in_the_order_in_which_they_were_said(agency
     assert_eq!(transaction.last_said().unwrap(), 4);
 }
 
-pub(super) fn conversations_come_by_what_was_said_last(agency: &mut dyn Store) {
+pub(super) fn conversations_come_by_what_was_said_last(store: &mut dyn Store) {
     let conversation = |id: &str, user: &str, second| Conversation {
         id: id.into(),
         user_id: user.into(),
@@ -483,7 +480,7 @@ pub(super) fn conversations_come_by_what_was_said_last(agency: &mut dyn Store) {
         updated_at: "2026-01-26T09:00:00.000Z".into(),
         last_message_at: format!("2026-01-26T09:00:0{second}.000Z"),
     };
-    let mut transaction = agency.write_records().unwrap();
+    let mut transaction = store.write_records().unwrap();
     for one in [
         conversation("1", "u", 1),
         conversation("2", "v", 2),

@@ -8,8 +8,8 @@ use crate::chat::record::{
 };
 use crate::store::{Store, Transaction};
 
-fn write(agency: &mut dyn Store, work: impl FnOnce(&mut dyn Transaction)) {
-    let mut transaction = agency.write_records().unwrap();
+fn write(store: &mut dyn Store, work: impl FnOnce(&mut dyn Transaction)) {
+    let mut transaction = store.write_records().unwrap();
     work(&mut *transaction);
     transaction.commit().unwrap();
 }
@@ -60,8 +60,8 @@ fn guard(client: &str, component: &str, group: &str) -> Guard {
     }
 }
 
-pub(super) fn nothing_of_the_chat_is_there_at_first(agency: &mut dyn Store) {
-    let transaction = agency.read().unwrap();
+pub(super) fn nothing_of_the_chat_is_there_at_first(store: &mut dyn Store) {
+    let transaction = store.read().unwrap();
     assert_eq!(transaction.client("6").unwrap(), None);
     assert_eq!(transaction.design("6").unwrap(), None);
     assert_eq!(transaction.components("6").unwrap(), []);
@@ -73,7 +73,7 @@ pub(super) fn nothing_of_the_chat_is_there_at_first(agency: &mut dyn Store) {
     assert_eq!(transaction.chat("c").unwrap(), Chat::default());
 }
 
-pub(super) fn what_is_written_is_read_under_its_client_only(agency: &mut dyn Store) {
+pub(super) fn what_is_written_is_read_under_its_client_only(store: &mut dyn Store) {
     let design = Design {
         client_id: "6".into(),
         banner_library_id: Some("4".into()),
@@ -91,7 +91,7 @@ pub(super) fn what_is_written_is_read_under_its_client_only(agency: &mut dyn Sto
         s3_key: "k".into(),
     };
     for _ in 0..2 {
-        write(agency, |transaction| {
+        write(store, |transaction| {
             transaction.put_client(&client("6", "creator")).unwrap();
             transaction.put_client(&client("7", "shop")).unwrap();
             transaction.put_design(&design).unwrap();
@@ -103,7 +103,7 @@ pub(super) fn what_is_written_is_read_under_its_client_only(agency: &mut dyn Sto
             transaction.put_media(&media).unwrap();
         });
     }
-    let transaction = agency.read().unwrap();
+    let transaction = store.read().unwrap();
     assert_eq!(
         transaction.client("6").unwrap(),
         Some(client("6", "creator"))
@@ -121,21 +121,21 @@ pub(super) fn what_is_written_is_read_under_its_client_only(agency: &mut dyn Sto
     assert_eq!(transaction.media("7", "4").unwrap(), None);
 }
 
-pub(super) fn components_come_in_their_order(agency: &mut dyn Store) {
-    write(agency, |transaction| {
+pub(super) fn components_come_in_their_order(store: &mut dyn Store) {
+    write(store, |transaction| {
         for (id, order) in [("10", 1), ("9", 1), ("1", 2), ("5", 0)] {
             transaction
                 .put_component(&component("6", id, order))
                 .unwrap();
         }
     });
-    let components = agency.read().unwrap().components("6").unwrap();
+    let components = store.read().unwrap().components("6").unwrap();
     let ids: Vec<_> = components.into_iter().map(|one| one.component_id).collect();
     assert_eq!(ids, ["5", "9", "10", "1"]);
 }
 
-pub(super) fn a_component_goes_with_what_guards_it(agency: &mut dyn Store) {
-    write(agency, |transaction| {
+pub(super) fn a_component_goes_with_what_guards_it(store: &mut dyn Store) {
+    write(store, |transaction| {
         for one in ["6", "7"] {
             transaction
                 .put_component(&component(one, "101", 1))
@@ -146,10 +146,10 @@ pub(super) fn a_component_goes_with_what_guards_it(agency: &mut dyn Store) {
         }
     });
     assert_eq!(
-        agency.read().unwrap().guards("6", "101").unwrap(),
+        store.read().unwrap().guards("6", "101").unwrap(),
         ["9", "10"]
     );
-    write(agency, |transaction| {
+    write(store, |transaction| {
         assert!(transaction.remove_guard(&guard("7", "101", "9")).unwrap());
         assert!(!transaction.remove_guard(&guard("7", "101", "9")).unwrap());
         assert_eq!(transaction.last_removed("6").unwrap(), None);
@@ -161,13 +161,13 @@ pub(super) fn a_component_goes_with_what_guards_it(agency: &mut dyn Store) {
         assert_eq!(transaction.last_removed("6").unwrap(), Some(101));
         assert_eq!(transaction.last_removed("7").unwrap(), None);
     });
-    let transaction = agency.read().unwrap();
+    let transaction = store.read().unwrap();
     assert_eq!(transaction.guards("6", "101").unwrap(), [] as [&str; 0]);
     assert_eq!(transaction.guards("7", "101").unwrap(), ["10"]);
     assert!(transaction.component("7", "101").unwrap().is_some());
 }
 
-pub(super) fn answers_are_those_to_questions_of_the_type(agency: &mut dyn Store) {
+pub(super) fn answers_are_those_to_questions_of_the_type(store: &mut dyn Store) {
     let question = |id: &str, kind: &str| Question {
         question_id: id.into(),
         question_text: format!("q{id}"),
@@ -179,7 +179,7 @@ pub(super) fn answers_are_those_to_questions_of_the_type(agency: &mut dyn Store)
         question_id: id.into(),
         chosen_options: vec![format!("{client} to {id}")],
     };
-    write(agency, |transaction| {
+    write(store, |transaction| {
         transaction.put_client(&client("6", "creator")).unwrap();
         transaction.put_client(&client("7", "shop")).unwrap();
         for (id, kind) in [
@@ -194,7 +194,7 @@ pub(super) fn answers_are_those_to_questions_of_the_type(agency: &mut dyn Store)
             transaction.put_answer(&answer(client, id)).unwrap();
         }
     });
-    let transaction = agency.read().unwrap();
+    let transaction = store.read().unwrap();
     let answers = transaction.answers("6").unwrap();
     let answers: Vec<_> = answers
         .into_iter()
@@ -205,17 +205,17 @@ pub(super) fn answers_are_those_to_questions_of_the_type(agency: &mut dyn Store)
     assert_eq!(transaction.answers("7").unwrap(), []);
 }
 
-pub(super) fn a_chat_is_remembered_under_its_conversation(agency: &mut dyn Store) {
+pub(super) fn a_chat_is_remembered_under_its_conversation(store: &mut dyn Store) {
     let chat = Chat {
         client: Some("6".into()),
         shown: Some("a\u{2} b".into()),
         ..Chat::default()
     };
-    write(agency, |transaction| {
+    write(store, |transaction| {
         transaction.put_chat("c", &Chat::default()).unwrap();
         transaction.put_chat("c", &chat).unwrap();
     });
-    let transaction = agency.read().unwrap();
+    let transaction = store.read().unwrap();
     assert_eq!(transaction.chat("c").unwrap(), chat);
     assert_eq!(transaction.chat("C").unwrap(), Chat::default());
 }

@@ -8,7 +8,7 @@ use crate::agent::Agent;
 use crate::agent::builtin::is_builtin;
 use crate::agent::draft::is_plain_id;
 use crate::error::Result;
-use crate::store::agency::Agents;
+use crate::store::records::Agents;
 
 /// Name of the counter of changes of agents.
 const REVISION: &str = "agents";

@@ -12,7 +12,7 @@ use crate::chat::record::{
     Answer, Answered, Client, Component, Design, Guard, Media, Question, SecurityGroup,
 };
 use crate::error::Result;
-use crate::store::agency::{Chats, Components};
+use crate::store::records::{Chats, Components};
 
 const CLIENT: &str = "client";
 const DESIGN: &str = "design";

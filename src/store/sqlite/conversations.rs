@@ -11,7 +11,7 @@ use crate::error::Result;
 use crate::run::is_id;
 use crate::run::{Conversation, Message};
 use crate::score::normalize;
-use crate::store::agency::{ConversationFilter, ConversationPage, Conversations};
+use crate::store::records::{ConversationFilter, ConversationPage, Conversations};
 
 pub(super) const COLUMNS: &str = "id, record";
 pub(super) const MESSAGE: &str = "id, conversation, run, type, content, metadata, created_at";

@@ -29,7 +29,6 @@ use std::time::Duration;
 
 use rusqlite::Connection;
 
-pub(crate) use self::SqliteStore as SqliteAgency;
 use super::{Stamp, Store, Transaction};
 use crate::error::Result;
 use crate::file::lock_in_turn;

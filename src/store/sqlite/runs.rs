@@ -11,7 +11,7 @@ use crate::error::Result;
 use crate::id;
 use crate::run::{AnsweredBy, DELEGATION, Detail, Event, Run};
 use crate::score::normalize;
-use crate::store::agency::{Dir, Glimpse, Order, RunFilter, RunPage, Runs, Tally};
+use crate::store::records::{Dir, Glimpse, Order, RunFilter, RunPage, Runs, Tally};
 
 pub(super) const COLUMNS: &str = "id, owner, record, kind, status";
 

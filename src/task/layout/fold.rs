@@ -5,7 +5,7 @@ use std::ops::RangeInclusive;
 
 use super::{CARDS_MAX, Card, Folding, Item, Tie, arrange};
 use crate::id::{self, TaskId};
-use crate::task::State;
+use crate::task::DisplayStatus;
 
 /// Most stacks in a lane; parents beyond them share one.
 const STACKS_MAX: usize = 12;
@@ -121,12 +121,12 @@ fn join_bands(bands: &[Band]) -> Band {
 
 /// Finds the band where work goes on: the first with something that runs or can start.
 pub(super) fn focus(bands: &[Band]) -> Option<usize> {
-    let has = |wanted: &dyn Fn(State) -> bool| {
+    let has = |wanted: &dyn Fn(DisplayStatus) -> bool| {
         let fits = |band: &Band| band.cards.iter().any(|card| wanted(card.state));
         bands.iter().position(fits)
     };
-    let moves = |state: State| state == State::Ready || state.is_urgent();
-    let waits = |state: State| !state.is_over();
+    let moves = |state: DisplayStatus| state == DisplayStatus::Ready || state.is_urgent();
+    let waits = |state: DisplayStatus| !state.is_over();
     has(&moves)
         .or_else(|| has(&waits))
         .or(bands.len().checked_sub(1))

@@ -11,7 +11,7 @@ use std::collections::{HashMap, HashSet};
 
 use serde::Serialize;
 
-use super::State;
+use super::DisplayStatus;
 use crate::id::TaskId;
 use crate::task::{Status, graph};
 
@@ -35,7 +35,7 @@ pub(crate) const CARDS_MAX: usize = 800;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Card {
     pub(crate) id: TaskId,
-    pub(crate) state: State,
+    pub(crate) state: DisplayStatus,
     /// The task that it is a part of, by which it may be folded.
     pub(crate) parent: Option<TaskId>,
     /// Its layer, from 0; none in a circle.

@@ -8,7 +8,7 @@ use serde::Serialize;
 use super::fold::{Band, focus, fold};
 use super::{Card, Folding, Item, LANE, LANE_FOLDED, MARGIN, MARGIN_FOLDED, NODE, ROW, TOP, Tie};
 use crate::id::TaskId;
-use crate::task::State;
+use crate::task::DisplayStatus;
 
 /// A graph as it is drawn. All measures are in pixels, from the top left corner.
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
@@ -158,17 +158,17 @@ pub(crate) fn picture(cards: &[Card], ties: &[Tie], folding: &Folding) -> Pictur
 }
 
 fn lane(band: &Band, x: u32) -> Lane {
-    let count = |is: &dyn Fn(State) -> bool| {
+    let count = |is: &dyn Fn(DisplayStatus) -> bool| {
         let cards = band.cards.iter().filter(|card| is(card.state));
         cards.count()
     };
     let total = band.cards.len();
     let (done, started) = (
-        count(&|state| state == State::Done),
-        count(&State::has_begun),
+        count(&|state| state == DisplayStatus::Done),
+        count(&DisplayStatus::has_begun),
     );
-    let over = count(&State::is_over);
-    let ready = count(&|state| state == State::Ready);
+    let over = count(&DisplayStatus::is_over);
+    let ready = count(&|state| state == DisplayStatus::Ready);
     let label = match (over, started, ready) {
         _ if band.layers.is_none() => format!("{total} stuck"),
         (over, ..) if over == total => format!("{done} done"),
@@ -200,7 +200,7 @@ fn stack(band: &Band, lane: &Lane, name: &str, y: u32) -> Stack {
         *counts.entry(card.state.word()).or_default() += 1;
     }
     let total = cards.len();
-    let n_done = counts.get(State::Done.word()).copied().unwrap_or(0);
+    let n_done = counts.get(DisplayStatus::Done.word()).copied().unwrap_or(0);
     let label = match n_done == total {
         true => format!("{total} done"),
         false if n_done > 0 => format!("{total} tasks, {n_done} done"),

@@ -30,7 +30,7 @@ fn part(id: u32, whole: u32, depends: &[u32]) -> GraphNode {
 /// Draws nodes whose states are given by id; all others can start.
 fn drawn(
     nodes: &[GraphNode],
-    states: &HashMap<u32, State>,
+    states: &HashMap<u32, DisplayStatus>,
     folding: &Folding,
 ) -> (Picture, Vec<Card>) {
     let layers = layers(nodes);
@@ -39,7 +39,10 @@ fn drawn(
         .filter(|node| !layers.wholes.contains(&node.id))
         .map(|node| Card {
             id: node.id,
-            state: states.get(&node.id.0).copied().unwrap_or(State::Ready),
+            state: states
+                .get(&node.id.0)
+                .copied()
+                .unwrap_or(DisplayStatus::Ready),
             parent: node.parent,
             layer: layers.of.get(&node.id).copied(),
         })
@@ -148,7 +151,7 @@ fn what_leads_nowhere_is_drawn_as_such() {
 #[test]
 fn finished_waves_fold_up_to_the_last_of_them() {
     let nodes = [node(1, &[]), node(2, &[1]), node(3, &[2]), node(4, &[3])];
-    let states = (1..=3).map(|id| (id, State::Done)).collect();
+    let states = (1..=3).map(|id| (id, DisplayStatus::Done)).collect();
     let folding = Folding {
         done: true,
         ..Folding::default()
@@ -171,7 +174,7 @@ fn finished_waves_fold_up_to_the_last_of_them() {
 #[test]
 fn nothing_folds_when_everything_is_done() {
     let nodes = [node(1, &[]), node(2, &[1]), node(3, &[2])];
-    let states = (1..=3).map(|id| (id, State::Done)).collect();
+    let states = (1..=3).map(|id| (id, DisplayStatus::Done)).collect();
     let folding = Folding {
         done: true,
         ..Folding::default()
@@ -191,11 +194,11 @@ fn ten_thousand_tasks_fold_and_what_matters_stays_out() {
         .collect();
     nodes.extend((0..5).map(|id| node(20_000 + id, &[])));
     let states = [
-        (9_999, State::Failed),
-        (7_000, State::Running),
-        (5_000, State::NeedsYou),
+        (9_999, DisplayStatus::Failed),
+        (7_000, DisplayStatus::Running),
+        (5_000, DisplayStatus::NeedsYou),
     ];
-    let states: HashMap<u32, State> = states.into_iter().collect();
+    let states: HashMap<u32, DisplayStatus> = states.into_iter().collect();
     let begun = std::time::Instant::now();
     let (picture, cards) = drawn(&nodes, &states, &Folding::default());
     // Far below what a person notices; a quadratic rule would take minutes.
@@ -210,7 +213,7 @@ fn ten_thousand_tasks_fold_and_what_matters_stays_out() {
 }
 
 /// Graphs without circles, with parts and wholes, and states.
-fn graphs() -> impl Strategy<Value = (Vec<GraphNode>, HashMap<u32, State>)> {
+fn graphs() -> impl Strategy<Value = (Vec<GraphNode>, HashMap<u32, DisplayStatus>)> {
     let row = (
         proptest::collection::vec(any::<prop::sample::Index>(), 0..4),
         0_u32..6,
@@ -221,7 +224,7 @@ fn graphs() -> impl Strategy<Value = (Vec<GraphNode>, HashMap<u32, State>)> {
         let mut nodes: Vec<GraphNode> = Vec::new();
         for (place, (needs, whole, state)) in rows.into_iter().enumerate() {
             let id = place as u32 + 1;
-            states.insert(id, State::ALL[state]);
+            states.insert(id, DisplayStatus::ALL[state]);
             let mut depends: Vec<u32> = Vec::new();
             if place > 0 {
                 depends = needs
@@ -297,7 +300,7 @@ proptest! {
     #[test]
     fn progress_and_folding_move_nothing_elsewhere((nodes, mut states) in graphs(), at: prop::sample::Index) {
         let (before, _) = drawn(&nodes, &states, &Folding::default());
-        states.insert(at.index(nodes.len() - 3) as u32 + 1, State::Done);
+        states.insert(at.index(nodes.len() - 3) as u32 + 1, DisplayStatus::Done);
         let (after, _) = drawn(&nodes, &states, &Folding::default());
         prop_assert_eq!(&after.nodes, &before.nodes);
         let folding = Folding { done: true, ..Folding::default() };

@@ -13,8 +13,6 @@ use crate::run::{
     AnsweredBy, Conversation, ConversationStatus, Detail, Event, Message, Run, RunKind, RunStatus,
 };
 
-pub(crate) use super::{Store as Agency, Transaction as AgencyTransaction};
-
 pub(crate) trait Agents {
     fn agents(&self) -> Result<Vec<Agent>>;
 
