@@ -41,22 +41,10 @@ pub(super) fn render(screen: &mut Screen, shown: &Shown) {
             },
         );
     }
-    screen
-        .field("labels", task.labels.join(", "))
-        .field("phase", text(&task.phase));
-    screen
-        .field("feature", text(&task.feature))
-        .field("agent", text(&task.assigned_agent));
-    screen.field("due", text(&task.due));
-    screen.field(
-        "estimate",
-        task.estimate
-            .map(|hours| format!("{hours} h"))
-            .unwrap_or_default(),
-    );
-    screen
-        .field("key", text(&task.key))
-        .field("created", &task.created_at);
+    for (name, text) in task.describe() {
+        screen.field(name, text);
+    }
+    screen.field("created", &task.created_at);
     screen
         .field("started", text(&task.started_at))
         .field("completed", text(&task.completed_at));

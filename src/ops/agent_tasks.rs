@@ -274,17 +274,13 @@ pub(crate) fn update(context: &mut Context, fields: Fields) -> Result<Kept> {
         return Err(Error::new(Code::Usage, message));
     }
     // A move has rules of its own and may be refused, so the fields are tried before it.
-    let mut task = tasks::rehearse(context, id, patch.clone())?;
-    let mut warnings = Vec::new();
+    let mut task = tasks::change(context, id, patch.clone(), false)?;
     if let Some(status) = status {
-        (task, warnings) = move_to(context, id, status)?;
+        task = move_to(context, id, status)?;
     }
     if !patch.is_empty() {
-        let (kept, told) = tasks::change(context, id, patch)?;
-        task = kept;
-        warnings.extend(told);
+        task = tasks::change(context, id, patch, true)?;
     }
-    context.notes.warnings = warnings;
     Ok(Kept { task: task.into() })
 }
 
@@ -302,15 +298,15 @@ pub(crate) fn release(surroundings: &Surroundings, agent: &str) -> Result<Vec<Ta
             clear,
             ..Patch::default()
         };
-        tasks::change(&mut context, *id, patch)?;
+        tasks::change(&mut context, *id, patch, true)?;
     }
     Ok(tasks)
 }
 
-fn move_to(context: &mut Context, id: TaskId, status: Status) -> Result<(Task, Vec<String>)> {
+fn move_to(context: &mut Context, id: TaskId, status: Status) -> Result<Task> {
     let task = context.read(|tasks| require(tasks, id))?;
     let moved = match status {
-        _ if task.status == status => return Ok((task, Vec::new())),
+        _ if task.status == status => return Ok(task),
         Status::Done => complete(context, Complete::from(id))?,
         Status::Cancelled => tasks::cancel(context, Cancel::from(id))?,
         _ => {
@@ -321,10 +317,10 @@ fn move_to(context: &mut Context, id: TaskId, status: Status) -> Result<(Task, V
                 status: Some(status),
                 ..Patch::default()
             };
-            return tasks::change(context, id, patch);
+            return tasks::change(context, id, patch, true);
         }
     };
-    Ok((moved.task, std::mem::take(&mut context.notes.warnings)))
+    Ok(moved.task)
 }
 
 /// Which tasks to list.

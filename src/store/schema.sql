@@ -1,5 +1,5 @@
--- cleo.db, version 1: tasks, what the graph asks for, who works on what, what happened; then agents, what they
--- ran and said, and what the chat works on. Ids of tasks are plain numbers (T12 is 12). Lists that nothing searches
+-- cleo.db, version 1: tasks (whose table is in sqlite/tasks.rs), what the graph asks for, who works on what, what
+-- happened; then agents, what they ran and said, and what the chat works on. Ids of tasks are plain numbers (T12 is 12). Lists that nothing searches
 -- are JSON arrays; a `record` is the whole thing as JSON, beside the columns that queries look for. SQLite reads all
 -- of this each time the database is opened, so each table and index has to be worth it.
 
@@ -14,36 +14,6 @@ CREATE TABLE counters (
 INSERT INTO counters VALUES ('next_task', 1), ('pending', 0), ('active', 0), ('review', 0),
     ('blocked', 0), ('paused', 0), ('done', 0), ('cancelled', 0), ('archived', 0), ('ready', 0),
     ('agents', 0);
-
-CREATE TABLE tasks (
-    number INTEGER PRIMARY KEY,
-    title TEXT NOT NULL,
-    description TEXT NOT NULL,
-    type TEXT NOT NULL,
-    status TEXT NOT NULL,
-    parent INTEGER REFERENCES tasks (number) DEFERRABLE INITIALLY DEFERRED,
-    priority TEXT NOT NULL,
-    phase TEXT,
-    size TEXT,
-    files TEXT NOT NULL,
-    acceptance TEXT NOT NULL,
-    deliverables TEXT NOT NULL,
-    notes TEXT NOT NULL,
-    assigned_agent TEXT,
-    due TEXT,
-    estimate REAL,
-    feature TEXT,
-    key TEXT,
-    extra TEXT NOT NULL,
-    created_at TEXT NOT NULL,
-    updated_at TEXT NOT NULL,
-    started_at TEXT,
-    completed_at TEXT,
-    cancelled_at TEXT,
-    archived_at TEXT,
-    -- A ULID, the same in every copy of the workspace.
-    uid TEXT NOT NULL
-) STRICT;
 
 CREATE INDEX tasks_by_parent ON tasks (parent) WHERE parent IS NOT NULL;
 -- Lists leave out what is archived; both kinds of list are read from an index, in order of number.

@@ -183,6 +183,23 @@ fields! {
     feature: Option<String>, clear(Feature);
 }
 
+impl Task {
+    /// Returns the plain fields that a task may have or not, as people read them.
+    pub(crate) fn describe(&self) -> Vec<(&'static str, String)> {
+        let fields = [
+            ("labels", Some(self.labels.join(", "))),
+            ("phase", self.phase.clone()),
+            ("feature", self.feature.clone()),
+            ("agent", self.assigned_agent.clone()),
+            ("due", self.due.clone()),
+            ("estimate", self.estimate.map(|hours| format!("{hours} h"))),
+            ("key", self.key.clone()),
+        ];
+        let given = fields.into_iter();
+        given.filter_map(|(name, text)| Some((name, text?))).collect()
+    }
+}
+
 impl Draft {
     /// Makes a task of it, without an id, times, an author of its notes and what it refers to.
     pub(crate) fn into_task(mut self) -> Result<Task> {
@@ -254,8 +271,10 @@ impl Patch {
             ("acceptance", self.acceptance, &mut task.acceptance),
             ("deliverables", self.deliverables, &mut task.deliverables),
         ] {
-            field.extend(more);
-            *field = check_list(name, std::mem::take(field))?;
+            if !more.is_empty() {
+                field.extend(more);
+                *field = check_list(name, std::mem::take(field))?;
+            }
         }
         for text in self.notes {
             check_note(&text)?;

@@ -38,6 +38,11 @@ impl Fields {
         self.left.remove(name).filter(|value| !value.is_null())
     }
 
+    /// Takes fields that somebody else wants.
+    pub(super) fn take_where(&mut self, mut take: impl FnMut(&str, &Value) -> bool) {
+        self.left.retain(|name, value| !take(name, value));
+    }
+
     /// Drops fields that are derived from others.
     pub(super) fn drop(&mut self, names: &[&str]) {
         for name in names {

@@ -3,6 +3,7 @@
 use serde::Serialize;
 
 use super::evidence::{Given, Scene, Taken, directory};
+use super::request::GateRequest;
 use super::standing::{CriterionStanding, CriterionState, TaskGates, gates};
 use crate::error::{Code, Error, Result, quote_all};
 use crate::gate::{Evidence, Gate, Gates, Record, check_agent};
@@ -87,18 +88,9 @@ pub(super) enum Requirement {
 
 /// How a gate or criterion is shown, and on whose behalf.
 pub(super) struct Showing {
-    pub(super) task: TaskId,
     pub(super) of: Requirement,
-    pub(super) given: Given,
-    /// What it is set to where no command decides.
-    pub(super) passed: bool,
+    pub(super) request: GateRequest,
     pub(super) bounds: Bounds,
-    /// Role of who sets it.
-    pub(super) role: Option<String>,
-    /// Pass it although an earlier gate is open.
-    pub(super) force: bool,
-    /// Epoch of the claim under which it is shown.
-    pub(super) epoch: Option<u32>,
 }
 
 /// A tree, and a folder relative to its root.
@@ -107,27 +99,28 @@ type Place<'a> = (&'a Workspace, &'a str);
 impl Showing {
     /// Shows it in the folder of the caller.
     pub(super) fn carry_out(&self, context: &mut Context) -> Result<TaskGates> {
-        let tree = context.judged_workspace(self.task)?;
+        let tree = context.judged_workspace(self.request.task)?;
         let directory = directory(context, &tree);
         self.carry_out_in(context, (&tree, &directory))?;
-        gates(context, self.task)
+        gates(context, self.request.task)
     }
 
     /// Takes what is given as evidence and keeps what comes of it, which is returned. The rules are asked before a
     /// command runs and again when its result is kept. A failure is always kept.
     fn carry_out_in(&self, context: &mut Context, place: Place<'_>) -> Result<bool> {
-        check_agent(self.role.as_deref())?;
-        let caller = Caller::for_task(context, self.task, self.epoch);
+        check_agent(self.request.role.as_deref())?;
+        let caller = Caller::for_task(context, self.request.task, self.request.epoch);
         let trust = Trust::new(&context.surroundings, &context.workspace);
-        let wanted = self.passed || !self.given.commands.is_empty();
+        let said = self.request.passed.unwrap_or(true);
+        let wanted = said || !self.request.given.commands.is_empty();
         let task = context.read(|it| self.check(it, (&caller, &trust), place, wanted))?;
         let scene = Scene::look(context, place.0, &task.files, place.1, caller.epoch)?;
         let Taken { evidence, is_stale } = self.take(context, &scene)?;
         let outcomes = evidence.iter().filter_map(Evidence::outcome);
         let passed = outcomes.reduce(|one, other| one && other);
-        let passed = passed.unwrap_or(self.passed);
+        let passed = passed.unwrap_or(said);
         self.keep(context, &trust, place, passed, evidence)?;
-        let (name, id) = (self.name(), self.task);
+        let (name, id) = (self.name(), self.request.task);
         let stale = format!(
             "files of {id} changed meanwhile, so what passed is stale already: {name}; a command that changes them \
              at each run can prove nothing"
@@ -147,7 +140,7 @@ impl Showing {
         (tree, directory): Place<'_>,
         passed: bool,
     ) -> Result<Task> {
-        let task = require(transaction, self.task)?;
+        let task = require(transaction, self.request.task)?;
         check_epoch(transaction, &task, caller)?;
         caller.refuse_unmerged(transaction, task.id, tree)?;
         if let Requirement::Gate(gate) = self.of {
@@ -155,7 +148,7 @@ impl Showing {
             if passed && caller.run.is_some() {
                 self.refuse_other_proof(&gates, gate, directory, trust)?;
             }
-            gates.check(&task.id.to_string(), gate, passed, self.force)?;
+            gates.check(&task.id.to_string(), gate, passed, self.request.force)?;
         }
         Ok(task)
     }
@@ -170,7 +163,7 @@ impl Showing {
         trust: &Trust,
     ) -> Result<()> {
         let is_trusted = |record: &&Record| {
-            let commands = Item::gate(self.task, gate, record);
+            let commands = Item::gate(self.request.task, gate, record);
             commands.iter().any(|item| trust.is_trusted(item))
         };
         let failed = || {
@@ -184,12 +177,12 @@ impl Showing {
         let evidence = proof.evidence.iter();
         let mut folders = evidence.map(|one| one.origin.directory.as_str());
         let other = folders.clone().find(|folder| *folder != directory);
-        let is_repeated = |command| self.given.commands.contains(command);
+        let is_repeated = |command| self.request.given.commands.contains(command);
         if other.is_none() && before.iter().all(is_repeated) {
             return Ok(());
         }
         let commands: Vec<String> = before.iter().map(|words| quote_all(words)).collect();
-        let task = self.task;
+        let task = self.request.task;
         let message = format!(
             "{gate} of {task} is shown by `{}`, which an agent of a run does not replace; run the same again, in \
              the folder {}",
@@ -202,7 +195,7 @@ impl Showing {
     /// A command of a criterion that cannot be started proves nothing, and holds up no other criterion.
     fn take(&self, context: &Context, scene: &Scene) -> Result<Taken> {
         let Some(words) = self.command() else {
-            return scene.take(context, &self.given, &self.bounds);
+            return scene.take(context, &self.request.given, &self.bounds);
         };
         let half = match &self.of {
             Requirement::Criterion(one) => one.half(),
@@ -211,7 +204,7 @@ impl Showing {
         if let Some(why) = half {
             return Ok(scene.not_started(words.clone(), why));
         }
-        match scene.take(context, &self.given, &self.bounds) {
+        match scene.take(context, &self.request.given, &self.bounds) {
             Err(error) if error.code == Code::ProgramMissing => {
                 Ok(scene.not_started(words.clone(), error.message))
             }
@@ -235,14 +228,14 @@ impl Showing {
         passed: bool,
         evidence: Vec<Evidence>,
     ) -> Result<()> {
-        let caller = Caller::for_task(context, self.task, self.epoch);
-        let claimed = context.surroundings.assignment.criteria.get(&self.task);
+        let caller = Caller::for_task(context, self.request.task, self.request.epoch);
+        let claimed = context.surroundings.assignment.criteria.get(&self.request.task);
         let claimed = claimed.cloned().unwrap_or_default();
         let mut record = Record {
             passed,
             at: caller.now.clone(),
             by: caller.name.clone(),
-            agent: self.role.clone(),
+            agent: self.request.role.clone(),
             forced: false,
             evidence,
         };
@@ -275,14 +268,14 @@ impl Showing {
 
     /// Says what is done.
     fn doing(&self) -> String {
-        let commands = self.given.commands.iter().map(|words| quote_all(words));
-        let files = self.given.files.iter().map(|path| format!("file {path}"));
-        let commits = self.given.commits.iter();
+        let commands = self.request.given.commands.iter().map(|words| quote_all(words));
+        let files = self.request.given.files.iter().map(|path| format!("file {path}"));
+        let commits = self.request.given.commits.iter();
         let commits = commits.map(|revision| format!("commit {revision}"));
         let parts: Vec<String> = commands.chain(files).chain(commits).collect();
         match &self.of {
             Requirement::Criterion(one) => format!("running {}: {}", self.name(), one.line),
-            Requirement::Gate(gate) if self.given.commands.is_empty() => {
+            Requirement::Gate(gate) if self.request.given.commands.is_empty() => {
                 format!("looking again at {gate}: {}", parts.join(", "))
             }
             Requirement::Gate(gate) => format!("running {gate}: {}", parts.join(", ")),
@@ -294,7 +287,7 @@ impl Showing {
             Requirement::Gate(gate) => (Some(*gate), None),
             Requirement::Criterion(one) => (None, Some(one.number)),
         };
-        let commands = self.given.commands.iter().map(|words| quote_all(words));
+        let commands = self.request.given.commands.iter().map(|words| quote_all(words));
         Ran {
             gate,
             criterion,
@@ -345,15 +338,13 @@ pub(crate) fn renew(
         };
         let first = record.evidence.first();
         let directory = first.map_or(".", |each| &each.origin.directory);
-        let mut showing = Showing {
-            given: Given::again(&record.evidence),
-            role: record.agent.clone(),
-            force: record.forced,
-            ..renewal.showing(task, Requirement::Gate(gate))
-        };
+        let mut showing = renewal.showing(task, Requirement::Gate(gate));
+        showing.request.given = Given::again(&record.evidence);
+        showing.request.role.clone_from(&record.agent);
+        showing.request.force = record.forced;
         begin(&showing.doing());
         // Files are kept by their path from the root.
-        for file in &mut showing.given.files {
+        for file in &mut showing.request.given.files {
             *file = tree.root.join(&*file).to_string_lossy().into_owned();
         }
         let passed = showing.carry_out_in(context, (&tree, directory))?;
@@ -390,18 +381,20 @@ impl Renewal {
             Requirement::Criterion(one) => one.command.clone(),
             Requirement::Gate(_) => None,
         };
+        let given = Given {
+            commands: Vec::from_iter(command),
+            ..Given::default()
+        };
+        let epoch = self.epoch;
         Showing {
-            task,
             of,
-            given: Given {
-                commands: Vec::from_iter(command),
-                ..Given::default()
+            request: GateRequest {
+                task,
+                given,
+                epoch,
+                ..GateRequest::default()
             },
-            passed: true,
             bounds: self.bounds.clone(),
-            role: None,
-            force: false,
-            epoch: self.epoch,
         }
     }
 }

@@ -108,26 +108,20 @@ pub(crate) struct RenewalRequest {
 
 /// Sets a gate to what its commands' result is, or to what the caller says, and trusts the command that the caller
 /// gave. The reply says when a failure came after the last round.
-pub(crate) fn set_gate(context: &mut Context, request: GateRequest) -> Result<TaskGates> {
-    let (run, mut given) = (request.run, request.given);
-    given
-        .commands
-        .extend(Some(run).filter(|words| !words.is_empty()));
-    if !given.commands.is_empty() {
+pub(crate) fn set_gate(context: &mut Context, mut request: GateRequest) -> Result<TaskGates> {
+    let run = std::mem::take(&mut request.run);
+    let commands = &mut request.given.commands;
+    commands.extend(Some(run).filter(|words| !words.is_empty()));
+    if !commands.is_empty() {
         context.surroundings.rights.require(Scope::Admin)?;
     }
     // A right name in its place would pass a gate as soon as it is pasted.
     let shows = |error: Error| error.fix(format!("cleo verify {}", request.task));
     let gate = Gate::read(&request.gate).map_err(shows)?;
     let showing = Showing {
-        task: request.task,
         of: Requirement::Gate(gate),
-        given,
-        passed: request.passed.unwrap_or(true),
         bounds: time_limit(context, request.time_limit)?.into(),
-        role: request.role,
-        force: request.force,
-        epoch: request.epoch,
+        request,
     };
     let result = showing.carry_out(context)?;
     context.vouch(&result.commands(gate));
@@ -148,15 +142,16 @@ pub(crate) fn accept_criterion(context: &mut Context, request: Acceptance) -> Re
         let run = format!("cleo verify {task} --only {number}");
         return Err(Error::new(Code::InputInvalid, message).fix(run));
     }
+    let Acceptance { given, epoch, .. } = request;
     let showing = Showing {
-        task,
         of: Requirement::Criterion(one.clone()),
-        given: request.given,
-        passed: true,
+        request: GateRequest {
+            task,
+            given,
+            epoch,
+            ..GateRequest::default()
+        },
         bounds: Duration::ZERO.into(),
-        role: None,
-        force: false,
-        epoch: request.epoch,
     };
     showing.carry_out(context)
 }

@@ -43,37 +43,23 @@ pub(crate) fn update(context: &mut Context, patch: Patch) -> Result<Updated> {
     }
     check_seen(context, patch.assigned_agent.as_deref())?;
     let commands = check_given(context, Item::criteria(id, &patch.acceptance))?;
-    let (task, mut warnings) = change(context, id, patch)?;
-    context.warn(&mut warnings);
+    let task = change(context, id, patch, true)?;
     context.vouch(&commands);
     Ok(Updated { task })
 }
 
-/// Changes a task; returns it with what the caller should know.
+/// Changes a task, and returns it as it is then; unless the change is to be kept, it is only tried.
 pub(in crate::ops) fn change(
     context: &mut Context,
     id: TaskId,
     patch: Patch,
-) -> Result<(Task, Vec<String>)> {
-    change_if(context, id, patch, true)
-}
-
-/// Returns a task as a change would leave it, and changes nothing.
-pub(in crate::ops) fn rehearse(context: &mut Context, id: TaskId, patch: Patch) -> Result<Task> {
-    Ok(change_if(context, id, patch, false)?.0)
-}
-
-fn change_if(
-    context: &mut Context,
-    id: TaskId,
-    patch: Patch,
     keep: bool,
-) -> Result<(Task, Vec<String>)> {
+) -> Result<Task> {
     let now = context.now();
     let by = context.surroundings.actor.clone();
     let caller = Caller::for_task(context, id, None);
     let gates = patch.required_gates()?;
-    context.write_if(|transaction| {
+    let (task, mut warnings) = context.write_if(|transaction| {
         let mut task = require(transaction, id)?;
         let is_moved = patch.status.is_some_and(|status| status != task.status);
         if is_moved {
@@ -102,7 +88,11 @@ fn change_if(
             warnings.extend(early(transaction, &task)?);
         }
         Ok(((task, warnings), keep))
-    })
+    })?;
+    if keep {
+        context.warn(&mut warnings);
+    }
+    Ok(task)
 }
 
 /// Moves between open statuses; the ends have commands of their own, with rules of their own.

@@ -1,20 +1,20 @@
 //! Tasks: add, change, move, read, delete.
 
 pub(crate) mod add;
-mod archive;
+pub(crate) mod archive;
 mod batch;
-mod change;
-mod delete;
+pub(crate) mod change;
+pub(crate) mod delete;
 pub(crate) mod graph;
-mod moves;
-mod read;
-mod request;
+pub(crate) mod moves;
+pub(crate) mod read;
+pub(crate) mod request;
 
 pub(crate) use add::{Added, add_batch, add_one};
 pub(crate) use archive::{Archival, Selection, Unarchive, archive, unarchive};
 pub(crate) use batch::{read_batch, with_look};
 pub(crate) use change::{Updated, update};
-pub(super) use change::{change, check_graph, rehearse};
+pub(super) use change::{change, check_graph};
 pub(crate) use delete::{Delete, Deleted, delete};
 pub(crate) use graph::{
     Analysis, Apart, Next, Part, Ready, Waves, analyze, apart, describe_conflict, drawing,

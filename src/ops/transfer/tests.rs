@@ -164,7 +164,7 @@ fn edit(context: &mut Context, step: usize, edit: &Edit, at: usize) {
             ..patch
         },
     };
-    let _ = tasks::change(context, id, patch);
+    let _ = tasks::change(context, id, patch, true);
 }
 
 /// Imports a file, once more, and says whether that changed anything.

@@ -1,14 +1,15 @@
 //! Columns of rows: JSON, ids and words, written and read.
 
-use std::borrow::Cow;
-
 use rusqlite::Row;
+use rusqlite::types::{ToSqlOutput, Value as SqlValue};
+use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 
 use crate::document;
 use crate::error::{Code, Error, Result};
 use crate::id::{self, TaskId};
+use crate::task::{Priority, Size, Status, TaskType};
 
 /// How deep the JSON of a column may be nested: readers stop at 128 levels.
 const STORED_NESTING_MAX: usize = 100;
@@ -39,21 +40,6 @@ pub(super) fn all_of<const N: usize>(
 
 pub(super) fn json(value: &impl serde::Serialize) -> String {
     serde_json::to_string(value).unwrap_or_else(|_| "null".to_string())
-}
-
-/// Writes a list as the JSON of a column; most are empty.
-pub(super) fn list(list: &[impl serde::Serialize]) -> Cow<'static, str> {
-    match list.is_empty() {
-        true => "[]".into(),
-        false => json(&list).into(),
-    }
-}
-
-pub(super) fn object(fields: &Map<String, Value>) -> Cow<'static, str> {
-    match fields.is_empty() {
-        true => "{}".into(),
-        false => json(fields).into(),
-    }
 }
 
 /// Numbers of the database have a sign; ours stay far below its limit.
@@ -104,25 +90,6 @@ pub(super) fn checked_id(
     }
 }
 
-/// Reads what [`list`] writes.
-pub(super) fn read_list<T: DeserializeOwned>(
-    row: &Row<'_>,
-    column: usize,
-) -> rusqlite::Result<Vec<T>> {
-    match row.get_ref(column)?.as_str()? {
-        "[]" => Ok(Vec::new()),
-        text => parse(text, column),
-    }
-}
-
-/// Reads what [`object`] writes.
-pub(super) fn read_object(row: &Row<'_>, column: usize) -> rusqlite::Result<Map<String, Value>> {
-    match row.get_ref(column)?.as_str()? {
-        "{}" => Ok(Map::new()),
-        text => parse(text, column),
-    }
-}
-
 pub(super) fn from_json<T: DeserializeOwned>(row: &Row<'_>, column: usize) -> rusqlite::Result<T> {
     parse(row.get_ref(column)?.as_str()?, column)
 }
@@ -133,4 +100,86 @@ fn parse<T: DeserializeOwned>(text: &str, column: usize) -> rusqlite::Result<T> 
 
 fn foreign(column: usize, cause: Box<dyn std::error::Error + Send + Sync>) -> rusqlite::Error {
     rusqlite::Error::FromSqlConversionFailure(column, rusqlite::types::Type::Text, cause)
+}
+
+/// A field of a task as a column.
+pub(super) trait Column: Sized {
+    fn write(&self) -> ToSqlOutput<'_>;
+    fn read(row: &Row<'_>, column: usize) -> rusqlite::Result<Self>;
+}
+
+macro_rules! columns {
+    ($($kind:ty: |$value:ident| $write:expr, |$row:ident, $column:ident| $read:expr;)+) => {
+        $(impl Column for $kind {
+            fn write(&self) -> ToSqlOutput<'_> {
+                let $value = self;
+                $write.into()
+            }
+
+            fn read($row: &Row<'_>, $column: usize) -> rusqlite::Result<$kind> {
+                $read
+            }
+        })+
+    };
+}
+
+columns! {
+    String: |text| text.as_str(), |row, column| row.get(column);
+    Status: |status| status.word(), |row, column| word(row, column);
+    Priority: |priority| priority.word(), |row, column| word(row, column);
+    TaskType: |kind| kind.as_str(), |row, column| word(row, column);
+}
+
+/// What may be left out.
+macro_rules! options {
+    ($($kind:ty: |$value:ident| $write:expr, |$row:ident, $column:ident| $read:expr;)+) => {
+        columns! { $(
+            Option<$kind>: |option| match option {
+                Some($value) => ToSqlOutput::from($write),
+                None => ToSqlOutput::Owned(SqlValue::Null),
+            }, |$row, $column| $read;
+        )+ }
+    };
+}
+
+options! {
+    String: |text| text.as_str(), |row, column| row.get(column);
+    f64: |number| *number, |row, column| row.get(column);
+    u32: |number| *number, |row, column| row.get(column);
+    TaskId: |id| id.0, |row, column| Ok(row.get::<_, Option<u32>>(column)?.map(TaskId));
+    Size: |size| size.word(),
+        |row, column| Ok(row.get::<_, Option<String>>(column)?.and_then(|size| size.parse().ok()));
+}
+
+/// Lists are JSON; most are empty.
+impl<T: Serialize + DeserializeOwned> Column for Vec<T> {
+    fn write(&self) -> ToSqlOutput<'_> {
+        match self.is_empty() {
+            true => "[]".into(),
+            false => json(self).into(),
+        }
+    }
+
+    fn read(row: &Row<'_>, column: usize) -> rusqlite::Result<Vec<T>> {
+        match row.get_ref(column)?.as_str()? {
+            "[]" => Ok(Vec::new()),
+            text => parse(text, column),
+        }
+    }
+}
+
+impl Column for Map<String, Value> {
+    fn write(&self) -> ToSqlOutput<'_> {
+        match self.is_empty() {
+            true => "{}".into(),
+            false => json(self).into(),
+        }
+    }
+
+    fn read(row: &Row<'_>, column: usize) -> rusqlite::Result<Map<String, Value>> {
+        match row.get_ref(column)?.as_str()? {
+            "{}" => Ok(Map::new()),
+            text => parse(text, column),
+        }
+    }
 }

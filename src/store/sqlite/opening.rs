@@ -13,11 +13,11 @@ use rusqlite::{Connection, OpenFlags};
 use super::faults::{self, Faults};
 use super::place::{DatabaseFiles, check_place, create_private, foreign};
 use super::queries::configure;
+use super::tasks::SCHEMA;
 use super::{PATIENCE, SqliteStore};
 use crate::error::{Code, Result};
 use crate::file::unreadable;
 
-const SCHEMA: &str = include_str!("../schema.sql");
 /// Version of the schema that this program reads and writes.
 const VERSION: i32 = 1;
 /// Marks the file as cleo's: "cleo" in ASCII.

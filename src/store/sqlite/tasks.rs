@@ -3,8 +3,7 @@
 use rusqlite::{Row, params};
 
 use super::columns::{
-    checked_id, json, list, object, read_id, read_list, read_object, refuse_deep, unless_damaged,
-    word,
+    Column, checked_id, json, read_id, refuse_deep, unless_damaged, word,
 };
 use super::{SqliteTransaction, graph};
 use crate::error::{Code, Result};
@@ -15,26 +14,101 @@ use crate::store::{
     Archived, Claims, Filter, Links, Log, Page, Removed, Spawns, TaskGates, Tasks, log, origin,
 };
 use crate::task::graph::Node;
-use crate::task::{Priority, Status, Task};
+use crate::task::{Status, Task};
 
-/// The columns of a task in the order in which [`read_task`] takes them.
-pub(super) const COLUMNS: &str = "t.number, t.title, t.description, t.type, t.status, t.parent,
-    t.priority, t.phase, t.size, t.files, t.acceptance, t.deliverables, t.notes, t.assigned_agent,
-    t.due, t.estimate, t.feature, t.key, t.extra, t.created_at, t.updated_at, t.started_at,
-    t.completed_at, t.cancelled_at, t.archived_at,
-    (SELECT json_group_array(needs) FROM
-        (SELECT needs FROM task_depends WHERE task = t.number ORDER BY position)),
-    (SELECT json_group_array(label) FROM
-        (SELECT label FROM task_labels WHERE task = t.number ORDER BY position)), t.uid";
+/// Declares the columns of a task besides its number, its ULID and what other tables hold of it: the field, and the
+/// name and the kind of the column.
+macro_rules! columns {
+    ($($field:ident: $name:literal $kind:literal,)+) => {
+        /// What makes the database.
+        pub(super) const SCHEMA: &str = concat!(
+            "CREATE TABLE tasks (\n    number INTEGER PRIMARY KEY,\n    uid TEXT NOT NULL",
+            $(",\n    ", $name, " ", $kind,)+
+            "\n) STRICT;\n\n",
+            include_str!("../schema.sql"),
+        );
 
-const INSERT: &str = "INSERT INTO tasks VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12,
-    ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20, ?21, ?22, ?23, ?24, ?25, ?26)";
+        /// What [`read_columns`] reads.
+        pub(super) const COLUMNS: &str = concat!(
+            "t.number, t.uid,
+            (SELECT json_group_array(needs) FROM
+                (SELECT needs FROM task_depends WHERE task = t.number ORDER BY position)),
+            (SELECT json_group_array(label) FROM
+                (SELECT label FROM task_labels WHERE task = t.number ORDER BY position))",
+            $(", t.", $name,)+
+        );
 
-const UPDATE: &str = "UPDATE tasks SET title = ?2, description = ?3, type = ?4, status = ?5,
-    parent = ?6, priority = ?7, phase = ?8, size = ?9, files = ?10, acceptance = ?11,
-    deliverables = ?12, notes = ?13, assigned_agent = ?14, due = ?15, estimate = ?16, feature = ?17,
-    key = ?18, extra = ?19, created_at = ?20, updated_at = ?21, started_at = ?22,
-    completed_at = ?23, cancelled_at = ?24, archived_at = ?25, uid = ?26 WHERE number = ?1";
+        const INSERT: &str = concat!("INSERT INTO tasks VALUES (?1, ?2", $(", :", $name,)+ ")");
+
+        const UPDATE: &str = concat!(
+            "UPDATE tasks SET uid = ?2", $(", ", $name, " = :", $name,)+ " WHERE number = ?1"
+        );
+
+        impl SqliteTransaction<'_> {
+            fn put_row(&self, sql: &'static str, task: &Task) -> Result<()> {
+                refuse_deep(&json(&task.extra))?;
+                let values = params![task.id.0, task.uid, $(task.$field.write(),)+];
+                self.execute(sql, values).map(drop)
+            }
+        }
+
+        /// Reads a task. What cannot be read keeps its default where `fail` lets it.
+        fn read_columns(
+            row: &Row<'_>,
+            fail: impl Fn(rusqlite::Error) -> rusqlite::Result<()>,
+        ) -> rusqlite::Result<Task> {
+            let mut task = Task { id: read_id(row)?, ..Task::default() };
+            match checked_id(row, 1, id::is_uid) {
+                Ok(uid) => task.uid = uid,
+                Err(fault) => fail(fault)?,
+            }
+            match Vec::<u32>::read(row, 2) {
+                Ok(depends) => task.depends = depends.into_iter().map(TaskId).collect(),
+                Err(fault) => fail(fault)?,
+            }
+            let mut column = 3;
+            match Column::read(row, column) {
+                Ok(labels) => task.labels = labels,
+                Err(fault) => fail(fault)?,
+            }
+            $(
+                column += 1;
+                match Column::read(row, column) {
+                    Ok(value) => task.$field = value,
+                    Err(fault) => fail(fault)?,
+                }
+            )+
+            Ok(task)
+        }
+    };
+}
+
+columns! {
+    title: "title" "TEXT NOT NULL",
+    description: "description" "TEXT NOT NULL",
+    kind: "type" "TEXT NOT NULL",
+    status: "status" "TEXT NOT NULL",
+    parent: "parent" "INTEGER REFERENCES tasks (number) DEFERRABLE INITIALLY DEFERRED",
+    priority: "priority" "TEXT NOT NULL",
+    phase: "phase" "TEXT",
+    size: "size" "TEXT",
+    files: "files" "TEXT NOT NULL",
+    acceptance: "acceptance" "TEXT NOT NULL",
+    deliverables: "deliverables" "TEXT NOT NULL",
+    notes: "notes" "TEXT NOT NULL",
+    assigned_agent: "assigned_agent" "TEXT",
+    due: "due" "TEXT",
+    estimate: "estimate" "REAL",
+    feature: "feature" "TEXT",
+    key: "key" "TEXT",
+    extra: "extra" "TEXT NOT NULL",
+    created_at: "created_at" "TEXT NOT NULL",
+    updated_at: "updated_at" "TEXT NOT NULL",
+    started_at: "started_at" "TEXT",
+    completed_at: "completed_at" "TEXT",
+    cancelled_at: "cancelled_at" "TEXT",
+    archived_at: "archived_at" "TEXT",
+}
 
 impl Tasks for SqliteTransaction<'_> {
     fn task(&self, id: TaskId) -> Result<Option<Task>> {
@@ -268,43 +342,6 @@ impl SqliteTransaction<'_> {
         self.note_change(before, task)
     }
 
-    fn put_row(&self, sql: &'static str, task: &Task) -> Result<()> {
-        let extra = object(&task.extra);
-        refuse_deep(&extra)?;
-        self.execute(
-            sql,
-            params![
-                task.id.0,
-                task.title,
-                task.description,
-                task.kind.as_str(),
-                task.status.word(),
-                task.parent.map(|id| id.0),
-                task.priority.word(),
-                task.phase,
-                task.size.map(|size| size.word()),
-                list(&task.files),
-                list(&task.acceptance),
-                list(&task.deliverables),
-                list(&task.notes),
-                task.assigned_agent,
-                task.due,
-                task.estimate,
-                task.feature,
-                task.key,
-                extra,
-                task.created_at,
-                task.updated_at,
-                task.started_at,
-                task.completed_at,
-                task.cancelled_at,
-                task.archived_at,
-                task.uid,
-            ],
-        )?;
-        Ok(())
-    }
-
     fn insert_labels(&self, task: &Task) -> Result<()> {
         let sql = "INSERT INTO task_labels VALUES (?1, ?2, ?3, ?4)";
         let rows = (0_u32..).zip(&task.labels);
@@ -334,68 +371,14 @@ impl SqliteTransaction<'_> {
 }
 
 pub(super) fn read_task(row: &Row<'_>) -> rusqlite::Result<Task> {
-    Ok(Task {
-        id: TaskId(row.get(0)?),
-        uid: checked_id(row, 27, id::is_uid)?,
-        title: row.get(1)?,
-        description: row.get(2)?,
-        kind: word(row, 3)?,
-        status: word(row, 4)?,
-        parent: row.get::<_, Option<u32>>(5)?.map(TaskId),
-        priority: word(row, 6)?,
-        phase: row.get(7)?,
-        size: row
-            .get::<_, Option<String>>(8)?
-            .and_then(|size| size.parse().ok()),
-        files: read_list(row, 9)?,
-        acceptance: read_list(row, 10)?,
-        deliverables: read_list(row, 11)?,
-        notes: read_list(row, 12)?,
-        assigned_agent: row.get(13)?,
-        due: row.get(14)?,
-        estimate: row.get(15)?,
-        feature: row.get(16)?,
-        key: row.get(17)?,
-        extra: read_object(row, 18)?,
-        created_at: row.get(19)?,
-        updated_at: row.get(20)?,
-        started_at: row.get(21)?,
-        completed_at: row.get(22)?,
-        cancelled_at: row.get(23)?,
-        archived_at: row.get(24)?,
-        depends: read_list::<u32>(row, 25)?.into_iter().map(TaskId).collect(),
-        labels: read_list(row, 26)?,
-    })
+    read_columns(row, Err)
 }
 
-/// Reads from [`COLUMNS`] what can be read of a damaged task.
+/// Reads what can be read of a damaged task.
 fn salvage_task(row: &Row<'_>) -> rusqlite::Result<Task> {
-    let id = read_id(row)?;
-    let text = |column| row.get::<_, String>(column).unwrap_or_default();
-    let optional = |column| row.get::<_, Option<String>>(column).unwrap_or_default();
-    let depends = read_list::<u32>(row, 25).unwrap_or_default();
-    Ok(Task {
-        uid: text(27),
-        description: text(2),
-        kind: word(row, 3).unwrap_or_default(),
-        status: word(row, 4).unwrap_or(Status::Pending),
-        parent: row.get::<_, Option<u32>>(5).unwrap_or_default().map(TaskId),
-        priority: word(row, 6).unwrap_or(Priority::Medium),
-        phase: optional(7),
-        files: read_list(row, 9).unwrap_or_default(),
-        acceptance: read_list(row, 10).unwrap_or_default(),
-        deliverables: read_list(row, 11).unwrap_or_default(),
-        notes: read_list(row, 12).unwrap_or_default(),
-        assigned_agent: optional(13),
-        key: optional(17),
-        extra: read_object(row, 18).unwrap_or_default(),
-        updated_at: text(20),
-        started_at: optional(21),
-        completed_at: optional(22),
-        cancelled_at: optional(23),
-        archived_at: optional(24),
-        depends: depends.into_iter().map(TaskId).collect(),
-        labels: read_list(row, 26).unwrap_or_default(),
-        ..Task::new(id, &text(1), &text(19))
-    })
+    let mut task = read_columns(row, |_| Ok(()))?;
+    if task.uid.is_empty() {
+        task.uid = Task::new(task.id, "", "").uid;
+    }
+    Ok(task)
 }

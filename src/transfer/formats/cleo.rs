@@ -4,11 +4,11 @@
 use foldhash::fast::FixedState;
 use indexmap::IndexMap;
 use serde::Deserialize;
-use serde_json::Value;
 use serde_json::value::RawValue;
+use serde_json::{Value, json};
 
 use crate::id::{self, TaskId};
-use crate::task::rules::check_estimate;
+use crate::task::fields::Patch;
 use crate::task::{Note, Priority, Status, Task};
 use crate::transfer::fields::{Fields, id as id_of, unique};
 use crate::transfer::{Reading, Record, Reference, lines};
@@ -98,11 +98,6 @@ fn fill(task: &mut Task, fields: &mut Fields) {
     task.notes = fields.items("notes", |each| Note::deserialize(each).ok());
     task.assigned_agent = fields.name("assignedAgent");
     task.due = fields.time("due");
-    let hours = fields.get("estimate").and_then(Value::as_f64);
-    if let Ok(Some(hours)) = check_estimate(hours) {
-        task.estimate = Some(hours);
-        fields.drop(&["estimate"]);
-    }
     task.feature = fields.name("feature");
     task.key = fields.name("key");
     fields.take_times(task, "createdAt", "updatedAt");
@@ -115,6 +110,13 @@ fn fill(task: &mut Task, fields: &mut Fields) {
     {
         task.extra = extra;
     }
+    // What has no rule of its own is set as people set it; what they could not set stays as it is.
+    fields.take_where(|name, value| {
+        let is_plain = !value.is_null() && !value.is_array() && !value.is_object();
+        let patch = is_plain.then(|| Patch::deserialize(json!({name: value})));
+        let patch = patch.and_then(Result::ok);
+        patch.is_some_and(|patch| patch.apply(task, "", "").is_ok())
+    });
 }
 
 /// Takes a word of a set; one that is not in it is a fault.
