@@ -60,7 +60,6 @@ pub(crate) fn or_look(task: &str, error: Error) -> Error {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub(crate) struct Record {
-    /// What it was set to.
     pub(crate) passed: bool,
     /// When, RFC 3339 in UTC.
     pub(crate) at: String,
@@ -84,7 +83,6 @@ impl Record {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub(crate) struct Gates {
-    /// Gates that were set.
     pub(crate) gates: BTreeMap<Gate, Record>,
     /// How often a gate has failed, [`ROUNDS_MAX`] at most.
     pub(crate) round: u32,

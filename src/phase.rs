@@ -23,7 +23,6 @@ pub(crate) struct Phase {
     pub(crate) name: String,
     /// What it is about; may be empty.
     pub(crate) description: String,
-    /// Where it stands.
     pub(crate) status: PhaseStatus,
     /// When it was first begun, RFC 3339 in UTC.
     pub(crate) started_at: Option<String>,

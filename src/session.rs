@@ -21,7 +21,6 @@ pub(crate) struct Session {
     pub(crate) id: SessionId,
     /// One line that says what it is for; may be empty.
     pub(crate) name: String,
-    /// Where it stands.
     pub(crate) status: SessionStatus,
     /// The task that it is about, with all below it; none means the whole workspace.
     pub(crate) scope: Option<TaskId>,

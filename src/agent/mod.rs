@@ -170,7 +170,6 @@ fields! {
         is_runtime: bool = false;
         /// When it was registered, RFC 3339 in UTC; none for a built-in one.
         created_at: Option<String> = None;
-        /// When it was last changed.
         updated_at: Option<String> = None;
         /// When it last answered.
         last_used_at: Option<String> = None;

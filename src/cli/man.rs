@@ -30,9 +30,7 @@ pub(super) struct Arguments {
 #[derive(Serialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub(super) struct Written {
-    /// The files.
     pages: Vec<String>,
-    /// How many.
     total: usize,
 }
 

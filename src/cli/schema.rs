@@ -36,7 +36,6 @@ pub(super) struct Arguments {
 pub(super) struct Listed {
     /// Names of commands, as replies spell them.
     schemas: Vec<String>,
-    /// How many.
     total: usize,
 }
 

@@ -194,18 +194,15 @@ pub(in crate::cli) struct Served {
     server: Place,
 }
 
-/// Where the server is.
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
 struct Place {
-    /// What to open.
     url: String,
     /// Address and port.
     address: String,
     /// Whether callers need a token.
     token_needed: bool,
-    /// Number of the process.
     pid: u32,
 }
 

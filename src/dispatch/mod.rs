@@ -72,7 +72,6 @@ closed! {
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub(crate) struct Candidate {
     pub(crate) skill: String,
-    /// What speaks for it.
     pub(crate) strategy: Strategy,
     /// The labels, type or word that matched.
     pub(crate) matched: Vec<String>,
@@ -97,12 +96,10 @@ pub(crate) struct Rejected {
 pub(crate) struct Decision {
     /// The task, as the caller named it.
     pub(crate) task_id: String,
-    /// The chosen skill.
     #[serde(flatten)]
     pub(crate) chosen: Candidate,
     /// Every skill that something speaks for, best first.
     pub(crate) candidates: Vec<Candidate>,
-    /// Who came second.
     pub(crate) runner_up: Option<Candidate>,
     /// The other skills, each with the reason; only filled when asked for.
     #[serde(skip_serializing_if = "Vec::is_empty")]

@@ -65,7 +65,6 @@ fn subject(task: Value) -> Subject {
     serde_json::from_value(task).unwrap()
 }
 
-/// What the program carries.
 static SHIPPED: LazyLock<Catalogue> =
     LazyLock::new(|| Catalogue::load(&Places::default()).unwrap());
 

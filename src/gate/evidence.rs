@@ -12,7 +12,6 @@ const URL_MAX: usize = 2_000;
 pub(crate) struct Evidence {
     #[serde(flatten)]
     pub(crate) proof: Proof,
-    /// Where it was taken.
     #[serde(flatten)]
     pub(crate) origin: Origin,
 }
@@ -50,7 +49,6 @@ pub(crate) enum Proof {
     },
     /// A commit that git has.
     Commit {
-        /// What was asked for.
         revision: String,
         /// The full id that git resolved it to.
         id: String,

@@ -210,7 +210,6 @@ pub(super) fn unauthorized(message: &str) -> Error {
 pub(super) struct Caller {
     /// Whose executions, conversations and agents are made.
     pub(super) user: String,
-    /// What may be done.
     pub(super) scope: Scope,
     /// Whether it is the user of this machine, who needs no token.
     pub(super) is_local: bool,

@@ -44,11 +44,9 @@ fn priority_word(priority: Priority) -> &'static str {
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub(crate) struct AgentTask {
-    /// Id of the task.
     pub(crate) id: TaskId,
     /// What is to be done, in one line.
     pub(crate) title: String,
-    /// Full text.
     pub(crate) description: String,
     /// todo, doing, review, done, paused or cancelled. A blocked task is paused.
     pub(crate) status: &'static str,
@@ -58,19 +56,14 @@ pub(crate) struct AgentTask {
     pub(crate) assigned_to: Option<String>,
     /// When it is due, RFC 3339 in UTC, like all times.
     pub(crate) due_date: Option<String>,
-    /// Estimated hours.
     pub(crate) estimated_hours: Option<f64>,
-    /// Labels.
     pub(crate) tags: Vec<String>,
     /// Feature that it belongs to.
     pub(crate) feature: Option<String>,
-    /// Created.
     pub(crate) created_at: String,
-    /// Last changed.
     pub(crate) updated_at: String,
     /// First moved to doing.
     pub(crate) started_at: Option<String>,
-    /// Done.
     pub(crate) completed_at: Option<String>,
 }
 
@@ -102,7 +95,6 @@ pub(crate) struct Kept {
     task: AgentTask,
 }
 
-/// Tasks.
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[derive(Debug, Serialize)]
 pub(crate) struct Listed {
@@ -118,7 +110,6 @@ pub(crate) struct Counted {
     stats: Stats,
 }
 
-/// Numbers of tasks.
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[derive(Debug, Default, Serialize)]
 #[serde(rename_all = "camelCase")]

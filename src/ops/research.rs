@@ -31,9 +31,7 @@ pub(crate) struct LinkedTask {
     pub(crate) id: TaskId,
     /// Its title; none when there is no such task.
     pub(crate) title: Option<String>,
-    /// Where it stands.
     pub(crate) status: Option<task::Status>,
-    /// Where the link stands.
     pub(crate) sources: Vec<Source>,
 }
 
@@ -46,11 +44,9 @@ pub(crate) struct LinkedEntry {
     pub(crate) title: Option<String>,
     /// How far its work came.
     pub(crate) status: Option<Status>,
-    /// Where the link stands.
     pub(crate) sources: Vec<Source>,
 }
 
-/// Where a link stands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
@@ -61,7 +57,6 @@ pub(crate) enum Source {
     Store,
 }
 
-/// What a link did.
 #[derive(Debug, Serialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub(crate) struct Linked {
@@ -71,14 +66,12 @@ pub(crate) struct Linked {
     pub(crate) created: bool,
 }
 
-/// Links of a task.
 #[derive(Debug, Serialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub(crate) struct Links {
     pub(crate) task: TaskId,
     /// Its entries: those that name it, in the manifest's order, then those linked later.
     pub(crate) links: Vec<LinkedEntry>,
-    /// How many there are.
     pub(crate) total: usize,
 }
 

@@ -37,7 +37,6 @@ pub(crate) struct Review {
 pub(crate) struct Reviewed {
     #[serde(flatten)]
     pub(crate) item: Item,
-    /// Whether it may run.
     pub(crate) standing: Standing,
 }
 

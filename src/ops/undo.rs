@@ -63,7 +63,6 @@ pub(crate) struct Undone {
     pub(crate) undo: Option<u64>,
     /// The first changes that it made.
     pub(crate) changes: Vec<Change>,
-    /// How many there are.
     pub(crate) total: usize,
     /// True when nothing was done.
     pub(crate) dry_run: bool,

@@ -67,7 +67,6 @@ pub(crate) struct Step {
     /// Id of the agent that does it, in place of a capability.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) agent: Option<String>,
-    /// The skill that it was planned for.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) skill: Option<String>,
     /// What the agent is asked for, out of the intents that it offers.

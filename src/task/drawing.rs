@@ -18,14 +18,11 @@ use crate::task::layout::arrange;
 pub(crate) const DRAWN_MAX: usize = 2_000;
 const TEMPLATE: &str = include_str!("drawing.svg.hbs");
 
-/// A graph, drawn.
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[derive(Serialize)]
 pub(crate) struct Picture {
-    /// A picture for pages.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) svg: Option<String>,
-    /// A graph for Graphviz.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) dot: Option<String>,
     /// How many tasks or steps there are.

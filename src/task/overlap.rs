@@ -16,7 +16,6 @@ pub(crate) struct Pattern {
     prefix: String,
 }
 
-/// Reads file patterns.
 pub(crate) fn patterns(texts: &[String]) -> Vec<Pattern> {
     let texts = texts.iter().enumerate();
     let read = |(source, text): (usize, &String)| Pattern {

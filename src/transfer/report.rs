@@ -98,7 +98,6 @@ pub(crate) struct Edges {
     pub(crate) on_whole: Sample<Loose>,
 }
 
-/// What became of parents.
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]

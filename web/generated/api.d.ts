@@ -1900,7 +1900,7 @@ export interface components {
          * @enum {string}
          */
         Action: "analyzing" | "thinking" | "responding" | "delegating" | "completing" | "routing";
-        /** @description An active task. */
+        /** @description What is shown of a task wherever others are shown with it; its title may be cut. */
         Active: {
             /** @description What its latest entry in the manifest says. */
             entry?: components["schemas"]["Status2"] | null;
@@ -1923,22 +1923,15 @@ export interface components {
         AgentTask: {
             /** @description The agent that it is assigned to. */
             assigned_to: string | null;
-            /** @description Done. */
             completed_at: string | null;
-            /** @description Created. */
             created_at: string;
-            /** @description Full text. */
             description: string;
             /** @description When it is due, RFC 3339 in UTC, like all times. */
             due_date: string | null;
-            /**
-             * Format: double
-             * @description Estimated hours.
-             */
+            /** Format: double */
             estimated_hours: number | null;
             /** @description Feature that it belongs to. */
             feature: string | null;
-            /** @description Id of the task. */
             id: string;
             /** @description low, medium, high or urgent. */
             priority: string;
@@ -1946,11 +1939,9 @@ export interface components {
             started_at: string | null;
             /** @description todo, doing, review, done, paused or cancelled. A blocked task is paused. */
             status: string;
-            /** @description Labels. */
             tags: string[];
             /** @description What is to be done, in one line. */
             title: string;
-            /** @description Last changed. */
             updated_at: string;
         };
         /** @description Another way out of an error. */
@@ -2000,10 +1991,7 @@ export interface components {
             dryRun: boolean;
             /** @description The tasks, by id. */
             tasks: string[];
-            /**
-             * Format: uint
-             * @description How many there are.
-             */
+            /** Format: uint */
             total: number;
         };
         /**
@@ -2136,7 +2124,6 @@ export interface components {
              * @description Hundredths of the limit, rounded down.
              */
             percent: number;
-            /** @description What that means. */
             state: components["schemas"]["State"];
             /** Format: uint */
             tokens: number;
@@ -2169,7 +2156,6 @@ export interface components {
             /** @description One sentence: why it won, or why it did not. */
             reason: string;
             skill: string;
-            /** @description What speaks for it. */
             strategy: components["schemas"]["Strategy"];
         };
         /** @description An agent that could have been chosen, with the parts of its score, which add up. */
@@ -2211,7 +2197,6 @@ export interface components {
             /** @description The task that it is about. */
             task: string | null;
         };
-        /** @description An input that differs. */
         Change2: {
             input: string;
             /** @description Its digest now; none when it is gone. */
@@ -2233,23 +2218,17 @@ export interface components {
         ChatAgent: "design" | "editor" | "clarifier";
         /** @description One thing that was looked at. */
         Check: {
-            /** @description What. */
             check: string;
-            /** @description The command that was run. */
             command: string[] | null;
             /**
              * Format: uint64
              * @description How long it took, in milliseconds.
              */
             durationMs: number | null;
-            /**
-             * Format: int32
-             * @description Its exit code.
-             */
+            /** Format: int32 */
             exitCode: number | null;
             /** @description Whether it holds; none when nobody knows yet. */
             ok: boolean | null;
-            /** @description What was found. */
             text: string;
         };
         Check2: {
@@ -2370,16 +2349,12 @@ export interface components {
              */
             dryRun: boolean;
         };
-        /** @description What a compaction did. */
         Compaction: {
             /** @description True when nothing was moved. */
             dryRun: boolean;
             /** @description Where they are now, relative to the workspace root. */
             file: string;
-            /**
-             * Format: uint
-             * @description How many lines stay.
-             */
+            /** Format: uint */
             kept: number;
             /** @description What was moved, by line of the manifest before. */
             rejected: components["schemas"]["Faulty"][];
@@ -2505,7 +2480,6 @@ export interface components {
             slug: string;
             /** @description When it was first begun, RFC 3339 in UTC. */
             startedAt: string | null;
-            /** @description Where it stands. */
             status: components["schemas"]["PhaseStatus"];
             /** Format: uint64 */
             total: number;
@@ -2607,14 +2581,10 @@ export interface components {
              * @description Its place among the criteria of the task, from 1.
              */
             number: number;
-            /** @description What is known of it. */
             record: components["schemas"]["Record"] | null;
-            /** @description How it stands. */
             state: components["schemas"]["CriterionState"];
-            /** @description The words. */
             text: string;
         };
-        /** @description How a criterion stands. */
         CriterionState: "unproven" | "claimed" | "failed" | "stale" | "proven";
         /** @description The longest way through what is open. */
         CriticalPath: {
@@ -2624,10 +2594,7 @@ export interface components {
              *     took in the middle; none with too few of these.
              */
             aboutMs: number | null;
-            /**
-             * Format: uint
-             * @description How many there are.
-             */
+            /** Format: uint */
             left: number;
             /**
              * Format: uint
@@ -2695,10 +2662,8 @@ export interface components {
             reason: string;
             /** @description The other skills, each with the reason; only filled when asked for. */
             rejected?: components["schemas"]["Rejected"][];
-            /** @description Who came second. */
             runnerUp: components["schemas"]["Candidate"] | null;
             skill: string;
-            /** @description What speaks for it. */
             strategy: components["schemas"]["Strategy"];
             /** @description The task, as the caller named it. */
             taskId: string;
@@ -2777,9 +2742,7 @@ export interface components {
         };
         /** @description What a task depends on and what depends on it. */
         Dependencies: {
-            /** @description What depends on it. */
             dependents: components["schemas"]["TaskView"][];
-            /** @description What it depends on. */
             depends: components["schemas"]["TaskView"][];
             /** @description What it depends on and leads to no task. */
             missing: components["schemas"]["Missing"][];
@@ -3097,9 +3060,7 @@ export interface components {
             kind: string;
             run: string;
         };
-        /** @description Some of what happened. */
         EventPage: {
-            /** @description The events, in order. */
             events: components["schemas"]["Line"][];
             /**
              * Format: uint64
@@ -3165,7 +3126,6 @@ export interface components {
             id: string;
             /** @constant */
             kind: "commit";
-            /** @description What was asked for. */
             revision: string;
         } | {
             /** @constant */
@@ -3179,18 +3139,11 @@ export interface components {
             /** @constant */
             kind: "claim";
         });
-        /** @description Everything that was found. */
         Examined: {
-            /**
-             * Format: uint
-             * @description How many are broken.
-             */
+            /** Format: uint */
             failed: number;
             findings: components["schemas"]["Finding"][];
-            /**
-             * Format: uint
-             * @description How many.
-             */
+            /** Format: uint */
             total: number;
             /**
              * Format: uint
@@ -3319,112 +3272,68 @@ export interface components {
         };
         /** @description The first of a list, and how long it is. */
         Few: {
-            /** @description The first of them. */
             shown: components["schemas"]["Active"][];
-            /**
-             * Format: uint
-             * @description How many there are.
-             */
+            /** Format: uint */
             total: number;
         };
         /** @description The first of a list, and how long it is. */
         Few10: {
-            /** @description The first of them. */
             shown: components["schemas"]["Waiting"][];
-            /**
-             * Format: uint
-             * @description How many there are.
-             */
+            /** Format: uint */
             total: number;
         };
         /** @description The first of a list, and how long it is. */
         Few11: {
-            /** @description The first of them. */
             shown: components["schemas"]["Noted"][];
-            /**
-             * Format: uint
-             * @description How many there are.
-             */
+            /** Format: uint */
             total: number;
         };
         /** @description The first of a list, and how long it is. */
         Few2: {
-            /** @description The first of them. */
             shown: components["schemas"]["TaskView"][];
-            /**
-             * Format: uint
-             * @description How many there are.
-             */
+            /** Format: uint */
             total: number;
         };
         /** @description The first of a list, and how long it is. */
         Few3: {
-            /** @description The first of them. */
             shown: components["schemas"]["Followup"][];
-            /**
-             * Format: uint
-             * @description How many there are.
-             */
+            /** Format: uint */
             total: number;
         };
         /** @description The first of a list, and how long it is. */
         Few4: {
-            /** @description The first of them. */
             shown: components["schemas"]["Claim"][];
-            /**
-             * Format: uint
-             * @description How many there are.
-             */
+            /** Format: uint */
             total: number;
         };
         /** @description The first of a list, and how long it is. */
         Few5: {
-            /** @description The first of them. */
             shown: string[];
-            /**
-             * Format: uint
-             * @description How many there are.
-             */
+            /** Format: uint */
             total: number;
         };
         /** @description The first of a list, and how long it is. */
         Few6: {
-            /** @description The first of them. */
             shown: components["schemas"]["Progress"][];
-            /**
-             * Format: uint
-             * @description How many there are.
-             */
+            /** Format: uint */
             total: number;
         };
         /** @description The first of a list, and how long it is. */
         Few7: {
-            /** @description The first of them. */
             shown: components["schemas"]["Reported"][];
-            /**
-             * Format: uint
-             * @description How many there are.
-             */
+            /** Format: uint */
             total: number;
         };
         /** @description The first of a list, and how long it is. */
         Few8: {
-            /** @description The first of them. */
             shown: components["schemas"]["Finished"][];
-            /**
-             * Format: uint
-             * @description How many there are.
-             */
+            /** Format: uint */
             total: number;
         };
         /** @description The first of a list, and how long it is. */
         Few9: {
-            /** @description The first of them. */
             shown: components["schemas"]["OpenSession"][];
-            /**
-             * Format: uint
-             * @description How many there are.
-             */
+            /** Format: uint */
             total: number;
         };
         /** @description Fields of a task. Null empties a field of a task that is there, and is nothing of a new one. */
@@ -3468,7 +3377,6 @@ export interface components {
              */
             title: string | null;
         };
-        /** @description What one look found. */
         Finding: {
             /** @description What was looked at, such as `database.integrity`. */
             check: string;
@@ -3476,7 +3384,6 @@ export interface components {
             fix: string | null;
             /** @description What was found. May hold text from strangers. */
             message: string;
-            /** @description How it was found. */
             status: components["schemas"]["Status4"];
         };
         /** @description A done task and what its agent left. */
@@ -3486,7 +3393,6 @@ export interface components {
             /** @description The file of its agent. */
             file?: string | null;
             id: string;
-            /** @description What was found. */
             keyFindings: string[];
             priority: components["schemas"]["Priority"];
             status: components["schemas"]["Status"];
@@ -3497,15 +3403,12 @@ export interface components {
             focus: components["schemas"]["Task"] | null;
             session: components["schemas"]["Session"];
         };
-        /** @description Where work goes on. */
         Focus2: {
             lane: string | null;
-            /** @description A task in it. */
             node: string | null;
         };
         /** @description An entry that something has to follow. */
         Followup: {
-            /** @description Id of the entry. */
             entry: string;
             /** @description What has to follow: tasks, or `BLOCKED:` and the reason. */
             needs: string[];
@@ -3522,11 +3425,9 @@ export interface components {
             /** @description The words of the goal that ask for it. */
             words: string[];
         };
-        /** @description What was found. */
         Found2: {
             /** @description The things, those that fit best first within their kind. */
             items: components["schemas"]["Item"][];
-            /** @description What was looked for. */
             q: string;
             /**
              * Format: uint
@@ -3592,7 +3493,6 @@ export interface components {
              */
             urls: string[];
         };
-        /** @description How a gate stands. */
         GateState: "open" | "optional" | "passed" | "forced" | "failed" | "stale";
         /** @description What an epic is for. */
         Goal: {
@@ -3616,13 +3516,10 @@ export interface components {
             counts: components["schemas"]["Counted2"];
             /** @description The longest way through what is open. */
             criticalPath: components["schemas"]["CriticalPath"];
-            /** @description Lines between them. */
             edges: components["schemas"]["Edge"][];
             /** @description What it is below; none for everything. */
             epic: components["schemas"]["TaskView"] | null;
-            /** @description Where work goes on. */
             focus: components["schemas"]["Focus2"];
-            /** @description Epics and parents. */
             groups: components["schemas"]["Progress"][];
             /** @description The lanes, left to right. */
             lanes: components["schemas"]["Lane"][];
@@ -3741,14 +3638,10 @@ export interface components {
         Item: {
             /** @description What tells it from others. */
             hint: string;
-            /** @description Its page. */
             href: string;
             id: string;
-            /** @description What it is. */
             kind: components["schemas"]["Kind5"];
-            /** @description Where it stands. */
             state: string;
-            /** @description What it is called. */
             title: string;
         };
         /** @description A conversation as it is, or as a change made it. */
@@ -3804,7 +3697,7 @@ export interface components {
          * @description How long a claim lasts: from a second to 30 days, written `90s`, `30m`, `1h` or `2d`.
          */
         Lease: number;
-        /** @description What an agent left. */
+        /** @description What a check of an agent's output found. */
         Left: {
             entry: components["schemas"]["Entry3"] | null;
             /** @description What the entry says of the work: complete, partial, blocked or archived. */
@@ -3820,7 +3713,6 @@ export interface components {
             outputDigest: string | null;
             /** @description The file that is due, relative to the workspace root. */
             outputFile: string | null;
-            /** @description When the prompt was prepared. */
             spawnedAt: string | null;
             taskId: string;
             /** @description The text of the file; of a long one the beginning. */
@@ -3856,7 +3748,6 @@ export interface components {
             ts: string;
             type: string;
         };
-        /** @description What a link did. */
         Linked: {
             /** @description False when they were linked by `link` before. */
             created: boolean;
@@ -3874,22 +3765,17 @@ export interface components {
         /** @description An entry that a task is linked to. */
         LinkedEntry: {
             entry: string;
-            /** @description Where the link stands. */
             sources: components["schemas"]["Source3"][];
             /** @description How far its work came. */
             status: components["schemas"]["Status2"] | null;
             /** @description Its title; none when the manifest has no such entry any more. */
             title: string | null;
         };
-        /** @description Links of a task. */
         Links: {
             /** @description Its entries: those that name it, in the manifest's order, then those linked later. */
             links: components["schemas"]["LinkedEntry"][];
             task: string;
-            /**
-             * Format: uint
-             * @description How many there are.
-             */
+            /** Format: uint */
             total: number;
         };
         /**
@@ -3897,7 +3783,6 @@ export interface components {
          * @enum {string}
          */
         ListField: "description" | "labels" | "phase" | "size" | "acceptance" | "files" | "deliverables" | "assignedAgent" | "due" | "estimate" | "feature" | "parent" | "depends" | "key" | "requiredGates";
-        /** @description All skills in reach. */
         Listed: {
             /** @description Skills that another of the same name stands before. */
             shadowed: components["schemas"]["Shadowed"][];
@@ -3937,7 +3822,6 @@ export interface components {
              */
             total: number;
         };
-        /** @description Tasks. */
         Listed6: {
             tasks: components["schemas"]["AgentTask"][];
             /**
@@ -4015,7 +3899,7 @@ export interface components {
             /** @description Everything that is wrong; the first decides the exit code. */
             violations: components["schemas"]["Violation"][];
         };
-        /** @description What was counted. */
+        /** @description What is counted, against what an orchestrator may read. */
         Measured: {
             /**
              * Format: uint
@@ -4024,14 +3908,12 @@ export interface components {
             limit: number;
             /** @description How the tokens were counted. */
             method: string;
-            /** @description Each part. */
             parts: components["schemas"]["Part"][];
             /**
              * Format: uint
              * @description Hundredths of the limit, rounded down.
              */
             percent: number;
-            /** @description What that means. */
             state: components["schemas"]["State"];
             /** Format: uint */
             tokens: number;
@@ -4203,7 +4085,6 @@ export interface components {
              * @description How many tries it took in the last run that had it.
              */
             attempt: number | null;
-            /** @description Who holds it. */
             claim: components["schemas"]["HeldClaim"] | null;
             /** @description Whether it is on the longest way. */
             critical: boolean;
@@ -4224,7 +4105,6 @@ export interface components {
             title: string;
             /** @description What kind of work it is. */
             type: components["schemas"]["TaskType"];
-            /** @description When it was last changed. */
             updatedAt: string;
             /** @description Whether it is done and cleo itself looked at it. */
             verified: boolean;
@@ -4237,15 +4117,9 @@ export interface components {
             wave: number | null;
             /** Format: uint32 */
             width: number;
-            /**
-             * Format: uint32
-             * @description Its left edge.
-             */
+            /** Format: uint32 */
             x: number;
-            /**
-             * Format: uint32
-             * @description Its upper edge.
-             */
+            /** Format: uint32 */
             y: number;
         };
         /** @description An agent that is not chosen from. */
@@ -4301,7 +4175,6 @@ export interface components {
             scope: string | null;
             /** @description When it began, RFC 3339 in UTC. */
             startedAt: string;
-            /** @description Where it stands. */
             status: components["schemas"]["SessionStatus"];
             /** @description The task that is worked on now. */
             task: components["schemas"]["TaskView"] | null;
@@ -4372,7 +4245,6 @@ export interface components {
             outputDigest: string | null;
             /** @description The file that is due, relative to the workspace root. */
             outputFile: string | null;
-            /** @description When the prompt was prepared. */
             spawnedAt: string | null;
             taskId: string;
             /** @description `pass` or `fail`. */
@@ -4385,7 +4257,6 @@ export interface components {
         /** @description A task that waits for tasks outside of what was asked for. */
         Outside: {
             task: string;
-            /** @description What it waits for. */
             waitsFor: string[];
         };
         /**
@@ -4426,7 +4297,6 @@ export interface components {
             problems: components["schemas"]["Few5"];
             /** @description Tasks that an agent can start now, most urgent first. */
             ready: components["schemas"]["Few2"];
-            /** @description What to do first. */
             recommended: components["schemas"]["Recommended"];
             /** @description Open sessions that have to do with these tasks. */
             sessions?: components["schemas"]["Few9"];
@@ -4470,7 +4340,6 @@ export interface components {
             /** @description Id of the entry */
             entry: string;
         };
-        /** @description What became of parents. */
         Parents: {
             /** @description Not there: the task is no part of anything now. */
             dangling: components["schemas"]["Sample4"];
@@ -4483,9 +4352,7 @@ export interface components {
         };
         /** @description A part of what was counted. */
         Part: {
-            /** @description How they were counted. */
             method: string;
-            /** @description What it is. */
             of: string;
             /** Format: uint */
             tokens: number;
@@ -4616,10 +4483,7 @@ export interface components {
              */
             hours: number | null;
             tasks: components["schemas"]["TaskView"][];
-            /**
-             * Format: uint
-             * @description How many there are.
-             */
+            /** Format: uint */
             total: number;
         };
         /** @description How often an agent was used. */
@@ -4729,11 +4593,8 @@ export interface components {
             /** @description Here already, and as they were. */
             unchanged: string[];
         };
-        /** @description A graph, drawn. */
         Picture: {
-            /** @description A graph for Graphviz. */
             dot?: string | null;
-            /** @description A picture for pages. */
             svg?: string | null;
             /**
              * Format: uint
@@ -4809,11 +4670,8 @@ export interface components {
             /** @description Ids of steps that can go side by side. */
             waves: string[][];
         };
-        /** @description Neighbors in a list. */
         Position: {
-            /** @description The one after. */
             next: string | null;
-            /** @description The one before. */
             previous: string | null;
         };
         /**
@@ -4860,26 +4718,18 @@ export interface components {
         };
         /** @description A prompt as an agent got it. */
         PromptText: {
-            /**
-             * Format: uint
-             * @description How many bytes it has.
-             */
+            /** Format: uint */
             bytes: number;
             digest: string;
             text: string;
         };
         /** @description A try, as its agent tells it and as cleo found it. */
         Proof: {
-            /**
-             * Format: uint32
-             * @description Which try.
-             */
+            /** Format: uint32 */
             attempt: number;
             /** @description What cleo found; of a try that another one followed only what it was missing. */
             found: components["schemas"]["Check"][];
-            /** @description What comes next. */
             next: string | null;
-            /** @description What the agent said. */
             said: components["schemas"]["Said2"];
             task: string;
             /** @description What it came to, in a sentence. */
@@ -4918,7 +4768,6 @@ export interface components {
             criterion?: number | null;
             /** @description The gate, for one. */
             gate?: components["schemas"]["Gate"] | null;
-            /** @description What came out. */
             outcome: components["schemas"]["Outcome"];
         };
         /** @description A value that is handed on and never read, so that it keeps every digit. */
@@ -4949,7 +4798,6 @@ export interface components {
         };
         /** @description Why a spawn came out as it did. Kept with the task, replayed by `cleo why`. */
         Receipt: {
-            /** @description Version of the program. */
             cleo: string;
             date: string;
             /** @description Whether the block was to be added by force. */
@@ -4972,18 +4820,13 @@ export interface components {
                 string
             ] | null;
             skill: string;
-            /** @description Its file. */
             skillPath: string;
             slug: string;
-            /** @description What speaks for it. */
             strategy: components["schemas"]["Strategy"];
             taskId: string;
             /** @description The skill that the caller named, if any. */
             template: string | null;
-            /**
-             * Format: uint32
-             * @description Version of this form.
-             */
+            /** Format: uint32 */
             version: number;
         };
         /** @description An action, its reason, and the command that takes it. */
@@ -4992,7 +4835,6 @@ export interface components {
             action: string;
             /** @description The command to paste. */
             command: string;
-            /** @description Why this comes first. */
             reason: string;
         };
         Record: {
@@ -5006,7 +4848,6 @@ export interface components {
             evidence: components["schemas"]["Evidence"][];
             /** @description True when an earlier gate was open. */
             forced: boolean;
-            /** @description What it was set to. */
             passed: boolean;
         };
         /** @description What is done again when the goal is not reached. */
@@ -5102,7 +4943,6 @@ export interface components {
             criteriaWordsOnly: number[];
             /** @description Each failure, oldest first. */
             failures: components["schemas"]["Failure2"][];
-            /** @description Gates that were set. */
             gates: {
                 [key: string]: components["schemas"]["Record"];
             };
@@ -5138,7 +4978,6 @@ export interface components {
         Replied: {
             response: components["schemas"]["Response"];
         };
-        /** @description What a check found. */
         Report: {
             /** @description `pass` or `fail`. */
             verdict: string;
@@ -5198,11 +5037,9 @@ export interface components {
              */
             withoutCreated: number;
         };
-        /** @description What an agent reported. */
         Reported: {
             /** @description The day of the work. */
             date: string;
-            /** @description Id of the entry. */
             id: string;
             /** @description How far the work came. */
             status: components["schemas"]["Status2"];
@@ -5274,7 +5111,6 @@ export interface components {
              * @description How many tries it took in the last run that had it.
              */
             attempt: number | null;
-            /** @description Who holds it. */
             claim: components["schemas"]["HeldClaim"] | null;
             /** @description Whether it is on the longest way. */
             critical: boolean;
@@ -5293,7 +5129,6 @@ export interface components {
             title: string;
             /** @description What kind of work it is. */
             type: components["schemas"]["TaskType"];
-            /** @description When it was last changed. */
             updatedAt: string;
             /** @description Whether it is done and cleo itself looked at it. */
             verified: boolean;
@@ -5305,7 +5140,6 @@ export interface components {
              */
             wave: number | null;
         };
-        /** @description Runs. */
         Rows: {
             runs: components["schemas"]["RunRow"][];
             /** @description How all runs of the user stand. */
@@ -5338,7 +5172,6 @@ export interface components {
             id: string;
             /** @description `checked`, or `advice` where nothing that is kept shows it. */
             kind: string;
-            /** @description What it asks for. */
             rule: string;
             /** @description The first ten tasks that break it, by id. */
             tasks: string[];
@@ -5552,7 +5385,6 @@ export interface components {
             toolCalls: unknown[];
             type: components["schemas"]["Kind2"];
         };
-        /** @description What an agent said. */
         Said2: {
             /** @description What its entry in the manifest says of the work. */
             claims: string[];
@@ -5561,7 +5393,6 @@ export interface components {
              * @description The exit code of its program.
              */
             exitCode: number | null;
-            /** @description Its last message. */
             message: string | null;
         };
         /** @description Things of one kind: how many there are, and the first of them. */
@@ -5662,7 +5493,6 @@ export interface components {
             scope: string | null;
             /** @description When it began, RFC 3339 in UTC. */
             startedAt: string;
-            /** @description Where it stands. */
             status: components["schemas"]["SessionStatus"];
         };
         Session2: {
@@ -5708,7 +5538,6 @@ export interface components {
             /** @description What dispatch knows of it. */
             skill: components["schemas"]["SkillInfo"];
         };
-        /** @description One entry. */
         Shown2: {
             entry: components["schemas"]["Entry3"];
             /**
@@ -5800,7 +5629,6 @@ export interface components {
             timeout_ms: number;
             /** @description Tool that it may use (repeat, or separate with commas) */
             tools: string[];
-            /** @description When it was last changed. */
             updated_at: string | null;
             /** @description Whose it is; none is everybody's. */
             user_id: string | null;
@@ -5875,20 +5703,16 @@ export interface components {
         Source: "project" | "named" | "user" | "built-in";
         /** @description Where the skills of a plan come from. */
         Source2: "model" | "words" | "default" | "fallback" | "command" | "file";
-        /** @description Where a link stands. */
         Source3: "entry" | "store";
         /** @description A prompt that was prepared. */
         SpawnTold: {
-            /** @description When it was prepared. */
             at: string;
             /** @description Id of the manifest entry that is due. */
             manifestId: string;
             /** @description The output file that is due. */
             outputFile: string;
-            /** @description Digest of the prompt. */
             promptDigest: string | null;
         };
-        /** @description A prepared prompt. */
         Spawned: {
             /** @description Id of the manifest entry that the agent is to append. */
             manifestId: string;
@@ -5898,10 +5722,8 @@ export interface components {
             promptDigest: string;
             /** @description Names of the protocols in the block, base first. */
             protocols: string[];
-            /** @description Everything that went in. */
             receipt: components["schemas"]["Receipt"];
             skill: string;
-            /** @description What chose it. */
             strategy: components["schemas"]["Strategy"];
             taskId: string;
             tokenEstimate: components["schemas"]["TokenEstimate"];
@@ -5953,15 +5775,9 @@ export interface components {
             total: number;
             /** Format: uint32 */
             width: number;
-            /**
-             * Format: uint32
-             * @description Its left edge.
-             */
+            /** Format: uint32 */
             x: number;
-            /**
-             * Format: uint32
-             * @description Its upper edge.
-             */
+            /** Format: uint32 */
             y: number;
         };
         /** @description A session with the state of its work. */
@@ -6041,7 +5857,6 @@ export interface components {
         };
         /** @description How full the context is. */
         State: "ok" | "warning" | "critical";
-        /** @description Numbers of tasks. */
         Stats: {
             /** @description By priority; every priority is there. */
             byPriority: {
@@ -6079,7 +5894,6 @@ export interface components {
          * @enum {string}
          */
         Status3: "complete" | "partial" | "blocked";
-        /** @description How something was found. */
         Status4: "ok" | "warn" | "fail";
         /**
          * @description How a request to a worker went.
@@ -6137,7 +5951,6 @@ export interface components {
             instruction: string;
             /** @description What the agent is asked for, out of the intents that it offers. */
             intent?: string | null;
-            /** @description The skill that it was planned for. */
             skill?: string | null;
             /** @description What it is about, for people. */
             title?: string | null;
@@ -6149,7 +5962,6 @@ export interface components {
             /** @constant */
             success: true;
         };
-        /** @description How runs stand. */
         Summary: {
             /**
              * Format: double
@@ -6171,10 +5983,7 @@ export interface components {
              * @description Of these, ended well.
              */
             finishedToday: number;
-            /**
-             * Format: uint64
-             * @description Under way.
-             */
+            /** Format: uint64 */
             live: number;
             /**
              * Format: uint64
@@ -6253,7 +6062,6 @@ export interface components {
             criteria: components["schemas"]["CriterionStanding"][];
             /** @description Each failure, oldest first. */
             failures: components["schemas"]["Failure2"][];
-            /** @description Gates that were set. */
             gates: {
                 [key: string]: components["schemas"]["Record"];
             };
@@ -6285,15 +6093,11 @@ export interface components {
         TaskPage: {
             /** @description What agents tried, oldest first. */
             attempts: components["schemas"]["Tried"][];
-            /** @description Its parts. */
             children: components["schemas"]["Linked2"][];
-            /** @description Who holds it. */
             claim: components["schemas"]["HeldClaim"] | null;
             /** @description Whether it is on the longest way. */
             critical: boolean;
-            /** @description What depends on it. */
             dependents: components["schemas"]["Linked2"][];
-            /** @description What it depends on. */
             depends: components["schemas"]["Linked2"][];
             /** @description The skill that it would get now; none when that cannot be told. */
             dispatch: components["schemas"]["Decision"] | null;
@@ -6454,9 +6258,7 @@ export interface components {
             /** @description What it was used on. */
             summary: string;
         };
-        /** @description Numbers of tasks. */
         Totals: {
-            /** @description All by status. */
             byStatus: {
                 [key: string]: number;
             };
@@ -6517,7 +6319,6 @@ export interface components {
             exitCode: number | null;
             /** @description Whether what its agent wrote was kept. */
             hasLog: boolean;
-            /** @description Whether its prompt was kept. */
             hasPrompt: boolean;
             missing: string[];
             outcome: components["schemas"]["Outcome2"] | null;
@@ -6595,10 +6396,7 @@ export interface components {
             dryRun: boolean;
             /** @description The operation that was undone. */
             operation: components["schemas"]["Entry2"];
-            /**
-             * Format: uint
-             * @description How many there are.
-             */
+            /** Format: uint */
             total: number;
             /**
              * Format: uint64
@@ -6649,10 +6447,7 @@ export interface components {
         };
         /** @description What the manifest holds and what is wrong with it. */
         Validated2: {
-            /**
-             * Format: uint
-             * @description How many entries count.
-             */
+            /** Format: uint */
             entries: number;
             /** @description What is wrong, by line. */
             faults: components["schemas"]["Faulty"][];
@@ -6663,9 +6458,7 @@ export interface components {
         Value: string | number | boolean | string[];
         /** @description One thing that is wrong. */
         Violation: {
-            /** @description The kind of failure. */
             code: string;
-            /** @description What is wrong. */
             message: string;
             /** @description The rule that is broken: `OUT-001`, `MARKER`, … */
             rule: string;
@@ -6691,10 +6484,7 @@ export interface components {
         };
         /** @description Numbers of waves and of the tasks in them. */
         WaveWidths: {
-            /**
-             * Format: uint
-             * @description How many waves there are.
-             */
+            /** Format: uint */
             total: number;
             /**
              * Format: uint
@@ -6714,10 +6504,7 @@ export interface components {
             problems: components["schemas"]["Problem"][];
             /** @description Tasks that no wave ever reaches. */
             stuck: components["schemas"]["TaskView"][];
-            /**
-             * Format: uint
-             * @description How many waves there are.
-             */
+            /** Format: uint */
             total: number;
             /** @description The waves in order, at most as many as asked for. */
             waves: components["schemas"]["TaskView"][][];
@@ -6731,7 +6518,6 @@ export interface components {
         };
         /** @description A receipt and what comes out of the same input today. */
         Why: {
-            /** @description When the prompt was prepared. */
             at: string;
             /** @description What went in then and differs now. */
             changed: components["schemas"]["Change2"][];

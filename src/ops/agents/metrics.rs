@@ -76,7 +76,6 @@ pub(crate) struct Used {
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[derive(Debug, Serialize)]
 pub(crate) struct Pattern {
-    /// Where, and how often.
     #[serde(flatten)]
     pub(crate) used: Used,
     /// Which part of all that is, from 0 to 1.

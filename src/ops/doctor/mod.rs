@@ -27,7 +27,6 @@ use crate::runner::probe::{self, Probed};
 use crate::tree;
 use crate::workspace::Workspace;
 
-/// How something was found.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
@@ -40,13 +39,11 @@ pub(crate) enum Status {
     Fail,
 }
 
-/// What one look found.
 #[derive(Clone, Debug, Serialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub(crate) struct Finding {
     /// What was looked at, such as `database.integrity`.
     pub(crate) check: &'static str,
-    /// How it was found.
     pub(crate) status: Status,
     /// What was found. May hold text from strangers.
     pub(crate) message: String,
@@ -54,16 +51,13 @@ pub(crate) struct Finding {
     pub(crate) fix: Option<String>,
 }
 
-/// Everything that was found.
 #[derive(Debug, Serialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub(crate) struct Examined {
     pub(crate) findings: Vec<Finding>,
-    /// How many.
     pub(crate) total: usize,
     /// How many only deserve a look.
     pub(crate) warned: usize,
-    /// How many are broken.
     pub(crate) failed: usize,
 }
 

@@ -18,7 +18,6 @@ const UNREACHED: &str = "agent_invoke_failed";
 /// Most characters of the reason why nobody answered that a conversation tells.
 const REASON_MAX: usize = 400;
 
-/// How an execution ends.
 pub(super) enum Ending {
     /// Somebody answered, or it is said that nobody can.
     Answered(Answer),

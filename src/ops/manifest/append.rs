@@ -10,7 +10,6 @@ use crate::ops::tasks::above;
 use crate::ops::{Context, require};
 use crate::store::Tasks;
 
-/// What an append did.
 #[derive(Debug, Serialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]

@@ -73,7 +73,6 @@ pub(crate) struct Listed {
     pub(crate) total: usize,
 }
 
-/// One entry.
 #[derive(Debug, Serialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub(crate) struct Shown {
@@ -116,7 +115,6 @@ impl Filter {
     }
 }
 
-/// Reads one entry.
 pub(crate) fn show(context: &mut Context, which: EntryId) -> Result<Shown> {
     let (line, entry) = require_entry(context, &which.id)?;
     Ok(Shown { entry, line })
@@ -174,12 +172,10 @@ fn warnings_of(faulty: &[Faulty]) -> Vec<String> {
 /// Where lines are moved to, beside the manifest.
 const REJECTED: &str = "MANIFEST.rejected.jsonl";
 
-/// What a compaction did.
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Compaction {
-    /// How many lines stay.
     pub(crate) kept: usize,
     /// What was moved, by line of the manifest before.
     pub(crate) rejected: Vec<Faulty>,

@@ -21,7 +21,6 @@ const LOOKED_AT_MAX: usize = 10;
 #[derive(Debug, Serialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub(crate) struct Validated {
-    /// How many entries count.
     pub(crate) entries: usize,
     /// What is wrong, by line.
     pub(crate) faults: Vec<Faulty>,

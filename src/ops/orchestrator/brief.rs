@@ -78,7 +78,6 @@ pub(crate) struct Finished {
     /// The file of its agent.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) file: Option<String>,
-    /// What was found.
     pub(crate) key_findings: Vec<String>,
 }
 

@@ -39,7 +39,6 @@ pub(crate) struct Budget {
     pub(crate) limit: usize,
     /// Hundredths of the limit, rounded down.
     pub(crate) percent: usize,
-    /// What that means.
     pub(crate) state: State,
     /// How the tokens were counted.
     pub(crate) method: &'static str,

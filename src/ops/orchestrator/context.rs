@@ -13,14 +13,11 @@ use crate::ops::spawn::{self, Options};
 use crate::ops::tasks::Below;
 use crate::ops::{Context, Notes, Surroundings};
 
-/// What was counted.
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[derive(Debug, Serialize)]
 pub(crate) struct Measured {
-    /// All of it.
     #[serde(flatten)]
     pub(crate) budget: Budget,
-    /// Each part.
     pub(crate) parts: Vec<Part>,
 }
 
@@ -28,10 +25,8 @@ pub(crate) struct Measured {
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[derive(Debug, Serialize)]
 pub(crate) struct Part {
-    /// What it is.
     pub(crate) of: String,
     pub(crate) tokens: usize,
-    /// How they were counted.
     pub(crate) method: &'static str,
 }
 

@@ -11,9 +11,7 @@ use crate::task::{Note, TaskView};
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[derive(Debug, Serialize)]
 pub(crate) struct Few<T> {
-    /// The first of them.
     pub(crate) shown: Vec<T>,
-    /// How many there are.
     pub(crate) total: usize,
 }
 

@@ -18,7 +18,6 @@ const NEEDS_SHOWN: usize = 3;
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[derive(Debug, Serialize)]
 pub(crate) struct Followup {
-    /// Id of the entry.
     pub(crate) entry: String,
     /// What has to follow: tasks, or `BLOCKED:` and the reason.
     pub(crate) needs: Vec<String>,

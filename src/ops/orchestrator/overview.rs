@@ -52,7 +52,6 @@ pub(crate) struct Overview {
     pub(crate) total: usize,
     /// Hundredths of the tasks that are done, without cancelled ones.
     pub(crate) percent: usize,
-    /// What to do first.
     pub(crate) recommended: Recommended,
     /// Tasks that somebody works on, the last changed first.
     pub(crate) active: Few<Active>,
@@ -78,7 +77,6 @@ pub(crate) struct Overview {
     pub(crate) brief: Option<Brief>,
 }
 
-/// An active task.
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[derive(Debug, Serialize)]
 pub(crate) struct Active {
@@ -92,11 +90,9 @@ pub(crate) struct Active {
     pub(crate) entry: Option<EntryStatus>,
 }
 
-/// What an agent reported.
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[derive(Debug, Serialize)]
 pub(crate) struct Reported {
-    /// Id of the entry.
     pub(crate) id: String,
     pub(crate) title: String,
     /// How far the work came.

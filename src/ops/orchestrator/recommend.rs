@@ -22,7 +22,6 @@ const NAMED: usize = 5;
 pub(crate) struct Recommended {
     /// In a word: `resume`, `review`, `complete`, `reclaim`, `spawn`, `wait`, `unblock`, `close`, `plan` or `rest`.
     pub(crate) action: &'static str,
-    /// Why this comes first.
     pub(crate) reason: String,
     /// The command to paste.
     pub(crate) command: String,

@@ -27,7 +27,6 @@ pub(crate) struct WhichEntry {
 #[derive(Debug, Serialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub(crate) struct ManifestVerdict {
-    /// Verdict and violations.
     #[serde(flatten)]
     pub(crate) report: Report,
     /// The entry that was asked for.

@@ -83,7 +83,6 @@ impl Given {
 /// Where and on what evidence is taken.
 pub(super) struct Scene {
     origin: Origin,
-    /// Where the files are.
     place: Workspace,
     tree: Tree,
 }

@@ -12,7 +12,6 @@ use crate::protocol::message::{self, Status};
 #[derive(Clone, Debug, Serialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub(crate) struct MessageVerdict {
-    /// Verdict and violations.
     #[serde(flatten)]
     pub(crate) report: Report,
     /// What the message says of the work.

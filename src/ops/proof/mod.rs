@@ -42,7 +42,6 @@ use serde::Serialize;
 
 use crate::error::{Code, Error};
 
-/// What a check found.
 #[derive(Clone, Debug, Serialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub(crate) struct Report {
@@ -56,13 +55,11 @@ pub(crate) struct Report {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub(crate) struct Violation {
-    /// The kind of failure.
     #[serde(serialize_with = "code_name")]
     #[cfg_attr(feature = "schemas", schemars(with = "String"))]
     pub(crate) code: Code,
     /// The rule that is broken: `OUT-001`, `MARKER`, …
     pub(crate) rule: String,
-    /// What is wrong.
     pub(crate) message: String,
 }
 

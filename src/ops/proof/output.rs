@@ -41,7 +41,6 @@ pub(crate) struct OutputVerdict {
     /// The git worktree that was looked at; none for the workspace.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) worktree: Option<String>,
-    /// Verdict and violations.
     #[serde(flatten)]
     pub(crate) report: Report,
     /// Id of the entry that is due.
@@ -52,9 +51,7 @@ pub(crate) struct OutputVerdict {
     pub(crate) entry_status: Option<Status>,
     /// Digest of the output file.
     pub(crate) output_digest: Option<String>,
-    /// When the prompt was prepared.
     pub(crate) spawned_at: Option<String>,
-    /// The entry itself.
     #[serde(skip)]
     pub(crate) entry: Option<Entry>,
 }

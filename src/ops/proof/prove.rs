@@ -47,7 +47,6 @@ pub(crate) struct Renewed {
     pub(crate) words_only: Vec<Gate>,
     /// Numbers of criteria that are stale and rest on somebody's word in the same way.
     pub(crate) criteria_words_only: Vec<usize>,
-    /// How the task stands.
     #[serde(flatten)]
     pub(crate) standing: TaskGates,
 }
@@ -65,7 +64,6 @@ pub(crate) struct Ran {
     pub(crate) criterion: Option<usize>,
     /// Its commands, as they are typed.
     pub(crate) commands: Vec<String>,
-    /// What came out.
     pub(crate) outcome: Outcome,
 }
 
@@ -266,7 +264,6 @@ impl Showing {
         }
     }
 
-    /// Says what is done.
     fn doing(&self) -> String {
         let commands = self.request.given.commands.iter().map(|words| quote_all(words));
         let files = self.request.given.files.iter().map(|path| format!("file {path}"));

@@ -17,7 +17,6 @@ use crate::workspace::Workspace;
 pub(crate) struct RuleReport {
     /// Its name, such as `ORC-004`.
     pub(crate) id: &'static str,
-    /// What it asks for.
     pub(crate) rule: &'static str,
     /// `checked`, or `advice` where nothing that is kept shows it.
     pub(crate) kind: &'static str,
@@ -31,7 +30,6 @@ pub(crate) struct RuleReport {
     pub(crate) total: usize,
 }
 
-/// Judges all rules.
 pub(super) fn reports(
     transaction: &dyn Transaction,
     workspace: &Workspace,

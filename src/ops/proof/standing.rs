@@ -32,7 +32,6 @@ pub(crate) struct TaskGates {
     pub(crate) states: Option<Vec<GateState>>,
     /// The gates that it needs.
     pub(crate) required: Vec<Gate>,
-    /// Gates that were set.
     pub(crate) gates: BTreeMap<Gate, Record>,
     /// Gates that passed with files that have changed since.
     pub(crate) stale: Vec<Gate>,
@@ -61,20 +60,16 @@ pub(crate) struct TaskGates {
 pub(crate) struct CriterionStanding {
     /// Its place among the criteria of the task, from 1.
     pub(crate) number: usize,
-    /// The words.
     pub(crate) text: String,
     /// The command that proves it, in words.
     pub(crate) command: Option<Vec<String>>,
-    /// How it stands.
     pub(crate) state: CriterionState,
-    /// What is known of it.
     pub(crate) record: Option<Record>,
     /// The line as the task has it.
     #[serde(skip)]
     pub(crate) line: String,
 }
 
-/// How a gate stands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
@@ -107,7 +102,6 @@ pub(crate) struct Summary {
     pub(crate) criteria: Vec<CriterionState>,
 }
 
-/// How a criterion stands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]

@@ -19,7 +19,6 @@ const LOOKED_THROUGH: u32 = 500;
 /// Longest message in a row, in characters.
 const INPUT_MAX: usize = 300;
 
-/// Runs.
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[derive(Debug, Default, Serialize)]
 pub(crate) struct Rows {
@@ -31,12 +30,10 @@ pub(crate) struct Rows {
     pub(crate) summary: Summary,
 }
 
-/// How runs stand.
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[derive(Debug, Default, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Summary {
-    /// Under way.
     pub(crate) live: u64,
     /// Can be gone on with.
     pub(crate) needs_you: u64,

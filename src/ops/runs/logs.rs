@@ -21,7 +21,6 @@ const OUTPUT_MAX: usize = 1 << 20;
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[derive(Debug, Serialize)]
 pub(crate) struct Logged {
-    /// The events, in order.
     pub(crate) events: Vec<Line>,
     /// What agents wrote, in the order of tasks and tries; left out unless asked for.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -42,7 +41,6 @@ pub(crate) struct Output {
     pub(crate) stream: Stream,
     /// The log that holds it, a JSON line for each line, relative to the workspace root.
     pub(crate) file: String,
-    /// How many bytes it has.
     pub(crate) bytes: usize,
     /// Its text; of a long one the end.
     pub(crate) text: String,

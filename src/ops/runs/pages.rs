@@ -22,11 +22,9 @@ const PROMPT_MAX: u64 = 4 << 20;
 /// Most matches that are told.
 const MATCHES_MAX: usize = 10_000;
 
-/// Some of what happened.
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[derive(Debug, Serialize)]
 pub(crate) struct EventPage {
-    /// The events, in order.
     pub(crate) events: Vec<Line>,
     /// Cursor to go on from; none at the end.
     pub(crate) next: Option<u64>,
@@ -55,7 +53,6 @@ pub(crate) struct LogLine {
     pub(crate) n: usize,
     /// When, in milliseconds since the run began; none where nobody knows.
     pub(crate) ms: Option<u64>,
-    /// What it says.
     #[serde(flatten)]
     pub(crate) line: transcript::Line,
 }
@@ -65,7 +62,6 @@ pub(crate) struct LogLine {
 #[derive(Debug, Serialize)]
 pub(crate) struct PromptText {
     pub(crate) text: String,
-    /// How many bytes it has.
     pub(crate) bytes: usize,
     pub(crate) digest: String,
 }

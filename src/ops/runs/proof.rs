@@ -20,24 +20,19 @@ use crate::store::Store;
 #[derive(Debug, Serialize)]
 pub(crate) struct Proof {
     pub(crate) task: TaskId,
-    /// Which try.
     pub(crate) attempt: u32,
-    /// What the agent said.
     pub(crate) said: Said,
     /// What cleo found; of a try that another one followed only what it was missing.
     pub(crate) found: Vec<Check>,
     /// What it came to, in a sentence.
     pub(crate) verdict: String,
-    /// What comes next.
     pub(crate) next: Option<String>,
 }
 
-/// What an agent said.
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Said {
-    /// Its last message.
     pub(crate) message: Option<String>,
     /// The exit code of its program.
     pub(crate) exit_code: Option<i32>,
@@ -50,15 +45,11 @@ pub(crate) struct Said {
 #[derive(Debug, Default, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Check {
-    /// What.
     pub(crate) check: String,
     /// Whether it holds; none when nobody knows yet.
     pub(crate) ok: Option<bool>,
-    /// What was found.
     pub(crate) text: String,
-    /// The command that was run.
     pub(crate) command: Option<Vec<String>>,
-    /// Its exit code.
     pub(crate) exit_code: Option<i32>,
     /// How long it took, in milliseconds.
     pub(crate) duration_ms: Option<u64>,

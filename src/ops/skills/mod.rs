@@ -29,7 +29,6 @@ pub(crate) struct SkillInfo {
     pub(crate) shadows: Vec<String>,
 }
 
-/// All skills in reach.
 #[derive(Debug, Serialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub(crate) struct Listed {

@@ -80,14 +80,12 @@ impl Options {
     }
 }
 
-/// A prepared prompt.
 #[derive(Clone, Debug, Serialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Spawned {
     pub(crate) task_id: TaskId,
     pub(crate) skill: String,
-    /// What chose it.
     pub(crate) strategy: Strategy,
     /// Names of the protocols in the block, base first.
     pub(crate) protocols: Vec<String>,
@@ -97,7 +95,6 @@ pub(crate) struct Spawned {
     pub(crate) manifest_id: String,
     #[serde(flatten)]
     pub(crate) prepared: Prepared,
-    /// Everything that went in.
     pub(crate) receipt: Receipt,
     #[serde(skip)]
     warnings: Vec<String>,

@@ -29,7 +29,6 @@ pub(crate) struct Preparation {
     known: Vec<ProtocolFile>,
     /// The names that are taken on the date of the prompts.
     names: Option<Names>,
-    /// What the dependencies found.
     findings: Latest,
 }
 

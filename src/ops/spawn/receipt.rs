@@ -29,9 +29,7 @@ const PASSING: [&str; 7] = [
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Receipt {
-    /// Version of this form.
     pub(crate) version: u32,
-    /// Version of the program.
     pub(crate) cleo: String,
     pub(crate) task_id: TaskId,
     pub(crate) date: String,
@@ -43,7 +41,6 @@ pub(crate) struct Receipt {
     pub(crate) force_inject: bool,
     #[serde(flatten)]
     pub(crate) chosen: Candidate,
-    /// Its file.
     pub(crate) skill_path: String,
     /// Who came second: skill and why it lost.
     pub(crate) runner_up: Option<(String, String)>,

@@ -20,7 +20,6 @@ use crate::task::Task;
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Why {
     pub(crate) task_id: TaskId,
-    /// When the prompt was prepared.
     pub(crate) at: String,
     pub(crate) receipt: Receipt,
     /// True when the same prompt comes out today.
@@ -39,7 +38,6 @@ pub(crate) struct Why {
     pub(crate) forced: Option<String>,
 }
 
-/// An input that differs.
 #[derive(Debug, Serialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub(crate) struct Change {

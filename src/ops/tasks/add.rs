@@ -38,10 +38,8 @@ pub(crate) struct AddedMany {
     pub(crate) total: usize,
     /// How many tasks are new. They have their ids in the order of the drafts.
     pub(crate) created: usize,
-    /// The first new task.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) first: Option<TaskId>,
-    /// The last new task.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) last: Option<TaskId>,
     /// Each of them; left out when there are more than [`TOLD_MAX`].

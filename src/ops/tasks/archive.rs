@@ -78,7 +78,6 @@ pub(crate) struct Unarchive {
 pub(crate) struct Archival {
     /// The tasks, by id.
     pub(crate) tasks: Vec<TaskId>,
-    /// How many there are.
     pub(crate) total: usize,
     /// True when nothing was done.
     pub(crate) dry_run: bool,

@@ -75,11 +75,9 @@ pub(crate) struct Dependencies {
 #[derive(Debug, Serialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub(crate) struct Links<T> {
-    /// What it depends on.
     pub(crate) depends: Vec<T>,
     /// What it depends on and leads to no task.
     pub(crate) missing: Vec<Missing>,
-    /// What depends on it.
     pub(crate) dependents: Vec<T>,
     /// Tasks that can start once it is done, and not before.
     pub(crate) unblocks: Vec<TaskId>,

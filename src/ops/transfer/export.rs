@@ -14,7 +14,6 @@ use crate::transfer::formats::cleo;
 /// How many tasks are read at a time.
 const PIECE: u32 = 1_000;
 
-/// What was exported.
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]

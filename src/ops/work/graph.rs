@@ -60,13 +60,10 @@ pub(crate) struct GraphShown {
     pub(crate) nodes: Vec<NodeShown>,
     /// What stands for several tasks.
     pub(crate) stacks: Vec<Stack>,
-    /// Lines between them.
     pub(crate) edges: Vec<Edge>,
-    /// Epics and parents.
     pub(crate) groups: Vec<Progress>,
     /// Why tasks can never start.
     pub(crate) problems: Vec<Problem>,
-    /// Where work goes on.
     pub(crate) focus: Focus,
 }
 
@@ -82,7 +79,6 @@ pub(crate) struct Size {
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[derive(Debug, Serialize)]
 pub(crate) struct NodeShown {
-    /// What is known of it.
     #[serde(flatten)]
     pub(crate) row: Row,
     #[serde(flatten)]
@@ -96,7 +92,6 @@ pub(crate) struct NodeShown {
 pub(crate) struct CriticalPath {
     /// The tasks, in order.
     pub(crate) tasks: Vec<TaskId>,
-    /// How many there are.
     pub(crate) left: usize,
     /// How long they may take, in milliseconds: as many times as there are tasks what a finished try
     /// took in the middle; none with too few of these.
@@ -105,12 +100,10 @@ pub(crate) struct CriticalPath {
     pub(crate) samples: usize,
 }
 
-/// Where work goes on.
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[derive(Debug, Serialize)]
 pub(crate) struct Focus {
     pub(crate) lane: Option<String>,
-    /// A task in it.
     pub(crate) node: Option<TaskId>,
 }
 

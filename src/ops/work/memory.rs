@@ -25,7 +25,6 @@ const SCENES_MAX: usize = 8;
 /// Most tasks that they have together, unless one alone has more.
 const SCENE_TASKS_MAX: usize = 50_000;
 
-/// What is remembered.
 #[derive(Default)]
 pub(crate) struct Memory {
     tracks: HashMap<String, Track>,

@@ -40,7 +40,6 @@ pub(crate) struct TaskPage {
     pub(crate) position: Position,
     #[serde(flatten)]
     pub(crate) links: Links<Linked>,
-    /// Its parts.
     pub(crate) children: Vec<Linked>,
     /// Its gates, evidence and criteria.
     pub(crate) gates: TaskGates,
@@ -54,13 +53,10 @@ pub(crate) struct TaskPage {
     pub(crate) refused: Option<Tried>,
 }
 
-/// Neighbors in a list.
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[derive(Debug, Serialize)]
 pub(crate) struct Position {
-    /// The one before.
     pub(crate) previous: Option<TaskId>,
-    /// The one after.
     pub(crate) next: Option<TaskId>,
 }
 
@@ -82,9 +78,7 @@ pub(crate) struct SpawnTold {
     pub(crate) manifest_id: String,
     /// The output file that is due.
     pub(crate) output_file: String,
-    /// When it was prepared.
     pub(crate) at: String,
-    /// Digest of the prompt.
     pub(crate) prompt_digest: Option<String>,
 }
 
@@ -94,10 +88,8 @@ pub(crate) struct SpawnTold {
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Tried {
     pub(crate) run: String,
-    /// The try.
     #[serde(flatten)]
     pub(crate) attempt: Attempt,
-    /// Whether its prompt was kept.
     pub(crate) has_prompt: bool,
     /// Whether what its agent wrote was kept.
     pub(crate) has_log: bool,

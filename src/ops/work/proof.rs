@@ -13,7 +13,6 @@ use crate::ops::tasks::One;
 /// Most bytes of an output file that are shown.
 const TEXT_MAX: u64 = 1 << 20;
 
-/// What an agent left.
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]

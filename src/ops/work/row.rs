@@ -41,7 +41,6 @@ pub(crate) struct Row {
     pub(crate) note: Option<String>,
     /// Open tasks that it depends on, a few of them.
     pub(crate) waits_for: Vec<TaskId>,
-    /// When it was last changed.
     pub(crate) updated_at: String,
 }
 
@@ -56,7 +55,6 @@ pub(crate) struct Standing {
     pub(crate) wave: Option<usize>,
     /// Whether it is on the longest way.
     pub(crate) critical: bool,
-    /// Who holds it.
     pub(crate) claim: Option<HeldClaim>,
 }
 

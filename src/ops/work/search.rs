@@ -47,7 +47,6 @@ pub(crate) struct SearchQuery {
     pub(crate) limit: u32,
 }
 
-/// What was found.
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[derive(Debug, Serialize)]
 pub(crate) struct Found {
@@ -55,7 +54,6 @@ pub(crate) struct Found {
     pub(crate) items: Vec<Item>,
     /// How many there are here.
     pub(crate) total: usize,
-    /// What was looked for.
     pub(crate) q: String,
 }
 
@@ -63,16 +61,12 @@ pub(crate) struct Found {
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[derive(Debug, Serialize)]
 pub(crate) struct Item {
-    /// What it is.
     pub(crate) kind: Kind,
     pub(crate) id: String,
-    /// What it is called.
     pub(crate) title: String,
-    /// Where it stands.
     pub(crate) state: String,
     /// What tells it from others.
     pub(crate) hint: String,
-    /// Its page.
     pub(crate) href: String,
 }
 

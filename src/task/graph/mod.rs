@@ -25,7 +25,6 @@ pub(crate) use waves::{Conflict, Waves};
 pub(crate) struct Node {
     pub(crate) id: TaskId,
     pub(crate) parent: Option<TaskId>,
-    /// Where it stands.
     pub(crate) status: Status,
     pub(crate) priority: Priority,
     pub(crate) is_epic: bool,

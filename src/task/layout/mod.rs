@@ -44,7 +44,6 @@ pub(crate) struct Card {
 
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Folding {
-    /// Fold finished waves.
     pub(crate) done: bool,
     /// Keys of lanes and stacks that are not folded.
     pub(crate) open: HashSet<String>,
@@ -100,7 +99,6 @@ const PARTS_MAX: usize = 8;
 pub(crate) struct Tie {
     /// Where it comes from: a task of the picture, or the name of something else.
     pub(crate) from: Result<TaskId, String>,
-    /// The task that waits.
     pub(crate) to: TaskId,
     pub(crate) kind: Kind,
 }

@@ -76,9 +76,7 @@ pub(crate) struct Stack {
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub(crate) struct Area {
-    /// Its left edge.
     pub(crate) x: u32,
-    /// Its upper edge.
     pub(crate) y: u32,
     pub(crate) width: u32,
     pub(crate) height: u32,
@@ -123,7 +121,6 @@ pub(crate) enum End {
     Missing,
 }
 
-/// Draws a graph.
 pub(crate) fn picture(cards: &[Card], ties: &[Tie], folding: &Folding) -> Picture {
     let bands = fold(cards, ties, folding);
     let shown = bands.iter().flat_map(|band| {

@@ -46,7 +46,6 @@ pub(crate) struct Analysis {
     pub(crate) problems: Vec<Problem>,
 }
 
-/// Numbers of tasks.
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
@@ -61,7 +60,6 @@ pub(crate) struct Totals {
     pub(crate) ready: usize,
     /// Of these, the ones that no wave reaches.
     pub(crate) stuck: usize,
-    /// All by status.
     pub(crate) by_status: BTreeMap<&'static str, usize>,
 }
 
@@ -70,7 +68,6 @@ pub(crate) struct Totals {
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct WaveWidths {
-    /// How many waves there are.
     pub(crate) total: usize,
     /// How many tasks the widest has.
     pub(crate) widest: usize,
@@ -84,7 +81,6 @@ pub(crate) struct WaveWidths {
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Path {
     pub(crate) tasks: Vec<TaskView>,
-    /// How many there are.
     pub(crate) total: usize,
     /// Their estimates in all, in hours; none unless each has one.
     pub(crate) hours: Option<f64>,

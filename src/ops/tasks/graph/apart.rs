@@ -104,7 +104,6 @@ pub(crate) fn describe_conflict(conflict: &Conflict) -> String {
 pub(crate) struct Waves {
     /// The waves in order, at most as many as asked for.
     pub(crate) waves: Vec<Vec<TaskView>>,
-    /// How many waves there are.
     pub(crate) total: usize,
     /// Tasks that come a wave later because they touch the same files as another.
     pub(crate) conflicts: Vec<Conflict>,
@@ -122,7 +121,6 @@ pub(crate) struct Waves {
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Outside {
     pub(crate) task: TaskId,
-    /// What it waits for.
     pub(crate) waits_for: Vec<TaskId>,
 }
 
