@@ -5,10 +5,10 @@ use std::time::{Duration, Instant};
 
 use serde::Serialize;
 
-use super::leaving::swept;
 use super::options::Options;
 use super::parts;
 use super::recovery::{KeptTree, Left, end_agents, list_kept_worktrees};
+use super::removal::sweep_trees;
 use super::report;
 use super::resume::{begun, open_trees};
 use crate::claim::Claim;
@@ -30,7 +30,7 @@ const CANCELLED: &str = "the run was cancelled";
 
 /// What was asked of a run that is to be cancelled.
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
-#[derive(Debug, Serialize)]
+#[derive(Debug, Default, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Cancelled {
     /// The run as it stands.
@@ -45,19 +45,6 @@ pub(crate) struct Cancelled {
     pub(crate) worktrees: Vec<KeptTree>,
     #[serde(skip)]
     pub(crate) warnings: Vec<String>,
-}
-
-impl Cancelled {
-    fn new(run: Run) -> Cancelled {
-        Cancelled {
-            run,
-            orphans: 0,
-            released: Vec::new(),
-            branches: Vec::new(),
-            worktrees: Vec::new(),
-            warnings: Vec::new(),
-        }
-    }
 }
 
 /// Cancels a run. If its process is alive, requests a stop and waits up to 15 s; otherwise cleans up here. An
@@ -75,7 +62,11 @@ pub(crate) fn cancel(surroundings: &Surroundings, id: &str) -> Result<Cancelled>
     }
     if run.kind == RunKind::Execution {
         let (clock, by) = (&surroundings.clock, &surroundings.actor);
-        return executions::cancel(&mut context.store, clock, id, None, by).map(Cancelled::new);
+        let run = executions::cancel(&mut context.store, clock, id, None, by)?;
+        return Ok(Cancelled {
+            run,
+            ..Cancelled::default()
+        });
     }
     let held = context.read(|transaction| transaction.claims_of(id))?;
     request_cancel(&mut context, id)?;
@@ -87,8 +78,9 @@ pub(crate) fn cancel(surroundings: &Surroundings, id: &str) -> Result<Cancelled>
     let mut cancelled = match is_taken {
         true => settle(&mut context, run, is_own, &alive)?,
         false => Cancelled {
-            released: given_back(&mut context, id, &held)?,
-            ..Cancelled::new(run)
+            released: find_released(&mut context, id, &held)?,
+            run,
+            ..Cancelled::default()
         },
     };
     let events = context.read(|transaction| journal::events(transaction, id))?;
@@ -105,7 +97,7 @@ pub(crate) fn cancel(surroundings: &Surroundings, id: &str) -> Result<Cancelled>
     Ok(cancelled)
 }
 
-fn given_back(context: &mut Context, holder: &str, held: &[Claim]) -> Result<Vec<TaskId>> {
+fn find_released(context: &mut Context, holder: &str, held: &[Claim]) -> Result<Vec<TaskId>> {
     context.read(|transaction| {
         let mut given_back = Vec::new();
         for Claim { task, .. } in held {
@@ -204,7 +196,7 @@ fn settle(context: &mut Context, mut run: Run, is_own: bool, alive: &Alive) -> R
                 trees.keep_merge_of(task.task_id, &run.started_at)?;
             }
         }
-        let _turn = trees.turn()?;
+        let _lock = trees.lock()?;
         for task in track.tasks().iter().filter(|task| !task.is_done()) {
             if let Ok(Some(commit)) = trees.find_merge(task.task_id, &run.started_at) {
                 let id = task.task_id;
@@ -213,7 +205,7 @@ fn settle(context: &mut Context, mut run: Run, is_own: bool, alive: &Alive) -> R
                 ));
             }
         }
-        new.extend(swept(context, &trees, &track, &events)?);
+        new.extend(sweep_trees(context, &trees, &track, &events)?);
         warnings.extend(trees.warnings.take());
     }
     let had_failed = run.status == RunStatus::Failed;
@@ -228,7 +220,7 @@ fn settle(context: &mut Context, mut run: Run, is_own: bool, alive: &Alive) -> R
     });
     let spent = report::spent(&track);
     (run.usage, run.cost) = (spent.usage.or(run.usage), spent.cost.or(run.cost));
-    new.push(report::finished(&run));
+    new.push(report::finish_event(&run));
     let store = &mut context.store;
     let mut journal = journal::Journal::begin(&workspace, &run.id, clock, store)?;
     journal.record(store, |journal, transaction| {
@@ -240,7 +232,8 @@ fn settle(context: &mut Context, mut run: Run, is_own: bool, alive: &Alive) -> R
         orphans,
         released,
         warnings,
-        ..Cancelled::new(run)
+        run,
+        ..Cancelled::default()
     })
 }
 

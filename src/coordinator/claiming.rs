@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use super::engine::Engine;
-use super::machine::Fact;
+use super::machine::Event;
 use crate::clock::is_date;
 use crate::error::{Code, Error, Result};
 use crate::id::TaskId;
@@ -29,8 +29,8 @@ impl Engine<'_> {
                     ready.push(id);
                 }
                 Err(error) => {
-                    let fact = self.not_claimed(*step, error)?;
-                    self.facts.push(fact);
+                    let event = self.explain_claim(*step, error)?;
+                    self.inbox.push(event);
                 }
             }
         }
@@ -52,7 +52,7 @@ impl Engine<'_> {
                 None => left.push(*step),
                 Some((run, _)) => {
                     let why = format!("{task} is a task of {run}, which judges it");
-                    self.facts.push(Fact::Held(*step, why, false));
+                    self.inbox.push(Event::Held(*step, why, false));
                 }
             }
         }
@@ -80,13 +80,13 @@ impl Engine<'_> {
         Ok(())
     }
 
-    fn not_claimed(&mut self, step: usize, error: Error) -> Result<Fact> {
+    fn explain_claim(&mut self, step: usize, error: Error) -> Result<Event> {
         Ok(match error.code {
             Code::StatusRefused if self.is_done(self.tasks[step])? => {
                 self.tell_done_elsewhere(step)?;
-                Fact::DoneAlready(step)
+                Event::DoneAlready(step)
             }
-            Code::StatusRefused | Code::TaskNotFound => Fact::Dropped(step, error.message),
+            Code::StatusRefused | Code::TaskNotFound => Event::Dropped(step, error.message),
             Code::Claimed => {
                 let holder = self.holding_run(step)?;
                 let left = holder.as_ref().filter(|run| {
@@ -96,16 +96,16 @@ impl Engine<'_> {
                 self.slots[step].left_by = left.map(|run| run.id.clone());
                 if let Some(run) = &self.slots[step].left_by {
                     let why = format!("{}; the process of {run} is gone", error.message);
-                    return Ok(Fact::Held(step, why, false));
+                    return Ok(Event::Held(step, why, false));
                 }
                 let is_awaited = self.is_awaited(holder.as_ref());
                 if is_awaited && !std::mem::replace(&mut self.slots[step].is_awaited, true) {
                     self.tell_waiting(step, &error.message);
                 }
-                Fact::Held(step, error.message, is_awaited)
+                Event::Held(step, error.message, is_awaited)
             }
-            Code::NotReady => Fact::Held(step, error.message, false),
-            Code::RowDamaged => Fact::Refused(step, error.message),
+            Code::NotReady => Event::Held(step, error.message, false),
+            Code::RowDamaged => Event::Refused(step, error.message),
             _ => return Err(error),
         })
     }
@@ -189,7 +189,7 @@ impl Engine<'_> {
         }
         for failed in failed {
             let step = self.places[&failed.task_id];
-            self.facts.push(Fact::Refused(step, failed.error.message));
+            self.inbox.push(Event::Refused(step, failed.error.message));
         }
         Ok(())
     }

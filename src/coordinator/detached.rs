@@ -32,7 +32,7 @@ pub(crate) struct Begun {
 pub(crate) fn begin(surroundings: &Surroundings, request: &RunRequest) -> Result<Begun> {
     let words = request.words()?;
     let told = first_line(surroundings, &words, None)?;
-    begun(&told, typed(&words))
+    begun(&told, format_command(&words))
 }
 
 /// Runs a plan in a process of its own and returns once the store has its run. The process reads the plan
@@ -45,13 +45,13 @@ pub(crate) fn carry_out(
     let text = json!(plan).to_string();
     let words = request.words()?;
     let told = first_line(surroundings, &words, Some(text))?;
-    begun(&told, request.typed(&words))
+    begun(&told, request.format_command(&words))
 }
 
 pub(crate) fn resume(surroundings: &Surroundings, run: &str) -> Result<Begun> {
     let words = ["runs", "resume", run].map(String::from);
     let told = first_line(surroundings, &words, None)?;
-    begun(&told, typed(&words))
+    begun(&told, format_command(&words))
 }
 
 pub(crate) fn rehearse(surroundings: &Surroundings, request: &RunRequest) -> Result<Value> {
@@ -62,7 +62,7 @@ pub(crate) fn rehearse(surroundings: &Surroundings, request: &RunRequest) -> Res
     let told = first_line(surroundings, &request.words()?, None)?;
     match told.get("result") {
         Some(result) if told["success"] == true => Ok(result.clone()),
-        _ => Err(refused(&told)),
+        _ => Err(read_refusal(&told)),
     }
 }
 
@@ -72,7 +72,7 @@ fn begun(told: &Value, command: String) -> Result<Begun> {
             run: run.to_string(),
             command,
         }),
-        None => Err(refused(told)),
+        None => Err(read_refusal(told)),
     }
 }
 
@@ -97,7 +97,7 @@ fn first_line(
     })
 }
 
-pub(super) fn typed(words: &[String]) -> String {
+pub(super) fn format_command(words: &[String]) -> String {
     format!("cleo {}", quote_all(words))
 }
 
@@ -155,8 +155,8 @@ fn listen(output: ChildStdout) -> Receiver<Value> {
     receiver
 }
 
-/// Turns the JSON of a refusal back into an error.
-fn refused(told: &Value) -> Error {
+/// Queue the JSON of a refusal back into an error.
+fn read_refusal(told: &Value) -> Error {
     let error = &told["error"];
     let code = error["code"].as_str().unwrap_or_default();
     let code = Code::ALL.iter().find(|known| known.name() == code);
@@ -193,7 +193,7 @@ mod tests {
     fn the_first_event_of_a_run_names_it() {
         let words = ["runs", "resume", "exec_1"].map(String::from);
         let told = json!({"cursor": 1, "type": "run.resumed", "runId": "exec_1"});
-        let begun = begun(&told, typed(&words)).unwrap();
+        let begun = begun(&told, format_command(&words)).unwrap();
         assert_eq!(begun.run, "exec_1");
         assert_eq!(begun.command, "cleo runs resume exec_1");
     }
@@ -202,11 +202,11 @@ mod tests {
     fn what_a_run_refuses_is_refused_with_its_code() {
         let told =
             json!({"error": {"code": "E_TASK_NOT_FOUND", "message": "no", "fix": "cleo list"}});
-        let error = refused(&told);
+        let error = read_refusal(&told);
         assert_eq!(
             (error.code, error.fix.as_deref()),
             (Code::TaskNotFound, Some("cleo list"))
         );
-        assert_eq!(refused(&Value::Null).code, Code::Internal);
+        assert_eq!(read_refusal(&Value::Null).code, Code::Internal);
     }
 }

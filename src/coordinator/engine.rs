@@ -9,13 +9,13 @@ use std::time::Instant;
 
 use serde_json::Value;
 
-use super::crew::{Crew, halt};
-use super::machine::{Deed, Fact, Machine};
+use super::machine::{Action, Event, Machine};
 use super::options::{DEPTH_MAX, Options, Selection};
+use super::queue::Queue;
 use super::report::{self, Ending, Report};
 use super::selection::{Team, Worker};
+use super::threads::{Threads, halt};
 use super::trees::{Base, Tree, Trees};
-use super::turns::Turns;
 use super::{Ambience, Listener, selection};
 use crate::error::{Code, Error, Result, quote};
 use crate::id::{self, TaskId};
@@ -66,9 +66,9 @@ pub(super) struct Engine<'a> {
     pub(super) journal: Journal,
     pub(super) track: Track,
     pub(super) machine: Machine,
-    pub(super) crew: Crew,
+    pub(super) threads: Threads,
     pub(super) trees: Option<Trees>,
-    pub(super) turns: Turns,
+    pub(super) queue: Queue,
     pub(super) workers: Vec<Worker>,
     /// The worker of each step, by its place.
     employed: Vec<usize>,
@@ -80,7 +80,7 @@ pub(super) struct Engine<'a> {
     pub(super) slots: Vec<Slot>,
     /// The skills and protocols, read once: all tasks of a run get them as they are when it begins.
     pub(super) preparation: Option<Preparation>,
-    pub(super) facts: Vec<Fact>,
+    pub(super) inbox: Vec<Event>,
     /// Events that are not committed yet.
     pub(super) pending: Vec<RunEvent>,
     pub(super) listener: &'a mut dyn Listener,
@@ -124,7 +124,7 @@ fn pin_criteria(context: &mut Context, planned: &mut [Planned]) -> Result<()> {
     })
 }
 
-pub(super) struct Outset {
+pub(super) struct Setup {
     pub(super) context: Context,
     pub(super) team: Team,
     pub(super) options: Options,
@@ -173,7 +173,7 @@ impl<'a> Engine<'a> {
                     Selection::Tasks(_) | Selection::AllReady => RunKind::Tasks,
                 },
                 COORDINATOR,
-                report::told_of(&planned, &options),
+                report::describe_request(&planned, &options),
             )
         };
         if base.is_some() {
@@ -189,7 +189,7 @@ impl<'a> Engine<'a> {
             tasks: planned.clone(),
             options: stored,
         };
-        let outset = Outset {
+        let setup = Setup {
             context,
             team,
             options,
@@ -199,20 +199,20 @@ impl<'a> Engine<'a> {
             alive,
             base,
         };
-        let mut engine = Engine::open(outset, listener)?;
+        let mut engine = Engine::open(setup, listener)?;
         engine.tell(started);
         engine.keep_run()?;
         Ok(engine)
     }
 
-    pub(super) fn open(outset: Outset, listener: &'a mut dyn Listener) -> Result<Engine<'a>> {
-        let Outset {
+    pub(super) fn open(setup: Setup, listener: &'a mut dyn Listener) -> Result<Engine<'a>> {
+        let Setup {
             mut context,
             team,
             run,
             planned,
             ..
-        } = outset;
+        } = setup;
         let criteria = planned
             .iter()
             .map(|task| (task.task_id, task.acceptance.clone()));
@@ -221,9 +221,9 @@ impl<'a> Engine<'a> {
         context.surroundings.actor.clone_from(&run.id);
         context.surroundings.judges_workspace = true;
         let clock = context.surroundings.clock;
-        let (steps, rules) = (team.steps, outset.options.rules.clone());
+        let (steps, rules) = (team.steps, setup.options.rules.clone());
         let journal = Journal::begin(&context.workspace, &run.id, clock, &mut context.store)?;
-        let trees = match outset.base {
+        let trees = match setup.base {
             Some(base) => {
                 let trees = Trees::open(&context.workspace, journal.folder(), &run.id)?;
                 Some(trees.with_base(Some(base)))
@@ -242,21 +242,21 @@ impl<'a> Engine<'a> {
             guard: Some(Guard::begin()?),
             context,
             journal,
-            crew: Crew::new(),
+            threads: Threads::new(),
             trees,
-            turns: Turns::default(),
+            queue: Queue::default(),
             workers: team.workers,
-            options: outset.options,
-            ambience: outset.ambience,
+            options: setup.options,
+            ambience: setup.ambience,
             run,
             preparation: None,
-            facts: Vec::new(),
+            inbox: Vec::new(),
             pending: Vec::new(),
             listener,
             begun: Instant::now(),
             looked: Instant::now(),
             renewed: Instant::now(),
-            _alive: outset.alive,
+            _alive: setup.alive,
         })
     }
 
@@ -271,7 +271,7 @@ impl<'a> Engine<'a> {
     fn abandon(mut self, error: Error) -> Error {
         let stops = self.slots.iter().filter_map(|slot| slot.stop.as_deref());
         stops.for_each(halt);
-        self.crew.settle();
+        self.threads.settle();
         // Where it is cut short by Ctrl-C once more, all stays as after a kill.
         let is_cut_short = is_cut_short(&error);
         for step in (0..self.tasks.len()).filter(|_| !is_cut_short) {
@@ -293,16 +293,16 @@ impl<'a> Engine<'a> {
     fn go(&mut self) -> Result<()> {
         let mut decided = Vec::new();
         loop {
-            let facts = std::mem::take(&mut self.facts);
-            decided.extend(self.machine.turn(self.begun.elapsed(), facts));
-            for deed in &decided {
-                self.announce(deed);
+            let inbox = std::mem::take(&mut self.inbox);
+            decided.extend(self.machine.turn(self.begun.elapsed(), inbox));
+            for action in &decided {
+                self.announce(action);
             }
             self.keep()?;
             let is_idle = decided.is_empty();
             decided = self.act(decided)?;
-            self.take_turn()?;
-            let is_idle = is_idle && decided.is_empty() && self.facts.is_empty();
+            self.run_queue()?;
+            let is_idle = is_idle && decided.is_empty() && self.inbox.is_empty();
             if is_idle && !self.is_due() && self.machine.is_over() {
                 return Ok(());
             }
@@ -310,40 +310,25 @@ impl<'a> Engine<'a> {
         }
     }
 
-    fn act(&mut self, deeds: Vec<Deed>) -> Result<Vec<Deed>> {
-        let is_handing = |deed: &Deed| matches!(deed, Deed::Complete(_) | Deed::Claim(_));
-        let (handing, others): (Vec<Deed>, Vec<Deed>) = deeds.into_iter().partition(is_handing);
-        for deed in others {
-            self.perform_in_turn(deed)?;
+    /// Carries actions out, and returns those for the next turn: what fails when it is completed is given back before
+    /// more is claimed, because others may wait for its files.
+    fn act(&mut self, mut actions: Vec<Action>) -> Result<Vec<Action>> {
+        let is_claim = |action: &mut Action| matches!(action, Action::Claim(_));
+        let is_complete = |action: &mut Action| matches!(action, Action::Complete(_));
+        let claims: Vec<Action> = actions.extract_if(.., is_claim).collect();
+        let completions: Vec<Action> = actions.extract_if(.., is_complete).collect();
+        for action in actions {
+            self.perform_or_queue(action)?;
         }
-        match self.trees {
-            // Work is brought home by commands, which nobody else is to be kept waiting for.
-            Some(_) => handing
-                .into_iter()
-                .try_for_each(|deed| self.perform_in_turn(deed))
-                .map(|()| Vec::new()),
-            None => self.hand_on(handing),
+        if self.trees.is_none() && !completions.is_empty() {
+            self.complete_all(&completions)?;
+            return Ok(claims);
         }
-    }
-
-    fn hand_on(&mut self, handing: Vec<Deed>) -> Result<Vec<Deed>> {
-        if handing.is_empty() {
-            return Ok(Vec::new());
+        // Work is brought home by commands, which nobody else is to be kept waiting for.
+        for action in completions.into_iter().chain(claims) {
+            self.perform_or_queue(action)?;
         }
-        let checks = self.checks(&handing)?;
-        self.complete(checks)?;
-        let facts = std::mem::take(&mut self.facts);
-        let next = self.machine.turn(self.begun.elapsed(), facts);
-        let has_failed = next.iter().any(|deed| matches!(deed, Deed::Fail(..)));
-        let is_claim = |deed: &Deed| matches!(deed, Deed::Claim(_));
-        let due = handing.into_iter().filter(is_claim).chain(next);
-        let (claims, mut next): (Vec<Deed>, Vec<Deed>) = due.partition(is_claim);
-        // What failed is given back first: others may wait for its files.
-        match has_failed {
-            true => next.extend(claims),
-            false => (claims.into_iter()).try_for_each(|claim| self.perform(claim))?,
-        }
-        Ok(next)
+        Ok(Vec::new())
     }
 
     /// Returns the dead run that holds what was therefore not begun.
@@ -379,7 +364,7 @@ impl<'a> Engine<'a> {
         self.run.status = report::status(&self.track, stop);
         self.run.completed_at = Some(self.context.now());
         report::total(&mut self.run, &self.track, self.begun.elapsed());
-        self.tell(report::finished(&self.run));
+        self.tell(report::finish_event(&self.run));
         self.keep_run()?;
         let mut warnings = looked?;
         let surroundings = &self.context.surroundings;

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use super::engine::Engine;
-use super::machine::Fact;
+use super::machine::Event;
 use super::trees::{Declared, Merge, Tree, Trees};
 use super::{parts, prompt};
 use crate::error::{Code, Error, Result, quote};
@@ -17,7 +17,7 @@ use crate::run::{Outcome, TaskEvent};
 use crate::runner::signals;
 
 /// What came of bringing the work of a step to the workspace.
-pub(super) enum Brought {
+pub(super) enum Delivery {
     Done,
     Lacking(Verdict),
     /// It cannot be brought over: the branch that holds it, if one does, and why.
@@ -37,9 +37,9 @@ impl Engine<'_> {
             if let Some(trees) = &self.trees
                 && (slot.resume.is_some() || slot.instead.is_some())
             {
-                return Err(trees.gone(&tree));
+                return Err(trees.gone_error(&tree));
             }
-            self.leave_tree(step)?;
+            self.remove_tree(step)?;
         }
         if self.trees.is_some() {
             self.give_back_parts(self.tasks[step])?;
@@ -47,7 +47,7 @@ impl Engine<'_> {
         let Some(trees) = &self.trees else {
             return Ok(self.context.workspace.root.clone());
         };
-        let declared = declared(&mut self.context, self.tasks[step])?;
+        let declared = read_declared(&mut self.context, self.tasks[step])?;
         let tree = trees.begin(self.tasks[step], self.slots[step].attempt, declared)?;
         let root = tree.root.clone();
         self.slots[step].tree = Some(tree);
@@ -55,51 +55,51 @@ impl Engine<'_> {
     }
 
     pub(super) fn complete_step(&mut self, step: usize) -> Result<()> {
-        match self.bring_home(step)? {
-            Brought::Done => {
-                self.leave_tree(step)?;
+        match self.deliver(step)? {
+            Delivery::Done => {
+                self.remove_tree(step)?;
                 self.end_step(step);
             }
-            Brought::Lacking(lacking) => self.not_completed(step, lacking)?,
-            Brought::Stuck(branch, why) => self.stuck(step, branch, why),
+            Delivery::Lacking(lacking) => self.reject_step(step, lacking)?,
+            Delivery::Stuck(branch, why) => self.stuck(step, branch, why),
         }
         Ok(())
     }
 
     /// Brings the work of a step to the workspace and completes it there, also where a killed process had begun to.
-    pub(super) fn bring_home(&mut self, step: usize) -> Result<Brought> {
+    pub(super) fn deliver(&mut self, step: usize) -> Result<Delivery> {
         let brought = match self.slots[step].tree.clone() {
             Some(tree) => self.merge_and_complete(step, &tree),
             None => return self.complete_at_home(step, None),
         };
         match brought {
-            Err(error) if is_cut_short(&error) => Ok(Brought::Lacking(error.into())),
+            Err(error) if is_cut_short(&error) => Ok(Delivery::Lacking(error.into())),
             brought => brought,
         }
     }
 
-    fn merge_and_complete(&mut self, step: usize, tree: &Tree) -> Result<Brought> {
+    fn merge_and_complete(&mut self, step: usize, tree: &Tree) -> Result<Delivery> {
         let (id, epoch) = (self.tasks[step], self.slots[step].epoch);
         let lacking = self.lacking_in(tree, id, epoch)?;
         if !lacking.faults.is_empty() {
-            return Ok(Brought::Lacking(lacking));
+            return Ok(Delivery::Lacking(lacking));
         }
         let message = self.message(id);
         let Some(trees) = &self.trees else {
-            return Ok(Brought::Lacking(lacking));
+            return Ok(Delivery::Lacking(lacking));
         };
         let saved = trees.commit(tree, &message);
         let saved = saved.and_then(|()| trees.require_reportable(tree));
         let ignored = match saved.and_then(|()| trees.ignored_file(tree)) {
             Ok(ignored) => ignored,
             Err(error) if is_of_cleo(&error) => return Err(error),
-            Err(error) => return Ok(Brought::Stuck(None, prompt::told(&error))),
+            Err(error) => return Ok(Delivery::Stuck(None, prompt::describe(&error))),
         };
         let why = match trees.merge(tree, &message) {
             Ok(Merge::Done(commit)) => Ok(commit),
             Ok(Merge::Conflict(why)) => Err(why),
             Err(error) if is_of_cleo(&error) => return Err(error),
-            Err(error) => Err(prompt::told(&error)),
+            Err(error) => Err(prompt::describe(&error)),
         };
         let commit = match why {
             Ok(commit) => commit,
@@ -107,7 +107,7 @@ impl Engine<'_> {
                 let (branch, merge) = (tree.branch.clone(), trees.to_merge(&tree.branch));
                 let why =
                     format!("the branch {branch} cannot be merged: {why}; to merge it: `{merge}`");
-                return Ok(Brought::Stuck(Some(branch), why));
+                return Ok(Delivery::Stuck(Some(branch), why));
             }
         };
         let mut aside = Vec::new();
@@ -121,7 +121,7 @@ impl Engine<'_> {
             None => self.find_merge(id)?,
         };
         let mut lacking = match self.complete_at_home(step, Some(merge.clone())) {
-            Ok(Brought::Lacking(lacking)) => lacking,
+            Ok(Delivery::Lacking(lacking)) => lacking,
             Err(error) => {
                 // Unproven work is not left merged. Where this fails, the next turn takes it back.
                 let _ = self.roll_back(None);
@@ -130,7 +130,7 @@ impl Engine<'_> {
             done => return done,
         };
         if let Some(name) = ignored.filter(|_| !lacking.is_cut_short()) {
-            lacking.faults.push(not_merged(&name));
+            lacking.faults.push(ignored_error(&name));
         }
         // It verified alone and does not beside what was merged before.
         let left = match &commit {
@@ -138,9 +138,9 @@ impl Engine<'_> {
             None => merge,
         };
         // It is told first, because the branch holds work that nothing has proven.
-        let left = left.as_deref().map(not_taken_back);
+        let left = left.as_deref().map(unreverted_error);
         lacking.faults.splice(0..0, left);
-        Ok(Brought::Lacking(lacking))
+        Ok(Delivery::Lacking(lacking))
     }
 
     /// Takes the merge back that was made last and is not proven in the workspace. Returns its commit where it stays.
@@ -158,15 +158,15 @@ impl Engine<'_> {
 
     /// Rolls back the merge of a worktree whose outputs cannot be copied: verified work is merged whole or
     /// not at all.
-    fn not_home(&self, commit: Option<&str>, error: Error) -> Result<Brought> {
-        let mut why = prompt::told(&error);
+    fn not_home(&self, commit: Option<&str>, error: Error) -> Result<Delivery> {
+        let mut why = prompt::describe(&error);
         if let Some(commit) = self.roll_back(commit)? {
-            why += &format!("; {}", prompt::told(&not_taken_back(&commit)));
+            why += &format!("; {}", prompt::describe(&unreverted_error(&commit)));
         }
         if is_of_cleo(&error) {
             return Err(error);
         }
-        Ok(Brought::Stuck(None, why))
+        Ok(Delivery::Stuck(None, why))
     }
 
     fn message(&self, id: TaskId) -> String {
@@ -206,15 +206,19 @@ impl Engine<'_> {
 
     /// Completes a step in the workspace, where all its commands must pass: git may have held less than its
     /// worktree did. `merged` is the commit of one that was merged, as far as something was.
-    fn complete_at_home(&mut self, step: usize, merged: Option<Option<String>>) -> Result<Brought> {
+    fn complete_at_home(
+        &mut self,
+        step: usize,
+        merged: Option<Option<String>>,
+    ) -> Result<Delivery> {
         let (id, epoch, is_merged) = (self.tasks[step], self.slots[step].epoch, merged.is_some());
         let parts = self.parts_under_review(id)?;
         if let Some(lacking) = self.prove_parts(&parts)? {
-            return Ok(Brought::Lacking(lacking));
+            return Ok(Delivery::Lacking(lacking));
         }
         let lacking = self.prove_at_home(id, epoch, is_merged)?;
         if !lacking.faults.is_empty() {
-            return Ok(Brought::Lacking(lacking));
+            return Ok(Delivery::Lacking(lacking));
         }
         let parts = parts.iter().map(|part| (part.task, Some(part.epoch)));
         let tasks = Vec::from_iter(parts.chain([(id, epoch)]));
@@ -231,12 +235,12 @@ impl Engine<'_> {
                 for fault in lacking.faults.iter_mut().filter(|_| last != id) {
                     *fault = parts::part_fault(last, fault);
                 }
-                return Ok(Brought::Lacking(lacking));
+                return Ok(Delivery::Lacking(lacking));
             }
             (Ok(_), Some(base), Some(commit)) => base.commit = commit,
             _ => {}
         }
-        Ok(Brought::Done)
+        Ok(Delivery::Done)
     }
 
     /// Looks at what a task lacks in the workspace, after its commands have run there. `counts_words` is that of
@@ -282,7 +286,7 @@ impl Engine<'_> {
         let Err(error) = renewed else {
             return Ok(None);
         };
-        self.heed()?;
+        self.check_stop()?;
         match is_of_cleo(&error) && !is_cut_short(&error) {
             true => Err(error),
             false => Ok(Some(error.into())),
@@ -292,7 +296,7 @@ impl Engine<'_> {
     /// Fails a step whose work cannot be merged, unless cleo was asked to end: it is tried again when the run resumes.
     pub(super) fn stuck(&mut self, step: usize, branch: Option<String>, why: String) {
         if signals::asked_to_end().is_some() {
-            return self.facts.push(Fact::Left(step));
+            return self.inbox.push(Event::Left(step));
         }
         let failed = TaskEvent::VerificationFailed {
             outcome: Some(Outcome::Blocked),
@@ -300,7 +304,7 @@ impl Engine<'_> {
             branch,
         };
         self.tell_step(step, failed);
-        self.facts.push(Fact::Lacking(step, Outcome::Blocked, why));
+        self.inbox.push(Event::Lacking(step, Outcome::Blocked, why));
     }
 }
 
@@ -319,18 +323,18 @@ fn is_of_cleo(error: &Error) -> bool {
     )
 }
 
-fn declared(context: &mut Context, task: TaskId) -> Result<Declared> {
+fn read_declared(context: &mut Context, task: TaskId) -> Result<Declared> {
     context.read(|transaction| Ok(Declared::of(&require(transaction, task)?)))
 }
 
-fn not_merged(name: &str) -> Error {
+fn ignored_error(name: &str) -> Error {
     let message = format!(
         "its commands passed in the worktree, where git ignores {name}: what git ignores is not merged"
     );
     Error::new(Code::NotVerified, message).fix(format!("git check-ignore -v {}", quote(name)))
 }
 
-fn not_taken_back(commit: &str) -> Error {
+fn unreverted_error(commit: &str) -> Error {
     let message = format!(
         "the merge {commit} stays and is not proven, because somebody changed or committed something since; \
          `git revert -m 1 {commit}` takes it back"

@@ -147,126 +147,128 @@ impl Machine {
     }
 
     /// Takes what happened, and says what to do. `now` is the time since the run began.
-    pub(super) fn turn(&mut self, now: Duration, facts: Vec<Fact>) -> Vec<Deed> {
-        let mut deeds = Vec::new();
-        for fact in facts {
-            self.take(now, fact, &mut deeds);
+    pub(super) fn turn(&mut self, now: Duration, events: Vec<Event>) -> Vec<Action> {
+        let mut actions = Vec::new();
+        for event in events {
+            self.take(now, event, &mut actions);
         }
         self.paused.retain(|_, until| *until > now);
         if self.stop.is_none() {
-            self.go_on(now, &mut deeds);
-            self.begin(&mut deeds);
+            self.go_on(now, &mut actions);
+            self.begin(&mut actions);
         }
-        self.leave(&mut deeds);
-        deeds
+        self.leave(&mut actions);
+        actions
     }
 
-    fn take(&mut self, now: Duration, fact: Fact, deeds: &mut Vec<Deed>) {
-        match fact {
-            Fact::Prepared(step) if self.stop.is_some() => {
-                self.fail(step, self.cut_short(), self.why_stopped(), deeds);
+    fn take(&mut self, now: Duration, event: Event, actions: &mut Vec<Action>) {
+        match event {
+            Event::Prepared(step) if self.stop.is_some() => {
+                self.fail(step, self.cut_short(), self.why_stopped(), actions);
             }
-            Fact::Prepared(step) => {
+            Event::Prepared(step) => {
                 self.stages.insert(step, Stage::Working);
-                deeds.push(Deed::Start(step));
+                actions.push(Action::Start(step));
             }
-            Fact::Held(step, why, is_awaited) => {
+            Event::Held(step, why, is_awaited) => {
                 self.stages.remove(&step);
                 self.parked.insert(step, why);
                 self.awaits |= is_awaited;
             }
-            Fact::DoneAlready(step) | Fact::Completed(step) => self.done(step),
-            Fact::Refused(step, why) => self.fail(step, Outcome::AgentError, why, deeds),
-            Fact::Dropped(step, why) => {
+            Event::DoneAlready(step) | Event::Completed(step) => self.done(step),
+            Event::Refused(step, why) => self.fail(step, Outcome::AgentError, why, actions),
+            Event::Dropped(step, why) => {
                 self.stages.remove(&step);
                 self.stirred = true;
-                self.skip_all(step, why, deeds);
+                self.skip_all(step, why, actions);
             }
-            Fact::Ended(step, ended) => self.ended(step, ended, deeds),
-            Fact::Checked(step) if self.stages.get(&step) == Some(&Stage::Leaving) => {
-                self.left_off(step, deeds);
+            Event::Ended(step, ended) => self.ended(step, ended, actions),
+            Event::Checked(step) if self.stages.get(&step) == Some(&Stage::Leaving) => {
+                self.left_off(step, actions);
             }
-            Fact::Checked(step) => self.complete(step, deeds),
-            Fact::Lacking(step, Outcome::RateLimited, why) => {
-                self.hold_back(now, step, why, deeds);
+            Event::Checked(step) => self.complete(step, actions),
+            Event::Lacking(step, Outcome::RateLimited, why) => {
+                self.hold_back(now, step, why, actions);
             }
-            Fact::Lacking(step, outcome, why) => self.lacking(step, outcome, why, deeds),
-            Fact::Overruled(step, why) => self.fail(step, Outcome::ProtocolViolation, why, deeds),
-            Fact::Lost(step, why) => self.lost(step, why, deeds),
-            Fact::Left(step) => {
+            Event::Lacking(step, outcome, why) => self.lacking(step, outcome, why, actions),
+            Event::Overruled(step, why) => {
+                self.fail(step, Outcome::ProtocolViolation, why, actions)
+            }
+            Event::Lost(step, why) => self.lost(step, why, actions),
+            Event::Left(step) => {
                 self.stages.remove(&step);
-                self.skip_later(step, "it waits for what is not proven yet", deeds);
+                self.skip_later(step, "it waits for what is not proven yet", actions);
             }
-            Fact::Stop(stop) if self.stop.is_none() => {
+            Event::Stop(stop) if self.stop.is_none() => {
                 self.stop = Some(stop);
-                deeds.push(Deed::Halt(stop));
+                actions.push(Action::Halt(stop));
                 for step in self.waiting(Duration::MAX) {
-                    self.fail(step, self.cut_short(), self.why_stopped(), deeds);
+                    self.fail(step, self.cut_short(), self.why_stopped(), actions);
                 }
             }
-            Fact::Stop(_) => {}
+            Event::Stop(_) => {}
         }
     }
 
     /// Handles the exit of an agent. Its work is checked however it exited; commands of criteria run only if
     /// it may be finished.
-    fn ended(&mut self, step: usize, ended: Ended, deeds: &mut Vec<Deed>) {
+    fn ended(&mut self, step: usize, ended: Ended, actions: &mut Vec<Action>) {
         // Nobody is paid for working, whatever a program says.
         self.spent = dollars(self.spent + ended.cost.max(0.0));
         self.tries[step].asked = ended.retry_after;
         match self.stages.get(&step) {
             Some(Stage::Working) => {}
-            Some(Stage::Leaving) => return self.left_off(step, deeds),
+            Some(Stage::Leaving) => return self.left_off(step, actions),
             _ => return,
         }
         let is_cut = ended.outcome == Some(Outcome::RateLimited) || self.stop.is_some();
         match is_cut {
-            true => self.complete(step, deeds),
-            false => self.prove(step, deeds),
+            true => self.complete(step, actions),
+            false => self.prove(step, actions),
         }
     }
 
-    fn lost(&mut self, step: usize, why: String, deeds: &mut Vec<Deed>) {
+    fn lost(&mut self, step: usize, why: String, actions: &mut Vec<Action>) {
         match self.stages.get(&step) {
             None | Some(Stage::Leaving) => {}
             Some(Stage::Working | Stage::Checking) => {
                 self.stages.insert(step, Stage::Leaving);
                 self.lost.insert(step, why);
-                deeds.push(Deed::End(step));
+                actions.push(Action::End(step));
             }
-            Some(_) => self.fail(step, Outcome::Cancelled, why, deeds),
+            Some(_) => self.fail(step, Outcome::Cancelled, why, actions),
         }
     }
 
-    fn left_off(&mut self, step: usize, deeds: &mut Vec<Deed>) {
+    fn left_off(&mut self, step: usize, actions: &mut Vec<Action>) {
         let why = self.lost.remove(&step).unwrap_or_default();
-        self.fail(step, Outcome::Cancelled, why, deeds);
+        self.fail(step, Outcome::Cancelled, why, actions);
     }
 
-    fn complete(&mut self, step: usize, deeds: &mut Vec<Deed>) {
+    fn complete(&mut self, step: usize, actions: &mut Vec<Action>) {
         self.stages.insert(step, Stage::Completing);
-        deeds.push(Deed::Complete(step));
+        actions.push(Action::Complete(step));
     }
 
     /// Has a step wait after too many requests, and with it whatever its runner would begin.
-    fn hold_back(&mut self, now: Duration, step: usize, why: String, deeds: &mut Vec<Deed>) {
+    fn hold_back(&mut self, now: Duration, step: usize, why: String, actions: &mut Vec<Action>) {
         let Tries {
             refusals, asked, ..
         } = self.tries[step];
         if self.stop.is_some() {
-            return self.fail(step, self.cut_short(), why, deeds);
+            return self.fail(step, self.cut_short(), why, actions);
         }
         let Some(wait) = pause(refusals, asked, step) else {
-            return self.fail(step, Outcome::RateLimited, why, deeds);
+            return self.fail(step, Outcome::RateLimited, why, actions);
         };
         self.tries[step].refusals += 1;
         self.stages.insert(step, Stage::Waiting(now + wait));
         let until = self.paused.entry(self.steps[step].runner).or_default();
         *until = (*until).max(now + wait);
-        deeds.push(Deed::Wait(step, wait));
+        actions.push(Action::Wait(step, wait));
     }
 
-    fn lacking(&mut self, step: usize, outcome: Outcome, why: String, deeds: &mut Vec<Deed>) {
+    fn lacking(&mut self, step: usize, outcome: Outcome, why: String, actions: &mut Vec<Action>) {
         let can_be_mended = matches!(
             outcome,
             Outcome::ProtocolViolation
@@ -283,11 +285,11 @@ impl Machine {
                 Some(_) => self.cut_short(),
                 None => outcome,
             };
-            return self.fail(step, outcome, why, deeds);
+            return self.fail(step, outcome, why, actions);
         }
         self.tries[step].repairs += 1;
         self.stages.insert(step, Stage::Repairing);
-        deeds.push(Deed::Repair(step));
+        actions.push(Action::Repair(step));
     }
 
     fn done(&mut self, step: usize) {
@@ -296,17 +298,17 @@ impl Machine {
         self.schedule.done(step);
     }
 
-    fn fail(&mut self, step: usize, outcome: Outcome, why: String, deeds: &mut Vec<Deed>) {
+    fn fail(&mut self, step: usize, outcome: Outcome, why: String, actions: &mut Vec<Action>) {
         self.stages.remove(&step);
         self.stirred = true;
         self.failures += usize::from(!self.steps[step].is_epic);
-        deeds.push(Deed::Fail(step, outcome, why));
-        self.skip_later(step, "it waits for what failed", deeds);
+        actions.push(Action::Fail(step, outcome, why));
+        self.skip_later(step, "it waits for what failed", actions);
     }
 
-    fn skip_later(&mut self, step: usize, why: &str, deeds: &mut Vec<Deed>) {
+    fn skip_later(&mut self, step: usize, why: &str, actions: &mut Vec<Action>) {
         let later = self.schedule.failed(step).into_iter();
-        deeds.extend(later.map(|later| Deed::Skip(later, Some(step), why.to_string())));
+        actions.extend(later.map(|later| Action::Skip(later, Some(step), why.to_string())));
     }
 
     fn cut_short(&self) -> Outcome {
@@ -347,7 +349,7 @@ pub(in crate::coordinator) struct Step {
 }
 
 #[derive(Clone, Debug, PartialEq)]
-pub(in crate::coordinator) enum Fact {
+pub(in crate::coordinator) enum Event {
     /// A step is claimed and its prompt is ready.
     Prepared(usize),
     /// A step cannot be begun now, and perhaps later; why, and whether that is worth waiting for when nothing
@@ -390,7 +392,7 @@ pub(in crate::coordinator) enum Stop {
 }
 
 #[derive(Clone, Debug, PartialEq)]
-pub(in crate::coordinator) enum Deed {
+pub(in crate::coordinator) enum Action {
     /// Claim these steps, as far as that can be done, and make their prompts.
     Claim(Vec<usize>),
     Start(usize),

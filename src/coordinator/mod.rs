@@ -1,32 +1,32 @@
 //! Runs tasks with agents: each is claimed, given to an agent, verified and completed as soon as its
 //! dependencies are done, within the allowed number at a time. Every event is committed before it is acted
 //! on, so that a killed run can resume. Nothing below knows this module: `machine` decides and is pure,
-//! `engine` carries its decisions out, `crew` has the threads of agents. [`plan`] runs plans, whose steps are
+//! `engine` carries its decisions out, `threads` has the threads of agents. [`plan`] runs plans, whose steps are
 //! messages to agents.
 
+mod actions;
 pub(crate) mod cancel;
 mod claiming;
-mod crew;
-mod deeds;
 pub(crate) mod detached;
 mod engine;
-mod hearing;
 mod isolation;
-mod judging;
-mod leaving;
 mod machine;
 mod options;
 mod parts;
 pub(crate) mod plan;
 mod prompt;
+mod queue;
 mod record;
 mod recovery;
+mod removal;
 mod report;
 pub(crate) mod request;
 mod resume;
 mod selection;
+mod threads;
 mod trees;
-mod turns;
+mod updates;
+mod verdict;
 
 use crate::ops::trust::Item;
 use crate::run::Event;

@@ -3,7 +3,7 @@
 
 use std::collections::HashSet;
 
-use super::deeds::is_loss;
+use super::actions::is_loss;
 use super::engine::Engine;
 use crate::claim::{Claim, Lease};
 use crate::error::{Code, Error, Result};

@@ -34,7 +34,7 @@ pub(super) fn again(spawned: &Spawned, faults: &[String]) -> String {
     format!("{prompt}\n\n## An earlier try\n\n{missing}")
 }
 
-pub(super) fn told(fault: &Error) -> String {
+pub(super) fn describe(fault: &Error) -> String {
     let message = fault.display_message();
     match &fault.fix {
         Some(fix) => format!("{}: {message} (`{fix}`)", fault.code.name()),

@@ -2,7 +2,7 @@
 //! the transaction that completes it.
 
 use super::engine::Engine;
-use super::machine::{Deed, Stop};
+use super::machine::{Action, Stop};
 use crate::error::Result;
 use crate::id::TaskId;
 use crate::ops::Context;
@@ -12,31 +12,31 @@ use crate::run::{Event, RunEvent, TaskEvent};
 use crate::store::Transaction;
 
 impl Engine<'_> {
-    pub(super) fn announce(&mut self, deed: &Deed) {
-        match deed {
-            Deed::Start(step) => self.announce_start(*step),
-            Deed::Wait(step, wait) => {
+    pub(super) fn announce(&mut self, action: &Action) {
+        match action {
+            Action::Start(step) => self.announce_start(*step),
+            Action::Wait(step, wait) => {
                 let waiting = TaskEvent::Waiting {
                     reason: None,
                     wait_ms: u64::try_from(wait.as_millis()).ok(),
                 };
                 self.tell_step(*step, waiting);
             }
-            Deed::Fail(step, outcome, why) => {
+            Action::Fail(step, outcome, why) => {
                 let failed = TaskEvent::Failed {
                     outcome: Some(*outcome),
                     reason: Some(why.clone()),
                 };
                 self.tell_step(*step, failed);
             }
-            Deed::Skip(step, because, why) => {
+            Action::Skip(step, because, why) => {
                 let skipped = TaskEvent::Skipped {
                     reason: Some(why.clone()),
                     because: because.map(|step| self.tasks[step]),
                 };
                 self.tell(skipped.for_task(self.tasks[*step]));
             }
-            Deed::Halt(stop) => {
+            Action::Halt(stop) => {
                 let reason = match stop {
                     Stop::Cancelled => "it was cancelled",
                     Stop::Interrupted => "cleo was asked to end",
@@ -45,11 +45,11 @@ impl Engine<'_> {
                 let reason = reason.to_string();
                 self.tell(RunEvent::Stopping { reason });
             }
-            Deed::Claim(_)
-            | Deed::Check(_)
-            | Deed::Complete(_)
-            | Deed::Repair(_)
-            | Deed::End(_) => {}
+            Action::Claim(_)
+            | Action::Check(_)
+            | Action::Complete(_)
+            | Action::Repair(_)
+            | Action::End(_) => {}
         }
     }
 

@@ -7,10 +7,10 @@ use std::path::Path;
 use serde::Serialize;
 
 use super::engine::Engine;
-use super::isolation::Brought;
-use super::judging::is_left;
-use super::machine::Fact;
+use super::isolation::Delivery;
+use super::machine;
 use super::resume::spent;
+use super::verdict::is_left;
 use crate::claim::Claim;
 use crate::error::{Code, Error, Result};
 use crate::file::read_start;
@@ -71,8 +71,8 @@ impl Engine<'_> {
                 let Some(lacking) = self.judge_again(step)? else {
                     return Ok(true);
                 };
-                let fact = self.found_lacking(step, lacking)?;
-                self.facts.push(fact);
+                let event = self.reject(step, lacking)?;
+                self.inbox.push(event);
                 return Ok(false);
             }
             self.tell_done_elsewhere(step)?;
@@ -87,11 +87,11 @@ impl Engine<'_> {
         // given to an agent would pass for one that needs no proof.
         if Some(claim.epoch) == task.epoch {
             self.fix_criteria(task.task_id, task.acceptance.clone());
-            if self.misspoken(step).is_none() {
+            if self.check_last_words(step).is_none() {
                 match self.judge_again(step)? {
                     None => return Ok(true),
                     Some(lacking) if is_left(&lacking) => {
-                        self.facts.push(Fact::Left(step));
+                        self.inbox.push(machine::Event::Left(step));
                         return Ok(false);
                     }
                     Some(_) => {}
@@ -106,7 +106,7 @@ impl Engine<'_> {
     /// lacks.
     fn judge_again(&mut self, step: usize) -> Result<Option<Verdict>> {
         let (id, epoch) = (self.tasks[step], self.slots[step].epoch);
-        let tree = self.trees.as_ref().and_then(|trees| trees.left(id));
+        let tree = self.trees.as_ref().and_then(|trees| trees.find_tree(id));
         if self.trees.is_some() && tree.is_none() {
             // A worktree is removed before its task is done only when its work is discarded.
             return self.lacks(step).map(Some);
@@ -119,13 +119,13 @@ impl Engine<'_> {
             return Ok(Some(lacking));
         }
         self.slots[step].tree = tree;
-        let brought = self.bring_home(step)?;
+        let brought = self.deliver(step)?;
         // What is left of it is swept with the others.
         self.slots[step].tree = None;
         Ok(match brought {
-            Brought::Done => None,
-            Brought::Lacking(lacking) => Some(lacking),
-            Brought::Stuck(_, why) => Some(Error::new(Code::FileUnwritable, why).into()),
+            Delivery::Done => None,
+            Delivery::Lacking(lacking) => Some(lacking),
+            Delivery::Stuck(_, why) => Some(Error::new(Code::FileUnwritable, why).into()),
         })
     }
 }

@@ -80,7 +80,7 @@ pub(super) fn total(run: &mut Run, track: &Track, time: Duration) {
 }
 
 /// Returns what the last event of a run tells of it.
-pub(super) fn finished(run: &Run) -> RunEvent {
+pub(super) fn finish_event(run: &Run) -> RunEvent {
     RunEvent::Finished {
         reason: Some(run.status.to_string()),
         duration_ms: run.execution_time_ms,
@@ -120,7 +120,7 @@ pub(super) fn resuming(run: &Run, more: Option<f64>) -> String {
     }
 }
 
-pub(super) fn told_of(planned: &[Planned], options: &Options) -> String {
+pub(super) fn describe_request(planned: &[Planned], options: &Options) -> String {
     let work: Vec<&Planned> = planned.iter().filter(|task| !task.is_epic).collect();
     let (n, noun) = match work.len() {
         1 => (1, "task"),
@@ -178,7 +178,7 @@ fn error(run: &Run, tasks: &[TaskRun], summary: Counts, ending: &Ending) -> Opti
         return Some(with_way_out(Error::new(code, reason(task)), run, ending));
     }
     if failed.is_empty() {
-        reasons = not_begun(tasks);
+        reasons = list_reasons(tasks);
     }
     let reasons = match reasons.is_empty() {
         true => String::new(),
@@ -188,7 +188,7 @@ fn error(run: &Run, tasks: &[TaskRun], summary: Counts, ending: &Ending) -> Opti
     Some(with_way_out(error, run, ending))
 }
 
-fn not_begun(tasks: &[TaskRun]) -> Vec<String> {
+fn list_reasons(tasks: &[TaskRun]) -> Vec<String> {
     let mut reasons: Vec<String> = Vec::new();
     let is_own = |task: &&TaskRun| task.state == StepState::Skipped && task.because.is_none();
     let own = tasks.iter().filter(is_own);

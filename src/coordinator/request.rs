@@ -4,7 +4,7 @@ use clap::{Args, ValueEnum};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::detached::typed;
+use super::detached::format_command;
 use crate::config::seconds;
 use crate::coordinator::plan::Refine;
 use crate::error::{Code, Error, Result, steers};
@@ -208,15 +208,15 @@ impl PlanRequest {
 
     /// Writes what somebody would type for the same: a goal is made a plan first, so that none is taken for
     /// the name of a file.
-    pub(super) fn typed(&self, words: &[String]) -> String {
-        let run = typed(words);
+    pub(super) fn format_command(&self, words: &[String]) -> String {
+        let run = format_command(words);
         let goal = match self.goal.as_deref() {
             // A dash alone is standard input; blanks around a goal do not count.
             Some("-") => " -",
             Some(goal) => goal,
             None => return run,
         };
-        let made = typed(&["plan", "--json", "--", goal].map(String::from));
+        let made = format_command(&["plan", "--json", "--", goal].map(String::from));
         format!("{made} | {run}")
     }
 }
@@ -244,7 +244,9 @@ mod tests {
             "T3",
         ];
         assert_eq!(request.words().unwrap(), expected);
-        assert!(typed(&expected.map(String::from)).contains("'--runner=--command=rm -rf /'"));
+        assert!(
+            format_command(&expected.map(String::from)).contains("'--runner=--command=rm -rf /'")
+        );
     }
 
     #[test]
@@ -287,7 +289,10 @@ mod tests {
         ];
         assert_eq!(request.words().unwrap(), expected);
         let words = PlanRequest::default().words().unwrap();
-        assert_eq!(PlanRequest::default().typed(&words), "cleo plan run -");
+        assert_eq!(
+            PlanRequest::default().format_command(&words),
+            "cleo plan run -"
+        );
         for (goal, made) in [
             ("plan and report", "cleo plan --json -- 'plan and report'"),
             ("it's $(x)", r"cleo plan --json -- 'it'\''s $(x)'"),
@@ -300,7 +305,10 @@ mod tests {
                 goal: Some(goal.to_string()),
                 ..PlanRequest::default()
             };
-            assert_eq!(request.typed(&words), format!("{made} | cleo plan run -"));
+            assert_eq!(
+                request.format_command(&words),
+                format!("{made} | cleo plan run -")
+            );
         }
     }
 }

@@ -1,9 +1,9 @@
 //! Going on with a run whose process ended.
 
-use super::engine::{Engine, Outset, check_depth};
-use super::leaving::swept;
+use super::engine::{Engine, Setup, check_depth};
 use super::options::{Options, Rest};
 use super::recovery::end_agents;
+use super::removal::sweep_trees;
 use super::report::{Report, resuming};
 use super::trees::{Base, Trees};
 use super::{Ambience, Listener, selection};
@@ -77,7 +77,7 @@ pub(crate) fn resume(
         ),
         false => None,
     };
-    let outset = Outset {
+    let setup = Setup {
         team,
         context,
         options,
@@ -87,7 +87,7 @@ pub(crate) fn resume(
         alive,
         base,
     };
-    let mut engine = Engine::open(outset, listener)?;
+    let mut engine = Engine::open(setup, listener)?;
     engine.track = left.track;
     left.used.into_iter().for_each(|event| engine.tell(event));
     engine.keep()?;
@@ -178,7 +178,7 @@ pub(super) fn spent(tasks: &[TaskRun]) -> f64 {
     costs.fold(0.0, |all, cost| dollars(all + cost.max(0.0)))
 }
 
-fn tried(task: &TaskRun) -> Option<Outcome> {
+fn last_outcome(task: &TaskRun) -> Option<Outcome> {
     // What was cut off, or not looked at any more, came to no end of its own.
     let last = task.outcome.filter(|outcome| *outcome != Outcome::Ok);
     (task.attempts > 0).then(|| last.unwrap_or(Outcome::Cancelled))
@@ -187,7 +187,7 @@ fn tried(task: &TaskRun) -> Option<Outcome> {
 impl Engine<'_> {
     /// Goes on from where the tasks stand. `is_new` says that the run gets new bounds.
     fn go_on(&mut self, was: RunStatus, is_new: bool, events: &[Event]) -> Result<()> {
-        let tried: Vec<Option<Outcome>> = self.track.tasks().iter().map(tried).collect();
+        let tried: Vec<Option<Outcome>> = self.track.tasks().iter().map(last_outcome).collect();
         let options = is_new.then(|| serde_json::to_value(&self.options).ok());
         self.tell(RunEvent::Resumed {
             reason: Some(was.to_string()),
@@ -195,8 +195,8 @@ impl Engine<'_> {
             again: was != RunStatus::Interrupted,
         });
         self.keep_run()?;
-        let _turn = match &self.trees {
-            Some(trees) => Some(trees.turn()?),
+        let _lock = match &self.trees {
+            Some(trees) => Some(trees.lock()?),
             None => None,
         };
         for (step, tried) in tried.into_iter().enumerate() {
@@ -214,7 +214,7 @@ impl Engine<'_> {
         let retained = match &self.trees {
             // What is not proven yet stays where it is.
             Some(trees) if signals::asked_to_end().is_none() => {
-                swept(&mut self.context, trees, &self.track, events)?
+                sweep_trees(&mut self.context, trees, &self.track, events)?
             }
             _ => Vec::new(),
         };

@@ -57,7 +57,7 @@ pub(super) fn plan(context: &mut Context, selection: &Selection) -> Result<Vec<P
             children.entry(parent).or_default().push(node.id);
         }
     }
-    let planned = ordered(&nodes, &children).into_iter().map(|id| {
+    let planned = order(&nodes, &children).into_iter().map(|id| {
         let node = &nodes[&id];
         Planned {
             task_id: id,
@@ -130,10 +130,7 @@ fn needs(
     needs.into_iter().collect()
 }
 
-fn ordered(
-    nodes: &BTreeMap<TaskId, Node>,
-    children: &BTreeMap<TaskId, Vec<TaskId>>,
-) -> Vec<TaskId> {
+fn order(nodes: &BTreeMap<TaskId, Node>, children: &BTreeMap<TaskId, Vec<TaskId>>) -> Vec<TaskId> {
     let edges = nodes.values().flat_map(|node| {
         let needs = needs(node, nodes, children).into_iter();
         needs.map(|need| (node.id.0, need.0))

@@ -2,7 +2,7 @@
 //! into the branch that is checked out in the workspace.
 //!
 //! The repository's own settings and filters count, as they do for whoever works in it. Whatever touches
-//! what is checked out in the workspace is done by one process at a time (`turn`), and what it was killed in
+//! what is checked out in the workspace is done by one process at a time (`lock`), and what it was killed in
 //! is settled by the next one (`checkout`). Worktrees begin on the branch that was checked out when the run began,
 //! and nothing is merged into another one (`base`). A worktree is only removed once its branch holds all that was done in
 //! it (`saving`), without conflicts that nobody has settled (`conflicts`), and its reports (`reports`,
@@ -18,10 +18,10 @@ mod git;
 mod merging;
 mod outputs;
 
+mod lock;
 mod reports;
 mod saving;
 mod start;
-mod turn;
 
 use std::cell::RefCell;
 use std::collections::HashSet;
@@ -36,8 +36,8 @@ use crate::workspace::{OUTPUT_DIR, Workspace};
 pub(super) use base::Base;
 pub(super) use baseline::Declared;
 use git::{Lock, Words};
+pub(super) use lock::{LockRequest, PATIENCE, RepositoryLock};
 pub(super) use merging::Merge;
-pub(super) use turn::{Asked, PATIENCE, Turn};
 
 /// What the names of worktrees that are being removed begin with, which none of a task does.
 const REMOVED: &str = "removed-";
@@ -78,7 +78,7 @@ impl Tree {
     }
 }
 
-pub(super) struct Swept {
+pub(super) struct Sweep {
     pub(super) kept: Vec<(Tree, Error)>,
     pub(super) branches: Vec<String>,
 }
@@ -159,15 +159,15 @@ impl Trees {
         create_private_folder(&self.folder).map_err(|cause| unwritable(&self.folder, cause))?;
         let add = format!("worktree add --quiet -B {} {options}", tree.branch);
         let add = Words::with(&add, [tree.top.as_os_str(), from.as_ref()]);
-        self.done(add).map(drop)
+        self.run(add).map(drop)
     }
 
-    pub(super) fn left(&self, task: TaskId) -> Option<Tree> {
-        let mut all = self.all_left().into_iter();
+    pub(super) fn find_tree(&self, task: TaskId) -> Option<Tree> {
+        let mut all = self.list_trees().into_iter();
         all.rfind(|tree| tree.task() == Some(task))
     }
 
-    fn all_left(&self) -> Vec<Tree> {
+    fn list_trees(&self) -> Vec<Tree> {
         let names = fs::read_dir(&self.folder).into_iter().flatten().flatten();
         let names = names.filter_map(|entry| entry.file_name().into_string().ok());
         let names = names.filter(|name| !name.starts_with(REMOVED));
@@ -202,7 +202,7 @@ impl Trees {
             _ => self.discard_removed(),
         }
         if !self.succeeds(Words::with("worktree remove --force --force", [&tree.top]))? {
-            self.done("worktree prune")?;
+            self.run("worktree prune")?;
         }
         let Some(branch) = self.branch(tree)? else {
             return Ok(None);
@@ -210,7 +210,7 @@ impl Trees {
         if self.is_ahead(tree)? {
             return Ok(Some(branch));
         }
-        self.done(format!("branch --quiet -D {branch}"))?;
+        self.run(format!("branch --quiet -D {branch}"))?;
         Ok(None)
     }
 
@@ -231,7 +231,7 @@ impl Trees {
 
     pub(super) fn keep(&self, tree: &Tree) -> Option<String> {
         // What git holds locked is not pruned, even when it does not look like a worktree any more.
-        let _ = self.said(Words::with("worktree lock", [&tree.top]));
+        let _ = self.ask(Words::with("worktree lock", [&tree.top]));
         self.branch(tree).ok().flatten()
     }
 
@@ -240,7 +240,7 @@ impl Trees {
         Ok(is_there.then(|| tree.branch.clone()))
     }
 
-    pub(super) fn gone(&self, tree: &Tree) -> Error {
+    pub(super) fn gone_error(&self, tree: &Tree) -> Error {
         let removed = format!("{} was removed meanwhile", tree.place());
         let branch = self.branch(tree).ok().flatten();
         let error = |message: String| Error::new(Code::FileUnreadable, message);
@@ -258,10 +258,10 @@ impl Trees {
 
     /// Removes the worktrees of a killed process, each once it is reported; their work stays on branches. A
     /// worktree with more than workspace and branch can hold is kept and returned with the reason.
-    pub(super) fn sweep(&self, report: &mut dyn FnMut(&Tree) -> Result<()>) -> Result<Swept> {
+    pub(super) fn sweep(&self, report: &mut dyn FnMut(&Tree) -> Result<()>) -> Result<Sweep> {
         self.discard_removed();
         let mut kept = Vec::new();
-        for tree in self.all_left() {
+        for tree in self.list_trees() {
             match self.settle(&tree, report) {
                 // One that was only half made has no note yet, and nothing to keep.
                 Err(error) if tree.baseline.exists() => kept.push((tree, error)),
@@ -275,17 +275,17 @@ impl Trees {
         for (tree, _) in &kept {
             self.keep(tree);
         }
-        self.done("worktree prune")?;
+        self.run("worktree prune")?;
         // Git itself keeps a branch that is checked out somewhere.
         for name in self.branches(&format!("--merged={}", self.target()?))? {
             if !kept.iter().any(|(tree, _)| tree.branch == name) {
-                let _ = self.said(format!("branch --quiet -D {name}"))?;
+                let _ = self.ask(format!("branch --quiet -D {name}"))?;
             }
         }
         // Also those of worktrees that were gone before they could be told of.
         let mut branches = self.unmerged_branches()?;
         branches.retain(|name| !kept.iter().any(|(tree, _)| tree.branch == *name));
-        Ok(Swept { kept, branches })
+        Ok(Sweep { kept, branches })
     }
 
     fn settle(&self, tree: &Tree, report: &mut dyn FnMut(&Tree) -> Result<()>) -> Result<()> {
@@ -303,7 +303,7 @@ impl Trees {
 
     fn branches(&self, which: &str) -> Result<Vec<String>> {
         let list = "for-each-ref --format=%(refname:lstrip=2)";
-        let told = self.done(format!("{list} {which} refs/heads/cleo/{}", self.run))?;
+        let told = self.run(format!("{list} {which} refs/heads/cleo/{}", self.run))?;
         Ok(told.lines().map(str::to_string).collect())
     }
 }

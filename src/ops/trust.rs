@@ -16,7 +16,7 @@ use crate::clock::Clock;
 use crate::error::{Code, Error, Result};
 use crate::file::{read_private, unwritable, write_private};
 use crate::id;
-use crate::runner::crew;
+use crate::runner::pool;
 use crate::words::closed;
 use crate::workspace::Workspace;
 
@@ -146,7 +146,7 @@ impl Trust {
         clock: &Clock,
     ) -> Vec<(Item, Error)> {
         // Each record waits for the disk, and the disk makes many safe at once.
-        let given = crew::each(items, WRITERS, |item| self.give(item, by, clock));
+        let given = pool::map_parallel(items, WRITERS, |item| self.give(item, by, clock));
         let given = items.iter().zip(given);
         given
             .filter_map(|(item, given)| Some((item.clone(), given.err()?)))

@@ -13,7 +13,7 @@ use super::{Notes, Surroundings};
 use crate::agent::{Agent, AgentStatus, Kind};
 use crate::clock::Clock;
 use crate::error::{Code, Error, Result, quote};
-use crate::runner::crew;
+use crate::runner::pool;
 use crate::worker::health::{self, How};
 use crate::worker::{self, Context, Reach, Request, WorkerReply};
 use crate::workspace::Workspace;
@@ -160,7 +160,7 @@ pub(crate) fn check(
         &workspace,
         surroundings.defaults.allow_private,
     );
-    let checks = crew::each(&agents, AT_ONCE, |agent| workers.check(agent));
+    let checks = pool::map_parallel(&agents, AT_ONCE, |agent| workers.check(agent));
     let checks = checks.into_iter().collect::<Result<Vec<_>>>()?;
     let up = checks.iter().filter(|check| check.up).count();
     let checked = Checked {

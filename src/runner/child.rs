@@ -148,14 +148,14 @@ fn place(command: &mut Command, folder: &Path) {
         command.env_remove(name);
     }
     command.current_dir(folder).env_remove("OLDPWD");
-    match named(folder) {
+    match name_folder(folder) {
         Some(name) => command.env("PWD", name),
         None => command.env_remove("PWD"),
     };
 }
 
 /// Returns a folder under a name that a shell accepts in `PWD`: in full, without dots.
-fn named(folder: &Path) -> Option<PathBuf> {
+fn name_folder(folder: &Path) -> Option<PathBuf> {
     let is_plain = |part: Component<'_>| matches!(part, Component::Normal(_) | Component::RootDir);
     match folder.is_absolute() && folder.components().all(is_plain) {
         true => Some(folder.components().collect()),

@@ -2,15 +2,15 @@
 
 pub(crate) mod agent;
 pub(crate) mod child;
-pub(crate) mod crew;
+mod descendants;
 pub(crate) mod git;
 mod lines;
 pub(crate) mod orphans;
 mod pipes;
+pub(crate) mod pool;
 pub(crate) mod probe;
 pub(crate) mod process;
 pub(crate) mod signals;
-mod strays;
 
 use std::os::unix::ffi::OsStrExt;
 use std::path::PathBuf;

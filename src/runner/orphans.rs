@@ -14,7 +14,7 @@ use std::time::{Duration, Instant};
 
 use rustix::process::{Pid, PidfdFlags, Signal, pidfd_open, pidfd_send_signal};
 
-use super::strays::{self, Environment};
+use super::descendants::{self, Environment};
 
 pub(crate) const RUN: &str = "CLEO_RUN_ID";
 /// The variable that names the workspace, or a folder in it.
@@ -23,11 +23,11 @@ const PATIENCE: Duration = Duration::from_secs(5);
 const PAUSE: Duration = Duration::from_millis(5);
 
 /// Returns when a process began: which start of the system, and how long after it.
-pub(crate) fn born(process: u32) -> Option<String> {
+pub(crate) fn start_time(process: u32) -> Option<String> {
     static BOOT: OnceLock<Option<String>> = OnceLock::new();
     let boot = || fs::read_to_string("/proc/sys/kernel/random/boot_id").ok();
     let boot = BOOT.get_or_init(boot).as_deref()?;
-    let began = strays::read_stat(process)?.began;
+    let began = descendants::read_stat(process)?.began;
     Some(format!("{}/{began}", boot.trim()))
 }
 
@@ -37,7 +37,7 @@ pub(crate) fn end(run: &str, root: &Path, groups: &[(u32, String)]) -> usize {
     let begun = Instant::now();
     let mut ended = 0;
     loop {
-        let left = found(run, root, groups);
+        let left = find_processes(run, root, groups);
         ended = ended.max(left.len());
         if left.is_empty() || begun.elapsed() > PATIENCE {
             return ended;
@@ -50,10 +50,10 @@ pub(crate) fn end(run: &str, root: &Path, groups: &[(u32, String)]) -> usize {
     }
 }
 
-fn found(run: &str, root: &Path, groups: &[(u32, String)]) -> Vec<rustix::fd::OwnedFd> {
+fn find_processes(run: &str, root: &Path, groups: &[(u32, String)]) -> Vec<rustix::fd::OwnedFd> {
     let groups: Vec<u32> = groups
         .iter()
-        .filter(|(group, when)| born(*group).as_ref() == Some(when))
+        .filter(|(group, when)| start_time(*group).as_ref() == Some(when))
         .map(|(group, _)| *group)
         .collect();
     let own = std::process::id();
@@ -63,7 +63,7 @@ fn found(run: &str, root: &Path, groups: &[(u32, String)]) -> Vec<rustix::fd::Ow
         let pid = Pid::from_raw(i32::try_from(number).ok()?)?;
         let process = pidfd_open(pid, PidfdFlags::empty()).ok()?;
         let is_in_group = || {
-            let stat = strays::read_stat(number);
+            let stat = descendants::read_stat(number);
             stat.is_some_and(|stat| !stat.has_ended && groups.contains(&stat.group))
         };
         let is_one = is_of_run(number, run, root) || (!groups.is_empty() && is_in_group());
@@ -131,10 +131,10 @@ mod tests {
 
     #[test]
     fn a_process_is_known_by_the_moment_it_began() {
-        let own = born(std::process::id());
-        assert_eq!(own, born(std::process::id()));
+        let own = start_time(std::process::id());
+        assert_eq!(own, start_time(std::process::id()));
         if own.is_some() {
-            assert_eq!(born(u32::MAX >> 1), None);
+            assert_eq!(start_time(u32::MAX >> 1), None);
         }
     }
 
@@ -148,7 +148,7 @@ mod tests {
         };
         let run = format!("run_test_{}", std::process::id());
         let (mut ours, mut other) = (sleeper(&run), sleeper(&format!("{run}x")));
-        if born(ours.id()).is_some() {
+        if start_time(ours.id()).is_some() {
             // A program that was only just started has no environment to read yet.
             while !is_of_run(ours.id(), &run, Path::new("/w")) {
                 std::thread::sleep(PAUSE);

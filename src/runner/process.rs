@@ -2,7 +2,7 @@
 //! its outputs and ends it when it is time.
 //!
 //! The exit of the program itself counts. Its descendants get a short time to flush their pipes; then its
-//! group and daemonized descendants (`strays`) are killed where the system can find them. Only programs that
+//! group and daemonized descendants (`descendants`) are killed where the system can find them. Only programs that
 //! leave a daemon on purpose, such as git, are [`capture`]d, which lets daemons live unless the command was
 //! ended. Commands that a task names are ended with cleo even when it is killed (`orphans`).
 
@@ -20,11 +20,11 @@ use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process_group, wa
 use sha2::{Digest, Sha256};
 
 use super::child::{self, Variable};
+use super::descendants::Descendants;
 use super::lines::{LAST_LINE_MAX, LAST_LINES, LastLines, Lines};
 use super::orphans::Watchdog;
 use super::pipes::Pipes;
 use super::signals::{self, Guard};
-use super::strays::Strays;
 use crate::error::{Code, Error, Result, catch_panic};
 use crate::id;
 use crate::run::log::Stream;
@@ -52,13 +52,13 @@ pub(super) trait Observer {
 pub(super) struct Program {
     pub(super) child: Child,
     pipes: Pipes,
-    strays: Strays,
+    descendants: Descendants,
 }
 
 impl Program {
     /// Starts a program in a process group of its own.
     pub(super) fn start(command: &mut Command, input: Option<Vec<u8>>) -> Result<Program> {
-        let strays = Strays::expect(command);
+        let descendants = Descendants::expect(command);
         let stdin = input.as_ref().map_or_else(Stdio::null, |_| Stdio::piped());
         command
             .stdin(stdin)
@@ -77,7 +77,7 @@ impl Program {
         Ok(Program {
             child,
             pipes,
-            strays,
+            descendants,
         })
     }
 
@@ -141,8 +141,9 @@ impl Program {
     }
 
     /// Ends what it left behind. It was reaped before.
-    pub(super) fn end_strays(&self, ends_unmarked: bool) {
-        self.strays.end(Pid::from_child(&self.child), ends_unmarked);
+    pub(super) fn end_descendants(&self, ends_unmarked: bool) {
+        self.descendants
+            .end(Pid::from_child(&self.child), ends_unmarked);
     }
 
     /// Returns true if the program has exited, without reaping it: until then its number cannot be reused by
@@ -273,7 +274,7 @@ fn follow(
     drop(watchdog);
     let exit_code = program.reap();
     if daemons != Daemons::GoOn || !matches!(reason, Ok(None)) {
-        program.end_strays(false);
+        program.end_descendants(false);
     }
     let [mut out, mut err] = watch.outputs;
     let reason = reason?;
@@ -368,7 +369,7 @@ impl Output {
         self.kept.extend_from_slice(&bytes[..room]);
         let last = &mut self.last;
         self.lines.split(bytes, &mut |line, _| {
-            last.push(&shown(line));
+            last.push(&trim_line(line));
             Ok(())
         })
     }
@@ -380,13 +381,13 @@ impl Output {
     /// Counts the line that has not ended, because the command may be ended within it, and returns the digest.
     fn end(&mut self) -> String {
         if let Some((line, _)) = self.lines.rest() {
-            self.last.push(&shown(line));
+            self.last.push(&trim_line(line));
         }
         id::hex(&std::mem::take(&mut self.hash).finalize())
     }
 }
 
-fn shown(line: &[u8]) -> Cow<'_, str> {
+fn trim_line(line: &[u8]) -> Cow<'_, str> {
     String::from_utf8_lossy(line.trim_ascii_end())
 }
 

@@ -50,7 +50,7 @@ impl Guard {
     /// Begins to note signals. It comes before the command starts, so that none is lost.
     pub(crate) fn begin() -> Result<Guard> {
         if HANDLED.get().is_none() {
-            handle().map_err(unhandled)?;
+            handle().map_err(handling_error)?;
             let _ = HANDLED.set(());
         }
         count(|running| running + 1);
@@ -173,10 +173,10 @@ pub(crate) fn sleep(time: Duration, meanwhile: &str) -> Result<()> {
 /// they are stopped.
 pub(crate) fn end_at_once() -> Result<()> {
     let always = Arc::new(AtomicBool::new(true));
-    for (_, (signal, code)) in heeded() {
+    for (_, (signal, code)) in handled_signals() {
         let exit = i32::from(code.exit_code());
         flag::register_conditional_shutdown(signal, exit, Arc::clone(&always))
-            .map_err(unhandled)?;
+            .map_err(handling_error)?;
     }
     Ok(())
 }
@@ -200,13 +200,13 @@ pub(crate) fn end(code: Code) {
     CAUGHT.store(which.map_or(1, |which| which + 1), Ordering::SeqCst);
 }
 
-fn unhandled(cause: std::io::Error) -> Error {
+fn handling_error(cause: std::io::Error) -> Error {
     Error::new(Code::Internal, "signals cannot be handled").because(cause)
 }
 
 /// The handled signals with their numbers. SIGHUP ignored by `nohup` stays ignored, so that a command
 /// outlives its terminal.
-fn heeded() -> impl Iterator<Item = (usize, (i32, Code))> {
+fn handled_signals() -> impl Iterator<Item = (usize, (i32, Code))> {
     let signals = SIGNALS.into_iter().enumerate();
     signals.filter(|(_, (signal, _))| *signal != SIGHUP || !is_ignored(SIGHUP))
 }
@@ -224,7 +224,7 @@ fn is_ignored(signal: i32) -> bool {
 }
 
 fn handle() -> std::io::Result<()> {
-    for (which, (signal, _)) in heeded() {
+    for (which, (signal, _)) in handled_signals() {
         flag::register_conditional_default(signal, &IDLE)?;
         flag::register_usize(signal, &CAUGHT, which + 1)?;
     }

@@ -10,7 +10,7 @@ use std::time::Duration;
 use crate::run::log::{self, Stream};
 use crate::run::{Outcome, Spent};
 use crate::runner::agent::{
-    CommandLine, Ended, Invocation, Job, Limits, Runner, Runners, Sign, drive, wake,
+    AgentEvent, CommandLine, Ended, Invocation, Job, Limits, Runner, Runners, drive, wake,
 };
 use rustix::fs::{Mode, OFlags};
 use tempfile::TempDir;
@@ -215,12 +215,12 @@ impl Runner for Played {
         }
     }
 
-    fn hear(&self, line: &str, ended: &mut Ended) {
-        self.0.hear(line, ended);
+    fn read_line(&self, line: &str, ended: &mut Ended) {
+        self.0.read_line(line, ended);
     }
 
-    fn overhear(&self, line: &str, ended: &mut Ended) {
-        self.0.overhear(line, ended);
+    fn read_error(&self, line: &str, ended: &mut Ended) {
+        self.0.read_error(line, ended);
     }
 
     fn judge(&self, ended: &mut Ended) {
@@ -331,7 +331,7 @@ fn an_agent_is_ended_when_its_caller_wants_it() {
     let stage = Stage::new();
     let stop = AtomicBool::new(false);
     let mut started = |sign| {
-        assert!(matches!(sign, Sign::Started(..)));
+        assert!(matches!(sign, AgentEvent::Started(..)));
         stop.store(true, Ordering::Relaxed);
     };
     let ended = drive(&shell("sleep 300"), &stage.job(""), &stop, &mut started).unwrap();
@@ -504,7 +504,7 @@ impl Runner for Broken {
         self.0.invocation(job)
     }
 
-    fn hear(&self, _line: &str, _ended: &mut Ended) {
+    fn read_line(&self, _line: &str, _ended: &mut Ended) {
         panic!("injected fault")
     }
 }

@@ -37,12 +37,12 @@ impl Runner for Clean {
         }
     }
 
-    fn hear(&self, line: &str, ended: &mut Ended) {
-        self.0.hear(line, ended);
+    fn read_line(&self, line: &str, ended: &mut Ended) {
+        self.0.read_line(line, ended);
     }
 
-    fn overhear(&self, line: &str, ended: &mut Ended) {
-        self.0.overhear(line, ended);
+    fn read_error(&self, line: &str, ended: &mut Ended) {
+        self.0.read_error(line, ended);
     }
 
     fn judge(&self, ended: &mut Ended) {

@@ -5,7 +5,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use crate::run::{Outcome, Spent, Usage};
-use crate::runner::agent::{Ended, Job, Limits, Runner, Runners, Sign, all};
+use crate::runner::agent::{AgentEvent, Ended, Job, Limits, Runner, Runners, all};
 
 use Outcome::{AgentError, Budget, Ok as Good, RateLimited};
 
@@ -19,7 +19,7 @@ fn recorded(program: &str, case: &str) -> PathBuf {
 }
 
 /// Plays a recorded stream, and says how it ended and of what it gave signs.
-fn play(program: &str, case: &str, exit_code: Option<i32>) -> (Ended, Vec<Sign>) {
+fn play(program: &str, case: &str, exit_code: Option<i32>) -> (Ended, Vec<AgentEvent>) {
     let said = fs::read_to_string(recorded(program, &format!("{case}.out"))).unwrap();
     let complaints = fs::read_to_string(recorded(program, &format!("{case}.err")));
     let runner = runner(program);
@@ -32,7 +32,8 @@ fn play(program: &str, case: &str, exit_code: Option<i32>) -> (Ended, Vec<Sign>)
             .collect(),
         ..Ended::default()
     };
-    said.lines().for_each(|line| runner.hear(line, &mut ended));
+    said.lines()
+        .for_each(|line| runner.read_line(line, &mut ended));
     runner.judge(&mut ended);
     let signs = std::mem::take(&mut ended.signs);
     (ended, signs)
@@ -267,16 +268,18 @@ fn messages_conversations_tokens_and_cost_are_told() {
             cost,
             "{program}"
         );
-        let named = Sign::Conversation(ended.conversation.clone().unwrap());
+        let named = AgentEvent::Conversation(ended.conversation.clone().unwrap());
         assert_eq!(
             signs.iter().filter(|sign| **sign == named).count(),
             1,
             "{program}"
         );
-        let doing = signs.iter().filter(|sign| matches!(sign, Sign::Doing(_)));
+        let doing = signs
+            .iter()
+            .filter(|sign| matches!(sign, AgentEvent::Doing(_)));
         assert_eq!(doing.count(), 2, "{program} {signs:?}");
         let told = signs.iter().rev().find_map(|sign| match sign {
-            Sign::Used(usage) => Some(*usage),
+            AgentEvent::Used(usage) => Some(*usage),
             _ => None,
         });
         assert_eq!(told, usage, "{program}");
@@ -312,7 +315,7 @@ fn what_earlier_tries_of_a_conversation_came_to_is_not_told_again() {
                 before,
                 ..Ended::default()
             };
-            runner(program).hear(&says(total, cost), &mut ended);
+            runner(program).read_line(&says(total, cost), &mut ended);
             let now = Spent {
                 usage: ended.usage,
                 cost: ended.cost,
@@ -329,7 +332,7 @@ fn what_earlier_tries_of_a_conversation_came_to_is_not_told_again() {
             before,
             ..Ended::default()
         };
-        runner(program).hear(&says(100, 0.0008), &mut ended);
+        runner(program).read_line(&says(100, 0.0008), &mut ended);
         assert_eq!(ended.usage, Some(used(100)), "{program}");
     }
 }
@@ -403,7 +406,7 @@ fn hostile_lines_mean_nothing() {
     for runner in all() {
         let mut ended = Ended::default();
         for line in lines {
-            runner.hear(line, &mut ended);
+            runner.read_line(line, &mut ended);
         }
         assert_eq!(ended, Ended::default(), "{}", runner.name());
         // Wrong types where something else is expected.
@@ -420,7 +423,7 @@ fn hostile_lines_mean_nothing() {
                     "{{\"type\":\"{kind}\",\"message\":{value},\"usage\":{value},\"part\":{value},\
                      \"error\":{value},\"result\":{value},\"stats\":{value},\"num_turns\":{value}}}"
                 );
-                runner.hear(&line, &mut ended);
+                runner.read_line(&line, &mut ended);
             }
         }
         runner.judge(&mut ended);

@@ -3,20 +3,20 @@
 use std::collections::BTreeSet;
 use std::time::Duration;
 
-use super::{Deed, Machine, Stage, Step};
+use super::{Action, Machine, Stage, Step};
 use crate::run::Outcome;
 
 /// Why nothing more begins once the money is spent.
 const SPENT: &str = "the run has spent what it may cost";
 
 impl Machine {
-    pub(super) fn go_on(&mut self, now: Duration, deeds: &mut Vec<Deed>) {
+    pub(super) fn go_on(&mut self, now: Duration, actions: &mut Vec<Action>) {
         for step in self.waiting(now) {
             if self.is_spent() {
-                self.fail(step, Outcome::Budget, SPENT.to_string(), deeds);
+                self.fail(step, Outcome::Budget, SPENT.to_string(), actions);
             } else if self.is_free(self.steps[step].runner) {
                 self.stages.insert(step, Stage::Repairing);
-                deeds.push(Deed::Repair(step));
+                actions.push(Action::Repair(step));
             }
         }
     }
@@ -27,7 +27,7 @@ impl Machine {
         due.map(|(step, _)| *step).collect()
     }
 
-    pub(super) fn begin(&mut self, deeds: &mut Vec<Deed>) {
+    pub(super) fn begin(&mut self, actions: &mut Vec<Action>) {
         if std::mem::take(&mut self.stirred) {
             let parked = std::mem::take(&mut self.parked);
             self.awaits = false;
@@ -46,7 +46,7 @@ impl Machine {
                 runner, is_epic, ..
             } = self.steps[step];
             if is_epic {
-                self.prove(step, deeds);
+                self.prove(step, actions);
             } else if self.paused.contains_key(&runner) || !self.is_free(runner) {
                 full.insert(runner);
                 passed.push(step);
@@ -59,18 +59,18 @@ impl Machine {
             self.schedule.put_back(step);
         }
         if !claimed.is_empty() {
-            deeds.push(Deed::Claim(claimed));
+            actions.push(Action::Claim(claimed));
         }
     }
 
     /// Has the commands of a step run, if it has any, and then completes it.
-    pub(super) fn prove(&mut self, step: usize, deeds: &mut Vec<Deed>) {
+    pub(super) fn prove(&mut self, step: usize, actions: &mut Vec<Action>) {
         match self.steps[step].has_checks {
             true => {
                 self.stages.insert(step, Stage::Checking);
-                deeds.push(Deed::Check(step));
+                actions.push(Action::Check(step));
             }
-            false => self.complete(step, deeds),
+            false => self.complete(step, actions),
         }
     }
 
@@ -97,13 +97,13 @@ impl Machine {
         self.busy() < self.rules.jobs && most.is_none_or(|most| busy < *most)
     }
 
-    pub(super) fn leave(&mut self, deeds: &mut Vec<Deed>) {
+    pub(super) fn leave(&mut self, actions: &mut Vec<Action>) {
         let may_come = (self.stirred || self.awaits) && self.stop.is_none() && self.takes_more();
         if !self.stages.is_empty() || may_come {
             return;
         }
         for (step, why) in std::mem::take(&mut self.parked) {
-            self.skip_all(step, why, deeds);
+            self.skip_all(step, why, actions);
         }
         let why = match (self.stop, self.is_spent()) {
             (Some(_), _) => self.why_stopped(),
@@ -116,19 +116,19 @@ impl Machine {
                 // One that was tried before the run went on stays failed as it was, unless the run is
                 // stopped: then it comes up again.
                 match (self.tries[step].before, self.stop) {
-                    (None, _) => self.skip_all(step, why, deeds),
-                    (Some(outcome), None) => self.fail(step, outcome, why, deeds),
-                    (Some(_), Some(_)) => self.fail(step, Outcome::Cancelled, why, deeds),
+                    (None, _) => self.skip_all(step, why, actions),
+                    (Some(outcome), None) => self.fail(step, outcome, why, actions),
+                    (Some(_), Some(_)) => self.fail(step, Outcome::Cancelled, why, actions),
                 }
             }
         }
     }
 
-    pub(super) fn skip_all(&mut self, step: usize, why: String, deeds: &mut Vec<Deed>) {
-        deeds.push(Deed::Skip(step, None, why));
+    pub(super) fn skip_all(&mut self, step: usize, why: String, actions: &mut Vec<Action>) {
+        actions.push(Action::Skip(step, None, why));
         for later in self.schedule.failed(step) {
             let why = "it waits for what was not begun".to_string();
-            deeds.push(Deed::Skip(later, Some(step), why));
+            actions.push(Action::Skip(later, Some(step), why));
         }
     }
 }

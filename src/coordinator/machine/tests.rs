@@ -32,35 +32,35 @@ fn ended(outcome: Outcome) -> Ended {
 }
 
 /// Leads a step to where it is verified.
-fn worked(machine: &mut Machine, step: usize) -> Vec<Deed> {
+fn worked(machine: &mut Machine, step: usize) -> Vec<Action> {
     assert_eq!(
-        machine.turn(NOW, vec![Fact::Prepared(step)]),
-        [Deed::Start(step)]
+        machine.turn(NOW, vec![Event::Prepared(step)]),
+        [Action::Start(step)]
     );
-    machine.turn(NOW, vec![Fact::Ended(step, ended(Outcome::Ok))])
+    machine.turn(NOW, vec![Event::Ended(step, ended(Outcome::Ok))])
 }
 
-fn lacking(step: usize, outcome: Outcome) -> Fact {
-    Fact::Lacking(step, outcome, "no file".into())
+fn lacking(step: usize, outcome: Outcome) -> Event {
+    Event::Lacking(step, outcome, "no file".into())
 }
 
 #[test]
 fn a_step_is_claimed_started_verified_and_done() {
     let mut machine = machine(&[&[]], 4);
-    assert_eq!(machine.turn(NOW, vec![]), [Deed::Claim(vec![0])]);
-    assert_eq!(worked(&mut machine, 0), [Deed::Complete(0)]);
+    assert_eq!(machine.turn(NOW, vec![]), [Action::Claim(vec![0])]);
+    assert_eq!(worked(&mut machine, 0), [Action::Complete(0)]);
     assert!(!machine.is_over());
-    assert_eq!(machine.turn(NOW, vec![Fact::Completed(0)]), []);
+    assert_eq!(machine.turn(NOW, vec![Event::Completed(0)]), []);
     assert!(machine.is_over());
 }
 
 #[test]
 fn as_many_begin_as_there_is_room_for() {
     let mut machine = machine(&[&[], &[], &[]], 2);
-    assert_eq!(machine.turn(NOW, vec![]), [Deed::Claim(vec![0, 1])]);
+    assert_eq!(machine.turn(NOW, vec![]), [Action::Claim(vec![0, 1])]);
     worked(&mut machine, 1);
-    let next = machine.turn(NOW, vec![Fact::Completed(1)]);
-    assert_eq!(next, [Deed::Claim(vec![2])]);
+    let next = machine.turn(NOW, vec![Event::Completed(1)]);
+    assert_eq!(next, [Action::Claim(vec![2])]);
 }
 
 #[test]
@@ -68,7 +68,7 @@ fn a_runner_has_a_limit_of_its_own() {
     let mut three = steps(&[&[], &[], &[]]);
     three[2].runner = 1;
     let mut machine = Machine::new(three, rules(3), [(0, 1)].into());
-    assert_eq!(machine.turn(NOW, vec![]), [Deed::Claim(vec![0, 2])]);
+    assert_eq!(machine.turn(NOW, vec![]), [Action::Claim(vec![0, 2])]);
 }
 
 #[test]
@@ -77,13 +77,13 @@ fn what_lacks_something_is_mended_and_then_fails() {
     machine.turn(NOW, vec![]);
     worked(&mut machine, 0);
     let first = machine.turn(NOW, vec![lacking(0, Outcome::ProtocolViolation)]);
-    assert_eq!(first, [Deed::Repair(0)]);
+    assert_eq!(first, [Action::Repair(0)]);
     worked(&mut machine, 0);
     let second = machine.turn(NOW, vec![lacking(0, Outcome::ProtocolViolation)]);
     assert!(
         matches!(
             second.as_slice(),
-            [Deed::Fail(0, ..), Deed::Skip(1, Some(0), _)]
+            [Action::Fail(0, ..), Action::Skip(1, Some(0), _)]
         ),
         "{second:?}"
     );
@@ -96,8 +96,11 @@ fn what_another_try_cannot_mend_fails_at_once() {
         let mut machine = machine(&[&[]], 1);
         machine.turn(NOW, vec![]);
         worked(&mut machine, 0);
-        let deeds = machine.turn(NOW, vec![lacking(0, outcome)]);
-        assert!(matches!(deeds.as_slice(), [Deed::Fail(0, ..)]), "{deeds:?}");
+        let actions = machine.turn(NOW, vec![lacking(0, outcome)]);
+        assert!(
+            matches!(actions.as_slice(), [Action::Fail(0, ..)]),
+            "{actions:?}"
+        );
     }
 }
 
@@ -106,9 +109,9 @@ fn what_somebody_completed_by_force_is_not_mended() {
     let mut machine = machine(&[&[]], 1);
     machine.turn(NOW, vec![]);
     worked(&mut machine, 0);
-    let deeds = machine.turn(NOW, vec![Fact::Overruled(0, "by force".into())]);
+    let actions = machine.turn(NOW, vec![Event::Overruled(0, "by force".into())]);
     let why = "by force".to_string();
-    assert_eq!(deeds, [Deed::Fail(0, Outcome::ProtocolViolation, why)]);
+    assert_eq!(actions, [Action::Fail(0, Outcome::ProtocolViolation, why)]);
     assert!(machine.is_over());
 }
 
@@ -116,37 +119,41 @@ fn what_somebody_completed_by_force_is_not_mended() {
 fn after_too_many_requests_the_runner_pauses_and_no_repair_is_used_up() {
     let mut machine = machine(&[&[], &[]], 1);
     machine.turn(NOW, vec![]);
-    machine.turn(NOW, vec![Fact::Prepared(0)]);
+    machine.turn(NOW, vec![Event::Prepared(0)]);
     let busy = Ended {
         retry_after: Some(Duration::from_secs(60)),
         ..ended(Outcome::RateLimited)
     };
-    let looked = machine.turn(NOW, vec![Fact::Ended(0, busy)]);
-    assert_eq!(looked, [Deed::Complete(0)], "what is there may verify");
-    let deeds = machine.turn(NOW, vec![lacking(0, Outcome::RateLimited)]);
+    let looked = machine.turn(NOW, vec![Event::Ended(0, busy)]);
+    assert_eq!(looked, [Action::Complete(0)], "what is there may verify");
+    let actions = machine.turn(NOW, vec![lacking(0, Outcome::RateLimited)]);
     let minute = Duration::from_secs(60);
-    assert_eq!(deeds, [Deed::Wait(0, minute)], "and the other is not begun");
+    assert_eq!(
+        actions,
+        [Action::Wait(0, minute)],
+        "and the other is not begun"
+    );
     assert_eq!(machine.wakes(), Some(minute));
     assert_eq!(machine.turn(minute / 2, vec![]), []);
-    assert_eq!(machine.turn(minute, vec![]), [Deed::Repair(0)]);
+    assert_eq!(machine.turn(minute, vec![]), [Action::Repair(0)]);
 }
 
 #[test]
 fn what_is_held_up_is_tried_again_when_something_ends() {
     let mut machine = machine(&[&[], &[]], 2);
     machine.turn(NOW, vec![]);
-    let held = Fact::Held(1, "T1 works on its files".into(), false);
+    let held = Event::Held(1, "T1 works on its files".into(), false);
     assert_eq!(
-        machine.turn(NOW, vec![Fact::Prepared(0), held.clone()]),
-        [Deed::Start(0)]
+        machine.turn(NOW, vec![Event::Prepared(0), held.clone()]),
+        [Action::Start(0)]
     );
-    machine.turn(NOW, vec![Fact::Ended(0, ended(Outcome::Ok))]);
-    let again = machine.turn(NOW, vec![Fact::Completed(0)]);
-    assert_eq!(again, [Deed::Claim(vec![1])]);
+    machine.turn(NOW, vec![Event::Ended(0, ended(Outcome::Ok))]);
+    let again = machine.turn(NOW, vec![Event::Completed(0)]);
+    assert_eq!(again, [Action::Claim(vec![1])]);
     // Nothing else goes on that could get out of the way.
     let left = machine.turn(NOW, vec![held]);
     assert!(
-        matches!(left.as_slice(), [Deed::Skip(1, None, _)]),
+        matches!(left.as_slice(), [Action::Skip(1, None, _)]),
         "{left:?}"
     );
     assert!(machine.is_over());
@@ -156,21 +163,21 @@ fn what_is_held_up_is_tried_again_when_something_ends() {
 fn what_another_run_works_on_is_waited_for() {
     let mut machine = machine(&[&[], &[0]], 1);
     machine.turn(NOW, vec![]);
-    let held = || vec![Fact::Held(0, "another run works on it".into(), true)];
+    let held = || vec![Event::Held(0, "another run works on it".into(), true)];
     assert_eq!(machine.turn(NOW, held()), []);
     assert!(!machine.is_over());
     machine.stir();
-    assert_eq!(machine.turn(NOW, vec![]), [Deed::Claim(vec![0])]);
+    assert_eq!(machine.turn(NOW, vec![]), [Action::Claim(vec![0])]);
     assert_eq!(machine.turn(NOW, held()), []);
     machine.stir();
     machine.turn(NOW, vec![]);
-    let next = machine.turn(NOW, vec![Fact::DoneAlready(0)]);
-    assert_eq!(next, [Deed::Claim(vec![1])]);
-    let held = vec![Fact::Held(1, "another run works on it".into(), true)];
+    let next = machine.turn(NOW, vec![Event::DoneAlready(0)]);
+    assert_eq!(next, [Action::Claim(vec![1])]);
+    let held = vec![Event::Held(1, "another run works on it".into(), true)];
     machine.turn(NOW, held);
-    let ends = machine.turn(NOW, vec![Fact::Stop(Stop::TimeLimit)]);
+    let ends = machine.turn(NOW, vec![Event::Stop(Stop::TimeLimit)]);
     assert!(
-        matches!(ends.as_slice(), [Deed::Halt(_), Deed::Skip(1, None, _)]),
+        matches!(ends.as_slice(), [Action::Halt(_), Action::Skip(1, None, _)]),
         "{ends:?}"
     );
     assert!(machine.is_over());
@@ -180,11 +187,14 @@ fn what_another_run_works_on_is_waited_for() {
 fn a_step_that_is_left_to_be_proven_later_does_not_fail() {
     let mut machine = machine(&[&[], &[0]], 1);
     machine.turn(NOW, vec![]);
-    machine.turn(NOW, vec![Fact::Prepared(0)]);
-    machine.turn(NOW, vec![Fact::Ended(0, ended(Outcome::Ok))]);
-    let stop = vec![Fact::Left(0), Fact::Stop(Stop::Interrupted)];
+    machine.turn(NOW, vec![Event::Prepared(0)]);
+    machine.turn(NOW, vec![Event::Ended(0, ended(Outcome::Ok))]);
+    let stop = vec![Event::Left(0), Event::Stop(Stop::Interrupted)];
     let why = "it waits for what is not proven yet".to_string();
-    let expected = [Deed::Skip(1, Some(0), why), Deed::Halt(Stop::Interrupted)];
+    let expected = [
+        Action::Skip(1, Some(0), why),
+        Action::Halt(Stop::Interrupted),
+    ];
     assert_eq!(machine.turn(NOW, stop), expected);
     assert!(machine.is_over());
 }
@@ -193,23 +203,23 @@ fn a_step_that_is_left_to_be_proven_later_does_not_fail() {
 fn a_stop_ends_agents_and_begins_nothing_more() {
     let mut machine = machine(&[&[], &[0], &[]], 1);
     machine.turn(NOW, vec![]);
-    machine.turn(NOW, vec![Fact::Prepared(0)]);
-    let halt = machine.turn(NOW, vec![Fact::Stop(Stop::Interrupted)]);
-    assert_eq!(halt, [Deed::Halt(Stop::Interrupted)]);
-    assert_eq!(machine.turn(NOW, vec![Fact::Stop(Stop::TimeLimit)]), []);
-    let end = machine.turn(NOW, vec![Fact::Ended(0, ended(Outcome::Cancelled))]);
-    assert_eq!(end, [Deed::Complete(0)], "what is there may verify");
-    let deeds = machine.turn(NOW, vec![lacking(0, Outcome::Cancelled)]);
+    machine.turn(NOW, vec![Event::Prepared(0)]);
+    let halt = machine.turn(NOW, vec![Event::Stop(Stop::Interrupted)]);
+    assert_eq!(halt, [Action::Halt(Stop::Interrupted)]);
+    assert_eq!(machine.turn(NOW, vec![Event::Stop(Stop::TimeLimit)]), []);
+    let end = machine.turn(NOW, vec![Event::Ended(0, ended(Outcome::Cancelled))]);
+    assert_eq!(end, [Action::Complete(0)], "what is there may verify");
+    let actions = machine.turn(NOW, vec![lacking(0, Outcome::Cancelled)]);
     assert!(
         matches!(
-            deeds.as_slice(),
+            actions.as_slice(),
             [
-                Deed::Fail(0, Outcome::Cancelled, _),
-                Deed::Skip(1, Some(0), _),
-                Deed::Skip(2, None, _)
+                Action::Fail(0, Outcome::Cancelled, _),
+                Action::Skip(1, Some(0), _),
+                Action::Skip(2, None, _)
             ]
         ),
-        "{deeds:?}"
+        "{actions:?}"
     );
     assert!(machine.is_over());
     assert_eq!(machine.stop(), Some(Stop::Interrupted));
@@ -226,16 +236,16 @@ fn money_and_failures_can_end_what_has_not_begun() {
         BTreeMap::new(),
     );
     costly.turn(NOW, vec![]);
-    costly.turn(NOW, vec![Fact::Prepared(0)]);
+    costly.turn(NOW, vec![Event::Prepared(0)]);
     let end = Ended {
         cost: 1.5,
         ..ended(Outcome::Ok)
     };
-    costly.turn(NOW, vec![Fact::Ended(0, end)]);
-    let deeds = costly.turn(NOW, vec![Fact::Completed(0)]);
+    costly.turn(NOW, vec![Event::Ended(0, end)]);
+    let actions = costly.turn(NOW, vec![Event::Completed(0)]);
     assert!(
-        matches!(deeds.as_slice(), [Deed::Skip(1, None, _)]),
-        "{deeds:?}"
+        matches!(actions.as_slice(), [Action::Skip(1, None, _)]),
+        "{actions:?}"
     );
 
     let mut strict = Machine::new(
@@ -247,13 +257,13 @@ fn money_and_failures_can_end_what_has_not_begun() {
         BTreeMap::new(),
     );
     strict.turn(NOW, vec![]);
-    let deeds = strict.turn(NOW, vec![Fact::Refused(0, "no skill".into())]);
+    let actions = strict.turn(NOW, vec![Event::Refused(0, "no skill".into())]);
     assert!(
         matches!(
-            deeds.as_slice(),
-            [Deed::Fail(0, ..), Deed::Skip(1, None, _)]
+            actions.as_slice(),
+            [Action::Fail(0, ..), Action::Skip(1, None, _)]
         ),
-        "{deeds:?}"
+        "{actions:?}"
     );
 }
 
@@ -266,17 +276,17 @@ fn what_was_tried_before_stays_failed_as_it_was_when_nothing_more_begins() {
     let mut machine = Machine::new(steps(&[&[], &[0], &[]]), spent, BTreeMap::new());
     machine.spent_before(1.0);
     machine.tried_before(0, Outcome::Budget);
-    let deeds = machine.turn(NOW, vec![]);
+    let actions = machine.turn(NOW, vec![]);
     assert!(
         matches!(
-            deeds.as_slice(),
+            actions.as_slice(),
             [
-                Deed::Fail(0, Outcome::Budget, _),
-                Deed::Skip(1, Some(0), _),
-                Deed::Skip(2, None, _)
+                Action::Fail(0, Outcome::Budget, _),
+                Action::Skip(1, Some(0), _),
+                Action::Skip(2, None, _)
             ]
         ),
-        "{deeds:?}"
+        "{actions:?}"
     );
     assert!(machine.is_over());
 }
@@ -288,15 +298,15 @@ fn what_is_not_to_be_done_any_more_is_no_failure() {
         ..rules(1)
     };
     let mut machine = Machine::new(steps(&[&[], &[0], &[]]), strict, BTreeMap::new());
-    assert_eq!(machine.turn(NOW, vec![]), [Deed::Claim(vec![0])]);
-    let deeds = machine.turn(NOW, vec![Fact::Dropped(0, "T1 is cancelled".into())]);
+    assert_eq!(machine.turn(NOW, vec![]), [Action::Claim(vec![0])]);
+    let actions = machine.turn(NOW, vec![Event::Dropped(0, "T1 is cancelled".into())]);
     assert!(
         matches!(
-            deeds.as_slice(),
-            [Deed::Skip(0, None, why), Deed::Skip(1, Some(0), _), Deed::Claim(next)]
+            actions.as_slice(),
+            [Action::Skip(0, None, why), Action::Skip(1, Some(0), _), Action::Claim(next)]
                 if why == "T1 is cancelled" && next == &[2]
         ),
-        "{deeds:?}"
+        "{actions:?}"
     );
 }
 
@@ -307,9 +317,9 @@ fn an_epic_is_completed_once_its_parts_are_and_takes_no_agent() {
     let mut machine = Machine::new(two, rules(1), BTreeMap::new());
     machine.turn(NOW, vec![]);
     worked(&mut machine, 1);
-    let deeds = machine.turn(NOW, vec![Fact::Completed(1)]);
-    assert_eq!(deeds, [Deed::Complete(0)]);
-    machine.turn(NOW, vec![Fact::Completed(0)]);
+    let actions = machine.turn(NOW, vec![Event::Completed(1)]);
+    assert_eq!(actions, [Action::Complete(0)]);
+    machine.turn(NOW, vec![Event::Completed(0)]);
     assert!(machine.is_over());
 }
 
@@ -317,22 +327,22 @@ fn an_epic_is_completed_once_its_parts_are_and_takes_no_agent() {
 fn a_claim_that_is_lost_ends_the_agent_which_keeps_its_place_until_it_is_gone() {
     let mut machine = machine(&[&[], &[]], 1);
     machine.turn(NOW, vec![]);
-    machine.turn(NOW, vec![Fact::Prepared(0)]);
-    let lost = || Fact::Lost(0, "bob took over".into());
-    assert_eq!(machine.turn(NOW, vec![lost()]), [Deed::End(0)]);
+    machine.turn(NOW, vec![Event::Prepared(0)]);
+    let lost = || Event::Lost(0, "bob took over".into());
+    assert_eq!(machine.turn(NOW, vec![lost()]), [Action::End(0)]);
     assert_eq!(machine.turn(NOW, vec![lost()]), [], "asked once");
     assert_eq!(machine.held(), [0; 0], "nothing is held any more");
     assert!(!machine.is_over());
-    let deeds = machine.turn(NOW, vec![Fact::Ended(0, ended(Outcome::Ok))]);
+    let actions = machine.turn(NOW, vec![Event::Ended(0, ended(Outcome::Ok))]);
     assert!(
         matches!(
-            deeds.as_slice(),
-            [Deed::Fail(0, Outcome::Cancelled, why), Deed::Claim(next)]
+            actions.as_slice(),
+            [Action::Fail(0, Outcome::Cancelled, why), Action::Claim(next)]
                 if why == "bob took over" && next == &[1]
         ),
-        "{deeds:?}"
+        "{actions:?}"
     );
-    let late = vec![Fact::Ended(0, ended(Outcome::Ok)), lost()];
+    let late = vec![Event::Ended(0, ended(Outcome::Ok)), lost()];
     assert_eq!(machine.turn(NOW, late), []);
 }
 
@@ -342,14 +352,14 @@ fn a_claim_that_is_lost_ends_the_commands_of_a_step_too() {
     checked[0].has_checks = true;
     let mut machine = Machine::new(checked, rules(1), BTreeMap::new());
     machine.turn(NOW, vec![]);
-    assert_eq!(worked(&mut machine, 0), [Deed::Check(0)]);
-    let lost = Fact::Lost(0, "bob took over".into());
-    assert_eq!(machine.turn(NOW, vec![lost]), [Deed::End(0)]);
+    assert_eq!(worked(&mut machine, 0), [Action::Check(0)]);
+    let lost = Event::Lost(0, "bob took over".into());
+    assert_eq!(machine.turn(NOW, vec![lost]), [Action::End(0)]);
     assert!(!machine.is_over());
-    let deeds = machine.turn(NOW, vec![Fact::Checked(0)]);
+    let actions = machine.turn(NOW, vec![Event::Checked(0)]);
     assert!(
-        matches!(deeds.as_slice(), [Deed::Fail(0, Outcome::Cancelled, _)]),
-        "{deeds:?}"
+        matches!(actions.as_slice(), [Action::Fail(0, Outcome::Cancelled, _)]),
+        "{actions:?}"
     );
     assert!(machine.is_over());
 }
@@ -360,17 +370,17 @@ fn a_refusal_for_the_last_time_is_told_with_what_is_missing() {
     machine.turn(NOW, vec![]);
     let mut now = NOW;
     let last = loop {
-        machine.turn(now, vec![Fact::Prepared(0)]);
-        machine.turn(now, vec![Fact::Ended(0, ended(Outcome::RateLimited))]);
-        let deeds = machine.turn(now, vec![lacking(0, Outcome::RateLimited)]);
-        let [Deed::Wait(0, wait)] = deeds.as_slice() else {
-            break deeds;
+        machine.turn(now, vec![Event::Prepared(0)]);
+        machine.turn(now, vec![Event::Ended(0, ended(Outcome::RateLimited))]);
+        let actions = machine.turn(now, vec![lacking(0, Outcome::RateLimited)]);
+        let [Action::Wait(0, wait)] = actions.as_slice() else {
+            break actions;
         };
         now += *wait;
-        assert_eq!(machine.turn(now, vec![]), [Deed::Repair(0)]);
+        assert_eq!(machine.turn(now, vec![]), [Action::Repair(0)]);
     };
     let why = "no file".to_string();
-    assert_eq!(last, [Deed::Fail(0, Outcome::RateLimited, why)]);
+    assert_eq!(last, [Action::Fail(0, Outcome::RateLimited, why)]);
 }
 
 #[test]
@@ -382,14 +392,14 @@ fn what_an_agent_says_that_it_cost_never_makes_up_for_what_was_spent() {
     let mut machine = Machine::new(steps(&[&[], &[], &[]]), costly, BTreeMap::new());
     machine.turn(NOW, vec![]);
     for (step, cost, left) in [(0, 0.75, 0.25), (1, -5.0, 0.25), (2, f64::NAN, 0.25)] {
-        machine.turn(NOW, vec![Fact::Prepared(step)]);
+        machine.turn(NOW, vec![Event::Prepared(step)]);
         let end = Ended {
             cost,
             ..ended(Outcome::Ok)
         };
-        machine.turn(NOW, vec![Fact::Ended(step, end)]);
+        machine.turn(NOW, vec![Event::Ended(step, end)]);
         assert_eq!(machine.left(), Some(left), "{cost}");
-        machine.turn(NOW, vec![Fact::Completed(step)]);
+        machine.turn(NOW, vec![Event::Completed(step)]);
     }
 }
 
@@ -398,7 +408,7 @@ fn steps_that_wait_for_each_other_are_named() {
     let mut machine = machine(&[&[1], &[0], &[]], 1);
     machine.turn(NOW, vec![]);
     worked(&mut machine, 2);
-    machine.turn(NOW, vec![Fact::Completed(2)]);
+    machine.turn(NOW, vec![Event::Completed(2)]);
     assert!(machine.is_over());
     assert_eq!(machine.stuck(), BTreeSet::from([0, 1]));
 }

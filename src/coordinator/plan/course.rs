@@ -108,7 +108,7 @@ impl Course {
         )
     }
 
-    pub(super) fn judged(&self, options: &Options<'_>, answer: &str) -> Result<bool> {
+    pub(super) fn judge(&self, options: &Options<'_>, answer: &str) -> Result<bool> {
         let Some(last) = self.steps.last() else {
             return Ok(false);
         };

@@ -238,7 +238,9 @@ fn go_over(
             json!({"message": message, "code": error.code.name()}),
         )
     })?;
-    let error = done.err().map(|error| told(error, &course, &recording.run));
+    let error = done
+        .err()
+        .map(|error| explain(error, &course, &recording.run));
     if error.is_none() && !course.satisfied {
         let passes = match course.passes {
             1 => "1 pass".to_string(),
@@ -304,14 +306,14 @@ fn pass_until_satisfied(
                 json!({"length": answer.len(), "pass": course.passes}),
             )
         })?;
-        course.satisfied = course.judged(options, &answer)?;
+        course.satisfied = course.judge(options, &answer)?;
         if course.satisfied || course.passes >= most {
             return Ok(());
         }
     }
 }
 
-fn told(error: Error, course: &Course, run: &Run) -> Error {
+fn explain(error: Error, course: &Course, run: &Run) -> Error {
     let code = match error.code {
         Code::AgentFailed if course.done() > 0 => Code::StepsFailed,
         code => code,

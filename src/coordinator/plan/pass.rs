@@ -14,7 +14,7 @@ use crate::plan::{Plan, Step};
 use crate::run::schedule::Schedule;
 use crate::run::track::StepState;
 use crate::run::{AnsweredBy, Run, Speaker};
-use crate::runner::crew::{self, Crew};
+use crate::runner::pool::{self, Steps};
 
 pub(super) struct Pass<'a, 'r> {
     pub(super) plan: &'a Plan,
@@ -52,7 +52,7 @@ impl Pass<'_, '_> {
         }
         let answering = self.answering.clone();
         let Run { user, id: run, .. } = self.recording.run.clone();
-        crew::carry_out(&mut schedule, jobs, &mut self, |_, job: Job| {
+        pool::run_steps(&mut schedule, jobs, &mut self, |_, job: Job| {
             let question = Question {
                 intent: job.intent.as_deref(),
                 user: Some(&user),
@@ -114,7 +114,7 @@ impl Pass<'_, '_> {
     }
 }
 
-impl Crew for Pass<'_, '_> {
+impl Steps for Pass<'_, '_> {
     type Job = Job;
     type Done = Result<Answer>;
 
@@ -124,7 +124,7 @@ impl Crew for Pass<'_, '_> {
             return Err(Error::new(Code::RunCancelled, message));
         }
         let (step, agent) = (&self.plan.steps[at], &self.agents[at]);
-        let told = told(step, self.previous, self.steps);
+        let told = write_message(step, self.previous, self.steps);
         let refinement = self.previous.is_some();
         self.recording.note(|notes| {
             let message = notes.say(Speaker::System, COORDINATOR, &told, Some(&step.id))?;
@@ -161,7 +161,7 @@ impl Crew for Pass<'_, '_> {
     }
 }
 
-fn told(step: &Step, previous: Option<&str>, steps: &[Stepped]) -> String {
+fn write_message(step: &Step, previous: Option<&str>, steps: &[Stepped]) -> String {
     let reply = |need: &String| {
         let done = steps.iter().find(|done| done.step == *need)?;
         Some(Reply {

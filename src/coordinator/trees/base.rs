@@ -60,7 +60,7 @@ impl Trees {
     /// Reads what is checked out in the workspace. Settings that point git to other files are an error,
     /// because git would leave the workspace behind.
     pub(super) fn head(&self) -> Result<Base> {
-        let said = self.done("rev-parse --show-toplevel HEAD^{commit} --")?;
+        let said = self.run("rev-parse --show-toplevel HEAD^{commit} --")?;
         let said = said.strip_suffix("\n--").unwrap_or(&said);
         let (place, commit) = said.rsplit_once('\n').unwrap_or_default();
         if Path::new(place) != self.top {
@@ -71,7 +71,7 @@ impl Trees {
             let look = format!("git -C {top} config --show-origin core.worktree");
             return Err(Error::new(Code::CheckoutChanged, message).fix(look));
         }
-        let name = self.said("symbolic-ref --quiet HEAD")?.ok();
+        let name = self.ask("symbolic-ref --quiet HEAD")?.ok();
         Ok(Base {
             branch: name.map(|name| name.strip_prefix(HEADS).unwrap_or(&name).to_string()),
             commit: commit.to_string(),
@@ -137,7 +137,7 @@ impl Trees {
             return Ok(None);
         }
         let own = format!("branch {}", reference(head.branch.as_ref()));
-        let listed = self.done("worktree list --porcelain -z")?;
+        let listed = self.run("worktree list --porcelain -z")?;
         let mut found = None;
         for tree in listed
             .split("\0\0")
@@ -198,7 +198,7 @@ impl Trees {
 
     pub(super) fn is_ahead(&self, tree: &Tree) -> Result<bool> {
         let range = format!("{}..refs/heads/{}", self.target()?, tree.branch);
-        Ok(self.done(format!("rev-list --count {range}"))? != "0")
+        Ok(self.run(format!("rev-list --count {range}"))? != "0")
     }
 
     /// Refuses a worktree whose state in the repository contains a link, through which git would write elsewhere, or a
@@ -226,13 +226,13 @@ impl Trees {
             return Ok(false);
         };
         let head = format!("worktrees/{}/HEAD", name.to_string_lossy());
-        self.done(format!("update-ref --no-deref {head} {head}"))?;
+        self.run(format!("update-ref --no-deref {head} {head}"))?;
         Ok(true)
     }
 
     /// Finds the folder in which the repository keeps the state of a linked worktree.
     fn folder_of(&self, top: &Path) -> Result<Option<PathBuf>> {
-        let common = self.done("rev-parse --path-format=absolute --git-common-dir")?;
+        let common = self.run("rev-parse --path-format=absolute --git-common-dir")?;
         let mark = top.join(".git");
         let is_it = |folder: &PathBuf| {
             let link = read(&folder.join("gitdir"), LINK_MAX).unwrap_or_default();

@@ -49,11 +49,11 @@ pub(super) struct Side {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Way {
+pub(super) enum Change {
     /// There is nothing new in it.
-    Stays,
-    Comes,
-    Clashes,
+    None,
+    New,
+    Conflict,
 }
 
 impl Baseline {
@@ -105,14 +105,14 @@ impl Side {
     }
 }
 
-pub(super) fn way(from: &Side, to: &Side) -> Way {
+pub(super) fn change(from: &Side, to: &Side) -> Change {
     match (&from.now, &to.now) {
-        (None, _) => Way::Stays,
+        (None, _) => Change::None,
         // Somebody has removed what nobody changed.
-        _ if from.now == to.now || from.now == from.before => Way::Stays,
-        (_, None) => Way::Comes,
-        _ if to.now == to.before => Way::Comes,
-        _ => Way::Clashes,
+        _ if from.now == to.now || from.now == from.before => Change::None,
+        (_, None) => Change::New,
+        _ if to.now == to.before => Change::New,
+        _ => Change::Conflict,
     }
 }
 
@@ -156,7 +156,7 @@ impl Declared {
 
 impl Trees {
     /// Names the declared files below a root that git ignores. Where git cannot say, there are none.
-    pub(super) fn ignored(&self, root: &Path, declared: &Declared) -> Vec<String> {
+    pub(super) fn list_ignored(&self, root: &Path, declared: &Declared) -> Vec<String> {
         let home = Workspace::from(self.home());
         let is_path = |path: &&str| !matches!(*path, "" | ".") && home.confine(path).is_ok();
         let named = declared.deliverables.iter().chain(&declared.files);
@@ -166,16 +166,16 @@ impl Trees {
         }
         let named = named.iter().map(|path| format!(":(literal){path}"));
         let list = Words::with(&format!("{IGNORED} --"), named);
-        let mut found = self.git_in(root).names(list).unwrap_or_default();
+        let mut found = self.git_in(root).list(list).unwrap_or_default();
         let own = self.own_places();
-        let is_ware = |path: &String| {
+        let is_output = |path: &String| {
             let place = self.inside.join(path);
             !own.iter().any(|own| place.starts_with(own))
                 && declared.has(path)
                 && home.confine(path).is_ok()
                 && is_regular(&root.join(path))
         };
-        found.retain(is_ware);
+        found.retain(is_output);
         found
     }
 }
@@ -208,19 +208,19 @@ mod tests {
     #[test]
     fn an_output_comes_where_nobody_else_has_changed_it() {
         for (from, to, expected) in [
-            (("new", ""), ("", ""), Way::Comes),
-            (("new", ""), ("old", "old"), Way::Comes),
-            (("new", "old"), ("old", "old"), Way::Comes),
-            (("new", ""), ("theirs", ""), Way::Clashes),
-            (("new", "old"), ("theirs", "old"), Way::Clashes),
-            (("new", ""), ("new", ""), Way::Stays),
-            (("old", "old"), ("theirs", "old"), Way::Stays),
-            (("", "old"), ("old", "old"), Way::Stays),
-            (("old", "old"), ("", ""), Way::Stays),
-            (("old", "old"), ("", "old"), Way::Stays),
-            (("new", "old"), ("", "old"), Way::Comes),
+            (("new", ""), ("", ""), Change::New),
+            (("new", ""), ("old", "old"), Change::New),
+            (("new", "old"), ("old", "old"), Change::New),
+            (("new", ""), ("theirs", ""), Change::Conflict),
+            (("new", "old"), ("theirs", "old"), Change::Conflict),
+            (("new", ""), ("new", ""), Change::None),
+            (("old", "old"), ("theirs", "old"), Change::None),
+            (("", "old"), ("old", "old"), Change::None),
+            (("old", "old"), ("", ""), Change::None),
+            (("old", "old"), ("", "old"), Change::None),
+            (("new", "old"), ("", "old"), Change::New),
         ] {
-            let found = way(&side(from.0, from.1), &side(to.0, to.1));
+            let found = change(&side(from.0, from.1), &side(to.0, to.1));
             assert_eq!(found, expected, "{from:?} {to:?}");
         }
     }

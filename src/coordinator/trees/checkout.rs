@@ -13,8 +13,8 @@ use walkdir::WalkDir;
 use super::Trees;
 use super::base::{Base, reference};
 use super::copying::copy;
-use super::git::{DIFF, Said, Words, failed, may_be_held};
-use super::merging::named;
+use super::git::{Answer, DIFF, Words, failed, may_be_held};
+use super::merging::list_names;
 use crate::error::Result;
 use crate::file::{create_anew, open_regular, open_to_write, unwritable};
 use crate::id::TaskId;
@@ -135,7 +135,7 @@ impl Trees {
         if !step.is_merge || step.stage == Stage::Trial || step.new != commit {
             return Ok(false);
         }
-        let parent = self.said(format!("rev-parse {commit}^1"))?;
+        let parent = self.ask(format!("rev-parse {commit}^1"))?;
         Ok(parent.is_ok_and(|parent| parent == step.old))
     }
 
@@ -160,7 +160,7 @@ impl Trees {
         let theirs = &self.list_changed(&["--cached", &step.old])? | &self.list_changed(&[])?;
         let theirs = &affected & &theirs;
         if !theirs.is_empty() {
-            let names = named(theirs.into_iter().collect());
+            let names = list_names(theirs.into_iter().collect());
             return Ok(Some(format!(
                 "somebody has changed {names} in the workspace"
             )));
@@ -172,13 +172,13 @@ impl Trees {
             )));
         }
         let try_out = format!("read-tree --dry-run -m -u {} {}", step.old, step.new);
-        Ok(self.said(try_out)?.err())
+        Ok(self.ask(try_out)?.err())
     }
 
     /// Finds a submodule that the move changes, replaces or removes (mode 160000, gitglossary "gitlink").
     fn find_submodule(&self, step: &Move) -> Result<Option<String>> {
         let list = format!("diff-tree -r -z --no-renames {} {}", step.old, step.new);
-        let listed = self.names(list)?;
+        let listed = self.list(list)?;
         let mut changed = listed.chunks_exact(2);
         let found = changed.find(|one| one[0].starts_with(":160000 "));
         Ok(found.map(|one| one[1].clone()))
@@ -262,15 +262,15 @@ impl Trees {
                  --ignore-skip-worktree-bits"
             );
             let from = format!("--pathspec-from-file={}", list.display());
-            self.done(Words::with(&restore, [from]))?;
+            self.run(Words::with(&restore, [from]))?;
         }
         Ok(())
     }
 
-    fn update_branch(&self, step: &Move, commit: &str) -> Result<Said> {
+    fn update_branch(&self, step: &Move, commit: &str) -> Result<Answer> {
         let name = reference(step.branch.as_ref());
         let words = ["cleo: merge", &name, commit, &step.old];
-        self.said(Words::with("update-ref -m", words))
+        self.ask(Words::with("update-ref -m", words))
     }
 
     fn is_at(&self, step: &Move, commit: &str) -> Result<bool> {
@@ -284,7 +284,7 @@ impl Trees {
 
     pub(super) fn list_changed(&self, between: &[&str]) -> Result<Paths> {
         let between = between.join(" ");
-        let names = self.names(format!("{DIFF} --ignore-submodules=dirty {between} --"))?;
+        let names = self.list(format!("{DIFF} --ignore-submodules=dirty {between} --"))?;
         Ok(names.into_iter().collect())
     }
 
@@ -374,15 +374,15 @@ impl Trees {
     /// unchanged.
     fn remove_untracked(&self, step: &Move) -> Result<()> {
         let added = self.list_changed(&["--diff-filter=A", &step.old, &step.new])?;
-        let known: Paths = self.names("ls-files -z")?.into_iter().collect();
+        let known: Paths = self.list("ls-files -z")?.into_iter().collect();
         for path in added.difference(&known) {
             let file = self.top.join(path);
             if !file.symlink_metadata().is_ok_and(|there| there.is_file()) {
                 continue;
             }
-            let written = self.said(Words::with("hash-object --", [path]))?;
+            let written = self.ask(Words::with("hash-object --", [path]))?;
             let made = [format!("{}:{path}", step.new)];
-            let made = self.said(Words::with("rev-parse", made))?;
+            let made = self.ask(Words::with("rev-parse", made))?;
             if written.is_ok() && written == made {
                 fs::remove_file(&file).map_err(|cause| unwritable(&file, cause))?;
             }

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, HashSet};
 use std::path::Path;
 
 use super::git::{DIFF, Words};
-use super::merging::named;
+use super::merging::list_names;
 use super::{Tree, Trees};
 use crate::error::{Code, Error, Result, quote};
 use crate::file::{read_start, read_within};
@@ -42,7 +42,7 @@ impl Trees {
     /// Refuses a worktree with unresolved conflicts: committed as they are, with markers or with one side
     /// alone, they would pass for work.
     pub(super) fn require_settled(&self, tree: &Tree) -> Result<()> {
-        let stopped = self.stopped(tree)?;
+        let stopped = self.find_stopped(tree)?;
         let mut names = Vec::new();
         for conflict in self.conflicts(tree, "--unmerged")? {
             if !self.is_settled(tree, &conflict)? {
@@ -68,14 +68,14 @@ impl Trees {
             "{} has conflicts that nobody has settled{}: {}; settle and commit them there",
             tree.place(),
             of.unwrap_or_default(),
-            named(names)
+            list_names(names)
         );
         Err(left_in(tree, message))
     }
 
     /// Refuses a worktree in which git has stopped with commits still to apply: nothing else knows of them.
     pub(super) fn require_finished(&self, tree: &Tree) -> Result<()> {
-        let Some(what) = self.unfinished(tree)? else {
+        let Some(what) = self.find_unfinished(tree)? else {
             return Ok(());
         };
         let message = format!(
@@ -88,7 +88,7 @@ impl Trees {
 
     /// Returns the operation that has stopped with commits still to apply. Pending picks count only while git
     /// stands at one: after a commit or reset they may be abandoned.
-    fn unfinished(&self, tree: &Tree) -> Result<Option<&'static str>> {
+    fn find_unfinished(&self, tree: &Tree) -> Result<Option<&'static str>> {
         let picks = self.steps(tree, PICKS)?;
         let is_stopped = |at| self.is_stopped(tree, at);
         if picks.len() > 1 && (is_stopped("CHERRY_PICK_HEAD")? || is_stopped("REVERT_HEAD")?) {
@@ -96,7 +96,7 @@ impl Trees {
             return Ok(Some(if is_revert { "revert" } else { "cherry-pick" }));
         }
         let number =
-            |file| -> Result<Option<u64>> { Ok(self.kept(tree, file)?.trim().parse().ok()) };
+            |file| -> Result<Option<u64>> { Ok(self.read_state(tree, file)?.trim().parse().ok()) };
         let [next, last] = PATCHES;
         if number(next)?.is_some_and(|next| number(last).is_ok_and(|last| last > Some(next))) {
             return Ok(Some("am"));
@@ -106,20 +106,20 @@ impl Trees {
     }
 
     fn steps(&self, tree: &Tree, file: &str) -> Result<Vec<String>> {
-        let text = self.kept(tree, file)?;
+        let text = self.read_state(tree, file)?;
         // Others are remarks.
         let is_step = |line: &&str| line.starts_with(|first: char| first.is_ascii_alphabetic());
         Ok(text.lines().filter(is_step).map(str::to_string).collect())
     }
 
-    fn kept(&self, tree: &Tree, file: &str) -> Result<String> {
+    fn read_state(&self, tree: &Tree, file: &str) -> Result<String> {
         let place = format!("rev-parse --path-format=absolute --git-path {file}");
-        let place = self.git_in(&tree.top).done(place)?;
+        let place = self.git_in(&tree.top).run(place)?;
         let text = read_start(Path::new(&place), STEPS_MAX);
         Ok(String::from_utf8_lossy(&text.unwrap_or_default()).into_owned())
     }
 
-    fn stopped(&self, tree: &Tree) -> Result<Option<&'static str>> {
+    fn find_stopped(&self, tree: &Tree) -> Result<Option<&'static str>> {
         for (at, what) in STOPPED {
             if self.is_stopped(tree, at)? {
                 return Ok(Some(what));
@@ -131,7 +131,7 @@ impl Trees {
     fn is_stopped(&self, tree: &Tree, at: &str) -> Result<bool> {
         let said = self
             .git_in(&tree.top)
-            .said(format!("rev-parse --verify --quiet {at}"))?;
+            .ask(format!("rev-parse --verify --quiet {at}"))?;
         Ok(said.is_ok())
     }
 
@@ -141,7 +141,7 @@ impl Trees {
         let mut found: BTreeMap<String, BTreeMap<u8, String>> = BTreeMap::new();
         let listed = self
             .git_in(&tree.top)
-            .names(format!("ls-files {which} -z"))?;
+            .list(format!("ls-files {which} -z"))?;
         for (head, name) in listed.iter().filter_map(|entry| entry.split_once('\t')) {
             // Its mode, its object and the number of the side.
             if let [_, object, side] = head.split(' ').collect::<Vec<_>>()[..] {
@@ -174,7 +174,7 @@ impl Trees {
 
     fn is_changed(&self, tree: &Tree, name: &str) -> Result<bool> {
         let diff = format!("{DIFF} --ours --diff-filter=MT");
-        let names = self.git_in(&tree.top).names(diff)?;
+        let names = self.git_in(&tree.top).list(diff)?;
         Ok(names.iter().any(|changed| changed == name))
     }
 
@@ -191,7 +191,7 @@ impl Trees {
         for (side, object) in &conflict.sides {
             if *side >= 2 && !marks.is_empty() {
                 let text = format!("cat-file blob {object}");
-                let text = self.git_in(&tree.top).done(text)?;
+                let text = self.git_in(&tree.top).run(text)?;
                 let own: HashSet<&str> = text.lines().collect();
                 marks.retain(|line| !own.contains(line));
             }
@@ -201,7 +201,7 @@ impl Trees {
 
     fn attribute(&self, tree: &Tree, name: &str, attribute: &str) -> Result<String> {
         let check = Words::with(&format!("check-attr -z {attribute} --"), [name]);
-        let told = self.git_in(&tree.top).names(check)?;
+        let told = self.git_in(&tree.top).list(check)?;
         Ok(told.into_iter().nth(2).unwrap_or_default())
     }
 }

@@ -31,7 +31,7 @@ impl Trees {
                 .any(|section| key.starts_with(section));
             is_other || is_merge_driver || SETTINGS.contains(&key)
         };
-        let mut found = self.git_in(top).names("config --list -z")?;
+        let mut found = self.git_in(top).list("config --list -z")?;
         found.retain(is_one);
         found.push(self.rules("info/attributes")?);
         found.push(self.rules("info/exclude")?);
@@ -62,7 +62,7 @@ impl Trees {
         let words = [&*format!("{folder}/git/{name}"), "--get", setting];
         // Without a home folder there is no such file.
         let place = Words::with("config --type=path --default", words);
-        let place = self.git_in(top).done(place).unwrap_or_default();
+        let place = self.git_in(top).run(place).unwrap_or_default();
         if !place.is_empty() && !place.starts_with('/') {
             let message = format!(
                 "{setting} is the relative path {place}, which is another file in each worktree; make it an absolute one"
@@ -76,7 +76,7 @@ impl Trees {
     /// Reads a file of rules in the folder of git.
     fn rules(&self, name: &str) -> Result<String> {
         let place = format!("rev-parse --path-format=absolute --git-path {name}");
-        Ok(read_rules(&self.done(place)?))
+        Ok(read_rules(&self.run(place)?))
     }
 
     /// Refuses to commit work of a checkout in which other settings hold than when the run began.

@@ -43,7 +43,7 @@ impl<R: Read> Read for Hashed<R> {
 
 /// Digests a regular file below a folder, however large it is; none when it is not there.
 pub(super) fn digest_file(top: &Path, path: &Path) -> io::Result<Option<String>> {
-    let (file, there) = match opened(top, path) {
+    let (file, there) = match open_file(top, path) {
         Err(cause) if cause.kind() == ErrorKind::NotFound => return Ok(None),
         opened => opened?,
     };
@@ -53,7 +53,7 @@ pub(super) fn digest_file(top: &Path, path: &Path) -> io::Result<Option<String>>
 }
 
 /// Opens a regular file below a folder, and says how long it is: one that grows comes to no end.
-fn opened(top: &Path, path: &Path) -> io::Result<(File, Metadata)> {
+fn open_file(top: &Path, path: &Path) -> io::Result<(File, Metadata)> {
     let file = open_below(top, path)?;
     let there = file.metadata()?;
     Ok((file, there))
@@ -62,9 +62,9 @@ fn opened(top: &Path, path: &Path) -> io::Result<(File, Metadata)> {
 /// Copies a file with its modification time, which dates the agent's work. The file must lie below `top` and,
 /// if a digest is given, still match it.
 pub(super) fn copy(top: &Path, from: &Path, held: Option<&str>, to: &Path) -> Result<()> {
-    let (file, there) = opened(top, from).map_err(|cause| unreadable(from, cause))?;
+    let (file, there) = open_file(top, from).map_err(|cause| unreadable(from, cause))?;
     let mut text = Hashed::new(file.take(there.len()));
-    let draft = drafted(to, &mut text, Some(&there)).map_err(|cause| unwritable(to, cause))?;
+    let draft = write_draft(to, &mut text, Some(&there)).map_err(|cause| unwritable(to, cause))?;
     if held.is_some_and(|held| held != text.digest()) {
         let cause = io::Error::other("it was changed meanwhile");
         return Err(unreadable(from, cause));
@@ -76,12 +76,16 @@ pub(super) fn copy(top: &Path, from: &Path, held: Option<&str>, to: &Path) -> Re
 /// Writes a file atomically. A link is replaced and its target stays: its author may not have been allowed to
 /// write there.
 pub(super) fn put(path: &Path, mut text: &[u8]) -> io::Result<()> {
-    drafted(path, &mut text, None)?.persist(path)?;
+    write_draft(path, &mut text, None)?.persist(path)?;
     Ok(())
 }
 
 /// Writes a file beside the place that it is for.
-fn drafted(path: &Path, text: &mut dyn Read, like: Option<&Metadata>) -> io::Result<NamedTempFile> {
+fn write_draft(
+    path: &Path,
+    text: &mut dyn Read,
+    like: Option<&Metadata>,
+) -> io::Result<NamedTempFile> {
     let folder = path.parent().unwrap_or(path);
     fs::create_dir_all(folder)?;
     let runs = like.map_or(0, |like| like.permissions().mode() & 0o111);

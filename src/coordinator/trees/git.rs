@@ -24,7 +24,7 @@ pub(super) const STATUS: &str =
 pub(super) const IGNORED: &str = "ls-files --others --ignored --exclude-standard -z";
 
 /// The output of git without its last line break, or what it complains of when it fails.
-pub(super) type Said = std::result::Result<String, String>;
+pub(super) type Answer = std::result::Result<String, String>;
 pub(super) type Lock = (PathBuf, Option<SystemTime>);
 
 /// What git is called with.
@@ -62,21 +62,21 @@ impl Trees {
         }
     }
 
-    /// Runs git at the top of the repository, as [`Git::said`].
-    pub(super) fn said(&self, words: impl Into<Words>) -> Result<Said> {
-        self.git_in(&self.top).said(words)
+    /// Runs git at the top of the repository, as [`Git::ask`].
+    pub(super) fn ask(&self, words: impl Into<Words>) -> Result<Answer> {
+        self.git_in(&self.top).ask(words)
     }
 
-    pub(super) fn done(&self, words: impl Into<Words>) -> Result<String> {
-        self.git_in(&self.top).done(words)
+    pub(super) fn run(&self, words: impl Into<Words>) -> Result<String> {
+        self.git_in(&self.top).run(words)
     }
 
-    pub(super) fn names(&self, words: impl Into<Words>) -> Result<Vec<String>> {
-        self.git_in(&self.top).names(words)
+    pub(super) fn list(&self, words: impl Into<Words>) -> Result<Vec<String>> {
+        self.git_in(&self.top).list(words)
     }
 
     pub(super) fn succeeds(&self, words: impl Into<Words>) -> Result<bool> {
-        Ok(self.said(words)?.is_ok())
+        Ok(self.ask(words)?.is_ok())
     }
 
     /// Names a place in the folder of the run that only the git of the run, and what that starts, has in its
@@ -89,12 +89,12 @@ impl Trees {
 impl Git<'_> {
     /// Runs git, and again while another process holds a lock that it needs: git takes its locks before it
     /// changes anything. It is an error when the lock stays.
-    pub(super) fn said(&self, words: impl Into<Words>) -> Result<Said> {
+    pub(super) fn ask(&self, words: impl Into<Words>) -> Result<Answer> {
         let Words(words) = words.into();
         let begun = Instant::now();
         let dead_locks = &self.trees.dead_locks;
         loop {
-            let said = self.ask(&words)?;
+            let said = self.call(&words)?;
             let lock = said.as_ref().err();
             let Some(lock) = lock.and_then(|said| find_lock(self.folder, said)) else {
                 return Ok(said);
@@ -109,19 +109,19 @@ impl Git<'_> {
         }
     }
 
-    pub(super) fn done(&self, words: impl Into<Words>) -> Result<String> {
-        let said = self.said(words)?;
+    pub(super) fn run(&self, words: impl Into<Words>) -> Result<String> {
+        let said = self.ask(words)?;
         said.map_err(|said| failed(self.folder, &said))
     }
 
     /// Returns the entries of a list that zeros separate.
-    pub(super) fn names(&self, words: impl Into<Words>) -> Result<Vec<String>> {
-        let listed = self.done(words)?;
+    pub(super) fn list(&self, words: impl Into<Words>) -> Result<Vec<String>> {
+        let listed = self.run(words)?;
         let names = listed.split('\0').filter(|name| !name.is_empty());
         Ok(names.map(str::to_string).collect())
     }
 
-    fn ask(&self, words: &[OsString]) -> Result<Said> {
+    fn call(&self, words: &[OsString]) -> Result<Answer> {
         let mut command = runner::git::command(OsStr::new("git"), self.folder);
         // A worktree that lost its mark is not taken for a part of the repository around it.
         command.env("GIT_CEILING_DIRECTORIES", &self.trees.folder);

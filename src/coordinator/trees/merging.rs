@@ -2,7 +2,7 @@
 
 use super::baseline::Baseline;
 use super::checkout::Moved;
-use super::git::{Said, Words};
+use super::git::{Answer, Words};
 use super::{Tree, Trees};
 use crate::error::Result;
 use crate::id::TaskId;
@@ -50,12 +50,12 @@ impl Trees {
     /// Makes a commit of `old` and the work of a branch, or returns `old` where nothing of the branch is missing.
     fn make_merge(&self, tree: &Tree, old: &str, message: &str) -> Result<Made> {
         let branch = format!("rev-parse --verify refs/heads/{}", tree.branch);
-        let branch = &self.done(branch)?;
+        let branch = &self.run(branch)?;
         let Some(start) = Baseline::load(&tree.baseline).start else {
             let why = "the commit that its worktree was made from is unknown";
             return Ok(Err(why.to_string()));
         };
-        if self.was_merged(branch, &start, old)? {
+        if self.is_merged_since(branch, &start, old)? {
             return Ok(Ok(old.to_string()));
         }
         let work = match self.make_work(tree, branch, &start, old)? {
@@ -73,7 +73,7 @@ impl Trees {
         let task = tree.task().map(|task| self.trailer(task));
         let messages = ["-m", message, "-m", task.as_deref().unwrap_or_default()];
         let make = format!("commit-tree {merged} -p {old} -p {branch}");
-        self.done(Words::with(&make, messages)).map(Ok)
+        self.run(Words::with(&make, messages)).map(Ok)
     }
 
     /// Makes a commit of what a branch changed since its worktree was made, on the last commit of the workspace that the
@@ -81,14 +81,14 @@ impl Trees {
     /// may base its branch on newer commits and keep the older files, as after `git reset`.
     fn make_work(&self, tree: &Tree, branch: &str, start: &str, old: &str) -> Result<Made> {
         let list = format!("rev-list --first-parent --parents {old} ^{branch}");
-        let beyond = self.done(list)?;
+        let beyond = self.run(list)?;
         let seen = match beyond.lines().last() {
             Some(first) => first.split(' ').nth(1).unwrap_or(start),
             None => old,
         };
         let files = format!("{branch}^{{tree}}");
         let on = |files: &str, parent: &str| {
-            self.done(format!("commit-tree {files} -p {parent} -m work"))
+            self.run(format!("commit-tree {files} -p {parent} -m work"))
         };
         let alone = on(&files, start)?;
         if self.is_ancestor(seen, start)? {
@@ -103,7 +103,7 @@ impl Trees {
         };
         let missing = self.list_changed(&[&files, &whole])?;
         if !missing.is_empty() {
-            let (branch, names) = (&tree.branch, named(missing.into_iter().collect()));
+            let (branch, names) = (&tree.branch, list_names(missing.into_iter().collect()));
             let why = "lacks what was merged after its worktree was made, which stays";
             self.warn(format!("the branch {branch} {why}: {names}"));
         }
@@ -111,16 +111,16 @@ impl Trees {
     }
 
     /// Returns whether a branch was merged into `old` since a commit, or `old` was moved on to it.
-    fn was_merged(&self, branch: &str, start: &str, old: &str) -> Result<bool> {
+    fn is_merged_since(&self, branch: &str, start: &str, old: &str) -> Result<bool> {
         let list = format!("rev-list --first-parent --parents {start}..{old}");
-        let listed = self.done(list)?;
+        let listed = self.run(list)?;
         Ok(listed.split_whitespace().any(|commit| commit == branch))
     }
 
     /// Merges two commits into a tree, aside from all files.
-    fn merge_trees(&self, commits: &str) -> Result<Said> {
+    fn merge_trees(&self, commits: &str) -> Result<Answer> {
         let merge = "merge-tree --write-tree --name-only --no-messages -z";
-        let merged = self.said(format!("{merge} {commits}"))?;
+        let merged = self.ask(format!("{merge} {commits}"))?;
         Ok(merged.map(|said| said.trim_end_matches('\0').to_string()))
     }
 
@@ -139,7 +139,7 @@ impl Trees {
         let trailer = format!("--grep=^{}$", self.trailer(task));
         let target = self.target()?;
         let list = format!("{list} --since={since} {target}");
-        let found = self.done(Words::with(&list, [trailer]))?;
+        let found = self.run(Words::with(&list, [trailer]))?;
         Ok(Some(found).filter(|commit| !commit.is_empty()))
     }
 }
@@ -150,13 +150,13 @@ fn describe_conflict(said: &str) -> String {
         Some((id, names)) if is_id(id) => {
             // What stands behind the last name is advice of git.
             let names = names.rsplit_once('\0').map_or(names, |(names, _)| names);
-            named(names.split('\0').map(str::to_string).collect())
+            list_names(names.split('\0').map(str::to_string).collect())
         }
         _ => said.to_string(),
     }
 }
 
-pub(super) fn named(names: Vec<String>) -> String {
+pub(super) fn list_names(names: Vec<String>) -> String {
     let told = &names[..names.len().min(NAMED_MAX)];
     let more = match names.len() - told.len() {
         0 => String::new(),
@@ -178,7 +178,7 @@ mod tests {
             (12, "f1, f2, f3, f4, f5 and 7 more"),
         ] {
             let names = (1..=count).map(|number| format!("f{number}"));
-            assert_eq!(named(names.collect()), expected);
+            assert_eq!(list_names(names.collect()), expected);
         }
     }
 }

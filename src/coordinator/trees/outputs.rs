@@ -64,8 +64,8 @@ impl Outputs {
                 }
                 continue;
             }
-            let ware = Ware::read(root, &entry);
-            let is_old = baseline.is_some_and(|baseline| baseline.has(root, &ware));
+            let entry_kind = Entry::read(root, &entry);
+            let is_old = baseline.is_some_and(|baseline| baseline.has(root, &entry_kind));
             if baseline.is_some() && !is_old && entry.depth() > 1 {
                 visits += 1;
                 if entry.file_type().is_file() {
@@ -78,12 +78,12 @@ impl Outputs {
                     continue;
                 }
             }
-            match ware {
-                Ware::File(path) => {
+            match entry_kind {
+                Entry::File(path) => {
                     found.changed.extend((!is_old).then(|| path.clone()));
                     found.paths.push(path);
                 }
-                Ware::Other(other) if !is_old => found.others.push(other),
+                Entry::Other(other) if !is_old => found.others.push(other),
                 _ => {}
             }
         }
@@ -114,7 +114,7 @@ impl Outputs {
     }
 }
 
-enum Ware {
+enum Entry {
     Folder(String),
     File(String),
     Other(Other),
@@ -122,40 +122,40 @@ enum Ware {
     Nothing,
 }
 
-impl Ware {
-    fn read(root: &Path, entry: &DirEntry) -> Ware {
+impl Entry {
+    fn read(root: &Path, entry: &DirEntry) -> Entry {
         let kind = entry.file_type();
         let path = entry.path().strip_prefix(root).unwrap_or(entry.path());
         let name = entry.file_name().as_bytes();
         let is_manifest = name.starts_with(b"MANIFEST") && name.ends_with(b".jsonl");
         match path.to_str() {
-            _ if entry.depth() == 1 && is_manifest => Ware::Nothing,
-            Some(path) if kind.is_file() => Ware::File(path.to_string()),
-            Some(path) if kind.is_dir() => Ware::Folder(path.to_string()),
-            _ if kind.is_file() || kind.is_symlink() => Ware::Other(Other {
+            _ if entry.depth() == 1 && is_manifest => Entry::Nothing,
+            Some(path) if kind.is_file() => Entry::File(path.to_string()),
+            Some(path) if kind.is_dir() => Entry::Folder(path.to_string()),
+            _ if kind.is_file() || kind.is_symlink() => Entry::Other(Other {
                 place: entry.path().to_path_buf(),
                 mark: mark(path, entry),
             }),
-            _ => Ware::Nothing,
+            _ => Entry::Nothing,
         }
     }
 }
 
 impl Baseline {
-    fn has(&self, root: &Path, ware: &Ware) -> bool {
-        match ware {
-            Ware::Folder(path) => {
+    fn has(&self, root: &Path, entry_kind: &Entry) -> bool {
+        match entry_kind {
+            Entry::Folder(path) => {
                 let path = format!("{path}/");
                 let next = self.tree.range(path.clone()..).next();
                 next.is_some_and(|(file, _)| file.starts_with(&path))
             }
-            Ware::File(path) => {
+            Entry::File(path) => {
                 let before = self.tree.get(path);
                 before.is_some()
                     && before == digest_file(root, &root.join(path)).ok().flatten().as_ref()
             }
-            Ware::Other(other) => self.others.contains(&other.mark),
-            Ware::Nothing => false,
+            Entry::Other(other) => self.others.contains(&other.mark),
+            Entry::Nothing => false,
         }
     }
 }

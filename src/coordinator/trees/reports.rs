@@ -7,7 +7,7 @@ use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
-use super::baseline::{Baseline, Declared, Pair, Way, digests, is_regular, way};
+use super::baseline::{Baseline, Change, Declared, Pair, change, digests, is_regular};
 use super::copying::digest_file;
 use super::outputs::{Outputs, require_way};
 use super::{Tree, Trees};
@@ -21,10 +21,10 @@ impl Trees {
         let home = self.home();
         let checked_out = Outputs::find(&tree.root, None);
         let mut here = checked_out.paths;
-        here.extend(self.ignored(&tree.root, &declared));
+        here.extend(self.list_ignored(&tree.root, &declared));
         // What the workspace has alone is bounded: nobody knows how much that is.
         let mut there = Outputs::find(&home, Some(&Baseline::default())).paths;
-        there.extend(self.ignored(&home, &declared));
+        there.extend(self.list_ignored(&home, &declared));
         there.extend_from_slice(&here);
         let others = checked_out.others.into_iter();
         let baseline = Baseline {
@@ -41,23 +41,23 @@ impl Trees {
 
     /// Finds what to copy from a worktree: outputs, and deliverables that git ignores. New outputs that
     /// cannot be copied, or too many of them, are an error.
-    fn find_wares(&self, tree: &Tree, baseline: &Baseline) -> Result<Outputs> {
+    fn find_outputs(&self, tree: &Tree, baseline: &Baseline) -> Result<Outputs> {
         let home = self.home();
-        let mut wares = Outputs::find(&tree.root, Some(baseline)).all()?;
-        let mut changed = wares.changed.iter();
+        let mut outputs = Outputs::find(&tree.root, Some(baseline)).all()?;
+        let mut changed = outputs.changed.iter();
         changed.try_for_each(|path| require_way(&home, path))?;
-        let ignored = self.ignored(&tree.root, &baseline.declared);
-        wares.paths.extend(ignored);
-        Ok(wares)
+        let ignored = self.list_ignored(&tree.root, &baseline.declared);
+        outputs.paths.extend(ignored);
+        Ok(outputs)
     }
 
     /// Compares what a worktree has with the workspace.
-    fn compare_wares(&self, tree: &Tree) -> Result<(Vec<Pair>, Outputs)> {
+    fn compare_outputs(&self, tree: &Tree) -> Result<(Vec<Pair>, Outputs)> {
         let (home, baseline) = (self.home(), Baseline::load(&tree.baseline));
-        let wares = self.find_wares(tree, &baseline)?;
+        let outputs = self.find_outputs(tree, &baseline)?;
         let compare = |path: &String| baseline.compare(tree, &home, path);
-        let pairs: Result<Vec<Pair>> = wares.paths.iter().map(compare).collect();
-        Ok((pairs?, wares))
+        let pairs: Result<Vec<Pair>> = outputs.paths.iter().map(compare).collect();
+        Ok((pairs?, outputs))
     }
 
     /// Copies a report from the workspace into a worktree, so that both are checked together.
@@ -74,7 +74,7 @@ impl Trees {
         let mut baseline = Baseline::load(&tree.baseline);
         // Where its agent has made something else of it, the check of the worktree says so.
         if let Ok(Pair { here, there, .. }) = baseline.compare(tree, &home, output) {
-            let is_wanted = here.now.is_none() || way(&there, &here) == Way::Comes;
+            let is_wanted = here.now.is_none() || change(&there, &here) == Change::New;
             if is_wanted && is_regular(&there.path) {
                 baseline.bring(output, &there, &here)?;
                 baseline.save(&tree.baseline)?;
@@ -94,7 +94,7 @@ impl Trees {
         let home = self.home();
         let mut baseline = Baseline::load(&tree.baseline);
         let mut failed = None;
-        for path in self.find_wares(tree, &baseline)?.paths {
+        for path in self.find_outputs(tree, &baseline)?.paths {
             let pair = baseline.compare(tree, &home, &path);
             match pair.and_then(|pair| bring(tree, &home, &mut baseline, &pair)) {
                 Ok(told) => aside.extend(told),
@@ -114,7 +114,7 @@ impl Trees {
         if brought.is_empty() {
             return Ok(());
         }
-        let mut all = self.all_left();
+        let mut all = self.list_trees();
         all.retain(|other| other.task() == tree.task() && other.baseline.exists());
         let later = all.iter().skip_while(|other| other.top != tree.top);
         for later in later.skip(1) {
@@ -127,8 +127,8 @@ impl Trees {
 
     /// Refuses a worktree with files that somebody else has changed in the workspace.
     pub(in crate::coordinator) fn require_reportable(&self, tree: &Tree) -> Result<()> {
-        let (pairs, _) = self.compare_wares(tree)?;
-        match pairs.iter().find(|pair| pair.way() == Way::Clashes) {
+        let (pairs, _) = self.compare_outputs(tree)?;
+        match pairs.iter().find(|pair| pair.change() == Change::Conflict) {
             Some(pair) => Err(put_aside(tree, pair)?),
             None => Ok(()),
         }
@@ -136,12 +136,12 @@ impl Trees {
 
     /// Refuses to remove a worktree with outputs that are neither in the workspace nor put aside.
     pub(in crate::coordinator) fn require_home(&self, tree: &Tree) -> Result<()> {
-        let (pairs, wares) = self.compare_wares(tree)?;
+        let (pairs, outputs) = self.compare_outputs(tree)?;
         for pair in &pairs {
-            let is_safe = match pair.way() {
-                Way::Stays => true,
-                Way::Comes => false,
-                Way::Clashes => {
+            let is_safe = match pair.change() {
+                Change::None => true,
+                Change::New => false,
+                Change::Conflict => {
                     let folder = tree.baseline.with_extension("");
                     let kept = digest_file(&folder, &folder.join(&pair.name));
                     pair.here.now.is_some() && kept.is_ok_and(|kept| kept == pair.here.now)
@@ -157,7 +157,7 @@ impl Trees {
                 return Err(Error::new(Code::InputInvalid, message).fix(look));
             }
         }
-        let other = wares.others.first();
+        let other = outputs.others.first();
         other.map_or(Ok(()), |other| Err(other.stays()))
     }
 
@@ -167,17 +167,17 @@ impl Trees {
 }
 
 impl Pair {
-    fn way(&self) -> Way {
-        way(&self.here, &self.there)
+    fn change(&self) -> Change {
+        change(&self.here, &self.there)
     }
 }
 
 /// Copies a file of a worktree to the workspace, and returns what is to be told of it.
 fn bring(tree: &Tree, home: &Path, baseline: &mut Baseline, pair: &Pair) -> Result<Option<Error>> {
-    match pair.way() {
-        Way::Stays if require_way(home, &pair.name).is_ok() => renew(tree, pair).map(|()| None),
-        Way::Stays => Ok(None),
-        Way::Comes => {
+    match pair.change() {
+        Change::None if require_way(home, &pair.name).is_ok() => renew(tree, pair).map(|()| None),
+        Change::None => Ok(None),
+        Change::New => {
             let replaced = match is_own(tree, pair) {
                 true => None,
                 false => keep_replaced(tree, pair)?,
@@ -185,7 +185,7 @@ fn bring(tree: &Tree, home: &Path, baseline: &mut Baseline, pair: &Pair) -> Resu
             baseline.bring(&pair.name, &pair.here, &pair.there)?;
             Ok(replaced)
         }
-        Way::Clashes => put_aside(tree, pair).map(Some),
+        Change::Conflict => put_aside(tree, pair).map(Some),
     }
 }
 
@@ -241,16 +241,16 @@ fn keep_replaced(tree: &Tree, Pair { name, here, there }: &Pair) -> Result<Optio
 /// Updates the time of a file that an agent rewrote with the same content, because its time proves the work
 /// of this attempt. Files that were checked out with the worktree do not count.
 fn renew(tree: &Tree, Pair { here, there, .. }: &Pair) -> Result<()> {
-    let written = modified(&here.path);
-    let is_new = here.before.is_none() || written > modified(&tree.baseline);
+    let written = modified_at(&here.path);
+    let is_new = here.before.is_none() || written > modified_at(&tree.baseline);
     let is_same = there.now.is_none() || here.now == there.now;
-    match is_new && is_same && written > modified(&there.path) {
+    match is_new && is_same && written > modified_at(&there.path) {
         true => here.copy(&there.path),
         false => Ok(()),
     }
 }
 
-fn modified(path: &Path) -> Option<SystemTime> {
+fn modified_at(path: &Path) -> Option<SystemTime> {
     path.metadata().and_then(|there| there.modified()).ok()
 }
 

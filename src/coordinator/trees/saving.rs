@@ -40,16 +40,16 @@ impl Trees {
         let tip = self.tip(tree)?;
         self.stage(tree, &tip)?;
         // Made aside: wherever its agent has led HEAD, nothing but the branch of the worktree moves.
-        let files = self.git_in(&tree.top).done("write-tree")?;
-        let commit = match self.done(format!("rev-parse {tip}^{{tree}}"))? == files {
+        let files = self.git_in(&tree.top).run("write-tree")?;
+        let commit = match self.run(format!("rev-parse {tip}^{{tree}}"))? == files {
             true => tip,
             false => {
                 let make = format!("commit-tree {files} -p {tip} -m");
-                self.done(Words::with(&make, [message]))?
+                self.run(Words::with(&make, [message]))?
             }
         };
         let branch = &tree.branch;
-        self.done(format!(
+        self.run(format!(
             "update-ref --no-deref refs/heads/{branch} {commit}"
         ))?;
         self.require_whole(tree)?;
@@ -60,9 +60,9 @@ impl Trees {
     /// of the branch behind.
     fn tip(&self, tree: &Tree) -> Result<String> {
         let commit = |name: &str| format!("rev-parse --verify --quiet {name}^{{commit}}");
-        let head = self.git_in(&tree.top).said(commit("HEAD"))?.ok();
+        let head = self.git_in(&tree.top).ask(commit("HEAD"))?.ok();
         let own = commit(&format!("refs/heads/{}", tree.branch));
-        let own = self.said(own)?.ok();
+        let own = self.ask(own)?.ok();
         match (own, head) {
             (Some(own), Some(head)) if self.is_ancestor(&own, &head)? => Ok(head),
             (Some(commit), _) | (None, Some(commit)) => Ok(commit),
@@ -82,21 +82,21 @@ impl Trees {
             false => Some(pathspec("top,exclude,literal", &outputs)),
         };
         let git = self.git_in(&tree.top);
-        git.done(Words::with("add --all --sparse -- :(top)", but))?;
-        let fork = self.said(format!("merge-base {tip} {}", self.target()?))?;
+        git.run(Words::with("add --all --sparse -- :(top)", but))?;
+        let fork = self.ask(format!("merge-base {tip} {}", self.target()?))?;
         let reset = format!("reset --quiet {} --", fork.as_deref().unwrap_or(tip));
         let places = self.own_places();
         let places = places.iter().map(|place| pathspec("top,literal", place));
-        git.done(Words::with(&reset, places)).map(drop)
+        git.run(Words::with(&reset, places)).map(drop)
     }
 
     /// Makes git check all files, also those that the agent has marked as unchanged. Paths outside a sparse
     /// checkout stay so.
     fn unmark(&self, tree: &Tree) -> Result<()> {
         let git = self.git_in(&tree.top);
-        let is_sparse = git.said("config --type=bool core.sparseCheckout")?;
+        let is_sparse = git.ask("config --type=bool core.sparseCheckout")?;
         let is_sparse = is_sparse.is_ok_and(|said| said == "true");
-        let listed = git.names("ls-files -v -z")?;
+        let listed = git.list("ls-files -v -z")?;
         let (mut assumed, mut skipped) = (Vec::new(), Vec::new());
         for (mark, name) in listed.iter().filter_map(|line| line.split_once(' ')) {
             if mark.chars().all(char::is_lowercase) {
@@ -109,7 +109,7 @@ impl Trees {
         for (option, names) in [("assume-unchanged", assumed), ("skip-worktree", skipped)] {
             for names in names.chunks(NAMES_AT_ONCE) {
                 let update = format!("update-index --no-{option} --");
-                git.done(Words::with(&update, names))?;
+                git.run(Words::with(&update, names))?;
             }
         }
         Ok(())
@@ -132,7 +132,7 @@ impl Trees {
             .iter()
             .map(|place| pathspec("top,exclude,literal", place));
         let status = Words::with(&format!("{STATUS} -- :(top)"), places);
-        let left = self.git_in(&tree.top).names(status)?;
+        let left = self.git_in(&tree.top).list(status)?;
         // What differs from HEAD alone is committed: the second sign compares the files (git-status, "Short Format").
         let mut lines = left
             .iter()
@@ -154,24 +154,24 @@ impl Trees {
                 .iter()
                 .any(|place| Path::new(name).starts_with(place))
         };
-        let names = self.git_in(&tree.top).names(IGNORED)?;
+        let names = self.git_in(&tree.top).list(IGNORED)?;
         Ok(names.into_iter().find(|name| !is_own(name)))
     }
 
     fn is_ignored(&self, tree: &Tree, place: &Path) -> Result<bool> {
         let check = Words::with("check-ignore --quiet --no-index --", [place]);
-        Ok(self.git_in(&tree.top).said(check)?.is_ok())
+        Ok(self.git_in(&tree.top).ask(check)?.is_ok())
     }
 
     /// Refuses a worktree that its agent has replaced by another repository.
     fn require_own(&self, tree: &Tree) -> Result<()> {
         if !tree.is_there() {
-            return Err(self.gone(tree));
+            return Err(self.gone_error(tree));
         }
         let common = "rev-parse --path-format=absolute --git-common-dir";
         // A setting may lead git to other files than those of the worktree.
         let both = format!("{common} --show-toplevel");
-        let (own, theirs) = (self.done(common)?, self.git_in(&tree.top).said(both)?);
+        let (own, theirs) = (self.run(common)?, self.git_in(&tree.top).ask(both)?);
         let real = fs::canonicalize(&tree.top).unwrap_or_else(|_| tree.top.clone());
         let expected = format!("{own}\n{}", real.display());
         if theirs.is_ok_and(|theirs| theirs == expected) && is_linked_worktree(&tree.top) {
@@ -263,7 +263,7 @@ impl Trees {
             is_first,
         };
         let mut found = Vec::new();
-        for path in git.names("ls-files --stage -z")?.iter().filter_map(linked) {
+        for path in git.list("ls-files --stage -z")?.iter().filter_map(linked) {
             let nested = nested(path, false);
             match nested.folder.join(".git").symlink_metadata() {
                 Ok(_) => found.push(nested),
@@ -272,7 +272,7 @@ impl Trees {
         }
         // Of everything else that it ignores git names files, and of repositories the folder.
         let ignored = git
-            .names(IGNORED)?
+            .list(IGNORED)?
             .into_iter()
             .filter(|path| path.ends_with('/'));
         found.extend(ignored.map(|path| nested(path, true)));
@@ -287,7 +287,7 @@ impl Trees {
         // A setting of its own may lead git to other files.
         let mut status = vec!["--work-tree".as_ref(), folder.as_os_str()];
         status.extend(STATUS.split(' ').map(OsStr::new));
-        match git.said(Words::with("", status))? {
+        match git.ask(Words::with("", status))? {
             Err(_) => return Ok(Some("cannot be read")),
             Ok(changed) if !changed.is_empty() => {
                 return Ok(Some("has changes that are not committed"));
@@ -298,21 +298,21 @@ impl Trees {
         if nested.is_first {
             let place = [format!("HEAD:{path}")];
             let parse = Words::with("rev-parse --verify --quiet", place);
-            before = self.said(parse)?.ok();
+            before = self.ask(parse)?.ok();
         }
         let may_be_new = nested.is_ignored || !nested.is_first;
         if before.is_none() && !may_be_new && !self.is_submodule(tree, path)? {
             return Ok(Some("is no submodule"));
         }
         let list = "rev-list --ignore-missing --max-count=1 HEAD --branches --not --remotes";
-        let commits = git.said(Words::with(list, before))?;
+        let commits = git.ask(Words::with(list, before))?;
         let is_elsewhere = commits.is_ok_and(|commits| commits.is_empty());
         Ok((!is_elsewhere).then_some("has commits that no remote has"))
     }
 
     fn is_submodule(&self, tree: &Tree, path: &str) -> Result<bool> {
         let list = r"config --file .gitmodules --get-regexp ^submodule\..*\.path$";
-        let named = self.git_in(&tree.top).said(list)?.unwrap_or_default();
+        let named = self.git_in(&tree.top).ask(list)?.unwrap_or_default();
         let is_it = |line: &str| line.split_once(' ').is_some_and(|(_, named)| named == path);
         Ok(named.lines().any(is_it))
     }

@@ -26,13 +26,13 @@ impl Trees {
     /// Returns what is checked out, or says why no worktree can be made here. Nothing is changed.
     pub(in crate::coordinator) fn require_startable(workspace: &Workspace) -> Result<Base> {
         let trees = Trees::open(workspace, &workspace.root, "")?;
-        require_git_version(&trees.done("version")?)?;
+        require_git_version(&trees.run("version")?)?;
         let refuse = |message: String, fix: &str| {
             let fix = format!("git -C {} {fix}", quote(&trees.top.to_string_lossy()));
             Err(Error::new(Code::InputInvalid, message).fix(fix))
         };
         let place = trees.top.display();
-        if trees.done("rev-parse --is-inside-work-tree")? != "true" {
+        if trees.run("rev-parse --is-inside-work-tree")? != "true" {
             let message = format!("worktrees need a checkout, and {place} is a bare repository");
             return refuse(message, "config core.bare");
         }
@@ -63,7 +63,7 @@ impl Trees {
     }
 
     fn explain_missing_commit(&self) -> Result<String> {
-        let name = self.said("symbolic-ref --quiet HEAD")?;
+        let name = self.ask("symbolic-ref --quiet HEAD")?;
         let name = name.unwrap_or_else(|_| "HEAD".to_string());
         let why = match self.has("HEAD")? {
             true => format!("{name} names a commit that is not there"),
@@ -102,7 +102,7 @@ impl Trees {
     pub(in crate::coordinator) fn require_unused(&self) -> Result<()> {
         let name = format!("refs/heads/cleo/{}", self.run);
         let list = "for-each-ref --count=1 --format=%(refname:short)";
-        match self.done(format!("{list} {name}"))?.as_str() {
+        match self.run(format!("{list} {name}"))?.as_str() {
             "" => Ok(()),
             branch => {
                 let message =

@@ -11,7 +11,7 @@ use crate::ops::runs::recording::Recording;
 use crate::query::{self, Step};
 use crate::run::Speaker;
 use crate::run::schedule::Schedule;
-use crate::runner::crew::{self, Crew};
+use crate::runner::pool::{self, Steps};
 use crate::worker::response::{Fault, FaultKind, Status, WorkerReply};
 use crate::worker::{Context, request_id};
 
@@ -58,7 +58,7 @@ pub(super) fn execute(
         conversation_id: conversation.or(Some(course.recording.run.id.clone())),
         ..Context::default()
     };
-    crew::carry_out(&mut schedule, jobs, &mut course, |_, job: Job<'_>| {
+    pool::run_steps(&mut schedule, jobs, &mut course, |_, job: Job<'_>| {
         let fails = |error: Error| match error.code {
             Code::Untrusted => {
                 let fix = error.fix.as_deref().unwrap_or_default();
@@ -141,7 +141,7 @@ impl Course<'_, '_> {
     }
 }
 
-impl<'a> Crew for Course<'a, '_> {
+impl<'a> Steps for Course<'a, '_> {
     type Job = Job<'a>;
     type Done = Result<WorkerReply>;
 

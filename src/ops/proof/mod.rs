@@ -19,7 +19,7 @@ mod standing;
 mod undone;
 mod validate;
 
-pub(crate) use check::{Subjects, Verdict, check, is_cut_short, look};
+pub(crate) use check::{Verdict, check, is_cut_short, look};
 pub(crate) use complete::{
     Complete, Record, complete, complete_checked, complete_with_parts, is_unearned, needs_proof,
 };

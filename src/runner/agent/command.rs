@@ -44,7 +44,7 @@ impl Runner for CommandLine {
             (OUTPUT, &job.output_file),
             (FOLDER, &job.folder),
         ];
-        let words = self.words.iter().map(|word| filled(word, &places));
+        let words = self.words.iter().map(|word| fill(word, &places));
         Invocation {
             words: words.collect(),
             reads_prompt: !self.names(PROMPT),
@@ -52,7 +52,7 @@ impl Runner for CommandLine {
         }
     }
 
-    fn hear(&self, line: &str, ended: &mut Ended) {
+    fn read_line(&self, line: &str, ended: &mut Ended) {
         ended.message = Some(line.to_string());
         event::saying(line, ended);
     }
@@ -74,7 +74,7 @@ impl Runner for CommandLine {
     }
 }
 
-fn filled(word: &str, places: &[(&str, &Path)]) -> String {
+fn fill(word: &str, places: &[(&str, &Path)]) -> String {
     let mut filled = String::new();
     let mut rest = word;
     while let Some(at) = rest.find('{') {
@@ -98,7 +98,7 @@ fn filled(word: &str, places: &[(&str, &Path)]) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::runner::agent::Sign;
+    use crate::runner::agent::AgentEvent;
     use crate::runner::agent::tests::job;
 
     fn called(line: &str) -> Invocation {
@@ -133,10 +133,10 @@ mod tests {
         let runner = CommandLine::read("agent").unwrap();
         let hear = |line: &str| {
             let mut ended = Ended::default();
-            runner.hear(line, &mut ended);
+            runner.read_line(line, &mut ended);
             ended.signs
         };
-        let doing = |what: &str| [Sign::Doing(what.to_string())];
+        let doing = |what: &str| [AgentEvent::Doing(what.to_string())];
         assert_eq!(
             hear("  Tests run: \u{1b}[31m3\u{7} "),
             doing("Tests run: 3")
@@ -157,8 +157,8 @@ mod tests {
                 exit_code,
                 ..Ended::default()
             };
-            runner.hear("working", &mut ended);
-            runner.hear("Done.", &mut ended);
+            runner.read_line("working", &mut ended);
+            runner.read_line("Done.", &mut ended);
             runner.judge(&mut ended);
             assert_eq!(ended.outcome, Some(outcome));
             assert_eq!(ended.message.as_deref(), Some("Done."));

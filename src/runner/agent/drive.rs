@@ -12,7 +12,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use super::log::Log;
-use super::{Ended, Invocation, Job, Runner, Sign};
+use super::{AgentEvent, Ended, Invocation, Job, Runner};
 use crate::error::{Code, Error, Result, quote};
 use crate::run::Outcome;
 use crate::run::log::{LINE_MAX, Stream};
@@ -34,7 +34,7 @@ pub(crate) fn drive(
     runner: &dyn Runner,
     job: &Job,
     stop: &AtomicBool,
-    tell: &mut dyn FnMut(Sign),
+    tell: &mut dyn FnMut(AgentEvent),
 ) -> Result<Ended> {
     let guard = Guard::begin()?;
     let invocation = runner.invocation(job);
@@ -43,7 +43,7 @@ pub(crate) fn drive(
     let input = invocation.reads_prompt.then(|| job.prompt.clone().into());
     let mut program = Program::start(&mut command(&invocation, job)?, input)?;
     let id = program.child.id();
-    tell(Sign::Started(id, orphans::born(id)));
+    tell(AgentEvent::Started(id, orphans::start_time(id)));
     let mut attempt = Attempt {
         runner,
         job,
@@ -63,7 +63,7 @@ pub(crate) fn drive(
     };
     let reason = program.supervise(&mut attempt);
     let exit_code = program.reap();
-    program.end_strays(true);
+    program.end_descendants(true);
     attempt.judge(reason?, exit_code)
 }
 
@@ -98,7 +98,7 @@ fn command(invocation: &Invocation, job: &Job) -> Result<Command> {
 struct Attempt<'a> {
     runner: &'a dyn Runner,
     job: &'a Job,
-    tell: &'a mut dyn FnMut(Sign),
+    tell: &'a mut dyn FnMut(AgentEvent),
     wants_end: &'a dyn Fn() -> bool,
     log: Log,
     lines: [Lines; 2],
@@ -175,22 +175,22 @@ impl Attempt<'_> {
         let line = text.trim_ascii_end();
         match stream {
             _ if line.is_empty() => {}
-            Stream::Out => self.hear(line),
+            Stream::Out => self.read_line(line),
             Stream::Err => {
-                self.runner.overhear(line, &mut self.ended);
+                self.runner.read_error(line, &mut self.ended);
                 self.complaints.push(line);
             }
         }
         Ok(())
     }
 
-    fn hear(&mut self, line: &str) {
+    fn read_line(&mut self, line: &str) {
         // Whatever else it says shows that its model answers again.
         self.ended.refused = false;
-        self.runner.hear(line, &mut self.ended);
+        self.runner.read_line(line, &mut self.ended);
         for sign in std::mem::take(&mut self.ended.signs) {
             let resumed = match &sign {
-                Sign::Conversation(name) => Some(name),
+                AgentEvent::Conversation(name) => Some(name),
                 _ => None,
             };
             let goes_on = resumed.is_some() && resumed == self.job.resume.as_ref();

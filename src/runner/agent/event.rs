@@ -3,7 +3,7 @@
 
 use serde_json::Value;
 
-use super::{Ended, Sign, all};
+use super::{AgentEvent, Ended, all};
 use crate::run::log::Stream;
 use crate::run::transcript::{self, TEXT_MAX};
 use crate::run::{self, Outcome, Spent, Usage};
@@ -72,7 +72,7 @@ pub(super) fn conversation(name: Option<&str>, ended: &mut Ended) {
     };
     let is_new = |name: &&str| ended.conversation.as_deref() != Some(name);
     if let Some(name) = name.filter(is_name).filter(is_new) {
-        ended.signs.push(Sign::Conversation(name.to_string()));
+        ended.signs.push(AgentEvent::Conversation(name.to_string()));
         ended.conversation = Some(name.to_string());
     }
 }
@@ -84,7 +84,7 @@ pub(super) fn doing(tool: Option<&str>, input: Option<&Value>, ended: &mut Ended
     let words = [tool, about.unwrap_or_default()].join(" ");
     let line = words.lines().next().unwrap_or_default().trim();
     let shown = line.chars().take(DOING_MAX).collect();
-    ended.signs.push(Sign::Doing(shown));
+    ended.signs.push(AgentEvent::Doing(shown));
 }
 
 /// Takes a line of words for what an agent does; one without any says nothing.
@@ -97,7 +97,9 @@ pub(super) fn saying(line: &str, ended: &mut Ended) {
         .take(DOING_MAX)
         .collect();
     if !shown.trim_end().is_empty() {
-        ended.signs.push(Sign::Doing(shown.trim_end().to_string()));
+        ended
+            .signs
+            .push(AgentEvent::Doing(shown.trim_end().to_string()));
     }
 }
 
@@ -211,7 +213,7 @@ pub(crate) fn used(runner: &str, log: &[u8], before: Spent) -> Spent {
     let known = all().into_iter().find(|known| known.name() == runner);
     if let Some(known) = known {
         for entry in run::log::read(log).filter(|entry| entry.stream == Stream::Out) {
-            known.hear(entry.text.trim_end(), &mut ended);
+            known.read_line(entry.text.trim_end(), &mut ended);
             ended.signs.clear();
         }
     }

@@ -58,7 +58,7 @@ impl Runner for Gemini {
         }
     }
 
-    fn overhear(&self, line: &str, ended: &mut Ended) {
+    fn read_error(&self, line: &str, ended: &mut Ended) {
         if line.starts_with("Attempt ") && line.contains(" failed") {
             event::retry(line, None, ended);
         }

@@ -81,7 +81,7 @@ pub(crate) struct Invocation {
 }
 
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) enum Sign {
+pub(crate) enum AgentEvent {
     /// It runs, in the process group of this number, which began then.
     Started(u32, Option<String>),
     /// It is in a conversation that can be gone on with under this name.
@@ -92,12 +92,12 @@ pub(crate) enum Sign {
     Used(Usage),
 }
 
-impl Sign {
+impl AgentEvent {
     fn is_of_work(&self) -> bool {
         match self {
-            Sign::Started(..) | Sign::Conversation(_) => false,
-            Sign::Doing(_) => true,
-            Sign::Used(usage) => usage.total_tokens.is_some_and(|tokens| tokens > 0),
+            AgentEvent::Started(..) | AgentEvent::Conversation(_) => false,
+            AgentEvent::Doing(_) => true,
+            AgentEvent::Used(usage) => usage.total_tokens.is_some_and(|tokens| tokens > 0),
         }
     }
 }
@@ -144,7 +144,7 @@ pub(crate) struct Ended {
     pub(crate) seen: Option<String>,
     /// What its lines were signs of, until the caller takes them.
     #[serde(skip)]
-    pub(crate) signs: Vec<Sign>,
+    pub(crate) signs: Vec<AgentEvent>,
 }
 
 /// Knows one program: how it is called, and what its lines mean.
@@ -156,7 +156,7 @@ pub(crate) trait Runner: Send + Sync {
 
     /// Takes a line of its standard output: notes in `ended` what it tells of the end and what it is a sign
     /// of. Most programs write events.
-    fn hear(&self, line: &str, ended: &mut Ended) {
+    fn read_line(&self, line: &str, ended: &mut Ended) {
         if let Ok(event @ Value::Object(_)) = serde_json::from_str(line) {
             let kind = event::text(&event, "/type").unwrap_or_default();
             self.read_event(kind, &event, ended);
@@ -167,7 +167,7 @@ pub(crate) trait Runner: Send + Sync {
     fn read_event(&self, _kind: &str, _event: &Value, _ended: &mut Ended) {}
 
     /// Takes a line of its standard error, on which most programs say nothing that counts.
-    fn overhear(&self, _line: &str, _ended: &mut Ended) {}
+    fn read_error(&self, _line: &str, _ended: &mut Ended) {}
 
     fn judge(&self, ended: &mut Ended) {
         event::judge(ended);
@@ -202,7 +202,7 @@ impl Ended {
     /// Notes what was used until now.
     fn use_tokens(&mut self, usage: Usage) {
         self.usage = Some(usage);
-        self.signs.push(Sign::Used(usage));
+        self.signs.push(AgentEvent::Used(usage));
     }
 
     /// Notes that a turn has begun.

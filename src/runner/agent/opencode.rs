@@ -59,7 +59,7 @@ impl Runner for OpenCode {
         }
     }
 
-    fn overhear(&self, line: &str, ended: &mut Ended) {
+    fn read_error(&self, line: &str, ended: &mut Ended) {
         if line.contains("message=\"stream error\"") {
             event::retry(line, None, ended);
         }

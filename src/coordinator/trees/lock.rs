@@ -18,76 +18,71 @@ pub(in crate::coordinator) const PATIENCE: Duration = Duration::from_secs(20 * 6
 const SHORT_PATIENCE: Duration = Duration::from_secs(60);
 const MARK: &str = "cleo.lock";
 
-pub(in crate::coordinator) struct Turn {
+pub(in crate::coordinator) struct RepositoryLock {
     _lock: File,
 }
 
-pub(in crate::coordinator) struct Asked {
+pub(in crate::coordinator) struct LockRequest {
     since: Instant,
     answer: Receiver<io::Result<Option<File>>>,
 }
 
 impl Trees {
-    /// Takes the turn if nobody has it.
-    pub(in crate::coordinator) fn turn_now(&self) -> Result<Option<Turn>> {
-        let file = self.mark()?;
+    /// Takes the lock if nobody has it.
+    pub(in crate::coordinator) fn try_lock(&self) -> Result<Option<RepositoryLock>> {
+        let file = self.open_mark()?;
         match file.try_lock() {
-            Ok(()) => self.begun(file).map(Some),
+            Ok(()) => self.accept_lock(Ok(Some(file))).map(Some),
             Err(TryLockError::WouldBlock) => Ok(None),
             Err(TryLockError::Error(cause)) => Err(unwritable(&self.mark, cause)),
         }
     }
 
-    pub(in crate::coordinator) fn turn(&self) -> Result<Turn> {
-        let locked = lock_in_turn(self.mark()?, SHORT_PATIENCE);
-        self.taken(locked)
+    pub(in crate::coordinator) fn lock(&self) -> Result<RepositoryLock> {
+        let locked = lock_in_turn(self.open_mark()?, SHORT_PATIENCE);
+        self.accept_lock(locked)
     }
 
-    pub(in crate::coordinator) fn ask(&self) -> Result<Asked> {
-        let file = self.mark()?;
+    pub(in crate::coordinator) fn request_lock(&self) -> Result<LockRequest> {
+        let file = self.open_mark()?;
         let (sender, answer) = mpsc::channel();
         // Who does not listen any more drops the lock with the message.
         let wait = move || drop(sender.send(lock_in_turn(file, PATIENCE)));
         let spawned = thread::Builder::new().spawn(wait);
         spawned.map_err(|cause| unwritable(&self.mark, cause))?;
-        Ok(Asked {
-            since: Instant::now(),
-            answer,
-        })
+        let since = Instant::now();
+        Ok(LockRequest { since, answer })
     }
 
-    /// Returns the turn that was asked for, once it has come; an error when that takes too long.
-    pub(in crate::coordinator) fn come(
+    /// Returns the lock that was asked for, once it has come; an error when that takes too long.
+    pub(in crate::coordinator) fn poll_lock(
         &self,
-        asked: &Asked,
+        request: &LockRequest,
         patience: Duration,
-    ) -> Result<Option<Turn>> {
-        match asked.answer.try_recv() {
-            Ok(locked) => self.taken(locked).map(Some),
-            Err(TryRecvError::Empty) if asked.since.elapsed() < patience => Ok(None),
-            Err(_) => Err(self.digest_file()),
+    ) -> Result<Option<RepositoryLock>> {
+        match request.answer.try_recv() {
+            Ok(locked) => self.accept_lock(locked).map(Some),
+            Err(TryRecvError::Empty) if request.since.elapsed() < patience => Ok(None),
+            Err(_) => Err(self.held_error()),
         }
     }
 
-    fn taken(&self, locked: io::Result<Option<File>>) -> Result<Turn> {
-        let file = locked.map_err(|cause| unwritable(&self.mark, cause))?;
-        file.map_or_else(|| Err(self.digest_file()), |lock| self.begun(lock))
-    }
-
-    /// Begins a turn, recovering first from a crash in the last one.
-    fn begun(&self, lock: File) -> Result<Turn> {
+    /// Takes a lock over, and recovers first from a crash of the process that had it before.
+    fn accept_lock(&self, locked: io::Result<Option<File>>) -> Result<RepositoryLock> {
+        let lock = locked.map_err(|cause| unwritable(&self.mark, cause))?;
+        let _lock = lock.ok_or_else(|| self.held_error())?;
         self.recover()?;
-        Ok(Turn { _lock: lock })
+        Ok(RepositoryLock { _lock })
     }
 
-    fn digest_file(&self) -> Error {
+    fn held_error(&self) -> Error {
         let place = self.top.display();
         let message =
             format!("another run has kept the files of the repository {place} for too long");
         Error::new(Code::LockTimeout, message).fix("cleo runs list --status running")
     }
 
-    fn mark(&self) -> Result<File> {
+    fn open_mark(&self) -> Result<File> {
         open_to_write(&self.mark).map_err(|cause| unwritable(&self.mark, cause))
     }
 
@@ -96,7 +91,7 @@ impl Trees {
         if plain.is_dir() {
             return Ok(plain.join(MARK));
         }
-        let folder = self.done("rev-parse --absolute-git-dir")?;
+        let folder = self.run("rev-parse --absolute-git-dir")?;
         Ok(Path::new(&folder).join(MARK))
     }
 }
@@ -121,18 +116,18 @@ mod tests {
     }
 
     #[test]
-    fn one_at_a_time_has_the_turn_and_waiting_for_it_ends() {
+    fn lock_is_waited_for_and_patience_ends() {
         let folder = tempfile::tempdir().unwrap();
         let trees = trees(folder.path());
-        let first = trees.turn_now().unwrap().unwrap();
-        assert!(trees.turn_now().unwrap().is_none());
-        let asked = trees.ask().unwrap();
-        assert!(trees.come(&asked, PATIENCE).unwrap().is_none());
-        let late = trees.come(&asked, Duration::ZERO).err().unwrap();
+        let first = trees.try_lock().unwrap().unwrap();
+        assert!(trees.try_lock().unwrap().is_none());
+        let asked = trees.request_lock().unwrap();
+        assert!(trees.poll_lock(&asked, PATIENCE).unwrap().is_none());
+        let late = trees.poll_lock(&asked, Duration::ZERO).err().unwrap();
         assert_eq!(late.code, Code::LockTimeout);
         drop(first);
         let begun = Instant::now();
-        while trees.come(&asked, PATIENCE).unwrap().is_none() {
+        while trees.poll_lock(&asked, PATIENCE).unwrap().is_none() {
             assert!(begun.elapsed() < Duration::from_secs(60));
             thread::yield_now();
         }

@@ -10,7 +10,7 @@ use crate::error::{Result, catch_panic};
 use crate::run::schedule::Schedule;
 
 /// Does the same with each thing, at most `jobs` at a time, and returns the results in their order.
-pub(crate) fn each<T: Sync, R: Send>(
+pub(crate) fn map_parallel<T: Sync, R: Send>(
     things: &[T],
     jobs: usize,
     work: impl Fn(&T) -> R + Sync,
@@ -39,7 +39,7 @@ pub(crate) fn each<T: Sync, R: Send>(
     done.into_iter().map(|(_, result)| result).collect()
 }
 
-pub(crate) trait Crew {
+pub(crate) trait Steps {
     type Job: Send;
     type Done: Send;
 
@@ -51,10 +51,10 @@ pub(crate) trait Crew {
 
 /// Runs a schedule: each step once its dependencies are done, at most `jobs` at a time, each on its own
 /// thread. After an error nothing starts any more, and steps in progress are waited for.
-pub(crate) fn carry_out<C: Crew>(
+pub(crate) fn run_steps<C: Steps>(
     schedule: &mut Schedule,
     jobs: usize,
-    crew: &mut C,
+    steps: &mut C,
     work: impl Fn(usize, C::Job) -> C::Done + Sync,
 ) -> Result<()> {
     let (sender, ended) = channel();
@@ -64,7 +64,7 @@ pub(crate) fn carry_out<C: Crew>(
         loop {
             while failed.is_none() && schedule.running() < jobs.max(1) {
                 let Some(step) = schedule.begin() else { break };
-                match crew.begin(step) {
+                match steps.begin(step) {
                     Ok(job) => {
                         let sender = sender.clone();
                         // Nobody hears the end only when the caller is gone.
@@ -83,7 +83,7 @@ pub(crate) fn carry_out<C: Crew>(
             let Ok((step, done)) = ended.recv() else {
                 break;
             };
-            let done = done.and_then(|done| crew.end(schedule, step, done));
+            let done = done.and_then(|done| steps.end(schedule, step, done));
             if let Err(error) = done {
                 schedule.failed(step);
                 failed.get_or_insert(error);
@@ -105,7 +105,7 @@ mod tests {
         fails: Option<usize>,
     }
 
-    impl Crew for Noted {
+    impl Steps for Noted {
         type Job = usize;
         type Done = usize;
 
@@ -128,10 +128,10 @@ mod tests {
     fn results_come_in_the_order_of_the_things() {
         let things: Vec<u32> = (0..100).collect();
         assert_eq!(
-            each(&things, 7, |n| n * 2),
+            map_parallel(&things, 7, |n| n * 2),
             things.iter().map(|n| n * 2).collect::<Vec<_>>()
         );
-        assert!(each::<u32, u32>(&[], 7, |n| *n).is_empty());
+        assert!(map_parallel::<u32, u32>(&[], 7, |n| *n).is_empty());
     }
 
     #[test]
@@ -146,7 +146,7 @@ mod tests {
             }
             job
         };
-        carry_out(&mut schedule, 2, &mut noted, work).unwrap();
+        run_steps(&mut schedule, 2, &mut noted, work).unwrap();
         assert_eq!(noted.told[..2], ["begin 0", "end 0 0"]);
         assert_eq!(noted.told[2..4], ["begin 1", "begin 2"]);
         assert_eq!(noted.told[6..], ["begin 3", "end 3 30"]);
@@ -156,7 +156,7 @@ mod tests {
     fn panic_in_a_step_is_its_error() {
         let mut schedule = Schedule::new(&[vec![]]);
         let work = |_, _| panic!("injected fault");
-        let done = carry_out(&mut schedule, 1, &mut Noted::default(), work);
+        let done = run_steps(&mut schedule, 1, &mut Noted::default(), work);
         assert_eq!(done.unwrap_err().code, Code::Internal);
     }
 
@@ -167,7 +167,7 @@ mod tests {
             fails: Some(0),
             ..Noted::default()
         };
-        assert!(carry_out(&mut schedule, 1, &mut noted, |_, job| job).is_err());
+        assert!(run_steps(&mut schedule, 1, &mut noted, |_, job| job).is_err());
         assert_eq!(noted.told, ["begin 0", "end 0 0"]);
     }
 }

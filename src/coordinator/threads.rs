@@ -15,22 +15,22 @@ use crate::file::{create_anew, unwritable};
 use crate::id::TaskId;
 use crate::ops::proof::{self, Renewal};
 use crate::ops::{Context, Surroundings};
-use crate::runner::agent::{self, Ended, Job, Runner, Sign};
+use crate::runner::agent::{self, AgentEvent, Ended, Job, Runner};
 
 /// Room for the calls of a thread, in bytes: driving an agent takes little of it.
 const STACK: usize = 512 * 1024;
 /// How long stopped threads may take to end: longer than each of them may.
 const PATIENCE: Duration = Duration::from_secs(15);
 
-pub(super) enum Heard {
-    Sign(Sign),
+pub(super) enum Update {
+    AgentEvent(AgentEvent),
     Ended(Box<Result<Ended>>),
     Checked(Result<Vec<String>>),
 }
 
-pub(super) type Message = (usize, u32, Heard);
+pub(super) type Message = (usize, u32, Update);
 
-pub(super) struct Crew {
+pub(super) struct Threads {
     sender: Sender<Message>,
     receiver: Receiver<Message>,
     /// Threads that have not reported their end.
@@ -44,10 +44,10 @@ pub(super) struct Checking {
     pub(super) renewal: Renewal,
 }
 
-impl Crew {
-    pub(super) fn new() -> Crew {
+impl Threads {
+    pub(super) fn new() -> Threads {
         let (sender, receiver) = mpsc::channel();
-        Crew {
+        Threads {
             sender,
             receiver,
             busy: Cell::new(0),
@@ -64,9 +64,9 @@ impl Crew {
     ) -> Result<Arc<AtomicBool>> {
         let stop = Arc::new(AtomicBool::new(false));
         let flag = Arc::clone(&stop);
-        let end = |ended: Result<Ended>| Heard::Ended(Box::new(ended));
+        let end = |ended: Result<Ended>| Update::Ended(Box::new(ended));
         self.spawn(step, attempt, end, move |sender| {
-            let mut tell = |sign| drop(sender.send((step, attempt, Heard::Sign(sign))));
+            let mut tell = |sign| drop(sender.send((step, attempt, Update::AgentEvent(sign))));
             let path = &job.prompt_file;
             let kept = create_anew(path)
                 .and_then(|mut file| file.write_all(job.prompt.as_bytes()))
@@ -77,7 +77,7 @@ impl Crew {
     }
 
     pub(super) fn check(&self, step: usize, attempt: u32, checking: Checking) -> Result<()> {
-        self.spawn(step, attempt, Heard::Checked, move |_| checking.run())
+        self.spawn(step, attempt, Update::Checked, move |_| checking.run())
     }
 
     /// Starts a thread for an attempt. A panic in it is an error of this attempt only.
@@ -85,7 +85,7 @@ impl Crew {
         &self,
         step: usize,
         attempt: u32,
-        heard: impl FnOnce(Result<T>) -> Heard + Send + 'static,
+        heard: impl FnOnce(Result<T>) -> Update + Send + 'static,
         work: impl FnOnce(&Sender<Message>) -> Result<T> + Send + 'static,
     ) -> Result<()> {
         let sender = self.sender.clone();
@@ -106,18 +106,18 @@ impl Crew {
     pub(super) fn settle(&self) {
         let begun = Instant::now();
         while self.busy.get() > 0 && begun.elapsed() < PATIENCE {
-            self.hear(PATIENCE.saturating_sub(begun.elapsed()));
+            self.receive(PATIENCE.saturating_sub(begun.elapsed()));
         }
     }
 
-    pub(super) fn hear(&self, patience: Duration) -> Vec<Message> {
+    pub(super) fn receive(&self, patience: Duration) -> Vec<Message> {
         let heard: Vec<Message> = match self.receiver.recv_timeout(patience) {
             Ok(first) => std::iter::once(first)
                 .chain(self.receiver.try_iter())
                 .collect(),
             Err(RecvTimeoutError::Timeout | RecvTimeoutError::Disconnected) => Vec::new(),
         };
-        let is_last = |message: &&Message| !matches!(message.2, Heard::Sign(_));
+        let is_last = |message: &&Message| !matches!(message.2, Update::AgentEvent(_));
         let over = heard.iter().filter(is_last).count();
         self.busy.set(self.busy.get().saturating_sub(over));
         heard
@@ -153,14 +153,18 @@ mod tests {
 
     #[test]
     fn panic_in_a_thread_is_an_error_of_its_attempt() {
-        let crew = Crew::new();
-        let end = |ended: Result<Ended>| Heard::Ended(Box::new(ended));
-        crew.spawn(1, 2, end, |_| panic!("injected fault")).unwrap();
-        crew.spawn(3, 1, end, |_| Ok(Ended::default())).unwrap();
+        let threads = Threads::new();
+        let end = |ended: Result<Ended>| Update::Ended(Box::new(ended));
+        threads
+            .spawn(1, 2, end, |_| panic!("injected fault"))
+            .unwrap();
+        threads.spawn(3, 1, end, |_| Ok(Ended::default())).unwrap();
         let mut failed = Vec::new();
-        while crew.busy.get() > 0 {
-            for (step, attempt, heard) in crew.hear(PATIENCE) {
-                let Heard::Ended(ended) = heard else { continue };
+        while threads.busy.get() > 0 {
+            for (step, attempt, heard) in threads.receive(PATIENCE) {
+                let Update::Ended(ended) = heard else {
+                    continue;
+                };
                 failed.extend(ended.err().map(|error| (step, attempt, error.code)));
             }
         }

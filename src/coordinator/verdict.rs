@@ -1,9 +1,9 @@
 //! Verifies ended attempts: the task is completed, or what is missing is reported. Of the agent's words only
 //! the form of its last message counts, and only against it.
 
-use super::deeds::is_loss;
+use super::actions::is_loss;
 use super::engine::Engine;
-use super::machine::Fact;
+use super::machine::Event;
 use super::{parts, prompt};
 use crate::error::{Code, Error, Result};
 use crate::manifest::entry::Status as EntryStatus;
@@ -15,21 +15,21 @@ use crate::runner::signals;
 impl Engine<'_> {
     pub(super) fn end_step(&mut self, step: usize) {
         (self.slots[step].said, self.slots[step].given) = (None, None);
-        self.facts.push(Fact::Completed(step));
+        self.inbox.push(Event::Completed(step));
     }
 
-    pub(super) fn not_completed(&mut self, step: usize, lacking: Verdict) -> Result<()> {
-        let fact = self.found_lacking(step, lacking)?;
-        self.facts.push(fact);
+    pub(super) fn reject_step(&mut self, step: usize, lacking: Verdict) -> Result<()> {
+        let event = self.reject(step, lacking)?;
+        self.inbox.push(event);
         Ok(())
     }
 
-    pub(super) fn found_lacking(&mut self, step: usize, mut lacking: Verdict) -> Result<Fact> {
+    pub(super) fn reject(&mut self, step: usize, mut lacking: Verdict) -> Result<Event> {
         if let Some(fault) = lacking.faults.iter().find(|fault| is_loss(fault)) {
-            return Ok(Fact::Lost(step, fault.message.clone()));
+            return Ok(Event::Lost(step, fault.message.clone()));
         }
         if is_left(&lacking) {
-            return Ok(Fact::Left(step));
+            return Ok(Event::Left(step));
         }
         let is_overruled = self.is_overruled(step, &lacking)?;
         if let Some(forced) = &lacking.forced {
@@ -50,8 +50,8 @@ impl Engine<'_> {
         };
         self.tell_step(step, failed);
         Ok(match is_overruled {
-            true => Fact::Overruled(step, why),
-            false => Fact::Lacking(step, outcome, why),
+            true => Event::Overruled(step, why),
+            false => Event::Lacking(step, outcome, why),
         })
     }
 
@@ -89,7 +89,7 @@ impl Engine<'_> {
             Outcome::Permission => Some(format!("it was not allowed: {}", said.denied.join(", "))),
             _ => said.reason,
         };
-        let faults = lacking.faults.iter().map(prompt::told);
+        let faults = lacking.faults.iter().map(prompt::describe);
         (outcome, reason.into_iter().chain(faults).collect())
     }
 
@@ -101,10 +101,10 @@ impl Engine<'_> {
             && let Err(error) = claims::heartbeat(&mut self.context, task, lease, epoch, false)
             && !self.is_done(task)?
         {
-            return self.not_completed(step, error.into());
+            return self.reject_step(step, error.into());
         }
         let lacking = self.lacks(step)?;
-        self.not_completed(step, lacking)
+        self.reject_step(step, lacking)
     }
 
     pub(super) fn lacks(&mut self, step: usize) -> Result<Verdict> {
@@ -131,7 +131,7 @@ impl Engine<'_> {
                 }
                 Undone::Broken(fault) => {
                     parts::open(&mut self.context, id, self.options.lease())?;
-                    (Outcome::ProtocolViolation, prompt::told(&fault))
+                    (Outcome::ProtocolViolation, prompt::describe(&fault))
                 }
             };
             let step = self.places[&id];
@@ -158,10 +158,13 @@ impl Engine<'_> {
             fix: error.fix.clone(),
             ..Error::new(error.code, error.message.clone())
         });
-        unproven.into_iter().chain(self.misspoken(step)).collect()
+        unproven
+            .into_iter()
+            .chain(self.check_last_words(step))
+            .collect()
     }
 
-    pub(super) fn misspoken(&self, step: usize) -> Option<Error> {
+    pub(super) fn check_last_words(&self, step: usize) -> Option<Error> {
         let words = self.slots[step].last_words.as_deref()?;
         let found = proof::message(words);
         let error = found.report.error("the last message of its agent")?;

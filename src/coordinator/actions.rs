@@ -5,14 +5,13 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
-use super::crew::{Checking, halt};
 use super::engine::Engine;
-use super::machine::{Deed, Fact};
+use super::machine::{Action, Event};
 use super::prompt;
+use super::threads::{Checking, halt};
 use crate::clock::Clock;
 use crate::error::{Code, Error, Result};
-use crate::id::TaskId;
-use crate::ops::proof::{Extent, Renewal, Subjects, complete_checked, look};
+use crate::ops::proof::{Extent, Renewal, complete_checked, look};
 use crate::ops::runs::journal;
 use crate::ops::{claims, spawn};
 use crate::run::event::AttemptStart;
@@ -27,28 +26,28 @@ pub(super) fn is_loss(error: &Error) -> bool {
 }
 
 impl Engine<'_> {
-    pub(super) fn perform(&mut self, deed: Deed) -> Result<()> {
-        match deed {
-            Deed::Claim(steps) => self.claim(&steps),
-            Deed::Start(step) => self.start(step),
-            Deed::Check(step) => self.check(step),
-            Deed::Complete(step) if !self.objections(step).is_empty() => self.object(step),
-            Deed::Complete(step) => self.complete_step(step),
-            Deed::Repair(step) => self.repair(step),
-            Deed::End(step) => {
+    pub(super) fn perform(&mut self, action: Action) -> Result<()> {
+        match action {
+            Action::Claim(steps) => self.claim(&steps),
+            Action::Start(step) => self.start(step),
+            Action::Check(step) => self.check(step),
+            Action::Complete(step) if !self.objections(step).is_empty() => self.object(step),
+            Action::Complete(step) => self.complete_step(step),
+            Action::Repair(step) => self.repair(step),
+            Action::End(step) => {
                 self.slots[step].stop.as_deref().into_iter().for_each(halt);
                 Ok(())
             }
-            Deed::Fail(step, ..) => {
-                self.leave_tree(step)?;
+            Action::Fail(step, ..) => {
+                self.remove_tree(step)?;
                 self.give_back(step)
             }
-            Deed::Halt(_) => {
+            Action::Halt(_) => {
                 let stops = self.slots.iter().filter_map(|slot| slot.stop.as_deref());
                 stops.for_each(halt);
                 Ok(())
             }
-            Deed::Wait(..) | Deed::Skip(..) => Ok(()),
+            Action::Wait(..) | Action::Skip(..) => Ok(()),
         }
     }
 
@@ -81,7 +80,7 @@ impl Engine<'_> {
         match self.job(step) {
             Ok(Some((runner, job))) => {
                 let attempt = self.slots[step].attempt;
-                self.slots[step].stop = Some(self.crew.start(step, attempt, runner, job)?);
+                self.slots[step].stop = Some(self.threads.start(step, attempt, runner, job)?);
             }
             Ok(None) => {}
             Err(error) => self.refuse_start(step, &error),
@@ -92,9 +91,9 @@ impl Engine<'_> {
     /// Fails a step whose agent cannot be started. Without a worktree the step is blocked instead, because no
     /// agent made an error.
     pub(super) fn refuse_start(&mut self, step: usize, error: &Error) {
-        self.facts.push(match self.trees {
-            Some(_) => Fact::Lacking(step, Outcome::Blocked, prompt::told(error)),
-            None => Fact::Refused(step, error.message.clone()),
+        self.inbox.push(match self.trees {
+            Some(_) => Event::Lacking(step, Outcome::Blocked, prompt::describe(error)),
+            None => Event::Refused(step, error.message.clone()),
         });
     }
 
@@ -182,7 +181,7 @@ impl Engine<'_> {
     /// Runs all commands of a step, also those that its agent has run. An epic of an isolated run waits for its turn.
     fn check(&mut self, step: usize) -> Result<()> {
         if self.trees.is_some() && self.slots[step].tree.is_none() {
-            self.facts.push(Fact::Checked(step));
+            self.inbox.push(Event::Checked(step));
             return Ok(());
         }
         let stop = Arc::new(AtomicBool::new(false));
@@ -200,39 +199,36 @@ impl Engine<'_> {
                 epoch: self.slots[step].epoch,
             },
         };
-        self.crew.check(step, self.slots[step].attempt, checking)?;
+        self.threads
+            .check(step, self.slots[step].attempt, checking)?;
         self.slots[step].stop = Some(stop);
         Ok(())
     }
 
-    /// Checks the outputs of steps that are to be completed, except those against which something else speaks.
-    pub(super) fn checks(&mut self, deeds: &[Deed]) -> Result<Subjects> {
-        let steps = deeds.iter().filter_map(|deed| match deed {
-            Deed::Complete(step) => Some(*step),
-            _ => None,
-        });
-        let (wrong, right): (Vec<usize>, Vec<usize>) =
-            steps.partition(|step| !self.objections(*step).is_empty());
-        wrong.into_iter().try_for_each(|step| self.object(step))?;
-        let right = right.into_iter();
-        let right: Vec<(TaskId, Option<u32>)> = right
-            .map(|step| (self.tasks[step], self.slots[step].epoch))
-            .collect();
-        Ok(look(&mut self.context, &right))
-    }
-
-    pub(super) fn complete(&mut self, checks: Subjects) -> Result<()> {
-        if checks.is_empty() {
+    /// Completes steps in one transaction, except those against which something else speaks than their output.
+    pub(super) fn complete_all(&mut self, actions: &[Action]) -> Result<()> {
+        let mut tasks = Vec::new();
+        for action in actions {
+            match action {
+                Action::Complete(step) if self.objections(*step).is_empty() => {
+                    tasks.push((self.tasks[*step], self.slots[*step].epoch));
+                }
+                Action::Complete(step) => self.object(*step)?,
+                _ => {}
+            }
+        }
+        if tasks.is_empty() {
             return Ok(());
         }
+        let subjects = look(&mut self.context, &tasks);
         let done = self.record_completion(None, |context, record| {
-            complete_checked(context, checks, record)
+            complete_checked(context, subjects, record)
         })?;
         for (id, done) in done {
             let step = self.places[&id];
             match done {
                 Ok(_) => self.end_step(step),
-                Err(lacking) => self.not_completed(step, lacking)?,
+                Err(lacking) => self.reject_step(step, lacking)?,
             }
         }
         Ok(())
@@ -244,7 +240,7 @@ impl Engine<'_> {
         let task = self.tasks[step];
         let given = self.slots[step].given.take();
         if let Some(given) = given
-            && self.misspoken(step).is_some()
+            && self.check_last_words(step).is_some()
             && let lacking = self.lacks(step)?
             && lacking
                 .faults
@@ -261,7 +257,7 @@ impl Engine<'_> {
         match spawn::spawn(&mut self.context, options) {
             Ok(spawned) => self.instruct(step, spawned),
             Err(error) => {
-                self.facts.push(Fact::Refused(step, error.message));
+                self.inbox.push(Event::Refused(step, error.message));
                 Ok(())
             }
         }
@@ -276,7 +272,7 @@ impl Engine<'_> {
             let mut faults = last.map(|last| last.missing.clone()).unwrap_or_default();
             if faults.is_empty() {
                 let lacks = self.lacks(step)?.faults;
-                faults = lacks.iter().map(prompt::told).collect();
+                faults = lacks.iter().map(prompt::describe).collect();
             }
             let before = self.track.task(self.tasks[step]);
             let conversation = before.and_then(|before| before.conversation.clone());
@@ -291,7 +287,7 @@ impl Engine<'_> {
             self.slots[step].resume = conversation;
         }
         self.slots[step].spawned = Some(Box::new(spawned));
-        self.facts.push(Fact::Prepared(step));
+        self.inbox.push(Event::Prepared(step));
         Ok(())
     }
 

@@ -28,13 +28,13 @@ static RUNNING: Mutex<Vec<(String, u64)>> = Mutex::new(Vec::new());
 /// When cleo began to adopt: what is older came with the process and is nobody's to end.
 static ADOPTING: OnceLock<u64> = OnceLock::new();
 
-pub(super) struct Strays {
+pub(super) struct Descendants {
     mark: String,
 }
 
-impl Strays {
+impl Descendants {
     /// Marks a command, and sees to it that what it leaves behind comes to cleo.
-    pub(super) fn expect(command: &mut Command) -> Strays {
+    pub(super) fn expect(command: &mut Command) -> Descendants {
         adopt();
         let own = std::env::var(MARK).unwrap_or_default();
         let own = Some(own).filter(|own| own.len() <= MARK_MAX);
@@ -42,7 +42,7 @@ impl Strays {
         command.env(MARK, &mark);
         // Whatever the command starts begins after this.
         running().push((mark.clone(), now_in_ticks()));
-        Strays { mark }
+        Descendants { mark }
     }
 
     /// Ends the remaining descendants of a command, and what those leave. The command itself is reaped;
@@ -63,8 +63,8 @@ impl Strays {
         loop {
             let is_group_gone = collect(group);
             // One that dies has no environment any more, so it is remembered.
-            ending.retain(|stray| {
-                let waited = waitpid(Some(*stray), WaitOptions::NOHANG);
+            ending.retain(|child| {
+                let waited = waitpid(Some(*child), WaitOptions::NOHANG);
                 matches!(waited, Ok(None) | Err(Errno::INTR))
             });
             // One that becomes another program just now shows no mark, and the list may leave one out while
@@ -83,7 +83,7 @@ impl Strays {
             }
             // One that runs as somebody else cannot be ended.
             let is_theirs =
-                |stray: &mut Pid| kill_process(*stray, Signal::KILL) == Err(Errno::PERM);
+                |child: &mut Pid| kill_process(*child, Signal::KILL) == Err(Errno::PERM);
             others.extend(ending.extract_if(.., is_theirs));
             std::thread::sleep(PAUSE);
         }
@@ -94,7 +94,7 @@ impl Strays {
     }
 }
 
-impl Drop for Strays {
+impl Drop for Descendants {
     fn drop(&mut self) {
         self.leave();
     }

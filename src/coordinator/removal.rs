@@ -15,7 +15,7 @@ impl Engine<'_> {
     /// Removes the worktree of a step. Its reports are copied to the workspace however the attempt ended,
     /// unless another worker holds the task; unmerged work stays on its branch. A worktree with more than
     /// that is kept.
-    pub(super) fn leave_tree(&mut self, step: usize) -> Result<()> {
+    pub(super) fn remove_tree(&mut self, step: usize) -> Result<()> {
         let Some(tree) = self.slots[step].tree.clone() else {
             return Ok(());
         };
@@ -28,9 +28,9 @@ impl Engine<'_> {
         };
         if !tree.is_there() {
             let left = trees.end(&tree)?;
-            let gone = trees.gone(&tree);
+            let gone = trees.gone_error(&tree);
             self.tell_aside(step, &[gone]);
-            self.tell_left(step, left);
+            self.tell_removed(step, left);
             return Ok(());
         }
         let mut aside = Vec::new();
@@ -45,13 +45,13 @@ impl Engine<'_> {
         let left = leave();
         self.tell_aside(step, &aside);
         match left {
-            Ok(branch) => self.tell_left(step, branch),
+            Ok(branch) => self.tell_removed(step, branch),
             Err(error) => self.keep_tree(step, &error),
         }
         Ok(())
     }
 
-    fn tell_left(&mut self, step: usize, branch: Option<String>) {
+    fn tell_removed(&mut self, step: usize, branch: Option<String>) {
         self.slots[step].tree = None;
         if let (Some(branch), Some(trees)) = (branch, &self.trees) {
             let retained = retained_branch(trees, branch);
@@ -74,7 +74,7 @@ impl Engine<'_> {
                 "cleo was asked to end before it was brought home (`cleo runs resume {}`)",
                 self.run.id
             ),
-            _ => prompt::told(error),
+            _ => prompt::describe(error),
         };
         let retained = TaskEvent::Retained {
             reason: Some(reason),
@@ -98,7 +98,7 @@ fn retained_branch(trees: &Trees, branch: String) -> TaskEvent {
 
 fn put_aside(error: &Error) -> TaskEvent {
     TaskEvent::Retained {
-        reason: Some(prompt::told(error)),
+        reason: Some(prompt::describe(error)),
         branch: None,
         worktree: None,
     }
@@ -107,7 +107,7 @@ fn put_aside(error: &Error) -> TaskEvent {
 /// Removes the worktrees of a dead process. Reports of tasks without a holder are copied to the workspace;
 /// everything else stays on branches. Returns events about changed outputs, kept worktrees and unreported
 /// branches.
-pub(super) fn swept(
+pub(super) fn sweep_trees(
     context: &mut Context,
     trees: &Trees,
     track: &Track,
@@ -116,14 +116,14 @@ pub(super) fn swept(
     let mut retained = Vec::new();
     let swept = trees.sweep(&mut |tree| {
         let mut aside = Vec::new();
-        let reported = reported(context, trees, tree, &mut aside);
+        let reported = report_if_free(context, trees, tree, &mut aside);
         let events = aside.iter().map(put_aside);
         retained.extend(events.filter_map(|event| Some(event.for_task(tree.task()?))));
         reported
     })?;
     retained.extend(swept.kept.into_iter().filter_map(|(tree, error)| {
         let kept = TaskEvent::Retained {
-            reason: Some(prompt::told(&error)),
+            reason: Some(prompt::describe(&error)),
             branch: trees.branch(&tree).ok().flatten(),
             worktree: Some(tree.place()),
         };
@@ -154,7 +154,7 @@ pub(super) fn swept(
 
 /// Copies the reports of a worktree to the workspace if its task has no holder, and adds errors about files
 /// that were put aside.
-fn reported(
+fn report_if_free(
     context: &mut Context,
     trees: &Trees,
     tree: &Tree,

@@ -4,16 +4,16 @@
 use std::collections::HashMap;
 use std::time::{Duration, Instant};
 
-use super::crew::Heard;
-use super::deeds::is_loss;
+use super::actions::is_loss;
 use super::engine::Engine;
-use super::machine::{self, Fact, Stop};
+use super::machine::{self, Event, Stop};
+use super::threads::Update;
 use crate::error::{Code, Error, Result, shorten};
 use crate::id::TaskId;
 use crate::ops::claims;
 use crate::run::event::AgentEnd;
 use crate::run::{Outcome, TaskEvent};
-use crate::runner::agent::{Ended, Sign};
+use crate::runner::agent::{AgentEvent, Ended};
 use crate::runner::signals;
 
 /// Shortest time between two events that tell what an agent does.
@@ -24,43 +24,43 @@ const SAID_MAX: usize = 2_000;
 const COMPLAINTS_MAX: usize = 5;
 
 impl Engine<'_> {
-    pub(super) fn hear(&mut self, step: usize, attempt: u32, heard: Heard) {
+    pub(super) fn receive(&mut self, step: usize, attempt: u32, heard: Update) {
         // One that was cancelled may still say something.
         let is_current = self.slots[step].attempt == attempt;
         match heard {
-            Heard::Sign(sign) if is_current => self.sign(step, sign),
-            Heard::Ended(ended) if is_current => self.ended(step, *ended),
-            Heard::Checked(ran) if is_current => self.checked(step, ran),
+            Update::AgentEvent(sign) if is_current => self.note_progress(step, sign),
+            Update::Ended(ended) if is_current => self.end_attempt(step, *ended),
+            Update::Checked(ran) if is_current => self.end_check(step, ran),
             _ => {}
         }
     }
 
-    fn sign(&mut self, step: usize, sign: Sign) {
+    fn note_progress(&mut self, step: usize, sign: AgentEvent) {
         match sign {
-            Sign::Started(group, born) => {
+            AgentEvent::Started(group, born) => {
                 let group = Some(group);
                 self.tell_step(step, TaskEvent::AgentStarted { group, born });
             }
-            Sign::Conversation(name) => {
-                let conversation = Some(bounded(name));
+            AgentEvent::Conversation(name) => {
+                let conversation = Some(shorten_said(name));
                 self.tell_step(step, TaskEvent::AgentConversation { conversation });
             }
-            Sign::Doing(what) => self.doing(step, what),
-            Sign::Used(usage) => self.track.note_usage(self.tasks[step], usage),
+            AgentEvent::Doing(what) => self.note_doing(step, what),
+            AgentEvent::Used(usage) => self.track.note_usage(self.tasks[step], usage),
         }
     }
 
-    fn doing(&mut self, step: usize, what: String) {
+    fn note_doing(&mut self, step: usize, what: String) {
         let last = self.slots[step].progress_at;
         if last.is_some_and(|last| last.elapsed() < DOING_PAUSE) {
-            return self.track.note_doing(self.tasks[step], bounded(what));
+            return self.track.note_doing(self.tasks[step], shorten_said(what));
         }
         self.slots[step].progress_at = Some(Instant::now());
-        let doing = Some(bounded(what));
+        let doing = Some(shorten_said(what));
         self.tell_step(step, TaskEvent::AgentProgress { doing });
     }
 
-    fn ended(&mut self, step: usize, ended: Result<Ended>) {
+    fn end_attempt(&mut self, step: usize, ended: Result<Ended>) {
         let mut ended = ended.unwrap_or_else(|error| Ended {
             outcome: Some(Outcome::AgentError),
             reason: Some(error.message),
@@ -75,24 +75,24 @@ impl Engine<'_> {
         let first = ended.complaints.len().saturating_sub(COMPLAINTS_MAX);
         let end = AgentEnd {
             outcome: ended.outcome,
-            reason: ended.reason.clone().map(bounded),
+            reason: ended.reason.clone().map(shorten_said),
             exit_code: ended.exit_code,
             duration_ms: Some(ended.duration_ms),
             usage: ended.usage,
             cost: ended.cost,
             turns: ended.turns,
-            message: ended.message.clone().map(bounded),
-            conversation: ended.conversation.clone().map(bounded),
+            message: ended.message.clone().map(shorten_said),
+            conversation: ended.conversation.clone().map(shorten_said),
             resumes: ended.not_resumed.then_some(false),
-            denied: ended.denied.iter().cloned().map(bounded).collect(),
+            denied: ended.denied.iter().cloned().map(shorten_said).collect(),
             complaints: ended.complaints[first..]
                 .iter()
                 .cloned()
-                .map(bounded)
+                .map(shorten_said)
                 .collect(),
         };
         self.tell_step(step, TaskEvent::AgentEnded(end));
-        self.facts.push(Fact::Ended(
+        self.inbox.push(Event::Ended(
             step,
             machine::Ended {
                 outcome: ended.outcome,
@@ -106,7 +106,7 @@ impl Engine<'_> {
         self.slots[step].said = Some(ended);
         // The run does not rely on commands that the agent ran.
         let has_checks = self.machine.has_checks(step);
-        self.slots[step].unproven = has_checks.then(|| not_proven(self.tasks[step]));
+        self.slots[step].unproven = has_checks.then(|| unproven_error(self.tasks[step]));
     }
 
     /// Returns the last message of an agent that exited by itself, trimmed. Where a program reports every
@@ -117,7 +117,7 @@ impl Engine<'_> {
         outcome: Option<Outcome>,
         message: Option<&str>,
     ) -> Option<String> {
-        let told = message.map(|message| bounded(message.trim().to_string()));
+        let told = message.map(|message| shorten_said(message.trim().to_string()));
         let is_heard = self
             .worker(step)
             .is_some_and(|worker| worker.runner.tells_messages());
@@ -125,30 +125,30 @@ impl Engine<'_> {
             .filter(|_| outcome == Some(Outcome::Ok))
     }
 
-    fn checked(&mut self, step: usize, ran: Result<Vec<String>>) {
+    fn end_check(&mut self, step: usize, ran: Result<Vec<String>>) {
         let (ran, unproven) = match ran {
             Ok(ran) => (ran, None),
             Err(error) => (Vec::new(), Some(error)),
         };
         let reason = unproven
             .as_ref()
-            .map(|error| bounded(error.message.clone()));
+            .map(|error| shorten_said(error.message.clone()));
         let checked = TaskEvent::Checked {
             reason,
-            complaints: ran.into_iter().map(bounded).collect(),
+            complaints: ran.into_iter().map(shorten_said).collect(),
         };
         (self.slots[step].stop, self.slots[step].unproven) = (None, unproven);
         self.tell_step(step, checked);
-        self.facts.push(Fact::Checked(step));
+        self.inbox.push(Event::Checked(step));
     }
 }
 
-fn not_proven(task: TaskId) -> Error {
+fn unproven_error(task: TaskId) -> Error {
     let message = format!("the commands of {task} were not run after its agent ended");
     Error::new(Code::CriterionOpen, message).fix(format!("cleo verify {task}"))
 }
 
-fn bounded(text: String) -> String {
+fn shorten_said(text: String) -> String {
     shorten(&text, SAID_MAX).into_owned()
 }
 
@@ -166,11 +166,11 @@ impl Engine<'_> {
             true => due.unwrap_or(PULSE).min(PULSE),
             false => Duration::ZERO,
         };
-        for (step, attempt, heard) in self.crew.hear(patience) {
-            self.hear(step, attempt, heard);
+        for (step, attempt, heard) in self.threads.receive(patience) {
+            self.receive(step, attempt, heard);
         }
         self.listener.show(&self.track);
-        self.heed()?;
+        self.check_stop()?;
         // Leases are renewed well before they are over.
         if self.renewed.elapsed() < Duration::from_secs(self.options.lease) / 3 {
             return Ok(());
@@ -185,19 +185,19 @@ impl Engine<'_> {
     pub(super) fn watch_for_stop(&self) -> impl FnMut() -> bool + 'static {
         let limit = self.options.time_limit.map(Duration::from_secs);
         let begun = self.begun;
-        let is_stop = |fact: &Fact| matches!(fact, Fact::Stop(_));
-        let is_stopping = self.machine.stop().is_some() || self.facts.iter().any(is_stop);
+        let is_stop = |event: &Event| matches!(event, Event::Stop(_));
+        let is_stopping = self.machine.stop().is_some() || self.inbox.iter().any(is_stop);
         let mut is_cancelled = self.journal.watch_for_cancel(&self.context.workspace);
         move || is_stopping || limit.is_some_and(|limit| begun.elapsed() >= limit) || is_cancelled()
     }
 
-    pub(super) fn heed(&mut self) -> Result<()> {
+    pub(super) fn check_stop(&mut self) -> Result<()> {
         if signals::asked_to_end().is_some() {
-            self.facts.push(Fact::Stop(Stop::Interrupted));
+            self.inbox.push(Event::Stop(Stop::Interrupted));
         }
         let limit = self.options.time_limit.map(Duration::from_secs);
         if limit.is_some_and(|limit| self.begun.elapsed() >= limit) {
-            self.facts.push(Fact::Stop(Stop::TimeLimit));
+            self.inbox.push(Event::Stop(Stop::TimeLimit));
         }
         if self.looked.elapsed() >= LOOK {
             self.looked = Instant::now();
@@ -209,7 +209,7 @@ impl Engine<'_> {
 
     fn look(&mut self) -> Result<()> {
         if self.journal.is_cancelled(&mut self.context.store)? {
-            self.facts.push(Fact::Stop(Stop::Cancelled));
+            self.inbox.push(Event::Stop(Stop::Cancelled));
         }
         let own = self.run.id.clone();
         let claims = self
@@ -234,7 +234,7 @@ impl Engine<'_> {
             Ok(_) => {}
             Err(error) if !is_loss(&error) => return Err(error),
             Err(_) if self.is_done(task)? => {}
-            Err(error) => self.facts.push(Fact::Lost(step, error.message)),
+            Err(error) => self.inbox.push(Event::Lost(step, error.message)),
         }
         Ok(())
     }

@@ -1,0 +1,140 @@
+//! Queues actions that touch the files of the repository until it is this run's turn, because other processes
+//! have runs in it too; the rest of the run goes on.
+
+use std::time::Duration;
+
+use super::engine::Engine;
+use super::machine::{Action, Ended, Event};
+use super::prompt;
+use super::trees::{LockRequest, PATIENCE, RepositoryLock};
+use crate::error::{Error, Result};
+use crate::run::Outcome;
+
+const PATIENCE_AT_END: Duration = Duration::from_secs(5);
+const OTHER_RUN: &str = "another run is changing the files of this repository";
+
+#[derive(Default)]
+pub(super) struct Queue {
+    due: Vec<Action>,
+    request: Option<LockRequest>,
+}
+
+impl Engine<'_> {
+    /// Performs an action, or queues it for the turn of this run if it touches the files of the repository.
+    pub(super) fn perform_or_queue(&mut self, action: Action) -> Result<()> {
+        match &action {
+            Action::End(step) => self.drop_starts(Some(*step)),
+            Action::Halt(_) => self.drop_starts(None),
+            _ => {}
+        }
+        let Some(step) = self.touches(&action) else {
+            return self.perform(action);
+        };
+        if self.queue.request.is_some() {
+            self.tell_waiting(step, OTHER_RUN);
+        }
+        self.queue.due.push(action);
+        Ok(())
+    }
+
+    fn touches(&self, action: &Action) -> Option<usize> {
+        self.trees.as_ref()?;
+        let tree = |step: usize| self.slots[step].tree.as_ref();
+        match action {
+            // An agent may have removed the one that it had.
+            Action::Start(step) => {
+                Some(*step).filter(|step| tree(*step).is_none_or(|tree| !tree.is_there()))
+            }
+            Action::Fail(step, ..) => Some(*step).filter(|step| tree(*step).is_some()),
+            Action::Complete(step) => Some(*step),
+            // They may wait for the files of a task that is given back first.
+            Action::Claim(steps) => {
+                let is_failed = |action: &Action| matches!(action, Action::Fail(..));
+                let waits = self.queue.due.iter().any(is_failed);
+                steps.first().copied().filter(|_| waits)
+            }
+            _ => None,
+        }
+    }
+
+    pub(super) fn is_due(&self) -> bool {
+        !self.queue.due.is_empty()
+    }
+
+    pub(super) fn run_queue(&mut self) -> Result<()> {
+        if !self.is_due() {
+            return Ok(());
+        }
+        let lock = self.lock().transpose();
+        if lock.is_some() {
+            self.queue.request = None;
+        }
+        match lock {
+            None => Ok(()),
+            Some(Ok(_lock)) => {
+                let due = std::mem::take(&mut self.queue.due);
+                due.into_iter().try_for_each(|action| self.perform(action))
+            }
+            Some(Err(error)) => self.refuse_queued(&error),
+        }
+    }
+
+    /// Returns the turn of this run if it has come. Emits one event when it has to wait.
+    fn lock(&mut self) -> Result<Option<RepositoryLock>> {
+        let Some(trees) = &self.trees else {
+            return Ok(None);
+        };
+        let patience = match self.machine.stop() {
+            Some(_) => PATIENCE_AT_END,
+            None => PATIENCE,
+        };
+        if let Some(request) = &self.queue.request {
+            return trees.poll_lock(request, patience);
+        }
+        if let Some(lock) = trees.try_lock()? {
+            return Ok(Some(lock));
+        }
+        self.queue.request = Some(trees.request_lock()?);
+        for action in self.queue.due.clone() {
+            if let Some(step) = self.touches(&action) {
+                self.tell_waiting(step, OTHER_RUN);
+            }
+        }
+        Ok(None)
+    }
+
+    fn drop_starts(&mut self, only: Option<usize>) {
+        let is_off = |action: &Action| match action {
+            Action::Start(step) => only.is_none_or(|only| only == *step),
+            _ => false,
+        };
+        let due = std::mem::take(&mut self.queue.due);
+        let (off, due): (Vec<Action>, Vec<Action>) = due.into_iter().partition(is_off);
+        self.queue.due = due;
+        for action in off {
+            if let Action::Start(step) = action {
+                let ended = Ended {
+                    outcome: Some(Outcome::Cancelled),
+                    ..Ended::default()
+                };
+                self.inbox.push(Event::Ended(step, ended));
+            }
+        }
+    }
+
+    fn refuse_queued(&mut self, error: &Error) -> Result<()> {
+        for action in std::mem::take(&mut self.queue.due) {
+            match action {
+                Action::Start(step) => self.refuse_start(step, error),
+                Action::Complete(step) => self.stuck(step, None, prompt::describe(error)),
+                Action::Fail(step, ..) => {
+                    self.keep_tree(step, error);
+                    self.give_back(step)?;
+                }
+                Action::Claim(steps) => self.claim(&steps)?,
+                _ => {}
+            }
+        }
+        Ok(())
+    }
+}
