@@ -1,7 +1,7 @@
 //! Columns of rows: JSON, ids and words, written and read.
 
 use rusqlite::Row;
-use rusqlite::types::{ToSqlOutput, Value as SqlValue};
+use rusqlite::types::{ToSqlOutput, Value as SqlValue, ValueRef};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
@@ -127,28 +127,26 @@ columns! {
     String: |text| text.as_str(), |row, column| row.get(column);
     Status: |status| status.word(), |row, column| word(row, column);
     Priority: |priority| priority.word(), |row, column| word(row, column);
+    Size: |size| size.word(), |row, column| word(row, column);
     TaskType: |kind| kind.as_str(), |row, column| word(row, column);
+    TaskId: |id| id.0, |row, column| row.get(column).map(TaskId);
+    f64: |number| *number, |row, column| row.get(column);
+    u32: |number| *number, |row, column| row.get(column);
 }
 
 /// What may be left out.
-macro_rules! options {
-    ($($kind:ty: |$value:ident| $write:expr, |$row:ident, $column:ident| $read:expr;)+) => {
-        columns! { $(
-            Option<$kind>: |option| match option {
-                Some($value) => ToSqlOutput::from($write),
-                None => ToSqlOutput::Owned(SqlValue::Null),
-            }, |$row, $column| $read;
-        )+ }
-    };
-}
+impl<T: Column> Column for Option<T> {
+    fn write(&self) -> ToSqlOutput<'_> {
+        let written = self.as_ref().map(T::write);
+        written.unwrap_or(ToSqlOutput::Owned(SqlValue::Null))
+    }
 
-options! {
-    String: |text| text.as_str(), |row, column| row.get(column);
-    f64: |number| *number, |row, column| row.get(column);
-    u32: |number| *number, |row, column| row.get(column);
-    TaskId: |id| id.0, |row, column| Ok(row.get::<_, Option<u32>>(column)?.map(TaskId));
-    Size: |size| size.word(),
-        |row, column| Ok(row.get::<_, Option<String>>(column)?.and_then(|size| size.parse().ok()));
+    fn read(row: &Row<'_>, column: usize) -> rusqlite::Result<Option<T>> {
+        match row.get_ref(column)? {
+            ValueRef::Null => Ok(None),
+            _ => T::read(row, column).map(Some),
+        }
+    }
 }
 
 /// Lists are JSON; most are empty.
