@@ -27,10 +27,14 @@ impl Engine<'_> {
             return Ok(());
         };
         if !tree.is_there() {
-            let left = trees.end(&tree)?;
+            let ended = trees.end(&tree);
             let gone = trees.gone_error(&tree);
             self.tell_aside(step, &[gone]);
-            self.tell_removed(step, left);
+            match ended {
+                Ok(left) => self.tell_removed(step, left),
+                // Its agent may have moved it.
+                Err(error) => self.keep_tree(step, &error),
+            }
             return Ok(());
         }
         let mut aside = Vec::new();

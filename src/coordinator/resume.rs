@@ -113,7 +113,7 @@ pub(super) fn recorded_base(events: &[Event]) -> Option<Base> {
         } => Some((branch, commit, conversion)),
         _ => None,
     })?;
-    let made = events.filter_map(|event| match event {
+    let mut made = events.filter_map(|event| match event {
         RunEvent::Task {
             event: TaskEvent::Merged { commit },
             ..
@@ -122,7 +122,7 @@ pub(super) fn recorded_base(events: &[Event]) -> Option<Base> {
     });
     Some(Base {
         branch,
-        commit: made.last().or(first)?,
+        commit: made.next_back().or(first)?,
         conversion,
     })
 }

@@ -39,6 +39,9 @@ const SETTINGS: &[&str] = &[
      diff.autoRefreshIndex=true diff.ignoreSubmodules=none diff.orderFile=/dev/null \
      diff.relative=false diff.renames=false status.showUntrackedFiles=all \
      sparse.expectFilesOutsideOfPatterns=false submodule.recurse=false color.ui=false",
+    // On other systems folders may indeed not tell letter case apart.
+    #[cfg(target_os = "linux")]
+    "core.ignoreCase=false",
     // What a commit or a merge comes to.
     "add.ignoreErrors=false advice.addEmbeddedRepo=false advice.graftFileDeprecated=false \
      branch.autoSetupMerge=false branch.autoSetupRebase=never commit.cleanup=default \

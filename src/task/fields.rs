@@ -196,7 +196,9 @@ impl Task {
             ("key", self.key.clone()),
         ];
         let given = fields.into_iter();
-        given.filter_map(|(name, text)| Some((name, text?))).collect()
+        given
+            .filter_map(|(name, text)| Some((name, text?)))
+            .collect()
     }
 }
 

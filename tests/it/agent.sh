@@ -225,6 +225,15 @@ commits) echo "$CLEO_TASK_ID" >"$CLEO_TASK_ID.txt" && work && git add --all &&
 # Changes a file on a branch of its own.
 branches) git checkout --quiet -b "mine-$CLEO_TASK_ID" && echo "$CLEO_TASK_ID" >"$CLEO_TASK_ID.txt" && git add "$CLEO_TASK_ID.txt" &&
     git -c user.name=a -c user.email=a@b commit --quiet --message mine && work ;;
+# Commits its work, then looks at what was there before and stays there.
+looks-back) echo "$CLEO_TASK_ID" >"$CLEO_TASK_ID.txt" && git add "$CLEO_TASK_ID.txt" &&
+    git -c user.name=a -c user.email=a@b commit --quiet --message mine && git checkout --quiet --detach HEAD~1 && work ;;
+# Writes a file whose name is that of another one in capitals.
+shouts) echo "$CLEO_TASK_ID" >SHARED.txt && work ;;
+# Moves its worktree elsewhere.
+moves) work && git worktree move "$PWD" "$here/moved" ;;
+# Has git read its attributes from an empty tree.
+blinds) git config attr.tree "$(git mktree </dev/null)" && work ;;
 # Works, and leaves a merge, a cherry-pick or a revert that has stopped at a conflict, perhaps settled.
 stops)
     work

@@ -262,7 +262,7 @@ fn forms_are_filled_with_what_the_client_has_and_understood() {
     assert!(!reply(&bare).contains("Home") && !reply(&bare).contains("premium"));
     has(&bare, &["add a card with title \"News\" for client 8"]);
     let help = workspace.text("chat --help", "").stdout;
-    let readme = include_str!("../../README.md");
+    let guide = include_str!("../../docs/guide.md");
     let turn = say_in(&workspace, "new", "help");
     has(
         &turn,
@@ -275,7 +275,7 @@ fn forms_are_filled_with_what_the_client_has_and_understood() {
         .filter_map(|line| line.strip_prefix("- "))
     {
         assert!(help.contains(form), "{form} is not in the help");
-        assert!(readme.contains(form), "{form} is not in README.md");
+        assert!(guide.contains(form), "{form} is not in docs/guide.md");
     }
 }
 

@@ -9,7 +9,8 @@ use crate::error::{Code, Error, Result};
 use crate::file::read_start;
 use crate::id;
 
-const SETTINGS: [&str; 7] = [
+const SETTINGS: [&str; 8] = [
+    "attr.tree",
     "core.attributesfile",
     "core.autocrlf",
     "core.eol",

@@ -39,7 +39,7 @@ impl Trees {
         require_no_pipes(tree)?;
         let tip = self.tip(tree)?;
         self.stage(tree, &tip)?;
-        // Made aside: wherever its agent has led HEAD, nothing but the branch of the worktree moves.
+        // Made aside: wherever its agent has led HEAD, no branch moves but that of the worktree.
         let files = self.git_in(&tree.top).run("write-tree")?;
         let commit = match self.run(format!("rev-parse {tip}^{{tree}}"))? == files {
             true => tip,
@@ -48,24 +48,33 @@ impl Trees {
                 self.run(Words::with(&make, [message]))?
             }
         };
-        let branch = &tree.branch;
-        self.run(format!(
-            "update-ref --no-deref refs/heads/{branch} {commit}"
-        ))?;
+        let branch = format!("refs/heads/{}", tree.branch);
+        let git = self.git_in(&tree.top);
+        if git.ask("symbolic-ref --quiet HEAD")?.ok().as_ref() != Some(&branch) {
+            git.run(format!("update-ref --no-deref HEAD {commit}"))?;
+        }
+        self.run(format!("update-ref --no-deref {branch} {commit}"))?;
         self.require_whole(tree)?;
         self.require_committed(tree)
     }
 
-    /// Returns the commit that the work of a worktree continues: what is checked out there, unless it leaves commits
-    /// of the branch behind.
+    /// Returns the commit that the work of a worktree continues: what is checked out there. Files of a commit that the
+    /// branch is ahead of, or that lies beside it, would undo what is committed.
     fn tip(&self, tree: &Tree) -> Result<String> {
         let commit = |name: &str| format!("rev-parse --verify --quiet {name}^{{commit}}");
         let head = self.git_in(&tree.top).ask(commit("HEAD"))?.ok();
         let own = commit(&format!("refs/heads/{}", tree.branch));
         let own = self.ask(own)?.ok();
         match (own, head) {
-            (Some(own), Some(head)) if self.is_ancestor(&own, &head)? => Ok(head),
-            (Some(commit), _) | (None, Some(commit)) => Ok(commit),
+            (Some(own), Some(head)) if !self.is_ancestor(&own, &head)? => {
+                let (branch, place) = (quote(&tree.branch), quote(&tree.place()));
+                let message =
+                    format!("what is checked out in {place} leaves commits of {branch} behind");
+                let switch = format!("git -C {place} switch {branch}");
+                Err(Error::new(Code::InputInvalid, message).fix(switch))
+            }
+            (_, Some(head)) => Ok(head),
+            (Some(own), None) => Ok(own),
             (None, None) => self.require_base(),
         }
     }

@@ -227,7 +227,11 @@ impl Showing {
         evidence: Vec<Evidence>,
     ) -> Result<()> {
         let caller = Caller::for_task(context, self.request.task, self.request.epoch);
-        let claimed = context.surroundings.assignment.criteria.get(&self.request.task);
+        let claimed = context
+            .surroundings
+            .assignment
+            .criteria
+            .get(&self.request.task);
         let claimed = claimed.cloned().unwrap_or_default();
         let mut record = Record {
             passed,
@@ -265,8 +269,18 @@ impl Showing {
     }
 
     fn doing(&self) -> String {
-        let commands = self.request.given.commands.iter().map(|words| quote_all(words));
-        let files = self.request.given.files.iter().map(|path| format!("file {path}"));
+        let commands = self
+            .request
+            .given
+            .commands
+            .iter()
+            .map(|words| quote_all(words));
+        let files = self
+            .request
+            .given
+            .files
+            .iter()
+            .map(|path| format!("file {path}"));
         let commits = self.request.given.commits.iter();
         let commits = commits.map(|revision| format!("commit {revision}"));
         let parts: Vec<String> = commands.chain(files).chain(commits).collect();
@@ -284,7 +298,12 @@ impl Showing {
             Requirement::Gate(gate) => (Some(*gate), None),
             Requirement::Criterion(one) => (None, Some(one.number)),
         };
-        let commands = self.request.given.commands.iter().map(|words| quote_all(words));
+        let commands = self
+            .request
+            .given
+            .commands
+            .iter()
+            .map(|words| quote_all(words));
         Ran {
             gate,
             criterion,

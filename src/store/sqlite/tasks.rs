@@ -2,9 +2,7 @@
 
 use rusqlite::{Row, params};
 
-use super::columns::{
-    Column, checked_id, json, read_id, refuse_deep, unless_damaged, word,
-};
+use super::columns::{Column, checked_id, json, read_id, refuse_deep, unless_damaged, word};
 use super::{SqliteTransaction, graph};
 use crate::error::{Code, Result};
 use crate::gate::Gates;

@@ -703,3 +703,48 @@ fn git_folder_may_be_elsewhere() {
         assert_eq!(workspace.read("T1.txt"), "T1\n");
     }
 }
+
+#[test]
+fn work_that_a_checkout_left_behind_is_not_undone() {
+    let workspace = repository();
+    let (exit, result) = carried_out(&workspace, &alone("looks-back"));
+    assert_eq!(exit, 80, "{result}");
+    let task = &result["tasks"][0];
+    assert_eq!(task["outcome"], "blocked", "{task}");
+    let reason = task["reason"].as_str().unwrap();
+    assert!(reason.contains("leaves commits of cleo/"), "{reason}");
+    let branch = git(
+        &workspace,
+        "for-each-ref --format='%(refname)' refs/heads/cleo",
+    );
+    let kept = git(&workspace, &format!("show {}:T1.txt", branch.trim()));
+    assert_eq!(kept, "T1\n");
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn names_that_differ_in_letter_case_are_all_work() {
+    let workspace = repository();
+    git(&workspace, "config core.ignoreCase true");
+    let (exit, result) = carried_out(&workspace, &alone("shouts"));
+    assert_eq!(exit, 0, "{result}");
+    assert_eq!(workspace.read("SHARED.txt"), "T1\n");
+    assert_eq!(workspace.read("shared.txt"), "nobody\n");
+}
+
+#[test]
+fn worktree_that_its_agent_moved_ends_no_run() {
+    let workspace = repository();
+    let (exit, result) = carried_out(&workspace, &alone("moves"));
+    assert_eq!(exit, 80, "{result}");
+    let reason = result["tasks"][0]["reason"].as_str().unwrap();
+    assert!(reason.contains("its worktree is kept"), "{reason}");
+}
+
+#[test]
+fn work_under_attributes_that_an_agent_chose_is_not_merged() {
+    let workspace = repository();
+    let (exit, result) = carried_out(&workspace, &alone("blinds"));
+    assert_eq!(exit, 80, "{result}");
+    assert_eq!(result["tasks"][0]["outcome"], "blocked", "{result}");
+}
