@@ -587,6 +587,17 @@ fn a_merge_that_was_killed_while_it_wrote_is_finished() {
 }
 
 #[test]
+fn files_that_an_interrupted_merge_goes_over_are_named() {
+    let workspace = repository();
+    let id = killed_with_work(&workspace);
+    note_merge(&workspace, &id);
+    workspace.write("T1.txt", "somebody else\n");
+    let resumed = workspace.json(&["runs", "resume", &id]);
+    let warnings = resumed["warnings"].to_string();
+    assert!(warnings.contains("went on over T1.txt"), "{resumed}");
+}
+
+#[test]
 fn lock_of_a_git_that_was_killed_with_its_run_is_removed() {
     for stage in ["trial", "write"] {
         let workspace = repository();

@@ -321,9 +321,20 @@ impl Trees {
             Stage::Write if self.is_at(&step, &step.old)? => {
                 let added = self.list_changed(&["--diff-filter=A", &step.old, &step.new])?;
                 let touched = &self.list_affected(&step)? & &(&self.list_changed(&[])? | &added);
-                let mut touched = touched.iter();
-                touched.try_for_each(|path| self.put_by(&step, path))?;
+                touched
+                    .iter()
+                    .try_for_each(|path| self.put_by(&step, path))?;
+                let mut edited = &touched & &self.list_changed(&[&step.new])?;
+                edited.retain(|path| self.top.join(path).symlink_metadata().is_ok());
                 self.finish(&step)?;
+                if !edited.is_empty() {
+                    let (names, place) = (list_names(edited.into_iter().collect()), &step.place);
+                    let copies = place.with_file_name("outputs").join("cut");
+                    self.warnings.borrow_mut().push(format!(
+                        "a merge that was interrupted went on over {names}; what was there is in {}",
+                        copies.display()
+                    ));
+                }
             }
             Stage::Write if !self.is_at(&step, &step.new)? => self.undo(&step)?,
             Stage::Trial | Stage::Write | Stage::Prove => {}

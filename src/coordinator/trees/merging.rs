@@ -8,6 +8,8 @@ use crate::error::Result;
 use crate::id::TaskId;
 
 const NAMED_MAX: usize = 5;
+/// How many commits of a branch are looked at for what they had taken in.
+const COMMITS_MAX: usize = 50;
 /// How often a merge is made anew because somebody has committed meanwhile.
 const ROUNDS: usize = 5;
 
@@ -90,24 +92,52 @@ impl Trees {
         let on = |files: &str, parent: &str| {
             self.run(format!("commit-tree {files} -p {parent} -m work"))
         };
-        let alone = on(&files, start)?;
         if self.is_ancestor(seen, start)? {
-            return Ok(Ok(alone));
+            return Ok(Ok(on(&files, start)?));
         }
-        // Where both changed the same lines, the agent has settled that.
-        let whole = match self.merge_trees(&format!("-X ours {alone} {seen}"))? {
+        let whole = match self.take_in(&files, start, seen)? {
             Ok(whole) => whole,
-            // Git before 2.43 does not know the option.
-            Err(said) if !said.contains('\0') => files.clone(),
-            Err(said) => return Ok(Err(describe_conflict(&said))),
+            Err(why) => return Ok(Err(why)),
         };
         let missing = self.list_changed(&[&files, &whole])?;
+        if !missing.is_empty() && self.has_taken_in(branch, start, seen)? {
+            return Ok(Ok(on(&files, seen)?));
+        }
         if !missing.is_empty() {
             let (branch, names) = (&tree.branch, list_names(missing.into_iter().collect()));
             let why = "lacks what was merged after its worktree was made, which stays";
             self.warn(format!("the branch {branch} {why}: {names}"));
         }
         Ok(Ok(on(&whole, seen)?))
+    }
+
+    /// Makes a tree of files that continue `start` and of what the workspace had by `seen`.
+    fn take_in(&self, files: &str, start: &str, seen: &str) -> Result<Made> {
+        let alone = self.run(format!("commit-tree {files} -p {start} -m work"))?;
+        // Where both changed the same lines, the agent has settled that.
+        Ok(
+            match self.merge_trees(&format!("-X ours {alone} {seen}"))? {
+                // Git before 2.43 does not know the option.
+                Err(said) if !said.contains('\0') => Ok(self.run(format!("rev-parse {files}"))?),
+                made => made.map_err(|said| describe_conflict(&said)),
+            },
+        )
+    }
+
+    /// Returns whether a commit of a branch before its last one held all that the workspace had by `seen`, as after
+    /// `git merge`: what later commits removed was meant.
+    fn has_taken_in(&self, branch: &str, start: &str, seen: &str) -> Result<bool> {
+        let list = "rev-list --ancestry-path --skip=1 --max-count";
+        let commits = self.run(format!("{list}={COMMITS_MAX} {seen}..{branch}"))?;
+        for commit in commits.lines() {
+            let files = format!("{commit}^{{tree}}");
+            if let Ok(whole) = self.take_in(&files, start, seen)?
+                && self.list_changed(&[&files, &whole])?.is_empty()
+            {
+                return Ok(true);
+            }
+        }
+        Ok(false)
     }
 
     /// Returns whether a branch was merged into `old` since a commit, or `old` was moved on to it.

@@ -40,16 +40,25 @@ impl Trees {
         let tip = self.tip(tree)?;
         self.stage(tree, &tip)?;
         // Made aside: wherever its agent has led HEAD, no branch moves but that of the worktree.
-        let files = self.git_in(&tree.top).run("write-tree")?;
-        let commit = match self.run(format!("rev-parse {tip}^{{tree}}"))? == files {
-            true => tip,
-            false => {
-                let make = format!("commit-tree {files} -p {tip} -m");
+        let git = self.git_in(&tree.top);
+        let files = git.run("write-tree")?;
+        // A merge that its agent has settled and not committed is a merge all the same.
+        let merged = git
+            .ask("rev-parse --verify --quiet MERGE_HEAD^{commit}")?
+            .ok();
+        let merged = match merged {
+            Some(other) if !self.is_ancestor(&other, &tip)? => format!(" -p {other}"),
+            _ => String::new(),
+        };
+        let is_new = self.run(format!("rev-parse {tip}^{{tree}}"))? != files;
+        let commit = match is_new || !merged.is_empty() {
+            true => {
+                let make = format!("commit-tree {files} -p {tip}{merged} -m");
                 self.run(Words::with(&make, [message]))?
             }
+            false => tip,
         };
         let branch = format!("refs/heads/{}", tree.branch);
-        let git = self.git_in(&tree.top);
         if git.ask("symbolic-ref --quiet HEAD")?.ok().as_ref() != Some(&branch) {
             git.run(format!("update-ref --no-deref HEAD {commit}"))?;
         }

@@ -748,3 +748,36 @@ fn work_under_attributes_that_an_agent_chose_is_not_merged() {
     assert_eq!(exit, 80, "{result}");
     assert_eq!(result["tasks"][0]["outcome"], "blocked", "{result}");
 }
+
+#[test]
+fn removals_after_a_merge_of_what_others_did_are_work() {
+    let commit =
+        "git add --all && git -c user.name=a -c user.email=a@b commit --quiet --message mine";
+    let what = format!(
+        "{commit} && git -c user.name=a -c user.email=a@b merge --quiet --no-edit main \
+         && git rm --quiet T2.txt && {commit}"
+    );
+    let workspace = repository();
+    let words = proof::words(&workspace, "T1 T2 --jobs 2", &after_another(&what));
+    let answer = document(&workspace.finish(workspace.command(&words), ""));
+    assert_eq!(answer["success"], true, "{answer}");
+    assert!(!workspace.path("T2.txt").exists());
+    assert_eq!(workspace.read("T1.txt"), "T1\n");
+    assert!(
+        !answer["warnings"].to_string().contains("lacks"),
+        "{answer}"
+    );
+}
+
+#[test]
+fn merge_that_an_agent_settled_and_did_not_commit_is_a_merge() {
+    let what = "git add --all && git -c user.name=a -c user.email=a@b commit --quiet --message mine; \
+        git -c user.name=a -c user.email=a@b merge --quiet --no-commit main; \
+        echo one and two >shared.txt; git add shared.txt";
+    let workspace = repository();
+    let words = proof::words(&workspace, "T1 T2 --jobs 2", &after_another(what));
+    let answer = document(&workspace.finish(workspace.command(&words), ""));
+    assert_eq!(answer["success"], true, "{answer}");
+    assert_eq!(workspace.read("shared.txt"), "one and two\n");
+    assert_eq!(git(&workspace, "show main:T1.txt main:T2.txt"), "T1\nT2\n");
+}
