@@ -754,7 +754,7 @@ fn removals_after_a_merge_of_what_others_did_are_work() {
     let commit =
         "git add --all && git -c user.name=a -c user.email=a@b commit --quiet --message mine";
     let what = format!(
-        "{commit} && git -c user.name=a -c user.email=a@b merge --quiet --no-edit main \
+        "export GIT_CONFIG_GLOBAL=/dev/null; {commit} && git -c user.name=a -c user.email=a@b merge --quiet --no-edit main \
          && git rm --quiet T2.txt && {commit}"
     );
     let workspace = repository();
@@ -771,7 +771,8 @@ fn removals_after_a_merge_of_what_others_did_are_work() {
 
 #[test]
 fn merge_that_an_agent_settled_and_did_not_commit_is_a_merge() {
-    let what = "git add --all && git -c user.name=a -c user.email=a@b commit --quiet --message mine; \
+    let what = "export GIT_CONFIG_GLOBAL=/dev/null; \
+        git add --all && git -c user.name=a -c user.email=a@b commit --quiet --message mine; \
         git -c user.name=a -c user.email=a@b merge --quiet --no-commit main; \
         echo one and two >shared.txt; git add shared.txt";
     let workspace = repository();
