@@ -154,8 +154,8 @@ const MOST = 4_000;
 export function compare(before: string, after: string): string[][] {
   const patch = structuredPatch("", "", before, after, "", "", { context: 3, maxEditLength: MOST });
   // Lines that begin with a backslash are remarks of the format.
-  if (patch) return patch.hunks.map((hunk) => hunk.lines.filter((line) => !line.startsWith("\\")));
-  return [[...before.split("\n").map((line) => `-${line}`), ...after.split("\n").map((line) => `+${line}`)]];
+  if (patch) return patch.hunks.map((hunk) => hunk.lines.filter((line) => !line.startsWith("\\")).map((line) => `${line.charAt(0)} ${line.slice(1)}`));
+  return [[...before.split("\n").map((line) => `- ${line}`), ...after.split("\n").map((line) => `+ ${line}`)]];
 }
 
 /**
