@@ -1074,3 +1074,19 @@ fn an_imported_criterion_for_a_shell_says_why_it_fails() {
     workspace.ok("verify T2 --run-all");
     workspace.ok("complete T2");
 }
+
+#[test]
+fn criterion_on_files_too_large_to_compare_is_completed_with_a_warning() {
+    let workspace = TestWorkspace::new();
+    workspace.ok("add One --acceptance 'holds :: true'");
+    let large = std::fs::File::create(workspace.path("large")).unwrap();
+    large.set_len(600 << 20).unwrap();
+    workspace.ok("verify T1 --run-all");
+    let completed = workspace.json(&["complete", "T1"]);
+    assert_eq!(completed["success"], true, "{completed}");
+    let warnings = completed["warnings"].to_string();
+    assert!(
+        warnings.contains("passed without a digest of the files"),
+        "{completed}"
+    );
+}

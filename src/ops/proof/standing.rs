@@ -45,9 +45,9 @@ pub(crate) struct TaskGates {
     pub(crate) criteria: Vec<CriterionStanding>,
     /// Its files as they are; none when no evidence has to be compared with them.
     pub(crate) tree: Option<Tree>,
-    /// Gates that passed where nobody can tell whether files have changed since.
+    /// Gates and criteria that passed where nobody can tell whether files have changed since.
     #[serde(skip)]
-    unknown: Vec<Gate>,
+    unknown: Vec<String>,
     /// Whether the task names the gates that it needs.
     #[serde(skip)]
     pub(super) names_gates: bool,
@@ -147,10 +147,9 @@ impl TaskGates {
         self.failures.len() > ROUNDS_MAX as usize
     }
 
-    /// Warns of gates that passed where nobody can tell whether files have changed since.
+    /// Warns of gates and criteria that passed where nobody can tell whether files have changed since.
     pub(super) fn unknown_warning(&self) -> Option<String> {
-        let names: Vec<&str> = self.unknown.iter().map(|gate| gate.word()).collect();
-        let names = names.join(", ");
+        let names = self.unknown.join(", ");
         let message = format!(
             "{names} passed without a digest of the files, so nobody can tell if it still holds"
         );
@@ -251,12 +250,26 @@ impl TaskGates {
             is_elsewhere: &is_elsewhere,
         };
         let stale = passed_and(&gates, &present, Freshness::Stale);
+        let unknown_gates = passed_and(&gates, &present, Freshness::Unknown);
+        let is_unknown = |line: &&String| {
+            let record = gates.criteria.get(*line).filter(|record| record.passed);
+            let is_run = |each: &crate::gate::Evidence| each.outcome().is_some();
+            record.is_some_and(|it| {
+                it.evidence.iter().any(is_run)
+                    && freshness(&it.evidence, &present) == Freshness::Unknown
+            })
+        };
+        let unknown_criteria = task.acceptance.iter().filter(is_unknown);
         TaskGates {
             task_id: task.id,
             passed: gates.open().is_empty() && !stale.iter().any(|gate| gates.needs(*gate)),
             required: gates.list_needed(),
             names_gates: !gates.required.is_empty(),
-            unknown: passed_and(&gates, &present, Freshness::Unknown),
+            unknown: unknown_gates
+                .iter()
+                .map(|gate| gate.word().to_string())
+                .chain(unknown_criteria.map(|line| format!("`{line}`")))
+                .collect(),
             states: GateState::all(&gates, &stale),
             stale,
             criteria: criteria(task, &gates, &present),
