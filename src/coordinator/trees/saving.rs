@@ -42,7 +42,7 @@ impl Trees {
         // Made aside: wherever its agent has led HEAD, no branch moves but that of the worktree.
         let git = self.git_in(&tree.top);
         let files = git.run("write-tree")?;
-        // A merge that its agent has settled and not committed is a merge all the same.
+        // A merge that its agent has settled and not committed keeps both parents.
         let merged = git
             .ask("rev-parse --verify --quiet MERGE_HEAD^{commit}")?
             .ok();

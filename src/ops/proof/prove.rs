@@ -268,13 +268,12 @@ impl Showing {
         }
     }
 
+    fn commands(&self) -> impl Iterator<Item = String> {
+        let commands = self.request.given.commands.iter();
+        commands.map(|words| quote_all(words))
+    }
+
     fn doing(&self) -> String {
-        let commands = self
-            .request
-            .given
-            .commands
-            .iter()
-            .map(|words| quote_all(words));
         let files = self
             .request
             .given
@@ -283,7 +282,7 @@ impl Showing {
             .map(|path| format!("file {path}"));
         let commits = self.request.given.commits.iter();
         let commits = commits.map(|revision| format!("commit {revision}"));
-        let parts: Vec<String> = commands.chain(files).chain(commits).collect();
+        let parts: Vec<String> = self.commands().chain(files).chain(commits).collect();
         match &self.of {
             Requirement::Criterion(one) => format!("running {}: {}", self.name(), one.line),
             Requirement::Gate(gate) if self.request.given.commands.is_empty() => {
@@ -298,16 +297,10 @@ impl Showing {
             Requirement::Gate(gate) => (Some(*gate), None),
             Requirement::Criterion(one) => (None, Some(one.number)),
         };
-        let commands = self
-            .request
-            .given
-            .commands
-            .iter()
-            .map(|words| quote_all(words));
         Ran {
             gate,
             criterion,
-            commands: commands.collect(),
+            commands: self.commands().collect(),
             outcome: match passed {
                 true => Outcome::Passed,
                 false => Outcome::Failed,

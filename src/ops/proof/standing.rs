@@ -45,7 +45,7 @@ pub(crate) struct TaskGates {
     pub(crate) criteria: Vec<CriterionStanding>,
     /// Its files as they are; none when no evidence has to be compared with them.
     pub(crate) tree: Option<Tree>,
-    /// Gates and criteria that passed where nobody can tell whether files have changed since.
+    /// Gates and criteria that passed without a digest of the files, which may have changed since.
     #[serde(skip)]
     unknown: Vec<String>,
     /// Whether the task names the gates that it needs.
@@ -147,7 +147,7 @@ impl TaskGates {
         self.failures.len() > ROUNDS_MAX as usize
     }
 
-    /// Warns of gates and criteria that passed where nobody can tell whether files have changed since.
+    /// Warns of gates and criteria that passed without a digest of the files.
     pub(super) fn unknown_warning(&self) -> Option<String> {
         let names = self.unknown.join(", ");
         let message = format!(

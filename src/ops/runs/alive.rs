@@ -145,7 +145,7 @@ pub(crate) fn find_left<'a>(
     let mut left = Vec::new();
     for id in runs {
         let run = match transaction.run(id) {
-            // A damaged one is named where runs are listed; nobody can go on with it.
+            // A damaged run is named where runs are listed, and cannot be resumed.
             Err(error) if error.code == Code::RowDamaged => None,
             run => run?,
         };
