@@ -122,15 +122,24 @@ impl Taken {
     }
 
     /// Takes each word between quotes and slashes that is a name of this date.
-    fn take(&mut self, bytes: &[u8], id: &Finder<'_>, file: &Finder<'_>) {
-        for word in bytes.split(|byte| matches!(byte, b'"' | b'/')) {
+    fn take(&mut self, bytes: &[u8], date: &Finder<'_>) {
+        let is_end = |byte: &u8| matches!(byte, b'"' | b'/');
+        let after_date = date.needle().len();
+        for at in date.find_iter(bytes) {
+            let start = bytes[..at]
+                .iter()
+                .rposition(is_end)
+                .map_or(0, |end| end + 1);
+            let end = bytes[at..].iter().position(is_end);
+            let word = &bytes[start..end.map_or(bytes.len(), |end| at + end)];
             let Some(word) = std::str::from_utf8(word).ok().filter(|word| is_id(word)) else {
                 continue;
             };
-            if id.find(word.as_bytes()).is_some() {
+            let in_word = at - start;
+            if word[..in_word].ends_with('-') {
                 self.ids.insert(word.to_string());
             }
-            if file.find(word.as_bytes()) == Some(0) {
+            if in_word == 0 && word[after_date..].starts_with('_') {
                 self.files.insert(word.to_lowercase());
             }
         }
@@ -141,18 +150,15 @@ impl Taken {
 /// apart for that: a name too many does no harm.
 pub(crate) fn collect_taken(path: &Path, date: &str) -> Result<Taken> {
     let mut taken = Taken::default();
-    let [id, file] = [format!("-{date}"), format!("{date}_")];
-    let [id, file, date] = [&id, &file, date].map(|name| Finder::new(name.as_bytes()));
+    let date = Finder::new(date.as_bytes());
     each_line(path, |number, bytes| {
         let Some(bytes) = bytes else { return };
-        if date.find(bytes).is_some() {
-            taken.take(bytes, &id, &file);
-        }
+        taken.take(bytes, &date);
         if has_escapes(bytes) {
             line::items(number, bytes, &mut |item| {
                 if let Item::Entry(draft) = item {
                     let names = ["id", "file"].map(|name| draft.text(name).unwrap_or_default());
-                    taken.take(names.join("/").as_bytes(), &id, &file);
+                    taken.take(names.join("/").as_bytes(), &date);
                 }
             });
         }
