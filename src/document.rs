@@ -353,7 +353,7 @@ mod tests {
     }
 
     #[test]
-    fn fields_are_those_of_an_object_and_none_stands_twice_however_deep() {
+    fn duplicate_fields_are_refused_at_any_depth() {
         let Object(fields) = serde_json::from_str("{\"a\":{\"b\":[1]}}").unwrap();
         assert_eq!(Value::Object(fields), json!({"a": {"b": [1]}}));
         for (text, fault) in [

@@ -159,7 +159,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn normalizing_removes_case_and_accents_and_keeps_the_signs_of_other_scripts() {
+    fn normalizing_removes_case_and_accents_of_latin_only() {
         for (text, expected) in [
             ("Research", "research"),
             ("Évaluation", "evaluation"),

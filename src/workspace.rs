@@ -341,7 +341,7 @@ mod tests {
     }
 
     #[test]
-    fn a_worktree_has_its_own_files_and_those_that_only_its_home_has() {
+    fn worktree_shows_its_files_and_those_of_the_main_checkout() {
         let folder = tempfile::tempdir().unwrap();
         let (home, _) = Workspace::create(folder.path()).unwrap();
         let tree = Workspace::from(home.root.join(".cleo/runs/run_1/trees/T1-1"));

@@ -114,7 +114,7 @@ mod tests {
     }
 
     #[test]
-    fn brackets_that_are_nested_too_deep_are_refused_before_they_cost_anything() {
+    fn deeply_nested_brackets_are_refused_early() {
         let deep = format!("a: 1\nb: {}", "[".repeat(1 << 20));
         let fault = from_str::<Value>(&deep).unwrap_err().to_string();
         assert_eq!(fault, "brackets stand more than 100 deep in line 2");

@@ -98,7 +98,7 @@ mod tests {
     }
 
     #[test]
-    fn a_command_says_the_same_of_itself_in_the_list_and_in_its_help() {
+    fn command_list_and_help_describe_a_command_alike() {
         let about = |command: &clap::Command| command.get_about().map(ToString::to_string);
         let mut built = whole();
         built.build();

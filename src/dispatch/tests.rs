@@ -180,7 +180,7 @@ fn without_the_default_skill_only_what_nothing_fits_is_refused() {
 }
 
 #[test]
-fn the_caller_names_a_skill_in_any_letter_case_with_or_without_ct() {
+fn skill_names_ignore_case_and_the_ct_prefix() {
     let made = Made::new(
         &[
             ("ct-one", &["cleo-tags: t"]),
@@ -218,7 +218,7 @@ fn the_caller_names_a_skill_in_any_letter_case_with_or_without_ct() {
 }
 
 #[test]
-fn a_skill_that_no_row_names_brings_its_own_types_and_keywords_after_the_rows() {
+fn unlisted_skill_adds_its_types_and_keywords_last() {
     let rows = json!({"by_task_type": {"k": "one"}, "by_keyword": {"paint": "one"}});
     let made = Made::new(
         &[

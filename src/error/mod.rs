@@ -228,7 +228,7 @@ mod tests {
     }
 
     #[test]
-    fn a_quoted_argument_holds_nothing_that_a_screen_would_show_otherwise() {
+    fn quoted_argument_has_no_control_characters() {
         for (argument, quoted) in [
             ("a\nb\tc", r"$'a\nb\tc'"),
             ("it's\n\\", r"$'it\'s\n\\'"),

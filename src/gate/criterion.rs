@@ -196,7 +196,7 @@ mod tests {
     }
 
     #[test]
-    fn a_command_for_a_shell_ends_what_find_starts_as_shells_want_it() {
+    fn shell_command_keeps_the_escaped_semicolon_of_find() {
         for (command, expected) in [
             ("true && false", r"sh -c 'true && false'"),
             (

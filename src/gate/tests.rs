@@ -57,7 +57,7 @@ fn a_failure_clears_the_later_gates_and_counts_as_a_round() {
 }
 
 #[test]
-fn a_failure_after_the_last_round_is_recorded_and_the_round_stays() {
+fn failure_after_the_last_round_keeps_the_round_number() {
     let mut gates = Gates::default();
     for _ in 0..ROUNDS_MAX {
         gates.set(Gate::Implemented, record(false));
@@ -93,7 +93,7 @@ fn steps() -> impl proptest::strategy::Strategy<Value = Vec<(usize, bool, bool)>
 
 proptest::proptest! {
     #[test]
-    fn whatever_is_set_a_gate_never_passes_before_its_turn_unnoticed(
+    fn gates_never_pass_out_of_order_unnoticed(
         needed in proptest::collection::btree_set(0..Gate::ALL.len(), 0..4),
         steps in steps(),
     ) {

@@ -85,7 +85,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn names_that_are_not_told_are_taken_out_of_tasks_and_of_changes() {
+    fn hidden_agent_names_are_removed_from_tasks_and_changes() {
         let mut value = json!({
             "tasks": [{"assignedAgent": "hers"}, {"assignedAgent": "mine", "title": "hers"}],
             "changes": [{"detail": {"assignedAgent": {"from": "mine", "to": "hers"}}}],

@@ -95,7 +95,7 @@ mod tests {
     }
 
     #[test]
-    fn who_calls_more_often_is_answered_as_often_as_who_keeps_to_the_rate() {
+    fn excess_calls_do_not_lower_the_allowed_rate() {
         for (rate, calls, answered) in
             [(5, 4, 4), (5, 5, 5), (5, 7, 5), (5, 50, 5), (100, 150, 100)]
         {

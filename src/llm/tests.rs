@@ -72,7 +72,7 @@ fn a_request_has_the_form_of_its_server() {
 }
 
 #[test]
-fn what_is_not_said_is_not_sent_and_the_agents_model_answers_where_none_is_configured() {
+fn unset_values_are_not_sent_and_the_model_falls_back() {
     for provider in ALL {
         let model = Model {
             name: None,

@@ -22,7 +22,7 @@ fn faults(value: &Value) -> Vec<String> {
 }
 
 #[test]
-fn the_line_of_the_document_is_an_entry_and_is_written_as_it_stands() {
+fn sample_line_of_the_specification_round_trips() {
     let entry = Entry::read(LINE).unwrap();
     assert_eq!(entry.status, Status::Complete);
     assert_eq!(entry.linked_tasks, [TaskId(1000), TaskId(1234)]);

@@ -222,7 +222,7 @@ mod tests {
     use crate::agent::Kind;
 
     #[test]
-    fn a_step_is_told_its_instruction_what_came_before_and_what_it_depends_on() {
+    fn step_gets_instruction_previous_pass_and_dependencies() {
         assert_eq!(message("Do it.", None, &[]), "Do it.");
         let reply = |step, agent, text| Reply { step, agent, text };
         let context = [

@@ -145,7 +145,7 @@ mod tests {
     }
 
     #[test]
-    fn anything_else_is_refused_with_the_reason_and_the_nearest_sentence() {
+    fn other_final_messages_are_refused_with_the_nearest_one() {
         let right = "Testing partial. See MANIFEST.jsonl for details.";
         for (text, reason) in [
             (

@@ -64,7 +64,7 @@ mod tests {
     }
 
     #[test]
-    fn a_program_is_asked_without_the_home_and_the_environment_of_the_user() {
+    fn probe_hides_home_and_environment_of_the_user() {
         let said = sh("echo \"$HOME ${CLEO_AGENT-none} ${USER-none} $HTTPS_PROXY\"");
         let Probed::Said(said) = said else {
             panic!("{said:?}")
@@ -76,7 +76,7 @@ mod tests {
     }
 
     #[test]
-    fn a_program_that_hangs_or_leaves_others_behind_is_not_waited_for() {
+    fn probe_does_not_wait_for_hanging_or_left_processes() {
         let Probed::Failed(why) = sh("sleep 60") else {
             panic!()
         };

@@ -233,7 +233,7 @@ impl Runner for Played {
 }
 
 #[test]
-fn one_that_only_tries_again_is_as_good_as_silent_and_was_refused() {
+fn agent_that_only_retries_counts_as_idle_and_rate_limited() {
     for (name, script, outcome) in [
         (
             "gemini",
@@ -363,7 +363,7 @@ fn who_drives_a_silent_agent_is_woken_to_end_it() {
 }
 
 #[test]
-fn an_agent_that_will_not_stop_is_made_to_and_its_last_words_are_kept() {
+fn stubborn_agent_is_killed_and_its_last_output_kept() {
     let stage = Stage::new();
     let mut job = stage.job("");
     job.limits.time = Some(Duration::from_secs(1));
@@ -429,7 +429,7 @@ fn many_at_once_end_their_own_and_no_other() {
 
 #[test]
 #[cfg(target_os = "linux")]
-fn what_nothing_tells_whose_it_is_ends_with_the_last_that_could_have_started_it() {
+fn unmarked_process_ends_with_the_last_possible_parent() {
     let (slow, quick) = (Stage::new(), Stage::new());
     let over = AtomicBool::new(false);
     let hold = "mkfifo alive; exec 3<>alive; env -i setsid sleep 300 &";
@@ -461,7 +461,7 @@ fn what_nothing_tells_whose_it_is_ends_with_the_last_that_could_have_started_it(
 
 #[test]
 #[cfg(target_os = "linux")]
-fn nothing_that_an_agent_started_without_its_environment_outlives_all_agents() {
+fn process_without_environment_outlives_no_agents() {
     for leave in [
         "env -i setsid sleep 300 &",
         "setsid env -i sh -c 'sleep 300 & setsid sleep 300 >&- 2>&-' >&- 2>&- &",

@@ -113,7 +113,7 @@ fn an_answer_without_end_does_not_fill_the_memory() {
 }
 
 #[test]
-fn an_answer_that_breaks_off_after_text_was_seen_is_not_asked_for_again() {
+fn broken_answer_with_text_shown_is_not_retried() {
     let server = Server::start(&[Answer::Cut(
         "data: {\"choices\":[{\"delta\":{\"content\":\"Hel\"}}]}\n\n".to_string(),
     )]);

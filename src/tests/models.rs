@@ -162,7 +162,7 @@ fn an_answer_is_seen_piece_by_piece_as_it_comes() {
 }
 
 #[test]
-fn a_server_that_answers_whole_although_it_was_asked_for_pieces_is_understood() {
+fn whole_answer_to_a_streaming_request_is_accepted() {
     for provider in ALL {
         let server = Server::start(&[Answer::Whole(200, "", good(provider, "Hello").to_string())]);
         let model = Model {
@@ -233,7 +233,7 @@ fn trying_again_ends_after_as_many_times_as_the_settings_say() {
 }
 
 #[test]
-fn a_server_that_asks_to_wait_longer_than_an_answer_may_take_is_not_waited_for() {
+fn retry_after_beyond_the_time_limit_is_not_waited_for() {
     let date = "Retry-After: Fri, 01 Jan 2100 00:00:00 GMT\r\n";
     for header in ["Retry-After: 86400\r\n", date] {
         let server = Server::start(&[Answer::Whole(429, header, "{}".to_string())]);
@@ -323,7 +323,7 @@ fn a_process_that_waits_for_a_model() {
 }
 
 #[test]
-fn a_cleo_that_is_asked_to_end_ends_its_question_and_leaves_nobody_behind() {
+fn interrupted_cleo_ends_its_model_request() {
     let server = Server::start(&[Answer::Hang]);
     let mut process = Command::new(std::env::current_exe().unwrap())
         .args([

@@ -288,7 +288,7 @@ fn messages_conversations_tokens_and_cost_are_told() {
 }
 
 #[test]
-fn what_earlier_tries_of_a_conversation_came_to_is_not_told_again() {
+fn usage_of_earlier_attempts_is_not_counted_again() {
     let used = |total: u64| Usage {
         input_tokens: Some(total - 1),
         output_tokens: Some(1),
@@ -432,7 +432,7 @@ fn hostile_lines_mean_nothing() {
 }
 
 #[test]
-fn calls_carry_what_the_job_says_and_take_no_value_for_an_option() {
+fn calls_pass_job_values_and_none_becomes_an_option() {
     let job = Job {
         folder: "/w".into(),
         model: Some("--evil".to_string()),

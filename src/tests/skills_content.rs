@@ -255,7 +255,7 @@ fn skills_keep_to_their_length_and_outline() {
 }
 
 #[test]
-fn every_task_section_is_the_shared_one_with_at_most_one_line_more() {
+fn task_sections_add_at_most_one_line_to_the_shared_one() {
     let shared = fs::read_to_string(root().join("skills/_shared/task-context.md")).unwrap();
     let lines = |text: &str| {
         text.lines()

@@ -261,7 +261,7 @@ fn every_token_of_the_notes_has_a_value() {
 }
 
 #[test]
-fn what_cleo_adds_to_a_plain_implementation_task_stays_within_3_kb() {
+fn prompt_overhead_of_a_plain_task_is_under_3_kb() {
     let workspace = TestWorkspace::new();
     let task = json!({
         "title": "Implement the parser", "description": "Text of the task.", "type": "implementation",
@@ -326,7 +326,7 @@ fn a_dry_run_records_nothing() {
 }
 
 #[test]
-fn a_prompt_shows_control_characters_and_its_digest_is_that_of_what_is_printed() {
+fn prompt_escapes_controls_and_digests_what_is_printed() {
     let workspace = TestWorkspace::new();
     let skill = "---\nname: loud\ndescription: Loud.\n---\n# Loud\n\nRing\u{7} and \u{1b}[31mred\u{9b}.\tEnd\r\n";
     workspace.write(".cleo/skills/loud/SKILL.md", skill);

@@ -135,7 +135,7 @@ fn trust_is_for_this_folder_and_for_exactly_what_was_looked_at() {
 }
 
 #[test]
-fn who_registers_a_worker_trusts_it_and_a_copy_of_the_folder_does_not() {
+fn registered_worker_is_trusted_but_not_in_a_folder_copy() {
     let workspace = TestWorkspace::new();
     let line = "agents register Helper --tag summary --command 'touch pwned'";
     assert_eq!(
@@ -237,7 +237,7 @@ fn reaches(url: &str, public_only: bool) -> worker::WorkerReply {
 }
 
 #[test]
-fn an_address_that_must_be_public_is_judged_after_its_name_was_looked_up() {
+fn public_address_is_checked_after_name_resolution() {
     let server = Server::start(&[Answer::Worker(
         r#"{"request_id":"ID","status":"success","output":{"result":"R"},"error":null}"#.into(),
     )]);
@@ -278,7 +278,7 @@ fn an_address_that_must_be_public_is_judged_after_its_name_was_looked_up() {
 }
 
 #[test]
-fn workers_that_others_registered_run_no_program_and_stay_outside() {
+fn foreign_workers_run_no_program_and_reach_public_hosts() {
     let folder = tempfile::tempdir().unwrap();
     let home = tempfile::tempdir().unwrap();
     let mut surroundings = open(folder.path()).surroundings;

@@ -162,7 +162,7 @@ proptest! {
     #![proptest_config(config())]
 
     #[test]
-    fn all_that_was_done_is_taken_back_and_brought_back_step_by_step(
+    fn every_operation_can_be_undone_and_redone(
         steps in prop::collection::vec(step(), 1..40)
     ) {
         let folder = tempfile::tempdir().unwrap();

@@ -197,7 +197,7 @@ fn answering() -> Agent {
 }
 
 #[test]
-fn a_program_reads_the_request_and_writes_the_answer_and_no_shell_is_between() {
+fn worker_program_gets_stdin_and_stdout_without_a_shell() {
     let folder = tempfile::tempdir().unwrap();
     let text = "quotes \" ' and $(touch hacked) `touch hacked`\nand a line; \\ ü";
     let reply = call_in(folder.path(), &answering(), text);
@@ -215,7 +215,7 @@ fn a_program_reads_the_request_and_writes_the_answer_and_no_shell_is_between() {
 }
 
 #[test]
-fn a_long_request_and_a_program_that_reads_nothing_do_not_wait_for_each_other() {
+fn long_request_to_a_non_reading_program_does_not_hang() {
     let folder = tempfile::tempdir().unwrap();
     let text = "x".repeat(1 << 20);
     let reply = call_in(folder.path(), &answering(), &text);

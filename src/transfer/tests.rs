@@ -173,7 +173,7 @@ fn statuses_of_taskwarrior_mean_ours() {
 }
 
 #[test]
-fn criteria_that_repeat_a_child_are_dropped_only_with_the_child_here() {
+fn criteria_that_repeat_a_child_are_dropped_only_with_it() {
     let file = json!({"_meta": {"schemaVersion": "2"}, "tasks": [
         {"id": "T001", "title": "a", "acceptance": ["own", "Complete child T002: b", "Complete child T003: c"]},
         {"id": "T002", "title": "b"},
@@ -187,7 +187,7 @@ fn criteria_that_repeat_a_child_are_dropped_only_with_the_child_here() {
 }
 
 #[test]
-fn times_of_an_end_of_cleo_stay_aside_unless_they_are_of_the_status() {
+fn end_times_that_contradict_the_status_are_set_aside() {
     let (one, other) = ("2026-01-03T22:58:36Z", "2026-01-04T00:00:00Z");
     let (completed, cancelled) = (json!({"completedAt": one}), json!({"cancelledAt": one}));
     let read = |at: &str| Some(moment::read(at).unwrap());
@@ -231,7 +231,7 @@ fn page(text: &str, area: Area) -> Record {
 }
 
 #[test]
-fn folder_and_configuration_decide_what_a_status_of_backlog_means() {
+fn backlog_status_depends_on_folder_and_configuration() {
     for (word, area, status) in [
         ("backlog", Area::Tasks, Status::Pending),
         ("Doing", Area::Tasks, Status::Active),

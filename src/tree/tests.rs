@@ -252,7 +252,7 @@ fn a_linked_worktree_is_a_repository_like_any_other() {
 }
 
 #[test]
-fn a_workspace_that_its_repository_ignores_is_looked_at_without_it() {
+fn ignored_workspace_is_digested_without_its_repository() {
     let above = Folder::with_git();
     above.write(".gitignore", "*\n");
     above.write("inner/src/a.rs", "a");

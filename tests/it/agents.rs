@@ -93,7 +93,7 @@ fn an_agent_is_registered_changed_and_removed() {
 }
 
 #[test]
-fn built_in_agents_are_changed_and_become_as_they_were_and_one_stays_as_it_is() {
+fn built_in_agents_can_be_changed_and_restored_but_one() {
     let workspace = TestWorkspace::new();
     does(&workspace, "agents update toby-technical --status paused");
     assert_eq!(ids(&workspace, "agents list"), BUILTIN);
@@ -172,7 +172,7 @@ fn agents_of_the_moment_get_ids_of_their_own_and_go_together() {
 }
 
 #[test]
-fn files_are_agents_and_a_faulty_one_is_left_out_with_line_and_column() {
+fn faulty_agent_file_is_skipped_with_line_and_column() {
     let workspace = TestWorkspace::new()
         .with(".cleo/agents/crawler.yaml", "name: Crawler\nprompt: p\ntags: [web, crawl]\ncapability: Web-Crawler\nskills: [Search]\n")
         .with(".cleo/agents/workers.json", r#"{"agents": [{"name": "sum", "type": "http", "endpoint": "http://127.0.0.1:9/x", "intents": ["summary.create"], "timeout_ms": 200}]}"#)
@@ -255,7 +255,7 @@ fn a_file_is_imported_whole_or_not_at_all() {
 }
 
 #[test]
-fn a_field_that_stands_twice_is_refused_wherever_agents_are_read() {
+fn duplicate_fields_are_refused_wherever_agents_are_read() {
     let json = r#"{"id": "a", "prompt": "p", "name": "A", "name": "B"}"#;
     let workspace = TestWorkspace::new()
         .with("twice.json", json)
@@ -302,7 +302,7 @@ fn no_agent_has_the_id_that_is_answered_in_the_place_of_one() {
 }
 
 #[test]
-fn files_of_agents_that_are_left_out_are_told_wherever_one_is_asked_for() {
+fn skipped_agent_files_are_named_by_every_command() {
     let workspace = TestWorkspace::new()
         .with(".cleo/agents/k.yaml", "id: kp\nname: [K\n")
         .with(".cleo/agents/m.yaml", "id: metrics\nname: M\n");
@@ -338,7 +338,7 @@ fn files_of_agents_that_are_left_out_are_told_wherever_one_is_asked_for() {
 }
 
 #[test]
-fn a_name_of_something_of_cleos_own_leads_to_an_id_with_a_number() {
+fn reserved_agent_name_gets_a_numbered_id() {
     let workspace = TestWorkspace::new().with(
         "agents.json",
         r#"[{"name": "Chat", "prompt": "p"}, {"name": "Sync", "prompt": "p"}]"#,
@@ -380,7 +380,7 @@ fn a_name_is_one_line_wherever_it_comes_from() {
 }
 
 #[test]
-fn the_id_of_an_agent_of_the_moment_is_as_long_as_any_other_at_most() {
+fn runtime_agent_id_keeps_the_length_limit() {
     let workspace = TestWorkspace::new();
     let id = |digits| format!("custom_{}", "0".repeat(digits));
     let error = refused(
@@ -422,7 +422,7 @@ fn lists_of_a_wrong_form_are_told_in_words_of_agents() {
 }
 
 #[test]
-fn of_two_agents_of_a_file_with_one_id_only_the_second_is_left_out() {
+fn second_agent_with_the_same_id_in_a_file_is_skipped() {
     let workspace = TestWorkspace::new().with(
         ".cleo/agents/two.yaml",
         "- {id: k, name: First, prompt: p}\n- {id: k, name: Second, prompt: p}\n- {id: l, name: Third, prompt: p}\n",
@@ -661,7 +661,7 @@ fn tasks_of_an_agent_that_is_removed_are_assigned_to_nobody() {
 }
 
 #[test]
-fn a_second_document_and_a_field_that_is_there_twice_are_told_with_their_line() {
+fn second_document_and_duplicate_field_name_their_line() {
     let workspace = TestWorkspace::new()
         .with("twice.yaml", "id: z\nname: N\nprompt: p\nname: M\n")
         .with("two.yaml", "id: z\nprompt: p\n---\nid: y\n");

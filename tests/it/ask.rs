@@ -74,7 +74,7 @@ fn d_3_a_blank_query_is_refused_and_leaves_no_run() {
 }
 
 #[test]
-fn d_4_without_a_model_the_summarizer_is_asked_and_its_answer_put_together() {
+fn d_4_without_a_model_the_summarizer_answers() {
     let server = Server::start(&[well("R1")]);
     let workspace = summarizer(&server);
     let reply = asks(&workspace, &["Summarize X"]);
@@ -362,7 +362,7 @@ printf '{"request_id":"%s","status":"success","output":{"result":"R1"},"error":n
 "#;
 
 #[test]
-fn d_12_a_program_gets_every_text_as_it_is_and_leaves_nothing_behind() {
+fn d_12_program_gets_text_verbatim_and_leaves_nothing() {
     let workspace = TestWorkspace::new().with("worker.sh", PROGRAM);
     register(
         &workspace,

@@ -23,7 +23,7 @@ fn named(slug: &str, id: &str) -> (String, String) {
 }
 
 #[test]
-fn a_new_attempt_gets_a_new_id_once_the_manifest_has_the_old_one() {
+fn new_attempt_gets_a_new_id_if_the_manifest_has_the_old() {
     let workspace = TestWorkspace::new();
     add(&workspace, &[json!({"title": "Look around"})]);
     assert_eq!(

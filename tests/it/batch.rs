@@ -156,7 +156,7 @@ fn one_faulty_line_refuses_all_and_every_faulty_line_is_named() {
 }
 
 #[test]
-fn the_faulty_lines_of_a_file_are_shown_by_the_fix_and_taken_once_they_are_corrected() {
+fn fix_shows_faulty_lines_that_work_once_corrected() {
     let workspace = TestWorkspace::new();
     let batch = "{\"title\":\"x\"}\n{\"titel\":\"y\"}\n{\"title\":\"z\"}\nno\n";
     workspace.write("the plan.jsonl", batch);
@@ -225,7 +225,7 @@ fn a_title_of_a_megabyte_is_refused() {
 }
 
 #[test]
-fn a_line_without_end_is_refused_without_being_kept_in_memory_whole() {
+fn endless_line_is_refused_without_reading_it_whole() {
     let workspace = TestWorkspace::new();
     let batch = "x".repeat(20 << 20);
     let refused = workspace.json_with(&["add", "--batch", "-"], &batch);

@@ -280,7 +280,7 @@ fn files_that_a_task_names_prove_nothing_of_another_worktree() {
 }
 
 #[test]
-fn broken_work_in_a_linked_worktree_is_not_proven_by_the_main_checkout() {
+fn main_checkout_does_not_prove_work_of_a_linked_worktree() {
     let (workspace, tree) = linked("good\n", "bad\n");
     let (exit, answer) = stands_in(&workspace, &tree, "verify T1 --run-all");
     assert_eq!(exit, 6, "{answer}");
@@ -295,7 +295,7 @@ fn broken_work_in_a_linked_worktree_is_not_proven_by_the_main_checkout() {
 }
 
 #[test]
-fn a_linked_worktree_belongs_to_the_workspace_in_a_folder_of_its_main_checkout() {
+fn linked_worktree_finds_a_workspace_in_a_subfolder() {
     let workspace = plain(&[("app/code.txt", "good\n")]);
     let stands = |place: &Path, line: &str| {
         let mut command = workspace.command(&shlex::split(line).unwrap());
@@ -317,7 +317,7 @@ fn a_linked_worktree_belongs_to_the_workspace_in_a_folder_of_its_main_checkout()
 }
 
 #[test]
-fn a_linked_worktree_belongs_to_the_workspace_of_its_main_checkout() {
+fn linked_worktree_uses_the_workspace_of_its_main_checkout() {
     let (workspace, tree) = linked("good\n", "bad\n");
     fs::create_dir(tree.join("below")).unwrap();
     let stands = |place: &Path, line: &str| {

@@ -515,7 +515,7 @@ fn a_late_writer_is_refused_everywhere_and_told_who_took_over() {
 }
 
 #[test]
-fn a_writer_whose_claim_was_taken_is_refused_also_while_nobody_has_it() {
+fn writer_with_a_lost_claim_is_refused_even_if_unclaimed() {
     let workspace = TestWorkspace::planned();
     let ada = Person::new(&workspace, "ada");
     ada.does("claim T2");
@@ -530,7 +530,7 @@ fn a_writer_whose_claim_was_taken_is_refused_also_while_nobody_has_it() {
 }
 
 #[test]
-fn what_a_command_proved_is_not_kept_when_the_claim_was_lost_meanwhile() {
+fn proof_is_dropped_if_the_claim_was_lost_meanwhile() {
     let workspace = TestWorkspace::planned();
     let ada = Person::new(&workspace, "ada");
     ada.does("claim T2");
@@ -672,7 +672,7 @@ fn lists_show_what_is_claimed_and_by_whom() {
 }
 
 #[test]
-fn the_epoch_of_a_task_that_was_deleted_and_came_back_is_not_given_twice() {
+fn restored_task_reuses_no_epoch() {
     let workspace = TestWorkspace::planned();
     let (ada, bob) = (
         Person::new(&workspace, "ada"),

@@ -134,7 +134,7 @@ fn completions_by_force_are_named() {
 }
 
 #[test]
-fn finished_tasks_that_were_never_spawned_are_told_with_what_is_known() {
+fn done_tasks_without_a_spawn_are_reported() {
     let workspace = TestWorkspace::new().with("src/a.rs", "a");
     workspace.ok("add One --file src/a.rs");
     workspace.ok("add Two");

@@ -17,7 +17,7 @@ fn origin_of(workspace: &TestWorkspace, key: &str) -> (serde_json::Value, String
 }
 
 #[test]
-fn options_count_before_variables_then_the_project_then_the_user_then_defaults() {
+fn settings_layers_have_a_fixed_precedence() {
     let workspace = TestWorkspace::planned();
     let home = workspace.root().with_file_name("home");
     let is = |value: u64, origin: &str| {
@@ -73,7 +73,7 @@ fn the_variable_of_a_provider_is_the_default_of_its_address() {
 }
 
 #[test]
-fn a_variable_of_other_programs_that_is_no_address_stops_nothing_but_a_model() {
+fn invalid_foreign_variable_stops_only_model_calls() {
     let mut workspace = TestWorkspace::planned();
     workspace.ok("config set llm.provider openai-chat");
     for text in ["x".repeat(1_200), "http://a\u{1b}b".to_string()] {
@@ -202,7 +202,7 @@ fn what_cannot_be_is_refused_and_nothing_is_written() {
 }
 
 #[test]
-fn a_key_in_the_place_of_its_variable_is_neither_kept_nor_repeated() {
+fn key_given_as_variable_name_is_not_kept_or_repeated() {
     let key = "sk-proj-12345";
     let workspace = TestWorkspace::new();
     for user in [&[][..], &["--user"]] {
@@ -224,7 +224,7 @@ fn a_key_in_the_place_of_its_variable_is_neither_kept_nor_repeated() {
 }
 
 #[test]
-fn what_only_the_user_says_is_not_written_into_the_projects_file() {
+fn user_only_settings_are_not_written_to_the_project() {
     let workspace = TestWorkspace::new();
     for (name, value) in [
         ("llm.apiKeyEnv", "MY_KEY"),
@@ -263,7 +263,7 @@ fn a_faulty_file_is_named_with_its_line_and_the_way_out_is_open() {
 }
 
 #[test]
-fn a_project_names_no_folders_outside_and_its_file_is_no_way_out() {
+fn project_settings_cannot_leave_the_workspace() {
     let workspace = TestWorkspace::new();
     let outside = workspace.root().with_file_name("outside");
     std::fs::create_dir(&outside).unwrap();

@@ -18,7 +18,7 @@ pub(crate) fn stream(tasks: &[Value], more: &str) -> (Reply, Vec<Value>) {
 }
 
 #[test]
-fn every_line_gets_one_answer_and_a_bad_one_does_not_stop_the_others() {
+fn each_line_is_answered_and_a_bad_one_stops_no_other() {
     let long = "x".repeat(5 << 20);
     let input = format!(
         "{{\"id\":\"A\",\"title\":\"Plan it\"}}\n\n  \nnonsense\n[]\n{{\"title\":5}}\n{{\"id\":\"B\",\"title\":\"Test it\"\n{{\"title\":\"{long}\"}}\n{{\"labels\":\"audit\"}}\n\u{feff}{{}}\nnull\n{{\"id\":\"C\"}}"
@@ -187,7 +187,7 @@ fn a_project_brings_rows_and_skills_of_its_own() {
 }
 
 #[test]
-fn a_stream_without_tasks_says_so_and_a_mark_before_the_first_is_no_fault() {
+fn empty_stream_is_reported_and_a_leading_bom_accepted() {
     let bare = TestWorkspace::bare();
     for input in ["", "\n \n"] {
         let reply = bare.text("skills dispatch --stdin", input);
@@ -202,7 +202,7 @@ fn a_stream_without_tasks_says_so_and_a_mark_before_the_first_is_no_fault() {
 }
 
 #[test]
-fn tasks_on_standard_input_are_answered_as_text_when_text_is_asked_for() {
+fn tasks_on_stdin_can_be_answered_as_text() {
     let input =
         "{\"id\":\"A\",\"title\":\"Plan it\"}\nnonsense\n{\"id\":\"B\",\"title\":\"Plan it\"}\n";
     let bare = TestWorkspace::bare();

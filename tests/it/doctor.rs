@@ -207,7 +207,7 @@ fn a_folder_without_room_is_found() {
 }
 
 #[test]
-fn drafts_that_a_killed_process_left_are_found_and_young_ones_are_not() {
+fn old_drafts_of_killed_processes_are_found() {
     let workspace = workspace()
         .with(".cleo/.new-young", "")
         .with(".cleo/.new-old", "")
@@ -522,7 +522,7 @@ fn with_program(name: &str, script: &str) -> TestWorkspace {
 }
 
 #[test]
-fn agent_programs_are_asked_whether_they_know_the_options_that_runs_need() {
+fn doctor_checks_agent_programs_for_needed_options() {
     let script = "echo \"$1 $2 $HOME $CLEO_AGENT\" >> \"$(dirname \"$0\")/asked\"\n\
                   case $1 in --version) echo 9.9;; *) echo '--json, --model --cd, --sandboxed';; esac";
     let workspace = with_program("codex", script);

@@ -216,7 +216,7 @@ fn nothing_runs_when_other_evidence_is_none() {
 }
 
 #[test]
-fn a_change_of_its_files_makes_evidence_stale_and_nothing_else_does() {
+fn only_changes_of_its_files_make_evidence_stale() {
     type Step = (&'static str, fn(&TestWorkspace), bool);
     let steps: [Step; 5] = [
         ("a file elsewhere", |it| it.write("README.md", "R\n"), false),
@@ -255,7 +255,7 @@ fn a_change_of_its_files_makes_evidence_stale_and_nothing_else_does() {
 }
 
 #[test]
-fn without_declared_files_all_of_them_count_and_cleos_own_do_not() {
+fn undeclared_tasks_depend_on_all_files_but_cleos_own() {
     for workspace in [repository(), plain()] {
         workspace.ok("update T1 --clear files");
         passed(&workspace);
@@ -278,7 +278,7 @@ fn other_files_declared_since_make_evidence_stale() {
 }
 
 #[test]
-fn complete_names_what_is_stale_and_the_command_that_proves_it_again() {
+fn complete_names_stale_evidence_and_the_command_to_rerun() {
     let workspace = plain();
     passed(&workspace);
     workspace.write("src/a.rs", "changed");
@@ -439,7 +439,7 @@ fn files_that_are_not_there_are_told_from_none() {
 }
 
 #[test]
-fn output_without_end_and_a_command_that_is_killed_are_no_trouble() {
+fn endless_output_and_killed_commands_are_handled() {
     let workspace = plain();
     let text = "verify T1 --gate implemented --run 'sh -c \"yes 123456789 | head -c 30000000\"'";
     let answer = line(&workspace, text);
@@ -466,7 +466,7 @@ fn what_a_command_writes_steers_no_terminal() {
 }
 
 #[test]
-fn a_gate_before_its_turn_is_refused_and_its_command_does_not_run() {
+fn gate_out_of_order_is_refused_without_its_command() {
     let workspace = plain();
     let before = workspace.state();
     let text = "verify T1 --gate testsPassed --run 'touch .cleo/runs'";
@@ -485,7 +485,7 @@ fn a_gate_before_its_turn_is_refused_and_its_command_does_not_run() {
 }
 
 #[test]
-fn a_gate_before_its_turn_is_refused_with_a_look_at_those_before_it() {
+fn gate_out_of_order_is_refused_with_the_earlier_gates() {
     let workspace = TestWorkspace::new();
     workspace.ok("add x --acceptance 'it holds :: true'");
     let error = refused(&workspace, "verify T1 --gate qaPassed", "E_GATE_ORDER");
@@ -493,7 +493,7 @@ fn a_gate_before_its_turn_is_refused_with_a_look_at_those_before_it() {
 }
 
 #[test]
-fn a_task_that_uses_gates_is_done_when_all_that_it_needs_have_passed() {
+fn task_with_gates_completes_once_all_needed_passed() {
     let workspace = plain();
     workspace.ok("verify T1 --gate implemented");
     let error = refused(&workspace, "complete T1", "E_GATE_OPEN");
@@ -863,7 +863,7 @@ fn a_prompt_names_commands_and_gates_that_the_task_needs() {
 }
 
 #[test]
-fn a_repository_that_would_run_something_is_only_asked_for_names() {
+fn hostile_repository_is_asked_only_for_names() {
     let workspace = repository();
     let script = workspace.path(".cleo/hook");
     workspace.write(
@@ -952,7 +952,7 @@ fn stored_gates(workspace: &TestWorkspace) -> String {
 }
 
 #[test]
-fn what_only_a_shell_carries_out_is_refused_before_it_could_prove_anything() {
+fn shell_syntax_in_a_command_is_refused() {
     let workspace = plain();
     for command in ["true && false", "echo ok | false", "true; false"] {
         let gate = format!("verify T1 --gate implemented --run '{command}'");
@@ -1001,7 +1001,7 @@ fn what_only_a_shell_carries_out_is_refused_before_it_could_prove_anything() {
 }
 
 #[test]
-fn what_a_shell_puts_something_in_the_place_of_proves_nothing_without_one() {
+fn shell_expansions_are_refused_without_a_shell() {
     let workspace = plain();
     let commands = [
         r#"test -n "$(cat report.md)""#,
@@ -1076,7 +1076,7 @@ fn an_imported_criterion_for_a_shell_says_why_it_fails() {
 }
 
 #[test]
-fn criterion_on_files_too_large_to_compare_is_completed_with_a_warning() {
+fn criterion_on_huge_files_completes_with_a_warning() {
     let workspace = TestWorkspace::new();
     workspace.ok("add One --acceptance 'holds :: true'");
     let large = std::fs::File::create(workspace.path("large")).unwrap();

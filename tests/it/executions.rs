@@ -178,7 +178,7 @@ fn the_record_tells_each_step_in_order() {
 }
 
 #[test]
-fn an_agent_of_the_moment_wins_over_the_built_in_one_until_it_is_cleaned_up() {
+fn runtime_agent_beats_the_built_in_until_cleanup() {
     let workspace = TestWorkspace::new();
     let keeper = "agents register 'Lore keeper' --runtime --prompt p --role specialist \
                   --tag warcraft,wow,lore,'second war'";
@@ -427,7 +427,7 @@ fn a_worker_answers_and_one_that_hangs_ends_by_its_time() {
 }
 
 #[test]
-fn a_model_answers_with_the_agents_prompt_and_the_conversation_before() {
+fn model_gets_the_agents_prompt_and_the_conversation() {
     let server = Server::start(&[says("Thrall."), says("Durotan.")]);
     let workspace = with_model(&server)
         .env("CLEO_LLM_INPUT_PRICE", "1")
@@ -510,7 +510,7 @@ fn the_supervisor_answers_in_the_place_of_a_worker_that_fails() {
 }
 
 #[test]
-fn a_server_that_was_not_heard_is_not_asked_again_in_the_place_of_the_agent() {
+fn unreachable_model_is_not_asked_again_for_the_agent() {
     let silent = Server::start(&[Answer::Hang]);
     let workspace = with_model(&silent).env("CLEO_LLM_TIMEOUT", "1s");
     let line = "agents execute 'Help me design a layout'";
@@ -605,7 +605,7 @@ fn given_up_meanwhile(
 }
 
 #[test]
-fn an_execution_of_another_process_is_given_up_and_its_answer_is_not_kept() {
+fn cancelled_foreign_execution_keeps_no_answer() {
     let server = Server::start(&[Answer::Hang]);
     let workspace = TestWorkspace::new();
     register(&workspace, &server, 60_000);

@@ -59,7 +59,7 @@ fn changes_are_followed_from_a_cursor_and_of_one_task() {
 }
 
 #[test]
-fn whoever_goes_on_from_a_cursor_misses_nothing_and_sees_nothing_twice() {
+fn reading_on_from_a_cursor_misses_and_repeats_nothing() {
     let workspace = TestWorkspace::new();
     let batch = "{\"title\":\"a\"}\n{\"title\":\"b\"}\n";
     let mut seen: Vec<u64> = Vec::new();

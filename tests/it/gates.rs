@@ -201,7 +201,7 @@ fn nohup_lets_a_command_outlive_its_terminal() {
 
 #[test]
 #[cfg(target_os = "linux")]
-fn what_a_command_put_into_a_group_of_its_own_ends_with_it_at_the_time_limit() {
+fn time_limit_ends_other_process_groups_of_a_command() {
     let workspace = TestWorkspace::planned();
     let fifo = workspace.path("alive");
     assert!(

@@ -185,7 +185,7 @@ fn tamper(workspace: &TestWorkspace, sql: &str) {
 }
 
 #[test]
-fn what_can_never_start_is_named_by_every_command_in_the_same_words() {
+fn unstartable_tasks_are_named_alike_by_every_command() {
     let workspace = TestWorkspace::new();
     workspace.ok("add Given");
     workspace.ok("add Waiting --depends T1");
@@ -218,7 +218,7 @@ fn an_epic_with_nothing_left_to_do_holds_up_what_waits_for_it() {
 }
 
 #[test]
-fn a_dependency_that_an_import_found_no_task_for_is_named_until_it_is_removed() {
+fn unresolved_import_dependency_is_named_until_removed() {
     let workspace = TestWorkspace::new();
     workspace.ok("add Waiting");
     let names = r#"{"danglingDepends":["bd-17","it's, odd","T99"]}"#.replace('\'', "''");
@@ -253,7 +253,7 @@ fn a_dependency_that_an_import_found_no_task_for_is_named_until_it_is_removed() 
 }
 
 #[test]
-fn a_dependency_that_is_missing_is_named_wherever_its_task_is_shown_or_moved() {
+fn missing_dependency_is_named_wherever_its_task_is_shown() {
     let issue = r#"{"id":"x-1","title":"Waiting","status":"open","priority":1,"issue_type":"task","created_at":"2026-01-20T09:00:00Z","updated_at":"2026-01-20T09:00:00Z","dependencies":[{"issue_id":"x-1","depends_on_id":"x-gone","type":"blocks"}]}"#;
     let workspace = TestWorkspace::new().with("issues.jsonl", issue);
     workspace.text("import issues.jsonl --from beads --drop-faults", "");
@@ -315,7 +315,7 @@ fn waves_say_so_when_they_show_none() {
 }
 
 #[test]
-fn a_circle_that_somebody_put_into_the_database_is_named_by_every_command() {
+fn cycle_in_the_database_is_named_by_every_command() {
     let workspace = TestWorkspace::new();
     workspace.ok("add First");
     workspace.ok("add Second --depends T1");
@@ -415,7 +415,7 @@ fn analyze_shows_how_a_graph_is_doing() {
 }
 
 #[test]
-fn what_can_start_once_a_task_is_done_is_what_completing_it_frees() {
+fn preview_of_unblocked_tasks_equals_completion() {
     let workspace = TestWorkspace::new();
     for line in ["Whole", "Part --parent T1", "After --depends T1"] {
         workspace.ok(&format!("add {line}"));

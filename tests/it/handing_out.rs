@@ -56,7 +56,7 @@ fn what_touches_files_of_a_task_under_way_is_passed_over() {
 }
 
 #[test]
-fn when_only_such_tasks_are_left_none_is_given_and_the_way_to_take_one_is_named() {
+fn only_overlapping_tasks_left_gives_none_and_names_the_way() {
     let workspace = shared_files();
     // Who reviews holds the files as well.
     does(&workspace, "ada", "claim T1");
@@ -185,7 +185,7 @@ fn cancelling_what_somebody_else_holds_takes_force() {
 }
 
 #[test]
-fn an_epic_is_not_complete_while_something_is_open_below_a_cancelled_part() {
+fn epic_stays_open_with_open_tasks_below_a_cancelled_one() {
     let workspace = TestWorkspace::new();
     workspace.ok("add Epic --type epic");
     workspace.ok("add Part --parent T1");

@@ -204,7 +204,7 @@ fn undo_after_undo_walks_back_to_the_beginning() {
 }
 
 #[test]
-fn what_a_later_operation_changed_again_is_refused_and_that_one_is_named() {
+fn undo_names_the_later_operation_that_blocks_it() {
     let workspace = TestWorkspace::new();
     workspace.ok("add one");
     workspace.ok("update T1 --title two --priority high");
@@ -324,7 +324,7 @@ fn undo_under_a_later_claim_is_refused_without_an_alternative() {
 }
 
 #[test]
-fn import_that_adds_a_dependency_of_an_old_task_is_undone_and_redone() {
+fn import_that_adds_a_dependency_can_be_undone_and_redone() {
     let workspace = TestWorkspace::new();
     workspace.ok("add one --label a");
     workspace.ok("add two --depends T1");

@@ -62,7 +62,7 @@ fn transcript(workspace: &TestWorkspace, name: &str, task: &str) -> String {
 }
 
 #[test]
-fn an_agent_without_file_and_entry_is_sent_back_with_what_mends_it() {
+fn agent_without_output_is_sent_back_with_the_fix() {
     let workspace = spawned();
     let reason = stop(&workspace, OF_T1, json!({})).unwrap();
     insta::assert_snapshot!(reason);
@@ -99,7 +99,7 @@ fn only_what_is_missing_is_asked_for() {
 }
 
 #[test]
-fn an_agent_is_sent_back_at_most_so_many_times_and_each_is_recorded() {
+fn agent_is_sent_back_a_limited_number_of_times() {
     let workspace = spawned();
     let told = |session: &str, limit: &[(&str, &str)]| {
         let variables = [OF_T1, limit].concat();
@@ -207,7 +207,7 @@ fn where_nothing_is_due_everybody_may_end_in_silence() {
 }
 
 #[test]
-fn whatever_is_said_a_hook_neither_fails_nor_keeps_anybody_by_its_own_fault() {
+fn hook_never_fails_or_blocks_on_bad_input() {
     let workspace = spawned();
     for input in [
         "",

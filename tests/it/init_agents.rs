@@ -154,7 +154,7 @@ fn text_of_an_older_cleo_is_brought_up_to_date() {
 }
 
 #[test]
-fn a_link_is_followed_inside_the_workspace_and_refused_when_it_leads_out() {
+fn links_are_followed_only_inside_the_workspace() {
     let workspace = TestWorkspace::new().with("AGENTS.md", "Mine.\n");
     symlink("AGENTS.md", workspace.path("CLAUDE.md")).unwrap();
     workspace.ok("init --agents all");
@@ -210,7 +210,7 @@ fn a_workspace_is_made_through_no_link_that_leads_out() {
 }
 
 #[test]
-fn the_fix_for_a_place_that_cannot_be_written_names_what_is_there() {
+fn fix_for_an_unwritable_path_names_what_is_there() {
     let workspace = TestWorkspace::new().with(".claude", "no folder\n");
     let refused = workspace.json(&["init", "--agents", "claude"]);
     let error = &refused["error"];

@@ -109,7 +109,7 @@ fn the_tree_shows_who_is_part_of_what() {
 }
 
 #[test]
-fn words_are_found_whole_or_as_beginnings_in_title_and_description() {
+fn find_matches_words_and_prefixes_in_title_and_text() {
     let workspace = TestWorkspace::planned();
     workspace.ok("update T5 --description 'The réfresh of tokens, for élèves: 결제 ガイド हिन्दी'");
     for (line, ids) in [

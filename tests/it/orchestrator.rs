@@ -289,7 +289,7 @@ fn status_counts_epics_and_names_who_works_on_what() {
 }
 
 #[test]
-fn the_budget_warns_at_seventy_percent_and_is_critical_at_eighty() {
+fn budget_warns_at_70_percent_and_is_critical_at_80() {
     let workspace = TestWorkspace::bare();
     for (tokens, percent, state, exit) in [
         (0, 0, "ok", 0),
@@ -405,7 +405,7 @@ fn a_brief_hands_everything_over() {
 }
 
 #[test]
-fn a_brief_names_the_open_sessions_of_its_scope_with_focus_and_last_notes() {
+fn brief_names_open_sessions_with_focus_and_notes() {
     let workspace = TestWorkspace::planned();
     workspace.ok("add Elsewhere --type epic");
     workspace.ok("session start --scope T1 --name Login");

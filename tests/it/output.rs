@@ -48,7 +48,7 @@ fn json_on_a_terminal_is_indented() {
 }
 
 #[test]
-fn options_decide_before_the_environment_and_that_before_the_place() {
+fn options_beat_environment_which_beats_the_terminal() {
     let workspace = TestWorkspace::planned();
     let is_json = |line: &str, variable: &str| {
         let mut command = workspace.command(&line.split(' ').collect::<Vec<_>>());

@@ -96,7 +96,7 @@ fn an_unknown_phase_comes_with_the_nearest_known_one() {
 }
 
 #[test]
-fn a_phase_that_begins_stays_behind_those_that_tasks_named_before_it() {
+fn started_phase_keeps_its_place_after_earlier_ones() {
     let workspace = TestWorkspace::new();
     workspace.ok("add A --phase first");
     workspace.ok("add B --phase second");

@@ -144,7 +144,7 @@ fn c_1_a_goal_goes_through_three_agents_and_is_put_together() {
 }
 
 #[test]
-fn c_2_and_c_18_everything_is_told_in_causal_order_also_to_who_comes_late() {
+fn c_2_and_c_18_late_readers_get_events_in_causal_order() {
     let workspace = world(THREE);
     let result = runs(&workspace, "'plan, then search, then summarize'");
     let told: Vec<(String, String)> = events(&workspace, &result)
@@ -168,7 +168,7 @@ fn c_2_and_c_18_everything_is_told_in_causal_order_also_to_who_comes_late() {
 }
 
 #[test]
-fn c_18_events_are_streamed_as_they_are_kept_and_the_result_comes_last() {
+fn c_18_events_stream_as_stored_and_the_result_is_last() {
     let workspace = world(THREE);
     let words = shlex::split(&format!("plan run {GOAL} --format ndjson")).unwrap();
     let reply = workspace.finish(workspace.command(&words), "");
@@ -217,7 +217,7 @@ fn c_3_what_is_not_satisfied_is_done_again_as_often_as_allowed() {
 }
 
 #[test]
-fn c_4_one_pass_is_all_unless_told_and_it_is_said_that_the_goal_is_not_reached() {
+fn c_4_default_is_one_pass_and_an_unmet_goal_is_reported() {
     let workspace = world(&[("summarizer", &["first try", "second try [done]"])]);
     let reply = answer(&workspace, "plan run 'do work'");
     assert_eq!(reply["result"]["satisfied"], false);
@@ -257,7 +257,7 @@ fn c_5_to_c_7_the_last_reply_decides_how_many_passes_there_are() {
 }
 
 #[test]
-fn c_8_a_wish_for_passes_that_is_no_number_from_1_on_is_one_pass() {
+fn c_8_invalid_number_of_passes_means_one_pass() {
     for wish in ["abc", "0", "-2"] {
         let workspace = world(&[("summarizer", &["never"])]);
         let result = runs(&workspace, &format!("'do work' --max-loops {wish}"));
@@ -353,7 +353,7 @@ fn c_10_to_c_12_and_c_19_the_words_of_a_goal_choose_who_works() {
 }
 
 #[test]
-fn c_13_a_step_that_fails_is_asked_again_as_long_as_passes_are_left() {
+fn c_13_failed_step_is_retried_while_passes_are_left() {
     let workspace = world(&[("summarizer", &["!boom", "well [done]"])]);
     let result = runs(&workspace, "'do work' --max-loops 2");
     assert_eq!(result["steps"][0]["tries"], 2);
@@ -429,7 +429,7 @@ fn c_14_conversations_at_the_same_time_do_not_mix() {
 }
 
 #[test]
-fn c_15_an_agent_answers_twice_in_a_row_and_is_gone_when_it_is_removed() {
+fn c_15_agent_answers_twice_and_is_gone_when_removed() {
     let workspace = world(&[("summarizer", &["one", "two"])]);
     for expected in ["[summarizer] one", "[summarizer] two"] {
         let reply = answer(&workspace, "agents execute x --agent the-summarizer");
@@ -531,7 +531,7 @@ fn an_offline_reply_is_no_result_of_a_step() {
 }
 
 #[test]
-fn a_worker_of_the_project_is_not_run_by_a_plan_before_it_is_trusted() {
+fn plan_runs_no_untrusted_worker_of_the_project() {
     let workspace = world(&[("planner", &["x"])]).with(
         ".cleo/agents/evil.yaml",
         "name: Evil\ncapability: summarizer\ncommand: [touch, pwned]\n",
@@ -650,7 +650,7 @@ fn a_model_plans_and_what_it_gets_wrong_it_may_mend_once() {
 }
 
 #[test]
-fn a_model_that_makes_no_plan_leaves_it_to_the_rule_and_that_is_said() {
+fn planner_falls_back_to_the_rule_and_says_so() {
     for answers in [
         vec![says("no"), says("no")],
         vec![says(&planned("nobody", "look"))],

@@ -97,7 +97,7 @@ fn a_plan_that_nobody_can_do_names_what_is_missing() {
 }
 
 #[test]
-fn only_active_agents_are_planned_with_and_the_first_gets_the_step() {
+fn plans_use_active_agents_and_the_first_gets_the_step() {
     let workspace = offering(&["sql-agent"]);
     let steps = |goal: &str| {
         let made = answer(
@@ -211,7 +211,7 @@ fn every_fault_of_a_plan_is_told_with_its_place() {
 }
 
 #[test]
-fn a_step_that_asks_for_an_intent_goes_to_a_worker_that_offers_it() {
+fn step_with_an_intent_goes_to_a_worker_that_offers_it() {
     let workspace = offering(&["summarizer"]);
     workspace
         .ok("agents register worker --command run --capability summarizer --intent summary.create");

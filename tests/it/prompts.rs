@@ -14,7 +14,7 @@ fn verify_prompt(workspace: &TestWorkspace, prompt: &str, more: &str) -> i32 {
 }
 
 #[test]
-fn a_prompt_verifies_with_the_block_and_not_without_any_part_of_it() {
+fn prompt_verifies_only_with_the_complete_block() {
     let workspace = spawned();
     let prompt = spawn(&workspace, &["T1"])["prompt"]
         .as_str()
@@ -89,7 +89,7 @@ fn strict_notices_a_changed_word() {
 }
 
 #[test]
-fn a_changed_command_of_the_protocol_is_said_and_strictly_refused() {
+fn changed_protocol_command_warns_and_strict_refuses() {
     let workspace = spawned();
     let prompt = spawn(&workspace, &["T1"])["prompt"].clone();
     let prompt = prompt.as_str().unwrap();

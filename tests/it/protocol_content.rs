@@ -101,7 +101,7 @@ fn the_line_of_out_002_survives_every_shell() {
 }
 
 #[test]
-fn an_agent_that_does_what_is_said_of_gates_can_complete_its_task() {
+fn agent_that_follows_the_gate_rules_can_complete() {
     for needed in [&[][..], &["testsPassed"], &["documented", "implemented"]] {
         let workspace = TestWorkspace::new();
         add(

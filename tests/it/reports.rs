@@ -75,7 +75,7 @@ steps:
 ";
 
 #[test]
-fn the_page_of_a_plan_has_its_graph_and_what_its_workers_returned() {
+fn plan_report_has_the_graph_and_worker_results() {
     let workers: [(&str, &[&str]); 2] = [("planner", &["seen"]), ("summarizer", &["!boom"])];
     let workspace = plan_runs::world(&workers).with("plan.yaml", PLAN);
     let reply = workspace.json(&["plan", "run", "plan.yaml"]);
@@ -135,7 +135,7 @@ fn github_is_told_what_became_of_the_tasks() {
 }
 
 #[test]
-fn failures_are_annotated_and_what_cannot_be_written_does_not_change_the_end() {
+fn failures_are_annotated_and_write_errors_change_nothing() {
     let workspace = planned();
     let mut words = played("T2 T3", "lies");
     words.extend(["--ci", "github"].map(String::from));
@@ -164,7 +164,7 @@ fn failures_are_annotated_and_what_cannot_be_written_does_not_change_the_end() {
 }
 
 #[test]
-fn a_report_that_cannot_be_written_is_refused_before_anything_begins() {
+fn unwritable_report_is_refused_before_the_run_starts() {
     let workspace = planned();
     workspace.write("out/x", "");
     for (place, code) in [

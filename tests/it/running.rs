@@ -86,7 +86,7 @@ fn an_epic_is_carried_out_in_the_order_of_its_graph() {
 }
 
 #[test]
-fn a_run_says_why_it_stands_as_it_does_and_so_does_each_of_its_tasks() {
+fn why_explains_the_status_of_a_run_and_its_tasks() {
     let workspace = planned();
     let (_, result) = run(&workspace, "--epic T1 --repair 0", "lies");
     let id = result["run"]["id"].as_str().unwrap();
@@ -281,7 +281,7 @@ fn an_agent_that_ends_with_other_words_has_only_them_to_mend() {
 }
 
 #[test]
-fn a_program_that_tells_what_its_agent_says_has_one_that_says_the_right_thing() {
+fn final_message_of_an_agent_is_checked_if_reported() {
     for (result, why) in [
         (r#""result":"Done.","#, "none of the allowed sentences"),
         ("", "it is empty"),
@@ -311,7 +311,7 @@ fn a_program_that_tells_what_its_agent_says_has_one_that_says_the_right_thing() 
 }
 
 #[test]
-fn what_an_agent_completed_without_having_earned_it_is_taken_back() {
+fn unverified_completion_by_an_agent_is_reverted() {
     for how in [
         "completes-and-chats",
         "forces",
@@ -419,7 +419,7 @@ fn an_agent_takes_nothing_away_that_tasks_have_to_pass() {
 }
 
 #[test]
-fn what_an_agent_has_shown_is_no_proof_of_a_run_that_is_cut_short() {
+fn evidence_of_an_agent_is_no_proof_in_an_interrupted_run() {
     for signal in ["-INT", "-KILL"] {
         let workspace = planned();
         workspace.ok("update T2 --acceptance 'It holds :: false'");
@@ -597,7 +597,7 @@ fn agent_of_a_nested_run_completes_no_task_of_the_outer_run() {
 }
 
 #[test]
-fn what_somebody_else_completes_by_force_stays_so_and_proves_nothing() {
+fn forced_completion_by_others_stays_and_proves_nothing() {
     let workspace = planned();
     let (exit, result) = run(&workspace, "T2", "is-overruled");
     assert_eq!(exit, 80, "{result}");
@@ -695,7 +695,7 @@ fn the_middle_of_a_diamond_is_worked_on_side_by_side() {
 }
 
 #[test]
-fn tasks_that_touch_the_same_files_are_worked_on_one_after_the_other() {
+fn tasks_with_the_same_files_run_one_after_another() {
     let workspace = TestWorkspace::new();
     for title in ["One", "Two", "Three"] {
         workspace.ok(&format!("add {title} --file src/a.rs"));
@@ -714,7 +714,7 @@ fn tasks_that_touch_the_same_files_are_worked_on_one_after_the_other() {
 }
 
 #[test]
-fn an_agent_knows_its_work_by_its_environment_and_is_told_what_is_missing() {
+fn agent_gets_its_task_in_the_environment_and_a_repair() {
     let workspace = planned();
     let (exit, result) = run(&workspace, "T2", "shows");
     assert_eq!(exit, 0, "{result}");
@@ -751,7 +751,7 @@ fn an_agent_knows_its_work_by_its_environment_and_is_told_what_is_missing() {
 }
 
 #[test]
-fn a_late_writer_is_refused_and_its_task_is_left_to_who_holds_it() {
+fn late_writer_is_refused_and_the_holder_keeps_the_task() {
     let workspace = planned();
     let (exit, result) = run(&workspace, "T2", "late");
     assert_eq!(exit, 80, "{result}");
@@ -793,7 +793,7 @@ fn a_task_that_is_taken_away_ends_its_agent_before_the_run_ends() {
 }
 
 #[test]
-fn an_agent_that_completes_its_task_may_take_its_time_after_that() {
+fn agent_may_keep_running_after_it_completed_its_task() {
     let workspace = planned();
     let (exit, result) = run(&workspace, "T2", "completes-and-stays");
     assert_eq!(exit, 0, "{result}");
@@ -868,7 +868,7 @@ fn what_a_run_writes_goes_through_no_link_that_an_agent_planted() {
 }
 
 #[test]
-fn a_run_that_may_cost_something_leaves_no_agent_more_than_is_left() {
+fn agent_budget_is_limited_to_what_the_run_has_left() {
     let workspace = planned();
     let claude = workspace.path("claude");
     let done = r#"{"type":"result","subtype":"success","is_error":false,"result":"Task complete. See MANIFEST.jsonl for summary.","total_cost_usd":0.4}"#;
@@ -929,7 +929,7 @@ fn lied_to_twice() -> TestWorkspace {
 }
 
 #[test]
-fn what_a_conversation_cost_before_is_not_paid_again_by_its_repairs() {
+fn repairs_do_not_count_earlier_conversation_cost_again() {
     let workspace = lied_to_twice();
     let words = "run T2 --runner claude --repair 2 --max-cost 4";
     let words: Vec<&str> = words.split(' ').collect();
@@ -978,7 +978,7 @@ fn a_run_that_has_spent_its_money_goes_on_with_more() {
 }
 
 #[test]
-fn more_money_is_told_as_it_was_given_and_how_to_go_on_is_shown_with_it() {
+fn raised_cost_limit_is_shown_with_the_resume_command() {
     let workspace = lied_to_twice();
     let words = "run T2 --runner claude --repair 1 --max-cost 1";
     let words: Vec<&str> = words.split(' ').collect();
@@ -1005,7 +1005,7 @@ fn a_run_is_not_begun_for_no_money() {
 }
 
 #[test]
-fn a_task_that_was_cancelled_is_no_failure_of_a_run_that_goes_on() {
+fn cancelled_task_is_no_failure_of_a_resumed_run() {
     let workspace = planned();
     workspace.ok("add Other");
     let (_, result) = run(
@@ -1114,7 +1114,7 @@ fn missing_command_of_the_runner_is_refused() {
 }
 
 #[test]
-fn settings_of_a_run_that_a_variable_says_wrong_are_mended_there() {
+fn invalid_run_setting_in_a_variable_names_the_variable() {
     for (variable, value, by) in [
         ("CLEO_RUNNERS_DEFAULT", "nobody", ["--command", "true"]),
         ("CLEO_RUNNERS_BY_SKILL", "nonsense", ["--command", "true"]),
@@ -1391,7 +1391,7 @@ const GONE: [([&str; 3], &str, &str); 3] = [
 ];
 
 #[test]
-fn a_repair_whose_conversation_is_not_there_is_followed_by_a_new_one() {
+fn repair_starts_anew_if_its_conversation_is_gone() {
     for (program, ends, _) in GONE {
         let workspace = forgetting(program, ends);
         let reply = workspace.json(&["run", "T2", "--runner", program[0], "--repair", "2"]);
@@ -1425,7 +1425,7 @@ fn a_run_whose_conversation_is_not_there_goes_on_with_a_new_one() {
 }
 
 #[test]
-fn a_conversation_that_was_taken_up_is_gone_on_with_after_a_failure() {
+fn continued_conversation_is_resumed_after_a_failure() {
     for (program, says) in [
         (
             GEMINI,
@@ -1491,7 +1491,7 @@ fn killed_after_use(workspace: &TestWorkspace, words: &[&str], attempt: usize) {
 }
 
 #[test]
-fn what_agents_told_that_they_used_counts_when_a_killed_run_is_given_up() {
+fn usage_of_agents_counts_when_a_killed_run_is_cancelled() {
     let workspace = using_and_hanging();
     killed_after_use(&workspace, &["run", "T2", "--runner", "claude"], 1);
     let id = id_of_the_run(&workspace);
@@ -1505,7 +1505,7 @@ fn what_agents_told_that_they_used_counts_when_a_killed_run_is_given_up() {
 }
 
 #[test]
-fn what_agents_told_that_they_used_counts_when_a_killed_run_goes_on() {
+fn usage_of_agents_counts_when_a_killed_run_is_resumed() {
     let workspace = using_and_hanging();
     killed_after_use(&workspace, &["run", "T2", "--runner", "claude"], 1);
     let id = id_of_the_run(&workspace);
@@ -1519,7 +1519,7 @@ fn what_agents_told_that_they_used_counts_when_a_killed_run_goes_on() {
 }
 
 #[test]
-fn money_that_an_agent_of_a_killed_run_has_spent_is_none_of_the_rest() {
+fn cost_of_a_killed_agent_reduces_the_remaining_budget() {
     let workspace = using_and_hanging();
     let used = "{\"type\":\"assistant\"";
     let cost = "{\"type\":\"result\",\"total_cost_usd\":0.75}\n";
@@ -1627,7 +1627,7 @@ fn where_nothing_is_ready_it_is_told_what_is_in_work() {
 }
 
 #[test]
-fn a_killed_run_is_named_to_everybody_whom_its_tasks_keep_waiting() {
+fn killed_run_is_named_wherever_its_tasks_block_others() {
     let workspace = planned();
     let mut child = begun(&workspace, "T2", "hangs", ".played/T2");
     child.kill().unwrap();
@@ -1678,7 +1678,7 @@ fn killed_and_resumed(workspace: &TestWorkspace, what: &str, how: &str, file: &s
 }
 
 #[test]
-fn what_was_completed_by_force_is_not_done_when_a_killed_run_goes_on() {
+fn completion_forced_by_an_agent_is_redone_on_resume() {
     let workspace = planned();
     let how = "forces-and-hangs-once";
     let resumed = killed_and_resumed(&workspace, "T2", how, ".played/forced");
@@ -1689,7 +1689,7 @@ fn what_was_completed_by_force_is_not_done_when_a_killed_run_goes_on() {
 }
 
 #[test]
-fn what_somebody_else_completed_by_force_stays_so_when_a_killed_run_goes_on() {
+fn completion_forced_by_others_stays_on_resume() {
     let workspace = planned();
     let how = "is-overruled-and-hangs";
     let resumed = killed_and_resumed(&workspace, "--epic T1", how, ".played/forced");

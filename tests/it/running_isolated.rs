@@ -195,7 +195,7 @@ fn what_an_agent_commits_on_a_branch_of_its_own_is_merged_too() {
 }
 
 #[test]
-fn an_agent_that_makes_something_else_of_its_worktree_fails_alone() {
+fn agent_that_breaks_its_worktree_fails_alone() {
     let workspace = repository();
     let (exit, result) = run(&workspace, "defects");
     assert_eq!(exit, 81, "{result}");
@@ -237,7 +237,7 @@ fn a_merge_that_somebody_else_began_stays_theirs() {
 }
 
 #[test]
-fn what_verifies_in_the_worktree_of_a_killed_run_is_brought_home_and_not_done_again() {
+fn verified_work_of_a_killed_run_is_merged_and_not_redone() {
     let workspace = repository();
     let mut child = workspace.command(&words("edits-works-and-hangs --jobs 2"));
     let child = child.stdout(Stdio::null()).stderr(Stdio::null());
@@ -390,7 +390,7 @@ fn conflicts_that_an_agent_has_not_settled_are_not_merged() {
 }
 
 #[test]
-fn conflicts_that_an_agent_has_settled_and_not_staged_are_its_work() {
+fn resolved_but_unstaged_conflicts_are_kept_as_work() {
     let workspace = repository();
     let (exit, result) = carried_out(&workspace, &alone("stops merge settled"));
     assert_eq!(exit, 0, "{result}");
@@ -612,7 +612,7 @@ fn lock_of_a_git_that_was_killed_with_its_run_is_removed() {
 }
 
 #[test]
-fn a_merge_that_was_killed_before_its_branch_moved_is_made_again() {
+fn merge_killed_before_the_branch_moved_is_repeated() {
     let workspace = repository();
     let id = killed_with_work(&workspace);
     note_merge(&workspace, &id);
@@ -662,7 +662,7 @@ fn a_merge_that_a_killed_run_had_made_is_told_when_it_goes_on() {
 }
 
 #[test]
-fn a_merge_of_such_a_branch_that_somebody_else_began_stays_theirs() {
+fn merge_started_by_somebody_else_stays_theirs() {
     let workspace = repository();
     let id = killed(
         &workspace,
@@ -755,7 +755,7 @@ fn deliverables_that_git_ignores_come_home() {
 }
 
 #[test]
-fn a_deliverable_that_its_agent_did_not_see_is_replaced_and_kept() {
+fn deliverable_unseen_by_its_agent_is_replaced_and_kept() {
     let workspace = repository();
     workspace.ok("update T1 --deliverable build/out.bin");
     workspace.write(".git/info/exclude", "build/\n");
@@ -798,7 +798,7 @@ fn outputs_in_folders_below_come_home() {
 }
 
 #[test]
-fn an_output_in_a_folder_that_somebody_else_writes_meanwhile_stays_theirs() {
+fn output_written_by_somebody_else_meanwhile_stays() {
     let workspace = repository();
     let (exit, result) = carried_out(&workspace, &alone("spreads-and-crosses"));
     assert_eq!(exit, 80, "{result}");
@@ -815,7 +815,7 @@ fn an_output_in_a_folder_that_somebody_else_writes_meanwhile_stays_theirs() {
 }
 
 #[test]
-fn an_output_in_a_folder_that_leads_elsewhere_stays_in_its_worktree() {
+fn output_in_a_linked_folder_stays_in_its_worktree() {
     let workspace = repository();
     workspace.write("elsewhere/own", "mine\n");
     let link = workspace.path("claudedocs/agent-outputs/data");
@@ -875,7 +875,7 @@ fn a_worktree_that_its_agent_removed_is_not_told_to_be_kept() {
 }
 
 #[test]
-fn a_worktree_that_its_agent_removed_is_made_anew_for_the_next_try() {
+fn removed_worktree_is_recreated_for_the_next_attempt() {
     let workspace = repository();
     let words = alone("removes-once").into_iter();
     let words = words.map(|word| if word == "0" { "1".into() } else { word });
@@ -903,7 +903,7 @@ END
 "#;
 
 #[test]
-fn what_a_conversation_cost_whose_worktree_is_gone_is_nothing_of_the_next_one() {
+fn cost_of_a_lost_conversation_is_not_carried_over() {
     let workspace = repository();
     let (claude, called) = (workspace.path("claude"), workspace.path("called"));
     let script = REMOVES_AND_LIES.replace("CALLED", &called.display().to_string());

@@ -36,7 +36,7 @@ fn look(workspace: &TestWorkspace) -> Connection {
 }
 
 #[test]
-fn sixty_four_processes_write_twenty_times_each_and_none_is_lost_or_refused() {
+fn sixty_four_concurrent_writers_lose_nothing() {
     let workspace = TestWorkspace::new();
     workspace.ok("add 'the shared one'");
     let write = |process: u32| {
@@ -220,7 +220,7 @@ fn kill(doomed: &mut Doomed) -> Option<Value> {
 }
 
 #[test]
-fn three_hundred_rounds_of_kills_lose_nothing_that_was_acknowledged() {
+fn kills_lose_no_acknowledged_write_in_300_rounds() {
     let given = std::env::var("CLEO_TEST_SEED").ok();
     let seed = given.and_then(|seed| seed.parse().ok()).unwrap_or_else(|| {
         let since = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH);
@@ -311,7 +311,7 @@ fn with_room(workspace: &TestWorkspace, blocks: u64, line: &str) -> Reply {
 }
 
 #[test]
-fn where_the_database_finds_no_room_a_write_is_refused_and_nothing_is_half_done() {
+fn full_database_disk_refuses_whole_writes() {
     let batch = (0..40).map(|number| {
         format!(
             "{{\"title\":\"task {number}\",\"description\":\"{}\"}}\n",
@@ -365,7 +365,7 @@ fn beyond_the_limit_on_the_size_of_files_the_refusal_reads_well() {
 }
 
 #[test]
-fn where_the_manifest_finds_no_room_an_entry_is_refused_and_leaves_no_torn_line() {
+fn full_manifest_disk_leaves_no_torn_line() {
     let workspace = TestWorkspace::planned();
     let first = entry("first").replace("It works.", &"x".repeat(40_000));
     assert_eq!(
@@ -412,7 +412,7 @@ fn where_nothing_can_be_made_an_init_leaves_nothing_behind() {
 
 #[cfg(target_os = "linux")]
 #[test]
-fn on_a_full_disk_nothing_is_half_done_and_all_works_once_there_is_room() {
+fn full_disk_leaves_nothing_half_done_and_recovers() {
     let workspace = TestWorkspace::planned().with("entry.json", entry("e"));
     workspace.write(
         "long.jsonl",

@@ -246,7 +246,7 @@ fn schema(command: &str) -> Value {
 }
 
 #[test]
-fn every_reply_is_as_its_schema_says_and_every_schema_has_a_reply() {
+fn replies_match_their_schemas_and_every_schema_is_used() {
     let workspace = TestWorkspace::planned();
     let mut answered = BTreeSet::new();
     let mut told = json!({"conversation": begin_conversation(&workspace, "ami-creative")});

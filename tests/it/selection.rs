@@ -18,7 +18,7 @@ fn a_filter_prints_text_without_quotes_a_line_each() {
 }
 
 #[test]
-fn a_faulty_filter_is_refused_with_the_place_before_anything_is_done() {
+fn faulty_filter_is_refused_with_its_position_first() {
     let workspace = TestWorkspace::planned();
     let before = workspace.state();
     for (filter, place) in [
@@ -202,7 +202,7 @@ fn fields_of_a_stream_are_those_of_its_lines() {
 }
 
 #[test]
-fn an_unknown_field_is_refused_with_the_known_ones_before_anything_is_done() {
+fn unknown_field_is_refused_with_the_known_ones_first() {
     let workspace = TestWorkspace::planned();
     let before = workspace.state();
     let refused = workspace.json(&["add", "x", "--fields", "task.titel"]);
@@ -275,7 +275,7 @@ fn selection_that_cannot_be_written_is_no_fault_of_the_filter() {
 }
 
 #[test]
-fn wrong_fields_are_refused_before_a_command_that_also_reads_does_anything() {
+fn unknown_fields_are_refused_before_a_read_and_write() {
     let workspace = TestWorkspace::planned();
     workspace.ok("session start --scope T1");
     workspace.ok("update T2 --acceptance 'it runs :: touch ran'");

@@ -120,7 +120,7 @@ fn nonsense_is_refused_and_hurts_nobody_else() {
 }
 
 #[test]
-fn a_body_that_is_announced_as_too_large_is_refused_while_it_comes() {
+fn body_announced_as_too_large_is_refused_at_once() {
     let workspace = TestWorkspace::new();
     let server = Served::start(&workspace, &["--max-body", "1000"]);
     let mut stream = TcpStream::connect(&server.address).unwrap();
@@ -203,7 +203,7 @@ fn a_token_is_told_once_and_lets_in_until_it_is_revoked() {
 }
 
 #[test]
-fn a_name_or_origin_that_could_never_match_is_refused_before_anything_is_served() {
+fn unmatchable_host_or_origin_is_refused_at_start() {
     let workspace = TestWorkspace::new();
     for (option, value) in [
         ("--allow-origin", "app.example.org"),

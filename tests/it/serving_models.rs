@@ -116,7 +116,7 @@ fn an_execution_is_told_piece_by_piece_to_who_asks_for_that() {
 }
 
 #[test]
-fn whoever_gave_up_and_asks_again_with_the_key_waits_for_what_began_before() {
+fn retry_with_the_same_key_waits_for_the_first_request() {
     let model = Server::start(&[streamed(&["Thr", "all."])]);
     let workspace = asking(&model);
     let server = Served::start(&workspace, &[]);
@@ -143,7 +143,7 @@ fn whoever_gave_up_and_asks_again_with_the_key_waits_for_what_began_before() {
 }
 
 #[test]
-fn what_a_model_says_of_an_execution_that_was_given_up_is_dropped() {
+fn model_answer_to_a_cancelled_execution_is_dropped() {
     let model = Server::start(&[streamed(&["Thr", "all."])]);
     let workspace = asking(&model);
     let mut server = Served::start(&workspace, &[]);
@@ -188,7 +188,7 @@ fn a_server_that_is_asked_to_end_waits_for_a_slow_model() {
 }
 
 #[test]
-fn a_server_leaves_a_model_when_its_time_is_up_or_it_is_asked_twice() {
+fn server_stops_waiting_for_a_model_on_timeout_or_signal() {
     for (grace, again) in [("1", None), ("600", Some(Signal::SIGINT))] {
         let model = Server::start(&[Answer::Hang]);
         let workspace = asking(&model);
@@ -206,7 +206,7 @@ fn a_server_leaves_a_model_when_its_time_is_up_or_it_is_asked_twice() {
 }
 
 #[test]
-fn nothing_that_was_acknowledged_is_lost_when_servers_are_killed_beside_commands() {
+fn killed_servers_lose_no_acknowledged_write() {
     let workspace = TestWorkspace::new();
     let servers = [
         Served::start(&workspace, &[]),

@@ -37,7 +37,7 @@ fn is_refused(server: &Served, line: &str, headers: &[&str]) {
 }
 
 #[test]
-fn a_page_whose_name_was_turned_to_this_machine_is_told_and_changes_nothing() {
+fn dns_rebinding_page_is_refused_and_changes_nothing() {
     let workspace = TestWorkspace::new();
     workspace.ok("add 'Keep this to yourself'");
     let server = Served::start(&workspace, &[]);

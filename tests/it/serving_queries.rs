@@ -111,7 +111,7 @@ fn d_14_the_page_is_a_form_before_any_script_runs() {
 }
 
 #[test]
-fn d_2_and_d_13_the_registry_is_listed_and_an_agent_of_a_command_is_in_it_at_once() {
+fn d_2_and_d_13_registry_lists_new_agents_at_once() {
     let worker = Server::start(&[well("R1")]);
     let workspace = summarizer(&worker.url);
     let server = Served::start(&workspace, &[]);
@@ -172,7 +172,7 @@ fn d_4_without_a_model_the_summarizer_is_asked() {
 }
 
 #[test]
-fn d_5_and_d_11_a_model_plans_and_what_is_no_plan_leaves_it_to_the_usual_worker() {
+fn d_5_and_d_11_invalid_plan_falls_back_to_the_worker() {
     let (one, two) = (
         Server::start(&[well("first")]),
         Server::start(&[well("second")]),

@@ -108,7 +108,7 @@ fn written(server: &Served, run: &str, count: usize) -> Vec<(u64, u64, String)> 
 }
 
 #[test]
-fn what_an_agent_writes_is_told_in_its_order_and_with_its_time_also_while_it_works() {
+fn agent_output_is_streamed_in_order_with_times() {
     let script =
         "echo one; await a; echo two >&2; await b; printf thr; echo four >&2; await c; echo ee";
     let workspace = playing(script);
@@ -177,7 +177,7 @@ fn a_run_is_given_up_and_gone_on_with_over_http() {
 }
 
 #[test]
-fn what_is_given_up_has_not_failed_and_nothing_is_missed_before_its_agent_has_ended() {
+fn cancelled_run_counts_no_failures() {
     let workspace = waiting();
     let server = Served::start(&workspace, &[]);
     let (_, told) = server.call("POST", "/api/runs", &json!({"tasks": ["T2"]}));
@@ -219,7 +219,7 @@ fn what_is_given_up_has_not_failed_and_nothing_is_missed_before_its_agent_has_en
 }
 
 #[test]
-fn what_a_run_refuses_is_refused_over_http_and_a_rehearsal_does_nothing() {
+fn runs_are_refused_alike_over_http_and_dry_run_is_inert() {
     let workspace = waiting();
     let server = Served::start(&workspace, &[]);
     for (wish, status, code) in [
@@ -278,7 +278,7 @@ fn a_plan_is_carried_out_given_up_and_gone_on_with_over_http() {
 }
 
 #[test]
-fn a_goal_is_planned_and_reached_over_http_and_what_the_command_refuses_is_refused() {
+fn goal_is_planned_and_reached_over_http() {
     let workspace = planning().with("go", "");
     let server = Served::start(&workspace, &[]);
     // A file of that name is no plan.
@@ -312,7 +312,7 @@ fn a_goal_is_planned_and_reached_over_http_and_what_the_command_refuses_is_refus
 }
 
 #[test]
-fn a_command_of_a_call_sees_nothing_of_what_the_starter_of_the_server_was_given() {
+fn commands_of_calls_do_not_see_the_server_environment() {
     let workspace = TestWorkspace::new();
     let shows = "update T1 --acceptance 'It holds :: sh -c \"env >seen\"'";
     workspace.ok("add One");
@@ -335,7 +335,7 @@ fn a_command_of_a_call_sees_nothing_of_what_the_starter_of_the_server_was_given(
 }
 
 #[test]
-fn a_run_that_had_failed_keeps_when_and_of_what_also_when_it_is_given_up() {
+fn cancelled_failed_run_keeps_its_time_and_error() {
     let workspace = playing("exit 1");
     workspace.text("run T2 --repair 0", "");
     let failed = workspace.json(&["runs", "list"])["result"]["runs"][0].clone();

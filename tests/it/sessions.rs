@@ -53,7 +53,7 @@ fn a_session_is_started_looked_at_ended_and_resumed() {
 }
 
 #[test]
-fn nobody_leads_two_sessions_and_scopes_do_not_overlap_unnoticed() {
+fn one_session_per_owner_and_overlaps_are_refused() {
     let workspace = TestWorkspace::planned();
     does(&workspace, "ada", "session start --scope T1");
     let second = refused(&workspace, "ada", "session start", "E_SESSION_EXISTS", 30);

@@ -122,7 +122,7 @@ fn a_huge_skill_is_not_read_to_its_end() {
 }
 
 #[test]
-fn a_skill_that_keeps_the_standard_and_is_too_large_to_load_is_told() {
+fn valid_but_oversized_skill_is_reported() {
     let large = skill("own", &"x".repeat(1 << 20));
     let workspace = TestWorkspace::new().with("skills/own/SKILL.md", large);
     workspace.ok("add 'Look at it'");

@@ -151,7 +151,7 @@ fn a_named_folder_that_is_not_there_is_told() {
 }
 
 #[test]
-fn a_skill_that_cannot_be_read_is_left_out_and_named_by_line_and_column() {
+fn unreadable_skill_is_skipped_with_line_and_column() {
     let workspace = TestWorkspace::new();
     workspace.write("skills/good/SKILL.md", skill("good", "x"));
     for (text, place) in [
@@ -200,7 +200,7 @@ fn a_skill_that_cannot_be_read_is_left_out_and_named_by_line_and_column() {
 }
 
 #[test]
-fn validate_ends_with_0_for_valid_skills_6_for_others_and_3_for_none() {
+fn validate_exits_0_for_valid_6_for_invalid_3_for_none() {
     let workspace = TestWorkspace::bare();
     workspace.write("all/good/SKILL.md", skill("good", "x"));
     workspace.write("all/fine/SKILL.md", skill("fine", "x"));
@@ -252,7 +252,7 @@ const BREAKS: &[(&str, &str)] = &[
 ];
 
 #[test]
-fn the_reference_validator_says_the_same_of_the_shipped_skills_and_of_broken_copies() {
+fn reference_validator_agrees_on_shipped_and_broken_skills() {
     let workspace = TestWorkspace::bare();
     let program = std::env::var("CLEO_AGENTSKILLS").ok();
     let check = |folder: &Path, valid: bool| {

@@ -156,7 +156,7 @@ fn prompts_that_all_lack_the_protocol_get_it_by_one_command() {
 }
 
 #[test]
-fn the_first_wave_by_its_number_keeps_tasks_with_the_same_files_apart() {
+fn first_wave_keeps_tasks_with_the_same_files_apart() {
     let workspace = TestWorkspace::planned();
     workspace.ok("add 'One way' --parent T1 --file a.rs --priority critical");
     workspace.ok("add 'Another way' --parent T1 --file a.rs");
@@ -268,7 +268,7 @@ fn as_json_lines_each_prompt_is_a_line_and_the_last_sums_up() {
 }
 
 #[test]
-fn tasks_with_one_title_get_files_of_their_own_also_when_nothing_is_recorded() {
+fn same_titles_get_separate_files_also_in_a_dry_run() {
     let workspace = TestWorkspace::new();
     let same = json!({"title": "Look into it", "labels": ["research"]});
     add(&workspace, &vec![same; 102]);

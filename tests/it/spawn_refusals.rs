@@ -47,7 +47,7 @@ fn verify(workspace: &TestWorkspace, prompt: &str) -> i32 {
 }
 
 #[test]
-fn a_base_protocol_without_marker_or_rule_blocks_the_spawn_and_the_fix_adds_it() {
+fn incomplete_base_protocol_blocks_spawn_and_is_fixed() {
     let workspace = workspace();
     let base = shipped_base();
     for (word, rule) in [
@@ -127,7 +127,7 @@ fn a_skill_that_brings_its_own_protocol_must_bring_it() {
 }
 
 #[test]
-fn strict_refuses_an_edited_protocol_and_the_fix_puts_the_known_one_in() {
+fn strict_refuses_an_edited_protocol_and_fix_restores_it() {
     let workspace = workspace();
     workspace.write(
         BASE,
@@ -149,7 +149,7 @@ fn strict_refuses_an_edited_protocol_and_the_fix_puts_the_known_one_in() {
 }
 
 #[test]
-fn a_known_protocol_with_another_command_in_a_skill_warns_and_strict_refuses_it() {
+fn changed_command_in_a_skill_protocol_warns() {
     let workspace = workspace();
     let block = workspace.ok("research inject --format text").stdout;
     let skill = |block: &str| own(&format!("# Work\n\n{{{{TASK_DESCRIPTION}}}}\n\n{block}"));

@@ -116,7 +116,7 @@ fn root_is_named_by_option_before_environment_before_folder() {
 }
 
 #[test]
-fn a_root_that_is_no_workspace_is_refused_with_the_command_that_makes_it_one() {
+fn root_without_workspace_is_refused_with_init_as_fix() {
     let workspace = TestWorkspace::bare();
     for root in ["it's new", "no/such/folder"] {
         let refused = workspace.json(&["--root", root, "list"]);
@@ -248,7 +248,7 @@ fn on_read_only_disk(workspace: &TestWorkspace, line: &str) -> Option<Reply> {
 
 #[cfg(target_os = "linux")]
 #[test]
-fn on_a_read_only_disk_tasks_can_be_read_and_changes_are_refused() {
+fn read_only_disk_allows_reads_and_refuses_changes() {
     let workspace = TestWorkspace::planned();
     let before = workspace.state();
     for line in ["cleo add x", "cleo update T2 --title x", "cleo delete T5"] {

@@ -889,7 +889,7 @@ fn doctor_ends_whatever_the_positions_of_rows_are() {
 }
 
 #[test]
-fn task_with_other_words_in_the_index_can_be_changed_and_deleted() {
+fn task_with_a_wrong_word_index_can_be_changed_and_deleted() {
     let other = "a title that is longer than everything else taken together ".repeat(20);
     for change in ["update T4 --title New", "delete T4 --force"] {
         let workspace = TestWorkspace::new();

@@ -188,7 +188,7 @@ fn quiet_leaves_the_warnings_out() {
 }
 
 #[test]
-fn a_cancelled_task_keeps_its_reason_and_holds_up_who_waits_for_it() {
+fn cancelled_task_keeps_its_reason_and_blocks_dependents() {
     let workspace = TestWorkspace::planned();
     insta::assert_snapshot!(workspace.cleo("cancel T2 --reason 'the library does it already'"));
     insta::assert_snapshot!(workspace.cleo("show T2"));

@@ -251,7 +251,7 @@ fn unknown_fields_and_words_of_the_other_tool_are_kept() {
 }
 
 #[test]
-fn a_changed_file_updates_and_never_takes_back_what_was_done_here() {
+fn reimport_updates_but_never_reverts_local_work() {
     let issue = |title: &str, at: &str| {
         format!(
             "{{\"id\":\"x-1\",\"title\":\"{title}\",\"issue_type\":\"task\",\"created_at\":\"2026-01-01T00:00:00Z\",\
@@ -500,7 +500,7 @@ fn one_changed_task_is_one_changed_line() {
 }
 
 #[test]
-fn control_characters_are_taken_out_of_every_text_and_that_is_reported() {
+fn control_characters_are_removed_and_reported() {
     let row = r#"{"id":"b-1","issue_type":"task","status":"open","title":"a\u001b[2Jb\u009bc","description":"x\u0007y\n\tz","labels":["l\u0000m"],"created_at":"2026-01-01T00:00:00Z"}"#;
     let clean = r#"{"id":"b-2","issue_type":"task","status":"open","title":"é clean","created_at":"2026-01-01T00:00:00Z"}"#;
     let workspace = TestWorkspace::new().with("i.jsonl", format!("{row}\n{clean}\n"));
@@ -656,7 +656,7 @@ const ONE_TASK: [(&str, &str, &str); 5] = [
 ];
 
 #[test]
-fn what_was_added_here_stays_when_a_file_that_cannot_say_it_comes_again() {
+fn local_additions_survive_import_of_a_poorer_format() {
     for (from, path, text) in ONE_TASK {
         let text = |title: &str, year: &str| text.replace("TITLE", title).replace("YEAR", year);
         let workspace = TestWorkspace::new().with(path, text("a", "2026"));
@@ -908,7 +908,7 @@ fn a_dependency_that_is_no_id_costs_the_edge_and_not_the_task() {
 }
 
 #[test]
-fn a_document_with_an_id_that_is_too_long_for_ours_is_recognized() {
+fn document_with_an_overlong_id_is_recognized() {
     let text = r#"{"_meta":{"schemaVersion":"2.10.0"},"tasks":[
         {"id":"T001","title":"One","status":"pending"},
         {"id":"T4294967296","title":"Two","status":"pending","depends":["T001"]}]}"#;
@@ -927,7 +927,7 @@ fn a_document_with_an_id_that_is_too_long_for_ours_is_recognized() {
 }
 
 #[test]
-fn times_of_an_end_that_is_not_of_the_status_are_kept_and_reported() {
+fn end_times_of_another_status_are_kept_and_reported() {
     let text = r#"{"_meta":{"schemaVersion":"2.10.0"},"tasks":[
         {"id":"T1","title":"Open","status":"pending","createdAt":"2026-01-01T00:00:00Z","completedAt":"2026-01-03T22:58:36Z"},
         {"id":"T2","title":"Over","status":"done","createdAt":"2026-01-01T00:00:00Z","completedAt":"2026-01-04T00:00:00Z","cancelledAt":"2026-01-05T00:00:00Z"}]}"#;
@@ -1058,7 +1058,7 @@ fn an_edit_is_later_than_the_import_before_it_by_any_clock() {
 }
 
 #[test]
-fn changes_that_close_a_cycle_together_leave_one_reference_as_it_was() {
+fn jointly_cyclic_changes_keep_one_reference_unchanged() {
     let (ana, ben) = two_copies();
     ana.ok("update T5 --depends T4");
     later(&ben, &["update", "T3", "--depends", "T5"]);

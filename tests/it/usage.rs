@@ -211,7 +211,7 @@ fn no_message_and_no_fix_is_without_end() {
 }
 
 #[test]
-fn a_file_that_a_task_does_not_have_is_answered_with_those_that_it_has() {
+fn removing_an_unknown_file_lists_the_files_of_the_task() {
     let workspace = TestWorkspace::new();
     workspace.ok("add x --file src/auth.rs --file docs/auth.md");
     let words = ["update", "T1", "--remove-file", "src/auth.sr"];

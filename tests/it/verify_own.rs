@@ -10,7 +10,7 @@ use crate::delivery::{FOLDER, GOOD, MANIFEST, OUTPUT, check, deliver, entry_with
 use crate::world::{TestWorkspace, add, spawn};
 
 #[test]
-fn a_task_that_was_never_spawned_is_judged_by_the_entry_linked_to_it() {
+fn unspawned_task_is_verified_by_its_linked_entry() {
     let workspace = spawned();
     workspace.ok("complete T2");
     workspace.ok("reopen T2");
@@ -114,7 +114,7 @@ fn what_was_written_for_another_prompt_is_older_than_the_spawn() {
 }
 
 #[test]
-fn what_others_do_while_an_agent_works_does_not_make_its_work_old() {
+fn changes_by_others_do_not_make_work_stale() {
     let workspace = spawned();
     let first = spawned_at(&workspace);
     let prompt = spawn(&workspace, &["T1"])["promptDigest"].clone();

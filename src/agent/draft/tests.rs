@@ -30,7 +30,7 @@ fn both_ways_of_writing_names_and_words_with_commas_are_read() {
 }
 
 #[test]
-fn a_connection_makes_a_worker_and_a_command_is_split_without_a_shell() {
+fn connection_makes_a_worker_and_splits_its_command() {
     let worker = applied(json!({"name": "w", "command": "run 'a b' $(x)"})).unwrap();
     assert_eq!(worker.kind, Kind::Cli);
     assert_eq!(worker.command, ["run", "a b", "$(x)"]);

@@ -116,7 +116,7 @@ fn what_somebody_completed_by_force_is_not_mended() {
 }
 
 #[test]
-fn after_too_many_requests_the_runner_pauses_and_no_repair_is_used_up() {
+fn rate_limit_pauses_the_runner_and_uses_no_repair() {
     let mut machine = machine(&[&[], &[]], 1);
     machine.turn(NOW, vec![]);
     machine.turn(NOW, vec![Event::Prepared(0)]);
@@ -268,7 +268,7 @@ fn money_and_failures_can_end_what_has_not_begun() {
 }
 
 #[test]
-fn what_was_tried_before_stays_failed_as_it_was_when_nothing_more_begins() {
+fn earlier_failure_stays_when_nothing_more_starts() {
     let spent = Rules {
         max_cost: Some(1.0),
         ..rules(1)
@@ -324,7 +324,7 @@ fn an_epic_is_completed_once_its_parts_are_and_takes_no_agent() {
 }
 
 #[test]
-fn a_claim_that_is_lost_ends_the_agent_which_keeps_its_place_until_it_is_gone() {
+fn lost_claim_stops_the_agent_and_keeps_its_slot_until_exit() {
     let mut machine = machine(&[&[], &[]], 1);
     machine.turn(NOW, vec![]);
     machine.turn(NOW, vec![Event::Prepared(0)]);
@@ -384,7 +384,7 @@ fn a_refusal_for_the_last_time_is_told_with_what_is_missing() {
 }
 
 #[test]
-fn what_an_agent_says_that_it_cost_never_makes_up_for_what_was_spent() {
+fn negative_cost_of_an_agent_does_not_reduce_the_total() {
     let costly = Rules {
         max_cost: Some(1.0),
         ..rules(1)

@@ -139,7 +139,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_there_holds_nothing_and_what_is_no_file_is_an_error() {
+    fn missing_file_has_no_digest_and_a_link_is_an_error() {
         let top = tempfile::tempdir().unwrap();
         let place = |name: &str| top.path().join(name);
         symlink("none", place("link")).unwrap();

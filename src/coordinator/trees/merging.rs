@@ -200,7 +200,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn as_many_files_are_named_as_anybody_reads_and_the_others_counted() {
+    fn long_file_lists_are_cut_and_the_rest_counted() {
         for (count, expected) in [
             (1, "f1"),
             (5, "f1, f2, f3, f4, f5"),

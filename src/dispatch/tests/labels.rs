@@ -7,7 +7,7 @@ use serde_json::json;
 use super::*;
 
 #[test]
-fn each_tag_as_a_label_leads_to_the_first_skill_that_leads_with_it() {
+fn label_selects_the_first_skill_with_that_leading_tag() {
     for (label, skill) in [
         ("orchestration", "ct-orchestrator"),
         ("multi-agent", "ct-orchestrator"),
@@ -74,7 +74,7 @@ fn labels_are_compared_normalized_and_whole() {
 }
 
 #[test]
-fn the_most_labels_win_then_the_earliest_tag_then_the_first_listed() {
+fn most_labels_win_then_earliest_tag_then_list_order() {
     let made = Made::new(
         &[
             ("one", &["cleo-tags: a,b,c"]),

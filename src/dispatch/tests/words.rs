@@ -39,7 +39,7 @@ fn each_keyword_leads_to_its_row() {
 }
 
 #[test]
-fn keywords_count_in_their_common_forms_and_never_inside_other_words() {
+fn keywords_match_word_forms_but_not_parts_of_words() {
     for (title, skill) in [
         ("Planned outage", "ct-epic-architect"),
         ("Planning the move", "ct-epic-architect"),

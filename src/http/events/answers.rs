@@ -65,7 +65,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_piece_is_told_with_its_place_and_what_came_before_is_there_until_the_end() {
+    fn answer_chunks_have_offsets_and_can_be_replayed() {
         let mut answers = Answers::default();
         assert_eq!(answers.take("a", "The 🐉 "), 0);
         assert_eq!(answers.take("b", "Other"), 0);

@@ -36,7 +36,7 @@ fn a_fresh_server_knows_the_four_that_are_always_there() {
 
 /// A0-6.
 #[test]
-fn an_agent_of_the_moment_wins_what_fits_it_better_and_goes_with_the_cleanup() {
+fn runtime_agent_wins_its_matches_until_the_cleanup() {
     let world = World::new();
     let id = format!("custom_{}", minutes_ago(0));
     world.register(&id, json!(["warcraft", "wow", "lore", "second war"]));
@@ -55,7 +55,7 @@ fn an_agent_of_the_moment_wins_what_fits_it_better_and_goes_with_the_cleanup() {
 
 /// A0-12.
 #[test]
-fn ids_of_the_moment_are_minted_or_plain_and_never_those_of_others() {
+fn runtime_agent_ids_are_generated_or_plain_and_unique() {
     let world = World::new();
     let agent = |id| json!({"id": id, "name": "A", "prompt": "p"});
     world.post("/api/agents/register", agent("x")).with(400);
@@ -102,7 +102,7 @@ fn only_agents_whose_id_is_old_go_when_the_old_are_swept() {
 
 /// A0-13.
 #[test]
-fn an_agent_that_is_paused_is_passed_over_from_the_next_message_on() {
+fn paused_agent_gets_no_further_messages() {
     let world = World::new();
     let message = json!({"input": "Help me design a creative layout"});
     for (status, agent) in [
@@ -287,7 +287,7 @@ fn no_agent_takes_the_place_of_an_endpoint() {
 }
 
 #[test]
-fn an_agent_from_earlier_whose_id_is_reserved_now_is_shown_changed_and_removed() {
+fn agent_with_a_reserved_id_can_be_changed_and_removed() {
     let world = World::new();
     let surroundings = world.surroundings();
     let workspace = surroundings.workspace().unwrap();
@@ -310,7 +310,7 @@ fn an_agent_from_earlier_whose_id_is_reserved_now_is_shown_changed_and_removed()
 }
 
 #[test]
-fn a_worker_of_the_moment_is_judged_and_reached_as_one_that_stays() {
+fn runtime_worker_is_checked_like_a_persistent_one() {
     let world = World::new();
     let register = |worker: serde_json::Value| world.post("/api/agents/register", worker);
     let told = register(json!({"name": "w", "type": "http"})).with(400);
@@ -337,7 +337,7 @@ fn a_worker_of_the_moment_is_judged_and_reached_as_one_that_stays() {
 }
 
 #[test]
-fn a_field_that_stands_twice_is_refused_where_agents_are_made_and_changed() {
+fn duplicate_agent_fields_are_refused() {
     let world = World::new();
     let twice = r#"{"name": "A", "name": "B", "prompt": "p"}"#;
     for (method, path) in [

@@ -71,7 +71,7 @@ fn agents_of_a_user_are_nobody_elses() {
 }
 
 #[test]
-fn an_agent_of_the_moment_is_there_for_all_and_changed_by_who_registered_it() {
+fn runtime_agent_is_shared_and_changed_by_its_owner_only() {
     let world = World::new();
     let (ann, bob) = (
         world.token("ann", Scope::Write),
@@ -104,7 +104,7 @@ fn an_agent_of_the_moment_is_there_for_all_and_changed_by_who_registered_it() {
 }
 
 #[test]
-fn a_name_that_another_user_took_is_free_and_an_id_says_not_whose_it_is() {
+fn agent_names_are_per_user_and_ids_do_not_reveal_owners() {
     let world = World::new();
     let (ann, bob) = (
         world.token("ann", Scope::Write),

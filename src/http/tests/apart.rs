@@ -87,7 +87,7 @@ fn bodies(ids: &[String]) -> Vec<Value> {
 }
 
 #[test]
-fn two_users_never_see_or_change_what_is_the_others_wherever_they_ask() {
+fn two_users_never_see_or_change_each_others_data() {
     let world = World::new();
     world
         .post("/api/work/tasks", json!({"title": "One"}))
@@ -185,7 +185,7 @@ fn tasks_are_the_workspaces_and_all_users_see_and_change_them() {
 }
 
 #[test]
-fn an_agent_of_another_user_is_neither_told_nor_found_nor_assigned_by_tasks() {
+fn tasks_never_reveal_or_assign_agents_of_other_users() {
     let world = World::new();
     let (ann, bob) = (
         world.token("ann", Scope::Write),

@@ -42,7 +42,7 @@ fn words_find_tasks_and_agents() {
 }
 
 #[test]
-fn an_agent_that_was_removed_leaves_no_standing_to_the_next_of_its_name() {
+fn new_agent_inherits_no_status_from_a_removed_one() {
     let world = World::new();
     let called = json!({"name": "R", "prompt": "p", "endpoint": "http://93.184.216.34/", "intents": ["a.b"]});
     let told = world.post("/api/agents/create", called).with(201);

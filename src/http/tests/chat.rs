@@ -25,7 +25,7 @@ fn seed_client(world: &World) {
 
 /// B-1.
 #[test]
-fn a_message_that_says_nothing_is_refused_in_the_form_of_the_specification() {
+fn empty_chat_message_is_refused_as_specified() {
     let world = World::new();
     for body in [json!({}), json!({"message": "  "}), json!({"message": 7})] {
         let told = world.post("/api/chat", body).with(400);
@@ -35,7 +35,7 @@ fn a_message_that_says_nothing_is_refused_in_the_form_of_the_specification() {
 }
 
 #[test]
-fn a_conversation_that_was_begun_keeps_both_sides_and_what_waits() {
+fn conversation_keeps_both_sides_and_the_pending_call() {
     let world = seeded();
     let begun = world
         .post("/api/conversations/create", json!({"agent_id": "chat"}))
@@ -131,7 +131,7 @@ fn the_client_of_a_conversation_that_the_caller_holds_is_known() {
 }
 
 #[test]
-fn what_waits_is_taken_back_as_it_was_told_and_done_once_after_a_yes() {
+fn pending_operation_round_trips_and_runs_once_after_yes() {
     let world = seeded();
     for (message, tool) in [
         ("change button radius to full for client 6", "updateDesign"),
@@ -196,7 +196,7 @@ fn an_answer_is_for_what_the_caller_holds() {
 }
 
 #[test]
-fn what_a_caller_holds_is_written_over_nothing_that_it_did_not_show() {
+fn stale_pending_operation_overwrites_nothing() {
     let world = seeded();
     let asked = say(&world, "j", "change button radius to full for client 6");
     let held = json!({"pendingOperation": asked["pending"]});
@@ -241,7 +241,7 @@ const FAULTY: &str = r#""yes"
 {"tool": "searchComponent", "args": {"clientId": "6", "criteria": {}}, "next": {"tool": "updateDesign", "args": {"clientId": "6", "designUpdates": {}}}}"#;
 
 #[test]
-fn what_a_caller_says_that_waits_is_judged_as_anything_of_strangers() {
+fn pending_operation_of_a_caller_is_validated() {
     let world = seeded();
     for line in FAULTY.lines() {
         let pending: Value = serde_json::from_str(line).unwrap();

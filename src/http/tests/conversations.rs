@@ -108,7 +108,7 @@ fn a_conversation_is_its_users() {
 }
 
 #[test]
-fn a_conversation_stays_with_its_agent_and_a_change_of_nothing_is_refused() {
+fn conversation_keeps_its_agent_and_empty_patch_is_refused() {
     let world = World::new();
     let begin = json!({"agent_id": "toby-technical", "title": "War"});
     let told = world.post("/api/conversations/create", begin).with(201);

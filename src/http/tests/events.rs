@@ -118,7 +118,7 @@ fn only_what_is_asked_for_is_told_and_only_what_is_the_callers() {
 }
 
 #[test]
-fn the_name_of_an_agent_that_only_its_user_saw_is_not_told_once_it_is_gone() {
+fn name_of_a_removed_private_agent_is_not_revealed() {
     let world = World::new();
     let ann = world.token("ann", Scope::Write);
     let agent = json!({"id": "anns", "name": "Ann's", "prompt": "p"});
@@ -150,7 +150,7 @@ fn the_name_of_an_agent_that_only_its_user_saw_is_not_told_once_it_is_gone() {
 }
 
 #[test]
-fn what_others_do_meanwhile_takes_no_room_of_what_somebody_hears() {
+fn events_of_other_users_use_none_of_a_listeners_queue() {
     let world = World::new();
     let (ann, bob) = (
         world.token("ann", Scope::Write),
@@ -244,7 +244,7 @@ fn the_stream_of_a_slow_listener_ends_and_other_streams_do_not() {
 }
 
 #[test]
-fn who_waits_is_let_go_when_the_token_ends_and_without_tokens_never() {
+fn listener_is_disconnected_when_its_token_expires() {
     let world = World::new();
     let surroundings = world.surroundings();
     let short = tokens::create(&surroundings, "ann", Scope::Read, Some(2)).unwrap();

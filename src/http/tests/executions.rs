@@ -9,7 +9,7 @@ const LAYOUT: &str = "Help me design a creative layout for my blog.";
 
 /// A0-2 to A0-5.
 #[test]
-fn messages_go_where_the_specification_says_and_the_reason_has_the_score() {
+fn messages_are_routed_as_specified_with_the_score() {
     let world = World::new();
     for (message, agent) in [
         (WAR, Some("toby-technical")),
@@ -45,7 +45,7 @@ fn messages_go_where_the_specification_says_and_the_reason_has_the_score() {
 }
 
 #[test]
-fn an_execution_is_answered_at_once_and_can_be_looked_at_until_it_is_over() {
+fn execution_is_accepted_at_once_and_can_be_polled() {
     let world = World::new();
     let told = world
         .post("/api/agents/execute", json!({"input": WAR}))
@@ -76,7 +76,7 @@ fn an_execution_is_answered_at_once_and_can_be_looked_at_until_it_is_over() {
 
 /// A0-7 to A0-9.
 #[test]
-fn an_agent_that_is_asked_for_answers_and_the_supervisor_has_it_routed() {
+fn named_agent_answers_and_the_supervisor_routes() {
     let world = World::new();
     for (body, agent, by) in [
         (
@@ -187,7 +187,7 @@ fn executions_side_by_side_do_not_mix() {
 }
 
 #[test]
-fn what_is_over_cannot_be_given_up_and_what_is_anothers_is_not_there() {
+fn finished_and_foreign_executions_cannot_be_cancelled() {
     let world = World::new();
     let over = world.execute(json!({"input": WAR}));
     let path = format!(
@@ -257,7 +257,7 @@ fn a_draft_is_scored_as_if_it_were_kept() {
 }
 
 #[test]
-fn an_execution_is_told_while_it_is_carried_out_to_who_asks_for_that() {
+fn execution_streams_its_events_on_request() {
     let world = World::new();
     let told = world.post("/api/agents/execute", json!({"input": WAR, "stream": true}));
     assert_eq!(told.header("content-type"), "text/event-stream");
@@ -299,7 +299,7 @@ fn an_execution_is_told_while_it_is_carried_out_to_who_asks_for_that() {
 }
 
 #[test]
-fn an_execution_whose_server_was_killed_has_failed_when_it_is_looked_at() {
+fn execution_of_a_killed_server_is_shown_as_failed() {
     let world = World::new();
     let id = "exec_1_dead";
     {

@@ -77,7 +77,7 @@ fn pages_of_an_origin_that_was_allowed_may_call() {
 }
 
 #[test]
-fn on_this_machine_tokens_are_asked_for_when_that_is_wanted_or_a_proxy_calls_for_others() {
+fn local_calls_need_tokens_when_required_or_proxied() {
     let wanted = Options {
         ask_tokens: true,
         ..Options::default()
@@ -243,7 +243,7 @@ fn a_page_signs_in_once_and_its_cookie_is_for_it_alone() {
 }
 
 #[test]
-fn a_page_is_signed_in_at_one_server_of_a_machine_and_in_nobodys_way_at_the_others() {
+fn sign_in_is_separate_for_each_server_of_a_machine() {
     let (one, other) = (elsewhere(), World::at("0.0.0.0:4681", Options::default()));
     let [first, second] = [&one, &other].map(|world| {
         let token = json!({"token": world.token("ann", Scope::Read)});

@@ -63,7 +63,7 @@ fn kept(world: &World) -> Vec<Value> {
 }
 
 #[test]
-fn bodies_that_are_none_are_refused_everywhere_and_change_nothing() {
+fn invalid_bodies_are_refused_and_change_nothing() {
     let world = with_things();
     let before = kept(&world);
     let deep = "[".repeat(100_000);
@@ -124,7 +124,7 @@ fn bodies_that_are_none_are_refused_everywhere_and_change_nothing() {
 }
 
 #[test]
-fn a_body_may_be_left_out_where_the_description_says_so_and_nowhere_else() {
+fn body_is_optional_exactly_where_described() {
     let world = with_things();
     for route in writing() {
         let request = world.request(route.method.as_str(), &path(route, "T1"));
@@ -136,7 +136,7 @@ fn a_body_may_be_left_out_where_the_description_says_so_and_nowhere_else() {
 }
 
 #[test]
-fn ten_megabytes_are_refused_everywhere_and_nothing_of_them_is_kept() {
+fn bodies_of_ten_megabytes_are_refused_and_not_kept() {
     let world = with_things();
     let before = kept(&world);
     let large = json!({"input": "x".repeat(10 << 20)}).to_string();
@@ -206,7 +206,7 @@ fn ids_and_queries_that_are_none_are_never_a_failure() {
 }
 
 #[test]
-fn a_parameter_of_an_address_that_takes_none_is_refused_before_anything_is_done() {
+fn unexpected_query_parameter_is_refused_before_any_work() {
     let world = with_things();
     let before = kept(&world);
     for route in route::all().iter().filter(|route| !route.takes_query) {

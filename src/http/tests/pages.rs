@@ -73,7 +73,7 @@ fn every_page_says_what_it_is_before_any_script_runs() {
 }
 
 #[test]
-fn files_of_the_application_are_kept_by_browsers_as_long_as_they_are_the_same() {
+fn application_files_are_cached_while_unchanged() {
     let world = World::new();
     let Some(name) = crate::embedded::names("web/dist/assets/").next() else {
         return;

@@ -23,7 +23,7 @@ fn the_server_says_that_it_is_there() {
 
 /// D-3.
 #[test]
-fn a_query_that_asks_nothing_is_refused_in_the_form_of_the_specification() {
+fn empty_query_is_refused_as_specified() {
     let world = World::new();
     for query in ["", "  "] {
         let told = world.post("/query", json!({"query": query}));
@@ -90,7 +90,7 @@ fn the_form_works_without_a_script_and_shows_text_as_text() {
 }
 
 #[test]
-fn what_is_wrong_with_a_form_is_told_on_a_page_to_who_reads_pages() {
+fn form_errors_are_shown_as_a_page_to_browsers() {
     let world = World::new();
     let sent = |accept: &str| {
         let request = world.request("POST", "/ask").header("accept", accept);

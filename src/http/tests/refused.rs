@@ -41,7 +41,7 @@ fn are_told(path: &str, refusals: Vec<(u16, Told)>) {
 }
 
 #[test]
-fn the_chat_and_queries_refuse_everything_in_the_form_of_their_specifications() {
+fn chat_and_queries_refuse_as_specified() {
     let options = Options {
         max_body: 1_000,
         ..Options::default()
@@ -155,7 +155,7 @@ fn the_head_is_counted_to_the_byte() {
 }
 
 #[test]
-fn the_page_of_agents_says_under_which_statuses_it_has_nothing_to_show() {
+fn agents_page_names_statuses_without_agents() {
     let world = World::at("0.0.0.0:4680", Options::default());
     let described = world.get("/openapi.json").with(200);
     let described = &described["paths"]["/agents"]["get"]["responses"];

@@ -178,7 +178,7 @@ fn a_task_is_assigned_to_no_agent_of_another_user() {
 }
 
 #[test]
-fn a_field_that_is_misspelled_is_told_with_the_one_that_was_meant() {
+fn misspelled_field_is_answered_with_the_nearest_one() {
     let world = World::new();
     let talk = json!({"agent_id": "chat"});
     let talk = world.post("/api/conversations/create", talk).with(201);

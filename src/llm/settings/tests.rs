@@ -238,7 +238,7 @@ fn a_word_that_stands_for_a_key_stays_in_messages() {
 }
 
 #[test]
-fn a_key_has_no_picture_and_what_can_be_none_is_refused_without_repeating_it() {
+fn api_key_is_never_shown_or_repeated_in_a_refusal() {
     assert_eq!(
         format!("{:?}", Key::new("K", " secret\n").unwrap()),
         "[key]"

@@ -257,7 +257,7 @@ fn who_waits_too_long_for_the_lock_is_told() {
 }
 
 #[test]
-fn a_file_put_in_its_place_while_waiting_is_the_one_that_is_written() {
+fn append_writes_the_file_that_replaced_the_old_one() {
     let log = log(line("a", &[1]));
     let holder = OpenOptions::new().append(true).open(&log.path).unwrap();
     holder.lock().unwrap();

@@ -215,7 +215,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_sweep_takes_what_is_older_than_half_an_hour_and_only_runtime_ids() {
+    fn cleanup_removes_runtime_agents_after_half_an_hour() {
         let now = 1_800_000_000_000;
         let minutes = |count: u64| now - count * 60_000;
         let agent = |id: String, registered: Option<&str>| Agent {

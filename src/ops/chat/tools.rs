@@ -364,7 +364,7 @@ searchComponent {"clientId": "6", "criteria": {"a'; DROP": "x"}} > a'; DROP is n
     }
 
     #[test]
-    fn a_component_is_changed_by_paths_and_objects_and_keeps_the_rest() {
+    fn component_update_merges_paths_and_objects() {
         let (_folder, mut store) = store();
         let mut args = json!({"clientId": "6", "componentId": "101", "updates": {
             "props": {"caption": "c"}, "props.description": "d", "is_blur": "true",

@@ -212,7 +212,7 @@ mod tests {
     }
 
     #[test]
-    fn an_agent_is_given_the_end_of_a_conversation_without_what_is_no_answer() {
+    fn agent_gets_the_latest_messages_without_failed_answers() {
         let large = "x".repeat(HISTORY_BYTES - 3);
         let kept = history_of(vec![
             said("a", Speaker::User, None),

@@ -83,7 +83,7 @@ fn what_is_too_much_or_too_little_is_named() {
 }
 
 #[test]
-fn a_step_goes_to_the_first_who_is_there_and_offers_what_it_asks_for() {
+fn step_goes_to_the_first_active_agent_that_offers_it() {
     let agent = |id: &str, capability: &str, intents: &[&str], status| Agent {
         capability: Some(capability.into()),
         intents: intents.iter().map(|intent| intent.to_string()).collect(),

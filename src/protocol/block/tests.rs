@@ -63,7 +63,7 @@ fn each_missing_part_is_named() {
 }
 
 #[test]
-fn a_rule_counts_where_it_is_stated_and_not_where_it_is_spoken_of() {
+fn rule_counts_only_where_it_is_stated() {
     let stated = |text: &str| {
         let block = prompt().replace("OUT-004 end", text);
         rules(&check(&block)).is_empty()
@@ -181,7 +181,7 @@ fn a_template_must_not_let_prose_into_its_block() {
 }
 
 #[test]
-fn a_marker_has_a_version_names_and_a_digest_in_this_order_and_nothing_else() {
+fn marker_has_exactly_version_names_and_digest() {
     for (inner, expected) in [
         ("v1", true),
         ("V1.2-rc_3", true),

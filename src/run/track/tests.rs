@@ -122,7 +122,7 @@ fn two_tasks() -> Track {
 }
 
 #[test]
-fn a_worktree_that_is_kept_is_told_beside_the_reason_of_the_failure() {
+fn retained_worktree_is_told_with_the_failure() {
     let mut track = two_tasks();
     let failed = json!({"taskId": "T1", "outcome": "agent_error", "reason": "it crashed"});
     apply_one(&mut track, "task.failed", "t1", failed);
@@ -140,7 +140,7 @@ fn a_worktree_that_is_kept_is_told_beside_the_reason_of_the_failure() {
 }
 
 #[test]
-fn a_branch_that_is_kept_is_told_beside_the_reason_of_the_failure() {
+fn retained_branch_is_told_with_the_failure() {
     let mut track = two_tasks();
     let failed = json!({"taskId": "T1", "reason": "it was cancelled"});
     apply_one(&mut track, "task.failed", "t1", failed);
@@ -250,7 +250,7 @@ fn a_conversation_is_gone_on_with_unless_it_is_not_there() {
 }
 
 #[test]
-fn an_agent_whose_cleo_was_killed_worked_until_something_was_told_last() {
+fn attempt_of_a_killed_run_ends_at_its_last_event() {
     let at = |second: u32| format!("2026-01-26T10:00:{second:02}.000Z");
     let mut track = two_tasks();
     apply_one(&mut track, "task.started", &at(1), json!({"taskId": "T1"}));
@@ -275,7 +275,7 @@ fn going_on_takes_up_what_came_to_no_end() {
 }
 
 #[test]
-fn what_was_under_way_and_what_its_agent_said_last_are_known_when_a_run_goes_on() {
+fn resume_knows_open_attempts_and_their_last_messages() {
     let mut track = two_tasks();
     apply_one(&mut track, "task.started", "t1", json!({"taskId": "T1"}));
     let ended = json!({"taskId": "T1", "outcome": "ok", "message": "I am done."});
@@ -323,7 +323,7 @@ fn each_process_counts_once_until_it_told_something_last() {
 }
 
 #[test]
-fn a_plan_counts_from_its_first_event_and_errors_of_its_steps_end_nothing() {
+fn plan_starts_at_its_first_event_and_survives_step_errors() {
     let mut events = Vec::new();
     for (second, kind, step, counted) in [
         (1, "chat", None, Some(0)),

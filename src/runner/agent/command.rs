@@ -129,7 +129,7 @@ mod tests {
     }
 
     #[test]
-    fn a_line_is_a_sign_of_what_it_does_without_what_steers_a_screen() {
+    fn line_becomes_progress_without_control_characters() {
         let runner = CommandLine::read("agent").unwrap();
         let hear = |line: &str| {
             let mut ended = Ended::default();

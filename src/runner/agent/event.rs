@@ -273,7 +273,7 @@ mod tests {
     }
 
     #[test]
-    fn a_name_that_a_program_could_take_for_an_option_is_no_conversation() {
+    fn conversation_id_must_not_look_like_an_option() {
         let mut ended = Ended::default();
         for name in ["", "--last", "a b", "x/../y"] {
             conversation(Some(name), &mut ended);

@@ -113,7 +113,7 @@ fn what_follows_a_whole_is_tied_to_its_last_parts() {
 }
 
 #[test]
-fn an_empty_epic_takes_no_wave_and_is_named_where_it_is_waited_for() {
+fn empty_epic_has_no_wave_and_is_named_by_its_dependents() {
     let mut nodes = [node(1, &[]), part(2, 1, &[]), node(3, &[1]), node(4, &[3])];
     (nodes[0].is_epic, nodes[1].is_epic) = (true, true);
     let picture = plain(&nodes);

@@ -134,7 +134,7 @@ fn a_missing_client_is_asked_for_and_the_request_goes_on() {
 }
 
 #[test]
-fn after_another_client_in_what_is_not_understood_it_is_asked_for() {
+fn unclear_message_with_another_client_asks_for_the_client() {
     let workspace = seeded();
     for message in ["yes for client 7", "hm hm for client 7"] {
         let messages = ["client 6", message, "list components", "6"];

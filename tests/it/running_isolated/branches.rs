@@ -194,7 +194,7 @@ fn work_takes_nothing_back_that_was_merged_meanwhile() {
 }
 
 #[test]
-fn lines_and_renames_of_others_stay_where_an_agent_kept_older_files() {
+fn changes_of_others_survive_an_agent_with_older_files() {
     for (own, other, expected) in [
         (
             "echo mine >>shared.txt",
@@ -605,7 +605,7 @@ fn a_merge_is_undone_when_the_user_switches_in_it() {
 }
 
 #[test]
-fn work_is_merged_into_no_branch_that_is_switched_to_while_the_merge_is_made() {
+fn branch_switched_to_during_a_merge_gets_no_work() {
     let workspace = repository();
     let root = workspace.root().display().to_string();
     let script = format!(

@@ -211,7 +211,7 @@ fn a_worktree_that_is_kept_is_told_when_its_run_is_given_up() {
 }
 
 #[test]
-fn a_worktree_that_was_kept_before_its_run_is_given_up_is_told_once() {
+fn retained_worktree_of_a_cancelled_run_is_told_once() {
     let workspace = repository();
     let then = "git merge other";
     let (_, result) = played(&workspace, "shared.txt", then);

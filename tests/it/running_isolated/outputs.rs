@@ -47,7 +47,7 @@ fn a_repository_may_ignore_outputs_and_what_is_of_cleo() {
 }
 
 #[test]
-fn an_ignored_output_that_is_tracked_comes_home_and_is_not_committed() {
+fn tracked_but_ignored_output_is_copied_and_not_committed() {
     let workspace = repository();
     let output = format!("{OUTPUTS}/data/deep/x.csv");
     workspace.write(".gitignore", "claudedocs/\n");
@@ -163,7 +163,7 @@ fn what_no_copy_of_a_file_brings_home_stays_and_is_told() {
 }
 
 #[test]
-fn a_worktree_that_was_kept_stays_as_long_as_its_outputs_are_not_home() {
+fn retained_worktree_stays_until_its_outputs_are_copied() {
     let workspace = repository();
     let unlink = link(&workspace);
     let (id, place) = stuck(&workspace, "spreads");
@@ -203,7 +203,7 @@ fn a_branch_is_told_again_when_its_worktree_goes() {
 }
 
 #[test]
-fn all_worktrees_of_a_task_are_brought_home_from_the_first_to_the_last() {
+fn all_worktrees_of_a_task_are_merged_in_order() {
     let workspace = repository();
     let unlink = link(&workspace);
     let (id, first) = stuck(&workspace, "spreads-anew");

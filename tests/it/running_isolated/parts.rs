@@ -107,7 +107,7 @@ set -- $words; verb=$1; shift; CLEO_TASK_ID=T2 cleo $verb T3 $*; done";
 }
 
 #[test]
-fn an_agent_under_the_name_of_its_user_moves_and_deletes_no_task_of_others() {
+fn agent_named_like_its_user_moves_no_task_of_others() {
     let workspace = repository();
     let other = "for words in 'delete T2' 'update T2 --parent T1'; do
 CLEO_AGENT=tester cleo $words; done";
@@ -189,7 +189,7 @@ fn parts_that_were_moved_are_given_back() {
 }
 
 #[test]
-fn a_task_is_not_finished_while_it_has_parts_that_nobody_finished() {
+fn task_with_unfinished_parts_is_not_completed() {
     let workspace = repository();
     let script = format!(
         "sh {AGENT} works\n{{ cleo add Part --parent T1; cleo complete T1; }} >$CLEO_ROOT/../told 2>&1; exit"

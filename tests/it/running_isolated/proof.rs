@@ -274,7 +274,7 @@ until [ -e {shared}/$o.made ]; do sleep 0.01; done"
 }
 
 #[test]
-fn what_only_agents_show_counts_beside_work_that_was_merged_meanwhile() {
+fn agent_evidence_counts_next_to_work_merged_meanwhile() {
     for shown in ["--note made", "--run \"test -e $f\"", "--file $f"] {
         let workspace = repository();
         for task in ["T1", "T2"] {
@@ -288,7 +288,7 @@ fn what_only_agents_show_counts_beside_work_that_was_merged_meanwhile() {
 }
 
 #[test]
-fn gates_of_the_user_are_shown_beside_work_that_was_merged_meanwhile() {
+fn user_gates_are_proven_next_to_work_merged_meanwhile() {
     // An agent may show more than the user asked for, not less.
     for (more, done) in [("", 1), (" --run 'sh -c true'", 0)] {
         let workspace = repository();

@@ -42,7 +42,7 @@ fn a_task_is_done_however_much_of_its_worktree_a_kill_left() {
 }
 
 #[test]
-fn good_work_that_a_person_forced_meanwhile_is_merged_after_a_kill() {
+fn work_forced_meanwhile_is_merged_after_a_kill() {
     let workspace = repository();
     let shared = workspace.path("..").display().to_string();
     let script = format!(

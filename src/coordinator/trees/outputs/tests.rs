@@ -52,7 +52,7 @@ fn outputs_are_files_in_all_folders_and_no_links() {
 // Elsewhere no file can have such a name.
 #[cfg(target_os = "linux")]
 #[test]
-fn links_and_names_that_are_no_text_are_told_unless_they_are_as_they_were() {
+fn new_links_and_names_without_utf8_are_reported() {
     let (root, outputs) = world();
     symlink("c.csv", outputs.join("a/b/last.csv")).unwrap();
     fs::write(outputs.join(OsStr::from_bytes(b"caf\xe9.csv")), "1").unwrap();
@@ -90,7 +90,7 @@ fn what_was_there_before_is_not_bounded_and_not_changed() {
 }
 
 #[test]
-fn a_folder_that_cannot_be_looked_into_does_not_pass_for_an_empty_one() {
+fn unreadable_folder_is_not_treated_as_empty() {
     let root = tempfile::tempdir().unwrap();
     symlink("claudedocs", root.path().join("claudedocs")).unwrap();
     let why = looked(root.path()).all().err().unwrap().message;

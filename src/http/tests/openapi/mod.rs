@@ -430,7 +430,7 @@ fn the_description_of_the_api_is_that_of_its_endpoints() {
 }
 
 #[test]
-fn no_two_endpoints_have_the_same_name_and_each_says_what_it_does() {
+fn endpoints_have_unique_names_and_summaries() {
     let mut ids: Vec<String> = route::all().iter().map(id).collect();
     ids.sort_unstable();
     let count = ids.len();

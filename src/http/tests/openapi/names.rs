@@ -84,7 +84,7 @@ mod tests {
     }
 
     #[test]
-    fn two_definitions_of_one_name_are_told_apart_and_so_is_what_leads_to_them() {
+    fn same_named_definitions_and_their_references_stay_apart() {
         let to = |name: &str| json!({"$ref": format!("#{SCHEMAS}/{name}")});
         let reads = json!({"Asked": {"type": "object"}, "All": {"items": to("Asked")}, "Word": {"type": "string"}});
         let writes = json!({"Asked": {"type": "string"}, "All": {"items": to("Asked")}, "Word": {"type": "string"}});

@@ -109,7 +109,7 @@ fn a_faulty_text_is_refused_with_its_faults_and_imports_nothing() {
 }
 
 #[test]
-fn only_admins_have_all_tasks_go_out_and_come_in_with_their_agents() {
+fn only_admins_export_and_import_tasks_with_agents() {
     let world = planned();
     let ann = world.token("ann", Scope::Write);
     let body = json!({"text": "{}"});

@@ -13,7 +13,7 @@ fn with_criteria() -> World {
 }
 
 #[test]
-fn a_criterion_is_taken_at_somebodys_word_that_says_how_it_is_known() {
+fn criterion_is_accepted_with_a_note_on_how_it_is_known() {
     let world = with_criteria();
     let accept = |body: Value| world.post("/api/work/tasks/T1/accept", body);
     let told = accept(json!({"criterion": 1, "notes": ["seen"], "agent": "lead"})).with(200);

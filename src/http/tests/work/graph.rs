@@ -59,7 +59,7 @@ fn rows_say_how_many_stand_where() {
 }
 
 #[test]
-fn the_engine_says_what_is_ready_what_is_next_and_in_which_waves() {
+fn graph_endpoints_tell_ready_next_and_waves() {
     let world = planned();
     assert_eq!(
         world.get("/api/work/ready").with(200)["tasks"][0]["id"],
@@ -84,7 +84,7 @@ fn the_engine_says_what_is_ready_what_is_next_and_in_which_waves() {
 }
 
 #[test]
-fn an_orchestrator_is_told_where_to_begin_how_far_it_is_and_what_to_hand_over() {
+fn orchestrator_endpoints_tell_start_status_and_brief() {
     let world = planned();
     let start = world.get("/api/work/start?epic=T1").with(200);
     assert_eq!(start["ready"]["shown"][0]["id"], "T2");

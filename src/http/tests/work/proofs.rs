@@ -7,7 +7,7 @@ use crate::http::tests::World;
 use crate::ops::tokens::Scope;
 
 #[test]
-fn a_prompt_can_be_looked_at_and_is_recorded_only_when_it_is_handed_out() {
+fn prompt_preview_is_not_recorded() {
     let world = planned();
     let dispatch = world.get("/api/work/tasks/T3/dispatch").with(200);
     assert_eq!(dispatch["skill"], "ct-task-executor");
@@ -43,7 +43,7 @@ fn a_prompt_can_be_looked_at_and_is_recorded_only_when_it_is_handed_out() {
 }
 
 #[test]
-fn a_gate_is_what_its_command_says_and_only_admins_have_commands_run() {
+fn gate_follows_its_command_and_only_admins_run_commands() {
     let world = planned();
     let path = |gate: &str| format!("/api/work/tasks/T2/gates/{gate}");
     let told = world
@@ -90,7 +90,7 @@ fn a_gate_is_what_its_command_says_and_only_admins_have_commands_run() {
 }
 
 #[test]
-fn a_file_that_is_none_is_the_fault_of_whoever_names_it_and_is_not_told_with_its_place() {
+fn invalid_evidence_file_is_refused_without_its_path() {
     let world = planned();
     std::fs::create_dir(world.folder.path().join("sub")).unwrap();
     std::os::unix::fs::symlink("/etc", world.folder.path().join("link")).unwrap();

@@ -5,7 +5,7 @@ use crate::http::tests::World;
 
 /// Every path with ids that are none, or lead elsewhere.
 #[test]
-fn ids_that_are_none_are_not_found_or_refused_and_never_a_failure() {
+fn invalid_ids_are_refused_and_never_a_server_error() {
     let world = planned();
     let ids = [
         "T0",

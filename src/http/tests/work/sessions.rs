@@ -79,7 +79,7 @@ fn sessions_that_are_none_or_in_the_way_are_refused() {
 }
 
 #[test]
-fn what_the_starter_of_the_server_was_given_to_do_is_nothing_of_its_callers() {
+fn environment_of_the_server_gives_callers_no_task() {
     let world = World::given(Assignment {
         run: Some("exec_1_a".to_string()),
         task: Some(TaskId(1)),
