@@ -6,10 +6,10 @@ mod admission;
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
+use super::budget::Budget;
 use super::options::{Rules, pause};
 use crate::run::Outcome;
 use crate::run::schedule::Schedule;
-use crate::run::spent::dollars;
 use crate::run::track::StepState;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -58,7 +58,7 @@ pub(super) struct Machine {
     paused: BTreeMap<usize, Duration>,
     runners: usize,
     failures: usize,
-    spent: f64,
+    budget: Budget,
     stop: Option<Stop>,
 }
 
@@ -70,11 +70,13 @@ impl Machine {
     ) -> Machine {
         let runners: BTreeSet<usize> = steps.iter().map(|step| step.runner).collect();
         let needs: Vec<Vec<usize>> = steps.iter().map(|step| step.needs.clone()).collect();
+        let n_agents = steps.iter().filter(|step| !step.is_epic).count();
         Machine {
             schedule: Schedule::new(&needs),
             stages: BTreeMap::new(),
             tries: vec![Tries::default(); steps.len()],
             steps,
+            budget: Budget::new(rules.max_cost, n_agents),
             rules,
             runner_jobs,
             parked: BTreeMap::new(),
@@ -84,7 +86,6 @@ impl Machine {
             paused: BTreeMap::new(),
             runners: runners.len(),
             failures: 0,
-            spent: 0.0,
             stop: None,
         }
     }
@@ -103,7 +104,7 @@ impl Machine {
     }
 
     pub(super) fn spent_before(&mut self, cost: f64) {
-        self.spent = dollars(self.spent + cost.max(0.0));
+        self.budget.count_before(cost);
     }
 
     pub(super) fn stop(&self) -> Option<Stop> {
@@ -120,9 +121,7 @@ impl Machine {
 
     /// Returns what the run may still cost in US dollars, or `None` without a limit.
     pub(super) fn left(&self) -> Option<f64> {
-        self.rules
-            .max_cost
-            .map(|most| dollars((most - self.spent).max(0.0)))
+        self.budget.left()
     }
 
     pub(super) fn held(&self) -> Vec<usize> {
@@ -213,8 +212,7 @@ impl Machine {
     /// Handles the exit of an agent. Its work is checked however it exited; commands of criteria run only if
     /// it may be finished.
     fn ended(&mut self, step: usize, ended: Ended, actions: &mut Vec<Action>) {
-        // Nobody is paid for working, whatever a program says.
-        self.spent = dollars(self.spent + ended.cost.max(0.0));
+        self.budget.count(ended.cost);
         self.tries[step].asked = ended.retry_after;
         match self.stages.get(&step) {
             Some(Stage::Working) => {}
@@ -378,8 +376,8 @@ pub(in crate::coordinator) enum Event {
 pub(in crate::coordinator) struct Ended {
     /// What its program says; none when it did not come to its end.
     pub(in crate::coordinator) outcome: Option<Outcome>,
-    /// What it cost in US dollars.
-    pub(in crate::coordinator) cost: f64,
+    /// What it cost in US dollars; none when nobody knows.
+    pub(in crate::coordinator) cost: Option<f64>,
     /// When it may be tried again after too many requests.
     pub(in crate::coordinator) retry_after: Option<Duration>,
 }

@@ -5,6 +5,7 @@
 //! messages to agents.
 
 mod actions;
+mod budget;
 pub(crate) mod cancel;
 mod claiming;
 pub(crate) mod detached;

@@ -150,23 +150,22 @@ impl Rest {
 }
 
 impl Options {
-    /// Warns of bounds that the runner `command` cannot keep: what it runs reports neither turns nor money.
+    /// Warns of bounds that the runner `command` cannot count: what it runs reports neither turns nor money.
     pub(crate) fn warnings(&self, settings: &Settings) -> Vec<String> {
         let usual = settings.text(RUNNERS_DEFAULT);
         let runner = self.runner.as_ref().or(usual.as_ref());
-        let bounds = [
-            self.max_turns.map(|_| "--max-turns"),
-            self.rules.max_cost.map(|_| "--max-cost"),
-        ];
-        let bounds = bounds.into_iter().flatten();
-        let bounds = bounds.filter(|_| runner.is_some_and(|runner| runner == COMMAND));
-        bounds
-            .map(|bound| {
-                format!(
-                    "{bound} bounds nothing: the runner `{COMMAND}` counts neither turns nor money"
-                )
-            })
-            .collect()
+        if runner.is_none_or(|runner| runner != COMMAND) {
+            return Vec::new();
+        }
+        let turns = self
+            .max_turns
+            .map(|_| format!("--max-turns bounds nothing: the runner `{COMMAND}` counts no turns"));
+        let cost = self.rules.max_cost.map(|_| {
+            format!(
+                "the runner `{COMMAND}` tells no cost: each attempt counts as an equal share of --max-cost"
+            )
+        });
+        turns.into_iter().chain(cost).collect()
     }
 
     pub(super) fn budget(&self) -> Option<f64> {

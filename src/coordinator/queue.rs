@@ -115,6 +115,7 @@ impl Engine<'_> {
             if let Action::Start(step) = action {
                 let ended = Ended {
                     outcome: Some(Outcome::Cancelled),
+                    cost: Some(0.0),
                     ..Ended::default()
                 };
                 self.inbox.push(Event::Ended(step, ended));

@@ -6,10 +6,10 @@ use std::path::Path;
 
 use serde::Serialize;
 
+use super::budget::Budget;
 use super::engine::Engine;
 use super::isolation::Delivery;
 use super::machine;
-use super::resume::spent;
 use super::verdict::is_left;
 use crate::claim::Claim;
 use crate::error::{Code, Error, Result};
@@ -20,7 +20,6 @@ use crate::ops::proof::Verdict;
 use crate::ops::runs::journal;
 use crate::run::event::AgentEnd;
 use crate::run::log::LOG_MAX;
-use crate::run::spent::dollars;
 use crate::run::track::{StepState, TaskRun, Track};
 use crate::run::{Event, Outcome, RunEvent, Spent, TaskEvent};
 use crate::runner::{agent, orphans};
@@ -141,18 +140,13 @@ pub(super) struct Left {
 }
 
 impl Left {
-    /// Returns what the run has cost, in US dollars.
-    pub(super) fn cost(&self) -> f64 {
-        let costs = self.used.iter().filter_map(|event| match event {
-            RunEvent::Task {
-                event: TaskEvent::AgentEnded(end),
-                ..
-            } => end.cost,
-            _ => None,
-        });
-        costs.fold(spent(self.track.tasks()), |all, cost| {
-            dollars(all + cost.max(0.0))
-        })
+    /// Returns what the run has spent of a limit, in US dollars.
+    pub(super) fn spent(&self, limit: Option<f64>) -> f64 {
+        let mut track = self.track.clone();
+        for event in &self.used {
+            track.apply("", Some(event));
+        }
+        Budget::read(limit, track.tasks()).spent()
     }
 }
 

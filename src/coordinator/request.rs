@@ -60,7 +60,8 @@ pub(crate) struct RunRequest {
     #[cfg_attr(feature = "schemas", schemars(range(max = 10)))]
     pub(crate) repair: Option<u32>,
 
-    /// Begin nothing more once the agents say that they cost this much, in US dollars
+    /// Begin nothing more once the agents cost this much, in US dollars; an attempt that tells no
+    /// cost counts as the dearest of the run, or as an equal share while none is known
     #[arg(long, value_name = "USD", allow_negative_numbers = true, value_parser = price)]
     pub(crate) max_cost: Option<f64>,
 

@@ -1,5 +1,6 @@
 //! Going on with a run whose process ended.
 
+use super::budget::Budget;
 use super::engine::{Engine, Setup, check_depth};
 use super::options::{Options, Rest};
 use super::recovery::end_agents;
@@ -13,7 +14,6 @@ use crate::ops::runs::{is_own, journal, no_run, require_own};
 use crate::ops::trust::Trust;
 use crate::ops::{Context, Surroundings};
 use crate::run::event::Planned;
-use crate::run::spent::dollars;
 use crate::run::track::TaskRun;
 use crate::run::view::RunView;
 use crate::run::{Event, Outcome, Run, RunEvent, RunKind, RunStatus, TaskEvent};
@@ -69,7 +69,8 @@ pub(crate) fn resume(
     let was = run.status;
     alive.take(&mut run);
     let left = end_agents(&mut context, id, true)?;
-    let options = rest.extend(first.clone(), left.cost());
+    let spent = left.spent(first.rules.max_cost);
+    let options = rest.extend(first.clone(), spent);
     let is_new = options != first;
     let base = match options.isolate {
         true => Some(
@@ -89,6 +90,7 @@ pub(crate) fn resume(
     };
     let mut engine = Engine::open(setup, listener)?;
     engine.track = left.track;
+    engine.machine.spent_before(spent);
     left.used.into_iter().for_each(|event| engine.tell(event));
     engine.keep()?;
     signals::shield(|| {
@@ -164,18 +166,13 @@ pub(crate) fn way_on(surroundings: &Surroundings, shown: &RunView) -> String {
     let options = begun(&shown.run.record, events)
         .ok()
         .map(|(options, _)| options);
-    let spent = spent(&shown.tasks);
-    let is_spent = |options: &Options| options.rules.max_cost.is_some_and(|most| spent >= most);
+    let is_spent =
+        |options: &Options| Budget::read(options.rules.max_cost, &shown.tasks).is_spent();
     let spent_all = options.filter(is_spent);
     resuming(
         &shown.run.record,
         spent_all.and_then(|options| options.budget()),
     )
-}
-
-pub(super) fn spent(tasks: &[TaskRun]) -> f64 {
-    let costs = tasks.iter().filter_map(|task| task.spent.cost);
-    costs.fold(0.0, |all, cost| dollars(all + cost.max(0.0)))
 }
 
 fn last_outcome(task: &TaskRun) -> Option<Outcome> {
@@ -201,7 +198,6 @@ impl Engine<'_> {
         };
         for (step, tried) in tried.into_iter().enumerate() {
             let task = self.track.tasks()[step].clone();
-            self.machine.spent_before(task.spent.cost.unwrap_or(0.0));
             if let Some(outcome) = tried {
                 self.machine.tried_before(step, outcome);
             }

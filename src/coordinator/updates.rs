@@ -96,7 +96,7 @@ impl Engine<'_> {
             step,
             machine::Ended {
                 outcome: ended.outcome,
-                cost: ended.cost.unwrap_or(0.0),
+                cost: ended.cost,
                 retry_after: ended.retry_after_ms.map(Duration::from_millis),
             },
         ));

@@ -1723,3 +1723,25 @@ fn is_anybody_left(workspace: &TestWorkspace, id: &str) -> bool {
         wanted.iter().all(has)
     })
 }
+
+#[test]
+fn attempts_that_tell_no_cost_use_up_the_limit() {
+    let workspace = planned();
+    let words = played("T2 T4 --max-cost 1 --repair 3 --jobs 1", "lies");
+    let answer = document(&workspace.finish(workspace.command(&words), ""));
+    let warnings = answer["warnings"].to_string();
+    assert!(warnings.contains("an equal share"), "{answer}");
+    let of = |answer: &Value, id: &str, what: &str| task(&answer["result"], id)[what].clone();
+    assert_eq!(of(&answer, "T2", "attempts"), 2, "{answer}");
+    assert_eq!(
+        of(&answer, "T4", "reason"),
+        "the run has spent what it may cost"
+    );
+    let id = id_of_the_run(&workspace);
+    let more = format!("cleo runs resume {id} --max-cost 1");
+    assert_eq!(answer["error"]["fix"], more, "{answer}");
+    let resumed = workspace.json(&["runs", "resume", &id]);
+    assert_eq!(of(&resumed, "T2", "attempts"), 2, "{resumed}");
+    let resumed = workspace.json(&["runs", "resume", &id, "--max-cost", "0.5"]);
+    assert_eq!(of(&resumed, "T2", "attempts"), 3, "{resumed}");
+}

@@ -5226,7 +5226,8 @@ export interface components {
             jobs: number | null;
             /**
              * Format: double
-             * @description Begin nothing more once the agents say that they cost this much, in US dollars
+             * @description Begin nothing more once the agents cost this much, in US dollars; an attempt that tells no
+             *     cost counts as the dearest of the run, or as an equal share while none is known
              * @default null
              */
             maxCost: number | null;

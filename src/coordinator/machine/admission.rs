@@ -80,7 +80,7 @@ impl Machine {
     }
 
     pub(in crate::coordinator) fn is_spent(&self) -> bool {
-        self.rules.max_cost.is_some_and(|most| self.spent >= most)
+        self.budget.is_spent()
     }
 
     fn busy(&self) -> usize {

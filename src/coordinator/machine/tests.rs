@@ -238,7 +238,7 @@ fn money_and_failures_can_end_what_has_not_begun() {
     costly.turn(NOW, vec![]);
     costly.turn(NOW, vec![Event::Prepared(0)]);
     let end = Ended {
-        cost: 1.5,
+        cost: Some(1.5),
         ..ended(Outcome::Ok)
     };
     costly.turn(NOW, vec![Event::Ended(0, end)]);
@@ -394,7 +394,7 @@ fn negative_cost_of_an_agent_does_not_reduce_the_total() {
     for (step, cost, left) in [(0, 0.75, 0.25), (1, -5.0, 0.25), (2, f64::NAN, 0.25)] {
         machine.turn(NOW, vec![Event::Prepared(step)]);
         let end = Ended {
-            cost,
+            cost: Some(cost),
             ..ended(Outcome::Ok)
         };
         machine.turn(NOW, vec![Event::Ended(step, end)]);

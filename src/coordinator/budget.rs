@@ -1,0 +1,103 @@
+//! What a run counts against its money limit. Pure.
+
+use crate::run::spent::dollars;
+use crate::run::track::TaskRun;
+
+/// The money of a run. An attempt of unknown cost is never free: it counts as the dearest that is known, and while
+/// none is, as an equal share of the limit for each task.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Budget {
+    /// What all may cost in US dollars.
+    limit: Option<f64>,
+    share: f64,
+    known: f64,
+    dearest: f64,
+    unknown: u32,
+}
+
+impl Budget {
+    pub(super) fn new(limit: Option<f64>, tasks: usize) -> Budget {
+        Budget {
+            limit,
+            share: limit.unwrap_or(0.0) / tasks.max(1) as f64,
+            ..Budget::default()
+        }
+    }
+
+    /// Reads what the attempts of a run came to, also one that was cut off with its run.
+    pub(super) fn read(limit: Option<f64>, tasks: &[TaskRun]) -> Budget {
+        let n_agents = tasks.iter().filter(|task| !task.is_epic).count();
+        let mut budget = Budget::new(limit, n_agents);
+        for task in tasks {
+            let ended = task.history.iter();
+            let ended = ended.filter(|attempt| attempt.agent_ended_at.is_some());
+            ended.for_each(|attempt| budget.count(attempt.cost));
+            if task.group.is_some() {
+                budget.count(None);
+            }
+        }
+        // Of very many attempts, the history has the last ones only.
+        let costs = tasks.iter().filter_map(|task| task.spent.cost);
+        budget.known = costs.fold(0.0, |all, cost| dollars(all + cost.max(0.0)));
+        budget
+    }
+
+    /// Counts an attempt. Nobody is paid for working, whatever a program says.
+    pub(super) fn count(&mut self, cost: Option<f64>) {
+        match cost.map(|cost| cost.max(0.0)) {
+            Some(cost) => {
+                self.known = dollars(self.known + cost);
+                self.dearest = self.dearest.max(cost);
+            }
+            None => self.unknown += 1,
+        }
+    }
+
+    /// Counts what was spent before the run was resumed.
+    pub(super) fn count_before(&mut self, spent: f64) {
+        self.known = dollars(self.known + spent);
+    }
+
+    pub(super) fn spent(&self) -> f64 {
+        let presumed = match self.dearest > 0.0 {
+            true => self.dearest,
+            false => self.share,
+        };
+        dollars(self.known + presumed * f64::from(self.unknown))
+    }
+
+    /// Returns what the run may still cost, or `None` without a limit.
+    pub(super) fn left(&self) -> Option<f64> {
+        self.limit
+            .map(|limit| dollars((limit - self.spent()).max(0.0)))
+    }
+
+    pub(super) fn is_spent(&self) -> bool {
+        self.limit.is_some_and(|limit| self.spent() >= limit)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_attempt_of_unknown_cost_is_never_free() {
+        for (costs, spent) in [
+            (&[None][..], 0.25),
+            (&[None, None, None, None], 1.0),
+            (&[None, Some(0.5)], 1.0),
+            (&[Some(0.1), Some(0.3), None], 0.7),
+            (&[Some(0.0), None], 0.25),
+            (&[Some(-1.0), Some(f64::NAN), Some(0.2)], 0.2),
+        ] {
+            let mut budget = Budget::new(Some(1.0), 4);
+            costs.iter().for_each(|cost| budget.count(*cost));
+            assert_eq!(budget.spent(), spent, "{costs:?}");
+            assert_eq!(budget.is_spent(), spent >= 1.0, "{costs:?}");
+        }
+        let mut unlimited = Budget::new(None, 4);
+        unlimited.count(None);
+        assert_eq!((unlimited.left(), unlimited.is_spent()), (None, false));
+    }
+}
