@@ -12,7 +12,7 @@ use crate::served::{Served, body};
 use crate::world::TestWorkspace;
 
 #[test]
-fn what_was_acknowledged_is_carried_out_when_the_server_ends() {
+fn accepted_executions_complete_when_the_server_ends() {
     let workspace = TestWorkspace::new();
     let mut server = Served::start(&workspace, &[]);
     let begun: Vec<String> = (0..50)
@@ -33,7 +33,7 @@ fn what_was_acknowledged_is_carried_out_when_the_server_ends() {
 }
 
 #[test]
-fn what_was_acknowledged_is_known_when_the_server_is_killed() {
+fn accepted_execution_is_known_when_the_server_is_killed() {
     let workspace = TestWorkspace::new();
     let mut server = Served::start(&workspace, &[]);
     let told = server.post("/api/agents/execute", &json!({"input": "history of war"}));
@@ -52,7 +52,7 @@ fn what_was_acknowledged_is_known_when_the_server_is_killed() {
 }
 
 #[test]
-fn servers_and_commands_on_one_workspace_see_what_the_others_do() {
+fn servers_and_commands_on_a_workspace_see_each_other() {
     let workspace = TestWorkspace::new();
     let (one, other) = (
         Served::start(&workspace, &[]),
@@ -75,7 +75,7 @@ fn servers_and_commands_on_one_workspace_see_what_the_others_do() {
 }
 
 #[test]
-fn who_listens_at_one_server_hears_what_is_done_at_another() {
+fn events_of_one_server_are_sent_by_another() {
     let workspace = TestWorkspace::new();
     let (one, other) = (
         Served::start(&workspace, &[]),
@@ -97,7 +97,7 @@ fn who_listens_at_one_server_hears_what_is_done_at_another() {
 }
 
 #[test]
-fn nonsense_is_refused_and_hurts_nobody_else() {
+fn malformed_requests_are_refused_and_harm_no_others() {
     let workspace = TestWorkspace::new();
     let server = Served::start(&workspace, &["--max-body", "1000"]);
     let host = &server.address;
@@ -137,7 +137,7 @@ fn body_announced_as_too_large_is_refused_at_once() {
 }
 
 #[test]
-fn the_head_of_a_request_has_64_kilobytes_and_no_more() {
+fn head_of_a_request_has_at_most_64_kilobytes() {
     let workspace = TestWorkspace::new();
     let server = Served::start(&workspace, &[]);
     let head = |length: usize| {
@@ -160,7 +160,7 @@ fn the_head_of_a_request_has_64_kilobytes_and_no_more() {
 }
 
 #[test]
-fn a_token_is_told_once_and_lets_in_until_it_is_revoked() {
+fn token_is_shown_once_and_holds_until_it_is_revoked() {
     let workspace = TestWorkspace::new();
     let mut server = Served::start(&workspace, &["--host", "0.0.0.0"]);
     server.address = server.address.replace("0.0.0.0", "127.0.0.1");

@@ -77,7 +77,7 @@ fn followed(server: &Served, key: &str) -> impl Iterator<Item = (String, Value)>
 }
 
 #[test]
-fn an_execution_is_told_piece_by_piece_to_who_asks_for_that() {
+fn execution_streams_pieces_of_its_output() {
     let model = Server::start(&[streamed(&["Thr", "all."])]);
     let workspace = asking(&model);
     let server = Served::start(&workspace, &[]);
@@ -169,7 +169,7 @@ fn model_answer_to_a_cancelled_execution_is_dropped() {
 }
 
 #[test]
-fn a_server_that_is_asked_to_end_waits_for_a_slow_model() {
+fn ending_server_waits_for_a_slow_model() {
     let model = Server::start(&[streamed(&["Thr", "all."])]);
     let workspace = asking(&model);
     let mut server = Served::start(&workspace, &["--grace", "600"]);

@@ -64,7 +64,7 @@ fn dns_rebinding_page_is_refused_and_changes_nothing() {
 }
 
 #[test]
-fn an_address_counts_as_it_is_written_and_with_its_port() {
+fn host_is_compared_as_written_with_its_port() {
     let workspace = TestWorkspace::new();
     let server = Served::start(&workspace, &[]);
     for own in [
@@ -93,7 +93,7 @@ fn an_address_counts_as_it_is_written_and_with_its_port() {
 }
 
 #[test]
-fn a_server_on_the_other_loopback_answers_under_its_name_only() {
+fn server_on_ipv6_loopback_has_its_own_name_only() {
     // Where a machine has none of these addresses, there is nothing to be called by.
     if std::net::TcpListener::bind("[::1]:0").is_err() {
         return crate::world::left_out("there is no IPv6 on this machine");
@@ -106,7 +106,7 @@ fn a_server_on_the_other_loopback_answers_under_its_name_only() {
 }
 
 #[test]
-fn a_request_has_one_host_wherever_it_is_named() {
+fn request_has_exactly_one_host() {
     let workspace = TestWorkspace::new();
     let server = Served::start(&workspace, &[]);
     let own = "host: 127.0.0.1:PORT";

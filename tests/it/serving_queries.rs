@@ -1,4 +1,5 @@
-//! Queries over HTTP: the scenarios D-2 to D-15 of the supervisor's notes that need workers.
+//! Queries over HTTP: the scenarios D-2 to D-15 of the supervisor's notes that need workers. The others are in
+//! `src/http/tests`.
 
 use std::thread;
 use std::time::Duration;
@@ -53,63 +54,6 @@ fn registry(server: &Served) -> Value {
     body(&server.raw(head.as_bytes()))
 }
 
-/// Reads a page as a browser without scripts does: the status, the headers and the text.
-fn page(server: &Served, path: &str) -> (String, String) {
-    let head = format!(
-        "GET {path} HTTP/1.1\r\nhost: {}\r\naccept: text/html\r\nconnection: close\r\n\r\n",
-        server.address
-    );
-    let answer = server.raw(head.as_bytes());
-    let (head, text) = answer.split_once("\r\n\r\n").unwrap();
-    (head.to_lowercase(), text.to_string())
-}
-
-#[test]
-fn d_1_the_server_says_that_it_is_there() {
-    let workspace = TestWorkspace::new();
-    let server = Served::start(&workspace, &[]);
-    let told = server.call("GET", "/health", &Value::Null);
-    let running = json!({"status": "ok", "message": "Supervisor is running"});
-    assert_eq!(told, (200, running));
-}
-
-#[test]
-fn d_3_a_query_that_asks_nothing_is_refused() {
-    let workspace = TestWorkspace::new();
-    let server = Served::start(&workspace, &[]);
-    for query in ["", "  ", "\n\t"] {
-        let told = server.call("POST", "/query", &json!({"query": query}));
-        assert_eq!(told, (400, json!({"detail": "Query cannot be empty"})));
-    }
-    for body in [json!({}), json!([]), json!({"query": 7}), json!(null)] {
-        let (status, reply) = server.call("POST", "/query", &body);
-        assert!((400..500).contains(&status), "{body}: {status}");
-        assert!(reply["detail"].is_string(), "{body}: {reply}");
-    }
-    let head = format!(
-        "POST /query HTTP/1.1\r\nhost: {}\r\ncontent-type: application/json\r\n\
-         content-length: 9\r\nconnection: close\r\n\r\n",
-        server.address
-    );
-    let answer = server.raw((head + "{\"query\":").as_bytes());
-    assert!(answer.starts_with("HTTP/1.1 400 "), "{answer}");
-    assert!(body(&answer)["detail"].is_string(), "{answer}");
-}
-
-#[test]
-fn d_14_the_page_is_a_form_before_any_script_runs() {
-    let workspace = TestWorkspace::new();
-    let server = Served::start(&workspace, &[]);
-    let (head, text) = page(&server, "/");
-    assert!(head.starts_with("http/1.1 200 "), "{head}");
-    assert!(head.contains("content-type: text/html"), "{head}");
-    for part in ["<form", "<textarea", "type=\"checkbox\"", "type=\"submit\""] {
-        assert!(text.contains(part), "{part}: {text}");
-    }
-    let listed = text.matches("<h1>").count();
-    assert_eq!(listed, 1, "{text}");
-}
-
 #[test]
 fn d_2_and_d_13_registry_lists_new_agents_at_once() {
     let worker = Server::start(&[well("R1")]);
@@ -147,7 +91,7 @@ fn d_2_and_d_13_registry_lists_new_agents_at_once() {
 }
 
 #[test]
-fn d_4_without_a_model_the_summarizer_is_asked() {
+fn d_4_summarizer_is_asked_without_a_model() {
     let worker = Server::start(&[well("R1")]);
     let workspace = summarizer(&worker.url);
     let server = Served::start(&workspace, &[]);
@@ -214,7 +158,7 @@ fn d_5_and_d_11_invalid_plan_falls_back_to_the_worker() {
 }
 
 #[test]
-fn d_6_to_d_9_what_is_wrong_with_a_worker_has_a_type() {
+fn d_6_to_d_9_errors_of_workers_have_a_type() {
     let other = r#"{"request_id":"other","status":"success","output":{"result":"R"},"error":null}"#;
     let both = r#"{"request_id":"ID","status":"success","output":{"result":"R"},"error":{"type":"t","message":"m"}}"#;
     for (answer, kind) in [
@@ -248,7 +192,7 @@ fn d_6_to_d_9_what_is_wrong_with_a_worker_has_a_type() {
 }
 
 #[test]
-fn d_10_one_that_fails_stops_only_those_that_need_it() {
+fn d_10_failed_step_stops_its_dependents_only() {
     let bad = Server::start(&[Answer::Whole(500, "", String::new())]);
     let good = Server::start(&[well("R")]);
     let plan = steps(&[
@@ -275,7 +219,7 @@ fn d_10_one_that_fails_stops_only_those_that_need_it() {
 }
 
 #[test]
-fn d_12_a_program_gets_every_text_as_it_is() {
+fn d_12_program_gets_text_unchanged() {
     let program = "cat > asked.json\n\
         id=$(sed 's/.*\"request_id\":\"\\([^\"]*\\)\".*/\\1/' asked.json)\n\
         printf '{\"request_id\":\"%s\",\"status\":\"success\",\"output\":{\"result\":\"R1\"},\"error\":null}' \"$id\"\n";
@@ -303,7 +247,7 @@ fn d_12_a_program_gets_every_text_as_it_is() {
 }
 
 #[test]
-fn who_waits_for_a_query_is_let_go_when_the_token_is_revoked() {
+fn query_ends_when_its_token_is_revoked() {
     let worker = Server::start(&[Answer::Hang]);
     let workspace = summarizer(&worker.url);
     let server = Served::start(&workspace, &["--ask-token"]);
@@ -330,7 +274,7 @@ fn who_waits_for_a_query_is_let_go_when_the_token_is_revoked() {
 }
 
 #[test]
-fn d_15_queries_at_the_same_time_do_not_mix() {
+fn d_15_concurrent_queries_do_not_mix() {
     let worker = Server::start(&[well("R")]);
     let workspace = summarizer(&worker.url);
     let server = Served::start(&workspace, &[]);
@@ -355,7 +299,7 @@ fn d_15_queries_at_the_same_time_do_not_mix() {
 }
 
 #[test]
-fn who_sends_slowly_is_let_go_and_others_are_answered() {
+fn slow_senders_time_out_and_block_nobody() {
     let workspace = TestWorkspace::new();
     let server = Served::start(&workspace, &[]);
     // Two hundred that never end their head, and as many that never send the body they promise.

@@ -134,7 +134,7 @@ fn agent_output_is_streamed_in_order_with_times() {
 }
 
 #[test]
-fn a_run_goes_on_when_its_server_is_killed() {
+fn run_continues_when_its_server_is_killed() {
     let workspace = waiting();
     let mut server = Served::start(&workspace, &[]);
     let (status, told) = server.call("POST", "/api/runs", &json!({"epic": "T1", "jobs": 2}));
@@ -157,7 +157,7 @@ fn a_run_goes_on_when_its_server_is_killed() {
 }
 
 #[test]
-fn a_run_is_given_up_and_gone_on_with_over_http() {
+fn run_is_cancelled_and_resumed_over_http() {
     let workspace = waiting();
     let server = Served::start(&workspace, &[]);
     let (status, told) = server.call("POST", "/api/runs", &json!({"tasks": ["T2"]}));
@@ -248,7 +248,7 @@ fn runs_are_refused_alike_over_http_and_dry_run_is_inert() {
 }
 
 #[test]
-fn a_plan_is_carried_out_given_up_and_gone_on_with_over_http() {
+fn plan_is_run_cancelled_and_resumed_over_http() {
     let workspace = planning();
     let server = Served::start(&workspace, &[]);
     let text = "goal: Reach it\nsteps:\n- {id: a, agent: the-planner, instruction: Plan}\n\

@@ -2,182 +2,181 @@ use std::collections::BTreeSet;
 
 use serde_json::json;
 
+use super::walk::Names;
 use super::{World, minutes_ago};
 use crate::agent::{Agent, Kind};
 use crate::http::route;
 use crate::ops::Notes;
 use crate::ops::agents::{self, AgentId};
 
+/// Names for ids of agents of the moment that were minted some minutes ago.
+fn minted<const N: usize>(agents: [(&str, i64); N]) -> Names {
+    let id = |minutes| json!(format!("custom_{}", minutes_ago(minutes)));
+    let named = |(name, minutes): (&str, i64)| (name.to_string(), id(minutes));
+    agents.map(named).into()
+}
+
 /// A0-1.
 #[test]
-fn a_fresh_server_knows_the_four_that_are_always_there() {
-    let told = World::new().get("/api/agents/sync").with(200);
-    assert_eq!(
-        (&told["success"], &told["count"]),
-        (&json!(true), &json!(4))
+fn fresh_server_has_four_agents() {
+    World::new().walk(
+        r#"GET /api/agents/sync -> 200 {"success": true, "count": 4, "agents": [{"id": "cleo-supervisor"}, {"id": "toby-technical"}, {"id": "ami-creative"}, {"id": "peter-logical"}]} lacks "prompt":"#,
     );
-    let ids: Vec<_> = told["agents"]
-        .as_array()
-        .unwrap()
-        .iter()
-        .map(|one| &one["id"])
-        .collect();
-    assert_eq!(
-        ids,
-        [
-            "cleo-supervisor",
-            "toby-technical",
-            "ami-creative",
-            "peter-logical"
-        ]
-    );
-    assert!(told["agents"][1].get("prompt").is_none());
 }
 
 /// A0-6.
 #[test]
 fn runtime_agent_wins_its_matches_until_the_cleanup() {
-    let world = World::new();
-    let id = format!("custom_{}", minutes_ago(0));
-    world.register(&id, json!(["warcraft", "wow", "lore", "second war"]));
-    assert_eq!(world.get("/api/agents/sync").with(200)["count"], 5);
-    let message = json!({"input": "Explain the Second War in Warcraft."});
-    assert_eq!(world.execute(message.clone())["delegatedTo"], id.as_str());
-    let told = world.post("/api/agents/cleanup", json!({})).with(200);
-    assert_eq!(told["cleanedUp"], json!([id]));
-    assert_eq!(
-        told["count"],
-        json!({"before": 5, "after": 4, "removed": 1})
+    World::new().walk_with(
+        minted([("id", 0)]),
+        r#"
+        POST /api/agents/register {"id": "$id", "name": "A", "prompt": "p", "tags": ["warcraft", "wow", "lore", "second war"]} -> 200
+        GET /api/agents/sync -> 200 {"count": 5}
+        POST /api/agents/execute?wait=true {"input": "Explain the Second War in Warcraft."} -> 200 {"execution": {"delegatedTo": "$id"}}
+        POST /api/agents/cleanup {} -> 200 {"cleanedUp": ["$id"], "count": {"before": 5, "after": 4, "removed": 1}}
+        POST /api/agents/execute?wait=true {"input": "Explain the Second War in Warcraft."} -> 200 {"execution": {"delegatedTo": "toby-technical"}}
+        GET /api/agents/sync -> 200 {"count": 4}
+        "#,
     );
-    assert_eq!(world.execute(message)["delegatedTo"], "toby-technical");
-    assert_eq!(world.get("/api/agents/sync").with(200)["count"], 4);
 }
 
 /// A0-12.
 #[test]
 fn runtime_agent_ids_are_generated_or_plain_and_unique() {
-    let world = World::new();
-    let agent = |id| json!({"id": id, "name": "A", "prompt": "p"});
-    world.post("/api/agents/register", agent("x")).with(400);
-    world
-        .post("/api/agents/register", agent("toby-technical"))
-        .with(409);
-    let told = world.raw("POST", "/api/agents/register", "{").with(400);
-    assert_eq!(told["error"], "Invalid JSON");
-    let told = world.post("/api/agents/register", json!(null)).with(400);
-    assert_eq!(told["error"], "Invalid agent payload");
-    let told = world.post("/api/agents/register", json!([])).with(400);
-    assert_eq!(told["error"], "Invalid agent payload: it must be an object");
-    assert_eq!(world.get("/api/agents/sync").with(200)["count"], 4);
-    let told = world
-        .post("/api/agents/register", json!({"name": "A", "prompt": "p"}))
-        .with(200);
-    assert!(told["agentId"].as_str().unwrap().starts_with("custom_"));
-    let again = world.post(
-        "/api/agents/register",
-        agent(told["agentId"].as_str().unwrap()),
+    let names = World::new().walk(
+        r#"
+        POST /api/agents/register {"id": "x", "name": "A", "prompt": "p"} -> 400
+        POST /api/agents/register {"id": "toby-technical", "name": "A", "prompt": "p"} -> 409
+        POST /api/agents/register { -> 400 {"error": "Invalid JSON"}
+        POST /api/agents/register null -> 400 {"error": "Invalid agent payload"}
+        POST /api/agents/register [] -> 400 {"error": "Invalid agent payload: it must be an object"}
+        GET /api/agents/sync -> 200 {"count": 4}
+        POST /api/agents/register {"name": "A", "prompt": "p"} -> 200 {"agentId": "$id"}
+        POST /api/agents/register {"id": "$id", "name": "A", "prompt": "p"} -> 200 {"recreated": true}
+        "#,
     );
-    assert_eq!(again.with(200)["recreated"], true);
+    assert!(names["id"].as_str().unwrap().starts_with("custom_"));
 }
 
 /// A0-14.
 #[test]
-fn only_agents_whose_id_is_old_go_when_the_old_are_swept() {
-    let world = World::new();
-    let (old, young) = (minutes_ago(31), minutes_ago(29));
-    world.register(&format!("custom_{old}"), json!([]));
-    world.register(&format!("custom_{young}"), json!([]));
-    let agent = json!({"id": "agent-1", "name": "One", "prompt": "p"});
-    world.post("/api/agents/create", agent).with(201);
-    let told = world
-        .post("/api/agents/cleanup", json!({"olderThan": true}))
-        .with(200);
-    assert_eq!(told["cleanedUp"], json!([format!("custom_{old}")]));
-    let sweep = |body| world.post("/api/agents/cleanup", body);
-    sweep(json!({"now": 1})).with(400);
-    let then = json!({"olderThan": true, "now": young + 30 * 60_000});
-    assert_eq!(sweep(then).with(200)["cleanedUp"], json!([]));
-    assert_eq!(world.get("/api/agents/sync").with(200)["count"], 6);
+fn cleanup_of_old_agents_keeps_young_and_named_ones() {
+    let mut names = minted([("old", 31), ("young", 29)]);
+    names.insert("then".into(), json!(minutes_ago(-1)));
+    World::new().walk_with(
+        names,
+        r#"
+        POST /api/agents/register {"id": "$old", "name": "O", "prompt": "p"} -> 200
+        POST /api/agents/register {"id": "$young", "name": "Y", "prompt": "p"} -> 200
+        POST /api/agents/create {"id": "agent-1", "name": "One", "prompt": "p"} -> 201
+        POST /api/agents/cleanup {"olderThan": true} -> 200 {"cleanedUp": ["$old"]}
+        POST /api/agents/cleanup {"now": 1} -> 400
+        POST /api/agents/cleanup {"olderThan": true, "now": $then} -> 200 {"cleanedUp": []}
+        GET /api/agents/sync -> 200 {"count": 6}
+        "#,
+    );
 }
 
 /// A0-13.
 #[test]
 fn paused_agent_gets_no_further_messages() {
-    let world = World::new();
-    let message = json!({"input": "Help me design a creative layout"});
-    for (status, agent) in [
-        ("active", json!("ami-creative")),
-        ("paused", json!(null)),
-        ("active", json!("ami-creative")),
-        ("archived", json!(null)),
-    ] {
-        let told = world.call("PUT", "/api/agents/ami-creative", json!({"status": status}));
-        assert_eq!(told.with(200)["agent"]["status"], status);
-        assert_eq!(
-            world.execute(message.clone())["delegatedTo"],
-            agent,
-            "{status}"
-        );
-    }
-    let dashboard = &world.get("/api/agents/metrics").with(200)["dashboard"];
-    assert_eq!(
-        dashboard["mostUsedAgents"],
-        json!([{"agentId": "ami-creative", "count": 2}])
+    World::new().walk(
+        r#"
+        PUT /api/agents/ami-creative {"status": "active"} -> 200 {"agent": {"status": "active"}}
+        POST /api/agents/execute?wait=true {"input": "Help me design a creative layout"} -> 200 {"execution": {"delegatedTo": "ami-creative"}}
+        PUT /api/agents/ami-creative {"status": "paused"} -> 200 {"agent": {"status": "paused"}}
+        POST /api/agents/execute?wait=true {"input": "Help me design a creative layout"} -> 200 {"execution": {"delegatedTo": null}}
+        PUT /api/agents/ami-creative {"status": "active"} -> 200 {"agent": {"status": "active"}}
+        POST /api/agents/execute?wait=true {"input": "Help me design a creative layout"} -> 200 {"execution": {"delegatedTo": "ami-creative"}}
+        PUT /api/agents/ami-creative {"status": "archived"} -> 200 {"agent": {"status": "archived"}}
+        POST /api/agents/execute?wait=true {"input": "Help me design a creative layout"} -> 200 {"execution": {"delegatedTo": null}}
+        GET /api/agents/metrics -> 200 {"dashboard": {"mostUsedAgents": [{"agentId": "ami-creative", "count": 2}]}}
+        "#,
     );
 }
 
 /// A0-16.
 #[test]
-fn who_was_registered_first_wins_a_tie() {
-    let world = World::new();
-    for (at, tag) in [(1, "alpha"), (0, "beta")] {
-        world.register(&format!("custom_{}", minutes_ago(at)), json!([tag]));
-    }
-    let first = world.get("/api/agents/sync").with(200)["agents"][4]["id"].clone();
-    assert_eq!(
-        world.execute(json!({"input": "alpha beta"}))["delegatedTo"],
-        first
+fn agent_that_was_registered_first_wins_a_tie() {
+    World::new().walk_with(
+        minted([("a", 1), ("b", 0)]),
+        r#"
+        POST /api/agents/register {"id": "$a", "name": "A", "prompt": "p", "tags": ["alpha"]} -> 200
+        POST /api/agents/register {"id": "$b", "name": "B", "prompt": "p", "tags": ["beta"]} -> 200
+        GET /api/agents/sync -> 200 {"agents": {"4": {"id": "$first"}}}
+        POST /api/agents/execute?wait=true {"input": "alpha beta"} -> 200 {"execution": {"delegatedTo": "$first"}}
+        "#,
     );
 }
 
 #[test]
-fn an_agent_is_made_changed_and_taken_away() {
-    let world = World::new();
-    let agent = json!({"name": "Lore keeper", "prompt": "p", "tags": ["lore"], "max_tokens": 100});
-    let mut tried = agent.clone();
-    tried["dryRun"] = true.into();
-    let dry = world.post("/api/agents/create", tried).with(200);
-    assert_eq!(dry["agent"]["id"], "lore-keeper");
-    assert_eq!(world.get("/api/agents/lore-keeper").status, 404);
-    let made = world.post("/api/agents/create", agent.clone()).with(201)["agent"].clone();
-    assert_eq!(
-        (&made["role"], &made["max_tokens"]),
-        (&json!("custom"), &json!(100))
+fn agents_are_created_changed_and_removed() {
+    World::new().walk(
+        r#"
+        POST /api/agents/create {"name": "Lore keeper", "prompt": "p", "dryRun": true} -> 200 {"agent": {"id": "lore-keeper"}}
+        GET /api/agents/lore-keeper -> 404
+        POST /api/agents/create {"name": "Lore keeper", "prompt": "p", "tags": ["lore"], "max_tokens": 100} -> 201 {"agent": {"role": "custom", "max_tokens": 100, "updated_at": "$seen"}}
+        POST /api/agents/create {"name": "Lore keeper", "prompt": "p"} -> 409
+        PUT /api/agents/lore-keeper {"description": "old", "updated_at": "2020-01-01T00:00:00.000Z"} -> 409 E_STATUS_REFUSED
+        PUT /api/agents/lore-keeper {"description": "new", "updated_at": "$seen"} -> 200 {"agent": {"description": "new"}}
+        GET /api/agents/lore-keeper -> 200 {"agent": {"description": "new"}}
+        DELETE /api/agents/lore-keeper -> 200 {"restored": false, "agent": {"executions": 0}}
+        DELETE /api/agents/lore-keeper -> 404
+        DELETE /api/agents/peter-logical -> 400
+        # A change is judged as what is made.
+        POST /api/agents/create {"id": "lore", "name": "Lore", "prompt": "p"} -> 201
+        PUT /api/agents/lore {"prompt": ""} -> 400 {"field": "prompt"}
+        PUT /api/agents/ami-creative {"prompt": ""} -> 400 {"field": "prompt"}
+        PUT /api/agents/lore {"prompt": " \n"} -> 400 {"field": "prompt"}
+        PUT /api/agents/ami-creative {"prompt": " \n"} -> 400 {"field": "prompt"}
+        GET /api/agents/lore -> 200 {"agent": {"prompt": "p"}}
+        # A field that is there twice.
+        POST /api/agents/create {"name": "A", "name": "B", "prompt": "p"} -> 400 {"success": false, "error": "~`name` is there twice"}
+        POST /api/agents/register {"name": "A", "name": "B", "prompt": "p"} -> 400 {"success": false}
+        PUT /api/agents/ami-creative {"name": "A", "name": "B", "prompt": "p"} -> 400 {"success": false}
+        GET /api/agents/list -> 200 lacks "B"
+        # A program that comes over HTTP is not trusted.
+        POST /api/agents/create {"id": "tool", "name": "Tool", "command": "rm -rf x", "intents": ["a.b"]} -> 201 {"agent": {"standing": "untrusted"}}
+        GET /api/agents/registry -> 200 {"0": {"name": "Tool", "type": "cli"}}
+        POST /api/agents/execute?wait=true {"input": "x", "agentId": "tool"} -> 200 {"execution": {"status": "failed"}}
+        "#,
     );
-    world.post("/api/agents/create", agent).with(409);
-    let path = "/api/agents/lore-keeper";
-    let seen = made["updated_at"].clone();
-    let change = json!({"description": "new", "updated_at": seen});
-    let changed = world.call("PUT", path, change.clone()).with(200)["agent"].clone();
-    assert_eq!(changed["description"], "new");
-    assert_eq!(world.get(path).with(200)["agent"]["description"], "new");
-    if changed["updated_at"] != seen {
-        let told = world.call("PUT", path, change).with(409);
-        assert_eq!(told["code"], "E_STATUS_REFUSED");
-    }
-    let removed = world.call("DELETE", path, json!(null)).with(200);
-    assert_eq!(
-        (&removed["restored"], &removed["agent"]["executions"]),
-        (&json!(false), &json!(0))
-    );
-    world.call("DELETE", path, json!(null)).with(404);
-    world
-        .call("DELETE", "/api/agents/peter-logical", json!(null))
-        .with(400);
 }
 
 #[test]
-fn what_an_agent_cannot_be_is_refused_and_nothing_is_kept() {
+fn names_without_latin_letters_get_different_ids() {
+    World::new().walk(
+        r#"
+        POST /api/agents/create {"name": "Хранитель", "prompt": "p"} -> 201
+        POST /api/agents/create {"name": "Хранитель", "prompt": "p"} -> 409
+        POST /api/agents/create {"name": "Башня", "prompt": "p"} -> 201
+        POST /api/agents/create {"name": "Башня", "prompt": "p"} -> 409
+        POST /api/agents/create {"name": "日本", "prompt": "p"} -> 201
+        POST /api/agents/create {"name": "日本", "prompt": "p"} -> 409
+        POST /api/agents/create {"name": "🚀", "prompt": "p"} -> 201
+        POST /api/agents/create {"name": "🚀", "prompt": "p"} -> 409
+        GET /api/agents/sync -> 200 {"count": 8}
+        "#,
+    );
+}
+
+#[test]
+fn registered_worker_is_checked_and_reachable() {
+    World::new().walk(
+        r#"
+        POST /api/agents/register {"name": "w", "type": "http"} -> 400 {"field": "endpoint"}
+        POST /api/agents/register {"name": "w", "type": "nothing"} -> 400
+        POST /api/agents/register {"name": "w", "type": "http", "endpoint": "http://127.0.0.1:9/"} -> 400
+        POST /api/agents/register {"name": "w", "description": "giraffe worker", "type": "http", "endpoint": "http://worker.example:9/", "intents": ["giraffe.go"]} -> 200 {"agentId": "$id"}
+        GET /api/agents/$id -> 200 {"agent": {"kind": "http", "is_runtime": true, "standing": "trusted"}}
+        GET /api/agents/registry -> 200 {"0": {"intents": ["giraffe.go"]}}
+        POST /api/agents/cleanup {} -> 200 {"cleanedUp": ["$id"]}
+        "#,
+    );
+}
+
+#[test]
+fn invalid_agents_are_refused() {
     let world = World::new();
     for (field, value) in [
         ("name", json!("x".repeat(101))),
@@ -219,54 +218,7 @@ fn what_an_agent_cannot_be_is_refused_and_nothing_is_kept() {
 }
 
 #[test]
-fn a_change_is_judged_as_what_is_made() {
-    let world = World::new();
-    let agent = json!({"id": "lore", "name": "Lore", "prompt": "p"});
-    world.post("/api/agents/create", agent).with(201);
-    for prompt in ["", " \n"] {
-        for id in ["lore", "ami-creative"] {
-            let path = format!("/api/agents/{id}");
-            let told = world.call("PUT", &path, json!({"prompt": prompt}));
-            assert_eq!(told.with(400)["field"], "prompt", "{id}");
-        }
-    }
-    let told = world.get("/api/agents/lore").with(200);
-    assert_eq!(told["agent"]["prompt"], "p");
-}
-
-#[test]
-fn names_without_letters_for_an_id_are_told_apart() {
-    let world = World::new();
-    let mut ids = Vec::new();
-    for name in ["Хранитель", "Башня", "日本", "🚀"] {
-        let agent = json!({"name": name, "prompt": "p"});
-        let told = world.post("/api/agents/create", agent.clone()).with(201);
-        ids.push(told["agent"]["id"].as_str().unwrap().to_string());
-        world.post("/api/agents/create", agent).with(409);
-    }
-    ids.sort();
-    ids.dedup();
-    assert_eq!(ids.len(), 4, "{ids:?}");
-    assert_eq!(world.get("/api/agents/sync").with(200)["count"], 8);
-}
-
-#[test]
-fn a_program_that_comes_over_http_is_not_trusted() {
-    let world = World::new();
-    let agent = json!({"id": "tool", "name": "Tool", "command": "rm -rf x", "intents": ["a.b"]});
-    let told = world.post("/api/agents/create", agent).with(201);
-    assert_eq!(told["agent"]["standing"], "untrusted");
-    let entry = &world.get("/api/agents/registry").with(200)[0];
-    assert_eq!(
-        (&entry["name"], &entry["type"]),
-        (&json!("Tool"), &json!("cli"))
-    );
-    let asked = json!({"input": "x", "agentId": "tool"});
-    assert_eq!(world.execute(asked)["status"], "failed");
-}
-
-#[test]
-fn no_agent_takes_the_place_of_an_endpoint() {
+fn no_agent_gets_the_path_of_an_endpoint() {
     let world = World::new();
     let below = route::all().iter();
     let below = below.filter_map(|route| route.path.strip_prefix("/api/agents/"));
@@ -307,50 +259,4 @@ fn agent_with_a_reserved_id_can_be_changed_and_removed() {
     assert_eq!(one.agent.agent.description, "new");
     agents::remove(&surroundings, notes, id()).unwrap();
     assert!(agents::show(&surroundings, notes, id()).is_err());
-}
-
-#[test]
-fn runtime_worker_is_checked_like_a_persistent_one() {
-    let world = World::new();
-    let register = |worker: serde_json::Value| world.post("/api/agents/register", worker);
-    let told = register(json!({"name": "w", "type": "http"})).with(400);
-    assert_eq!(told["field"], "endpoint");
-    register(json!({"name": "w", "type": "nothing"})).with(400);
-    let near = json!({"name": "w", "type": "http", "endpoint": "http://127.0.0.1:9/"});
-    register(near).with(400);
-    let worker = json!({
-        "name": "w", "description": "giraffe worker", "type": "http",
-        "endpoint": "http://worker.example:9/", "intents": ["giraffe.go"],
-    });
-    let told = register(worker.clone()).with(200);
-    let id = told["agentId"].as_str().unwrap();
-    let shown = world.get(&format!("/api/agents/{id}")).with(200);
-    let agent = &shown["agent"];
-    assert_eq!(
-        (&agent["kind"], &agent["is_runtime"], &agent["standing"]),
-        (&json!("http"), &json!(true), &json!("trusted"))
-    );
-    let entry = &world.get("/api/agents/registry").with(200)[0];
-    assert_eq!(entry["intents"], worker["intents"]);
-    let told = world.post("/api/agents/cleanup", json!({})).with(200);
-    assert_eq!(told["cleanedUp"], json!([id]));
-}
-
-#[test]
-fn duplicate_agent_fields_are_refused() {
-    let world = World::new();
-    let twice = r#"{"name": "A", "name": "B", "prompt": "p"}"#;
-    for (method, path) in [
-        ("POST", "/api/agents/create"),
-        ("POST", "/api/agents/register"),
-        ("PUT", "/api/agents/ami-creative"),
-    ] {
-        let told = world.raw(method, path, twice).with(400);
-        assert_eq!(told["success"], false, "{path}");
-    }
-    let told = world.raw("POST", "/api/agents/create", twice).with(400);
-    let error = told["error"].as_str().unwrap();
-    assert!(error.contains("`name` is there twice"), "{error}");
-    let listed = world.get("/api/agents/list").with(200);
-    assert!(!listed.to_string().contains("\"B\""), "{listed}");
 }

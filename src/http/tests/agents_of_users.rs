@@ -1,129 +1,69 @@
 use serde_json::json;
 
+use super::walk::Names;
 use super::{World, minutes_ago};
-use crate::ops::tokens::Scope;
 
 #[test]
-fn agents_of_a_user_are_nobody_elses() {
-    let world = World::new();
-    let (ann, bob) = (
-        world.token("ann", Scope::Write),
-        world.token("bob", Scope::Write),
+fn agents_belong_to_their_user() {
+    World::new().walk(
+        r#"
+        ann POST /api/agents/create {"id": "anns", "name": "Anns", "prompt": "p", "tags": ["zebra"]} -> 201
+        ann POST /api/route {"message": "a zebra"} -> 200 {"route": {"agent": "anns"}}
+        bob POST /api/route {"message": "a zebra"} -> 200 {"route": {"agent": "finalize"}}
+        bob POST /api/agents/execute?wait=true {"input": "a zebra"} -> 200 {"execution": {"delegatedTo": null}}
+        bob GET /api/agents/anns -> 404
+        bob PUT /api/agents/anns {"description": "mine"} -> 404
+        bob DELETE /api/agents/anns -> 404
+        bob GET /api/agents/sync -> 200 lacks anns
+        ann GET /api/agents/sync -> 200 has anns
+        bob GET /api/agents/list -> 200 lacks anns
+        ann GET /api/agents/list -> 200 has anns
+        bob GET /api/agents/metrics -> 200 lacks anns
+        ann GET /api/agents/metrics -> 200 has anns
+        bob PUT /api/agents/ami-creative {"status": "paused"} -> 403
+        bob POST /api/agents/cleanup {} -> 403
+        # Tasks are assigned to agents that the caller sees.
+        bob POST /api/tasks/create {"title": "a", "assigned_to": "anns"} -> 404 E_AGENT_NOT_FOUND
+        ann POST /api/tasks/create {"title": "a", "assigned_to": "anns"} -> 201
+        bob PUT /api/tasks/T1 {"assigned_to": "anns"} -> 404
+        ann PUT /api/tasks/T1 {"assigned_to": "anns"} -> 200
+        # So are steps of plans.
+        ann POST /api/plans/check {"text": "goal: Reach it\nsteps:\n- {id: a, agent: anns, instruction: Do it}\n"} -> 200
+        bob/read POST /api/plans/check {"text": "goal: Reach it\nsteps:\n- {id: a, agent: anns, instruction: Do it}\n"} -> 404
+        "#,
     );
-    let agent = json!({"id": "anns", "name": "Anns", "prompt": "p", "tags": ["zebra"]});
-    world
-        .by(&ann, "POST", "/api/agents/create", agent)
-        .with(201);
-    let message = json!({"input": "a zebra"});
-    let routed = |token: &str| {
-        world
-            .by(token, "POST", "/api/route", json!({"message": "a zebra"}))
-            .with(200)["route"]["agent"]
-            .clone()
-    };
-    assert_eq!(
-        (routed(&ann), routed(&bob)),
-        (json!("anns"), json!("finalize"))
-    );
-    let path = "/api/agents/execute?wait=true";
-    let told = world.by(&bob, "POST", path, message.clone()).with(200);
-    assert_eq!(told["execution"]["delegatedTo"], json!(null));
-    for (method, path) in [
-        ("GET", "/api/agents/anns"),
-        ("PUT", "/api/agents/anns"),
-        ("DELETE", "/api/agents/anns"),
-    ] {
-        world
-            .by(&bob, method, path, json!({"description": "mine"}))
-            .with(404);
-    }
-    for path in [
-        "/api/agents/sync",
-        "/api/agents/list",
-        "/api/agents/metrics",
-    ] {
-        assert!(
-            !world
-                .by(&bob, "GET", path, json!(null))
-                .text()
-                .contains("anns"),
-            "{path}"
-        );
-        assert!(
-            world
-                .by(&ann, "GET", path, json!(null))
-                .text()
-                .contains("anns"),
-            "{path}"
-        );
-    }
-    world
-        .by(
-            &bob,
-            "PUT",
-            "/api/agents/ami-creative",
-            json!({"status": "paused"}),
-        )
-        .with(403);
-    world
-        .by(&bob, "POST", "/api/agents/cleanup", json!({}))
-        .with(403);
 }
 
 #[test]
 fn runtime_agent_is_shared_and_changed_by_its_owner_only() {
-    let world = World::new();
-    let (ann, bob) = (
-        world.token("ann", Scope::Write),
-        world.token("bob", Scope::Write),
+    let id = json!(format!("custom_{}", minutes_ago(0)));
+    World::new().walk_with(
+        Names::from([("id".to_string(), id)]),
+        r#"
+        ann POST /api/agents/register {"id": "$id", "name": "Lore", "prompt": "p", "tags": ["zebra"]} -> 200 {"recreated": false}
+        bob POST /api/agents/register {"id": "$id", "name": "Lore", "prompt": "p", "tags": ["zebra"]} -> 403
+        bob PUT /api/agents/$id {"description": "taken"} -> 403
+        bob DELETE /api/agents/$id -> 403
+        bob POST /api/agents/execute?wait=true {"input": "a zebra"} -> 200 {"execution": {"delegatedTo": "$id"}}
+        bob GET /api/agents/$id -> 200 {"agent": {"id": "$id"}} lacks "ann"
+        bob GET /api/agents/list -> 200 {"agents": "~custom_"} lacks "ann"
+        bob GET /api/agents/sync -> 200 {"agents": "~custom_"} lacks "ann"
+        ann PUT /api/agents/$id {"description": "taken"} -> 200
+        ann POST /api/agents/register {"id": "$id", "name": "Lore", "prompt": "p", "tags": ["zebra"]} -> 200 {"recreated": true}
+        PUT /api/agents/$id {"description": "of the admin"} -> 200
+        ann DELETE /api/agents/$id -> 200
+        "#,
     );
-    let id = format!("custom_{}", minutes_ago(0));
-    let agent = json!({"id": id, "name": "Lore", "prompt": "p", "tags": ["zebra"]});
-    let register = |token: &str| world.by(token, "POST", "/api/agents/register", agent.clone());
-    assert_eq!(register(&ann).with(200)["recreated"], false);
-    let path = format!("/api/agents/{id}");
-    register(&bob).with(403);
-    let taken = json!({"description": "taken"});
-    world.by(&bob, "PUT", &path, taken.clone()).with(403);
-    world.by(&bob, "DELETE", &path, json!(null)).with(403);
-    let input = json!({"input": "a zebra"});
-    let told = world.by(&bob, "POST", "/api/agents/execute?wait=true", input);
-    assert_eq!(told.with(200)["execution"]["delegatedTo"], id.as_str());
-    for place in [path.as_str(), "/api/agents/list", "/api/agents/sync"] {
-        let told = world.by(&bob, "GET", place, json!(null));
-        assert_eq!(told.status, 200, "{place}");
-        assert!(told.text().contains(&id), "{place}");
-        assert!(!told.text().contains("\"ann\""), "{place}: {}", told.text());
-    }
-    world.by(&ann, "PUT", &path, taken).with(200);
-    assert_eq!(register(&ann).with(200)["recreated"], true);
-    world
-        .call("PUT", &path, json!({"description": "of the admin"}))
-        .with(200);
-    world.by(&ann, "DELETE", &path, json!(null)).with(200);
 }
 
 #[test]
 fn agent_names_are_per_user_and_ids_do_not_reveal_owners() {
-    let world = World::new();
-    let (ann, bob) = (
-        world.token("ann", Scope::Write),
-        world.token("bob", Scope::Write),
+    World::new().walk(
+        r#"
+        ann POST /api/agents/create {"name": "Lore keeper", "prompt": "p"} -> 201 {"agent": {"id": "lore-keeper"}}
+        bob POST /api/agents/create {"name": "Lore keeper", "prompt": "p"} -> 201 {"agent": {"id": "lore-keeper-2"}}
+        bob POST /api/agents/create {"name": "Lore keeper", "prompt": "p"} -> 409 {"error": "~lore-keeper-2"}
+        bob POST /api/agents/create {"id": "lore-keeper", "name": "Mine", "prompt": "p"} -> 409 {"error": "the id `lore-keeper` is not free; `lore-keeper-3` is free"} lacks agents show
+        "#,
     );
-    let create = |token: &str, agent: &serde_json::Value| {
-        world.by(token, "POST", "/api/agents/create", agent.clone())
-    };
-    let named = json!({"name": "Lore keeper", "prompt": "p"});
-    let id = |told: serde_json::Value| told["agent"]["id"].clone();
-    assert_eq!(id(create(&ann, &named).with(201)), "lore-keeper");
-    assert_eq!(id(create(&bob, &named).with(201)), "lore-keeper-2");
-    let told = create(&bob, &named).with(409);
-    assert!(told["error"].as_str().unwrap().contains("lore-keeper-2"));
-    let said = json!({"id": "lore-keeper", "name": "Mine", "prompt": "p"});
-    let told = create(&bob, &said).with(409);
-    assert_eq!(
-        told["error"],
-        "the id `lore-keeper` is not free; `lore-keeper-3` is free"
-    );
-    assert!(!told.to_string().contains("agents show"), "{told}");
 }

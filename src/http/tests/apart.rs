@@ -89,9 +89,7 @@ fn bodies(ids: &[String]) -> Vec<Value> {
 #[test]
 fn two_users_never_see_or_change_each_others_data() {
     let world = World::new();
-    world
-        .post("/api/work/tasks", json!({"title": "One"}))
-        .with(201);
+    world.walk(r#"POST /api/work/tasks {"title": "One"} -> 201"#);
     let ann = Ann::of(&world);
     let before = ann.shown(&world);
     assert!(
@@ -153,123 +151,66 @@ fn two_users_never_see_or_change_each_others_data() {
 }
 
 #[test]
-fn tasks_are_the_workspaces_and_all_users_see_and_change_them() {
-    let world = World::new();
-    let (ann, bob) = (
-        world.token("ann", Scope::Write),
-        world.token("bob", Scope::Write),
+fn tasks_are_shared_and_name_agents_to_their_users_only() {
+    World::new().walk(
+        r#"
+        ann POST /api/agents/create {"id": "anns", "name": "Ann's", "prompt": "p"} -> 201
+        ann POST /api/tasks/create {"title": "One", "assigned_to": "anns"} -> 201 {"task": {"id": "T1", "assigned_to": "anns"}}
+        bob PUT /api/tasks/T1 {"title": "Two"} -> 200 {"task": {"title": "Two"}} lacks anns
+        ann GET /api/tasks/T1 -> 200 {"task": {"title": "Two"}} has anns
+        ann GET /api/tasks -> 200 has anns
+        bob GET /api/tasks/T1 -> 200 lacks anns
+        bob GET /api/tasks -> 200 lacks anns
+        "#,
     );
-    let agent = json!({"id": "anns", "name": "Ann's", "prompt": "p"});
-    world
-        .by(&ann, "POST", "/api/agents/create", agent)
-        .with(201);
-    let task = json!({"title": "One", "assigned_to": "anns"});
-    let made = world.by(&ann, "POST", "/api/tasks/create", task).with(201);
-    assert_eq!(made["task"]["assigned_to"], "anns");
-    let path = format!("/api/tasks/{}", made["task"]["id"].as_str().unwrap());
-    let change = json!({"title": "Two"});
-    let changed = world.by(&bob, "PUT", &path, change).with(200);
-    assert_eq!(changed["task"]["title"], "Two");
-    assert_eq!(
-        world.by(&ann, "GET", &path, json!(null)).with(200)["task"]["title"],
-        "Two"
-    );
-    // To whom it is assigned is told of agents only whom the caller sees.
-    for place in [path.as_str(), "/api/tasks"] {
-        let told = world.by(&bob, "GET", place, json!(null));
-        assert!(!told.text().contains("anns"), "{place}: {}", told.text());
-        let told = world.by(&ann, "GET", place, json!(null));
-        assert!(told.text().contains("anns"), "{place}: {}", told.text());
-    }
-    assert!(!changed.to_string().contains("anns"), "{changed}");
 }
 
 #[test]
 fn tasks_never_reveal_or_assign_agents_of_other_users() {
-    let world = World::new();
-    let (ann, bob) = (
-        world.token("ann", Scope::Write),
-        world.token("bob", Scope::Write),
+    World::new().walk(
+        r#"
+        ann POST /api/agents/create {"id": "anns", "name": "Ann's", "prompt": "p"} -> 201
+        ann POST /api/work/tasks {"title": "One", "assignedAgent": "anns"} -> 201
+        ann PATCH /api/work/tasks/T1 {"assignedAgent": "toby-technical"} -> 200 {"operation": "$operation"}
+        bob POST /api/work/undo {"operation": "$operation", "dryRun": true} -> 200 lacks anns
+        ann PATCH /api/work/tasks/T1 {"assignedAgent": "anns"} -> 200
+        bob GET /api/work/tasks -> 200 lacks anns
+        bob GET /api/work/tasks/T1 -> 200 lacks anns
+        bob GET /api/work/log -> 200 lacks anns
+        bob GET /api/tasks -> 200 lacks anns
+        bob GET /api/work/next -> 200 lacks anns
+        ann GET /api/work/tasks/T1 -> 200 has anns
+        ann GET /api/work/tasks?agent=anns -> 200 {"total": 1}
+        bob GET /api/work/tasks?agent=anns -> 200 {"total": 0}
+        ann GET /api/tasks?agent=anns -> 200 {"total": 1}
+        bob GET /api/tasks?agent=anns -> 200 {"total": 0}
+        bob GET /api/tasks/stats?agent=anns -> 200 {"stats": {"total": 0}}
+        # An agent of another user cannot be told from one that is not there.
+        bob POST /api/work/tasks {"title": "Two", "assignedAgent": "anns"} -> 404 E_AGENT_NOT_FOUND
+        bob POST /api/work/tasks {"title": "Two", "assignedAgent": "nobody"} -> 404 E_AGENT_NOT_FOUND
+        bob PATCH /api/work/tasks/T1 {"assignedAgent": "anns"} -> 404
+        bob PATCH /api/work/tasks/T1 {"assignedAgent": "nobody"} -> 404
+        # Nor is one told that is not there any more.
+        ann DELETE /api/agents/anns -> 200
+        bob GET /api/work/tasks -> 200 lacks anns
+        bob GET /api/work/tasks/T1 -> 200 lacks anns
+        bob GET /api/work/log -> 200 lacks anns
+        bob GET /api/tasks -> 200 lacks anns
+        bob GET /api/work/next -> 200 lacks anns
+        PATCH /api/work/tasks/T1 {"assignedAgent": "dana"} -> 200
+        "#,
     );
-    let agent = json!({"id": "anns", "name": "Ann's", "prompt": "p"});
-    world
-        .by(&ann, "POST", "/api/agents/create", agent)
-        .with(201);
-    let (path, one) = ("/api/work/tasks", "/api/work/tasks/T1");
-    let task = json!({"title": "One", "assignedAgent": "anns"});
-    world.by(&ann, "POST", path, task.clone()).with(201);
-    let change = json!({"assignedAgent": "toby-technical"});
-    let changed = world.by(&ann, "PATCH", one, change).with(200);
-    let undo = json!({"operation": changed["operation"], "dryRun": true});
-    let told = world.by(&bob, "POST", "/api/work/undo", undo);
-    assert!(!told.text().contains("anns"), "{}", told.text());
-    let back = json!({"assignedAgent": "anns"});
-    world.by(&ann, "PATCH", one, back.clone()).with(200);
-    for place in [path, one, "/api/work/log", "/api/tasks", "/api/work/next"] {
-        let told = world.by(&bob, "GET", place, json!(null));
-        assert!(!told.text().contains("anns"), "{place}: {}", told.text());
-    }
-    assert!(
-        world
-            .by(&ann, "GET", one, json!(null))
-            .text()
-            .contains("anns")
-    );
-    for place in [path, "/api/tasks"] {
-        let asked = format!("{place}?agent=anns");
-        for (token, total) in [(&ann, 1), (&bob, 0)] {
-            let told = world.by(token, "GET", &asked, json!(null)).with(200);
-            assert_eq!(told["total"], total, "{asked}");
-        }
-    }
-    let stats = world
-        .by(&bob, "GET", "/api/tasks/stats?agent=anns", json!(null))
-        .with(200);
-    assert_eq!(stats["stats"]["total"], 0);
-    // An agent that is another's cannot be told from one that is not there.
-    for name in ["anns", "nobody"] {
-        let assigned = json!({"title": "Two", "assignedAgent": name});
-        let told = world.by(&bob, "POST", path, assigned).with(404);
-        assert_eq!(told["error"]["code"], "E_AGENT_NOT_FOUND", "{name}");
-        let assigned = json!({"assignedAgent": name});
-        world.by(&bob, "PATCH", one, assigned).with(404);
-    }
-    // Nor is one told that is not there any more.
-    world
-        .by(&ann, "DELETE", "/api/agents/anns", json!(null))
-        .with(200);
-    for place in [path, one, "/api/work/log", "/api/tasks", "/api/work/next"] {
-        let told = world.by(&bob, "GET", place, json!(null));
-        assert!(!told.text().contains("anns"), "{place}: {}", told.text());
-    }
-    world
-        .call("PATCH", one, json!({"assignedAgent": "dana"}))
-        .with(200);
 }
 
 #[test]
-fn when_others_had_an_agent_last_is_not_told() {
-    let world = World::new();
-    let (ann, bob) = (
-        world.token("ann", Scope::Write),
-        world.token("bob", Scope::Write),
+fn last_use_of_an_agent_is_told_to_its_caller_only() {
+    World::new().walk(
+        r#"
+        ann POST /api/agents/execute?wait=true {"input": "history"} -> 200 {"execution": {"delegatedTo": "toby-technical"}}
+        ann GET /api/agents/toby-technical -> 200 {"agent": {"last_used_at": "*"}}
+        bob GET /api/agents/toby-technical -> 200 {"agent": {"last_used_at": null}}
+        ann GET /api/agents/list -> 200 {"agents": "~\"last_used_at\":\"20"}
+        bob GET /api/agents/list -> 200 {"agents": "~toby-technical"} lacks "last_used_at":"20
+        "#,
     );
-    let (path, input) = ("/api/agents/execute?wait=true", json!({"input": "history"}));
-    let told = world.by(&ann, "POST", path, input).with(200);
-    assert_eq!(told["execution"]["delegatedTo"], "toby-technical");
-    let used = |token: &str, place: &str| {
-        let told = world.by(token, "GET", place, json!(null)).with(200);
-        let all = told["agents"].as_array().cloned().unwrap_or_default();
-        let all = all.into_iter().chain([told["agent"].clone()]);
-        let named = all.filter(|agent| agent["id"] == "toby-technical");
-        let times = |agent: Value| {
-            let camel = agent["lastUsedAt"].is_string();
-            camel || agent["last_used_at"].is_string()
-        };
-        named.map(times).collect::<Vec<_>>()
-    };
-    for place in ["/api/agents/list", "/api/agents/toby-technical"] {
-        assert_eq!(used(&ann, place), [true], "{place}");
-        assert_eq!(used(&bob, place), [false], "{place}");
-    }
 }

@@ -2,7 +2,6 @@ use serde_json::{Value, json};
 
 use super::World;
 use crate::ops::chat::seed;
-use crate::ops::tokens::Scope;
 
 /// A server with the client of the notes.
 pub(super) fn seeded() -> World {
@@ -23,74 +22,28 @@ fn seed_client(world: &World) {
     seed(&world.surroundings(), std::path::Path::new(path)).unwrap();
 }
 
-/// B-1.
+/// B-1, and a chat that begins as a conversation.
 #[test]
-fn empty_chat_message_is_refused_as_specified() {
-    let world = World::new();
-    for body in [json!({}), json!({"message": "  "}), json!({"message": 7})] {
-        let told = world.post("/api/chat", body).with(400);
-        assert_eq!(told["response"]["status"], "error");
-        assert!(told["response"]["message"].is_string());
-    }
-}
-
-#[test]
-fn conversation_keeps_both_sides_and_the_pending_call() {
-    let world = seeded();
-    let begun = world
-        .post("/api/conversations/create", json!({"agent_id": "chat"}))
-        .with(201);
-    let id = begun["conversation"]["id"].as_str().unwrap();
-    assert_eq!(begun["conversation"]["kind"], "chat");
-    say(&world, id, "delete component 103 for client 6");
-    let path = format!("/api/conversations/{id}");
-    let shown = world.get(&path).with(200);
-    let messages = shown["messages"].as_array().unwrap();
-    assert_eq!(messages.len(), 2);
-    assert_eq!(messages[1]["metadata"]["agent"], "editor");
-    assert_eq!(shown["pending"]["tool"], "deleteComponent");
-    assert_eq!(shown["pending"]["destructive"], true);
-    assert_eq!(
-        world.get("/api/conversations").with(200)["conversations"][0]["waiting"],
-        true
-    );
-    let told = say(&world, id, "no");
-    assert_eq!(told["settled"], "cancelled");
-    let shown = world.get(&path).with(200);
-    assert_eq!(shown["pending"], json!(null));
-    assert_eq!(shown["messages"][1]["metadata"]["settled"], json!(null));
-    assert_eq!(shown["messages"][3]["metadata"]["settled"], "cancelled");
-}
-
-#[test]
-fn nobody_confirms_what_another_was_asked() {
-    let world = seeded();
-    let (ann, bob) = (
-        world.token("ann", Scope::Write),
-        world.token("bob", Scope::Write),
-    );
-    let say = |token: &str, message: &str, conversation: Option<&str>| {
-        let body = json!({"message": message, "conversation_id": conversation});
-        world.by(token, "POST", "/api/chat", body)
-    };
-    say(&ann, "delete component 103 for client 6", None).with(200);
-    let told = say(&bob, "yes", None).with(200);
-    assert_eq!(told["response"]["data"]["tool_calls"], json!([]));
-    let begun = world
-        .by(
-            &ann,
-            "POST",
-            "/api/conversations/create",
-            json!({"agent_id": "chat"}),
-        )
-        .with(201);
-    let id = begun["conversation"]["id"].as_str().unwrap();
-    say(&ann, "delete component 103 for client 6", Some(id)).with(200);
-    say(&bob, "yes", Some(id)).with(404);
-    let told = say(&ann, "yes", Some(id)).with(200);
-    assert_eq!(
-        told["response"]["data"]["tool_calls"][0]["name"],
-        "deleteComponent"
+fn chat_is_kept_with_what_waits_for_its_user() {
+    seeded().walk(
+        r##"
+        POST /api/chat {} -> 400 {"response": {"status": "error", "message": "~"}}
+        POST /api/chat {"message": "  "} -> 400 {"response": {"status": "error", "message": "~"}}
+        POST /api/chat {"message": 7} -> 400 {"response": {"status": "error", "message": "~"}}
+        POST /api/conversations/create {"agent_id": "chat"} -> 201 {"conversation": {"id": "$id", "kind": "chat"}}
+        POST /api/chat {"message": "delete component 103 for client 6", "conversation_id": "$id"} -> 200 {"response": {"status": "success"}}
+        GET /api/conversations/$id -> 200 {"messages": [{}, {"metadata": {"agent": "editor"}}], "pending": {"tool": "deleteComponent", "destructive": true}}
+        GET /api/conversations -> 200 {"conversations": {"0": {"waiting": true}}}
+        POST /api/chat {"message": "no", "conversation_id": "$id"} -> 200 {"response": {"data": {"settled": "cancelled"}}}
+        GET /api/conversations/$id -> 200 {"pending": null, "messages": [{}, {"metadata": {"settled": null}}, {}, {"metadata": {"settled": "cancelled"}}]}
+        # Nobody confirms what another was asked.
+        ann POST /api/chat {"message": "delete component 103 for client 6"} -> 200
+        bob POST /api/chat {"message": "yes"} -> 200 {"response": {"data": {"tool_calls": []}}}
+        ann POST /api/conversations/create {"agent_id": "chat"} -> 201 {"conversation": {"id": "$anns"}}
+        ann POST /api/chat {"message": "delete component 103 for client 6", "conversation_id": "$anns"} -> 200
+        bob POST /api/chat {"message": "yes", "conversation_id": "$anns"} -> 404
+        ann POST /api/chat {"message": "yes", "conversation_id": "$anns"} -> 200 {"response": {"data": {"tool_calls": {"0": {"name": "deleteComponent"}}}}}
+        "##,
     );
 }
 
@@ -109,25 +62,19 @@ fn data(told: &super::Told) -> Value {
 
 /// Chat notes, section 2.1.
 #[test]
-fn the_client_of_a_conversation_that_the_caller_holds_is_known() {
-    let world = seeded();
-    let held = json!({"conversation": [
-        {"role": "user", "content": "I am client 7"},
-        {"role": "user", "content": "no, I am client 6"},
-        {"role": "assistant", "content": "What can I do?"},
-    ]});
-    let change = "change button radius to full";
-    let asked = data(&say_holding(&world, change, "c1", held.clone()));
-    assert_eq!(asked["pending"]["args"]["clientId"], "6");
-    // What is remembered here counts first.
-    say(&world, "c2", "show me my design for client 7");
-    let told = say_holding(&world, "show me my design", "c2", held);
-    assert_eq!(data(&told)["tool_calls"][0]["args"]["clientId"], "7");
-    for conversation in [json!([7]), json!([{"role": "user"}]), json!("x")] {
-        let held = json!({"conversation": conversation});
-        let told = say_holding(&world, "hello", "c3", held).with(400);
-        assert_eq!(told["response"]["status"], "error");
-    }
+fn client_of_the_conversation_that_the_caller_sends_is_known() {
+    seeded().walk(
+        r#"
+        POST /api/chat {"message": "change button radius to full", "conversation_id": "c1", "conversation": [{"role": "user", "content": "I am client 7"}, {"role": "user", "content": "no, I am client 6"}, {"role": "assistant", "content": "What can I do?"}]} -> 200 {"response": {"data": {"pending": {"args": {"clientId": "6"}}}}}
+        # What is remembered here counts first.
+        POST /api/chat {"message": "show me my design for client 7", "conversation_id": "c2"} -> 200
+        POST /api/chat {"message": "show me my design", "conversation_id": "c2", "conversation": [{"role": "user", "content": "I am client 6"}]} -> 200 {"response": {"data": {"tool_calls": {"0": {"args": {"clientId": "7"}}}}}}
+        POST /api/chat {"message": "hello", "conversation": [7]} -> 400 {"response": {"status": "error"}}
+        POST /api/chat {"message": "hello", "conversation": [{"role": "user"}]} -> 400 {"response": {"status": "error"}}
+        POST /api/chat {"message": "hello", "conversation": "x"} -> 400 {"response": {"status": "error"}}
+        POST /api/chat {"message": "hello", "conversation": [["hello client 6"]]} -> 400 {"response": {"status": "error", "message": "~a list, expected an object"}}
+        "#,
+    );
 }
 
 #[test]
@@ -171,51 +118,25 @@ fn pending_operation_round_trips_and_runs_once_after_yes() {
 }
 
 #[test]
-fn an_answer_is_for_what_the_caller_holds() {
-    let world = seeded();
-    say(&world, "h", "change button radius to full for client 6");
-    let pending =
-        json!({"tool": "deleteComponent", "args": {"clientId": "6", "componentId": "103"}});
-    let told = say_holding(
-        &world,
-        "yes",
-        "h",
-        json!({"pendingOperation": pending.clone()}),
-    );
-    assert_eq!(data(&told)["tool_calls"], json!([]));
-    assert!(
-        data(&told)["reply"]
-            .as_str()
-            .unwrap()
-            .starts_with("Nothing is waiting")
-    );
-    let mut late = pending;
-    late["expires"] = json!("2020-01-01T00:00:00Z");
-    let told = say_holding(&world, "yes", "i", json!({"pendingOperation": late}));
-    assert_eq!(data(&told)["tool_calls"], json!([]));
-}
-
-#[test]
-fn stale_pending_operation_overwrites_nothing() {
-    let world = seeded();
-    let asked = say(&world, "j", "change button radius to full for client 6");
-    let held = json!({"pendingOperation": asked["pending"]});
-    say(&world, "k", "change button radius to medium for client 6");
-    say(&world, "k", "yes");
-    let told = say_holding(&world, "yes", "l", held).with(400);
-    assert!(
-        told["response"]["message"]
-            .as_str()
-            .unwrap()
-            .contains("changed since"),
-        "{told}"
+fn yes_is_for_what_the_caller_shows() {
+    let names = seeded().walk(
+        r#"
+        POST /api/chat {"message": "change button radius to full for client 6", "conversation_id": "h"} -> 200
+        POST /api/chat {"message": "yes", "conversation_id": "h", "pendingOperation": {"tool": "deleteComponent", "args": {"clientId": "6", "componentId": "103"}}} -> 200 {"response": {"data": {"tool_calls": [], "reply": "~Nothing is waiting"}}}
+        POST /api/chat {"message": "yes", "conversation_id": "i", "pendingOperation": {"tool": "deleteComponent", "args": {"clientId": "6", "componentId": "103"}, "expires": "2020-01-01T00:00:00Z"}} -> 200 {"response": {"data": {"tool_calls": []}}}
+        # Nothing is written over a change that the caller did not see.
+        POST /api/chat {"message": "change button radius to full for client 6", "conversation_id": "j"} -> 200 {"response": {"data": {"pending": "$asked"}}}
+        POST /api/chat {"message": "change button radius to medium for client 6", "conversation_id": "k"} -> 200
+        POST /api/chat {"message": "yes", "conversation_id": "k"} -> 200
+        POST /api/chat {"message": "yes", "conversation_id": "l", "pendingOperation": "$asked"} -> 400 {"response": {"message": "~changed since"}}
+        "#,
     );
     // Only the list of all components leads on to something else.
-    let mut other = asked["pending"].clone();
-    other["next"] =
-        json!({"tool": "deleteComponent", "args": {"clientId": "6", "componentId": "102"}});
+    let mut other = names["asked"].clone();
+    let args = json!({"clientId": "6", "componentId": "102"});
+    other["next"] = json!({"tool": "deleteComponent", "args": args});
     other["changes"] = json!([]);
-    let told = say_holding(&world, "yes", "m", json!({"pendingOperation": other}));
+    let told = say_holding(&seeded(), "yes", "m", json!({"pendingOperation": other}));
     assert_eq!(data(&told)["tool_calls"][0]["name"], "updateDesign");
 }
 

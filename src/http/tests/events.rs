@@ -55,7 +55,7 @@ fn parsed(part: &str) -> (String, String, Value) {
 }
 
 #[test]
-fn whoever_comes_back_goes_on_where_it_was() {
+fn events_continue_after_the_last_event_id() {
     let world = World::new();
     world.execute(json!({"input": "history of war"}));
     world
@@ -85,56 +85,38 @@ fn whoever_comes_back_goes_on_where_it_was() {
 }
 
 #[test]
-fn only_what_is_asked_for_is_told_and_only_what_is_the_callers() {
+fn events_are_those_of_the_caller_and_of_the_kinds() {
     let world = World::new();
-    let (ann, bob) = (
-        world.token("ann", Scope::Read),
-        world.token("bob", Scope::Write),
+    let [ann, bob] = ["ann", "bob"].map(|user| world.token(user, Scope::Read));
+    world.walk(
+        r#"
+        bob POST /api/agents/execute?wait=true {"input": "a secret"} -> 200
+        POST /api/tasks/create {"title": "seen by all"} -> 201
+        GET /api/events?kinds=nope -> 400
+        GET /api/events?since=x -> 400
+        GET /api/events?since=1.2 -> 400
+        GET /api/events?nope=1 -> 400
+        "#,
     );
-    world
-        .by(
-            &bob,
-            "POST",
-            "/api/agents/execute?wait=true",
-            json!({"input": "a secret"}),
-        )
-        .with(200);
-    world
-        .post("/api/tasks/create", json!({"title": "seen by all"}))
-        .with(201);
     let told = heard(&world, Some(&ann), "", "", 2);
     assert_eq!((told.len(), told[1].1.as_str()), (2, "task"));
     let told = heard(&world, Some(&bob), "?kinds=task", "", 2);
     assert_eq!((told.len(), told[1].1.as_str()), (2, "task"));
     let told = heard(&world, Some(&bob), "?kinds=run", "", 3);
     assert!(told[1..].iter().all(|(_, kind, _)| kind == "run"));
-    for wrong in ["?kinds=nope", "?since=x", "?since=1.2", "?nope=1"] {
-        assert_eq!(
-            world.get(&format!("/api/events{wrong}")).status,
-            400,
-            "{wrong}"
-        );
-    }
 }
 
 #[test]
 fn name_of_a_removed_private_agent_is_not_revealed() {
     let world = World::new();
-    let ann = world.token("ann", Scope::Write);
-    let agent = json!({"id": "anns", "name": "Ann's", "prompt": "p"});
-    world
-        .by(&ann, "POST", "/api/agents/create", agent)
-        .with(201);
-    world
-        .by(&ann, "POST", "/api/work/tasks", json!({"title": "One"}))
-        .with(201);
-    let change = json!({"assignedAgent": "anns"});
-    world
-        .by(&ann, "PATCH", "/api/work/tasks/T1", change)
-        .with(200);
-    world
-        .by(&ann, "DELETE", "/api/agents/anns", json!(null))
-        .with(200);
+    world.walk(
+        r#"
+        ann POST /api/agents/create {"id": "anns", "name": "Ann's", "prompt": "p"} -> 201
+        ann POST /api/work/tasks {"title": "One"} -> 201
+        ann PATCH /api/work/tasks/T1 {"assignedAgent": "anns"} -> 200
+        ann DELETE /api/agents/anns -> 200
+        "#,
+    );
     let bob = world.token("bob", Scope::Read);
     for (token, is_told) in [(Some(&bob), false), (None, true)] {
         let told = heard(
@@ -185,7 +167,7 @@ fn events_of_other_users_use_none_of_a_listeners_queue() {
 }
 
 #[test]
-fn what_happens_elsewhere_is_told_while_it_happens() {
+fn events_of_other_processes_are_sent() {
     let world = World::new();
     let surroundings = world.surroundings();
     let command = std::thread::spawn(move || {
@@ -209,7 +191,7 @@ fn open(world: &World, token: &str) -> BodyDataStream {
 }
 
 #[test]
-fn a_stream_ends_soon_after_its_token() {
+fn stream_ends_soon_after_its_token() {
     let world = World::new();
     let ann = tokens::create(&world.surroundings(), "ann", Scope::Read, None).unwrap();
     let mut body = open(&world, &ann.secret);
@@ -222,7 +204,7 @@ fn a_stream_ends_soon_after_its_token() {
 }
 
 #[test]
-fn the_stream_of_a_slow_listener_ends_and_other_streams_do_not() {
+fn stream_of_a_slow_listener_ends_alone() {
     let world = World::new();
     let [ann, bob] = ["ann", "bob"].map(|user| world.token(user, Scope::Read));
     let (mut slow, mut quick) = (open(&world, &ann), open(&world, &bob));
@@ -262,7 +244,7 @@ fn listener_is_disconnected_when_its_token_expires() {
 }
 
 #[test]
-fn a_gap_is_told() {
+fn gap_in_the_events_is_sent_as_a_reset() {
     let world = World::new();
     for _ in 0..45 {
         world.execute(json!({"input": "history of war"}));

@@ -1,47 +1,24 @@
-use serde_json::json;
+use serde_json::{Value, json};
 
-use super::{ME, World};
+use super::World;
 use crate::run::{Run, RunKind, RunStatus};
 use crate::store::Store;
 
 const WAR: &str = "Explain the Second War in Warcraft history.";
-const LAYOUT: &str = "Help me design a creative layout for my blog.";
 
 /// A0-2 to A0-5.
 #[test]
 fn messages_are_routed_as_specified_with_the_score() {
-    let world = World::new();
-    for (message, agent) in [
-        (WAR, Some("toby-technical")),
-        (LAYOUT, Some("ami-creative")),
-        (
-            "Solve 2x + 5 = 15 and explain the steps.",
-            Some("peter-logical"),
-        ),
-        ("zzzz qqqq", None),
-    ] {
-        let execution = world.execute(json!({"input": message}));
-        assert_eq!(execution["status"], "completed");
-        assert_eq!(execution["delegatedTo"], json!(agent), "{message}");
-        // It keeps the settings that it was started with.
-        let output = execution["output"].as_str().unwrap();
-        assert!(output.ends_with(", and start the server again"), "{output}");
-        assert_eq!(execution["user"], ME);
-    }
-    let told = world.get("/api/agents/delegations").with(200);
-    let delegations = told["delegations"].as_array().unwrap();
-    assert_eq!((delegations.len(), &told["total"]), (4, &json!(4)));
-    let war = &delegations[3];
-    assert_eq!(war["from"], "cleo-supervisor");
-    assert_eq!(
-        (&war["to"], &war["score"]),
-        (&json!("toby-technical"), &json!(9))
+    World::new().walk(
+        r#"
+        POST /api/agents/execute?wait=true {"input": "Explain the Second War in Warcraft history."} -> 200 {"execution": {"status": "completed", "delegatedTo": "toby-technical", "user": "me@here", "output": "~, and start the server again"}}
+        POST /api/agents/execute?wait=true {"input": "Help me design a creative layout for my blog."} -> 200 {"execution": {"status": "completed", "delegatedTo": "ami-creative"}}
+        POST /api/agents/execute?wait=true {"input": "Solve 2x + 5 = 15 and explain the steps."} -> 200 {"execution": {"status": "completed", "delegatedTo": "peter-logical"}}
+        POST /api/agents/execute?wait=true {"input": "zzzz qqqq"} -> 200 {"execution": {"status": "completed", "delegatedTo": null, "output": "~, and start the server again"}}
+        GET /api/agents/delegations -> 200 {"total": 4, "delegations": [{}, {}, {}, {"from": "cleo-supervisor", "to": "toby-technical", "score": 9, "reason": "Best match with score 9"}]}
+        GET /api/agents/delegations?limit=1&before=999999 -> 200 {"delegations": {"0": {"to": "finalize"}}}
+        "#,
     );
-    assert_eq!(war["reason"], "Best match with score 9");
-    let page = world
-        .get("/api/agents/delegations?limit=1&before=999999")
-        .with(200);
-    assert_eq!(page["delegations"][0]["to"], "finalize");
 }
 
 #[test]
@@ -77,92 +54,58 @@ fn execution_is_accepted_at_once_and_can_be_polled() {
 /// A0-7 to A0-9.
 #[test]
 fn named_agent_answers_and_the_supervisor_routes() {
-    let world = World::new();
-    for (body, agent, by) in [
-        (
-            json!({"input": LAYOUT, "agentId": "peter-logical"}),
-            "peter-logical",
-            "requested",
-        ),
-        (
-            json!({"input": LAYOUT, "agentId": "cleo-supervisor"}),
-            "ami-creative",
-            "rule",
-        ),
-        (
-            json!({"input": LAYOUT, "agentId": "nobody"}),
-            "ami-creative",
-            "rule",
-        ),
-        (
-            json!({"input": LAYOUT, "metadata": {"requested_agent_id": "peter-logical"}}),
-            "peter-logical",
-            "requested",
-        ),
-        (
-            json!({"message": LAYOUT, "context": {"requested_agent_id": "peter-logical"}}),
-            "peter-logical",
-            "requested",
-        ),
-        (
-            json!({"input": null, "message": LAYOUT, "agentId": null, "agent_id": "peter-logical"}),
-            "peter-logical",
-            "requested",
-        ),
-    ] {
-        let execution = world.execute(body);
-        assert_eq!(execution["delegatedTo"], agent);
-        assert_eq!(execution["routing"]["by"], by, "{execution}");
-    }
+    World::new().walk(
+        r#"
+        POST /api/agents/execute?wait=true {"input": "a creative layout", "agentId": "peter-logical"} -> 200 {"execution": {"delegatedTo": "peter-logical", "routing": {"by": "requested"}}}
+        POST /api/agents/execute?wait=true {"input": "a creative layout", "agentId": "cleo-supervisor"} -> 200 {"execution": {"delegatedTo": "ami-creative", "routing": {"by": "rule"}}}
+        POST /api/agents/execute?wait=true {"input": "a creative layout", "agentId": "nobody"} -> 200 {"execution": {"delegatedTo": "ami-creative", "routing": {"by": "rule"}}}
+        POST /api/agents/execute?wait=true {"input": "a creative layout", "metadata": {"requested_agent_id": "peter-logical"}} -> 200 {"execution": {"delegatedTo": "peter-logical", "routing": {"by": "requested"}}}
+        POST /api/agents/execute?wait=true {"message": "a creative layout", "context": {"requested_agent_id": "peter-logical"}} -> 200 {"execution": {"delegatedTo": "peter-logical", "routing": {"by": "requested"}}}
+        POST /api/agents/execute?wait=true {"input": null, "message": "a creative layout", "agentId": null, "agent_id": "peter-logical"} -> 200 {"execution": {"delegatedTo": "peter-logical", "routing": {"by": "requested"}}}
+        "#,
+    );
 }
 
 /// A0-10 and A0-11.
 #[test]
-fn what_is_no_input_is_refused_in_the_form_of_the_specification() {
+fn invalid_executions_are_refused() {
     let world = World::new();
-    for body in [json!({}), json!({"input": "   "}), json!({"input": null})] {
-        let told = world.post("/api/agents/execute", body);
-        assert_eq!(told.with(400), json!({"error": "Input is required"}));
-    }
-    for body in [
-        "{",
-        "",
-        "[]",
-        "7",
-        "{\"input\":7}",
-        "{\"input\":\"x\"} y",
-        "\u{0}",
-    ] {
-        let told = world
-            .raw("POST", "/api/agents/execute", body.to_string())
-            .with(400);
-        assert!(
-            told["error"].is_string() && !told.to_string().contains("src/"),
-            "{told}"
-        );
-    }
     for place in ["metadata", "context"] {
-        for wrong in [
-            json!("x"),
-            json!(7),
-            json!([]),
-            json!({"requested_agent_id": 7}),
-        ] {
-            let body = json!({"input": WAR, place: wrong});
-            let told = world.post("/api/agents/execute", body).with(400);
-            assert!(told["error"].is_string(), "{place} {wrong}");
+        for wrong in ["\"x\"", "7", "[]", r#"{"requested_agent_id": 7}"#] {
+            let body = format!(r#"{{"input": "x", "{place}": {wrong}}}"#);
+            world.walk(&format!(
+                r#"POST /api/agents/execute {body} -> 400 {{"error": "~"}}"#
+            ));
         }
     }
-    let told = world.get("/api/agents/execution/nope");
-    let expected = json!({"success": false, "error": "Execution not found"});
-    assert_eq!(told.with(404), expected);
-    let listed = world.get("/api/agents/execute").with(200);
-    assert_eq!(listed["total"], 0);
+    world.walk(
+        r#"
+        POST /api/agents/execute {} -> 400 {"error": "Input is required"} lacks success
+        POST /api/agents/execute {"input": "   "} -> 400 {"error": "Input is required"}
+        POST /api/agents/execute {"input": null} -> 400 {"error": "Input is required"}
+        POST /api/agents/execute { -> 400 {"error": "~"} lacks src/
+        POST /api/agents/execute -> 400 {"error": "~"} lacks src/
+        POST /api/agents/execute [] -> 400 {"error": "~"} lacks src/
+        POST /api/agents/execute 7 -> 400 {"error": "~"} lacks src/
+        POST /api/agents/execute "x" -> 400 {"error": "~must be an object"} lacks src/
+        POST /api/agents/execute {"input":7} -> 400 {"error": "~"} lacks src/
+        POST /api/agents/execute {"input":"x"} y -> 400 {"error": "~"} lacks src/
+        POST /api/agents/execute {"input": " ", "stream": true} -> 400 {"error": "Input is required"}
+        POST /api/agents/execute {"input": "x", "stream": true, "conversationId": "conv_nope"} -> 404
+        GET /api/agents/execution/nope -> 404 {"success": false, "error": "Execution not found"}
+        GET /api/agents/execute -> 200 {"total": 0}
+        # What is over cannot be cancelled, and another user's is not there.
+        POST /api/agents/execute?wait=true {"input": "history"} -> 200 {"execution": {"id": "$over"}}
+        POST /api/agents/execution/$over/cancel {} -> 409 E_STATUS_REFUSED
+        POST /api/agents/execution/nope/cancel {} -> 404
+        ann POST /api/agents/execution/$over/cancel {} -> 404
+        "#,
+    );
 }
 
 /// A0-15.
 #[test]
-fn executions_side_by_side_do_not_mix() {
+fn concurrent_executions_do_not_mix() {
     let world = World::new();
     let requests = (0..40).map(|number| match number % 2 {
         0 => json!({"input": "creative content design", "agentId": "peter-logical"}),
@@ -187,73 +130,34 @@ fn executions_side_by_side_do_not_mix() {
 }
 
 #[test]
-fn finished_and_foreign_executions_cannot_be_cancelled() {
+fn route_gives_its_reasons() {
     let world = World::new();
-    let over = world.execute(json!({"input": WAR}));
-    let path = format!(
-        "/api/agents/execution/{}/cancel",
-        over["id"].as_str().unwrap()
+    world.walk(
+        r#"
+        PUT /api/agents/ami-creative {"status": "paused"} -> 200
+        POST /api/route {"message": "history of war", "explain": 5} -> 200 {"route": {"agent": "toby-technical"}, "notScored": [{"why": "supervisor"}, {"why": "paused"}], "delegation": {"to": "toby-technical"}}
+        POST /api/route {} -> 400
+        "#,
     );
-    let told = world.post(&path, json!({})).with(409);
-    assert_eq!(told["code"], "E_STATUS_REFUSED");
-    world
-        .post("/api/agents/execution/nope/cancel", json!({}))
-        .with(404);
-    let ann = world.token("ann", crate::ops::tokens::Scope::Write);
-    world.by(&ann, "POST", &path, json!({})).with(404);
-}
-
-#[test]
-fn the_router_alone_says_why() {
-    let world = World::new();
-    world
-        .call(
-            "PUT",
-            "/api/agents/ami-creative",
-            json!({"status": "paused"}),
-        )
-        .with(200);
     let told = world
         .post("/api/route", json!({"message": WAR, "explain": 5}))
         .with(200);
-    assert_eq!(told["route"]["agent"], "toby-technical");
     let best = &told["route"]["candidates"][0];
     let sum = best["base"].as_u64().unwrap() + best["tagBoost"].as_u64().unwrap();
     assert_eq!(best["score"], sum);
-    let not: Vec<_> = told["notScored"]
-        .as_array()
-        .unwrap()
-        .iter()
-        .map(|one| &one["why"])
-        .collect();
-    assert_eq!(not, ["supervisor", "paused"]);
-    assert_eq!(told["delegation"]["to"], "toby-technical");
-    world.post("/api/route", json!({})).with(400);
 }
 
 #[test]
-fn a_draft_is_scored_as_if_it_were_kept() {
-    let world = World::new();
-    let draft = json!({"name": "Lore", "tags": ["warcraft", "second war", "history", "explain"]});
-    let told = world
-        .post("/api/route", json!({"message": WAR, "draft": draft}))
-        .with(200);
-    assert_eq!(told["route"]["agent"], "draft");
-    world.execute(json!({"input": WAR}));
-    let told = world
-        .post("/api/route/try", json!({"draft": draft}))
-        .with(200);
-    assert_eq!(
-        (&told["messages"], &told["reachesNow"]),
-        (&json!(1), &json!(1))
+fn draft_is_scored_like_a_stored_agent() {
+    World::new().walk(
+        r#"
+        POST /api/route {"message": "Explain the Second War in Warcraft history.", "draft": {"name": "Lore", "tags": ["warcraft", "second war", "history", "explain"]}} -> 200 {"route": {"agent": "draft"}}
+        POST /api/agents/execute?wait=true {"input": "Explain the Second War in Warcraft history."} -> 200
+        POST /api/route/try {"draft": {"name": "Lore", "tags": ["warcraft", "second war", "history", "explain"]}} -> 200 {"messages": 1, "reachesNow": 1, "gained": {"0": {"from": "toby-technical"}}}
+        POST /api/route/try {"draft": {"id": "toby-technical", "tags": ["nothing"]}} -> 200 {"reachedBefore": 1}
+        GET /api/agents/sync -> 200 {"count": 4}
+        "#,
     );
-    assert_eq!(told["gained"][0]["from"], "toby-technical");
-    let weaker = json!({"id": "toby-technical", "tags": ["nothing"]});
-    let told = world
-        .post("/api/route/try", json!({"draft": weaker}))
-        .with(200);
-    assert_eq!(told["reachedBefore"], 1);
-    assert_eq!(world.get("/api/agents/sync").with(200)["count"], 4);
 }
 
 #[test]
@@ -292,10 +196,6 @@ fn execution_streams_its_events_on_request() {
         all - before,
         "each step is told once: {text}"
     );
-    let refused = world.post("/api/agents/execute", json!({"input": " ", "stream": true}));
-    assert_eq!(refused.with(400), json!({"error": "Input is required"}));
-    let nowhere = json!({"input": WAR, "stream": true, "conversationId": "conv_nope"});
-    world.post("/api/agents/execute", nowhere).with(404);
 }
 
 #[test]
@@ -321,7 +221,7 @@ fn execution_of_a_killed_server_is_shown_as_failed() {
 
 /// A0-17.
 #[test]
-fn twenty_executions_are_counted() {
+fn executions_are_counted() {
     let world = World::new();
     for number in 0..20 {
         let message = ["creative design", "history of war"][number % 2];
@@ -332,32 +232,26 @@ fn twenty_executions_are_counted() {
     assert_eq!(dashboard["completedExecutions"], 20);
     assert!(dashboard["averageResponseTimeMs"].as_f64().unwrap() > 0.0);
     let agents = told["agents"].as_array().unwrap();
-    let counts = agents
-        .iter()
-        .map(|one| one["executionCount"].as_u64().unwrap());
-    assert_eq!(counts.sum::<u64>(), 20);
-    let used = agents.iter().filter(|one| one["executionCount"] != 0);
-    for one in used {
+    let sum = |all: &[Value], path: &str| -> u64 {
+        all.iter()
+            .filter_map(|one| one.pointer(path)?.as_u64())
+            .sum()
+    };
+    assert_eq!(sum(agents, "/executionCount"), 20);
+    assert_eq!(sum(agents, "/window/executions"), 20);
+    for one in agents.iter().filter(|one| one["executionCount"] != 0) {
         assert_eq!(one["successRate"], 1.0);
         assert!(one["lastUsedAt"].is_string());
     }
     let window = &dashboard["window"];
     let hours = window["hours"].as_array().unwrap();
-    let counted: u64 = hours
-        .iter()
-        .map(|hour| hour["executions"].as_u64().unwrap())
-        .sum();
-    assert_eq!(
-        (hours.len(), counted, &window["executions"]),
-        (24, 20, &json!(20))
+    assert_eq!((hours.len(), sum(hours, "/executions")), (24, 20));
+    // There is no model, so that none has an answer.
+    let none = json!({"executions": 20, "answered": 0, "medianMs": null});
+    assert!(
+        ["executions", "answered", "medianMs"]
+            .iter()
+            .all(|name| window[name] == none[name]),
+        "{window}"
     );
-    // Nobody answered these: there is no model.
-    assert_eq!(
-        (&window["answered"], &window["medianMs"]),
-        (&json!(0), &json!(null))
-    );
-    let of_agents = agents
-        .iter()
-        .map(|one| one["window"]["executions"].as_u64().unwrap());
-    assert_eq!(of_agents.sum::<u64>(), 20);
 }

@@ -16,7 +16,7 @@ fn elsewhere() -> World {
 }
 
 #[test]
-fn nobody_elses_name_or_page_speaks_to_this_machine() {
+fn foreign_hosts_and_origins_are_refused() {
     let world = World::new();
     for (name, value, status) in [
         ("host", "localhost:4680", 200),
@@ -49,7 +49,7 @@ fn nobody_elses_name_or_page_speaks_to_this_machine() {
 }
 
 #[test]
-fn pages_of_an_origin_that_was_allowed_may_call() {
+fn allowed_origin_may_call() {
     let origin = "https://app.example.org";
     let options = Options {
         origins: vec![origin.to_string()],
@@ -98,7 +98,7 @@ fn local_calls_need_tokens_when_required_or_proxied() {
 }
 
 #[test]
-fn elsewhere_everything_but_the_way_in_needs_a_token() {
+fn remote_calls_need_a_token() {
     let world = elsewhere();
     world.get("/health").with(200);
     world.get("/openapi.json").with(200);
@@ -131,7 +131,7 @@ fn elsewhere_everything_but_the_way_in_needs_a_token() {
 }
 
 #[test]
-fn a_token_lets_in_for_what_it_allows_and_as_long_as_it_holds() {
+fn token_holds_for_its_scope_until_it_is_revoked() {
     let world = elsewhere();
     let read = world.token("ann", Scope::Read);
     let write = world.token("ann", Scope::Write);
@@ -173,7 +173,7 @@ fn a_token_lets_in_for_what_it_allows_and_as_long_as_it_holds() {
 }
 
 #[test]
-fn a_token_that_has_ended_lets_nobody_in() {
+fn expired_token_is_refused() {
     let world = elsewhere();
     let past = crate::ops::Surroundings {
         clock: crate::clock::Clock::from_setting(Some("2020-01-01T00:00:00Z")).unwrap(),
@@ -186,7 +186,7 @@ fn a_token_that_has_ended_lets_nobody_in() {
 }
 
 #[test]
-fn a_token_is_kept_as_a_digest_only_and_shown_nowhere() {
+fn token_is_stored_as_a_digest_and_never_shown() {
     let world = elsewhere();
     let token = world.token("ann", Scope::Admin);
     let secret = token.trim_start_matches("cleo_");
@@ -214,7 +214,7 @@ fn a_token_is_kept_as_a_digest_only_and_shown_nowhere() {
 }
 
 #[test]
-fn a_page_signs_in_once_and_its_cookie_is_for_it_alone() {
+fn sign_in_sets_a_cookie_for_the_page_only() {
     let world = elsewhere();
     let token = world.token("ann", Scope::Write);
     let told = world.post("/api/session", json!({"token": token}));
@@ -274,7 +274,7 @@ fn sign_in_is_separate_for_each_server_of_a_machine() {
 }
 
 #[test]
-fn what_is_too_large_too_often_or_no_json_is_refused() {
+fn large_frequent_and_untyped_requests_are_refused() {
     let options = Options {
         max_body: 100,
         rate: Some(1),
@@ -299,7 +299,7 @@ fn what_is_too_large_too_often_or_no_json_is_refused() {
 }
 
 #[test]
-fn who_sends_slowly_takes_no_place_from_others() {
+fn slow_sender_blocks_no_other_requests() {
     let options = Options {
         max_calls: 1,
         ..Options::default()
@@ -323,14 +323,14 @@ fn who_sends_slowly_takes_no_place_from_others() {
 }
 
 #[test]
-fn who_has_no_token_sends_no_more_than_one() {
+fn large_body_without_a_token_is_refused() {
     let world = elsewhere();
     let told = world.post("/api/session", json!({"token": "x".repeat(5_000)}));
     assert_eq!(told.with(413)["error"]["code"], "E_BODY_TOO_LARGE");
 }
 
 #[test]
-fn what_lets_a_name_in_can_be_pasted() {
+fn refusal_of_a_host_names_the_option_that_allows_it() {
     let world = World::new();
     let long = format!("{}.example", "x".repeat(300));
     for (host, fix) in [
@@ -368,7 +368,7 @@ fn what_lets_a_name_in_can_be_pasted() {
 }
 
 #[test]
-fn a_body_that_is_packed_or_in_another_encoding_is_refused() {
+fn compressed_and_non_utf_8_bodies_are_refused() {
     let world = World::new();
     for (name, value, status) in [
         ("content-encoding", "gzip", 415),

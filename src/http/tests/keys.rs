@@ -14,7 +14,7 @@ const WAR: &str = "Explain the Second War in Warcraft history.";
 const LAYOUT: &str = "Help me design a creative layout for my blog.";
 
 #[test]
-fn a_key_has_the_same_execution_answered_twice() {
+fn same_key_replies_the_same_execution() {
     let world = World::new();
     let send = |key: &str| {
         let request = world.request("POST", "/api/agents/execute");
@@ -35,7 +35,7 @@ fn a_key_has_the_same_execution_answered_twice() {
 }
 
 #[test]
-fn a_key_counts_from_the_beginning_even_when_the_caller_is_gone() {
+fn key_counts_from_the_first_call_even_if_it_is_dropped() {
     let world = World::new();
     let request = || {
         let request = world.request("POST", "/api/agents/execute?wait=true");
@@ -59,7 +59,7 @@ fn a_key_counts_from_the_beginning_even_when_the_caller_is_gone() {
 }
 
 #[test]
-fn a_key_that_is_no_text_is_refused() {
+fn key_that_is_no_text_is_refused() {
     let world = World::new();
     for key in [&b"\xc3\xa9"[..], b"\xff", b"a b", b""] {
         let request = world.request("POST", "/api/agents/execute");
@@ -75,7 +75,7 @@ fn a_key_that_is_no_text_is_refused() {
 }
 
 #[test]
-fn a_key_of_one_message_begins_and_answers_no_other() {
+fn key_of_one_message_is_refused_for_another() {
     let world = World::new();
     let send = |body: serde_json::Value| {
         let request = world.request("POST", "/api/agents/execute");

@@ -25,6 +25,7 @@ mod query;
 mod refused;
 mod runs;
 mod tasks;
+mod walk;
 mod work;
 
 use std::net::{IpAddr, SocketAddr};
@@ -34,7 +35,7 @@ use std::sync::Arc;
 use axum::Router;
 use axum::body::{Body, to_bytes};
 use axum::http::{HeaderMap, Request, Response, StatusCode};
-use serde_json::{Value, json};
+use serde_json::Value;
 use tempfile::TempDir;
 use tokio::runtime::{Builder, Runtime};
 use tower_service::Service as _;
@@ -202,12 +203,6 @@ impl World {
     fn execute(&self, body: Value) -> Value {
         let told = self.post("/api/agents/execute?wait=true", body);
         told.with(200)["execution"].clone()
-    }
-
-    /// Registers an agent for the moment.
-    fn register(&self, id: &str, tags: Value) {
-        let agent = json!({"id": id, "name": id, "prompt": "p", "tags": tags});
-        self.post("/api/agents/register", agent).with(200);
     }
 }
 

@@ -65,7 +65,7 @@ fn chat_and_queries_refuse_as_specified() {
 }
 
 #[test]
-fn who_may_not_speak_to_them_is_told_so_in_that_form_too() {
+fn chat_and_queries_refuse_tokens_in_their_own_form() {
     let world = World::at("0.0.0.0:4680", Options::default());
     let read = world.token("ann", Scope::Read);
     for path in SPECIFIED {
@@ -81,7 +81,7 @@ fn who_may_not_speak_to_them_is_told_so_in_that_form_too() {
 }
 
 #[test]
-fn what_counts_once_is_refused_when_it_comes_twice() {
+fn single_headers_are_refused_when_repeated() {
     let world = World::new();
     let own = world.server.address.to_string();
     for (name, one, other) in [
@@ -110,7 +110,7 @@ fn what_counts_once_is_refused_when_it_comes_twice() {
 }
 
 #[test]
-fn what_may_come_twice_does() {
+fn other_headers_may_be_repeated() {
     let world = World::new();
     let request = world.request("GET", "/api/agents/sync");
     let request = request.header("cookie", "a=b").header("cookie", "c=d");
@@ -119,7 +119,7 @@ fn what_may_come_twice_does() {
 }
 
 #[test]
-fn a_body_that_does_not_come_in_time_may_be_sent_again() {
+fn late_body_times_out_and_may_be_retried() {
     let options = Options {
         patience: Duration::from_millis(20),
         ..Options::default()
@@ -138,7 +138,7 @@ fn a_body_that_does_not_come_in_time_may_be_sent_again() {
 }
 
 #[test]
-fn the_head_is_counted_to_the_byte() {
+fn head_of_a_request_is_limited_to_the_byte() {
     let world = World::new();
     let sent = |length: usize| {
         let request = world.request("GET", "/health");

@@ -1,7 +1,6 @@
 use serde_json::{Value, json};
 
 use super::World;
-use crate::ops::tokens::Scope;
 use crate::run::log::{LINES_MAX, Stream, write};
 use crate::run::{Run, RunKind, RunStatus};
 use crate::store::Store;
@@ -63,67 +62,35 @@ pub(super) fn ran(world: &World, id: &str, user: &str, status: RunStatus) {
 
 fn with_task() -> World {
     let world = World::new();
-    world
-        .post("/api/work/tasks", json!({"title": "One"}))
-        .with(201);
+    world.walk(r#"POST /api/work/tasks {"title": "One"} -> 201"#);
     world
 }
 
 #[test]
-fn a_run_is_listed_shown_and_read_line_by_line() {
+fn run_is_listed_and_shown_with_its_log() {
     let world = with_task();
     ran(&world, "exec_1_a", "ann", RunStatus::Failed);
-    let rows = world
-        .get("/api/runs?kind=tasks&status=failed&q=secret")
-        .with(200);
-    assert_eq!(
-        (&rows["total"], &rows["runs"][0]["fault"]["message"]),
-        (&json!(1), &json!("no entry"))
+    world.walk(
+        r##"
+        GET /api/runs?kind=tasks&status=failed&q=secret -> 200 {"total": 1, "runs": [{"fault": {"message": "no entry"}, "bar": ["failed"]}]}
+        GET /api/runs/exec_1_a -> 200 {"run": {"limit": 2, "durationMs": 60000}, "tasks": {"0": {"history": {"0": {"state": "failed"}}}}}
+        GET /api/runs/exec_1_a/events?limit=2 -> 200 {"events": "#2", "next": "$next"}
+        GET /api/runs/exec_1_a/events?since=$next -> 200 {"events": "#4", "next": null}
+        GET /api/runs/exec_1_a/log?task=T1&attempt=1&q=second -> 200 {"lines": "~\"output of ann\"", "matches": "#1"}
+        GET /api/runs/exec_1_a/log?task=T1&attempt=1&q=second -> 200 {"lines": "~\"second line\""}
+        GET /api/runs/exec_1_a/tasks/T1/attempts/1/prompt -> 200 {"text": "prompt of ann"}
+        GET /api/runs/exec_1_a/proof?task=T1 -> 200 {"said": {"message": "word of ann"}, "verdict": "Refused: no entry"}
+        GET /api/work/tasks/T1 -> 200 {"state": "failed", "refused": {"reason": "no entry"}}
+        "##,
     );
-    assert_eq!(rows["runs"][0]["bar"], json!(["failed"]));
-    let run = world.get("/api/runs/exec_1_a").with(200);
-    assert_eq!(
-        (&run["run"]["limit"], &run["run"]["durationMs"]),
-        (&json!(2), &json!(60_000))
-    );
-    assert_eq!(run["tasks"][0]["history"][0]["state"], "failed");
-    let events = world.get("/api/runs/exec_1_a/events?limit=2").with(200);
-    assert_eq!(events["events"].as_array().unwrap().len(), 2);
-    let next = events["next"].as_u64().unwrap();
-    let rest = world
-        .get(&format!("/api/runs/exec_1_a/events?since={next}"))
-        .with(200);
-    assert_eq!(
-        (rest["events"].as_array().unwrap().len(), &rest["next"]),
-        (4, &Value::Null)
-    );
-    let log = world
-        .get("/api/runs/exec_1_a/log?task=T1&attempt=1&q=second")
-        .with(200);
-    let texts: Vec<_> = log["lines"]
-        .as_array()
-        .unwrap()
-        .iter()
-        .map(|line| line["text"].as_str().unwrap())
-        .collect();
+    let report = world.get("/api/runs/exec_1_a/report");
+    assert_eq!(report.status.as_u16(), 200);
+    assert!(report.text().starts_with("<!doctype html>"));
+    assert!(report.header("content-security-policy").contains("sandbox"));
     assert!(
-        texts.contains(&"output of ann") && texts.contains(&"second line"),
-        "{texts:?}"
-    );
-    assert_eq!(log["matches"].as_array().unwrap().len(), 1);
-    let prompt = world
-        .get("/api/runs/exec_1_a/tasks/T1/attempts/1/prompt")
-        .with(200);
-    assert_eq!(prompt["text"], "prompt of ann");
-    let proof = world.get("/api/runs/exec_1_a/proof?task=T1").with(200);
-    assert_eq!(
-        (&proof["said"]["message"], &proof["verdict"]),
-        (&json!("word of ann"), &json!("Refused: no entry"))
-    );
-    let page = world.get("/api/work/tasks/T1").with(200);
-    assert_eq!(
-        (&page["state"], &page["refused"]["reason"]),
-        (&json!("failed"), &json!("no entry"))
+        report
+            .header("content-disposition")
+            .starts_with("attachment")
     );
 }
 
@@ -143,7 +110,7 @@ fn told(log: &Value) -> Vec<String> {
 }
 
 #[test]
-fn a_log_is_told_between_the_events_of_its_agent() {
+fn log_is_between_the_events_of_its_agent() {
     let world = with_task();
     ran(&world, "exec_1_a", "ann", RunStatus::Failed);
     let place = world.folder.path().join(".cleo/runs/exec_1_a/T1-1.log");
@@ -176,7 +143,7 @@ fn a_log_is_told_between_the_events_of_its_agent() {
 }
 
 #[test]
-fn a_very_long_log_says_that_there_is_more() {
+fn very_long_log_says_that_there_is_more() {
     let world = with_task();
     ran(&world, "exec_1_a", "ann", RunStatus::Failed);
     let place = world.folder.path().join(".cleo/runs/exec_1_a/T1-1.log");
@@ -193,35 +160,32 @@ fn a_very_long_log_says_that_there_is_more() {
 }
 
 #[test]
-fn a_report_can_be_looked_at_and_does_nothing() {
+fn finished_runs_and_invalid_requests_are_refused() {
     let world = with_task();
-    ran(&world, "exec_1_a", "ann", RunStatus::Failed);
-    let told = world.get("/api/runs/exec_1_a/report");
-    assert_eq!(told.status.as_u16(), 200);
-    assert!(told.text().starts_with("<!doctype html>"));
-    assert!(told.header("content-security-policy").contains("sandbox"));
-    assert!(told.header("content-disposition").starts_with("attachment"));
-}
-
-#[test]
-fn a_run_that_is_over_cannot_be_given_up() {
-    let world = with_task();
+    world.walk(
+        r#"
+        POST /api/runs {"runner": "a\nb", "allReady": true} -> 400
+        POST /api/runs {"model": "", "tasks": ["T1"]} -> 400
+        POST /api/runs {"command": "sh"} -> 400
+        POST /api/runs {"tasks": ["x"]} -> 400
+        ann POST /api/runs {"allReady": true} -> 403
+        GET /api/runs -> 200 {"total": 0}
+        "#,
+    );
     ran(&world, "exec_1_a", "ann", RunStatus::Completed);
-    let told = world.post("/api/runs/exec_1_a/cancel", json!({})).with(409);
-    assert_eq!(told["error"]["code"], "E_STATUS_REFUSED");
-    world.post("/api/runs/nope/cancel", json!({})).with(404);
-    world.post("/api/runs/nope/resume", json!({})).with(404);
-    let told = world.post("/api/runs/exec_1_a/resume", json!({"dryRun": true}));
-    let told = told.with(400)["error"]["message"].clone();
-    let told = told.as_str().unwrap();
-    assert!(
-        told.contains("`dryRun`; no fields are taken here"),
-        "{told}"
+    world.walk(
+        r#"
+        POST /api/runs/exec_1_a/cancel {} -> 409 E_STATUS_REFUSED
+        POST /api/runs/nope/cancel {} -> 404
+        POST /api/runs/nope/resume {} -> 404
+        POST /api/runs/exec_1_a/resume {"dryRun": true} -> 400 {"error": {"message": "~`dryRun`; no fields are taken here"}}
+        GET /api/runs?sort=color -> 400
+        "#,
     );
 }
 
 #[test]
-fn who_cancelled_an_execution_is_told() {
+fn execution_says_who_cancelled_it() {
     let world = with_task();
     {
         let mut context = world.server.lend_context().unwrap();
@@ -244,83 +208,46 @@ fn who_cancelled_an_execution_is_told() {
 }
 
 #[test]
-fn what_is_no_wish_is_refused_before_anything_begins() {
-    let world = with_task();
-    for body in [
-        json!({"runner": "a\nb", "allReady": true}),
-        json!({"model": "", "tasks": ["T1"]}),
-        json!({"command": "sh"}),
-        json!({"tasks": ["x"]}),
-    ] {
-        world.post("/api/runs", body).with(400);
-    }
-    assert_eq!(world.get("/api/runs").with(200)["total"], 0);
-}
-
-/// Everything that is bound to a user, asked for by another one.
-#[test]
-fn users_are_kept_apart() {
+fn runs_of_users_are_kept_apart() {
     let world = with_task();
     ran(&world, "exec_1_a", "ann", RunStatus::Failed);
     ran(&world, "exec_2_b", "bob", RunStatus::Interrupted);
-    let (ann, bob) = (
-        world.token("ann", Scope::Write),
-        world.token("bob", Scope::Write),
-    );
-    let root = world.token("root", Scope::Admin);
-    let ends = [
+    for end in [
         "",
         "/events",
         "/log?task=T1",
         "/proof?task=T1",
         "/report",
         "/tasks/T1/attempts/1/prompt",
-    ];
-    for end in ends {
-        let path = format!("/api/runs/exec_1_a{end}");
-        let get = |token: &str| world.by(token, "GET", &path, json!({}));
-        assert_eq!(get(&ann).status.as_u16(), 200, "{path}");
-        assert_eq!(get(&root).status.as_u16(), 200, "{path}");
-        let told = get(&bob);
-        assert_eq!(told.status.as_u16(), 404, "{path}");
-        assert!(!told.text().contains("of ann"), "{}", told.text());
+    ] {
+        world.walk(&format!(
+            "ann GET /api/runs/exec_1_a{end} -> 200
+            root/admin GET /api/runs/exec_1_a{end} -> 200
+            bob GET /api/runs/exec_1_a{end} -> 404 lacks of ann"
+        ));
     }
-    let cancel = "/api/runs/exec_2_b/cancel";
-    world.by(&ann, "POST", cancel, json!({})).with(404);
-    world
-        .by(&ann, "POST", "/api/runs/exec_2_b/resume", json!({}))
-        .with(403);
-    for (token, own, other) in [(&ann, "ann", "of bob"), (&bob, "bob", "of ann")] {
-        for path in [
-            "/api/runs",
-            "/api/runs?q=secret",
-            "/api/search?q=secret",
-            "/api/search?q=",
-        ] {
-            let told = world.by(token, "GET", path, json!({}));
-            assert!(
-                !told.text().contains(other),
-                "{own} {path}: {}",
-                told.text()
-            );
-            told.with(200);
-        }
-        let rows = world.by(token, "GET", "/api/runs", json!({})).with(200);
-        assert_eq!(rows["total"], 1, "{own}");
+    for (own, other) in [("ann", "bob"), ("bob", "ann")] {
+        world.walk(&format!(
+            r#"{own} GET /api/runs -> 200 {{"total": 1}} lacks of {other}
+            {own} GET /api/runs?q=secret -> 200 lacks of {other}
+            {own} GET /api/search?q=secret -> 200 lacks of {other}
+            {own} GET /api/search?q= -> 200 lacks of {other}"#
+        ));
     }
-    let all = world.by(&root, "GET", "/api/runs", json!({})).with(200);
-    assert_eq!(
-        (&all["total"], &all["summary"]["needsYou"]),
-        (&json!(2), &json!(1))
+    world.walk(
+        r#"
+        ann POST /api/runs/exec_2_b/cancel {} -> 404
+        ann POST /api/runs/exec_2_b/resume {} -> 403
+        root/admin GET /api/runs -> 200 {"total": 2, "summary": {"needsYou": 1}}
+        GET /api/runs -> 200 {"total": 2}
+        # Tasks are everybody's; words of agents in a run of somebody else are not.
+        bob GET /api/work/tasks/T1 -> 200 lacks word of ann
+        "#,
     );
-    assert_eq!(world.get("/api/runs").with(200)["total"], 2);
-    // Tasks are everybody's; what agents said in a run of somebody else is not.
-    let page = world.by(&bob, "GET", "/api/work/tasks/T1", json!({}));
-    assert!(!page.text().contains("word of ann"), "{}", page.text());
 }
 
 #[test]
-fn runs_are_sorted_by_what_is_asked_for() {
+fn runs_are_sorted() {
     let world = with_task();
     for (id, status, ms, cost) in [
         ("exec_1_a", RunStatus::Failed, Some(30), None),
@@ -362,5 +289,4 @@ fn runs_are_sorted_by_what_is_asked_for() {
             "{query}"
         );
     }
-    world.get("/api/runs?sort=color").with(400);
 }

@@ -425,7 +425,7 @@ fn shapes() -> Vec<(String, Value)> {
 }
 
 #[test]
-fn the_description_of_the_api_is_that_of_its_endpoints() {
+fn openapi_file_is_current() {
     generated::check("docs/openapi.json", &generated::lay_out(&description(), 3));
 }
 
@@ -446,7 +446,7 @@ fn endpoints_have_unique_names_and_summaries() {
 }
 
 #[test]
-fn what_is_asked_for_is_described_as_it_is_read() {
+fn bodies_are_described_as_they_are_read() {
     let described = description();
     let schema = |path: &str, method: &str| {
         let content = &described["paths"][path][method]["requestBody"]["content"];

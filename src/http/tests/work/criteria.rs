@@ -1,96 +1,51 @@
-use serde_json::{Value, json};
-
-use super::{add, code};
 use crate::http::tests::World;
-use crate::ops::tokens::Scope;
-
-/// A world with a task of two criteria: one by word, one by command.
-fn with_criteria() -> World {
-    let world = World::new();
-    let acceptance = json!(["looks good", "it fails :: false"]);
-    add(&world, json!({"title": "One", "acceptance": acceptance}));
-    world
-}
 
 #[test]
-fn criterion_is_accepted_with_a_note_on_how_it_is_known() {
-    let world = with_criteria();
-    let accept = |body: Value| world.post("/api/work/tasks/T1/accept", body);
-    let told = accept(json!({"criterion": 1, "notes": ["seen"], "agent": "lead"})).with(200);
-    assert_eq!(told["criteria"][0]["state"], "claimed");
-    for body in [
-        json!({"criterion": 1}),
-        json!({"criterion": 2, "notes": ["x"]}),
-        json!({"criterion": 9, "notes": ["x"]}),
-        json!({"criterion": 1, "files": ["../../etc/passwd"]}),
-        json!({"criterion": 1, "files": ["a", "a"], "notes": ["T3", "x"]}),
-    ] {
-        let told = accept(body.clone());
-        assert_eq!(told.status.as_u16(), 400, "{body}: {}", told.text());
-    }
-}
-
-#[test]
-fn commands_of_criteria_are_run_for_admins_only_and_decide() {
-    let world = with_criteria();
-    let path = "/api/work/tasks/T1/renew";
-    let told = world.raw("POST", path, "").with(200);
-    assert_eq!(
-        (&told["ran"][0]["criterion"], &told["ran"][0]["outcome"]),
-        (&json!(2), &json!("failed"))
+fn criteria_are_accepted_with_evidence_or_run_for_admins() {
+    World::new().walk(
+        r#"
+        POST /api/work/tasks {"title": "One", "acceptance": ["looks good", "it fails :: false"]} -> 201
+        POST /api/work/tasks/T1/accept {"criterion": 1, "notes": ["seen"], "agent": "lead"} -> 200 {"criteria": {"0": {"state": "claimed"}}}
+        POST /api/work/tasks/T1/accept {"criterion": 1} -> 400
+        POST /api/work/tasks/T1/accept {"criterion": 2, "notes": ["x"]} -> 400
+        POST /api/work/tasks/T1/accept {"criterion": 9, "notes": ["x"]} -> 400
+        POST /api/work/tasks/T1/accept {"criterion": 1, "files": ["../../etc/passwd"]} -> 400
+        POST /api/work/tasks/T1/accept {"criterion": 1, "files": ["a", "a"], "notes": ["T3", "x"]} -> 400
+        POST /api/work/tasks/T1/renew -> 200 {"ran": {"0": {"criterion": 2, "outcome": "failed"}}}
+        POST /api/work/tasks/T1/renew {"timeLimit": 0} -> 400
+        ann POST /api/work/tasks/T1/renew {} -> 403 E_FORBIDDEN
+        "#,
     );
-    world.post(path, json!({"timeLimit": 0})).with(400);
-    let ann = world.token("ann", Scope::Write);
-    let refused = world.by(&ann, "POST", path, json!({})).with(403);
-    assert_eq!(code(&refused), "E_FORBIDDEN");
 }
 
 #[test]
-fn a_command_is_given_by_admins_only() {
-    let world = World::new();
-    let ann = world.token("ann", Scope::Write);
-    let one = |title: &str, command: &str| json!({"title": title, "acceptance": ["in words", format!("holds :: {command}")]});
-    let path = "/api/work/tasks";
-    let refused = world.by(&ann, "POST", path, one("One", "false")).with(403);
-    assert_eq!(code(&refused), "E_FORBIDDEN");
-    assert_eq!(world.get(path).with(200)["total"], 0);
-    let words = json!({"title": "Words", "acceptance": ["in words"]});
-    world.by(&ann, "POST", path, words).with(201);
-    let change = json!({"addAcceptance": ["holds :: false"]});
-    let refused = world.by(&ann, "PATCH", "/api/work/tasks/T1", change.clone());
-    assert_eq!(code(&refused.with(403)), "E_FORBIDDEN");
-    // What an admin has given before is known, and an admin may have it run.
-    world.call("PATCH", "/api/work/tasks/T1", change).with(200);
-    world.by(&ann, "POST", path, one("Two", "false")).with(201);
-    world.by(&ann, "POST", path, one("Three", "true")).with(403);
-    let told = world.post("/api/work/tasks/T2/renew", json!({})).with(200);
-    assert_eq!(told["ran"][0]["outcome"], "failed");
+fn only_admins_give_commands() {
+    World::new().walk(
+        r#"
+        ann POST /api/work/tasks {"title": "One", "acceptance": ["in words", "holds :: false"]} -> 403 E_FORBIDDEN
+        GET /api/work/tasks -> 200 {"total": 0}
+        ann POST /api/work/tasks {"title": "Words", "acceptance": ["in words"]} -> 201
+        ann PATCH /api/work/tasks/T1 {"addAcceptance": ["holds :: false"]} -> 403 E_FORBIDDEN
+        # A command that an admin gave before is known, and an admin may have it run.
+        PATCH /api/work/tasks/T1 {"addAcceptance": ["holds :: false"]} -> 200
+        ann POST /api/work/tasks {"title": "Two", "acceptance": ["in words", "holds :: false"]} -> 201
+        ann POST /api/work/tasks {"title": "Three", "acceptance": ["in words", "holds :: true"]} -> 403
+        POST /api/work/tasks/T2/renew {} -> 200 {"ran": {"0": {"outcome": "failed"}}}
+        ann POST /api/agents/create {"id": "w", "name": "W", "command": ["true"]} -> 403
+        ann POST /api/agents/register {"id": "w", "name": "W", "command": ["true"]} -> 403
+        POST /api/agents/create {"id": "w", "name": "W", "command": ["true"]} -> 201
+        "#,
+    );
 }
 
 #[test]
-fn a_command_of_an_import_is_not_run_before_it_is_trusted() {
+fn imported_command_is_not_run_before_it_is_trusted() {
     let world = World::new();
-    let task = json!({
-        "id": "T1", "title": "x", "type": "task", "status": "pending", "priority": "medium",
-        "createdAt": "2026-01-01T00:00:00Z", "updatedAt": "2026-01-01T00:00:00Z",
-        "acceptance": ["holds :: touch pwned"],
-    });
-    let text = format!("{}\n{task}\n", json!({"cleo": "tasks", "version": 1}));
-    world
-        .post("/api/work/import", json!({"text": text}))
-        .with(200);
-    let refused = world.post("/api/work/tasks/T1/renew", json!({})).with(403);
-    assert_eq!(code(&refused), "E_UNTRUSTED");
+    world.walk(
+        r#"
+        POST /api/work/import {"text": "{\"cleo\":\"tasks\",\"version\":1}\n{\"id\":\"T1\",\"title\":\"x\",\"type\":\"task\",\"status\":\"pending\",\"priority\":\"medium\",\"createdAt\":\"2026-01-01T00:00:00Z\",\"updatedAt\":\"2026-01-01T00:00:00Z\",\"acceptance\":[\"holds :: touch pwned\"]}\n"} -> 200
+        POST /api/work/tasks/T1/renew {} -> 403 E_UNTRUSTED
+        "#,
+    );
     assert!(!world.folder.path().join("pwned").exists());
-}
-
-#[test]
-fn an_agent_with_a_command_is_registered_by_admins_only() {
-    let world = World::new();
-    let ann = world.token("ann", Scope::Write);
-    let agent = json!({"id": "w", "name": "W", "command": ["true"]});
-    for path in ["/api/agents/create", "/api/agents/register"] {
-        world.by(&ann, "POST", path, agent.clone()).with(403);
-    }
-    world.post("/api/agents/create", agent).with(201);
 }
