@@ -496,6 +496,22 @@ fn damaged_rows_of_agents_and_runs_are_left_out() {
 }
 
 #[test]
+fn damaged_run_is_named_once() {
+    let workspace = workspace();
+    sql(
+        &workspace,
+        "UPDATE runs SET status = 'odd' WHERE position = 1",
+    );
+    for words in [["runs", "list"], ["agents", "metrics"]] {
+        let reply = workspace.json(&words);
+        let warnings = reply["warnings"].as_array().unwrap();
+        assert_eq!(warnings.len(), 1, "{reply}");
+        let warning = warnings[0].as_str().unwrap();
+        assert!(warning.starts_with("run `exec_"), "{warning}");
+    }
+}
+
+#[test]
 fn values_too_deep_to_be_read_again_are_refused_by_an_import() {
     let workspace = TestWorkspace::new();
     let line = |levels: usize| {

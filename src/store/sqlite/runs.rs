@@ -106,20 +106,20 @@ impl Runs for SqliteTransaction<'_> {
         };
         // The last ones first, so that those of all times are not read for the few of this one.
         let sql = format!(
-            "SELECT * FROM (SELECT agent, status, answered_by, execution_time_ms, started_at,
+            "SELECT * FROM (SELECT id, agent, status, answered_by, execution_time_ms, started_at,
                     status = 'completed' AND agent IS NOT NULL AND has_error FROM runs
                 WHERE kind = 'execution' AND {whose} ORDER BY position DESC LIMIT ?2)
              WHERE started_at >= ?1"
         );
         self.all(&sql, (since, limit, user), |row| {
-            let by = row.get::<_, Option<String>>(2)?;
+            let by = row.get::<_, Option<String>>(3)?;
             Ok(Glimpse {
-                agent: row.get(0)?,
-                status: word(row, 1)?,
-                answered_by: by.map(|_| word(row, 2)).transpose()?,
-                time_ms: row.get::<_, Option<i64>>(3)?.map(i64::unsigned_abs),
-                started_at: row.get(4)?,
-                stood_in: row.get(5)?,
+                agent: row.get(1)?,
+                status: word(row, 2)?,
+                answered_by: by.map(|_| word(row, 3)).transpose()?,
+                time_ms: row.get::<_, Option<i64>>(4)?.map(i64::unsigned_abs),
+                started_at: row.get(5)?,
+                stood_in: row.get(6)?,
             })
         })
     }
@@ -136,18 +136,27 @@ impl Runs for SqliteTransaction<'_> {
                 sum({answered} AND agent IS NOT NULL AND has_error)
              FROM runs WHERE {whose} GROUP BY agent, kind, status ORDER BY agent, kind, status"
         );
-        self.all(&sql, [user], |row| {
-            Ok(Tally {
+        let tallies = self.all(&sql, [user], |row| {
+            let (Ok(kind), Ok(status)) = (word(row, 1), word(row, 2)) else {
+                return Ok(None);
+            };
+            Ok(Some(Tally {
                 agent: row.get(0)?,
-                kind: word(row, 1)?,
-                status: word(row, 2)?,
+                kind,
+                status,
                 runs: to_unsigned(row, 3)?,
                 timed: to_unsigned(row, 4)?,
                 time_ms: to_unsigned(row, 5)?,
                 last_started: row.get(6)?,
                 stood_in: to_unsigned(row, 7)?,
-            })
-        })
+            }))
+        })?;
+        if tallies.contains(&None) {
+            // A group has no id by which its damaged runs could be named.
+            let sql = format!("SELECT {COLUMNS} FROM runs WHERE {whose}");
+            self.all(&sql, [user], read)?;
+        }
+        Ok(tallies.into_iter().flatten().collect())
     }
 
     fn add_event(&mut self, run: &str, at: &str, kind: &str, detail: &Detail) -> Result<u64> {
