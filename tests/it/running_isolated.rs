@@ -574,27 +574,55 @@ fn is_resumed(workspace: &TestWorkspace, id: &str) {
 
 #[test]
 fn a_merge_that_was_killed_while_it_wrote_is_finished() {
-    for half in ["", "T", "T1\n", "somebody else\n"] {
+    for half in ["", "T", "T1\n"] {
         let workspace = repository();
         let id = killed_with_work(&workspace);
         note_merge(&workspace, &id);
         workspace.write("T1.txt", half);
         workspace.write(".git/index.lock", "");
         is_resumed(&workspace, &id);
-        let cut = format!(".cleo/runs/{id}/outputs/cut/T1.txt");
-        assert!(!workspace.path(&cut).exists() || workspace.read(&cut) == half);
     }
 }
 
 #[test]
-fn files_that_an_interrupted_merge_goes_over_are_named() {
-    let workspace = repository();
-    let id = killed_with_work(&workspace);
-    note_merge(&workspace, &id);
-    workspace.write("T1.txt", "somebody else\n");
-    let resumed = workspace.json(&["runs", "resume", &id]);
-    let warnings = resumed["warnings"].to_string();
-    assert!(warnings.contains("went on over T1.txt"), "{resumed}");
+fn files_edited_after_a_killed_merge_stay_and_are_named() {
+    for words in ["cancel", "resume"] {
+        let workspace = repository();
+        let once = workspace.path("../edited").display().to_string();
+        let script = format!(
+            "echo agent >shared.txt; echo T1 >T1.txt
+[ -e {once} ] || {{ sh {AGENT} works; : >{once}; sleep 600; }}"
+        );
+        let id = killed(
+            &workspace,
+            &proof::words(&workspace, "T1", &script),
+            "../edited",
+        );
+        let tree = format!(".cleo/runs/{id}/trees/T1-1");
+        git(&workspace, &format!("-C {tree} add T1.txt shared.txt"));
+        git(&workspace, &format!("-C {tree} {COMMIT} theirs"));
+        note_merge(&workspace, &id);
+        let noted: Value = serde_json::from_str(&workspace.read(".git/cleo.lock")).unwrap();
+        let made = noted["new"].as_str().unwrap();
+        git(
+            &workspace,
+            &format!("restore --source={made} --staged --worktree ."),
+        );
+        workspace.write("shared.txt", "agent\nand user\n");
+        let ended = workspace.json(&["runs", words, &id]);
+        let warnings = ended["warnings"].to_string();
+        assert!(
+            warnings.contains("but for shared.txt, edited since"),
+            "{ended}"
+        );
+        assert_eq!(workspace.read("shared.txt"), "agent\nand user\n");
+        assert!(!workspace.path("T1.txt").exists());
+        let changed = git(&workspace, "status --porcelain --untracked-files=no");
+        assert_eq!(changed, " M shared.txt\n");
+        assert_eq!(git(&workspace, "log --format=%s"), "first\n");
+        let branch = git(&workspace, &format!("show cleo/{id}/T1-1:shared.txt"));
+        assert_eq!(branch, "agent\n");
+    }
 }
 
 #[test]

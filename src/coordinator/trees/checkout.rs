@@ -5,6 +5,7 @@
 use std::collections::BTreeSet;
 use std::fs;
 use std::io::{Read, Write};
+use std::os::unix::ffi::OsStringExt;
 use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
@@ -12,15 +13,18 @@ use walkdir::WalkDir;
 
 use super::Trees;
 use super::base::{Base, reference};
-use super::copying::copy;
 use super::git::{Answer, DIFF, Words, failed, may_be_held};
 use super::merging::list_names;
 use crate::error::Result;
-use crate::file::{create_anew, open_regular, open_to_write, unwritable};
+use crate::file::{create_anew, open_regular, open_to_write, read_within, unwritable};
 use crate::id::TaskId;
 use crate::runner::orphans;
 
 const NOTE_MAX: u64 = 1 << 20;
+/// Largest file that is compared with what a killed move wrote; what is larger counts as edited.
+const FILE_MAX: u64 = 64 << 20;
+/// Where a move writes.
+const BOTH: &str = "--staged --worktree";
 
 #[derive(Clone, Debug, Deserialize, Serialize)]
 struct Move {
@@ -219,7 +223,7 @@ impl Trees {
     /// Writes the changed files and moves the branch, also where an interrupted move has done part of that.
     /// False when somebody has committed or switched meanwhile.
     fn finish(&self, step: &Move) -> Result<bool> {
-        self.restore(&step.new, &self.list_affected(step)?)?;
+        self.restore(&step.new, &self.list_affected(step)?, BOTH)?;
         if !self.is_at(step, &step.old)? {
             return Ok(false);
         }
@@ -236,14 +240,64 @@ impl Trees {
         Ok(true)
     }
 
-    /// Has the files that hold what the move has written hold what is checked out.
+    /// Has the files that hold what the move has written hold what is checked out. Others stay, but for what the move has
+    /// staged of them.
     fn undo(&self, step: &Move) -> Result<()> {
-        self.remove_untracked(step)?;
-        let ours = &self.list_affected(step)? - &self.list_changed(&[&step.new])?;
-        self.restore("HEAD", &ours)
+        let theirs = self.list_theirs(step)?;
+        self.remove_untracked(step, &theirs)?;
+        let mut ours = &self.list_affected(step)? - &theirs;
+        ours.retain(|path| {
+            let path = format!("{path}/");
+            let mut below = theirs.range(path.clone()..);
+            below.next().is_none_or(|next| !next.starts_with(&path))
+        });
+        self.restore("HEAD", &ours, BOTH)?;
+        let staged = &theirs - &self.list_changed(&["--cached", &step.new])?;
+        self.restore("HEAD", &staged, "--staged")
     }
 
-    fn restore(&self, commit: &str, paths: &Paths) -> Result<()> {
+    /// Lists files that a move affects and that hold something else than it writes.
+    fn list_theirs(&self, step: &Move) -> Result<Paths> {
+        let removed = self.list_changed(&["--diff-filter=D", &step.old, &step.new])?;
+        let differ = &self.list_changed(&[&step.new])? | &removed;
+        let edited = self.list_changed(&[&step.old])?;
+        let known = self.list_known()?;
+        let mut theirs = Paths::new();
+        for path in &self.list_affected(step)? & &differ {
+            let is_known = known.contains(&path);
+            let is_old = is_known && !edited.contains(&path);
+            if self.is_file(&path) && (is_old || !self.is_written(step, &path, is_known)?) {
+                theirs.insert(path);
+            }
+        }
+        Ok(theirs)
+    }
+
+    /// Returns whether a file holds what the move writes, or the beginning of that, as after a kill. One that git knows
+    /// holds it whole only where its mode differs.
+    fn is_written(&self, step: &Move, path: &str, is_known: bool) -> Result<bool> {
+        let file = self.top.join(path);
+        let held = match fs::read_link(&file) {
+            Ok(target) => Some(target.into_os_string().into_vec()),
+            Err(_) => read_within(&file, FILE_MAX).ok().flatten(),
+        };
+        let show = Words::with("cat-file --filters", [format!("{}:{path}", step.new)]);
+        let made = self.git_in(&self.top).read(show)?;
+        Ok(held.zip(made).is_some_and(|(held, made)| {
+            made.starts_with(&held) && !(is_known && made.len() == held.len())
+        }))
+    }
+
+    fn is_file(&self, path: &str) -> bool {
+        let there = self.top.join(path).symlink_metadata();
+        there.is_ok_and(|there| !there.is_dir())
+    }
+
+    fn list_known(&self) -> Result<Paths> {
+        Ok(self.list("ls-files -z")?.into_iter().collect())
+    }
+
+    fn restore(&self, commit: &str, paths: &Paths, places: &str) -> Result<()> {
         let differ = &self.list_changed(&["--cached", commit])? | &self.list_changed(&[])?;
         let paths = paths & &differ;
         let gone = self.list_changed(&["--cached", "--diff-filter=A", commit])?;
@@ -258,7 +312,7 @@ impl Trees {
             written.map_err(|cause| unwritable(&list, cause))?;
             // Files outside of a sparse checkout belong to the commit, too.
             let restore = format!(
-                "--literal-pathspecs restore --quiet --staged --worktree --source={commit} --pathspec-file-nul \
+                "--literal-pathspecs restore --quiet {places} --source={commit} --pathspec-file-nul \
                  --ignore-skip-worktree-bits"
             );
             let from = format!("--pathspec-from-file={}", list.display());
@@ -315,31 +369,31 @@ impl Trees {
             ));
             return self.forget_move();
         }
+        let mut left = None;
         match step.stage {
             // What is taken back is not proven, so it is tried again.
             Stage::Trial if !step.is_merge => drop(self.make_move(step.clone())?),
             Stage::Write if self.is_at(&step, &step.old)? => {
                 let added = self.list_changed(&["--diff-filter=A", &step.old, &step.new])?;
-                let touched = &self.list_affected(&step)? & &(&self.list_changed(&[])? | &added);
-                touched
-                    .iter()
-                    .try_for_each(|path| self.put_by(&step, path))?;
-                let mut edited = &touched & &self.list_changed(&[&step.new])?;
-                edited.retain(|path| self.top.join(path).symlink_metadata().is_ok());
-                self.finish(&step)?;
-                if !edited.is_empty() {
-                    let (names, place) = (list_names(edited.into_iter().collect()), &step.place);
-                    let copies = place.with_file_name("outputs").join("cut");
-                    self.warnings.borrow_mut().push(format!(
-                        "a merge that was interrupted went on over {names}; what was there is in {}",
-                        copies.display()
-                    ));
+                let edited = &self.list_changed(&[&step.old])? | &added;
+                let edited = &edited & &self.list_theirs(&step)?;
+                match edited.is_empty() {
+                    true => drop(self.finish(&step)?),
+                    false => {
+                        self.undo(&step)?;
+                        let names = list_names(edited.into_iter().collect());
+                        self.warn(format!(
+                            "a merge was killed while it wrote; its files are as before, but for {names}, edited since: see \
+                             `git status`"
+                        ));
+                        left = (!step.is_merge).then_some(step.old.clone());
+                    }
                 }
             }
             Stage::Write if !self.is_at(&step, &step.new)? => self.undo(&step)?,
             Stage::Trial | Stage::Write | Stage::Prove => {}
         }
-        if let Some(merge) = self.roll_back()? {
+        if let Some(merge) = self.roll_back()?.or(left) {
             self.warnings.borrow_mut().push(format!(
                 "the merge {merge} was not proven and stays, because what changed since is in the way; `git revert \
                  -m 1 {merge}` takes it back"
@@ -381,20 +435,12 @@ impl Trees {
         }
     }
 
-    /// Removes files that an interrupted move has added and not yet indexed, as long as their content is
-    /// unchanged.
-    fn remove_untracked(&self, step: &Move) -> Result<()> {
+    /// Removes files that an interrupted move has added and not yet indexed.
+    fn remove_untracked(&self, step: &Move, theirs: &Paths) -> Result<()> {
         let added = self.list_changed(&["--diff-filter=A", &step.old, &step.new])?;
-        let known: Paths = self.list("ls-files -z")?.into_iter().collect();
-        for path in added.difference(&known) {
-            let file = self.top.join(path);
-            if !file.symlink_metadata().is_ok_and(|there| there.is_file()) {
-                continue;
-            }
-            let written = self.ask(Words::with("hash-object --", [path]))?;
-            let made = [format!("{}:{path}", step.new)];
-            let made = self.ask(Words::with("rev-parse", made))?;
-            if written.is_ok() && written == made {
+        for path in &(&added - &self.list_known()?) - theirs {
+            if self.is_file(&path) {
+                let file = self.top.join(path);
                 fs::remove_file(&file).map_err(|cause| unwritable(&file, cause))?;
             }
         }
@@ -433,16 +479,6 @@ impl Trees {
         match there.is_file() && there.len() == 0 && is_younger && !may_be_held(&there) {
             true => fs::remove_file(&lock).map_err(|cause| unwritable(&lock, cause)),
             false => Ok(()),
-        }
-    }
-
-    /// Keeps a file with those of the run, if it is there: somebody may have changed it since.
-    fn put_by(&self, step: &Move, path: &str) -> Result<()> {
-        let file = self.top.join(path);
-        let aside = step.place.with_file_name("outputs").join("cut").join(path);
-        match file.symlink_metadata() {
-            Ok(there) if there.is_file() => copy(&self.top, &file, None, &aside),
-            _ => Ok(()),
         }
     }
 }

@@ -9,7 +9,8 @@ use std::time::{Duration, Instant, SystemTime};
 
 use super::Trees;
 use crate::error::{Code, Error, Result, quote};
-use crate::runner::{self, orphans, process, signals};
+use crate::runner::process::{self, Captured};
+use crate::runner::{self, orphans, signals};
 
 const LIMIT: Duration = Duration::from_secs(300);
 const ANSWER_MAX: usize = 256 << 20;
@@ -121,19 +122,15 @@ impl Git<'_> {
         Ok(names.map(str::to_string).collect())
     }
 
+    /// Returns the output of git as it is; none where it fails.
+    pub(super) fn read(&self, words: impl Into<Words>) -> Result<Option<Vec<u8>>> {
+        let captured = self.capture(&words.into().0)?;
+        let is_whole = captured.finished.exit_code == Some(0) && captured.is_whole;
+        Ok(is_whole.then_some(captured.stdout))
+    }
+
     fn call(&self, words: &[OsString]) -> Result<Answer> {
-        let mut command = runner::git::command(OsStr::new("git"), self.folder);
-        // A worktree that lost its mark is not taken for a part of the repository around it.
-        command.env("GIT_CEILING_DIRECTORIES", &self.trees.folder);
-        // By these it is found and ended when cleo is killed.
-        command.env(orphans::RUN, &self.trees.run);
-        command.env(orphans::ROOT, self.trees.place_of_git());
-        for who in ["AUTHOR", "COMMITTER"] {
-            command.env(format!("GIT_{who}_NAME"), "cleo");
-            command.env(format!("GIT_{who}_EMAIL"), "cleo@localhost");
-        }
-        command.args(words);
-        let captured = process::capture(command, LIMIT, ANSWER_MAX)?;
+        let captured = self.capture(words)?;
         let said = match captured.finished.exit_code {
             Some(0) => {
                 let said = String::from_utf8_lossy(&captured.stdout);
@@ -145,6 +142,21 @@ impl Git<'_> {
             "" => "it said nothing".to_string(),
             _ => said,
         }))
+    }
+
+    fn capture(&self, words: &[OsString]) -> Result<Captured> {
+        let mut command = runner::git::command(OsStr::new("git"), self.folder);
+        // A worktree that lost its mark is not taken for a part of the repository around it.
+        command.env("GIT_CEILING_DIRECTORIES", &self.trees.folder);
+        // By these it is found and ended when cleo is killed.
+        command.env(orphans::RUN, &self.trees.run);
+        command.env(orphans::ROOT, self.trees.place_of_git());
+        for who in ["AUTHOR", "COMMITTER"] {
+            command.env(format!("GIT_{who}_NAME"), "cleo");
+            command.env(format!("GIT_{who}_EMAIL"), "cleo@localhost");
+        }
+        command.args(words);
+        process::capture(command, LIMIT, ANSWER_MAX)
     }
 }
 
