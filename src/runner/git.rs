@@ -43,7 +43,7 @@ const SETTINGS: &[&str] = &[
     #[cfg(target_os = "linux")]
     "core.ignoreCase=false",
     // What a commit or a merge comes to.
-    "add.ignoreErrors=false advice.addEmbeddedRepo=false advice.graftFileDeprecated=false \
+    "add.ignoreErrors=false advice.addEmbeddedRepo=false advice.graftFileDeprecated=false attr.tree= \
      branch.autoSetupMerge=false branch.autoSetupRebase=never commit.cleanup=default \
      core.safecrlf=false i18n.commitEncoding=UTF-8 i18n.logOutputEncoding=UTF-8 \
      merge.autoStash=false merge.branchdesc=false merge.conflictStyle=merge \

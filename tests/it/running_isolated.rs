@@ -7,6 +7,7 @@ mod outputs;
 mod parts;
 mod proof;
 mod resume;
+mod settings;
 mod start;
 
 use std::fs::{self, File};

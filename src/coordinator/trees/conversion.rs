@@ -1,5 +1,6 @@
 //! Settings by which git keeps other content than files hold, or none of them. An agent that changes them could have
-//! other content committed than its task was verified with. `extensions.worktreeConfig` gives a worktree settings of its own.
+//! other content committed than its task was verified with. A worktree may have some of its own
+//! (`extensions.worktreeConfig`), and so may the checkout of the workspace, where the work is merged.
 
 use std::path::Path;
 
@@ -9,7 +10,7 @@ use crate::error::{Code, Error, Result};
 use crate::file::read_start;
 use crate::id;
 
-const SETTINGS: [&str; 8] = [
+const SETTINGS: [&str; 7] = [
     "attr.tree",
     "core.attributesfile",
     "core.autocrlf",
@@ -17,12 +18,12 @@ const SETTINGS: [&str; 8] = [
     "core.excludesfile",
     "core.filemode",
     "core.symlinks",
-    "extensions.worktreeconfig",
 ];
 const RULES_MAX: u64 = 64 << 20;
 
 impl Trees {
-    /// Digests the settings that hold in a checkout: a worktree may have some of its own.
+    /// Digests the settings that hold in a checkout and in the workspace, and where git has objects of others: such are
+    /// lost with their place.
     pub(super) fn conversion(&self, top: &Path) -> Result<String> {
         let is_one = |entry: &String| {
             let key = entry.split('\n').next().unwrap_or_default();
@@ -33,7 +34,9 @@ impl Trees {
             is_other || is_merge_driver || SETTINGS.contains(&key)
         };
         let mut found = self.git_in(top).list("config --list -z")?;
+        found.extend(self.list("config --list -z")?);
         found.retain(is_one);
+        found.push(self.rules("objects/info/alternates")?);
         found.push(self.rules("info/attributes")?);
         found.push(self.rules("info/exclude")?);
         found.push(self.rules_of_user(top, "core.attributesFile", "attributes")?);
@@ -90,8 +93,8 @@ impl Trees {
             return Ok(());
         }
         let message = "settings that decide what git commits (filters, merge drivers, attributes, exclusions, includes, \
-            line endings, file modes, extensions.worktreeConfig) were changed since the run began, so git may commit other content than was \
-            verified; if you changed them, begin a new run";
+            line endings, file modes, objects/info/alternates) were changed since the run began, so git may commit other \
+            content than was verified, or lose it; if you changed them, begin a new run";
         let look = "git config --show-origin --list";
         Err(Error::new(Code::InputInvalid, message).fix(look))
     }

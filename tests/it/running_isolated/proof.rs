@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use serde_json::Value;
 
-use super::{AGENT, COMMIT, alone, carried_out, git, is_clean, killed, repository};
+use super::{AGENT, COMMIT, carried_out, git, is_clean, repository};
 use crate::world::TestWorkspace;
 
 /// Runs tasks in worktrees with an agent that does something and then works as it should.
@@ -239,30 +239,6 @@ fn a_time_limit_ends_the_proof_of_a_merge() {
     is_taken_back(&workspace, "ignore\nfirst\n");
 }
 
-#[test]
-fn a_run_is_not_resumed_after_settings_of_git_changed() {
-    for change in [
-        "sparse-checkout set --no-cone /shared.txt",
-        "config filter.lfs.clean cat",
-    ] {
-        let workspace = repository();
-        let id = killed(
-            &workspace,
-            &alone("edits-works-and-hangs"),
-            ".played/edited-T1",
-        );
-        git(&workspace, change);
-        let refused = workspace.json(&["runs", "resume", &id]);
-        let error = &refused["error"];
-        assert_eq!(error["code"], "E_INPUT_INVALID", "{refused}");
-        let message = error["message"].as_str().unwrap();
-        assert!(message.contains("extensions.worktreeConfig"), "{message}");
-        assert!(message.contains("begin a new run"), "{message}");
-        let attempts = workspace.read(".played/T1");
-        assert_eq!(attempts.lines().count(), 1, "no agent was paid");
-    }
-}
-
 /// Has the agents of T1 and T2 write the files a and b, both before either is merged.
 fn beside_another(workspace: &TestWorkspace) -> String {
     let shared = workspace.path("..").display().to_string();
@@ -320,41 +296,6 @@ fn work_of_others_that_was_merged_meanwhile_is_proven_with() {
     let there = ["a", "b"].map(|name| workspace.path(name).exists());
     assert_eq!(there.iter().filter(|there| **there).count(), 1, "{result}");
     assert_eq!(result["summary"]["done"], 1, "{result}");
-}
-
-#[test]
-fn filters_and_exclusions_of_an_agent_have_nothing_committed() {
-    let filter = "git config --file $common/config filter.e.clean 'sed s/good/bad/'
-git config --file $common/config filter.e.smudge 'sed s/bad/good/'
-mkdir -p $common/info && echo 'f filter=e' >>$common/info/attributes";
-    let excludes = "mkdir -p $common/info && echo '*' >>$common/info/exclude";
-    let elsewhere = "echo '*' >$common/mine && git config core.excludesFile $common/mine";
-    let own = "echo '*' >$common/mine && git config --worktree core.excludesFile $common/mine";
-    for setting in [filter, excludes, elsewhere, own] {
-        let workspace = repository();
-        git(&workspace, "config extensions.worktreeConfig true");
-        workspace.ok("update T1 --acceptance 'it is good :: grep -q good f'");
-        let common = "common=$(git rev-parse --path-format=absolute --git-common-dir)";
-        let script = format!("{common}\n{setting}\necho good >f");
-        let (exit, result) = run(&workspace, "T1", &script);
-        assert_ne!(exit, 0, "{result}");
-        let why = result["tasks"][0].to_string();
-        assert!(why.contains("may commit other content"), "{why}");
-        assert_eq!(git(&workspace, "log --format=%s"), "first\n");
-    }
-}
-
-#[test]
-fn rules_that_are_another_file_in_each_worktree_are_refused() {
-    let workspace = repository();
-    git(&workspace, "config core.excludesFile mine");
-    let words = "run T1 --isolate worktree --command true";
-    let words: Vec<&str> = words.split(' ').collect();
-    let error = workspace.refused(&words, "E_INPUT_INVALID");
-    assert_eq!(
-        error["message"],
-        "core.excludesFile is the relative path mine, which is another file in each worktree; make it an absolute one"
-    );
 }
 
 #[test]

@@ -1,0 +1,119 @@
+//! Settings of git decide what is committed and what is kept: those that an agent changes merge nothing of its work.
+
+use super::proof::run;
+use super::{COMMIT, alone, git, is_clean, kept, killed, repository};
+
+#[test]
+fn a_run_is_not_resumed_after_settings_of_git_changed() {
+    for (change, is_resumed) in [
+        ("sparse-checkout set --no-cone /shared.txt", true),
+        ("config filter.lfs.clean cat", false),
+    ] {
+        let workspace = repository();
+        let id = killed(
+            &workspace,
+            &alone("edits-works-and-hangs"),
+            ".played/edited-T1",
+        );
+        git(&workspace, change);
+        let answer = workspace.json(&["runs", "resume", &id]);
+        assert_eq!(answer["success"], is_resumed, "{answer}");
+        if !is_resumed {
+            let error = &answer["error"];
+            assert_eq!(error["code"], "E_INPUT_INVALID", "{answer}");
+            let message = error["message"].as_str().unwrap();
+            assert!(message.contains("begin a new run"), "{message}");
+        }
+        let attempts = workspace.read(".played/T1");
+        assert_eq!(attempts.lines().count(), 1, "no agent was paid");
+    }
+}
+
+#[test]
+fn sparse_checkout_of_an_agent_is_its_own() {
+    let workspace = repository();
+    workspace.write("far/x", "far\n");
+    git(&workspace, "add far");
+    git(&workspace, &format!("{COMMIT} far"));
+    let script = "[ $CLEO_TASK_ID = T2 ] || git sparse-checkout set near >&2
+echo work >$CLEO_TASK_ID.txt";
+    let (exit, result) = run(&workspace, "T1 T2 --jobs 1", script);
+    assert_eq!(exit, 0, "{result}");
+    let files = git(&workspace, "ls-tree -r --name-only HEAD");
+    assert_eq!(files, "T1.txt\nT2.txt\nfar/x\nshared.txt\n");
+    assert_eq!(workspace.read("far/x"), "far\n");
+    is_clean(&workspace);
+}
+
+#[test]
+fn attributes_that_an_earlier_agent_chose_do_not_count() {
+    let workspace = repository();
+    workspace.write(".gitattributes", "*.sec filter=up\n");
+    git(&workspace, "config filter.up.clean 'tr a-z A-Z'");
+    git(&workspace, "add .gitattributes");
+    git(&workspace, &format!("{COMMIT} attributes"));
+    // What an agent leaves behind holds when the next run begins.
+    let empty = git(&workspace, "mktree </dev/null");
+    git(&workspace, &format!("config attr.tree {}", empty.trim()));
+    let (exit, result) = run(&workspace, "T1", "echo work >x.sec");
+    assert_eq!(exit, 0, "{result}");
+    assert_eq!(git(&workspace, "cat-file -p HEAD:x.sec"), "WORK\n");
+}
+
+#[test]
+fn work_whose_objects_lie_elsewhere_is_not_lost() {
+    let elsewhere = "export GIT_CONFIG_GLOBAL=/dev/null
+common=$(git rev-parse --path-format=absolute --git-common-dir)
+mkdir -p $PWD/.alt/pack && echo '*' >.alt/.gitignore
+export GIT_OBJECT_DIRECTORY=$PWD/.alt GIT_ALTERNATE_OBJECT_DIRECTORIES=$common/objects
+echo work >work.txt && git add work.txt && git -c user.name=a -c user.email=a@b commit --quiet --message work
+unset GIT_OBJECT_DIRECTORY GIT_ALTERNATE_OBJECT_DIRECTORIES";
+    let workspace = repository();
+    let (exit, result) = run(&workspace, "T1", elsewhere);
+    assert_eq!(exit, 0, "{result}");
+    assert_eq!(git(&workspace, "show HEAD:work.txt"), "work\n");
+    let workspace = repository();
+    let known = format!("{elsewhere}\necho $PWD/.alt >$common/objects/info/alternates");
+    let (exit, result) = run(&workspace, "T1", &known);
+    assert_eq!(exit, 80, "{result}");
+    assert_eq!(result["tasks"][0]["outcome"], "blocked", "{result}");
+    assert_eq!(git(&workspace, "log --format=%s"), "first\n");
+    let tree = format!("{}/work.txt", kept(&result["tasks"][0]));
+    assert_eq!(workspace.read(&tree), "work\n");
+}
+
+#[test]
+fn filters_and_exclusions_of_an_agent_have_nothing_committed() {
+    let filter = "git config --file $common/config filter.e.clean 'sed s/good/bad/'
+git config --file $common/config filter.e.smudge 'sed s/bad/good/'
+mkdir -p $common/info && echo 'f filter=e' >>$common/info/attributes";
+    let excludes = "mkdir -p $common/info && echo '*' >>$common/info/exclude";
+    let elsewhere = "echo '*' >$common/mine && git config core.excludesFile $common/mine";
+    let own = "echo '*' >$common/mine && git config --worktree core.excludesFile $common/mine";
+    let of_checkout = "git config --file $common/config.worktree filter.e.smudge 'sed s/good/bad/'";
+    for setting in [filter, excludes, elsewhere, own, of_checkout] {
+        let workspace = repository();
+        git(&workspace, "config extensions.worktreeConfig true");
+        workspace.ok("update T1 --acceptance 'it is good :: grep -q good f'");
+        let common = "common=$(git rev-parse --path-format=absolute --git-common-dir)";
+        let script = format!("{common}\n{setting}\necho good >f");
+        let (exit, result) = run(&workspace, "T1", &script);
+        assert_ne!(exit, 0, "{result}");
+        let why = result["tasks"][0].to_string();
+        assert!(why.contains("may commit other content"), "{why}");
+        assert_eq!(git(&workspace, "log --format=%s"), "first\n");
+    }
+}
+
+#[test]
+fn rules_that_are_another_file_in_each_worktree_are_refused() {
+    let workspace = repository();
+    git(&workspace, "config core.excludesFile mine");
+    let words = "run T1 --isolate worktree --command true";
+    let words: Vec<&str> = words.split(' ').collect();
+    let error = workspace.refused(&words, "E_INPUT_INVALID");
+    assert_eq!(
+        error["message"],
+        "core.excludesFile is the relative path mine, which is another file in each worktree; make it an absolute one"
+    );
+}
