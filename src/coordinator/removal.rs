@@ -44,6 +44,7 @@ impl Engine<'_> {
             }
             trees.require_home(&tree)?;
             trees.commit(&tree, &format!("{}: not finished", self.tasks[step]))?;
+            trees.warn_of_ignored(&tree);
             trees.end(&tree)
         };
         let left = leave();

@@ -294,7 +294,9 @@ impl Trees {
             self.require_home(tree)?;
         }
         let name = tree.branch.rsplit('/').next().unwrap_or_default();
-        self.commit(tree, &format!("{name}: left behind"))
+        self.commit(tree, &format!("{name}: left behind"))?;
+        self.warn_of_ignored(tree);
+        Ok(())
     }
 
     pub(super) fn unmerged_branches(&self) -> Result<Vec<String>> {

@@ -106,7 +106,9 @@ impl Trees {
         if !missing.is_empty() {
             let (branch, names) = (&tree.branch, list_names(missing.into_iter().collect()));
             let why = "lacks what was merged after its worktree was made, which stays";
-            self.warn(format!("the branch {branch} {why}: {names}"));
+            self.warn(format!(
+                "the branch {branch} {why}: {names}; if its agent meant to undo that, do so in the workspace"
+            ));
         }
         Ok(Ok(on(&whole, seen)?))
     }

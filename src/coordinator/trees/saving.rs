@@ -8,7 +8,9 @@ use std::path::{Path, PathBuf};
 
 use walkdir::{DirEntry, WalkDir};
 
+use super::baseline::Baseline;
 use super::git::{IGNORED, STATUS, Words, pathspec};
+use super::merging::list_names;
 use super::{Tree, Trees};
 use crate::error::{Code, Error, Result, quote};
 use crate::file::unreadable;
@@ -174,6 +176,29 @@ impl Trees {
         };
         let names = self.git_in(&tree.top).list(IGNORED)?;
         Ok(names.into_iter().find(|name| !is_own(name)))
+    }
+
+    /// Warns of files that go with a worktree because git ignores them. What lies in ignored folders is mostly built or
+    /// installed, and what a task declares is in the workspace.
+    pub(in crate::coordinator) fn warn_of_ignored(&self, tree: &Tree) {
+        let listed = self
+            .git_in(&tree.top)
+            .list(format!("{STATUS} --ignored=matching"));
+        let declared = Baseline::load(&tree.baseline).declared;
+        let brought = self.list_ignored(&tree.root, &declared);
+        let mut kept = self.own_places();
+        kept.extend(brought.iter().map(|path| self.inside.join(path)));
+        let is_kept = |name: &str| kept.iter().any(|place| Path::new(name).starts_with(place));
+        let listed = listed.unwrap_or_default();
+        let names = listed.iter().filter_map(|line| line.strip_prefix("!! "));
+        let names = names.filter(|name| !name.ends_with('/') && !is_kept(name));
+        let names: Vec<String> = names.map(str::to_string).collect();
+        if let Some(task) = tree.task().filter(|_| !names.is_empty()) {
+            let names = list_names(names);
+            self.warn(format!(
+                "the worktree of {task} was removed with what git ignores in it: {names}"
+            ));
+        }
     }
 
     fn is_ignored(&self, tree: &Tree, place: &Path) -> Result<bool> {

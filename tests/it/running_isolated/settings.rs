@@ -1,7 +1,10 @@
 //! Settings of git decide what is committed and what is kept: those that an agent changes merge nothing of its work.
 
-use super::proof::run;
+use serde_json::json;
+
+use super::proof::{run, words};
 use super::{COMMIT, alone, git, is_clean, kept, killed, repository};
+use crate::world::document;
 
 #[test]
 fn a_run_is_not_resumed_after_settings_of_git_changed() {
@@ -80,6 +83,25 @@ unset GIT_OBJECT_DIRECTORY GIT_ALTERNATE_OBJECT_DIRECTORIES";
     assert_eq!(git(&workspace, "log --format=%s"), "first\n");
     let tree = format!("{}/work.txt", kept(&result["tasks"][0]));
     assert_eq!(workspace.read(&tree), "work\n");
+}
+
+#[test]
+fn ignored_files_that_go_with_a_worktree_are_named() {
+    let workspace = repository();
+    workspace.write(".gitignore", ".env*\n*.log\nbuild/\n");
+    git(&workspace, "add .gitignore");
+    git(&workspace, &format!("{COMMIT} ignore"));
+    workspace.ok("update T1 --deliverable notes/made.log");
+    let script =
+        "mkdir build notes && echo x >build/x && echo x >notes/made.log && echo x >notes/other.log
+echo KEY= >.env.example";
+    let answer =
+        document(&workspace.finish(workspace.command(&words(&workspace, "T1", script)), ""));
+    assert_eq!(answer["success"], true, "{answer}");
+    let warning =
+        "the worktree of T1 was removed with what git ignores in it: .env.example, notes/other.log";
+    assert_eq!(answer["warnings"], json!([warning]));
+    assert_eq!(workspace.read("notes/made.log"), "x\n");
 }
 
 #[test]
