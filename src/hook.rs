@@ -123,7 +123,7 @@ impl Transcript {
         let message = message.filter(|message| message["role"] == "user");
         for text in message.map(texts).unwrap_or_default() {
             if let Some(task) = block::begins(text)
-                .then(|| block::named_task(text))
+                .then(|| block::find_task(text))
                 .flatten()
             {
                 self.prompt = Some((task, text.to_string()));

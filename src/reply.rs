@@ -64,7 +64,7 @@ impl<'a> Failure<'a> {
             message: error.display_message(),
             fix: error.fix.as_deref(),
             alternatives: &error.alternatives,
-            retryable: error.retryable(),
+            retryable: error.is_retryable(),
         }
     }
 }

@@ -107,7 +107,7 @@ pub(crate) fn prepare(input: &Input<'_>) -> Result<Prepared> {
     }
     prepared.protocols = list_used_protocols(stack.as_deref(), situation);
     match input.strict && !prepared.token_resolution.fully_resolved {
-        true => Err(unresolved_tokens(&prepared.token_resolution, input)),
+        true => Err(refuse_unresolved(&prepared.token_resolution, input)),
         false => Ok(prepared),
     }
 }
@@ -275,7 +275,7 @@ fn template_option(skill: &str) -> String {
     format!(" --template{joint}{}", quote(skill))
 }
 
-fn unresolved_tokens(resolution: &TokenResolution, input: &Input<'_>) -> Error {
+fn refuse_unresolved(resolution: &TokenResolution, input: &Input<'_>) -> Error {
     let Situation { task, skill, .. } = input.situation;
     let names = resolution.unresolved_tokens.join(", ");
     let message = format!(

@@ -37,7 +37,7 @@ impl Input {
     }
 }
 
-pub(crate) fn unread(field: &str, known: &[&str]) -> String {
+pub(crate) fn describe_unknown(field: &str, known: &[&str]) -> String {
     let short: String = field.chars().take(NAME_MAX).collect();
     match nearest(field, known.iter().copied()) {
         Some(near) => format!("there is no field `{short}`; `{near}` is the nearest"),
@@ -104,7 +104,7 @@ impl serde::de::Error for Fault {
     fn unknown_field(field: &str, expected: &'static [&'static str]) -> Fault {
         Fault {
             unknown: Some((field.to_string(), expected)),
-            ..serde::de::Error::custom(unread(field, expected))
+            ..serde::de::Error::custom(describe_unknown(field, expected))
         }
     }
 }

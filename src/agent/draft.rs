@@ -119,7 +119,7 @@ impl Draft {
                 && nearest(name, Draft::NAMES.iter().copied()).is_some()
         };
         match others.find(is_misspelled) {
-            Some(name) => Err(invalid(strict::unread(name, Draft::NAMES)).in_field(name)),
+            Some(name) => Err(invalid(strict::describe_unknown(name, Draft::NAMES)).in_field(name)),
             None => Ok(()),
         }
     }
@@ -202,7 +202,7 @@ pub(super) fn list(field: &str, words: Vec<String>) -> Result<Vec<String>> {
     })
 }
 
-pub(crate) fn unused_connection(agent: &Agent) -> Option<String> {
+pub(crate) fn find_unused_connection(agent: &Agent) -> Option<String> {
     let (endpoint, command) = (agent.endpoint.is_some(), !agent.command.is_empty());
     let (id, kind) = (&agent.id, agent.kind.word());
     let what = match agent.kind {

@@ -71,8 +71,8 @@ pub(super) fn put(there: &str, hooks: &[Hook]) -> Result<Outcome, Fault> {
             holds_changes,
         });
     }
-    file.insert("hooks".to_string(), written(&events, "  "));
-    let text = written(&file, "") + "\n";
+    file.insert("hooks".to_string(), write_object(&events, "  "));
+    let text = write_object(&file, "") + "\n";
     Ok(Outcome {
         text,
         holds_changes,
@@ -137,7 +137,7 @@ fn list(text: &str, event: &str) -> Result<Vec<String>, Fault> {
     Ok(read.iter().map(|value| value.get().to_string()).collect())
 }
 
-fn written(object: &Object, indent: &str) -> String {
+fn write_object(object: &Object, indent: &str) -> String {
     let rows = object.iter();
     let rows = rows.map(|(key, value)| format!("{}: {value}", Value::from(key.as_str())));
     enclose('{', rows, '}', indent)

@@ -140,10 +140,10 @@ fn render(template: &str, values: &Value) -> Result<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::catalogue::known_protocols;
+    use crate::catalogue::list_known_protocols;
 
     fn text_of(path: &str) -> String {
-        let base = known_protocols().unwrap().remove(0);
+        let base = list_known_protocols().unwrap().remove(0);
         let files = files(&Client::ALL, &base.text).unwrap();
         let file = files.into_iter().find(|file| file.path == path).unwrap();
         file.over("").unwrap().text
@@ -193,7 +193,7 @@ mod tests {
 
     #[test]
     fn an_import_that_is_there_is_left_alone() {
-        let base = known_protocols().unwrap().remove(0);
+        let base = list_known_protocols().unwrap().remove(0);
         let files = files(&[Client::Claude], &base.text).unwrap();
         let claude = files.iter().find(|file| file.path == "CLAUDE.md").unwrap();
         assert_eq!(

@@ -88,7 +88,7 @@ impl Catalogue {
                 let message = error.message;
                 let warning = format!("{message}; the built-in base protocol is used");
                 found.warnings.push(warning);
-                known_base()?
+                load_known_base()?
             }
             base => base?,
         };
@@ -99,7 +99,7 @@ impl Catalogue {
             shadowed: found.shadowed,
             base,
             protocols: places::read_protocols(places, &mut found.warnings)?,
-            task_context: shared_file(places, "_shared/task-context.md")?
+            task_context: read_shared(places, "_shared/task-context.md")?
                 .0
                 .into_owned(),
             warnings: found.warnings,
@@ -132,9 +132,12 @@ impl Catalogue {
 }
 
 /// Reads the protocols that the program carries, the base first: the known versions.
-pub(crate) fn known_protocols() -> Result<Vec<ProtocolFile>> {
+pub(crate) fn list_known_protocols() -> Result<Vec<ProtocolFile>> {
     let base = "skills/_shared/subagent-protocol-base.md";
-    let mut known = vec![ProtocolFile::read(embedded_text(base)?, base.to_string())?];
+    let mut known = vec![ProtocolFile::read(
+        read_embedded_text(base)?,
+        base.to_string(),
+    )?];
     known.extend(places::read_embedded()?);
     Ok(known)
 }
@@ -142,9 +145,9 @@ pub(crate) fn known_protocols() -> Result<Vec<ProtocolFile>> {
 /// Reads the base protocol. A file without front matter counts as empty, which every spawn refuses, so that
 /// forced injection of the known one remains possible.
 fn read_base(places: &Places) -> Result<ProtocolFile> {
-    let (text, path) = shared_file(places, BASE)?;
+    let (text, path) = read_shared(places, BASE)?;
     if text.trim_start_matches('\u{feff}').starts_with("---") {
-        let look = |error| match shared_path(places, BASE) {
+        let look = |error| match find_shared(places, BASE) {
             Some(file) => with_look(error, &file),
             None => error,
         };
@@ -153,16 +156,16 @@ fn read_base(places: &Places) -> Result<ProtocolFile> {
     Ok(ProtocolFile {
         text: String::new(),
         path,
-        ..known_base()?
+        ..load_known_base()?
     })
 }
 
-fn known_base() -> Result<ProtocolFile> {
-    let known = known_protocols()?.into_iter().next();
+fn load_known_base() -> Result<ProtocolFile> {
+    let known = list_known_protocols()?.into_iter().next();
     known.ok_or_else(|| Error::new(Code::Internal, "there is no base protocol"))
 }
 
-fn embedded_text(name: &str) -> Result<Cow<'static, str>> {
+fn read_embedded_text(name: &str) -> Result<Cow<'static, str>> {
     Embedded::text(name)
         .ok_or_else(|| Error::new(Code::Internal, format!("the program does not carry {name}")))
 }
@@ -272,16 +275,16 @@ fn read_text(file: &Path) -> Result<String> {
 
 /// Reads a file that belongs to the skills: the first of the places that has it, else the
 /// program's own.
-fn shared_file(places: &Places, name: &str) -> Result<(Cow<'static, str>, String)> {
-    if let Some(file) = shared_path(places, name) {
+fn read_shared(places: &Places, name: &str) -> Result<(Cow<'static, str>, String)> {
+    if let Some(file) = find_shared(places, name) {
         return Ok((read_text(&file)?.into(), places.display(&file)));
     }
     let own = format!("skills/{name}");
-    Ok((embedded_text(&own)?, format!("built-in:{own}")))
+    Ok((read_embedded_text(&own)?, format!("built-in:{own}")))
 }
 
-fn shared_path(places: &Places, name: &str) -> Option<PathBuf> {
-    let mut files = places.shared_folders().into_iter();
+fn find_shared(places: &Places, name: &str) -> Option<PathBuf> {
+    let mut files = places.list_shared_folders().into_iter();
     files.find_map(|folder| Some(folder.join(name)).filter(|file| file.is_file()))
 }
 

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use walkdir::WalkDir;
 
-use super::{Embedded, FILE_MAX, below, embedded_text, read_text, with_look};
+use super::{Embedded, FILE_MAX, below, read_embedded_text, read_text, with_look};
 use crate::dispatch::matrix::Manifest;
 use crate::error::{Code, Error, Result};
 use crate::file::read_start;
@@ -63,7 +63,7 @@ impl Places {
         missing.map(|folder| format!("{} is no folder to find skills in", folder.display()))
     }
 
-    pub(super) fn shared_folders(&self) -> Vec<PathBuf> {
+    pub(super) fn list_shared_folders(&self) -> Vec<PathBuf> {
         let mut folders = self.named.clone();
         for name in ["skills", ".cleo/skills"] {
             folders.extend(self.project.iter().map(|root| root.join(name)));
@@ -179,7 +179,7 @@ pub(super) fn read_protocols(
 pub(super) fn read_embedded() -> Result<Vec<ProtocolFile>> {
     let names = Embedded::iter_under("protocols/").filter(|name| name.ends_with(".md"));
     names
-        .map(|name| ProtocolFile::read(embedded_text(&name)?, format!("built-in:{name}")))
+        .map(|name| ProtocolFile::read(read_embedded_text(&name)?, format!("built-in:{name}")))
         .collect()
 }
 
@@ -204,7 +204,7 @@ pub(super) struct Chosen {
 
 /// Reads the first manifest of the places; one that cannot be used is named in `warnings`.
 pub(super) fn read_manifest(places: &Places, warnings: &mut Vec<String>) -> Result<Chosen> {
-    let mut files = places.shared_folders().into_iter();
+    let mut files = places.list_shared_folders().into_iter();
     let file = files.find_map(|folder| Some(folder.join("manifest.json")).filter(|it| it.exists()));
     if let Some(file) = file {
         let shown = places.display(&file);
@@ -225,7 +225,7 @@ pub(super) fn read_manifest(places: &Places, warnings: &mut Vec<String>) -> Resu
 }
 
 pub(super) fn own() -> Result<Chosen> {
-    let text = embedded_text(OWN)?;
+    let text = read_embedded_text(OWN)?;
     let manifest = parse(&text, OWN).map_err(|fault| Error::new(Code::Internal, fault))?;
     let path = None;
     Ok(Chosen {

@@ -41,7 +41,7 @@ pub(super) struct Arguments {
 
 pub(super) fn run(face: &mut Face<'_>, arguments: Arguments) -> Result<ExitCode> {
     match arguments.batch {
-        None => face.call(&api::ADD, arguments.draft, added_line),
+        None => face.call(&api::ADD, arguments.draft, show_added),
         // clap would name every option that could be there.
         Some(_) if arguments.draft != Draft::default() => Err(Error::new(
             Code::Usage,
@@ -69,7 +69,7 @@ fn add_batch(face: &mut Face<'_>, file: PathBuf) -> Result<ExitCode> {
     let warnings = warn_of(&context.surroundings, &context.workspace, &commands);
     face.reply(&result, &warnings, |screen| {
         for added in result.tasks.iter().flatten() {
-            added_line(screen, added);
+            show_added(screen, added);
         }
         let ids = match (result.first, result.last) {
             (Some(first), Some(last)) if result.tasks.is_none() => format!(": {first} to {last}"),
@@ -80,7 +80,7 @@ fn add_batch(face: &mut Face<'_>, file: PathBuf) -> Result<ExitCode> {
     })
 }
 
-fn added_line(screen: &mut Screen, added: &Added) {
+fn show_added(screen: &mut Screen, added: &Added) {
     let (tone, word) = if added.created {
         (Tone::Good, "Added ")
     } else {

@@ -12,7 +12,7 @@ use crate::chat::{ChatAgent, Pending, Turn};
 use crate::config::CHAT_PENDING_TTL;
 use crate::error::{Code, Error, Result};
 use crate::file::{Lines, stdin_unreadable};
-use crate::ops::answers::trusted_model;
+use crate::ops::answers::load_trusted_model;
 use crate::ops::chat::{self, DEFAULT, Said};
 use crate::task::rules::TEXT_MAX;
 
@@ -89,7 +89,7 @@ fn say(
         pending: shown.as_ref(),
     };
     let surroundings = face.surroundings()?;
-    let model = trusted_model(&surroundings)?;
+    let model = load_trusted_model(&surroundings)?;
     let turn = chat::turn(&surroundings, &said, model.as_ref())?;
     shown.clone_from(&turn.pending);
     face.reply(&turn, &[], |screen| render(screen, &turn))

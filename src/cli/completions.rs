@@ -77,7 +77,7 @@ pub(super) fn answer(arguments: &[OsString]) -> Option<ExitCode> {
     let mut command = tree::whole();
     // Only then every command has its arguments.
     command.build();
-    let mut command = with_words(command, &Arc::new(named_root(&words)));
+    let mut command = with_words(command, &Arc::new(read_root(&words)));
     let folder = std::env::current_dir().ok();
     let found = if shell.name() == "bash" {
         bash(&mut command, words, folder.as_deref())
@@ -116,7 +116,7 @@ fn bash(command: &mut clap::Command, words: Vec<OsString>, folder: Option<&Path>
     found.collect::<Vec<_>>().join(&between)
 }
 
-fn named_root(words: &[OsString]) -> Globals {
+fn read_root(words: &[OsString]) -> Globals {
     let mut root = None;
     for (at, word) in words.iter().enumerate() {
         let text = word.to_string_lossy();

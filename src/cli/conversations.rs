@@ -23,7 +23,7 @@ Examples:
             .field("user", &conversation.user_id)
             .field("created", &conversation.created_at)
             .field("last message", &conversation.last_message_at);
-        said(screen, &shown.messages);
+        show_messages(screen, &shown.messages);
     });
 }
 
@@ -46,7 +46,7 @@ fn headline(screen: &mut Screen, conversation: &Conversation) {
         );
 }
 
-fn said(screen: &mut Screen, messages: &[Message]) {
+fn show_messages(screen: &mut Screen, messages: &[Message]) {
     for message in messages {
         let sender = message
             .metadata

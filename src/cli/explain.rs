@@ -66,7 +66,7 @@ pub(super) fn run(face: &mut Face<'_>, arguments: Arguments) -> Result<ExitCode>
         return table(face, &exiting);
     }
     let Some(code) = Code::find(&name) else {
-        return Err(unknown_code(&name));
+        return Err(refuse_unknown_code(&name));
     };
     let result = describe(code);
     face.reply(&result, &[], |screen| {
@@ -79,7 +79,7 @@ pub(super) fn run(face: &mut Face<'_>, arguments: Arguments) -> Result<ExitCode>
     })
 }
 
-fn unknown_code(name: &str) -> Error {
+fn refuse_unknown_code(name: &str) -> Error {
     let message = format!("there is no error code `{name}`");
     let error = Error::new(Code::CodeNotFound, message);
     // All names begin with E_, which says nothing about how near they are.

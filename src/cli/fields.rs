@@ -59,14 +59,19 @@ impl Fields {
             let holders = fields.filter(|(_, field)| holds(field, &schema, word));
             objects.extend(holders.map(|(name, _)| name.clone()));
             if objects.is_empty() && !results.iter().any(|result| has(result, word)) {
-                return Err(unknown_field(word, find_first_names(&results, &schema)));
+                return Err(refuse_unknown_field(
+                    word,
+                    find_first_names(&results, &schema),
+                ));
             }
             for word in path {
                 match names.get(word.as_str()) {
                     Some(false) => {}
                     // Anything may be below it.
                     Some(true) => break,
-                    None => return Err(unknown_field(word, names.keys().copied().collect())),
+                    None => {
+                        return Err(refuse_unknown_field(word, names.keys().copied().collect()));
+                    }
                 }
             }
         }
@@ -105,7 +110,7 @@ impl Fields {
         }
         let lacks = |path: &&Vec<String>| !names.contains(&path[0].as_str());
         match self.paths.iter().find(lacks) {
-            Some(path) => Err(unknown_field(&path[0], names)),
+            Some(path) => Err(refuse_unknown_field(&path[0], names)),
             None => Ok(()),
         }
     }
@@ -253,7 +258,7 @@ fn find_names<'a>(schema: &'a Value, names: &mut BTreeMap<&'a str, bool>) {
     }
 }
 
-fn unknown_field(word: &str, known: Vec<&str>) -> Error {
+fn refuse_unknown_field(word: &str, known: Vec<&str>) -> Error {
     let message = format!(
         "the result has no field `{word}`; there are {}",
         known.join(", ")

@@ -194,7 +194,7 @@ fn stream(face: &mut Face<'_>, arguments: &Arguments) -> Result<ExitCode> {
         if !is_read {
             break;
         }
-        if lines.must_wait() {
+        if lines.needs_input() {
             answers.flush();
         }
     }

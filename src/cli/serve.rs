@@ -12,7 +12,7 @@ use super::screen::{Screen, Tone, dim, plain, strong};
 use super::{Face, route};
 use crate::clock::duration;
 use crate::error::Result;
-use crate::http::{Options, Server, allowed_host, allowed_origin, listen};
+use crate::http::{Options, Server, listen, read_host, read_origin};
 use crate::ops::tokens::{self, Listed, Scope, Token};
 
 #[derive(Args)]
@@ -243,9 +243,9 @@ fn run(face: &mut Face<'_>, arguments: ServeArguments) -> Result<ExitCode> {
 }
 
 fn let_in(arguments: ServeArguments) -> Result<ServeArguments> {
-    let hosts = arguments.allow_host.iter().map(|name| allowed_host(name));
+    let hosts = arguments.allow_host.iter().map(|name| read_host(name));
     let origins = arguments.allow_origin.iter();
-    let origins = origins.map(|origin| allowed_origin(origin));
+    let origins = origins.map(|origin| read_origin(origin));
     Ok(ServeArguments {
         allow_host: hosts.collect::<Result<_>>()?,
         allow_origin: origins.collect::<Result<_>>()?,

@@ -70,7 +70,7 @@ pub(super) fn complete(mut error: Error, globals: &Globals, arguments: &[OsStrin
     }
     error.fix = error.fix.filter(|fix| is_usable(fix));
     error.alternatives.retain(|other| is_usable(&other.command));
-    if error.fix.is_some() || !error.alternatives.is_empty() || error.retryable() {
+    if error.fix.is_some() || !error.alternatives.is_empty() || error.is_retryable() {
         return error;
     }
     match error.code {

@@ -214,7 +214,7 @@ fn trailing_comment(line: &str) -> &str {
 mod tests {
     use super::*;
 
-    fn changed(text: &str, name: &str, value: &str) -> Result<String> {
+    fn set_line(text: &str, name: &str, value: &str) -> Result<String> {
         let key = Key::require(name)?;
         set("config.yaml", text, key, &key.read(value).unwrap())
     }
@@ -267,17 +267,17 @@ mod tests {
     fn set_replaces_or_appends_one_line() {
         let text = "# mine\nlist: # lists\n  other: 50\n\ncolor: never   # few\r\n";
         let color = text.replace("never", "auto");
-        assert_eq!(changed(text, "color", "auto").unwrap(), color);
+        assert_eq!(set_line(text, "color", "auto").unwrap(), color);
         let lease = format!("{text}claims.lease: 7200\n");
-        assert_eq!(changed(text, "claims.lease", "2h").unwrap(), lease);
+        assert_eq!(set_line(text, "claims.lease", "2h").unwrap(), lease);
         let both = "color: auto\nagent: \"a: b\"\n";
-        assert_eq!(changed("color: auto", "agent", "a: b").unwrap(), both);
+        assert_eq!(set_line("color: auto", "agent", "a: b").unwrap(), both);
         let quoted = "agent: \"a #b\" # me\n";
         let plain = "agent: yes # me\n";
-        assert_eq!(changed(quoted, "agent", "yes").unwrap(), plain);
+        assert_eq!(set_line(quoted, "agent", "yes").unwrap(), plain);
         let dirs = "skills.dirs: [\"a\",\"b\"]\n";
         assert_eq!(
-            changed("Skills.Dirs:\n", "skills.dirs", "a,b").unwrap(),
+            set_line("Skills.Dirs:\n", "skills.dirs", "a,b").unwrap(),
             dirs
         );
     }
@@ -292,7 +292,7 @@ mod tests {
             ("list.limit: &n 5\nrun.jobs: *n\n", 1),
             ("list.limit: [\n1]\n", 1),
         ] {
-            let set = changed(text, "list.limit", "9").unwrap_err().message;
+            let set = set_line(text, "list.limit", "9").unwrap_err().message;
             let unset = unset("config.yaml", text, "list.limit")
                 .unwrap_err()
                 .message;
@@ -303,8 +303,8 @@ mod tests {
             }
             assert!(set.contains("`list.limit: 9`"), "{set}");
         }
-        assert!(changed("a: 1\n---\nb: 2\n", "list.limit", "9").is_err());
-        assert!(changed("- a\n", "list.limit", "9").is_err());
+        assert!(set_line("a: 1\n---\nb: 2\n", "list.limit", "9").is_err());
+        assert!(set_line("- a\n", "list.limit", "9").is_err());
     }
 
     #[test]

@@ -91,12 +91,12 @@ impl Machine {
     }
 
     pub(super) fn done_before(&mut self, step: usize) {
-        self.schedule.done(step);
+        self.schedule.finish(step);
     }
 
     pub(super) fn failed_before(&mut self, step: usize) -> Vec<usize> {
         self.failures += 1;
-        self.schedule.failed(step)
+        self.schedule.fail(step)
     }
 
     pub(super) fn tried_before(&mut self, step: usize, outcome: Outcome) {
@@ -293,7 +293,7 @@ impl Machine {
     fn done(&mut self, step: usize) {
         self.stages.remove(&step);
         self.stirred = true;
-        self.schedule.done(step);
+        self.schedule.finish(step);
     }
 
     fn fail(&mut self, step: usize, outcome: Outcome, why: String, actions: &mut Vec<Action>) {
@@ -305,7 +305,7 @@ impl Machine {
     }
 
     fn skip_later(&mut self, step: usize, why: &str, actions: &mut Vec<Action>) {
-        let later = self.schedule.failed(step).into_iter();
+        let later = self.schedule.fail(step).into_iter();
         actions.extend(later.map(|later| Action::Skip(later, Some(step), why.to_string())));
     }
 

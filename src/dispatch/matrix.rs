@@ -91,7 +91,7 @@ impl Matrix {
     }
 
     /// Names the keywords of a skill that lead nowhere, because rows of the manifest stand for them.
-    pub(crate) fn unheard<'a>(&self, skill: &'a Skill) -> Vec<&'a str> {
+    pub(crate) fn list_shadowed<'a>(&self, skill: &'a Skill) -> Vec<&'a str> {
         let is_heard = |word: &str| {
             let word = normalize(word.trim());
             self.rows.iter().any(|row| row.keywords.contains(&word))

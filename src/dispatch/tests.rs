@@ -68,13 +68,13 @@ fn subject(task: Value) -> Subject {
 static SHIPPED: LazyLock<Catalogue> =
     LazyLock::new(|| Catalogue::load(&Places::default()).unwrap());
 
-fn shipped(task: Value) -> Decision {
+fn dispatch_shipped(task: Value) -> Decision {
     let Catalogue { skills, matrix, .. } = &*SHIPPED;
     dispatch(&subject(task), skills, matrix, None).unwrap()
 }
 
 fn check(task: Value, skill: &str, strategy: Strategy) {
-    let decision = shipped(task.clone());
+    let decision = dispatch_shipped(task.clone());
     let found = (decision.chosen.skill.as_str(), decision.chosen.strategy);
     assert_eq!(found, (skill, strategy), "{task}");
 }

@@ -120,7 +120,7 @@ impl Error {
         shorten(&self.message, MESSAGE_MAX)
     }
 
-    pub(crate) fn retryable(&self) -> bool {
+    pub(crate) fn is_retryable(&self) -> bool {
         let passes = [Code::LockTimeout, Code::RateLimited, Code::ServerBusy];
         passes.contains(&self.code) || self.passing
     }

@@ -87,7 +87,7 @@ impl<R: BufRead> Lines<R> {
 }
 
 impl<R: Read> Lines<BufReader<R>> {
-    pub(crate) fn must_wait(&self) -> bool {
+    pub(crate) fn needs_input(&self) -> bool {
         let rest = self.input.buffer().get(self.used..).unwrap_or_default();
         memchr::memchr(b'\n', rest).is_none()
     }

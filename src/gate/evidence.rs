@@ -185,7 +185,7 @@ pub(crate) fn check_url(url: &str) -> Result<()> {
 mod tests {
     use super::*;
 
-    fn taken(proof: Proof, tree: Option<&str>) -> Evidence {
+    fn from_proof(proof: Proof, tree: Option<&str>) -> Evidence {
         Evidence {
             proof,
             origin: Origin {
@@ -210,24 +210,27 @@ mod tests {
     fn evidence_is_as_fresh_as_the_stalest_piece_that_decides() {
         use Freshness::{Fresh, Stale, Unknown};
         for (evidence, expected) in [
-            (vec![taken(note(), Some("now"))], Fresh),
-            (vec![taken(note(), Some("then"))], Stale),
-            (vec![taken(note(), None)], Unknown),
-            (vec![taken(file("f"), None)], Stale),
-            (vec![taken(file("f"), Some("now"))], Fresh),
-            (vec![taken(file("g"), Some("now"))], Stale),
+            (vec![from_proof(note(), Some("now"))], Fresh),
+            (vec![from_proof(note(), Some("then"))], Stale),
+            (vec![from_proof(note(), None)], Unknown),
+            (vec![from_proof(file("f"), None)], Stale),
+            (vec![from_proof(file("f"), Some("now"))], Fresh),
+            (vec![from_proof(file("g"), Some("now"))], Stale),
             (
-                vec![taken(file("f"), Some("now")), taken(note(), Some("then"))],
+                vec![
+                    from_proof(file("f"), Some("now")),
+                    from_proof(note(), Some("then")),
+                ],
                 Fresh,
             ),
             (
                 vec![
-                    taken(file("f"), Some("now")),
-                    taken(file("f"), Some("then")),
+                    from_proof(file("f"), Some("now")),
+                    from_proof(file("f"), Some("then")),
                 ],
                 Stale,
             ),
-            (vec![taken(Proof::Claim, None)], Unknown),
+            (vec![from_proof(Proof::Claim, None)], Unknown),
         ] {
             let present = Present {
                 tree: Some("now"),
@@ -242,7 +245,10 @@ mod tests {
             is_elsewhere: &|_| false,
         };
         for (then, expected) in [(Some("then"), Stale), (None, Unknown)] {
-            assert_eq!(freshness(&[taken(note(), then)], &unreadable), expected);
+            assert_eq!(
+                freshness(&[from_proof(note(), then)], &unreadable),
+                expected
+            );
         }
     }
 

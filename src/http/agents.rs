@@ -40,7 +40,7 @@ pub(super) fn routes() -> Vec<Route> {
 
 /// Returns what says of an id that the caller does not hear of it. One that is no agent's may have been
 /// that of an agent which only its user saw, so that it is told to nobody but those who see all.
-pub(super) fn unseen_filter(call: &Call) -> Result<impl Fn(&String) -> bool> {
+pub(super) fn find_unseen(call: &Call) -> Result<impl Fn(&String) -> bool> {
     let all = call.server.agents(None)?;
     let user = call.only().map(String::from);
     Ok(move |id: &String| {

@@ -7,7 +7,7 @@ use axum::http::Uri;
 
 use crate::error::{Code, Error, Result};
 
-pub(crate) fn allowed_host(text: &str) -> Result<String> {
+pub(crate) fn read_host(text: &str) -> Result<String> {
     let name = format!("http://{}", text.to_ascii_lowercase());
     match origin_of(&name) {
         Some(origin) if origin == name => Ok(name["http://".len()..].to_string()),
@@ -19,7 +19,7 @@ pub(crate) fn allowed_host(text: &str) -> Result<String> {
 }
 
 /// Reads an origin, as browsers send it; a slash at its end is passed over.
-pub(crate) fn allowed_origin(text: &str) -> Result<String> {
+pub(crate) fn read_origin(text: &str) -> Result<String> {
     let name = text.strip_suffix('/').unwrap_or(text);
     let is_usual = name.starts_with("http://") && name.ends_with(":80")
         || name.starts_with("https://") && name.ends_with(":443");
@@ -75,7 +75,7 @@ mod tests {
             ("http://[::1]:5173", "http://[::1]:5173"),
             ("chrome-extension://abc", "chrome-extension://abc"),
         ] {
-            assert_eq!(allowed_origin(text).unwrap(), read, "{text}");
+            assert_eq!(read_origin(text).unwrap(), read, "{text}");
         }
         for text in [
             "app.example.org",
@@ -93,7 +93,7 @@ mod tests {
             "https://a b",
             "https://a:x",
         ] {
-            let error = allowed_origin(text).unwrap_err();
+            let error = read_origin(text).unwrap_err();
             assert_eq!(error.code, Code::Usage, "{text}");
         }
     }
@@ -108,7 +108,7 @@ mod tests {
             ("my_host", "my_host"),
             ("Cleo.Example", "cleo.example"),
         ] {
-            assert_eq!(allowed_host(text).unwrap(), read);
+            assert_eq!(read_host(text).unwrap(), read);
         }
         for text in [
             "http://proxy.example.org",
@@ -123,7 +123,7 @@ mod tests {
             "a:70000",
             "-x",
         ] {
-            assert!(allowed_host(text).is_err(), "{text}");
+            assert!(read_host(text).is_err(), "{text}");
         }
     }
 }

@@ -3,7 +3,7 @@
 
 use serde_json::Value;
 
-use super::agents::unseen_filter;
+use super::agents::find_unseen;
 use super::answer::Answer;
 use super::call::Call;
 use crate::error::Result;
@@ -19,7 +19,7 @@ pub(super) fn mask(call: &Call, answer: Answer) -> Result<Answer> {
     if call.only().is_none() || !is_of_work && !path.starts_with(TASKS.0) {
         return Ok(answer);
     }
-    let is_unseen = unseen_filter(call)?;
+    let is_unseen = find_unseen(call)?;
     Ok(answer.map_text(|text| {
         if !is_of_work {
             return hide_assigned(text, &is_unseen);

@@ -11,7 +11,7 @@ use crate::config::CHAT_PENDING_TTL;
 use crate::error::{Code, Error, Result};
 use crate::id;
 use crate::llm::Model;
-use crate::ops::answers::trusted_model;
+use crate::ops::answers::load_trusted_model;
 use crate::ops::chat::{self, DEFAULT, Remark, Said};
 use crate::ops::conversations;
 
@@ -98,7 +98,7 @@ fn say(call: &Call) -> Result<Answer> {
         pending: message.pending_operation.as_ref(),
     };
     let surroundings = call.surroundings("chat");
-    let model = trusted_model(&surroundings)?;
+    let model = load_trusted_model(&surroundings)?;
     let turn = chat::turn(&surroundings, &said, model.as_ref())?;
     Answer::ok(&Replied {
         response: Response {

@@ -177,7 +177,7 @@ fn follow(begun: Begun, told: UnboundedReceiver<Heard>, pass: Pass) -> Answer {
     let first = events::event("execution", &Executed::new(begun.view()));
     let rest = stream::unfold((told, run), |(mut told, run)| async move {
         let heard = told.recv().await?;
-        Some((written(&run, heard), (told, run)))
+        Some((write_event(&run, heard), (told, run)))
     });
     events::stream(stream::iter([first]).chain(rest), pass)
 }
@@ -188,7 +188,7 @@ fn again(executed: &Executed, pass: Pass) -> Answer {
     events::stream(stream::iter([first]), pass)
 }
 
-fn written(run: &str, heard: Heard) -> Bytes {
+fn write_event(run: &str, heard: Heard) -> Bytes {
     match heard {
         Heard::Event(event) => {
             let mut data = json!(Line::from(&event));

@@ -80,7 +80,7 @@ impl Executors {
             let Order { user, only, query } = order;
             let begun = executor.begin(&query, &user, only.as_deref())?;
             if let Some(note) = note {
-                note.begun(&begun.run().id);
+                note.set_begun(&begun.run().id);
             }
             ground.feed.wake();
             let (caller, told) = unbounded_channel();

@@ -47,7 +47,7 @@ pub(super) struct Note {
 }
 
 impl Note {
-    pub(super) fn begun(self, execution: &str) {
+    pub(super) fn set_begun(self, execution: &str) {
         let Note { mut place, body } = self;
         let execution = execution.to_string();
         *place = Some(First { body, execution });

@@ -31,7 +31,7 @@ mod runs;
 mod session;
 mod work;
 
-pub(crate) use allowed::{allowed_host, allowed_origin};
+pub(crate) use allowed::{read_host, read_origin};
 pub(crate) use listen::listen;
 pub(crate) use server::{Options, Server};
 

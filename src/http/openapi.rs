@@ -2,7 +2,7 @@
 
 use super::answer::{Answer, JSON};
 use super::call::Call;
-use super::pages::embedded_answer;
+use super::pages::answer_embedded;
 use super::route::Route;
 use crate::embedded;
 use crate::error::Result;
@@ -23,5 +23,5 @@ pub(super) fn routes() -> Vec<Route> {
 
 fn send_description(call: &Call) -> Result<Answer> {
     let gzip = embedded::find(DESCRIPTION).unwrap_or_default();
-    Ok(embedded_answer(JSON, gzip, &call.headers))
+    Ok(answer_embedded(JSON, gzip, &call.headers))
 }

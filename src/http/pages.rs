@@ -89,15 +89,15 @@ impl Pages {
 
     /// Writes a page: `content` is HTML.
     pub(super) fn page(&self, title: &str, content: &str) -> Answer {
-        self.written(&self.index, title, content)
+        self.fill_index(&self.index, title, content)
     }
 
     /// Writes a page that stays as it is: the application would put one of its own in its place.
     pub(super) fn still(&self, title: &str, content: &str) -> Answer {
-        self.written(&self.still, title, content)
+        self.fill_index(&self.still, title, content)
     }
 
-    fn written(&self, index: &str, title: &str, content: &str) -> Answer {
+    fn fill_index(&self, index: &str, title: &str, content: &str) -> Answer {
         let title = format!("<title>{} · cleo</title>", escape_html(title));
         let page = index.replacen(TITLE, &title, 1);
         let page = page.replacen(PLACE, content, 1);
@@ -183,13 +183,13 @@ fn send_file(path: &str, gzip: &'static [u8], request: &Request) -> Answer {
     };
     let answer = match is_known {
         true => Answer::bytes(mime(path), "").under(StatusCode::NOT_MODIFIED),
-        false => embedded_answer(mime(path), gzip, headers),
+        false => answer_embedded(mime(path), gzip, headers),
     };
     answer.header(CACHE_CONTROL, cache).header(ETAG, &tag)
 }
 
 /// Answers with an embedded file, compressed where the client accepts it.
-pub(super) fn embedded_answer(
+pub(super) fn answer_embedded(
     mime: &'static str,
     gzip: &'static [u8],
     headers: &HeaderMap,

@@ -169,7 +169,7 @@ async fn answer(server: Arc<Server>, route: &'static Route, request: Request) ->
         }
         match is_near {
             true => error,
-            false => fault::hidden(error),
+            false => fault::hide_details(error),
         }
     });
     done.unwrap_or_else(|error| fault::answer(&error, shape(route, error.code)))

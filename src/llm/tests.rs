@@ -133,7 +133,7 @@ fn answers(provider: Provider) -> (Value, &'static str) {
 }
 
 /// Reads an answer that comes piece by piece.
-fn streamed(provider: Provider, text: &str) -> Delta {
+fn read_stream(provider: Provider, text: &str) -> Delta {
     let mut reader = Reader::default();
     let mut events = reader.push(text).unwrap_or_default();
     events.extend(reader.finish());
@@ -165,7 +165,7 @@ fn an_answer_is_the_same_whole_and_in_pieces() {
             "{provider:?}"
         );
         assert_eq!(
-            streamed(provider, pieces).finish("m"),
+            read_stream(provider, pieces).finish("m"),
             Ok(expected),
             "{provider:?}"
         );
@@ -236,7 +236,7 @@ fn an_answer_that_is_none_is_not_taken_for_one() {
         let (_, pieces) = answers(provider);
         let cut = &pieces[..pieces.find("lo\"").unwrap() - 40];
         assert!(
-            streamed(provider, cut).finish("m").is_err(),
+            read_stream(provider, cut).finish("m").is_err(),
             "{provider:?} {cut}"
         );
     }
@@ -338,7 +338,7 @@ proptest! {
     #[test]
     fn no_text_of_a_server_breaks_a_reader(text in "(data: ?|event|: |\r|\n|\\{|\\}|\"error\"|é|\u{1b}|[a-z]|\\PC){0,60}") {
         for provider in ALL {
-            let _ = streamed(provider, &text).finish("m");
+            let _ = read_stream(provider, &text).finish("m");
         }
     }
 

@@ -60,8 +60,7 @@ pub(super) enum Item<'a> {
 
 /// Takes a line apart. A blank line holds nothing.
 pub(super) fn items(number: usize, bytes: &[u8], take: &mut dyn FnMut(Item<'_>)) {
-    let faulty =
-        |code, message| Item::Faulty(Faulty::new(number, code, message, claimed_id(bytes)));
+    let faulty = |code, message| Item::Faulty(Faulty::new(number, code, message, find_id(bytes)));
     let text = bytes.strip_prefix("\u{feff}".as_bytes()).unwrap_or(bytes);
     let text = match std::str::from_utf8(text.trim_ascii()) {
         Ok("") => return,
@@ -157,7 +156,7 @@ pub(super) fn plain_id(bytes: &[u8]) -> Option<&str> {
 }
 
 /// Reads what stands behind the first `"id":` of a line that is no entry.
-pub(super) fn claimed_id(bytes: &[u8]) -> Option<String> {
+pub(super) fn find_id(bytes: &[u8]) -> Option<String> {
     let start = memmem::find(bytes, b"\"id\"")?;
     let (id, _) = id_value(&bytes[start + 4..])?;
     Some(id.to_string())

@@ -10,7 +10,7 @@ use crate::id::TaskId;
 /// The line of the document.
 const LINE: &str = r#"{"id":"topic-2026-01-26","file":"2026-01-26_topic.md","title":"Title","date":"2026-01-26","status":"complete","topics":["t1"],"key_findings":["Finding 1","Finding 2","Finding 3"],"actionable":true,"needs_followup":[],"linked_tasks":["T1000","T1234"]}"#;
 
-fn changed(field: &str, value: Value) -> Value {
+fn with_field(field: &str, value: Value) -> Value {
     let mut entry: Value = serde_json::from_str(LINE).unwrap();
     entry[field] = value;
     entry
@@ -60,7 +60,7 @@ fn every_value_that_the_notes_allow_is_taken() {
         ("unknown", json!({"deep": [1, null, {"x": 1.5}]})),
     ] {
         assert_eq!(
-            faults(&changed(field, value.clone())),
+            faults(&with_field(field, value.clone())),
             [] as [&str; 0],
             "{field}: {value}"
         );
@@ -196,7 +196,7 @@ fn every_value_that_the_notes_refuse_is_refused_by_name() {
         ),
         ("skill", json!(["x"]), "skill is a list, not a text"),
     ] {
-        let found = faults(&changed(field, value.clone()));
+        let found = faults(&with_field(field, value.clone()));
         assert!(
             found.iter().any(|fault| fault.contains(message)),
             "{field} {value}: {found:?}"
@@ -211,7 +211,7 @@ fn every_value_that_the_notes_refuse_is_refused_by_name() {
 #[test]
 fn partial_and_blocked_entries_may_have_few_findings() {
     for status in ["partial", "blocked", "archived"] {
-        let mut entry = changed("status", json!(status));
+        let mut entry = with_field("status", json!(status));
         entry["key_findings"] = json!([]);
         assert_eq!(faults(&entry), [] as [&str; 0], "{status}");
     }
@@ -249,7 +249,8 @@ fn unknown_fields_keep_their_place_among_themselves() {
 
 #[test]
 fn task_ids_are_written_in_one_spelling() {
-    let entry = Entry::read(&changed("linked_tasks", json!(["t7", "T007"])).to_string()).unwrap();
+    let entry =
+        Entry::read(&with_field("linked_tasks", json!(["t7", "T007"])).to_string()).unwrap();
     assert_eq!(entry.linked_tasks, [TaskId(7), TaskId(7)]);
     assert!(
         entry
@@ -295,7 +296,7 @@ fn what_is_no_object_says_why_and_where() {
 
 #[test]
 fn an_entry_longer_than_a_line_may_be_is_refused() {
-    let entry = Entry::read(&changed("note", json!("x".repeat(LINE_MAX))).to_string()).unwrap();
+    let entry = Entry::read(&with_field("note", json!("x".repeat(LINE_MAX))).to_string()).unwrap();
     assert!(
         entry
             .line()
@@ -369,17 +370,17 @@ fn whatever_stands_whole_in_a_line_is_found() {
 
 #[test]
 fn a_hostile_line_costs_no_more_than_its_length_and_no_stack() {
-    let started = spent();
+    let started = measure_cpu();
     for text in ["[", "{\"a\":", "{\"", "{\"\":0}", "\"{\\\""] {
         items(text.repeat(LINE_MAX / text.len()).as_bytes());
     }
     // A reader whose cost grew with the square of the length would take hours.
-    let spent = spent() - started;
+    let spent = measure_cpu() - started;
     assert!(spent.as_secs() < 60, "{spent:?}");
 }
 
 /// Returns how long this thread has had the processor: others on the machine do not count.
-fn spent() -> std::time::Duration {
+fn measure_cpu() -> std::time::Duration {
     let clock = nix::time::ClockId::CLOCK_THREAD_CPUTIME_ID;
     nix::time::clock_gettime(clock).unwrap().into()
 }

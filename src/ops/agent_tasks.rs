@@ -383,7 +383,7 @@ impl Wanted {
         Ok(Filter {
             statuses,
             priorities: self.priority,
-            agent: seen_agent(context, self.agent)?,
+            agent: find_seen_agent(context, self.agent)?,
             assigned: self.assigned,
             feature: self.feature,
             due_before,
@@ -423,7 +423,7 @@ pub(crate) struct Whose {
 }
 
 pub(crate) fn stats(context: &mut Context, Whose { agent }: Whose) -> Result<Counted> {
-    let agent = seen_agent(context, agent)?;
+    let agent = find_seen_agent(context, agent)?;
     let now = context.now();
     let filter = Filter {
         agent,
@@ -454,7 +454,7 @@ pub(crate) fn stats(context: &mut Context, Whose { agent }: Whose) -> Result<Cou
 }
 
 /// Returns the agent whose tasks are looked for; one that the caller does not see has none.
-pub(crate) fn seen_agent(context: &Context, agent: Option<String>) -> Result<Option<String>> {
+pub(crate) fn find_seen_agent(context: &Context, agent: Option<String>) -> Result<Option<String>> {
     match check_seen(context, agent.as_deref()) {
         // No task is assigned to an empty name.
         Err(error) if error.code == Code::AgentNotFound => Ok(Some(String::new())),

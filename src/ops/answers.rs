@@ -76,7 +76,7 @@ impl<'a> Question<'a> {
 
 /// Makes the model that the settings describe. Where words are sent may be said by the project's file, which
 /// came with the project: such a model is refused before the user trusts it.
-pub(crate) fn trusted_model(surroundings: &Surroundings) -> Result<Option<Model>> {
+pub(crate) fn load_trusted_model(surroundings: &Surroundings) -> Result<Option<Model>> {
     let settings = surroundings.settings()?;
     let model = Model::from(settings)?;
     let items = Item::model(settings);
@@ -99,7 +99,7 @@ impl Answering {
         let allow_private = surroundings.defaults.allow_private;
         Ok(Answering {
             workers: Workers::new(surroundings, workspace, allow_private),
-            model: trusted_model(surroundings)?,
+            model: load_trusted_model(surroundings)?,
             is_served: surroundings.assignment.is_foreign,
         })
     }

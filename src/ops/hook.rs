@@ -51,8 +51,8 @@ pub(crate) fn stop(
     let Some((task, record)) = due(&mut context, task, &transcript)? else {
         return Ok(None);
     };
-    let required = context.required_sections()?.to_vec();
-    let workspace = context.judged_workspace(task.id)?;
+    let required = context.load_sections()?.to_vec();
+    let workspace = context.find_judged_workspace(task.id)?;
     let found =
         context.read(|transaction| check_output(&workspace, transaction, &record, &required))?;
     if found.report.has_passed() {

@@ -8,7 +8,7 @@ use serde::Serialize;
 
 use super::{Notes, Surroundings};
 use crate::agent_files::{self, Client};
-use crate::catalogue::known_protocols;
+use crate::catalogue::list_known_protocols;
 use crate::error::{Code, Error, Result, quote};
 use crate::file::{self, unwritable, write_whole};
 use crate::workspace::Workspace;
@@ -138,7 +138,7 @@ fn plan(root: &Path, clients: &[Client], with_hooks: bool) -> Result<Vec<Planned
     if clients.is_empty() {
         return Ok(Vec::new());
     }
-    let Some(base) = known_protocols()?.into_iter().next() else {
+    let Some(base) = list_known_protocols()?.into_iter().next() else {
         return Err(Error::new(
             Code::Internal,
             "the program carries no base protocol",

@@ -313,11 +313,11 @@ impl Context {
     /// Returns the workspace whose files show what was done on a task: in the worktree that the caller was
     /// given for it, wherever the caller stands, else in the one that the caller stands in. What is brought
     /// home from there is judged again. It is an error when no tree of the workspace's repository is either.
-    pub(crate) fn judged_workspace(&self, task: TaskId) -> Result<Workspace> {
+    pub(crate) fn find_judged_workspace(&self, task: TaskId) -> Result<Workspace> {
         if self.surroundings.judges_workspace {
             return Ok(self.workspace.clone());
         }
-        if let Some(given) = self.given_worktree(task)? {
+        if let Some(given) = self.find_given_worktree(task)? {
             return Ok(given);
         }
         let here = &self.surroundings.directory;
@@ -327,7 +327,7 @@ impl Context {
 
     /// Returns the worktree that the caller was given for a task. One of another workspace says nothing of
     /// this one; one that is gone or was made into something else is refused.
-    fn given_worktree(&self, task: TaskId) -> Result<Option<Workspace>> {
+    fn find_given_worktree(&self, task: TaskId) -> Result<Option<Workspace>> {
         let assigned = &self.surroundings.assignment;
         let is_for = assigned.task.is_none_or(|own| own == task);
         let Some(root) = assigned.worktree.as_ref().filter(|_| is_for) else {
@@ -353,7 +353,7 @@ impl Context {
     }
 
     /// Returns the sections that outputs must have, by the protocols in reach.
-    pub(crate) fn required_sections(&self) -> Result<&[String]> {
+    pub(crate) fn load_sections(&self) -> Result<&[String]> {
         if let Some(sections) = self.sections.get() {
             return Ok(sections);
         }

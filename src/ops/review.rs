@@ -162,7 +162,7 @@ fn runs(workspace: &Workspace) -> Result<Vec<Item>> {
         let resumable = page.runs.iter().filter(|run| run.kind.resumes());
         for run in resumable.filter(|run| run.status != RunStatus::Completed) {
             let events = journal::events(&*transaction, &run.id)?;
-            items.push(Item::stored_run(run, &events));
+            items.push(Item::from_run(run, &events));
         }
     }
 }

@@ -287,7 +287,7 @@ pub(crate) fn assign<'a>(
     let meant: Vec<&Agent> = agents.iter().filter(is_it).collect();
     let active = |agent: &&&Agent| agent.status == AgentStatus::Active;
     let able: Vec<&Agent> = meant.iter().filter(active).copied().collect();
-    let wanted = step.wanted_agent();
+    let wanted = step.agent_or_capability();
     match (able.first(), meant.first(), &step.intent) {
         (None, None, _) => Err((FaultKind::Agent, format!("Agent '{wanted}' not found"))),
         (None, Some(agent), _) => {

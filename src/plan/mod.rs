@@ -94,7 +94,7 @@ pub(crate) struct Unavailable {
 }
 
 impl Step {
-    pub(crate) fn wanted_agent(&self) -> &str {
+    pub(crate) fn agent_or_capability(&self) -> &str {
         let agent = self.agent.as_deref();
         agent.or(self.capability.as_deref()).unwrap_or("")
     }
@@ -123,7 +123,7 @@ impl Plan {
             title: step
                 .title
                 .as_deref()
-                .unwrap_or(step.wanted_agent())
+                .unwrap_or(step.agent_or_capability())
                 .to_string(),
             state: node.status.into(),
             is_epic: false,

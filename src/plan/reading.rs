@@ -85,7 +85,7 @@ fn short(message: &str) -> String {
 mod tests {
     use super::*;
 
-    fn told(text: &str) -> Vec<String> {
+    fn list_faults(text: &str) -> Vec<String> {
         let told = |fault: Fault| format!("{}: {}", fault.place, fault.message);
         read(text.as_bytes()).1.into_iter().map(told).collect()
     }
@@ -163,7 +163,7 @@ steps:
                 "steps[1]: duplicate field `dependsOn`",
             ),
         ] {
-            let told = told(&text);
+            let told = list_faults(&text);
             assert!(told[0].starts_with(fault), "{told:?}, not {fault}");
         }
     }
@@ -172,7 +172,7 @@ steps:
     fn unknown_fields_are_told_with_all_other_faults() {
         let text = r#"{"gaol": "g", "steps": [{"id": "a", "tier": 1, "instruction": "i"}]}"#;
         assert_eq!(
-            told(text),
+            list_faults(text),
             [
                 "gaol: there is no such field; is `goal` meant?",
                 "goal: it must say something",
@@ -202,10 +202,10 @@ steps:
             "{{\"goal\":\"g\",\"steps\":[{}{{}}]}}",
             "{},".repeat(50_000)
         );
-        let found = told(&steps);
+        let found = list_faults(&steps);
         let many = "steps: there is a list of 50001 items; 1000 are allowed";
         assert_eq!(found, [many]);
         let unknown: String = (0..5_000).map(|n| format!("f{n}: 1\n")).collect();
-        assert_eq!(told(&unknown).len(), FAULTS_MAX);
+        assert_eq!(list_faults(&unknown).len(), FAULTS_MAX);
     }
 }

@@ -162,7 +162,7 @@ pub(crate) fn check_strictly(prompt: &str, known: &[ProtocolFile]) -> Vec<Violat
     if !violations.is_empty() {
         return violations;
     }
-    let Some(files) = named_files(block.begin, known) else {
+    let Some(files) = find_named_files(block.begin, known) else {
         let message = "the block names a protocol that is not known";
         return vec![Violation::new("DIGEST", message)];
     };
@@ -194,7 +194,7 @@ pub(crate) fn describe_edit(change: &Violation) -> String {
 /// Unreplaced tokens name no task.
 pub(crate) fn is_for(prompt: &str, known: &[ProtocolFile], task: &str) -> Option<bool> {
     let block = find(prompt).ok()?;
-    let text = stack_text(&named_files(block.begin, known)?);
+    let text = stack_text(&find_named_files(block.begin, known)?);
     let inner = unix_lines(block.inner);
     let token = "{{TASK_ID}}";
     let is_known = is_filled_in(&text, &inner);
@@ -235,7 +235,7 @@ fn find(prompt: &str) -> Result<Block<'_>, Violation> {
 }
 
 /// Finds the files that a begin marker names; the base stands first in `known`.
-fn named_files<'a>(begin: &str, known: &'a [ProtocolFile]) -> Option<Vec<&'a ProtocolFile>> {
+fn find_named_files<'a>(begin: &str, known: &'a [ProtocolFile]) -> Option<Vec<&'a ProtocolFile>> {
     let mut files = vec![known.first()?];
     let names = begin
         .split_whitespace()
@@ -247,7 +247,7 @@ fn named_files<'a>(begin: &str, known: &'a [ProtocolFile]) -> Option<Vec<&'a Pro
     Some(files)
 }
 
-pub(crate) fn named_task(text: &str) -> Option<TaskId> {
+pub(crate) fn find_task(text: &str) -> Option<TaskId> {
     text.lines().find_map(|line| {
         let rest = line.strip_prefix("Id: ")?;
         rest.split_whitespace().next()?.parse().ok()

@@ -169,7 +169,7 @@ fn check_keys<'a>(
     for field in &fields.0 {
         let key = field.name.as_str();
         if !known.contains(&key) {
-            return Err((key, strict::unread(key, known)));
+            return Err((key, strict::describe_unknown(key, known)));
         }
         let is_text = matches!(field.value, Value::Text { .. });
         if !is_text && key != "when" {

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use serde_json::{Value, json};
 
 use super::*;
-use crate::catalogue::known_protocols;
+use crate::catalogue::list_known_protocols;
 use crate::skill::Source;
 use crate::template::COMMANDS;
 
@@ -56,7 +56,7 @@ fn applying(
         session_open,
         required_gates,
     };
-    let known = known_protocols().unwrap();
+    let known = list_known_protocols().unwrap();
     let files = crate::spawn::stack(&known[0], &known[1..], &situation);
     files
         .into_iter()
@@ -167,7 +167,7 @@ fn the_block_has_a_fixed_order() {
 
 #[test]
 fn every_reason_says_what_matched() {
-    let known = known_protocols().unwrap();
+    let known = list_known_protocols().unwrap();
     let task = task(
         json!({"depends": ["T7"], "phase": "p", "labels": ["a", "Research"], "type": "testing"}),
     );
@@ -200,7 +200,7 @@ fn every_reason_says_what_matched() {
 
 #[test]
 fn only_the_base_and_what_is_always_there_is_unconditional() {
-    let known = known_protocols().unwrap();
+    let known = list_known_protocols().unwrap();
     let names: Vec<_> = known
         .iter()
         .filter(|file| file.is_unconditional())
@@ -214,7 +214,7 @@ fn only_the_base_and_what_is_always_there_is_unconditional() {
 
 #[test]
 fn protocol_texts_hold_no_text_that_a_person_wrote() {
-    for file in known_protocols().unwrap() {
+    for file in list_known_protocols().unwrap() {
         for name in [
             "TASK_TITLE",
             "TASK_NAME",

@@ -30,7 +30,7 @@ fn index(agents: &[Agent]) -> Index {
     Index::new(agents.to_vec())
 }
 
-fn routed(index: &Index, message: &str, by: Match) -> (String, u32) {
+fn route(index: &Index, message: &str, by: Match) -> (String, u32) {
     let message = Message::parse(message);
     let request = Request {
         by,
@@ -90,7 +90,7 @@ fn the_examples_of_the_specification_have_their_scores() {
         (&built_in, "zzzz qqqq", token, "finalize", 0),
         (&built_in, "2 + 2 = ?", token, "finalize", 0),
     ] {
-        let found = routed(index, message, by);
+        let found = route(index, message, by);
         assert_eq!(found, (agent.to_string(), score), "{message} {by:?}");
     }
 }
@@ -127,7 +127,7 @@ fn tags_count_as_the_rule_says() {
         (&["cafe"], "CAFE\u{301}", 3),
         (&[""], "war", 0),
     ] {
-        let found = routed(&index(&[agent("x", tags)]), message, Match::Token);
+        let found = route(&index(&[agent("x", tags)]), message, Match::Token);
         assert_eq!(found.1, score, "{tags:?} {message}");
     }
 }
@@ -209,7 +209,7 @@ fn only_active_agents_take_part() {
     ] {
         agents[1].status = status;
         let index = index(&agents);
-        assert_eq!(routed(&index, message, Match::Token).0, winner);
+        assert_eq!(route(&index, message, Match::Token).0, winner);
     }
     assert_eq!(index(&agents).candidates(), 2);
 }

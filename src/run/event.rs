@@ -357,7 +357,7 @@ mod tests {
         assert_eq!(waves, [(1, 1), (2, 0), (3, 1), (4, 2)]);
     }
 
-    fn stored(kind: &str, detail: &Value) -> Event {
+    fn store(kind: &str, detail: &Value) -> Event {
         Event {
             cursor: 7,
             run: "r".into(),
@@ -383,8 +383,8 @@ mod tests {
         let expected = json!({"taskId": "T7", "attempt": 1, "outcome": "rate_limited",
             "missing": ["a"]});
         assert_eq!((kind.as_str(), json!(detail)), ("task.lacking", expected));
-        assert_eq!(RunEvent::read(&stored(&kind, &json!(detail))), Some(failed));
-        let odd = stored("task.started", &json!({"taskId": "T7", "epoch": "x"}));
+        assert_eq!(RunEvent::read(&store(&kind, &json!(detail))), Some(failed));
+        let odd = store("task.started", &json!({"taskId": "T7", "epoch": "x"}));
         assert_eq!(RunEvent::read(&odd), None);
     }
 
@@ -397,12 +397,12 @@ mod tests {
         ] {
             assert_eq!(event.to_parts().0, kind);
         }
-        let finished = RunEvent::read(&stored(RUN_FINISHED, &json!({"status": "completed"})));
+        let finished = RunEvent::read(&store(RUN_FINISHED, &json!({"status": "completed"})));
         assert!(matches!(finished, Some(RunEvent::Finished { .. })));
     }
 
     fn line(detail: serde_json::Value) -> serde_json::Value {
-        json!(Line::from(&stored("task.started", &detail)))
+        json!(Line::from(&store("task.started", &detail)))
     }
 
     #[test]

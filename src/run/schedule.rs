@@ -49,7 +49,7 @@ impl Schedule {
     }
 
     /// Notes that a step is done, begun or not; what waited for it alone can begin.
-    pub(crate) fn done(&mut self, step: usize) {
+    pub(crate) fn finish(&mut self, step: usize) {
         self.ready.remove(&step);
         self.states[step] = StepState::Done;
         for later in self.unlocks[step].clone() {
@@ -61,7 +61,7 @@ impl Schedule {
     }
 
     /// Notes that a step failed, and returns the steps that never begin now, in their order.
-    pub(crate) fn failed(&mut self, step: usize) -> Vec<usize> {
+    pub(crate) fn fail(&mut self, step: usize) -> Vec<usize> {
         self.ready.remove(&step);
         self.states[step] = StepState::Failed;
         let mut skipped = BTreeSet::new();
@@ -107,14 +107,14 @@ mod tests {
     fn the_middle_of_a_diamond_runs_side_by_side() {
         let mut schedule = diamond();
         assert_eq!((schedule.begin(), schedule.begin()), (Some(0), None));
-        schedule.done(0);
+        schedule.finish(0);
         assert_eq!((schedule.begin(), schedule.begin()), (Some(1), Some(2)));
-        schedule.done(2);
+        schedule.finish(2);
         assert_eq!(schedule.begin(), None);
-        schedule.done(1);
+        schedule.finish(1);
         assert_eq!(schedule.begin(), Some(3));
         assert!(!schedule.is_over());
-        schedule.done(3);
+        schedule.finish(3);
         assert!(schedule.is_over());
     }
 
@@ -122,12 +122,12 @@ mod tests {
     fn what_waits_for_a_failed_step_is_skipped_and_the_rest_goes_on() {
         let mut schedule = diamond();
         schedule.begin();
-        schedule.done(0);
+        schedule.finish(0);
         schedule.begin();
-        assert_eq!(schedule.failed(1), [3]);
+        assert_eq!(schedule.fail(1), [3]);
         assert_eq!(schedule.state(3), StepState::Skipped);
         assert_eq!(schedule.begin(), Some(2));
-        schedule.done(2);
+        schedule.finish(2);
         assert!(schedule.is_over());
     }
 
@@ -142,7 +142,7 @@ mod tests {
     #[test]
     fn what_was_done_before_is_not_begun() {
         let mut schedule = diamond();
-        [0, 1].into_iter().for_each(|step| schedule.done(step));
+        [0, 1].into_iter().for_each(|step| schedule.finish(step));
         assert_eq!((schedule.begin(), schedule.begin()), (Some(2), None));
     }
 

@@ -61,7 +61,7 @@ pub(crate) fn dollars(amount: f64) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    fn used(total: u64) -> Usage {
+    fn with_total(total: u64) -> Usage {
         Usage {
             input_tokens: Some(total - 1),
             output_tokens: Some(1),
@@ -83,14 +83,14 @@ mod tests {
     #[test]
     fn a_total_that_is_less_than_before_counts_from_nothing() {
         let before = Spent {
-            usage: Some(used(100)),
+            usage: Some(with_total(100)),
             cost: Some(0.5),
         };
-        assert_eq!(before.new_usage(used(99)), used(99));
+        assert_eq!(before.new_usage(with_total(99)), with_total(99));
         assert_eq!(before.new_cost(0.25), 0.25);
-        let new = before.new_usage(used(130));
+        let new = before.new_usage(with_total(130));
         assert_eq!((new.input_tokens, new.total_tokens), (Some(30), Some(30)));
-        assert_eq!(Spent::default().new_usage(used(7)), used(7));
+        assert_eq!(Spent::default().new_usage(with_total(7)), with_total(7));
         assert_eq!(Spent::default().new_cost(0.25), 0.25);
     }
 }

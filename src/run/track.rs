@@ -225,7 +225,7 @@ impl Track {
 
     /// Returns how long the last process of the run worked on it, in milliseconds, until its last event. `None` if
     /// that was counted before.
-    pub(crate) fn unsettled_time(&self) -> Option<u64> {
+    pub(crate) fn count_open_time(&self) -> Option<u64> {
         between_ms(self.process_at.as_deref()?, &self.told_at)
     }
 

@@ -69,7 +69,7 @@ pub(crate) fn line(ch: Channel, raw: &str) -> Line {
             .filter(Value::is_object),
         _ => None,
     };
-    let said = told.as_ref().map(said).unwrap_or_default();
+    let said = told.as_ref().map(read_event).unwrap_or_default();
     let text = if said.text.is_empty() {
         raw
     } else {
@@ -102,7 +102,7 @@ struct Said {
 }
 
 /// Reads an event of any known agent program; unknown events stay as they are.
-fn said(event: &Value) -> Said {
+fn read_event(event: &Value) -> Said {
     let blocks = event["message"]["content"].as_array();
     if let Some(blocks) = blocks {
         return blocks.iter().map(block).reduce(both).unwrap_or_default();

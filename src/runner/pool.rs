@@ -71,7 +71,7 @@ pub(crate) fn run_steps<C: Steps>(
                         scope.spawn(move || sender.send((step, catch_panic(|| work(step, job)))));
                     }
                     Err(error) => {
-                        schedule.failed(step);
+                        schedule.fail(step);
                         failed = Some(error);
                     }
                 }
@@ -85,7 +85,7 @@ pub(crate) fn run_steps<C: Steps>(
             };
             let done = done.and_then(|done| steps.end(schedule, step, done));
             if let Err(error) = done {
-                schedule.failed(step);
+                schedule.fail(step);
                 failed.get_or_insert(error);
             }
         }
@@ -119,7 +119,7 @@ mod tests {
             if self.fails == Some(step) {
                 return Err(Error::new(Code::Internal, "x"));
             }
-            schedule.done(step);
+            schedule.finish(step);
             Ok(())
         }
     }

@@ -50,7 +50,7 @@ pub(crate) fn parse(text: &str) -> Result<Document<'_>, Fault> {
             let other = || document(rest.split_once(FENCE).unwrap_or(parts));
             document(parts).or_else(|fault| other().map_err(|_| fault))
         }
-        None => document(rest.split_once(FENCE).ok_or_else(unclosed_fault)?),
+        None => document(rest.split_once(FENCE).ok_or_else(report_unclosed)?),
     }
 }
 
@@ -62,7 +62,7 @@ pub(super) fn missing() -> Fault {
     )
 }
 
-pub(super) fn unclosed_fault() -> Fault {
+pub(super) fn report_unclosed() -> Fault {
     Fault::new(
         "FRONT_MATTER_UNCLOSED",
         (1, 1),

@@ -72,7 +72,7 @@ fn block(text: &str) -> Result<&str, Fault> {
     let rest = text.strip_prefix("---").ok_or_else(front_matter::missing)?;
     let (block, _) = rest
         .split_once("---")
-        .ok_or_else(front_matter::unclosed_fault)?;
+        .ok_or_else(front_matter::report_unclosed)?;
     Ok(block)
 }
 
@@ -91,7 +91,7 @@ fn text_in(field: &Field) -> Option<&str> {
 }
 
 fn check_fields(directory_name: &str, fields: &Fields) -> Vec<Fault> {
-    let mut faults = unknown_fields(fields);
+    let mut faults = check_unknown_fields(fields);
     match fields.find("name") {
         Some(name) => faults.extend(check_name(directory_name, name)),
         None => faults.push(missing("SKILL_NAME_MISSING", "name")),
@@ -105,7 +105,7 @@ fn check_fields(directory_name: &str, fields: &Fields) -> Vec<Fault> {
     faults
 }
 
-fn unknown_fields(Fields(fields): &Fields) -> Vec<Fault> {
+fn check_unknown_fields(Fields(fields): &Fields) -> Vec<Fault> {
     let unknown = fields
         .iter()
         .filter(|field| !FIELDS.contains(&&*field.name));

@@ -5,7 +5,7 @@ use proptest::prop_assert_eq;
 use serde_json::{Value, json};
 
 use super::*;
-use crate::catalogue::known_protocols;
+use crate::catalogue::list_known_protocols;
 use crate::protocol::tests::{skill, task};
 use crate::skill::Skill;
 use crate::task::Task;
@@ -29,11 +29,11 @@ struct Case {
 
 impl Case {
     fn new(body: &str) -> Case {
-        Case::of("", body, json!({}))
+        Case::from_parts("", body, json!({}))
     }
 
-    fn of(metadata: &str, body: &str, fields: Value) -> Case {
-        let known = known_protocols().unwrap();
+    fn from_parts(metadata: &str, body: &str, fields: Value) -> Case {
+        let known = list_known_protocols().unwrap();
         let task = task(fields);
         let mut bindings = Bindings::bind_constants();
         for (name, value) in [
@@ -115,7 +115,7 @@ fn skill_task_and_protocol_stand_in_this_order() {
     );
     assert_eq!(prepared.prompt_digest, digest(&prepared.prompt));
     assert_eq!(
-        block::check_strictly(&prepared.prompt, &known_protocols().unwrap()),
+        block::check_strictly(&prepared.prompt, &list_known_protocols().unwrap()),
         []
     );
 }
@@ -176,7 +176,7 @@ fn required_tokens_are_demanded() {
 #[test]
 fn a_skill_with_a_protocol_of_its_own_must_hold_it() {
     let own = format!("{BODY}\n{FORGED}\n");
-    let prepared = Case::of(OWN, &own, json!({})).prepare().unwrap();
+    let prepared = Case::from_parts(OWN, &own, json!({})).prepare().unwrap();
     assert_eq!(prepared.protocols, []);
     assert_eq!(prepared.prompt.matches("BEGIN SUBAGENT").count(), 1);
     for (body, missing) in [
@@ -187,7 +187,7 @@ fn a_skill_with_a_protocol_of_its_own_must_hold_it() {
         (own.replace("## SUBAGENT", "##"), "name"),
         (format!("{own}\nAnd forget it.\n"), "last"),
     ] {
-        let (code, message) = Case::of(OWN, &body, json!({})).refusal();
+        let (code, message) = Case::from_parts(OWN, &body, json!({})).refusal();
         assert_eq!(code, Code::ProtocolMissing, "{body}");
         assert!(message.contains(missing), "{message}");
     }
@@ -197,7 +197,7 @@ fn a_skill_with_a_protocol_of_its_own_must_hold_it() {
 fn no_words_of_a_task_stand_for_the_protocol() {
     for text in [WORDS, FORGED] {
         let fields = json!({"title": WORDS, "description": text});
-        let mut case = Case::of(OWN, BODY, fields);
+        let mut case = Case::from_parts(OWN, BODY, fields);
         assert_eq!(case.refusal().0, Code::ProtocolMissing, "{text}");
         case.force_inject = true;
         let prepared = case.prepare().unwrap();
@@ -214,7 +214,7 @@ fn no_words_of_a_task_stand_for_the_protocol() {
 #[test]
 fn no_words_of_a_task_stand_for_a_rule_that_the_base_lacks() {
     for rule in block::RULES {
-        let mut case = Case::of("", BODY, json!({"title": rule, "phase": rule}));
+        let mut case = Case::from_parts("", BODY, json!({"title": rule, "phase": rule}));
         case.base.text = case.base.text.replace(rule, "A rule");
         case.bindings.set("TOPIC_SLUG", rule.to_lowercase());
         case.bindings.set("RESEARCH_ID", rule.to_lowercase());
@@ -297,8 +297,8 @@ proptest! {
         parts in prop::collection::vec(prop::sample::select(&["{{DATE}}", "{{NEW}}", "&", "\\1", "$0", "\n", "\"", "'", "|", WORDS, FORGED, "<!-- END SUBAGENT PROTOCOL v1 -->\n", "## Task\n", "é", "text "][..]), 0..12),
     ) {
         let text = parts.concat();
-        let prepared = Case::of("", BODY, json!({"description": text})).prepare().unwrap();
-        prop_assert_eq!(block::check_strictly(&prepared.prompt, &known_protocols().unwrap()), []);
+        let prepared = Case::from_parts("", BODY, json!({"description": text})).prepare().unwrap();
+        prop_assert_eq!(block::check_strictly(&prepared.prompt, &list_known_protocols().unwrap()), []);
         let expected = format!("# Work\n\nDo it.\n\n## Task\n\nTitle\n\n{text}\n\n<!-- BEGIN");
         prop_assert_eq!(&prepared.prompt[..expected.len()], expected);
         prop_assert_eq!(prepared.token_resolution.unresolved_count, 0);

@@ -43,7 +43,7 @@ pub(crate) trait Runs {
 
     fn owners(&self) -> Result<Vec<String>>;
 
-    fn unfinished(&self, owner: &str) -> Result<Vec<Run>>;
+    fn list_unfinished(&self, owner: &str) -> Result<Vec<Run>>;
 
     /// Reads the last executions of a user, or of all, newest first, as far as they began since a moment.
     fn executions_since(&self, user: Option<&str>, since: &str, limit: u32)
@@ -196,7 +196,7 @@ pub(crate) trait Conversations {
     ) -> Result<Option<Vec<Message>>>;
 
     /// Reads up to `limit` messages after a cursor, oldest first, each with its cursor.
-    fn said_after(&self, cursor: u64, limit: u32) -> Result<Vec<(u64, Message)>>;
+    fn messages_after(&self, cursor: u64, limit: u32) -> Result<Vec<(u64, Message)>>;
 
     /// Returns the cursor of what was said last, also outside of conversations; 0 when nothing was.
     fn last_said(&self) -> Result<u64>;

@@ -84,7 +84,7 @@ impl Draft {
         let invalid = |fault: String| Error::new(Code::TaskInvalid, fault);
         let value = serde_json::from_slice(text).map_err(|cause| invalid(cause.to_string()))?;
         strict::read(value).map_err(|fault| match &fault.unknown {
-            Some((name, known)) => unknown_field(name, known),
+            Some((name, known)) => refuse_unknown_field(name, known),
             None => invalid(fault.to_string()),
         })
     }
@@ -100,7 +100,7 @@ fn without_place(cause: &serde_json::Error) -> String {
 }
 
 /// The error for a field that a task does not have.
-fn unknown_field(name: &str, known: &[&str]) -> Error {
+fn refuse_unknown_field(name: &str, known: &[&str]) -> Error {
     let hint = match (name, nearest(name, known.iter().copied())) {
         ("id", _) => "ids are handed out; to refer to a line give it a `key`".to_string(),
         ("status", _) => "a new task is pending; `cleo start` and its like move it".to_string(),

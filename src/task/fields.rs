@@ -214,7 +214,7 @@ impl Draft {
 }
 
 impl Patch {
-    pub(crate) fn required_gates(&self) -> Result<Vec<Gate>> {
+    pub(crate) fn read_required_gates(&self) -> Result<Vec<Gate>> {
         self.require_gates
             .iter()
             .map(|gate| Gate::read(gate))

@@ -47,8 +47,8 @@ pub(crate) fn check_line(field: &str, text: &str, max: usize) -> Result<()> {
 }
 
 /// Returns a line with spaces in the place of control characters; none when it has none of them.
-pub(crate) fn cleaned_line(text: &str) -> Option<String> {
-    if !may_hold_control(text) || !text.contains(char::is_control) {
+pub(crate) fn clean_line(text: &str) -> Option<String> {
+    if !can_hold_control(text) || !text.contains(char::is_control) {
         return None;
     }
     let words = text.split(|c: char| c.is_control() || c.is_whitespace());
@@ -58,8 +58,8 @@ pub(crate) fn cleaned_line(text: &str) -> Option<String> {
 
 /// Returns a text of several lines without the control characters that it must not hold; none when
 /// it holds none of them.
-pub(crate) fn cleaned_text(text: &str) -> Option<String> {
-    if !may_hold_control(text) || !text.contains(is_foreign) {
+pub(crate) fn clean_text(text: &str) -> Option<String> {
+    if !can_hold_control(text) || !text.contains(is_foreign) {
         return None;
     }
     Some(text.chars().filter(|c| !is_foreign(*c)).collect())
@@ -71,7 +71,7 @@ fn is_foreign(c: char) -> bool {
 }
 
 /// Looks at bytes only, because whole files come here: the first of U+0080 to U+009F is 0xC2.
-fn may_hold_control(text: &str) -> bool {
+fn can_hold_control(text: &str) -> bool {
     text.bytes()
         .any(|byte| byte < 0x20 || matches!(byte, 0x7f | 0xc2))
 }
@@ -99,7 +99,7 @@ pub(crate) fn check_note(text: &str) -> Result<()> {
 
 fn refuse_control(field: &str, text: &str, is_refused: impl Fn(char) -> bool) -> Result<()> {
     let mut refused = text.chars().filter(|c| is_refused(*c));
-    let Some(control) = may_hold_control(text).then(|| refused.next()).flatten() else {
+    let Some(control) = can_hold_control(text).then(|| refused.next()).flatten() else {
         return Ok(());
     };
     let hold = if is_plural(field) { "hold" } else { "holds" };
@@ -251,7 +251,7 @@ mod tests {
     use crate::task::Task;
     use crate::task::fields::Draft;
 
-    fn titled(title: &str) -> Result<Task> {
+    fn with_title(title: &str) -> Result<Task> {
         let title = title.to_string();
         let draft = Draft {
             title,
@@ -270,17 +270,17 @@ mod tests {
             ("a\u{1b}[31mb", Code::TextControl),
             (&"x".repeat(501), Code::TextTooLong),
         ] {
-            assert_eq!(titled(title).unwrap_err().code, code, "{title:?}");
+            assert_eq!(with_title(title).unwrap_err().code, code, "{title:?}");
         }
         assert_eq!(
-            titled(" {{DATE}} & more ").unwrap().title,
+            with_title(" {{DATE}} & more ").unwrap().title,
             "{{DATE}} & more"
         );
     }
 
     #[test]
     fn a_text_of_control_characters_only_is_an_empty_one() {
-        let error = titled("\u{1} \u{2}").unwrap_err();
+        let error = with_title("\u{1} \u{2}").unwrap_err();
         assert_eq!(
             error.message,
             "the title has nothing but control characters, and must not be empty"

@@ -58,7 +58,7 @@ impl Stage {
     }
 
     /// Returns what the log has of an output.
-    fn written(&self, stream: Stream) -> String {
+    fn read_log(&self, stream: Stream) -> String {
         log::join(self.read("raw/T1-1.log").as_bytes(), stream)
     }
 
@@ -99,8 +99,8 @@ fn an_agent_gets_the_prompt_and_its_raw_output_is_kept() {
     assert_eq!(ended.outcome, Some(Outcome::Ok));
     assert_eq!(ended.message.as_deref(), Some("Done."));
     assert_eq!(ended.complaints, ["doubt"]);
-    assert_eq!(stage.written(Stream::Out), "Do it.\nDone.\n");
-    assert_eq!(stage.written(Stream::Err), "doubt\n");
+    assert_eq!(stage.read_log(Stream::Out), "Do it.\nDone.\n");
+    assert_eq!(stage.read_log(Stream::Err), "doubt\n");
 }
 
 #[test]
@@ -314,7 +314,7 @@ fn nothing_that_an_agent_writes_goes_through_a_link() {
     std::os::unix::fs::symlink(&mine, stage.path("raw/T1-1.log")).unwrap();
     stage.play("echo evil");
     assert_eq!(stage.read("mine"), "precious");
-    assert_eq!(stage.written(Stream::Out), "evil\n");
+    assert_eq!(stage.read_log(Stream::Out), "evil\n");
 }
 
 #[test]
@@ -372,7 +372,7 @@ fn stubborn_agent_is_killed_and_its_last_output_kept() {
         &job,
     );
     assert_eq!(ended.outcome, Some(Outcome::Timeout));
-    assert_eq!(stage.written(Stream::Out), "not yet\n");
+    assert_eq!(stage.read_log(Stream::Out), "not yet\n");
 }
 
 #[test]
@@ -480,7 +480,7 @@ fn a_flood_of_output_is_counted_and_left_out_at_the_end() {
     let ended = stage.play(&format!("{lines}; {lines}; echo warn >&2; echo Done."));
     assert_eq!(ended.outcome, Some(Outcome::Ok));
     assert_eq!(ended.message.as_deref(), Some("Done."));
-    let written = stage.written(Stream::Out);
+    let written = stage.read_log(Stream::Out);
     let (kept, note) = written.trim_end().rsplit_once('\n').unwrap();
     let left_out = 40_000_000 + 40 + 6 - (kept.len() + 1);
     assert_eq!(note, format!("[cleo left out {left_out} more bytes]"));
@@ -489,7 +489,7 @@ fn a_flood_of_output_is_counted_and_left_out_at_the_end() {
         "{}",
         kept.len()
     );
-    assert_eq!(stage.written(Stream::Err), "warn\n");
+    assert_eq!(stage.read_log(Stream::Err), "warn\n");
 }
 
 /// Cannot read the output of its agent.

@@ -18,8 +18,8 @@ fn a_server_that_hangs_is_left_in_time() {
             ..model(Provider::OpenAiChat, &server.url)
         };
         let error = fails(&model, Code::ModelTimeout);
-        assert!(error.retryable(), "{error}");
-        assert_eq!(server.asked().len(), 1);
+        assert!(error.is_retryable(), "{error}");
+        assert_eq!(server.read_requests().len(), 1);
     }
 }
 
@@ -46,7 +46,7 @@ fn unreachable_server_has_its_own_error() {
     };
     let error = fails(&model, Code::ModelUnreachable);
     assert!(
-        error.retryable() && error.message.contains("could not be reached"),
+        error.is_retryable() && error.message.contains("could not be reached"),
         "{error}"
     );
 }
@@ -56,7 +56,7 @@ fn a_server_that_speaks_no_tls_is_no_safe_one() {
     let server = Server::start(&[Answer::Whole(200, "", chat("Hello"))]);
     let url = server.url.replace("http://", "https://");
     let error = fails(&model(Provider::OpenAiChat, &url), Code::ModelUnreachable);
-    assert!(server.asked().is_empty(), "{error}");
+    assert!(server.read_requests().is_empty(), "{error}");
 }
 
 #[test]
@@ -101,7 +101,7 @@ fn an_answer_that_is_none_is_said_to_be_none() {
         };
         let error = fails(&model, Code::ModelAnswer);
         assert!(error.message.contains(word), "{word}: {error}");
-        assert_eq!(server.asked().len(), 1, "{error}");
+        assert_eq!(server.read_requests().len(), 1, "{error}");
     }
 }
 
@@ -123,7 +123,10 @@ fn broken_answer_with_text_shown_is_not_retried() {
     };
     let (reply, seen) = ask(&model);
     assert_eq!(reply.unwrap_err().code, Code::ModelUnreachable);
-    assert_eq!((seen, server.asked().len()), (vec!["Hel".to_string()], 1));
+    assert_eq!(
+        (seen, server.read_requests().len()),
+        (vec!["Hel".to_string()], 1)
+    );
 }
 
 #[test]
@@ -138,7 +141,7 @@ fn redirects_are_not_followed_so_a_key_goes_nowhere_else() {
         );
         assert!(error.message.contains("redirect"), "{error}");
     }
-    assert!(other.asked().is_empty());
+    assert!(other.read_requests().is_empty());
 }
 
 #[test]
@@ -163,7 +166,7 @@ fn a_key_that_a_server_repeats_is_taken_out() {
 }
 
 /// The key as JSON may also write it.
-fn escaped(text: &str) -> String {
+fn escape(text: &str) -> String {
     let letters = KEY.bytes().map(|byte| format!("\\u{byte:04x}"));
     text.replace(KEY, &letters.collect::<String>())
 }
@@ -171,7 +174,7 @@ fn escaped(text: &str) -> String {
 #[test]
 fn a_key_is_taken_out_however_a_server_writes_it() {
     let json = "Content-Type: application/json\r\n";
-    let whole = escaped(
+    let whole = escape(
         &serde_json::json!({
             "model": format!("m {KEY}"),
             "choices": [{"message": {"content": format!("it is {KEY}!")}, "finish_reason": KEY}],
@@ -215,7 +218,7 @@ fn a_key_is_taken_out_however_a_server_writes_it() {
         assert_eq!((reply.text.as_str(), seen.concat().as_str()), (text, text));
         assert!(!format!("{reply:?}").contains(KEY), "{reply:?}");
     }
-    let refusal = escaped(&format!(
+    let refusal = escape(&format!(
         r#"{{"error": {{"message": "{} {KEY}"}}}}"#,
         "x".repeat(480)
     ));

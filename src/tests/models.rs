@@ -117,7 +117,7 @@ fn every_kind_of_server_is_asked_with_its_key_where_it_wants_it() {
         let (reply, seen) = ask(&model(provider, &server.url));
         is_hello(reply.unwrap());
         assert_eq!(seen, ["Hello"]);
-        let asked = server.asked().remove(0);
+        let asked = server.read_requests().remove(0);
         let (line, header) = match provider {
             Provider::Anthropic => ("POST /v1/messages", format!("x-api-key: {KEY}")),
             _ => (
@@ -157,7 +157,7 @@ fn an_answer_is_seen_piece_by_piece_as_it_comes() {
         });
         is_hello(reply.unwrap());
         assert_eq!(seen, ["Hel", "lo"], "{provider:?}");
-        assert_eq!(server.asked()[0].body["stream"], true);
+        assert_eq!(server.read_requests()[0].body["stream"], true);
     }
 }
 
@@ -197,7 +197,7 @@ fn what_passes_is_tried_again_and_what_does_not_is_not() {
         let server = Server::start(&[first.clone(), first, well.clone()]);
         let (reply, _) = ask(&model(Provider::OpenAiChat, &server.url));
         is_hello(reply.unwrap());
-        assert_eq!(server.asked().len(), 3);
+        assert_eq!(server.read_requests().len(), 3);
     }
     for (status, code) in [
         (400, Code::ModelRefused),
@@ -210,8 +210,8 @@ fn what_passes_is_tried_again_and_what_does_not_is_not() {
             error.message.contains(&format!("HTTP {status}: busy")),
             "{error}"
         );
-        assert!(!error.retryable());
-        assert_eq!(server.asked().len(), 1);
+        assert!(!error.is_retryable());
+        assert_eq!(server.read_requests().len(), 1);
     }
 }
 
@@ -225,10 +225,10 @@ fn trying_again_ends_after_as_many_times_as_the_settings_say() {
         };
         let error = fails(&model, Code::ModelUnreachable);
         assert!(
-            error.message.contains("HTTP 503") && error.retryable(),
+            error.message.contains("HTTP 503") && error.is_retryable(),
             "{error}"
         );
-        assert_eq!(server.asked().len(), asked);
+        assert_eq!(server.read_requests().len(), asked);
     }
 }
 
@@ -245,8 +245,8 @@ fn retry_after_beyond_the_time_limit_is_not_waited_for() {
             error.message.contains("which llm.timeout does not allow"),
             "{error}"
         );
-        assert!(error.retryable());
-        assert_eq!(server.asked().len(), 1);
+        assert!(error.is_retryable());
+        assert_eq!(server.read_requests().len(), 1);
     }
 }
 
@@ -336,7 +336,7 @@ fn interrupted_cleo_ends_its_model_request() {
         .stderr(Stdio::piped())
         .spawn()
         .unwrap();
-    while server.asked().is_empty() {
+    while server.read_requests().is_empty() {
         assert!(
             process.try_wait().unwrap().is_none(),
             "it has ended by itself"

@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use super::skills_content::{pattern, shipped, texts};
-use crate::catalogue::known_protocols;
+use super::skills_content::{load_shipped, pattern, texts};
+use crate::catalogue::list_known_protocols;
 
 /// Longest texts of protocols with their tokens replaced, in bytes.
 const LIMITS: [(&str, usize); 8] = [
@@ -20,13 +20,13 @@ const LIMITS: [(&str, usize); 8] = [
 #[test]
 fn capitals_stand_only_where_the_protocol_speaks() {
     let capitals = pattern(r"\b(MUST|NEVER|SHALL|ALWAYS)\b");
-    for skill in shipped()
+    for skill in load_shipped()
         .iter()
         .filter(|skill| skill.name != "ct-spec-writer")
     {
         assert!(!capitals.is_match(skill.body()), "{}", skill.name);
     }
-    for skill in shipped() {
+    for skill in load_shipped() {
         let plain = pattern(r"\{\{\w+\}\}")
             .replace_all(skill.body(), "")
             .into_owned();
@@ -36,7 +36,7 @@ fn capitals_stand_only_where_the_protocol_speaks() {
             skill.name
         );
     }
-    let known = known_protocols().unwrap();
+    let known = list_known_protocols().unwrap();
     for line in known.iter().flat_map(|file| file.text.lines()) {
         assert!(
             !capitals.is_match(line) || line.starts_with("**OUT-00"),
@@ -53,7 +53,7 @@ fn capitals_stand_only_where_the_protocol_speaks() {
 
 #[test]
 fn protocols_keep_to_their_length() {
-    let known = known_protocols().unwrap();
+    let known = list_known_protocols().unwrap();
     assert_eq!(known.len(), LIMITS.len());
     let values = [
         ("TASK_ID", "T1234"),

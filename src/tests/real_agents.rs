@@ -12,9 +12,9 @@ use crate::runner::agent::{Ended, Invocation, Job, Limits, Runner, Runners, driv
 use serde_json::json;
 use tempfile::TempDir;
 
-use super::delivery::{GOOD, OUTPUT, entry_with, spawned};
+use super::delivery::{GOOD, OUTPUT, entry_with, spawn_task};
 use super::model::{Model, Step, say};
-use super::world::{CLEO, TestWorkspace, add, document, left_out, spawn};
+use super::world::{CLEO, TestWorkspace, add, document, skip, spawn};
 
 const DONE: &str = "Research complete. See MANIFEST.jsonl for summary.";
 /// Longer than any attempt takes.
@@ -67,7 +67,7 @@ impl Agent {
     fn find(name: &str, url: &str, folder: &Path) -> Option<Agent> {
         let programs = std::env::var_os("CLEO_AGENT_PROGRAMS").map(PathBuf::from);
         let Some(programs) = programs.filter(|programs| programs.join(name).exists()) else {
-            left_out(&format!("CLEO_AGENT_PROGRAMS does not lead to {name}"));
+            skip(&format!("CLEO_AGENT_PROGRAMS does not lead to {name}"));
             return None;
         };
         let home = tempfile::tempdir().unwrap();
@@ -258,7 +258,7 @@ fn lies_once_in_a_run_and_repairs_it(name: &str) {
 }
 
 fn writes_nothing_when_it_may_only_read(name: &str) {
-    let workspace = spawned();
+    let workspace = spawn_task();
     let model = Model::start(&[("work", work(&workspace, OUTPUT, &entry_with(json!({}))))]);
     let Some(agent) = Agent::find(name, &model.url, workspace.root()) else {
         return;

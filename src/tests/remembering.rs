@@ -5,12 +5,12 @@ use std::collections::BTreeSet;
 use crate::ops::{Context, api};
 use serde_json::{Value, json};
 
-use super::world::{TestWorkspace, played};
+use super::world::{TestWorkspace, play_command};
 use super::{answer, open};
 
 /// Reads what people see of the tasks: rows of all and of an epic, some tasks, the graph but for the
 /// places in it, which stay where they were.
-fn seen(context: &mut Context) -> Value {
+fn read_views(context: &mut Context) -> Value {
     let mut ask =
         |row, request| json!(answer(context, row, request).map_err(|error| error.message));
     let rows = [
@@ -31,11 +31,14 @@ fn seen(context: &mut Context) -> Value {
 
 #[test]
 fn what_is_remembered_is_what_would_be_read_anew() {
-    let workspace = TestWorkspace::planned();
+    let workspace = TestWorkspace::with_plan();
     let mut known = open(workspace.root());
     let mut same = |what: &str| {
         for _ in 0..2 {
-            let (known, anew) = (seen(&mut known), seen(&mut open(workspace.root())));
+            let (known, anew) = (
+                read_views(&mut known),
+                read_views(&mut open(workspace.root())),
+            );
             assert_eq!(known, anew, "after {what}");
         }
     };
@@ -60,7 +63,7 @@ fn what_is_remembered_is_what_would_be_read_anew() {
         same(command);
     }
     for how in ["lies", "works"] {
-        workspace.finish(workspace.command(&played("T2", how)), "");
+        workspace.finish(workspace.command(&play_command("T2", how)), "");
         same(how);
     }
 }

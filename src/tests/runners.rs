@@ -13,15 +13,15 @@ fn runner(name: &str) -> Box<dyn Runner> {
     Runners::default().named(name, None).unwrap()
 }
 
-fn recorded(program: &str, case: &str) -> PathBuf {
+fn find_recording(program: &str, case: &str) -> PathBuf {
     let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/data/agents");
     Path::new(folder).join(program).join(case)
 }
 
 /// Plays a recorded stream, and says how it ended and of what it gave signs.
 fn play(program: &str, case: &str, exit_code: Option<i32>) -> (Ended, Vec<AgentEvent>) {
-    let said = fs::read_to_string(recorded(program, &format!("{case}.out"))).unwrap();
-    let complaints = fs::read_to_string(recorded(program, &format!("{case}.err")));
+    let said = fs::read_to_string(find_recording(program, &format!("{case}.out"))).unwrap();
+    let complaints = fs::read_to_string(find_recording(program, &format!("{case}.err")));
     let runner = runner(program);
     let mut ended = Ended {
         exit_code,
@@ -207,7 +207,7 @@ fn how_an_attempt_ended_is_read_from_the_stream() {
 
 #[test]
 fn the_table_has_every_stream_that_was_recorded() {
-    let files = walkdir::WalkDir::new(recorded("", "")).into_iter();
+    let files = walkdir::WalkDir::new(find_recording("", "")).into_iter();
     for file in files.map(Result::unwrap) {
         let case = file.path().file_stem().unwrap().to_str().unwrap();
         let program = file.path().parent().unwrap().file_name().unwrap();

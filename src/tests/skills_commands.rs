@@ -12,7 +12,7 @@ struct Told {
 }
 
 /// Finds the commands: in backticks, or a line of a code block, by name or by token.
-fn told() -> Vec<Told> {
+fn list_commands() -> Vec<Told> {
     let mut found = Vec::new();
     let start = pattern(r"^(cleo|\{\{\w+_CMD\}\})( |$)");
     for (place, text) in texts() {
@@ -30,7 +30,7 @@ fn told() -> Vec<Told> {
 }
 
 /// Puts values in the place of tokens and `<placeholders>`.
-fn filled_in(line: &str) -> Vec<String> {
+fn fill_in(line: &str) -> Vec<String> {
     let line = crate::template::inject(line, &crate::template::Bindings::new()).text;
     let line = line
         .replace("{{RESEARCH_ID}}", "an-id")
@@ -49,7 +49,7 @@ fn filled_in(line: &str) -> Vec<String> {
 
 /// Checks one command: cleo knows its words and options, and takes its arguments.
 fn check(workspace: &TestWorkspace, told: &Told) {
-    let words = filled_in(&told.line);
+    let words = fill_in(&told.line);
     let arguments = &words[1..];
     let help = [arguments, &["--help".to_string()]].concat();
     let reply = workspace.finish(workspace.command(&help), "");
@@ -77,7 +77,7 @@ fn cleo_takes_every_command_that_agents_are_told_to_run() {
         &[json!({"title": "One"}), json!({"title": "Two"})],
     );
     workspace.write("tasks.jsonl", "{\"title\":\"Three\"}\n");
-    let all = told();
+    let all = list_commands();
     assert!(all.len() >= 30, "only {} commands were found", all.len());
     for expected in [
         "cleo verify output {{TASK_ID}}",

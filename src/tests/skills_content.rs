@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;
 
-use crate::catalogue::{Catalogue, Places, known_protocols};
+use crate::catalogue::{Catalogue, Places, list_known_protocols};
 use crate::protocol::message::KINDS;
 use crate::skill::Skill;
 use crate::skill::front_matter;
@@ -40,7 +40,7 @@ fn root() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR"))
 }
 
-pub(crate) fn shipped() -> Vec<Skill> {
+pub(crate) fn load_shipped() -> Vec<Skill> {
     Catalogue::load(&Places::default()).unwrap().skills
 }
 
@@ -84,11 +84,11 @@ fn count(text: &str, start: &str) -> usize {
 
 /// Every text that we ship, by the name that a failure shows.
 pub(crate) fn texts() -> Vec<(String, String)> {
-    let skills = shipped();
+    let skills = load_shipped();
     let skills = skills
         .iter()
         .map(|skill| (skill.name.clone(), skill.body().to_string()));
-    let protocols = known_protocols().unwrap();
+    let protocols = list_known_protocols().unwrap();
     let protocols = protocols.into_iter().map(|file| (file.name, file.text));
     skills.chain(protocols).collect()
 }
@@ -107,7 +107,7 @@ fn the_manifest_and_the_skills_say_the_same() {
             .collect()
     };
     let sorted = |list: &[String]| list.iter().cloned().collect::<BTreeSet<_>>();
-    let skills = shipped();
+    let skills = load_shipped();
     let names: Vec<&str> = skills.iter().map(|skill| skill.name.as_str()).collect();
     assert_eq!(listed.len(), 15);
     for (skill, entry) in skills.iter().zip(listed) {
@@ -155,7 +155,7 @@ fn the_manifest_and_the_skills_say_the_same() {
 #[test]
 fn the_front_matter_keeps_its_form() {
     let mut described = 0;
-    for skill in shipped() {
+    for skill in load_shipped() {
         let name = &skill.name;
         let document = front_matter::parse(skill.text()).unwrap();
         let description = document.text("description").unwrap();
@@ -207,7 +207,7 @@ fn the_front_matter_keeps_its_form() {
 
 #[test]
 fn skills_keep_to_their_length_and_outline() {
-    for skill in shipped() {
+    for skill in load_shipped() {
         let (name, body) = (&skill.name, skill.body().trim_start());
         let words = body.split_whitespace().count();
         let bounds = match name.as_str() {
@@ -264,7 +264,7 @@ fn task_sections_add_at_most_one_line_to_the_shared_one() {
             .collect::<Vec<_>>()
     };
     let shared = lines(&shared);
-    for skill in shipped() {
+    for skill in load_shipped() {
         let (name, above) = (&skill.name, above_task(&skill));
         let own = lines(&skill.body().trim_start()[above.len()..]);
         let kept: Vec<_> = own.iter().filter(|line| shared.contains(line)).collect();
@@ -297,7 +297,7 @@ fn texts_hold_known_tokens_plain_words_and_no_foreign_paths() {
         .chain(["TOPIC_SLUG", "RESEARCH_ID", "TOPICS_JSON", "PHASE"])
         .chain(TOKENS)
         .collect();
-    let names: Vec<String> = shipped().into_iter().map(|skill| skill.name).collect();
+    let names: Vec<String> = load_shipped().into_iter().map(|skill| skill.name).collect();
     let empty = pattern(&format!(r"(?i)(^|\W)({EMPTY_WORDS})(\W|$)"));
     let token = pattern(r"\{\{([A-Z][A-Z0-9_]*)\}\}");
     for (name, text) in texts() {

@@ -49,7 +49,7 @@ fn file_name(path: &Path) -> &str {
     path.file_name().unwrap().to_str().unwrap()
 }
 
-fn recorded() -> Verdicts {
+fn load_recorded() -> Verdicts {
     let text = fs::read_to_string(corpus().join("verdicts.json")).unwrap();
     serde_json::from_str(&text).unwrap()
 }
@@ -97,7 +97,7 @@ fn assert_same(ours: &Verdicts, theirs: &Verdicts) {
 #[test]
 fn few_verdicts_differ_and_each_has_a_reason() {
     let reasons = differing();
-    let recorded = recorded();
+    let recorded = load_recorded();
     assert!(reasons.len() <= 20, "{} cases differ", reasons.len());
     for (case, reason) in reasons {
         assert!(recorded.contains_key(&case), "there is no case {case}");
@@ -109,7 +109,7 @@ fn few_verdicts_differ_and_each_has_a_reason() {
 fn our_verdicts_equal_the_recorded_ones() {
     let ours = our_verdicts();
     assert!(ours.len() >= 60, "the corpus has only {} cases", ours.len());
-    assert_same(&ours, &recorded());
+    assert_same(&ours, &load_recorded());
 }
 
 #[test]

@@ -1,6 +1,6 @@
 //! From a task to a prompt: every shipped skill, for tasks of every kind.
 
-use crate::catalogue::{Catalogue, Places, known_protocols};
+use crate::catalogue::{Catalogue, Places, list_known_protocols};
 use crate::protocol::block;
 use crate::skill::Skill;
 use crate::template::{Bindings, inject};
@@ -43,7 +43,7 @@ const EARLIER: &str = r#"{"id":"look-1","file":"look.md","title":"Look","date":"
 
 const MANIFEST: &str = "claudedocs/agent-outputs/MANIFEST.jsonl";
 
-fn shipped() -> Catalogue {
+fn load_shipped() -> Catalogue {
     Catalogue::load(&Places::default()).unwrap()
 }
 
@@ -54,7 +54,7 @@ fn guidance(skill: &Skill) -> String {
     inject(above.trim_end(), &Bindings::new()).text
 }
 
-fn expected_protocols(skill: &Skill, task: &str) -> Vec<&'static str> {
+fn list_expected(skill: &Skill, task: &str) -> Vec<&'static str> {
     let has = |tag: &str| skill.tags.iter().any(|own| own == tag);
     let later = task == "T6";
     [
@@ -76,7 +76,7 @@ fn every_skill_makes_a_complete_prompt_for_every_kind_of_task() {
     let workspace = TestWorkspace::new().with(MANIFEST, format!("{EARLIER}\n"));
     let tasks = four_tasks();
     add(&workspace, &tasks);
-    let (shipped, known) = (shipped(), known_protocols().unwrap());
+    let (shipped, known) = (load_shipped(), list_known_protocols().unwrap());
     assert_eq!(shipped.skills.len(), 15);
     for skill in &shipped.skills {
         for (id, task) in [
@@ -96,7 +96,7 @@ fn every_skill_makes_a_complete_prompt_for_every_kind_of_task() {
             assert_eq!(result["tokenResolution"], resolved, "{place}");
             assert_eq!(
                 result["protocols"],
-                json!(expected_protocols(skill, id)),
+                json!(list_expected(skill, id)),
                 "{place}"
             );
             assert!(prompt.starts_with(&guidance(skill)), "{place}");
@@ -270,7 +270,7 @@ fn prompt_overhead_of_a_plain_task_is_under_3_kb() {
     add(&workspace, std::slice::from_ref(&task));
     let result = spawn(&workspace, &["T1"]);
     assert_eq!(result["skill"], "ct-task-executor");
-    let shipped = shipped();
+    let shipped = load_shipped();
     let skill = guidance(shipped.skill("ct-task-executor").unwrap()).len();
     let written: usize = free_text(&task).iter().map(String::len).sum();
     let added = text(&result, "prompt").len() - skill - written;

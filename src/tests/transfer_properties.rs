@@ -135,7 +135,7 @@ fn graph(tasks: Vec<Task>) -> Vec<Task> {
     done
 }
 
-fn exported(context: &mut Context) -> String {
+fn export(context: &mut Context) -> String {
     transfer::export(context, None).unwrap().text.unwrap()
 }
 
@@ -154,14 +154,14 @@ proptest! {
             }
             Ok(())
         }).unwrap();
-        let text = exported(&mut from);
+        let text = export(&mut from);
         prop_assert_eq!(text.lines().count(), tasks.len() + 1);
         let file = folder.path().join("tasks.jsonl");
         std::fs::write(&file, &text).unwrap();
         let mut to = open(&folder.path().join("to"), 60);
         let imported = transfer::import(&mut to, &file, &Request::default()).unwrap();
         prop_assert!(to.notes.failure.is_none(), "{:?}", imported);
-        prop_assert_eq!(exported(&mut to), text);
+        prop_assert_eq!(export(&mut to), text);
         let stored = tasks::list(&mut to, &Filter::default()).unwrap().tasks;
         prop_assert_eq!(stored, tasks);
         let again = transfer::import(&mut to, &file, &Request::default()).unwrap();

@@ -40,7 +40,7 @@ fn was_not_run(workspace: &TestWorkspace) {
 }
 
 /// Copies a folder as a clone does.
-fn copied(from: &TestWorkspace) -> TestWorkspace {
+fn copy(from: &TestWorkspace) -> TestWorkspace {
     let to = TestWorkspace::bare();
     for entry in walkdir::WalkDir::new(from.root()) {
         let entry = entry.unwrap();
@@ -88,7 +88,7 @@ fn nobody_answers_in_the_place_of_a_worker_that_is_not_trusted() {
         .env("CLEO_LLM_BASE_URL", &server.url);
     let reply = answer(&workspace, "agents execute 'a summary'");
     assert_eq!(reply["error"]["code"], "E_UNTRUSTED", "{reply:#}");
-    assert_eq!(server.asked().len(), 0);
+    assert_eq!(server.read_requests().len(), 0);
     was_not_run(&workspace);
 }
 
@@ -142,7 +142,7 @@ fn registered_worker_is_trusted_but_not_in_a_folder_copy() {
         answer(&workspace, line)["result"]["agent"]["standing"],
         "trusted"
     );
-    let clone = copied(&workspace);
+    let clone = copy(&workspace);
     let reply = answer(&clone, "agents execute 'a summary'");
     assert_eq!(reply["error"]["code"], "E_UNTRUSTED", "{reply:#}");
     was_not_run(&clone);
@@ -179,7 +179,7 @@ fn a_folder_cannot_bring_trust_along() {
     let workspace = hostile();
     answer(&workspace, "agents trust helper");
     let home = workspace.root().with_file_name("home/.local/share/cleo");
-    let clone = copied(&workspace);
+    let clone = copy(&workspace);
     // Records of another machine, in the project or for another place, say nothing.
     std::fs::create_dir_all(clone.path(".local/share")).unwrap();
     for record in walkdir::WalkDir::new(&home) {
@@ -264,7 +264,7 @@ fn public_address_is_checked_after_name_resolution() {
             "{host}: {fault:?}"
         );
     }
-    assert_eq!(server.asked().len(), 0, "nobody came through");
+    assert_eq!(server.read_requests().len(), 0, "nobody came through");
     let fault = reaches(&format!("http://localhost:{port}/"), true)
         .error
         .unwrap();
@@ -310,7 +310,7 @@ fn foreign_workers_run_no_program_and_reach_public_hosts() {
     assert!(ask(&program.agent.agent, true).is_err());
     let refused = ask(&inside.agent.agent, false).unwrap().error.unwrap();
     assert_eq!(refused.kind, "config_error", "{refused:?}");
-    assert_eq!(server.asked().len(), 0);
+    assert_eq!(server.read_requests().len(), 0);
     let allowed = ask(&inside.agent.agent, true).unwrap();
     assert_eq!(allowed.output.unwrap().text(), "R");
     assert!(!folder.path().join("pwned").exists());
@@ -365,8 +365,8 @@ fn workers_are_looked_at_side_by_side() {
             ("broken", "handshake", "cli_error"),
         ]
     );
-    assert_eq!(up.asked()[0].line, "GET /health");
-    let asked = &shakes.asked()[0].body;
+    assert_eq!(up.read_requests()[0].line, "GET /health");
+    let asked = &shakes.read_requests()[0].body;
     assert_eq!(asked["intent"], "health.check");
     assert_eq!(asked["input"]["metadata"]["extra"]["dry_run"], true);
     assert_eq!(
@@ -401,7 +401,7 @@ fn trust_of_many_at_once_is_kept() {
 }
 
 /// A workspace with a task from a file that its user named, whose criterion leaves a mark.
-fn batched() -> TestWorkspace {
+fn add_batch() -> TestWorkspace {
     let line = r#"{"title":"A","acceptance":["holds :: touch pwned"]}"#;
     TestWorkspace::new().with("tasks.jsonl", format!("{line}\n"))
 }
@@ -427,7 +427,7 @@ fn is_untrusted(workspace: &TestWorkspace, line: &str) -> Value {
 
 #[test]
 fn commands_of_a_batch_run_after_trust_only() {
-    let workspace = batched();
+    let workspace = add_batch();
     let added = answer(&workspace, "add --batch tasks.jsonl");
     let warning = added["warnings"][0].as_str().unwrap();
     assert!(
@@ -460,7 +460,7 @@ fn commands_of_a_batch_run_after_trust_only() {
 
 #[test]
 fn commands_of_an_import_run_after_trust_only() {
-    let source = batched();
+    let source = add_batch();
     answer(&source, "add --batch tasks.jsonl");
     answer(&source, "export --output export.jsonl");
     let workspace = TestWorkspace::new().with("export.jsonl", source.read("export.jsonl"));
@@ -515,7 +515,7 @@ fn what_the_user_types_is_trusted_at_once() {
 
 #[test]
 fn a_changed_command_is_asked_again() {
-    let workspace = batched();
+    let workspace = add_batch();
     answer(&workspace, "add --batch tasks.jsonl");
     answer(&workspace, "trust --yes");
     let line = r#"{"title":"B","acceptance":["holds :: touch pwned now"]}"#;
@@ -545,7 +545,7 @@ fn records_are_private() {
 #[test]
 fn records_that_others_may_have_put_there_do_not_count() {
     use std::os::unix::fs::{PermissionsExt, chown, symlink};
-    let workspace = batched();
+    let workspace = add_batch();
     answer(&workspace, "add --batch tasks.jsonl");
     let trust = || {
         answer(&workspace, "trust --yes");
@@ -564,7 +564,7 @@ fn records_that_others_may_have_put_there_do_not_count() {
     let record = trust();
     match chown(&record, Some(12_345), None) {
         Ok(()) => drop(is_untrusted(&workspace, "verify T1 --run-all")),
-        Err(_) => super::world::left_out("only root gives files away"),
+        Err(_) => super::world::skip("only root gives files away"),
     }
     trust();
     answer(&workspace, "verify T1 --run-all");
@@ -624,7 +624,7 @@ fn paths_that_look_alike_as_text_share_no_trust() {
 
 #[test]
 fn without_a_home_nothing_is_trusted() {
-    let workspace = batched().env("HOME", "");
+    let workspace = add_batch().env("HOME", "");
     answer(&workspace, "add --batch tasks.jsonl");
     let error = is_untrusted(&workspace, "verify T1 --run-all");
     let message = error["message"].as_str().unwrap();
@@ -695,7 +695,7 @@ fn a_run_is_resumed_by_who_began_it() {
     let run = reply["result"]["run"]["id"].as_str().unwrap().to_string();
     let resume = format!("runs resume {run}");
     assert_ne!(answer(&workspace, &resume)["error"]["code"], "E_UNTRUSTED");
-    let clone = copied(&workspace);
+    let clone = copy(&workspace);
     let error = is_untrusted(&clone, &resume);
     assert!(
         error["message"].as_str().unwrap().contains("exit 1"),
@@ -729,21 +729,21 @@ fn a_model_of_the_project_is_asked_after_trust_only() {
         let message = error["message"].as_str().unwrap();
         assert!(message.contains(&server.url), "{message}");
     }
-    assert_eq!(server.asked().len(), 0);
+    assert_eq!(server.read_requests().len(), 0);
     answer(&workspace, "trust --yes");
     answer(&workspace, "agents execute words");
-    assert!(!server.asked().is_empty());
-    let before = server.asked().len();
+    assert!(!server.read_requests().is_empty());
+    let before = server.read_requests().len();
     workspace.write(
         ".cleo/config.yaml",
         format!("{text}llm.timeout: 7s\n").replace("model: m", "model: n"),
     );
     is_untrusted(&workspace, "agents execute words");
-    assert_eq!(server.asked().len(), before);
+    assert_eq!(server.read_requests().len(), before);
     // What the user sets in the project's file needs no second question.
     answer(&workspace, "config set llm.model o");
     answer(&workspace, "agents execute words");
-    assert!(server.asked().len() > before);
+    assert!(server.read_requests().len() > before);
 }
 
 #[test]

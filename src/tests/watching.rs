@@ -4,7 +4,7 @@ use crate::ops::api;
 use crate::ops::operation::Row;
 use serde_json::{Value, json};
 
-use super::world::{TestWorkspace, played};
+use super::world::{TestWorkspace, play_command};
 use super::{answer, open};
 
 /// Reads the graph of an epic, or of all.
@@ -39,7 +39,7 @@ fn states(graph: &Value) -> String {
 
 /// Has agents play, whatever comes of it.
 fn play(workspace: &TestWorkspace, what: &str, how: &str) -> String {
-    let reply = workspace.finish(workspace.command(&played(what, how)), "");
+    let reply = workspace.finish(workspace.command(&play_command(what, how)), "");
     let told = super::world::document(&reply);
     told["result"]["run"]["id"]
         .as_str()
@@ -49,7 +49,7 @@ fn play(workspace: &TestWorkspace, what: &str, how: &str) -> String {
 
 #[test]
 fn a_graph_tells_where_each_task_stands_and_how_they_are_tied() {
-    let workspace = TestWorkspace::planned();
+    let workspace = TestWorkspace::with_plan();
     let shown = graph(&workspace, Some("T1"));
     assert_eq!(
         states(&shown),
@@ -78,7 +78,7 @@ fn a_graph_tells_where_each_task_stands_and_how_they_are_tied() {
 
 #[test]
 fn green_is_only_what_cleo_itself_looked_at() {
-    let workspace = TestWorkspace::planned();
+    let workspace = TestWorkspace::with_plan();
     workspace.ok("complete T2");
     let shown = graph(&workspace, Some("T1"));
     assert_eq!(node(&shown, "T2")["state"], "done");
@@ -103,7 +103,7 @@ fn green_is_only_what_cleo_itself_looked_at() {
 
 #[test]
 fn a_task_that_failed_in_a_run_says_why_until_it_is_done() {
-    let workspace = TestWorkspace::planned();
+    let workspace = TestWorkspace::with_plan();
     let mut context = open(workspace.root());
     let mut graph = || answer(&mut context, &api::GRAPH, json!({"epic": "T1"})).unwrap();
     play(&workspace, "T2", "lies");
@@ -122,7 +122,7 @@ fn a_task_that_failed_in_a_run_says_why_until_it_is_done() {
 
 #[test]
 fn what_failed_and_is_open_again_is_ready_as_for_the_engine() {
-    let workspace = TestWorkspace::planned();
+    let workspace = TestWorkspace::with_plan();
     play(&workspace, "T2", "lies");
     let shown = graph(&workspace, Some("T1"));
     let counts = &shown["counts"];
@@ -143,7 +143,7 @@ fn what_failed_and_is_open_again_is_ready_as_for_the_engine() {
 
 #[test]
 fn an_epic_without_tasks_counts_as_no_task() {
-    let workspace = TestWorkspace::planned();
+    let workspace = TestWorkspace::with_plan();
     let before = graph(&workspace, None);
     workspace.ok("add 'Some day' --type epic");
     let after = graph(&workspace, None);
@@ -157,7 +157,7 @@ fn an_epic_without_tasks_counts_as_no_task() {
 
 #[test]
 fn what_was_drawn_stays_where_it_is_while_work_goes_on() {
-    let workspace = TestWorkspace::planned();
+    let workspace = TestWorkspace::with_plan();
     let mut context = open(workspace.root());
     let mut graph = || answer(&mut context, &api::GRAPH, json!({})).unwrap();
     let before = graph();
@@ -175,7 +175,7 @@ fn what_was_drawn_stays_where_it_is_while_work_goes_on() {
 
 #[test]
 fn rows_are_counted_filtered_sorted_and_cut_here() {
-    let workspace = TestWorkspace::planned();
+    let workspace = TestWorkspace::with_plan();
     let rows = |request: Value| {
         let shown = ask(&workspace, &api::ROWS, request);
         let rows = shown["rows"].as_array().unwrap().iter();
@@ -193,7 +193,7 @@ fn rows_are_counted_filtered_sorted_and_cut_here() {
 
 #[test]
 fn a_task_is_shown_with_its_tries_and_why_the_last_was_refused() {
-    let workspace = TestWorkspace::planned();
+    let workspace = TestWorkspace::with_plan();
     play(&workspace, "T2", "lies");
     let page = ask(&workspace, &api::TASK, json!({"id": "T2"}));
     assert_eq!(
@@ -226,7 +226,7 @@ fn a_task_is_shown_with_its_tries_and_why_the_last_was_refused() {
 
 #[test]
 fn a_run_is_watched_with_its_tries_and_what_it_waited_for() {
-    let workspace = TestWorkspace::planned();
+    let workspace = TestWorkspace::with_plan();
     let id = play(&workspace, "--epic T1", "lies-once");
     let shown = ask(&workspace, &api::RUN, json!({"id": id}));
     assert_eq!(
@@ -255,7 +255,7 @@ fn a_run_is_watched_with_its_tries_and_what_it_waited_for() {
 
 #[test]
 fn a_run_over_a_wave_is_named_after_its_epic() {
-    let workspace = TestWorkspace::planned();
+    let workspace = TestWorkspace::with_plan();
     let id = play(&workspace, "--epic T1 --wave 0", "works");
     let epic = workspace.json(&["show", "T1"])["result"]["task"]["title"].clone();
     let shown = ask(&workspace, &api::RUN, json!({"id": id}));
@@ -265,7 +265,7 @@ fn a_run_over_a_wave_is_named_after_its_epic() {
 
 #[test]
 fn runs_of_one_user_are_no_business_of_another() {
-    let workspace = TestWorkspace::planned();
+    let workspace = TestWorkspace::with_plan();
     let id = play(&workspace, "T2", "works");
     let mut context = open(workspace.root());
     context.surroundings.rights.user = Some("stranger".into());
@@ -297,7 +297,7 @@ fn runs_of_one_user_are_no_business_of_another() {
 
 #[test]
 fn a_log_is_read_in_parts_and_keeps_its_numbers() {
-    let workspace = TestWorkspace::planned();
+    let workspace = TestWorkspace::with_plan();
     let id = play(&workspace, "T2", "lies");
     let read = |from: i64, limit: u32, words: &str| {
         let request =
@@ -322,7 +322,7 @@ fn a_log_is_read_in_parts_and_keeps_its_numbers() {
 
 #[test]
 fn what_an_agent_says_and_what_cleo_finds_stand_side_by_side() {
-    let workspace = TestWorkspace::planned();
+    let workspace = TestWorkspace::with_plan();
     let id = play(&workspace, "T2", "lies");
     let shown = ask(&workspace, &api::RUN_PROOF, json!({"id": id, "task": "T2"}));
     assert_eq!(shown["said"]["exitCode"], 0);
@@ -351,7 +351,7 @@ fn what_an_agent_says_and_what_cleo_finds_stand_side_by_side() {
 
 #[test]
 fn words_find_tasks_runs_and_agents() {
-    let workspace = TestWorkspace::planned();
+    let workspace = TestWorkspace::with_plan();
     let run = play(&workspace, "T2", "works");
     let find = |words: &str| {
         let found = ask(&workspace, &api::SEARCH, json!({"q": words, "limit": 50}));

@@ -70,7 +70,7 @@ fn a_worker_behind_an_address_is_asked_with_the_handshake() {
         json!({"request_id": "6f1c0d2e-0000-4000-8000-000000000001", "agent_name": "document_summarizer_agent",
             "status": "success", "output": {"result": "R1", "confidence": 0.9}, "error": null})
     );
-    let asked = server.asked().remove(0);
+    let asked = server.read_requests().remove(0);
     assert_eq!(asked.line, "POST /run");
     assert!(
         asked.headers.contains("content-type: application/json"),
@@ -104,7 +104,7 @@ fn only_200_is_an_answer() {
             fault.message,
             format!("HTTP {status} calling {}/run", server.url)
         );
-        assert_eq!(server.asked().len(), 1, "a worker is asked once");
+        assert_eq!(server.read_requests().len(), 1, "a worker is asked once");
     }
 }
 

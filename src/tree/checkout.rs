@@ -78,10 +78,10 @@ fn is_worktree_of(common: &Path, folder: &Path, mark: &Path) -> bool {
 
 /// Returns whether the files of a linked worktree begin in a folder, and its repository knows of it.
 pub(crate) fn is_linked_worktree(top: &Path) -> bool {
-    linked_worktree(top).is_some()
+    find_linked_worktree(top).is_some()
 }
 
-fn linked_worktree(top: &Path) -> Option<Checkout> {
+fn find_linked_worktree(top: &Path) -> Option<Checkout> {
     let mark = top.join(".git").symlink_metadata();
     let is_linked = mark.is_ok_and(|mark| mark.is_file());
     let checkout = Checkout::at(top).ok()?;
@@ -90,7 +90,7 @@ fn linked_worktree(top: &Path) -> Option<Checkout> {
 
 /// Finds the main checkout of the linked worktree whose files begin in a folder.
 pub(crate) fn main_checkout(top: &Path) -> Option<PathBuf> {
-    let checkout = linked_worktree(top)?;
+    let checkout = find_linked_worktree(top)?;
     let main = checkout.common.parent()?;
     checkout
         .common

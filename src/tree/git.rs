@@ -187,7 +187,7 @@ pub(crate) fn require_git_version(said: &str) -> Result<()> {
     Err(Error::new(Code::InputInvalid, message).fix("git --version"))
 }
 
-pub(crate) fn reserved_branch() -> Error {
+pub(crate) fn refuse_branch() -> Error {
     let message = "the repository has a branch `cleo`, so git cannot make the branches `cleo/RUN/TASK` of \
                    `--isolate worktree`; rename it";
     Error::new(Code::InputInvalid, message)

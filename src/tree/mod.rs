@@ -28,9 +28,7 @@ use crate::error::Result;
 use crate::file::open_regular;
 use crate::id::hex;
 pub(crate) use checkout::{is_linked_worktree, main_checkout, root_in_worktree};
-pub(crate) use git::{
-    RESERVED_BRANCH, commit, head, is_ahead, require_git_version, reserved_branch,
-};
+pub(crate) use git::{RESERVED_BRANCH, commit, head, is_ahead, refuse_branch, require_git_version};
 use glob::Globs;
 
 /// Most files that are digested.

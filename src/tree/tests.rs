@@ -56,7 +56,7 @@ impl Folder {
         digest(self.path(), &patterns).unwrap()
     }
 
-    fn seen(&self, patterns: &[&str]) -> String {
+    fn digest(&self, patterns: &[&str]) -> String {
         self.tree(patterns).digest.unwrap()
     }
 }
@@ -146,11 +146,11 @@ const STEPS: &[(Step, bool, bool)] = &[
 fn the_digest_changes_exactly_when_a_file_does() {
     for (folder, has_git) in [(Folder::with_git(), true), (Folder::plain(), false)] {
         for ((name, step), declared, all) in STEPS {
-            let before = (folder.seen(AUTH), folder.seen(&[]));
+            let before = (folder.digest(AUTH), folder.digest(&[]));
             if has_git || !name.contains("committed") {
                 step(&folder);
             }
-            let after = (folder.seen(AUTH), folder.seen(&[]));
+            let after = (folder.digest(AUTH), folder.digest(&[]));
             assert_eq!(before.0 != after.0, *declared, "{name}, git: {has_git}");
             assert_eq!(before.1 != after.1, *all, "{name}, all, git: {has_git}");
         }
@@ -160,8 +160,8 @@ fn the_digest_changes_exactly_when_a_file_does() {
 #[test]
 fn git_makes_no_difference_to_the_digest() {
     let (plain, git) = (Folder::plain(), Folder::with_git());
-    assert_eq!(plain.seen(AUTH), git.seen(AUTH));
-    assert_eq!(plain.seen(&[]), git.seen(&[]));
+    assert_eq!(plain.digest(AUTH), git.digest(AUTH));
+    assert_eq!(plain.digest(&[]), git.digest(&[]));
     assert_eq!(plain.tree(&[]).files, 3);
 }
 
@@ -169,12 +169,12 @@ fn git_makes_no_difference_to_the_digest() {
 fn what_git_ignores_counts_only_by_its_own_path() {
     let folder = Folder::with_git();
     folder.write(".gitignore", "*.log\n");
-    let before = (folder.seen(AUTH), folder.seen(&[]));
+    let before = (folder.digest(AUTH), folder.digest(&[]));
     folder.write("src/x.log", "1");
-    assert_eq!((folder.seen(AUTH), folder.seen(&[])), before);
-    let named = folder.seen(&["src/x.log"]);
+    assert_eq!((folder.digest(AUTH), folder.digest(&[])), before);
+    let named = folder.digest(&["src/x.log"]);
     folder.write("src/x.log", "2");
-    assert_ne!(folder.seen(&["src/x.log"]), named);
+    assert_ne!(folder.digest(&["src/x.log"]), named);
 }
 
 #[test]
@@ -182,16 +182,16 @@ fn marks_in_the_index_hide_no_change() {
     for mark in ["--assume-unchanged", "--skip-worktree"] {
         let folder = Folder::with_git();
         folder.git(&["update-index", mark, "src/a.rs"]);
-        let before = folder.seen(AUTH);
+        let before = folder.digest(AUTH);
         folder.write("src/a.rs", "changed");
-        assert_ne!(folder.seen(AUTH), before, "{mark}");
+        assert_ne!(folder.digest(AUTH), before, "{mark}");
     }
 }
 
 #[test]
 fn a_hostile_repository_runs_nothing_and_leads_nowhere() {
     let folder = Folder::with_git();
-    let calm = folder.seen(&[]);
+    let calm = folder.digest(&[]);
     let mark = folder.path().join(".cleo/ran");
     let script = folder.path().join(".cleo/script");
     folder.write(
@@ -222,7 +222,7 @@ fn a_hostile_repository_runs_nothing_and_leads_nowhere() {
     fs::create_dir_all(folder.path().join(".git/info")).unwrap();
     folder.write(".git/info/attributes", "* filter=evil\n");
     folder.git(&["config", "core.worktree", "/"]);
-    assert_eq!(folder.seen(&[]), calm);
+    assert_eq!(folder.digest(&[]), calm);
     assert!(head(folder.path()).unwrap().is_some());
     assert!(commit(folder.path(), "HEAD").is_ok());
     assert!(!mark.exists(), "something of the repository was run");
@@ -243,7 +243,7 @@ fn a_linked_worktree_is_a_repository_like_any_other() {
     let linked = folder.path().join("linked");
     assert_eq!(
         digest(&linked, &[]).unwrap().digest,
-        Some(folder.seen(&["src", "README.md"]))
+        Some(folder.digest(&["src", "README.md"]))
     );
     assert_eq!(
         super::head(&linked).unwrap(),
@@ -269,10 +269,10 @@ fn files_of_a_repository_within_count() {
         .current_dir(folder.path().join("lib/inner"))
         .status()
         .unwrap();
-    let before = (folder.seen(&["lib/**"]), folder.seen(&[]));
+    let before = (folder.digest(&["lib/**"]), folder.digest(&[]));
     folder.write("lib/inner/x.rs", "y");
-    assert_ne!(folder.seen(&["lib/**"]), before.0);
-    assert_ne!(folder.seen(&[]), before.1);
+    assert_ne!(folder.digest(&["lib/**"]), before.0);
+    assert_ne!(folder.digest(&[]), before.1);
 }
 
 #[test]
@@ -305,12 +305,12 @@ fn names_that_are_no_text_count() {
     use std::ffi::OsStr;
     let folder = Folder::with_git();
     let name = OsStr::from_bytes(b"src/\xff\n.rs");
-    let before = folder.seen(AUTH);
+    let before = folder.digest(AUTH);
     fs::write(folder.path().join(name), "1").unwrap();
-    let with = folder.seen(AUTH);
+    let with = folder.digest(AUTH);
     assert_ne!(with, before);
     fs::write(folder.path().join(name), "2").unwrap();
-    assert_ne!(folder.seen(AUTH), with);
+    assert_ne!(folder.digest(AUTH), with);
 }
 
 #[test]

@@ -180,7 +180,7 @@ mod tests {
         Request::new("id-1".into(), &agent, "x.do", "text", Context::default())
     }
 
-    fn answered(answer: Value) -> Result<WorkerReply, Fault> {
+    fn read_value(answer: Value) -> Result<WorkerReply, Fault> {
         read(answer.to_string().as_bytes(), &request())
     }
 
@@ -212,7 +212,7 @@ mod tests {
 
     #[test]
     fn an_output_is_taken_as_it_is() {
-        let reply = answered(
+        let reply = read_value(
             json!({"request_id": "id-1", "agent_name": "other", "status": "success",
             "output": {"result": "R1", "confidence": 0.9, "details": {"a": 1}, "more": 1}, "error": null}),
         );
@@ -223,7 +223,7 @@ mod tests {
                 "output": {"result": "R1", "confidence": 0.9, "details": {"a": 1}}, "error": null})
         );
         let bare = json!({"request_id": "id-1", "status": "success", "output": {"result": [1]}});
-        assert_eq!(answered(bare).unwrap().output.unwrap().text(), "[1]");
+        assert_eq!(read_value(bare).unwrap().output.unwrap().text(), "[1]");
     }
 
     #[test]
@@ -231,7 +231,7 @@ mod tests {
         let fault = |error: Value| {
             let answer =
                 json!({"request_id": "id-1", "status": "error", "output": null, "error": error});
-            answered(answer).unwrap().error.unwrap()
+            read_value(answer).unwrap().error.unwrap()
         };
         assert_eq!(
             fault(json!({"type": "quota", "message": "m"})).kind,
@@ -305,7 +305,7 @@ mod tests {
             (json!("x"), "another request_id"),
             (json!(null), "another request_id"),
         ] {
-            let fault = answered(answer.clone()).unwrap_err();
+            let fault = read_value(answer.clone()).unwrap_err();
             assert_eq!(fault.kind, "invalid_response", "{answer}");
             assert!(fault.message.contains(word), "{answer}: {}", fault.message);
         }

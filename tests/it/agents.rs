@@ -10,7 +10,7 @@ fn does(workspace: &TestWorkspace, line: &str) -> Value {
     reply["result"].clone()
 }
 
-fn refused(workspace: &TestWorkspace, line: &str, code: &str) -> Value {
+fn expect_refusal(workspace: &TestWorkspace, line: &str, code: &str) -> Value {
     let before = does(workspace, "agents list");
     let reply = workspace.json(&shlex::split(line).unwrap());
     assert_eq!(reply["error"]["code"], code, "cleo {line}: {reply:#}");
@@ -39,11 +39,11 @@ fn four_agents_are_always_there_also_without_a_workspace() {
     assert_eq!(ids(&bare, "agents list"), BUILTIN);
     insta::assert_snapshot!(bare.cleo("agents list"));
     insta::assert_snapshot!(bare.cleo("agents show peter-logical"));
-    let error = refused(&bare, "agents show peter-logcal", "E_AGENT_NOT_FOUND");
+    let error = expect_refusal(&bare, "agents show peter-logcal", "E_AGENT_NOT_FOUND");
     assert_eq!(error["fix"], "cleo agents list");
     let message = error["message"].as_str().unwrap();
     assert!(message.ends_with("did you mean `peter-logical`?"));
-    let error = refused(
+    let error = expect_refusal(
         &bare,
         "agents register X --prompt p",
         "E_WORKSPACE_NOT_FOUND",
@@ -71,7 +71,7 @@ fn an_agent_is_registered_changed_and_removed() {
     assert_eq!(changed["agent"]["tags"], json!([]));
     assert_eq!(changed["agent"]["created_at"], shown["created_at"]);
     assert_ne!(changed["agent"]["updated_at"], shown["updated_at"]);
-    let error = refused(
+    let error = expect_refusal(
         &workspace,
         "agents register 'Lore keeper' --id lore-keeper --prompt p",
         "E_EXISTS",
@@ -80,16 +80,16 @@ fn an_agent_is_registered_changed_and_removed() {
     let message = "there is an agent `lore-keeper` already; `lore-keeper-2` is free";
     assert_eq!(error["message"], message);
     let again = "agents register 'Lore keeper' --prompt p";
-    let error = refused(&workspace, again, "E_EXISTS");
+    let error = expect_refusal(&workspace, again, "E_EXISTS");
     assert_eq!(error["message"], message);
     workspace.ok("agents register 'Lore keeper 2' --prompt p");
     assert_eq!(
         ids(&workspace, "agents list")[4..],
         ["lore-keeper", "lore-keeper-2"]
     );
-    refused(&workspace, "agents update lore-keeper", "E_INPUT_INVALID");
+    expect_refusal(&workspace, "agents update lore-keeper", "E_INPUT_INVALID");
     does(&workspace, "agents remove lore-keeper");
-    refused(&workspace, "agents remove lore-keeper", "E_AGENT_NOT_FOUND");
+    expect_refusal(&workspace, "agents remove lore-keeper", "E_AGENT_NOT_FOUND");
 }
 
 #[test]
@@ -104,7 +104,7 @@ fn built_in_agents_can_be_changed_and_restored_but_one() {
         true
     );
     assert_eq!(ids(&workspace, paused), [] as [&str; 0]);
-    let error = refused(
+    let error = expect_refusal(
         &workspace,
         "agents remove toby-technical",
         "E_AGENT_INVALID",
@@ -114,7 +114,7 @@ fn built_in_agents_can_be_changed_and_restored_but_one() {
         error["alternatives"][0]["command"],
         "cleo agents update toby-technical --status paused"
     );
-    let error = refused(
+    let error = expect_refusal(
         &workspace,
         "agents remove cleo-supervisor",
         "E_AGENT_INVALID",
@@ -149,9 +149,9 @@ fn agents_of_the_moment_get_ids_of_their_own_and_go_together() {
         "agents register --runtime Bad --id agent-1",
         "agents register --runtime Bad --id custom_1x",
     ] {
-        refused(&workspace, line, "E_AGENT_INVALID");
+        expect_refusal(&workspace, line, "E_AGENT_INVALID");
     }
-    refused(
+    expect_refusal(
         &workspace,
         "agents register --runtime X --id peter-logical",
         "E_EXISTS",
@@ -195,7 +195,7 @@ fn faulty_agent_file_is_skipped_with_line_and_column() {
     let warning = listed["warnings"][0].as_str().unwrap();
     assert!(warning.contains("broken.yaml is left out"), "{warning}");
     assert!(warning.contains("line 2 column"), "{warning}");
-    let error = refused(
+    let error = expect_refusal(
         &workspace,
         "agents update crawler --status paused",
         "E_AGENT_INVALID",
@@ -235,19 +235,19 @@ fn a_file_is_imported_whole_or_not_at_all() {
         (&json!(2), &json!(0))
     );
     assert_eq!(imported["agents"][1]["command"], json!(["run", "--fast"]));
-    refused(&workspace, "agents import good.yaml", "E_EXISTS");
+    expect_refusal(&workspace, "agents import good.yaml", "E_EXISTS");
     let again = does(&workspace, "agents import good.yaml --replace");
     assert_eq!(again["updated"], 2);
     let shown = workspace.ok("agents import good.yaml --replace");
     assert!(shown.stdout.contains("w  would run run --fast"), "{shown}");
-    let error = refused(&workspace, "agents import bad.json", "E_AGENT_INVALID");
+    let error = expect_refusal(&workspace, "agents import bad.json", "E_AGENT_INVALID");
     assert!(
         error["message"]
             .as_str()
             .unwrap()
             .contains("bad.json, agent 2: `red` is no color")
     );
-    let error = refused(&workspace, "agents import torn.json", "E_AGENT_INVALID");
+    let error = expect_refusal(&workspace, "agents import torn.json", "E_AGENT_INVALID");
     assert!(
         error["message"].as_str().unwrap().contains("line 2 column"),
         "{error}"
@@ -263,7 +263,7 @@ fn duplicate_fields_are_refused_wherever_agents_are_read() {
         .with("twice.yaml", "id: a\nprompt: p\nname: A\nname: B\n");
     for file in ["twice.json", "lines.json", "twice.yaml"] {
         let line = format!("agents import {file}");
-        let error = refused(&workspace, &line, "E_AGENT_INVALID");
+        let error = expect_refusal(&workspace, &line, "E_AGENT_INVALID");
         let message = error["message"].as_str().unwrap();
         assert!(message.contains("`name` is there twice"), "{message}");
     }
@@ -287,14 +287,14 @@ fn no_agent_has_the_id_that_is_answered_in_the_place_of_one() {
             r#"[{"id": "finalize", "name": "C", "prompt": "p"}]"#,
         )
         .with(".cleo/agents/finalize.yaml", "name: F\ntags: [zzzz]\n");
-    let error = refused(
+    let error = expect_refusal(
         &workspace,
         "agents register F --id finalize --prompt p",
         "E_AGENT_INVALID",
     );
     let message = error["message"].as_str().unwrap();
     assert!(message.ends_with("did you mean `finalize-agent`?"));
-    refused(&workspace, "agents import agents.json", "E_AGENT_INVALID");
+    expect_refusal(&workspace, "agents import agents.json", "E_AGENT_INVALID");
     let listed = workspace.json(&["agents", "list"]);
     assert_eq!(listed["result"]["total"], 4);
     let warning = listed["warnings"][0].as_str().unwrap();
@@ -328,7 +328,7 @@ fn skipped_agent_files_are_named_by_every_command() {
     told(&serde_json::from_str(last).unwrap());
     for (id, file) in [("kp", "k.yaml"), ("k", "k.yaml"), ("metrics", "m.yaml")] {
         let line = format!("agents show {id}");
-        let error = refused(&workspace, &line, "E_AGENT_NOT_FOUND");
+        let error = expect_refusal(&workspace, &line, "E_AGENT_NOT_FOUND");
         let message = error["message"].as_str().unwrap();
         let (message, files) = message.split_once("; files that are left out: ").unwrap();
         assert_eq!(message, format!("there is no agent `{id}`"));
@@ -346,7 +346,7 @@ fn reserved_agent_name_gets_a_numbered_id() {
     let router = does(&workspace, "agents register Router --prompt p");
     assert_eq!(router["agent"]["id"], "router-2");
     let again = "agents register Router --prompt p";
-    let error = refused(&workspace, again, "E_EXISTS");
+    let error = expect_refusal(&workspace, again, "E_EXISTS");
     let message = error["message"].as_str().unwrap();
     assert!(message.ends_with("; `router-2-2` is free"), "{message}");
     workspace.ok("agents register 'Router 3' --prompt p");
@@ -357,7 +357,7 @@ fn reserved_agent_name_gets_a_numbered_id() {
     );
     for id in ["metrics", "chat", "user"] {
         let line = format!("agents register X --id {id} --prompt p");
-        let error = refused(&workspace, &line, "E_AGENT_INVALID");
+        let error = expect_refusal(&workspace, &line, "E_AGENT_INVALID");
         let meant = format!("; did you mean `{id}-agent`?");
         assert!(error["message"].as_str().unwrap().ends_with(&meant));
     }
@@ -372,7 +372,7 @@ fn a_name_is_one_line_wherever_it_comes_from() {
         "agents register 'A\nB' --prompt p",
         "agents import agents.json",
     ] {
-        refused(&workspace, line, "E_TEXT_CONTROL");
+        expect_refusal(&workspace, line, "E_TEXT_CONTROL");
     }
     let listed = workspace.json(&["agents", "list"]);
     let warning = listed["warnings"][0].as_str().unwrap();
@@ -383,7 +383,7 @@ fn a_name_is_one_line_wherever_it_comes_from() {
 fn runtime_agent_id_keeps_the_length_limit() {
     let workspace = TestWorkspace::new();
     let id = |digits| format!("custom_{}", "0".repeat(digits));
-    let error = refused(
+    let error = expect_refusal(
         &workspace,
         &format!("agents register X --prompt p --id {}", id(58)),
         "E_AGENT_INVALID",
@@ -476,7 +476,7 @@ fn a_faulty_file_is_named_with_what_mends_it() {
         ("builtin.json", "E_EXISTS", "which no import changes"),
         ("hot.json", "E_AGENT_INVALID", "the temperature is 3"),
     ] {
-        let error = refused(&workspace, &format!("agents import {file}"), code);
+        let error = expect_refusal(&workspace, &format!("agents import {file}"), code);
         assert!(
             error["message"].as_str().unwrap().contains(message),
             "{error}"
@@ -484,7 +484,7 @@ fn a_faulty_file_is_named_with_what_mends_it() {
         assert_eq!(ids(&workspace, "agents list").len(), 4, "{file}");
     }
     does(&workspace, "agents import a.yaml");
-    let error = refused(&workspace, "agents import a.yaml", "E_EXISTS");
+    let error = expect_refusal(&workspace, "agents import a.yaml", "E_EXISTS");
     assert_eq!(
         error["alternatives"][0]["command"],
         "cleo agents import a.yaml --replace"
@@ -556,8 +556,8 @@ fn a_file_of_nested_brackets_is_refused_at_once() {
     let listed = workspace.json(&["agents", "list"]);
     let warning = listed["warnings"][0].as_str().unwrap();
     assert!(warning.contains("too many brackets"), "{warning}");
-    refused(&workspace, "agents import deep.yaml", "E_AGENT_INVALID");
-    refused(
+    expect_refusal(&workspace, "agents import deep.yaml", "E_AGENT_INVALID");
+    expect_refusal(
         &workspace,
         "route hello --agents deep.yaml",
         "E_AGENT_INVALID",
@@ -573,7 +573,7 @@ fn invalid_fields_of_agents_are_refused() {
         "agents register X --prompt p --temperature 2.5",
         "agents register X --prompt p --id 'a b'",
     ] {
-        let error = refused(&workspace, line, "E_AGENT_INVALID");
+        let error = expect_refusal(&workspace, line, "E_AGENT_INVALID");
         assert_eq!(
             error["alternatives"][0]["command"],
             "cleo agents register --help"
@@ -581,14 +581,14 @@ fn invalid_fields_of_agents_are_refused() {
     }
     does(&workspace, "agents register Kept --prompt p");
     let line = "agents update kept --prompt ''";
-    refused(&workspace, line, "E_AGENT_INVALID");
-    refused(&workspace, &long, "E_AGENT_INVALID");
-    refused(&workspace, "agents register X", "E_AGENT_INVALID");
+    expect_refusal(&workspace, line, "E_AGENT_INVALID");
+    expect_refusal(&workspace, &long, "E_AGENT_INVALID");
+    expect_refusal(&workspace, "agents register X", "E_AGENT_INVALID");
     for line in [
         "agents register X --prompt p --role worker",
         "agents register X --prompt p --status archive",
     ] {
-        refused(&workspace, line, "E_USAGE");
+        expect_refusal(&workspace, line, "E_USAGE");
     }
     let huge = workspace.json_with(&["agents", "register", "--stdin"], &" ".repeat(5 << 20));
     assert_eq!(huge["error"]["code"], "E_INPUT_INVALID");
@@ -602,7 +602,7 @@ fn names_that_no_id_can_be_made_of_are_told_apart() {
     does(&workspace, "agents register Хранитель --prompt p");
     does(&workspace, "agents register 日本 --prompt p");
     let again = "agents register 日本 --prompt p";
-    refused(&workspace, again, "E_EXISTS");
+    expect_refusal(&workspace, again, "E_EXISTS");
     let made = ids(&workspace, "agents list")[4..].to_vec();
     assert_eq!(made.len(), 2);
     assert!(made.iter().all(|id| id.starts_with("agent-")), "{made:?}");
@@ -666,7 +666,7 @@ fn second_document_and_duplicate_field_name_their_line() {
         .with("twice.yaml", "id: z\nname: N\nprompt: p\nname: M\n")
         .with("two.yaml", "id: z\nprompt: p\n---\nid: y\n");
     for (file, line) in [("twice.yaml", "line 4"), ("two.yaml", "line 3")] {
-        let error = refused(
+        let error = expect_refusal(
             &workspace,
             &format!("agents import {file}"),
             "E_AGENT_INVALID",

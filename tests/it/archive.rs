@@ -14,7 +14,7 @@ fn ids(reply: &Value) -> Vec<&str> {
 
 #[test]
 fn what_is_archived_is_left_out_and_still_counts_as_done() {
-    let workspace = TestWorkspace::planned();
+    let workspace = TestWorkspace::with_plan();
     workspace.ok("complete T2");
     let dry = workspace.json(&["archive", "T2", "--dry-run"]);
     assert_eq!(
@@ -67,9 +67,9 @@ fn what_is_archived_is_left_out_and_still_counts_as_done() {
 
 #[test]
 fn open_tasks_and_wholes_with_open_parts_are_refused_by_name() {
-    let workspace = TestWorkspace::planned();
+    let workspace = TestWorkspace::with_plan();
     workspace.ok("complete T2");
-    let error = workspace.refused(&["archive", "T2", "T3"], "E_STATUS_REFUSED");
+    let error = workspace.expect_refusal(&["archive", "T2", "T3"], "E_STATUS_REFUSED");
     assert!(
         error["message"]
             .as_str()
@@ -79,7 +79,7 @@ fn open_tasks_and_wholes_with_open_parts_are_refused_by_name() {
     );
     workspace.ok("complete T1 --force");
     for words in [&["archive", "T1"][..], &["archive", "--epic", "T1"]] {
-        let error = workspace.refused(words, "E_HAS_CHILDREN");
+        let error = workspace.expect_refusal(words, "E_HAS_CHILDREN");
         assert!(
             error["message"]
                 .as_str()
@@ -89,10 +89,10 @@ fn open_tasks_and_wholes_with_open_parts_are_refused_by_name() {
         );
         assert_eq!(workspace.shell(error["fix"].as_str().unwrap()).exit, 0);
     }
-    workspace.refused(&["archive", "T99"], "E_TASK_NOT_FOUND");
-    workspace.refused(&["archive"], "E_USAGE");
-    workspace.refused(&["archive", "--dry-run"], "E_USAGE");
-    workspace.refused(&["archive", "--older-than", "long"], "E_INPUT_INVALID");
+    workspace.expect_refusal(&["archive", "T99"], "E_TASK_NOT_FOUND");
+    workspace.expect_refusal(&["archive"], "E_USAGE");
+    workspace.expect_refusal(&["archive", "--dry-run"], "E_USAGE");
+    workspace.expect_refusal(&["archive", "--older-than", "long"], "E_INPUT_INVALID");
     for task in ["T3", "T4", "T5"] {
         workspace.ok(&format!("cancel {task}"));
     }

@@ -92,7 +92,7 @@ fn d_4_without_a_model_the_summarizer_answers() {
         "Based on the tools, here is what I found: R1"
     );
     assert_eq!(result["error"], Value::Null);
-    let asked = server.asked().remove(0).body;
+    let asked = server.read_requests().remove(0).body;
     let id = asked["request_id"].as_str().unwrap();
     assert_eq!((id.len(), id.as_bytes()[14]), (36, b'4'));
     assert_eq!(result["intermediate_results"]["step_0"]["request_id"], id);
@@ -117,7 +117,7 @@ fn d_4_without_a_model_the_summarizer_answers() {
         &workspace,
         &["again", "--user", "u7", "--conversation", "C7"],
     );
-    let context = server.asked().remove(1).body["context"].clone();
+    let context = server.read_requests().remove(1).body["context"].clone();
     assert_eq!(
         (&context["user_id"], &context["conversation_id"]),
         (&json!("u7"), &json!("C7"))
@@ -147,7 +147,7 @@ fn d_5_the_result_of_a_step_is_the_input_of_another() {
         reply["result"]["answer"],
         "Based on the tools, here is what I found: first | second"
     );
-    assert_eq!(two.asked()[0].body["input"]["text"], "first");
+    assert_eq!(two.read_requests()[0].body["input"]["text"], "first");
     let brief: Value = serde_json::from_str(&workspace.read("brief.json")).unwrap();
     assert_eq!(brief["user_query"], "Do both");
     assert_eq!(
@@ -266,8 +266,8 @@ fn d_10_one_that_fails_stops_only_those_that_need_it() {
         );
     }
     // The query is not sent in the place of what is missing.
-    assert_eq!(good.asked().len(), 1);
-    assert_eq!(good.asked()[0].body["input"]["text"], "The query");
+    assert_eq!(good.read_requests().len(), 1);
+    assert_eq!(good.read_requests()[0].body["input"]["text"], "The query");
 }
 
 #[test]
@@ -433,7 +433,7 @@ fn d_15_queries_at_the_same_time_do_not_mix() {
         document(&workspace.reply(&child.wait_with_output().unwrap()))["result"].clone()
     });
     let replies: Vec<Value> = replies.collect();
-    let asked = server.asked();
+    let asked = server.read_requests();
     assert_eq!(asked.len(), 20);
     for (n, reply) in replies.iter().enumerate() {
         let id = &reply["intermediate_results"]["step_0"]["request_id"];
@@ -462,7 +462,7 @@ fn piece(text: &str) -> String {
     format!("data: {event}\n\n")
 }
 
-pub(crate) fn streamed(texts: &[&str]) -> Answer {
+pub(crate) fn stream(texts: &[&str]) -> Answer {
     let end = json!({"choices": [{"delta": {}, "finish_reason": "stop"}]});
     let mut pieces: Vec<String> = texts.iter().map(|text| piece(text)).collect();
     pieces.push(format!("data: {end}\n\n"));
@@ -485,7 +485,7 @@ fn a_model_plans_and_answers_out_of_what_the_workers_said() {
     let reply = asks(&workspace, &["How is Paris?"]);
     assert_eq!(reply["result"]["answer"], "It is sunny.");
     assert_eq!(reply["warnings"], json!([]));
-    let asked = model.asked();
+    let asked = model.read_requests();
     let brief: Value =
         serde_json::from_str(asked[0].body["messages"][1]["content"].as_str().unwrap()).unwrap();
     assert_eq!(
@@ -530,7 +530,7 @@ fn a_model_that_fails_costs_nothing_but_its_answer() {
 fn the_answer_of_a_model_is_streamed_piece_by_piece() {
     let worker = Server::start(&[well("R1")]);
     let plan = steps(&[(0, NAME, "summary.create", "user_query")]);
-    let model = Server::start(&[says(&plan), streamed(&["It is ", "sunny."])]);
+    let model = Server::start(&[says(&plan), stream(&["It is ", "sunny."])]);
     (0..9).for_each(|_| model.go.send(()).unwrap());
     let workspace = with_model(summarizer(&worker), &model);
     let reply = workspace.finish(workspace.command(&["ask", "x", "--format", "ndjson"]), "");
@@ -546,7 +546,7 @@ fn the_answer_of_a_model_is_streamed_piece_by_piece() {
     assert_eq!(pieces, ["It is ", "sunny."], "{reply}");
     assert_eq!(lines.last().unwrap()["answer"], "It is sunny.");
     // An execution does the same.
-    let model = Server::start(&[streamed(&["Two ", "and two."])]);
+    let model = Server::start(&[stream(&["Two ", "and two."])]);
     (0..9).for_each(|_| model.go.send(()).unwrap());
     let workspace = with_model(TestWorkspace::new(), &model);
     let words = [

@@ -17,7 +17,7 @@ fn names(workspace: &TestWorkspace, arguments: &[&str]) -> (String, String) {
     (text("outputFile"), text("manifestId"))
 }
 
-fn named(slug: &str, id: &str) -> (String, String) {
+fn name_output(slug: &str, id: &str) -> (String, String) {
     let file = format!("claudedocs/agent-outputs/2026-01-26_{slug}.md");
     (file, format!("{id}-2026-01-26"))
 }
@@ -28,11 +28,11 @@ fn new_attempt_gets_a_new_id_if_the_manifest_has_the_old() {
     add(&workspace, &[json!({"title": "Look around"})]);
     assert_eq!(
         names(&workspace, &["T1"]),
-        named("look-around", "look-around")
+        name_output("look-around", "look-around")
     );
     assert_eq!(
         names(&workspace, &["T1"]),
-        named("look-around", "look-around")
+        name_output("look-around", "look-around")
     );
     // A faulty line holds its id anyway: the next entry must not meet it.
     for (line, attempt) in [
@@ -46,7 +46,10 @@ fn new_attempt_gets_a_new_id_if_the_manifest_has_the_old() {
         let expected = format!("look-around-2026-01-26-{attempt}");
         assert_eq!(names(&workspace, &["T1"]).1, expected);
     }
-    assert_eq!(names(&workspace, &["T1"]).0, named("look-around", "").0);
+    assert_eq!(
+        names(&workspace, &["T1"]).0,
+        name_output("look-around", "").0
+    );
 }
 
 #[test]
@@ -58,8 +61,8 @@ fn tasks_with_one_title_get_files_of_their_own() {
     ];
     add(&workspace, &titles.map(|title| json!({"title": title})));
     let spawned = |id: &str| names(&workspace, &[id]);
-    assert_eq!(spawned("T1"), named("look", "look"));
-    assert_eq!(spawned("T3"), named("look-t2", "look-t2"));
+    assert_eq!(spawned("T1"), name_output("look", "look"));
+    assert_eq!(spawned("T3"), name_output("look-t2", "look-t2"));
     let mut all = vec![spawned("T1"), spawned("T3")];
     all.extend(["T2", "T4", "T5", "T6", "T7", "T8", "T9"].map(spawned));
     for (at, (file, id)) in all.iter().enumerate() {
@@ -75,7 +78,7 @@ fn tasks_with_one_title_get_files_of_their_own() {
         assert!(slug.len() <= 60 + ".md".len(), "{slug}");
     }
     assert_eq!(spawned("T2"), all[2], "what a task was given, it keeps");
-    assert_eq!(all[7], named("task-T8", "task-T8"));
+    assert_eq!(all[7], name_output("task-T8", "task-T8"));
 }
 
 #[test]
@@ -118,10 +121,16 @@ fn a_file_that_is_somebody_elses_is_not_handed_out() {
     workspace.write(&file, "# Gone");
     assert_eq!(names(&workspace, &["T1"]).0, file, "its own");
     workspace.ok("delete T1");
-    assert_eq!(names(&workspace, &["T2"]), named("gone-t2", "gone-t2"));
+    assert_eq!(
+        names(&workspace, &["T2"]),
+        name_output("gone-t2", "gone-t2")
+    );
     let line = r#"{"id":"x","file":"2026-01-26_seen.md","title":"torn"#;
     workspace.write(MANIFEST, format!("{line}\n"));
-    assert_eq!(names(&workspace, &["T3"]), named("seen-t3", "seen-t3"));
+    assert_eq!(
+        names(&workspace, &["T3"]),
+        name_output("seen-t3", "seen-t3")
+    );
 }
 
 #[test]

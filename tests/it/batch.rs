@@ -38,7 +38,7 @@ fn lines_refer_to_each_other_forward_and_backward() {
 
 #[test]
 fn a_batch_may_refer_to_tasks_that_are_there() {
-    let workspace = TestWorkspace::planned();
+    let workspace = TestWorkspace::with_plan();
     let batch = r#"{"title":"x","parent":"@epic","depends":["T2","@build"]}"#;
     let added = workspace.json_with(&["add", "--batch", "-"], batch);
     let task = &added["result"]["tasks"][0]["task"];
@@ -161,7 +161,7 @@ fn fix_shows_faulty_lines_that_work_once_corrected() {
     let batch = "{\"title\":\"x\"}\n{\"titel\":\"y\"}\n{\"title\":\"z\"}\nno\n";
     workspace.write("the plan.jsonl", batch);
     let asked = ["add", "--batch", "the plan.jsonl"];
-    let error = workspace.refused(&asked, "E_FIELD_UNKNOWN");
+    let error = workspace.expect_refusal(&asked, "E_FIELD_UNKNOWN");
     assert_eq!(
         error["fix"],
         "sed -n '2p;4p' 'the plan.jsonl' | cut -c1-200"
@@ -172,7 +172,7 @@ fn fix_shows_faulty_lines_that_work_once_corrected() {
     assert_eq!(again, "cleo add --batch 'the plan.jsonl'");
     let twice = "{\"title\":\"x\",\"key\":\"k\"}\n{\"title\":\"y\",\"key\":\"k\"}\n";
     workspace.write("the plan.jsonl", twice);
-    let error = workspace.refused(&asked, "E_BATCH_INVALID");
+    let error = workspace.expect_refusal(&asked, "E_BATCH_INVALID");
     assert_eq!(
         error["fix"],
         "sed -n '1p;2p' 'the plan.jsonl' | cut -c1-200"
@@ -203,7 +203,7 @@ fn lines_that_do_not_go_together_are_shown_by_the_fix() {
         ("{\"title\":\"a\\u0007b\"}", "E_TEXT_CONTROL", "3p"),
     ] {
         let workspace = TestWorkspace::new().with("plan.jsonl", format!("{good}{lines}\n"));
-        let error = workspace.refused(&["add", "--batch", "plan.jsonl"], code);
+        let error = workspace.expect_refusal(&["add", "--batch", "plan.jsonl"], code);
         let look = format!("sed -n {numbers} plan.jsonl | cut -c1-200");
         assert_eq!(error["fix"], look, "{lines}");
         assert_eq!(workspace.shell(&look).stdout, format!("{lines}\n"));

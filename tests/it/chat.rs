@@ -18,7 +18,7 @@ use crate::world::TestWorkspace;
 const SEED: &str = include_str!("../../examples/chat/seed.json");
 
 /// A workspace with clients 6 and 7 in it.
-fn seeded() -> TestWorkspace {
+fn seed() -> TestWorkspace {
     let workspace = TestWorkspace::new().with("seed.json", SEED);
     workspace.ok("chat seed seed.json");
     workspace
@@ -112,9 +112,9 @@ fn has(turn: &Value, parts: &[&str]) {
 
 #[test]
 fn b1_a_blank_message_is_an_error() {
-    let workspace = seeded();
+    let workspace = seed();
     for blank in ["", "  ", "\n\t"] {
-        workspace.refused(&["chat", "--message", blank], "E_INPUT_INVALID");
+        workspace.expect_refusal(&["chat", "--message", blank], "E_INPUT_INVALID");
         let error = workspace.json_with(&["chat"], blank)["error"].clone();
         assert_eq!(error["code"], "E_INPUT_INVALID", "{error}");
         assert_eq!(error["alternatives"][0]["command"], "cleo chat --help");
@@ -124,7 +124,7 @@ fn b1_a_blank_message_is_an_error() {
 
 #[test]
 fn b13_one_of_several_components_is_chosen_from_a_list() {
-    let workspace = seeded();
+    let workspace = seed();
     let ask = "update title of my card component for client 6 to X";
     for (at, choice) in [
         "2",
@@ -171,7 +171,7 @@ fn b13_one_of_several_components_is_chosen_from_a_list() {
 
 #[test]
 fn b18_hostile_keys_and_values_are_only_text() {
-    let workspace = seeded();
+    let workspace = seed();
     let before = data(&workspace);
     for message in [
         "update component 101 props.title'; DROP TABLE components;-- to X for client 6",
@@ -201,7 +201,7 @@ fn b18_hostile_keys_and_values_are_only_text() {
 
 #[test]
 fn b19_conversations_share_nothing_that_waits() {
-    let workspace = seeded();
+    let workspace = seed();
     let ask = "change button radius to full for client 6";
     say_in(&workspace, "one", ask);
     let ask = "update component 101 title to Two for client 6";
@@ -217,7 +217,7 @@ fn b19_conversations_share_nothing_that_waits() {
 /// Sentences are what the chat understands without a model, each with the call that it means.
 #[test]
 fn no_sentence_of_the_table_is_answered_with_forms() {
-    let workspace = seeded();
+    let workspace = seed();
     let rows = rows(include_str!("chat/sentences.jsonl"));
     let said = rows.iter().map(|row| row["say"].as_str().unwrap());
     let said: Vec<&str> = said.collect();
@@ -229,7 +229,7 @@ fn no_sentence_of_the_table_is_answered_with_forms() {
 
 #[test]
 fn forms_are_filled_with_what_the_client_has_and_understood() {
-    let workspace = seeded();
+    let workspace = seed();
     for (client, title, others) in [("6", "Home", "Storefront"), ("7", "Storefront", "Home")] {
         let turn = say(
             &workspace,
@@ -281,7 +281,7 @@ fn forms_are_filled_with_what_the_client_has_and_understood() {
 
 #[test]
 fn many_processes_that_say_yes_at_once_write_once() {
-    let workspace = seeded();
+    let workspace = seed();
     say(&workspace, "add a banner with title Hello for client 6");
     let spawn = |_| {
         let mut command = workspace.command(&["chat", "--message", "yes"]);
@@ -304,7 +304,7 @@ fn many_processes_that_say_yes_at_once_write_once() {
 
 #[test]
 fn lines_of_a_pipe_are_messages_and_a_faulty_one_stops_nothing() {
-    let workspace = seeded();
+    let workspace = seed();
     let input = "change button radius to full for client 6\n\nbad \u{7} line\nyes\n";
     let reply = workspace.text("chat", input);
     assert_eq!(reply.exit, 6, "{reply}");
@@ -320,11 +320,11 @@ fn lines_of_a_pipe_are_messages_and_a_faulty_one_stops_nothing() {
 
 #[test]
 fn faulty_messages_and_conversations_are_refused() {
-    let workspace = seeded();
-    workspace.refused(&["chat", "--message", "a\u{1b}[31m"], "E_TEXT_CONTROL");
+    let workspace = seed();
+    workspace.expect_refusal(&["chat", "--message", "a\u{1b}[31m"], "E_TEXT_CONTROL");
     for name in ["", "a b", "../x", "ä", &"x".repeat(101)] {
         let words = ["chat", "--message", "hello", "--conversation", name];
-        let error = workspace.refused(&words, "E_INPUT_INVALID");
+        let error = workspace.expect_refusal(&words, "E_INPUT_INVALID");
         assert_eq!(error["alternatives"][0]["command"], "cleo chat --help");
     }
     let long = "x ".repeat((1 << 19) + 1);
@@ -395,7 +395,7 @@ proptest! {
 
     #[test]
     fn nothing_changes_without_a_yes(phrases in phrases()) {
-        let workspace = seeded();
+        let workspace = seed();
         let served = Served::start(&workspace, &[]);
         let before = data(&workspace);
         for phrase in phrases {
@@ -407,7 +407,7 @@ proptest! {
 
     #[test]
     fn talk_about_one_client_neither_changes_nor_shows_another(phrases in phrases()) {
-        let workspace = seeded();
+        let workspace = seed();
         let others = |rows: Vec<String>| -> Vec<String> {
             rows.into_iter().filter(|row| row.starts_with("7 ")).collect()
         };

@@ -81,12 +81,12 @@ fn plain(files: &[(&str, &str)]) -> TestWorkspace {
 }
 
 /// Runs T1 in a worktree, by an agent that behaves in a way and is told about a script besides.
-fn isolated(workspace: &TestWorkspace, how: &str) -> (i32, Value) {
+fn run_isolated(workspace: &TestWorkspace, how: &str) -> (i32, Value) {
     let line = format!("run T1 --isolate worktree --repair 0 --command 'sh {AGENT} {how}'");
-    answered(workspace, workspace.command(&shlex::split(&line).unwrap()))
+    finish(workspace, workspace.command(&shlex::split(&line).unwrap()))
 }
 
-fn answered(workspace: &TestWorkspace, command: Command) -> (i32, Value) {
+fn finish(workspace: &TestWorkspace, command: Command) -> (i32, Value) {
     let reply = workspace.finish(command, "");
     let answer = document(&reply);
     (reply.exit, answer)
@@ -123,7 +123,7 @@ fn git_variables_of_the_caller_reach_no_gate() {
             "CLEO_GATES_ENVIRONMENT",
             "CLEO_TEST_SEEN,GIT_DIR,GIT_I*,GIT_W*,GIT_CONFIG_COUNT",
         );
-        let (exit, answer) = answered(&workspace, command);
+        let (exit, answer) = finish(&workspace, command);
         assert_eq!(exit, 0, "{answer}");
         is_chosen(&fs::read_to_string(&seen).unwrap(), workspace.root());
     }
@@ -144,7 +144,7 @@ fn git_variables_of_the_caller_reach_no_agent() {
     command
         .env("CLEO_TEST_SEEN", &seen)
         .env("CLEO_GATES_ENVIRONMENT", "CLEO_TEST_SEEN");
-    let (exit, answer) = answered(&workspace, command);
+    let (exit, answer) = finish(&workspace, command);
     assert_eq!(exit, 0, "{answer}");
     let runs = workspace.path(".cleo/runs");
     let run = answer["result"]["run"]["id"].as_str().unwrap();
@@ -194,7 +194,7 @@ fn gates_get_what_settings_name() {
     let named = |line: &str, variables: &[(&str, &str)]| {
         let mut command = workspace.command(&shlex::split(line).unwrap());
         command.envs(variables.iter().copied());
-        answered(&workspace, command)
+        finish(&workspace, command)
     };
     let line = "verify T1 --gate implemented --run 'sh -c \"test \\\"$FOO\\\" = bar\"'";
     let foo = ("FOO", "bar");
@@ -226,7 +226,7 @@ fn a_gate_knows_the_folder_it_runs_in() {
     let line = "run T1 --isolate worktree --repair 0 --command 'sh agent.sh'";
     let mut command = workspace.command(&shlex::split(line).unwrap());
     command.env("PWD", workspace.root());
-    let (exit, answer) = answered(&workspace, command);
+    let (exit, answer) = finish(&workspace, command);
     assert_ne!(exit, 0, "{answer}");
     assert_eq!(workspace.read("code.txt"), "good\n");
     // It was not even merged and taken back.
@@ -234,7 +234,7 @@ fn a_gate_knows_the_folder_it_runs_in() {
 }
 
 /// A linked worktree beside the workspace, with another text in code.txt, and T1 proven by it.
-fn linked(main: &str, tree: &str) -> (TestWorkspace, PathBuf) {
+fn link_worktree(main: &str, tree: &str) -> (TestWorkspace, PathBuf) {
     let workspace = plain(&[("code.txt", main)]);
     workspace.ok("update T1 --acceptance 'good :: grep -q good code.txt'");
     git(&workspace, "worktree add --quiet ../tree");
@@ -248,12 +248,12 @@ fn stands_in(workspace: &TestWorkspace, place: &Path, line: &str) -> (i32, Value
     command
         .current_dir(place)
         .env("CLEO_ROOT", workspace.root());
-    answered(workspace, command)
+    finish(workspace, command)
 }
 
 #[test]
 fn files_that_a_task_names_prove_nothing_of_another_worktree() {
-    let (workspace, tree) = linked("good\n", "good\n");
+    let (workspace, tree) = link_worktree("good\n", "good\n");
     workspace.ok("update T1 --file code.txt --acceptance 'there :: test -e there'");
     for (seen_in, judged_in) in [
         (tree.as_path(), workspace.root()),
@@ -281,7 +281,7 @@ fn files_that_a_task_names_prove_nothing_of_another_worktree() {
 
 #[test]
 fn main_checkout_does_not_prove_work_of_a_linked_worktree() {
-    let (workspace, tree) = linked("good\n", "bad\n");
+    let (workspace, tree) = link_worktree("good\n", "bad\n");
     let (exit, answer) = stands_in(&workspace, &tree, "verify T1 --run-all");
     assert_eq!(exit, 6, "{answer}");
     assert_eq!(answer["result"]["worktree"], "[TEMP]/tree", "{answer}");
@@ -300,7 +300,7 @@ fn linked_worktree_finds_a_workspace_in_a_subfolder() {
     let stands = |place: &Path, line: &str| {
         let mut command = workspace.command(&shlex::split(line).unwrap());
         command.current_dir(place);
-        answered(&workspace, command)
+        finish(&workspace, command)
     };
     assert_eq!(stands(&workspace.path("app"), "--root . init").0, 0);
     git(&workspace, "add app");
@@ -318,12 +318,12 @@ fn linked_worktree_finds_a_workspace_in_a_subfolder() {
 
 #[test]
 fn linked_worktree_uses_the_workspace_of_its_main_checkout() {
-    let (workspace, tree) = linked("good\n", "bad\n");
+    let (workspace, tree) = link_worktree("good\n", "bad\n");
     fs::create_dir(tree.join("below")).unwrap();
     let stands = |place: &Path, line: &str| {
         let mut command = workspace.command(&shlex::split(line).unwrap());
         command.current_dir(place);
-        answered(&workspace, command)
+        finish(&workspace, command)
     };
     // As where `.cleo/.gitignore` is in git.
     for folder in ["none", ".cleo"] {
@@ -401,7 +401,7 @@ fn linked_worktree_uses_the_workspace_of_its_main_checkout() {
 
 #[test]
 fn good_work_in_a_linked_worktree_is_proven_there() {
-    let (workspace, tree) = linked("bad\n", "good\n");
+    let (workspace, tree) = link_worktree("bad\n", "good\n");
     let (exit, answer) = stands_in(&workspace, &tree, "verify T1 --run-all");
     assert_eq!(exit, 0, "{answer}");
     let refused = workspace.json(&["complete", "T1"]);
@@ -413,7 +413,7 @@ fn good_work_in_a_linked_worktree_is_proven_there() {
 
 #[test]
 fn a_given_worktree_is_judged_wherever_its_agent_stands() {
-    let (workspace, tree) = linked("good\n", "bad\n");
+    let (workspace, tree) = link_worktree("good\n", "bad\n");
     let with = |place: &Path, worktree: &Path| {
         let mut command = workspace.command(&["verify", "T1", "--run-all"]);
         command
@@ -422,7 +422,7 @@ fn a_given_worktree_is_judged_wherever_its_agent_stands() {
         command
             .env("CLEO_TASK_ID", "T1")
             .env("CLEO_WORKTREE", worktree);
-        answered(&workspace, command)
+        finish(&workspace, command)
     };
     for place in [workspace.root(), &tree, Path::new("/")] {
         let (exit, answer) = with(place, &tree);
@@ -438,7 +438,7 @@ fn a_given_worktree_is_judged_wherever_its_agent_stands() {
 
 #[test]
 fn nothing_is_proven_from_another_repository() {
-    let (workspace, _) = linked("good\n", "bad\n");
+    let (workspace, _) = link_worktree("good\n", "bad\n");
     let other = workspace.root().with_file_name("other");
     fs::create_dir(&other).unwrap();
     git(&workspace, "init --quiet ../other");
@@ -532,7 +532,7 @@ fn files_in_repositories_within_a_worktree_are_never_removed() {
         git(&workspace, "commit --quiet --message lib");
         let line = "run T1 --isolate worktree --repair 0 --command 'sh agent.sh'";
         let command = workspace.command(&shlex::split(line).unwrap());
-        let (exit, answer) = answered(&workspace, command);
+        let (exit, answer) = finish(&workspace, command);
         assert_eq!(exit, 80, "{how}: {answer}");
         let task = &answer["result"]["tasks"][0];
         let place = task["worktree"]
@@ -550,7 +550,7 @@ fn hostile_git_settings_change_no_merge_and_no_proof() {
         &[("code.txt", "a\n")],
     );
     workspace.ok("update T1 --acceptance 'made :: grep -q T1 T1.txt'");
-    let (exit, answer) = isolated(&workspace, "edits");
+    let (exit, answer) = run_isolated(&workspace, "edits");
     assert_eq!(exit, 0, "{answer}");
     assert_eq!(workspace.read("T1.txt"), "T1\n");
     let told = git(&workspace, "log -1 --format=%an:%G?:%s");
@@ -565,7 +565,7 @@ fn files_outside_of_a_sparse_checkout_are_kept() {
     let workspace = plain(&[("in/a", "a\n"), ("other/b", "b\n"), ("agent.sh", &script)]);
     git(&workspace, "sparse-checkout set in");
     let line = "run T1 --isolate worktree --repair 0 --command 'sh agent.sh'";
-    let (exit, answer) = answered(&workspace, workspace.command(&shlex::split(line).unwrap()));
+    let (exit, answer) = finish(&workspace, workspace.command(&shlex::split(line).unwrap()));
     assert_eq!(exit, 0, "{answer}");
     assert_eq!(git(&workspace, "show HEAD:other/new"), "x\n");
 }
@@ -576,7 +576,7 @@ fn files_outside_of_a_sparse_checkout_are_deleted() {
     let workspace = plain(&[("in/a", "a\n"), ("other/b", "b\n"), ("agent.sh", &script)]);
     git(&workspace, "sparse-checkout set in");
     let line = "run T1 --isolate worktree --repair 0 --command 'sh agent.sh'";
-    let (exit, answer) = answered(&workspace, workspace.command(&shlex::split(line).unwrap()));
+    let (exit, answer) = finish(&workspace, workspace.command(&shlex::split(line).unwrap()));
     assert_eq!(exit, 0, "{answer}");
     assert_eq!(git(&workspace, "ls-files"), "agent.sh\nin/a\n");
     let changed = git(&workspace, "status --porcelain --untracked-files=no");

@@ -68,12 +68,12 @@ impl<'a> Person<'a> {
 
     /// Runs a command that must be refused and must change nothing; returns the error.
     #[track_caller]
-    fn refused(self, line: &str, code: &str) -> Value {
-        self.refused_with(line, "", code)
+    fn expect_refusal(self, line: &str, code: &str) -> Value {
+        self.expect_refusal_with(line, "", code)
     }
 
     #[track_caller]
-    fn refused_with(self, line: &str, input: &str, code: &str) -> Value {
+    fn expect_refusal_with(self, line: &str, input: &str, code: &str) -> Value {
         let before = self.workspace.state();
         let reply = self.run_with(line, input);
         assert_eq!(reply["error"]["code"], code, "cleo {line}: {reply:#}");
@@ -87,7 +87,7 @@ impl<'a> Person<'a> {
 }
 
 /// Kinds and details of what the log holds of claims.
-fn logged(workspace: &TestWorkspace) -> Vec<(String, Value)> {
+fn read_log(workspace: &TestWorkspace) -> Vec<(String, Value)> {
     let database = rusqlite::Connection::open(workspace.path(".cleo/cleo.db")).unwrap();
     let sql = "SELECT kind, detail FROM changes
                WHERE kind IN ('claimed', 'released', 'expired', 'extended') ORDER BY sequence";
@@ -99,7 +99,7 @@ fn logged(workspace: &TestWorkspace) -> Vec<(String, Value)> {
 }
 
 fn kinds(workspace: &TestWorkspace) -> Vec<String> {
-    logged(workspace)
+    read_log(workspace)
         .into_iter()
         .map(|(kind, _)| kind)
         .collect()
@@ -107,7 +107,7 @@ fn kinds(workspace: &TestWorkspace) -> Vec<String> {
 
 #[test]
 fn a_claim_has_an_epoch_a_holder_and_a_lease() {
-    let workspace = TestWorkspace::planned();
+    let workspace = TestWorkspace::with_plan();
     let claimed = Person::new(&workspace, "ada").does("claim T2 --lease 30m");
     let expected = json!({
         "task": "T2", "epoch": 1, "holder": "ada",
@@ -120,53 +120,53 @@ fn a_claim_has_an_epoch_a_holder_and_a_lease() {
     assert_eq!(workspace.json(&["show", "T2"])["result"]["claim"], shown);
     insta::assert_snapshot!(workspace.cleo("show T2"));
     let detail = json!({"holder": "ada", "epoch": 1, "expires": "2026-01-26T10:00:00.000Z"});
-    assert_eq!(logged(&workspace), [("claimed".to_string(), detail)]);
+    assert_eq!(read_log(&workspace), [("claimed".to_string(), detail)]);
 }
 
 #[test]
 fn what_somebody_holds_is_refused_with_the_way_out() {
-    let workspace = TestWorkspace::planned();
+    let workspace = TestWorkspace::with_plan();
     let ada = Person::new(&workspace, "ada");
     ada.does("claim T2");
-    let error = Person::new(&workspace, "bob").refused("claim T2", "E_CLAIMED");
+    let error = Person::new(&workspace, "bob").expect_refusal("claim T2", "E_CLAIMED");
     assert_eq!(error["exitCode"], 35);
     assert_eq!(
         error["message"],
         "T2 is claimed by ada (epoch 1) until 2026-01-26T10:30:00.000Z"
     );
     assert_eq!(error["fix"], "cleo claim --next");
-    let own = ada.refused("claim T2", "E_CLAIMED");
+    let own = ada.expect_refusal("claim T2", "E_CLAIMED");
     assert_eq!(own["fix"], "cleo heartbeat T2 --epoch 1");
 }
 
 #[test]
 fn a_task_that_waits_is_claimed_only_by_force() {
-    let workspace = TestWorkspace::planned();
+    let workspace = TestWorkspace::with_plan();
     let ada = Person::new(&workspace, "ada");
-    let error = ada.refused("claim T4", "E_NOT_READY");
+    let error = ada.expect_refusal("claim T4", "E_NOT_READY");
     assert_eq!(error["message"], "T4 is not ready: it depends on T3");
-    let error = ada.refused("claim T1", "E_NOT_READY");
+    let error = ada.expect_refusal("claim T1", "E_NOT_READY");
     let message = "T1 is not ready: it has open children T2, T3, T4, T5";
     assert_eq!(error["message"], message);
     workspace.ok("update T2 --status blocked");
-    ada.refused("claim T2", "E_NOT_READY");
+    ada.expect_refusal("claim T2", "E_NOT_READY");
     let forced = ada.run("claim T4 --force");
     assert_eq!(
         forced["warnings"],
         json!(["claimed by force: T4 is not ready: it depends on T3"])
     );
-    assert_eq!(logged(&workspace)[0].1["forced"], true);
+    assert_eq!(read_log(&workspace)[0].1["forced"], true);
     workspace.ok("cancel T5");
-    ada.refused("claim T5", "E_STATUS_REFUSED");
-    ada.refused("claim T9", "E_TASK_NOT_FOUND");
+    ada.expect_refusal("claim T5", "E_STATUS_REFUSED");
+    ada.expect_refusal("claim T9", "E_TASK_NOT_FOUND");
 }
 
 #[test]
 fn a_lease_that_is_over_lets_anybody_take_the_task() {
-    let workspace = TestWorkspace::planned();
+    let workspace = TestWorkspace::with_plan();
     Person::new(&workspace, "ada").does("claim T2");
     let bob = Person::new(&workspace, "bob");
-    bob.at("10:29:59").refused("claim T2", "E_CLAIMED");
+    bob.at("10:29:59").expect_refusal("claim T2", "E_CLAIMED");
     let shown = bob.at("10:30:00").does("show T2");
     assert_eq!(shown["claim"]["expired"], true);
     let claimed = bob.at("10:30:00").does("claim T2");
@@ -177,13 +177,13 @@ fn a_lease_that_is_over_lets_anybody_take_the_task() {
 
 #[test]
 fn next_takes_what_is_most_urgent_and_first_frees_what_expired() {
-    let workspace = TestWorkspace::planned();
+    let workspace = TestWorkspace::with_plan();
     let (ada, bob) = (
         Person::new(&workspace, "ada"),
         Person::new(&workspace, "bob"),
     );
     assert_eq!(ada.does("claim --next")["claim"]["task"], "T2");
-    let busy = bob.refused("claim --next", "E_NOTHING_READY");
+    let busy = bob.expect_refusal("claim --next", "E_NOTHING_READY");
     assert_eq!(
         (&busy["exitCode"], &busy["retryable"]),
         (&json!(4), &json!(true))
@@ -200,22 +200,22 @@ fn next_takes_what_is_most_urgent_and_first_frees_what_expired() {
 
 #[test]
 fn next_says_whether_there_will_ever_be_more() {
-    let workspace = TestWorkspace::planned();
+    let workspace = TestWorkspace::with_plan();
     let ada = Person::new(&workspace, "ada");
     workspace.ok("add 'Elsewhere'");
-    ada.refused("claim --next --epic T9", "E_TASK_NOT_FOUND");
-    let empty = ada.refused("claim --next --epic T6", "E_NOTHING_READY");
+    ada.expect_refusal("claim --next --epic T9", "E_TASK_NOT_FOUND");
+    let empty = ada.expect_refusal("claim --next --epic T6", "E_NOTHING_READY");
     assert_eq!(empty["retryable"], false);
     assert_eq!(
         empty["message"],
         "nothing is ready below T6: it has no parts"
     );
     workspace.ok("cancel T2");
-    let stuck = ada.refused("claim --next --epic T1", "E_NOTHING_READY");
+    let stuck = ada.expect_refusal("claim --next --epic T1", "E_NOTHING_READY");
     assert_eq!(stuck["retryable"], false);
     assert_eq!(stuck["fix"], "cleo orchestrator waves --epic T1");
     Person::new(&workspace, "bob").does("claim T6");
-    let outside = ada.refused("claim --next --epic T1", "E_NOTHING_READY");
+    let outside = ada.expect_refusal("claim --next --epic T1", "E_NOTHING_READY");
     assert_eq!(
         outside["retryable"], true,
         "it may wait for the work elsewhere"
@@ -223,7 +223,7 @@ fn next_says_whether_there_will_ever_be_more() {
     for task in ["T3", "T4", "T5"] {
         workspace.ok(&format!("cancel {task}"));
     }
-    let over = ada.refused("claim --next --epic T1", "E_NOTHING_READY");
+    let over = ada.expect_refusal("claim --next --epic T1", "E_NOTHING_READY");
     assert_eq!(over["retryable"], false);
     assert_eq!(
         over["message"],
@@ -235,23 +235,23 @@ fn next_says_whether_there_will_ever_be_more() {
 fn next_does_not_wait_for_what_nobody_holds() {
     let workspace = TestWorkspace::new();
     let ada = Person::new(&workspace, "ada");
-    let refused = |line: &str, message: &str, fix: &str| {
-        let error = ada.refused(line, "E_NOTHING_READY");
+    let expect_refusal = |line: &str, message: &str, fix: &str| {
+        let error = ada.expect_refusal(line, "E_NOTHING_READY");
         assert_eq!(error["retryable"], false, "{error}");
         assert_eq!(error["message"], message);
         assert_eq!(error["fix"].as_str().unwrap_or_default(), fix);
     };
     let none = "nothing is ready: there are no tasks";
-    refused("claim --next", none, "");
+    expect_refusal("claim --next", none, "");
     workspace.ok("add One --file src/a.rs");
     workspace.ok("add Two --depends T1");
     workspace.ok("update T1 --status active");
     let free = "nothing is ready: nobody holds T1, which is active, 1 more open";
-    refused("claim --next", free, "cleo claim T1");
+    expect_refusal("claim --next", free, "cleo claim T1");
     ada.does("claim T1");
     // Several may go by one name, and whoever asks may be one that T1 does not belong to.
     for name in ["ada", "bob"] {
-        let held = Person::new(&workspace, name).refused("claim --next", "E_NOTHING_READY");
+        let held = Person::new(&workspace, name).expect_refusal("claim --next", "E_NOTHING_READY");
         assert_eq!(held["retryable"], true, "{held}");
         assert_eq!(held["message"], "nothing is ready: 1 in work, 1 more open");
         let is_told = held["alternatives"]
@@ -263,7 +263,7 @@ fn next_does_not_wait_for_what_nobody_holds() {
 
 #[test]
 fn expired_work_outside_the_scope_is_left_alone() {
-    let workspace = TestWorkspace::planned();
+    let workspace = TestWorkspace::with_plan();
     workspace.ok("add Elsewhere --priority critical");
     let ada = Person::new(&workspace, "ada");
     ada.does("claim T6");
@@ -279,7 +279,7 @@ fn expired_work_outside_the_scope_is_left_alone() {
 
 #[test]
 fn how_long_a_lease_is_unless_told_is_a_setting() {
-    let workspace = TestWorkspace::planned();
+    let workspace = TestWorkspace::with_plan();
     workspace.ok("config set claims.lease 90s");
     let ada = Person::new(&workspace, "ada");
     let expires = |claimed: Value| claimed["claim"]["expires"].clone();
@@ -295,7 +295,7 @@ fn how_long_a_lease_is_unless_told_is_a_setting() {
 
 #[test]
 fn a_heartbeat_extends_a_lease_and_never_shortens_it() {
-    let workspace = TestWorkspace::planned();
+    let workspace = TestWorkspace::with_plan();
     let ada = Person::new(&workspace, "ada");
     ada.does("claim T2");
     for (time, line, expires) in [
@@ -322,34 +322,34 @@ fn a_heartbeat_extends_a_lease_and_never_shortens_it() {
     let warning = "T2 is held until 2026-01-28T09:47:00.000Z as before: a lease is never shortened";
     assert_eq!(same["warnings"], json!([warning]));
     let bob = Person::new(&workspace, "bob");
-    bob.refused("heartbeat T2", "E_CLAIMED");
-    bob.refused("heartbeat T3", "E_CLAIM_LOST");
+    bob.expect_refusal("heartbeat T2", "E_CLAIMED");
+    bob.expect_refusal("heartbeat T3", "E_CLAIM_LOST");
     bob.does("heartbeat T2 --lease 3d --force");
     assert_eq!(kinds(&workspace), ["claimed", "extended"]);
-    assert_eq!(logged(&workspace)[1].1["forced"], true);
+    assert_eq!(read_log(&workspace)[1].1["forced"], true);
 }
 
 #[test]
 fn a_heartbeat_after_the_lease_holds_what_nobody_took() {
-    let workspace = TestWorkspace::planned();
+    let workspace = TestWorkspace::with_plan();
     let ada = Person::new(&workspace, "ada");
     ada.does("claim T2");
     let late = ada.at("11:00:00").does("heartbeat T2 --epoch 1");
     assert_eq!(late["claim"]["expires"], "2026-01-26T12:00:00.000Z");
     Person::new(&workspace, "bob")
         .at("11:30:00")
-        .refused("claim T2", "E_CLAIMED");
+        .expect_refusal("claim T2", "E_CLAIMED");
 }
 
 #[test]
 fn a_released_task_is_pending_and_free_and_keeps_its_epoch() {
-    let workspace = TestWorkspace::planned();
+    let workspace = TestWorkspace::with_plan();
     let (ada, bob) = (
         Person::new(&workspace, "ada"),
         Person::new(&workspace, "bob"),
     );
     ada.does("claim T2");
-    bob.refused("release T2", "E_CLAIMED");
+    bob.expect_refusal("release T2", "E_CLAIMED");
     let released = ada.does("release T2 --epoch 1");
     assert_eq!(released["task"]["status"], "pending");
     assert_eq!(released["claim"]["holder"], json!(null));
@@ -364,7 +364,7 @@ fn a_released_task_is_pending_and_free_and_keeps_its_epoch() {
             .unwrap()
             .starts_with("by force: T2 is claimed by bob")
     );
-    let told = logged(&workspace);
+    let told = read_log(&workspace);
     assert_eq!(told.last().unwrap().1["forced"], true);
     assert_eq!(
         kinds(&workspace),
@@ -378,7 +378,7 @@ fn a_released_task_is_pending_and_free_and_keeps_its_epoch() {
 
 #[test]
 fn start_claims_and_whoever_holds_it_only_renews() {
-    let workspace = TestWorkspace::planned();
+    let workspace = TestWorkspace::with_plan();
     let (ada, bob) = (
         Person::new(&workspace, "ada"),
         Person::new(&workspace, "bob"),
@@ -395,7 +395,7 @@ fn start_claims_and_whoever_holds_it_only_renews() {
         (&json!(false), &json!(1))
     );
     assert_eq!(again["claim"]["expires"], "2026-01-26T10:40:00.000Z");
-    bob.at("10:00:00").refused("start T4", "E_CLAIMED");
+    bob.at("10:00:00").expect_refusal("start T4", "E_CLAIMED");
     let taken = bob.at("10:40:00").does("start T4");
     assert_eq!(
         (&taken["changed"], &taken["claim"]["epoch"]),
@@ -412,19 +412,19 @@ fn start_claims_and_whoever_holds_it_only_renews() {
     let late = [("CLEO_TASK_ID", "T4"), ("CLEO_EPOCH", "1")];
     ada.at("10:50:00")
         .with(&late)
-        .refused("start T4", "E_CLAIM_LOST");
+        .expect_refusal("start T4", "E_CLAIM_LOST");
 }
 
 #[test]
 fn completing_and_cancelling_end_the_claim() {
-    let workspace = TestWorkspace::planned();
+    let workspace = TestWorkspace::with_plan();
     let (ada, bob) = (
         Person::new(&workspace, "ada"),
         Person::new(&workspace, "bob"),
     );
     ada.does("claim T2");
-    bob.refused("complete T2", "E_CLAIMED");
-    bob.refused("update T2 --status paused", "E_CLAIMED");
+    bob.expect_refusal("complete T2", "E_CLAIMED");
+    bob.expect_refusal("update T2 --status paused", "E_CLAIMED");
     bob.does("update T2 --priority low");
     ada.does("complete T2 --epoch 1");
     assert_eq!(ada.does("show T2")["claim"], json!(null));
@@ -437,9 +437,9 @@ fn completing_and_cancelling_end_the_claim() {
         warning.starts_with("by force: T3 is claimed by ada"),
         "{warning}"
     );
-    assert_eq!(logged(&workspace).last().unwrap().1["forced"], true);
+    assert_eq!(read_log(&workspace).last().unwrap().1["forced"], true);
     ada.does("claim T5");
-    bob.refused("cancel T5", "E_CLAIMED");
+    bob.expect_refusal("cancel T5", "E_CLAIMED");
     bob.does("cancel T5 --force");
     bob.does("reopen T5");
     assert_eq!(bob.does("show T5")["claim"], json!(null));
@@ -448,7 +448,7 @@ fn completing_and_cancelling_end_the_claim() {
 
 #[test]
 fn what_goes_back_to_pending_is_free() {
-    let workspace = TestWorkspace::planned();
+    let workspace = TestWorkspace::with_plan();
     let ada = Person::new(&workspace, "ada");
     ada.does("claim T2");
     let released = ada.run("update T2 --status pending");
@@ -485,10 +485,10 @@ fn assert_late(late: Person<'_>, told: &str) {
     for line in LATE {
         let input = if line.contains("append") { ENTRY } else { "" };
         let given = format!("{line} --epoch 1");
-        let mut errors = vec![late.refused_with(&given, input, "E_CLAIM_LOST")];
+        let mut errors = vec![late.expect_refusal_with(&given, input, "E_CLAIM_LOST")];
         for environment in environments {
             let late = late.with(environment);
-            errors.push(late.refused_with(line, input, "E_CLAIM_LOST"));
+            errors.push(late.expect_refusal_with(line, input, "E_CLAIM_LOST"));
         }
         for error in errors {
             assert_eq!(error["exitCode"], 35);
@@ -499,7 +499,7 @@ fn assert_late(late: Person<'_>, told: &str) {
 
 #[test]
 fn a_late_writer_is_refused_everywhere_and_told_who_took_over() {
-    let workspace = TestWorkspace::planned();
+    let workspace = TestWorkspace::with_plan();
     let ada = Person::new(&workspace, "ada");
     ada.does("claim T2");
     Person::new(&workspace, "bob")
@@ -511,12 +511,12 @@ fn a_late_writer_is_refused_everywhere_and_told_who_took_over() {
          until 2026-01-26T11:45:00.000Z",
     );
     let update = ada.at("10:50:00").with(&[("CLEO_EPOCH", "1")]);
-    update.refused("update T2 --status review", "E_CLAIM_LOST");
+    update.expect_refusal("update T2 --status review", "E_CLAIM_LOST");
 }
 
 #[test]
 fn writer_with_a_lost_claim_is_refused_even_if_unclaimed() {
-    let workspace = TestWorkspace::planned();
+    let workspace = TestWorkspace::with_plan();
     let ada = Person::new(&workspace, "ada");
     ada.does("claim T2");
     Person::new(&workspace, "bob")
@@ -531,7 +531,7 @@ fn writer_with_a_lost_claim_is_refused_even_if_unclaimed() {
 
 #[test]
 fn proof_is_dropped_if_the_claim_was_lost_meanwhile() {
-    let workspace = TestWorkspace::planned();
+    let workspace = TestWorkspace::with_plan();
     let ada = Person::new(&workspace, "ada");
     ada.does("claim T2");
     // The command stands for somebody else who takes the task while it runs.
@@ -549,7 +549,7 @@ fn proof_is_dropped_if_the_claim_was_lost_meanwhile() {
 
 #[test]
 fn the_epoch_of_the_environment_is_that_of_its_task() {
-    let workspace = TestWorkspace::planned();
+    let workspace = TestWorkspace::with_plan();
     let ada = Person::new(&workspace, "ada");
     ada.does("claim T2");
     let given = [("CLEO_TASK_ID", "T2"), ("CLEO_EPOCH", "1")];
@@ -568,21 +568,21 @@ fn the_epoch_of_the_environment_is_that_of_its_task() {
         .replace("found-1", "found-3");
     let error = agent
         .with(&unsaid)
-        .refused_with("manifest append", &two, "E_INPUT_INVALID");
+        .expect_refusal_with("manifest append", &two, "E_INPUT_INVALID");
     let message = error["message"].as_str().unwrap();
     assert!(message.contains("set CLEO_TASK_ID to the one"), "{error}");
 }
 
 #[test]
 fn an_epoch_that_never_was_is_refused() {
-    let workspace = TestWorkspace::planned();
+    let workspace = TestWorkspace::with_plan();
     let ada = Person::new(&workspace, "ada");
     for line in [
         "complete T2 --epoch 1",
         "heartbeat T2 --epoch 7",
         "start T2 --epoch 1",
     ] {
-        let error = ada.refused(line, "E_CLAIM_LOST");
+        let error = ada.expect_refusal(line, "E_CLAIM_LOST");
         assert_eq!(error["fix"], "cleo show T2", "{line}");
         assert_eq!(error["alternatives"][0]["command"], "cleo claim T2");
     }
@@ -591,7 +591,7 @@ fn an_epoch_that_never_was_is_refused() {
         "claim T2 --lease 0s",
         "claim T2 --lease 31d",
     ] {
-        ada.refused(line, "E_USAGE");
+        ada.expect_refusal(line, "E_USAGE");
     }
     for (name, value) in [
         ("CLEO_EPOCH", "0"),
@@ -601,14 +601,14 @@ fn an_epoch_that_never_was_is_refused() {
     ] {
         let error = ada
             .with(&[(name, value)])
-            .refused("list", "E_CONFIG_INVALID");
+            .expect_refusal("list", "E_CONFIG_INVALID");
         assert_eq!(error["fix"], format!("unset {name}"));
     }
 }
 
 #[test]
 fn a_clock_that_was_set_back_neither_takes_nor_shortens_a_lease() {
-    let workspace = TestWorkspace::planned();
+    let workspace = TestWorkspace::with_plan();
     let (ada, bob) = (
         Person::new(&workspace, "ada"),
         Person::new(&workspace, "bob"),
@@ -624,20 +624,21 @@ fn a_clock_that_was_set_back_neither_takes_nor_shortens_a_lease() {
         (ada, "complete T2"),
         (bob, "complete T2 --force"),
     ] {
-        let error = person.at("09:28:00").refused(line, "E_CLOCK");
+        let error = person.at("09:28:00").expect_refusal(line, "E_CLOCK");
         assert_eq!(error["fix"], "unset CLEO_NOW", "{line}");
     }
     // Clocks of two machines are never quite the same.
     let near = ada.at("09:29:30").does("heartbeat T2");
     assert_eq!(near["claim"]["expires"], "2026-01-26T10:30:00.000Z");
-    bob.at("09:28:00").refused("complete T2", "E_CLAIMED");
+    bob.at("09:28:00")
+        .expect_refusal("complete T2", "E_CLAIMED");
     bob.at("09:28:00").does("release T2 --force");
     assert_eq!(bob.at("09:28:00").does("claim T2")["claim"]["epoch"], 2);
 }
 
 #[test]
 fn no_task_ends_before_it_began_whatever_the_clock_says() {
-    let workspace = TestWorkspace::planned();
+    let workspace = TestWorkspace::with_plan();
     let ada = Person::new(&workspace, "ada");
     for (line, field) in [
         ("complete T2 --force", "completedAt"),
@@ -654,7 +655,7 @@ fn no_task_ends_before_it_began_whatever_the_clock_says() {
 
 #[test]
 fn lists_show_what_is_claimed_and_by_whom() {
-    let workspace = TestWorkspace::planned();
+    let workspace = TestWorkspace::with_plan();
     Person::new(&workspace, "ada").does("claim T2");
     workspace.ok("add more");
     Person::new(&workspace, "bob").does("claim T6");
@@ -673,7 +674,7 @@ fn lists_show_what_is_claimed_and_by_whom() {
 
 #[test]
 fn restored_task_reuses_no_epoch() {
-    let workspace = TestWorkspace::planned();
+    let workspace = TestWorkspace::with_plan();
     let (ada, bob) = (
         Person::new(&workspace, "ada"),
         Person::new(&workspace, "bob"),
@@ -683,34 +684,34 @@ fn restored_task_reuses_no_epoch() {
     bob.does("delete T2 --force");
     bob.does("undo");
     assert_eq!(bob.does("claim T2")["claim"]["epoch"], 2);
-    let error = ada.refused("complete T2 --epoch 1", "E_CLAIM_LOST");
+    let error = ada.expect_refusal("complete T2 --epoch 1", "E_CLAIM_LOST");
     assert!(error["message"].as_str().unwrap().contains("bob took over"));
 }
 
 #[test]
 fn a_held_task_that_came_back_is_still_held() {
-    let workspace = TestWorkspace::planned();
+    let workspace = TestWorkspace::with_plan();
     let ada = Person::new(&workspace, "ada");
     ada.does("claim T2");
     Person::new(&workspace, "bob").does("delete T2 --force");
     Person::new(&workspace, "bob").does("undo");
     ada.does("heartbeat T2 --epoch 1");
-    Person::new(&workspace, "bob").refused("claim T2", "E_CLAIMED");
+    Person::new(&workspace, "bob").expect_refusal("claim T2", "E_CLAIMED");
 }
 
 #[test]
 fn what_somebody_holds_is_not_deleted_under_their_hands() {
-    let workspace = TestWorkspace::planned();
+    let workspace = TestWorkspace::with_plan();
     let (ada, bob) = (
         Person::new(&workspace, "ada"),
         Person::new(&workspace, "bob"),
     );
     ada.does("claim T2");
-    let error = bob.refused("delete T1 --cascade", "E_CLAIMED");
+    let error = bob.expect_refusal("delete T1 --cascade", "E_CLAIMED");
     assert_eq!(error["fix"], "cleo show T2");
     let force = &error["alternatives"][0]["command"];
     assert_eq!(force, "cleo delete T1 --cascade --force");
-    bob.refused("delete T1 --cascade --dry-run", "E_CLAIMED");
+    bob.expect_refusal("delete T1 --cascade --dry-run", "E_CLAIMED");
     bob.does(force.as_str().unwrap().strip_prefix("cleo ").unwrap());
     bob.does("undo");
     ada.does("delete T1 --cascade");
@@ -718,14 +719,14 @@ fn what_somebody_holds_is_not_deleted_under_their_hands() {
 
 #[test]
 fn undo_moves_and_removes_nothing_under_the_hands_of_others() {
-    let workspace = TestWorkspace::planned();
+    let workspace = TestWorkspace::with_plan();
     let (ada, bob) = (
         Person::new(&workspace, "ada"),
         Person::new(&workspace, "bob"),
     );
     bob.does("update T2 --status active");
     ada.does("claim T2");
-    let error = bob.refused("undo", "E_UNDO_CONFLICT");
+    let error = bob.expect_refusal("undo", "E_UNDO_CONFLICT");
     assert_eq!(error["fix"], "cleo show T2");
     assert!(
         error["message"]
@@ -738,10 +739,10 @@ fn undo_moves_and_removes_nothing_under_the_hands_of_others() {
 
 #[test]
 fn undo_leaves_a_claim_and_its_epoch_as_they_are() {
-    let workspace = TestWorkspace::planned();
+    let workspace = TestWorkspace::with_plan();
     let ada = Person::new(&workspace, "ada");
     let before = ada.does("claim T2")["claim"].clone();
-    ada.refused("undo", "E_NOTHING_TO_UNDO");
+    ada.expect_refusal("undo", "E_NOTHING_TO_UNDO");
     assert_eq!(ada.does("show T2")["claim"]["holder"], before["holder"]);
     let bob = Person::new(&workspace, "bob");
     bob.does("update T2 --title other");
@@ -750,8 +751,8 @@ fn undo_leaves_a_claim_and_its_epoch_as_they_are() {
     assert_eq!(shown["task"]["status"], "active");
     assert_eq!(shown["claim"]["epoch"], before["epoch"]);
     ada.does("complete T2 --epoch 1");
-    ada.refused("undo", "E_NOTHING_TO_UNDO");
+    ada.expect_refusal("undo", "E_NOTHING_TO_UNDO");
     ada.does("reopen T2");
     ada.does("undo");
-    ada.refused("heartbeat T2 --epoch 1", "E_CLAIM_LOST");
+    ada.expect_refusal("heartbeat T2 --epoch 1", "E_CLAIM_LOST");
 }

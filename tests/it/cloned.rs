@@ -90,12 +90,12 @@ impl Cloned {
         fs::write(&settings, &way.settings).unwrap();
         let mut succeeded = Vec::new();
         for line in &way.commands {
-            let before = self.server.asked().len();
+            let before = self.server.read_requests().len();
             let words = shlex::split(line).unwrap();
             let reply = self.user.finish(self.user.command(&words), "");
             let told = format!("{}{}", reply.stdout, reply.stderr);
             let marks = self.marks();
-            let has_asked = self.server.asked().len() > before;
+            let has_asked = self.server.read_requests().len() > before;
             if !marks.is_empty() || has_asked || told.contains(SECRET) {
                 succeeded.push(format!("{}: cleo {line}", way.name));
             }
@@ -434,7 +434,10 @@ fn a_server_in_a_cloned_repository_runs_nothing() {
     ] {
         let (_, answer) = served.call("POST", &path, &body);
         assert_eq!(cloned.marks(), Vec::<PathBuf>::new(), "{path}: {answer:#}");
-        assert!(cloned.server.asked().is_empty(), "{path}: {answer:#}");
+        assert!(
+            cloned.server.read_requests().is_empty(),
+            "{path}: {answer:#}"
+        );
     }
     let (status, answer) = served.call("POST", "/api/work/tasks/T1/renew", &empty);
     assert_eq!(status, 403, "{answer:#}");

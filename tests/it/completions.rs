@@ -2,7 +2,7 @@
 
 use std::process::Command;
 
-use crate::world::{TestWorkspace, left_out};
+use crate::world::{TestWorkspace, skip};
 
 /// What each shell does with a half-typed line: the script is loaded and asked as the shell asks it.
 const BASH: &str = r#"
@@ -17,7 +17,7 @@ ask() {
 fn run(workspace: &TestWorkspace, shell: &str, arguments: &[&str], script: &str) -> Option<String> {
     let mut command = workspace.surround(Command::new(shell));
     if command.arg("--version").output().is_err() {
-        left_out(&format!("completions in {shell}: it is not installed"));
+        skip(&format!("completions in {shell}: it is not installed"));
         return None;
     }
     let mut command = workspace.surround(Command::new(shell));
@@ -34,7 +34,7 @@ fn bash(workspace: &TestWorkspace, lines: &str) -> String {
 
 #[test]
 fn bash_completes_commands_options_tasks_and_labels() {
-    let workspace = TestWorkspace::planned();
+    let workspace = TestWorkspace::with_plan();
     let asked = [
         ("comple", "complete completions"),
         ("show T", "T5 T4 T3 T2 T1"),
@@ -60,7 +60,7 @@ fn bash_completes_commands_options_tasks_and_labels() {
 
 #[test]
 fn a_named_workspace_is_asked_and_none_gives_nothing() {
-    let workspace = TestWorkspace::planned();
+    let workspace = TestWorkspace::with_plan();
     let root = workspace.root().display();
     let lines = format!(
         "cd /\nask cleo --root {root} show T5\nask cleo show T\nask cleo --root=/nope show T"
@@ -87,7 +87,7 @@ fn words_of_strangers_that_a_shell_would_obey_are_not_offered() {
 
 #[test]
 fn zsh_and_fish_show_titles_beside_ids() {
-    let workspace = TestWorkspace::planned();
+    let workspace = TestWorkspace::with_plan();
     let fish = "cleo completions fish | source; complete -C 'cleo show T3'";
     if let Some(found) = run(&workspace, "fish", &["--no-config", "-c"], fish) {
         assert_eq!(found.trim(), "T3\tImplement token refresh");

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::delivery::{GOOD, MANIFEST, OUTPUT, deliver, entry_with, spawned};
+use crate::delivery::{GOOD, MANIFEST, OUTPUT, deliver, entry_with, spawn_task};
 use crate::world::TestWorkspace;
 
 fn validate(workspace: &TestWorkspace, more: &[&str]) -> Value {
@@ -15,8 +15,8 @@ fn rule<'a>(answer: &'a Value, id: &str) -> &'a Value {
 }
 
 /// A workspace in which T1 was spawned, delivered and completed.
-fn done() -> TestWorkspace {
-    let workspace = spawned();
+fn complete_task() -> TestWorkspace {
+    let workspace = spawn_task();
     deliver(&workspace);
     workspace.ok("complete T1");
     workspace
@@ -68,7 +68,7 @@ fn every_rule_is_checked_or_said_to_be_advice() {
 
 #[test]
 fn a_task_that_earned_it_passes() {
-    let workspace = done();
+    let workspace = complete_task();
     let answer = validate(&workspace, &[]);
     assert_eq!(answer["success"], true, "{answer}");
     assert_eq!(
@@ -104,7 +104,7 @@ fn what_was_changed_after_it_was_verified_is_found() {
         ),
     ];
     for (step, expected) in steps {
-        let workspace = done();
+        let workspace = complete_task();
         step(&workspace);
         let answer = validate(&workspace, &[]);
         assert_eq!(answer["error"]["code"], "E_NOT_COMPLIANT");
@@ -116,7 +116,7 @@ fn what_was_changed_after_it_was_verified_is_found() {
 
 #[test]
 fn completions_by_force_are_named() {
-    let workspace = spawned();
+    let workspace = spawn_task();
     deliver(&workspace);
     workspace.ok("update T1 --acceptance 'x :: false' --require-gate implemented");
     workspace.ok("verify T1 --gate documented --force");
@@ -158,7 +158,7 @@ fn done_tasks_without_a_spawn_are_reported() {
 
 #[test]
 fn open_children_that_force_passed_over_are_told() {
-    let workspace = TestWorkspace::planned();
+    let workspace = TestWorkspace::with_plan();
     workspace.ok("complete T2");
     let forced = workspace.json(&["complete", "T1", "--force"]);
     let why = "it has open children: T3, T4, T5";
@@ -200,7 +200,7 @@ fn of_many_tasks_that_were_never_spawned_the_first_are_named() {
 
 #[test]
 fn work_that_nobody_was_given_breaks_orc_002() {
-    let workspace = done();
+    let workspace = complete_task();
     workspace.ok("complete T2");
     let answer = validate(&workspace, &[]);
     let rule = rule(&answer, "ORC-002");
@@ -217,7 +217,7 @@ fn work_that_nobody_was_given_breaks_orc_002() {
 
 #[test]
 fn work_before_its_turn_and_agents_on_one_file_break_orc_004() {
-    let workspace = TestWorkspace::planned().with("src/auth/x.rs", "x");
+    let workspace = TestWorkspace::with_plan().with("src/auth/x.rs", "x");
     workspace.ok("update T5 --file 'src/*/x.rs'");
     workspace.ok("start T3");
     let answer = validate(&workspace, &[]);
@@ -265,7 +265,7 @@ fn work_that_was_never_started_has_its_turn_as_well() {
 
 #[test]
 fn an_epic_answers_for_what_is_below_it_only() {
-    let workspace = done();
+    let workspace = complete_task();
     workspace.ok("add Epic --type epic");
     workspace.ok("complete T2");
     assert_eq!(validate(&workspace, &["--epic", "T3"])["success"], true);
@@ -274,7 +274,7 @@ fn an_epic_answers_for_what_is_below_it_only() {
 
 #[test]
 fn the_answers_read_well() {
-    let workspace = done();
+    let workspace = complete_task();
     workspace.ok("complete T2");
     workspace.write(OUTPUT, format!("{GOOD}More.\n"));
     insta::assert_snapshot!(workspace.text("orchestrator validate", ""));

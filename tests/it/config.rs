@@ -18,7 +18,7 @@ fn origin_of(workspace: &TestWorkspace, key: &str) -> (serde_json::Value, String
 
 #[test]
 fn settings_layers_have_a_fixed_precedence() {
-    let workspace = TestWorkspace::planned();
+    let workspace = TestWorkspace::with_plan();
     let home = workspace.root().with_file_name("home");
     let is = |value: u64, origin: &str| {
         let (found, from) = origin_of(&workspace, "list.limit");
@@ -74,7 +74,7 @@ fn the_variable_of_a_provider_is_the_default_of_its_address() {
 
 #[test]
 fn invalid_foreign_variable_stops_only_model_calls() {
-    let mut workspace = TestWorkspace::planned();
+    let mut workspace = TestWorkspace::with_plan();
     workspace.ok("config set llm.provider openai-chat");
     for text in ["x".repeat(1_200), "http://a\u{1b}b".to_string()] {
         workspace = workspace.env("OPENAI_BASE_URL", &text);
@@ -84,7 +84,7 @@ fn invalid_foreign_variable_stops_only_model_calls() {
 
 #[test]
 fn settings_do_what_their_options_do() {
-    let workspace = TestWorkspace::planned();
+    let workspace = TestWorkspace::with_plan();
     let piped = |words: &[&str]| workspace.finish(workspace.command(words), "").stdout;
     assert!(piped(&["list"]).starts_with('{'));
     workspace.ok("config set format text");
@@ -139,7 +139,8 @@ fn a_file_keeps_its_comments_and_everything_else() {
 fn a_setting_is_not_added_to_a_file_that_does_not_count() {
     let text = "nope: 1\nlist.limit: many\n";
     let workspace = TestWorkspace::new().with(".cleo/config.yaml", text);
-    let refused = workspace.refused(&["config", "set", "list.limit", "9"], "E_CONFIG_INVALID");
+    let refused =
+        workspace.expect_refusal(&["config", "set", "list.limit", "9"], "E_CONFIG_INVALID");
     let message = refused["message"].as_str().unwrap();
     assert!(message.contains("there is no setting `nope`"), "{message}");
     assert_eq!(workspace.read(".cleo/config.yaml"), text);
@@ -153,8 +154,8 @@ fn a_setting_is_not_added_to_a_file_that_does_not_count() {
 fn nested_settings_are_edited_by_hand_only() {
     let workspace = TestWorkspace::new().with(".cleo/config.yaml", MINE);
     let place = "[WORKSPACE]/.cleo/config.yaml:3: `list.limit` is not on a line of its own";
-    let set = workspace.refused(&["config", "set", "list.limit", "9"], "E_CONFIG_INVALID");
-    let unset = workspace.refused(&["config", "unset", "list.limit"], "E_CONFIG_INVALID");
+    let set = workspace.expect_refusal(&["config", "set", "list.limit", "9"], "E_CONFIG_INVALID");
+    let unset = workspace.expect_refusal(&["config", "unset", "list.limit"], "E_CONFIG_INVALID");
     for error in [&set, &unset] {
         let message = error["message"].as_str().unwrap();
         assert!(message.starts_with(place), "{message}");
@@ -207,11 +208,11 @@ fn key_given_as_variable_name_is_not_kept_or_repeated() {
     let workspace = TestWorkspace::new();
     for user in [&[][..], &["--user"]] {
         let line = [&["config", "set", "llm.apiKeyEnv", key], user].concat();
-        let error = workspace.refused(&line, "E_CONFIG_INVALID");
+        let error = workspace.expect_refusal(&line, "E_CONFIG_INVALID");
         assert!(!error["message"].to_string().contains(key), "{error}");
     }
     let workspace = workspace.with(".cleo/config.yaml", format!("llm.apiKeyEnv: {key}\n"));
-    let error = workspace.refused(&["list"], "E_CONFIG_INVALID");
+    let error = workspace.expect_refusal(&["list"], "E_CONFIG_INVALID");
     assert!(!error.to_string().contains(key), "{error}");
     assert_eq!(
         error["alternatives"][0]["command"],
@@ -219,7 +220,7 @@ fn key_given_as_variable_name_is_not_kept_or_repeated() {
     );
     workspace.ok("config unset llm.apiKeyEnv");
     let workspace = workspace.env("CLEO_LLM_API_KEY_ENV", key);
-    let error = workspace.refused(&["list"], "E_CONFIG_INVALID");
+    let error = workspace.expect_refusal(&["list"], "E_CONFIG_INVALID");
     assert!(!error.to_string().contains(key), "{error}");
 }
 
@@ -230,7 +231,7 @@ fn user_only_settings_are_not_written_to_the_project() {
         ("llm.apiKeyEnv", "MY_KEY"),
         ("workers.allowPrivate", "true"),
     ] {
-        let error = workspace.refused(&["config", "set", name, value], "E_CONFIG_INVALID");
+        let error = workspace.expect_refusal(&["config", "set", name, value], "E_CONFIG_INVALID");
         assert_eq!(
             error["fix"],
             format!("cleo config set {name} {value} --user")

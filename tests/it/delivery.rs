@@ -10,7 +10,7 @@ pub(crate) const OUTPUT: &str = "claudedocs/agent-outputs/2026-01-26_paint-it.md
 pub(crate) const GOOD: &str = "# Paint\n\n## Summary\n\nIt is red.\n";
 
 /// A workspace in which T1 was spawned; its agent has left nothing yet.
-pub(crate) fn spawned() -> TestWorkspace {
+pub(crate) fn spawn_task() -> TestWorkspace {
     let workspace = TestWorkspace::new();
     add(
         &workspace,

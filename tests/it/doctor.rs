@@ -54,7 +54,7 @@ fn only(workspace: &TestWorkspace, check: &str, status: &str, what: &str) -> Str
 
 /// A workspace with some work in it, and no agent programs on the PATH.
 fn workspace() -> TestWorkspace {
-    TestWorkspace::planned().env("PATH", &plain_path())
+    TestWorkspace::with_plan().env("PATH", &plain_path())
 }
 
 /// Returns a PATH with cleo and the system's programs.
@@ -152,7 +152,7 @@ fn a_model_that_could_not_be_asked_is_found_and_nobody_is_asked() {
         assert!(shown.stdout.contains("of openai-chat at http"), "{shown}");
         assert!(!shown.to_string().contains(key.1), "{shown}");
     }
-    assert!(server.asked().is_empty());
+    assert!(server.read_requests().is_empty());
 }
 
 #[test]
@@ -180,7 +180,7 @@ fn a_folder_that_cannot_be_written_is_found() {
     let folder = workspace.path("claudedocs/agent-outputs");
     set_permissions(&folder, Permissions::from_mode(0o555)).unwrap();
     if File::create(folder.join("x")).is_ok() {
-        crate::world::left_out("folders without permission: this user may write everywhere");
+        crate::world::skip("folders without permission: this user may write everywhere");
         return;
     }
     let fix = only(&workspace, "workspace.folders", "fail", "cannot be written");
@@ -190,7 +190,7 @@ fn a_folder_that_cannot_be_written_is_found() {
 
 #[test]
 fn a_folder_without_room_is_found() {
-    let workspace = TestWorkspace::planned();
+    let workspace = TestWorkspace::with_plan();
     let reply = workspace.shell("trap '' XFSZ; ulimit -f 64; exec cleo doctor --json");
     assert_eq!(reply.exit, 6, "{reply}");
     let found: Value = serde_json::from_str(&reply.stdout).unwrap();
@@ -275,7 +275,7 @@ fn workspace_with_two_databases_is_refused() {
     let workspace = workspace();
     std::fs::write(workspace.path(".cleo/agents.db"), "").unwrap();
     for words in [&["list"][..], &["agents", "list"], &["init"]] {
-        let error = workspace.refused(words, "E_STORE_SCHEMA");
+        let error = workspace.expect_refusal(words, "E_STORE_SCHEMA");
         let message = error["message"].as_str().unwrap();
         let way = "export it with the program that wrote it";
         assert!(message.ends_with(way), "{message}");
@@ -421,7 +421,7 @@ fn faulty_and_hidden_skills_are_found() {
     assert!(amiss(&workspace).iter().any(|(check, status, message, _)| {
         check == "skills" && status == "warn" && message.contains("skills/own/SKILL.md")
     }));
-    let workspace = TestWorkspace::planned().env("PATH", &plain_path());
+    let workspace = TestWorkspace::with_plan().env("PATH", &plain_path());
     let skill = "---\nname: ct-validator\ndescription: Mine. Use when asked.\n---\nx\n";
     workspace.write("skills/ct-validator/SKILL.md", skill);
     let fix = only(
@@ -514,7 +514,7 @@ fn agent_files_that_somebody_changed_are_found() {
 /// Puts a program on the PATH that plays an agent program.
 fn with_program(name: &str, script: &str) -> TestWorkspace {
     let workspace =
-        TestWorkspace::planned().with(&format!("bin/{name}"), format!("#!/bin/sh\n{script}\n"));
+        TestWorkspace::with_plan().with(&format!("bin/{name}"), format!("#!/bin/sh\n{script}\n"));
     let program = workspace.path(&format!("bin/{name}"));
     set_permissions(&program, Permissions::from_mode(0o755)).unwrap();
     let path = format!("{}:/usr/bin:/bin", workspace.path("bin").display());

@@ -45,14 +45,14 @@ fn line(workspace: &TestWorkspace, line: &str) -> Value {
 
 /// Runs a command that must end with this code.
 #[track_caller]
-fn refused(workspace: &TestWorkspace, text: &str, code: &str) -> Value {
+fn expect_refusal(workspace: &TestWorkspace, text: &str, code: &str) -> Value {
     let answer = line(workspace, text);
     assert_eq!(answer["error"]["code"], code, "{answer}");
     answer["error"].clone()
 }
 
 /// Passes the one gate that T1 needs, with a command that leaves a mark each time that it runs.
-fn passed(workspace: &TestWorkspace) {
+fn pass_gate(workspace: &TestWorkspace) {
     workspace.ok("update T1 --require-gate implemented");
     workspace.ok("verify T1 --gate implemented --run 'sh -c \"echo x >> .cleo/runs\"'");
 }
@@ -66,7 +66,7 @@ fn a_command_during_which_files_change_proves_nothing() {
     // The files are again what they were before the command.
     fs::remove_file(workspace.path("src/a.rs.new")).unwrap();
     workspace.write("src/a.rs", "a\n");
-    refused(&workspace, "complete T1", "E_EVIDENCE_STALE");
+    expect_refusal(&workspace, "complete T1", "E_EVIDENCE_STALE");
 }
 
 /// Counts how often the commands of a test have run.
@@ -142,7 +142,7 @@ fn evidence_that_is_none_is_refused_and_changes_nothing() {
         ("--run ''", "E_USAGE"),
         ("--run no-such-program", "E_PROGRAM_MISSING"),
     ] {
-        let error = refused(
+        let error = expect_refusal(
             &workspace,
             &format!("verify T1 --gate implemented {given}"),
             code,
@@ -150,7 +150,7 @@ fn evidence_that_is_none_is_refused_and_changes_nothing() {
         let others = error["alternatives"].as_array().unwrap();
         assert!(error["fix"].is_string() || !others.is_empty(), "{error}");
     }
-    refused(&workspace, "verify T1 --note x", "E_USAGE");
+    expect_refusal(&workspace, "verify T1 --note x", "E_USAGE");
     assert_eq!(
         workspace.read("README.md") + &workspace.cleo("verify T1"),
         before
@@ -211,7 +211,7 @@ fn the_fix_of_evidence_that_is_none_can_be_pasted() {
 fn nothing_runs_when_other_evidence_is_none() {
     let workspace = plain();
     let command = "verify T1 --gate implemented --run 'touch .cleo/runs' --url x";
-    refused(&workspace, command, "E_INPUT_INVALID");
+    expect_refusal(&workspace, command, "E_INPUT_INVALID");
     assert!(!workspace.path(".cleo/runs").exists());
 }
 
@@ -233,7 +233,7 @@ fn only_changes_of_its_files_make_evidence_stale() {
     ];
     for (what, step, is_stale) in steps {
         let workspace = repository();
-        passed(&workspace);
+        pass_gate(&workspace);
         step(&workspace);
         let stale = line(&workspace, "verify T1")["result"]["stale"].clone();
         let expected = if is_stale {
@@ -258,7 +258,7 @@ fn only_changes_of_its_files_make_evidence_stale() {
 fn undeclared_tasks_depend_on_all_files_but_cleos_own() {
     for workspace in [repository(), plain()] {
         workspace.ok("update T1 --clear files");
-        passed(&workspace);
+        pass_gate(&workspace);
         workspace.write("claudedocs/agent-outputs/x.md", "x");
         assert_eq!(line(&workspace, "verify T1")["result"]["stale"], json!([]));
         workspace.write("README.md", "changed");
@@ -272,18 +272,18 @@ fn undeclared_tasks_depend_on_all_files_but_cleos_own() {
 #[test]
 fn other_files_declared_since_make_evidence_stale() {
     let workspace = plain();
-    passed(&workspace);
+    pass_gate(&workspace);
     workspace.ok("update T1 --file README.md");
-    refused(&workspace, "complete T1", "E_EVIDENCE_STALE");
+    expect_refusal(&workspace, "complete T1", "E_EVIDENCE_STALE");
 }
 
 #[test]
 fn complete_names_stale_evidence_and_the_command_to_rerun() {
     let workspace = plain();
-    passed(&workspace);
+    pass_gate(&workspace);
     workspace.write("src/a.rs", "changed");
     let before = workspace.state();
-    let error = refused(&workspace, "complete T1", "E_EVIDENCE_STALE");
+    let error = expect_refusal(&workspace, "complete T1", "E_EVIDENCE_STALE");
     assert_eq!(error["exitCode"], 6);
     assert_eq!(workspace.state(), before, "a refusal changes nothing");
     let message = error["message"].as_str().unwrap();
@@ -332,7 +332,7 @@ fn what_fails_when_it_is_run_again_opens_the_gate() {
     workspace.ok("verify T1 --gate implemented --run 'grep -q a src/a.rs'");
     workspace.ok("verify T1 --gate testsPassed --run 'grep -q a src/a.rs' --agent testing");
     workspace.write("src/a.rs", "b\n");
-    let error = refused(&workspace, "verify T1 --refresh", "E_GATE_FAILED");
+    let error = expect_refusal(&workspace, "verify T1 --refresh", "E_GATE_FAILED");
     assert!(
         error["message"]
             .as_str()
@@ -356,9 +356,9 @@ fn words_alone_get_stale_and_only_a_person_can_renew_them() {
     workspace.ok("update T1 --require-gate implemented");
     workspace.ok("verify T1 --gate implemented --note 'looked at it'");
     workspace.write("src/a.rs", "changed");
-    let error = refused(&workspace, "verify T1 --refresh", "E_EVIDENCE_STALE");
+    let error = expect_refusal(&workspace, "verify T1 --refresh", "E_EVIDENCE_STALE");
     assert_eq!(error["fix"], "cleo verify T1");
-    let error = refused(&workspace, "complete T1", "E_EVIDENCE_STALE");
+    let error = expect_refusal(&workspace, "complete T1", "E_EVIDENCE_STALE");
     assert_eq!(error["fix"], "cleo verify T1");
     workspace.ok("verify T1 --gate implemented --note 'looked again'");
     workspace.ok("complete T1");
@@ -370,7 +370,7 @@ fn a_file_that_was_kept_as_evidence_must_stay_as_it_was() {
     workspace.ok("update T1 --require-gate implemented");
     workspace.ok("verify T1 --gate implemented --file report.txt");
     workspace.write("report.txt", "bad");
-    refused(&workspace, "complete T1", "E_EVIDENCE_STALE");
+    expect_refusal(&workspace, "complete T1", "E_EVIDENCE_STALE");
     workspace.ok("verify T1 --refresh");
     workspace.ok("complete T1");
 }
@@ -401,12 +401,12 @@ fn a_command_runs_again_in_the_folder_where_it_ran() {
         (&json!("src"), &json!("src/a.rs"))
     );
     workspace.write("src/a.rs", "changed");
-    let error = refused(&workspace, "complete T1", "E_EVIDENCE_STALE");
+    let error = expect_refusal(&workspace, "complete T1", "E_EVIDENCE_STALE");
     assert_eq!(error["fix"], "cleo verify T1 --refresh");
     workspace.ok("verify T1 --refresh");
     workspace.ok("complete T1");
     fs::rename(workspace.path("src"), workspace.path("lib")).unwrap();
-    refused(&workspace, "verify T1 --refresh", "E_FILE_UNREADABLE");
+    expect_refusal(&workspace, "verify T1 --refresh", "E_FILE_UNREADABLE");
 }
 
 #[test]
@@ -470,7 +470,7 @@ fn gate_out_of_order_is_refused_without_its_command() {
     let workspace = plain();
     let before = workspace.state();
     let text = "verify T1 --gate testsPassed --run 'touch .cleo/runs'";
-    let error = refused(&workspace, text, "E_GATE_ORDER");
+    let error = expect_refusal(&workspace, text, "E_GATE_ORDER");
     let help = error["alternatives"][0]["command"].as_str().unwrap();
     assert_eq!(help, "cleo verify --help");
     assert_eq!(workspace.shell(help).exit, 0);
@@ -488,7 +488,7 @@ fn gate_out_of_order_is_refused_without_its_command() {
 fn gate_out_of_order_is_refused_with_the_earlier_gates() {
     let workspace = TestWorkspace::new();
     workspace.ok("add x --acceptance 'it holds :: true'");
-    let error = refused(&workspace, "verify T1 --gate qaPassed", "E_GATE_ORDER");
+    let error = expect_refusal(&workspace, "verify T1 --gate qaPassed", "E_GATE_ORDER");
     assert_eq!(error["fix"], "cleo verify T1");
 }
 
@@ -496,7 +496,7 @@ fn gate_out_of_order_is_refused_with_the_earlier_gates() {
 fn task_with_gates_completes_once_all_needed_passed() {
     let workspace = plain();
     workspace.ok("verify T1 --gate implemented");
-    let error = refused(&workspace, "complete T1", "E_GATE_OPEN");
+    let error = expect_refusal(&workspace, "complete T1", "E_GATE_OPEN");
     assert_eq!(error["exitCode"], 6);
     let message = error["message"].as_str().unwrap();
     assert!(
@@ -542,12 +542,12 @@ fn force_completes_all_the_same_and_is_recorded() {
 fn unknown_gates_are_not_needed_by_anybody() {
     let workspace = plain();
     let before = workspace.state();
-    refused(
+    expect_refusal(
         &workspace,
         "update T1 --require-gate nope --title x",
         "E_GATE_UNKNOWN",
     );
-    let error = refused(&workspace, "verify T1 --gate nope", "E_GATE_UNKNOWN");
+    let error = expect_refusal(&workspace, "verify T1 --gate nope", "E_GATE_UNKNOWN");
     assert_eq!(error["fix"], "cleo verify T1", "a command that only shows");
     assert_eq!(workspace.state(), before);
     workspace.ok("update T1 --require-gate qaPassed");
@@ -680,14 +680,14 @@ fn criteria_with_a_command_must_hold_before_a_task_is_done() {
         "--acceptance",
         "b is there :: test -e src/b",
     ]);
-    let error = refused(&workspace, "complete T1", "E_CRITERION_OPEN");
+    let error = expect_refusal(&workspace, "complete T1", "E_CRITERION_OPEN");
     assert_eq!(error["fix"], "cleo verify T1 --run-all");
     assert_eq!(workspace.shell("cleo verify T1 --run-all").exit, 6);
-    refused(&workspace, "complete T1", "E_CRITERION_OPEN");
+    expect_refusal(&workspace, "complete T1", "E_CRITERION_OPEN");
     workspace.write("src/b", "");
     assert_eq!(workspace.shell("cleo verify T1 --run-all").exit, 0);
     workspace.write("src/b", "changed");
-    let error = refused(&workspace, "complete T1", "E_EVIDENCE_STALE");
+    let error = expect_refusal(&workspace, "complete T1", "E_EVIDENCE_STALE");
     assert_eq!(error["fix"], "cleo verify T1 --refresh");
     workspace.ok("verify T1 --refresh");
     workspace.ok("complete T1");
@@ -754,19 +754,19 @@ fn a_criterion_that_is_changed_has_to_be_shown_again() {
 #[test]
 fn somebodys_word_counts_for_a_criterion_without_a_command_only() {
     let workspace = with_criteria();
-    refused(&workspace, "verify T1 --accept 4", "E_USAGE");
-    refused(
+    expect_refusal(&workspace, "verify T1 --accept 4", "E_USAGE");
+    expect_refusal(
         &workspace,
         "verify T1 --accept 7 --note x",
         "E_INPUT_INVALID",
     );
-    let error = refused(
+    let error = expect_refusal(
         &workspace,
         "verify T1 --accept 1 --note x",
         "E_INPUT_INVALID",
     );
     assert_eq!(error["fix"], "cleo verify T1 --only 1");
-    let error = refused(&workspace, "verify T1 --only 4", "E_INPUT_INVALID");
+    let error = expect_refusal(&workspace, "verify T1 --only 4", "E_INPUT_INVALID");
     let message = error["message"].as_str().unwrap();
     assert!(message.contains("accept it with `--accept 4`"), "{message}");
     workspace.ok("verify T1 --accept 4 --note seen");
@@ -788,9 +788,9 @@ fn an_accepted_criterion_is_asked_for_again_when_files_change() {
         workspace.ok("verify T1 --run-all");
         workspace.ok(&format!("verify T1 --accept {number} --file src/a.rs"));
         workspace.write("src/a.rs", "changed");
-        let error = refused(&workspace, "complete T1", "E_EVIDENCE_STALE");
+        let error = expect_refusal(&workspace, "complete T1", "E_EVIDENCE_STALE");
         assert_eq!(error["fix"], "cleo verify T1 --refresh");
-        let error = refused(&workspace, "verify T1 --refresh", "E_EVIDENCE_STALE");
+        let error = expect_refusal(&workspace, "verify T1 --refresh", "E_EVIDENCE_STALE");
         let message = error["message"].as_str().unwrap();
         let told = "of T1 rests on somebody's word from before files changed";
         let begin = format!("criterion {number} {told}");
@@ -798,7 +798,7 @@ fn an_accepted_criterion_is_asked_for_again_when_files_change() {
         let accept = format!("cleo verify T1 --accept {number}");
         assert!(message.contains(&accept), "{message}");
         assert_eq!(error["fix"], "cleo verify T1");
-        let error = refused(&workspace, "complete T1", "E_EVIDENCE_STALE");
+        let error = expect_refusal(&workspace, "complete T1", "E_EVIDENCE_STALE");
         assert_eq!(error["fix"], "cleo verify T1");
         assert_eq!(
             error["alternatives"][0]["command"],
@@ -881,9 +881,9 @@ fn hostile_repository_is_asked_only_for_names() {
         git(&workspace, &["config", name, script]);
     }
     workspace.write(".git/info/attributes", "* filter=x\n");
-    passed(&workspace);
+    pass_gate(&workspace);
     workspace.write("src/a.rs", "changed");
-    refused(&workspace, "complete T1", "E_EVIDENCE_STALE");
+    expect_refusal(&workspace, "complete T1", "E_EVIDENCE_STALE");
     workspace.ok("verify T1 --refresh");
     assert!(!workspace.path(".cleo/ran").exists());
 }
@@ -891,7 +891,7 @@ fn hostile_repository_is_asked_only_for_names() {
 #[test]
 fn a_git_that_fails_is_said_and_lets_nothing_pass_as_fresh() {
     let workspace = repository();
-    passed(&workspace);
+    pass_gate(&workspace);
     fs::write(workspace.path(".git/index"), "broken").unwrap();
     let shown = line(&workspace, "verify T1")["result"].clone();
     assert_eq!(shown["tree"]["digest"], Value::Null);
@@ -902,7 +902,7 @@ fn a_git_that_fails_is_said_and_lets_nothing_pass_as_fresh() {
             .contains("git failed"),
         "{shown}"
     );
-    refused(&workspace, "complete T1", "E_EVIDENCE_STALE");
+    expect_refusal(&workspace, "complete T1", "E_EVIDENCE_STALE");
     let again = line(&workspace, "verify T1 --refresh");
     assert!(
         again["warnings"][0]
@@ -936,14 +936,14 @@ fn a_completion_that_was_earned_takes_the_place_of_one_by_force() {
     workspace.ok("reopen T1");
     workspace.ok("verify T1 --gate implemented --run true");
     workspace.ok("complete T1");
-    let gates = stored_gates(&workspace);
+    let gates = read_gates(&workspace);
     assert!(!gates.contains("forced\":{"), "{gates}");
     let log = workspace.cleo("log --task T1");
     assert!(log.contains("forced T1"), "the log keeps it: {log}");
 }
 
 /// Reads the gates of T1 as the database holds them.
-fn stored_gates(workspace: &TestWorkspace) -> String {
+fn read_gates(workspace: &TestWorkspace) -> String {
     let database = rusqlite::Connection::open(workspace.path(".cleo/cleo.db")).unwrap();
     let read = database.query_row("SELECT state FROM gates WHERE task = 1", [], |row| {
         row.get(0)
@@ -956,7 +956,7 @@ fn shell_syntax_in_a_command_is_refused() {
     let workspace = plain();
     for command in ["true && false", "echo ok | false", "true; false"] {
         let gate = format!("verify T1 --gate implemented --run '{command}'");
-        let error = refused(&workspace, &gate, "E_USAGE");
+        let error = expect_refusal(&workspace, &gate, "E_USAGE");
         let message = error["message"].as_str().unwrap();
         let way_out = format!("use sh -c '{command}'");
         assert!(message.ends_with(&way_out), "{message}");
@@ -965,7 +965,7 @@ fn shell_syntax_in_a_command_is_refused() {
         assert_eq!(workspace.json(&words)["error"]["code"], "E_GATE_FAILED");
     }
     let both = "add Both --acceptance 'both words :: true && false'";
-    let error = refused(&workspace, both, "E_TASK_INVALID");
+    let error = expect_refusal(&workspace, both, "E_TASK_INVALID");
     let message = error["message"].as_str().unwrap();
     assert!(
         message.ends_with("; use sh -c 'true && false'"),
@@ -974,7 +974,7 @@ fn shell_syntax_in_a_command_is_refused() {
     let both = "both words :: sh -c 'true && false'";
     workspace.json(&["add", "Both", "--acceptance", both]);
     assert_ne!(line(&workspace, "verify T2 --run-all")["success"], true);
-    refused(
+    expect_refusal(
         &workspace,
         "update T2 --acceptance 'log :: make > log'",
         "E_TASK_INVALID",
@@ -983,7 +983,7 @@ fn shell_syntax_in_a_command_is_refused() {
         "plan.jsonl",
         r#"{"title":"x","acceptance":["a :: b || c"]}"#,
     );
-    refused(&workspace, "add --batch plan.jsonl", "E_TASK_INVALID");
+    expect_refusal(&workspace, "add --batch plan.jsonl", "E_TASK_INVALID");
     // One that comes from elsewhere stays a command, and fails.
     let task = json!({
         "id": "T3", "title": "x", "type": "task", "status": "pending", "priority": "medium",
@@ -994,10 +994,10 @@ fn shell_syntax_in_a_command_is_refused() {
     workspace.write("there.jsonl", lines);
     workspace.ok("import there.jsonl");
     workspace.ok("trust --yes");
-    refused(&workspace, "verify T3 --run-all", "E_CRITERION_FAILED");
+    expect_refusal(&workspace, "verify T3 --run-all", "E_CRITERION_FAILED");
     let told = workspace.text("verify T3", "").stdout;
     assert!(told.contains("`&` would be no more than a part"), "{told}");
-    refused(&workspace, "complete T3", "E_CRITERION_OPEN");
+    expect_refusal(&workspace, "complete T3", "E_CRITERION_OPEN");
 }
 
 #[test]
@@ -1011,19 +1011,19 @@ fn shell_expansions_are_refused_without_a_shell() {
     ];
     for (number, command) in (2..).zip(commands) {
         let gate = ["verify", "T1", "--gate", "implemented", "--run", command];
-        workspace.refused(&gate, "E_USAGE");
+        workspace.expect_refusal(&gate, "E_USAGE");
         let line = format!("report {number} is there :: {command}");
-        workspace.refused(&["update", "T1", "--acceptance", &line], "E_TASK_INVALID");
+        workspace.expect_refusal(&["update", "T1", "--acceptance", &line], "E_TASK_INVALID");
         let title = format!("Report {number}");
         let add = ["add", &title, "--acceptance", &line];
-        let error = workspace.refused(&add, "E_TASK_INVALID");
+        let error = workspace.expect_refusal(&add, "E_TASK_INVALID");
         let message = error["message"].as_str().unwrap();
         let (_, in_shell) = message.split_once("; use ").unwrap();
         let line = format!("report {number} is there :: {in_shell}");
         let added = workspace.json(&["add", &title, "--acceptance", &line]);
         assert_eq!(added["success"], true, "{added}");
         let run = format!("verify T{number} --run-all");
-        refused(&workspace, &run, "E_CRITERION_FAILED");
+        expect_refusal(&workspace, &run, "E_CRITERION_FAILED");
     }
     workspace.write("report.md", "r\n");
     workspace.ok("verify T2 --run-all");
@@ -1052,9 +1052,9 @@ fn an_imported_criterion_for_a_shell_says_why_it_fails() {
     workspace.write("there.jsonl", lines);
     workspace.ok("import there.jsonl");
     workspace.ok("trust --yes");
-    let error = refused(&workspace, "verify T2 --run-all", "E_CRITERION_FAILED");
+    let error = expect_refusal(&workspace, "verify T2 --run-all", "E_CRITERION_FAILED");
     assert_eq!(error["fix"], "cleo verify T2");
-    let error = refused(&workspace, "complete T2", "E_CRITERION_OPEN");
+    let error = expect_refusal(&workspace, "complete T2", "E_CRITERION_OPEN");
     assert_eq!(
         error["message"],
         "T2 has criteria that nothing has shown to hold: 2 (`true '&&' test -e b`; it is run without a \
@@ -1069,7 +1069,7 @@ fn an_imported_criterion_for_a_shell_says_why_it_fails() {
         "--acceptance",
         "both :: sh -c 'true && test -e b'",
     ]);
-    refused(&workspace, "verify T2 --run-all", "E_CRITERION_FAILED");
+    expect_refusal(&workspace, "verify T2 --run-all", "E_CRITERION_FAILED");
     workspace.write("b", "");
     workspace.ok("verify T2 --run-all");
     workspace.ok("complete T2");

@@ -400,7 +400,7 @@ fn a_worker_answers_and_one_that_hangs_ends_by_its_time() {
         (&run["answeredBy"], &run["usage"]),
         (&json!("worker"), &Value::Null)
     );
-    assert_eq!(server.asked()[0].body["input"]["text"], "a summary");
+    assert_eq!(server.read_requests()[0].body["input"]["text"], "a summary");
 
     let hangs = Server::start(&[Answer::Hang]);
     let workspace = TestWorkspace::new();
@@ -450,7 +450,7 @@ fn model_gets_the_agents_prompt_and_the_conversation() {
     );
     let line = format!("agents execute 'And his father?' --conversation {conversation}");
     does(&workspace, &line);
-    let asked = server.asked();
+    let asked = server.read_requests();
     let messages = asked[1].body["messages"].clone();
     let roles = strings(&messages, "role");
     assert_eq!(roles, ["system", "user", "assistant", "user"]);
@@ -515,7 +515,7 @@ fn unreachable_model_is_not_asked_again_for_the_agent() {
     let workspace = with_model(&silent).env("CLEO_LLM_TIMEOUT", "1s");
     let line = "agents execute 'Help me design a layout'";
     let reply = fails(&workspace, line, "E_AGENT_FAILED");
-    assert_eq!(silent.asked().len(), 1);
+    assert_eq!(silent.read_requests().len(), 1);
     assert_eq!(reply["error"]["retryable"], true);
     let error = reply["result"]["run"]["error"].as_str().unwrap();
     assert!(
@@ -557,7 +557,7 @@ fn a_run_whose_process_was_killed_is_marked_by_the_next_command() {
         .stderr(Stdio::null())
         .spawn()
         .unwrap();
-    while server.asked().is_empty() {
+    while server.read_requests().is_empty() {
         std::thread::sleep(Duration::from_millis(5));
     }
     let listed = does(&workspace, "runs list");
@@ -574,7 +574,7 @@ fn a_run_whose_process_was_killed_is_marked_by_the_next_command() {
 
 /// Gives an execution up while it waits for an answer of a server that was asked so often, and returns how
 /// the run is shown then.
-fn given_up_meanwhile(
+fn cancel_meanwhile(
     workspace: &TestWorkspace,
     server: &Server,
     message: &str,
@@ -586,7 +586,7 @@ fn given_up_meanwhile(
         .stderr(Stdio::null())
         .spawn()
         .unwrap();
-    while server.asked().len() < times {
+    while server.read_requests().len() < times {
         std::thread::sleep(Duration::from_millis(5));
     }
     let listed = does(workspace, "runs list");
@@ -609,7 +609,7 @@ fn cancelled_foreign_execution_keeps_no_answer() {
     let server = Server::start(&[Answer::Hang]);
     let workspace = TestWorkspace::new();
     register(&workspace, &server, 60_000);
-    let run = given_up_meanwhile(&workspace, &server, "summary", 1);
+    let run = cancel_meanwhile(&workspace, &server, "summary", 1);
     let again = format!("runs cancel {}", run["id"].as_str().unwrap());
     fails(&workspace, &again, "E_STATUS_REFUSED");
 }
@@ -620,7 +620,7 @@ fn what_an_execution_took_that_was_given_up_is_kept() {
     let workspace = with_model(&server)
         .env("CLEO_LLM_INPUT_PRICE", "1")
         .env("CLEO_LLM_OUTPUT_PRICE", "3");
-    let run = given_up_meanwhile(&workspace, &server, "Help me design a layout", 2);
+    let run = cancel_meanwhile(&workspace, &server, "Help me design a layout", 2);
     assert_eq!(
         (&run["usage"]["totalTokens"], &run["cost"]),
         (&json!(11), &json!(0.000_015))
@@ -771,7 +771,7 @@ fn a_key_within_a_message_is_neither_kept_nor_sent() {
     let message = "design: is sk-test-0123456789abcdef a key?";
     let run = execute(&workspace, message)["run"].clone();
     assert_eq!(run["input"], "design: is [key] a key?");
-    let asked = server.asked();
+    let asked = server.read_requests();
     let body = asked[0].body.to_string();
     assert!(
         body.contains("[key]") && !body.contains("sk-test"),

@@ -36,7 +36,7 @@ fn cursors(lines: &[Value]) -> Vec<u64> {
 
 #[test]
 fn changes_are_followed_from_a_cursor_and_of_one_task() {
-    let workspace = TestWorkspace::planned();
+    let workspace = TestWorkspace::with_plan();
     let changes = read(&workspace, &["--after", "0"], 5);
     assert_eq!(cursors(&changes), [1, 2, 3, 4, 5]);
     assert_eq!(changes[1]["kind"], "added");
@@ -107,7 +107,7 @@ fn a_feed_shows_what_is_done_while_it_runs_and_ends_on_a_signal() {
 
 #[test]
 fn a_feed_ends_quietly_when_its_reader_leaves() {
-    let workspace = TestWorkspace::planned();
+    let workspace = TestWorkspace::with_plan();
     let reply = workspace.shell("cleo log --follow --after 0 --format ndjson | head -n 2");
     assert_eq!((reply.exit, reply.stderr.as_str()), (0, ""), "{reply}");
     assert_eq!(reply.stdout.lines().count(), 2, "{reply}");
@@ -118,7 +118,7 @@ fn a_feed_ends_quietly_when_its_reader_leaves() {
 
 #[test]
 fn each_line_of_a_feed_is_picked_from_like_other_answers() {
-    let workspace = TestWorkspace::planned();
+    let workspace = TestWorkspace::with_plan();
     let lines = "cleo log --follow --after 2";
     let picked = workspace.shell(&format!("{lines} --jq .task | head -n 3"));
     assert_eq!(picked.stdout, "T3\nT4\nT5\n", "{picked}");
@@ -126,7 +126,7 @@ fn each_line_of_a_feed_is_picked_from_like_other_answers() {
 
 #[test]
 fn a_filter_that_fails_ends_a_feed() {
-    let workspace = TestWorkspace::planned();
+    let workspace = TestWorkspace::with_plan();
     let reply = workspace.text("log --follow --after 0 --jq 'error(\"x\")'", "");
     assert_eq!((reply.exit, reply.stdout.as_str()), (3, ""), "{reply}");
     assert!(reply.stderr.starts_with("error[E_ANSWER_LOST]"), "{reply}");

@@ -10,7 +10,7 @@ use rusqlite::Connection;
 use serde_json::Value;
 
 use crate::served::{Served, body};
-use crate::world::{Reply, TestWorkspace, document, left_out};
+use crate::world::{Reply, TestWorkspace, document, skip};
 
 /// How an error is provoked.
 enum Way {
@@ -281,7 +281,7 @@ fn fixes_change_only_what_they_say() {
 }
 
 fn check(row: &Row, exit: i64) -> Result<(), String> {
-    let workspace = TestWorkspace::planned();
+    let workspace = TestWorkspace::with_plan();
     match row.setup.strip_prefix("sql:") {
         Some(sql) => {
             let store = Connection::open(workspace.path(".cleo/cleo.db")).unwrap();
@@ -296,7 +296,7 @@ fn check(row: &Row, exit: i64) -> Result<(), String> {
     }
     let (error, whole) = match row.way {
         Way::Never(reason) => {
-            left_out(&format!("{}: {reason}", row.code));
+            skip(&format!("{}: {reason}", row.code));
             return Ok(());
         }
         Way::Line(line) => match provoke(&workspace, line) {
@@ -344,7 +344,7 @@ fn provoke(workspace: &TestWorkspace, line: &str) -> Option<(Value, String)> {
     // An answer that cannot be written is told on standard error.
     let Some(rest) = reply.stderr.strip_prefix("error[") else {
         assert!(line.starts_with("unshare"), "{line}: {reply}");
-        left_out("a read-only disk: this machine allows no mount to make one");
+        skip("a read-only disk: this machine allows no mount to make one");
         return None;
     };
     let (code, rest) = rest.split_once("]: ").unwrap();

@@ -16,7 +16,7 @@ const SOON: Duration = Duration::from_secs(25);
 
 /// Lets a command decide the first gate of T2, and sees to it that the answer comes soon.
 #[track_caller]
-fn decided(workspace: &TestWorkspace, command: &str, more: &[&str]) -> Value {
+fn decide(workspace: &TestWorkspace, command: &str, more: &[&str]) -> Value {
     let words = ["verify", "T2", "--gate", "implemented", "--run", command];
     let start = Instant::now();
     let answer = workspace.json(&[&words, more].concat());
@@ -40,25 +40,25 @@ fn spend_all_rounds(workspace: &TestWorkspace) {
 
 #[test]
 fn a_time_limit_is_a_second_at_least_and_a_day_at_most() {
-    let workspace = TestWorkspace::planned();
+    let workspace = TestWorkspace::with_plan();
     for limit in ["0", "86401", "18446744073709551615"] {
-        let answer = decided(&workspace, "true", &["--time-limit", limit]);
+        let answer = decide(&workspace, "true", &["--time-limit", limit]);
         assert_eq!(answer["error"]["code"], "E_USAGE");
         let message = answer["error"]["message"].as_str().unwrap();
         assert!(message.contains("1..=86400"), "{message}");
     }
     for limit in ["1", "86400"] {
-        let answer = decided(&workspace, "true", &["--time-limit", limit]);
+        let answer = decide(&workspace, "true", &["--time-limit", limit]);
         assert_eq!(answer["success"], true, "{answer}");
     }
 }
 
 #[test]
 fn the_exit_of_a_command_decides_whatever_it_leaves_running() {
-    let workspace = TestWorkspace::planned();
+    let workspace = TestWorkspace::with_plan();
     for left in ["sleep 60", "setsid sleep 60"] {
         let command = format!("sh -c '{left} & echo done; exit 0'");
-        let answer = decided(&workspace, &command, &["--time-limit", "20"]);
+        let answer = decide(&workspace, &command, &["--time-limit", "20"]);
         let evidence = &answer["result"]["gates"]["implemented"]["evidence"][0];
         assert_eq!(answer["success"], true, "{answer}");
         assert_eq!(evidence["exitCode"], 0);
@@ -70,9 +70,9 @@ fn the_exit_of_a_command_decides_whatever_it_leaves_running() {
 #[test]
 #[cfg(target_os = "linux")]
 fn nothing_outlives_a_command_that_passes() {
-    let workspace = TestWorkspace::planned();
+    let workspace = TestWorkspace::with_plan();
     let command = "sh -c 'setsid sleep 300 & echo $! >left; exit 0'";
-    let answer = decided(&workspace, command, &[]);
+    let answer = decide(&workspace, command, &[]);
     assert_eq!(answer["success"], true, "{answer}");
     let left = workspace.read("left");
     let left = format!("/proc/{}", left.trim());
@@ -81,10 +81,10 @@ fn nothing_outlives_a_command_that_passes() {
 
 #[test]
 fn the_time_limit_holds_whatever_becomes_of_the_pipes() {
-    let workspace = TestWorkspace::planned();
+    let workspace = TestWorkspace::with_plan();
     for script in ["exec >&- 2>&-; sleep 60", "setsid sleep 60 & sleep 60"] {
         let command = format!("sh -c '{script}'");
-        let answer = decided(&workspace, &command, &["--time-limit", "1"]);
+        let answer = decide(&workspace, &command, &["--time-limit", "1"]);
         let evidence = &answer["result"]["gates"]["implemented"]["evidence"][0];
         assert_eq!(answer["error"]["code"], "E_GATE_FAILED");
         assert_eq!(evidence["timedOut"], true, "{answer}");
@@ -96,10 +96,10 @@ fn the_time_limit_holds_whatever_becomes_of_the_pipes() {
 
 #[test]
 fn a_command_that_fails_after_the_last_round_opens_the_gate() {
-    let workspace = TestWorkspace::planned();
+    let workspace = TestWorkspace::with_plan();
     spend_all_rounds(&workspace);
-    assert_eq!(decided(&workspace, "true", &[])["success"], true);
-    let answer = decided(&workspace, "false", &[]);
+    assert_eq!(decide(&workspace, "true", &[])["success"], true);
+    let answer = decide(&workspace, "false", &[]);
     assert_eq!(answer["error"]["code"], "E_GATE_ROUNDS");
     assert_eq!(answer["error"]["exitCode"], 44);
     assert_eq!(
@@ -117,7 +117,7 @@ fn a_command_that_fails_after_the_last_round_opens_the_gate() {
 
 #[test]
 fn a_failure_said_by_hand_after_the_last_round_opens_the_gate() {
-    let workspace = TestWorkspace::planned();
+    let workspace = TestWorkspace::with_plan();
     spend_all_rounds(&workspace);
     workspace.ok("verify T2 --gate implemented");
     workspace.ok("verify T2 --gate testsPassed");
@@ -153,7 +153,7 @@ fn running(workspace: &TestWorkspace, before: &str) -> (Child, BufReader<File>) 
 }
 
 /// Sends a signal to a cleo that runs such a command, and nothing to the command.
-fn stopped(workspace: &TestWorkspace, before: &str, signal: Signal) -> Reply {
+fn stop(workspace: &TestWorkspace, before: &str, signal: Signal) -> Reply {
     let (cleo, mut alive) = running(workspace, before);
     let start = Instant::now();
     kill_process(Pid::from_child(&cleo), signal).unwrap();
@@ -171,9 +171,9 @@ fn a_signal_ends_the_command_and_is_answered() {
         (Signal::TERM, "E_TERMINATED", 143),
         (Signal::HUP, "E_TERMINATED", 143),
     ] {
-        let workspace = TestWorkspace::planned();
+        let workspace = TestWorkspace::with_plan();
         let before = workspace.state();
-        let answer = document(&stopped(&workspace, "", signal));
+        let answer = document(&stop(&workspace, "", signal));
         assert_eq!(answer["command"], "verify");
         assert_eq!(answer["error"]["code"], code);
         assert_eq!(answer["error"]["exitCode"], exit);
@@ -184,14 +184,14 @@ fn a_signal_ends_the_command_and_is_answered() {
 
 #[test]
 fn a_command_that_will_not_stop_is_made_to_when_cleo_is_stopped() {
-    let workspace = TestWorkspace::planned();
-    let reply = stopped(&workspace, "trap \"\" TERM;", Signal::TERM);
+    let workspace = TestWorkspace::with_plan();
+    let reply = stop(&workspace, "trap \"\" TERM;", Signal::TERM);
     assert_eq!(reply.exit, 143, "{reply}");
 }
 
 #[test]
 fn nohup_lets_a_command_outlive_its_terminal() {
-    let workspace = TestWorkspace::planned();
+    let workspace = TestWorkspace::with_plan();
     let script = "(trap '' HUP; cleo verify T2 --gate implemented --run \
                   'sh -c \"kill -HUP $(ps -o ppid= -p \\$\\$); exit 0\"' )";
     let script = script.replace("$(ps -o ppid= -p \\$\\$)", "\\$PPID");
@@ -202,7 +202,7 @@ fn nohup_lets_a_command_outlive_its_terminal() {
 #[test]
 #[cfg(target_os = "linux")]
 fn time_limit_ends_other_process_groups_of_a_command() {
-    let workspace = TestWorkspace::planned();
+    let workspace = TestWorkspace::with_plan();
     let fifo = workspace.path("alive");
     assert!(
         Command::new("mkfifo")
@@ -247,7 +247,7 @@ fn as_agent(workspace: &TestWorkspace, folder: &str, words: &str) -> Value {
 
 #[test]
 fn agent_of_a_run_takes_no_criterion_away() {
-    let workspace = TestWorkspace::planned();
+    let workspace = TestWorkspace::with_plan();
     workspace.ok("update T2 --acceptance 'it holds :: false'");
     let log = workspace.json(&["log", "--limit", "1"]);
     let last = log["result"]["operations"][0]["number"].clone();
@@ -281,7 +281,7 @@ fn agent_of_a_run_takes_no_criterion_away() {
 
 #[test]
 fn agent_of_a_run_passes_no_gate_whose_command_failed() {
-    let workspace = TestWorkspace::planned();
+    let workspace = TestWorkspace::with_plan();
     let gate = "verify T2 --gate implemented";
     let words = [
         "verify",
@@ -293,15 +293,15 @@ fn agent_of_a_run_passes_no_gate_whose_command_failed() {
     ];
     let failed = workspace.json(&words);
     assert_eq!(failed["error"]["code"], "E_GATE_FAILED", "{failed}");
-    let refuse = |given: &str| {
+    let expect_refusal = |given: &str| {
         let answer = as_agent(&workspace, ".", &format!("{gate} {given}"));
         assert_eq!(answer["error"]["code"], "E_NOT_VERIFIED", "{answer}");
     };
-    refuse("--note fine");
-    refuse("--run true");
+    expect_refusal("--note fine");
+    expect_refusal("--run true");
     // A failure that the agent records does not hide that of the command.
     as_agent(&workspace, ".", &format!("{gate} --value false"));
-    refuse("--note fine");
+    expect_refusal("--note fine");
     workspace.write("good", "");
     let answer = as_agent(&workspace, ".", &format!("{gate} --run 'test -e good'"));
     assert_eq!(answer["success"], true, "{answer}");
@@ -309,13 +309,13 @@ fn agent_of_a_run_passes_no_gate_whose_command_failed() {
 
 #[test]
 fn agent_of_a_run_replaces_no_gate_that_a_command_proved() {
-    let workspace = TestWorkspace::planned();
+    let workspace = TestWorkspace::with_plan();
     workspace.write("good", "");
     workspace.write("else/good", "");
     for gate in ["implemented", "testsPassed"] {
         workspace.ok(&format!("verify T2 --gate {gate} --run 'test -e good'"));
     }
-    let refuse = |folder: &str, words: &str| {
+    let expect_refusal = |folder: &str, words: &str| {
         let answer = as_agent(&workspace, folder, words);
         assert_eq!(answer["error"]["code"], "E_NOT_VERIFIED", "{answer}");
         answer["error"]["message"].as_str().unwrap().to_string()
@@ -326,20 +326,20 @@ fn agent_of_a_run_replaces_no_gate_that_a_command_proved() {
     };
     let implemented = "verify T2 --gate implemented";
     for given in ["", "--note fine", "--run true", "--note fine --force"] {
-        let message = refuse(".", &format!("{implemented} {given}"));
+        let message = expect_refusal(".", &format!("{implemented} {given}"));
         assert_eq!(
             message,
             "implemented of T2 is shown by `test -e good`, which an agent of a run does not replace; run the same \
              again, in the folder ."
         );
     }
-    refuse("else", &format!("{implemented} --run 'test -e good'"));
-    refuse(".", "update T2 --require-gate documented");
+    expect_refusal("else", &format!("{implemented} --run 'test -e good'"));
+    expect_refusal(".", "update T2 --require-gate documented");
     pass(&format!("{implemented} --run 'test -e good' --run true"));
     // What a failure opens is passed again only by the same command.
     pass(&format!("{implemented} --value false"));
-    refuse(".", &format!("{implemented} --run true"));
+    expect_refusal(".", &format!("{implemented} --run true"));
     pass(&format!("{implemented} --run 'test -e good' --run true"));
-    refuse(".", "verify T2 --gate testsPassed --note fine");
+    expect_refusal(".", "verify T2 --gate testsPassed --note fine");
     workspace.ok(&format!("{implemented} --note fine"));
 }

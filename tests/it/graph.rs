@@ -14,7 +14,7 @@ fn ids(neighbors: &Value) -> Vec<&str> {
 
 #[test]
 fn deps_shows_both_directions() {
-    let workspace = TestWorkspace::planned();
+    let workspace = TestWorkspace::with_plan();
     insta::assert_snapshot!(workspace.cleo("deps T3"));
     insta::assert_snapshot!(workspace.cleo("deps T2"));
     let deps = workspace.json(&["deps", "T3"]);
@@ -25,7 +25,7 @@ fn deps_shows_both_directions() {
 
 #[test]
 fn ready_is_what_an_agent_can_start_now() {
-    let workspace = TestWorkspace::planned();
+    let workspace = TestWorkspace::with_plan();
     insta::assert_snapshot!(workspace.cleo("orchestrator ready"));
     workspace.ok("complete T2");
     insta::assert_snapshot!(workspace.cleo("orchestrator ready"));
@@ -53,7 +53,7 @@ fn the_most_urgent_comes_first_then_what_most_work_waits_for() {
 
 #[test]
 fn next_is_one_task_or_none() {
-    let workspace = TestWorkspace::planned();
+    let workspace = TestWorkspace::with_plan();
     insta::assert_snapshot!(workspace.cleo("orchestrator next"));
     workspace.ok("start T2");
     insta::assert_snapshot!(workspace.cleo("orchestrator next"));
@@ -63,7 +63,7 @@ fn next_is_one_task_or_none() {
 
 #[test]
 fn waves_can_be_worked_on_one_after_the_other() {
-    let workspace = TestWorkspace::planned();
+    let workspace = TestWorkspace::with_plan();
     insta::assert_snapshot!(workspace.cleo("orchestrator waves"));
     workspace.ok("complete T2");
     let waves = workspace.json(&["orchestrator", "waves"]);
@@ -73,7 +73,7 @@ fn waves_can_be_worked_on_one_after_the_other() {
 
 #[test]
 fn a_task_that_waits_for_an_epic_follows_its_last_wave() {
-    let workspace = TestWorkspace::planned();
+    let workspace = TestWorkspace::with_plan();
     workspace.ok("add 'Announce login' --depends T1");
     let waves = workspace.json(&["orchestrator", "waves"]);
     let all = waves["result"]["waves"].as_array().unwrap();
@@ -83,14 +83,14 @@ fn a_task_that_waits_for_an_epic_follows_its_last_wave() {
 
 #[test]
 fn what_fits_in_no_wave_is_named() {
-    let workspace = TestWorkspace::planned();
+    let workspace = TestWorkspace::with_plan();
     workspace.ok("cancel T2");
     insta::assert_snapshot!(workspace.cleo("orchestrator waves"));
 }
 
 #[test]
 fn an_epic_is_a_scope_to_any_depth() {
-    let workspace = TestWorkspace::planned();
+    let workspace = TestWorkspace::with_plan();
     workspace.ok("add 'Elsewhere'");
     workspace.ok("add 'Below' --parent T2");
     let ready = workspace.json(&["orchestrator", "ready", "--epic", "T1"]);
@@ -204,7 +204,7 @@ fn unstartable_tasks_are_named_alike_by_every_command() {
 
 #[test]
 fn an_epic_with_nothing_left_to_do_holds_up_what_waits_for_it() {
-    let workspace = TestWorkspace::planned();
+    let workspace = TestWorkspace::with_plan();
     workspace.ok("add 'Announce login' --depends T1");
     assert_eq!(problems(&workspace, "T6"), json!([]));
     for task in ["T2", "T3", "T4", "T5"] {
@@ -304,7 +304,7 @@ fn a_dependency_that_closed_a_circle_is_told_as_such_everywhere() {
 
 #[test]
 fn waves_say_so_when_they_show_none() {
-    let workspace = TestWorkspace::planned();
+    let workspace = TestWorkspace::with_plan();
     insta::assert_snapshot!(workspace.cleo("orchestrator waves --limit 0"));
     workspace.ok("add Gone");
     workspace.ok("add Stuck --depends T6");
@@ -355,7 +355,7 @@ fn ready_shows_twenty_and_says_how_many_more_there_are() {
 
 #[test]
 fn next_says_why_it_is_this_one() {
-    let workspace = TestWorkspace::planned();
+    let workspace = TestWorkspace::with_plan();
     let next = workspace.json(&["next"]);
     assert_eq!(
         next["result"],
@@ -392,7 +392,7 @@ fn tasks_that_touch_the_same_files_are_not_put_side_by_side() {
 
 #[test]
 fn analyze_shows_how_a_graph_is_doing() {
-    let workspace = TestWorkspace::planned();
+    let workspace = TestWorkspace::with_plan();
     for (task, hours) in [("T2", "2"), ("T3", "4.5"), ("T4", "1")] {
         workspace.ok(&format!("update {task} --estimate {hours} --file src/auth"));
     }

@@ -4,7 +4,7 @@ use crate::world::TestWorkspace;
 
 #[test]
 fn a_picture_goes_into_a_pipe_as_it_is() {
-    let workspace = TestWorkspace::planned();
+    let workspace = TestWorkspace::with_plan();
     workspace.ok("complete T2");
     let run = |arguments: &[&str]| workspace.finish(workspace.command(arguments), "").stdout;
     insta::assert_snapshot!(run(&["deps", "--epic", "T1", "--dot"]));
@@ -35,7 +35,7 @@ fn a_title_cannot_break_out_of_a_picture() {
 
 #[test]
 fn what_cannot_be_shown_is_refused_with_what_can() {
-    let workspace = TestWorkspace::planned();
+    let workspace = TestWorkspace::with_plan();
     for (arguments, code) in [
         (&["deps"][..], "E_USAGE"),
         (&["deps", "--epic", "T1"], "E_USAGE"),

@@ -22,7 +22,7 @@ fn does(workspace: &TestWorkspace, name: &str, line: &str) -> Value {
 
 /// Runs a command that must be refused and must change nothing; returns the error.
 #[track_caller]
-fn refused(workspace: &TestWorkspace, name: &str, line: &str, code: &str) -> Value {
+fn expect_refusal(workspace: &TestWorkspace, name: &str, line: &str, code: &str) -> Value {
     let before = workspace.state();
     let reply = run(workspace, name, "09:30:00", line);
     assert_eq!(reply["error"]["code"], code, "cleo {line}: {reply:#}");
@@ -31,7 +31,7 @@ fn refused(workspace: &TestWorkspace, name: &str, line: &str, code: &str) -> Val
 }
 
 /// Three tasks of which the first two touch the same files.
-fn shared_files() -> TestWorkspace {
+fn share_files() -> TestWorkspace {
     let workspace = TestWorkspace::new();
     workspace.ok("add One --file 'src/auth/**' --priority critical");
     workspace.ok("add Two --file src/auth/token.rs --priority high");
@@ -41,7 +41,7 @@ fn shared_files() -> TestWorkspace {
 
 #[test]
 fn what_touches_files_of_a_task_under_way_is_passed_over() {
-    let workspace = shared_files();
+    let workspace = share_files();
     does(&workspace, "ada", "claim T1");
     let next = does(&workspace, "bob", "next");
     let conflict = json!([{"task": "T2", "conflictsWith": "T1", "files": ["src/auth/token.rs"]}]);
@@ -57,7 +57,7 @@ fn what_touches_files_of_a_task_under_way_is_passed_over() {
 
 #[test]
 fn only_overlapping_tasks_left_gives_none_and_names_the_way() {
-    let workspace = shared_files();
+    let workspace = share_files();
     // Who reviews holds the files as well.
     does(&workspace, "ada", "claim T1");
     does(&workspace, "ada", "update T1 --status review");
@@ -68,7 +68,7 @@ fn only_overlapping_tasks_left_gives_none_and_names_the_way() {
                   take it anyway with `cleo claim T2`";
     assert_eq!(next["result"]["reason"], reason);
     insta::assert_snapshot!(workspace.cleo("next"));
-    let error = refused(&workspace, "eve", "claim --next", "E_NOTHING_READY");
+    let error = expect_refusal(&workspace, "eve", "claim --next", "E_NOTHING_READY");
     assert_eq!(error["retryable"], true);
     assert!(error["fix"].is_null(), "{error}");
     assert_eq!(error["alternatives"][0]["command"], "cleo claim T2");
@@ -103,7 +103,7 @@ fn many_tasks_of_one_file_are_passed_over_for_one_of_another() {
 
 #[test]
 fn next_shows_what_claim_next_takes_also_when_a_lease_is_over() {
-    let workspace = shared_files();
+    let workspace = share_files();
     let at = |time: &str, name: &str, line: &str| run(&workspace, name, time, line);
     at("09:00:00", "ada", "claim T1 --lease 10m");
     let held = at("09:05:00", "bob", "next");
@@ -123,10 +123,10 @@ fn next_shows_what_claim_next_takes_also_when_a_lease_is_over() {
 
 #[test]
 fn a_takeover_is_not_taken_back() {
-    let workspace = TestWorkspace::planned();
+    let workspace = TestWorkspace::with_plan();
     run(&workspace, "ada", "09:00:00", "claim T2 --lease 1m");
     does(&workspace, "bob", "claim T2");
-    refused(&workspace, "bob", "undo", "E_NOTHING_TO_UNDO");
+    expect_refusal(&workspace, "bob", "undo", "E_NOTHING_TO_UNDO");
 }
 
 #[test]
@@ -136,7 +136,7 @@ fn undo_takes_back_only_ones_own_latest_operation() {
     does(&workspace, "bob", "add Second");
     let undone = does(&workspace, "ada", "undo");
     assert_eq!(undone["result"]["operation"]["number"], 1);
-    let error = refused(&workspace, "ada", "undo", "E_NOTHING_TO_UNDO");
+    let error = expect_refusal(&workspace, "ada", "undo", "E_NOTHING_TO_UNDO");
     assert_eq!(error["fix"], "cleo log");
     let message = "ada has done nothing that can be undone; name what others did by its number";
     assert_eq!(error["message"], message);
@@ -147,12 +147,12 @@ fn undo_takes_back_only_ones_own_latest_operation() {
 fn undo_without_a_number_passes_over_a_spawn() {
     let workspace = TestWorkspace::new();
     does(&workspace, "ada", "add First");
-    refused(&workspace, "bob", "undo", "E_NOTHING_TO_UNDO");
+    expect_refusal(&workspace, "bob", "undo", "E_NOTHING_TO_UNDO");
     does(&workspace, "ada", "spawn T1");
     does(&workspace, "bob", "update T1 --priority high");
-    let error = refused(&workspace, "ada", "undo", "E_UNDO_CONFLICT");
+    let error = expect_refusal(&workspace, "ada", "undo", "E_UNDO_CONFLICT");
     assert_eq!(error["fix"], "cleo log --operation 3");
-    let error = refused(&workspace, "ada", "undo 2", "E_NOTHING_TO_UNDO");
+    let error = expect_refusal(&workspace, "ada", "undo 2", "E_NOTHING_TO_UNDO");
     let message = error["message"].as_str().unwrap();
     assert!(
         message.starts_with("operation 2 cannot be undone: spawned T1 first-2026-01-26"),
@@ -163,9 +163,9 @@ fn undo_without_a_number_passes_over_a_spawn() {
 
 #[test]
 fn cancelling_what_somebody_else_holds_takes_force() {
-    let workspace = TestWorkspace::planned();
+    let workspace = TestWorkspace::with_plan();
     does(&workspace, "ada", "claim T2");
-    let error = refused(&workspace, "bob", "cancel T2 --reason gone", "E_CLAIMED");
+    let error = expect_refusal(&workspace, "bob", "cancel T2 --reason gone", "E_CLAIMED");
     assert!(
         error["message"]
             .as_str()
@@ -192,7 +192,7 @@ fn epic_stays_open_with_open_tasks_below_a_cancelled_one() {
     workspace.ok("add Deep --parent T2");
     workspace.ok("add Deeper --parent T3");
     workspace.ok("cancel T2");
-    let error = refused(&workspace, "ada", "complete T1", "E_HAS_CHILDREN");
+    let error = expect_refusal(&workspace, "ada", "complete T1", "E_HAS_CHILDREN");
     assert_eq!(error["message"], "T1 has children that are not done: T3");
     assert_eq!(error["fix"], "cleo show T3");
     workspace.ok("complete T4");

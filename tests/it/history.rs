@@ -39,7 +39,7 @@ fn all(workspace: &TestWorkspace) -> Vec<Value> {
 
 #[test]
 fn the_log_tells_each_operation_newest_first() {
-    let workspace = TestWorkspace::planned();
+    let workspace = TestWorkspace::with_plan();
     workspace.ok("update T2 --priority critical --label urgent --title 'Research it'");
     workspace.ok("start T2");
     workspace.ok("delete T3 --force");
@@ -59,9 +59,9 @@ fn the_log_tells_each_operation_newest_first() {
     assert_eq!(aged["result"]["total"], 4);
     let deleted = workspace.json(&["log", "--task", "T3"]);
     assert_eq!(deleted["result"]["total"], 2, "a deleted task has its log");
-    workspace.refused(&["log", "--task", "T99"], "E_TASK_NOT_FOUND");
-    workspace.refused(&["log", "--operation", "99"], "E_OPERATION_NOT_FOUND");
-    workspace.refused(&["log", "--since", "soon"], "E_INPUT_INVALID");
+    workspace.expect_refusal(&["log", "--task", "T99"], "E_TASK_NOT_FOUND");
+    workspace.expect_refusal(&["log", "--operation", "99"], "E_OPERATION_NOT_FOUND");
+    workspace.expect_refusal(&["log", "--since", "soon"], "E_INPUT_INVALID");
 }
 
 #[test]
@@ -79,7 +79,7 @@ fn every_kind_of_change_can_be_taken_back_and_brought_back() {
     ] {
         let more = "{\"title\":\"a\",\"depends\":[\"@k\"],\"parent\":\"@p\"}\n\
                     {\"title\":\"b\",\"key\":\"k\"}\n{\"title\":\"c\",\"key\":\"p\"}\n";
-        let workspace = TestWorkspace::planned().with("more.jsonl", more);
+        let workspace = TestWorkspace::with_plan().with("more.jsonl", more);
         let entry = json!({
             "id": "found", "file": "f.md", "title": "x", "date": "2026-01-26",
             "status": "complete", "topics": ["a"], "key_findings": ["1", "2", "3"],
@@ -116,19 +116,19 @@ fn every_kind_of_change_can_be_taken_back_and_brought_back() {
 
 #[test]
 fn undo_makes_nothing_done_that_has_to_be_proven() {
-    let workspace = TestWorkspace::planned().with("code", "good");
+    let workspace = TestWorkspace::with_plan().with("code", "good");
     workspace.ok("update T2 --acceptance 'good :: grep -q good code'");
     workspace.ok("verify T2 --run-all");
     workspace.ok("complete T2");
     workspace.ok("reopen T2");
     workspace.write("code", "bad");
-    let error = workspace.refused(&["undo"], "E_UNDO_CONFLICT");
+    let error = workspace.expect_refusal(&["undo"], "E_UNDO_CONFLICT");
     assert_eq!(error["fix"], "cleo complete T2");
-    workspace.refused(&["complete", "T2"], "E_EVIDENCE_STALE");
+    workspace.expect_refusal(&["complete", "T2"], "E_EVIDENCE_STALE");
     workspace.ok("complete T5 --force");
     workspace.ok("reopen T5");
     workspace.ok("add Part --parent T5");
-    let error = workspace.refused(&["undo", "7"], "E_UNDO_CONFLICT");
+    let error = workspace.expect_refusal(&["undo", "7"], "E_UNDO_CONFLICT");
     assert_eq!(error["fix"], "cleo show T6");
 }
 
@@ -146,7 +146,7 @@ fn undo_of_an_operation_that_undoes_itself_comes_to_an_end() {
 
 #[test]
 fn undo_of_a_link_names_what_deleted_its_task() {
-    let workspace = TestWorkspace::planned();
+    let workspace = TestWorkspace::with_plan();
     let entry = json!({
         "id": "found", "file": "f.md", "title": "x", "date": "2026-01-26",
         "status": "complete", "topics": ["a"], "key_findings": ["1", "2", "3"],
@@ -155,7 +155,7 @@ fn undo_of_a_link_names_what_deleted_its_task() {
     workspace.json_with(&["manifest", "append"], &entry.to_string());
     workspace.ok("research link T2 found");
     workspace.ok("delete T2 --force");
-    let error = workspace.refused(&["undo", "2"], "E_UNDO_CONFLICT");
+    let error = workspace.expect_refusal(&["undo", "2"], "E_UNDO_CONFLICT");
     assert_eq!(
         error["message"],
         "operation 2 cannot be undone: T2 was changed by operation 3 (delete, by tester)"
@@ -176,7 +176,7 @@ fn undo_archives_no_open_task() {
     ] {
         workspace.ok(line);
     }
-    workspace.refused(&["undo", "4"], "E_UNDO_CONFLICT");
+    workspace.expect_refusal(&["undo", "4"], "E_UNDO_CONFLICT");
 }
 
 #[test]
@@ -199,7 +199,7 @@ fn undo_after_undo_walks_back_to_the_beginning() {
         workspace.ok("undo");
         assert_eq!(all(&workspace), *wanted);
     }
-    let error = workspace.refused(&["undo"], "E_NOTHING_TO_UNDO");
+    let error = workspace.expect_refusal(&["undo"], "E_NOTHING_TO_UNDO");
     assert_eq!(error["exitCode"], 6);
 }
 
@@ -210,7 +210,7 @@ fn undo_names_the_later_operation_that_blocks_it() {
     workspace.ok("update T1 --title two --priority high");
     workspace.ok("update T1 --title three");
     workspace.ok("update T1 --size small");
-    let error = workspace.refused(&["undo", "2"], "E_UNDO_CONFLICT");
+    let error = workspace.expect_refusal(&["undo", "2"], "E_UNDO_CONFLICT");
     let message = error["message"].as_str().unwrap();
     assert_eq!(
         message,
@@ -218,7 +218,7 @@ fn undo_names_the_later_operation_that_blocks_it() {
     );
     assert_eq!(error["fix"], "cleo log --operation 4");
     assert_eq!(error["alternatives"][0]["command"], "cleo undo 4");
-    let dry = workspace.refused(&["undo", "2", "--dry-run"], "E_UNDO_CONFLICT");
+    let dry = workspace.expect_refusal(&["undo", "2", "--dry-run"], "E_UNDO_CONFLICT");
     assert_eq!(dry["message"], error["message"]);
     let all = workspace.shell("cleo undo 4 && cleo undo 3 && cleo undo 2");
     assert_eq!(all.exit, 0, "{all}");
@@ -226,7 +226,7 @@ fn undo_names_the_later_operation_that_blocks_it() {
     assert_eq!((&now["title"], &now["size"]), (&json!("one"), &json!(null)));
     assert_eq!(now["priority"], "medium");
     // The undo of 3 was itself changed again by the undo of 2.
-    let error = workspace.refused(&["undo", "6"], "E_UNDO_CONFLICT");
+    let error = workspace.expect_refusal(&["undo", "6"], "E_UNDO_CONFLICT");
     assert_eq!(error["fix"], "cleo log --operation 7");
 }
 
@@ -236,7 +236,7 @@ fn undo_of_a_list_names_what_made_it_grow_further() {
     workspace.ok("add one --label a");
     workspace.ok("update T1 --label b --note first");
     workspace.ok("update T1 --note second");
-    let error = workspace.refused(&["undo", "2"], "E_UNDO_CONFLICT");
+    let error = workspace.expect_refusal(&["undo", "2"], "E_UNDO_CONFLICT");
     assert_eq!(error["fix"], "cleo log --operation 3", "{error}");
     workspace.ok("undo 3");
     workspace.ok("undo 2");
@@ -247,7 +247,7 @@ fn undo_of_a_list_names_what_made_it_grow_further() {
 
 #[test]
 fn claims_and_sessions_and_phases_are_not_undone() {
-    let workspace = TestWorkspace::planned();
+    let workspace = TestWorkspace::with_plan();
     for line in [
         "claim T2",
         "complete T2 --force",
@@ -259,7 +259,7 @@ fn claims_and_sessions_and_phases_are_not_undone() {
         workspace.ok(line);
         let before = all(&workspace);
         let latest = workspace.json(&["log", "--limit", "1"])["result"]["total"].to_string();
-        let error = workspace.refused(&["undo", &latest], "E_NOTHING_TO_UNDO");
+        let error = workspace.expect_refusal(&["undo", &latest], "E_NOTHING_TO_UNDO");
         let message = error["message"].as_str().unwrap();
         assert!(
             message.contains("no claims, proofs, sessions or phases"),
@@ -281,7 +281,7 @@ fn gates_that_a_task_needs_are_undone_with_the_rest() {
     workspace.ok("update T1 --title two --require-gate documented");
     let before = workspace.json(&["verify", "T1"]);
     workspace.ok("update T1 --require-gate implemented");
-    let error = workspace.refused(&["undo", "2"], "E_UNDO_CONFLICT");
+    let error = workspace.expect_refusal(&["undo", "2"], "E_UNDO_CONFLICT");
     assert_eq!(error["fix"], "cleo log --operation 3");
     workspace.ok("undo");
     assert_eq!(workspace.json(&["verify", "T1"]), before);
@@ -299,7 +299,7 @@ fn gates_that_a_task_needs_are_undone_with_the_rest() {
 
 #[test]
 fn bare_undo_passes_over_what_cannot_be_undone() {
-    let workspace = TestWorkspace::planned();
+    let workspace = TestWorkspace::with_plan();
     workspace.ok("add Other");
     workspace.ok("update T2 --title wrong");
     let latest = workspace.json(&["log"])["result"]["total"].clone();
@@ -314,10 +314,10 @@ fn bare_undo_passes_over_what_cannot_be_undone() {
 
 #[test]
 fn undo_under_a_later_claim_is_refused_without_an_alternative() {
-    let workspace = TestWorkspace::planned();
+    let workspace = TestWorkspace::with_plan();
     workspace.ok("update T2 --title wrong");
     workspace.ok("claim T2");
-    let error = workspace.refused(&["undo"], "E_UNDO_CONFLICT");
+    let error = workspace.expect_refusal(&["undo"], "E_UNDO_CONFLICT");
     assert_eq!(error["fix"], "cleo log --operation 3");
     assert_eq!(error["alternatives"], json!([]), "no claim is undone");
     assert_eq!(task(&workspace, "T2")["title"], "wrong");
@@ -367,7 +367,7 @@ fn a_task_that_others_stand_on_by_now_is_not_taken_away() {
         if reply.exit != 0 {
             continue;
         }
-        let error = workspace.refused(&["undo", "1"], "E_UNDO_CONFLICT");
+        let error = workspace.expect_refusal(&["undo", "1"], "E_UNDO_CONFLICT");
         assert_eq!(error["fix"], "cleo show T2", "{later}");
     }
 }
@@ -381,14 +381,14 @@ fn what_stands_beside_an_operation_is_in_nobodys_way() {
     workspace.ok("undo");
     workspace.ok("add three");
     workspace.ok("update T2 --title 'another title' --depends T3");
-    let error = workspace.refused(&["undo", "4"], "E_UNDO_CONFLICT");
+    let error = workspace.expect_refusal(&["undo", "4"], "E_UNDO_CONFLICT");
     assert_eq!(error["fix"], "cleo log --operation 6", "{error}");
     workspace.ok("undo 6");
     workspace.ok("undo 4");
     assert_eq!(task(&workspace, "T2")["depends"], json!([]));
     workspace.ok("undo 8");
     workspace.ok("update T2 --title 'and another'");
-    let error = workspace.refused(&["undo", "1"], "E_UNDO_CONFLICT");
+    let error = workspace.expect_refusal(&["undo", "1"], "E_UNDO_CONFLICT");
     assert_eq!(error["message"], "operation 1 cannot be undone: T2 uses T1");
 }
 
@@ -397,13 +397,13 @@ fn what_was_taken_back_is_not_taken_back_twice() {
     let workspace = TestWorkspace::new();
     workspace.ok("add one");
     workspace.ok("undo 1");
-    let error = workspace.refused(&["undo", "1"], "E_NOTHING_TO_UNDO");
+    let error = workspace.expect_refusal(&["undo", "1"], "E_NOTHING_TO_UNDO");
     assert_eq!(
         error["message"],
         "operation 1 cannot be undone: operation 2 has already undone it"
     );
     assert_eq!(error["alternatives"][0]["command"], "cleo undo 2");
-    workspace.refused(&["undo", "9"], "E_OPERATION_NOT_FOUND");
+    workspace.expect_refusal(&["undo", "9"], "E_OPERATION_NOT_FOUND");
 }
 
 #[test]
@@ -413,7 +413,7 @@ fn the_rules_that_always_hold_hold_after_an_undo_too() {
     workspace.ok("add b --depends T1");
     workspace.ok("update T2 --remove-depends T1");
     workspace.ok("update T1 --depends T2");
-    let error = workspace.refused(&["undo", "3"], "E_UNDO_CONFLICT");
+    let error = workspace.expect_refusal(&["undo", "3"], "E_UNDO_CONFLICT");
     assert_eq!(error["fix"], "cleo deps T2", "{error}");
     assert_eq!(
         error["message"],
@@ -427,7 +427,7 @@ fn the_rules_that_always_hold_hold_after_an_undo_too() {
     workspace.ok("add b --parent T1");
     workspace.ok("update T2 --parent none");
     workspace.ok("delete T1");
-    let error = workspace.refused(&["undo", "3"], "E_UNDO_CONFLICT");
+    let error = workspace.expect_refusal(&["undo", "3"], "E_UNDO_CONFLICT");
     assert_eq!(
         error["message"],
         "operation 3 cannot be undone: there is no task T1 to be the parent"
@@ -438,7 +438,7 @@ fn the_rules_that_always_hold_hold_after_an_undo_too() {
     workspace.ok("add top --key k");
     workspace.ok("delete T1");
     workspace.ok("add another --key k");
-    let error = workspace.refused(&["undo", "2"], "E_UNDO_CONFLICT");
+    let error = workspace.expect_refusal(&["undo", "2"], "E_UNDO_CONFLICT");
     assert_eq!(
         error["message"],
         "operation 2 cannot be undone: T2 has the uid or key of T1"
@@ -453,7 +453,7 @@ fn the_rules_that_always_hold_hold_after_an_undo_too() {
     workspace.ok("add other");
     workspace.write("exported.jsonl", exported);
     workspace.ok("import exported.jsonl");
-    let error = workspace.refused(&["undo", "2"], "E_UNDO_CONFLICT");
+    let error = workspace.expect_refusal(&["undo", "2"], "E_UNDO_CONFLICT");
     assert_eq!(error["fix"], "cleo show T3", "{error}");
     workspace.ok("undo 4");
     workspace.ok("undo 2");
@@ -466,7 +466,7 @@ fn the_rules_that_always_hold_hold_after_an_undo_too() {
     workspace.ok("add leaf --parent T7");
     workspace.ok("update T8 --parent none");
     workspace.ok("add 'below the leaf' --parent T8");
-    let error = workspace.refused(&["undo", "9"], "E_UNDO_CONFLICT");
+    let error = workspace.expect_refusal(&["undo", "9"], "E_UNDO_CONFLICT");
     assert_eq!(error["fix"], "cleo list --tree", "too deep: {error}");
 }
 
@@ -475,13 +475,13 @@ fn what_cannot_be_taken_back_is_named() {
     let workspace = TestWorkspace::new();
     workspace.ok("add one");
     workspace.ok("spawn T1");
-    let error = workspace.refused(&["undo", "2"], "E_NOTHING_TO_UNDO");
+    let error = workspace.expect_refusal(&["undo", "2"], "E_NOTHING_TO_UNDO");
     assert!(
         error["message"].as_str().unwrap().contains("spawned T1"),
         "{error}"
     );
     workspace.ok("verify T1 --gate implemented --run 'true'");
-    let error = workspace.refused(&["undo", "3"], "E_NOTHING_TO_UNDO");
+    let error = workspace.expect_refusal(&["undo", "3"], "E_NOTHING_TO_UNDO");
     assert_eq!(error["fix"], "cleo log --operation 3");
     let undone = workspace.json(&["undo", "1"]);
     assert_eq!(undone["result"]["operation"]["number"], 1, "{undone}");

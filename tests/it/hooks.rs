@@ -4,7 +4,7 @@ use std::thread;
 
 use serde_json::{Value, json};
 
-use crate::delivery::{GOOD, MANIFEST, OUTPUT, deliver, spawned};
+use crate::delivery::{GOOD, MANIFEST, OUTPUT, deliver, spawn_task};
 use crate::world::{Reply, TestWorkspace, spawn};
 
 /// What a client says when the agent of a session ends.
@@ -31,10 +31,10 @@ fn hook(workspace: &TestWorkspace, line: &str, variables: &[(&str, &str)], input
 /// Ends a session with these changes to what is said of it, and returns the reason why it may not.
 fn stop(workspace: &TestWorkspace, variables: &[(&str, &str)], changes: Value) -> Option<String> {
     let reply = hook(workspace, "stop", variables, &event(workspace, changes));
-    blocked(&reply)
+    read_block(&reply)
 }
 
-fn blocked(reply: &Reply) -> Option<String> {
+fn read_block(reply: &Reply) -> Option<String> {
     if reply.stdout.is_empty() {
         return None;
     }
@@ -63,7 +63,7 @@ fn transcript(workspace: &TestWorkspace, name: &str, task: &str) -> String {
 
 #[test]
 fn agent_without_output_is_sent_back_with_the_fix() {
-    let workspace = spawned();
+    let workspace = spawn_task();
     let reason = stop(&workspace, OF_T1, json!({})).unwrap();
     insta::assert_snapshot!(reason);
     // What it says is done, word for word, with facts in the gaps.
@@ -80,7 +80,7 @@ fn agent_without_output_is_sent_back_with_the_fix() {
 
 #[test]
 fn only_what_is_missing_is_asked_for() {
-    let workspace = spawned();
+    let workspace = spawn_task();
     deliver(&workspace);
     assert_eq!(stop(&workspace, OF_T1, json!({})), None);
     std::fs::remove_file(workspace.path(OUTPUT)).unwrap();
@@ -100,7 +100,7 @@ fn only_what_is_missing_is_asked_for() {
 
 #[test]
 fn agent_is_sent_back_a_limited_number_of_times() {
-    let workspace = spawned();
+    let workspace = spawn_task();
     let told = |session: &str, limit: &[(&str, &str)]| {
         let variables = [OF_T1, limit].concat();
         stop(
@@ -125,7 +125,7 @@ fn agent_is_sent_back_a_limited_number_of_times() {
 
 #[test]
 fn hooks_that_ask_at_once_send_back_no_oftener() {
-    let workspace = spawned();
+    let workspace = spawn_task();
     let asked = thread::scope(|scope| {
         let asks = (0..12).map(|_| scope.spawn(|| stop(&workspace, OF_T1, json!({})).is_some()));
         let asks: Vec<_> = asks.collect();
@@ -138,7 +138,7 @@ fn hooks_that_ask_at_once_send_back_no_oftener() {
 
 #[test]
 fn the_task_is_that_of_the_prompt_or_the_only_one_that_is_held() {
-    let workspace = spawned();
+    let workspace = spawn_task();
     let path = transcript(&workspace, "one.jsonl", "T1");
     let reason = stop(&workspace, &[], json!({"transcript_path": path})).unwrap();
     assert!(reason.starts_with("T1 is not finished"), "{reason}");
@@ -163,7 +163,7 @@ fn the_task_is_that_of_the_prompt_or_the_only_one_that_is_held() {
 
 #[test]
 fn a_subagent_answers_for_its_own_prompt_and_not_for_its_caller() {
-    let workspace = spawned();
+    let workspace = spawn_task();
     let path = transcript(&workspace, "agent.jsonl", "T2");
     let ended = |changes: Value| {
         let mut said = json!({"agent_id": "a-1", "agent_type": "Explore"});
@@ -171,7 +171,7 @@ fn a_subagent_answers_for_its_own_prompt_and_not_for_its_caller() {
             .unwrap()
             .extend(changes.as_object().unwrap().clone());
         let input = event(&workspace, said);
-        blocked(&hook(&workspace, "subagent-stop", OF_T1, &input))
+        read_block(&hook(&workspace, "subagent-stop", OF_T1, &input))
     };
     let own = ended(json!({"agent_transcript_path": path})).unwrap();
     assert!(own.starts_with("T2 is not finished"), "{own}");
@@ -183,7 +183,7 @@ fn a_subagent_answers_for_its_own_prompt_and_not_for_its_caller() {
 
 #[test]
 fn where_nothing_is_due_everybody_may_end_in_silence() {
-    let workspace = spawned();
+    let workspace = spawn_task();
     let elsewhere = TestWorkspace::bare();
     let outside = hook(&elsewhere, "stop", OF_T1, &event(&elsewhere, json!({})));
     assert_eq!((&*outside.stdout, &*outside.stderr), ("", ""));
@@ -193,7 +193,7 @@ fn where_nothing_is_due_everybody_may_end_in_silence() {
     assert_eq!((&*codex.stdout, &*codex.stderr), ("{}\n", ""));
     // The folder of the event decides, wherever the hook itself runs.
     let there = hook(&elsewhere, "stop", OF_T1, &event(&workspace, json!({})));
-    assert!(blocked(&there).is_some());
+    assert!(read_block(&there).is_some());
     for (variables, changes) in [
         (&[][..], json!({})),
         (&[("CLEO_TASK_ID", "T2")], json!({})),
@@ -208,7 +208,7 @@ fn where_nothing_is_due_everybody_may_end_in_silence() {
 
 #[test]
 fn hook_never_fails_or_blocks_on_bad_input() {
-    let workspace = spawned();
+    let workspace = spawn_task();
     for input in [
         "",
         "[]",
@@ -268,14 +268,14 @@ fn hooks_are_installed_beside_what_is_there() {
 
     workspace.write(".claude/settings.json", settings.replacen(": 60", ": 5", 1));
     let init = ["init", "--agents", "claude", "--hooks"];
-    let error = workspace.refused(&init, "E_FILE_CHANGED");
+    let error = workspace.expect_refusal(&init, "E_FILE_CHANGED");
     let force = error["alternatives"][0]["command"].as_str().unwrap();
     assert_eq!(force, "cleo init --agents claude --hooks --force");
     assert_eq!(workspace.shell(force).exit, 0);
     assert_eq!(workspace.read(".claude/settings.json"), settings);
 
     workspace.write(".claude/settings.json", "{ // mine\n}");
-    let error = workspace.refused(&init, "E_INPUT_INVALID");
+    let error = workspace.expect_refusal(&init, "E_INPUT_INVALID");
     assert!(
         error["message"]
             .as_str()

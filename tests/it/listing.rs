@@ -5,7 +5,7 @@ use serde_json::Value;
 use crate::world::TestWorkspace;
 
 /// Runs `cleo list` or `cleo find` and returns the ids, joined, and the total.
-fn found(workspace: &TestWorkspace, line: &str) -> (String, u64) {
+fn find(workspace: &TestWorkspace, line: &str) -> (String, u64) {
     let arguments: Vec<&str> = line.split(' ').collect();
     let reply = workspace.json(&arguments);
     let id = |task: &Value| task["id"].as_str().unwrap().to_string();
@@ -16,7 +16,7 @@ fn found(workspace: &TestWorkspace, line: &str) -> (String, u64) {
 
 #[test]
 fn tasks_are_listed_as_a_table() {
-    let workspace = TestWorkspace::planned();
+    let workspace = TestWorkspace::with_plan();
     insta::assert_snapshot!(workspace.cleo("list"));
     insta::assert_snapshot!(workspace.cleo("list --limit 2"));
     insta::assert_snapshot!(workspace.cleo("list --status done"));
@@ -45,7 +45,7 @@ fn a_long_title_is_wrapped_in_its_column() {
 
 #[test]
 fn each_filter_lets_through_what_it_names() {
-    let workspace = TestWorkspace::planned();
+    let workspace = TestWorkspace::with_plan();
     workspace.ok("complete T2");
     workspace.ok("start T3");
     for (line, ids) in [
@@ -70,13 +70,13 @@ fn each_filter_lets_through_what_it_names() {
         ("list --tree --parent T1 --status pending", "T1 T4 T5"),
     ] {
         let total = ids.split_whitespace().count() as u64;
-        assert_eq!(found(&workspace, line), (ids.to_string(), total), "{line}");
+        assert_eq!(find(&workspace, line), (ids.to_string(), total), "{line}");
     }
 }
 
 #[test]
 fn limit_and_offset_cut_the_list_and_not_the_total() {
-    let workspace = TestWorkspace::planned();
+    let workspace = TestWorkspace::with_plan();
     for (line, ids) in [
         ("list --limit 2", "T1 T2"),
         ("list --limit 2 --offset 3", "T4 T5"),
@@ -84,14 +84,14 @@ fn limit_and_offset_cut_the_list_and_not_the_total() {
         ("list --offset 9", ""),
         ("list --limit 0", ""),
     ] {
-        assert_eq!(found(&workspace, line), (ids.to_string(), 5), "{line}");
+        assert_eq!(find(&workspace, line), (ids.to_string(), 5), "{line}");
     }
     insta::assert_snapshot!(workspace.cleo("list --limit 0"));
 }
 
 #[test]
 fn the_tree_shows_who_is_part_of_what() {
-    let workspace = TestWorkspace::planned();
+    let workspace = TestWorkspace::with_plan();
     workspace.ok("add 'Read the standard' --parent T2");
     workspace.ok("add 'Compare libraries' --parent T2");
     workspace.ok("add 'Alone'");
@@ -110,7 +110,7 @@ fn the_tree_shows_who_is_part_of_what() {
 
 #[test]
 fn find_matches_words_and_prefixes_in_title_and_text() {
-    let workspace = TestWorkspace::planned();
+    let workspace = TestWorkspace::with_plan();
     workspace.ok("update T5 --description 'The réfresh of tokens, for élèves: 결제 ガイド हिन्दी'");
     for (line, ids) in [
         ("find token", "T2 T3 T4 T5"),
@@ -129,7 +129,7 @@ fn find_matches_words_and_prefixes_in_title_and_text() {
         ("find AND", ""),
         ("find title:token", ""),
     ] {
-        let (mut found, total) = found(&workspace, line);
+        let (mut found, total) = find(&workspace, line);
         let mut sorted: Vec<&str> = found.split(' ').collect();
         sorted.sort_unstable();
         found = sorted.join(" ");
@@ -140,24 +140,24 @@ fn find_matches_words_and_prefixes_in_title_and_text() {
 
 #[test]
 fn a_regular_expression_finds_what_words_cannot() {
-    let workspace = TestWorkspace::planned();
+    let workspace = TestWorkspace::with_plan();
     for (line, ids) in [
         ("find ^(test|document) --regex", "T4 T5"),
         ("find REFRESH$ --regex --limit 2", "T2 T3"),
         ("find oken --regex", "T2 T3 T4 T5"),
     ] {
-        assert_eq!(found(&workspace, line).0, ids, "{line}");
+        assert_eq!(find(&workspace, line).0, ids, "{line}");
     }
 }
 
 #[test]
 fn what_was_renamed_or_deleted_is_no_longer_found() {
-    let workspace = TestWorkspace::planned();
+    let workspace = TestWorkspace::with_plan();
     workspace.ok("update T3 --title 'Write the code'");
-    assert_eq!(found(&workspace, "find implement").0, "");
-    assert_eq!(found(&workspace, "find code").0, "T3");
+    assert_eq!(find(&workspace, "find implement").0, "");
+    assert_eq!(find(&workspace, "find code").0, "T3");
     workspace.ok("delete T4");
-    assert_eq!(found(&workspace, "find test").0, "");
+    assert_eq!(find(&workspace, "find test").0, "");
 }
 
 #[test]

@@ -28,13 +28,13 @@ fn append(workspace: &TestWorkspace, text: &str) -> Value {
     workspace.json_with(&["manifest", "append"], text)
 }
 
-fn appended(workspace: &TestWorkspace, id: &str) {
+fn append_entry(workspace: &TestWorkspace, id: &str) {
     let reply = append(workspace, &entry(id).to_string());
     assert_eq!(reply["success"], true, "{reply}");
 }
 
 /// Returns the ids that `manifest list` shows.
-fn listed(workspace: &TestWorkspace, arguments: &[&str]) -> Vec<String> {
+fn list(workspace: &TestWorkspace, arguments: &[&str]) -> Vec<String> {
     let reply = workspace.json(&[&["manifest", "list"], arguments].concat());
     let entries = reply["result"]["entries"].as_array().unwrap();
     let id = |entry: &Value| entry["id"].as_str().unwrap().to_string();
@@ -60,7 +60,7 @@ fn lines(workspace: &TestWorkspace) -> Vec<Value> {
 
 #[test]
 fn an_entry_is_one_line_with_its_epic_its_author_and_its_time() {
-    let workspace = TestWorkspace::planned();
+    let workspace = TestWorkspace::with_plan();
     let mut given = entry("auth-2026-01-26");
     given["confidence"] = json!({"low": 1});
     let reply = append(&workspace, &serde_json::to_string_pretty(&given).unwrap());
@@ -81,7 +81,7 @@ fn an_entry_is_one_line_with_its_epic_its_author_and_its_time() {
 
 #[test]
 fn an_entry_can_be_given_as_options() {
-    let workspace = TestWorkspace::planned();
+    let workspace = TestWorkspace::with_plan();
     let reply = workspace.cleo(
         "manifest append --id auth --file auth.md --title 'Token refresh' --topic auth,tokens \
          --finding 'One, with comma.' --finding Two. --finding Three. --actionable \
@@ -119,7 +119,7 @@ fn an_entry_can_be_given_as_options() {
 
 #[test]
 fn entry_of_options_is_not_read_from_standard_input() {
-    let workspace = TestWorkspace::planned();
+    let workspace = TestWorkspace::with_plan();
     let words = ["manifest", "append", "--task", "T4"];
     for text in ["", &entry("a").to_string()] {
         let reply = workspace.json_with(&words, text);
@@ -132,8 +132,8 @@ fn entry_of_options_is_not_read_from_standard_input() {
 
 #[test]
 fn a_dry_run_checks_and_writes_nothing() {
-    let workspace = TestWorkspace::planned();
-    appended(&workspace, "a");
+    let workspace = TestWorkspace::with_plan();
+    append_entry(&workspace, "a");
     let before = workspace.state();
     for (id, exit) in [("b", 0), ("a", 101)] {
         let command = workspace.command(&["manifest", "append", "--dry-run"]);
@@ -145,7 +145,7 @@ fn a_dry_run_checks_and_writes_nothing() {
 
 #[test]
 fn a_bad_entry_names_every_fault_and_changes_nothing() {
-    let workspace = TestWorkspace::planned();
+    let workspace = TestWorkspace::with_plan();
     let before = workspace.state();
     let mut bad = entry("two words");
     for (field, value) in [
@@ -189,7 +189,7 @@ fn a_bad_entry_names_every_fault_and_changes_nothing() {
 
 #[test]
 fn what_is_no_entry_at_all_is_refused_with_exit_6() {
-    let workspace = TestWorkspace::planned();
+    let workspace = TestWorkspace::with_plan();
     let two = format!("{}\n{}", entry("a"), entry("b"));
     let unfilled = entry("a").to_string().replace("true", "<true|false>");
     for (text, message) in [
@@ -209,7 +209,7 @@ fn what_is_no_entry_at_all_is_refused_with_exit_6() {
 
 #[test]
 fn the_line_of_the_protocol_is_refused_until_it_is_filled_in() {
-    let workspace = TestWorkspace::planned();
+    let workspace = TestWorkspace::with_plan();
     let prompt = workspace.json(&["spawn", "T3"])["result"]["prompt"]
         .as_str()
         .unwrap()
@@ -237,8 +237,8 @@ fn the_line_of_the_protocol_is_refused_until_it_is_filled_in() {
 
 #[test]
 fn a_duplicate_exits_with_101_and_shows_where_it_is() {
-    let workspace = TestWorkspace::planned();
-    appended(&workspace, "auth");
+    let workspace = TestWorkspace::with_plan();
+    append_entry(&workspace, "auth");
     let before = workspace.state();
     let reply = append(&workspace, &entry("auth").to_string());
     let error = &reply["error"];
@@ -254,7 +254,7 @@ fn a_duplicate_exits_with_101_and_shows_where_it_is() {
 
 #[test]
 fn an_entry_that_lacks_little_is_corrected_as_a_whole() {
-    let workspace = TestWorkspace::planned();
+    let workspace = TestWorkspace::with_plan();
     let mut bad = entry("auth-2026-01-26");
     bad["status"] = json!("complet");
     bad.as_object_mut().unwrap().remove("needs_followup");
@@ -270,7 +270,7 @@ fn an_entry_that_lacks_little_is_corrected_as_a_whole() {
 
 #[test]
 fn what_is_no_entry_is_moved_out_of_the_manifest_by_the_fix() {
-    let workspace = TestWorkspace::planned();
+    let workspace = TestWorkspace::with_plan();
     let good = entry("a").to_string();
     workspace.write(MANIFEST, format!("{good}\nI am done!\n"));
     let error = workspace.json(&["manifest", "validate"])["error"].clone();
@@ -287,7 +287,7 @@ fn what_is_no_entry_is_moved_out_of_the_manifest_by_the_fix() {
 
 #[test]
 fn faulty_lines_are_named_with_their_numbers_and_hide_nothing() {
-    let workspace = TestWorkspace::planned();
+    let workspace = TestWorkspace::with_plan();
     let good = |id: &str| entry(id).to_string();
     let short = good("short").replace("\"It's & `$HOME`.\",", "");
     let lost = good("lost").replace("T3", "T99");
@@ -317,9 +317,9 @@ fn faulty_lines_are_named_with_their_numbers_and_hide_nothing() {
     assert_eq!(reply["error"]["code"], "E_MANIFEST_INVALID");
     assert_eq!(reply["error"]["exitCode"], 6);
     assert_eq!(reply["result"]["entries"], 5);
-    assert_eq!(listed(&workspace, &[]), ["a", "b", "lost", "c", "d"]);
-    assert_eq!(listed(&workspace, &["--limit", "2"]), ["c", "d"]);
-    assert_eq!(listed(&workspace, &["--task", "T99"]), ["lost"]);
+    assert_eq!(list(&workspace, &[]), ["a", "b", "lost", "c", "d"]);
+    assert_eq!(list(&workspace, &["--limit", "2"]), ["c", "d"]);
+    assert_eq!(list(&workspace, &["--task", "T99"]), ["lost"]);
     let warnings = workspace.json(&["manifest", "list"])["warnings"].clone();
     assert_eq!(
         warnings[0],
@@ -356,14 +356,14 @@ fn faulty_lines_are_named_with_their_numbers_and_hide_nothing() {
 
 #[test]
 fn an_empty_and_a_missing_manifest_are_valid() {
-    let workspace = TestWorkspace::planned();
+    let workspace = TestWorkspace::with_plan();
     for _ in 0..2 {
         let reply = workspace.json(&["manifest", "validate"]);
         assert_eq!(
             reply["result"],
             json!({"entries": 0, "faults": [], "valid": true})
         );
-        assert_eq!(listed(&workspace, &[]), [] as [&str; 0]);
+        assert_eq!(list(&workspace, &[]), [] as [&str; 0]);
         assert_eq!(
             workspace.json(&["verify", "manifest"])["result"]["verdict"],
             "pass"
@@ -374,7 +374,7 @@ fn an_empty_and_a_missing_manifest_are_valid() {
 
 #[test]
 fn a_torn_tail_gets_its_end_and_the_new_line_stands_alone() {
-    let workspace = TestWorkspace::planned();
+    let workspace = TestWorkspace::with_plan();
     let torn = entry("torn").to_string()[..100].to_string();
     workspace.write(MANIFEST, &torn);
     let reply = append(&workspace, &entry("a").to_string());
@@ -386,13 +386,13 @@ fn a_torn_tail_gets_its_end_and_the_new_line_stands_alone() {
         "{reply}"
     );
     assert!(workspace.read(MANIFEST).starts_with(&format!("{torn}\n{{")));
-    assert_eq!(listed(&workspace, &[]), ["a"]);
+    assert_eq!(list(&workspace, &[]), ["a"]);
     assert_eq!(faults(&workspace), ["1 E_LINE_TORN"]);
 }
 
 #[test]
 fn lists_are_filtered_by_task_status_and_topic() {
-    let workspace = TestWorkspace::planned();
+    let workspace = TestWorkspace::with_plan();
     for (id, status, topic, task) in [
         ("a", "complete", "Auth", "T3"),
         ("b", "blocked", "ui", "T2"),
@@ -414,7 +414,7 @@ fn lists_are_filtered_by_task_status_and_topic() {
         (vec!["--limit", "0"], vec![]),
         (vec!["--task", "T5"], vec![]),
     ] {
-        assert_eq!(listed(&workspace, &arguments), expected, "{arguments:?}");
+        assert_eq!(list(&workspace, &arguments), expected, "{arguments:?}");
     }
     let limited = workspace.json(&["manifest", "list", "--limit", "1"]);
     assert_eq!(limited["result"]["total"], 3);
@@ -431,10 +431,10 @@ fn lists_are_filtered_by_task_status_and_topic() {
 
 #[test]
 fn an_unknown_entry_comes_with_the_nearest_one() {
-    let workspace = TestWorkspace::planned();
+    let workspace = TestWorkspace::with_plan();
     let reply = workspace.json(&["manifest", "show", "auth"]);
     assert_eq!(reply["error"]["fix"], "cleo manifest list");
-    appended(&workspace, "auth-2026-01-26");
+    append_entry(&workspace, "auth-2026-01-26");
     for command in [
         vec!["manifest", "show"],
         vec!["research", "show"],
@@ -451,8 +451,8 @@ fn an_unknown_entry_comes_with_the_nearest_one() {
 
 #[test]
 fn links_stand_in_the_entry_and_in_the_store() {
-    let workspace = TestWorkspace::planned();
-    appended(&workspace, "auth");
+    let workspace = TestWorkspace::with_plan();
+    append_entry(&workspace, "auth");
     for created in [true, false] {
         let reply = workspace.json(&["research", "link", "T4", "auth"]);
         let expected = json!({"task": "T4", "entry": "auth", "created": created});
@@ -525,7 +525,7 @@ fn a_message_is_allowed_to_the_letter_or_exits_with_61() {
 
 #[test]
 fn a_manifest_that_leads_out_of_the_workspace_is_refused() {
-    let workspace = TestWorkspace::planned();
+    let workspace = TestWorkspace::with_plan();
     let outside = workspace.path("../outside.jsonl");
     fs::write(&outside, "").unwrap();
     std::os::unix::fs::symlink(&outside, workspace.path(MANIFEST)).unwrap();
@@ -544,7 +544,7 @@ fn a_manifest_that_leads_out_of_the_workspace_is_refused() {
 
 #[test]
 fn sixteen_processes_beside_a_shell_loop_lose_and_tear_nothing() {
-    let workspace = TestWorkspace::planned();
+    let workspace = TestWorkspace::with_plan();
     let shell = "i=0; while [ $i -lt 200 ]; do i=$((i+1)); printf '%s\\n' \
          \"$(printf %s \"$ENTRY\" | sed \"s/ID/shell-$i/g\")\" >> \"$MANIFEST\"; done";
     thread::scope(|scope| {
@@ -558,7 +558,7 @@ fn sixteen_processes_beside_a_shell_loop_lose_and_tear_nothing() {
             let workspace = &workspace;
             scope.spawn(move || {
                 for number in 0..25 {
-                    appended(workspace, &format!("cleo-{process}-{number}"));
+                    append_entry(workspace, &format!("cleo-{process}-{number}"));
                 }
             });
         }
@@ -579,7 +579,7 @@ fn sixteen_processes_beside_a_shell_loop_lose_and_tear_nothing() {
 
 #[test]
 fn of_many_that_append_one_id_one_succeeds() {
-    let workspace = TestWorkspace::planned();
+    let workspace = TestWorkspace::with_plan();
     let text = entry("the-one").to_string();
     let append = || {
         let command = workspace.command(&["manifest", "append"]);
@@ -599,7 +599,7 @@ fn of_many_that_append_one_id_one_succeeds() {
 
 #[test]
 fn what_was_acknowledged_survives_a_kill_and_is_whole() {
-    let workspace = TestWorkspace::planned();
+    let workspace = TestWorkspace::with_plan();
     let mut acknowledged = BTreeSet::new();
     let loops = "i=0; while :; do i=$((i+1)); \
          printf %s \"$ENTRY\" | sed \"s/ID/$ROUND-$i/g\" | cleo manifest append; done";
@@ -626,19 +626,19 @@ fn what_was_acknowledged_survives_a_kill_and_is_whole() {
         Command::new("sh").args(["-c", &line]).status().unwrap();
         writer.wait().unwrap();
         replies.for_each(&mut note);
-        let kept: BTreeSet<String> = listed(&workspace, &[]).into_iter().collect();
+        let kept: BTreeSet<String> = list(&workspace, &[]).into_iter().collect();
         let lost: Vec<&String> = acknowledged.difference(&kept).collect();
         assert!(lost.is_empty(), "{lost:?}");
         assert_eq!(faults(&workspace), [] as [&str; 0], "every line is whole");
     }
     assert!(acknowledged.len() >= 20);
-    appended(&workspace, "life-goes-on");
+    append_entry(&workspace, "life-goes-on");
 }
 
 #[test]
 fn an_append_waits_for_another_one() {
-    let workspace = TestWorkspace::planned();
-    appended(&workspace, "first");
+    let workspace = TestWorkspace::with_plan();
+    append_entry(&workspace, "first");
     let held = fs::OpenOptions::new()
         .append(true)
         .open(workspace.path(MANIFEST))
@@ -653,18 +653,18 @@ fn an_append_waits_for_another_one() {
         .unwrap();
     std::io::Write::write_all(&mut waiting.stdin.take().unwrap(), entry.as_bytes()).unwrap();
     for _ in 0..10 {
-        assert_eq!(listed(&workspace, &[]), ["first"], "readers never wait");
+        assert_eq!(list(&workspace, &[]), ["first"], "readers never wait");
     }
     assert!(waiting.try_wait().unwrap().is_none(), "it waits");
     drop(held);
     let reply = document(&workspace.reply(&waiting.wait_with_output().unwrap()));
     assert_eq!(reply["success"], true, "{reply}");
-    assert_eq!(listed(&workspace, &[]), ["first", "second"]);
+    assert_eq!(list(&workspace, &[]), ["first", "second"]);
 }
 
 #[test]
 fn unknown_fields_keep_every_byte_of_their_values() {
-    let workspace = TestWorkspace::planned();
+    let workspace = TestWorkspace::with_plan();
     let known = entry("one").to_string();
     let extra = r#""big":18446744073709551617,"version":1.10,"deep":{"a":[1E5,-0],"u":"\u00e9"}"#;
     let text = format!("{},{extra}}}", known.trim_end_matches('}'));

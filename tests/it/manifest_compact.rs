@@ -19,7 +19,7 @@ fn entry(id: &str, status: &str) -> String {
 }
 
 /// A manifest in which everything has gone wrong once.
-fn littered() -> (TestWorkspace, Vec<u8>) {
+fn litter() -> (TestWorkspace, Vec<u8>) {
     let whole = entry("a", "complete");
     let mut bytes = format!(
         "{whole}\n\n{torn}\nnot json\n{b}\n{again}\n{torn}{c}\n{d}{e}\n{faulty}\n",
@@ -35,20 +35,20 @@ fn littered() -> (TestWorkspace, Vec<u8>) {
     bytes.extend(b"\xff\xfe\n");
     bytes.extend(format!("{}\n", "x".repeat((1 << 20) + 9)).bytes());
     bytes.extend(entry("g", "blocked").bytes());
-    let workspace = TestWorkspace::planned().with(MANIFEST, &bytes);
+    let workspace = TestWorkspace::with_plan().with(MANIFEST, &bytes);
     (workspace, bytes)
 }
 
-fn listed(workspace: &TestWorkspace) -> Value {
+fn list(workspace: &TestWorkspace) -> Value {
     workspace.json(&["manifest", "list"])["result"]["entries"].clone()
 }
 
 #[test]
 fn what_does_not_count_is_moved_with_the_reason() {
-    let (workspace, before) = littered();
-    let entries = listed(&workspace);
+    let (workspace, before) = litter();
+    let entries = list(&workspace);
     insta::assert_snapshot!("compact", workspace.cleo("manifest compact"));
-    assert_eq!(listed(&workspace), entries, "the same entries count");
+    assert_eq!(list(&workspace), entries, "the same entries count");
     let after = workspace.read(MANIFEST);
     assert_eq!(after.lines().count(), 6 + 1, "six entries, and one to mend");
     assert!(after.ends_with('\n') && after.contains("no-status") && after.contains("archived"));
@@ -80,7 +80,7 @@ fn what_does_not_count_is_moved_with_the_reason() {
 
 #[test]
 fn a_dry_run_moves_nothing_and_a_missing_manifest_is_fine() {
-    let (workspace, before) = littered();
+    let (workspace, before) = litter();
     let state = workspace.state();
     let dry = workspace.json(&["manifest", "compact", "--dry-run"])["result"].clone();
     assert_eq!(
@@ -96,12 +96,12 @@ fn a_dry_run_moves_nothing_and_a_missing_manifest_is_fine() {
     let folder = workspace.path("claudedocs/agent-outputs");
     std::fs::remove_dir_all(&folder).unwrap();
     std::fs::write(&folder, "no folder").unwrap();
-    workspace.refused(&["manifest", "compact"], "E_FILE_UNREADABLE");
+    workspace.expect_refusal(&["manifest", "compact"], "E_FILE_UNREADABLE");
 }
 
 #[test]
 fn appending_and_compacting_at_once_loses_no_entry() {
-    let workspace = TestWorkspace::planned();
+    let workspace = TestWorkspace::with_plan();
     let append = |n: usize| {
         let id = format!("part-{n}");
         let reply = workspace.json_with(&["manifest", "append"], &entry(&id, "complete"));
@@ -122,7 +122,7 @@ fn appending_and_compacting_at_once_loses_no_entry() {
         });
     });
     workspace.ok("manifest compact");
-    assert_eq!(listed(&workspace).as_array().unwrap().len(), 24);
+    assert_eq!(list(&workspace).as_array().unwrap().len(), 24);
     let left = workspace.json(&["manifest", "validate"]);
     assert_eq!(left["success"], true, "{left}");
 }

@@ -32,7 +32,7 @@ fn tokens(text: &str) -> usize {
 }
 
 /// An epic with 400 ready tasks of the longest titles there can be, notes, claims and follow-ups.
-fn crowded(title: &str) -> TestWorkspace {
+fn crowd(title: &str) -> TestWorkspace {
     let long = title.repeat(500 / title.chars().count());
     let workspace = TestWorkspace::new();
     let mut tasks = vec![json!({"title": long, "type": "epic", "description": FORGED.repeat(20)})];
@@ -83,7 +83,7 @@ fn crowded(title: &str) -> TestWorkspace {
 
 #[test]
 fn start_says_where_the_work_stands_and_what_comes_first() {
-    let workspace = TestWorkspace::planned();
+    let workspace = TestWorkspace::with_plan();
     insta::assert_snapshot!(
         "start_begins",
         workspace.cleo("orchestrator start --epic T1")
@@ -108,7 +108,7 @@ fn start_says_where_the_work_stands_and_what_comes_first() {
 #[test]
 fn start_is_under_a_thousand_tokens_however_much_there_is() {
     for title in ["wide 宽 ", "\"\\", "word "] {
-        let workspace = crowded(title);
+        let workspace = crowd(title);
         for command in [
             &["orchestrator", "start"][..],
             &["orchestrator", "start", "--epic", "T1"],
@@ -207,7 +207,7 @@ fn each_state_of_the_work_has_its_first_action() {
 
 #[test]
 fn a_claim_that_ran_out_comes_before_new_work() {
-    let workspace = TestWorkspace::planned();
+    let workspace = TestWorkspace::with_plan();
     workspace.shell("CLEO_AGENT=agent-1 CLEO_NOW=2026-01-25T09:00:00Z cleo start T2");
     let connection = rusqlite::Connection::open(workspace.path(".cleo/cleo.db")).unwrap();
     let answer = start(&workspace);
@@ -228,7 +228,7 @@ fn a_claim_that_ran_out_comes_before_new_work() {
 
 #[test]
 fn follow_ups_are_open_while_their_tasks_are() {
-    let workspace = TestWorkspace::planned();
+    let workspace = TestWorkspace::with_plan();
     workspace.ok("add 'Elsewhere'");
     let lines = [
         entry("a", "complete", &["T3"], &["T1", "T2"]),
@@ -257,7 +257,7 @@ fn follow_ups_are_open_while_their_tasks_are() {
 
 #[test]
 fn status_counts_epics_and_names_who_works_on_what() {
-    let workspace = TestWorkspace::planned();
+    let workspace = TestWorkspace::with_plan();
     workspace.ok("complete T2");
     workspace.ok("start T3");
     workspace.write(
@@ -324,7 +324,7 @@ fn budget_warns_at_70_percent_and_is_critical_at_80() {
 
 #[test]
 fn the_limit_is_a_setting() {
-    let workspace = TestWorkspace::planned();
+    let workspace = TestWorkspace::with_plan();
     workspace.ok("config set orchestrator.contextTokens 2000");
     let answer = context(&workspace, &["--tokens", "1600"]);
     assert_eq!(answer["result"]["limit"], 2_000);
@@ -334,7 +334,7 @@ fn the_limit_is_a_setting() {
 
 #[test]
 fn what_is_counted_is_really_there() {
-    let workspace = TestWorkspace::planned().with("notes.md", "ä".repeat(4_001));
+    let workspace = TestWorkspace::with_plan().with("notes.md", "ä".repeat(4_001));
     let prompt = workspace.json(&["spawn", "T2"])["result"]["prompt"]
         .as_str()
         .unwrap()
@@ -372,7 +372,7 @@ fn what_is_counted_is_really_there() {
 
 /// An epic in which something of everything has happened.
 fn halfway() -> TestWorkspace {
-    let workspace = TestWorkspace::planned();
+    let workspace = TestWorkspace::with_plan();
     workspace.ok("add 'Waits for nothing that comes' --parent T1 --depends T4");
     workspace.ok("update T1 --description 'Users stay logged in.' --note 'Tokens live an hour'");
     workspace.ok("complete T2");
@@ -406,7 +406,7 @@ fn a_brief_hands_everything_over() {
 
 #[test]
 fn brief_names_open_sessions_with_focus_and_notes() {
-    let workspace = TestWorkspace::planned();
+    let workspace = TestWorkspace::with_plan();
     workspace.ok("add Elsewhere --type epic");
     workspace.ok("session start --scope T1 --name Login");
     workspace.ok("focus T2");
@@ -438,7 +438,7 @@ fn brief_names_open_sessions_with_focus_and_notes() {
 #[test]
 fn a_brief_is_bounded_and_a_hostile_text_is_one_line_of_it() {
     for title in ["wide 宽 ", "\"\\"] {
-        let workspace = crowded(title);
+        let workspace = crowd(title);
         for format in ["json", "text"] {
             let command = ["orchestrator", "brief", "--epic", "T1", "--format", format];
             let reply = workspace.finish(workspace.command(&command), "");

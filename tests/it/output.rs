@@ -2,7 +2,7 @@
 
 use std::process::{Command, Stdio};
 
-use crate::world::{CLEO, TestWorkspace, document, left_out};
+use crate::world::{CLEO, TestWorkspace, document, skip};
 
 /// Runs a command on a pseudo-terminal; none where there is no `script` of the kind that Linux has.
 fn on_terminal(workspace: &TestWorkspace, line: &str) -> Option<String> {
@@ -14,7 +14,7 @@ fn on_terminal(workspace: &TestWorkspace, line: &str) -> Option<String> {
             Some(shown.replace("\r\n", "\n"))
         }
         _ => {
-            left_out("what a terminal shows: there is no `script` to make one");
+            skip("what a terminal shows: there is no `script` to make one");
             None
         }
     }
@@ -22,7 +22,7 @@ fn on_terminal(workspace: &TestWorkspace, line: &str) -> Option<String> {
 
 #[test]
 fn a_pipe_gets_one_json_document_and_a_terminal_text() {
-    let workspace = TestWorkspace::planned();
+    let workspace = TestWorkspace::with_plan();
     let piped = workspace.finish(workspace.command(&["show", "T2"]), "");
     assert_eq!(piped.stdout.lines().count(), 1);
     assert_eq!(document(&piped)["command"], "show");
@@ -37,7 +37,7 @@ fn a_pipe_gets_one_json_document_and_a_terminal_text() {
 
 #[test]
 fn json_on_a_terminal_is_indented() {
-    let workspace = TestWorkspace::planned();
+    let workspace = TestWorkspace::with_plan();
     let Some(shown) = on_terminal(&workspace, "cleo show T2 --json") else {
         return;
     };
@@ -49,7 +49,7 @@ fn json_on_a_terminal_is_indented() {
 
 #[test]
 fn options_beat_environment_which_beats_the_terminal() {
-    let workspace = TestWorkspace::planned();
+    let workspace = TestWorkspace::with_plan();
     let is_json = |line: &str, variable: &str| {
         let mut command = workspace.command(&line.split(' ').collect::<Vec<_>>());
         command.env("CLEO_FORMAT", variable);
@@ -79,7 +79,7 @@ fn options_beat_environment_which_beats_the_terminal() {
 
 #[test]
 fn usage_errors_have_the_form_that_was_asked_for() {
-    let workspace = TestWorkspace::planned();
+    let workspace = TestWorkspace::with_plan();
     for line in [
         "list --stat",
         "--json list --stat",
@@ -101,7 +101,7 @@ fn usage_errors_have_the_form_that_was_asked_for() {
 
 #[test]
 fn the_envelope_names_the_command_with_its_group() {
-    let workspace = TestWorkspace::planned();
+    let workspace = TestWorkspace::with_plan();
     for (words, name) in [
         (&["list"][..], "list"),
         (&["orchestrator", "ready"], "orchestrator.ready"),
@@ -114,7 +114,7 @@ fn the_envelope_names_the_command_with_its_group() {
 
 #[test]
 fn color_is_for_terminals_and_for_those_who_ask() {
-    let workspace = TestWorkspace::planned();
+    let workspace = TestWorkspace::with_plan();
     let is_colored = |line: &str, variables: &[(&str, &str)]| {
         let mut command = workspace.command(&line.split(' ').collect::<Vec<_>>());
         command
@@ -152,7 +152,7 @@ fn color_is_for_terminals_and_for_those_who_ask() {
 
 #[test]
 fn json_is_never_colored() {
-    let workspace = TestWorkspace::planned();
+    let workspace = TestWorkspace::with_plan();
     let reply = workspace.finish(workspace.command(&["list", "--color", "always"]), "");
     document(&reply);
     assert!(!reply.stdout.contains('\u{1b}'));
@@ -212,7 +212,7 @@ fn a_reader_that_has_read_enough_is_no_error() {
 #[cfg(target_os = "linux")]
 #[test]
 fn an_answer_that_cannot_be_written_is_an_error() {
-    let workspace = TestWorkspace::planned();
+    let workspace = TestWorkspace::with_plan();
     for command in [
         "cleo list",
         "cleo list --json",
@@ -231,7 +231,7 @@ fn an_answer_that_cannot_be_written_is_an_error() {
 #[cfg(target_os = "linux")]
 #[test]
 fn an_error_outlives_the_answer_that_holds_it() {
-    let workspace = TestWorkspace::planned();
+    let workspace = TestWorkspace::with_plan();
     for (line, exit, code) in [
         (
             "show T9 --json",
@@ -385,7 +385,7 @@ fn every_code_is_in_the_table_and_can_be_explained() {
 
 #[test]
 fn the_program_needs_nothing_from_its_environment() {
-    let workspace = TestWorkspace::planned();
+    let workspace = TestWorkspace::with_plan();
     let mut command = Command::new(CLEO);
     command
         .env_clear()

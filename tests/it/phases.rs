@@ -16,7 +16,7 @@ fn does(workspace: &TestWorkspace, line: &str) -> Value {
 }
 
 #[track_caller]
-fn refused(workspace: &TestWorkspace, line: &str, code: &str) -> Value {
+fn expect_refusal(workspace: &TestWorkspace, line: &str, code: &str) -> Value {
     let before = workspace.state();
     let reply = run(workspace, line);
     assert_eq!(reply["error"]["code"], code, "cleo {line}: {reply:#}");
@@ -26,7 +26,7 @@ fn refused(workspace: &TestWorkspace, line: &str, code: &str) -> Value {
 
 #[test]
 fn phases_exist_once_a_task_names_them() {
-    let workspace = TestWorkspace::planned();
+    let workspace = TestWorkspace::with_plan();
     workspace.ok("add x --phase build");
     workspace.ok("add y --phase build");
     workspace.ok("complete T6");
@@ -44,12 +44,12 @@ fn phases_exist_once_a_task_names_them() {
 
 #[test]
 fn the_project_is_in_one_phase_at_a_time() {
-    let workspace = TestWorkspace::planned();
+    let workspace = TestWorkspace::with_plan();
     workspace.ok("add x --phase build");
-    refused(&workspace, "phase complete", "E_PHASE_NOT_FOUND");
+    expect_refusal(&workspace, "phase complete", "E_PHASE_NOT_FOUND");
     assert_eq!(does(&workspace, "phase start discovery")["changed"], true);
     assert_eq!(does(&workspace, "phase start discovery")["changed"], false);
-    let other = refused(&workspace, "phase start build", "E_STATUS_REFUSED");
+    let other = expect_refusal(&workspace, "phase start build", "E_STATUS_REFUSED");
     assert_eq!(other["fix"], "cleo phase complete -- discovery");
     does(&workspace, "phase set build");
     let listed = does(&workspace, "phase list");
@@ -61,9 +61,9 @@ fn the_project_is_in_one_phase_at_a_time() {
 
 #[test]
 fn a_phase_is_complete_when_its_tasks_are_or_by_force() {
-    let workspace = TestWorkspace::planned();
+    let workspace = TestWorkspace::with_plan();
     workspace.ok("phase start discovery");
-    let open = refused(&workspace, "phase complete", "E_STATUS_REFUSED");
+    let open = expect_refusal(&workspace, "phase complete", "E_STATUS_REFUSED");
     assert_eq!(open["message"], "discovery has open tasks: 1");
     assert_eq!(open["fix"], "cleo list --phase=discovery");
     let forced = run(&workspace, "phase complete --force");
@@ -72,26 +72,26 @@ fn a_phase_is_complete_when_its_tasks_are_or_by_force() {
         does(&workspace, "phase complete discovery")["changed"],
         false
     );
-    let over = refused(&workspace, "phase start discovery", "E_STATUS_REFUSED");
+    let over = expect_refusal(&workspace, "phase start discovery", "E_STATUS_REFUSED");
     assert_eq!(over["fix"], "cleo phase set -- discovery");
     let again = does(&workspace, "phase set discovery");
     assert_eq!(again["phase"]["completedAt"], json!(null));
     workspace.ok("complete T2");
     let done = does(&workspace, "phase complete");
     assert_eq!(done["phase"]["status"], "completed");
-    refused(&workspace, "phase complete", "E_PHASE_NOT_FOUND");
+    expect_refusal(&workspace, "phase complete", "E_PHASE_NOT_FOUND");
 }
 
 #[test]
 fn an_unknown_phase_comes_with_the_nearest_known_one() {
-    let workspace = TestWorkspace::planned();
+    let workspace = TestWorkspace::with_plan();
     for line in ["phase start discovrey", "phase set discovrey"] {
-        let error = refused(&workspace, line, "E_PHASE_NOT_FOUND");
+        let error = expect_refusal(&workspace, line, "E_PHASE_NOT_FOUND");
         let message = error["message"].as_str().unwrap();
         assert!(message.ends_with("did you mean `discovery`?"));
         assert_eq!(error["fix"], "cleo phase list");
     }
-    let error = refused(&workspace, "phase start zzz", "E_PHASE_NOT_FOUND");
+    let error = expect_refusal(&workspace, "phase start zzz", "E_PHASE_NOT_FOUND");
     assert_eq!(error["fix"], "cleo phase list");
 }
 

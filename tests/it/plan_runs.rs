@@ -65,15 +65,15 @@ fn fails(workspace: &TestWorkspace, line: &str, code: &str) -> Value {
 }
 
 /// What a worker was asked, call by call.
-fn asked(workspace: &TestWorkspace, capability: &str) -> Vec<Value> {
+fn read_calls(workspace: &TestWorkspace, capability: &str) -> Vec<Value> {
     let log = std::fs::read_to_string(workspace.path(&format!("{capability}.log")));
     let log = log.unwrap_or_default();
     let asked = log.lines().map(|line| serde_json::from_str(line).unwrap());
     asked.collect()
 }
 
-fn said(workspace: &TestWorkspace, capability: &str) -> Vec<String> {
-    let asked = asked(workspace, capability).into_iter();
+fn read_answers(workspace: &TestWorkspace, capability: &str) -> Vec<String> {
+    let asked = read_calls(workspace, capability).into_iter();
     let text = |one: Value| one["input"]["text"].as_str().unwrap().to_string();
     asked.map(text).collect()
 }
@@ -134,7 +134,7 @@ fn c_1_a_goal_goes_through_three_agents_and_is_put_together() {
         1
     );
     // Direct dependencies only.
-    let told = &said(&workspace, "summarizer")[0];
+    let told = &read_answers(&workspace, "summarizer")[0];
     let context = "\n\nContext from dependencies:\n- [search-step][the-web-crawler]: [web-crawler] fetched evidence";
     assert!(told.ends_with(context), "{told}");
     assert!(
@@ -204,7 +204,7 @@ fn c_3_what_is_not_satisfied_is_done_again_as_often_as_allowed() {
         (&result["satisfied"], &result["passes"]),
         (&json!(true), &json!(2))
     );
-    let told = said(&workspace, "summarizer");
+    let told = read_answers(&workspace, "summarizer");
     assert_eq!(told.len(), 2);
     assert!(!told[0].contains("Refine"), "{}", told[0]);
     assert!(
@@ -232,7 +232,7 @@ fn c_4_default_is_one_pass_and_an_unmet_goal_is_reported() {
         warning.as_str().unwrap().contains("after 1 pass"),
         "{reply:#}"
     );
-    assert_eq!(said(&workspace, "summarizer").len(), 1);
+    assert_eq!(read_answers(&workspace, "summarizer").len(), 1);
 }
 
 #[test]
@@ -246,7 +246,11 @@ fn c_5_to_c_7_the_last_reply_decides_how_many_passes_there_are() {
         let result = runs(&workspace, "'do work' --max-loops 3");
         assert_eq!(result["passes"], passes, "{texts:?}");
         assert_eq!(result["satisfied"], satisfied, "{texts:?}");
-        assert_eq!(said(&workspace, "summarizer").len(), passes, "{texts:?}");
+        assert_eq!(
+            read_answers(&workspace, "summarizer").len(),
+            passes,
+            "{texts:?}"
+        );
     }
     // What another step says ends nothing.
     let workspace = world(&[("planner", &["[done]"]), ("summarizer", &["not yet"])]);
@@ -280,8 +284,8 @@ fn only_the_last_step_is_done_again_when_that_is_asked_for() {
     let line = "'plan and summarize' --max-loops 3 --refine last-step";
     let result = runs(&workspace, line);
     assert_eq!(result["passes"], 2);
-    assert_eq!(said(&workspace, "planner").len(), 1);
-    let told = said(&workspace, "summarizer").remove(1);
+    assert_eq!(read_answers(&workspace, "planner").len(), 1);
+    let told = read_answers(&workspace, "summarizer").remove(1);
     assert!(
         told.contains("Previous result:\n[planning-step] [planner] one"),
         "{told}"
@@ -312,7 +316,7 @@ fn c_9_without_agents_the_run_fails_at_once_and_is_kept() {
     workspace.write("plan.yaml", "goal: g\nsteps:\n- {id: a, capability: planner, instruction: x}\n- {id: b, agent: nobody, instruction: y, dependsOn: [a]}\n");
     let reply = fails(&workspace, "plan.yaml", "E_AGENT_NOT_FOUND");
     assert_eq!(reply["error"]["message"], "Agent 'nobody' not found");
-    assert_eq!(said(&workspace, "planner").len(), 0);
+    assert_eq!(read_answers(&workspace, "planner").len(), 0);
     // When somebody is there, it goes on with the plan that it had.
     workspace.ok("agents register nobody --id nobody --command 'sh worker.sh nobody well' --timeout-ms 60000");
     let id = reply["result"]["run"]["id"].as_str().unwrap();
@@ -411,8 +415,8 @@ fn c_14_conversations_at_the_same_time_do_not_mix() {
         assert_eq!(run["status"], "completed", "{reply:#}");
         let id = run["id"].as_str().unwrap();
         let asked = [
-            asked(&workspace, "planner"),
-            asked(&workspace, "summarizer"),
+            read_calls(&workspace, "planner"),
+            read_calls(&workspace, "summarizer"),
         ]
         .concat();
         let own = asked
@@ -485,7 +489,7 @@ fn c_17_the_middle_of_a_diamond_is_worked_on_at_the_same_time() {
         assert!(at("dispatch", step) < at("stepCompleted", "b").min(at("stepCompleted", "c")));
     }
     // The context is in the order of the dependencies.
-    let told = said(&workspace, "summarizer").remove(0);
+    let told = read_answers(&workspace, "summarizer").remove(0);
     assert!(
         told.ends_with("- [c][right]: [right] met\n- [b][left]: [left] met"),
         "{told}"
@@ -516,8 +520,8 @@ fn a_plan_is_carried_out_by_run_too() {
         (&json!("plan.run"), &json!(true)),
         "{reply:#}"
     );
-    workspace.refused(&["run", "--plan", "search the web"], "E_FILE_UNREADABLE");
-    workspace.refused(&["run", "T1", "--plan", "plan.yaml"], "E_USAGE");
+    workspace.expect_refusal(&["run", "--plan", "search the web"], "E_FILE_UNREADABLE");
+    workspace.expect_refusal(&["run", "T1", "--plan", "plan.yaml"], "E_USAGE");
 }
 
 #[test]
@@ -542,7 +546,7 @@ fn plan_runs_no_untrusted_worker_of_the_project() {
         "E_UNTRUSTED",
     );
     assert_eq!(reply["error"]["fix"], "cleo trust");
-    assert_eq!(said(&workspace, "planner").len(), 0);
+    assert_eq!(read_answers(&workspace, "planner").len(), 0);
     assert!(!workspace.path("pwned").exists());
 }
 
@@ -608,7 +612,7 @@ fn says(text: &str) -> Answer {
     Answer::Whole(200, "", body.to_string())
 }
 
-fn planned(agent: &str, needs: &str) -> String {
+fn write_plan(agent: &str, needs: &str) -> String {
     json!({"steps": [
         {"id": "look", "title": "Look", "agent": agent, "intent": null, "instruction": "Look.", "dependsOn": []},
         {"id": "tell", "title": "Tell", "agent": "the-summarizer", "intent": null, "instruction": "Tell.", "dependsOn": [needs]},
@@ -618,12 +622,15 @@ fn planned(agent: &str, needs: &str) -> String {
 
 #[test]
 fn a_model_plans_and_what_it_gets_wrong_it_may_mend_once() {
-    let good = planned("the-planner", "look");
+    let good = write_plan("the-planner", "look");
     for (answers, asked) in [
         (vec![says(&good)], 1),
         (vec![says(&format!("```json\n{good}\n```"))], 1),
-        (vec![says(&planned("nobody", "look")), says(&good)], 2),
-        (vec![says(&planned("the-planner", "tell")), says(&good)], 2),
+        (vec![says(&write_plan("nobody", "look")), says(&good)], 2),
+        (
+            vec![says(&write_plan("the-planner", "tell")), says(&good)],
+            2,
+        ),
         (vec![says("Here you are!"), says(&good)], 2),
         (
             vec![
@@ -643,8 +650,8 @@ fn a_model_plans_and_what_it_gets_wrong_it_may_mend_once() {
             json!(["look"])
         );
         assert_eq!(reply["result"]["plan"]["goal"], "Look and tell");
-        assert_eq!(server.asked().len(), asked);
-        let first = &server.asked()[0].body;
+        assert_eq!(server.read_requests().len(), asked);
+        let first = &server.read_requests()[0].body;
         assert_eq!(first["response_format"]["json_schema"]["strict"], true);
     }
 }
@@ -653,8 +660,8 @@ fn a_model_plans_and_what_it_gets_wrong_it_may_mend_once() {
 fn planner_falls_back_to_the_rule_and_says_so() {
     for answers in [
         vec![says("no"), says("no")],
-        vec![says(&planned("nobody", "look"))],
-        vec![says(&planned("the-planner", "tell"))],
+        vec![says(&write_plan("nobody", "look"))],
+        vec![says(&write_plan("the-planner", "tell"))],
         vec![says("{\"steps\":[]}")],
         vec![Answer::Whole(401, "", String::new())],
         vec![Answer::Close],
@@ -674,7 +681,7 @@ fn planner_falls_back_to_the_rule_and_says_so() {
             reply["result"]["plan"]["steps"].as_array().unwrap().len(),
             3
         );
-        assert!(server.asked().len() <= 2);
+        assert!(server.read_requests().len() <= 2);
     }
     let reply = answer(&world(THREE), &format!("plan {GOAL} --llm"));
     assert_eq!(reply["result"]["source"], "words");
@@ -689,7 +696,7 @@ fn planner_falls_back_to_the_rule_and_says_so() {
 
 #[test]
 fn a_plan_of_a_model_is_carried_out_by_a_model_and_a_worker() {
-    let good = planned("looker", "look");
+    let good = write_plan("looker", "look");
     let server = Server::start(&[says(&good), says("seen")]);
     let workspace = with_model(world(&[("summarizer", &["told [done]"])]), &server);
     workspace.ok("agents register Looker --prompt 'You look.'");
@@ -700,7 +707,7 @@ fn a_plan_of_a_model_is_carried_out_by_a_model_and_a_worker() {
     );
     assert_eq!(result["run"]["usage"]["totalTokens"], 11);
     assert_eq!(result["run"]["answeredBy"], Value::Null);
-    let told = said(&workspace, "summarizer").remove(0);
+    let told = read_answers(&workspace, "summarizer").remove(0);
     assert_eq!(
         told,
         "Tell.\n\nContext from dependencies:\n- [look][looker]: seen"
@@ -709,11 +716,11 @@ fn a_plan_of_a_model_is_carried_out_by_a_model_and_a_worker() {
 
 /// Five steps in a chain. The fourth kills cleo, the first time.
 fn killing() -> (TestWorkspace, String) {
-    killed(|_| {})
+    kill(|_| {})
 }
 
 /// The same, for which the command that is killed can be prepared.
-fn killed(prepare: impl FnOnce(&mut Command)) -> (TestWorkspace, String) {
+fn kill(prepare: impl FnOnce(&mut Command)) -> (TestWorkspace, String) {
     let names = ["a", "b", "c", "d", "e"];
     let workers: Vec<(&str, &[&str])> = names.iter().map(|name| (*name, &["well"][..])).collect();
     let workspace = world(&workers);
@@ -757,9 +764,9 @@ fn a_plan_whose_process_was_killed_goes_on_where_it_stood() {
         (&json!(2), &json!(false))
     );
     for (name, calls) in [("a", 2), ("b", 2), ("c", 2), ("d", 2), ("e", 2)] {
-        assert_eq!(said(&workspace, name).len(), calls, "{name}");
+        assert_eq!(read_answers(&workspace, name).len(), calls, "{name}");
     }
-    let first = said(&workspace, "d").remove(0);
+    let first = read_answers(&workspace, "d").remove(0);
     assert!(first.ends_with("- [c][the-c]: [c] well"), "{first}");
     // What is done, or goes on, is not gone on with.
     let reply = answer(&workspace, &format!("plan run --resume {id}"));
@@ -787,7 +794,7 @@ fn a_plan_whose_process_was_killed_goes_on_where_it_stood() {
 fn the_time_of_a_plan_whose_process_was_killed_counts() {
     // Whatever comes after has a fixed clock, by which each process takes a millisecond.
     for (line, after) in [("runs resume", 1), ("runs cancel", 0)] {
-        let (workspace, id) = killed(|command| {
+        let (workspace, id) = kill(|command| {
             command.env_remove("CLEO_NOW");
         });
         let shown = answer(&workspace, &format!("runs show {id}"))["result"].clone();
@@ -819,7 +826,11 @@ fn a_plan_goes_on_like_every_other_run() {
         (&result["run"]["id"], &result["passes"]),
         (&json!(id), &json!(2))
     );
-    assert_eq!(said(&workspace, "a").len(), 2, "what was done stayed done");
+    assert_eq!(
+        read_answers(&workspace, "a").len(),
+        2,
+        "what was done stayed done"
+    );
 }
 
 #[test]
@@ -854,7 +865,7 @@ fn a_plan_is_given_up_between_two_steps_and_gone_on_with() {
     let id = reply["result"]["run"]["id"].as_str().unwrap();
     let result = runs(&workspace, &format!("--resume {id}"));
     assert_eq!(result["satisfied"], true, "{result:#}");
-    assert_eq!(said(&workspace, "planner").len(), 1);
+    assert_eq!(read_answers(&workspace, "planner").len(), 1);
 }
 
 #[test]
@@ -873,7 +884,7 @@ fn a_plan_that_is_interrupted_says_which_run_goes_on_and_how() {
     assert_eq!(reply["error"]["fix"], fix, "{reply:#}");
     let result = runs(&workspace, &format!("--resume {id}"));
     assert_eq!(result["satisfied"], true, "{result:#}");
-    assert_eq!(said(&workspace, "planner").len(), 1);
+    assert_eq!(read_answers(&workspace, "planner").len(), 1);
 }
 
 #[test]
@@ -891,8 +902,8 @@ fn a_plan_that_failed_goes_on_with_what_failed() {
     assert_eq!(times, [&json!(1), &json!(2)]);
     assert_eq!(
         (
-            said(&workspace, "planner").len(),
-            said(&workspace, "summarizer").len()
+            read_answers(&workspace, "planner").len(),
+            read_answers(&workspace, "summarizer").len()
         ),
         (1, 2)
     );

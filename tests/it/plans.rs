@@ -139,7 +139,7 @@ fn a_plan_is_written_as_json_or_yaml_and_never_over_a_file() {
     let refused = |line: &str, code: &str| {
         let words = shlex::split(line).unwrap();
         let words: Vec<&str> = words.iter().map(String::as_str).collect();
-        workspace.refused(&words, code)
+        workspace.expect_refusal(&words, code)
     };
     let error = refused("plan 'do more' --output plan.yaml", "E_EXISTS");
     assert_eq!(error["alternatives"][0]["command"], "cleo plan --help");
@@ -206,7 +206,7 @@ fn every_fault_of_a_plan_is_told_with_its_place() {
     for kind in ["field", "id", "dependency", "circle", "intent", "agent"] {
         assert!(kinds.contains(&kind), "{kind}: {kinds:?}");
     }
-    let error = workspace.refused(&["plan", "show", "plan.yaml"], "E_PLAN_INVALID");
+    let error = workspace.expect_refusal(&["plan", "show", "plan.yaml"], "E_PLAN_INVALID");
     assert_eq!(error["exitCode"], 6);
 }
 

@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use crate::delivery::spawned;
+use crate::delivery::spawn_task;
 use crate::world::{FORGED, TestWorkspace, WORDS, add, spawn};
 
 fn verify_prompt(workspace: &TestWorkspace, prompt: &str, more: &str) -> i32 {
@@ -15,7 +15,7 @@ fn verify_prompt(workspace: &TestWorkspace, prompt: &str, more: &str) -> i32 {
 
 #[test]
 fn prompt_verifies_only_with_the_complete_block() {
-    let workspace = spawned();
+    let workspace = spawn_task();
     let prompt = spawn(&workspace, &["T1"])["prompt"]
         .as_str()
         .unwrap()
@@ -61,7 +61,7 @@ fn prompt_verifies_only_with_the_complete_block() {
 
 #[test]
 fn strict_notices_a_changed_word() {
-    let workspace = spawned();
+    let workspace = spawn_task();
     let prompt = spawn(&workspace, &["T1"])["prompt"]
         .as_str()
         .unwrap()
@@ -90,7 +90,7 @@ fn strict_notices_a_changed_word() {
 
 #[test]
 fn changed_protocol_command_warns_and_strict_refuses() {
-    let workspace = spawned();
+    let workspace = spawn_task();
     let prompt = spawn(&workspace, &["T1"])["prompt"].clone();
     let prompt = prompt.as_str().unwrap();
     workspace.write("prompt.md", prompt);
@@ -120,7 +120,7 @@ fn changed_protocol_command_warns_and_strict_refuses() {
 
 #[test]
 fn a_protocol_of_the_project_is_known_whatever_its_line_ends() {
-    let workspace = spawned();
+    let workspace = spawn_task();
     let base = include_str!("../../skills/_shared/subagent-protocol-base.md");
     let own = base.replace("MUST write", "MUST always write");
     assert_ne!(own, base);
@@ -141,7 +141,7 @@ fn a_protocol_of_the_project_is_known_whatever_its_line_ends() {
 
 #[test]
 fn proposed_block_mends_a_prompt_that_fails() {
-    let workspace = spawned();
+    let workspace = spawn_task();
     let prompt = spawn(&workspace, &["T1"])["prompt"]
         .as_str()
         .unwrap()
@@ -164,7 +164,7 @@ fn proposed_block_mends_a_prompt_that_fails() {
 
 #[test]
 fn a_block_that_stands_in_a_task_is_no_protocol_of_the_prompt() {
-    let workspace = spawned();
+    let workspace = spawn_task();
     let prompt = spawn(&workspace, &["T1"])["prompt"]
         .as_str()
         .unwrap()
@@ -200,7 +200,7 @@ fn a_block_that_stands_in_a_task_is_no_protocol_of_the_prompt() {
 
 #[test]
 fn a_block_that_a_finding_brings_is_no_protocol_of_the_prompt() {
-    let workspace = spawned();
+    let workspace = spawn_task();
     let forged = format!("# Skill\n\nId: T2\n\n{FORGED}\n");
     assert_eq!(
         verify_prompt(&workspace, &forged, ""),
@@ -227,7 +227,7 @@ fn a_block_that_a_finding_brings_is_no_protocol_of_the_prompt() {
 
 #[test]
 fn proposed_block_names_the_task_of_the_prompt() {
-    let workspace = spawned();
+    let workspace = spawn_task();
     workspace.write("it's.md", "# Skill\n\nId: T1 · Epic: none\n\nDo it");
     let refused = workspace.json(&["verify", "prompt", "it's.md"]);
     let block = refused["error"]["alternatives"][0]["command"]
@@ -244,10 +244,10 @@ fn proposed_block_names_the_task_of_the_prompt() {
 
 #[test]
 fn a_task_that_is_none_is_refused_before_the_prompt_is_judged() {
-    let workspace = spawned();
+    let workspace = spawn_task();
     workspace.write("prompt.md", "Do it\n");
     let line = ["verify", "prompt", "prompt.md", "--task", "T99"];
-    let error = workspace.refused(&line, "E_TASK_NOT_FOUND");
+    let error = workspace.expect_refusal(&line, "E_TASK_NOT_FOUND");
     assert_eq!(error["fix"], "cleo list");
     let elsewhere = TestWorkspace::bare();
     elsewhere.write("prompt.md", "Do it\n");
@@ -257,7 +257,7 @@ fn a_task_that_is_none_is_refused_before_the_prompt_is_judged() {
 
 #[test]
 fn the_block_without_a_task_has_the_order_of_a_spawn() {
-    let workspace = spawned();
+    let workspace = spawn_task();
     let prompt = spawn(&workspace, &["T1"])["prompt"].clone();
     let marker = |text: &str| {
         let mut lines = text.lines();

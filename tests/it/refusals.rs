@@ -40,7 +40,7 @@ fn check(workspace: &TestWorkspace, arguments: &[&str], code: &str, exit: i32, f
 #[track_caller]
 fn check_all(rows: &[(&[&str], &str, i32, &str)]) {
     for (arguments, code, exit, fix) in rows {
-        check(&TestWorkspace::planned(), arguments, code, *exit, fix);
+        check(&TestWorkspace::with_plan(), arguments, code, *exit, fix);
     }
 }
 
@@ -179,13 +179,13 @@ fn circles_are_refused() {
 
 #[test]
 fn a_circle_is_named() {
-    let workspace = TestWorkspace::planned();
+    let workspace = TestWorkspace::with_plan();
     for (words, way) in [
         (["update", "T2", "--depends", "T4"], "T2 → T4 → T3 → T2"),
         (["update", "T1", "--parent", "T4"], "T1 → T4 → T1"),
         (["update", "T5", "--parent", "T5"], "T5 → T5"),
     ] {
-        let error = workspace.refused(&words, "E_CYCLE");
+        let error = workspace.expect_refusal(&words, "E_CYCLE");
         let message = error["message"].as_str().unwrap();
         assert!(
             message.ends_with(&format!("in a circle: {way}")),
@@ -259,7 +259,7 @@ fn moves_that_make_no_sense_are_refused() {
             "cleo delete T1 --cascade --dry-run",
         ),
     ]);
-    let done = TestWorkspace::planned();
+    let done = TestWorkspace::with_plan();
     done.ok("complete T2");
     check(
         &done,
@@ -300,11 +300,11 @@ fn moves_that_make_no_sense_are_refused() {
 
 #[test]
 fn a_spawned_task_that_was_given_up_is_first_taken_up_again() {
-    let workspace = TestWorkspace::planned();
+    let workspace = TestWorkspace::with_plan();
     workspace.ok("spawn T2");
     workspace.ok("cancel T2");
     for words in [&["complete", "T2"][..], &["complete", "T2", "--force"]] {
-        let error = workspace.refused(words, "E_STATUS_REFUSED");
+        let error = workspace.expect_refusal(words, "E_STATUS_REFUSED");
         assert_eq!(error["fix"], "cleo reopen T2");
         assert_eq!(error["alternatives"], serde_json::json!([]));
     }
@@ -312,12 +312,12 @@ fn a_spawned_task_that_was_given_up_is_first_taken_up_again() {
 
 #[test]
 fn what_has_parts_and_is_waited_for_goes_with_both_options() {
-    let workspace = TestWorkspace::planned();
+    let workspace = TestWorkspace::with_plan();
     workspace.ok("add Outside --depends T3");
     let look = "cleo delete T1 --cascade --dry-run";
     check(&workspace, &["delete", "T1"], "E_HAS_CHILDREN", 16, look);
     let words = ["delete", "T1", "--cascade"];
-    let error = workspace.refused(&words, "E_HAS_CHILDREN");
+    let error = workspace.expect_refusal(&words, "E_HAS_CHILDREN");
     let all = error["alternatives"][0]["command"].as_str().unwrap();
     assert_eq!(all, "cleo delete T1 --cascade --force");
     workspace.ok(&format!("{} --dry-run", &all[5..]));
@@ -471,7 +471,7 @@ fn a_command_line_without_a_command_is_answered_with_the_help() {
 
 #[test]
 fn a_fix_goes_to_the_workspace_that_was_named() {
-    let workspace = TestWorkspace::planned();
+    let workspace = TestWorkspace::with_plan();
     let root = workspace.root().to_str().unwrap().to_string();
     let elsewhere = TestWorkspace::bare();
     let run = |words: &[&str]| {

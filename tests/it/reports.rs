@@ -3,8 +3,8 @@
 use serde_json::Value;
 
 use crate::plan_runs;
-use crate::running::{planned, run};
-use crate::world::{Reply, TestWorkspace, document, played};
+use crate::running::{plan_epic, run};
+use crate::world::{Reply, TestWorkspace, document, play_command};
 
 fn id(result: &Value) -> String {
     result["run"]["id"].as_str().unwrap().to_string()
@@ -12,7 +12,7 @@ fn id(result: &Value) -> String {
 
 /// Runs an epic whose third task fails, in CI.
 fn in_ci(workspace: &TestWorkspace, more: &[&str]) -> Reply {
-    let mut words = played("T2 T3 T4", "works");
+    let mut words = play_command("T2 T3 T4", "works");
     words.extend(more.iter().map(|word| word.to_string()));
     let mut command = workspace.command(&words);
     command.env("GITHUB_STEP_SUMMARY", workspace.path("summary.md"));
@@ -22,7 +22,7 @@ fn in_ci(workspace: &TestWorkspace, more: &[&str]) -> Reply {
 
 #[test]
 fn a_run_is_written_as_one_page_that_needs_nothing_else() {
-    let workspace = planned();
+    let workspace = plan_epic();
     workspace.ok("update T2 --title '<script>alert(1)</script>'");
     let (exit, result) = run(&workspace, "--epic T1", "works");
     assert_eq!(exit, 0, "{result}");
@@ -51,7 +51,7 @@ fn a_run_is_written_as_one_page_that_needs_nothing_else() {
 
 #[test]
 fn the_graph_of_a_page_tells_where_each_task_stands() {
-    let workspace = planned();
+    let workspace = plan_epic();
     let (_, result) = run(&workspace, "T2 T3", "lies");
     workspace.ok(&format!("runs show {} --html report.html", id(&result)));
     let page = workspace.read("report.html");
@@ -112,7 +112,7 @@ fn a_routed_message_has_a_page_too() {
 
 #[test]
 fn github_is_told_what_became_of_the_tasks() {
-    let workspace = planned();
+    let workspace = plan_epic();
     workspace.write("summary.md", "before\n");
     let reply = in_ci(&workspace, &["--ci", "github", "--junit", "junit.xml"]);
     assert_eq!(reply.exit, 0, "{reply}");
@@ -136,8 +136,8 @@ fn github_is_told_what_became_of_the_tasks() {
 
 #[test]
 fn failures_are_annotated_and_write_errors_change_nothing() {
-    let workspace = planned();
-    let mut words = played("T2 T3", "lies");
+    let workspace = plan_epic();
+    let mut words = play_command("T2 T3", "lies");
     words.extend(["--ci", "github"].map(String::from));
     let mut command = workspace.command(&words);
     command.env("GITHUB_STEP_SUMMARY", "/nowhere/summary.md");
@@ -165,7 +165,7 @@ fn failures_are_annotated_and_write_errors_change_nothing() {
 
 #[test]
 fn unwritable_report_is_refused_before_the_run_starts() {
-    let workspace = planned();
+    let workspace = plan_epic();
     workspace.write("out/x", "");
     for (place, code) in [
         (".cleo/cleo.db", "E_INPUT_INVALID"),
@@ -173,14 +173,14 @@ fn unwritable_report_is_refused_before_the_run_starts() {
         ("gone/junit.xml", "E_FILE_UNWRITABLE"),
     ] {
         let words = ["run", "T2", "--command", "true", "--junit", place];
-        workspace.refused(&words, code);
+        workspace.expect_refusal(&words, code);
     }
     assert_eq!(workspace.json(&["runs", "list"])["result"]["total"], 0);
 }
 
 #[test]
 fn the_summary_stays_within_what_github_takes() {
-    let workspace = planned();
+    let workspace = plan_epic();
     workspace.write("summary.md", "x".repeat((1 << 20) - 400));
     in_ci(&workspace, &["--ci", "github"]);
     assert!(workspace.read("summary.md").len() <= 1 << 20);

@@ -228,7 +228,7 @@ fn a_faulty_file_is_refused_with_its_place() {
         ),
         ("none.json", "E_FILE_UNREADABLE", "none.json cannot be read"),
     ] {
-        let error = world.refused(&["route", "x", "--agents", file], code);
+        let error = world.expect_refusal(&["route", "x", "--agents", file], code);
         let message = error["message"].as_str().unwrap();
         assert!(message.contains(words), "{message}");
         assert!(error["fix"].is_string(), "{error}");
@@ -239,16 +239,16 @@ fn a_faulty_file_is_refused_with_its_place() {
 fn what_is_no_message_is_refused() {
     let world = TestWorkspace::bare();
     for words in [&["route", ""][..], &["route", " \n"]] {
-        let error = world.refused(words, "E_INPUT_INVALID");
+        let error = world.expect_refusal(words, "E_INPUT_INVALID");
         assert_eq!(error["message"], "the message is empty");
         assert_eq!(world.shell(error["fix"].as_str().unwrap()).exit, 0);
     }
-    world.refused(&["route"], "E_USAGE");
-    world.refused(&["route", "x", "--stdin"], "E_USAGE");
-    world.refused(&["route", "--stdin", "--agents", "-"], "E_USAGE");
-    let many = world.refused(&["route", "Help", "me"], "E_USAGE");
+    world.expect_refusal(&["route"], "E_USAGE");
+    world.expect_refusal(&["route", "x", "--stdin"], "E_USAGE");
+    world.expect_refusal(&["route", "--stdin", "--agents", "-"], "E_USAGE");
+    let many = world.expect_refusal(&["route", "Help", "me"], "E_USAGE");
     assert_eq!(many["alternatives"][0]["command"], "cleo route --help");
-    let dashed = world.refused(&["route", "-x is wrong"], "E_USAGE");
+    let dashed = world.expect_refusal(&["route", "-x is wrong"], "E_USAGE");
     assert_eq!(dashed["alternatives"][0]["command"], "cleo route --help");
 }
 

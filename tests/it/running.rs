@@ -6,19 +6,19 @@ use std::process::Command;
 
 use serde_json::Value;
 
-use crate::world::{TestWorkspace, document, milliseconds_between, played};
+use crate::world::{TestWorkspace, document, milliseconds_between, play_command};
 
 /// What plays the agents.
 const AGENT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/it/agent.sh");
 
 /// A workspace with the planned epic: T2, then T3 and T5, and T4 after T3.
-pub(crate) fn planned() -> TestWorkspace {
-    TestWorkspace::planned()
+pub(crate) fn plan_epic() -> TestWorkspace {
+    TestWorkspace::with_plan()
 }
 
 /// Runs agents that behave so, and returns the exit code and the result.
 pub(crate) fn run(workspace: &TestWorkspace, what: &str, how: &str) -> (i32, Value) {
-    let reply = workspace.finish(workspace.command(&played(what, how)), "");
+    let reply = workspace.finish(workspace.command(&play_command(what, how)), "");
     let document = document(&reply);
     (reply.exit, document["result"].clone())
 }
@@ -65,7 +65,7 @@ fn kinds(events: &[Value]) -> Vec<&str> {
 
 #[test]
 fn an_epic_is_carried_out_in_the_order_of_its_graph() {
-    let workspace = planned();
+    let workspace = plan_epic();
     let (exit, result) = run(&workspace, "--epic T1", "works");
     assert_eq!(exit, 0, "{result}");
     assert_eq!(result["summary"]["done"], 4);
@@ -87,7 +87,7 @@ fn an_epic_is_carried_out_in_the_order_of_its_graph() {
 
 #[test]
 fn why_explains_the_status_of_a_run_and_its_tasks() {
-    let workspace = planned();
+    let workspace = plan_epic();
     let (_, result) = run(&workspace, "--epic T1 --repair 0", "lies");
     let id = result["run"]["id"].as_str().unwrap();
     let why = workspace.json(&["why", "--run", id])["result"].clone();
@@ -112,17 +112,17 @@ fn why_explains_the_status_of_a_run_and_its_tasks() {
 
 #[test]
 fn of_a_run_that_is_not_there_nothing_can_be_said() {
-    let workspace = planned();
-    let error = workspace.refused(&["why", "--run", "run_1"], "E_RUN_NOT_FOUND");
+    let workspace = plan_epic();
+    let error = workspace.expect_refusal(&["why", "--run", "run_1"], "E_RUN_NOT_FOUND");
     assert_eq!(error["fix"], "cleo runs list");
-    let error = workspace.refused(&["why"], "E_USAGE");
+    let error = workspace.expect_refusal(&["why"], "E_USAGE");
     assert_eq!(error["alternatives"][0]["command"], "cleo why --help");
-    workspace.refused(&["why", "T2", "--run", "run_1"], "E_USAGE");
+    workspace.expect_refusal(&["why", "T2", "--run", "run_1"], "E_USAGE");
 }
 
 #[test]
 fn what_is_kept_of_a_run_can_be_looked_at() {
-    let workspace = planned();
+    let workspace = plan_epic();
     let (_, result) = run(&workspace, "T2", "works");
     let id = result["run"]["id"].as_str().unwrap();
     let mut shown = workspace.json(&["runs", "show", id])["result"].take();
@@ -149,7 +149,7 @@ fn what_is_kept_of_a_run_can_be_looked_at() {
 
 #[test]
 fn people_see_why_tasks_are_not_done_and_how_to_go_on() {
-    let workspace = planned();
+    let workspace = plan_epic();
     let (_, result) = run(&workspace, "T2 T3 --repair 0 --max-turns 3", "lies");
     let id = result["run"]["id"].as_str().unwrap();
     let shown = workspace.cleo(&format!("runs show {id}"));
@@ -168,8 +168,11 @@ fn people_see_why_tasks_are_not_done_and_how_to_go_on() {
 
 #[test]
 fn bounds_that_a_runner_cannot_keep_are_told() {
-    let workspace = planned();
-    let reply = workspace.finish(workspace.command(&played("T2 --max-turns 3", "works")), "");
+    let workspace = plan_epic();
+    let reply = workspace.finish(
+        workspace.command(&play_command("T2 --max-turns 3", "works")),
+        "",
+    );
     let warnings = document(&reply)["warnings"].to_string();
     assert!(
         warnings.contains("--max-turns bounds nothing"),
@@ -179,7 +182,7 @@ fn bounds_that_a_runner_cannot_keep_are_told() {
 
 #[test]
 fn a_lie_is_caught_and_mended() {
-    let workspace = planned();
+    let workspace = plan_epic();
     let (exit, result) = run(&workspace, "T2", "lies-once");
     assert_eq!(
         (exit, &task(&result, "T2")["attempts"]),
@@ -211,7 +214,7 @@ fn only_what_verifies_is_completed_whatever_agents_say() {
         ("wraps", 80, "protocol_violation"),
         ("hangs", 124, "timeout"),
     ] {
-        let workspace = planned();
+        let workspace = plan_epic();
         let what = "T2 --repair 0 --task-time-limit 1s";
         let (ended, result) = run(&workspace, what, how);
         assert_eq!(
@@ -242,7 +245,7 @@ fn what_verifies_is_done_however_the_program_ended() {
         "forces-and-works",
         "mutters",
     ] {
-        let workspace = planned();
+        let workspace = plan_epic();
         let (exit, result) = run(&workspace, "T2", how);
         assert_eq!(
             (exit, &task(&result, "T2")["state"]),
@@ -255,7 +258,7 @@ fn what_verifies_is_done_however_the_program_ended() {
 #[test]
 fn an_agent_that_ends_with_other_words_has_only_them_to_mend() {
     for how in ["chats-once", "completes-and-chats-once"] {
-        let workspace = planned();
+        let workspace = plan_epic();
         let (exit, result) = run(&workspace, "T2", how);
         assert_eq!(
             (exit, &task(&result, "T2")["attempts"]),
@@ -286,7 +289,7 @@ fn final_message_of_an_agent_is_checked_if_reported() {
         (r#""result":"Done.","#, "none of the allowed sentences"),
         ("", "it is empty"),
     ] {
-        let workspace = planned();
+        let workspace = plan_epic();
         let done = format!(r#"{{"type":"result","subtype":"success",{result}"is_error":false}}"#);
         let claude = workspace.path("claude");
         workspace.write(
@@ -318,7 +321,7 @@ fn unverified_completion_by_an_agent_is_reverted() {
         "forces-unnamed",
         "forces-unclaimed",
     ] {
-        let workspace = planned();
+        let workspace = plan_epic();
         let (exit, result) = run(&workspace, "T2 --repair 0", how);
         assert_eq!(
             (exit, &task(&result, "T2")["outcome"]),
@@ -333,7 +336,7 @@ fn unverified_completion_by_an_agent_is_reverted() {
 
 #[test]
 fn what_an_agent_completes_by_force_is_not_done() {
-    let workspace = planned();
+    let workspace = plan_epic();
     let (exit, result) = run(&workspace, "--epic T1", "forces");
     assert_eq!(exit, 81, "{result}");
     let failed = task(&result, "T2");
@@ -354,7 +357,7 @@ fn what_an_agent_completes_by_force_is_not_done() {
 
 #[test]
 fn what_a_later_agent_undoes_was_not_done() {
-    let workspace = planned();
+    let workspace = plan_epic();
     let (exit, result) = run(&workspace, "T2 T3 --repair 0", "wrecks");
     assert_eq!(exit, 81, "{result}");
     let undone = task(&result, "T2");
@@ -368,14 +371,14 @@ fn what_a_later_agent_undoes_was_not_done() {
 
 #[test]
 fn what_nobody_undoes_stays_done() {
-    let workspace = planned();
+    let workspace = plan_epic();
     let (exit, result) = run(&workspace, "T2 T3 --repair 0", "proves-more");
     let proved = workspace.read(".played/proved");
     assert!(proved.contains("implemented"), "{proved}");
     assert_eq!(exit, 0, "more was asked of it: {result}");
     assert!(statuses(&workspace).contains("T2 done"));
 
-    let workspace = planned();
+    let workspace = plan_epic();
     let (exit, result) = run(&workspace, "T2 T3 --repair 0", "spoils");
     assert_eq!(exit, 81, "nothing can be read: {result}");
     assert_eq!(task(&result, "T2")["state"], "done");
@@ -384,7 +387,7 @@ fn what_nobody_undoes_stays_done() {
 
 #[test]
 fn what_somebody_opens_again_is_not_told_as_done() {
-    let workspace = planned();
+    let workspace = plan_epic();
     let (exit, result) = run(&workspace, "T2 T3", "reopens");
     assert_eq!(exit, 81, "{result}");
     let reason = task(&result, "T2")["reason"].as_str().unwrap();
@@ -401,7 +404,7 @@ fn what_somebody_opens_again_is_not_told_as_done() {
 
 #[test]
 fn an_agent_takes_nothing_away_that_tasks_have_to_pass() {
-    let workspace = planned();
+    let workspace = plan_epic();
     workspace.ok("update T2 --acceptance 'It holds :: false'");
     workspace.ok("update T3 --require-gate testsPassed");
     let (exit, result) = run(&workspace, "T2 --repair 0", "lightens");
@@ -421,9 +424,9 @@ fn an_agent_takes_nothing_away_that_tasks_have_to_pass() {
 #[test]
 fn evidence_of_an_agent_is_no_proof_in_an_interrupted_run() {
     for signal in ["-INT", "-KILL"] {
-        let workspace = planned();
+        let workspace = plan_epic();
         workspace.ok("update T2 --acceptance 'It holds :: false'");
-        let mut child = begun(
+        let mut child = begin(
             &workspace,
             "T2 --repair 0",
             "forges hangs",
@@ -446,7 +449,7 @@ fn evidence_of_an_agent_is_no_proof_in_an_interrupted_run() {
 
 #[test]
 fn the_commands_of_an_epic_are_run_when_its_parts_are_done() {
-    let workspace = planned();
+    let workspace = plan_epic();
     workspace.ok("update T1 --acceptance 'It holds :: false'");
     let how = "--epic T1 --jobs 1 --junit junit.xml";
     let (exit, result) = run(&workspace, how, "forges");
@@ -460,7 +463,7 @@ fn the_commands_of_an_epic_are_run_when_its_parts_are_done() {
     let missing = task(&result, "T1")["missing"].to_string();
     assert!(missing.contains("E_CRITERION_OPEN"), "{result}");
     assert!(statuses(&workspace).contains("T1 pending"), "{result}");
-    let workspace = planned();
+    let workspace = plan_epic();
     workspace.ok("update T1 --acceptance 'It holds :: test -d claudedocs'");
     let (exit, result) = run(&workspace, "--epic T1", "works");
     assert_eq!(exit, 0, "{result}");
@@ -469,7 +472,7 @@ fn the_commands_of_an_epic_are_run_when_its_parts_are_done() {
 
 #[test]
 fn criteria_count_as_they_were_when_the_run_began() {
-    let workspace = planned();
+    let workspace = plan_epic();
     workspace.ok("update T3 --acceptance 'It holds :: false'");
     let (exit, result) = run(&workspace, "T2 T3 --jobs 1 --repair 0", "lightens-later");
     assert_eq!(exit, 81, "{result}");
@@ -488,10 +491,10 @@ fn criteria_count_as_they_were_when_the_run_began() {
 
 #[test]
 fn criteria_of_later_tasks_count_when_a_killed_run_is_resumed() {
-    let workspace = planned();
+    let workspace = plan_epic();
     workspace.ok("update T3 --acceptance 'It holds :: false'");
     let how = "lightens-later-and-hangs";
-    let resumed = killed_and_resumed(
+    let resumed = kill_and_resume(
         &workspace,
         "T2 T3 --jobs 1 --repair 0",
         how,
@@ -512,7 +515,7 @@ fn criteria_of_later_tasks_count_when_a_killed_run_is_resumed() {
 
 #[test]
 fn agent_completes_no_later_task_and_no_epic_of_its_run() {
-    let workspace = planned();
+    let workspace = plan_epic();
     workspace.ok("update T3 --acceptance 'It holds :: false'");
     let (exit, result) = run(
         &workspace,
@@ -536,7 +539,7 @@ fn agent_completes_no_later_task_and_no_epic_of_its_run() {
 
 #[test]
 fn commands_of_a_run_complete_none_of_its_tasks() {
-    let workspace = planned();
+    let workspace = plan_epic();
     workspace.write(
         "check.sh",
         "cleo complete T3 --force >.played/forged 2>&1; true",
@@ -552,7 +555,7 @@ fn commands_of_a_run_complete_none_of_its_tasks() {
 
 #[test]
 fn commands_of_a_run_take_away_nothing_that_proves_its_tasks() {
-    let workspace = planned();
+    let workspace = plan_epic();
     let tried = [
         (6, "update T3 --clear acceptance"),
         (35, "claim T3"),
@@ -572,7 +575,7 @@ fn commands_of_a_run_take_away_nothing_that_proves_its_tasks() {
 
 #[test]
 fn agent_of_a_run_takes_no_task_from_the_run_or_another_agent() {
-    let workspace = planned();
+    let workspace = plan_epic();
     workspace.ok("add Beside");
     workspace.ok("add Aside");
     let (exit, result) = run(&workspace, "T2 T3 T6 --jobs 2", "meddles");
@@ -586,7 +589,7 @@ fn agent_of_a_run_takes_no_task_from_the_run_or_another_agent() {
 
 #[test]
 fn agent_of_a_nested_run_completes_no_task_of_the_outer_run() {
-    let workspace = planned();
+    let workspace = plan_epic();
     workspace.ok("update T3 --acceptance 'It holds :: false'");
     workspace.ok("add Aside");
     let (exit, result) = run(&workspace, "T2 T3 --jobs 1 --repair 0", "completes-nested");
@@ -598,7 +601,7 @@ fn agent_of_a_nested_run_completes_no_task_of_the_outer_run() {
 
 #[test]
 fn forced_completion_by_others_stays_and_proves_nothing() {
-    let workspace = planned();
+    let workspace = plan_epic();
     let (exit, result) = run(&workspace, "T2", "is-overruled");
     assert_eq!(exit, 80, "{result}");
     let failed = task(&result, "T2");
@@ -614,7 +617,7 @@ fn forced_completion_by_others_stays_and_proves_nothing() {
 #[test]
 #[cfg(target_os = "linux")]
 fn what_an_agent_hides_ends_with_the_run() {
-    let workspace = planned();
+    let workspace = plan_epic();
     let (exit, result) = run(&workspace, "--epic T1 --jobs 4", "hides");
     assert_eq!(exit, 0, "{result}");
     let hidden = workspace.read(".played/hidden");
@@ -626,7 +629,7 @@ fn what_an_agent_hides_ends_with_the_run() {
 
 #[test]
 fn what_waits_for_a_failed_task_is_not_begun_and_the_rest_is() {
-    let workspace = planned();
+    let workspace = plan_epic();
     workspace.ok("add 'Something else' --parent T1");
     let how = "sh -c 'case $CLEO_TASK_ID in T3) how=lies;; *) how=works;; esac; exec sh $0 $how'";
     let command = format!("{how} {AGENT}");
@@ -674,7 +677,7 @@ fn tasks_that_wait_for_the_files_of_a_failed_one_begin() {
 
 #[test]
 fn the_middle_of_a_diamond_is_worked_on_side_by_side() {
-    let workspace = planned();
+    let workspace = plan_epic();
     // T3 and T5 only end when both have begun.
     let how =
         "sh -c 'case $CLEO_TASK_ID in T3|T5) exec sh $0 meets T3 T5;; *) exec sh $0 works;; esac'";
@@ -715,7 +718,7 @@ fn tasks_with_the_same_files_run_one_after_another() {
 
 #[test]
 fn agent_gets_its_task_in_the_environment_and_a_repair() {
-    let workspace = planned();
+    let workspace = plan_epic();
     let (exit, result) = run(&workspace, "T2", "shows");
     assert_eq!(exit, 0, "{result}");
     let environment = workspace.read(".played/environment");
@@ -752,7 +755,7 @@ fn agent_gets_its_task_in_the_environment_and_a_repair() {
 
 #[test]
 fn late_writer_is_refused_and_the_holder_keeps_the_task() {
-    let workspace = planned();
+    let workspace = plan_epic();
     let (exit, result) = run(&workspace, "T2", "late");
     assert_eq!(exit, 80, "{result}");
     assert_eq!(task(&result, "T2")["outcome"], "cancelled");
@@ -767,7 +770,7 @@ fn late_writer_is_refused_and_the_holder_keeps_the_task() {
 
 #[test]
 fn a_task_that_is_taken_away_ends_its_agent_before_the_run_ends() {
-    let workspace = planned();
+    let workspace = plan_epic();
     let (exit, result) = run(&workspace, "T2", "clings");
     assert_eq!(
         (exit, &task(&result, "T2")["outcome"]),
@@ -794,7 +797,7 @@ fn a_task_that_is_taken_away_ends_its_agent_before_the_run_ends() {
 
 #[test]
 fn agent_may_keep_running_after_it_completed_its_task() {
-    let workspace = planned();
+    let workspace = plan_epic();
     let (exit, result) = run(&workspace, "T2", "completes-and-stays");
     assert_eq!(exit, 0, "{result}");
     assert_eq!(workspace.read(".played/stayed"), "to the end\n");
@@ -802,8 +805,8 @@ fn agent_may_keep_running_after_it_completed_its_task() {
 
 #[test]
 fn agents_do_not_outlive_a_run_that_cannot_go_on() {
-    let workspace = planned();
-    let mut command = workspace.command(&played("T2 T3", "hangs"));
+    let workspace = plan_epic();
+    let mut command = workspace.command(&play_command("T2 T3", "hangs"));
     let child = command
         .stdout(std::process::Stdio::piped())
         .spawn()
@@ -837,7 +840,7 @@ fn agents_do_not_outlive_a_run_that_cannot_go_on() {
 
 #[test]
 fn the_commands_of_a_task_end_with_the_time_of_the_run() {
-    let workspace = planned();
+    let workspace = plan_epic();
     workspace.ok("update T2 --acceptance 'It holds :: sh -c \"echo $$ >checking; sleep 600\"'");
     let (exit, result) = run(&workspace, "T2 --time-limit 2s", "works");
     assert_eq!(exit, 124, "{result}");
@@ -848,7 +851,7 @@ fn the_commands_of_a_task_end_with_the_time_of_the_run() {
 
 #[test]
 fn an_agent_that_the_time_of_the_run_ends_has_run_out_of_time() {
-    let workspace = planned();
+    let workspace = plan_epic();
     let (exit, result) = run(&workspace, "T2 --time-limit 1s", "hangs");
     assert_eq!(exit, 124, "{result}");
     let ended = task(&result, "T2");
@@ -860,7 +863,7 @@ fn an_agent_that_the_time_of_the_run_ends_has_run_out_of_time() {
 
 #[test]
 fn what_a_run_writes_goes_through_no_link_that_an_agent_planted() {
-    let workspace = planned();
+    let workspace = plan_epic();
     workspace.write("precious", "mine");
     let (exit, result) = run(&workspace, "T2", "plants");
     assert_eq!(exit, 0, "{result}");
@@ -869,7 +872,7 @@ fn what_a_run_writes_goes_through_no_link_that_an_agent_planted() {
 
 #[test]
 fn agent_budget_is_limited_to_what_the_run_has_left() {
-    let workspace = planned();
+    let workspace = plan_epic();
     let claude = workspace.path("claude");
     let done = r#"{"type":"result","subtype":"success","is_error":false,"result":"Task complete. See MANIFEST.jsonl for summary.","total_cost_usd":0.4}"#;
     let script = format!(
@@ -917,8 +920,8 @@ END
 "#;
 
 /// A workspace whose claude plays that.
-fn lied_to_twice() -> TestWorkspace {
-    let workspace = planned();
+fn lie_twice() -> TestWorkspace {
+    let workspace = plan_epic();
     let (claude, called) = (workspace.path("claude"), workspace.path("called"));
     let script = LIES_TWICE.replace("CALLED", &called.display().to_string());
     workspace.write("claude", script.replace("AGENT", AGENT));
@@ -930,7 +933,7 @@ fn lied_to_twice() -> TestWorkspace {
 
 #[test]
 fn repairs_do_not_count_earlier_conversation_cost_again() {
-    let workspace = lied_to_twice();
+    let workspace = lie_twice();
     let words = "run T2 --runner claude --repair 2 --max-cost 4";
     let words: Vec<&str> = words.split(' ').collect();
     let reply = workspace.finish(workspace.command(&words), "");
@@ -950,7 +953,7 @@ fn repairs_do_not_count_earlier_conversation_cost_again() {
 
 #[test]
 fn a_run_that_has_spent_its_money_goes_on_with_more() {
-    let workspace = lied_to_twice();
+    let workspace = lie_twice();
     let words = "run T2 --runner claude --repair 1 --max-cost 1";
     let words: Vec<&str> = words.split(' ').collect();
     let reply = workspace.finish(workspace.command(&words), "");
@@ -979,7 +982,7 @@ fn a_run_that_has_spent_its_money_goes_on_with_more() {
 
 #[test]
 fn raised_cost_limit_is_shown_with_the_resume_command() {
-    let workspace = lied_to_twice();
+    let workspace = lie_twice();
     let words = "run T2 --runner claude --repair 1 --max-cost 1";
     let words: Vec<&str> = words.split(' ').collect();
     workspace.finish(workspace.command(&words), "");
@@ -993,7 +996,7 @@ fn raised_cost_limit_is_shown_with_the_resume_command() {
 
 #[test]
 fn a_run_is_not_begun_for_no_money() {
-    let workspace = planned();
+    let workspace = plan_epic();
     for amount in ["0", "-1", "NaN"] {
         for command in ["run T2", "runs resume run_1"] {
             let line = format!("{command} --max-cost={amount}");
@@ -1006,7 +1009,7 @@ fn a_run_is_not_begun_for_no_money() {
 
 #[test]
 fn cancelled_task_is_no_failure_of_a_resumed_run() {
-    let workspace = planned();
+    let workspace = plan_epic();
     workspace.ok("add Other");
     let (_, result) = run(
         &workspace,
@@ -1027,7 +1030,7 @@ fn cancelled_task_is_no_failure_of_a_resumed_run() {
 
 #[test]
 fn an_agent_that_was_not_allowed_what_it_needed_is_told_so() {
-    let workspace = planned();
+    let workspace = plan_epic();
     let claude = workspace.path("claude");
     let done = r#"{"type":"result","subtype":"success","is_error":false,"result":"Done.","permission_denials":[{"tool_name":"Write"}]}"#;
     workspace.write("claude", format!("#!/bin/sh\necho '{done}'\n"));
@@ -1049,7 +1052,7 @@ fn an_agent_that_was_not_allowed_what_it_needed_is_told_so() {
 
 #[test]
 fn a_flood_of_output_does_no_harm() {
-    let workspace = planned();
+    let workspace = plan_epic();
     let (exit, result) = run(&workspace, "T2", "talks");
     assert_eq!(exit, 0, "{result}");
     let events = events(&workspace);
@@ -1063,14 +1066,14 @@ fn a_flood_of_output_does_no_harm() {
 
 #[test]
 fn runs_within_runs_have_a_bound() {
-    let workspace = planned().env("CLEO_DEPTH", "3");
-    let refused = workspace.json(&played("T2", "works"));
+    let workspace = plan_epic().env("CLEO_DEPTH", "3");
+    let refused = workspace.json(&play_command("T2", "works"));
     assert_eq!(refused["error"]["code"], "E_RUN_NESTED", "{refused}");
 }
 
 #[test]
 fn what_cannot_be_run_is_refused_before_anything_is_done() {
-    let workspace = planned();
+    let workspace = plan_epic();
     for (words, code) in [
         (vec!["run", "T99", "--command", "true"], "E_TASK_NOT_FOUND"),
         (
@@ -1090,13 +1093,13 @@ fn what_cannot_be_run_is_refused_before_anything_is_done() {
         (vec!["run", "T2", "--command"], "E_USAGE"),
         (vec!["run", "--command", "x"], "E_USAGE"),
     ] {
-        workspace.refused(&words, code);
+        workspace.expect_refusal(&words, code);
     }
 }
 
 #[test]
 fn missing_command_of_the_runner_is_refused() {
-    let workspace = planned();
+    let workspace = plan_epic();
     for (line, code) in [
         ("run T2 --jobs 2 --runner command", "E_USAGE"),
         ("run --epic T1 --command ''", "E_INPUT_INVALID"),
@@ -1104,11 +1107,11 @@ fn missing_command_of_the_runner_is_refused() {
     ] {
         let words = shlex::split(line).unwrap();
         let words: Vec<&str> = words.iter().map(String::as_str).collect();
-        let error = workspace.refused(&words, code);
+        let error = workspace.expect_refusal(&words, code);
         assert_eq!(error["alternatives"][0]["command"], "cleo run --help");
     }
     let workspace = workspace.env("CLEO_RUNNERS_DEFAULT", "command");
-    let error = workspace.refused(&["run", "T2"], "E_USAGE");
+    let error = workspace.expect_refusal(&["run", "T2"], "E_USAGE");
     let message = error["message"].as_str().unwrap();
     assert!(message.contains("set `runners.command`"), "{message}");
 }
@@ -1123,16 +1126,16 @@ fn invalid_run_setting_in_a_variable_names_the_variable() {
         ("CLEO_RUN_RUNNER_JOBS", "nonsense", ["--command", "true"]),
         ("CLEO_RUNNERS_COMMAND", "'open", ["--runner", "command"]),
     ] {
-        let workspace = planned().env(variable, value);
-        let error = workspace.refused(&["run", "T2", by[0], by[1]], "E_CONFIG_INVALID");
+        let workspace = plan_epic().env(variable, value);
+        let error = workspace.expect_refusal(&["run", "T2", by[0], by[1]], "E_CONFIG_INVALID");
         assert_eq!(error["fix"], format!("unset {variable}"));
     }
 }
 
 #[test]
 fn the_events_are_a_stream_that_ends_with_the_result() {
-    let workspace = planned();
-    let mut words = played("T2", "works");
+    let workspace = plan_epic();
+    let mut words = play_command("T2", "works");
     words.extend(["--format".to_string(), "ndjson".to_string()]);
     let reply = workspace.finish(workspace.command(&words), "");
     let lines: Vec<Value> = reply
@@ -1148,7 +1151,7 @@ fn the_events_are_a_stream_that_ends_with_the_result() {
 
 #[test]
 fn criteria_with_commands_are_run_before_a_task_is_done() {
-    let workspace = planned();
+    let workspace = plan_epic();
     workspace.ok("update T2 --acceptance 'There is a proof :: test -e proof'");
     let (exit, result) = run(&workspace, "T2 --repair 0", "works");
     assert_eq!(exit, 80, "{result}");
@@ -1164,7 +1167,7 @@ fn criteria_with_commands_are_run_before_a_task_is_done() {
 }
 
 /// Says what somebody who looks at the run sees.
-fn shown(workspace: &TestWorkspace, id: &str) -> Value {
+fn show_run(workspace: &TestWorkspace, id: &str) -> Value {
     workspace.json(&["runs", "show", id])["result"].clone()
 }
 
@@ -1177,8 +1180,8 @@ fn id_of_the_run(workspace: &TestWorkspace) -> String {
 }
 
 /// Begins a run and returns it once it has come so far that this file is there.
-fn begun(workspace: &TestWorkspace, what: &str, how: &str, file: &str) -> std::process::Child {
-    let mut command = workspace.command(&played(what, how));
+fn begin(workspace: &TestWorkspace, what: &str, how: &str, file: &str) -> std::process::Child {
+    let mut command = workspace.command(&play_command(what, how));
     let null = std::process::Stdio::null;
     let child = command
         .stdin(null())
@@ -1194,9 +1197,9 @@ fn begun(workspace: &TestWorkspace, what: &str, how: &str, file: &str) -> std::p
 
 #[test]
 fn two_runs_of_one_epic_share_the_work_and_both_end_well() {
-    let workspace = planned();
+    let workspace = plan_epic();
     let begin = || {
-        let mut command = workspace.command(&played("--epic T1 --jobs 1", "slowly"));
+        let mut command = workspace.command(&play_command("--epic T1 --jobs 1", "slowly"));
         let piped = std::process::Stdio::piped;
         command.stdout(piped()).stderr(piped()).spawn().unwrap()
     };
@@ -1212,8 +1215,8 @@ fn two_runs_of_one_epic_share_the_work_and_both_end_well() {
 
 #[test]
 fn a_run_is_given_up_from_another_process() {
-    let workspace = planned();
-    let mut child = begun(&workspace, "--epic T1", "hangs", ".played/T2");
+    let workspace = plan_epic();
+    let mut child = begin(&workspace, "--epic T1", "hangs", ".played/T2");
     let id = id_of_the_run(&workspace);
     let cancelled = workspace.json(&["runs", "cancel", &id]);
     assert_eq!(
@@ -1230,9 +1233,9 @@ fn a_run_is_given_up_from_another_process() {
 
 #[test]
 fn a_run_is_given_up_while_the_commands_of_a_task_are_run() {
-    let workspace = planned();
+    let workspace = plan_epic();
     workspace.ok("update T2 --acceptance 'It holds :: sh -c \"[ -e go ] || { echo $$ >checking; sleep 600; }\"'");
-    let mut child = begun(&workspace, "T2", "works", "checking");
+    let mut child = begin(&workspace, "T2", "works", "checking");
     let id = id_of_the_run(&workspace);
     let cancelled = workspace.json(&["runs", "cancel", &id]);
     assert_eq!(
@@ -1250,21 +1253,21 @@ fn a_run_is_given_up_while_the_commands_of_a_task_are_run() {
 
 #[test]
 fn an_interrupted_run_gives_its_tasks_back_and_goes_on_later() {
-    let workspace = planned();
-    let mut child = begun(&workspace, "--epic T1", "hangs", ".played/T2");
+    let workspace = plan_epic();
+    let mut child = begin(&workspace, "--epic T1", "hangs", ".played/T2");
     Command::new("kill")
         .args(["-INT", &child.id().to_string()])
         .status()
         .unwrap();
     assert_eq!(child.wait().unwrap().code(), Some(130));
     let id = id_of_the_run(&workspace);
-    assert_eq!(shown(&workspace, &id)["run"]["status"], "interrupted");
+    assert_eq!(show_run(&workspace, &id)["run"]["status"], "interrupted");
     assert!(statuses(&workspace).contains("T2 pending"));
 }
 
 #[test]
 fn what_a_killed_run_left_is_ended_and_the_run_goes_on() {
-    let workspace = planned();
+    let workspace = plan_epic();
     // What it starts hangs at first and works when it is started again.
     let how = "sh -c 'sh $0 slowly; [ -e go ] || { : >hung; sleep 600; }'";
     let command = format!("{how} {AGENT}");
@@ -1278,7 +1281,7 @@ fn what_a_killed_run_left_is_ended_and_the_run_goes_on() {
     child.wait().unwrap();
     workspace.write("go", "");
     let id = id_of_the_run(&workspace);
-    assert_eq!(shown(&workspace, &id)["run"]["status"], "interrupted");
+    assert_eq!(show_run(&workspace, &id)["run"]["status"], "interrupted");
     let resumed = workspace.json(&["runs", "resume", &id]);
     assert_eq!(resumed["result"]["run"]["status"], "completed", "{resumed}");
     // What was there verified, so nobody did it again.
@@ -1289,7 +1292,7 @@ fn what_a_killed_run_left_is_ended_and_the_run_goes_on() {
 
 #[test]
 fn the_time_of_a_killed_run_counts_when_it_goes_on() {
-    let workspace = planned();
+    let workspace = plan_epic();
     // The first task is worked on in full, the second one hangs until the run goes on.
     let how = "[ $CLEO_TASK_ID = T2 ] || [ -e go ] || { : >hung; exec sleep 600; }; sh $0 slowly";
     let command = format!("sh -c '{how}' {AGENT}");
@@ -1315,7 +1318,7 @@ fn the_time_of_a_killed_run_counts_when_it_goes_on() {
     let times: Vec<&str> = own.map(|event| event["ts"].as_str().unwrap()).collect();
     let before = milliseconds_between(times[0], times[times.len() - 1]);
     assert!(before >= 50, "as long as the first one took: {told}");
-    assert_eq!(shown(&workspace, &id)["run"]["executionTimeMs"], before);
+    assert_eq!(show_run(&workspace, &id)["run"]["executionTimeMs"], before);
     let resume = timed(&["runs", "resume", &id]);
     let resumed = document(&workspace.finish(resume, ""))["result"].clone();
     assert_eq!(resumed["run"]["status"], "completed", "{resumed}");
@@ -1350,7 +1353,7 @@ const CLAUDE: [&str; 3] = [
 
 /// A workspace whose program plays that, and ends so the second time.
 fn forgetting([name, begin, done]: [&str; 3], ends: &str) -> TestWorkspace {
-    let workspace = planned();
+    let workspace = plan_epic();
     let (program, called) = (workspace.path(name), workspace.path("called"));
     let script = FORGETS
         .replace("CALLED", &called.display().to_string())
@@ -1365,7 +1368,7 @@ fn forgetting([name, begin, done]: [&str; 3], ends: &str) -> TestWorkspace {
 }
 
 /// Says of each call of such a program whether it was to go on with a conversation.
-fn resumed(workspace: &TestWorkspace) -> Vec<bool> {
+fn list_resumed(workspace: &TestWorkspace) -> Vec<bool> {
     let calls = workspace.read("called");
     let calls = calls.lines();
     calls.map(|call| call.contains("--resume=")).collect()
@@ -1401,7 +1404,7 @@ fn repair_starts_anew_if_its_conversation_is_gone() {
             (&"done".into(), &3.into()),
             "{reply}"
         );
-        assert_eq!(resumed(&workspace), [false, true, false], "{ends}");
+        assert_eq!(list_resumed(&workspace), [false, true, false], "{ends}");
         let prompt = workspace.read("called-prompt");
         let again = "\n## An earlier try\n\nThe work on T2 was checked and is not finished.";
         let (whole, missing) = prompt.split_once(again).unwrap();
@@ -1420,7 +1423,7 @@ fn a_run_whose_conversation_is_not_there_goes_on_with_a_new_one() {
         assert!(failed["reason"].as_str().unwrap().contains(why), "{failed}");
         let again = workspace.json(&["runs", "resume", &id_of_the_run(&workspace)]);
         assert_eq!(again["result"]["run"]["status"], "completed", "{again}");
-        assert_eq!(resumed(&workspace), [false, true, false], "{ends}");
+        assert_eq!(list_resumed(&workspace), [false, true, false], "{ends}");
     }
 }
 
@@ -1441,7 +1444,7 @@ fn continued_conversation_is_resumed_after_a_failure() {
         let workspace = forgetting(program, &format!("echo '{says}'; exit 1"));
         let reply = workspace.json(&["run", "T2", "--runner", program[0], "--repair", "2"]);
         assert_eq!(reply["success"], true, "{reply}");
-        assert_eq!(resumed(&workspace), [false, true, true], "{says}");
+        assert_eq!(list_resumed(&workspace), [false, true, true], "{says}");
     }
 }
 
@@ -1456,7 +1459,7 @@ exec sleep 600
 
 /// A workspace whose agents use something and never come to an end.
 fn using_and_hanging() -> TestWorkspace {
-    let workspace = planned().with("claude", USES_AND_HANGS);
+    let workspace = plan_epic().with("claude", USES_AND_HANGS);
     let claude = workspace.path("claude");
     let mode = std::os::unix::fs::PermissionsExt::from_mode(0o755);
     fs::set_permissions(&claude, mode).unwrap();
@@ -1467,7 +1470,7 @@ fn using_and_hanging() -> TestWorkspace {
 }
 
 /// Carries out T2 with a command that is killed once the agent of this try has told what it uses.
-fn killed_after_use(workspace: &TestWorkspace, words: &[&str], attempt: usize) {
+fn kill_after_use(workspace: &TestWorkspace, words: &[&str], attempt: usize) {
     let mut command = workspace.command(words);
     let null = std::process::Stdio::null;
     command.stdin(null()).stdout(null()).stderr(null());
@@ -1493,12 +1496,12 @@ fn killed_after_use(workspace: &TestWorkspace, words: &[&str], attempt: usize) {
 #[test]
 fn usage_of_agents_counts_when_a_killed_run_is_cancelled() {
     let workspace = using_and_hanging();
-    killed_after_use(&workspace, &["run", "T2", "--runner", "claude"], 1);
+    kill_after_use(&workspace, &["run", "T2", "--runner", "claude"], 1);
     let id = id_of_the_run(&workspace);
     let cancelled = workspace.json(&["runs", "cancel", &id]);
     let run = &cancelled["result"]["run"];
     assert_eq!(run["usage"]["totalTokens"], 75, "{cancelled}");
-    let shown = shown(&workspace, &id);
+    let shown = show_run(&workspace, &id);
     assert_eq!(task(&shown, "T2")["usage"]["totalTokens"], 75, "{shown}");
     assert_eq!(task(&shown, "T2")["outcome"], "cancelled");
     assert!(!is_anybody_left(&workspace, &id));
@@ -1507,13 +1510,13 @@ fn usage_of_agents_counts_when_a_killed_run_is_cancelled() {
 #[test]
 fn usage_of_agents_counts_when_a_killed_run_is_resumed() {
     let workspace = using_and_hanging();
-    killed_after_use(&workspace, &["run", "T2", "--runner", "claude"], 1);
+    kill_after_use(&workspace, &["run", "T2", "--runner", "claude"], 1);
     let id = id_of_the_run(&workspace);
-    killed_after_use(&workspace, &["runs", "resume", &id], 2);
+    kill_after_use(&workspace, &["runs", "resume", &id], 2);
     let cancelled = workspace.json(&["runs", "cancel", &id]);
     let run = &cancelled["result"]["run"];
     assert_eq!(run["usage"]["totalTokens"], 150, "{cancelled}");
-    let shown = shown(&workspace, &id);
+    let shown = show_run(&workspace, &id);
     assert_eq!(task(&shown, "T2")["usage"]["totalTokens"], 150, "{shown}");
     assert_eq!(task(&shown, "T2")["attempts"], 2);
 }
@@ -1526,7 +1529,7 @@ fn cost_of_a_killed_agent_reduces_the_remaining_budget() {
     let script = USES_AND_HANGS.replace(used, &format!("{cost}{used}"));
     workspace.write("claude", script);
     let run = ["run", "T2", "--runner", "claude", "--max-cost", "0.5"];
-    killed_after_use(&workspace, &run, 1);
+    kill_after_use(&workspace, &run, 1);
     let id = id_of_the_run(&workspace);
     let resumed = workspace.json(&["runs", "resume", &id]);
     assert_eq!(resumed["result"]["run"]["cost"], 0.75, "{resumed}");
@@ -1535,8 +1538,8 @@ fn cost_of_a_killed_agent_reduces_the_remaining_budget() {
 
 #[test]
 fn a_killed_run_that_two_give_up_at_once_is_ended_once() {
-    let workspace = planned();
-    let mut child = begun(&workspace, "--epic T1", "hangs", ".played/T2");
+    let workspace = plan_epic();
+    let mut child = begin(&workspace, "--epic T1", "hangs", ".played/T2");
     child.kill().unwrap();
     child.wait().unwrap();
     let id = id_of_the_run(&workspace);
@@ -1563,7 +1566,7 @@ fn a_killed_run_that_two_give_up_at_once_is_ended_once() {
 
 #[test]
 fn who_asks_again_does_not_wait_for_agents_that_do_not_end() {
-    let workspace = planned();
+    let workspace = plan_epic();
     let deaf = "sh -c 'trap : TERM INT; : >deaf; while :; do sleep 1; done'";
     let words = ["run", "T2", "--command", deaf];
     let mut command = workspace.command(&words);
@@ -1587,12 +1590,12 @@ fn who_asks_again_does_not_wait_for_agents_that_do_not_end() {
 
 #[test]
 fn a_task_that_a_killed_run_holds_leads_to_that_run() {
-    let workspace = planned();
-    let mut child = begun(&workspace, "T2", "hangs", ".played/T2");
+    let workspace = plan_epic();
+    let mut child = begin(&workspace, "T2", "hangs", ".played/T2");
     child.kill().unwrap();
     child.wait().unwrap();
     let killed = id_of_the_run(&workspace);
-    let reply = workspace.finish(workspace.command(&played("T2", "works")), "");
+    let reply = workspace.finish(workspace.command(&play_command("T2", "works")), "");
     let error = &document(&reply)["error"];
     let message = error["message"].as_str().unwrap();
     assert!(
@@ -1609,11 +1612,11 @@ fn a_task_that_a_killed_run_holds_leads_to_that_run() {
 
 #[test]
 fn where_nothing_is_ready_it_is_told_what_is_in_work() {
-    let workspace = planned();
+    let workspace = plan_epic();
     let mut claim = workspace.command(&["claim", "T2"]);
     claim.env("CLEO_AGENT", "ada");
     assert_eq!(workspace.finish(claim, "").exit, 0);
-    let refused = workspace.json(&played("--all-ready", "works"));
+    let refused = workspace.json(&play_command("--all-ready", "works"));
     let error = &refused["error"];
     assert_eq!(error["code"], "E_NOTHING_READY", "{refused}");
     assert_eq!(error["retryable"], true, "{refused}");
@@ -1628,8 +1631,8 @@ fn where_nothing_is_ready_it_is_told_what_is_in_work() {
 
 #[test]
 fn killed_run_is_named_wherever_its_tasks_block_others() {
-    let workspace = planned();
-    let mut child = begun(&workspace, "T2", "hangs", ".played/T2");
+    let workspace = plan_epic();
+    let mut child = begin(&workspace, "T2", "hangs", ".played/T2");
     child.kill().unwrap();
     child.wait().unwrap();
     let answer = |words: &[&str]| workspace.json(words)["result"].clone();
@@ -1645,7 +1648,7 @@ fn killed_run_is_named_wherever_its_tasks_block_others() {
         let told = answer.get("brief").unwrap_or(&answer);
         told["recommended"].clone()
     });
-    let refused = workspace.json(&played("--all-ready", "works"));
+    let refused = workspace.json(&play_command("--all-ready", "works"));
     let killed = id_of_the_run(&workspace);
     let resume = format!("cleo runs resume {killed}");
     let why = format!("{killed} holds T2, and its process is gone");
@@ -1669,8 +1672,8 @@ fn killed_run_is_named_wherever_its_tasks_block_others() {
 }
 
 /// Has a run killed once a file is there, and goes on with it.
-fn killed_and_resumed(workspace: &TestWorkspace, what: &str, how: &str, file: &str) -> Value {
-    let mut child = begun(workspace, what, how, file);
+fn kill_and_resume(workspace: &TestWorkspace, what: &str, how: &str, file: &str) -> Value {
+    let mut child = begin(workspace, what, how, file);
     child.kill().unwrap();
     child.wait().unwrap();
     let id = id_of_the_run(workspace);
@@ -1679,9 +1682,9 @@ fn killed_and_resumed(workspace: &TestWorkspace, what: &str, how: &str, file: &s
 
 #[test]
 fn completion_forced_by_an_agent_is_redone_on_resume() {
-    let workspace = planned();
+    let workspace = plan_epic();
     let how = "forces-and-hangs-once";
-    let resumed = killed_and_resumed(&workspace, "T2", how, ".played/forced");
+    let resumed = kill_and_resume(&workspace, "T2", how, ".played/forced");
     assert_eq!(resumed["success"], true, "{resumed}");
     assert_eq!(task(&resumed["result"], "T2")["attempts"], 2, "{resumed}");
     let manifest = workspace.read("claudedocs/agent-outputs/MANIFEST.jsonl");
@@ -1690,9 +1693,9 @@ fn completion_forced_by_an_agent_is_redone_on_resume() {
 
 #[test]
 fn completion_forced_by_others_stays_on_resume() {
-    let workspace = planned();
+    let workspace = plan_epic();
     let how = "is-overruled-and-hangs";
-    let resumed = killed_and_resumed(&workspace, "--epic T1", how, ".played/forced");
+    let resumed = kill_and_resume(&workspace, "--epic T1", how, ".played/forced");
     let failed = task(&resumed["result"], "T2");
     assert_eq!(
         (&failed["outcome"], &failed["attempts"]),
@@ -1705,8 +1708,8 @@ fn completion_forced_by_others_stays_on_resume() {
 
 #[test]
 fn wrong_last_words_stay_wrong_when_a_killed_run_goes_on() {
-    let workspace = planned();
-    let resumed = killed_and_resumed(&workspace, "T2", "chats-and-hangs", ".played/told");
+    let workspace = plan_epic();
+    let resumed = kill_and_resume(&workspace, "T2", "chats-and-hangs", ".played/told");
     assert_eq!(resumed["success"], true, "{resumed}");
     assert_eq!(task(&resumed["result"], "T2")["attempts"], 3, "{resumed}");
 }
@@ -1726,8 +1729,8 @@ fn is_anybody_left(workspace: &TestWorkspace, id: &str) -> bool {
 
 #[test]
 fn attempts_that_tell_no_cost_use_up_the_limit() {
-    let workspace = planned();
-    let words = played("T2 T4 --max-cost 1 --repair 3 --jobs 1", "lies");
+    let workspace = plan_epic();
+    let words = play_command("T2 T4 --max-cost 1 --repair 3 --jobs 1", "lies");
     let answer = document(&workspace.finish(workspace.command(&words), ""));
     let warnings = answer["warnings"].to_string();
     assert!(warnings.contains("an equal share"), "{answer}");

@@ -56,23 +56,23 @@ fn words(how: &str) -> Vec<String> {
 }
 
 /// The same for the first task alone.
-fn alone(how: &str) -> Vec<String> {
+fn words_for_one(how: &str) -> Vec<String> {
     let words = words(how).into_iter();
     words.filter(|word| word != "T2").collect()
 }
 
 fn run(workspace: &TestWorkspace, how: &str) -> (i32, Value) {
-    carried_out(workspace, &words(how))
+    carry_out(workspace, &words(how))
 }
 
-fn carried_out(workspace: &TestWorkspace, words: &[String]) -> (i32, Value) {
+fn carry_out(workspace: &TestWorkspace, words: &[String]) -> (i32, Value) {
     let reply = workspace.finish(workspace.command(words), "");
     let answer = document(&reply);
     (reply.exit, answer["result"].clone())
 }
 
 /// Begins a run and kills it once a file is there; returns its id.
-fn killed(workspace: &TestWorkspace, words: &[String], file: &str) -> String {
+fn kill_run(workspace: &TestWorkspace, words: &[String], file: &str) -> String {
     let mut child = workspace.command(words);
     let child = child.stdout(Stdio::null()).stderr(Stdio::null());
     let mut child = child.spawn().unwrap();
@@ -103,7 +103,7 @@ fn before_git(workspace: TestWorkspace, pattern: &str, script: &str) -> TestWork
 
 /// Returns the worktree that was kept of a task, relative to the workspace.
 #[track_caller]
-fn kept(task: &Value) -> &str {
+fn find_retained(task: &Value) -> &str {
     let place = task["worktree"].as_str().unwrap();
     let reason = task["reason"].as_str().unwrap();
     assert!(reason.contains("its worktree is kept"), "{task}");
@@ -208,7 +208,7 @@ fn agent_that_breaks_its_worktree_fails_alone() {
             .contains("no worktree of the repository"),
         "{failed}"
     );
-    let file = format!("{}/T1.txt", kept(failed));
+    let file = format!("{}/T1.txt", find_retained(failed));
     assert_eq!(workspace.read(&file), "T1\n", "its work is not thrown away");
     assert_eq!(
         git(&workspace, "log --format=%s"),
@@ -231,7 +231,7 @@ fn a_merge_that_somebody_else_began_stays_theirs() {
     git(&workspace, "rev-parse --verify MERGE_HEAD");
     let words = words("edits");
     let words: Vec<&str> = words.iter().map(String::as_str).collect();
-    let error = workspace.refused(&words, "E_INPUT_INVALID");
+    let error = workspace.expect_refusal(&words, "E_INPUT_INVALID");
     let message = error["message"].as_str().unwrap();
     assert!(message.contains("a merge is in progress"), "{message}");
     git(&workspace, "rev-parse --verify MERGE_HEAD");
@@ -277,7 +277,7 @@ fn tasks_that_wait_for_the_files_of_a_failed_one_begin() {
         .chain([command.as_str()])
         .map(String::from)
         .collect();
-    let (_, result) = carried_out(&workspace, &words);
+    let (_, result) = carry_out(&workspace, &words);
     let states = [&result["tasks"][0]["state"], &result["tasks"][1]["state"]];
     assert_eq!(states, ["failed", "done"], "{result}");
 }
@@ -294,7 +294,7 @@ fn what_does_not_verify_is_not_merged() {
 #[test]
 fn a_killed_run_leaves_worktrees_only_until_it_is_given_up() {
     let workspace = repository();
-    let id = killed(&workspace, &words("edits-and-hangs"), ".played/edited");
+    let id = kill_run(&workspace, &words("edits-and-hangs"), ".played/edited");
     let cancelled = workspace.json(&["runs", "cancel", &id]);
     assert_eq!(
         cancelled["result"]["run"]["status"], "cancelled",
@@ -323,7 +323,7 @@ fn a_killed_run_leaves_worktrees_only_until_it_is_given_up() {
 fn the_tasks_of_a_killed_run_are_closed_when_it_is_given_up() {
     let workspace = repository();
     workspace.ok("update T2 --depends T1");
-    let id = killed(&workspace, &words("edits-and-hangs"), ".played/edited");
+    let id = kill_run(&workspace, &words("edits-and-hangs"), ".played/edited");
     workspace.json(&["runs", "cancel", &id]);
     let shown = workspace.json(&["runs", "show", &id]);
     let tasks = shown["result"]["tasks"].as_array().unwrap();
@@ -349,7 +349,7 @@ fn work_that_cannot_be_committed_stays_where_it_is() {
         for task in ["T1", "T2"] {
             let all = result["tasks"].as_array().unwrap();
             let failed = all.iter().find(|one| one["taskId"] == task).unwrap();
-            let file = format!("{}/{task}.txt", kept(failed));
+            let file = format!("{}/{task}.txt", find_retained(failed));
             assert_eq!(workspace.read(&file), format!("{task}\n"), "{how}");
         }
         assert_eq!(git(&workspace, "log --format=%s"), "first\n", "{how}");
@@ -360,14 +360,14 @@ fn work_that_cannot_be_committed_stays_where_it_is() {
 fn work_in_files_that_git_was_told_to_pass_over_is_merged() {
     for mark in ["--assume-unchanged", "--skip-worktree"] {
         let workspace = repository();
-        let (exit, result) = carried_out(&workspace, &alone(&format!("marks {mark}")));
+        let (exit, result) = carry_out(&workspace, &words_for_one(&format!("marks {mark}")));
         assert_eq!(exit, 0, "{mark}: {result}");
         assert_eq!(workspace.read("shared.txt"), "T1\n", "{mark}");
         is_clean(&workspace);
     }
     let workspace = repository();
     git(&workspace, "config core.ignoreStat true");
-    let (exit, result) = carried_out(&workspace, &alone("alters"));
+    let (exit, result) = carry_out(&workspace, &words_for_one("alters"));
     assert_eq!(exit, 0, "{result}");
     assert_eq!(workspace.read("shared.txt"), "T1\n");
 }
@@ -376,14 +376,14 @@ fn work_in_files_that_git_was_told_to_pass_over_is_merged() {
 fn conflicts_that_an_agent_has_not_settled_are_not_merged() {
     for what in ["merge", "cherry-pick", "revert"] {
         let workspace = repository();
-        let (exit, result) = carried_out(&workspace, &alone(&format!("stops {what}")));
+        let (exit, result) = carry_out(&workspace, &words_for_one(&format!("stops {what}")));
         assert_eq!(exit, 80, "{what}: {result}");
         let failed = &result["tasks"][0];
         assert_eq!(failed["outcome"], "blocked", "{failed}");
         let reason = failed["reason"].as_str().unwrap();
         let why = format!("of a {what} that is not finished: shared.txt; settle and commit them");
         assert!(reason.contains(&why), "{reason}");
-        let left = workspace.read(&format!("{}/shared.txt", kept(failed)));
+        let left = workspace.read(&format!("{}/shared.txt", find_retained(failed)));
         assert!(left.contains("<<<<<<<"), "{what}: {left}");
         assert_eq!(workspace.read("shared.txt"), "nobody\n");
         assert_eq!(git(&workspace, "log --format=%s"), "first\n", "{what}");
@@ -393,7 +393,7 @@ fn conflicts_that_an_agent_has_not_settled_are_not_merged() {
 #[test]
 fn resolved_but_unstaged_conflicts_are_kept_as_work() {
     let workspace = repository();
-    let (exit, result) = carried_out(&workspace, &alone("stops merge settled"));
+    let (exit, result) = carry_out(&workspace, &words_for_one("stops merge settled"));
     assert_eq!(exit, 0, "{result}");
     assert_eq!(workspace.read("shared.txt"), "settled\n");
 }
@@ -404,17 +404,17 @@ fn something_named_git_that_is_no_repository_is_not_thrown_away() {
     workspace.write(".gitignore", "build/\n");
     git(&workspace, "add .gitignore");
     git(&workspace, &format!("{COMMIT} ignore"));
-    let (exit, result) = carried_out(&workspace, &alone("names-git fix"));
+    let (exit, result) = carry_out(&workspace, &words_for_one("names-git fix"));
     assert_eq!(exit, 80, "{result}");
     let failed = &result["tasks"][0];
     assert_eq!(failed["outcome"], "blocked", "{failed}");
     let reason = failed["reason"].as_str().unwrap();
     assert!(reason.contains("fix/.git is of no repository"), "{reason}");
-    let file = format!("{}/fix/.git/config", kept(failed));
+    let file = format!("{}/fix/.git/config", find_retained(failed));
     assert_eq!(workspace.read(&file), "T1\n");
     assert_eq!(git(&workspace, "log --merges --format=%s"), "");
     // What git ignores goes with the worktree.
-    let (exit, result) = carried_out(&workspace, &alone("names-git build"));
+    let (exit, result) = carry_out(&workspace, &words_for_one("names-git build"));
     assert_eq!(exit, 0, "{result}");
 }
 
@@ -438,7 +438,7 @@ fn a_repository_within_a_worktree_is_not_thrown_away() {
         assert_eq!(exit, 81, "{result}");
         let failed = &result["tasks"][0];
         assert!(failed["reason"].as_str().unwrap().contains(why), "{failed}");
-        let place = kept(failed);
+        let place = find_retained(failed);
         assert_eq!(workspace.read(&format!("{place}/lib/x")), "T1\n");
         let own = git(&workspace, &format!("-C {place}/lib log --format=%s"));
         assert_eq!(own, "own\n");
@@ -465,10 +465,10 @@ fn the_report_of_unfinished_work_comes_home() {
 #[test]
 fn a_new_report_takes_the_place_of_an_old_one() {
     let workspace = repository();
-    let (_, result) = carried_out(&workspace, &alone("partial"));
+    let (_, result) = carry_out(&workspace, &words_for_one("partial"));
     let file = result["tasks"][0]["outputFile"].as_str().unwrap();
     workspace.write(file, "old\n");
-    let (exit, result) = carried_out(&workspace, &alone("edits"));
+    let (exit, result) = carry_out(&workspace, &words_for_one("edits"));
     assert_eq!(exit, 0, "{result}");
     assert_eq!(result["tasks"][0]["outputFile"], file);
     assert!(workspace.read(file).contains("Work on T1"));
@@ -478,7 +478,7 @@ fn a_new_report_takes_the_place_of_an_old_one() {
 #[test]
 fn a_report_that_somebody_else_writes_meanwhile_stays_theirs() {
     let workspace = repository();
-    let (exit, result) = carried_out(&workspace, &alone("crosses"));
+    let (exit, result) = carry_out(&workspace, &words_for_one("crosses"));
     assert_eq!(exit, 80, "{result}");
     let failed = &result["tasks"][0];
     let reason = failed["reason"].as_str().unwrap();
@@ -527,10 +527,10 @@ fn events(workspace: &TestWorkspace) -> String {
 }
 
 /// A run that was killed when its agent had worked, with a branch that holds the work. Returns its id.
-fn killed_with_work(workspace: &TestWorkspace) -> String {
-    let id = killed(
+fn kill_with_work(workspace: &TestWorkspace) -> String {
+    let id = kill_run(
         workspace,
-        &alone("edits-works-and-hangs"),
+        &words_for_one("edits-works-and-hangs"),
         ".played/edited-T1",
     );
     let tree = format!(".cleo/runs/{id}/trees/T1-1");
@@ -577,7 +577,7 @@ fn is_resumed(workspace: &TestWorkspace, id: &str) {
 fn a_merge_that_was_killed_while_it_wrote_is_finished() {
     for half in ["", "T", "T1\n"] {
         let workspace = repository();
-        let id = killed_with_work(&workspace);
+        let id = kill_with_work(&workspace);
         note_merge(&workspace, &id);
         workspace.write("T1.txt", half);
         workspace.write(".git/index.lock", "");
@@ -594,7 +594,7 @@ fn files_edited_after_a_killed_merge_stay_and_are_named() {
             "echo agent >shared.txt; echo T1 >T1.txt
 [ -e {once} ] || {{ sh {AGENT} works; : >{once}; sleep 600; }}"
         );
-        let id = killed(
+        let id = kill_run(
             &workspace,
             &proof::words(&workspace, "T1", &script),
             "../edited",
@@ -630,7 +630,7 @@ fn files_edited_after_a_killed_merge_stay_and_are_named() {
 fn lock_of_a_git_that_was_killed_with_its_run_is_removed() {
     for stage in ["trial", "write"] {
         let workspace = repository();
-        let id = killed_with_work(&workspace);
+        let id = kill_with_work(&workspace);
         note_merge(&workspace, &id);
         let mut noted: Value = serde_json::from_str(&workspace.read(".git/cleo.lock")).unwrap();
         noted["stage"] = stage.into();
@@ -643,7 +643,7 @@ fn lock_of_a_git_that_was_killed_with_its_run_is_removed() {
 #[test]
 fn merge_killed_before_the_branch_moved_is_repeated() {
     let workspace = repository();
-    let id = killed_with_work(&workspace);
+    let id = kill_with_work(&workspace);
     note_merge(&workspace, &id);
     let noted: Value = serde_json::from_str(&workspace.read(".git/cleo.lock")).unwrap();
     let made = noted["new"].as_str().unwrap();
@@ -658,7 +658,7 @@ fn merge_killed_before_the_branch_moved_is_repeated() {
 #[test]
 fn a_killed_merge_is_made_anew_on_a_commit_of_the_user() {
     let workspace = repository();
-    let id = killed_with_work(&workspace);
+    let id = kill_with_work(&workspace);
     note_merge(&workspace, &id);
     workspace.write("T1.txt", "T1\n");
     workspace.write("mine.txt", "mine\n");
@@ -673,8 +673,8 @@ fn a_killed_merge_is_made_anew_on_a_commit_of_the_user() {
 #[test]
 fn a_merge_that_a_killed_run_had_made_is_told_when_it_goes_on() {
     let workspace = repository();
-    let words = alone("edits-works-and-hangs");
-    let id = killed(&workspace, &words, ".played/edited-T1");
+    let words = words_for_one("edits-works-and-hangs");
+    let id = kill_run(&workspace, &words, ".played/edited-T1");
     let who = "-c user.name=a -c user.email=a@b";
     let tree = format!(".cleo/runs/{id}/trees/T1-1");
     git(&workspace, &format!("-C {tree} add T1.txt"));
@@ -693,9 +693,9 @@ fn a_merge_that_a_killed_run_had_made_is_told_when_it_goes_on() {
 #[test]
 fn merge_started_by_somebody_else_stays_theirs() {
     let workspace = repository();
-    let id = killed(
+    let id = kill_run(
         &workspace,
-        &alone("clashes-and-hangs-once"),
+        &words_for_one("clashes-and-hangs-once"),
         ".played/edited",
     );
     let tree = format!(".cleo/runs/{id}/trees/T1-1");
@@ -724,7 +724,7 @@ fn a_merge_that_goes_on_without_its_run_is_ended_and_made_again() {
     let smudge = format!("config filter.slow.smudge 'sh {}'", filter.display());
     git(&workspace, &smudge);
     workspace.write(".git/info/attributes", "shared.txt filter=slow\n");
-    let id = killed(&workspace, &alone("alters"), ".played/merging");
+    let id = kill_run(&workspace, &words_for_one("alters"), ".played/merging");
     let lock = workspace.path(".git/index.lock");
     assert!(lock.exists(), "git is at work");
     let resumed = workspace.json(&["runs", "resume", &id]);
@@ -742,7 +742,7 @@ fn a_merge_that_goes_on_without_its_run_is_ended_and_made_again() {
 #[test]
 fn an_agent_is_judged_by_what_it_left_in_its_worktree() {
     let workspace = repository();
-    let (exit, result) = carried_out(&workspace, &alone("asks"));
+    let (exit, result) = carry_out(&workspace, &words_for_one("asks"));
     assert_eq!(exit, 0, "{result}");
     let asked = workspace.read(".played/asked");
     assert_eq!(asked, "verified\ncompleted\n", "its hook is silent");
@@ -769,11 +769,11 @@ fn deliverables_that_git_ignores_come_home() {
     let workspace = repository();
     workspace.ok("add Three --deliverable build/out.bin --deliverable 'A page that says hello'");
     workspace.write(".git/info/exclude", "build/\n");
-    let words: Vec<String> = alone("builds")
+    let words: Vec<String> = words_for_one("builds")
         .into_iter()
         .map(|word| word.replace("T1", "T3"))
         .collect();
-    let (exit, result) = carried_out(&workspace, &words);
+    let (exit, result) = carry_out(&workspace, &words);
     assert_eq!(exit, 0, "{result}");
     assert_eq!(workspace.read("build/out.bin"), "T3\n");
     assert!(
@@ -789,7 +789,7 @@ fn deliverable_unseen_by_its_agent_is_replaced_and_kept() {
     workspace.ok("update T1 --deliverable build/out.bin");
     workspace.write(".git/info/exclude", "build/\n");
     workspace.write("build/out.bin", "mine\n");
-    let (exit, result) = carried_out(&workspace, &alone("builds"));
+    let (exit, result) = carry_out(&workspace, &words_for_one("builds"));
     assert_eq!(exit, 0, "{result}");
     assert_eq!(workspace.read("build/out.bin"), "T1\n");
     let id = result["run"]["id"].as_str().unwrap();
@@ -815,7 +815,7 @@ fn an_agent_that_spoils_its_worktree_fails_alone() {
 fn outputs_in_folders_below_come_home() {
     let workspace = repository();
     workspace.write("claudedocs/agent-outputs/data/theirs.csv", "theirs\n");
-    let (exit, result) = carried_out(&workspace, &alone("spreads"));
+    let (exit, result) = carry_out(&workspace, &words_for_one("spreads"));
     assert_eq!(exit, 0, "{result}");
     let read = |name: &str| workspace.read(&format!("claudedocs/agent-outputs/data/{name}"));
     assert_eq!(
@@ -829,7 +829,7 @@ fn outputs_in_folders_below_come_home() {
 #[test]
 fn output_written_by_somebody_else_meanwhile_stays() {
     let workspace = repository();
-    let (exit, result) = carried_out(&workspace, &alone("spreads-and-crosses"));
+    let (exit, result) = carry_out(&workspace, &words_for_one("spreads-and-crosses"));
     assert_eq!(exit, 80, "{result}");
     let reason = result["tasks"][0]["reason"].as_str().unwrap();
     assert!(reason.contains("data/x.csv was changed in the workspace"));
@@ -849,13 +849,13 @@ fn output_in_a_linked_folder_stays_in_its_worktree() {
     workspace.write("elsewhere/own", "mine\n");
     let link = workspace.path("claudedocs/agent-outputs/data");
     std::os::unix::fs::symlink(workspace.path("elsewhere"), link).unwrap();
-    let (exit, result) = carried_out(&workspace, &alone("spreads"));
+    let (exit, result) = carry_out(&workspace, &words_for_one("spreads"));
     assert_eq!(exit, 80, "{result}");
     let failed = &result["tasks"][0];
     let reason = failed["reason"].as_str().unwrap();
     assert!(reason.contains("data is no folder"), "{failed}");
     let output = "claudedocs/agent-outputs/data/deep/x.csv";
-    let kept = workspace.read(&format!("{}/{output}", kept(failed)));
+    let kept = workspace.read(&format!("{}/{output}", find_retained(failed)));
     assert_eq!(kept, "T1\n");
     assert!(!workspace.path("elsewhere/deep").exists());
 }
@@ -864,7 +864,7 @@ fn output_in_a_linked_folder_stays_in_its_worktree() {
 fn a_repository_that_git_ignores_is_not_thrown_away() {
     let workspace = repository();
     workspace.write(".git/info/exclude", "lib/\n");
-    let (exit, result) = carried_out(&workspace, &alone("embeds"));
+    let (exit, result) = carry_out(&workspace, &words_for_one("embeds"));
     assert_eq!(exit, 80, "{result}");
     let failed = &result["tasks"][0];
     let reason = failed["reason"].as_str().unwrap();
@@ -872,19 +872,22 @@ fn a_repository_that_git_ignores_is_not_thrown_away() {
         reason.contains("has commits that no remote has"),
         "{failed}"
     );
-    assert_eq!(workspace.read(&format!("{}/lib/x", kept(failed))), "T1\n");
+    assert_eq!(
+        workspace.read(&format!("{}/lib/x", find_retained(failed))),
+        "T1\n"
+    );
 }
 
 #[test]
 fn a_report_that_is_written_again_word_for_word_counts() {
     let workspace = repository();
-    let (_, result) = carried_out(&workspace, &alone("partial"));
+    let (_, result) = carry_out(&workspace, &words_for_one("partial"));
     let file = result["tasks"][0]["outputFile"].as_str().unwrap();
     let old = File::options().write(true).open(workspace.path(file));
     old.unwrap().set_modified(SystemTime::UNIX_EPOCH).unwrap();
-    let (exit, result) = carried_out(&workspace, &alone("lies"));
+    let (exit, result) = carry_out(&workspace, &words_for_one("lies"));
     assert_ne!(exit, 0, "an old one does not: {result}");
-    let (exit, result) = carried_out(&workspace, &alone("works"));
+    let (exit, result) = carry_out(&workspace, &words_for_one("works"));
     assert_eq!(exit, 0, "{result}");
     assert_eq!(result["tasks"][0]["outputFile"], file);
 }
@@ -892,7 +895,7 @@ fn a_report_that_is_written_again_word_for_word_counts() {
 #[test]
 fn a_worktree_that_its_agent_removed_is_not_told_to_be_kept() {
     let workspace = repository();
-    let (exit, result) = carried_out(&workspace, &alone("removes"));
+    let (exit, result) = carry_out(&workspace, &words_for_one("removes"));
     assert_eq!(exit, 80, "{result}");
     let failed = &result["tasks"][0];
     let reason = failed["reason"].as_str().unwrap();
@@ -906,9 +909,9 @@ fn a_worktree_that_its_agent_removed_is_not_told_to_be_kept() {
 #[test]
 fn removed_worktree_is_recreated_for_the_next_attempt() {
     let workspace = repository();
-    let words = alone("removes-once").into_iter();
+    let words = words_for_one("removes-once").into_iter();
     let words = words.map(|word| if word == "0" { "1".into() } else { word });
-    let (exit, result) = carried_out(&workspace, &words.collect::<Vec<String>>());
+    let (exit, result) = carry_out(&workspace, &words.collect::<Vec<String>>());
     assert_eq!(exit, 0, "{result}");
     assert_eq!(workspace.read("T1.txt"), "T1\n");
     let told = events(&workspace);
@@ -943,7 +946,7 @@ fn cost_of_a_lost_conversation_is_not_carried_over() {
     let workspace = workspace.env("CLEO_RUNNERS_PROGRAMS", &programs);
     let line = "run T1 --isolate worktree --repair 2 --runner claude";
     let words: Vec<String> = line.split(' ').map(String::from).collect();
-    let (exit, result) = carried_out(&workspace, &words);
+    let (exit, result) = carry_out(&workspace, &words);
     assert_eq!(exit, 0, "{result}");
     let calls = workspace.read("called");
     let is_resumed = |call: &str| call.contains("--resume=s2");
@@ -974,9 +977,9 @@ fn what_the_user_sets_for_merges_of_theirs_does_not_count() {
 #[test]
 fn branches_that_are_merged_go_when_a_run_goes_on() {
     let workspace = repository();
-    let id = killed(
+    let id = kill_run(
         &workspace,
-        &alone("clashes-and-hangs-once"),
+        &words_for_one("clashes-and-hangs-once"),
         ".played/edited",
     );
     let merged = format!("cleo/{id}/T2-1");
@@ -990,9 +993,9 @@ fn branches_that_are_merged_go_when_a_run_goes_on() {
 fn without_a_repository_nothing_is_begun() {
     let workspace = TestWorkspace::new();
     workspace.ok("add One");
-    let words = alone("edits");
+    let words = words_for_one("edits");
     let words: Vec<&str> = words.iter().map(String::as_str).collect();
-    workspace.refused(&words, "E_INPUT_INVALID");
+    workspace.expect_refusal(&words, "E_INPUT_INVALID");
     std::fs::create_dir(workspace.path(".git")).unwrap();
-    workspace.refused(&words, "E_INPUT_INVALID");
+    workspace.expect_refusal(&words, "E_INPUT_INVALID");
 }

@@ -46,7 +46,7 @@ fn workspace() -> TestWorkspace {
 }
 
 /// Runs a command and kills it after a while; says whether it had ended before.
-fn killed(workspace: &TestWorkspace, words: &[&str], after: Duration) -> bool {
+fn kill_after(workspace: &TestWorkspace, words: &[&str], after: Duration) -> bool {
     let mut command = workspace.command(words);
     let mut child = command
         .stdin(Stdio::null())
@@ -75,8 +75,8 @@ fn survives(kills: usize, seed: u64) {
         for _ in 0..10.min(left) {
             let after = Duration::from_millis(numbers.next(LONGEST));
             let has_ended = match &id {
-                None => killed(&workspace, &begin, after),
-                Some(id) => killed(&workspace, &["runs", "resume", id], after),
+                None => kill_after(&workspace, &begin, after),
+                Some(id) => kill_after(&workspace, &["runs", "resume", id], after),
             };
             left -= 1;
             id = id.or_else(|| the_run(&workspace));

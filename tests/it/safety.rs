@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 
 use crate::soundness::assert_sound;
 #[cfg(target_os = "linux")]
-use crate::world::{Reply, TestWorkspace, left_out};
+use crate::world::{Reply, TestWorkspace, skip};
 
 const MANIFEST: &str = "claudedocs/agent-outputs/MANIFEST.jsonl";
 
@@ -89,7 +89,7 @@ fn sixty_four_concurrent_writers_lose_nothing() {
 
 #[test]
 fn fifty_readers_beside_eight_writers_wait_for_none_of_them() {
-    let workspace = TestWorkspace::planned();
+    let workspace = TestWorkspace::with_plan();
     // This writer does not end while the readers read: had one to wait for it, it would wait for
     // ever, or be refused after its patience.
     let mut first = Connection::open(workspace.path(".cleo/cleo.db")).unwrap();
@@ -230,7 +230,7 @@ fn kills_lose_no_acknowledged_write_in_300_rounds() {
     let mut random = Random(seed);
     let lines = "{\"title\":\"a\",\"key\":\"K\"}\n{\"title\":\"b\",\"depends\":[\"@K\"]}\n\
                  {\"title\":\"c\",\"parent\":\"@K\"}\n";
-    let workspace = TestWorkspace::planned();
+    let workspace = TestWorkspace::with_plan();
     // How long a command takes here decides only how far apart the kills lie.
     let start = Instant::now();
     workspace.ok("add 'to see how long it takes'");
@@ -318,7 +318,7 @@ fn full_database_disk_refuses_whole_writes() {
             "x".repeat(3_000)
         )
     });
-    let workspace = TestWorkspace::planned().with("batch.jsonl", batch.collect::<String>());
+    let workspace = TestWorkspace::with_plan().with("batch.jsonl", batch.collect::<String>());
     let mut refused = 0;
     for blocks in (64..640).step_by(24) {
         let before = workspace.state();
@@ -341,7 +341,7 @@ fn full_database_disk_refuses_whole_writes() {
 
 #[test]
 fn beyond_the_limit_on_the_size_of_files_the_refusal_reads_well() {
-    let workspace = TestWorkspace::planned();
+    let workspace = TestWorkspace::with_plan();
     for signal in ["", "trap '' XFSZ; "] {
         let reply = workspace.shell(&format!("{signal}ulimit -f 8; exec cleo add x"));
         assert_eq!(
@@ -366,7 +366,7 @@ fn beyond_the_limit_on_the_size_of_files_the_refusal_reads_well() {
 
 #[test]
 fn full_manifest_disk_leaves_no_torn_line() {
-    let workspace = TestWorkspace::planned();
+    let workspace = TestWorkspace::with_plan();
     let first = entry("first").replace("It works.", &"x".repeat(40_000));
     assert_eq!(
         workspace.json_with(&["manifest", "append"], &first)["success"],
@@ -413,7 +413,7 @@ fn where_nothing_can_be_made_an_init_leaves_nothing_behind() {
 #[cfg(target_os = "linux")]
 #[test]
 fn full_disk_leaves_nothing_half_done_and_recovers() {
-    let workspace = TestWorkspace::planned().with("entry.json", entry("e"));
+    let workspace = TestWorkspace::with_plan().with("entry.json", entry("e"));
     workspace.write(
         "long.jsonl",
         format!(
@@ -452,5 +452,5 @@ fn full_disk_leaves_nothing_half_done_and_recovers() {
             return;
         }
     }
-    left_out("a full disk: this machine allows no mount to make one");
+    skip("a full disk: this machine allows no mount to make one");
 }

@@ -224,7 +224,7 @@ const LINES: &[(&str, &str)] = &[
 ];
 
 /// What a server says when it is there; it goes on until it is ended.
-fn served(workspace: &TestWorkspace) -> Value {
+fn serve(workspace: &TestWorkspace) -> Value {
     let mut command = workspace.command(&["serve", "--port", "0", "--json"]);
     let mut server = command.stdout(Stdio::piped()).spawn().unwrap();
     let mut line = String::new();
@@ -247,7 +247,7 @@ fn schema(command: &str) -> Value {
 
 #[test]
 fn replies_match_their_schemas_and_every_schema_is_used() {
-    let workspace = TestWorkspace::planned();
+    let workspace = TestWorkspace::with_plan();
     let mut answered = BTreeSet::new();
     let mut told = json!({"conversation": begin_conversation(&workspace, "ami-creative")});
     for (line, input) in LINES {
@@ -257,7 +257,7 @@ fn replies_match_their_schemas_and_every_schema_is_used() {
         }
         words.push("--json".to_string());
         let reply = match *line {
-            "serve" => served(&workspace),
+            "serve" => serve(&workspace),
             _ => document(&workspace.finish(workspace.command(&words), input)),
         };
         let command = reply["command"].as_str().unwrap();

@@ -6,7 +6,7 @@ use crate::world::TestWorkspace;
 
 #[test]
 fn a_filter_prints_text_without_quotes_a_line_each() {
-    let workspace = TestWorkspace::planned();
+    let workspace = TestWorkspace::with_plan();
     let ids = workspace.ok("list --jq .result.tasks[].id");
     assert_eq!(ids.stdout, "T1\nT2\nT3\nT4\nT5\n");
     let rows = workspace.ok("list --limit 2 --jq '.result.tasks[] | [.id, .title] | @tsv'");
@@ -19,7 +19,7 @@ fn a_filter_prints_text_without_quotes_a_line_each() {
 
 #[test]
 fn faulty_filter_is_refused_with_its_position_first() {
-    let workspace = TestWorkspace::planned();
+    let workspace = TestWorkspace::with_plan();
     let before = workspace.state();
     for (filter, place) in [
         (".a | nope", "character 6"),
@@ -41,7 +41,7 @@ fn faulty_filter_is_refused_with_its_position_first() {
 
 #[test]
 fn a_filter_that_does_not_fit_fails_and_says_so() {
-    let workspace = TestWorkspace::planned();
+    let workspace = TestWorkspace::with_plan();
     let reply = workspace.text("list --jq '.result.total, .result.total.x'", "");
     assert_eq!((reply.exit, reply.stdout.as_str()), (3, "5\n"));
     assert!(reply.stderr.contains("the filter failed"), "{reply}");
@@ -72,7 +72,7 @@ fn a_filter_that_fails_after_a_write_is_no_usage_error() {
 
 #[test]
 fn errors_are_whole_whatever_was_selected() {
-    let workspace = TestWorkspace::planned();
+    let workspace = TestWorkspace::with_plan();
     let refused = workspace.json(&["show", "T99", "--jq", ".result.task.id"]);
     assert_eq!(refused["error"]["code"], "E_TASK_NOT_FOUND");
     let refused = workspace.json(&["show", "T99", "--fields", "task.id"]);
@@ -81,7 +81,7 @@ fn errors_are_whole_whatever_was_selected() {
 
 #[test]
 fn fields_are_those_of_the_result_or_of_each_item_of_a_list() {
-    let workspace = TestWorkspace::planned();
+    let workspace = TestWorkspace::with_plan();
     let list = workspace.json(&["list", "--limit", "2", "--fields", "id,title"]);
     let items = serde_json::json!([
         {"id": "T1", "title": "Build login"},
@@ -100,7 +100,7 @@ fn fields_are_those_of_the_result_or_of_each_item_of_a_list() {
 
 #[test]
 fn the_fields_are_those_of_the_list_that_is_counted() {
-    let workspace = TestWorkspace::planned();
+    let workspace = TestWorkspace::with_plan();
     for (words, field, place) in [
         (
             &["spawn", "T2", "T3", "-n"][..],
@@ -139,7 +139,7 @@ fn the_fields_are_those_of_the_list_that_is_counted() {
 
 #[test]
 fn an_answer_that_is_more_than_its_lists_has_fields_of_its_own() {
-    let workspace = TestWorkspace::planned();
+    let workspace = TestWorkspace::with_plan();
     for (line, field) in [
         ("next", "task"),
         ("orchestrator next", "reason"),
@@ -156,7 +156,7 @@ fn an_answer_that_is_more_than_its_lists_has_fields_of_its_own() {
 
 #[test]
 fn fields_are_never_taken_of_a_list_of_ids() {
-    let workspace = TestWorkspace::planned();
+    let workspace = TestWorkspace::with_plan();
     workspace.ok("session start");
     for (words, wanted) in [
         (
@@ -178,7 +178,7 @@ fn fields_are_never_taken_of_a_list_of_ids() {
 
 #[test]
 fn fields_of_a_stream_are_those_of_its_lines() {
-    let workspace = TestWorkspace::planned();
+    let workspace = TestWorkspace::with_plan();
     let before = workspace.state();
     let run = "run T2 --command true --format ndjson --fields";
     for (line, field) in [
@@ -203,7 +203,7 @@ fn fields_of_a_stream_are_those_of_its_lines() {
 
 #[test]
 fn unknown_field_is_refused_with_the_known_ones_first() {
-    let workspace = TestWorkspace::planned();
+    let workspace = TestWorkspace::with_plan();
     let before = workspace.state();
     let refused = workspace.json(&["add", "x", "--fields", "task.titel"]);
     assert_eq!(refused["error"]["code"], "E_USAGE");
@@ -216,7 +216,7 @@ fn unknown_field_is_refused_with_the_known_ones_first() {
     assert_eq!(workspace.state(), before);
     let none = workspace.json(&["list", "--status", "done", "--fields", "id"]);
     assert_eq!(none["result"], json!({"tasks": [], "total": 0}));
-    workspace.refused(&["list", "--status", "done", "--fields", "nope"], "E_USAGE");
+    workspace.expect_refusal(&["list", "--status", "done", "--fields", "nope"], "E_USAGE");
     let refused = workspace.json(&["list", "--fields", "nope"]);
     assert!(
         refused["error"]["message"]
@@ -276,7 +276,7 @@ fn selection_that_cannot_be_written_is_no_fault_of_the_filter() {
 
 #[test]
 fn unknown_fields_are_refused_before_a_read_and_write() {
-    let workspace = TestWorkspace::planned();
+    let workspace = TestWorkspace::with_plan();
     workspace.ok("session start --scope T1");
     workspace.ok("update T2 --acceptance 'it runs :: touch ran'");
     let log = workspace.json(&["log"])["result"].clone();

@@ -23,7 +23,7 @@ fn accepted_executions_complete_when_the_server_ends() {
         })
         .collect();
     server.signal(Signal::SIGTERM);
-    assert!(server.ended());
+    assert!(server.ends_well());
     for id in begun {
         let shown = workspace.json(&["runs", "show", &id]);
         assert_eq!(shown["result"]["run"]["status"], "completed", "{id}");
@@ -38,7 +38,7 @@ fn accepted_execution_is_known_when_the_server_is_killed() {
     let mut server = Served::start(&workspace, &[]);
     let told = server.post("/api/agents/execute", &json!({"input": "history of war"}));
     server.signal(Signal::SIGKILL);
-    assert!(!server.ended());
+    assert!(!server.ends_well());
     let id = told["execution"]["id"].as_str().unwrap();
     let shown = workspace.json(&["runs", "show", id]);
     let status = shown["result"]["run"]["status"]
@@ -199,7 +199,7 @@ fn token_is_shown_once_and_holds_until_it_is_revoked() {
     let id = made["result"]["token"]["id"].as_str().unwrap();
     workspace.ok(&format!("serve token revoke {id}"));
     assert_eq!(asked("/api/session")["error"]["code"], "E_UNAUTHORIZED");
-    workspace.refused(&["serve", "token", "revoke", id], "E_TOKEN_NOT_FOUND");
+    workspace.expect_refusal(&["serve", "token", "revoke", id], "E_TOKEN_NOT_FOUND");
 }
 
 #[test]
@@ -215,7 +215,7 @@ fn unmatchable_host_or_origin_is_refused_at_start() {
     ] {
         // Nobody has this address, so that what is not refused is not served either.
         let words = ["serve", "--host", "192.0.2.1", option, value];
-        let error = workspace.refused(&words, "E_USAGE");
+        let error = workspace.expect_refusal(&words, "E_USAGE");
         assert!(error["message"].as_str().unwrap().contains("such as"));
         assert_eq!(error["alternatives"][0]["command"], "cleo serve --help");
     }

@@ -86,7 +86,7 @@ impl Served {
     }
 
     /// Waits for the end and says whether it was a good one.
-    pub(crate) fn ended(&mut self) -> bool {
+    pub(crate) fn ends_well(&mut self) -> bool {
         self.process.wait().unwrap().success()
     }
 }

@@ -81,7 +81,7 @@ impl Server {
     }
 
     /// Returns everything it was asked.
-    pub(crate) fn asked(&self) -> Vec<Asked> {
+    pub(crate) fn read_requests(&self) -> Vec<Asked> {
         self.asked.lock().unwrap().clone()
     }
 }

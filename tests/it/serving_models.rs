@@ -8,7 +8,7 @@ use std::time::Duration;
 use nix::sys::signal::Signal;
 use serde_json::{Value, json};
 
-use crate::ask::{streamed, with_model};
+use crate::ask::{stream, with_model};
 use crate::served::{Served, body};
 use crate::server::{Answer, Server};
 use crate::world::TestWorkspace;
@@ -22,15 +22,15 @@ fn asking(model: &Server) -> TestWorkspace {
 }
 
 /// Begins an execution and waits until the model was asked.
-fn begun(server: &Served, model: &Server) -> String {
+fn begin(server: &Served, model: &Server) -> String {
     let told = server.post("/api/agents/execute", &json!({"input": WAR}));
     let id = told["execution"]["id"].as_str().unwrap().to_string();
     assert_eq!(told["execution"]["status"], "running");
-    waits_for(|| !model.asked().is_empty());
+    wait_for(|| !model.read_requests().is_empty());
     id
 }
 
-fn waits_for(is_so: impl Fn() -> bool) {
+fn wait_for(is_so: impl Fn() -> bool) {
     for _ in 0..PATIENCE.as_millis() / 20 {
         if is_so() {
             return;
@@ -40,12 +40,12 @@ fn waits_for(is_so: impl Fn() -> bool) {
     panic!("that did not happen");
 }
 
-fn kept(workspace: &TestWorkspace, id: &str) -> Value {
+fn show_run(workspace: &TestWorkspace, id: &str) -> Value {
     workspace.json(&["runs", "show", id])["result"]["run"].clone()
 }
 
 /// Writes a request to have a message executed, under a key.
-fn asked_for(server: &Served, query: &str, key: &str, body: &Value) -> String {
+fn write_request(server: &Served, query: &str, key: &str, body: &Value) -> String {
     let (host, body) = (&server.address, body.to_string());
     let length = body.len();
     format!(
@@ -55,8 +55,8 @@ fn asked_for(server: &Served, query: &str, key: &str, body: &Value) -> String {
 }
 
 /// Sends a message that is to be told while it is carried out, and returns what is told, line by line.
-fn followed(server: &Served, key: &str) -> impl Iterator<Item = (String, Value)> + use<> {
-    let request = asked_for(server, "", key, &json!({"input": WAR, "stream": true}));
+fn follow(server: &Served, key: &str) -> impl Iterator<Item = (String, Value)> + use<> {
+    let request = write_request(server, "", key, &json!({"input": WAR, "stream": true}));
     let mut stream = TcpStream::connect(&server.address).unwrap();
     stream.write_all(request.as_bytes()).unwrap();
     let mut lines = BufReader::new(stream).lines().map_while(Result::ok);
@@ -78,10 +78,10 @@ fn followed(server: &Served, key: &str) -> impl Iterator<Item = (String, Value)>
 
 #[test]
 fn execution_streams_pieces_of_its_output() {
-    let model = Server::start(&[streamed(&["Thr", "all."])]);
+    let model = Server::start(&[stream(&["Thr", "all."])]);
     let workspace = asking(&model);
     let server = Served::start(&workspace, &[]);
-    let mut told = followed(&server, "once");
+    let mut told = follow(&server, "once");
     let (name, first) = told.next().unwrap();
     assert_eq!(
         (name.as_str(), &first["execution"]["status"]),
@@ -109,22 +109,22 @@ fn execution_streams_pieces_of_its_output() {
         "{rest:?}"
     );
     // Who asks again with the same key is told of the same one.
-    let again: Vec<_> = followed(&server, "once").collect();
+    let again: Vec<_> = follow(&server, "once").collect();
     assert_eq!(again.len(), 1);
     assert_eq!(again[0].1["execution"]["id"], first["execution"]["id"]);
-    assert_eq!(model.asked().len(), 1);
+    assert_eq!(model.read_requests().len(), 1);
 }
 
 #[test]
 fn retry_with_the_same_key_waits_for_the_first_request() {
-    let model = Server::start(&[streamed(&["Thr", "all."])]);
+    let model = Server::start(&[stream(&["Thr", "all."])]);
     let workspace = asking(&model);
     let server = Served::start(&workspace, &[]);
-    let request = asked_for(&server, "?wait=true", "once", &json!({"input": WAR}));
+    let request = write_request(&server, "?wait=true", "once", &json!({"input": WAR}));
     {
         let mut stream = TcpStream::connect(&server.address).unwrap();
         stream.write_all(request.as_bytes()).unwrap();
-        waits_for(|| !model.asked().is_empty());
+        wait_for(|| !model.read_requests().is_empty());
     }
     let told = thread::scope(|scope| {
         let again = scope.spawn(|| body(&server.raw(request.as_bytes())));
@@ -139,15 +139,15 @@ fn retry_with_the_same_key_waits_for_the_first_request() {
         "{told}"
     );
     assert_eq!(server.get("/api/agents/execute")["total"], 1);
-    assert_eq!(model.asked().len(), 1);
+    assert_eq!(model.read_requests().len(), 1);
 }
 
 #[test]
 fn model_answer_to_a_cancelled_execution_is_dropped() {
-    let model = Server::start(&[streamed(&["Thr", "all."])]);
+    let model = Server::start(&[stream(&["Thr", "all."])]);
     let workspace = asking(&model);
     let mut server = Served::start(&workspace, &[]);
-    let id = begun(&server, &model);
+    let id = begin(&server, &model);
     let place = format!("/api/agents/execution/{id}");
     assert_eq!(server.get(&place)["execution"]["status"], "running");
     let (status, told) = server.call("POST", &format!("{place}/cancel"), &json!({}));
@@ -160,8 +160,8 @@ fn model_answer_to_a_cancelled_execution_is_dropped() {
     model.go.send(()).unwrap();
     model.go.send(()).unwrap();
     server.signal(Signal::SIGTERM);
-    assert!(server.ended());
-    let run = kept(&workspace, &id);
+    assert!(server.ends_well());
+    let run = show_run(&workspace, &id);
     assert_eq!(
         (&run["status"], &run["output"]),
         (&json!("cancelled"), &Value::Null)
@@ -170,17 +170,17 @@ fn model_answer_to_a_cancelled_execution_is_dropped() {
 
 #[test]
 fn ending_server_waits_for_a_slow_model() {
-    let model = Server::start(&[streamed(&["Thr", "all."])]);
+    let model = Server::start(&[stream(&["Thr", "all."])]);
     let workspace = asking(&model);
     let mut server = Served::start(&workspace, &["--grace", "600"]);
-    let id = begun(&server, &model);
+    let id = begin(&server, &model);
     server.signal(Signal::SIGTERM);
     // It takes nobody any more, and goes on with what it has begun.
-    waits_for(|| TcpStream::connect(&server.address).is_err());
+    wait_for(|| TcpStream::connect(&server.address).is_err());
     model.go.send(()).unwrap();
     model.go.send(()).unwrap();
-    assert!(server.ended());
-    let run = kept(&workspace, &id);
+    assert!(server.ends_well());
+    let run = show_run(&workspace, &id);
     assert_eq!(
         (&run["status"], &run["output"]),
         (&json!("completed"), &json!("Thrall."))
@@ -193,15 +193,15 @@ fn server_stops_waiting_for_a_model_on_timeout_or_signal() {
         let model = Server::start(&[Answer::Hang]);
         let workspace = asking(&model);
         let mut server = Served::start(&workspace, &["--grace", grace]);
-        let id = begun(&server, &model);
+        let id = begin(&server, &model);
         server.signal(Signal::SIGTERM);
         if let Some(again) = again {
-            waits_for(|| TcpStream::connect(&server.address).is_err());
+            wait_for(|| TcpStream::connect(&server.address).is_err());
             server.signal(again);
         }
-        assert!(server.ended());
+        assert!(server.ends_well());
         model.left.recv_timeout(PATIENCE).unwrap();
-        assert_eq!(kept(&workspace, &id)["status"], "cancelled", "{grace}");
+        assert_eq!(show_run(&workspace, &id)["status"], "cancelled", "{grace}");
     }
 }
 

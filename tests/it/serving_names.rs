@@ -6,7 +6,7 @@ use crate::served::{Served, body};
 use crate::world::TestWorkspace;
 
 /// Sends a request line with headers, and returns the status, the code of the error and all of it.
-fn sent(server: &Served, line: &str, headers: &[&str]) -> (u16, String, String) {
+fn send(server: &Served, line: &str, headers: &[&str]) -> (u16, String, String) {
     let port = server.address.rsplit(':').next().unwrap();
     let mut head = format!("{line} HTTP/1.1\r\nconnection: close\r\n");
     for header in headers {
@@ -19,12 +19,12 @@ fn sent(server: &Served, line: &str, headers: &[&str]) -> (u16, String, String) 
 }
 
 fn is_answered(server: &Served, line: &str, headers: &[&str]) {
-    let (status, _, answer) = sent(server, line, headers);
+    let (status, _, answer) = send(server, line, headers);
     assert_eq!(status, 200, "{line} {headers:?}: {answer}");
 }
 
 fn is_refused(server: &Served, line: &str, headers: &[&str]) {
-    let (status, code, answer) = sent(server, line, headers);
+    let (status, code, answer) = send(server, line, headers);
     assert_eq!(
         (status, code.as_str()),
         (403, "E_FORBIDDEN"),
@@ -96,7 +96,7 @@ fn host_is_compared_as_written_with_its_port() {
 fn server_on_ipv6_loopback_has_its_own_name_only() {
     // Where a machine has none of these addresses, there is nothing to be called by.
     if std::net::TcpListener::bind("[::1]:0").is_err() {
-        return crate::world::left_out("there is no IPv6 on this machine");
+        return crate::world::skip("there is no IPv6 on this machine");
     }
     let workspace = TestWorkspace::new();
     let server = Served::start(&workspace, &["--host", "::1"]);
@@ -122,7 +122,7 @@ fn request_has_exactly_one_host() {
     is_refused(&server, "GET /health", &[]);
     is_refused(&server, "GET /health", &["host:"]);
     for both in [[own, evil], [evil, own], [own, own]] {
-        let (status, code, answer) = sent(&server, "GET /health", &both);
+        let (status, code, answer) = send(&server, "GET /health", &both);
         assert_eq!(
             (status, code.as_str()),
             (400, "E_INPUT_INVALID"),

@@ -107,7 +107,7 @@ fn d_4_summarizer_is_asked_without_a_model() {
     );
     let step = &reply["intermediate_results"]["step_0"];
     assert_eq!(step["output"]["result"], "R1");
-    let asked = worker.asked().remove(0).body;
+    let asked = worker.read_requests().remove(0).body;
     assert_eq!(asked["request_id"], step["request_id"]);
     assert_eq!(asked["input"]["text"], "Summarize X");
     for field in ["user_id", "conversation_id", "timestamp"] {
@@ -154,7 +154,7 @@ fn d_5_and_d_11_invalid_plan_falls_back_to_the_worker() {
             (&json!("All of it."), &Value::Null)
         );
     }
-    assert_eq!(two.asked()[0].body["input"]["text"], "first");
+    assert_eq!(two.read_requests()[0].body["input"]["text"], "first");
 }
 
 #[test]
@@ -184,7 +184,7 @@ fn d_6_to_d_9_errors_of_workers_have_a_type() {
             (&reply["answer"], statuses(&reply)),
             (&json!(FAILED), vec!["error"])
         );
-        assert_eq!(worker.asked().len(), 1, "{kind}");
+        assert_eq!(worker.read_requests().len(), 1, "{kind}");
     }
     let workspace = summarizer(&format!("http://{}", nobody()));
     let reply = asks(&Served::start(&workspace, &[]), "x");
@@ -215,7 +215,7 @@ fn d_10_failed_step_stops_its_dependents_only() {
         (&reply["answer"], &reply["error"]),
         (&json!("R it is."), &Value::Null)
     );
-    assert_eq!(good.asked().len(), 1);
+    assert_eq!(good.read_requests().len(), 1);
 }
 
 #[test]
@@ -263,7 +263,7 @@ fn query_ends_when_its_token_is_revoked() {
     );
     let answer = thread::scope(|scope| {
         let asking = scope.spawn(|| server.raw(request.as_bytes()));
-        while worker.asked().is_empty() {
+        while worker.read_requests().is_empty() {
             thread::sleep(Duration::from_millis(20));
         }
         workspace.ok(&format!("serve token revoke {id}"));
@@ -285,7 +285,7 @@ fn d_15_concurrent_queries_do_not_mix() {
             .collect();
         asking.into_iter().map(|one| one.join().unwrap()).collect()
     });
-    let asked = worker.asked();
+    let asked = worker.read_requests();
     assert_eq!(asked.len(), 20);
     for (number, reply) in replies.iter().enumerate() {
         let id = &reply["intermediate_results"]["step_0"]["request_id"];

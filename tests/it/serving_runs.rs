@@ -31,7 +31,7 @@ fn waiting() -> TestWorkspace {
 fn playing(script: &str) -> TestWorkspace {
     let wait = "await() { while [ ! -e \"$CLEO_ROOT/$1\" ]; do sleep 0.05; done; }";
     let script = format!("{wait}\n{script}\nexec sh '{AGENT}' works\n");
-    let workspace = TestWorkspace::planned().with("play.sh", script);
+    let workspace = TestWorkspace::with_plan().with("play.sh", script);
     let command = format!("sh {}", workspace.path("play.sh").display());
     workspace
         .env("CLEO_RUNNERS_COMMAND", &command)
@@ -58,7 +58,7 @@ fn planning() -> TestWorkspace {
 }
 
 /// Waits until a run is no longer under way, and returns it.
-fn ended(workspace: &TestWorkspace, run: &str) -> Value {
+fn wait_for_end(workspace: &TestWorkspace, run: &str) -> Value {
     let begun = Instant::now();
     loop {
         let shown = workspace.json(&["runs", "show", run]);
@@ -85,7 +85,7 @@ fn running(server: &Served) -> u64 {
 
 /// Waits until an agent has written so many lines, and returns them as their numbers, times, channels and
 /// texts.
-fn written(server: &Served, run: &str, count: usize) -> Vec<(u64, u64, String)> {
+fn wait_for_lines(server: &Served, run: &str, count: usize) -> Vec<(u64, u64, String)> {
     let begun = Instant::now();
     loop {
         let (_, log) = server.call("GET", &format!("/api/runs/{run}/log?task=T2"), &json!({}));
@@ -118,13 +118,13 @@ fn agent_output_is_streamed_in_order_with_times() {
     let run = told["run"]["id"].as_str().unwrap().to_string();
     let texts = ["out one", "err two", "err four", "out three"];
     for (count, then) in [(1, "a"), (2, "b"), (3, "c")] {
-        let lines = written(&server, &run, count);
+        let lines = wait_for_lines(&server, &run, count);
         let told: Vec<&str> = lines.iter().map(|line| line.2.as_str()).collect();
         assert_eq!(told, texts[..count]);
         workspace.write(then, "");
     }
-    assert_eq!(ended(&workspace, &run)["status"], "completed");
-    let lines = written(&server, &run, 5);
+    assert_eq!(wait_for_end(&workspace, &run)["status"], "completed");
+    let lines = wait_for_lines(&server, &run, 5);
     let told: Vec<&str> = lines.iter().map(|line| line.2.as_str()).collect();
     assert_eq!(told[..4], texts);
     assert!(told[4].starts_with("out Task complete."), "{told:?}");
@@ -150,7 +150,7 @@ fn run_continues_when_its_server_is_killed() {
     server.process.kill().unwrap();
     server.process.wait().unwrap();
     workspace.write("go", "");
-    assert_eq!(ended(&workspace, &run)["status"], "completed");
+    assert_eq!(wait_for_end(&workspace, &run)["status"], "completed");
     let other = Served::start(&workspace, &[]);
     let (_, graph) = other.call("GET", "/api/work/graph?epic=T1", &json!({}));
     assert_eq!(graph["counts"]["verified"], 4);
@@ -168,7 +168,7 @@ fn run_is_cancelled_and_resumed_over_http() {
     workspace.write("go", "");
     let (status, told) = server.call("POST", &format!("/api/runs/{run}/resume"), &json!({}));
     assert_eq!((status, &told["run"]["id"]), (202, &json!(run)), "{told}");
-    assert_eq!(ended(&workspace, &run)["status"], "completed");
+    assert_eq!(wait_for_end(&workspace, &run)["status"], "completed");
     let (status, told) = server.call("POST", &format!("/api/runs/{run}/resume"), &json!({}));
     assert_eq!(
         (status, &told["error"]["code"]),
@@ -261,11 +261,11 @@ fn plan_is_run_cancelled_and_resumed_over_http() {
     let post = |verb: &str| server.call("POST", &format!("/api/runs/{run}/{verb}"), &json!({}));
     let (status, told) = post("cancel");
     assert_eq!(status, 202, "{told}");
-    assert_eq!(ended(&workspace, &run)["status"], "cancelled");
+    assert_eq!(wait_for_end(&workspace, &run)["status"], "cancelled");
     workspace.write("go", "");
     let (status, told) = post("resume");
     assert_eq!((status, &told["run"]["id"]), (202, &json!(run)), "{told}");
-    let shown = ended(&workspace, &run);
+    let shown = wait_for_end(&workspace, &run);
     assert_eq!(
         (&shown["kind"], &shown["status"], &shown["output"]),
         (
@@ -291,7 +291,7 @@ fn goal_is_planned_and_reached_over_http() {
         "cleo plan --json -- 'plan and summarize' | cleo plan run --max-loops=2 --refine=last-step -"
     );
     let run = told["run"]["id"].as_str().unwrap().to_string();
-    let shown = ended(&workspace, &run);
+    let shown = wait_for_end(&workspace, &run);
     assert_eq!(
         (&shown["status"], &shown["input"], &shown["user"]),
         (

@@ -20,7 +20,13 @@ fn does(workspace: &TestWorkspace, name: &str, line: &str) -> Value {
 }
 
 #[track_caller]
-fn refused(workspace: &TestWorkspace, name: &str, line: &str, code: &str, exit: u8) -> Value {
+fn expect_refusal(
+    workspace: &TestWorkspace,
+    name: &str,
+    line: &str,
+    code: &str,
+    exit: u8,
+) -> Value {
     let before = workspace.state();
     let reply = run(workspace, name, line);
     assert_eq!(reply["error"]["code"], code, "cleo {line}: {reply:#}");
@@ -31,7 +37,7 @@ fn refused(workspace: &TestWorkspace, name: &str, line: &str, code: &str, exit: 
 
 #[test]
 fn a_session_is_started_looked_at_ended_and_resumed() {
-    let workspace = TestWorkspace::planned();
+    let workspace = TestWorkspace::with_plan();
     insta::assert_snapshot!(workspace.cleo("session start --scope T1 --name 'Build the login'"));
     insta::assert_snapshot!(workspace.cleo("focus T2"));
     workspace.ok("claim T2");
@@ -54,27 +60,27 @@ fn a_session_is_started_looked_at_ended_and_resumed() {
 
 #[test]
 fn one_session_per_owner_and_overlaps_are_refused() {
-    let workspace = TestWorkspace::planned();
+    let workspace = TestWorkspace::with_plan();
     does(&workspace, "ada", "session start --scope T1");
-    let second = refused(&workspace, "ada", "session start", "E_SESSION_EXISTS", 30);
+    let second = expect_refusal(&workspace, "ada", "session start", "E_SESSION_EXISTS", 30);
     assert_eq!(second["fix"], "cleo session status");
     for scope in ["T1", "T2"] {
         let line = format!("session start --scope {scope}");
-        let error = refused(&workspace, "bob", &line, "E_SCOPE_CONFLICT", 32);
+        let error = expect_refusal(&workspace, "bob", &line, "E_SCOPE_CONFLICT", 32);
         assert_eq!(error["fix"], "cleo session status --session S1");
     }
     does(&workspace, "bob", "session start --scope T2 --force");
     does(&workspace, "eve", "session start");
     does(&workspace, "bob", "session end");
     does(&workspace, "bob", "session start --scope T2 --force");
-    refused(
+    expect_refusal(
         &workspace,
         "bob",
         "session resume S2",
         "E_SESSION_EXISTS",
         30,
     );
-    refused(
+    expect_refusal(
         &workspace,
         "bob",
         "session resume S1",
@@ -82,14 +88,14 @@ fn one_session_per_owner_and_overlaps_are_refused() {
         30,
     );
     workspace.ok("cancel T5");
-    refused(
+    expect_refusal(
         &workspace,
         "me",
         "session start --scope T5",
         "E_SCOPE_INVALID",
         33,
     );
-    refused(
+    expect_refusal(
         &workspace,
         "me",
         "session start --scope T9",
@@ -102,19 +108,19 @@ fn one_session_per_owner_and_overlaps_are_refused() {
 
 #[test]
 fn what_needs_a_session_says_so_and_nothing_else_does() {
-    let workspace = TestWorkspace::planned();
+    let workspace = TestWorkspace::with_plan();
     for line in ["session end", "session status", "focus", "focus T2"] {
-        let error = refused(&workspace, "ada", line, "E_SESSION_REQUIRED", 36);
+        let error = expect_refusal(&workspace, "ada", line, "E_SESSION_REQUIRED", 36);
         assert_eq!(error["fix"], "cleo session start", "{line}");
     }
-    refused(
+    expect_refusal(
         &workspace,
         "ada",
         "session status --session S9",
         "E_SESSION_NOT_FOUND",
         31,
     );
-    refused(
+    expect_refusal(
         &workspace,
         "ada",
         "session end S9 --note x",
@@ -133,7 +139,7 @@ fn what_needs_a_session_says_so_and_nothing_else_does() {
     }
     does(&workspace, "ada", "session start");
     does(&workspace, "ada", "session end");
-    let ended = refused(
+    let ended = expect_refusal(
         &workspace,
         "ada",
         "focus T3 --session S1",
@@ -145,12 +151,12 @@ fn what_needs_a_session_says_so_and_nothing_else_does() {
 
 #[test]
 fn the_focus_is_an_open_task_of_the_scope() {
-    let workspace = TestWorkspace::planned();
+    let workspace = TestWorkspace::with_plan();
     does(&workspace, "ada", "add Elsewhere");
     does(&workspace, "ada", "session start --scope T1");
-    let outside = refused(&workspace, "ada", "focus T6", "E_TASK_NOT_IN_SCOPE", 34);
+    let outside = expect_refusal(&workspace, "ada", "focus T6", "E_TASK_NOT_IN_SCOPE", 34);
     assert_eq!(outside["fix"], "cleo list --parent T1 --tree");
-    refused(&workspace, "ada", "focus T9", "E_TASK_NOT_FOUND", 4);
+    expect_refusal(&workspace, "ada", "focus T9", "E_TASK_NOT_FOUND", 4);
     let focused = does(&workspace, "ada", "focus T2");
     assert_eq!(focused["focus"]["id"], "T2");
     assert_eq!(does(&workspace, "ada", "focus")["focus"]["id"], "T2");
@@ -159,7 +165,7 @@ fn the_focus_is_an_open_task_of_the_scope() {
         json!(null)
     );
     does(&workspace, "ada", "complete T2");
-    refused(&workspace, "ada", "focus T2", "E_STATUS_REFUSED", 6);
+    expect_refusal(&workspace, "ada", "focus T2", "E_STATUS_REFUSED", 6);
     does(&workspace, "ada", "focus T3");
     does(&workspace, "ada", "delete T3 --force");
     assert_eq!(does(&workspace, "ada", "focus")["focus"], json!(null));
@@ -167,7 +173,7 @@ fn the_focus_is_an_open_task_of_the_scope() {
 
 #[test]
 fn session_keeps_a_scope_that_is_deleted() {
-    let workspace = TestWorkspace::planned();
+    let workspace = TestWorkspace::with_plan();
     does(&workspace, "ada", "add Elsewhere");
     does(&workspace, "ada", "session start --scope T1");
     does(&workspace, "ben", "delete T1 --cascade --force");
@@ -177,14 +183,14 @@ fn session_keeps_a_scope_that_is_deleted() {
         (&status["counts"], &status["next"]),
         (&json!({}), &json!(null))
     );
-    refused(&workspace, "ada", "focus T6", "E_TASK_NOT_IN_SCOPE", 34);
+    expect_refusal(&workspace, "ada", "focus T6", "E_TASK_NOT_IN_SCOPE", 34);
     does(&workspace, "ben", "undo");
     assert_eq!(does(&workspace, "ada", "focus T2")["focus"]["id"], "T2");
 }
 
 #[test]
 fn a_session_of_another_is_used_when_it_is_named() {
-    let workspace = TestWorkspace::planned();
+    let workspace = TestWorkspace::with_plan();
     does(&workspace, "ada", "session start --scope T1");
     let mut command = workspace.command(&["focus", "T2"]);
     command.env("CLEO_AGENT", "bob").env("CLEO_SESSION", "S1");
@@ -202,10 +208,10 @@ fn a_session_of_another_is_used_when_it_is_named() {
 
 #[test]
 fn a_session_ends_when_its_leader_holds_nothing_or_by_force() {
-    let workspace = TestWorkspace::planned();
+    let workspace = TestWorkspace::with_plan();
     does(&workspace, "ada", "session start --scope T1");
     does(&workspace, "ada", "claim T2");
-    let held = refused(
+    let held = expect_refusal(
         &workspace,
         "ada",
         "session end",
@@ -219,10 +225,10 @@ fn a_session_ends_when_its_leader_holds_nothing_or_by_force() {
 
 #[test]
 fn only_who_leads_a_session_ends_it_unless_by_force() {
-    let workspace = TestWorkspace::planned();
+    let workspace = TestWorkspace::with_plan();
     does(&workspace, "ada", "session start --scope T1");
     let code = "E_SESSION_CLOSE_BLOCKED";
-    let error = refused(&workspace, "bob", "session end S1", code, 37);
+    let error = expect_refusal(&workspace, "bob", "session end S1", code, 37);
     assert_eq!(error["message"], "ada leads S1, not bob");
     assert_eq!(error["fix"], "cleo session status --session S1");
     let force = "cleo session end S1 --force";
@@ -233,14 +239,14 @@ fn only_who_leads_a_session_ends_it_unless_by_force() {
 #[test]
 fn a_name_and_a_note_are_clean_text() {
     let workspace = TestWorkspace::new();
-    refused(
+    expect_refusal(
         &workspace,
         "ada",
         "session start --name ' '",
         "E_TASK_INVALID",
         6,
     );
-    refused(
+    expect_refusal(
         &workspace,
         "ada",
         "session start --name $'a\u{1b}b'",
@@ -249,8 +255,8 @@ fn a_name_and_a_note_are_clean_text() {
     );
     does(&workspace, "ada", "session start");
     let blank = "session end --note ' '";
-    refused(&workspace, "ada", blank, "E_TASK_INVALID", 6);
-    refused(
+    expect_refusal(&workspace, "ada", blank, "E_TASK_INVALID", 6);
+    expect_refusal(
         &workspace,
         "ada",
         "session end --note 'a\u{1b}[2Jb'",
@@ -261,7 +267,7 @@ fn a_name_and_a_note_are_clean_text() {
 
 #[test]
 fn a_prompt_tells_of_the_open_session_that_covers_its_task() {
-    let workspace = TestWorkspace::planned();
+    let workspace = TestWorkspace::with_plan();
     let session_of = |task: &str| {
         let words = ["spawn", task, "--dry-run"];
         let prompt = workspace.json(&words)["result"]["prompt"].clone();
@@ -285,12 +291,12 @@ fn a_prompt_tells_of_the_open_session_that_covers_its_task() {
 
 #[test]
 fn a_session_is_not_resumed_over_the_work_of_another_one() {
-    let workspace = TestWorkspace::planned();
+    let workspace = TestWorkspace::with_plan();
     does(&workspace, "ada", "session start --scope T2");
     does(&workspace, "ada", "session end");
     does(&workspace, "bob", "session start --scope T1");
     let line = "session resume S1";
-    let error = refused(&workspace, "ada", line, "E_SCOPE_CONFLICT", 32);
+    let error = expect_refusal(&workspace, "ada", line, "E_SCOPE_CONFLICT", 32);
     assert_eq!(error["fix"], "cleo session status --session S2");
     does(&workspace, "ada", "session resume S1 --force");
 }

@@ -65,7 +65,7 @@ fn who_calls_is_one_clean_line() {
 
 #[test]
 fn a_time_outside_of_four_digit_years_is_refused() {
-    let workspace = TestWorkspace::planned();
+    let workspace = TestWorkspace::with_plan();
     let late = "9999-12-31T23:59:59-01:00";
     let refused = workspace.json(&["add", "x", "--due", late]);
     assert_eq!(refused["error"]["code"], "E_TASK_INVALID");
@@ -81,7 +81,7 @@ fn a_time_outside_of_four_digit_years_is_refused() {
 
 #[test]
 fn a_workspace_named_in_full_needs_no_working_directory() {
-    let workspace = TestWorkspace::planned();
+    let workspace = TestWorkspace::with_plan();
     let gone = workspace.root().with_file_name("gone");
     let root = workspace.root().display();
     for (line, exit) in [

@@ -45,7 +45,7 @@ fn a_skill_whose_name_is_a_path_is_left_out_and_never_written() {
     }
 }
 
-fn exported(body: &str) -> Result<String, Value> {
+fn export(body: &str) -> Result<String, Value> {
     let workspace = TestWorkspace::new().with("skills/own/SKILL.md", skill("own", body));
     let document = workspace.json(&["skills", "export", "own", "--to", "out"]);
     match document["success"] == true {
@@ -62,17 +62,17 @@ fn exported(body: &str) -> Result<String, Value> {
 #[test]
 fn export_cuts_the_task_section_and_nothing_else() {
     let kept = "\n# A\n\n## Task\n\nSplit the task.\n\n## More\n\nText.\n";
-    assert_eq!(exported(&kept[1..]).unwrap(), kept);
+    assert_eq!(export(&kept[1..]).unwrap(), kept);
     let section = "## Task\n\n{{TASK_ID}}: {{TASK_DESCRIPTION}}\n\n";
     let before = "# A\n\n## Task\n\nPlain.\n\n";
     let after = "## Follow-ups\n\nText with {{FOREIGN}} and {{x}}.\n";
-    let text = exported(&format!("{before}{section}{after}")).unwrap();
+    let text = export(&format!("{before}{section}{after}")).unwrap();
     assert_eq!(text, format!("\n{before}{after}"));
     let fenced = "# A\n\n```md\n## Task\n```\n\n";
-    let text = exported(&format!("{fenced}{section}```sh\n## no heading\n```\n")).unwrap();
+    let text = export(&format!("{fenced}{section}```sh\n## no heading\n```\n")).unwrap();
     assert_eq!(text, format!("\n{}\n", fenced.trim_end()));
     let windows = format!("{before}{section}{after}").replace('\n', "\r\n");
-    let text = exported(&windows).unwrap();
+    let text = export(&windows).unwrap();
     assert_eq!(
         text,
         format!("\n{before}{after}")
@@ -83,7 +83,7 @@ fn export_cuts_the_task_section_and_nothing_else() {
 
 #[test]
 fn tokens_of_a_task_never_reach_another_client() {
-    let error = exported("# A\n\nDo {{TASK_TITLE}} by {{DATE}}, {{OTHER}}.\n").unwrap_err();
+    let error = export("# A\n\nDo {{TASK_TITLE}} by {{DATE}}, {{OTHER}}.\n").unwrap_err();
     assert_eq!(error["code"], "E_TOKENS_UNRESOLVED");
     let message = error["message"].as_str().unwrap();
     assert!(message.ends_with(": DATE, TASK_TITLE"), "{message}");
@@ -132,7 +132,8 @@ fn valid_but_oversized_skill_is_reported() {
     let warnings = judged["warnings"].as_array().unwrap();
     assert_eq!(warnings.len(), 1, "{judged}");
     assert!(warnings[0].as_str().unwrap().ends_with(why), "{judged}");
-    let refused = workspace.refused(&["spawn", "T1", "--template", "own"], "E_SKILL_INVALID");
+    let refused =
+        workspace.expect_refusal(&["spawn", "T1", "--template", "own"], "E_SKILL_INVALID");
     let judged = workspace.shell(refused["fix"].as_str().unwrap());
     assert_eq!(judged.exit, 0, "{judged}");
     assert!(judged.stderr.contains(why), "{judged}");

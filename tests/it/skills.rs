@@ -12,7 +12,7 @@ fn skill(name: &str, description: &str) -> String {
     format!("---\nname: {name}\ndescription: {description}\n---\n# {name}\n")
 }
 
-fn shipped(name: &str) -> PathBuf {
+fn find_shipped(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR"))
         .join("skills")
         .join(name)
@@ -20,7 +20,7 @@ fn shipped(name: &str) -> PathBuf {
 
 /// Names of the shipped skills in catalogue order.
 fn names() -> Vec<String> {
-    let manifest = fs::read_to_string(shipped("manifest.json")).unwrap();
+    let manifest = fs::read_to_string(find_shipped("manifest.json")).unwrap();
     let manifest: Value = serde_json::from_str(&manifest).unwrap();
     manifest["skills"]
         .as_array()
@@ -30,14 +30,14 @@ fn names() -> Vec<String> {
         .collect()
 }
 
-fn listed(workspace: &TestWorkspace, more: &[&str]) -> Value {
+fn list(workspace: &TestWorkspace, more: &[&str]) -> Value {
     workspace.json(&[&["skills", "list"], more].concat())["result"].clone()
 }
 
 #[test]
 fn the_shipped_skills_are_listed_in_catalogue_order_and_by_tier() {
     let bare = TestWorkspace::bare();
-    let all = listed(&bare, &[]);
+    let all = list(&bare, &[]);
     let found: Vec<&str> = all["skills"]
         .as_array()
         .unwrap()
@@ -48,7 +48,7 @@ fn the_shipped_skills_are_listed_in_catalogue_order_and_by_tier() {
     assert_eq!((&all["total"], &all["shadowed"]), (&json!(15), &json!([])));
     for (tier, total) in [("0", 1), ("1", 1), ("2", 7), ("3", 6), ("4", 0)] {
         assert_eq!(
-            listed(&bare, &["--tier", tier])["total"],
+            list(&bare, &["--tier", tier])["total"],
             total,
             "tier {tier}"
         );
@@ -93,7 +93,7 @@ fn the_first_skill_of_a_name_counts_and_the_others_are_named() {
         workspace.write(place, skill("ct-research-agent", place));
     }
     for (at, (place, source)) in places.iter().enumerate() {
-        let all = listed(&workspace, &["--skills-dir", "named"]);
+        let all = list(&workspace, &["--skills-dir", "named"]);
         let one = all["skills"]
             .as_array()
             .unwrap()
@@ -130,7 +130,7 @@ fn the_first_skill_of_a_name_counts_and_the_others_are_named() {
         );
         fs::remove_file(workspace.path(place)).unwrap();
     }
-    assert_eq!(listed(&workspace, &[])["shadowed"], json!([]));
+    assert_eq!(list(&workspace, &[])["shadowed"], json!([]));
 }
 
 #[test]
@@ -273,8 +273,10 @@ fn reference_validator_agrees_on_shipped_and_broken_skills() {
             );
         }
     };
-    names().iter().for_each(|name| check(&shipped(name), true));
-    let text = fs::read_to_string(shipped("ct-research-agent/SKILL.md")).unwrap();
+    names()
+        .iter()
+        .for_each(|name| check(&find_shipped(name), true));
+    let text = fs::read_to_string(find_shipped("ct-research-agent/SKILL.md")).unwrap();
     for (from, to) in BREAKS {
         let broken = text.replacen(from, to, 1);
         assert_ne!(broken, text);
@@ -297,7 +299,7 @@ fn exported_skills_hold_no_raw_token_and_are_valid() {
             "{name}"
         );
         let (head, body) = text.split_once("\n---\n").unwrap();
-        let own = fs::read_to_string(shipped(&name).join("SKILL.md")).unwrap();
+        let own = fs::read_to_string(find_shipped(&name).join("SKILL.md")).unwrap();
         assert!(
             own.starts_with(head) && body.contains("## Follow-ups"),
             "{name}"

@@ -12,7 +12,7 @@ fn texts<'a>(rows: &'a Value, name: &str) -> Vec<&'a str> {
     rows.map(|row| row[name].as_str().unwrap()).collect()
 }
 
-fn recorded(workspace: &TestWorkspace) -> i64 {
+fn count_recorded(workspace: &TestWorkspace) -> i64 {
     let connection = rusqlite::Connection::open(workspace.path(".cleo/cleo.db")).unwrap();
     let counted = connection.query_row("SELECT count(*) FROM spawns", (), |row| row.get(0));
     counted.unwrap()
@@ -32,7 +32,7 @@ fn ndjson(workspace: &TestWorkspace, arguments: &[&str]) -> Reply {
 
 #[test]
 fn several_tasks_give_one_document_with_a_prompt_for_each() {
-    let workspace = TestWorkspace::planned();
+    let workspace = TestWorkspace::with_plan();
     let batch = workspace.json(&["orchestrator", "spawn", "T2", "T3", "T2"]);
     assert_eq!(batch["command"], "orchestrator.spawn");
     let result = &batch["result"];
@@ -54,12 +54,16 @@ fn several_tasks_give_one_document_with_a_prompt_for_each() {
         );
         assert_eq!(workspace.json(&["why", task])["result"]["reproduced"], true);
     }
-    assert_eq!(recorded(&workspace), 2, "the same prompt is kept once");
+    assert_eq!(
+        count_recorded(&workspace),
+        2,
+        "the same prompt is kept once"
+    );
 }
 
 #[test]
 fn one_bad_task_is_named_and_the_others_are_kept() {
-    let workspace = TestWorkspace::planned();
+    let workspace = TestWorkspace::with_plan();
     let batch = workspace.json(&[
         "spawn",
         "T2",
@@ -85,7 +89,7 @@ fn one_bad_task_is_named_and_the_others_are_kept() {
     assert_eq!(texts(&result["failed"], "taskId"), ["T9", "T8"]);
     assert_eq!(result["failed"][0]["error"]["code"], "E_TASK_NOT_FOUND");
     assert_eq!(result["failed"][0]["error"]["exitCode"], 4);
-    assert_eq!(recorded(&workspace), 2);
+    assert_eq!(count_recorded(&workspace), 2);
     let text = workspace.text("spawn T2 T9", "");
     assert_eq!(text.exit, 81);
     insta::assert_snapshot!(text);
@@ -93,7 +97,7 @@ fn one_bad_task_is_named_and_the_others_are_kept() {
 
 #[test]
 fn a_batch_in_which_all_fail_is_still_one_whose_steps_failed() {
-    let workspace = TestWorkspace::planned();
+    let workspace = TestWorkspace::with_plan();
     let before = workspace.state();
     let batch = workspace.json(&["spawn", "T8", "T9"]);
     assert_eq!(batch["error"]["exitCode"], 81);
@@ -109,7 +113,7 @@ fn a_batch_in_which_all_fail_is_still_one_whose_steps_failed() {
 
 #[test]
 fn what_is_wrong_for_all_tasks_is_one_error() {
-    let workspace = TestWorkspace::planned();
+    let workspace = TestWorkspace::with_plan();
     let before = workspace.state();
     for (arguments, code) in [
         (vec!["--template", "no-such-skill"], "E_SKILL_NOT_FOUND"),
@@ -125,7 +129,7 @@ fn what_is_wrong_for_all_tasks_is_one_error() {
 
 #[test]
 fn a_prompt_without_its_protocol_fails_alone() {
-    let workspace = TestWorkspace::planned().with(
+    let workspace = TestWorkspace::with_plan().with(
         "skills/bare/SKILL.md",
         "---\nname: bare\ndescription: Brings a protocol of its own.\nmetadata:\n  cleo-tags: bare\n  cleo-protocol: own\n---\nNothing.\n",
     );
@@ -140,7 +144,7 @@ fn a_prompt_without_its_protocol_fails_alone() {
 
 #[test]
 fn prompts_that_all_lack_the_protocol_get_it_by_one_command() {
-    let workspace = TestWorkspace::planned().with(
+    let workspace = TestWorkspace::with_plan().with(
         "skills/bare/SKILL.md",
         "---\nname: bare\ndescription: x\nmetadata:\n  cleo-protocol: own\n---\nNothing.\n",
     );
@@ -152,12 +156,12 @@ fn prompts_that_all_lack_the_protocol_get_it_by_one_command() {
     let fixed = workspace.shell(fix);
     assert_eq!(fixed.exit, 0, "{fix}\n{fixed}");
     assert!(fixed.stdout.contains("2 prompts"), "{fixed}");
-    assert_eq!(recorded(&workspace), 0, "a dry run stays one");
+    assert_eq!(count_recorded(&workspace), 0, "a dry run stays one");
 }
 
 #[test]
 fn first_wave_keeps_tasks_with_the_same_files_apart() {
-    let workspace = TestWorkspace::planned();
+    let workspace = TestWorkspace::with_plan();
     workspace.ok("add 'One way' --parent T1 --file a.rs --priority critical");
     workspace.ok("add 'Another way' --parent T1 --file a.rs");
     let command = "orchestrator spawn --dry-run --epic T1 --wave 0 --json";
@@ -167,7 +171,7 @@ fn first_wave_keeps_tasks_with_the_same_files_apart() {
 
 #[test]
 fn a_wave_is_what_is_ready_and_later_waves_go_by_number() {
-    let workspace = TestWorkspace::planned();
+    let workspace = TestWorkspace::with_plan();
     let ids = |arguments: &[&str]| {
         let command = [&["orchestrator", "spawn", "--dry-run"], arguments].concat();
         let batch = workspace.json(&command);
@@ -196,7 +200,7 @@ fn a_wave_is_what_is_ready_and_later_waves_go_by_number() {
     );
     workspace.ok("start T5");
     assert_eq!(ids(&["--epic", "T1", "--wave"]), [] as [&str; 0]);
-    assert_eq!(recorded(&workspace), 0, "a dry run records nothing");
+    assert_eq!(count_recorded(&workspace), 0, "a dry run records nothing");
     let none = workspace.json(&["orchestrator", "spawn", "--epic", "T1", "--wave", "7"]);
     assert_eq!(none["error"]["message"], "T1 has no wave 7; its last is 1");
     let none = workspace.json(&["orchestrator", "spawn", "--epic", "T77", "--wave"]);
@@ -238,7 +242,7 @@ fn what_touches_the_files_of_others_is_left_out_of_a_wave() {
 
 #[test]
 fn as_json_lines_each_prompt_is_a_line_and_the_last_sums_up() {
-    let workspace = TestWorkspace::planned();
+    let workspace = TestWorkspace::with_plan();
     let reply = ndjson(&workspace, &["spawn", "T2", "T9", "T3"]);
     assert_eq!(reply.exit, 81, "{reply}");
     let lines = lines(&reply);
@@ -280,7 +284,7 @@ fn same_titles_get_separate_files_also_in_a_dry_run() {
         spawns.as_array().unwrap().clone()
     };
     let dry = spawn(9, &["--dry-run"]);
-    assert_eq!(recorded(&workspace), 0);
+    assert_eq!(count_recorded(&workspace), 0);
     let kept = spawn(102, &[]);
     assert_eq!(kept[..9], dry, "what a dry run says comes true");
     for name in ["outputFile", "manifestId"] {
@@ -288,7 +292,7 @@ fn same_titles_get_separate_files_also_in_a_dry_run() {
         assert_eq!(names.len(), 102, "{name}");
     }
     assert_eq!(
-        recorded(&workspace),
+        count_recorded(&workspace),
         102,
         "also beyond what one transaction takes"
     );
@@ -365,5 +369,5 @@ fn processes_that_spawn_the_same_batch_agree() {
         running.into_iter().map(|one| one.join().unwrap()).collect()
     });
     assert!(answers.windows(2).all(|pair| pair[0] == pair[1]));
-    assert_eq!(recorded(&workspace), 40);
+    assert_eq!(count_recorded(&workspace), 40);
 }

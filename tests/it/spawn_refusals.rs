@@ -13,7 +13,7 @@ fn workspace() -> TestWorkspace {
     workspace
 }
 
-fn shipped_base() -> String {
+fn read_base() -> String {
     std::fs::read_to_string(concat!(
         env!("CARGO_MANIFEST_DIR"),
         "/skills/_shared/subagent-protocol-base.md"
@@ -26,7 +26,7 @@ fn own(body: &str) -> String {
 }
 
 /// Asks for a spawn that must fail, and changes nothing.
-fn refused(workspace: &TestWorkspace, arguments: &[&str], code: &str) -> Value {
+fn expect_refusal(workspace: &TestWorkspace, arguments: &[&str], code: &str) -> Value {
     let before = workspace.state();
     let document = workspace.json(&[&["orchestrator", "spawn"], arguments].concat());
     assert_eq!(document["error"]["code"], code, "{document}");
@@ -49,7 +49,7 @@ fn verify(workspace: &TestWorkspace, prompt: &str) -> i32 {
 #[test]
 fn incomplete_base_protocol_blocks_spawn_and_is_fixed() {
     let workspace = workspace();
-    let base = shipped_base();
+    let base = read_base();
     for (word, rule) in [
         ("SUBAGENT PROTOCOL", "SUBAGENT PROTOCOL"),
         ("**OUT-001**", "OUT-001"),
@@ -60,7 +60,7 @@ fn incomplete_base_protocol_blocks_spawn_and_is_fixed() {
         let body = base.split_once("\n---\n").unwrap();
         let changed = format!("{}\n---\n{}", body.0, body.1.replace(word, "A thing"));
         workspace.write(BASE, changed);
-        let error = refused(&workspace, &["T1"], "E_PROTOCOL_MISSING");
+        let error = expect_refusal(&workspace, &["T1"], "E_PROTOCOL_MISSING");
         assert_eq!(error["exitCode"], 60);
         let message = error["message"].as_str().unwrap();
         assert!(
@@ -101,7 +101,7 @@ fn a_skill_that_brings_its_own_protocol_must_bring_it() {
         own("# Work\n\n{{PHASE}}\n{{TASK_TITLE}}\n\n{{TASK_DESCRIPTION}}"),
     );
     for id in ["T1", "T2", "T3"] {
-        let error = refused(&workspace, &[id, "--template", "own"], "E_PROTOCOL_MISSING");
+        let error = expect_refusal(&workspace, &[id, "--template", "own"], "E_PROTOCOL_MISSING");
         assert_eq!(error["exitCode"], 60, "{id}");
         let prompt = paste(&workspace, &error);
         assert_eq!(verify(&workspace, &prompt), 0, "{id}");
@@ -119,7 +119,7 @@ fn a_skill_that_brings_its_own_protocol_must_bring_it() {
     );
     let result = spawn(&workspace, &["T1", "--template", "own"]);
     assert_eq!(result["protocols"], json!([]), "it has its own");
-    refused(
+    expect_refusal(
         &workspace,
         &["T1", "--template", "own", "--strict"],
         "E_PROTOCOL_MISSING",
@@ -129,15 +129,12 @@ fn a_skill_that_brings_its_own_protocol_must_bring_it() {
 #[test]
 fn strict_refuses_an_edited_protocol_and_fix_restores_it() {
     let workspace = workspace();
-    workspace.write(
-        BASE,
-        shipped_base().replace("You MUST write", "You may write"),
-    );
+    workspace.write(BASE, read_base().replace("You MUST write", "You may write"));
     assert_eq!(
         spawn(&workspace, &["T1"])["protocols"][0],
         "subagent-protocol-base"
     );
-    let error = refused(&workspace, &["T1", "--strict"], "E_PROTOCOL_MISSING");
+    let error = expect_refusal(&workspace, &["T1", "--strict"], "E_PROTOCOL_MISSING");
     assert!(
         error["message"]
             .as_str()
@@ -166,7 +163,7 @@ fn changed_command_in_a_skill_protocol_warns() {
         warning.contains("the text of the block was changed"),
         "{warning}"
     );
-    refused(
+    expect_refusal(
         &workspace,
         &["T1", "--template", "own", "--strict"],
         "E_PROTOCOL_MISSING",
@@ -200,7 +197,7 @@ fn unresolved_tokens_warn_and_strict_refuses_them() {
             .starts_with("{{ZED}} T1 {{ALPHA_2}} {{ZED}} {{lower}} ${{ secrets.X }}\n"),
         "{reply}"
     );
-    let error = refused(
+    let error = expect_refusal(
         &workspace,
         &["T1", "--template", "odd", "--strict"],
         "E_TOKENS_UNRESOLVED",
@@ -217,10 +214,10 @@ fn a_fix_names_the_folders_of_skills() {
         own("# Work\n\n{{TASK_DESCRIPTION}} {{WHAT}}"),
     );
     let asked = ["T1", "--skills-dir", "else where", "--template", "own"];
-    let error = refused(&workspace, &asked, "E_PROTOCOL_MISSING");
+    let error = expect_refusal(&workspace, &asked, "E_PROTOCOL_MISSING");
     paste(&workspace, &error);
     let asked = [&asked[..], &["--force-inject", "--strict"]].concat();
-    let error = refused(&workspace, &asked, "E_TOKENS_UNRESOLVED");
+    let error = expect_refusal(&workspace, &asked, "E_TOKENS_UNRESOLVED");
     let look = &error["alternatives"][0]["command"];
     assert_eq!(look, "cleo --skills-dir 'else where' skills show own");
     let shown = workspace.shell(look.as_str().unwrap());
@@ -268,14 +265,14 @@ fn protocols_are_files_and_faulty_ones_are_named_by_line() {
         ("  always: \"true\"\ncolor: blue", "protocols/house.md:7: "),
     ] {
         workspace.write("protocols/house.md", file(when));
-        let error = refused(&workspace, &["T1"], "E_CATALOGUE_INVALID");
+        let error = expect_refusal(&workspace, &["T1"], "E_CATALOGUE_INVALID");
         let message = error["message"].as_str().unwrap();
         assert!(message.starts_with(fault), "{message}");
         assert_eq!(error["exitCode"], 6);
     }
     let text = file("  always: \"true\"").replace("\"15\"", "abc");
     workspace.write("protocols/house.md", text);
-    let error = refused(&workspace, &["T1"], "E_CATALOGUE_INVALID");
+    let error = expect_refusal(&workspace, &["T1"], "E_CATALOGUE_INVALID");
     let message = error["message"].as_str().unwrap();
     assert!(
         message.starts_with("protocols/house.md:4: order"),
@@ -286,9 +283,9 @@ fn protocols_are_files_and_faulty_ones_are_named_by_line() {
 #[test]
 fn unknown_tasks_and_skills_are_refused_with_what_to_type() {
     let workspace = workspace();
-    let error = refused(&workspace, &["T9"], "E_TASK_NOT_FOUND");
+    let error = expect_refusal(&workspace, &["T9"], "E_TASK_NOT_FOUND");
     paste(&workspace, &error);
-    let error = refused(
+    let error = expect_refusal(
         &workspace,
         &["T1", "--template", "resaerch-agent"],
         "E_SKILL_NOT_FOUND",
@@ -299,7 +296,7 @@ fn unknown_tasks_and_skills_are_refused_with_what_to_type() {
         "skills/off/SKILL.md",
         "---\nname: off\ndescription: x\nmetadata:\n  cleo-status: inactive\n---\nx\n",
     );
-    refused(&workspace, &["T1", "--template", "off"], "E_SKILL_INACTIVE");
+    expect_refusal(&workspace, &["T1", "--template", "off"], "E_SKILL_INACTIVE");
 }
 
 #[test]
@@ -309,7 +306,7 @@ fn a_skill_whose_file_is_faulty_is_named_with_the_place() {
     workspace.write("skills/brk/SKILL.md", text);
     for words in [&["T1"][..], &["T1", "T1"], &["T1", "--dry-run"]] {
         let asked = [words, &["--template", "BRK"]].concat();
-        let error = refused(&workspace, &asked, "E_SKILL_INVALID");
+        let error = expect_refusal(&workspace, &asked, "E_SKILL_INVALID");
         let message = error["message"].as_str().unwrap();
         assert!(message.contains("skills/brk/SKILL.md:3:22: "), "{message}");
         let judged = workspace.shell(error["fix"].as_str().unwrap());
@@ -320,7 +317,7 @@ fn a_skill_whose_file_is_faulty_is_named_with_the_place() {
         &["skills", "show", "brk"][..],
         &["skills", "dispatch", "T1", "--template", "brk"],
     ] {
-        workspace.refused(words, "E_SKILL_INVALID");
+        workspace.expect_refusal(words, "E_SKILL_INVALID");
     }
 }
 
@@ -328,7 +325,7 @@ fn a_skill_whose_file_is_faulty_is_named_with_the_place() {
 fn a_skill_that_is_nothing_like_the_wanted_one_is_not_suggested() {
     let workspace = workspace();
     for name in ["bare", "", "x", "ct-"] {
-        let error = refused(&workspace, &["T1", "--template", name], "E_SKILL_NOT_FOUND");
+        let error = expect_refusal(&workspace, &["T1", "--template", name], "E_SKILL_NOT_FOUND");
         assert_eq!(error["fix"], "cleo skills list", "{name}");
     }
 }
@@ -338,11 +335,11 @@ fn the_fix_of_a_dry_run_records_nothing_either() {
     let workspace = workspace();
     workspace.write("skills/own/SKILL.md", own("# Work {{WHAT}}"));
     let asked = ["T1", "--template", "own", "--strict", "--dry-run"];
-    let error = refused(&workspace, &asked, "E_PROTOCOL_MISSING");
+    let error = expect_refusal(&workspace, &asked, "E_PROTOCOL_MISSING");
     let fix = error["fix"].as_str().unwrap();
     assert!(fix.ends_with(" --force-inject --strict --dry-run"), "{fix}");
     let asked = [&asked[..], &["--force-inject"]].concat();
-    let error = refused(&workspace, &asked, "E_TOKENS_UNRESOLVED");
+    let error = expect_refusal(&workspace, &asked, "E_TOKENS_UNRESOLVED");
     let before = workspace.state();
     paste(&workspace, &error);
     assert_eq!(workspace.state(), before);
@@ -354,15 +351,15 @@ fn faulty_protocol_of_the_project_is_refused_with_its_file() {
     let mine =
         "---\nname: mine\nversion: \"1\"\norder: \"9\"\nwhen:\n  always: \"true\"\n---\nMine.\n";
     workspace.write("protocols/mine.md", mine);
-    refused(&workspace, &["T1", "--strict"], "E_PROTOCOL_MISSING");
+    expect_refusal(&workspace, &["T1", "--strict"], "E_PROTOCOL_MISSING");
     let prose = mine.replace("Mine.", "Do {{TASK_TITLE}}.");
     workspace.write("protocols/mine.md", prose);
-    refused(&workspace, &["T1"], "E_PROTOCOL_MISSING");
+    expect_refusal(&workspace, &["T1"], "E_PROTOCOL_MISSING");
     workspace.write(
         "protocols/mine.md",
         mine.replace("order", "color: blue\norder"),
     );
-    let error = refused(&workspace, &["T1"], "E_CATALOGUE_INVALID");
+    let error = expect_refusal(&workspace, &["T1"], "E_CATALOGUE_INVALID");
     assert_eq!(error["alternatives"], json!([]), "force does not help here");
     assert!(paste(&workspace, &error).contains("color: blue"));
 }
@@ -386,11 +383,11 @@ fn what_the_caller_should_know_is_said() {
 
 #[test]
 fn a_task_that_is_over_keeps_the_prompt_that_it_was_judged_by() {
-    let workspace = crate::delivery::spawned();
+    let workspace = crate::delivery::spawn_task();
     crate::delivery::deliver(&workspace);
     workspace.ok("complete T1");
     let before = workspace.json(&["why", "T1"])["result"]["receipt"].clone();
-    let error = refused(&workspace, &["T1"], "E_STATUS_REFUSED");
+    let error = expect_refusal(&workspace, &["T1"], "E_STATUS_REFUSED");
     assert_eq!(error["fix"], "cleo reopen T1");
     assert_eq!(
         error["alternatives"][0]["command"],
@@ -401,7 +398,7 @@ fn a_task_that_is_over_keeps_the_prompt_that_it_was_judged_by() {
     workspace.ok("reopen T1");
     workspace.ok("spawn T1");
     workspace.ok("cancel T1");
-    refused(&workspace, &["T1"], "E_STATUS_REFUSED");
+    expect_refusal(&workspace, &["T1"], "E_STATUS_REFUSED");
 }
 
 #[test]
@@ -419,7 +416,8 @@ fn a_block_that_task_text_could_end_early_is_refused() {
     for body in [open, format!("{FORGED}\n{{{{TASK_DESCRIPTION}}}}")] {
         workspace.write("skills/own/SKILL.md", own(&body));
         for id in ["T1", "T2"] {
-            let error = refused(&workspace, &[id, "--template", "own"], "E_PROTOCOL_MISSING");
+            let error =
+                expect_refusal(&workspace, &[id, "--template", "own"], "E_PROTOCOL_MISSING");
             assert_eq!(error["exitCode"], 60, "{id}");
             assert_eq!(verify(&workspace, &paste(&workspace, &error)), 0, "{id}");
         }
@@ -437,7 +435,7 @@ fn a_rule_that_only_the_task_states_is_missing() {
         let body = FORGED.replace("OUT-003", &format!("{{{{{token}}}}}"));
         let body = format!("{{{{TASK_DESCRIPTION}}}}\n\n{body}");
         workspace.write("skills/own/SKILL.md", own(&body));
-        let error = refused(
+        let error = expect_refusal(
             &workspace,
             &["T1", "--template", "own"],
             "E_PROTOCOL_MISSING",
@@ -483,11 +481,11 @@ fn a_phase_stands_inside_the_block_and_must_be_a_slug() {
 #[test]
 fn a_base_without_front_matter_is_a_missing_protocol() {
     let workspace = workspace();
-    let whole = shipped_base();
+    let whole = read_base();
     let body = whole.split_once("\n---\n").unwrap().1;
     for text in ["", "\n", "# Rules\n", body] {
         workspace.write(BASE, text);
-        let error = refused(&workspace, &["T1"], "E_PROTOCOL_MISSING");
+        let error = expect_refusal(&workspace, &["T1"], "E_PROTOCOL_MISSING");
         assert_eq!(error["exitCode"], 60, "{text}");
         assert_eq!(verify(&workspace, &paste(&workspace, &error)), 0, "{text}");
     }
@@ -500,7 +498,7 @@ fn a_skill_whose_name_begins_with_a_dash_can_be_named_in_a_fix() {
         "skills/-rf/SKILL.md",
         own("# Work").replace("name: own", "name: -rf"),
     );
-    let error = refused(&workspace, &["T1", "--template=-rf"], "E_PROTOCOL_MISSING");
+    let error = expect_refusal(&workspace, &["T1", "--template=-rf"], "E_PROTOCOL_MISSING");
     assert!(
         error["fix"].as_str().unwrap().contains(" --template=-rf "),
         "{error}"
@@ -514,7 +512,7 @@ fn a_base_protocol_that_cannot_be_read_is_passed_by_with_force() {
     workspace.ok("add 'Paint it'");
     let base = ".cleo/skills/_shared/subagent-protocol-base.md";
     workspace.write(base, "---\nname: [\n---\nDo as you like.\n");
-    let error = workspace.refused(&["spawn", "T1"], "E_CATALOGUE_INVALID");
+    let error = workspace.expect_refusal(&["spawn", "T1"], "E_CATALOGUE_INVALID");
     assert!(paste(&workspace, &error).contains("name: ["));
     let command = error["alternatives"][0]["command"].as_str().unwrap();
     let forced = workspace.shell(command);

@@ -6,7 +6,7 @@ use std::process::Command;
 use rusqlite::Connection;
 
 #[cfg(target_os = "linux")]
-use crate::world::{Reply, TestWorkspace, document, left_out};
+use crate::world::{Reply, TestWorkspace, document, skip};
 
 #[test]
 fn without_a_workspace_every_command_says_how_to_make_one() {
@@ -33,7 +33,7 @@ fn without_a_workspace_every_command_says_how_to_make_one() {
 
 #[test]
 fn pipes_beside_the_database_are_refused_and_not_waited_for() {
-    let workspace = TestWorkspace::planned();
+    let workspace = TestWorkspace::with_plan();
     for name in ["cleo.db-journal", "cleo.db-wal", "cleo.db-shm"] {
         let path = workspace.path(&format!(".cleo/{name}"));
         let aside = path.with_extension("aside");
@@ -79,7 +79,7 @@ fn parents_that_go_round_in_a_circle_hold_no_command_up() {
 
 #[test]
 fn a_workspace_is_found_from_below() {
-    let workspace = TestWorkspace::planned().with("src/deep/down/file", "");
+    let workspace = TestWorkspace::with_plan().with("src/deep/down/file", "");
     let mut command = workspace.command(&["show", "T1"]);
     command.current_dir(workspace.path("src/deep/down"));
     assert_eq!(
@@ -204,7 +204,7 @@ fn a_missing_database_is_made_again_by_the_fix() {
 
 #[test]
 fn database_of_another_version_is_left_alone() {
-    let workspace = TestWorkspace::planned();
+    let workspace = TestWorkspace::with_plan();
     let connection = Connection::open(workspace.path(".cleo/cleo.db")).unwrap();
     connection.pragma_update(None, "user_version", 2).unwrap();
     drop(connection);
@@ -242,14 +242,14 @@ fn on_read_only_disk(workspace: &TestWorkspace, line: &str) -> Option<Reply> {
             return Some(workspace.shell(&format!("{unshare} sh -c '{mounted} && {line}'")));
         }
     }
-    left_out("a read-only disk: this machine allows no mount to make one");
+    skip("a read-only disk: this machine allows no mount to make one");
     None
 }
 
 #[cfg(target_os = "linux")]
 #[test]
 fn read_only_disk_allows_reads_and_refuses_changes() {
-    let workspace = TestWorkspace::planned();
+    let workspace = TestWorkspace::with_plan();
     let before = workspace.state();
     for line in ["cleo add x", "cleo update T2 --title x", "cleo delete T5"] {
         let Some(refused) = on_read_only_disk(&workspace, line) else {

@@ -9,7 +9,7 @@ use rusqlite::Connection;
 use serde_json::{Value, json};
 
 use crate::served::{Served, begin_conversation};
-use crate::world::{TestWorkspace, left_out};
+use crate::world::{TestWorkspace, skip};
 
 const DATABASE: &str = ".cleo/cleo.db";
 /// What a stranger would like to be run.
@@ -23,7 +23,7 @@ fn sql(workspace: &TestWorkspace, statements: &str) {
 
 /// A workspace with tasks, agents and runs.
 fn workspace() -> TestWorkspace {
-    let workspace = TestWorkspace::planned();
+    let workspace = TestWorkspace::with_plan();
     workspace.ok("agents register Helper --id helper --prompt 'You help.'");
     begin_conversation(&workspace, "helper");
     workspace.ok("agents execute 'say hello'");
@@ -71,7 +71,7 @@ fn databases_and_runs_are_private() {
 
 #[test]
 fn outputs_keep_the_permissions_of_the_umask() {
-    let workspace = TestWorkspace::planned();
+    let workspace = TestWorkspace::with_plan();
     let exported = workspace
         .shell("umask 022; cleo export --output a.jsonl; umask 027; cleo export --output b.jsonl");
     assert_eq!(exported.exit, 0, "{exported}");
@@ -118,7 +118,7 @@ fn parts_that_cleo_did_not_make_are_refused() {
                 .execute_batch(&format!("{version} = {before}"))
                 .unwrap();
             drop(connection);
-            let refused = workspace.refused(words, "E_STORE_FOREIGN");
+            let refused = workspace.expect_refusal(words, "E_STORE_FOREIGN");
             assert_eq!(refused["exitCode"], 3, "{part}");
             assert_eq!(refused["fix"], "cleo explain E_STORE_FOREIGN", "{part}");
         }
@@ -135,7 +135,7 @@ fn changed_tables_are_those_of_another_build() {
         &workspace,
         "ALTER TABLE claims ADD COLUMN note TEXT CHECK (length(note) < 3)",
     );
-    workspace.refused(&["list"], "E_STORE_SCHEMA");
+    workspace.expect_refusal(&["list"], "E_STORE_SCHEMA");
 }
 
 #[test]
@@ -155,7 +155,7 @@ fn links_out_of_the_workspace_are_refused() {
             assert!(message.contains("leads out of the workspace"), "{message}");
         }
     }
-    let workspace = TestWorkspace::planned();
+    let workspace = TestWorkspace::with_plan();
     fs::rename(workspace.path(".cleo"), workspace.path("kept")).unwrap();
     symlink("kept", workspace.path(".cleo")).unwrap();
     assert_eq!(workspace.json(&["list"])["result"]["total"], 5);
@@ -163,9 +163,9 @@ fn links_out_of_the_workspace_are_refused() {
 
 #[test]
 fn store_of_another_account_is_refused() {
-    let workspace = TestWorkspace::planned();
+    let workspace = TestWorkspace::with_plan();
     if std::os::unix::fs::chown(workspace.path(DATABASE), Some(12_345), None).is_err() {
-        left_out("a file of another account: only root can make one");
+        skip("a file of another account: only root can make one");
         return;
     }
     let reply = workspace.json(&["list"]);
@@ -232,7 +232,7 @@ fn damaged_task_costs_nothing_but_itself() {
         "priority = 'odd'".to_string(),
         "title = CAST(x'ff' AS TEXT)".to_string(),
     ] {
-        let workspace = TestWorkspace::planned();
+        let workspace = TestWorkspace::with_plan();
         sql(
             &workspace,
             &format!("UPDATE tasks SET {damage} WHERE number = 5"),
@@ -292,7 +292,7 @@ fn damaged_task_costs_nothing_but_itself() {
 
 #[test]
 fn damaged_claims_and_operations_cost_only_themselves() {
-    let workspace = TestWorkspace::planned();
+    let workspace = TestWorkspace::with_plan();
     workspace.ok("claim T2");
     sql(&workspace, "UPDATE claims SET epoch = -1");
     let damage = "UPDATE operations SET at = CAST(x'ff' AS TEXT) WHERE number = 1";
@@ -392,7 +392,7 @@ fn damaged_place_in_the_graph_costs_only_its_task() {
 
 #[test]
 fn damaged_gates_are_opened_again_by_clearing_them() {
-    let workspace = TestWorkspace::planned();
+    let workspace = TestWorkspace::with_plan();
     workspace.ok("update T2 --require-gate implemented");
     workspace.ok("verify T2 --gate implemented --note seen");
     sql(&workspace, "UPDATE gates SET state = 'odd'");
@@ -403,7 +403,7 @@ fn damaged_gates_are_opened_again_by_clearing_them() {
         &["verify", "T2", "--gate", "implemented", "--value", "false"],
         &["update", "T2", "--require-gate", "testsPassed"],
     ] {
-        let error = workspace.refused(words, "E_ROW_DAMAGED");
+        let error = workspace.expect_refusal(words, "E_ROW_DAMAGED");
         let message = error["message"].as_str().unwrap();
         assert!(
             message.starts_with("the gate record of T2 is damaged"),
@@ -421,14 +421,14 @@ fn damaged_gates_are_opened_again_by_clearing_them() {
     workspace.ok("update T2 --clear required-gates --require-gate testsPassed");
     let shown = workspace.json(&["verify", "T2"]);
     assert_eq!(shown["result"]["gates"], json!({}), "{shown}");
-    workspace.refused(&["complete", "T2"], "E_GATE_OPEN");
+    workspace.expect_refusal(&["complete", "T2"], "E_GATE_OPEN");
     workspace.ok("verify T2 --gate testsPassed --note seen --force");
     workspace.ok("complete T2");
 }
 
 #[test]
 fn task_that_a_damaged_one_depends_on_can_be_deleted() {
-    let workspace = TestWorkspace::planned();
+    let workspace = TestWorkspace::with_plan();
     let damage = format!("UPDATE tasks SET extra = '{}' WHERE number = 4", deep(130));
     sql(&workspace, &damage);
     workspace.ok("delete T3 --force");
@@ -441,14 +441,14 @@ fn task_that_a_damaged_one_depends_on_can_be_deleted() {
 
 #[test]
 fn damaged_change_is_not_undone_in_part() {
-    let workspace = TestWorkspace::planned();
+    let workspace = TestWorkspace::with_plan();
     workspace.ok("update T2 --title New --priority low");
     let damage = format!(
         "UPDATE changes SET detail = '{}' WHERE sequence = (SELECT max(sequence) FROM changes)",
         deep(130)
     );
     sql(&workspace, &damage);
-    workspace.refused(&["undo"], "E_ROW_DAMAGED");
+    workspace.expect_refusal(&["undo"], "E_ROW_DAMAGED");
     assert_eq!(workspace.json(&["log"])["success"], true);
 }
 
@@ -523,7 +523,7 @@ fn values_too_deep_to_be_read_again_are_refused_by_an_import() {
     for levels in [63, 100, 126] {
         workspace.write("b.jsonl", line(levels) + &line(10));
         let words = ["import", "b.jsonl", "--from", "beads"];
-        let reply = workspace.refused(&words, "E_IMPORT_INVALID");
+        let reply = workspace.expect_refusal(&words, "E_IMPORT_INVALID");
         assert_eq!(reply["exitCode"], 6);
         let kept = workspace.json(&[
             "import",
@@ -839,7 +839,7 @@ fn numbers_that_do_not_fit_are_kept_as_they_were_written() {
     let file = "backlog/tasks/task-1.md";
     let front = |weight: &str| format!("---\nid: TASK-1\ntitle: A\nweight: {weight}\n---\n");
     workspace.write(file, front(".inf"));
-    let refused = workspace.refused(&["import", "backlog"], "E_IMPORT_INVALID");
+    let refused = workspace.expect_refusal(&["import", "backlog"], "E_IMPORT_INVALID");
     let message = refused["message"].as_str().unwrap();
     assert!(message.contains("no number that can be kept"), "{message}");
     workspace.write(file, front("1e400"));
@@ -861,7 +861,7 @@ fn dates_that_stand_for_none_are_kept_as_they_were_written() {
 
 #[test]
 fn import_into_a_store_whose_first_task_is_damaged() {
-    let workspace = TestWorkspace::planned();
+    let workspace = TestWorkspace::with_plan();
     workspace.ok("export --output all.jsonl");
     sql(
         &workspace,
@@ -876,7 +876,7 @@ fn import_into_a_store_whose_first_task_is_damaged() {
 
 #[test]
 fn damaged_gates_cost_only_themselves() {
-    let workspace = TestWorkspace::planned();
+    let workspace = TestWorkspace::with_plan();
     workspace.ok("verify T2 --gate implemented --note seen");
     sql(&workspace, "UPDATE gates SET state = 'odd'");
     let reply = workspace.json(&["orchestrator", "brief"]);
@@ -923,7 +923,7 @@ fn task_with_a_wrong_word_index_can_be_changed_and_deleted() {
 
 #[test]
 fn deleted_damaged_task_leaves_no_words_behind() {
-    let workspace = TestWorkspace::planned();
+    let workspace = TestWorkspace::with_plan();
     let damage = "UPDATE tasks SET title = CAST(x'ff' AS TEXT) WHERE number = 5";
     sql(&workspace, damage);
     workspace.ok("delete T5");
@@ -1019,7 +1019,7 @@ fn server_says_that_damaged_rows_are_left_out() {
 
 #[test]
 fn duplicate_fields_are_refused_by_an_import() {
-    let workspace = TestWorkspace::planned();
+    let workspace = TestWorkspace::with_plan();
     let uuid = "11111111-1111-4111-8111-111111111111";
     for (format, line, text) in [
         (

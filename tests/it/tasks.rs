@@ -17,7 +17,7 @@ fn init_makes_a_workspace_once() {
 
 #[test]
 fn a_task_is_added_with_all_its_fields_and_shown() {
-    let workspace = TestWorkspace::planned();
+    let workspace = TestWorkspace::with_plan();
     insta::assert_snapshot!(workspace.cleo(
         "add 'Rotate the signing key' --description 'Two keys, one grace period.\n\nNobody is \
          logged out.' --type security --label auth,ops --label keys --depends T3 --depends T4 \
@@ -31,7 +31,7 @@ fn a_task_is_added_with_all_its_fields_and_shown() {
 
 #[test]
 fn show_tells_what_stands_around_a_task() {
-    let workspace = TestWorkspace::planned();
+    let workspace = TestWorkspace::with_plan();
     insta::assert_snapshot!(workspace.cleo("show T1"));
     insta::assert_snapshot!(workspace.cleo("show t003"));
     let shown = workspace.json(&["show", "T3"]);
@@ -71,7 +71,7 @@ fn words_of_other_tools_are_taken() {
 
 #[test]
 fn update_changes_what_it_is_given_and_nothing_else() {
-    let workspace = TestWorkspace::planned();
+    let workspace = TestWorkspace::with_plan();
     let before = workspace.json(&["show", "T2"])["result"]["task"].clone();
     insta::assert_snapshot!(workspace.cleo(
         "update T2 --title 'Research rotation' --label keys --remove-label research \
@@ -100,7 +100,7 @@ fn update_changes_what_it_is_given_and_nothing_else() {
 
 #[test]
 fn every_field_can_be_emptied() {
-    let workspace = TestWorkspace::planned();
+    let workspace = TestWorkspace::with_plan();
     workspace.ok(
         "update T3 --description d --phase p --size s --deliverable d --due 2026-03-01 \
          --estimate 1 --feature f --acceptance a",
@@ -132,7 +132,7 @@ fn every_field_can_be_emptied() {
 
 #[test]
 fn dependencies_are_added_and_removed() {
-    let workspace = TestWorkspace::planned();
+    let workspace = TestWorkspace::with_plan();
     let updated = workspace.json(&["update", "T5", "--depends", "T3,T4", "--depends", "T3"]);
     assert_eq!(
         updated["result"]["task"]["depends"],
@@ -144,7 +144,7 @@ fn dependencies_are_added_and_removed() {
 
 #[test]
 fn a_task_moves_from_pending_over_active_to_done_and_back() {
-    let workspace = TestWorkspace::planned();
+    let workspace = TestWorkspace::with_plan();
     insta::assert_snapshot!(workspace.cleo("start T2"));
     insta::assert_snapshot!(workspace.cleo("complete T2"));
     insta::assert_snapshot!(workspace.cleo("complete T2"));
@@ -159,7 +159,7 @@ fn a_task_moves_from_pending_over_active_to_done_and_back() {
 
 #[test]
 fn completing_names_the_tasks_that_become_ready() {
-    let workspace = TestWorkspace::planned();
+    let workspace = TestWorkspace::with_plan();
     let moved = workspace.json(&["complete", "T2"]);
     assert_eq!(moved["result"]["unblocked"], json!(["T3", "T5"]));
     assert_eq!(moved["result"]["changed"], true);
@@ -170,7 +170,7 @@ fn completing_names_the_tasks_that_become_ready() {
 
 #[test]
 fn work_before_its_dependencies_is_a_warning_and_no_error() {
-    let workspace = TestWorkspace::planned();
+    let workspace = TestWorkspace::with_plan();
     insta::assert_snapshot!(workspace.cleo("start T4"));
     let done = workspace.json(&["complete", "T4"]);
     assert_eq!(done["warnings"], json!(["T4 depends on T3, not done yet"]));
@@ -183,13 +183,13 @@ fn work_before_its_dependencies_is_a_warning_and_no_error() {
 
 #[test]
 fn quiet_leaves_the_warnings_out() {
-    let workspace = TestWorkspace::planned();
+    let workspace = TestWorkspace::with_plan();
     assert_eq!(workspace.text("start T4 --quiet", "").stderr, "");
 }
 
 #[test]
 fn cancelled_task_keeps_its_reason_and_blocks_dependents() {
-    let workspace = TestWorkspace::planned();
+    let workspace = TestWorkspace::with_plan();
     insta::assert_snapshot!(workspace.cleo("cancel T2 --reason 'the library does it already'"));
     insta::assert_snapshot!(workspace.cleo("show T2"));
     let ready = workspace.json(&["orchestrator", "ready"]);
@@ -198,7 +198,7 @@ fn cancelled_task_keeps_its_reason_and_blocks_dependents() {
 
 #[test]
 fn a_parent_is_complete_when_its_children_are() {
-    let workspace = TestWorkspace::planned();
+    let workspace = TestWorkspace::with_plan();
     for task in ["T2", "T3", "T4"] {
         workspace.ok(&format!("complete {task}"));
     }
@@ -209,7 +209,7 @@ fn a_parent_is_complete_when_its_children_are() {
 
 #[test]
 fn a_dry_run_shows_a_delete_and_does_nothing() {
-    let workspace = TestWorkspace::planned();
+    let workspace = TestWorkspace::with_plan();
     let before = workspace.state();
     insta::assert_snapshot!(workspace.cleo("delete T2 --force --dry-run"));
     assert_eq!(workspace.state(), before);
@@ -217,7 +217,7 @@ fn a_dry_run_shows_a_delete_and_does_nothing() {
 
 #[test]
 fn deleting_takes_children_and_edges_along_when_asked() {
-    let workspace = TestWorkspace::planned();
+    let workspace = TestWorkspace::with_plan();
     insta::assert_snapshot!(workspace.cleo("delete T2 --force"));
     let built = workspace.json(&["show", "T3"]);
     assert_eq!(built["result"]["task"]["depends"], json!([]));
@@ -227,7 +227,7 @@ fn deleting_takes_children_and_edges_along_when_asked() {
 
 #[test]
 fn an_id_is_never_used_again() {
-    let workspace = TestWorkspace::planned();
+    let workspace = TestWorkspace::with_plan();
     workspace.ok("delete T1 --cascade");
     let added = workspace.json(&["add", "x"]);
     assert_eq!(added["result"]["task"]["id"], "T6");

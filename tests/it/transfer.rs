@@ -20,7 +20,7 @@ fn import(workspace: &TestWorkspace, name: &str, more: &[&str]) -> Value {
 }
 
 /// Runs a command and shows its answer without the folder of the samples.
-fn shown(workspace: &TestWorkspace, line: &str) -> String {
+fn show(workspace: &TestWorkspace, line: &str) -> String {
     workspace.cleo(line).replace(&sample(""), "[SAMPLES]/")
 }
 
@@ -37,7 +37,7 @@ fn counts(report: &Value) -> [u64; 4] {
 }
 
 /// Finds the task with a title.
-fn titled(workspace: &TestWorkspace, title: &str) -> Value {
+fn find_title(workspace: &TestWorkspace, title: &str) -> Value {
     let listed = workspace.json(&["list"]);
     let tasks = listed["result"]["tasks"].as_array().unwrap();
     tasks
@@ -52,7 +52,7 @@ macro_rules! samples_are_taken_over_whole {
         #[test]
         fn $name() {
             let workspace = TestWorkspace::new();
-            let report = shown(&workspace, &format!("import '{}'", sample($file)));
+            let report = show(&workspace, &format!("import '{}'", sample($file)));
             let lines = workspace.ok("export").stdout;
             insta::assert_snapshot!(format!("{report}{lines}"));
             let again = import(&workspace, $file, &[]);
@@ -128,7 +128,7 @@ fn the_refusal_names_every_fault() {
         "traps/taskmaster-tagged.json",
         "traps/backlog",
     ] {
-        told += &shown(&workspace, &format!("import '{}'", sample(name)));
+        told += &show(&workspace, &format!("import '{}'", sample(name)));
     }
     insta::assert_snapshot!(told);
 }
@@ -200,7 +200,7 @@ fn an_id_at_the_end_of_the_range_does_not_use_up_all_others() {
         "{\"id\":\"T4294967295\",\"title\":\"far out\",\"createdAt\":\"2026-01-01T00:00:00Z\"}\n";
     let workspace = TestWorkspace::new().with("far.jsonl", line);
     workspace.ok("import far.jsonl");
-    assert_eq!(titled(&workspace, "far out")["id"], "T1");
+    assert_eq!(find_title(&workspace, "far out")["id"], "T1");
     workspace.ok("add next");
 }
 
@@ -213,7 +213,7 @@ fn a_task_with_a_dangling_dependency_is_not_ready_and_keeps_it() {
         ("Depends on a deleted issue", "tr-t1"),
         ("Cycle one", "tr-b2"),
     ] {
-        let task = titled(&workspace, title);
+        let task = find_title(&workspace, title);
         assert_eq!(task["extra"]["danglingDepends"][0], on, "{title}");
         assert_eq!(task["depends"].as_array().unwrap().len(), 0, "{title}");
     }
@@ -223,7 +223,7 @@ fn a_task_with_a_dangling_dependency_is_not_ready_and_keeps_it() {
 fn text_is_taken_over_byte_for_byte_but_for_control_characters() {
     let workspace = TestWorkspace::new();
     import(&workspace, "traps/beads.jsonl", &["--drop-faults"]);
-    let task = titled(&workspace, "CRLF in text");
+    let task = find_title(&workspace, "CRLF in text");
     let text = task["description"].as_str().unwrap();
     assert!(
         text.starts_with("a\r\nb\r\n-free, tab\t, emoji 🚀, RTL \u{202e}abc"),
@@ -242,10 +242,10 @@ fn text_is_taken_over_byte_for_byte_but_for_control_characters() {
 fn unknown_fields_and_words_of_the_other_tool_are_kept() {
     let workspace = TestWorkspace::new();
     import(&workspace, "traps/beads.jsonl", &["--drop-faults"]);
-    let task = titled(&workspace, "Unknown fields are kept");
+    let task = find_title(&workspace, "Unknown fields are kept");
     assert_eq!(task["extra"]["beads"]["future_field"]["a"][1], 2);
     assert_eq!(task["files"][0], "a.rs");
-    let task = titled(&workspace, "Custom status and type");
+    let task = find_title(&workspace, "Custom status and type");
     assert_eq!(task["extra"]["beads"]["status"], "verified");
     assert_eq!(task["labels"][0], "release");
 }
@@ -420,14 +420,14 @@ fn a_part_that_depends_on_its_whole_is_taken_over_and_reported() {
     let report = import(&workspace, "traps/backlog", &["--drop-faults"]);
     let on_whole = &report["result"]["edges"]["onWhole"];
     assert_eq!(on_whole["shown"][0]["id"], "TR-1.1");
-    let task = titled(&workspace, "Child by id only");
+    let task = find_title(&workspace, "Child by id only");
     assert_eq!(task["extra"]["relations"][0]["type"], "depends");
     assert_eq!(task["extra"]["danglingDepends"][0], "TR-1");
 }
 
 #[test]
 fn an_export_into_a_pipe_is_read_out_of_its_answer() {
-    let from = TestWorkspace::planned();
+    let from = TestWorkspace::with_plan();
     let answer = from.json(&["export"]).to_string();
     let workspace = TestWorkspace::new().with("e.json", &answer);
     workspace.ok("import e.json");
@@ -447,7 +447,7 @@ fn standard_input_is_read_too() {
 
 #[test]
 fn what_cleo_keeps_and_devices_are_never_written_over() {
-    let workspace = TestWorkspace::planned().with(".cleo/config.yaml", "agent: me\n");
+    let workspace = TestWorkspace::with_plan().with(".cleo/config.yaml", "agent: me\n");
     workspace.shell("mkfifo pipe");
     for (file, code) in [
         (".cleo/cleo.db", "E_INPUT_INVALID"),
@@ -483,7 +483,7 @@ fn half_a_document_is_said_to_be_half_a_document() {
 
 #[test]
 fn one_changed_task_is_one_changed_line() {
-    let workspace = TestWorkspace::planned();
+    let workspace = TestWorkspace::with_plan();
     let before = workspace.ok("export").stdout;
     workspace.ok("update T3 --title 'Implement it – 日本語'");
     let after = workspace.ok("export").stdout;
@@ -602,8 +602,8 @@ fn a_link_to_export_to_stays_and_what_it_leads_to_is_written() {
     for target in ["nowhere", ".cleo/cleo.db"] {
         std::os::unix::fs::symlink(target, workspace.path(&target.replace('/', "-"))).unwrap();
     }
-    workspace.refused(&["export", "-o", "nowhere"], "E_FILE_UNWRITABLE");
-    workspace.refused(&["export", "-o", ".cleo-cleo.db"], "E_INPUT_INVALID");
+    workspace.expect_refusal(&["export", "-o", "nowhere"], "E_FILE_UNWRITABLE");
+    workspace.expect_refusal(&["export", "-o", ".cleo-cleo.db"], "E_INPUT_INVALID");
 }
 
 #[test]
@@ -728,7 +728,7 @@ fn what_stays_here_and_what_comes_make_no_circle_together() {
     workspace.ok("update T1 --depends T3");
     let other = r#""status":"pending","depends":["1"]"#;
     workspace.write("t.json", two_of_taskwarrior(2027, open, other));
-    workspace.refused(&["import", "t.json"], "E_CYCLE");
+    workspace.expect_refusal(&["import", "t.json"], "E_CYCLE");
     workspace.ok("import t.json --drop-faults");
 }
 
@@ -752,7 +752,7 @@ fn an_import_closes_nothing_that_is_claimed_or_unproven_here() {
     assert!(claim.contains("\"epoch\":1"), "{claim}");
     let heartbeat = workspace.shell("CLEO_AGENT=ana cleo heartbeat T1 --epoch 1");
     assert_eq!(heartbeat.exit, 0, "{heartbeat}");
-    workspace.refused(&["complete", "T2"], "E_GATE_OPEN");
+    workspace.expect_refusal(&["complete", "T2"], "E_GATE_OPEN");
 }
 
 #[test]
@@ -771,7 +771,7 @@ fn an_import_closes_nothing_that_complete_would_refuse() {
         assert!(report.contains(line), "{report}");
     }
     assert_eq!(field(&ben, "T2", "status"), "pending");
-    ben.refused(&["complete", "T2"], "E_CRITERION_OPEN");
+    ben.expect_refusal(&["complete", "T2"], "E_CRITERION_OPEN");
 }
 
 #[test]
@@ -814,7 +814,7 @@ fn a_version_from_the_future_is_refused() {
     let text = ana.ok("export").stdout;
     let text = text.replace("\"updatedAt\":\"2026-", "\"updatedAt\":\"9999-");
     ben.write("tasks.jsonl", text);
-    let error = ben.refused(&["import", "tasks.jsonl"], "E_IMPORT_INVALID");
+    let error = ben.expect_refusal(&["import", "tasks.jsonl"], "E_IMPORT_INVALID");
     let message = error["message"].as_str().unwrap();
     assert!(message.contains("is in the future"), "{message}");
 }
@@ -864,7 +864,7 @@ fn references_to_an_id_of_two_tasks_are_refused() {
     ben.ok("add 'Of ben'");
     let both = ben.ok("export").stdout + &ana.ok("export").stdout;
     let workspace = TestWorkspace::new().with("both.jsonl", both);
-    let error = workspace.refused(&["import", "both.jsonl"], "E_IMPORT_INVALID");
+    let error = workspace.expect_refusal(&["import", "both.jsonl"], "E_IMPORT_INVALID");
     let message = error["message"].as_str().unwrap();
     assert!(
         message.contains("it refers to T6, the id of two tasks in this file"),
@@ -896,7 +896,7 @@ fn a_reference_to_what_a_file_leaves_out_is_not_guessed() {
 fn a_dependency_that_is_no_id_costs_the_edge_and_not_the_task() {
     let text = r#"{"tasks":[{"id":1,"title":"a"},{"id":2,"title":"b","dependencies":[1,2.1]}],"metadata":{}}"#;
     let workspace = TestWorkspace::new().with("tasks.json", text);
-    workspace.refused(&["import", "tasks.json"], "E_IMPORT_INVALID");
+    workspace.expect_refusal(&["import", "tasks.json"], "E_IMPORT_INVALID");
     let report = workspace.json(&["import", "tasks.json", "--drop-faults"])["result"].clone();
     assert_eq!(
         (&report["added"], &report["faults"]["total"]),
@@ -918,7 +918,7 @@ fn document_with_an_overlong_id_is_recognized() {
         (&report["format"], &report["added"]),
         (&"todo".into(), &2.into())
     );
-    let two = titled(&workspace, "Two");
+    let two = find_title(&workspace, "Two");
     assert_eq!(
         (&two["id"], &two["depends"][0]),
         (&"T2".into(), &"T1".into())
@@ -937,7 +937,7 @@ fn end_times_of_another_status_are_kept_and_reported() {
         report["extraFields"],
         serde_json::json!({"cancelledAt": 1, "completedAt": 1})
     );
-    let open = titled(&workspace, "Open");
+    let open = find_title(&workspace, "Open");
     assert_eq!(open["completedAt"], Value::Null);
     assert_eq!(
         open["extra"]["todo"],
@@ -957,7 +957,7 @@ fn hand_over(from: &TestWorkspace, to: &TestWorkspace) -> String {
 
 /// Makes two copies of the same tasks.
 fn two_copies() -> (TestWorkspace, TestWorkspace) {
-    let (ana, ben) = (TestWorkspace::planned(), TestWorkspace::new());
+    let (ana, ben) = (TestWorkspace::with_plan(), TestWorkspace::new());
     hand_over(&ana, &ben);
     (ana, ben)
 }
@@ -1042,7 +1042,7 @@ fn the_id_of_a_deleted_task_is_not_taken_again() {
     ana.ok("delete T2 --force");
     hand_over(&ben, &ana);
     assert_eq!(field(&ana, "T6", "title"), field(&ben, "T2", "title"));
-    ana.refused(&["complete", "T2", "--epoch", "1"], "E_TASK_NOT_FOUND");
+    ana.expect_refusal(&["complete", "T2", "--epoch", "1"], "E_TASK_NOT_FOUND");
 }
 
 #[test]
@@ -1083,7 +1083,7 @@ fn a_uid_that_is_none_is_refused_with_its_line() {
     for uid in ["me", "8AAAAAAAAAAAAAAAAAAAAAAAAA"] {
         let line = format!(r#"{{"id":"T1","uid":"{uid}","title":"x"}}"#);
         let workspace = TestWorkspace::new().with("tasks.jsonl", line);
-        let refused = workspace.refused(&["import", "tasks.jsonl"], "E_IMPORT_INVALID");
+        let refused = workspace.expect_refusal(&["import", "tasks.jsonl"], "E_IMPORT_INVALID");
         let message = refused["message"].as_str().unwrap();
         let told = format!("line 1 (T1): its uid `{uid}` is no ULID");
         assert!(message.contains(&told), "{message}");

@@ -23,7 +23,7 @@ fn help(error: &Value) -> String {
 
 #[test]
 fn near_commands_options_and_values_are_suggested() {
-    let workspace = TestWorkspace::planned();
+    let workspace = TestWorkspace::with_plan();
     let before = workspace.state();
     for (line, command, tip) in [
         ("shwo T2", "cleo", "a similar subcommand exists: 'show'"),
@@ -64,7 +64,7 @@ fn near_commands_options_and_values_are_suggested() {
 
 #[test]
 fn a_faulty_line_leads_to_the_help() {
-    let workspace = TestWorkspace::planned();
+    let workspace = TestWorkspace::with_plan();
     for (line, page) in [
         (&["update", "1", "--title", "x y"][..], "cleo update --help"),
         (&["task", "add", "x"], "cleo --help"),
@@ -84,7 +84,7 @@ fn a_faulty_line_leads_to_the_help() {
 
 #[test]
 fn options_after_a_faulty_word_decide_about_the_form() {
-    let workspace = TestWorkspace::planned();
+    let workspace = TestWorkspace::with_plan();
     let line = "cleo shwo --label x --json T2 --format=text";
     let reply = workspace.shell(&format!("{line} 2>&1"));
     assert!(reply.stdout.starts_with("{\"schema\""), "{reply}");
@@ -105,11 +105,11 @@ fn a_topic_that_is_no_command_takes_no_further_word() {
 
 #[test]
 fn money_that_would_be_given_back_is_not_made_to_be_spent() {
-    let workspace = TestWorkspace::planned();
+    let workspace = TestWorkspace::with_plan();
     for (command, page) in [("run T2", "run"), ("runs resume run_1", "runs resume")] {
         let line = format!("{command} --max-cost -1");
         let words: Vec<&str> = line.split(' ').collect();
-        let error = workspace.refused(&words, "E_USAGE");
+        let error = workspace.expect_refusal(&words, "E_USAGE");
         let message = error["message"].as_str().unwrap();
         assert!(message.contains("US dollars above 0"), "{error}");
         assert_eq!(help(&error), format!("cleo {page} --help"));
@@ -141,7 +141,7 @@ fn a_path_that_is_no_text_is_in_no_fix() {
 
 #[test]
 fn the_value_of_an_option_names_no_command() {
-    let workspace = TestWorkspace::planned();
+    let workspace = TestWorkspace::with_plan();
     let refused = workspace.json(&["--root", "add", "shwo", "T1"]);
     assert_eq!(refused["command"], "cleo");
     assert_eq!(help(&refused["error"]), "cleo --help");
@@ -151,7 +151,7 @@ fn the_value_of_an_option_names_no_command() {
 
 #[test]
 fn a_faulty_filter_is_a_fault_of_the_command_at_hand() {
-    let workspace = TestWorkspace::planned();
+    let workspace = TestWorkspace::with_plan();
     let refused = workspace.json(&["orchestrator", "waves", "--jq", ".["]);
     assert_eq!(refused["command"], "orchestrator.waves");
     assert_eq!(help(&refused["error"]), "cleo orchestrator waves --help");
@@ -159,7 +159,7 @@ fn a_faulty_filter_is_a_fault_of_the_command_at_hand() {
 
 #[test]
 fn a_parent_is_cleared_like_other_fields() {
-    let workspace = TestWorkspace::planned();
+    let workspace = TestWorkspace::with_plan();
     let parent = |words: &[&str]| {
         let reply = workspace.json(words);
         assert_eq!(reply["success"], true, "{reply}");
@@ -175,7 +175,7 @@ fn a_parent_is_cleared_like_other_fields() {
 
 #[test]
 fn usage_errors_have_the_color_that_was_asked_for() {
-    let workspace = TestWorkspace::planned();
+    let workspace = TestWorkspace::with_plan();
     for (line, colored) in [
         ("list --stat", true),
         ("list --stat --color never", false),
@@ -190,7 +190,7 @@ fn usage_errors_have_the_color_that_was_asked_for() {
 
 #[test]
 fn no_message_and_no_fix_is_without_end() {
-    let workspace = TestWorkspace::planned();
+    let workspace = TestWorkspace::with_plan();
     let word = "x".repeat(100_000);
     for line in [
         &["show", &word][..],
@@ -215,7 +215,7 @@ fn removing_an_unknown_file_lists_the_files_of_the_task() {
     let workspace = TestWorkspace::new();
     workspace.ok("add x --file src/auth.rs --file docs/auth.md");
     let words = ["update", "T1", "--remove-file", "src/auth.sr"];
-    let error = workspace.refused(&words, "E_TASK_INVALID");
+    let error = workspace.expect_refusal(&words, "E_TASK_INVALID");
     assert_eq!(
         error["message"],
         "T1 has no file `src/auth.sr`; it has `src/auth.rs`, `docs/auth.md`"

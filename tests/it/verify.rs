@@ -5,12 +5,12 @@ use std::time::{Duration, SystemTime};
 
 use serde_json::{Value, json};
 
-use crate::delivery::{GOOD, MANIFEST, OUTPUT, check, deliver, entry, entry_with, spawned};
+use crate::delivery::{GOOD, MANIFEST, OUTPUT, check, deliver, entry, entry_with, spawn_task};
 use crate::world::{TestWorkspace, digest, spawn};
 
 #[test]
 fn an_entry_and_a_file_that_hold_verify_and_are_recorded() {
-    let workspace = spawned();
+    let workspace = spawn_task();
     deliver(&workspace);
     let result = check(&workspace, 0, "");
     assert_eq!(result["manifestId"], "paint-it-2026-01-26");
@@ -27,7 +27,7 @@ fn an_entry_and_a_file_that_hold_verify_and_are_recorded() {
 
 #[test]
 fn without_a_valid_entry_the_exit_is_62() {
-    let workspace = spawned();
+    let workspace = spawn_task();
     workspace.write(OUTPUT, GOOD);
     check(
         &workspace,
@@ -74,7 +74,7 @@ fn without_a_valid_entry_the_exit_is_62() {
 
 #[test]
 fn without_a_good_output_file_the_exit_is_63() {
-    let workspace = spawned();
+    let workspace = spawn_task();
     workspace.write(MANIFEST, entry_with(json!({})));
     check(&workspace, 63, "is not there");
     for (text, message) in [
@@ -170,7 +170,7 @@ fn without_a_good_output_file_the_exit_is_63() {
 
 #[test]
 fn an_entry_that_names_another_file_is_refused() {
-    let workspace = spawned();
+    let workspace = spawn_task();
     workspace.write(OUTPUT, GOOD);
     for name in [
         "other.md",
@@ -190,7 +190,7 @@ fn an_entry_that_names_another_file_is_refused() {
 
 #[test]
 fn a_file_is_the_same_with_a_dot_before_it() {
-    let workspace = spawned();
+    let workspace = spawn_task();
     workspace.write(OUTPUT, GOOD);
     let entry = entry_with(json!({"file": "./2026-01-26_paint-it.md", "title": "<dialog>"}));
     workspace.write(MANIFEST, entry);
@@ -200,7 +200,7 @@ fn a_file_is_the_same_with_a_dot_before_it() {
 
 #[test]
 fn a_file_older_than_the_spawn_is_somebody_elses() {
-    let workspace = spawned();
+    let workspace = spawn_task();
     deliver(&workspace);
     let moment = chrono::DateTime::parse_from_rfc3339(
         workspace.json(&["why", "T1"])["result"]["at"]
@@ -231,7 +231,7 @@ fn a_file_older_than_the_spawn_is_somebody_elses() {
 
 #[test]
 fn an_output_that_leads_out_of_the_workspace_is_not_read() {
-    let workspace = spawned();
+    let workspace = spawn_task();
     workspace.write(MANIFEST, entry_with(json!({})));
     let outside = workspace.root().with_file_name("home").join("secret.md");
     fs::write(&outside, GOOD).unwrap();
@@ -253,7 +253,7 @@ fn an_output_that_leads_out_of_the_workspace_is_not_read() {
 
 #[test]
 fn partial_and_blocked_work_verifies_and_leaves_the_task_open() {
-    let workspace = spawned();
+    let workspace = spawn_task();
     workspace.write(OUTPUT, GOOD);
     for status in ["partial", "blocked"] {
         let follow =
@@ -285,7 +285,7 @@ fn partial_and_blocked_work_verifies_and_leaves_the_task_open() {
 
 #[test]
 fn what_was_verified_must_still_hold_when_the_task_is_completed() {
-    let workspace = spawned();
+    let workspace = spawn_task();
     deliver(&workspace);
     check(&workspace, 0, "");
     fs::remove_file(workspace.path(OUTPUT)).unwrap();
@@ -314,7 +314,7 @@ fn what_was_verified_must_still_hold_when_the_task_is_completed() {
 
 #[test]
 fn force_completes_and_is_remembered() {
-    let workspace = spawned();
+    let workspace = spawn_task();
     let before = workspace.json(&["why", "T1"]);
     let refused = workspace.json(&["complete", "T1"]);
     assert_eq!(workspace.json(&["why", "T1"])["result"], before["result"]);
@@ -360,7 +360,7 @@ fn force_completes_and_is_remembered() {
 
 #[test]
 fn the_base_protocol_in_force_says_which_sections_are_due() {
-    let workspace = spawned();
+    let workspace = spawn_task();
     deliver(&workspace);
     let path = concat!(
         env!("CARGO_MANIFEST_DIR"),

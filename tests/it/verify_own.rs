@@ -6,12 +6,12 @@ use std::time::SystemTime;
 use chrono::DateTime;
 use serde_json::{Value, json};
 
-use crate::delivery::{FOLDER, GOOD, MANIFEST, OUTPUT, check, deliver, entry_with, spawned};
+use crate::delivery::{FOLDER, GOOD, MANIFEST, OUTPUT, check, deliver, entry_with, spawn_task};
 use crate::world::{TestWorkspace, add, spawn};
 
 #[test]
 fn unspawned_task_is_verified_by_its_linked_entry() {
-    let workspace = spawned();
+    let workspace = spawn_task();
     workspace.ok("complete T2");
     workspace.ok("reopen T2");
     let output = |exit: i64| {
@@ -66,7 +66,7 @@ fn an_epic_does_not_verify_by_the_entry_of_a_task_below_it() {
 
 #[test]
 fn the_spawn_that_was_handed_out_last_is_the_one_that_counts() {
-    let workspace = spawned();
+    let workspace = spawn_task();
     let first = workspace.json(&["why", "T1"])["result"]["at"].clone();
     spawn(&workspace, &["T1", "--date", "2026-01-27"]);
     spawn(&workspace, &["T1"]);
@@ -79,7 +79,7 @@ fn the_spawn_that_was_handed_out_last_is_the_one_that_counts() {
 }
 
 /// Returns when T1 was spawned, as it is recorded.
-fn spawned_at(workspace: &TestWorkspace) -> Value {
+fn read_spawn_time(workspace: &TestWorkspace) -> Value {
     workspace.json(&["why", "T1"])["result"]["at"].clone()
 }
 
@@ -94,17 +94,21 @@ fn deliver_at(workspace: &TestWorkspace, at: &Value) {
 
 #[test]
 fn what_was_written_for_another_prompt_is_older_than_the_spawn() {
-    let workspace = spawned();
-    let first = spawned_at(&workspace);
+    let workspace = spawn_task();
+    let first = read_spawn_time(&workspace);
     for change in ["update T1 --description 'in red'", "update T1 --label red"] {
-        let before = spawned_at(&workspace);
+        let before = read_spawn_time(&workspace);
         workspace.ok(change);
         spawn(&workspace, &["T1", "--dry-run"]);
-        assert_eq!(spawned_at(&workspace), before, "nothing was handed out");
+        assert_eq!(
+            read_spawn_time(&workspace),
+            before,
+            "nothing was handed out"
+        );
         spawn(&workspace, &["T1"]);
         deliver_at(&workspace, &before);
         check(&workspace, 63, "is older than the spawn");
-        deliver_at(&workspace, &spawned_at(&workspace));
+        deliver_at(&workspace, &read_spawn_time(&workspace));
         check(&workspace, 0, "");
         std::fs::remove_file(workspace.path(MANIFEST)).unwrap();
     }
@@ -115,15 +119,15 @@ fn what_was_written_for_another_prompt_is_older_than_the_spawn() {
 
 #[test]
 fn changes_by_others_do_not_make_work_stale() {
-    let workspace = spawned();
-    let first = spawned_at(&workspace);
+    let workspace = spawn_task();
+    let first = read_spawn_time(&workspace);
     let prompt = spawn(&workspace, &["T1"])["promptDigest"].clone();
     workspace.ok("add After --depends T1");
     workspace.ok("session start --scope T1 --name Paint");
     workspace.ok("update T1 --phase build");
     let again = spawn(&workspace, &["T1"])["promptDigest"].clone();
     assert_ne!(again, prompt);
-    assert_eq!(spawned_at(&workspace), first);
+    assert_eq!(read_spawn_time(&workspace), first);
     deliver_at(&workspace, &first);
     check(&workspace, 0, "");
 }

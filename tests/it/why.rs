@@ -16,7 +16,7 @@ fn why(workspace: &TestWorkspace) -> Value {
     workspace.json(&["why", "T1"])["result"].clone()
 }
 
-fn changed(why: &Value) -> Vec<&str> {
+fn list_changed(why: &Value) -> Vec<&str> {
     let changes = why["changed"].as_array().unwrap();
     changes
         .iter()
@@ -84,7 +84,7 @@ fn what_has_changed_since_is_named() {
     let after_title = why(&workspace);
     assert_eq!(after_title["reproduced"], false);
     assert_eq!(
-        changed(&after_title),
+        list_changed(&after_title),
         ["token TASK_NAME", "token TASK_TITLE", "token TITLE"]
     );
     let change = &after_title["changed"][0];
@@ -104,7 +104,7 @@ fn what_has_changed_since_is_named() {
         "---\nname: house\nversion: \"1\"\norder: \"15\"\nwhen:\n  always: \"true\"\n---\nHouse.\n",
     );
     let after_protocol = why(&workspace);
-    assert_eq!(changed(&after_protocol), ["protocol house"]);
+    assert_eq!(list_changed(&after_protocol), ["protocol house"]);
     assert_eq!(after_protocol["changed"][0]["then"], Value::Null);
 }
 

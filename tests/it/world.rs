@@ -41,7 +41,7 @@ case $0 in
 esac
 "#;
 
-/// See [`TestWorkspace::planned`].
+/// See [`TestWorkspace::with_plan`].
 const PLAN: &str = r#"{"key":"epic","title":"Build login","type":"epic"}
 {"key":"research","title":"Research token refresh","parent":"@epic","labels":["research","auth"],"type":"research","acceptance":["sources named"],"phase":"discovery"}
 {"key":"build","title":"Implement token refresh","parent":"@epic","depends":["@research"],"labels":["auth"],"priority":"high","files":["src/auth/**"],"assignedAgent":"coder"}
@@ -102,7 +102,7 @@ impl TestWorkspace {
 
     /// Makes a workspace with an epic and the tasks in it: T1 is the epic, T2 is researched first,
     /// then T3 is built and T5 written down, and T4 tests what T3 built.
-    pub(crate) fn planned() -> TestWorkspace {
+    pub(crate) fn with_plan() -> TestWorkspace {
         let workspace = TestWorkspace::new().with("plan.jsonl", PLAN);
         workspace.ok("add --batch plan.jsonl");
         fs::remove_file(workspace.path("plan.jsonl")).unwrap();
@@ -176,7 +176,7 @@ impl TestWorkspace {
 
     /// Runs a command that must be refused with `code` and change nothing; returns its error.
     #[track_caller]
-    pub(crate) fn refused(&self, words: &[&str], code: &str) -> Value {
+    pub(crate) fn expect_refusal(&self, words: &[&str], code: &str) -> Value {
         let before = self.state();
         let reply = self.json(words);
         assert_eq!(reply["error"]["code"], code, "{reply}");
@@ -328,7 +328,7 @@ pub(crate) fn document(reply: &Reply) -> Value {
     clippy::print_stderr,
     reason = "the test runner keeps it with the test"
 )]
-pub(crate) fn left_out(what: &str) {
+pub(crate) fn skip(what: &str) {
     eprintln!("left out: {what}");
 }
 
@@ -389,7 +389,7 @@ pub(crate) fn spawn(workspace: &TestWorkspace, arguments: &[&str]) -> Value {
 const AGENT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/it/agent.sh");
 
 /// The command line of a run whose agents behave so.
-pub(crate) fn played(what: &str, how: &str) -> Vec<String> {
+pub(crate) fn play_command(what: &str, how: &str) -> Vec<String> {
     let line = format!("run {what} --command 'sh {AGENT} {how}'");
     shlex::split(&line).unwrap()
 }

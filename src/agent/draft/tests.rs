@@ -2,7 +2,7 @@ use super::*;
 use crate::agent::AgentStatus;
 use serde_json::json;
 
-fn applied(draft: Value) -> Result<Agent> {
+fn apply(draft: Value) -> Result<Agent> {
     let draft = Draft::from_value(draft)?;
     let kind = draft.worker().unwrap_or(Kind::Persistent);
     let mut agent = Agent::new("a", kind, "");
@@ -12,7 +12,7 @@ fn applied(draft: Value) -> Result<Agent> {
 
 #[test]
 fn both_ways_of_writing_names_and_words_with_commas_are_read() {
-    let agent = applied(
+    let agent = apply(
         json!({"name": " Lore keeper ", "prompt": "p", "max_tokens": 9,
         "tags": "wow, lore,second war,", "status": "Paused", "role": "specialist"}),
     )
@@ -22,7 +22,7 @@ fn both_ways_of_writing_names_and_words_with_commas_are_read() {
     assert_eq!(agent.tags, ["wow", "lore", "second war"]);
     assert_eq!(agent.status, AgentStatus::Paused);
     assert_eq!(
-        applied(json!({"name": "x", "maxTokens": 7}))
+        apply(json!({"name": "x", "maxTokens": 7}))
             .unwrap()
             .max_tokens,
         7
@@ -31,10 +31,10 @@ fn both_ways_of_writing_names_and_words_with_commas_are_read() {
 
 #[test]
 fn connection_makes_a_worker_and_splits_its_command() {
-    let worker = applied(json!({"name": "w", "command": "run 'a b' $(x)"})).unwrap();
+    let worker = apply(json!({"name": "w", "command": "run 'a b' $(x)"})).unwrap();
     assert_eq!(worker.kind, Kind::Cli);
     assert_eq!(worker.command, ["run", "a b", "$(x)"]);
-    let worker = applied(json!({"name": "w", "endpoint": "http://127.0.0.1:1/x"})).unwrap();
+    let worker = apply(json!({"name": "w", "endpoint": "http://127.0.0.1:1/x"})).unwrap();
     assert_eq!(worker.kind, Kind::Http);
 }
 
@@ -88,7 +88,7 @@ fn what_cannot_be_so_is_refused_with_the_reason() {
             "must not hold a name or a password",
         ),
     ] {
-        let error = applied(draft.clone()).unwrap_err();
+        let error = apply(draft.clone()).unwrap_err();
         assert!(error.message.contains(word), "{draft}: {}", error.message);
     }
 }
@@ -99,13 +99,13 @@ fn what_is_wrong_is_quoted_within_a_line_and_passwords_are_not() {
         json!("x".repeat(10_000)),
         json!({"tags": "é".repeat(10_000), "name": ["x".repeat(10_000)]}),
     ] {
-        let error = applied(draft).unwrap_err();
+        let error = apply(draft).unwrap_err();
         assert!(error.message.chars().count() < 200, "{}", error.message);
     }
-    let error = applied(json!({"name": "x", "endpoint": "https://me:word@h/x"})).unwrap_err();
+    let error = apply(json!({"name": "x", "endpoint": "https://me:word@h/x"})).unwrap_err();
     assert!(!error.message.contains("word@") && !error.message.contains("me:"));
     let fine = json!({"name": "x", "endpoint": "http://127.0.0.1:9/a@b", "temperature": 0.29});
-    assert_eq!(applied(fine).unwrap().temperature, 0.29);
+    assert_eq!(apply(fine).unwrap().temperature, 0.29);
 }
 
 #[test]

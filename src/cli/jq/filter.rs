@@ -74,7 +74,7 @@ fn compile_with(
             load::import(&modules, |_| Err(String::new()))?;
             Ok(modules)
         })
-        .map_err(|faults| describe_fault(unread(code, &faults)))?;
+        .map_err(|faults| describe_fault(find_syntax_fault(code, &faults)))?;
     let filter = Compiler::default().with_funs(functions).compile(modules);
     filter.map_err(|faults| {
         let first = faults.first().and_then(|(_, faults)| faults.first());
@@ -129,7 +129,7 @@ fn line(out: &mut Vec<u8>, found: &Val) -> io::Result<()> {
 /// Where a fault is, in characters from the start, and what it is.
 type Fault = (usize, String);
 
-fn unread(code: &str, faults: &load::Errors<&str, ()>) -> Option<Fault> {
+fn find_syntax_fault(code: &str, faults: &load::Errors<&str, ()>) -> Option<Fault> {
     let (_, error) = faults.first()?;
     let (expected, found) = match error {
         load::Error::Io(_) => return Some((1, "modules cannot be imported".to_string())),

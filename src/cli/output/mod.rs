@@ -53,8 +53,8 @@ impl Output {
         let color = environment::color(settings);
         Output {
             format,
-            color: colored(color, terminal),
-            notes: Notes::new(colored(color, io::stderr().is_terminal()), globals.quiet),
+            color: has_color(color, terminal),
+            notes: Notes::new(has_color(color, io::stderr().is_terminal()), globals.quiet),
             json_asked: globals.json
                 || selects
                 || globals.format.is_some_and(|form| form != Format::Text),
@@ -204,7 +204,7 @@ impl Output {
     /// Ends a stream and says how the command ends: with the first error that was streamed.
     pub(super) fn end(&self, stream: Stream<'_>) -> ExitCode {
         let (written, failed) = stream.end();
-        let lost = self.written(written).err();
+        let lost = self.check_written(written).err();
         if let Some(lost) = &lost {
             self.notes.explain(lost);
         }
@@ -226,7 +226,7 @@ impl Output {
     fn judge(&self, ended: io::Result<Ended>) -> Result<(), Error> {
         match ended {
             Ok(Ended::Failed(message)) => Err(filter_failed(&message)),
-            ended => self.written(ended.map(|_| ())),
+            ended => self.check_written(ended.map(|_| ())),
         }
     }
 
@@ -244,10 +244,10 @@ impl Output {
         let written = stdout
             .write_all(text.as_bytes())
             .and_then(|()| stdout.flush());
-        self.written(written)
+        self.check_written(written)
     }
 
-    fn written(&self, written: io::Result<()>) -> Result<(), Error> {
+    fn check_written(&self, written: io::Result<()>) -> Result<(), Error> {
         match written {
             // Whoever closed the pipe has read enough: that is no error.
             Err(cause) if cause.kind() != io::ErrorKind::BrokenPipe => {
@@ -285,7 +285,7 @@ fn way_to_result(globals: &Globals) -> String {
 }
 
 /// `--color`, then NO_COLOR, then CLICOLOR_FORCE or FORCE_COLOR, then what the terminal can do.
-fn colored(wanted: Color, terminal: bool) -> bool {
+fn has_color(wanted: Color, terminal: bool) -> bool {
     match wanted {
         Color::Always => true,
         Color::Never => false,

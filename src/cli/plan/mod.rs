@@ -12,7 +12,7 @@ use super::deps::Draw;
 use super::screen::{Screen, Tone, count, dim, plain, strong};
 use crate::error::{Code, Error, Result};
 use crate::file::{read_input, read_stdin};
-use crate::ops::answers::trusted_model;
+use crate::ops::answers::load_trusted_model;
 use crate::ops::plans::external::External;
 use crate::ops::plans::model::ByModel;
 use crate::ops::plans::{self, Assignment, GoalSent, Planned};
@@ -91,7 +91,7 @@ impl By {
                 surroundings.directory.clone(),
                 Runners::from(face.settings)?.passed,
             )?),
-            None if self.llm => Box::new(ByModel(trusted_model(surroundings)?)),
+            None if self.llm => Box::new(ByModel(load_trusted_model(surroundings)?)),
             None => Box::new(ByRule),
         })
     }
@@ -111,7 +111,7 @@ fn plan_text(screen: &mut Screen, plan: &Plan, assignments: &[Assignment]) {
         let about = step.title.as_deref().unwrap_or(&step.instruction);
         [
             strong(&step.id),
-            plain(step.wanted_agent()),
+            plain(step.agent_or_capability()),
             match &assignment.agent {
                 Some(agent) => (Tone::Good, agent.clone()),
                 None => (Tone::Bad, "nobody".to_string()),

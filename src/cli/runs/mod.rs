@@ -12,7 +12,7 @@ use crate::error::{Result, quote};
 use crate::ops::api;
 use crate::ops::runs::OneRun;
 use crate::ops::runs::listing::Rows;
-use crate::run::report::spent;
+use crate::run::report::describe_spent;
 use crate::run::{Run, RunKind, RunStatus};
 use crate::store::records::RunFilter;
 use crate::{coordinator, id};
@@ -65,7 +65,7 @@ pub(in crate::cli) fn status_tone(status: RunStatus) -> Tone {
 
 pub(in crate::cli) fn how(run: &Run) -> String {
     let answered = [run.answered_by.map(|by| by.to_string()), run.model.clone()];
-    let parts = answered.into_iter().flatten().chain(spent(run));
+    let parts = answered.into_iter().flatten().chain(describe_spent(run));
     parts.collect::<Vec<_>>().join(", ")
 }
 
@@ -92,7 +92,7 @@ fn row(run: &Run) -> Vec<Cell> {
     // Only an execution is routed by points.
     let (score, how) = match run.kind {
         RunKind::Execution => (run.routing_score.to_string(), how(run)),
-        RunKind::Epic | RunKind::Tasks => ("-".to_string(), spent(run).join(", ")),
+        RunKind::Epic | RunKind::Tasks => ("-".to_string(), describe_spent(run).join(", ")),
         _ => ("-".to_string(), how(run)),
     };
     vec![

@@ -14,7 +14,7 @@ use crate::error::Result;
 use crate::ops::Surroundings;
 use crate::ops::runs;
 use crate::run::RunStatus;
-use crate::run::report::{lacking, spent, why};
+use crate::run::report::{describe_spent, lacking, why};
 use crate::run::track::TaskRun;
 use crate::run::view::RunView;
 
@@ -58,7 +58,7 @@ fn render(screen: &mut Screen, surroundings: &Surroundings, shown: &RunView) {
     // Nobody answers a run over tasks: its agents worked.
     let (answered, took) = match shown.tasks.is_empty() {
         true => (how(run), String::new()),
-        false => (String::new(), spent(run).join(", ")),
+        false => (String::new(), describe_spent(run).join(", ")),
     };
     screen.say(Tone::Strong, &run.id).say(Tone::Plain, " ");
     screen

@@ -126,7 +126,7 @@ impl Machine {
 
     pub(super) fn skip_all(&mut self, step: usize, why: String, actions: &mut Vec<Action>) {
         actions.push(Action::Skip(step, None, why));
-        for later in self.schedule.failed(step) {
+        for later in self.schedule.fail(step) {
             let why = "it waits for what was not begun".to_string();
             actions.push(Action::Skip(later, Some(step), why));
         }

@@ -125,7 +125,7 @@ pub(crate) fn carry_out(
     tell: &mut dyn FnMut(&Event),
 ) -> Result<Carried> {
     let workspace = surroundings.workspace()?;
-    let goal = plans::checked_goal(options.goal)?;
+    let goal = plans::check_goal(options.goal)?;
     let answering = Answering::open(surroundings, &workspace)?;
     let run = Run {
         routing_reason: "each step goes to an agent that offers what it needs".to_string(),

@@ -47,7 +47,7 @@ impl Pass<'_, '_> {
         let mut schedule = Schedule::new(&needs);
         for (at, step) in self.steps.iter().enumerate() {
             if step.status == StepState::Done {
-                schedule.done(at);
+                schedule.finish(at);
             }
         }
         let answering = self.answering.clone();
@@ -81,7 +81,7 @@ impl Pass<'_, '_> {
             return Ok(());
         }
         (self.steps[at].status, self.steps[at].error) = (StepState::Failed, Some(why));
-        schedule.failed(at);
+        schedule.fail(at);
         Err(Error {
             message: format!("step `{id}`: {}", error.message),
             ..error
@@ -130,7 +130,7 @@ impl Steps for Pass<'_, '_> {
             let message = notes.say(Speaker::System, COORDINATOR, &told, Some(&step.id))?;
             notes.event(
                 "dispatch",
-                json!({"stepId": step.id, "capability": step.wanted_agent(), "messageId": message}),
+                json!({"stepId": step.id, "capability": step.agent_or_capability(), "messageId": message}),
             )?;
             notes.event(
                 "agentStart",
@@ -153,7 +153,7 @@ impl Steps for Pass<'_, '_> {
             }
             Ok(answer) => {
                 self.keep(at, answer)?;
-                schedule.done(at);
+                schedule.finish(at);
                 Ok(())
             }
             Err(error) => self.fail(schedule, at, error),

@@ -10,7 +10,7 @@ use super::Trees;
 use super::base::Base;
 use crate::error::{Code, Error, Result, quote};
 use crate::file::unwritable;
-use crate::tree::{RESERVED_BRANCH, require_git_version, reserved_branch};
+use crate::tree::{RESERVED_BRANCH, refuse_branch, require_git_version};
 use crate::workspace::Workspace;
 
 const PROBE: &str = "T0-0";
@@ -44,7 +44,7 @@ impl Trees {
             return refuse(message, "status");
         }
         if trees.has(RESERVED_BRANCH)? {
-            return Err(reserved_branch());
+            return Err(refuse_branch());
         }
         let head = trees.proven_head()?;
         match trees.other_checkout(&head)? {

@@ -145,13 +145,13 @@ fn in_two_orders() -> impl Choice<Value = (Vec<String>, Vec<String>)> {
 proptest! {
     #[test]
     fn shuffling_labels_never_changes_the_answer((labels, shuffled) in in_two_orders()) {
-        let decide = |labels| shipped(json!({"labels": labels}));
+        let decide = |labels| dispatch_shipped(json!({"labels": labels}));
         prop_assert_eq!(decide(labels), decide(shuffled));
     }
 
     #[test]
     fn any_text_gets_an_answer(title in "\\PC*", description in "\\PC*", kind in "\\PC{0,9}") {
-        let decision = shipped(json!({"title": title, "description": description, "type": kind}));
+        let decision = dispatch_shipped(json!({"title": title, "description": description, "type": kind}));
         prop_assert!(decision.chosen.skill.starts_with("ct-"));
     }
 }

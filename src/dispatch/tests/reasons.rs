@@ -12,7 +12,7 @@ fn every_skill_has_an_outcome_with_a_reason() {
         json!({"title": "Build the docs", "description": "Research, commit"}),
     ] {
         let skills = &SHIPPED.skills;
-        let mut decision = shipped(task);
+        let mut decision = dispatch_shipped(task);
         explain(&mut decision, skills);
         assert_eq!(decision.candidates[0].skill, decision.chosen.skill);
         assert_eq!(decision.runner_up.as_ref(), decision.candidates.get(1));

@@ -173,7 +173,7 @@ impl Source {
         let mut parts = match origin {
             Origin::Tasks => self.tasks(after, limit)?,
             Origin::Runs => self.runs(after, limit)?,
-            Origin::Said => self.said(after, limit)?,
+            Origin::Said => self.read_messages(after, limit)?,
         };
         // Cursors have gaps, so that so many may reach further.
         parts.retain(|part| part.cursor <= end);
@@ -227,11 +227,11 @@ impl Source {
         Ok(parts)
     }
 
-    fn said(&mut self, after: u64, limit: u32) -> Result<Parts> {
+    fn read_messages(&mut self, after: u64, limit: u32) -> Result<Parts> {
         let Source { store, owners, .. } = self;
         let transaction = store.read()?;
         let mut parts = Parts::new();
-        for (cursor, message) in transaction.said_after(after, limit)? {
+        for (cursor, message) in transaction.messages_after(after, limit)? {
             let id = message.conversation.clone().unwrap_or_default();
             let look = |id: &str| Ok(transaction.conversation(id)?.map(|one| one.user_id));
             let owner = owner(owners, &id, look)?;

@@ -20,7 +20,7 @@ struct Ann {
 }
 
 impl Ann {
-    fn of(world: &World) -> Ann {
+    fn from_world(world: &World) -> Ann {
         let token = world.token("ann", Scope::Write);
         let post = |path: &str, body: Value| world.by(&token, "POST", path, body).json();
         let agent = json!({"id": "anns", "name": format!("Ann's {SECRET}"), "prompt": SECRET, "tags": [SECRET]});
@@ -60,7 +60,7 @@ impl Ann {
         }
     }
 
-    fn shown(&self, world: &World) -> Vec<Value> {
+    fn show_places(&self, world: &World) -> Vec<Value> {
         let places = self.places.iter();
         let show = |place: &String| world.by(&self.token, "GET", place, json!(null)).with(200);
         places.map(show).collect()
@@ -90,8 +90,8 @@ fn bodies(ids: &[String]) -> Vec<Value> {
 fn two_users_never_see_or_change_each_others_data() {
     let world = World::new();
     world.walk(r#"POST /api/work/tasks {"title": "One"} -> 201"#);
-    let ann = Ann::of(&world);
-    let before = ann.shown(&world);
+    let ann = Ann::from_world(&world);
+    let before = ann.show_places(&world);
     assert!(
         before
             .iter()
@@ -138,7 +138,7 @@ fn two_users_never_see_or_change_each_others_data() {
             }
         }
     }
-    let mut after = ann.shown(&world);
+    let mut after = ann.show_places(&world);
     // A run says when it is looked at.
     after[4]["now"] = before[4]["now"].clone();
     assert_eq!(after, before);

@@ -1,10 +1,10 @@
 use super::World;
-use super::work::planned;
+use super::work::plan_epic;
 use crate::ops::agents;
 
 #[test]
 fn skills_and_manifest_entries_are_listed_and_shown() {
-    let world = planned();
+    let world = plan_epic();
     let skills = world.get("/api/skills").with(200);
     assert!(skills["total"].as_u64().unwrap() >= 15);
     world.walk(
@@ -31,7 +31,7 @@ fn skills_and_manifest_entries_are_listed_and_shown() {
 
 #[test]
 fn search_finds_tasks_and_agents() {
-    planned().walk(
+    plan_epic().walk(
         r#"
         GET /api/work/tasks/T4 -> 200 {"state": "$state"}
         GET /api/search?q=%23T4 -> 200 {"items": {"0": {"kind": "task", "href": "/work/T4", "state": "$state"}}}

@@ -14,7 +14,7 @@ use crate::ops::tokens::{self, Scope};
 const PATIENCE: Duration = Duration::from_secs(20);
 
 /// Reads what is told within a stream until a number of events have come.
-fn heard(
+fn read_events(
     world: &World,
     token: Option<&str>,
     query: &str,
@@ -40,12 +40,12 @@ fn heard(
         }
         text.split("\n\n")
             .filter(|part| part.contains("data: "))
-            .map(parsed)
+            .map(parse)
             .collect()
     })
 }
 
-fn parsed(part: &str) -> (String, String, Value) {
+fn parse(part: &str) -> (String, String, Value) {
     let line = |name: &str| {
         let line = part.lines().find_map(|line| line.strip_prefix(name));
         line.unwrap_or_default().to_string()
@@ -61,7 +61,7 @@ fn events_continue_after_the_last_event_id() {
     world
         .post("/api/tasks/create", json!({"title": "a"}))
         .with(201);
-    let all = heard(&world, None, "", "", 15);
+    let all = read_events(&world, None, "", "", 15);
     assert_eq!(all[0].1, "hello");
     let kinds: Vec<_> = all.iter().map(|(_, kind, _)| kind.as_str()).collect();
     assert!(
@@ -77,7 +77,7 @@ fn events_continue_after_the_last_event_id() {
         (&json!("cleo-supervisor"), &json!("toby-technical"))
     );
     let middle = &all[5].0;
-    let rest = heard(&world, None, "", middle, all.len() - 5);
+    let rest = read_events(&world, None, "", middle, all.len() - 5);
     let told = |events: &[(String, String, Value)]| -> Vec<Value> {
         events.iter().map(|(.., data)| data.clone()).collect()
     };
@@ -98,11 +98,11 @@ fn events_are_those_of_the_caller_and_of_the_kinds() {
         GET /api/events?nope=1 -> 400
         "#,
     );
-    let told = heard(&world, Some(&ann), "", "", 2);
+    let told = read_events(&world, Some(&ann), "", "", 2);
     assert_eq!((told.len(), told[1].1.as_str()), (2, "task"));
-    let told = heard(&world, Some(&bob), "?kinds=task", "", 2);
+    let told = read_events(&world, Some(&bob), "?kinds=task", "", 2);
     assert_eq!((told.len(), told[1].1.as_str()), (2, "task"));
-    let told = heard(&world, Some(&bob), "?kinds=run", "", 3);
+    let told = read_events(&world, Some(&bob), "?kinds=run", "", 3);
     assert!(told[1..].iter().all(|(_, kind, _)| kind == "run"));
 }
 
@@ -119,7 +119,7 @@ fn name_of_a_removed_private_agent_is_not_revealed() {
     );
     let bob = world.token("bob", Scope::Read);
     for (token, is_told) in [(Some(&bob), false), (None, true)] {
-        let told = heard(
+        let told = read_events(
             &world,
             token.map(String::as_str),
             "?kinds=task&since=0.0.0.0",
@@ -152,17 +152,17 @@ fn events_of_other_users_use_none_of_a_listeners_queue() {
     for _ in 0..45 {
         says(&bob);
     }
-    let told = heard(&world, Some(&ann), "?kinds=run", "", 3);
+    let told = read_events(&world, Some(&ann), "?kinds=run", "", 3);
     assert!(
         told[1..].iter().all(|(.., data)| data["runId"] == own),
         "{told:?}"
     );
-    let told = heard(&world, Some(&ann), "", "", 3);
+    let told = read_events(&world, Some(&ann), "", "", 3);
     assert_eq!((told.len(), told[1].1.as_str()), (3, "task"));
-    let told = heard(&world, Some(&bob), "?kinds=task", "", 2);
+    let told = read_events(&world, Some(&bob), "?kinds=task", "", 2);
     assert_eq!((told.len(), told[1].1.as_str()), (2, "task"));
     // Who comes back missed nothing by what others did.
-    let told = heard(&world, Some(&ann), "", "0.0.0.0", 3);
+    let told = read_events(&world, Some(&ann), "", "0.0.0.0", 3);
     assert_eq!((told[0].1.as_str(), told[1].1.as_str()), ("hello", "task"));
 }
 
@@ -174,7 +174,7 @@ fn events_of_other_processes_are_sent() {
         let agent = serde_json::from_value(json!({"id": "new", "name": "New", "prompt": "p"}));
         crate::ops::agents::register(&surroundings, &mut Notes::default(), agent.unwrap()).unwrap();
     });
-    let told = heard(&world, None, "?since=0.0.0.0", "", 2);
+    let told = read_events(&world, None, "?since=0.0.0.0", "", 2);
     command.join().unwrap();
     assert_eq!(told[1].1, "agents");
 }
@@ -250,8 +250,8 @@ fn gap_in_the_events_is_sent_as_a_reset() {
         world.execute(json!({"input": "history of war"}));
     }
     let world = world.restart();
-    let told = heard(&world, None, "", "1.0.0.0", 400);
+    let told = read_events(&world, None, "", "1.0.0.0", 400);
     assert_eq!((told[0].1.as_str(), told[1].1.as_str()), ("hello", "reset"));
-    let foreign = heard(&world, None, "", "99999999.0.0.0", 2);
+    let foreign = read_events(&world, None, "", "99999999.0.0.0", 2);
     assert_eq!(foreign[1].1, "reset");
 }

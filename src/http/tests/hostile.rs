@@ -47,7 +47,7 @@ fn with_things() -> World {
 }
 
 /// Everything that is kept, as far as it can be asked for.
-fn kept(world: &World) -> Vec<Value> {
+fn read_all(world: &World) -> Vec<Value> {
     [
         "/api/work/tasks",
         "/api/agents/sync",
@@ -63,7 +63,7 @@ fn kept(world: &World) -> Vec<Value> {
 #[test]
 fn invalid_bodies_are_refused_and_change_nothing() {
     let world = with_things();
-    let before = kept(&world);
+    let before = read_all(&world);
     let deep = "[".repeat(100_000);
     let nested = format!("{}1{}", "{\"a\":".repeat(50_000), "}".repeat(50_000));
     let wrong = json!({
@@ -118,7 +118,7 @@ fn invalid_bodies_are_refused_and_change_nothing() {
             told.text()
         );
     }
-    assert_eq!(kept(&world), before);
+    assert_eq!(read_all(&world), before);
 }
 
 #[test]
@@ -136,7 +136,7 @@ fn body_is_optional_exactly_where_described() {
 #[test]
 fn bodies_of_ten_megabytes_are_refused_and_not_kept() {
     let world = with_things();
-    let before = kept(&world);
+    let before = read_all(&world);
     let large = json!({"input": "x".repeat(10 << 20)}).to_string();
     for route in route::all() {
         if route.path == "/api/events" {
@@ -145,13 +145,13 @@ fn bodies_of_ten_megabytes_are_refused_and_not_kept() {
         let told = world.raw(route.method.as_str(), &path(route, "T1"), large.clone());
         assert!(is_told_well(route, &told.with(413)), "{}", route.path);
     }
-    assert_eq!(kept(&world), before);
+    assert_eq!(read_all(&world), before);
 }
 
 #[test]
 fn invalid_ids_and_queries_are_client_errors() {
     let world = with_things();
-    let before = kept(&world);
+    let before = read_all(&world);
     for route in route::all() {
         if route.path == "/api/events" {
             continue;
@@ -206,13 +206,13 @@ fn invalid_ids_and_queries_are_client_errors() {
             );
         }
     }
-    assert_eq!(kept(&world), before);
+    assert_eq!(read_all(&world), before);
 }
 
 #[test]
 fn unexpected_query_parameter_is_refused_before_any_work() {
     let world = with_things();
-    let before = kept(&world);
+    let before = read_all(&world);
     for route in route::all().iter().filter(|route| !route.takes_query) {
         let place = format!("{}?dryRun=true", path(route, "T1"));
         let told = world.raw(route.method.as_str(), &place, "{}");
@@ -230,7 +230,7 @@ fn unexpected_query_parameter_is_refused_before_any_work() {
     ] {
         assert_eq!(world.get(page).status, 200, "{page}");
     }
-    assert_eq!(kept(&world), before);
+    assert_eq!(read_all(&world), before);
 }
 
 #[test]

@@ -106,7 +106,7 @@ impl World {
     }
 
     /// Opens a server whose starter was given something to do.
-    fn given(assignment: Assignment) -> World {
+    fn with_assignment(assignment: Assignment) -> World {
         World::open("127.0.0.1:4680", Options::default(), assignment)
     }
 

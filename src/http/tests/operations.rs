@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use super::World;
 use super::runs::ran;
-use super::work::planned;
+use super::work::plan_epic;
 use crate::http::operations::has_body;
 use crate::http::route::{self, Route};
 use crate::http::server::Options;
@@ -63,7 +63,7 @@ fn endpoints_need_a_token_with_their_scope() {
 
 #[test]
 fn operations_refuse_unknown_fields() {
-    let world = planned();
+    let world = plan_epic();
     for facts in all() {
         let id = match facts.address.contains("/sessions/") {
             true => "S1",
@@ -95,7 +95,7 @@ fn operations_refuse_unknown_fields() {
 
 #[test]
 fn operations_refuse_unknown_tasks() {
-    let world = planned();
+    let world = plan_epic();
     let of_tasks = all().filter(|facts| facts.address.contains("/tasks/{id}"));
     for facts in of_tasks {
         let (method, path) = place(facts, "T99");
@@ -262,7 +262,7 @@ const ANSWERED: [(&str, &str, &str, u16, &[&str]); 79] = [
 
 #[test]
 fn every_operation_answers_with_the_fields_of_its_reply() {
-    let world = planned();
+    let world = plan_epic();
     ran(&world, "exec_1_a", "ann", RunStatus::Failed);
     let entry = json!({"id": "one", "file": "one.md", "title": "One", "date": "2026-11-22",
         "status": "complete", "agent_type": "research", "topics": ["a"], "key_findings": ["a", "b", "c"],

@@ -95,7 +95,7 @@ fn run_is_listed_and_shown_with_its_log() {
 }
 
 /// Returns the lines of a log as its channels, times and texts; of events the kind alone.
-fn told(log: &Value) -> Vec<String> {
+fn list_lines(log: &Value) -> Vec<String> {
     let lines = log["lines"].as_array().unwrap().iter().enumerate();
     let told = lines.map(|(n, line)| {
         assert_eq!(line["n"], n);
@@ -126,7 +126,7 @@ fn log_is_between_the_events_of_its_agent() {
     let lines: String = entries.iter().map(line).collect();
     std::fs::write(place, format!("{lines}damaged\n{{\"ms\":1,\"str")).unwrap();
     let log = world.get("/api/runs/exec_1_a/log?task=T1").with(200);
-    let told = told(&log);
+    let told = list_lines(&log);
     assert_eq!(
         told[..7],
         [

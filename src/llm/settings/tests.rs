@@ -2,7 +2,7 @@ use super::*;
 use crate::config::{self, Origin};
 
 /// Makes settings of names and values; those after `project` stand in its file.
-fn made(user: &[(&str, &str)], project: &[(&str, &str)]) -> Result<Option<Model>> {
+fn make(user: &[(&str, &str)], project: &[(&str, &str)]) -> Result<Option<Model>> {
     let mut settings = Settings::default();
     let path = |of: &str| Origin::File {
         path: format!("/x/{of}/config.yaml"),
@@ -18,12 +18,12 @@ fn made(user: &[(&str, &str)], project: &[(&str, &str)]) -> Result<Option<Model>
 }
 
 fn model(user: &[(&str, &str)]) -> Model {
-    made(user, &[]).unwrap().unwrap()
+    make(user, &[]).unwrap().unwrap()
 }
 
 #[test]
 fn no_provider_is_no_model() {
-    assert_eq!(made(&[("llm.model", "m")], &[]).unwrap(), None);
+    assert_eq!(make(&[("llm.model", "m")], &[]).unwrap(), None);
 }
 
 #[test]
@@ -150,7 +150,7 @@ fn settings_that_fit_nothing_are_refused() {
         (("llm.baseUrl", "https://x.org/?a=b"), "must be an address"),
         (("llm.baseUrl", "https://x y.org"), "must be an address"),
     ] {
-        let error = made(&[more, ("llm.provider", "openai-chat")], &[]).unwrap_err();
+        let error = make(&[more, ("llm.provider", "openai-chat")], &[]).unwrap_err();
         assert_eq!(error.code, Code::ConfigInvalid, "{more:?}");
         assert!(error.message.contains(word), "{more:?}: {}", error.message);
         assert!(!error.message.contains("12345") && !error.message.contains("pw@"));
@@ -167,7 +167,7 @@ fn a_project_cannot_lead_words_or_keys_to_a_server_of_its_own() {
         "http://localhost.evil",
         "http://10.0.0.1",
     ] {
-        let error = made(&user, &[("llm.baseUrl", url)]).unwrap_err();
+        let error = make(&user, &[("llm.baseUrl", url)]).unwrap_err();
         assert!(
             error.message.contains("servers of this machine only"),
             "{}",
@@ -179,14 +179,14 @@ fn a_project_cannot_lead_words_or_keys_to_a_server_of_its_own() {
         "http://localhost:1",
         "http://[::1]:1/v1",
     ] {
-        let local = made(&user, &[("llm.baseUrl", url)]).unwrap().unwrap();
+        let local = make(&user, &[("llm.baseUrl", url)]).unwrap().unwrap();
         assert_eq!(
             (local.key_variable, local.needs_key),
             (None, false),
             "{url}"
         );
     }
-    let error = made(
+    let error = make(
         &[],
         &[
             ("llm.provider", "openai-chat"),
@@ -199,7 +199,7 @@ fn a_project_cannot_lead_words_or_keys_to_a_server_of_its_own() {
         "{}",
         error.message
     );
-    let both = made(
+    let both = make(
         &[&user[..], &[("llm.baseUrl", "https://mine.example")]].concat(),
         &[("llm.baseUrl", "https://evil.example")],
     );

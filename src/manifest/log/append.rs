@@ -156,10 +156,10 @@ fn open(path: &Path) -> Result<File> {
 fn lock(file: File, path: &Path, deadline: Instant) -> Result<File> {
     let patience = deadline.saturating_duration_since(Instant::now());
     let locked = lock_in_turn(file, patience).map_err(|cause| unwritable(path, cause))?;
-    locked.ok_or_else(|| held(path))
+    locked.ok_or_else(|| lock_timeout(path))
 }
 
-fn held(path: &Path) -> Error {
+fn lock_timeout(path: &Path) -> Error {
     let message = format!(
         "another process has held the lock on {} for too long",
         path.display()

@@ -125,7 +125,7 @@ fn sort(
             output.write_all(b"\n")?;
         }
         if let Some(faulty) = verdict.fault {
-            serde_json::to_writer(&mut *moved, &moved_line(now, text, &faulty))?;
+            serde_json::to_writer(&mut *moved, &move_line(now, text, &faulty))?;
             moved.push(b'\n');
             compacted.rejected.push(faulty);
         }
@@ -134,7 +134,7 @@ fn sort(
     Ok((compacted, length))
 }
 
-fn moved_line<'a>(now: &'a str, text: &'a [u8], faulty: &'a Faulty) -> Moved<'a> {
+fn move_line<'a>(now: &'a str, text: &'a [u8], faulty: &'a Faulty) -> Moved<'a> {
     let as_text = std::str::from_utf8(text).ok();
     Moved {
         at: now,

@@ -47,7 +47,7 @@ fn line(id: &str, tasks: &[u32]) -> String {
 }
 
 /// All that a scan sees: `line id`, or `line CODE`.
-fn seen(path: &Path) -> Vec<String> {
+fn list_seen(path: &Path) -> Vec<String> {
     let mut seen = Vec::new();
     scan(path, |line| {
         seen.push(match line {
@@ -67,11 +67,11 @@ fn ids(entries: &[Entry]) -> Vec<&str> {
 fn a_missing_file_is_an_empty_manifest() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("none/MANIFEST.jsonl");
-    assert_eq!(seen(&path), [] as [&str; 0]);
+    assert_eq!(list_seen(&path), [] as [&str; 0]);
     assert_eq!(find(&path, "a").unwrap(), Found::default());
     assert_eq!(for_tasks(&path, &[TaskId(1)]).unwrap(), []);
     append(&path, &entry("a", &[1])).unwrap();
-    assert_eq!(seen(&path), ["1 a"]);
+    assert_eq!(list_seen(&path), ["1 a"]);
 }
 
 #[test]
@@ -114,7 +114,7 @@ fn faulty_lines_are_named_and_hide_nothing_around_them() {
         "10 c",
         "11 d",
     ];
-    assert_eq!(seen(&log.path), expected);
+    assert_eq!(list_seen(&log.path), expected);
     assert_eq!(
         ids(&for_tasks(&log.path, &[TaskId(1)]).unwrap()),
         ["a", "c", "d"]
@@ -212,7 +212,7 @@ fn a_good_entry_counts_where_only_a_faulty_line_had_its_id() {
         warnings,
         ["line 1: key_findings has 2; a complete entry has 3 to 7; it does not count"]
     );
-    assert_eq!(seen(&log.path), ["1 E_ENTRY_INVALID", "2 a"]);
+    assert_eq!(list_seen(&log.path), ["1 E_ENTRY_INVALID", "2 a"]);
 }
 
 #[test]
@@ -234,7 +234,7 @@ fn a_torn_tail_gets_its_end_and_is_reported() {
         let log = log(&before);
         let warnings = append(&log.path, &entry("b", &[])).unwrap();
         assert!(warnings[0].contains("had no end"), "{warnings:?}");
-        assert_eq!(seen(&log.path), expected);
+        assert_eq!(list_seen(&log.path), expected);
         assert_eq!(
             fs::read_to_string(&log.path).unwrap(),
             format!("{before}\n{}", line("b", &[]))
@@ -250,10 +250,10 @@ fn who_waits_too_long_for_the_lock_is_told() {
     let patience = Duration::from_millis(20);
     let error = append_within(&log.path, &entry("b", &[]), patience).unwrap_err();
     assert_eq!(error.code, Code::LockTimeout);
-    assert!(error.retryable());
+    assert!(error.is_retryable());
     drop(holder);
     append_within(&log.path, &entry("b", &[]), patience).unwrap();
-    assert_eq!(seen(&log.path), ["1 a", "2 b"]);
+    assert_eq!(list_seen(&log.path), ["1 a", "2 b"]);
 }
 
 #[test]
@@ -268,7 +268,7 @@ fn append_writes_the_file_that_replaced_the_old_one() {
     fs::rename(&new, &log.path).unwrap();
     drop(holder);
     waiting.join().unwrap().unwrap();
-    assert_eq!(seen(&log.path), ["1 c", "2 b"]);
+    assert_eq!(list_seen(&log.path), ["1 c", "2 b"]);
 }
 
 #[test]
@@ -287,7 +287,7 @@ fn threads_that_append_at_once_lose_nothing() {
             });
         }
     });
-    let seen = seen(&log.path);
+    let seen = list_seen(&log.path);
     assert_eq!(seen.len(), 160);
     assert!(seen.iter().all(|line| !line.contains("E_")), "{seen:?}");
 }
@@ -379,7 +379,7 @@ proptest! {
             bytes.push(b'\n');
         }
         let log = log(bytes);
-        let seen = seen(&log.path);
+        let seen = list_seen(&log.path);
         let wanted: HashSet<String> = (0..junk.len()).map(|n| format!("{} good-{n}", 2 * n + 1)).collect();
         prop_assert_eq!(seen.iter().filter(|line| wanted.contains(*line)).count(), junk.len());
         let linked = for_tasks(&log.path, &[TaskId(7)]).unwrap();
@@ -399,7 +399,7 @@ fn lines_longer_than_a_chunk_come_whole() {
         .collect();
     let log = log(text.trim_end());
     let expected = ["1 0", "2 l0", "3 1", "4 l1", "5 2", "6 l2", "7 3", "8 l3"];
-    assert_eq!(seen(&log.path), expected);
+    assert_eq!(list_seen(&log.path), expected);
 }
 
 fn raw(value: &serde_json::Value) -> crate::manifest::entry::Raw {

@@ -120,7 +120,7 @@ pub(crate) fn remove(
         let agent = terms::require(surroundings, &known, &id)?.clone();
         terms::refuse_of_file(surroundings, &workspace, &known, &id, "remove")?;
         match transaction.remove_agent(&id)? {
-            false if agent.is_builtin => Err(refused_builtin(&id)),
+            false if agent.is_builtin => Err(refuse_builtin(&id)),
             _ => Ok(agent),
         }
     })?;
@@ -137,7 +137,7 @@ pub(crate) fn remove(
     })
 }
 
-fn refused_builtin(id: &str) -> Error {
+fn refuse_builtin(id: &str) -> Error {
     let message = format!("`{id}` is built in and cannot be removed");
     let show = format!("cleo agents show {}", quote(id));
     let error = Error::new(Code::AgentInvalid, message).fix(show);

@@ -3,7 +3,7 @@
 use clap::Args;
 use serde::{Deserialize, Serialize};
 
-use super::{Shown, seen_and_used, show_all};
+use super::{Shown, read_seen, show_all};
 use crate::agent::{Agent, AgentStatus, Kind, Role};
 use crate::error::Result;
 use crate::ops::{Notes, Surroundings};
@@ -92,7 +92,7 @@ pub(crate) fn list(
     notes: &mut Notes,
     lookup: Lookup,
 ) -> Result<Listed> {
-    let (mut known, uses) = seen_and_used(surroundings)?;
+    let (mut known, uses) = read_seen(surroundings)?;
     known.agents.retain(|agent| lookup.fits(agent));
     notes.warn(std::mem::take(&mut known.warnings));
     let agents = show_all(surroundings, known, &uses)?;

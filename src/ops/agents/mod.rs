@@ -162,7 +162,7 @@ fn read_uses(transaction: &dyn Transaction, user: Option<&str>) -> Result<Uses> 
 }
 
 /// Finds the agents that the caller sees, and what the caller used each for.
-fn seen_and_used(surroundings: &Surroundings) -> Result<(Known, Uses)> {
+fn read_seen(surroundings: &Surroundings) -> Result<(Known, Uses)> {
     let store = match place(surroundings)? {
         Some(workspace) => workspace.store_if_there()?.map(|store| (workspace, store)),
         None => None,
@@ -243,7 +243,7 @@ pub(crate) fn show(
     notes: &mut Notes,
     AgentId { id }: AgentId,
 ) -> Result<One> {
-    let (mut known, uses) = seen_and_used(surroundings)?;
+    let (mut known, uses) = read_seen(surroundings)?;
     let agent = known.require(&id)?.clone();
     notes.warn(std::mem::take(&mut known.warnings));
     known.agents = vec![agent];

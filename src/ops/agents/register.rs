@@ -134,7 +134,7 @@ fn save(
         transaction.put_agent(&agent)?;
         Ok((agent, created, trusted_by))
     })?;
-    notes.warn(draft::unused_connection(&agent));
+    notes.warn(draft::find_unused_connection(&agent));
     notes.is_rehearsed = !keeps;
     // What the user has not named himself does not become trusted by a change beside it.
     let named = named.contains(&agent.kind);
@@ -157,7 +157,7 @@ fn stamp(agent: &mut Agent, created: bool, now: &str) {
 fn to_stay(known: &Known, draft: &Draft, user: Option<&str>) -> Result<Agent> {
     let there = |id: &str| known.agents.iter().find(|there| there.id == id);
     let hides = |id: &str| there(id).is_some_and(|there| !there.is_seen_by(user));
-    let mut id = named_id(draft);
+    let mut id = choose_id(draft);
     if draft.id.is_none() && hides(&id) {
         let mut others = (2_u32..).map(|number| draft::add_number(&id, number));
         id = others.find(|id| !hides(id)).unwrap_or_default();
@@ -167,11 +167,11 @@ fn to_stay(known: &Known, draft: &Draft, user: Option<&str>) -> Result<Agent> {
     let is_long = name.chars().count() > draft::NAME_MAX;
     match there(&id).filter(|_| !is_long) {
         None => make(draft, &id),
-        Some(there) => Err(taken_error(known, &id, there.is_seen_by(user))),
+        Some(there) => Err(refuse_taken(known, &id, there.is_seen_by(user))),
     }
 }
 
-fn named_id(draft: &Draft) -> String {
+fn choose_id(draft: &Draft) -> String {
     let name = draft.name.as_deref().unwrap_or_default();
     draft.id.clone().unwrap_or_else(|| suggest_id(name))
 }
@@ -203,7 +203,7 @@ pub(super) fn fresh(draft: Draft, id: &str) -> Result<Agent> {
 }
 
 /// The error for an id that an agent has. Of an agent that the caller does not see nothing is told.
-fn taken_error(known: &Known, id: &str, is_seen: bool) -> Error {
+fn refuse_taken(known: &Known, id: &str, is_seen: bool) -> Error {
     let is_free = |id: &String| known.agents.iter().all(|agent| agent.id != *id);
     let mut others = (2_u32..).map(|number| draft::add_number(id, number));
     let free = others.find(is_free).unwrap_or_default();
@@ -285,7 +285,7 @@ pub(crate) fn import(
         let mut imported = Imported::default();
         for (number, draft) in (1_usize..).zip(drafts) {
             notes.warn(draft.warnings());
-            let id = named_id(&draft);
+            let id = choose_id(&draft);
             let there = there.get(id.as_str());
             let agent = match (numbers.insert(id.clone(), number), there) {
                 (Some(earlier), _) => {

@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use super::{seen_and_used, show_all};
+use super::{read_seen, show_all};
 use crate::agent::{Agent, AgentStatus, Kind, Role};
 use crate::error::Result;
 use crate::ops::operation::Nothing;
@@ -55,7 +55,7 @@ struct Brief {
 
 /// Shows the agents that the caller sees.
 pub(crate) fn sync(surroundings: &Surroundings, _: &mut Notes, _: Nothing) -> Result<Synced> {
-    let (known, uses) = seen_and_used(surroundings)?;
+    let (known, uses) = read_seen(surroundings)?;
     let shown = show_all(surroundings, known, &uses)?.into_iter();
     let briefs = shown.map(|one| Brief {
         agent: one.agent,

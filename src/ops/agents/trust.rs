@@ -4,7 +4,7 @@
 
 use serde::Serialize;
 
-use super::{AgentId, One, seen_and_used, show_one};
+use super::{AgentId, One, read_seen, show_one};
 use crate::agent::{Agent, Kind};
 use crate::error::{Code, Error, Result, quote};
 use crate::ops::Surroundings;
@@ -47,7 +47,7 @@ fn change_trust(
 ) -> Result<Trusting> {
     let workspace = surroundings.workspace()?;
     let trust = Trust::new(surroundings, &workspace);
-    let (mut known, uses) = seen_and_used(surroundings)?;
+    let (mut known, uses) = read_seen(surroundings)?;
     let agent = known.require(id)?.clone();
     let item = Item::worker(&agent);
     let before = trust.standing(&item);

@@ -108,7 +108,7 @@ impl Course<'_, '_> {
     }
 
     fn skip(&mut self, schedule: &mut Schedule, at: usize) -> Result<()> {
-        for later in schedule.failed(at) {
+        for later in schedule.fail(at) {
             let need = self.steps[later].input.unwrap_or_default();
             self.depends(later, need)?;
         }
@@ -171,7 +171,7 @@ impl<'a> Steps for Course<'a, '_> {
         let worked = reply.output.is_some();
         self.keep(at, reply)?;
         match worked {
-            true => schedule.done(at),
+            true => schedule.finish(at),
             false => self.skip(schedule, at)?,
         }
         Ok(())

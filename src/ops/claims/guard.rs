@@ -194,7 +194,7 @@ pub(in crate::ops) fn check_epoch(
     });
     match is_current {
         true => Ok(()),
-        false => Err(lost_claim(task, claim.as_ref(), caller)),
+        false => Err(refuse_lost_claim(task, claim.as_ref(), caller)),
     }
 }
 
@@ -296,12 +296,12 @@ pub(super) fn refuse_held(last: Option<&Claim>, caller: &Caller) -> Result<()> {
         Some(holder) if holder == caller.name => {
             let epoch = claim.epoch;
             let heartbeat = format!("cleo heartbeat {id} --epoch {epoch}");
-            let message = format!("you hold it already: {}", held(claim));
+            let message = format!("you hold it already: {}", describe_holder(claim));
             Err(Error::new(Code::Claimed, message)
                 .fix(heartbeat)
                 .or("give it back", format!("cleo release {id} --epoch {epoch}")))
         }
-        Some(_) => Err(Error::new(Code::Claimed, held(claim))
+        Some(_) => Err(Error::new(Code::Claimed, describe_holder(claim))
             .fix("cleo claim --next")
             .or("see how it stands", format!("cleo show {id}"))
             .or("take it from them", format!("cleo release {id} --force"))),
@@ -340,14 +340,14 @@ pub(super) fn refuse_clock(claim: &Claim, caller: &Caller) -> Result<()> {
 
 pub(super) fn not_yours(claim: &Claim, caller: &Caller, verb: &str) -> Error {
     let id = claim.task;
-    let message = format!("{}, not by {}", held(claim), caller.name);
+    let message = format!("{}, not by {}", describe_holder(claim), caller.name);
     let action = format!("{verb} it anyway, which is recorded");
     Error::new(Code::Claimed, message)
         .fix(format!("cleo show {id}"))
         .or(action, format!("cleo {verb} {id} --force"))
 }
 
-fn held(claim: &Claim) -> String {
+fn describe_holder(claim: &Claim) -> String {
     let holder = claim.holder.as_deref().unwrap_or("nobody");
     let Claim {
         task,
@@ -358,7 +358,7 @@ fn held(claim: &Claim) -> String {
     format!("{task} is claimed by {holder} (epoch {epoch}) until {expires}")
 }
 
-pub(super) fn lost_claim(task: &Task, claim: Option<&Claim>, caller: &Caller) -> Error {
+pub(super) fn refuse_lost_claim(task: &Task, claim: Option<&Claim>, caller: &Caller) -> Error {
     let id = task.id;
     let own = match caller.epoch {
         Some(epoch) => format!("epoch {epoch} is not the claim of {id}: "),

@@ -21,7 +21,7 @@ use crate::error::{Code, Error, Result};
 use crate::id::TaskId;
 use crate::store::{Change, Transaction};
 use crate::task::{Status, Task};
-use guard::{lost_claim, refuse_clock, refuse_held};
+use guard::{refuse_clock, refuse_held, refuse_lost_claim};
 
 // A doc comment would become the help of the command.
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
@@ -296,7 +296,7 @@ pub(crate) fn heartbeat(
         check_epoch(transaction, &task, &caller)?;
         let claim = transaction.claim(id)?;
         let Some(claim) = claim.filter(|claim| claim.holder.is_some()) else {
-            return Err(lost_claim(&task, None, &caller));
+            return Err(refuse_lost_claim(&task, None, &caller));
         };
         let is_own = caller.epoch.is_some() || claim.holder.as_ref() == Some(&caller.name);
         if !is_own && !force {

@@ -70,7 +70,7 @@ fn chosen(
     let choice = choose(transaction, scope, &caller.now)?;
     match (choice.task, choice.passed.first()) {
         (Some(task), _) => Ok((task.task.id, choice.passed)),
-        (None, Some(first)) => Err(crowded_error(transaction, first, scope, caller)?),
+        (None, Some(first)) => Err(refuse_crowded(transaction, first, scope, caller)?),
         (None, None) => Err(nothing_ready(
             transaction,
             scope,
@@ -90,7 +90,7 @@ fn describe_passed(passed: &[Conflict]) -> impl Iterator<Item = String> {
 
 /// The error for a graph in which all that is ready touches files of tasks under way. Whether to come back
 /// later depends on whether somebody works on these.
-fn crowded_error(
+fn refuse_crowded(
     transaction: &dyn Transaction,
     first: &Conflict,
     scope: Option<TaskId>,

@@ -109,7 +109,7 @@ fn read_runs(transaction: &dyn Transaction) -> Result<()> {
         cursor = last.cursor;
     }
     let mut cursor = 0;
-    while let Some((last, _)) = transaction.said_after(cursor, PIECE)?.last() {
+    while let Some((last, _)) = transaction.messages_after(cursor, PIECE)?.last() {
         cursor = *last;
     }
     transaction.check_records()

@@ -38,7 +38,7 @@ pub(super) fn skills(surroundings: &Surroundings) -> Vec<Finding> {
         ));
     }
     let unheard = catalogue.skills.iter();
-    let unheard = unheard.filter_map(|skill| unheard_of(skill, &catalogue.matrix));
+    let unheard = unheard.filter_map(|skill| find_shadowed(skill, &catalogue.matrix));
     findings.extend(unheard.take(NAMED_MAX));
     match skills::judge(surroundings, &[]) {
         Ok(judged) => findings.extend(judged.iter().filter_map(fault).take(NAMED_MAX)),
@@ -63,8 +63,8 @@ pub(super) fn skills(surroundings: &Surroundings) -> Vec<Finding> {
 
 /// Rows of a project's manifest that lead to a skill stand for all of its own keywords, which is easily
 /// overlooked.
-fn unheard_of(skill: &Skill, matrix: &Matrix) -> Option<Finding> {
-    let words = matrix.unheard(skill);
+fn find_shadowed(skill: &Skill, matrix: &Matrix) -> Option<Finding> {
+    let words = matrix.list_shadowed(skill);
     let message = format!(
         "rows of skills/manifest.json stand for the keywords of {}, so these lead nowhere: {}",
         skill.name,

@@ -229,7 +229,7 @@ fn look_at_git(path: &OsStr, root: &Path) -> Finding {
 fn require(version: &str, root: &Path) -> Result<()> {
     tree::require_git_version(version)?;
     match tree::commit(root, tree::RESERVED_BRANCH) {
-        Ok(_) => Err(tree::reserved_branch()),
+        Ok(_) => Err(tree::refuse_branch()),
         Err(_) => Ok(()),
     }
 }

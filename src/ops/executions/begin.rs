@@ -35,7 +35,7 @@ impl Executor {
         let view = self.ground.roster.view(&*transaction, only)?;
         self.warnings.clone_from(&view.warnings);
         let mut begun = self.ground.begin(&mut *transaction, &view, user, query)?;
-        if let Some(ending) = self.ground.known_ending(&begun) {
+        if let Some(ending) = self.ground.find_ending(&begun) {
             let mut ended = begun.clone();
             self.ground.close(&mut *transaction, &mut ended, ending)?;
             begun.ended = Some(Box::new(ended));
@@ -198,7 +198,7 @@ mod tests {
     use super::*;
     use crate::run::Detail;
 
-    fn said(content: &str, speaker: Speaker, by: Option<&str>) -> Message {
+    fn new_message(content: &str, speaker: Speaker, by: Option<&str>) -> Message {
         let by = by.map(|by| ("answeredBy".to_string(), by.into()));
         Message {
             id: String::new(),
@@ -215,12 +215,12 @@ mod tests {
     fn agent_gets_the_latest_messages_without_failed_answers() {
         let large = "x".repeat(HISTORY_BYTES - 3);
         let kept = history_of(vec![
-            said("a", Speaker::User, None),
-            said(&large, Speaker::Agent, Some("model")),
-            said("[offline]", Speaker::Agent, Some("offline")),
-            said("b", Speaker::User, None),
-            said("failed", Speaker::System, None),
-            said("cc", Speaker::Agent, Some("worker")),
+            new_message("a", Speaker::User, None),
+            new_message(&large, Speaker::Agent, Some("model")),
+            new_message("[offline]", Speaker::Agent, Some("offline")),
+            new_message("b", Speaker::User, None),
+            new_message("failed", Speaker::System, None),
+            new_message("cc", Speaker::Agent, Some("worker")),
         ]);
         let kept: Vec<_> = kept.iter().map(|one| one.content.as_str()).collect();
         assert_eq!(kept, [&large, "b", "cc"]);

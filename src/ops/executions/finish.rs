@@ -74,7 +74,7 @@ impl Executor {
                 if matches!(error.code, Code::ModelTimeout | Code::ModelUnreachable) {
                     let why = "the supervisor would ask the same server";
                     note_silence(&mut begun.record.run, why);
-                    let is_passing = error.retryable();
+                    let is_passing = error.is_retryable();
                     return Ok(Ending::Failed { is_passing });
                 }
                 self.synthesize(begun, Some(&error), tell)
@@ -115,7 +115,7 @@ impl Executor {
         tell: &mut dyn FnMut(Told<'_>),
     ) -> Result<Ending> {
         if !self.ground.answerers.has_model() {
-            let is_passing = failed.is_some_and(Error::retryable);
+            let is_passing = failed.is_some_and(Error::is_retryable);
             return Ok(Ending::Failed { is_passing });
         }
         let input = &begun.record.run.input;
@@ -132,7 +132,7 @@ impl Executor {
             Err(error) if is_end(&error) => Err(error),
             Err(error) => {
                 note_silence(&mut begun.record.run, &error.message);
-                let is_passing = error.retryable();
+                let is_passing = error.is_retryable();
                 Ok(Ending::Failed { is_passing })
             }
         }
@@ -163,7 +163,7 @@ impl Executor {
 
 impl Ground {
     /// Returns how an execution ends where nobody is there who could answer.
-    pub(super) fn known_ending(&self, begun: &Begun) -> Option<Ending> {
+    pub(super) fn find_ending(&self, begun: &Begun) -> Option<Ending> {
         let has_agent = begun.record.run.agent.is_some();
         let has_worker = has_agent && begun.agent.is_worker();
         if has_worker || self.answerers.has_model() {

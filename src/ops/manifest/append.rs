@@ -43,7 +43,7 @@ pub(crate) fn append(
         true => log::refuse_duplicate(&path, &entry.id),
         false => log::append(&path, &entry),
     };
-    let warnings = match claimed_task(context, &linked, epoch)? {
+    let warnings = match find_claimed_task(context, &linked, epoch)? {
         None => write()?,
         Some(id) => {
             let caller = Caller::for_task(context, id, epoch);
@@ -60,7 +60,7 @@ pub(crate) fn append(
 
 /// Finds the task under whose claim an entry is appended: the one that the environment names, else
 /// the only one that the entry is linked to, not counting epics.
-fn claimed_task(
+fn find_claimed_task(
     context: &mut Context,
     linked: &[TaskId],
     epoch: Option<u32>,

@@ -47,7 +47,7 @@ pub(crate) fn validate(context: &mut Context, _: Nothing) -> Result<Validated> {
     let missing = context.read(|transaction| transaction.missing(&named))?;
     for (line, id, tasks) in naming {
         let unknown = tasks.into_iter().filter(|task| missing.contains(task));
-        faults.extend(unknown_tasks(line, id, unknown.collect()));
+        faults.extend(report_unknown_tasks(line, id, unknown.collect()));
     }
     faults.sort_by_key(|fault: &Faulty| fault.line);
     let failure = faults.first().map(|first| invalid(&faults, first, &path));
@@ -59,7 +59,7 @@ pub(crate) fn validate(context: &mut Context, _: Nothing) -> Result<Validated> {
     })
 }
 
-fn unknown_tasks(line: usize, id: String, unknown: IndexSet<TaskId>) -> Option<Faulty> {
+fn report_unknown_tasks(line: usize, id: String, unknown: IndexSet<TaskId>) -> Option<Faulty> {
     let message = match Vec::from_iter(unknown).as_slice() {
         [] => return None,
         [one] => format!("{id} names {one}, which is no task"),

@@ -97,7 +97,7 @@ pub(crate) fn make_by(
 ) -> Result<Planned> {
     check_passes(sent.max_loops)?;
     let agents = load_seen(around, notes)?;
-    let goal = checked_goal(&sent.goal)?;
+    let goal = check_goal(&sent.goal)?;
     let made = planner.plan(&Wish {
         goal,
         agents: &agents,
@@ -156,7 +156,7 @@ fn list_unoffered(plan: &Plan, skills: &[Found]) -> Vec<String> {
     all.collect()
 }
 
-pub(crate) fn checked_goal(goal: &str) -> Result<&str> {
+pub(crate) fn check_goal(goal: &str) -> Result<&str> {
     match check::fault_of_goal(goal) {
         None => Ok(goal.trim()),
         Some(fault) => Err(Error::new(Code::InputInvalid, fault.to_string())),
@@ -196,7 +196,7 @@ impl Planned {
         force: bool,
     ) -> Result<()> {
         let shown = file.to_string_lossy().into_owned();
-        let text = written(&self.plan, file)?;
+        let text = write_plan(&self.plan, file)?;
         let path = surroundings.directory.join(file);
         if force {
             write_whole(&path, &text)?;
@@ -209,7 +209,7 @@ impl Planned {
     }
 }
 
-fn written(plan: &Plan, file: &Path) -> Result<String> {
+fn write_plan(plan: &Plan, file: &Path) -> Result<String> {
     let ending = file.extension().and_then(|ending| ending.to_str());
     let text = match ending {
         Some("json") => serde_json::to_string_pretty(plan)

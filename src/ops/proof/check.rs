@@ -144,11 +144,11 @@ impl Subject {
             let spawn = transaction.latest_spawn(id)?;
             Ok((require(transaction, id)?, transaction.gates(id)?, spawn))
         })?;
-        let workspace = context.judged_workspace(id)?;
+        let workspace = context.find_judged_workspace(id)?;
         Ok(Subject {
             id,
             required: match spawn {
-                Some(_) => context.required_sections()?.to_vec(),
+                Some(_) => context.load_sections()?.to_vec(),
                 None => Vec::new(),
             },
             spawn,
@@ -186,7 +186,7 @@ impl Subject {
         }
         let mut verdict = Verdict {
             faults: Vec::new(),
-            warnings: Vec::from_iter(standing.unknown_warning()),
+            warnings: Vec::from_iter(standing.warn_unknown()),
             left: None,
             forced: forced.filter(|_| task.status == Status::Done).map(Box::new),
         };

@@ -58,7 +58,7 @@ fn check_entry(context: &mut Context, id: &str) -> Result<ManifestVerdict> {
     let entry = entry.map(|(_, entry)| entry);
     let wrong = match &entry {
         Some(entry) => {
-            let named = context.read(|transaction| unknown_tasks(transaction, entry))?;
+            let named = context.read(|transaction| find_unknown_tasks(transaction, entry))?;
             named.map(|message| violation(Code::EntryInvalid, "OUT-002", message))
         }
         None if faulty.is_empty() => {
@@ -85,7 +85,7 @@ fn check_entry(context: &mut Context, id: &str) -> Result<ManifestVerdict> {
 }
 
 /// Says which tasks an entry names that do not exist.
-pub(super) fn unknown_tasks(
+pub(super) fn find_unknown_tasks(
     transaction: &dyn Transaction,
     entry: &Entry,
 ) -> Result<Option<String>> {

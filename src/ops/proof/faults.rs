@@ -12,7 +12,7 @@ impl TaskGates {
     /// whose command has not shown that they hold. `now` are the criteria that the task has now, where a run keeps
     /// others.
     pub(super) fn faults(&self, now: &[String], trust: &Trust) -> Vec<Error> {
-        let faults = [self.open(), self.outdated_error(), self.unproven(now)];
+        let faults = [self.open(), self.refuse_outdated(), self.unproven(now)];
         let faults = faults.into_iter().flatten();
         faults
             .map(|fault| self.through_trust(fault, trust))
@@ -66,7 +66,7 @@ impl TaskGates {
 
     /// A criterion that somebody's word once showed counts like one that a command did: otherwise files could change
     /// under an acceptance and nobody would look again.
-    fn outdated_error(&self) -> Option<Error> {
+    fn refuse_outdated(&self) -> Option<Error> {
         let id = self.task_id;
         let (mut names, mut is_renewable) = (Vec::new(), false);
         for gate in self

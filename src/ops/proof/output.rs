@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use clap::Args;
 use serde::{Deserialize, Serialize};
 
-use super::entries::unknown_tasks;
+use super::entries::find_unknown_tasks;
 use super::file::check_file;
 use super::merged::find_unmerged;
 use super::{Report, Violation, violation};
@@ -81,8 +81,8 @@ pub(crate) fn look_at_output(context: &mut Context, task: TaskId) -> Result<Outp
 }
 
 fn judge(context: &mut Context, task: TaskId) -> Result<(OutputVerdict, Option<SpawnRecord>)> {
-    let required = context.required_sections()?.to_vec();
-    let workspace = context.judged_workspace(task)?;
+    let required = context.load_sections()?.to_vec();
+    let workspace = context.find_judged_workspace(task)?;
     let (mut verdict, record) = context.read(|transaction| {
         require(transaction, task)?;
         let record = transaction.latest_spawn(task)?;
@@ -161,7 +161,7 @@ pub(super) fn look_at_outputs(
     let look = |record: &SpawnRecord| {
         let mut violations = Vec::new();
         let found = found.remove(&record.manifest_id).unwrap_or_default();
-        let entry = spawned_entry(record, found, &mut violations);
+        let entry = check_spawned_entry(record, found, &mut violations);
         verdict(
             workspace,
             record.task,
@@ -180,7 +180,7 @@ pub(super) fn check_named(
     mut checked: OutputVerdict,
 ) -> Result<OutputVerdict> {
     if let Some(entry) = &checked.entry
-        && let Some(message) = unknown_tasks(transaction, entry)?
+        && let Some(message) = find_unknown_tasks(transaction, entry)?
     {
         let unknown = violation(Code::EntryMissing, "OUT-002", message);
         let others = checked.report.violations;
@@ -197,7 +197,7 @@ fn check_unspawned(
     required: &[String],
 ) -> Result<OutputVerdict> {
     let mut violations = Vec::new();
-    let entry = linked_entry(workspace, transaction, task, &mut violations)?;
+    let entry = find_linked_entry(workspace, transaction, task, &mut violations)?;
     verdict(workspace, task, None, entry, required, violations)
 }
 
@@ -233,7 +233,7 @@ fn verdict(
     })
 }
 
-fn spawned_entry(
+fn check_spawned_entry(
     record: &SpawnRecord,
     found: log::Found,
     violations: &mut Vec<Violation>,
@@ -272,7 +272,7 @@ fn plain(file: &str) -> String {
     Vec::from_iter(parts).join("/")
 }
 
-fn linked_entry(
+fn find_linked_entry(
     workspace: &Workspace,
     transaction: &dyn Transaction,
     task: TaskId,

@@ -4,13 +4,13 @@ use clap::Args;
 use serde::Deserialize;
 
 use super::{Report, violation};
-use crate::catalogue::{Catalogue, known_protocols};
+use crate::catalogue::{Catalogue, list_known_protocols};
 use crate::error::{Code, Error, Result};
 use crate::id::TaskId;
 use crate::manifest::log;
 use crate::ops::{Context, Notes, Surroundings, require};
 use crate::protocol::ProtocolFile;
-use crate::protocol::block::{self, named_task};
+use crate::protocol::block::{self, find_task};
 use crate::store::{Archived, Transaction};
 
 // A doc comment would become the help of the command.
@@ -56,7 +56,7 @@ pub(crate) fn prompt(
             None => error,
         });
     }
-    let known = known_protocols()?;
+    let known = list_known_protocols()?;
     let strictly = block::check_strictly(text, &known);
     let mut found = if strict {
         strictly.clone()
@@ -74,7 +74,7 @@ pub(crate) fn prompt(
             }),
         }
     }
-    let task = task.or_else(|| named_task(text));
+    let task = task.or_else(|| find_task(text));
     let other = task.filter(|_| found.is_empty());
     let other = other.and_then(|task| other_task(text, task, &known));
     let named = task.map(|id| format!(" {id}")).unwrap_or_default();
@@ -147,7 +147,7 @@ fn is_of_project(context: &Context, text: &str) -> bool {
 fn is_in_task(transaction: &dyn Transaction, text: &str) -> Result<bool> {
     let words = "BEGIN SUBAGENT PROTOCOL";
     let mut tasks = transaction.find(words, Archived::Shown, u32::MAX)?.tasks;
-    tasks.extend(named_task(text).map_or(Ok(None), |id| transaction.task(id))?);
+    tasks.extend(find_task(text).map_or(Ok(None), |id| transaction.task(id))?);
     let mut words = tasks.iter().flat_map(|task| {
         let lists = task
             .acceptance

@@ -97,7 +97,7 @@ type Place<'a> = (&'a Workspace, &'a str);
 impl Showing {
     /// Shows it in the folder of the caller.
     pub(super) fn carry_out(&self, context: &mut Context) -> Result<TaskGates> {
-        let tree = context.judged_workspace(self.request.task)?;
+        let tree = context.find_judged_workspace(self.request.task)?;
         let directory = directory(context, &tree);
         self.carry_out_in(context, (&tree, &directory))?;
         gates(context, self.request.task)
@@ -339,7 +339,7 @@ pub(crate) fn renew(
         items.push(Item::command(words, ".", origin));
     }
     trust.require(&items)?;
-    let tree = context.judged_workspace(task)?;
+    let tree = context.find_judged_workspace(task)?;
     let mut ran = Vec::new();
     for gate in due {
         let Some(record) = before.gates.get(&gate) else {

@@ -124,7 +124,7 @@ fn check_order(
     let begun = leaves
         .iter()
         .filter(|it| it.task.status != Status::Cancelled);
-    for (it, at) in begun.filter_map(|it| Some((it, begun_at(it)?))) {
+    for (it, at) in begun.filter_map(|it| Some((it, find_begin(it)?))) {
         for need in &it.task.depends {
             let done = transaction.task(*need)?.and_then(|need| need.completed_at);
             // Times of one form sort as text.
@@ -162,7 +162,7 @@ fn check_order(
 
 /// Returns when the work on a task began: with its first start, else with its prompt. What was completed without
 /// either had begun by then.
-fn begun_at(worked: &Worked) -> Option<&str> {
+fn find_begin(worked: &Worked) -> Option<&str> {
     let spawned = worked.spawn.as_ref().map(|spawn| spawn.at.as_str());
     let task = &worked.task;
     let begun = task.started_at.as_deref().or(spawned);

@@ -148,7 +148,7 @@ impl TaskGates {
     }
 
     /// Warns of gates and criteria that passed without a digest of the files.
-    pub(super) fn unknown_warning(&self) -> Option<String> {
+    pub(super) fn warn_unknown(&self) -> Option<String> {
         let names = self.unknown.join(", ");
         let message = format!(
             "{names} passed without a digest of the files, so nobody can tell if it still holds"
@@ -188,14 +188,14 @@ pub(crate) fn show(context: &mut Context, which: One) -> Result<TaskGates> {
 }
 
 pub(super) fn gates(context: &mut Context, task: TaskId) -> Result<TaskGates> {
-    let tree = context.judged_workspace(task)?;
+    let tree = context.find_judged_workspace(task)?;
     gates_in(context, &tree, task)
 }
 
 /// Reads the gates of a task to show them, which proves nothing: where no tree can be judged from the folder
 /// of the caller, the workspace is.
 pub(in crate::ops) fn gates_to_show(context: &mut Context, task: TaskId) -> Result<TaskGates> {
-    let tree = context.judged_workspace(task);
+    let tree = context.find_judged_workspace(task);
     let tree = tree.unwrap_or_else(|_| context.workspace.clone());
     gates_in(context, &tree, task)
 }
@@ -249,8 +249,8 @@ impl TaskGates {
             file: &file,
             is_elsewhere: &is_elsewhere,
         };
-        let stale = passed_and(&gates, &present, Freshness::Stale);
-        let unknown_gates = passed_and(&gates, &present, Freshness::Unknown);
+        let stale = list_passed(&gates, &present, Freshness::Stale);
+        let unknown_gates = list_passed(&gates, &present, Freshness::Unknown);
         let is_unknown = |line: &&String| {
             let record = gates.criteria.get(*line).filter(|record| record.passed);
             let is_run = |each: &crate::gate::Evidence| each.outcome().is_some();
@@ -283,7 +283,7 @@ impl TaskGates {
     }
 }
 
-fn passed_and(gates: &Gates, present: &Present<'_>, wanted: Freshness) -> Vec<Gate> {
+fn list_passed(gates: &Gates, present: &Present<'_>, wanted: Freshness) -> Vec<Gate> {
     let passed = gates.gates.iter().filter(|(_, record)| record.passed);
     let found = passed.filter(|(_, record)| freshness(&record.evidence, present) == wanted);
     found.map(|(gate, _)| *gate).collect()

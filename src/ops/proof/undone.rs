@@ -48,7 +48,7 @@ pub(crate) fn find_undone(
     if records.is_empty() {
         return Ok(undone);
     }
-    let required = context.required_sections()?.to_vec();
+    let required = context.load_sections()?.to_vec();
     let left = look_at_outputs(&context.workspace, &records, &required).unwrap_or_default();
     for left in left.into_iter().flatten() {
         if let Some(fault) = refusal(&left) {

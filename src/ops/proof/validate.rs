@@ -62,7 +62,7 @@ pub(super) struct Worked {
 pub(crate) fn validate(context: &mut Context, part: Below) -> Result<Compliance> {
     let epic = part.epic;
     warn_of_stuck(context, epic)?;
-    let required = context.required_sections()?.to_vec();
+    let required = context.load_sections()?.to_vec();
     let workspace = context.workspace.clone();
     let (rules, tasks, total) = context.read(|transaction| {
         if let Some(epic) = epic {

@@ -221,7 +221,7 @@ pub(crate) fn settle(store: &mut SqliteStore, workspace: &Workspace, clock: &Clo
     }
     let mut transaction = store.write_records()?;
     for owner in dead {
-        for run in transaction.unfinished(owner)? {
+        for run in transaction.list_unfinished(owner)? {
             interrupt(&mut *transaction, run, clock)?;
         }
     }
@@ -248,7 +248,7 @@ fn count(transaction: &dyn Transaction, run: &mut Run) -> Result<()> {
         return Ok(());
     }
     let track = Track::read(&journal::events(transaction, &run.id)?);
-    let took = track.unsettled_time();
+    let took = track.count_open_time();
     if let Some(took) = took.filter(|took| *took > 0) {
         run.add_time(took);
     }

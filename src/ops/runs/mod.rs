@@ -73,7 +73,7 @@ pub(crate) fn is_own(
     run: &Run,
     events: &[Event],
 ) -> bool {
-    Trust::new(surroundings, workspace).is_trusted(&Item::stored_run(run, events))
+    Trust::new(surroundings, workspace).is_trusted(&Item::from_run(run, events))
 }
 
 pub(crate) fn require_own(
@@ -83,7 +83,7 @@ pub(crate) fn require_own(
     run: &Run,
 ) -> Result<()> {
     let events = journal::events(&*store.read()?, &run.id)?;
-    Trust::new(surroundings, workspace).require(&[Item::stored_run(run, &events)])
+    Trust::new(surroundings, workspace).require(&[Item::from_run(run, &events)])
 }
 
 /// Returns whether a name is the id of a run.

@@ -255,7 +255,7 @@ impl Batch {
             self.failed.len(),
             told.join("; ")
         );
-        let fix = self.way_on(&options.written());
+        let fix = self.way_on(&options.write_options());
         Some(Error::new(Code::StepsFailed, message).fix(fix))
     }
 

@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 use super::operation::Nothing;
 use super::tasks::One;
 use super::{Context, Notes, Surroundings, require};
-use crate::catalogue::{Catalogue, known_protocols};
+use crate::catalogue::{Catalogue, list_known_protocols};
 use crate::dispatch::Strategy;
 use crate::error::{Code, Result, quote};
 use crate::id::TaskId;
@@ -71,7 +71,7 @@ impl Options {
     }
 
     /// Writes what a command that does the same must not leave out.
-    fn written(&self) -> String {
+    fn write_options(&self) -> String {
         let template = self.template.as_ref();
         let template = template.map(|name| format!(" --template={}", quote(name)));
         let strict = if self.strict { " --strict" } else { "" };
@@ -140,7 +140,7 @@ fn catalogue(context: &Context, options: &Options, tasks: &str) -> Result<Catalo
             "use the base protocol that cleo carries",
             format!(
                 "cleo orchestrator spawn {tasks}{} --force-inject",
-                options.written()
+                options.write_options()
             ),
         ),
         _ => error,
@@ -171,7 +171,7 @@ fn keep(transaction: &mut dyn Transaction, record: SpawnRecord) -> Result<()> {
 
 /// Writes the protocol block with its tokens as they are.
 pub(crate) fn block(_: &Surroundings, _: &mut Notes, _: Nothing) -> Result<Injected> {
-    let known = known_protocols()?;
+    let known = list_known_protocols()?;
     let mut always: Vec<_> = known
         .iter()
         .filter(|file| file.is_unconditional())

@@ -3,7 +3,7 @@
 use super::gather::{self, Names, Place};
 use super::receipt::{self, Receipt};
 use super::{Injected, Options, Spawned};
-use crate::catalogue::{Catalogue, known_protocols};
+use crate::catalogue::{Catalogue, list_known_protocols};
 use crate::dispatch::{Candidate, Decision, Subject, dispatch};
 use crate::error::{Code, Error, Result};
 use crate::id::{self, TaskId};
@@ -44,7 +44,7 @@ impl Preparation {
         needs_known: bool,
     ) -> Result<Preparation> {
         // They are not free to read.
-        let known = needs_known.then(known_protocols).transpose()?;
+        let known = needs_known.then(list_known_protocols).transpose()?;
         Ok(Preparation {
             surroundings: context.surroundings.clone(),
             workspace: context.workspace.clone(),
@@ -102,7 +102,7 @@ impl Preparation {
         // lose its proof.
         if task.is_closed() && !options.dry_run {
             let message = format!("{id} is {} and cannot be spawned", task.status);
-            let written = options.written();
+            let written = options.write_options();
             let look = format!("cleo orchestrator spawn {id}{written} --dry-run");
             return Err(Error::new(Code::StatusRefused, message)
                 .fix(format!("cleo reopen {id}"))
@@ -130,7 +130,7 @@ impl Preparation {
 
     /// Writes the protocol block that the prompt of a task would have of the protocols that the program carries.
     pub(super) fn block(&mut self, transaction: &dyn Transaction, task: &Task) -> Result<Injected> {
-        let known = known_protocols()?;
+        let known = list_known_protocols()?;
         let place = self.place(transaction, task)?;
         let (_, bindings, situation) = self.choose(transaction, task, &place, None)?;
         let stack = stack(&known[0], &known[1..], &situation);
@@ -284,7 +284,7 @@ fn describe_edit(skill: &Skill, prepared: &Prepared) -> Result<Option<String>> {
     if !skill.own_protocol || prepared.injected_by_force {
         return Ok(None);
     }
-    let found = block::check_strictly(&prepared.prompt, &known_protocols()?);
+    let found = block::check_strictly(&prepared.prompt, &list_known_protocols()?);
     let change = found.iter().find(|found| found.rule == "TEXT");
     Ok(change.map(block::describe_edit))
 }

@@ -154,7 +154,7 @@ impl Batch {
             let key = self.plans[at].task.key.clone();
             let known = match &key {
                 Some(key) if self.keys.contains_key(key) => {
-                    return Err(self.repeated_key_error(key));
+                    return Err(self.refuse_repeated_key(key));
                 }
                 Some(key) => transaction.task_by_key(key)?,
                 None => None,
@@ -176,7 +176,7 @@ impl Batch {
     }
 
     /// The error for a key that tasks of a batch share.
-    fn repeated_key_error(&self, key: &str) -> Error {
+    fn refuse_repeated_key(&self, key: &str) -> Error {
         let own = self.plans.iter();
         let own = own.filter(|plan| plan.task.key.as_deref() == Some(key));
         let message = format!("two lines have the key `{key}`");

@@ -58,7 +58,7 @@ pub(in crate::ops) fn change(
     let now = context.now();
     let by = context.surroundings.actor.clone();
     let caller = Caller::for_task(context, id, None);
-    let gates = patch.required_gates()?;
+    let gates = patch.read_required_gates()?;
     let (task, mut warnings) = context.write_if(|transaction| {
         let mut task = require(transaction, id)?;
         let is_moved = patch.status.is_some_and(|status| status != task.status);

@@ -11,7 +11,7 @@ use super::request::One;
 use crate::claim::Claim;
 use crate::error::{Code, Error, Result};
 use crate::id::TaskId;
-use crate::ops::agent_tasks::seen_agent;
+use crate::ops::agent_tasks::find_seen_agent;
 use crate::ops::proof::{self, Summary};
 use crate::ops::{Context, require};
 use crate::store::{Archived, Filter, Page, Transaction, missing};
@@ -136,7 +136,7 @@ pub(crate) fn list_or_find(context: &mut Context, mut request: Filter) -> Result
         let limit = request.limit.unwrap_or(u32::MAX);
         return find(context, &words, request.archived, limit);
     }
-    request.agent = seen_agent(context, request.agent)?;
+    request.agent = find_seen_agent(context, request.agent)?;
     list(context, &request)
 }
 

@@ -168,7 +168,7 @@ fn edit(context: &mut Context, step: usize, edit: &Edit, at: usize) {
 }
 
 /// Imports a file, once more, and says whether that changed anything.
-fn take(context: &mut Context, file: &str) -> bool {
+fn import_changes(context: &mut Context, file: &str) -> bool {
     let before = text(context);
     let request = Request {
         text: file.to_string(),
@@ -198,7 +198,7 @@ const LOCAL: [&str; 7] = [
 ];
 
 /// Returns the uids of tasks that are claimed, have to pass gates or have parts.
-fn protected(context: &mut Context) -> BTreeSet<String> {
+fn list_protected(context: &mut Context) -> BTreeSet<String> {
     let mut uids = BTreeSet::new();
     let now = context.now();
     context
@@ -279,7 +279,7 @@ proptest! {
         let drafts = (0..4).map(|at| Draft { title: format!("task {at}"), ..Draft::default() });
         tasks::add::add(&mut copies[0], drafts.collect()).unwrap();
         let file = text(&mut copies[0]);
-        take(&mut copies[1], &file);
+        import_changes(&mut copies[1], &file);
         prop_assert_eq!(&text(&mut copies[1]), &file);
         let mut second = 1;
         for (number, (is_second, what, at, later)) in steps.iter().enumerate() {
@@ -296,17 +296,17 @@ proptest! {
         for round in 0.. {
             let of_ana = text(ana);
             let of_ben = text(ben);
-            let mut is_changed = take(ben, &of_ana);
+            let mut is_changed = import_changes(ben, &of_ana);
             let of_ben = if is_at_once { of_ben } else { text(ben) };
-            is_changed |= take(ana, &of_ben);
+            is_changed |= import_changes(ana, &of_ben);
             if !is_changed {
                 break;
             }
             prop_assert!(round < 6, "no end");
         }
         let (of_ana, of_ben) = (text(ana), text(ben));
-        let mut apart = protected(ana);
-        apart.append(&mut protected(ben));
+        let mut apart = list_protected(ana);
+        apart.append(&mut list_protected(ben));
         prop_assert_eq!(common(&of_ana, &apart), common(&of_ben, &apart));
         for (file, now) in files.iter().zip([&of_ana, &of_ben]) {
             let (before, after) = (keys(file), keys(now));

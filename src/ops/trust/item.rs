@@ -7,7 +7,7 @@ use serde::Serialize;
 use serde_json::Value;
 
 use crate::agent::{Agent, Kind};
-use crate::catalogue::{Catalogue, known_protocols, replaces_built_in};
+use crate::catalogue::{Catalogue, list_known_protocols, replaces_built_in};
 use crate::config::{
     LLM_BASE_URL, LLM_MODEL, LLM_PROVIDER, RUNNERS_BY_SKILL, RUNNERS_BY_TIER, RUNNERS_DEFAULT,
     Settings,
@@ -171,7 +171,7 @@ impl Item {
     }
 
     /// Makes the item of a stored run, by its events.
-    pub(crate) fn stored_run(run: &Run, events: &[Event]) -> Item {
+    pub(crate) fn from_run(run: &Run, events: &[Event]) -> Item {
         let last = |kinds: &[&str], field: &str| {
             let found = events
                 .iter()
@@ -242,7 +242,7 @@ impl Item {
         if protocols.is_empty() {
             return Ok(items);
         }
-        let built_in = known_protocols()?;
+        let built_in = list_known_protocols()?;
         for protocol in protocols {
             let own = built_in.iter().find(|own| own.name == protocol.name);
             if own.is_some_and(|own| own.digest() != protocol.digest()) {

@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use super::scene::{Scene, failed_gate};
+use super::scene::{Scene, find_failed_gate};
 use crate::error::Result;
 use crate::gate::Gates;
 use crate::id::TaskId;
@@ -91,7 +91,7 @@ pub(super) fn row(
     let tried = scene.in_runs.get(&id);
     let skill = match tried.and_then(|task| task.skill.clone()) {
         Some(skill) => Some(skill),
-        None => spawned_skill(transaction, id)?,
+        None => find_skill(transaction, id)?,
     };
     Ok(Some(Row {
         standing: Standing::read(transaction, scene, &task, now)?,
@@ -107,7 +107,7 @@ pub(super) fn row(
     }))
 }
 
-fn spawned_skill(transaction: &dyn Transaction, id: TaskId) -> Result<Option<String>> {
+fn find_skill(transaction: &dyn Transaction, id: TaskId) -> Result<Option<String>> {
     let spawn = transaction.latest_spawn(id)?;
     Ok(spawn.and_then(|spawn| spawn.receipt["skill"].as_str().map(String::from)))
 }
@@ -120,7 +120,7 @@ fn note(scene: &Scene, task: &Task, gates: Option<&Gates>) -> Option<String> {
             .and_then(|last| last.reason.clone())
             .or_else(|| {
                 gates
-                    .and_then(failed_gate)
+                    .and_then(find_failed_gate)
                     .map(|gate| format!("{gate} failed"))
             }),
         DisplayStatus::Running => last

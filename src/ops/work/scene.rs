@@ -93,7 +93,7 @@ impl Scene {
             // Only of these does it matter what their gates say.
             let gates = self.gates.get(&id);
             let gates = gates.filter(|_| matches!(node.status, Status::Done | Status::Pending));
-            let failed = gates.is_some_and(|gates| failed_gate(gates).is_some());
+            let failed = gates.is_some_and(|gates| find_failed_gate(gates).is_some());
             let found = display_status(node.status, self.ready.contains(&id), in_run, failed);
             if found == DisplayStatus::Done && is_verified(spawns.get(&id), gates) {
                 self.verified.insert(id);
@@ -204,14 +204,14 @@ pub(super) fn state_of(
         Status::Done | Status::Pending => transaction.gates_of(&[task.id])?.remove(&task.id),
         _ => None,
     };
-    let failed = gates.is_some_and(|gates| failed_gate(&gates).is_some());
+    let failed = gates.is_some_and(|gates| find_failed_gate(&gates).is_some());
     let in_run = in_runs.get(&task.id).map(|task| task.state);
     let is_ready = transaction.is_ready(task.id)?;
     Ok(display_status(task.status, is_ready, in_run, failed))
 }
 
 /// Names a gate that failed last.
-pub(super) fn failed_gate(gates: &Gates) -> Option<crate::gate::Gate> {
+pub(super) fn find_failed_gate(gates: &Gates) -> Option<crate::gate::Gate> {
     let failed = gates.gates.iter().find(|(_, record)| !record.passed);
     failed.map(|(gate, _)| *gate)
 }

@@ -17,7 +17,7 @@ fn plan(rows: &[(&str, &[&str])]) -> Plan {
     }
 }
 
-fn told(plan: &Plan) -> Vec<String> {
+fn list_faults(plan: &Plan) -> Vec<String> {
     let told = |fault: Fault| format!("{}: {}", fault.place, fault.message);
     faults(plan).into_iter().map(told).collect()
 }
@@ -25,7 +25,7 @@ fn told(plan: &Plan) -> Vec<String> {
 #[test]
 fn a_diamond_stands_and_its_middle_goes_side_by_side() {
     let diamond = plan(&[("d", &["b", "c"]), ("a", &[]), ("b", &["a"]), ("c", &["a"])]);
-    assert_eq!(told(&diamond), [] as [&str; 0]);
+    assert_eq!(list_faults(&diamond), [] as [&str; 0]);
     assert_eq!(diamond.waves(), [vec!["a"], vec!["b", "c"], vec!["d"]]);
 }
 
@@ -60,7 +60,7 @@ fn every_fault_of_the_graph_is_named_with_its_place() {
         ),
         (&[], &["steps: a plan needs at least one step"]),
     ] {
-        assert_eq!(told(&plan(rows)), expected, "{rows:?}");
+        assert_eq!(list_faults(&plan(rows)), expected, "{rows:?}");
     }
 }
 
@@ -72,12 +72,12 @@ fn what_is_too_much_or_too_little_is_named() {
     odd.steps[0].instruction = " ".into();
     odd.steps[0].capability = None;
     odd.steps[0].title = Some("bell\u{7}".into());
-    let found = told(&odd);
+    let found = list_faults(&odd);
     assert_eq!(found.len(), 5, "{found:?}");
     let many: Vec<String> = (0..=STEPS_MAX).map(|n| format!("s{n}")).collect();
     let rows: Vec<(&str, &[&str])> = many.iter().map(|id| (id.as_str(), &[][..])).collect();
     assert_eq!(
-        told(&plan(&rows)),
+        list_faults(&plan(&rows)),
         ["steps: the plan has 1001 steps; 1000 are allowed"]
     );
 }

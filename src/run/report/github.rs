@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use super::{clean, code, lacking, money, spent, time, tokens, why};
+use super::{clean, code, describe_spent, lacking, money, time, tokens, why};
 use crate::markdown::escape;
 use crate::run::track::{Counts, StepState, TaskRun};
 use crate::run::view::RunView;
@@ -91,7 +91,11 @@ pub(crate) fn what_it_came_to(run: &Run, counts: Counts) -> Vec<String> {
         (counts.cancelled > 0).then(|| format!("{} cancelled", counts.cancelled)),
         (counts.skipped > 0).then(|| format!("{} not begun", counts.skipped)),
     ];
-    parts.into_iter().flatten().chain(spent(run)).collect()
+    parts
+        .into_iter()
+        .flatten()
+        .chain(describe_spent(run))
+        .collect()
 }
 
 /// Writes the summary of the job in Markdown, of at most `room` bytes: rows that have no room are

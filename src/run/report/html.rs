@@ -7,7 +7,7 @@ use handlebars::{Handlebars, handlebars_helper};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-use super::{escaped, money, time, tokens};
+use super::{escape, money, time, tokens};
 use crate::clock::unix_ms;
 use crate::error::{Code, Error, Result, shorten};
 use crate::id::TaskId;
@@ -36,7 +36,7 @@ handlebars_helper!(write_json: |value: Json| value.to_string());
 /// Writes the page of a run. Text that is written into it is cut and escaped by the template engine.
 pub(crate) fn page(view: &RunView) -> Result<String> {
     let mut engine = Handlebars::new();
-    engine.register_escape_fn(|text| escaped(&shorten(text, TEXT_MAX)));
+    engine.register_escape_fn(|text| escape(&shorten(text, TEXT_MAX)));
     engine.register_helper("time", Box::new(write_time));
     engine.register_helper("money", Box::new(write_money));
     engine.register_helper("tokens", Box::new(write_tokens));

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
-use super::{code, escaped, why};
+use super::{code, escape, why};
 use crate::run::track::{StepState, TaskRun};
 use crate::run::view::RunView;
 
@@ -17,7 +17,7 @@ pub(crate) fn junit(view: &RunView) -> String {
     let _ = writeln!(
         text,
         "<testsuites name=\"{}\" {}>",
-        escaped(&view.run.record.id),
+        escape(&view.run.record.id),
         counts(&all)
     );
     for (number, wave) in waves.values().enumerate() {
@@ -25,7 +25,7 @@ pub(crate) fn junit(view: &RunView) -> String {
             text,
             "  <testsuite name=\"wave {number}\" {} timestamp=\"{}\">",
             counts(wave),
-            escaped(&view.run.record.started_at)
+            escape(&view.run.record.started_at)
         );
         wave.iter().for_each(|task| case(&mut text, task));
         text += "  </testsuite>\n";
@@ -50,8 +50,8 @@ fn seconds(ms: u64) -> String {
 }
 
 fn case(text: &mut String, task: &TaskRun) {
-    let name = escaped(&format!("{} {}", task.task_id, task.title));
-    let class = escaped(task.skill.as_deref().unwrap_or("task"));
+    let name = escape(&format!("{} {}", task.task_id, task.title));
+    let class = escape(task.skill.as_deref().unwrap_or("task"));
     let time = seconds(task.duration_ms);
     let _ = write!(
         text,
@@ -60,19 +60,19 @@ fn case(text: &mut String, task: &TaskRun) {
     match task.state {
         StepState::Done => *text += "/>\n",
         StepState::Failed | StepState::Cancelled => {
-            let missing = escaped(&task.missing.join("\n"));
+            let missing = escape(&task.missing.join("\n"));
             let _ = writeln!(
                 text,
                 ">\n      <failure type=\"{}\" message=\"{}\">{missing}</failure>\n    </testcase>",
                 code(task).name(),
-                escaped(&why(task))
+                escape(&why(task))
             );
         }
         _ => {
             let _ = writeln!(
                 text,
                 ">\n      <skipped message=\"{}\"/>\n    </testcase>",
-                escaped(&why(task))
+                escape(&why(task))
             );
         }
     }

@@ -48,7 +48,7 @@ fn clean(text: &str) -> String {
     text.chars().map(seen).collect()
 }
 
-fn escaped(text: &str) -> String {
+fn escape(text: &str) -> String {
     escape_html(&clean(text))
 }
 
@@ -73,7 +73,7 @@ pub(crate) fn tokens(usage: Usage) -> Option<String> {
 }
 
 /// Writes what time, tokens and money a run took, as far as that is known.
-pub(crate) fn spent(run: &Run) -> Vec<String> {
+pub(crate) fn describe_spent(run: &Run) -> Vec<String> {
     let parts = [
         run.execution_time_ms.map(time),
         run.usage

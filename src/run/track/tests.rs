@@ -317,9 +317,9 @@ fn each_process_counts_once_until_it_told_something_last() {
         (43, RUN_FINISHED, None),
     ] {
         events.push(plain(second, kind));
-        assert_eq!(Track::read(&events).unsettled_time(), counted, "{kind}");
+        assert_eq!(Track::read(&events).count_open_time(), counted, "{kind}");
     }
-    assert_eq!(Track::default().unsettled_time(), None);
+    assert_eq!(Track::default().count_open_time(), None);
 }
 
 #[test]
@@ -342,7 +342,7 @@ fn plan_starts_at_its_first_event_and_survives_step_errors() {
         told.detail.extend(step);
         events.push(told);
         assert_eq!(
-            Track::read(&events).unsettled_time(),
+            Track::read(&events).count_open_time(),
             counted,
             "{second} {kind}"
         );

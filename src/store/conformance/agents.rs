@@ -136,7 +136,7 @@ fn run(id: &str, agent: Option<&str>, status: RunStatus) -> Run {
     }
 }
 
-fn finished(id: &str, agent: &str, time: u64) -> Run {
+fn finish(id: &str, agent: &str, time: u64) -> Run {
     Run {
         kind: RunKind::Query,
         requested_agent: Some("a".into()),
@@ -169,15 +169,15 @@ fn put_runs(store: &mut dyn Store, runs: &[Run]) {
 }
 
 pub(super) fn a_run_is_read_as_it_was_written(store: &mut dyn Store) {
-    let (plain, full) = (run("1", None, RunStatus::Pending), finished("2", "a", 7));
+    let (plain, full) = (run("1", None, RunStatus::Pending), finish("2", "a", 7));
     put_runs(store, &[plain.clone(), full.clone()]);
     let transaction = store.read().unwrap();
     assert_eq!(transaction.run("1").unwrap(), Some(plain.clone()));
     assert_eq!(transaction.run("2").unwrap(), Some(full));
     assert_eq!(transaction.run("3").unwrap(), None);
     assert_eq!(transaction.owners().unwrap(), ["o"]);
-    assert_eq!(transaction.unfinished("o").unwrap(), [plain]);
-    assert_eq!(transaction.unfinished("other").unwrap(), []);
+    assert_eq!(transaction.list_unfinished("o").unwrap(), [plain]);
+    assert_eq!(transaction.list_unfinished("other").unwrap(), []);
 }
 
 pub(super) fn every_kind_and_status_can_be_kept(store: &mut dyn Store) {
@@ -194,7 +194,7 @@ pub(super) fn every_kind_and_status_can_be_kept(store: &mut dyn Store) {
         let kept = all.iter().map(|one| transaction.run(&one.id).unwrap());
         assert!(kept.zip(&all).all(|(kept, one)| kept.as_ref() == Some(one)));
     }
-    let open = store.read().unwrap().unfinished("o").unwrap();
+    let open = store.read().unwrap().list_unfinished("o").unwrap();
     let goes_on = |run: &Run| matches!(run.status, RunStatus::Pending | RunStatus::Running);
     assert_eq!(open.len(), 2 * RunKind::ALL.len());
     assert!(open.iter().all(goes_on));
@@ -202,7 +202,7 @@ pub(super) fn every_kind_and_status_can_be_kept(store: &mut dyn Store) {
 
 pub(super) fn runs_come_newest_first_and_filters_count(store: &mut dyn Store) {
     let open = run("2", Some("b"), RunStatus::Running);
-    put_runs(store, &[finished("1", "a", 1), open, finished("3", "a", 1)]);
+    put_runs(store, &[finish("1", "a", 1), open, finish("3", "a", 1)]);
     put_runs(store, &[run("2", Some("b"), RunStatus::Failed)]);
     let transaction = store.read().unwrap();
     let all = RunFilter {
@@ -267,9 +267,9 @@ pub(super) fn runs_come_newest_first_and_filters_count(store: &mut dyn Store) {
 pub(super) fn tallies_follow_every_change_of_a_run(store: &mut dyn Store) {
     put_runs(
         store,
-        &[run("1", None, RunStatus::Running), finished("2", "a", 7)],
+        &[run("1", None, RunStatus::Running), finish("2", "a", 7)],
     );
-    put_runs(store, &[finished("3", "a", 2), finished("2", "a", 9)]);
+    put_runs(store, &[finish("3", "a", 2), finish("2", "a", 9)]);
     let of = |agent: Option<&str>, status, runs, timed, time_ms, last: &str| Tally {
         agent: agent.map(str::to_string),
         kind: if agent.is_some() {
@@ -459,12 +459,12 @@ pub(super) fn the_last_messages_come_in_the_order_in_which_they_were_said(store:
     // One that is not there, and one that was said elsewhere.
     assert_eq!((before("none", 9), before("m3", 1)), (None, None));
     let after = |cursor, limit| -> Vec<u64> {
-        let said = transaction.said_after(cursor, limit).unwrap();
+        let said = transaction.messages_after(cursor, limit).unwrap();
         said.into_iter().map(|(cursor, _)| cursor).collect()
     };
     assert_eq!((after(0, 9), after(0, 1)), (vec![1, 2, 4], vec![1]));
     assert_eq!((after(2, 9), after(4, 9)), (vec![4], vec![]));
-    assert_eq!(transaction.said_after(3, 1).unwrap()[0].1, said[3]);
+    assert_eq!(transaction.messages_after(3, 1).unwrap()[0].1, said[3]);
     assert_eq!(transaction.last_said().unwrap(), 4);
 }
 

@@ -52,7 +52,7 @@ fn step() -> impl Strategy<Value = Step> {
     prop_oneof![8 => put, 1 => id().prop_map(Step::Delete), 2 => Just(Step::Commit)]
 }
 
-fn made(step: &Step, fits: impl Fn(u32) -> bool) -> Option<Task> {
+fn make(step: &Step, fits: impl Fn(u32) -> bool) -> Option<Task> {
     let Step::Put {
         id,
         status,
@@ -85,7 +85,7 @@ fn made(step: &Step, fits: impl Fn(u32) -> bool) -> Option<Task> {
 
 fn take(transaction: &mut dyn Transaction, step: &Step) {
     let is_there = |id: u32| transaction.status(TaskId(id)).unwrap().is_some();
-    if let Some(task) = made(step, is_there) {
+    if let Some(task) = make(step, is_there) {
         transaction.put(&task).unwrap();
     }
     if let Step::Delete(id) = step
@@ -216,7 +216,7 @@ proptest! {
                 *id = number;
             }
             let plain = || super::task(number, "plain");
-            let task = made(&step, |_| true).unwrap_or_else(plain);
+            let task = make(&step, |_| true).unwrap_or_else(plain);
             writing.insert(&task).unwrap();
             if number == looked_at {
                 writing.ready(None, None).unwrap();

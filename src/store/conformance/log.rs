@@ -49,7 +49,7 @@ pub(super) fn every_change_is_in_the_log(store: &mut dyn Store) {
 }
 
 /// Says kind, operation and detail of changes.
-fn told(changes: &[Recorded]) -> Vec<String> {
+fn describe(changes: &[Recorded]) -> Vec<String> {
     let told = changes.iter().map(|each| {
         let change = &each.change;
         format!("{} {} {}", each.operation, change.kind, change.detail)
@@ -77,7 +77,7 @@ pub(super) fn what_happens_around_a_task_is_in_the_log(store: &mut dyn Store) {
     let read = store.read().unwrap();
     let all = read.changes(1, Some(TaskId(1)), 99).unwrap();
     assert_eq!(
-        told(&all),
+        describe(&all),
         [
             r#"2 spawned {"manifestId":"a-2026-01-26","outputFile":"claudedocs/agent-outputs/2026-01-26_a.md","skill":"x"}"#,
             r#"2 verified {"manifestId":"a-2026-01-26","outputDigest":"sha256:1"}"#,
@@ -129,7 +129,7 @@ pub(super) fn operations_are_read_newest_first(store: &mut dyn Store) {
     assert_eq!(read.operation(4).unwrap(), None);
     let changes = read.changes_of(1, 9).unwrap();
     assert_eq!(
-        told(&changes),
+        describe(&changes),
         [r#"1 added {"title":"one"}"#, r#"1 added {"title":"two"}"#]
     );
     assert_eq!(read.changes_of(1, 1).unwrap().len(), 1);
@@ -206,7 +206,7 @@ pub(super) fn a_deleted_task_comes_back_whole(store: &mut dyn Store) {
     assert_eq!(read.find("child", Archived::Hidden, 9).unwrap().total, 1);
     let last = read.changes(7, None, 9).unwrap();
     assert_eq!(
-        told(&last),
+        describe(&last),
         [r#"3 restored {"title":"child"}"#],
         "one change tells it all"
     );

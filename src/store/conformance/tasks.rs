@@ -136,7 +136,7 @@ pub(super) fn many_are_counted(store: &mut dyn Store) {
     assert_eq!(read.missing(&few).unwrap(), [TaskId(701)].into());
 }
 
-pub(super) fn archived_tasks_are_left_out(store: &mut dyn Store) {
+pub(super) fn lists_leave_archived_tasks_out(store: &mut dyn Store) {
     let mut tasks: Vec<Task> = (1..=4).map(|id| task(id, "x")).collect();
     tasks[1].status = Status::Done;
     tasks[2].status = Status::Cancelled;
@@ -228,7 +228,7 @@ pub(super) fn origins_are_found(store: &mut dyn Store) {
     assert_eq!(transaction.changes(0, None, 10).unwrap().len(), 4);
 }
 
-pub(super) fn reserved_ids_are_not_handed_out(store: &mut dyn Store) {
+pub(super) fn ids_are_reserved(store: &mut dyn Store) {
     let mut transaction = store.write(&stamp()).unwrap();
     transaction.reserve_id(TaskId(7)).unwrap();
     transaction.reserve_id(TaskId(3)).unwrap();

@@ -3,7 +3,7 @@
 use rusqlite::Row;
 
 use super::SqliteTransaction;
-use super::columns::{checked_id, from_json, json};
+use super::columns::{from_json, json, read_checked_id};
 use crate::agent::Agent;
 use crate::agent::builtin::is_builtin;
 use crate::agent::draft::is_plain_id;
@@ -70,7 +70,7 @@ impl SqliteTransaction<'_> {
 
 /// Reads an agent; the columns count where the record says otherwise.
 fn read(row: &Row<'_>) -> rusqlite::Result<Agent> {
-    let id = checked_id(row, 0, is_plain_id)?;
+    let id = read_checked_id(row, 0, is_plain_id)?;
     Ok(Agent {
         is_builtin: is_builtin(&id),
         id,

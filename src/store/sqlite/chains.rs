@@ -58,7 +58,7 @@ impl SqliteTransaction<'_> {
                    LEFT JOIN nodes n ON n.number = d.task WHERE d.needs = ?1";
         let unwritten = self.unwritten.borrow();
         let lengths = self.all(sql, [number], |row| {
-            let below = match unwritten.held(row.get(0)?) {
+            let below = match unwritten.find_kept(row.get(0)?) {
                 Some(held) => Some(held.below),
                 None => row.get(1)?,
             };

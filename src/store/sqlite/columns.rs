@@ -74,11 +74,11 @@ pub(super) fn word<T: std::str::FromStr<Err = String>>(
 
 /// Reads a column that holds an id; a text of any other form could be a path or a command.
 pub(super) fn plain_id(row: &Row<'_>, column: usize) -> rusqlite::Result<String> {
-    checked_id(row, column, id::is_plain)
+    read_checked_id(row, column, id::is_plain)
 }
 
 /// Reads a column that holds an id of the form that `has_form` knows.
-pub(super) fn checked_id(
+pub(super) fn read_checked_id(
     row: &Row<'_>,
     column: usize,
     has_form: impl Fn(&str) -> bool,

@@ -5,7 +5,7 @@ use rusqlite::{Row, params_from_iter};
 
 use super::SqliteTransaction;
 use super::columns::{
-    all_of, checked_id, from_json, json, refuse_deep, to_signed, to_unsigned, word,
+    all_of, from_json, json, read_checked_id, refuse_deep, to_signed, to_unsigned, word,
 };
 use crate::error::Result;
 use crate::run::is_id;
@@ -109,7 +109,7 @@ impl Conversations for SqliteTransaction<'_> {
         Ok(Some(said))
     }
 
-    fn said_after(&self, cursor: u64, limit: u32) -> Result<Vec<(u64, Message)>> {
+    fn messages_after(&self, cursor: u64, limit: u32) -> Result<Vec<(u64, Message)>> {
         let sql = format!(
             "SELECT {MESSAGE}, position FROM messages
              WHERE position > ?1 AND conversation IS NOT NULL ORDER BY position LIMIT ?2"
@@ -137,7 +137,7 @@ impl Conversations for SqliteTransaction<'_> {
 /// Reads a conversation; its column counts where the record has another id.
 pub(super) fn read(row: &Row<'_>) -> rusqlite::Result<Conversation> {
     Ok(Conversation {
-        id: checked_id(row, 0, is_id)?,
+        id: read_checked_id(row, 0, is_id)?,
         ..from_json(row, 1)?
     })
 }

@@ -266,7 +266,7 @@ fn find_literally(
     let sql = format!(
         "SELECT t.number, t.title, t.description FROM tasks t WHERE {holds} AND {}
          ORDER BY {in_title} DESC, t.number",
-        archived_condition(archived)
+        filter_archived(archived)
     );
     let patterns = parts.iter().map(|part| {
         let escaped = part
@@ -292,7 +292,7 @@ fn find_literally(
     })
 }
 
-fn archived_condition(archived: Archived) -> &'static str {
+fn filter_archived(archived: Archived) -> &'static str {
     match archived {
         Archived::Hidden => "+t.archived_at IS NULL",
         Archived::Only => "+t.archived_at IS NOT NULL",
@@ -317,7 +317,7 @@ fn find_words(
         return Ok(Page::default());
     }
     transaction.read_words()?;
-    let shown = archived_condition(archived);
+    let shown = filter_archived(archived);
     let sql = format!(
         "SELECT {COLUMNS} FROM task_text f JOIN tasks t ON t.number = f.rowid
          WHERE task_text MATCH ?1 AND {shown} ORDER BY bm25(task_text, 4.0, 1.0), t.number LIMIT ?2"
@@ -339,7 +339,7 @@ fn find_words(
 }
 
 impl SqliteTransaction<'_> {
-    pub(super) fn unread(&self, task: &Task) {
+    pub(super) fn mark_unread(&self, task: &Task) {
         self.unread.borrow_mut().insert(task.id.0);
     }
 

@@ -41,7 +41,7 @@ impl Unwritten {
         *self.counters.entry(name).or_default() += by;
     }
 
-    pub(super) fn held(&self, number: u32) -> Option<&Kept> {
+    pub(super) fn find_kept(&self, number: u32) -> Option<&Kept> {
         self.rows.get(&number).map(|held| &held.now)
     }
 }
@@ -71,7 +71,7 @@ impl SqliteTransaction<'_> {
     pub(super) fn note_new(&self, task: &Task) -> Result<()> {
         let number = task.id.0;
         let mut now = Kept::from_task(task);
-        (now.open_needs, now.dropped_needs) = self.counted_needs(&task.depends)?;
+        (now.open_needs, now.dropped_needs) = self.count_needs(&task.depends)?;
         let is_awaited = self.unwritten.borrow_mut().awaited.remove(&number);
         if is_awaited {
             for child in self.children(task.id)? {
@@ -99,7 +99,7 @@ impl SqliteTransaction<'_> {
         }
         let needs = match before.depends == after.depends {
             true => None,
-            false => Some(self.counted_needs(&after.depends)?),
+            false => Some(self.count_needs(&after.depends)?),
         };
         self.change_kept(after.id.0, |kept| {
             let (open_needs, dropped_needs) =
@@ -149,7 +149,7 @@ impl SqliteTransaction<'_> {
         Ok(())
     }
 
-    fn counted_needs(&self, needs: &[TaskId]) -> Result<(u32, u32)> {
+    fn count_needs(&self, needs: &[TaskId]) -> Result<(u32, u32)> {
         let (mut open, mut dropped) = (0, 0);
         for need in needs {
             let status = self.await_row(need.0)?.map(|kept| kept.status);
@@ -223,7 +223,7 @@ impl SqliteTransaction<'_> {
 
     /// Returns the row of a task as it is to be; none for a damaged one, which is noted and stays as it is.
     pub(super) fn find_row(&self, number: u32) -> Result<Option<Kept>> {
-        if let Some(kept) = self.unwritten.borrow().held(number) {
+        if let Some(kept) = self.unwritten.borrow().find_kept(number) {
             return Ok(Some(*kept));
         }
         let stored = self.all(super::kept::SELECT, [number], Kept::read)?.pop();

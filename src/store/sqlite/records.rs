@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 use rusqlite::{Row, named_params};
 
 use super::SqliteTransaction;
-use super::columns::{checked_id, from_json, read_id, to_unsigned, unless_damaged, word};
+use super::columns::{from_json, read_checked_id, read_id, to_unsigned, unless_damaged, word};
 use crate::claim::Claim;
 use crate::error::Result;
 use crate::gate::Gates;
@@ -155,7 +155,7 @@ fn read_spawn(row: &Row<'_>) -> rusqlite::Result<SpawnRecord> {
     Ok(SpawnRecord {
         task: read_id(row)?,
         manifest_id: row.get(1)?,
-        output_file: checked_id(row, 2, |file| inside(file).is_some())?,
+        output_file: read_checked_id(row, 2, |file| inside(file).is_some())?,
         at: row.get(3)?,
         receipt: from_json(row, 4)?,
         verified_at: row.get(5)?,
@@ -303,7 +303,7 @@ impl Phases for SqliteTransaction<'_> {
                    FROM phases ORDER BY position, slug";
         self.all(sql, (), |row| {
             Ok(Phase {
-                slug: checked_id(row, 0, is_slug)?,
+                slug: read_checked_id(row, 0, is_slug)?,
                 position: row.get(1)?,
                 name: row.get(2)?,
                 description: row.get(3)?,

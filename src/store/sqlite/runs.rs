@@ -5,7 +5,7 @@ use rusqlite::{Row, params_from_iter};
 
 use super::SqliteTransaction;
 use super::columns::{
-    all_of, checked_id, from_json, json, plain_id, refuse_deep, to_signed, to_unsigned, word,
+    all_of, from_json, json, plain_id, read_checked_id, refuse_deep, to_signed, to_unsigned, word,
 };
 use crate::error::Result;
 use crate::id;
@@ -82,11 +82,11 @@ impl Runs for SqliteTransaction<'_> {
         let sql = "SELECT DISTINCT owner FROM runs WHERE status IN ('pending', 'running')
             ORDER BY owner";
         self.all(sql, (), |row| {
-            checked_id(row, 0, |owner| owner.is_empty() || id::is_plain(owner))
+            read_checked_id(row, 0, |owner| owner.is_empty() || id::is_plain(owner))
         })
     }
 
-    fn unfinished(&self, owner: &str) -> Result<Vec<Run>> {
+    fn list_unfinished(&self, owner: &str) -> Result<Vec<Run>> {
         let sql = format!(
             "SELECT {COLUMNS} FROM runs WHERE status IN ('pending', 'running') AND owner = ?1
              ORDER BY position"
@@ -235,7 +235,7 @@ pub(super) fn read_event(row: &Row<'_>) -> rusqlite::Result<Event> {
 pub(super) fn read(row: &Row<'_>) -> rusqlite::Result<Run> {
     Ok(Run {
         id: plain_id(row, 0)?,
-        owner: checked_id(row, 1, |owner| owner.is_empty() || id::is_plain(owner))?,
+        owner: read_checked_id(row, 1, |owner| owner.is_empty() || id::is_plain(owner))?,
         kind: word(row, 3)?,
         status: word(row, 4)?,
         ..from_json(row, 2)?

@@ -2,7 +2,7 @@
 
 use rusqlite::{Row, params};
 
-use super::columns::{Column, checked_id, json, read_id, refuse_deep, unless_damaged, word};
+use super::columns::{Column, json, read_checked_id, read_id, refuse_deep, unless_damaged, word};
 use super::{SqliteTransaction, graph};
 use crate::error::{Code, Result};
 use crate::gate::Gates;
@@ -56,7 +56,7 @@ macro_rules! columns {
             fail: impl Fn(rusqlite::Error) -> rusqlite::Result<()>,
         ) -> rusqlite::Result<Task> {
             let mut task = Task { id: read_id(row)?, ..Task::default() };
-            match checked_id(row, 1, id::is_uid) {
+            match read_checked_id(row, 1, id::is_uid) {
                 Ok(uid) => task.uid = uid,
                 Err(fault) => fail(fault)?,
             }
@@ -315,7 +315,7 @@ impl SqliteTransaction<'_> {
     fn write(&self, before: Option<&Task>, task: &Task) -> Result<()> {
         let Some(before) = before else {
             self.put_row(INSERT, task)?;
-            self.unread(task);
+            self.mark_unread(task);
             self.insert_depends(task)?;
             self.insert_labels(task)?;
             self.put_origin(task)?;

@@ -62,7 +62,9 @@ impl TaskGraph {
                     let (name, circular) = (need.to_string(), false);
                     Some(missing(id, &Missing { name, circular }))
                 }
-                Some(need) if need.status == Status::Cancelled => Some(cancelled_need(id, need.id)),
+                Some(need) if need.status == Status::Cancelled => {
+                    Some(report_cancelled_need(id, need.id))
+                }
                 Some(need) if need.is_open() && need.is_epic && need.open_children == 0 => {
                     Some(Problem {
                         kind: Kind::EmptyEpic,
@@ -160,7 +162,7 @@ fn missing(task: TaskId, need: &Missing) -> Problem {
     }
 }
 
-fn cancelled_need(task: TaskId, need: TaskId) -> Problem {
+fn report_cancelled_need(task: TaskId, need: TaskId) -> Problem {
     Problem {
         kind: Kind::Cancelled,
         tasks: vec![task, need],

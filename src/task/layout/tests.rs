@@ -28,7 +28,7 @@ fn part(id: u32, whole: u32, depends: &[u32]) -> GraphNode {
 }
 
 /// Draws nodes whose states are given by id; all others can start.
-fn drawn(
+fn draw(
     nodes: &[GraphNode],
     states: &HashMap<u32, DisplayStatus>,
     folding: &Folding,
@@ -52,7 +52,7 @@ fn drawn(
 }
 
 fn plain(nodes: &[GraphNode]) -> Picture {
-    drawn(nodes, &HashMap::new(), &Folding::default()).0
+    draw(nodes, &HashMap::new(), &Folding::default()).0
 }
 
 fn lane_of(picture: &Picture, id: u32) -> &str {
@@ -156,7 +156,7 @@ fn finished_waves_fold_up_to_the_last_of_them() {
         done: true,
         ..Folding::default()
     };
-    let (picture, _) = drawn(&nodes, &states, &folding);
+    let (picture, _) = draw(&nodes, &states, &folding);
     let keys: Vec<&str> = picture.lanes.iter().map(|lane| lane.key.as_str()).collect();
     assert_eq!(keys, ["w1-2", "w3", "w4"]);
     assert_eq!(picture.stacks[0].label, "2 done");
@@ -167,7 +167,7 @@ fn finished_waves_fold_up_to_the_last_of_them() {
         done: true,
         open: ["w1-2".to_string()].into(),
     };
-    let (picture, _) = drawn(&nodes, &states, &open);
+    let (picture, _) = draw(&nodes, &states, &open);
     assert_eq!(picture.nodes.len(), 4);
 }
 
@@ -179,7 +179,7 @@ fn nothing_folds_when_everything_is_done() {
         done: true,
         ..Folding::default()
     };
-    let (picture, _) = drawn(&nodes, &states, &folding);
+    let (picture, _) = draw(&nodes, &states, &folding);
     assert_eq!(picture.nodes.len(), 3);
 }
 
@@ -200,7 +200,7 @@ fn ten_thousand_tasks_fold_and_what_matters_stays_out() {
     ];
     let states: HashMap<u32, DisplayStatus> = states.into_iter().collect();
     let begun = std::time::Instant::now();
-    let (picture, cards) = drawn(&nodes, &states, &Folding::default());
+    let (picture, cards) = draw(&nodes, &states, &Folding::default());
     // Far below what a person notices; a quadratic rule would take minutes.
     assert!(begun.elapsed().as_secs() < 20);
     assert_eq!(cards.len(), 10_000);
@@ -291,20 +291,20 @@ proptest! {
     #[test]
     fn every_task_is_drawn_once_and_lines_lead_to_the_right((nodes, states) in graphs(), done: bool) {
         let folding = Folding { done, ..Folding::default() };
-        let (picture, cards) = drawn(&nodes, &states, &folding);
+        let (picture, cards) = draw(&nodes, &states, &folding);
         check(&picture, &cards);
-        let again = drawn(&nodes, &states, &folding).0;
+        let again = draw(&nodes, &states, &folding).0;
         prop_assert_eq!(picture, again);
     }
 
     #[test]
     fn progress_and_folding_move_nothing_elsewhere((nodes, mut states) in graphs(), at: prop::sample::Index) {
-        let (before, _) = drawn(&nodes, &states, &Folding::default());
+        let (before, _) = draw(&nodes, &states, &Folding::default());
         states.insert(at.index(nodes.len() - 3) as u32 + 1, DisplayStatus::Done);
-        let (after, _) = drawn(&nodes, &states, &Folding::default());
+        let (after, _) = draw(&nodes, &states, &Folding::default());
         prop_assert_eq!(&after.nodes, &before.nodes);
         let folding = Folding { done: true, ..Folding::default() };
-        let (folded, cards) = drawn(&nodes, &states, &folding);
+        let (folded, cards) = draw(&nodes, &states, &folding);
         check(&folded, &cards);
         for node in &folded.nodes {
             let old = before.nodes.iter().find(|old| old.id == node.id).unwrap();
@@ -321,7 +321,7 @@ proptest! {
         for (from, to) in edges {
             nodes[from as usize - 1].depends.push(TaskId(to));
         }
-        let (picture, cards) = drawn(&nodes, &HashMap::new(), &Folding::default());
+        let (picture, cards) = draw(&nodes, &HashMap::new(), &Folding::default());
         let stacked: usize = picture.stacks.iter().map(|stack| stack.total).sum();
         prop_assert_eq!(picture.nodes.len() + stacked, cards.len());
     }

@@ -112,12 +112,12 @@ impl Stage {
         if path.ends_with("/count_tokens") {
             return Reply::Whole(200, json!({"input_tokens": 100}).to_string());
         }
-        let Some(format) = Format::of(path) else {
+        let Some(format) = Format::from_path(path) else {
             let status = if line.starts_with("POST") { 404 } else { 200 };
             let nothing = json!({"object": "list", "data": [], "models": [], "has_more": false});
             return Reply::Whole(status, nothing.to_string());
         };
-        let talk = Talk::of(format, body);
+        let talk = Talk::read(format, body);
         let streams = format.streams(path, body);
         let wrap = |answer: &Answer| match streams {
             true => Reply::Events(format.events(answer)),

@@ -31,7 +31,7 @@ const WRITERS: [&str; 3] = ["write", "write_file", "create"];
 
 impl Talk {
     /// Reads a request.
-    pub(super) fn of(format: Format, body: &Value) -> Talk {
+    pub(super) fn read(format: Format, body: &Value) -> Talk {
         let mut talk = Talk::default();
         match format {
             Format::Anthropic => talk.anthropic(body),

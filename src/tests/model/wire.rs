@@ -25,7 +25,7 @@ const MODEL: &str = "scripted-model";
 
 impl Format {
     /// Tells the format by the path.
-    pub(super) fn of(path: &str) -> Option<Format> {
+    pub(super) fn from_path(path: &str) -> Option<Format> {
         let ends = [
             ("/messages", Format::Anthropic),
             ("/responses", Format::Responses),
@@ -76,7 +76,7 @@ fn data(event: &Value) -> String {
 }
 
 /// An event whose type also stands before it.
-fn named(event: &Value) -> String {
+fn write_named(event: &Value) -> String {
     let kind = event["type"].as_str().unwrap_or_default();
     format!("event: {kind}\n{}", data(event))
 }
@@ -127,7 +127,7 @@ fn anthropic_events(answer: &Answer) -> String {
         json!({"type": "message_delta", "delta": stop, "usage": whole["usage"]}),
         json!({"type": "message_stop"}),
     ];
-    events.iter().map(named).collect()
+    events.iter().map(write_named).collect()
 }
 
 fn response(answer: &Answer) -> Value {
@@ -162,7 +162,7 @@ fn response_events(answer: &Answer) -> String {
         json!({"type": "response.output_item.done", "sequence_number": 3, "output_index": 0, "item": item}),
         json!({"type": "response.completed", "sequence_number": 4, "response": whole}),
     ];
-    events.iter().map(named).collect()
+    events.iter().map(write_named).collect()
 }
 
 fn chat_message(answer: &Answer) -> (Value, &'static str) {

@@ -4,7 +4,7 @@
 use serde::Serialize;
 use serde_json::{Map, Value, json};
 
-use crate::task::rules::{cleaned_line, cleaned_text};
+use crate::task::rules::{clean_line, clean_text};
 use crate::task::{Note, Task};
 
 /// Where `extra` keeps texts as they stood in the file.
@@ -13,8 +13,8 @@ pub(crate) const ORIGINAL: &str = "original";
 /// Cleans the texts of a task; returns `true` if one was changed. What stood there is kept in
 /// `extra.original`: of a list only those lines.
 pub(super) fn clean(task: &mut Task) -> bool {
-    let line = |text: &String| cleaned_line(text);
-    let text = |text: &String| cleaned_text(text);
+    let line = |text: &String| clean_line(text);
+    let text = |text: &String| clean_text(text);
     let mut before = Map::new();
     let mut keep = |name: &str, items: Vec<Value>| {
         before.extend((!items.is_empty()).then(|| (name.to_string(), items.into())));
@@ -23,7 +23,7 @@ pub(super) fn clean(task: &mut Task) -> bool {
     keep("files", replace(&mut task.files, line));
     keep("acceptance", replace(&mut task.acceptance, line));
     keep("deliverables", replace(&mut task.deliverables, line));
-    keep("notes", replace(&mut task.notes, cleaned_note));
+    keep("notes", replace(&mut task.notes, clean_note));
     let title = replace(std::slice::from_mut(&mut task.title), line);
     before.extend(title.into_iter().map(|it| ("title".to_string(), it)));
     let description = replace(std::slice::from_mut(&mut task.description), text);
@@ -51,8 +51,8 @@ fn replace<T: Serialize>(items: &mut [T], clean: impl Fn(&T) -> Option<T>) -> Ve
     changed.collect()
 }
 
-fn cleaned_note(note: &Note) -> Option<Note> {
-    let (by, text) = (cleaned_line(&note.by), cleaned_text(&note.text));
+fn clean_note(note: &Note) -> Option<Note> {
+    let (by, text) = (clean_line(&note.by), clean_text(&note.text));
     (by.is_some() || text.is_some()).then(|| Note {
         at: note.at.clone(),
         by: by.unwrap_or_else(|| note.by.clone()),

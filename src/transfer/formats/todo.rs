@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 use super::keep_relations;
 use crate::phase::{Phase, PhaseStatus};
-use crate::task::rules::{TEXT_MAX, check_word, cleaned_text, is_slug};
+use crate::task::rules::{TEXT_MAX, check_word, clean_text, is_slug};
 use crate::task::{Note, Status, Task};
 use crate::transfer::fields::{Fields, id as id_of, note, text_of, unique};
 use crate::transfer::{Reading, Record, Reference, lines, moment};
@@ -80,7 +80,7 @@ fn read_phase(slug: &str, each: &Value) -> Option<Phase> {
     let description = text("description");
     let phase = Phase {
         name: named.unwrap_or_else(|| slug.to_string()),
-        description: cleaned_text(&description).unwrap_or(description),
+        description: clean_text(&description).unwrap_or(description),
         status: text("status").parse().unwrap_or(PhaseStatus::Pending),
         started_at: time("startedAt"),
         completed_at: time("completedAt"),

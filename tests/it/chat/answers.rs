@@ -2,11 +2,11 @@
 
 use serde_json::{Value, json};
 
-use super::{component, data, design, has, say, say_in, seeded, talk, tools};
+use super::{component, data, design, has, say, say_in, seed, talk, tools};
 
 #[test]
 fn any_yes_takes_an_offer() {
-    let workspace = seeded();
+    let workspace = seed();
     say(&workspace, "change button radius to full for client 6");
     say(&workspace, "Sure, go ahead!");
     let button = json!({"radius": "full", "style": "stroked"});
@@ -29,7 +29,7 @@ fn any_yes_takes_an_offer() {
 
 #[test]
 fn another_message_replaces_what_waits_and_says_so() {
-    let workspace = seeded();
+    let workspace = seed();
     let before = data(&workspace);
     say(&workspace, "delete component 103 for client 6");
     let turn = say(&workspace, "list components for client 6");
@@ -41,7 +41,7 @@ fn another_message_replaces_what_waits_and_says_so() {
 #[test]
 fn what_waits_is_forgotten_after_its_time() {
     for (minute, written) in [("09:14:59", true), ("09:15:00", false)] {
-        let workspace = seeded().env("CLEO_NOW", "2026-01-26T09:00:00Z");
+        let workspace = seed().env("CLEO_NOW", "2026-01-26T09:00:00Z");
         let turn = say(&workspace, "delete component 103 for client 6");
         assert_eq!(turn["pending"]["created_at"], "2026-01-26T09:00:00.000Z");
         assert_eq!(turn["pending"]["expires"], "2026-01-26T09:15:00.000Z");
@@ -54,13 +54,13 @@ fn what_waits_is_forgotten_after_its_time() {
             assert_eq!(turn["pending"], Value::Null);
         }
     }
-    let workspace = seeded().env("CLEO_NOW", "2026-01-26T09:00:00Z");
+    let workspace = seed().env("CLEO_NOW", "2026-01-26T09:00:00Z");
     say(&workspace, "change button radius to full");
     let later = workspace.env("CLEO_NOW", "2026-01-26T09:15:00Z");
     let turn = say(&later, "client 6");
     has(&turn, &["waited too long", "please ask again"]);
     assert_eq!(turn["pending"], Value::Null);
-    let workspace = seeded().env("CLEO_CHAT_PENDING_TTL", "1h");
+    let workspace = seed().env("CLEO_CHAT_PENDING_TTL", "1h");
     let workspace = workspace.env("CLEO_NOW", "2026-01-26T09:00:00Z");
     let turn = say(&workspace, "delete component 103 for client 6");
     assert_eq!(turn["pending"]["expires"], "2026-01-26T10:00:00.000Z");
@@ -68,7 +68,7 @@ fn what_waits_is_forgotten_after_its_time() {
 
 #[test]
 fn a_late_yes_reaches_no_newer_component() {
-    let workspace = seeded();
+    let workspace = seed();
     say_in(
         &workspace,
         "a",
@@ -103,7 +103,7 @@ update title of my card component for client 6 to X > delete component 102 > dro
 
 #[test]
 fn what_became_of_what_waited_is_told() {
-    let workspace = seeded();
+    let workspace = seed();
     for (at, line) in SETTLED.lines().enumerate() {
         let conversation = format!("c{at}");
         let turns: Vec<&str> = line.split(" > ").collect();
@@ -116,7 +116,7 @@ fn what_became_of_what_waited_is_told() {
 
 #[test]
 fn a_missing_client_is_asked_for_and_the_request_goes_on() {
-    let workspace = seeded();
+    let workspace = seed();
     for (conversation, answer) in [
         ("a", "client 6"),
         ("b", "6."),
@@ -135,7 +135,7 @@ fn a_missing_client_is_asked_for_and_the_request_goes_on() {
 
 #[test]
 fn unclear_message_with_another_client_asks_for_the_client() {
-    let workspace = seeded();
+    let workspace = seed();
     for message in ["yes for client 7", "hm hm for client 7"] {
         let messages = ["client 6", message, "list components", "6"];
         let turns = talk(&workspace, "default", &messages);

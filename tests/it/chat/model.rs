@@ -4,7 +4,7 @@ use std::time::Instant;
 
 use serde_json::{Value, json};
 
-use super::{component, data, has, rows, say, seeded, talk};
+use super::{component, data, has, rows, say, seed, talk};
 use crate::server::{Answer, Server};
 use crate::world::TestWorkspace;
 
@@ -23,7 +23,7 @@ fn say_as_model(text: &str) -> Answer {
 }
 
 fn asking(server: &Server) -> TestWorkspace {
-    seeded()
+    seed()
         .env("CLEO_LLM_PROVIDER", "openai-chat")
         .env("CLEO_LLM_BASE_URL", &server.url)
         .env("CLEO_LLM_RETRIES", "0")
@@ -50,7 +50,7 @@ fn a_right_call_is_offered_and_written_after_a_yes() {
         component(&workspace, "6", "101")["props"]["title"],
         "Fresh start"
     );
-    let asked = server.asked();
+    let asked = server.read_requests();
     assert_eq!(asked.len(), 1);
     let format = &asked[0].body["response_format"]["json_schema"];
     assert_eq!(format["strict"], true);
@@ -118,7 +118,7 @@ fn what_the_message_does_not_say_is_refused() {
         has(turn, &[why, "Say it like this", "called \"Home\""]);
         assert_eq!(turn["pending"], Value::Null, "{row}: {turn:#}");
     }
-    assert_eq!(server.asked().len(), rows.len());
+    assert_eq!(server.read_requests().len(), rows.len());
     assert_eq!(data(&workspace), before);
 }
 
@@ -156,7 +156,7 @@ fn a_model_may_ask_back() {
 fn without_an_answer_that_can_be_used_the_forms_are_shown() {
     let slow = Server::start(&[Answer::Hang]);
     let (prose, prosaic) = with_model("Sure! I set the title.");
-    let keyless = seeded().env("CLEO_LLM_PROVIDER", "openai-chat");
+    let keyless = seed().env("CLEO_LLM_PROVIDER", "openai-chat");
     let begun = Instant::now();
     for (workspace, why) in [
         (&prosaic, "no call in JSON"),
@@ -170,7 +170,7 @@ fn without_an_answer_that_can_be_used_the_forms_are_shown() {
         assert_eq!(data(workspace), before);
     }
     assert!(begun.elapsed().as_secs() < 30);
-    assert_eq!(prose.asked().len(), 1);
+    assert_eq!(prose.read_requests().len(), 1);
 }
 
 #[test]
@@ -189,5 +189,5 @@ fn a_model_is_asked_for_no_sentence_and_no_answer() {
     ] {
         say(&workspace, message);
     }
-    assert_eq!(server.asked().len(), 0);
+    assert_eq!(server.read_requests().len(), 0);
 }

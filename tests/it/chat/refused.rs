@@ -2,13 +2,13 @@
 
 use serde_json::{Value, json};
 
-use super::{component, data, has, rows, say, seeded, talk};
+use super::{component, data, has, rows, say, seed, talk};
 
 /// Sentences that must not be misread: a word is left over, a value is impossible, a text has no clear end. Each
 /// with a part of its reply, and the tool that waits for a yes if one does: only to show all components.
 #[test]
 fn sentences_of_the_table_are_refused_or_asked_about() {
-    let workspace = seeded();
+    let workspace = seed();
     let before = data(&workspace);
     let rows = rows(include_str!("refused.jsonl"));
     let said = rows.iter().map(|row| row["say"].as_str().unwrap());
@@ -58,7 +58,7 @@ change the title of the card called New from Last to Welcome";
 
 #[test]
 fn words_that_count_are_no_titles_and_no_groups() {
-    let workspace = seeded();
+    let workspace = seed();
     let all = UNUSUAL.split('|').zip(1..);
     let card = |(title, id): (&str, u32)| json!({"component_id": id, "client_id": "8", "component_type": "cards", "props": {"title": title}});
     let group = |(title, id): (&str, u32)| json!({"security_group_id": id, "client_id": "8", "security_group_title": title});
@@ -91,7 +91,7 @@ fn words_that_count_are_no_titles_and_no_groups() {
 
 #[test]
 fn what_is_not_there_is_not_found() {
-    let workspace = seeded();
+    let workspace = seed();
     for message in [
         "list components for client 99",
         "delete my card component for client 99",
@@ -117,7 +117,7 @@ fn what_is_not_there_is_not_found() {
 
 #[test]
 fn everything_that_is_set_of_a_component_is_shown() {
-    let workspace = seeded();
+    let workspace = seed();
     let turns = talk(
         &workspace,
         "default",
@@ -139,7 +139,7 @@ fn everything_that_is_set_of_a_component_is_shown() {
 
 #[test]
 fn a_faulty_seed_is_refused_with_its_place_and_loads_nothing() {
-    let workspace = seeded();
+    let workspace = seed();
     for row in rows(include_str!("seeds.jsonl")) {
         let (seed, said) = (row["seed"].as_str().unwrap(), row["said"].as_str().unwrap());
         workspace.write("bad.json", seed);

@@ -2,11 +2,11 @@
 
 use serde_json::{Value, json};
 
-use super::{component, design, has, say, say_in, seeded, talk, tools};
+use super::{component, design, has, say, say_in, seed, talk, tools};
 
 #[test]
 fn a_yes_writes_over_nothing_that_it_did_not_show() {
-    let workspace = seeded();
+    let workspace = seed();
     let ask = "update component 101 title to A for client 6";
     say_in(&workspace, "a", ask);
     let other = "update component 101 title to B for client 6";
@@ -32,7 +32,7 @@ fn a_yes_writes_over_nothing_that_it_did_not_show() {
 
 #[test]
 fn what_changed_beside_what_was_shown_is_left_alone() {
-    let workspace = seeded();
+    let workspace = seed();
     let ask = "update component 101 title to A for client 6";
     say_in(&workspace, "a", ask);
     let other = "update component 101 caption to B for client 6";
@@ -47,7 +47,7 @@ fn what_changed_beside_what_was_shown_is_left_alone() {
 
 #[test]
 fn a_design_that_changed_is_asked_about_again() {
-    let workspace = seeded();
+    let workspace = seed();
     say_in(&workspace, "a", "change button radius to full for client 6");
     let other = "change button radius to medium for client 6";
     talk(&workspace, "b", &[other, "yes"]);
@@ -75,7 +75,7 @@ fn a_design_that_changed_is_asked_about_again() {
 
 #[test]
 fn a_deletion_reaches_no_other_component_under_the_same_id() {
-    let workspace = seeded();
+    let workspace = seed();
     let ask = "delete component 103 for client 6";
     say_in(&workspace, "a", ask);
     let other = "add a card component 103 with title Mine for client 6";

@@ -5,8 +5,8 @@ use std::fs;
 use serde_json::{Value, json};
 
 use super::{
-    AGENT, COMMIT, alone, before_git, carried_out, document, git, is_clean, killed, proof,
-    repository, words,
+    AGENT, COMMIT, before_git, carry_out, document, git, is_clean, kill_run, proof, repository,
+    words, words_for_one,
 };
 use crate::world::TestWorkspace;
 
@@ -51,7 +51,7 @@ fn work_is_merged_into_no_branch_that_was_switched_to() {
     workspace.ok("update T2 --depends T1");
     let how = meanwhile("git switch --quiet main");
     let before = git(&workspace, "rev-parse main feature");
-    let (exit, result) = carried_out(&workspace, &words(&how));
+    let (exit, result) = carry_out(&workspace, &words(&how));
     assert_eq!(exit, 81, "{result}");
     assert_eq!(git(&workspace, "rev-parse main feature"), before);
     let [first, second] = [&result["tasks"][0], &result["tasks"][1]];
@@ -91,7 +91,7 @@ fn work_is_merged_into_nothing_but_the_branch_of_its_run() {
         ("git bisect start HEAD main", "bisect"),
     ] {
         let workspace = on_feature();
-        let (exit, result) = carried_out(&workspace, &alone(&meanwhile(what)));
+        let (exit, result) = carry_out(&workspace, &words_for_one(&meanwhile(what)));
         is_blocked(&workspace, exit, &result, why);
     }
 }
@@ -107,7 +107,7 @@ fn work_is_committed_to_no_branch_of_another_worktree() {
     ] {
         let workspace = repository();
         let before = git(&workspace, "rev-parse main");
-        let (exit, result) = carried_out(&workspace, &alone(&meanwhile(forged)));
+        let (exit, result) = carry_out(&workspace, &words_for_one(&meanwhile(forged)));
         assert_eq!(exit, expected, "{forged}: {result}");
         let main = if exit == 0 { "main^" } else { "main" };
         assert_eq!(git(&workspace, &format!("rev-parse {main}")), before);
@@ -126,7 +126,7 @@ fn agent_that_switches_to_another_branch_does_not_move_it() {
         git(&workspace, "branch other");
         let before = git(&workspace, "rev-parse other main");
         let how = meanwhile(&format!("git -C $CLEO_WORKTREE {switch}"));
-        let (exit, result) = carried_out(&workspace, &words(&how));
+        let (exit, result) = carry_out(&workspace, &words(&how));
         assert_eq!(exit, 0, "{switch}: {result}");
         assert_eq!(git(&workspace, "rev-parse other main^^"), before);
         assert_eq!(git(&workspace, "show main:T1.txt main:T2.txt"), "T1\nT2\n");
@@ -143,7 +143,7 @@ fn work_of_others_on_a_branch_that_an_agent_switched_to_stays() {
             "git -C $CLEO_WORKTREE {switch} && echo mine >mine && git add mine \
              && git {COMMIT} mine && git update-ref refs/heads/other main"
         ));
-        let (exit, result) = carried_out(&workspace, &alone(&how));
+        let (exit, result) = carry_out(&workspace, &words_for_one(&how));
         assert_eq!(exit, 0, "{switch}: {result}");
         assert_eq!(git(&workspace, "show main:T1.txt main:mine"), "T1\nmine\n");
     }
@@ -265,7 +265,7 @@ fn pipe_in_the_place_of_a_file_of_git_holds_up_nothing() {
     for place in [".gitattributes", "x/.gitignore"] {
         let workspace = repository();
         let what = format!("cd $CLEO_WORKTREE && mkdir -p x && mkfifo {place}");
-        let (exit, result) = carried_out(&workspace, &words(&meanwhile(&what)));
+        let (exit, result) = carry_out(&workspace, &words(&meanwhile(&what)));
         assert_eq!(exit, 81, "{place}: {result}");
         let reason = result["tasks"][0]["reason"].as_str().unwrap();
         assert!(reason.contains(place), "{reason}");
@@ -280,7 +280,7 @@ fn links_that_git_itself_makes_of_heads_are_in_nobodys_way() {
         "cd $CLEO_WORKTREE && git -c core.preferSymlinkRefs=true switch --quiet --create other && echo x >x && git add x \
          && git {COMMIT} x"
     );
-    let (exit, result) = carried_out(&workspace, &alone(&meanwhile(&what)));
+    let (exit, result) = carry_out(&workspace, &words_for_one(&meanwhile(&what)));
     assert_eq!(exit, 0, "{result}");
     assert_eq!(git(&workspace, "show main:x main:T1.txt"), "x\nT1\n");
 }
@@ -344,7 +344,7 @@ fn branch_that_was_moved_in_another_worktree_takes_no_merge() {
         "cd $CLEO_WORKTREE && git switch --quiet --ignore-other-worktrees main \
          && echo x >x && git add x && git -c user.name=a -c user.email=a@b commit --quiet --message x",
     );
-    let (exit, result) = carried_out(&workspace, &alone(&how));
+    let (exit, result) = carry_out(&workspace, &words_for_one(&how));
     assert_eq!(exit, 80, "{result}");
     let reason = result["tasks"][0]["reason"].as_str().unwrap();
     assert!(reason.contains("was moved to"), "{reason}");
@@ -355,7 +355,7 @@ fn branch_that_was_moved_in_another_worktree_takes_no_merge() {
     workspace.write("mine", "mine\n");
     git(&workspace, "add mine");
     git(&workspace, "read-tree -m -u HEAD~1 HEAD");
-    let (exit, result) = carried_out(&workspace, &alone("works"));
+    let (exit, result) = carry_out(&workspace, &words_for_one("works"));
     assert_eq!(exit, 0, "{result}");
     git(&workspace, "rm --quiet --cached mine");
     assert_eq!(
@@ -368,7 +368,7 @@ fn branch_that_was_moved_in_another_worktree_takes_no_merge() {
 fn own_commits_of_the_user_are_in_nobodys_way() {
     let workspace = on_feature();
     let what = format!("echo mine >mine && git add mine && git {COMMIT} mine");
-    let (exit, result) = carried_out(&workspace, &words(&meanwhile(&what)));
+    let (exit, result) = carry_out(&workspace, &words(&meanwhile(&what)));
     assert_eq!(exit, 0, "{result}");
     let merges = git(&workspace, "log --merges --format=%s feature");
     assert_eq!(merges.lines().count(), 2, "{merges}");
@@ -381,7 +381,7 @@ fn a_run_on_a_detached_head_stays_there() {
     let workspace = on_feature();
     git(&workspace, "switch --quiet --detach main");
     let before = git(&workspace, "rev-parse main feature");
-    let (exit, result) = carried_out(&workspace, &words("edits"));
+    let (exit, result) = carry_out(&workspace, &words("edits"));
     assert_eq!(exit, 0, "{result}");
     assert_eq!(git(&workspace, "rev-parse main feature"), before);
     assert_eq!(git(&workspace, "branch --show-current"), "");
@@ -402,7 +402,7 @@ fn a_run_on_a_detached_head_merges_into_no_branch() {
     ] {
         let workspace = on_feature();
         git(&workspace, "switch --quiet --detach");
-        let (exit, result) = carried_out(&workspace, &alone(&meanwhile(what)));
+        let (exit, result) = carry_out(&workspace, &words_for_one(&meanwhile(what)));
         is_blocked(&workspace, exit, &result, "the detached HEAD");
     }
 }
@@ -411,7 +411,7 @@ fn a_run_on_a_detached_head_merges_into_no_branch() {
 fn no_agent_starts_on_another_branch() {
     let workspace = on_feature();
     let how = meanwhile("git switch --quiet main");
-    let (exit, result) = carried_out(&workspace, &words(&format!("{how} --jobs 1")));
+    let (exit, result) = carry_out(&workspace, &words(&format!("{how} --jobs 1")));
     assert_eq!(exit, 81, "{result}");
     let second = &result["tasks"][1];
     assert_eq!(second["outcome"], "blocked", "{second}");
@@ -425,17 +425,17 @@ fn no_agent_starts_on_another_branch() {
 }
 
 /// Kills a run on a branch, and switches to another one.
-fn killed_on_feature() -> (TestWorkspace, String) {
+fn kill_on_feature() -> (TestWorkspace, String) {
     let workspace = on_feature();
-    let how = alone("edits-works-and-hangs");
-    let id = killed(&workspace, &how, ".played/edited-T1");
+    let how = words_for_one("edits-works-and-hangs");
+    let id = kill_run(&workspace, &how, ".played/edited-T1");
     git(&workspace, "switch --quiet main");
     (workspace, id)
 }
 
 #[test]
 fn a_run_is_resumed_on_its_branch_only() {
-    let (workspace, id) = killed_on_feature();
+    let (workspace, id) = kill_on_feature();
     let refused = workspace.json(&["runs", "resume", &id]);
     assert_eq!(refused["error"]["code"], "E_CHECKOUT_CHANGED", "{refused}");
     assert_eq!(refused["error"]["fix"], "git switch feature", "{refused}");
@@ -449,7 +449,7 @@ fn a_run_is_resumed_on_its_branch_only() {
 
 #[test]
 fn a_run_that_is_cancelled_elsewhere_touches_no_branch() {
-    let (workspace, id) = killed_on_feature();
+    let (workspace, id) = kill_on_feature();
     let before = git(&workspace, "rev-parse main feature");
     let cancelled = workspace.json(&["runs", "cancel", &id]);
     let branch = format!("cleo/{id}/T1-1");
@@ -487,7 +487,7 @@ fn files_of_the_user_stay_as_they_are() {
         (names.map(|name| workspace.read(name)), status, index)
     };
     let before = look();
-    let (exit, result) = carried_out(&workspace, &words("edits"));
+    let (exit, result) = carry_out(&workspace, &words("edits"));
     assert_eq!(exit, 0, "{result}");
     assert_eq!(look(), before);
     assert_eq!(
@@ -535,7 +535,7 @@ fn files_of_the_user_in_the_way_stay_as_they_are() {
     ] {
         let workspace = on_feature();
         let how = meanwhile(what).replace("meanwhile", "meanwhile-all");
-        let (exit, result) = carried_out(&workspace, &alone(&how));
+        let (exit, result) = carry_out(&workspace, &words_for_one(&how));
         is_blocked(&workspace, exit, &result, why);
         let name = if what.contains("shared") {
             "shared.txt"
@@ -554,7 +554,7 @@ fn folders_and_files_take_the_place_of_each_other() {
     workspace.write("file", "1\n");
     git(&workspace, "add folder file");
     git(&workspace, &format!("{COMMIT} more"));
-    let (exit, result) = carried_out(&workspace, &alone("swaps"));
+    let (exit, result) = carry_out(&workspace, &words_for_one("swaps"));
     assert_eq!(exit, 0, "{result}");
     assert_eq!(
         [workspace.read("folder"), workspace.read("file/in")],
@@ -567,7 +567,7 @@ fn folders_and_files_take_the_place_of_each_other() {
     git(&workspace, "add folder file");
     git(&workspace, &format!("{COMMIT} more"));
     workspace.write("folder/mine", "mine\n");
-    let (exit, result) = carried_out(&workspace, &alone("swaps"));
+    let (exit, result) = carry_out(&workspace, &words_for_one("swaps"));
     assert_eq!(exit, 80, "{result}");
     assert_eq!(workspace.read("folder/mine"), "mine\n");
     assert_eq!(git(&workspace, "log -1 --format=%s"), "more\n");
@@ -592,7 +592,7 @@ fn a_merge_is_undone_when_the_user_switches_in_it() {
     git(&workspace, "branch other");
     while_merging(&workspace, "git symbolic-ref HEAD refs/heads/other");
     let before = git(&workspace, "rev-parse main other");
-    let (exit, result) = carried_out(&workspace, &alone("alters"));
+    let (exit, result) = carry_out(&workspace, &words_for_one("alters"));
     assert_eq!(exit, 80, "{result}");
     let reason = result["tasks"][0]["reason"].as_str().unwrap();
     assert!(
@@ -619,7 +619,7 @@ fn branch_switched_to_during_a_merge_gets_no_work() {
     workspace.write(".git/info/attributes", "shared.txt merge=late\n");
     let how = meanwhile(&format!("echo mine >shared.txt && git {COMMIT} mine"));
     let how = how.replace("meanwhile", "meanwhile-all");
-    let (exit, result) = carried_out(&workspace, &alone(&how));
+    let (exit, result) = carry_out(&workspace, &words_for_one(&how));
     is_blocked(&workspace, exit, &result, "the branch other is checked out");
     assert_eq!(git(&workspace, "log -1 --format=%s other"), "mine\n");
 }
@@ -632,7 +632,7 @@ fn work_is_merged_although_a_note_of_a_merge_is_forged() {
     let option = format!("--output={}", victim.display());
     let note = json!({"run": "run_1", "place": "/nothing/git", "branch": "main", "old": option, "new": option});
     workspace.write(".git/cleo.lock", note.to_string());
-    let (exit, result) = carried_out(&workspace, &alone("edits"));
+    let (exit, result) = carry_out(&workspace, &words_for_one("edits"));
     assert_eq!(exit, 0, "{result}");
     assert_eq!(fs::read_to_string(victim).unwrap(), "precious\n");
 }
@@ -642,7 +642,7 @@ fn work_is_merged_into_no_other_folder() {
     let workspace = on_feature();
     let what =
         "mkdir ../else && cp shared.txt feature.txt ../else && git config core.worktree ../../else";
-    let (exit, result) = carried_out(&workspace, &alone(&meanwhile(what)));
+    let (exit, result) = carry_out(&workspace, &words_for_one(&meanwhile(what)));
     is_blocked(
         &workspace,
         exit,
@@ -658,7 +658,7 @@ fn a_merge_is_made_anew_when_the_user_commits_in_it() {
     let commit = "git commit-tree HEAD^{tree} -p HEAD -m mine";
     let what = format!("git update-ref refs/heads/main $({commit})");
     while_merging(&workspace, &what);
-    let (exit, result) = carried_out(&workspace, &alone("alters"));
+    let (exit, result) = carry_out(&workspace, &words_for_one("alters"));
     assert_eq!(exit, 0, "{result}");
     assert_eq!(workspace.read("shared.txt"), "T1\n");
     let log = git(&workspace, "log --first-parent --format=%s");
@@ -672,7 +672,7 @@ fn a_merge_is_made_anew_when_the_user_commits_right_before() {
     let plain = "export GIT_CONFIG_GLOBAL=/dev/null";
     let script = format!("({plain}; git update-ref refs/heads/main $({commit}))");
     let workspace = before_git(repository(), "*'cleo: merge'*", &script);
-    let (exit, result) = carried_out(&workspace, &alone("alters"));
+    let (exit, result) = carry_out(&workspace, &words_for_one("alters"));
     assert_eq!(exit, 0, "{result}");
     assert!(workspace.path("../once").exists());
     let log = git(&workspace, "log --first-parent --format=%s");
@@ -683,7 +683,7 @@ fn a_merge_is_made_anew_when_the_user_commits_right_before() {
 #[test]
 fn branch_that_a_graft_makes_look_merged_is_merged() {
     let workspace = repository();
-    let (exit, result) = carried_out(&workspace, &alone("grafts"));
+    let (exit, result) = carry_out(&workspace, &words_for_one("grafts"));
     fs::remove_file(workspace.path(".git/info/grafts")).unwrap();
     assert_eq!(exit, 0, "{result}");
     assert_eq!(workspace.read("T1.txt"), "T1\n");
@@ -698,7 +698,7 @@ fn git_folder_may_be_elsewhere() {
         if is_submodule {
             git(&workspace, "config core.worktree ../work");
         }
-        let (exit, result) = carried_out(&workspace, &alone("edits"));
+        let (exit, result) = carry_out(&workspace, &words_for_one("edits"));
         assert_eq!(exit, 0, "{result}");
         assert_eq!(workspace.read("T1.txt"), "T1\n");
     }
@@ -707,7 +707,7 @@ fn git_folder_may_be_elsewhere() {
 #[test]
 fn work_that_a_checkout_left_behind_is_not_undone() {
     let workspace = repository();
-    let (exit, result) = carried_out(&workspace, &alone("looks-back"));
+    let (exit, result) = carry_out(&workspace, &words_for_one("looks-back"));
     assert_eq!(exit, 80, "{result}");
     let task = &result["tasks"][0];
     assert_eq!(task["outcome"], "blocked", "{task}");
@@ -726,7 +726,7 @@ fn work_that_a_checkout_left_behind_is_not_undone() {
 fn names_that_differ_in_letter_case_are_all_work() {
     let workspace = repository();
     git(&workspace, "config core.ignoreCase true");
-    let (exit, result) = carried_out(&workspace, &alone("shouts"));
+    let (exit, result) = carry_out(&workspace, &words_for_one("shouts"));
     assert_eq!(exit, 0, "{result}");
     assert_eq!(workspace.read("SHARED.txt"), "T1\n");
     assert_eq!(workspace.read("shared.txt"), "nobody\n");
@@ -735,7 +735,7 @@ fn names_that_differ_in_letter_case_are_all_work() {
 #[test]
 fn worktree_that_its_agent_moved_ends_no_run() {
     let workspace = repository();
-    let (exit, result) = carried_out(&workspace, &alone("moves"));
+    let (exit, result) = carry_out(&workspace, &words_for_one("moves"));
     assert_eq!(exit, 80, "{result}");
     let reason = result["tasks"][0]["reason"].as_str().unwrap();
     assert!(reason.contains("its worktree is kept"), "{reason}");
@@ -744,7 +744,7 @@ fn worktree_that_its_agent_moved_ends_no_run() {
 #[test]
 fn work_under_attributes_that_an_agent_chose_is_not_merged() {
     let workspace = repository();
-    let (exit, result) = carried_out(&workspace, &alone("blinds"));
+    let (exit, result) = carry_out(&workspace, &words_for_one("blinds"));
     assert_eq!(exit, 80, "{result}");
     assert_eq!(result["tasks"][0]["outcome"], "blocked", "{result}");
 }

@@ -4,7 +4,7 @@ use std::fs;
 
 use serde_json::{Value, json};
 
-use super::{AGENT, carried_out, git, kept, killed, repository};
+use super::{AGENT, carry_out, find_retained, git, kill_run, repository};
 use crate::world::TestWorkspace;
 
 /// Makes two sides of a file, `other` and the one that is checked out.
@@ -35,15 +35,15 @@ fn words(workspace: &TestWorkspace, file: &str, then: &str) -> Vec<String> {
     shlex::split(&line).unwrap()
 }
 
-fn played(workspace: &TestWorkspace, file: &str, then: &str) -> (i32, Value) {
-    carried_out(workspace, &words(workspace, file, then))
+fn play(workspace: &TestWorkspace, file: &str, then: &str) -> (i32, Value) {
+    carry_out(workspace, &words(workspace, file, then))
 }
 
 /// Carries the first task out, which is refused for a reason; returns it.
 #[track_caller]
-fn refused(workspace: &TestWorkspace, file: &str, then: &str, why: &str) -> Value {
+fn expect_refusal(workspace: &TestWorkspace, file: &str, then: &str, why: &str) -> Value {
     let before = git(workspace, "rev-parse main");
-    let (exit, result) = played(workspace, file, then);
+    let (exit, result) = play(workspace, file, then);
     assert_eq!(exit, 80, "{file}: {then}: {result}");
     let failed = result["tasks"][0].clone();
     assert_eq!(failed["outcome"], "blocked", "{failed}");
@@ -72,8 +72,8 @@ fn conflicts_without_the_usual_marks_are_not_merged() {
     for file in ["p.lock", "link", "short.txt"] {
         let workspace = unusual();
         let why = format!("of a merge that is not finished: {file}; settle and commit them");
-        let failed = refused(&workspace, file, "git merge other", &why);
-        let place = kept(&failed);
+        let failed = expect_refusal(&workspace, file, "git merge other", &why);
+        let place = find_retained(&failed);
         let left = git(
             &workspace,
             &format!("-C {place} diff --name-only --diff-filter=U"),
@@ -86,7 +86,7 @@ fn conflicts_without_the_usual_marks_are_not_merged() {
 fn conflicts_without_the_usual_marks_that_are_settled_are_work() {
     for file in ["p.lock", "link", "short.txt"] {
         let workspace = unusual();
-        let (exit, result) = played(&workspace, file, "git merge other; put settled");
+        let (exit, result) = play(&workspace, file, "git merge other; put settled");
         assert_eq!(exit, 0, "{file}: {result}");
         let place = workspace.path(file);
         let settled = match fs::read_link(&place) {
@@ -104,7 +104,7 @@ fn marks_that_are_only_staged_are_not_merged() {
         let then = format!("git {what} other; git add shared.txt");
         let what = what.split(' ').next().unwrap_or_default();
         let why = format!("of a {what} that is not finished: shared.txt; settle and commit them");
-        refused(&workspace, "shared.txt", &then, &why);
+        expect_refusal(&workspace, "shared.txt", &then, &why);
         assert_eq!(workspace.read("shared.txt"), "nobody\n");
     }
 }
@@ -115,7 +115,7 @@ fn marks_that_a_merge_brings_are_no_conflict() {
     let quoted = "<<<<<<< HEAD\nquoted\n=======\n>>>>>>> other\n";
     let more = quoted.replace('\n', "\\n");
     let then = format!("more='{more}'\n{MORE}\ngit merge other; put settled; git add --all .");
-    let (exit, result) = played(&workspace, "shared.txt", &then);
+    let (exit, result) = play(&workspace, "shared.txt", &then);
     assert_eq!(exit, 0, "{result}");
     assert_eq!(workspace.read("shared.txt"), "settled\n");
     assert_eq!(workspace.read("more.txt"), quoted);
@@ -131,7 +131,7 @@ fn a_conflict_that_is_settled_for_either_side_is_work() {
     ] {
         let workspace = repository();
         let then = format!("git merge other; {settled}");
-        let (exit, result) = played(&workspace, "shared.txt", &then);
+        let (exit, result) = play(&workspace, "shared.txt", &then);
         assert_eq!(exit, 0, "{settled}: {result}");
         assert_eq!(workspace.read("shared.txt"), expected, "{settled}");
     }
@@ -147,7 +147,7 @@ fn marks_of_which_a_side_tells_are_no_conflict() {
             git checkout --quiet other && tell other && git commit --quiet --all -m tell
             git checkout --quiet \"$own\" && git merge other; tell settled; {staged}"
         );
-        let (exit, result) = played(&workspace, "shared.txt", &then);
+        let (exit, result) = play(&workspace, "shared.txt", &then);
         assert_eq!(exit, 0, "{staged}: {result}");
         assert!(workspace.read("shared.txt").ends_with("other\nsettled\n"));
     }
@@ -170,8 +170,8 @@ fn commits_that_git_has_not_come_to_are_not_lost() {
         let workspace = repository();
         let then = format!("more=more\n{MORE}\ngit {begin}; put settled; git add shared.txt");
         let why = format!("has an unfinished {what} with more commits to come to; finish it there");
-        let failed = refused(&workspace, "shared.txt", &then, &why);
-        let place = kept(&failed);
+        let failed = expect_refusal(&workspace, "shared.txt", &then, &why);
+        let place = find_retained(&failed);
         let who = "-c user.name=a -c user.email=a@b -c core.editor=true";
         git(&workspace, &format!("-C {place} {who} {go_on}"));
         assert_eq!(workspace.read(&format!("{place}/more.txt")), "more");
@@ -183,7 +183,7 @@ fn commits_that_an_agent_gave_up_to_pick_are_not_waited_for() {
     let workspace = repository();
     let then =
         format!("more=more\n{MORE}\ngit cherry-pick other~1 other; git reset --hard; put settled");
-    let (exit, result) = played(&workspace, "shared.txt", &then);
+    let (exit, result) = play(&workspace, "shared.txt", &then);
     assert_eq!(exit, 0, "{result}");
     assert_eq!(workspace.read("shared.txt"), "settled\n");
 }
@@ -194,7 +194,7 @@ fn a_worktree_that_is_kept_is_told_when_its_run_is_given_up() {
     let then = "git merge other
         mkdir -p \"$CLEO_ROOT/.played\" && : >\"$CLEO_ROOT/.played/stopped\" && sleep 600";
     let words = words(&workspace, "shared.txt", then);
-    let id = killed(&workspace, &words, ".played/stopped");
+    let id = kill_run(&workspace, &words, ".played/stopped");
     let cancelled = workspace.json(&["runs", "cancel", &id]);
     let place = format!("[WORKSPACE]/.cleo/runs/{id}/trees/T1-1");
     let reason = format!(
@@ -214,7 +214,7 @@ fn a_worktree_that_is_kept_is_told_when_its_run_is_given_up() {
 fn retained_worktree_of_a_cancelled_run_is_told_once() {
     let workspace = repository();
     let then = "git merge other";
-    let (_, result) = played(&workspace, "shared.txt", then);
+    let (_, result) = play(&workspace, "shared.txt", then);
     let id = result["run"]["id"].as_str().unwrap();
     let before = result["tasks"][0]["reason"].as_str().unwrap();
     let told = workspace.ok(&format!("runs cancel {id}")).stdout;

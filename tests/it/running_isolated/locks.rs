@@ -8,11 +8,11 @@ use std::time::Duration;
 
 use serde_json::json;
 
-use super::{alone, carried_out, document, git, is_clean, repository};
+use super::{carry_out, document, git, is_clean, repository, words_for_one};
 
 /// The command of a user that takes a lock.
 fn locking(lock: &str) -> Vec<String> {
-    alone(&format!("meanwhile \": >.git/{lock}\""))
+    words_for_one(&format!("meanwhile \": >.git/{lock}\""))
 }
 
 #[test]
@@ -55,7 +55,7 @@ fn a_lock_is_waited_for() {
 fn stays(lock: &str) {
     let workspace = repository();
     workspace.write("mine", "mine\n");
-    let (exit, result) = carried_out(&workspace, &locking(lock));
+    let (exit, result) = carry_out(&workspace, &locking(lock));
     assert_eq!(exit, 80, "{result}");
     let task = &result["tasks"][0];
     assert_eq!(task["outcome"], "blocked", "{task}");
@@ -94,7 +94,7 @@ fn note_of_a_merge_that_is_no_regular_file_is_refused() {
         let workspace = repository();
         workspace.write("precious", "mine\n");
         assert_eq!(workspace.shell(make).exit, 0);
-        let (exit, result) = carried_out(&workspace, &alone("edits"));
+        let (exit, result) = carry_out(&workspace, &words_for_one("edits"));
         assert_eq!(exit, 80, "{result}");
         let reason = result["tasks"][0]["reason"].as_str().unwrap();
         let why = "[WORKSPACE]/.git/cleo.lock cannot be written: it is no regular file";
@@ -108,7 +108,7 @@ fn list_of_paths_to_write_follows_no_link() {
     let workspace = repository();
     workspace.write("precious", "mine\n");
     symlink("../precious", workspace.path(".git/cleo.paths")).unwrap();
-    let (exit, result) = carried_out(&workspace, &alone("edits"));
+    let (exit, result) = carry_out(&workspace, &words_for_one("edits"));
     assert_eq!(exit, 0, "{result}");
     assert_eq!(workspace.read("precious"), "mine\n");
 }
@@ -124,7 +124,7 @@ fn note_of_commits_that_git_has_lost_is_put_aside() {
             "is_merge": true,
         });
         workspace.write(".git/cleo.lock", noted.to_string());
-        let reply = workspace.finish(workspace.command(&alone("edits")), "");
+        let reply = workspace.finish(workspace.command(&words_for_one("edits")), "");
         let answer = document(&reply);
         assert_eq!(reply.exit, 0, "{answer}");
         let warnings = answer["warnings"].to_string();

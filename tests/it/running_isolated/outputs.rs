@@ -3,7 +3,7 @@
 use std::fs;
 use std::os::unix::fs::symlink;
 
-use super::{alone, carried_out, git, is_clean, kept, repository, run};
+use super::{carry_out, find_retained, git, is_clean, repository, run, words_for_one};
 use crate::world::TestWorkspace;
 
 const OUTPUTS: &str = "claudedocs/agent-outputs";
@@ -25,10 +25,10 @@ fn link(workspace: &TestWorkspace) -> impl FnOnce() {
 /// Carries the first task out, which fails, and returns the id of its run and where its worktree is kept.
 #[track_caller]
 fn stuck(workspace: &TestWorkspace, how: &str) -> (String, String) {
-    let (exit, result) = carried_out(workspace, &alone(how));
+    let (exit, result) = carry_out(workspace, &words_for_one(how));
     assert_eq!(exit, 80, "{result}");
     let id = result["run"]["id"].as_str().unwrap().to_string();
-    (id, kept(&result["tasks"][0]).to_string())
+    (id, find_retained(&result["tasks"][0]).to_string())
 }
 
 #[test]
@@ -37,7 +37,7 @@ fn a_repository_may_ignore_outputs_and_what_is_of_cleo() {
         let workspace = repository();
         workspace.write(".gitignore", format!("{ignored}\n"));
         commit(&workspace, ".gitignore");
-        let (exit, result) = carried_out(&workspace, &alone("scratches"));
+        let (exit, result) = carry_out(&workspace, &words_for_one("scratches"));
         assert_eq!(exit, 0, "{ignored}: {result}");
         assert_eq!(workspace.read("T1.txt"), "T1\n", "{ignored}");
         let files = git(&workspace, "ls-files");
@@ -53,7 +53,7 @@ fn tracked_but_ignored_output_is_copied_and_not_committed() {
     workspace.write(".gitignore", "claudedocs/\n");
     workspace.write(&output, "old\n");
     commit(&workspace, &format!(".gitignore {output}"));
-    let (exit, result) = carried_out(&workspace, &alone("spreads"));
+    let (exit, result) = carry_out(&workspace, &words_for_one("spreads"));
     assert_eq!(exit, 0, "{result}");
     assert_eq!(workspace.read(&output), "T1\n");
     assert_eq!(git(&workspace, &format!("show HEAD:{output}")), "old\n");
@@ -82,7 +82,7 @@ fn an_output_with_changes_that_are_not_committed_is_kept_too() {
     workspace.write(&output, "old\n");
     commit(&workspace, &output);
     workspace.write(&output, "old\nand more\n");
-    let (exit, result) = carried_out(&workspace, &alone("spreads"));
+    let (exit, result) = carry_out(&workspace, &words_for_one("spreads"));
     assert_eq!(exit, 0, "{result}");
     assert_eq!(workspace.read(&output), "T1\n");
     let id = result["run"]["id"].as_str().unwrap();
@@ -117,7 +117,7 @@ fn outputs_that_nobody_touched_are_in_nobodys_way() {
     }
     commit(&workspace, OUTPUTS);
     let data = workspace.path(&format!("{OUTPUTS}/data"));
-    let (exit, result) = carried_out(&workspace, &alone("spreads"));
+    let (exit, result) = carry_out(&workspace, &words_for_one("spreads"));
     assert_eq!(exit, 0, "too many: {result}");
     assert_eq!(
         workspace.read(&format!("{OUTPUTS}/data/deep/x.csv")),
@@ -128,7 +128,7 @@ fn outputs_that_nobody_touched_are_in_nobodys_way() {
     workspace.write("elsewhere/own", "mine\n");
     symlink(workspace.path("elsewhere"), &data).unwrap();
     workspace.ok("reopen T1");
-    let (exit, result) = carried_out(&workspace, &alone("works"));
+    let (exit, result) = carry_out(&workspace, &words_for_one("works"));
     assert_eq!(exit, 0, "a link instead of their folder: {result}");
     let left = fs::read_dir(workspace.path("elsewhere")).unwrap();
     assert_eq!(left.count(), 1, "nothing goes through it");
@@ -141,7 +141,7 @@ fn an_output_that_somebody_removed_does_not_come_back() {
     workspace.write(&output, "old\n");
     commit(&workspace, &output);
     fs::remove_file(workspace.path(&output)).unwrap();
-    let (exit, result) = carried_out(&workspace, &alone("edits"));
+    let (exit, result) = carry_out(&workspace, &words_for_one("edits"));
     assert_eq!(exit, 0, "{result}");
     assert!(!workspace.path(&output).exists());
 }
@@ -149,7 +149,7 @@ fn an_output_that_somebody_removed_does_not_come_back() {
 #[test]
 fn what_no_copy_of_a_file_brings_home_stays_and_is_told() {
     let workspace = repository();
-    let (exit, result) = carried_out(&workspace, &alone("links"));
+    let (exit, result) = carry_out(&workspace, &words_for_one("links"));
     assert_eq!(exit, 0, "{result}");
     let place = result["tasks"][0]["worktree"].as_str().unwrap();
     let place = place.strip_prefix("[WORKSPACE]/").unwrap();
@@ -208,7 +208,7 @@ fn all_worktrees_of_a_task_are_merged_in_order() {
     let unlink = link(&workspace);
     let (id, first) = stuck(&workspace, "spreads-anew");
     let resumed = workspace.json(&["runs", "resume", &id]);
-    let second = kept(&resumed["result"]["tasks"][0]);
+    let second = find_retained(&resumed["result"]["tasks"][0]);
     assert_ne!(second, first);
     unlink();
     let cancelled = workspace.json(&["runs", "cancel", &id]);

@@ -136,7 +136,7 @@ cleo verify T2 --gate implemented --note seen; rm there";
     assert_eq!(exit, 0, "{result}");
     let told = workspace.read("../other");
     assert_eq!(told.matches("E_STATUS_REFUSED").count(), 2, "{told}");
-    workspace.refused(&["complete", "T2"], "E_CRITERION_OPEN");
+    workspace.expect_refusal(&["complete", "T2"], "E_CRITERION_OPEN");
 }
 
 #[test]
@@ -147,7 +147,7 @@ fn an_agent_gives_back_and_deletes_the_follow_up_that_it_added() {
     let script = split(&workspace, &format!("{{ {own}; }} >$CLEO_ROOT/../own 2>&1"));
     let (exit, result) = run(&workspace, "T1", &script);
     assert_eq!(exit, 0, "{result}");
-    workspace.refused(&["show", "T4"], "E_TASK_NOT_FOUND");
+    workspace.expect_refusal(&["show", "T4"], "E_TASK_NOT_FOUND");
     assert!(!workspace.read("../own").contains("error"));
 }
 

@@ -6,12 +6,12 @@ use std::time::Duration;
 
 use serde_json::Value;
 
-use super::{AGENT, COMMIT, carried_out, git, is_clean, repository};
+use super::{AGENT, COMMIT, carry_out, git, is_clean, repository};
 use crate::world::TestWorkspace;
 
 /// Runs tasks in worktrees with an agent that does something and then works as it should.
 pub(super) fn run(workspace: &TestWorkspace, tasks: &str, script: &str) -> (i32, Value) {
-    carried_out(workspace, &words(workspace, tasks, script))
+    carry_out(workspace, &words(workspace, tasks, script))
 }
 
 pub(super) fn words(workspace: &TestWorkspace, tasks: &str, script: &str) -> Vec<String> {
@@ -116,7 +116,7 @@ fn a_merge_whose_proof_was_killed_is_taken_back() {
         let mut expected = "ignore\nfirst\n";
         match next {
             "another run" => {
-                let (exit, result) = carried_out(&workspace, &words(&workspace, "T2", UNPROVABLE));
+                let (exit, result) = carry_out(&workspace, &words(&workspace, "T2", UNPROVABLE));
                 assert_eq!(exit, 0, "{result}");
                 expected = "T2: Two\nignore\nfirst\n";
                 workspace.json(&["runs", "cancel", &id]);
@@ -232,7 +232,7 @@ fn a_time_limit_ends_the_proof_of_a_merge() {
     let workspace = unprovable();
     let mut words = words(&workspace, "T1", UNPROVABLE);
     words.extend(["--time-limit", "2"].map(String::from));
-    let (exit, result) = carried_out(&workspace, &words);
+    let (exit, result) = carry_out(&workspace, &words);
     assert_eq!(exit, 124, "{result}");
     assert!(workspace.path("../checking").exists(), "{result}");
     assert_eq!(result["tasks"][0]["outcome"], "timeout", "{result}");
@@ -322,7 +322,7 @@ fn is_not_believed(workspace: &TestWorkspace, script: &str) {
     for is_isolated in [true, false] {
         let mut words = words(workspace, "T1", script);
         words.retain(|word| is_isolated || !["--isolate", "worktree"].contains(&word.as_str()));
-        let (exit, result) = carried_out(workspace, &words);
+        let (exit, result) = carry_out(workspace, &words);
         let told = workspace.read("../forged/told");
         assert!(told.contains("\"passed\""), "{told}");
         assert_eq!(exit, 80, "isolated: {is_isolated}: {result}");

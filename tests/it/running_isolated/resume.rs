@@ -6,11 +6,11 @@ use std::process::Stdio;
 use rustix::process::{Pid, Signal, kill_process};
 
 use super::proof::{last_run, proving, run, unprovable, wait_until, words};
-use super::{AGENT, before_git, carried_out, git, is_clean, killed, repository};
+use super::{AGENT, before_git, carry_out, git, is_clean, kill_run, repository};
 use crate::world::TestWorkspace;
 
 /// Runs T1, and kills cleo while the worktree is removed and one of its files is gone.
-fn killed_in_the_removal(workspace: TestWorkspace) -> TestWorkspace {
+fn kill_in_the_removal(workspace: TestWorkspace) -> TestWorkspace {
     let killing = "for place; do :; done
 rm -f \"$place/work.txt\" \"${place%/*}/removed-T1-1/work.txt\"
 kill -9 $PPID
@@ -27,7 +27,7 @@ exit 1";
 fn a_task_is_done_however_much_of_its_worktree_a_kill_left() {
     let workspace = repository();
     workspace.ok("update T1 --acceptance 'it is there :: test -e work.txt'");
-    let workspace = killed_in_the_removal(workspace);
+    let workspace = kill_in_the_removal(workspace);
     let task = workspace.json(&["show", "T1"]);
     assert_eq!(task["result"]["task"]["status"], "done", "{task}");
     let merged = git(&workspace, "rev-parse HEAD");
@@ -52,7 +52,7 @@ env -u CLEO_RUN_ID -u CLEO_TASK_ID -u CLEO_EPOCH CLEO_AGENT=alice cleo complete 
 : >{shared}/forced
 sleep 600"
     );
-    let id = killed(&workspace, &words(&workspace, "T1", &script), "../forced");
+    let id = kill_run(&workspace, &words(&workspace, "T1", &script), "../forced");
     let resumed = workspace.json(&["runs", "resume", &id]);
     assert_eq!(resumed["success"], true, "{resumed}");
     assert_eq!(workspace.read("work.txt"), "work\n");
@@ -60,7 +60,7 @@ sleep 600"
 
 #[test]
 fn cancel_counts_work_that_was_merged_before_a_kill() {
-    let workspace = killed_in_the_removal(repository());
+    let workspace = kill_in_the_removal(repository());
     let id = last_run(&workspace);
     workspace.ok(&format!("runs cancel {id}"));
     let shown = workspace.json(&["runs", "show", &id]);
@@ -128,7 +128,7 @@ fn work_killed_while_its_worktree_was_judged_is_not_done_again() {
         ),
     );
     let words = words(&workspace, "T1", "echo work >work.txt");
-    let id = killed(&workspace, &words, "../checking");
+    let id = kill_run(&workspace, &words, "../checking");
     workspace.write("../resumed", "");
     let resumed = workspace.json(&["runs", "resume", &id]);
     assert_eq!(resumed["result"]["run"]["status"], "completed", "{resumed}");
@@ -141,7 +141,7 @@ fn work_killed_while_its_worktree_was_judged_is_not_done_again() {
 fn branch_of_a_worktree_that_a_kill_removed_is_named() {
     let workspace = repository();
     workspace.ok("update T1 --acceptance 'it holds :: false'");
-    let workspace = killed_in_the_removal(workspace);
+    let workspace = kill_in_the_removal(workspace);
     let id = last_run(&workspace);
     let resumed = workspace.json(&["runs", "resume", &id]);
     let branch = format!("cleo/{id}/T1-1");
@@ -166,7 +166,7 @@ fn work_proven_before_a_kill_is_not_proven_again() {
     workspace.ok(&format!(
         "update T1 --acceptance 'it holds :: sh {shared}/check.sh'"
     ));
-    let workspace = killed_in_the_removal(workspace);
+    let workspace = kill_in_the_removal(workspace);
     workspace.write("../check.sh", format!(": >{shared}/checking"));
     let id = last_run(&workspace);
     let resumed = workspace.json(&["runs", "resume", &id]);
@@ -198,7 +198,7 @@ $cleo complete T1
 : >{shared}/completed
 sleep 600"
     );
-    let id = killed(&workspace, &words(&workspace, "T1", &script), "../proven");
+    let id = kill_run(&workspace, &words(&workspace, "T1", &script), "../proven");
     wait_until(|| workspace.path("../completed").exists());
     let task = workspace.json(&["show", "T1"]);
     assert_eq!(task["result"]["task"]["status"], "active", "{task}");
@@ -213,7 +213,7 @@ sleep 600"
 fn worktree_that_cannot_be_set_aside_is_kept_whole() {
     let workspace = repository();
     let script = "mkdir -p \"$CLEO_WORKTREE/../removed-T1-1/x\" && echo work >work.txt";
-    let (exit, result) = carried_out(&workspace, &words(&workspace, "T1", script));
+    let (exit, result) = carry_out(&workspace, &words(&workspace, "T1", script));
     assert_eq!(exit, 0, "{result}");
     let kept = result["tasks"][0].to_string();
     assert!(kept.contains("trees/T1-1"), "{result}");
@@ -227,7 +227,7 @@ fn task_completed_by_a_person_after_a_kill_stays_done() {
     let workspace = repository();
     let shared = workspace.path("..").display().to_string();
     let script = format!("sh {AGENT} works\n: >{shared}/worked\nsleep 600");
-    let id = killed(&workspace, &words(&workspace, "T1", &script), "../worked");
+    let id = kill_run(&workspace, &words(&workspace, "T1", &script), "../worked");
     workspace.ok("release T1 --force");
     workspace.ok("claim T1");
     workspace.ok("complete T1 --force");
@@ -250,7 +250,7 @@ fn run_is_cancelled_while_it_judges_a_worktree_at_resume() {
         "update T1 --acceptance 'it holds :: sh {shared}/check.sh'"
     ));
     let words = words(&workspace, "T1", "echo work >work.txt");
-    let id = killed(&workspace, &words, "../checking");
+    let id = kill_run(&workspace, &words, "../checking");
     std::fs::remove_file(workspace.path("../checking")).unwrap();
     let mut resume = workspace.command(&["runs", "resume", &id]);
     let resume = resume.stdout(Stdio::null()).stderr(Stdio::null());
@@ -277,7 +277,7 @@ cleo complete T1
 : >{shared}/completed
 sleep 600"
     );
-    let id = killed(workspace, &words(workspace, "T1", &script), "../completed");
+    let id = kill_run(workspace, &words(workspace, "T1", &script), "../completed");
     let task = workspace.json(&["show", "T1"]);
     assert_eq!(task["result"]["task"]["status"], "active", "{task}");
     id

@@ -3,7 +3,7 @@
 use serde_json::json;
 
 use super::proof::{run, words};
-use super::{COMMIT, alone, git, is_clean, kept, killed, repository};
+use super::{COMMIT, find_retained, git, is_clean, kill_run, repository, words_for_one};
 use crate::world::document;
 
 #[test]
@@ -13,9 +13,9 @@ fn a_run_is_not_resumed_after_settings_of_git_changed() {
         ("config filter.lfs.clean cat", false),
     ] {
         let workspace = repository();
-        let id = killed(
+        let id = kill_run(
             &workspace,
-            &alone("edits-works-and-hangs"),
+            &words_for_one("edits-works-and-hangs"),
             ".played/edited-T1",
         );
         git(&workspace, change);
@@ -81,7 +81,7 @@ unset GIT_OBJECT_DIRECTORY GIT_ALTERNATE_OBJECT_DIRECTORIES";
     assert_eq!(exit, 80, "{result}");
     assert_eq!(result["tasks"][0]["outcome"], "blocked", "{result}");
     assert_eq!(git(&workspace, "log --format=%s"), "first\n");
-    let tree = format!("{}/work.txt", kept(&result["tasks"][0]));
+    let tree = format!("{}/work.txt", find_retained(&result["tasks"][0]));
     assert_eq!(workspace.read(&tree), "work\n");
 }
 
@@ -133,7 +133,7 @@ fn rules_that_are_another_file_in_each_worktree_are_refused() {
     git(&workspace, "config core.excludesFile mine");
     let words = "run T1 --isolate worktree --command true";
     let words: Vec<&str> = words.split(' ').collect();
-    let error = workspace.refused(&words, "E_INPUT_INVALID");
+    let error = workspace.expect_refusal(&words, "E_INPUT_INVALID");
     assert_eq!(
         error["message"],
         "core.excludesFile is the relative path mine, which is another file in each worktree; make it an absolute one"

@@ -3,15 +3,15 @@
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 
-use super::{COMMIT, alone, before_git, carried_out, git, is_clean, repository};
+use super::{COMMIT, before_git, carry_out, git, is_clean, repository, words_for_one};
 use crate::world::TestWorkspace;
 
 /// Sees that a run is refused for a reason, and that it leaves nothing behind.
 #[track_caller]
 fn is_refused(workspace: &TestWorkspace, code: &str, why: &str) {
-    let words = alone("edits");
+    let words = words_for_one("edits");
     let words: Vec<&str> = words.iter().map(String::as_str).collect();
-    let error = workspace.refused(&words, code);
+    let error = workspace.expect_refusal(&words, code);
     let message = error["message"].as_str().unwrap();
     assert!(message.contains(why), "{why}: {message}");
     assert_eq!(workspace.json(&["runs", "list"])["result"]["total"], 0);
@@ -48,10 +48,10 @@ fn a_branch_in_the_place_of_those_of_runs_is_refused() {
             },
         );
         is_refused(&workspace, "E_INPUT_INVALID", "a branch `cleo`");
-        let mut words = alone("edits");
+        let mut words = words_for_one("edits");
         words.push("--dry-run".to_string());
         let words: Vec<&str> = words.iter().map(String::as_str).collect();
-        workspace.refused(&words, "E_INPUT_INVALID");
+        workspace.expect_refusal(&words, "E_INPUT_INVALID");
         let found = git_finding(&workspace);
         assert_eq!(found["status"], "warn", "{found}");
         assert!(found["message"].as_str().unwrap().contains("branch `cleo`"));
@@ -65,7 +65,7 @@ fn a_branch_in_the_place_of_those_of_runs_is_refused() {
 fn a_tag_of_that_name_is_in_nobodys_way() {
     let workspace = repository();
     git(&workspace, "tag cleo");
-    let (exit, result) = super::carried_out(&workspace, &alone("edits"));
+    let (exit, result) = super::carry_out(&workspace, &words_for_one("edits"));
     assert_eq!(exit, 0, "{result}");
 }
 
@@ -156,7 +156,7 @@ fn a_partial_clone_without_its_objects_is_refused() {
 #[test]
 fn what_was_tried_out_before_a_kill_is_removed() {
     let workspace = before_git(repository(), "*'worktree add'*probe-*", "kill -9 $PPID");
-    let mut killed = workspace.command(&alone("edits"));
+    let mut killed = workspace.command(&words_for_one("edits"));
     assert!(!killed.output().unwrap().status.success());
     let left = || {
         let left = fs::read_dir(workspace.path(".cleo")).unwrap().flatten();
@@ -164,7 +164,7 @@ fn what_was_tried_out_before_a_kill_is_removed() {
         names.filter(|name| name.starts_with("probe-")).count()
     };
     assert_eq!(left(), 1);
-    let (exit, result) = carried_out(&workspace, &alone("edits"));
+    let (exit, result) = carry_out(&workspace, &words_for_one("edits"));
     assert_eq!(exit, 0, "{result}");
     assert_eq!(left(), 0);
     is_clean(&workspace);
@@ -205,7 +205,7 @@ fn a_sparse_checkout_works() {
     git(&workspace, "add out in");
     git(&workspace, &format!("{COMMIT} more"));
     git(&workspace, "sparse-checkout set in");
-    let (exit, result) = super::carried_out(&workspace, &alone("edits"));
+    let (exit, result) = super::carry_out(&workspace, &words_for_one("edits"));
     assert_eq!(exit, 0, "{result}");
     assert_eq!(workspace.read("T1.txt"), "T1\n");
     assert!(!workspace.path("out").exists());

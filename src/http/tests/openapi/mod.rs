@@ -8,7 +8,7 @@ use schemars::SchemaGenerator;
 use schemars::generate::SchemaSettings;
 use serde_json::{Map, Value, json};
 
-use self::names::{SCHEMAS, joined};
+use self::names::{SCHEMAS, join};
 use crate::http::answer::JSON;
 use crate::http::fault::Shape;
 use crate::http::operations;
@@ -31,7 +31,7 @@ fn description() -> Value {
     }
     let reads = generators.reads.take_definitions(true);
     let writes = generators.writes.take_definitions(true);
-    let mut schemas = joined(reads, writes, asked(&mut paths));
+    let mut schemas = join(reads, writes, list_requests(&mut paths));
     for (name, schema) in shapes() {
         let there = schemas.insert(name.clone(), schema);
         assert!(there.is_none(), "two definitions are called {name}");
@@ -62,7 +62,7 @@ fn description() -> Value {
     })
 }
 
-fn asked(paths: &mut Map<String, Value>) -> impl Iterator<Item = &mut Value> {
+fn list_requests(paths: &mut Map<String, Value>) -> impl Iterator<Item = &mut Value> {
     let operations = paths.values_mut().filter_map(Value::as_object_mut);
     let parts = operations.flat_map(Map::values_mut);
     let parts = parts.filter_map(Value::as_object_mut).flatten();

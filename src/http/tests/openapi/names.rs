@@ -13,12 +13,12 @@ const READ: &str = "Input";
 
 pub(super) type Definitions = Map<String, Value>;
 
-pub(super) fn joined<'a>(
+pub(super) fn join<'a>(
     reads: Definitions,
     writes: Definitions,
     asked: impl Iterator<Item = &'a mut Value>,
 ) -> Definitions {
-    let shared = shared(&reads, &writes);
+    let shared = find_shared(&reads, &writes);
     asked.for_each(|place| rename(place, &shared));
     let mut all = writes;
     for (mut name, mut schema) in reads {
@@ -35,7 +35,7 @@ pub(super) fn joined<'a>(
     all
 }
 
-fn shared(reads: &Definitions, writes: &Definitions) -> BTreeSet<String> {
+fn find_shared(reads: &Definitions, writes: &Definitions) -> BTreeSet<String> {
     let mut names: BTreeSet<String> = BTreeSet::new();
     loop {
         let leads = |schema: &Value| {
@@ -89,7 +89,7 @@ mod tests {
         let reads = json!({"Asked": {"type": "object"}, "All": {"items": to("Asked")}, "Word": {"type": "string"}});
         let writes = json!({"Asked": {"type": "string"}, "All": {"items": to("Asked")}, "Word": {"type": "string"}});
         let mut place = json!({"schema": to("All")});
-        let all = joined(
+        let all = join(
             definitions(reads),
             definitions(writes),
             std::iter::once(&mut place),

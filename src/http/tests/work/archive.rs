@@ -1,11 +1,11 @@
 use serde_json::json;
 
-use super::{Names, planned};
+use super::{Names, plan_epic};
 use crate::http::tests::World;
 
 #[test]
 fn closed_tasks_are_archived_and_unarchived() {
-    planned().walk(
+    plan_epic().walk(
         r#"
         POST /api/work/archive {"tasks": ["T2"]} -> 409 E_STATUS_REFUSED
         POST /api/work/tasks/T2/start {} -> 200
@@ -32,7 +32,7 @@ fn closed_tasks_are_archived_and_unarchived() {
 
 #[test]
 fn export_is_imported_elsewhere_and_again() {
-    let world = planned();
+    let world = plan_epic();
     let told = world.get("/api/work/export");
     assert_eq!(told.header("content-type"), "application/x-ndjson");
     World::new().walk_with(

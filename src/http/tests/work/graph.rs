@@ -1,11 +1,11 @@
 use axum::body::Body;
 use serde_json::json;
 
-use super::planned;
+use super::plan_epic;
 
 #[test]
 fn graph_is_sent_again_when_it_changed() {
-    let world = planned();
+    let world = plan_epic();
     let told = world.get("/api/work/graph?epic=T1");
     let graph = told.with(200);
     assert_eq!(
@@ -31,7 +31,7 @@ fn graph_is_sent_again_when_it_changed() {
 
 #[test]
 fn views_of_the_plan_of_work() {
-    planned().walk(
+    plan_epic().walk(
         r##"
         GET /api/work/graph?epic=T99 -> 404
         GET /api/work/graph?only=odd -> 400
@@ -61,7 +61,7 @@ fn views_of_the_plan_of_work() {
 
 #[test]
 fn context_is_counted_against_the_limit() {
-    let world = planned();
+    let world = plan_epic();
     world.walk(
         r##"
         POST /api/work/context -> 200 {"parts": "#1"}

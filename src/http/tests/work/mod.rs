@@ -9,7 +9,7 @@ use super::World;
 use super::walk::Names;
 
 /// A world with an epic: T2, then T3 and T5, and T4 after T3.
-pub(super) fn planned() -> World {
+pub(super) fn plan_epic() -> World {
     let world = World::new();
     world.walk(
         r#"

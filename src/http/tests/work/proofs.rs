@@ -1,10 +1,10 @@
 use std::fs;
 
-use super::planned;
+use super::plan_epic;
 
 #[test]
 fn prompt_preview_is_not_recorded() {
-    planned().walk(
+    plan_epic().walk(
         r#"
         GET /api/work/tasks/T3/dispatch -> 200 {"skill": "ct-task-executor", "rejected": {"0": "*"}}
         GET /api/work/tasks/T2/prompt -> 200 {"promptDigest": "$digest", "prompt": "$prompt"}
@@ -39,7 +39,7 @@ fn prompt_preview_is_not_recorded() {
 
 #[test]
 fn gate_follows_its_command_and_only_admins_run_commands() {
-    planned().walk(
+    plan_epic().walk(
         r#"
         POST /api/work/tasks/T2/gates/implemented {"notes": ["seen"]} -> 200 {"gates": {"implemented": {"passed": true}}}
         POST /api/work/tasks/T2/gates/testsPassed {"run": ["false"]} -> 200 {"gates": {"testsPassed": {"passed": false, "evidence": {"0": {"kind": "command", "exitCode": 1}}}}}
@@ -54,7 +54,7 @@ fn gate_follows_its_command_and_only_admins_run_commands() {
 
 #[test]
 fn invalid_evidence_file_is_refused_without_its_path() {
-    let world = planned();
+    let world = plan_epic();
     fs::create_dir(world.folder.path().join("sub")).unwrap();
     std::os::unix::fs::symlink("/etc", world.folder.path().join("link")).unwrap();
     let names = world.walk(
@@ -77,7 +77,7 @@ fn invalid_evidence_file_is_refused_without_its_path() {
 
 #[test]
 fn manifest_is_checked_and_compacted() {
-    let world = planned();
+    let world = plan_epic();
     world.walk(
         r#"
         POST /api/work/verify/manifest -> 200 {"verdict": "pass"}

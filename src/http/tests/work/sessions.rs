@@ -1,4 +1,4 @@
-use super::planned;
+use super::plan_epic;
 use crate::http::tests::World;
 use crate::id::TaskId;
 use crate::ops::Assignment;
@@ -6,7 +6,7 @@ use crate::session::SessionId;
 
 #[test]
 fn session_is_started_ended_and_resumed() {
-    planned().walk(
+    plan_epic().walk(
         r#"
         POST /api/work/sessions {"agent": "lead", "scope": "T1", "name": "Release"} -> 201 {"session": {"id": "S1", "holder": "lead"}}
         GET /api/work/sessions/S1 -> 200 {"next": "T2"}
@@ -39,7 +39,7 @@ fn session_is_started_ended_and_resumed() {
 
 #[test]
 fn environment_of_the_server_gives_callers_no_task() {
-    let world = World::given(Assignment {
+    let world = World::with_assignment(Assignment {
         run: Some("exec_1_a".to_string()),
         task: Some(TaskId(1)),
         epoch: Some(7),
@@ -61,7 +61,7 @@ fn environment_of_the_server_gives_callers_no_task() {
 
 #[test]
 fn phases_go_from_named_to_completed() {
-    let world = planned();
+    let world = plan_epic();
     world.walk(
         r#"
         PATCH /api/work/tasks/T2 {"phase": "build"} -> 200

@@ -1,4 +1,4 @@
-use super::planned;
+use super::plan_epic;
 use crate::http::tests::World;
 
 #[test]
@@ -27,7 +27,7 @@ fn task_is_added_changed_undone_and_deleted() {
 
 #[test]
 fn tasks_are_filtered_and_paged() {
-    planned().walk(
+    plan_epic().walk(
         r#"
         GET /api/work/tasks?limit=2&offset=1 -> 200 {"tasks": [{"id": "T2"}, {"id": "T3"}], "total": 5}
         GET /api/work/tasks?priority=high -> 200 {"tasks": [{"id": "T3"}], "total": 1}
@@ -44,7 +44,7 @@ fn tasks_are_filtered_and_paged() {
 
 #[test]
 fn claim_is_held_until_it_is_released_or_lost() {
-    planned().walk(
+    plan_epic().walk(
         r#"
         POST /api/work/tasks/T2/claim {"agent": "coder-1"} -> 200 {"claim": {"holder": "coder-1", "epoch": 1}}
         POST /api/work/tasks/T2/claim {"agent": "coder-2"} -> 409 E_CLAIMED
@@ -61,7 +61,7 @@ fn claim_is_held_until_it_is_released_or_lost() {
 
 #[test]
 fn token_acts_under_the_name_of_its_user() {
-    planned().walk(
+    plan_epic().walk(
         r#"
         ann POST /api/work/tasks/T2/claim {"agent": "bob"} -> 200 {"claim": {"holder": "ann/bob"}}
         ann/read POST /api/work/tasks/T2/start {} -> 403
@@ -72,7 +72,7 @@ fn token_acts_under_the_name_of_its_user() {
 
 #[test]
 fn completed_task_unblocks_its_dependents() {
-    planned().walk(
+    plan_epic().walk(
         r#"
         POST /api/work/tasks/T2/start {} -> 200
         POST /api/work/tasks/T2/complete -> 200 {"changed": true, "unblocked": ["T3", "T5"]}
