@@ -3,7 +3,7 @@
 //!
 //! The repository's own settings and filters count, as they do for whoever works in it. Whatever touches
 //! what is checked out in the workspace is done by one process at a time (`lock`), and what it was killed in
-//! is settled by the next one (`checkout`). Worktrees begin on the branch that was checked out when the run began,
+//! is settled by the next one (`interrupted`). Worktrees begin on the branch that was checked out when the run began,
 //! and nothing is merged into another one (`base`). A worktree is only removed once its branch holds all that was done in
 //! it (`saving`), without conflicts that nobody has settled (`conflicts`), and its reports (`reports`,
 //! `outputs`) and deliverables are in the workspace.
@@ -15,6 +15,7 @@ mod conflicts;
 mod conversion;
 mod copying;
 mod git;
+mod interrupted;
 mod merging;
 mod outputs;
 

@@ -5,7 +5,6 @@
 use std::collections::BTreeSet;
 use std::fs;
 use std::io::{Read, Write};
-use std::os::unix::ffi::OsStringExt;
 use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
@@ -13,35 +12,31 @@ use walkdir::WalkDir;
 
 use super::Trees;
 use super::base::{Base, reference};
-use super::git::{Answer, DIFF, Words, failed, may_be_held};
+use super::git::{Answer, DIFF, Words, failed};
 use super::merging::list_names;
 use crate::error::Result;
-use crate::file::{create_anew, open_regular, open_to_write, read_within, unwritable};
-use crate::id::TaskId;
-use crate::runner::orphans;
+use crate::file::{create_anew, open_regular, open_to_write, unwritable};
 
 const NOTE_MAX: u64 = 1 << 20;
-/// Largest file that is compared with what a killed move wrote; what is larger counts as edited.
-const FILE_MAX: u64 = 64 << 20;
 /// Where a move writes.
-const BOTH: &str = "--staged --worktree";
+pub(super) const BOTH: &str = "--staged --worktree";
 
 #[derive(Clone, Debug, Deserialize, Serialize)]
-struct Move {
-    run: String,
-    place: PathBuf,
-    branch: Option<String>,
-    old: String,
-    new: String,
-    stage: Stage,
+pub(super) struct Move {
+    pub(super) run: String,
+    pub(super) place: PathBuf,
+    pub(super) branch: Option<String>,
+    pub(super) old: String,
+    pub(super) new: String,
+    pub(super) stage: Stage,
     /// True for a merge, whose commands have to pass in the workspace too.
-    is_merge: bool,
+    pub(super) is_merge: bool,
 }
 
 /// How far a move is. The words have one length: a reader without the turn sees the one or the other.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(rename_all = "lowercase")]
-enum Stage {
+pub(super) enum Stage {
     /// Git is asked whether the move can be made: only its locks may be left of that.
     Trial,
     Write,
@@ -57,7 +52,7 @@ pub(super) enum Moved {
     Overtaken,
 }
 
-type Paths = BTreeSet<String>;
+pub(super) type Paths = BTreeSet<String>;
 
 impl Trees {
     /// Moves the checkout from the commit `old`, which it must be on, to `new`. The move to a merge stays noted
@@ -78,7 +73,7 @@ impl Trees {
         })
     }
 
-    fn make_move(&self, mut step: Move) -> Result<Moved> {
+    pub(super) fn make_move(&self, mut step: Move) -> Result<Moved> {
         let old = &step.old.clone();
         if !self.is_at(&step, old)? {
             self.forget_move()?;
@@ -135,7 +130,7 @@ impl Trees {
         }
     }
 
-    fn is_unproven_merge(&self, step: &Move, commit: &str) -> Result<bool> {
+    pub(super) fn is_unproven_merge(&self, step: &Move, commit: &str) -> Result<bool> {
         if !step.is_merge || step.stage == Stage::Trial || step.new != commit {
             return Ok(false);
         }
@@ -222,7 +217,7 @@ impl Trees {
 
     /// Writes the changed files and moves the branch, also where an interrupted move has done part of that.
     /// False when somebody has committed or switched meanwhile.
-    fn finish(&self, step: &Move) -> Result<bool> {
+    pub(super) fn finish(&self, step: &Move) -> Result<bool> {
         self.restore(&step.new, &self.list_affected(step)?, BOTH)?;
         if !self.is_at(step, &step.old)? {
             return Ok(false);
@@ -240,64 +235,7 @@ impl Trees {
         Ok(true)
     }
 
-    /// Has the files that hold what the move has written hold what is checked out. Others stay, but for what the move has
-    /// staged of them.
-    fn undo(&self, step: &Move) -> Result<()> {
-        let theirs = self.list_theirs(step)?;
-        self.remove_untracked(step, &theirs)?;
-        let mut ours = &self.list_affected(step)? - &theirs;
-        ours.retain(|path| {
-            let path = format!("{path}/");
-            let mut below = theirs.range(path.clone()..);
-            below.next().is_none_or(|next| !next.starts_with(&path))
-        });
-        self.restore("HEAD", &ours, BOTH)?;
-        let staged = &theirs - &self.list_changed(&["--cached", &step.new])?;
-        self.restore("HEAD", &staged, "--staged")
-    }
-
-    /// Lists files that a move affects and that hold something else than it writes.
-    fn list_theirs(&self, step: &Move) -> Result<Paths> {
-        let removed = self.list_changed(&["--diff-filter=D", &step.old, &step.new])?;
-        let differ = &self.list_changed(&[&step.new])? | &removed;
-        let edited = self.list_changed(&[&step.old])?;
-        let known = self.list_known()?;
-        let mut theirs = Paths::new();
-        for path in &self.list_affected(step)? & &differ {
-            let is_known = known.contains(&path);
-            let is_old = is_known && !edited.contains(&path);
-            if self.is_file(&path) && (is_old || !self.is_written(step, &path, is_known)?) {
-                theirs.insert(path);
-            }
-        }
-        Ok(theirs)
-    }
-
-    /// Returns whether a file holds what the move writes, or the beginning of that, as after a kill. One that git knows
-    /// holds it whole only where its mode differs.
-    fn is_written(&self, step: &Move, path: &str, is_known: bool) -> Result<bool> {
-        let file = self.top.join(path);
-        let held = match fs::read_link(&file) {
-            Ok(target) => Some(target.into_os_string().into_vec()),
-            Err(_) => read_within(&file, FILE_MAX).ok().flatten(),
-        };
-        let show = Words::with("cat-file --filters", [format!("{}:{path}", step.new)]);
-        let made = self.git_in(&self.top).read(show)?;
-        Ok(held.zip(made).is_some_and(|(held, made)| {
-            made.starts_with(&held) && !(is_known && made.len() == held.len())
-        }))
-    }
-
-    fn is_file(&self, path: &str) -> bool {
-        let there = self.top.join(path).symlink_metadata();
-        there.is_ok_and(|there| !there.is_dir())
-    }
-
-    fn list_known(&self) -> Result<Paths> {
-        Ok(self.list("ls-files -z")?.into_iter().collect())
-    }
-
-    fn restore(&self, commit: &str, paths: &Paths, places: &str) -> Result<()> {
+    pub(super) fn restore(&self, commit: &str, paths: &Paths, places: &str) -> Result<()> {
         let differ = &self.list_changed(&["--cached", commit])? | &self.list_changed(&[])?;
         let paths = paths & &differ;
         let gone = self.list_changed(&["--cached", "--diff-filter=A", commit])?;
@@ -327,12 +265,12 @@ impl Trees {
         self.ask(Words::with("update-ref -m", words))
     }
 
-    fn is_at(&self, step: &Move, commit: &str) -> Result<bool> {
+    pub(super) fn is_at(&self, step: &Move, commit: &str) -> Result<bool> {
         let head = self.head()?;
         Ok(head.branch == step.branch && head.commit == commit)
     }
 
-    fn list_affected(&self, step: &Move) -> Result<Paths> {
+    pub(super) fn list_affected(&self, step: &Move) -> Result<Paths> {
         self.list_changed(&[&step.old, &step.new])
     }
 
@@ -342,109 +280,13 @@ impl Trees {
         Ok(names.into_iter().collect())
     }
 
-    fn noted_move(&self) -> Option<Move> {
+    pub(super) fn noted_move(&self) -> Option<Move> {
         let mut noted = Vec::new();
         let file = open_regular(&self.mark).ok()?;
         file.take(NOTE_MAX).read_to_end(&mut noted).ok()?;
         let step: Move = serde_json::from_slice(&noted).ok()?;
         let are_ids = [&step.old, &step.new].into_iter().all(|id| is_id(id));
         are_ids.then_some(step)
-    }
-
-    /// Finishes or undoes a move that a process was killed in, and rolls a merge back that it did not prove. Its
-    /// git is ended first.
-    pub(super) fn recover(&self) -> Result<()> {
-        let Some(step) = self.noted_move() else {
-            return Ok(());
-        };
-        orphans::end(&step.run, &step.place, &[]);
-        self.unlock_index()?;
-        let has = |id: &str| self.has(&format!("{id}^{{commit}}"));
-        if !has(&step.old)? || !has(&step.new)? {
-            let (place, run) = (self.mark.display(), step.run.escape_debug());
-            self.warnings.borrow_mut().push(format!(
-                "{place} noted an interrupted move of the run {run} from the commit {} to {}, which git does not have \
-                 any more, so the note was removed; see `git status`",
-                step.old, step.new
-            ));
-            return self.forget_move();
-        }
-        let mut left = None;
-        match step.stage {
-            // What is taken back is not proven, so it is tried again.
-            Stage::Trial if !step.is_merge => drop(self.make_move(step.clone())?),
-            Stage::Write if self.is_at(&step, &step.old)? => {
-                let added = self.list_changed(&["--diff-filter=A", &step.old, &step.new])?;
-                let edited = &self.list_changed(&[&step.old])? | &added;
-                let edited = &edited & &self.list_theirs(&step)?;
-                match edited.is_empty() {
-                    true => drop(self.finish(&step)?),
-                    false => {
-                        self.undo(&step)?;
-                        let names = list_names(edited.into_iter().collect());
-                        self.warn(format!(
-                            "a merge was killed while it wrote; its files are as before, but for {names}, edited since: see \
-                             `git status`"
-                        ));
-                        left = (!step.is_merge).then_some(step.old.clone());
-                    }
-                }
-            }
-            Stage::Write if !self.is_at(&step, &step.new)? => self.undo(&step)?,
-            Stage::Trial | Stage::Write | Stage::Prove => {}
-        }
-        if let Some(merge) = self.roll_back()?.or(left) {
-            self.warnings.borrow_mut().push(format!(
-                "the merge {merge} was not proven and stays, because what changed since is in the way; `git revert \
-                 -m 1 {merge}` takes it back"
-            ));
-        }
-        Ok(())
-    }
-
-    /// Takes a merge back that is noted and not proven. Returns its commit where it stays, because somebody changed or
-    /// committed something since.
-    pub(in crate::coordinator) fn roll_back(&self) -> Result<Option<String>> {
-        let mut left = None;
-        if let Some(step) = self.noted_move()
-            && self.is_unproven_merge(&step, &step.new)?
-        {
-            let (merge, branch) = (step.new.clone(), reference(step.branch.as_ref()));
-            if self.is_at(&step, &step.new)? {
-                let back = Move {
-                    old: step.new,
-                    new: step.old,
-                    stage: Stage::Trial,
-                    is_merge: false,
-                    ..step
-                };
-                self.make_move(back)?;
-            }
-            left = self.is_ancestor(&merge, &branch)?.then_some(merge);
-        }
-        self.forget_move()?;
-        Ok(left)
-    }
-
-    /// Leaves a merge of a task that is done by now, which the next turn would take back as not proven.
-    pub(in crate::coordinator) fn keep_merge_of(&self, task: TaskId, since: &str) -> Result<()> {
-        let merge = self.find_merge(task, since)?;
-        match merge.is_some() && self.noted_move().map(|step| step.new) == merge {
-            true => self.forget_move(),
-            false => Ok(()),
-        }
-    }
-
-    /// Removes files that an interrupted move has added and not yet indexed.
-    fn remove_untracked(&self, step: &Move, theirs: &Paths) -> Result<()> {
-        let added = self.list_changed(&["--diff-filter=A", &step.old, &step.new])?;
-        for path in &(&added - &self.list_known()?) - theirs {
-            if self.is_file(&path) {
-                let file = self.top.join(path);
-                fs::remove_file(&file).map_err(|cause| unwritable(&file, cause))?;
-            }
-        }
-        Ok(())
     }
 
     fn path_list(&self) -> PathBuf {
@@ -465,21 +307,6 @@ impl Trees {
         let _ = fs::remove_file(self.path_list());
         let emptied = open_to_write(&self.mark).and_then(|file| file.set_len(0));
         emptied.map_err(|cause| unwritable(&self.mark, cause))
-    }
-
-    /// Removes the index lock of the killed git of a noted move: it is empty, no older than the note, and no
-    /// process holds it. A git that waits for an editor has written its lock and closed it, and may run where
-    /// its process is not seen, so a written lock stays for the user.
-    fn unlock_index(&self) -> Result<()> {
-        let lock = self.mark.with_file_name("index.lock");
-        let (Ok(there), Ok(noted)) = (lock.symlink_metadata(), self.mark.metadata()) else {
-            return Ok(());
-        };
-        let is_younger = there.modified().ok() >= noted.modified().ok();
-        match there.is_file() && there.len() == 0 && is_younger && !may_be_held(&there) {
-            true => fs::remove_file(&lock).map_err(|cause| unwritable(&lock, cause)),
-            false => Ok(()),
-        }
     }
 }
 
