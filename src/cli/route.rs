@@ -181,7 +181,7 @@ fn stream(face: &mut Face<'_>, arguments: &Arguments) -> Result<ExitCode> {
     let mut lines = Lines::new(BufReader::with_capacity(CHUNK, stdin()), LINE_MAX);
     let (mut answers, mut n_lines, mut n_faulty) = (face.output.stream(), 0_usize, 0_usize);
     while let Some(line) = lines.next_line().map_err(stdin_unreadable)? {
-        let query = Query::line(&line, LINE_MAX).map(|query| Query {
+        let query = line.parse(LINE_MAX, Query::parse).map(|query| Query {
             agent: query.agent.or_else(|| arguments.requested_agent.clone()),
             ..query
         });

@@ -324,7 +324,7 @@ fn is_of_cleo(error: &Error) -> bool {
 }
 
 fn read_declared(context: &mut Context, task: TaskId) -> Result<Declared> {
-    context.read(|transaction| Ok(Declared::of(&require(transaction, task)?)))
+    context.read(|transaction| Ok(Declared::from_task(&require(transaction, task)?)))
 }
 
 fn ignored_error(name: &str) -> Error {

@@ -40,6 +40,11 @@ impl<'a> Line<'a> {
             Some(bytes) => Ok(bytes),
         }
     }
+
+    /// Reads what the line holds; an error of `read` names the line.
+    pub(crate) fn parse<T>(&self, max: usize, read: impl Fn(&[u8]) -> Result<T>) -> Result<T> {
+        read(self.content(max)?).map_err(|error| error.in_line(self.number))
+    }
 }
 
 /// Returns the error for standard input that cannot be read.

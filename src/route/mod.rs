@@ -14,7 +14,6 @@ use serde::Deserialize;
 
 use crate::agent::MESSAGE_MAX;
 use crate::error::{Code, Error, Result};
-use crate::file::Line;
 use crate::score::{normalize, terms};
 
 pub(crate) use index::Index;
@@ -203,12 +202,8 @@ impl Query {
         })
     }
 
-    /// Reads a line of at most so many bytes: a JSON object, else the message itself.
-    pub(crate) fn line(line: &Line<'_>, max: usize) -> Result<Query> {
-        Query::parse(line.content(max)?).map_err(|error| error.in_line(line.number))
-    }
-
-    fn parse(bytes: &[u8]) -> Result<Query> {
+    /// Reads a line: a JSON object, else the message itself.
+    pub(crate) fn parse(bytes: &[u8]) -> Result<Query> {
         let bytes = bytes.strip_suffix(b"\r").unwrap_or(bytes);
         if bytes.trim_ascii_start().starts_with(b"{") {
             let said: Said = serde_json::from_slice(bytes).map_err(|cause| {

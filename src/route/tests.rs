@@ -248,7 +248,7 @@ fn split(plain: &str) -> Vec<&str> {
     words.filter(|word| !word.is_empty()).collect()
 }
 
-fn long(word: &str) -> bool {
+fn is_long(word: &str) -> bool {
     word.chars().count() >= 3
 }
 
@@ -256,7 +256,7 @@ impl Naive {
     fn scores(&self, message: &str, by: Match) -> Vec<(String, u32, u32)> {
         let message = plain(message);
         let words = split(&message);
-        let terms: BTreeSet<&str> = words.iter().copied().filter(|word| long(word)).collect();
+        let terms: BTreeSet<&str> = words.iter().copied().filter(|word| is_long(word)).collect();
         let fits =
             |agent: &&Agent| agent.status == AgentStatus::Active && agent.role != Role::Supervisor;
         let score = |agent: &Agent| {

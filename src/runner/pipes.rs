@@ -54,7 +54,7 @@ impl Pipes {
         self.outputs[stream as usize].1.is_none()
     }
 
-    fn are_closed(&self) -> bool {
+    fn has_closed_all(&self) -> bool {
         self.outputs.iter().all(|(_, pipe)| pipe.is_none())
     }
 
@@ -87,7 +87,7 @@ impl Pipes {
         (self.exit, self.wakeup) = (None, None);
         self.stdin = None;
         let begun = Instant::now();
-        while !self.are_closed() && begun.elapsed() < limit {
+        while !self.has_closed_all() && begun.elapsed() < limit {
             self.serve(limit.saturating_sub(begun.elapsed()), take)?;
         }
         Ok(())

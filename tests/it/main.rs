@@ -10,6 +10,9 @@ pub(crate) const CLEO: &str = env!("CARGO_BIN_EXE_cleo");
 
 mod world;
 
+#[path = "../tidy.rs"]
+mod tidy;
+
 mod agents;
 mod archive;
 mod ask;

@@ -134,7 +134,7 @@ pub(in crate::coordinator) struct Declared {
 }
 
 impl Declared {
-    pub(in crate::coordinator) fn of(task: &Task) -> Declared {
+    pub(in crate::coordinator) fn from_task(task: &Task) -> Declared {
         Declared {
             deliverables: task.deliverables.clone(),
             files: task.files.clone(),

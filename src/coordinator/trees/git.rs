@@ -186,7 +186,7 @@ fn find_lock(folder: &Path, said: &str) -> Option<Lock> {
 
 /// Returns true where a process may hold a lock: it has the file open, or it is a git of another account,
 /// whose files cannot be seen. Without `/proc` none is found.
-pub(super) fn may_be_held(lock: &Metadata) -> bool {
+pub(super) fn can_be_held(lock: &Metadata) -> bool {
     let id = (lock.dev(), lock.ino());
     let entries = |place: &Path| fs::read_dir(place).into_iter().flatten().flatten();
     let is_lock = |file: fs::DirEntry| {
@@ -223,9 +223,9 @@ mod tests {
         fs::write(&lock, "").unwrap();
         let there = lock.symlink_metadata().unwrap();
         let open = fs::File::open(&lock).unwrap();
-        assert!(may_be_held(&there));
+        assert!(can_be_held(&there));
         drop(open);
-        assert!(!may_be_held(&there));
+        assert!(!can_be_held(&there));
     }
 
     #[test]

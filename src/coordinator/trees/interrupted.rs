@@ -6,7 +6,7 @@ use std::os::unix::ffi::OsStringExt;
 use super::Trees;
 use super::base::reference;
 use super::checkout::{BOTH, Move, Paths, Stage};
-use super::git::{Words, may_be_held};
+use super::git::{Words, can_be_held};
 use super::merging::list_names;
 use crate::error::Result;
 use crate::file::{read_within, unwritable};
@@ -179,7 +179,7 @@ impl Trees {
             return Ok(());
         };
         let is_younger = there.modified().ok() >= noted.modified().ok();
-        match there.is_file() && there.len() == 0 && is_younger && !may_be_held(&there) {
+        match there.is_file() && there.len() == 0 && is_younger && !can_be_held(&there) {
             true => fs::remove_file(&lock).map_err(|cause| unwritable(&lock, cause)),
             false => Ok(()),
         }

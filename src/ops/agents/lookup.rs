@@ -49,7 +49,7 @@ pub(crate) struct Lookup {
 
 impl Lookup {
     pub(in crate::ops) fn fits(&self, agent: &Agent) -> bool {
-        fn among<T: PartialEq>(wanted: &[T], value: &T) -> bool {
+        fn has_any<T: PartialEq>(wanted: &[T], value: &T) -> bool {
             wanted.is_empty() || wanted.contains(value)
         }
         let has_skill = |wanted: &String| has(&agent.skills, wanted);
@@ -63,9 +63,9 @@ impl Lookup {
             let mut texts = texts.into_iter().chain(&agent.tags);
             texts.any(|text| normalize(text).contains(wanted.as_ref() as &str))
         };
-        among(&self.status, &agent.status)
-            && among(&self.role, &agent.role)
-            && among(&self.kind, &agent.kind)
+        has_any(&self.status, &agent.status)
+            && has_any(&self.role, &agent.role)
+            && has_any(&self.kind, &agent.kind)
             && self.tag.iter().all(|tag| has(&agent.tags, tag))
             && (self.capability.as_ref()).is_none_or(|wanted| agent.offers(wanted))
             && has_skills

@@ -123,7 +123,7 @@ fn read(
         if line.is_blank() {
             continue;
         }
-        let query = Query::line(&line, LINE_MAX).map(|query| Query {
+        let query = line.parse(LINE_MAX, Query::parse).map(|query| Query {
             agent: query.agent.or_else(|| agent.map(str::to_string)),
             conversation: query
                 .conversation

@@ -154,7 +154,7 @@ fn keep(transaction: &mut dyn Transaction, record: SpawnRecord) -> Result<()> {
         .find(|other| other.manifest_id == record.manifest_id);
     // The first moment counts: asking for the same work again must not make what the agent has written
     // meanwhile look old. What was written for another prompt is no answer to this one.
-    let begun = same.filter(|known| receipt::ask_the_same(&known.receipt, &record.receipt));
+    let begun = same.filter(|known| receipt::has_same_request(&known.receipt, &record.receipt));
     let at = begun.map_or(record.at.clone(), |known| known.at.clone());
     let forced = same.and_then(|known| known.forced.clone());
     let record = SpawnRecord {

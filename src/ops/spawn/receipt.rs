@@ -71,7 +71,7 @@ pub(super) fn inputs(
     inputs
 }
 
-pub(super) fn ask_the_same(one: &Value, other: &Value) -> bool {
+pub(super) fn has_same_request(one: &Value, other: &Value) -> bool {
     let asked = |receipt: &Value| {
         let mut inputs = receipt.get("inputs")?.as_object()?.clone();
         inputs.retain(|name, _| !PASSING.contains(&name.as_str()));
@@ -108,7 +108,7 @@ mod tests {
             (json!(null), false),
         ] {
             let later = receipt(inputs);
-            assert_eq!(ask_the_same(&first, &later), expected, "{later}");
+            assert_eq!(has_same_request(&first, &later), expected, "{later}");
         }
     }
 }

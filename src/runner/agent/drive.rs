@@ -218,7 +218,7 @@ impl Attempt<'_> {
             None => {
                 self.runner.judge(&mut ended);
                 ended.not_resumed =
-                    self.job.resume.is_some() && !self.has_worked && ended.failed_silently();
+                    self.job.resume.is_some() && !self.has_worked && ended.is_silent_failure();
             }
             Some((outcome, reason)) => {
                 ended.outcome = Some(outcome);

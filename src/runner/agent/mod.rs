@@ -210,7 +210,7 @@ impl Ended {
         self.turns = Some(self.turns.unwrap_or(0).saturating_add(1));
     }
 
-    fn failed_silently(&self) -> bool {
+    fn is_silent_failure(&self) -> bool {
         let failed = self.outcome == Some(Outcome::AgentError) && self.exit_code.is_some();
         failed && self.message.is_none()
     }
