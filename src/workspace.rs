@@ -148,7 +148,7 @@ impl Workspace {
     }
 
     /// Makes the database under another name and moves it to its place, so that nobody ever opens
-    /// a half-made one. Says whether it was this process that made it.
+    /// a half-made one. Returns whether it was this process that made it.
     fn create_database(&self) -> Result<bool> {
         let path = self.database();
         if self.store_if_there()?.is_some() {

@@ -14,7 +14,7 @@ const CEILINGS: [(&str, usize); 8] = [
     ("functions named by participles", 47),
     ("bool functions that do not read as predicates", 18),
     ("functions named `of`", 0),
-    ("banned phrases and sentence openings", 1376),
+    ("banned phrases and sentence openings", 1331),
     ("source files over 400 lines", 9),
     ("test names over 60 characters", 0),
 ];

@@ -83,7 +83,7 @@ pub(super) fn complete(mut error: Error, globals: &Globals, arguments: &[OsStrin
     }
 }
 
-/// Says whether a fix can be pasted: not one without end, nor one with a path in it that is no
+/// Returns whether a fix can be pasted: not one without end, nor one with a path in it that is no
 /// text, which would name another file.
 fn is_usable(fix: &str) -> bool {
     fix.chars().count() <= FIX_MAX && !fix.contains(char::REPLACEMENT_CHARACTER)

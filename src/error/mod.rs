@@ -109,7 +109,7 @@ impl Error {
         self
     }
 
-    /// Says whether others can be expected to change what it failed of, so that trying again helps.
+    /// Returns whether others can be expected to change what it failed of, so that trying again helps.
     pub(crate) fn passing(mut self, passing: bool) -> Error {
         self.passing = passing;
         self
@@ -134,7 +134,7 @@ impl fmt::Display for Error {
 
 impl std::error::Error for Error {}
 
-/// Says whether a character cannot be seen and steers what shows the text: control characters,
+/// Returns whether a character cannot be seen and steers what shows the text: control characters,
 /// ends of lines, marks that turn the direction of writing, and characters without any width.
 pub(crate) fn steers(c: char) -> bool {
     c.is_control()

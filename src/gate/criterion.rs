@@ -121,7 +121,7 @@ fn find_expansion(text: &str) -> Option<&str> {
     }
 }
 
-/// Says whether the argument after these words is what a shell is to carry out: that obeys it.
+/// Returns whether the argument after these words is what a shell is to carry out: that obeys it.
 fn is_script(before: &str) -> bool {
     let is_shell = |word: &str| SHELLS.contains(&word.rsplit('/').next().unwrap_or(word));
     let words: Vec<&str> = before.split_whitespace().collect();
@@ -135,7 +135,7 @@ fn is_script(before: &str) -> bool {
     are_options && last.is_some_and(|option| !option.starts_with("--") && option.ends_with('c'))
 }
 
-/// Says whether a sign is the word that ends a command of `find`.
+/// Returns whether a sign is the word that ends a command of `find`.
 fn is_ended(command: &str, at: usize) -> bool {
     let (before, rest) = command.split_at(at);
     let is_word = before.ends_with(' ') && (rest == ";" || rest.starts_with("; "));

@@ -121,7 +121,7 @@ impl Evidence {
         self.proof.outcome()
     }
 
-    /// Says whether a program can take the evidence again.
+    /// Returns whether a program can take the evidence again.
     pub(crate) fn is_proof(&self) -> bool {
         use Proof::{Command, Commit, File};
         matches!(self.proof, Command { .. } | File { .. } | Commit { .. })

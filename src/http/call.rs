@@ -140,7 +140,7 @@ impl Call {
         self.caller.only()
     }
 
-    /// Says whether it is known who calls; what is open to all answers others too.
+    /// Returns whether it is known who calls; what is open to all answers others too.
     pub(super) fn is_signed_in(&self) -> bool {
         !self.caller.user.is_empty()
     }

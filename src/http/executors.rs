@@ -108,7 +108,7 @@ impl Executors {
         })?
     }
 
-    /// Takes no more executions, and waits until all are over; says whether they were in time.
+    /// Takes no more executions, and waits until all are over; returns whether they were in time.
     pub(super) fn end(&self, time: Duration) -> bool {
         self.places.close();
         let begun = Instant::now();

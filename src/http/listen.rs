@@ -100,7 +100,7 @@ impl Listening {
     }
 }
 
-/// Takes connections until the server is asked to end; says whether everything has ended then.
+/// Takes connections until the server is asked to end; returns whether everything has ended then.
 async fn accept(listener: TcpListener, server: &Arc<Server>) -> Result<bool> {
     let unheard = |cause| Error::new(Code::Internal, "signals cannot be handled").because(cause);
     let mut interrupt = signal(SignalKind::interrupt()).map_err(unheard)?;

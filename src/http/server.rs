@@ -150,7 +150,7 @@ impl Server {
         self.address.ip().is_loopback()
     }
 
-    /// Says whether callers need a token. A server with other names stands behind a proxy, which calls
+    /// Returns whether callers need a token. A server with other names stands behind a proxy, which calls
     /// from this machine for anybody.
     pub(crate) fn asks_tokens(&self) -> bool {
         !self.is_local() || self.options.ask_tokens || !self.options.hosts.is_empty()

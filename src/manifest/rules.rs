@@ -91,7 +91,7 @@ pub(super) fn find_placeholder(text: &str) -> Option<String> {
     is_placeholder(text).then(|| "which is still to be replaced".to_string())
 }
 
-/// Says whether a text is a `<…>` that the protocol asks to be replaced, or one like it. A single word
+/// Returns whether a text is a `<…>` that the protocol asks to be replaced, or one like it. A single word
 /// may be what an entry is about: `<dialog>`, `<stdin>`.
 pub(crate) fn is_placeholder(text: &str) -> bool {
     let inner = text.trim_start().strip_prefix('<');

@@ -87,7 +87,7 @@ pub(crate) fn load_trusted_model(surroundings: &Surroundings) -> Result<Option<M
     Ok(model)
 }
 
-/// Says whether workers of others may be on this machine or around it. A file of the project, which
+/// Returns whether workers of others may be on this machine or around it. A file of the project, which
 /// may come from one of those others, does not say so.
 pub(crate) fn allows_private(settings: &Settings) -> bool {
     settings.is_on(WORKERS_ALLOW_PRIVATE) && !settings.is_from_project(WORKERS_ALLOW_PRIVATE)

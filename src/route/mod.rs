@@ -105,7 +105,7 @@ impl Message {
     }
 }
 
-/// Says whether a normalized word is long enough to count.
+/// Returns whether a normalized word is long enough to count.
 fn counts(word: &str) -> bool {
     word.len() >= TERM_MIN && word.chars().nth(TERM_MIN - 1).is_some()
 }

@@ -150,7 +150,7 @@ impl Index {
         candidate
     }
 
-    /// Says whether a message names a tag of an agent.
+    /// Returns whether a message names a tag of an agent.
     fn names(&self, reading: &Reading<'_>, tag: &str) -> bool {
         let is_named = |word| reading.words.binary_search(&word).is_ok();
         match Tag::parse(&normalize(tag)) {

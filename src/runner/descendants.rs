@@ -139,7 +139,7 @@ impl Environment {
     }
 }
 
-/// Collects what came to cleo of a group and has ended; says whether nothing of it is left here.
+/// Collects what came to cleo of a group and has ended; returns whether nothing of it is left here.
 fn collect(group: Pid) -> bool {
     loop {
         match waitpgid(group, WaitOptions::NOHANG) {

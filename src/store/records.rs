@@ -268,7 +268,7 @@ pub(crate) trait Components {
     /// Has a group guard a component; once is as good as twice.
     fn put_guard(&mut self, guard: &Guard) -> Result<()>;
 
-    /// Takes a group from a component; says whether it was there.
+    /// Takes a group from a component; returns whether it was there.
     fn remove_guard(&mut self, guard: &Guard) -> Result<bool>;
 
     fn put_question(&mut self, question: &Question) -> Result<()>;

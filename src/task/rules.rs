@@ -65,7 +65,7 @@ pub(crate) fn clean_text(text: &str) -> Option<String> {
     Some(text.chars().filter(|c| !is_foreign(*c)).collect())
 }
 
-/// Says whether a text of several lines must not hold a character.
+/// Returns whether a text of several lines must not hold a character.
 fn is_foreign(c: char) -> bool {
     c.is_control() && !matches!(c, '\n' | '\r' | '\t')
 }
@@ -161,7 +161,7 @@ pub(crate) fn check_phase(phase: Option<&str>) -> Result<()> {
     Err(Error::new(Code::TaskInvalid, message))
 }
 
-/// Says whether a text is a slug: [A-Za-z0-9._-], 1 to 100 characters.
+/// Returns whether a text is a slug: [A-Za-z0-9._-], 1 to 100 characters.
 pub(crate) fn is_slug(text: &str) -> bool {
     let fits = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '_' | '-');
     (1..=100).contains(&text.len()) && text.chars().all(fits)

@@ -132,7 +132,7 @@ impl DisplayStatus {
         )
     }
 
-    /// Says whether people look for it: a fold never hides it.
+    /// Returns whether people look for it: a fold never hides it.
     pub(crate) fn is_urgent(self) -> bool {
         use DisplayStatus::{Failed, NeedsYou, Review, Running, Verifying};
         matches!(self, Running | Verifying | Failed | NeedsYou | Review)

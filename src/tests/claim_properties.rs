@@ -100,7 +100,7 @@ fn look(context: &mut Context) -> Vec<(Option<Claim>, Status)> {
     (1..=TASKS).map(look).collect()
 }
 
-/// Says whether a deed is done under the epoch that a step names.
+/// Returns whether a deed is done under the epoch that a step names.
 fn is_bound(deed: Deed) -> bool {
     !matches!(deed, Deed::Claim | Deed::Next | Deed::Reopen)
 }

@@ -75,7 +75,7 @@ fn shell(script: &str) -> CommandLine {
     CommandLine::read(&shlex::try_join(["sh", "-c", script]).unwrap()).unwrap()
 }
 
-/// Says whether nobody holds the pipe open any more that a script made with `mkfifo`.
+/// Returns whether nobody holds the pipe open any more that a script made with `mkfifo`.
 fn is_alone(pipe: &Path) -> bool {
     let flags = OFlags::RDONLY | OFlags::NONBLOCK;
     let pipe = rustix::fs::open(pipe, flags, Mode::empty()).unwrap();

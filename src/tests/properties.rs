@@ -123,7 +123,7 @@ impl Model {
             .unwrap_or(0)
     }
 
-    /// Says whether `from` waits for `target`, over however many tasks: what a task depends on must
+    /// Returns whether `from` waits for `target`, over however many tasks: what a task depends on must
     /// be done before it, and so must its parts.
     fn waits(&self, from: TaskId, target: TaskId) -> bool {
         let children = self.children(from);

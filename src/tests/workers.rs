@@ -304,7 +304,7 @@ fn goes(pid: &str) -> bool {
     })
 }
 
-/// Says whether a process is gone: not there, or dead and not yet collected by its new parent.
+/// Returns whether a process is gone: not there, or dead and not yet collected by its new parent.
 fn is_gone(pid: &str) -> bool {
     let status = std::fs::read_to_string(format!("/proc/{pid}/stat"));
     status.is_err() || status.is_ok_and(|status| status.contains(") Z "))

@@ -1714,7 +1714,7 @@ fn wrong_last_words_stay_wrong_when_a_killed_run_goes_on() {
     assert_eq!(task(&resumed["result"], "T2")["attempts"], 3, "{resumed}");
 }
 
-/// Says whether a process of a run is left.
+/// Returns whether a process of a run is left.
 fn is_anybody_left(workspace: &TestWorkspace, id: &str) -> bool {
     let root = format!("CLEO_ROOT={}", workspace.root().display());
     let wanted = [format!("CLEO_RUN_ID={id}"), root];

@@ -45,7 +45,7 @@ fn workspace() -> TestWorkspace {
     workspace
 }
 
-/// Runs a command and kills it after a while; says whether it had ended before.
+/// Runs a command and kills it after a while; returns whether it had ended before.
 fn kill_after(workspace: &TestWorkspace, words: &[&str], after: Duration) -> bool {
     let mut command = workspace.command(words);
     let mut child = command

@@ -157,7 +157,7 @@ struct Doomed {
     proof: fn(&Value, &Connection, &str) -> bool,
 }
 
-/// Says whether the log holds what an acknowledged change of a task did.
+/// Returns whether the log holds what an acknowledged change of a task did.
 fn is_logged(reply: &Value, store: &Connection, _manifest: &str) -> bool {
     let task = match &reply["result"] {
         result if result["task"]["id"].is_string() => result["task"]["id"].clone(),

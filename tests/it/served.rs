@@ -85,7 +85,7 @@ impl Served {
         kill(Pid::from_raw(self.process.id().try_into().unwrap()), signal).unwrap();
     }
 
-    /// Waits for the end and says whether it was a good one.
+    /// Waits for the end and returns whether it was a good one.
     pub(crate) fn ends_well(&mut self) -> bool {
         self.process.wait().unwrap().success()
     }

@@ -121,7 +121,7 @@ impl<'a> Stream<'a> {
         self.note(written) && self.view.misfit().is_none()
     }
 
-    /// Says whether somebody can still read what is written. Only a pipe tells.
+    /// Returns whether somebody can still read what is written. Only a pipe tells.
     pub(in crate::cli) fn has_reader(&self) -> bool {
         let mut pipe = [PollFd::new(self.stdout.get_ref(), PollFlags::empty())];
         let polled = poll(&mut pipe, Some(&Timespec::default()));

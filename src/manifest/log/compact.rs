@@ -86,7 +86,7 @@ pub(crate) fn compact(path: &Path, rejected: Option<&Path>, now: &str) -> Result
     work().map_err(|cause| unwritable(path, cause))
 }
 
-/// Says whether there is nothing at a place, not even a link that leads nowhere.
+/// Returns whether there is nothing at a place, not even a link that leads nowhere.
 fn is_missing(path: &Path) -> bool {
     let there = fs::symlink_metadata(path);
     there.is_err_and(|cause| cause.kind() == ErrorKind::NotFound)

@@ -15,7 +15,7 @@ use crate::manifest::rules::is_id;
 /// Entries of more tasks than these are sought by taking every line apart.
 const SOUGHT_MAX: usize = 8;
 
-/// Says whether a title or finding of an entry passes `is_wanted`.
+/// Returns whether a title or finding of an entry passes `is_wanted`.
 pub(crate) fn any_text(path: &Path, is_wanted: impl Fn(&str) -> bool) -> Result<bool> {
     let mut found = false;
     scan(path, |line| {
@@ -110,12 +110,12 @@ pub(crate) struct Taken {
 }
 
 impl Taken {
-    /// Says whether the manifest has an entry with this id.
+    /// Returns whether the manifest has an entry with this id.
     pub(crate) fn has_id(&self, id: &str) -> bool {
         self.ids.contains(id)
     }
 
-    /// Says whether a line of the manifest names this output file, in any letter case: some disks
+    /// Returns whether a line of the manifest names this output file, in any letter case: some disks
     /// make no difference.
     pub(crate) fn has_file(&self, name: &str) -> bool {
         self.files.contains(&name.to_lowercase())

@@ -248,7 +248,7 @@ fn take(
     Ok(claim)
 }
 
-/// Claims a task for its start, or renews the claim that the caller holds; says whether it is new.
+/// Claims a task for its start, or renews the claim that the caller holds; returns whether it is new.
 pub(in crate::ops) fn take_or_renew(
     transaction: &mut dyn Transaction,
     task: &Task,
@@ -346,7 +346,7 @@ pub(crate) fn release(
     })
 }
 
-/// Ends the claim of a task, if somebody holds it, and records how; says whether somebody did.
+/// Ends the claim of a task, if somebody holds it, and records how; returns whether somebody did.
 pub(in crate::ops) fn end(
     transaction: &mut dyn Transaction,
     task: TaskId,

@@ -42,7 +42,7 @@ impl<'a> Scope<'a> {
         Ok(status.is_some_and(|status| !matches!(status, Status::Done | Status::Cancelled)))
     }
 
-    /// Says whether an entry is linked to a task of the scope.
+    /// Returns whether an entry is linked to a task of the scope.
     pub(super) fn holds_entry(&self, draft: &Draft<'_>) -> Result<bool> {
         let mut linked = draft.tasks().filter(|(field, _)| *field == "linked_tasks");
         linked.try_fold(self.epic.is_none(), |holds, (_, id)| {

@@ -100,7 +100,7 @@ fn plain(title: &str) -> &str {
     title.trim_matches(|c: char| matches!(c, '*' | '_' | '`' | ':') || c.is_whitespace())
 }
 
-/// Says whether a text is more than `<…>`, which the protocol asks to be replaced, and more than a word
+/// Returns whether a text is more than `<…>`, which the protocol asks to be replaced, and more than a word
 /// that puts it off. A link or a tag with attributes is none of those; a single tag is no answer.
 fn is_filled_in(text: &str) -> bool {
     let text = text.trim();

@@ -86,7 +86,7 @@ fn place(workspace: &Workspace, name: &str) -> Result<PathBuf> {
     workspace.confine(&format!(".cleo/runs/{name}.alive"))
 }
 
-/// Says whether a process lives. When that cannot be told, it does.
+/// Returns whether a process lives. When that cannot be told, it does.
 fn lives(workspace: &Workspace, name: &str) -> bool {
     // No process of cleo has such a name, or keeps its file there.
     if !id::is_plain(name) {

@@ -115,7 +115,7 @@ fn free_slug(
     Ok(wanted)
 }
 
-/// Says whether a task may write to the file of a slug: it was given it before, or nobody has it.
+/// Returns whether a task may write to the file of a slug: it was given it before, or nobody has it.
 /// The owner may have been deleted; then only the file or its entry is left.
 fn is_free(
     transaction: &dyn Transaction,

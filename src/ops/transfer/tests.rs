@@ -167,7 +167,7 @@ fn edit(context: &mut Context, step: usize, edit: &Edit, at: usize) {
     let _ = tasks::change(context, id, patch, true);
 }
 
-/// Imports a file, once more, and says whether that changed anything.
+/// Imports a file, once more, and returns whether that changed anything.
 fn import_changes(context: &mut Context, file: &str) -> bool {
     let before = text(context);
     let request = Request {

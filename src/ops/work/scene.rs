@@ -127,7 +127,7 @@ impl Scene {
         }
     }
 
-    /// Says whether a task stands at one of `states`, or any where there are none. What can start
+    /// Returns whether a task stands at one of `states`, or any where there are none. What can start
     /// is ready, whatever became of the last try.
     pub(super) fn is_at(&self, id: TaskId, states: &[DisplayStatus]) -> bool {
         states.is_empty()
@@ -216,7 +216,7 @@ pub(super) fn find_failed_gate(gates: &Gates) -> Option<crate::gate::Gate> {
     failed.map(|(gate, _)| *gate)
 }
 
-/// Says whether cleo itself found that a task which is done is so: what its agent left verified, or
+/// Returns whether cleo itself found that a task which is done is so: what its agent left verified, or
 /// all gates that it needs passed, and nobody forced it.
 fn is_verified(spawn: Option<&SpawnVerdict>, gates: Option<&Gates>) -> bool {
     let forced = gates.is_some_and(|gates| gates.forced.is_some())

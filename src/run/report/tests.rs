@@ -77,7 +77,7 @@ fn view(run: Run, events: Vec<Event>) -> RunView {
     view
 }
 
-/// Reads elements and says whether each that is opened is closed, in order.
+/// Reads elements and returns whether each that is opened is closed, in order.
 fn is_well_formed(text: &str) -> bool {
     let mut open: Vec<&str> = Vec::new();
     let mut rest = text;

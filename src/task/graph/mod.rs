@@ -40,7 +40,7 @@ impl Node {
         !self.status.is_closed()
     }
 
-    /// Says whether the task holds others: it is an epic, or the parent of an open task.
+    /// Returns whether the task holds others: it is an epic, or the parent of an open task.
     pub(crate) fn is_container(&self) -> bool {
         self.is_epic || self.open_children > 0
     }

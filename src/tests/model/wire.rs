@@ -36,7 +36,7 @@ impl Format {
         known.map(|(_, format)| format)
     }
 
-    /// Says whether a stream is asked for.
+    /// Returns whether a stream is asked for.
     pub(super) fn streams(self, path: &str, body: &Value) -> bool {
         match self {
             Format::Gemini => path.contains(":stream"),
