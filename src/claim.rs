@@ -94,6 +94,7 @@ impl Claim {
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(try_from = "u64")]
+#[cfg_attr(feature = "schemas", schemars(extend("minimum" = 1, "maximum" = LEASE_MAX)))]
 pub(crate) struct Lease {
     seconds: u32,
 }

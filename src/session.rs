@@ -55,6 +55,7 @@ pub(crate) struct StartSession {
 
     /// What it is for, in a few words
     #[arg(long, value_name = "TEXT")]
+    #[cfg_attr(feature = "schemas", schemars(length(min = 1, max = 100)))]
     pub(crate) name: Option<String>,
 
     /// Open it although somebody else's session is about the same tasks
@@ -72,6 +73,7 @@ pub(crate) struct EndSession {
 
     /// Note for whoever resumes it
     #[arg(long, value_name = "TEXT")]
+    #[cfg_attr(feature = "schemas", schemars(length(min = 1, max = crate::task::rules::TEXT_MAX)))]
     pub(crate) note: Option<String>,
 
     /// End it although somebody else leads it, or its leader holds tasks of its scope

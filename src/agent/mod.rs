@@ -117,7 +117,7 @@ fields! {
     }
     given {
         /// Its name for people, at most 100 characters
-        (arg(skip))
+        (arg(skip), cfg_attr(feature = "schemas", schemars(length(min = 1, max = 100))))
         name: String = String::new(), trim(String);
         /// What it is good at; its words bring messages to it
         (arg(long, short, value_name = "TEXT"))
@@ -132,7 +132,7 @@ fields! {
         (arg(long, value_name = "TEXT"), serde(alias = "systemPrompt"))
         prompt: String = String::new(), keep(String);
         /// Model that answers, unless the configuration names one
-        (arg(long, value_name = "NAME"))
+        (arg(long, value_name = "NAME"), cfg_attr(feature = "schemas", schemars(length(min = 1, max = 100))))
         model: String = "gpt-4o-mini".to_string(), trim(String);
         /// How freely it answers, from 0 to 2
         (
@@ -141,24 +141,33 @@ fields! {
         )
         temperature: f64 = 0.7, keep(f64);
         /// Most tokens of an answer
-        (arg(long, value_name = "N"), serde(alias = "maxTokens"))
+        (
+            arg(long, value_name = "N"),
+            serde(alias = "maxTokens"),
+            cfg_attr(feature = "schemas", schemars(range(min = 1, max = 1_000_000)))
+        )
         max_tokens: u32 = 4_000, keep(u32);
         /// Colour in pictures, such as #6B7280
-        (arg(id = "agent_color", long = "agent-color", value_name = "COLOUR"))
+        (
+            arg(id = "agent_color", long = "agent-color", value_name = "COLOUR"),
+            cfg_attr(feature = "schemas", schemars(regex(pattern = "^#[0-9A-Fa-f]{6}$")))
+        )
         color: String = "#6B7280".to_string(), keep(String);
         /// Name of its icon
-        (arg(long, value_name = "NAME"))
+        (arg(long, value_name = "NAME"), cfg_attr(feature = "schemas", schemars(length(min = 1, max = 50))))
         icon: String = "robot".to_string(), keep(String);
         /// Word or words by which messages reach it (repeat, or separate with commas)
         (
             arg(long = "tag", value_name = "TAG", value_delimiter = ','),
-            serde(deserialize_with = "words", default)
+            serde(deserialize_with = "words", default),
+            cfg_attr(feature = "schemas", schemars(length(max = crate::task::rules::ITEMS_MAX), inner(length(max = crate::task::rules::ITEM_MAX))))
         )
         tags: Vec<String> = Vec::new(), list(Vec<String>);
         /// Tool that it may use (repeat, or separate with commas)
         (
             arg(long = "tool", value_name = "TOOL", value_delimiter = ','),
-            serde(deserialize_with = "words", default)
+            serde(deserialize_with = "words", default),
+            cfg_attr(feature = "schemas", schemars(length(max = crate::task::rules::ITEMS_MAX), inner(length(max = crate::task::rules::ITEM_MAX))))
         )
         tools: Vec<String> = Vec::new(), list(Vec<String>);
         /// active, paused or archived
@@ -182,7 +191,8 @@ fields! {
         /// What a worker can be asked for, such as summary.create (repeat)
         (
             arg(long = "intent", value_name = "INTENT", value_delimiter = ','),
-            serde(deserialize_with = "words", default)
+            serde(deserialize_with = "words", default),
+            cfg_attr(feature = "schemas", schemars(length(max = crate::task::rules::ITEMS_MAX), inner(length(max = crate::task::rules::ITEM_MAX))))
         )
         intents: Vec<String> = Vec::new(), list(Vec<String>);
         /// The one thing that it offers to plans, such as web-crawler
@@ -191,20 +201,25 @@ fields! {
         /// What it can do, for plans (repeat, or separate with commas)
         (
             arg(long = "skill", value_name = "SKILL", value_delimiter = ','),
-            serde(deserialize_with = "words", default)
+            serde(deserialize_with = "words", default),
+            cfg_attr(feature = "schemas", schemars(length(max = crate::task::rules::ITEMS_MAX), inner(length(max = crate::task::rules::ITEM_MAX))))
         )
         skills: Vec<String> = Vec::new(), list(Vec<String>);
         /// Address of a worker that is reached by HTTP
-        (arg(long, value_name = "URL"))
+        (arg(long, value_name = "URL"), cfg_attr(feature = "schemas", schemars(length(max = 2_000))))
         endpoint: Option<String> = None, fill(String);
         /// Program and arguments of a worker, split like a shell's and run without one
         (arg(long, value_name = "COMMAND"))
         command: Vec<String> = Vec::new(), command(CommandLine);
         /// Address that says whether a worker is there
-        (arg(long, value_name = "URL"))
+        (arg(long, value_name = "URL"), cfg_attr(feature = "schemas", schemars(length(max = 2_000))))
         healthcheck: Option<String> = None, fill(String);
         /// How long a worker may take, in milliseconds
-        (arg(long, value_name = "MS"), serde(alias = "timeoutMs"))
+        (
+            arg(long, value_name = "MS"),
+            serde(alias = "timeoutMs"),
+            cfg_attr(feature = "schemas", schemars(range(min = 1, max = 600_000)))
+        )
         timeout_ms: u32 = 5_000, keep(u32);
     }
 }

@@ -63,6 +63,7 @@ pub(crate) struct RunRequest {
     /// Begin nothing more once the agents cost this much, in US dollars; an attempt that tells no
     /// cost counts as the dearest of the run, or as an equal share while none is known
     #[arg(long, value_name = "USD", allow_negative_numbers = true, value_parser = price)]
+    #[cfg_attr(feature = "schemas", schemars(extend("exclusiveMinimum" = 0)))]
     pub(crate) max_cost: Option<f64>,
 
     /// Most turns of an agent, where its program counts them

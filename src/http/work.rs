@@ -14,7 +14,7 @@ use crate::ops::tokens::Scope;
 use crate::ops::transfer;
 
 /// Longest name of who acts, in characters.
-const AGENT_MAX: usize = 100;
+pub(super) const AGENT_MAX: usize = 100;
 /// JSON lines, as they are called in headers.
 const LINES: &str = "application/x-ndjson";
 

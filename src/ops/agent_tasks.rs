@@ -147,8 +147,10 @@ pub(crate) struct Fields {
     id: Option<TaskId>,
     /// What is to be done, in one line of at most 200 characters.
     #[serde(deserialize_with = "deserialize_given")]
+    #[cfg_attr(feature = "schemas", schemars(with = "Option<String>", length(min = 1, max = TITLE_MAX)))]
     title: Given<String>,
     #[serde(deserialize_with = "deserialize_given")]
+    #[cfg_attr(feature = "schemas", schemars(with = "Option<String>", length(max = crate::task::rules::TEXT_MAX)))]
     description: Given<String>,
     /// todo, doing, review, done, paused or cancelled; a new one is todo.
     #[serde(deserialize_with = "deserialize_given")]
@@ -159,15 +161,28 @@ pub(crate) struct Fields {
     #[cfg_attr(feature = "schemas", schemars(with = "Option<String>"))]
     priority: Given<Priority>,
     #[serde(deserialize_with = "deserialize_given", alias = "assignedTo")]
+    #[cfg_attr(
+        feature = "schemas",
+        schemars(with = "Option<String>", length(min = 1, max = 100))
+    )]
     assigned_to: Given<String>,
     /// A date or time, RFC 3339.
     #[serde(deserialize_with = "moment", alias = "dueDate")]
     due_date: Given<String>,
     #[serde(deserialize_with = "deserialize_given", alias = "estimatedHours")]
+    #[cfg_attr(
+        feature = "schemas",
+        schemars(with = "Option<f64>", range(min = 0, max = 999.99))
+    )]
     estimated_hours: Given<f64>,
     #[serde(deserialize_with = "deserialize_given")]
+    #[cfg_attr(feature = "schemas", schemars(with = "Option<Vec<String>>", length(max = crate::task::rules::ITEMS_MAX), inner(length(max = crate::task::rules::ITEM_MAX))))]
     tags: Given<Vec<String>>,
     #[serde(deserialize_with = "deserialize_given")]
+    #[cfg_attr(
+        feature = "schemas",
+        schemars(with = "Option<String>", length(min = 1, max = 100))
+    )]
     feature: Given<String>,
 }
 

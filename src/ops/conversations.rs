@@ -42,6 +42,7 @@ pub(crate) struct Beginning {
     #[serde(alias = "agentId")]
     agent_id: Option<String>,
     /// What it is about, at most 200 characters.
+    #[cfg_attr(feature = "schemas", schemars(length(max = 200)))]
     title: Option<String>,
 }
 
@@ -180,6 +181,7 @@ pub(crate) struct Change {
     #[serde(alias = "agentId")]
     agent_id: Option<String>,
     /// What it is about, at most 200 characters.
+    #[cfg_attr(feature = "schemas", schemars(length(max = 200)))]
     title: Option<String>,
     /// `archived` ends it.
     status: Option<ConversationStatus>,

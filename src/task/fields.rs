@@ -32,6 +32,7 @@ macro_rules! fields {
         pub(crate) struct Draft {
             /// One line that leads with its verb
             #[arg(required_unless_present = "batch", default_value = "", hide_default_value = true)]
+            #[cfg_attr(feature = "schemas", schemars(length(min = 1, max = super::rules::TITLE_MAX)))]
             pub(crate) title: String,
             $($(#[$help])+ $(#[$how])* pub(crate) $name: $type,)+
             /// Task that must be done first (T2, or @key); may be repeated or separated by commas
@@ -42,6 +43,7 @@ macro_rules! fields {
             pub(crate) parent: Option<Reference>,
             /// Add the task only if no task has this key yet
             #[arg(long, value_name = "KEY")]
+            #[cfg_attr(feature = "schemas", schemars(length(min = 1, max = 100)))]
             pub(crate) key: Option<String>,
         }
 
@@ -64,6 +66,7 @@ Examples:
             pub(crate) task: TaskId,
             /// One line that leads with its verb
             #[arg(long, value_name = "TEXT")]
+            #[cfg_attr(feature = "schemas", schemars(length(min = 1, max = super::rules::TITLE_MAX)))]
             pub(crate) title: Option<String>,
             $($(#[$help])+ $(#[$how])* $(#[$change])? pub(crate) $name: $type,)+
             /// Task that must be done first; may be repeated or separated by commas
@@ -139,47 +142,47 @@ Examples:
 
 fields! {
     /// Full text of the task
-    (arg(long, short, value_name = "TEXT"))
+    (arg(long, short, value_name = "TEXT"), cfg_attr(feature = "schemas", schemars(length(max = super::rules::TEXT_MAX))))
     description: Option<String>, clear(Description);
     /// Kind of work: epic, task, subtask, research, testing, documentation, …
     (arg(long = "type", short = 't', value_name = "TYPE"), serde(rename = "type"))
     kind: Option<TaskType>;
     /// Label; may be repeated or separated by commas
-    (arg(long = "label", short, value_name = "LABEL", value_delimiter = ','))
+    (arg(long = "label", short, value_name = "LABEL", value_delimiter = ','), cfg_attr(feature = "schemas", schemars(length(max = super::rules::ITEMS_MAX), inner(length(max = super::rules::ITEM_MAX)))))
     labels: Vec<String>, change(serde(rename = "addLabels")), clear(Labels);
     /// critical, high, medium or low
     (arg(long, short, value_name = "PRIORITY"))
     priority: Option<Priority>;
     /// Phase that it belongs to
-    (arg(long, value_name = "SLUG"))
+    (arg(long, value_name = "SLUG"), cfg_attr(feature = "schemas", schemars(length(min = 1, max = 100))))
     phase: Option<String>, clear(Phase);
     /// small, medium or large
     (arg(long, value_name = "SIZE"))
     size: Option<Size>, clear(Size);
     /// Criterion by which the work is accepted, perhaps with a command: 'tests pass :: cargo test';
     /// may be repeated
-    (arg(long, value_name = "TEXT"))
+    (arg(long, value_name = "TEXT"), cfg_attr(feature = "schemas", schemars(length(max = super::rules::ITEMS_MAX), inner(length(max = super::rules::ITEM_MAX)))))
     acceptance: Vec<String>, change(serde(rename = "addAcceptance")), clear(Acceptance);
     /// File or glob that the work touches; may be repeated
-    (arg(long = "file", value_name = "PATH"))
+    (arg(long = "file", value_name = "PATH"), cfg_attr(feature = "schemas", schemars(length(max = super::rules::ITEMS_MAX), inner(length(max = super::rules::ITEM_MAX)))))
     files: Vec<String>, change(serde(rename = "addFiles")), clear(Files);
     /// What the work leaves behind; may be repeated
-    (arg(long = "deliverable", value_name = "TEXT"))
+    (arg(long = "deliverable", value_name = "TEXT"), cfg_attr(feature = "schemas", schemars(length(max = super::rules::ITEMS_MAX), inner(length(max = super::rules::ITEM_MAX)))))
     deliverables: Vec<String>, change(serde(rename = "addDeliverables")), clear(Deliverables);
     /// Note; may be repeated
-    (arg(long = "note", value_name = "TEXT"))
+    (arg(long = "note", value_name = "TEXT"), cfg_attr(feature = "schemas", schemars(inner(length(min = 1, max = super::rules::TEXT_MAX)))))
     notes: Vec<String>;
     /// Agent that it is assigned to
-    (arg(long = "agent", value_name = "AGENT"))
+    (arg(long = "agent", value_name = "AGENT"), cfg_attr(feature = "schemas", schemars(length(min = 1, max = 100))))
     assigned_agent: Option<String>, clear(#[value(name = "agent")] AssignedAgent);
     /// When it is due: a date or an RFC 3339 time
     (arg(long, value_name = "DATE"))
     due: Option<String>, clear(Due);
     /// Estimated hours
-    (arg(long, value_name = "HOURS"))
+    (arg(long, value_name = "HOURS"), cfg_attr(feature = "schemas", schemars(range(min = 0, max = 999.99))))
     estimate: Option<f64>, clear(Estimate);
     /// Feature that it belongs to
-    (arg(long, value_name = "NAME"))
+    (arg(long, value_name = "NAME"), cfg_attr(feature = "schemas", schemars(length(min = 1, max = 100))))
     feature: Option<String>, clear(Feature);
 }
 

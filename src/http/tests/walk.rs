@@ -135,7 +135,7 @@ fn matches(part: &Value, there: &Value, names: &mut Names) -> Result<(), String>
                 Value::String(there) => there.contains(text),
                 _ => !text.is_empty() && there.to_string().contains(text),
             },
-            (Some('#'), Some(count)) => json!(there.as_array().map(Vec::len)).to_string() == count,
+            (Some('#'), Some(count)) => there.as_array().map(Vec::len) == count.parse().ok(),
             (Some('$'), Some(name)) => names.entry(name.into()).or_insert(there.clone()) == there,
             _ => part == there,
         },

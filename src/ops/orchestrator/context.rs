@@ -45,6 +45,7 @@ pub(crate) struct ToCount {
 
     /// These texts, at most 100
     #[arg(skip)]
+    #[cfg_attr(feature = "schemas", schemars(length(max = SOURCES_MAX)))]
     texts: Vec<String>,
 
     /// Texts with the names of where they come from.
@@ -54,6 +55,7 @@ pub(crate) struct ToCount {
 
     /// Count the prompt of this task, as `spawn` would prepare it
     #[arg(long = "task", value_name = "TASK")]
+    #[cfg_attr(feature = "schemas", schemars(length(max = SOURCES_MAX)))]
     tasks: Vec<TaskId>,
 
     /// Count the answer of `orchestrator start` for this epic, besides

@@ -51,6 +51,7 @@ pub(crate) struct Given {
 
     /// Address of a web page that is kept and never looked at; may be repeated
     #[arg(long = "url", value_name = "URL", requires = "subject")]
+    #[cfg_attr(feature = "schemas", schemars(inner(length(max = 2_000))))]
     pub(crate) urls: Vec<String>,
 
     /// Remark that is kept; may be repeated

@@ -35,6 +35,7 @@ pub(crate) struct GateRequest {
         default_value = "",
         hide_default_value = true
     )]
+    #[cfg_attr(feature = "schemas", schemars(with = "Gate"))]
     pub(crate) gate: String,
 
     /// Command whose result decides the gate; run without a shell, and what it leaves running is
@@ -65,6 +66,7 @@ pub(crate) struct GateRequest {
 
     /// Seconds that each command may take, a day at most; 600 unless gates.timeLimit says otherwise
     #[arg(long, value_name = "SECONDS", value_parser = clap::value_parser!(u64).range(1..=TIME_LIMIT_MAX), requires = "runs")]
+    #[cfg_attr(feature = "schemas", schemars(range(min = 1, max = TIME_LIMIT_MAX)))]
     pub(crate) time_limit: Option<u64>,
 
     /// Pass the gate although an earlier one is open; this is recorded
@@ -84,6 +86,7 @@ pub(crate) struct Acceptance {
     #[serde(rename = "id")]
     pub(crate) task: TaskId,
     /// Number of the criterion, from 1.
+    #[cfg_attr(feature = "schemas", schemars(range(min = 1)))]
     pub(crate) criterion: usize,
     #[serde(flatten)]
     pub(crate) given: Given,
@@ -100,8 +103,10 @@ pub(crate) struct RenewalRequest {
     /// Only what is stale, of gates and criteria.
     pub(crate) stale_only: bool,
     /// Only the criterion with this number, also when it is proven.
+    #[cfg_attr(feature = "schemas", schemars(range(min = 1)))]
     pub(crate) only: Option<usize>,
     /// How long each command may take, in seconds.
+    #[cfg_attr(feature = "schemas", schemars(range(min = 1, max = TIME_LIMIT_MAX)))]
     pub(crate) time_limit: Option<u64>,
     pub(crate) epoch: Option<u32>,
 }

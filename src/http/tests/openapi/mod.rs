@@ -13,6 +13,7 @@ use crate::http::answer::JSON;
 use crate::http::fault::Shape;
 use crate::http::operations;
 use crate::http::route::{self, Route};
+use crate::http::work::AGENT_MAX;
 use crate::ops::operation::{Frame, Row};
 use crate::reply::Failure;
 use crate::tests::generated;
@@ -119,7 +120,12 @@ fn operation(route: &Route, generators: &mut Generators) -> Value {
 }
 
 fn path_parameter(name: &str) -> Value {
-    json!({"name": name, "in": "path", "required": true, "schema": {"type": "string"}})
+    describe_path_parameter(name, json!({"type": "string"}))
+}
+
+fn describe_path_parameter(name: &str, mut schema: Value) -> Value {
+    plain(&mut schema);
+    json!({"name": name, "in": "path", "required": true, "schema": schema})
 }
 
 /// Describes the request of an operation: a part of it is in the path, the rest in the query or in the body.
@@ -132,17 +138,17 @@ fn describe_request(
     let facts = row.facts();
     let (name, describe) = row.request();
     let mut schema = describe(reads).to_value();
+    let mut parameters = Vec::new();
     for part in names(route.path) {
-        if let Some(fields) = schema["properties"].as_object_mut() {
-            assert!(fields.remove(part).is_some(), "{}: {part}", facts.address);
-        }
+        let fields = schema["properties"].as_object_mut().unwrap();
+        let field = fields.remove(part).expect(facts.address);
+        parameters.push(describe_path_parameter(part, field));
         if let Some(required) = schema["required"].as_array_mut() {
             required.retain(|name| name != part);
         }
     }
     if facts.has_agent {
-        schema["properties"]["agent"] =
-            json!({"type": ["string", "null"], "description": "The agent that acts"});
+        schema["properties"]["agent"] = json!({"type": ["string", "null"], "minLength": 1, "maxLength": AGENT_MAX, "description": "The agent that acts"});
     }
     if let Some((usual, max)) = facts.limit {
         schema["properties"]["limit"] = json!({
@@ -156,7 +162,6 @@ fn describe_request(
             limit.remove("maximum");
         }
     }
-    let mut parameters: Vec<Value> = names(route.path).map(path_parameter).collect();
     if !operations::has_body(&route.method) {
         parameters.extend(queries(schema));
     } else {
