@@ -14,7 +14,7 @@ use crate::error::{Code, Error, Result};
 use crate::ops::proof::{Extent, Renewal, complete_checked, look};
 use crate::ops::runs::journal;
 use crate::ops::{claims, spawn};
-use crate::run::event::AttemptStart;
+use crate::run::event::{AttemptStart, Setup};
 use crate::run::{Outcome, TaskEvent};
 use crate::runner::agent::{Job, Limits, Runner};
 use crate::runner::process::Bounds;
@@ -62,12 +62,15 @@ impl Engine<'_> {
         slot.attempt += 1;
         let Some(spawned) = &slot.spawned else { return };
         let fixed = &self.context.surroundings.assignment.criteria;
-        let start = AttemptStart {
-            epoch: slot.epoch,
+        let setup = Setup {
             skill: Some(spawned.skill.clone()),
             runner,
+            epoch: slot.epoch,
             manifest_id: Some(spawned.manifest_id.clone()),
             output_file: Some(spawned.output_file.clone()),
+        };
+        let start = AttemptStart {
+            setup,
             resumes: slot.resume.is_some(),
             acceptance: fixed.get(&self.tasks[step]).cloned().unwrap_or_default(),
         };

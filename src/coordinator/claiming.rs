@@ -150,7 +150,7 @@ impl Engine<'_> {
     /// Returns the date of the first attempt of this run at a task. Its output file and entry id are named by
     /// it and stay the same past midnight.
     pub(super) fn first_date(&self, id: TaskId) -> Option<String> {
-        let output = self.track.task(id)?.output_file.as_deref()?;
+        let output = self.track.task(id)?.setup.output_file.as_deref()?;
         let name = output.rsplit('/').next()?;
         let (date, _) = name.split_once('_')?;
         is_date(date).then(|| date.to_string())

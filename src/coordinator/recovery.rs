@@ -63,7 +63,7 @@ impl Engine<'_> {
         };
         let epoch = claim.as_ref().map(|claim| claim.epoch);
         if status == Some(Status::Done) {
-            if task.is_held && epoch == task.epoch {
+            if task.is_held && epoch == task.setup.epoch {
                 // Somebody completed it while its agent worked.
                 self.slots[step].epoch = epoch;
                 self.fix_criteria(id, task.acceptance.clone());
@@ -84,7 +84,7 @@ impl Engine<'_> {
         self.slots[step].epoch = Some(claim.epoch);
         // A claim under which no agent was to be started has nothing to show, and a task that was never
         // given to an agent would pass for one that needs no proof.
-        if Some(claim.epoch) == task.epoch {
+        if Some(claim.epoch) == task.setup.epoch {
             self.fix_criteria(task.task_id, task.acceptance.clone());
             if self.check_last_words(step).is_none() {
                 match self.judge_again(step)? {
@@ -179,7 +179,7 @@ fn read_unrecorded_end(folder: &Path, task: &TaskRun) -> Option<RunEvent> {
     task.group.as_ref()?;
     let name = format!("{}-{}.log", task.task_id, task.attempts);
     let log = read_start(&folder.join(name), LOG_MAX).unwrap_or_default();
-    let runner = task.runner.as_deref().unwrap_or_default();
+    let runner = task.setup.runner.as_deref().unwrap_or_default();
     let Spent { usage, cost } = agent::used(runner, &log, task.conversed);
     let end = AgentEnd {
         outcome: Some(Outcome::Cancelled),

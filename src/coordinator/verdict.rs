@@ -122,7 +122,7 @@ impl Engine<'_> {
     pub(super) fn look_again(&mut self) -> Result<()> {
         let tasks = self.track.tasks().iter();
         let done = tasks.filter(|task| task.is_done() && task.attempts > 0 && !task.is_epic);
-        let done: Vec<_> = done.map(|task| (task.task_id, task.epoch)).collect();
+        let done: Vec<_> = done.map(|task| (task.task_id, task.setup.epoch)).collect();
         for (id, how) in find_undone(&mut self.context, &done)? {
             let (outcome, why) = match how {
                 Undone::Open(status) => {

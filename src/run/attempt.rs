@@ -41,8 +41,8 @@ impl Attempt {
         Attempt {
             attempt: number,
             state: StepState::Running,
-            runner: start.runner.clone(),
-            skill: start.skill.clone(),
+            runner: start.setup.runner.clone(),
+            skill: start.setup.skill.clone(),
             resumes: start.resumes,
             started_at: at.to_string(),
             ..Attempt::default()

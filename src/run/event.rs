@@ -134,14 +134,23 @@ pub(crate) enum TaskEvent {
     },
 }
 
+/// What an attempt is started with.
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct Setup {
+    pub(crate) skill: Option<String>,
+    pub(crate) runner: Option<String>,
+    pub(crate) epoch: Option<u32>,
+    pub(crate) manifest_id: Option<String>,
+    pub(crate) output_file: Option<String>,
+}
+
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub(crate) struct AttemptStart {
-    pub(crate) epoch: Option<u32>,
-    pub(crate) skill: Option<String>,
-    pub(crate) runner: Option<String>,
-    pub(crate) manifest_id: Option<String>,
-    pub(crate) output_file: Option<String>,
+    #[serde(flatten)]
+    pub(crate) setup: Setup,
     /// The criteria that count: those that the task had when it was claimed.
     pub(crate) acceptance: Vec<String>,
     /// Whether it resumes an earlier conversation.

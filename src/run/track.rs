@@ -10,7 +10,7 @@ use serde::Serialize;
 use serde_json::Value;
 
 use super::attempt::Attempt;
-use super::event::{AgentEnd, AttemptStart, Planned, waves};
+use super::event::{AgentEnd, AttemptStart, Planned, Setup, waves};
 use super::{Event, Outcome, RunEvent, Spent, TaskEvent, Usage};
 use crate::clock::between_ms;
 use crate::id::TaskId;
@@ -70,11 +70,8 @@ pub(crate) struct TaskRun {
     pub(crate) outcome: Option<Outcome>,
     pub(crate) reason: Option<String>,
     pub(crate) attempts: u32,
-    pub(crate) skill: Option<String>,
-    pub(crate) runner: Option<String>,
-    pub(crate) epoch: Option<u32>,
-    pub(crate) manifest_id: Option<String>,
-    pub(crate) output_file: Option<String>,
+    #[serde(flatten)]
+    pub(crate) setup: Setup,
     pub(crate) missing: Vec<String>,
     /// What its user should look at, also where it is done: files that were put aside, and work that is kept.
     #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -404,9 +401,7 @@ fn begin(task: &mut TaskRun, at: &str, attempt: Option<u32>, start: &AttemptStar
     task.is_held = true;
     task.attempts = attempt.unwrap_or(task.attempts);
     task.started_at.get_or_insert_with(|| at.to_string());
-    (task.skill, task.runner) = (start.skill.clone(), start.runner.clone());
-    (task.epoch, task.manifest_id) = (start.epoch, start.manifest_id.clone());
-    task.output_file.clone_from(&start.output_file);
+    task.setup.clone_from(&start.setup);
     task.acceptance.clone_from(&start.acceptance);
     (task.doing, task.group, task.using) = (None, None, None);
     if !start.resumes {

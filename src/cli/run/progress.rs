@@ -11,7 +11,6 @@ use crate::cli::output::Notes;
 use crate::cli::screen::{Cell, Tone};
 use crate::coordinator::Listener;
 use crate::id::TaskId;
-use crate::run::event::AttemptStart;
 use crate::run::report::{money, time, tokens};
 use crate::run::track::{TaskRun, Track};
 use crate::run::{Event, Line, Outcome, RUN_FINISHED, RunEvent, TaskEvent};
@@ -79,9 +78,9 @@ impl<'a> Progress<'a> {
             (before, now) => now.or(before),
         };
         let used = used.and_then(tokens).unwrap_or_default();
-        let skill = task.skill.as_deref().unwrap_or_default();
+        let skill = task.setup.skill.as_deref().unwrap_or_default();
         let skill = skill.trim_start_matches("ct-");
-        let runner = task.runner.as_deref().unwrap_or_default();
+        let runner = task.setup.runner.as_deref().unwrap_or_default();
         let doing = task.doing.as_ref().unwrap_or(&task.title);
         vec![
             (Tone::Strong, format!("{:<6} ", task.task_id.to_string())),
@@ -185,10 +184,10 @@ fn describe_task(
 ) -> Option<(Tone, String)> {
     let why = |reason: &Option<String>| reason.clone().unwrap_or_default();
     Some(match event {
-        TaskEvent::Started(AttemptStart { skill, runner, .. }) => {
+        TaskEvent::Started(start) => {
             let again = attempt.filter(|attempt| *attempt > 1);
             let again = again.map(|attempt| format!(", try {attempt}"));
-            let how: Vec<&str> = [skill, runner]
+            let how: Vec<&str> = [&start.setup.skill, &start.setup.runner]
                 .into_iter()
                 .flatten()
                 .map(String::as_str)

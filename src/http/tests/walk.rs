@@ -135,7 +135,9 @@ fn matches(part: &Value, there: &Value, names: &mut Names) -> Result<(), String>
                 Value::String(there) => there.contains(text),
                 _ => !text.is_empty() && there.to_string().contains(text),
             },
-            (Some('#'), Some(count)) => there.as_array().map(Vec::len) == count.parse().ok(),
+            (Some('#'), Some(count)) => there
+                .as_array()
+                .is_some_and(|items| count.parse() == Ok(items.len())),
             (Some('$'), Some(name)) => names.entry(name.into()).or_insert(there.clone()) == there,
             _ => part == there,
         },

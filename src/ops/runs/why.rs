@@ -53,7 +53,8 @@ pub(crate) fn why(context: &mut Context, run: &str) -> Result<RunWhy> {
         let waits_for: Vec<TaskId> = needs.filter(|_| is_open).copied().collect();
         let spawn = spawns.remove(&task.task_id);
         TaskWhy {
-            spawn: spawn.filter(|why| task.manifest_id.as_ref() == Some(&why.receipt.manifest_id)),
+            spawn: spawn
+                .filter(|why| task.setup.manifest_id.as_ref() == Some(&why.receipt.manifest_id)),
             task: TaskRun {
                 reason: Some(task_reason(&task, &run, &waits_for)),
                 history: Vec::new(),

@@ -89,7 +89,7 @@ pub(super) fn row(
     };
     let gates = scene.gates.get(&id);
     let tried = scene.in_runs.get(&id);
-    let skill = match tried.and_then(|task| task.skill.clone()) {
+    let skill = match tried.and_then(|task| task.setup.skill.clone()) {
         Some(skill) => Some(skill),
         None => find_skill(transaction, id)?,
     };
@@ -98,7 +98,7 @@ pub(super) fn row(
         skill,
         note: note(scene, &task, gates),
         gates: gates.and_then(|gates| GateState::all(gates, &[])),
-        runner: tried.and_then(|task| task.runner.clone()),
+        runner: tried.and_then(|task| task.setup.runner.clone()),
         attempt: tried.map(|task| task.attempts).filter(|n| *n > 0),
         waits_for: waits_for(scene, id),
         kind: task.kind.clone(),

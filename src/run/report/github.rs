@@ -153,8 +153,8 @@ fn row(task: &TaskRun) -> String {
         task.state.to_string(),
         task.outcome
             .map_or_else(dash, |outcome| outcome.to_string()),
-        task.skill.as_deref().map_or_else(dash, cell),
-        task.runner.as_deref().map_or_else(dash, cell),
+        task.setup.skill.as_deref().map_or_else(dash, cell),
+        task.setup.runner.as_deref().map_or_else(dash, cell),
         begun.unwrap_or_else(dash),
         task.spent.usage.and_then(tokens).unwrap_or_else(dash),
         task.spent.cost.map_or_else(dash, money),
