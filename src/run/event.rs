@@ -134,7 +134,7 @@ pub(crate) enum TaskEvent {
     },
 }
 
-/// What an attempt is started with.
+/// The skill, the runner and the claim of an attempt, and where its entry and output go.
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
