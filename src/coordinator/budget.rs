@@ -1,5 +1,6 @@
 //! What a run counts against its money limit. Pure.
 
+use super::options::Rules;
 use crate::run::spent::dollars;
 use crate::run::track::TaskRun;
 
@@ -16,18 +17,17 @@ pub(super) struct Budget {
 }
 
 impl Budget {
-    pub(super) fn new(limit: Option<f64>, tasks: usize) -> Budget {
+    pub(super) fn new(rules: &Rules) -> Budget {
         Budget {
-            limit,
-            share: limit.unwrap_or(0.0) / tasks.max(1) as f64,
+            limit: rules.max_cost,
+            share: rules.share.unwrap_or(0.0),
             ..Budget::default()
         }
     }
 
     /// Reads what the attempts of a run came to, also one that was cut off with its run.
-    pub(super) fn read(limit: Option<f64>, tasks: &[TaskRun]) -> Budget {
-        let n_agents = tasks.iter().filter(|task| !task.is_epic).count();
-        let mut budget = Budget::new(limit, n_agents);
+    pub(super) fn read(rules: &Rules, tasks: &[TaskRun]) -> Budget {
+        let mut budget = Budget::new(rules);
         for task in tasks {
             let ended = task.history.iter();
             let ended = ended.filter(|attempt| attempt.agent_ended_at.is_some());
@@ -53,9 +53,13 @@ impl Budget {
         }
     }
 
-    /// Counts what was spent before the run was resumed.
-    pub(super) fn count_before(&mut self, spent: f64) {
-        self.known = dollars(self.known + spent);
+    /// Returns the money of a run that is resumed under these rules.
+    pub(super) fn under(self, rules: &Rules) -> Budget {
+        Budget {
+            limit: rules.max_cost,
+            share: rules.share.unwrap_or(0.0),
+            ..self
+        }
     }
 
     pub(super) fn spent(&self) -> f64 {
@@ -81,6 +85,16 @@ impl Budget {
 mod tests {
     use super::*;
 
+    fn rules(max_cost: Option<f64>) -> Rules {
+        Rules {
+            jobs: 1,
+            repairs: 1,
+            max_cost,
+            share: max_cost.map(|most| most / 4.0),
+            fail_fast: false,
+        }
+    }
+
     #[test]
     fn an_attempt_of_unknown_cost_is_never_free() {
         for (costs, spent) in [
@@ -91,12 +105,12 @@ mod tests {
             (&[Some(0.0), None], 0.25),
             (&[Some(-1.0), Some(f64::NAN), Some(0.2)], 0.2),
         ] {
-            let mut budget = Budget::new(Some(1.0), 4);
+            let mut budget = Budget::new(&rules(Some(1.0)));
             costs.iter().for_each(|cost| budget.count(*cost));
             assert_eq!(budget.spent(), spent, "{costs:?}");
             assert_eq!(budget.is_spent(), spent >= 1.0, "{costs:?}");
         }
-        let mut unlimited = Budget::new(None, 4);
+        let mut unlimited = Budget::new(&rules(None));
         unlimited.count(None);
         assert_eq!((unlimited.left(), unlimited.is_spent()), (None, false));
     }

@@ -138,7 +138,7 @@ pub(super) struct Setup {
 impl<'a> Engine<'a> {
     fn begin(
         surroundings: Surroundings,
-        options: Options,
+        mut options: Options,
         ambience: Ambience,
         listener: &'a mut dyn Listener,
     ) -> Result<Engine<'a>> {
@@ -147,6 +147,9 @@ impl<'a> Engine<'a> {
         let mut context = Context::open(surroundings)?;
         let mut planned = selection::plan(&mut context, &options.selection)?;
         pin_criteria(&mut context, &mut planned)?;
+        options
+            .rules
+            .share_out(planned.iter().filter(|task| !task.is_epic).count());
         let team = selection::team(&mut context, &planned, &options, &ambience)?;
         let workspace = context.workspace.clone();
         let trust = Trust::new(&context.surroundings, &workspace);

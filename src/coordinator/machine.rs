@@ -70,13 +70,12 @@ impl Machine {
     ) -> Machine {
         let runners: BTreeSet<usize> = steps.iter().map(|step| step.runner).collect();
         let needs: Vec<Vec<usize>> = steps.iter().map(|step| step.needs.clone()).collect();
-        let n_agents = steps.iter().filter(|step| !step.is_epic).count();
         Machine {
             schedule: Schedule::new(&needs),
             stages: BTreeMap::new(),
             tries: vec![Tries::default(); steps.len()],
             steps,
-            budget: Budget::new(rules.max_cost, n_agents),
+            budget: Budget::new(&rules),
             rules,
             runner_jobs,
             parked: BTreeMap::new(),
@@ -103,8 +102,9 @@ impl Machine {
         self.tries[step].before = Some(outcome);
     }
 
-    pub(super) fn spent_before(&mut self, cost: f64) {
-        self.budget.count_before(cost);
+    /// Goes on with what was spent before the run was resumed.
+    pub(super) fn resume_budget(&mut self, before: Budget) {
+        self.budget = before.under(&self.rules);
     }
 
     pub(super) fn stop(&self) -> Option<Stop> {

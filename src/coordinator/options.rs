@@ -92,6 +92,7 @@ impl Options {
                     .map_or(number(RUN_JOBS, 4) as usize, usize::from),
                 repairs: request.repair.unwrap_or(number(RUN_REPAIR, 1) as u32),
                 max_cost: request.max_cost,
+                share: None,
                 fail_fast: request.fail_fast,
             },
             granted: None,
@@ -205,8 +206,19 @@ pub(super) struct Rules {
     pub(super) repairs: u32,
     /// What all may cost in US dollars; what is under way then is let go on.
     pub(super) max_cost: Option<f64>,
+    /// What an attempt of unknown cost counts as while no cost is known: of the first limit, the part of a task.
+    #[serde(default)]
+    pub(super) share: Option<f64>,
     /// Begin nothing more after a failure.
     pub(super) fail_fast: bool,
+}
+
+impl Rules {
+    /// Shares the first limit of money out among so many tasks.
+    pub(super) fn share_out(&mut self, tasks: usize) {
+        let share = self.max_cost.map(|most| most / tasks.max(1) as f64);
+        self.share = self.share.or(share);
+    }
 }
 
 /// Returns how long to wait after too many requests, for the `number`th time (from 0), or `None` when it is

@@ -10,6 +10,7 @@ use super::budget::Budget;
 use super::engine::Engine;
 use super::isolation::Delivery;
 use super::machine;
+use super::options::Rules;
 use super::verdict::is_left;
 use crate::claim::Claim;
 use crate::error::{Code, Error, Result};
@@ -140,13 +141,13 @@ pub(super) struct Left {
 }
 
 impl Left {
-    /// Returns what the run has spent of a limit, in US dollars.
-    pub(super) fn spent(&self, limit: Option<f64>) -> f64 {
+    /// Reads what the run has spent under its rules.
+    pub(super) fn budget(&self, rules: &Rules) -> Budget {
         let mut track = self.track.clone();
         for event in &self.used {
             track.apply("", Some(event));
         }
-        Budget::read(limit, track.tasks()).spent()
+        Budget::read(rules, track.tasks())
     }
 }
 

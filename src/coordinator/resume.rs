@@ -69,8 +69,11 @@ pub(crate) fn resume(
     let was = run.status;
     alive.take(&mut run);
     let left = end_agents(&mut context, id, true)?;
-    let spent = left.spent(first.rules.max_cost);
-    let options = rest.extend(first.clone(), spent);
+    let before = left.budget(&first.rules);
+    let mut options = rest.extend(first.clone(), before.spent());
+    options
+        .rules
+        .share_out(planned.iter().filter(|task| !task.is_epic).count());
     let is_new = options != first;
     let base = match options.isolate {
         true => Some(
@@ -90,7 +93,7 @@ pub(crate) fn resume(
     };
     let mut engine = Engine::open(setup, listener)?;
     engine.track = left.track;
-    engine.machine.spent_before(spent);
+    engine.machine.resume_budget(before);
     left.used.into_iter().for_each(|event| engine.tell(event));
     engine.keep()?;
     signals::shield(|| {
@@ -166,8 +169,7 @@ pub(crate) fn way_on(surroundings: &Surroundings, shown: &RunView) -> String {
     let options = begun(&shown.run.record, events)
         .ok()
         .map(|(options, _)| options);
-    let is_spent =
-        |options: &Options| Budget::read(options.rules.max_cost, &shown.tasks).is_spent();
+    let is_spent = |options: &Options| Budget::read(&options.rules, &shown.tasks).is_spent();
     let spent_all = options.filter(is_spent);
     resuming(
         &shown.run.record,

@@ -1745,6 +1745,8 @@ fn attempts_that_tell_no_cost_use_up_the_limit() {
     assert_eq!(answer["error"]["fix"], more, "{answer}");
     let resumed = workspace.json(&["runs", "resume", &id]);
     assert_eq!(of(&resumed, "T2", "attempts"), 2, "{resumed}");
-    let resumed = workspace.json(&["runs", "resume", &id, "--max-cost", "0.5"]);
-    assert_eq!(of(&resumed, "T2", "attempts"), 3, "{resumed}");
+    for attempts in [3, 4] {
+        let resumed = workspace.json(&["runs", "resume", &id, "--max-cost", "0.5"]);
+        assert_eq!(of(&resumed, "T2", "attempts"), attempts, "{resumed}");
+    }
 }

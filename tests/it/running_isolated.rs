@@ -585,24 +585,27 @@ fn a_merge_that_was_killed_while_it_wrote_is_finished() {
     }
 }
 
+/// A repository whose run was killed once work on three files was committed in its worktree, and its merge noted.
+fn kill_before_a_merge() -> (TestWorkspace, String) {
+    let workspace = repository();
+    let once = workspace.path("../edited").display().to_string();
+    let script = format!(
+        "echo agent >shared.txt; echo T1 >T1.txt; mkdir -p d; : >d/x
+[ -e {once} ] || {{ sh {AGENT} works; : >{once}; sleep 600; }}"
+    );
+    let words = proof::words(&workspace, "T1", &script);
+    let id = kill_run(&workspace, &words, "../edited");
+    let tree = format!(".cleo/runs/{id}/trees/T1-1");
+    git(&workspace, &format!("-C {tree} add T1.txt shared.txt d"));
+    git(&workspace, &format!("-C {tree} {COMMIT} theirs"));
+    note_merge(&workspace, &id);
+    (workspace, id)
+}
+
 #[test]
 fn files_edited_after_a_killed_merge_stay_and_are_named() {
     for words in ["cancel", "resume"] {
-        let workspace = repository();
-        let once = workspace.path("../edited").display().to_string();
-        let script = format!(
-            "echo agent >shared.txt; echo T1 >T1.txt
-[ -e {once} ] || {{ sh {AGENT} works; : >{once}; sleep 600; }}"
-        );
-        let id = kill_run(
-            &workspace,
-            &proof::words(&workspace, "T1", &script),
-            "../edited",
-        );
-        let tree = format!(".cleo/runs/{id}/trees/T1-1");
-        git(&workspace, &format!("-C {tree} add T1.txt shared.txt"));
-        git(&workspace, &format!("-C {tree} {COMMIT} theirs"));
-        note_merge(&workspace, &id);
+        let (workspace, id) = kill_before_a_merge();
         let noted: Value = serde_json::from_str(&workspace.read(".git/cleo.lock")).unwrap();
         let made = noted["new"].as_str().unwrap();
         git(
@@ -623,6 +626,38 @@ fn files_edited_after_a_killed_merge_stay_and_are_named() {
         assert_eq!(git(&workspace, "log --format=%s"), "first\n");
         let branch = git(&workspace, &format!("show cleo/{id}/T1-1:shared.txt"));
         assert_eq!(branch, "agent\n");
+    }
+}
+
+#[test]
+fn what_a_killed_merge_does_not_know_stays_and_is_named() {
+    type Edit = fn(&TestWorkspace);
+    let cases: [(&str, Edit); 4] = [
+        ("T1.txt/mine", |workspace| {
+            workspace.write("T1.txt/mine", "user\n")
+        }),
+        ("shared.txt/mine", |workspace| {
+            fs::remove_file(workspace.path("shared.txt")).unwrap();
+            workspace.write("shared.txt/mine", "user\n");
+        }),
+        ("shared.txt", |workspace| {
+            git(workspace, "update-index --assume-unchanged shared.txt");
+            workspace.write("shared.txt", "user\n");
+        }),
+        ("../outside/x", |workspace| {
+            workspace.write("../outside/x", "");
+            std::os::unix::fs::symlink("../outside", workspace.path("d")).unwrap();
+        }),
+    ];
+    for (kept, edit) in cases {
+        let (workspace, id) = kill_before_a_merge();
+        edit(&workspace);
+        let before = workspace.read(kept);
+        let ended = workspace.json(&["runs", "cancel", &id]);
+        let warnings = ended["warnings"].to_string();
+        assert!(warnings.contains("edited since"), "{kept}: {ended}");
+        assert_eq!(workspace.read(kept), before, "{kept}");
+        assert_eq!(git(&workspace, "log --format=%s"), "first\n");
     }
 }
 

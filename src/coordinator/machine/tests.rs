@@ -7,6 +7,7 @@ fn rules(jobs: usize) -> Rules {
         jobs,
         repairs: 1,
         max_cost: None,
+        share: None,
         fail_fast: false,
     }
 }
@@ -274,7 +275,9 @@ fn earlier_failure_stays_when_nothing_more_starts() {
         ..rules(1)
     };
     let mut machine = Machine::new(steps(&[&[], &[0], &[]]), spent, BTreeMap::new());
-    machine.spent_before(1.0);
+    let mut before = Budget::default();
+    before.count(Some(1.0));
+    machine.resume_budget(before);
     machine.tried_before(0, Outcome::Budget);
     let actions = machine.turn(NOW, vec![]);
     assert!(

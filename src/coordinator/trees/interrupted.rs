@@ -1,7 +1,13 @@
 //! Finishes or undoes a move of the checkout that a process was killed in, and rolls back what was not proven.
 
-use std::fs;
+use std::collections::BTreeMap;
+use std::fs::{self, Metadata};
+use std::io::ErrorKind;
 use std::os::unix::ffi::OsStringExt;
+use std::os::unix::fs::MetadataExt;
+use std::path::Path;
+
+use walkdir::WalkDir;
 
 use super::Trees;
 use super::base::reference;
@@ -15,6 +21,27 @@ use crate::runner::orphans;
 
 /// Largest file that is compared with what a killed move wrote; what is larger counts as edited.
 const FILE_MAX: u64 = 64 << 20;
+const NAMES_AT_ONCE: usize = 500;
+
+/// The file that a commit has at a path: its mode and id.
+type Held = Option<(String, String)>;
+/// The paths that differ between two commits.
+type Changes = BTreeMap<String, [Held; 2]>;
+
+/// What a path holds after a move was killed.
+enum Holds {
+    Old,
+    /// What the move writes, the beginning of that, or nothing.
+    Written,
+    Other,
+}
+
+enum Kind {
+    Nothing,
+    File(Metadata),
+    /// Something that the move knows nothing of is there, or in the way.
+    Foreign,
+}
 
 impl Trees {
     /// Finishes or undoes a move that a process was killed in, and rolls a merge back that it did not prove. Its
@@ -40,9 +67,7 @@ impl Trees {
             // What is taken back is not proven, so it is tried again.
             Stage::Trial if !step.is_merge => drop(self.make_move(step.clone())?),
             Stage::Write if self.is_at(&step, &step.old)? => {
-                let added = self.list_changed(&["--diff-filter=A", &step.old, &step.new])?;
-                let edited = &self.list_changed(&[&step.old])? | &added;
-                let edited = &edited & &self.list_theirs(&step)?;
+                let edited = self.list_edited(&step)?;
                 match edited.is_empty() {
                     true => drop(self.finish(&step)?),
                     false => {
@@ -71,9 +96,15 @@ impl Trees {
     /// Has the files that hold what the move has written hold what is checked out. Others stay, but for what the move has
     /// staged of them.
     pub(super) fn undo(&self, step: &Move) -> Result<()> {
-        let theirs = self.list_theirs(step)?;
-        self.remove_untracked(step, &theirs)?;
-        let mut ours = &self.list_affected(step)? - &theirs;
+        let held = self.look_at_paths(step)?;
+        let is_written = |held: &Holds| matches!(held, Holds::Written);
+        let (ours, theirs): (BTreeMap<_, _>, BTreeMap<_, _>) =
+            held.into_iter().partition(|(_, held)| is_written(held));
+        let (mut ours, theirs) = (
+            Paths::from_iter(ours.into_keys()),
+            Paths::from_iter(theirs.into_keys()),
+        );
+        self.remove_untracked(step, &ours)?;
         ours.retain(|path| {
             let path = format!("{path}/");
             let mut below = theirs.range(path.clone()..);
@@ -84,53 +115,164 @@ impl Trees {
         self.restore("HEAD", &staged, "--staged")
     }
 
-    /// Lists files that a move affects and that hold something else than it writes.
-    fn list_theirs(&self, step: &Move) -> Result<Paths> {
-        let removed = self.list_changed(&["--diff-filter=D", &step.old, &step.new])?;
-        let differ = &self.list_changed(&[&step.new])? | &removed;
-        let edited = self.list_changed(&[&step.old])?;
-        let known = self.list_known()?;
-        let mut theirs = Paths::new();
-        for path in &self.list_affected(step)? & &differ {
-            let is_known = known.contains(&path);
-            let is_old = is_known && !edited.contains(&path);
-            if self.is_file(&path) && (is_old || !self.is_written(step, &path, is_known)?) {
-                theirs.insert(path);
-            }
-        }
-        Ok(theirs)
+    /// Lists paths of a move that hold something else than it found or writes.
+    fn list_edited(&self, step: &Move) -> Result<Paths> {
+        let held = self.look_at_paths(step)?.into_iter();
+        let edited = held.filter(|(_, held)| matches!(held, Holds::Other));
+        Ok(edited.map(|(path, _)| path).collect())
     }
 
-    /// Returns whether a file holds what the move writes, or the beginning of that, as after a kill. One that git knows
-    /// holds it whole only where its mode differs.
-    fn is_written(&self, step: &Move, path: &str, is_known: bool) -> Result<bool> {
+    /// Looks at what every path of a move holds, byte for byte: what git sees of a file is less where filters drop lines or
+    /// where it was told to see no changes.
+    fn look_at_paths(&self, step: &Move) -> Result<BTreeMap<String, Holds>> {
+        let changes = self.list_changes(step)?;
+        let modes = self.ask("config --type=bool core.fileMode")?;
+        let has_modes = modes.is_ok_and(|said| said != "false");
+        let mut held = BTreeMap::new();
+        let mut files = Vec::new();
+        for path in changes.keys() {
+            match self.find_kind(path, &changes) {
+                Kind::Nothing => drop(held.insert(path.clone(), Holds::Written)),
+                Kind::Foreign => drop(held.insert(path.clone(), Holds::Other)),
+                Kind::File(there) => files.push((path, there)),
+            }
+        }
+        let ids = self.hash_files(&files)?;
+        for ((path, there), id) in files.into_iter().zip(ids) {
+            let mode = match there.mode() & 0o100 {
+                _ if there.is_symlink() => "120000",
+                0 => "100644",
+                _ => "100755",
+            };
+            let has_mode = |other: &str| {
+                let is_file = !there.is_symlink() && other.starts_with("100");
+                other == mode || (!has_modes && is_file)
+            };
+            let fits = |commit: &Held| commit.as_ref().is_some_and(|(mode, _)| has_mode(mode));
+            let [old, new] = &changes[path];
+            let is_same =
+                |commit: &Held| fits(commit) && commit.as_ref().map(|it| &it.1) == id.as_ref();
+            let holds = match () {
+                () if is_same(old) => Holds::Old,
+                () if is_same(new) => Holds::Written,
+                () => self.compare(step, path, fits(old), fits(new))?,
+            };
+            held.insert(path.clone(), holds);
+        }
+        Ok(held)
+    }
+
+    /// Compares a file with what the commits of a move check out, or what is there after a kill: the beginning of it.
+    fn compare(
+        &self,
+        step: &Move,
+        path: &str,
+        may_be_old: bool,
+        may_be_new: bool,
+    ) -> Result<Holds> {
         let file = self.top.join(path);
         let held = match fs::read_link(&file) {
             Ok(target) => Some(target.into_os_string().into_vec()),
             Err(_) => read_within(&file, FILE_MAX).ok().flatten(),
         };
-        let show = Words::with("cat-file --filters", [format!("{}:{path}", step.new)]);
-        let made = self.git_in(&self.top).read(show)?;
-        Ok(held.zip(made).is_some_and(|(held, made)| {
-            made.starts_with(&held) && !(is_known && made.len() == held.len())
-        }))
+        let Some(held) = held else {
+            return Ok(Holds::Other);
+        };
+        let check_out = |commit: &str| {
+            let show = Words::with("cat-file --filters", [format!("{commit}:{path}")]);
+            self.git_in(&self.top).read(show)
+        };
+        if may_be_old && check_out(&step.old)?.is_some_and(|old| old == held) {
+            return Ok(Holds::Old);
+        }
+        let is_written =
+            may_be_new && check_out(&step.new)?.is_some_and(|new| new.starts_with(&held));
+        Ok(if is_written {
+            Holds::Written
+        } else {
+            Holds::Other
+        })
     }
 
-    fn is_file(&self, path: &str) -> bool {
-        let there = self.top.join(path).symlink_metadata();
-        there.is_ok_and(|there| !there.is_dir())
+    /// Finds what is at a path, and what is in its way: files above or below it that the move knows nothing of.
+    fn find_kind(&self, path: &str, changes: &Changes) -> Kind {
+        let name = |path: &Path| {
+            let path = path.strip_prefix(&self.top).unwrap_or(path);
+            path.to_string_lossy().into_owned()
+        };
+        let file = self.top.join(path);
+        let above = file.ancestors().skip(1);
+        let mut above = above.take_while(|above| *above != self.top);
+        let is_in_way = |above: &&Path| above.symlink_metadata().is_ok_and(|there| !there.is_dir());
+        if let Some(above) = above.find(is_in_way) {
+            return match changes.contains_key(&name(above)) {
+                true => Kind::Nothing,
+                false => Kind::Foreign,
+            };
+        }
+        match file.symlink_metadata() {
+            Err(cause) if cause.kind() == ErrorKind::NotFound => Kind::Nothing,
+            Ok(there) if there.is_file() || there.is_symlink() => Kind::File(there),
+            Ok(there) if there.is_dir() => {
+                let below = WalkDir::new(&file).into_iter();
+                let mut below = below.filter(|entry| {
+                    let is_dir = entry.as_ref().is_ok_and(|entry| entry.file_type().is_dir());
+                    !is_dir
+                });
+                let is_known = |entry: walkdir::Result<walkdir::DirEntry>| {
+                    entry.is_ok_and(|entry| changes.contains_key(&name(entry.path())))
+                };
+                match below.all(is_known) {
+                    true => Kind::Nothing,
+                    false => Kind::Foreign,
+                }
+            }
+            _ => Kind::Foreign,
+        }
     }
 
-    fn list_known(&self) -> Result<Paths> {
-        Ok(self.list("ls-files -z")?.into_iter().collect())
+    /// Hashes files as they are, without filters; none for links and what cannot be read.
+    fn hash_files(&self, files: &[(&String, Metadata)]) -> Result<Vec<Option<String>>> {
+        let mut ids = Vec::with_capacity(files.len());
+        for files in files.chunk_by(|a, b| a.1.is_symlink() == b.1.is_symlink()) {
+            for files in files.chunks(NAMES_AT_ONCE) {
+                let names = files.iter().map(|(path, _)| path);
+                let hashed = match files.iter().any(|(_, there)| there.is_symlink()) {
+                    true => None,
+                    false => self
+                        .ask(Words::with("hash-object --no-filters --", names))?
+                        .ok(),
+                };
+                let hashed = hashed.unwrap_or_default();
+                let mut hashed = hashed.lines().map(str::to_string);
+                ids.extend(files.iter().map(|_| hashed.next()));
+            }
+        }
+        Ok(ids)
+    }
+
+    /// Lists the paths that differ between the commits of a move, with what each commit has there.
+    fn list_changes(&self, step: &Move) -> Result<Changes> {
+        let list = format!("diff-tree -r -z --no-renames {} {}", step.old, step.new);
+        let listed = self.list(list)?;
+        let changes = listed.chunks_exact(2).map(|one| {
+            let words: Vec<&str> = one[0].trim_start_matches(':').split(' ').collect();
+            let held = |at: usize| {
+                let mode = words.get(at).filter(|mode| **mode != "000000")?;
+                Some((mode.to_string(), words.get(at + 2)?.to_string()))
+            };
+            (one[1].clone(), [held(0), held(1)])
+        });
+        Ok(changes.collect())
     }
 
     /// Removes files that an interrupted move has added and not yet indexed.
-    fn remove_untracked(&self, step: &Move, theirs: &Paths) -> Result<()> {
+    fn remove_untracked(&self, step: &Move, ours: &Paths) -> Result<()> {
         let added = self.list_changed(&["--diff-filter=A", &step.old, &step.new])?;
-        for path in &(&added - &self.list_known()?) - theirs {
-            if self.is_file(&path) {
-                let file = self.top.join(path);
+        let known = self.list("ls-files -z")?.into_iter().collect();
+        for path in &(&added & ours) - &known {
+            let file = self.top.join(path);
+            if file.symlink_metadata().is_ok_and(|there| !there.is_dir()) {
                 fs::remove_file(&file).map_err(|cause| unwritable(&file, cause))?;
             }
         }
