@@ -22,6 +22,9 @@ thread_local! {
     static TIMES: Cell<u64> = const { Cell::new(0) };
 }
 
+/// What is wrong with a row that can be read and is part of answers.
+const ALTERED: &str = "the checksum does not match";
+
 #[derive(Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Damage {
     pub(crate) row: String,
@@ -29,6 +32,16 @@ pub(crate) struct Damage {
 }
 
 impl Damage {
+    pub(crate) fn altered(row: String) -> Damage {
+        let what = ALTERED.to_string();
+        Damage { row, what }
+    }
+
+    /// Returns whether the row is part of answers although it is not as it was written.
+    pub(crate) fn is_altered(&self) -> bool {
+        self.what == ALTERED
+    }
+
     pub(crate) fn error(self) -> Error {
         let Damage { row, what } = &self;
         let mut message =
@@ -82,10 +95,19 @@ pub(crate) fn note(damage: Damage) {
 }
 
 pub(crate) fn take_warnings() -> Vec<String> {
+    let (altered, damaged): (Vec<Damage>, _) = take().into_iter().partition(Damage::is_altered);
     let warning = |Damage { row, what }| {
         format!("{row} is left out: it is damaged in the database ({what}); see `cleo doctor`")
     };
-    take().into_iter().map(warning).collect()
+    let mut warnings: Vec<String> = damaged.into_iter().map(warning).collect();
+    let altered: Vec<String> = altered.into_iter().map(|damage| damage.row).collect();
+    if !altered.is_empty() {
+        let rows = altered.join(", ");
+        warnings.push(format!(
+            "damaged or changed outside of cleo ({ALTERED}): {rows}; see `cleo doctor`"
+        ));
+    }
+    warnings
 }
 
 pub(crate) fn take() -> Vec<Damage> {

@@ -173,9 +173,16 @@ fn problems(workspace: &TestWorkspace, task: &str) -> Value {
     for (command, reply) in commands.iter().zip(&told) {
         let (problems, first) = (&reply["result"]["problems"], &told[0]["result"]["problems"]);
         assert_eq!(problems, first, "{command:?}");
-        assert_eq!(reply["warnings"], told[0]["warnings"], "{command:?}");
+        assert_eq!(warnings(reply), warnings(&told[0]), "{command:?}");
     }
     told[0]["result"]["problems"].clone()
+}
+
+/// Returns the warnings of a reply, but for that of rows changed by [`tamper`], which only readers of whole rows give.
+fn warnings(reply: &Value) -> Vec<&Value> {
+    let warnings = reply["warnings"].as_array().unwrap().iter();
+    let is_of_row = |warning: &&Value| warning.to_string().contains("changed outside of cleo");
+    warnings.filter(|warning| !is_of_row(warning)).collect()
 }
 
 /// Changes the database behind cleo's back.

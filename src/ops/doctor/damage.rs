@@ -49,6 +49,12 @@ pub(super) fn remove(workspace: &Workspace) -> Result<Vec<Finding>> {
 
 fn of_row(damage: Damage) -> Finding {
     let Damage { row, what } = &damage;
+    if damage.is_altered() {
+        let message = format!(
+            "{row} was damaged or changed outside of cleo ({what}); the next `cleo update {row}` accepts it"
+        );
+        return Finding::fail("database.rows", message, format!("cleo show {row}"));
+    }
     let told = format!("{row} is damaged ({what}); everything else can be used");
     let way = match damage.way_out() {
         Some(way) => format!("and {way}"),

@@ -1,6 +1,7 @@
 //! SQL of tasks.
 
-use rusqlite::{Row, params};
+use rusqlite::types::{ToSqlOutput, ValueRef};
+use rusqlite::{Row, params_from_iter};
 
 use super::columns::{Column, json, read_checked_id, read_id, refuse_deep, unless_damaged, word};
 use super::{SqliteTransaction, graph};
@@ -8,6 +9,7 @@ use crate::error::{Code, Result};
 use crate::gate::Gates;
 use crate::id::{self, TaskId};
 use crate::score::normalize;
+use crate::store::left_out::{self, Damage};
 use crate::store::{
     Archived, Claims, Filter, Links, Log, Page, Removed, Spawns, TaskGates, Tasks, log, origin,
 };
@@ -22,7 +24,7 @@ macro_rules! columns {
         pub(super) const SCHEMA: &str = concat!(
             "CREATE TABLE tasks (\n    number INTEGER PRIMARY KEY,\n    uid TEXT NOT NULL",
             $(",\n    ", $name, " ", $kind,)+
-            "\n) STRICT;\n\n",
+            ",\n    checksum INTEGER NOT NULL\n) STRICT;\n\n",
             include_str!("../schema.sql"),
         );
 
@@ -33,21 +35,22 @@ macro_rules! columns {
                 (SELECT needs FROM task_depends WHERE task = t.number ORDER BY position)),
             (SELECT json_group_array(label) FROM
                 (SELECT label FROM task_labels WHERE task = t.number ORDER BY position))",
-            $(", t.", $name,)+
+            $(", t.", $name,)+ ", t.checksum"
         );
 
-        const INSERT: &str = concat!("INSERT INTO tasks VALUES (?1, ?2", $(", :", $name,)+ ")");
+        const INSERT: &str =
+            concat!("INSERT INTO tasks VALUES (?1, ?2", $(", :", $name,)+ ", :checksum)");
 
         const UPDATE: &str = concat!(
-            "UPDATE tasks SET uid = ?2", $(", ", $name, " = :", $name,)+ " WHERE number = ?1"
+            "UPDATE tasks SET uid = ?2", $(", ", $name, " = :", $name,)+
+            ", checksum = :checksum WHERE number = ?1"
         );
 
-        impl SqliteTransaction<'_> {
-            fn put_row(&self, sql: &'static str, task: &Task) -> Result<()> {
-                refuse_deep(&json(&task.extra))?;
-                let values = params![task.id.0, task.uid, $(task.$field.write(),)+];
-                self.execute(sql, values).map(drop)
-            }
+        /// Which columns of a query [`write_columns`] has written.
+        const WRITTEN: std::ops::Range<usize> = 4..4 + [$($name),+].len();
+
+        fn write_columns(task: &Task) -> impl Iterator<Item = ToSqlOutput<'_>> {
+            [$(task.$field.write()),+].into_iter()
         }
 
         /// Reads a task. What cannot be read keeps its default where `fail` lets it.
@@ -311,6 +314,22 @@ impl SqliteTransaction<'_> {
         })
     }
 
+    fn put_row(&self, sql: &'static str, task: &Task) -> Result<()> {
+        refuse_deep(&json(&task.extra))?;
+        let mut checksum = Checksum::new(task);
+        let mut values = vec![task.id.0.into(), task.uid.as_str().into()];
+        for value in write_columns(task) {
+            match &value {
+                ToSqlOutput::Borrowed(value) => checksum.add(*value),
+                ToSqlOutput::Owned(value) => checksum.add(value.into()),
+                _ => {}
+            }
+            values.push(value);
+        }
+        values.push(checksum.finish().into());
+        self.execute(sql, params_from_iter(values)).map(drop)
+    }
+
     /// Writes a task and the rows that belong to it; `before` is what is there.
     fn write(&self, before: Option<&Task>, task: &Task) -> Result<()> {
         let Some(before) = before else {
@@ -368,8 +387,53 @@ impl SqliteTransaction<'_> {
     }
 }
 
+/// Reads a task. A row that is not as it was written, and can be read all the same, is noted: SQLite has no checksums of
+/// its own.
 pub(super) fn read_task(row: &Row<'_>) -> rusqlite::Result<Task> {
-    read_columns(row, Err)
+    let task = read_columns(row, Err)?;
+    let mut checksum = Checksum::new(&task);
+    for column in WRITTEN {
+        checksum.add(row.get_ref(column)?);
+    }
+    if row.get::<_, u32>(WRITTEN.end)? != checksum.finish() {
+        left_out::note(Damage::altered(task.id.to_string()));
+    }
+    Ok(task)
+}
+
+/// The checksum of a task and of what other tables hold of it.
+struct Checksum(crc32fast::Hasher);
+
+impl Checksum {
+    fn new(task: &Task) -> Checksum {
+        let mut checksum = Checksum(crc32fast::Hasher::new());
+        checksum.add(ValueRef::Integer(task.id.0.into()));
+        checksum.add(task.uid.as_str().into());
+        for need in &task.depends {
+            checksum.add(ValueRef::Integer(need.0.into()));
+        }
+        for label in &task.labels {
+            checksum.add(label.as_str().into());
+        }
+        checksum
+    }
+
+    fn add(&mut self, value: ValueRef<'_>) {
+        match value {
+            ValueRef::Null => self.0.update(&[0]),
+            ValueRef::Integer(number) => self.0.update(&number.to_le_bytes()),
+            // Zero loses its sign in the database.
+            ValueRef::Real(number) => self.0.update(&(number + 0.0).to_le_bytes()),
+            ValueRef::Text(bytes) | ValueRef::Blob(bytes) => {
+                self.0.update(bytes);
+                self.0.update(&[1]);
+            }
+        }
+    }
+
+    fn finish(self) -> u32 {
+        self.0.finalize()
+    }
 }
 
 /// Reads what can be read of a damaged task.
