@@ -26,6 +26,7 @@ mod cloned;
 mod completions;
 mod compliance;
 mod config;
+mod corruption;
 mod delivery;
 mod demo;
 mod dispatch;

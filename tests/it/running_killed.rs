@@ -9,6 +9,7 @@ use std::time::Duration;
 use rusqlite::Connection;
 use serde_json::Value;
 
+use crate::soundness::Numbers;
 use crate::world::TestWorkspace;
 
 const AGENT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/it/agent.sh");
@@ -16,19 +17,6 @@ const AGENT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/it/agent.sh");
 const STEPS: usize = 20;
 /// Longest time that a process is let live, in milliseconds.
 const LONGEST: u64 = 700;
-
-/// Numbers that look random and are the same each time.
-struct Numbers(u64);
-
-impl Numbers {
-    fn next(&mut self, below: u64) -> u64 {
-        self.0 = self
-            .0
-            .wrapping_mul(6_364_136_223_846_793_005)
-            .wrapping_add(1);
-        (self.0 >> 33) % below
-    }
-}
 
 /// A workspace with steps of which each third waits for the one before.
 fn workspace() -> TestWorkspace {

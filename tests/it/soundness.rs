@@ -1,9 +1,28 @@
-//! Checks that a database is whole.
+//! Checks that a database is whole; and numbers for tests that damage it.
 
 use rusqlite::Connection;
 use rusqlite::config::DbConfig;
 
 use super::world::TestWorkspace;
+
+/// Numbers that look random and are the same each time.
+pub(crate) struct Numbers(pub(crate) u64);
+
+impl Numbers {
+    pub(crate) fn next(&mut self, below: u64) -> u64 {
+        self.0 = self
+            .0
+            .wrapping_mul(6_364_136_223_846_793_005)
+            .wrapping_add(1);
+        (self.0 >> 33) % below
+    }
+}
+
+/// A number that a variable gives.
+pub(crate) fn number_from(variable: &str, otherwise: u64) -> u64 {
+    let given = std::env::var(variable).ok();
+    given.map_or(otherwise, |given| given.parse().unwrap())
+}
 
 /// What the database keeps beside the tasks must be what can be worked out from them. Each question
 /// counts what differs.

@@ -10,6 +10,7 @@ mod faults;
 mod graph;
 mod health;
 mod kept;
+mod last;
 mod list;
 mod log;
 mod nodes;
@@ -157,6 +158,7 @@ impl Transaction for SqliteTransaction<'_> {
             _ => LONG_LOG_BYTES,
         };
         shorten_log(self.connection, self.path, most);
+        last::note_commit(self.connection, self.path);
         Ok(self.operation.map(i64::unsigned_abs))
     }
 }
@@ -175,6 +177,7 @@ impl Drop for SqliteTransaction<'_> {
 /// do: how far it came is forgotten when the last process leaves, and the log would only grow.
 fn shorten_log(connection: &Connection, path: &Path, most: u64) {
     if fs::metadata(log_of(path)).is_ok_and(|log| log.len() > most) {
+        last::forget_commit(path);
         let checkpoint = "PRAGMA wal_checkpoint(TRUNCATE)";
         let _ = connection.busy_timeout(Duration::ZERO);
         let _ = connection.query_row(checkpoint, (), |_| Ok(()));

@@ -14,7 +14,7 @@ use super::faults::{self, Faults};
 use super::place::{DatabaseFiles, check_place, create_private, foreign};
 use super::queries::configure;
 use super::tasks::SCHEMA;
-use super::{PATIENCE, SqliteStore};
+use super::{PATIENCE, SqliteStore, last};
 use crate::error::{Code, Result};
 use crate::file::unreadable;
 
@@ -96,6 +96,7 @@ impl SqliteStore {
 
     fn check_opened(self) -> Result<SqliteStore> {
         self.check_version()?;
+        last::report_lost_commits(&self.connection, &self.path);
         Ok(self.note_files())
     }
 

@@ -11,8 +11,8 @@ use super::faults::corrupt;
 use crate::error::{Code, Error, Result, quote};
 use crate::file::{PRIVATE_FILE, is_own, restrict, unwritable};
 
-/// Endings of the files that SQLite keeps beside a database.
-const BESIDE: [&str; 3] = ["-wal", "-shm", "-journal"];
+/// Endings of the files beside a database: those that SQLite keeps, and the note of the last commit.
+const BESIDE: [&str; 4] = ["-wal", "-shm", "-journal", "-last"];
 const SAFE_DIRECTORY: &str = "CLEO_SAFE_DIRECTORY";
 
 /// Refuses a database of another account, or behind a link that leads out of the workspace. Removes
@@ -35,7 +35,7 @@ pub(crate) fn check_place(database: &Path) -> Result<()> {
         let is_open = there.mode() & 0o077 != 0;
         for path in beside(database).iter().filter(|_| place == database) {
             match fs::symlink_metadata(path) {
-                // SQLite would wait at a pipe for ever.
+                // Opening a pipe would wait for ever.
                 Ok(there) if !there.is_file() => {
                     return Err(corrupt(path, "it is no regular file"));
                 }
@@ -72,7 +72,7 @@ impl DatabaseFiles {
     }
 }
 
-fn beside(database: &Path) -> [PathBuf; 3] {
+pub(super) fn beside(database: &Path) -> [PathBuf; 4] {
     BESIDE.map(|ending| {
         let mut name = database.as_os_str().to_os_string();
         name.push(ending);

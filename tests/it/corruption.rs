@@ -1,0 +1,153 @@
+//! Bytes of the database and of its write-ahead log are damaged: no command crashes or waits, and what is missing is
+//! reported.
+
+use std::fs;
+
+use rusqlite::Connection;
+use serde_json::{Value, json};
+
+use crate::soundness::{Numbers, number_from};
+use crate::world::TestWorkspace;
+
+const DATABASE: &str = ".cleo/cleo.db";
+const LOG: &str = ".cleo/cleo.db-wal";
+const INDEX: &str = ".cleo/cleo.db-shm";
+const QUESTIONS: [&[&str]; 4] = [
+    &["export"],
+    &["show", "T7"],
+    &["runs", "list"],
+    &["orchestrator", "ready"],
+];
+
+/// A workspace whose last changes are in the log, and what it answers.
+struct World {
+    workspace: TestWorkspace,
+    database: Vec<u8>,
+    log: Vec<u8>,
+    right: Vec<Value>,
+}
+
+impl World {
+    fn new() -> World {
+        let workspace = TestWorkspace::new().env("CLEO_NOW", "2026-01-26T09:00:00Z");
+        let description = "words ".repeat(20);
+        let task = |number| json!({"title": format!("Task {number}"), "description": description, "labels": ["a"]});
+        let lines = (0..60).map(|number| task(number).to_string() + "\n");
+        workspace.write("plan.jsonl", lines.collect::<String>());
+        workspace.ok("add --batch plan.jsonl");
+        for task in 1..10 {
+            workspace.ok(&format!("update T{task} --note 'note {task}'"));
+        }
+        workspace.ok("agents execute 'what is the weather'");
+        let read = |path: &str| fs::read(workspace.path(path)).unwrap();
+        let mut world = World {
+            database: read(DATABASE),
+            log: read(LOG),
+            right: Vec::new(),
+            workspace,
+        };
+        world.right = world.answers();
+        assert!(world.right.iter().all(|answer| answer["success"] == true));
+        world
+    }
+
+    /// Puts the files in place. SQLite makes the index of the log anew.
+    fn put(&self, database: &[u8], log: &[u8]) {
+        fs::write(self.workspace.path(DATABASE), database).unwrap();
+        fs::write(self.workspace.path(LOG), log).unwrap();
+        let _ = fs::remove_file(self.workspace.path(INDEX));
+    }
+
+    /// Answers are JSON documents, so a crash fails here.
+    fn answers(&self) -> Vec<Value> {
+        let answers = QUESTIONS.iter().map(|words| self.workspace.json(words));
+        answers.collect()
+    }
+
+    /// Returns the answers that are wrong, without an error or a warning that says so.
+    fn silent(&self) -> Vec<Value> {
+        let is_silent = |(answer, right): &(Value, &Value)| {
+            answer["success"] == true && answer["warnings"] == json!([]) && answer != *right
+        };
+        let answers = self.answers().into_iter().zip(&self.right);
+        answers
+            .filter(is_silent)
+            .map(|(answer, _)| answer)
+            .collect()
+    }
+}
+
+fn flip(bytes: &[u8], numbers: &mut Numbers) -> (usize, Vec<u8>) {
+    let mut flipped = bytes.to_vec();
+    let at = usize::try_from(numbers.next(bytes.len() as u64)).unwrap();
+    flipped[at] ^= u8::try_from(numbers.next(255) + 1).unwrap();
+    (at, flipped)
+}
+
+#[test]
+fn damaged_database_is_reported() {
+    let mut world = World::new();
+    let connection = Connection::open(world.workspace.path(DATABASE)).unwrap();
+    let checkpoint = "PRAGMA wal_checkpoint(TRUNCATE)";
+    connection.query_row(checkpoint, (), |_| Ok(())).unwrap();
+    drop(connection);
+    world.database = fs::read(world.workspace.path(DATABASE)).unwrap();
+    let mut numbers = Numbers(number_from("CLEO_TEST_SEED", 26));
+    let (places, mut n_silent) = (number_from("CLEO_TEST_PLACES", 20), 0);
+    for place in 0..places {
+        let (at, database) = flip(&world.database, &mut numbers);
+        world.put(&database, &[]);
+        for answer in world.silent() {
+            eprintln!("place {place}, byte {at}: {answer}");
+            n_silent += 1;
+        }
+    }
+    // Rows of tasks have a checksum. What is said in runs has none, nor have indexes.
+    assert!(n_silent <= 1 + places / 100, "{n_silent} of {places}");
+}
+
+#[test]
+fn damaged_log_is_reported_and_what_was_before_is_exported() {
+    let (world, mut numbers) = (World::new(), Numbers(number_from("CLEO_TEST_SEED", 26)));
+    for place in 0..number_from("CLEO_TEST_PLACES", 20) {
+        let (at, log) = flip(&world.log, &mut numbers);
+        world.put(&world.database, &log);
+        assert_eq!(world.silent(), [Value::Null; 0], "place {place}, byte {at}");
+        let doctor = world.workspace.json(&["doctor"]);
+        assert_eq!(doctor["success"], false, "place {place}, byte {at}");
+        let exported = world.workspace.json(QUESTIONS[0]);
+        assert_eq!(
+            exported["success"], true,
+            "place {place}, byte {at}: {exported}"
+        );
+    }
+}
+
+#[test]
+fn missing_log_is_reported_unless_it_was_emptied() {
+    let world = World::new();
+    let warnings = || world.workspace.json(QUESTIONS[0])["warnings"].clone();
+    Connection::open(world.workspace.path(DATABASE))
+        .and_then(|connection| connection.query_row("SELECT count(*) FROM tasks", (), |_| Ok(())))
+        .unwrap();
+    assert!(!world.workspace.path(LOG).exists());
+    assert_eq!(warnings(), json!([]));
+    world.workspace.ok("add last");
+    fs::remove_file(world.workspace.path(LOG)).unwrap();
+    fs::remove_file(world.workspace.path(INDEX)).unwrap();
+    let warning = warnings()[0].to_string();
+    assert!(warning.contains("so the last changes are missing"), "{warning}");
+}
+
+#[test]
+fn torn_log_is_reported_and_leaves_a_whole_earlier_state() {
+    let (world, mut numbers) = (World::new(), Numbers(number_from("CLEO_TEST_SEED", 26)));
+    for _ in 0..number_from("CLEO_TEST_PLACES", 20) {
+        let length = usize::try_from(numbers.next(world.log.len() as u64)).unwrap();
+        world.put(&world.database, &world.log[..length]);
+        assert_eq!(world.silent(), [Value::Null; 0], "{length} bytes");
+        crate::soundness::assert_sound(&world.workspace);
+        let exported = world.workspace.json(QUESTIONS[0]);
+        assert_eq!(exported["success"], true, "{length} bytes: {exported}");
+    }
+}
