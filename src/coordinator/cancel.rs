@@ -166,7 +166,7 @@ fn request_cancel(context: &mut Context, id: &str) -> Result<()> {
     let by = Some(surroundings.actor.clone());
     let (kind, detail) = RunEvent::CancelRequested { by }.to_parts();
     let at = surroundings.clock.timestamp();
-    transaction.add_event(id, &at, &kind, &detail)?;
+    transaction.add_event(id, &at, &kind, detail)?;
     transaction.commit().map(drop)
 }
 

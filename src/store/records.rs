@@ -52,7 +52,7 @@ pub(crate) trait Runs {
     /// Counts the runs of a user, or of all, by agent, kind and status, in this order.
     fn tallies(&self, user: Option<&str>) -> Result<Vec<Tally>>;
 
-    fn add_event(&mut self, run: &str, at: &str, kind: &str, detail: &Detail) -> Result<u64>;
+    fn add_event(&mut self, run: &str, at: &str, kind: &str, detail: Detail) -> Result<Event>;
 
     /// Reads the events after a cursor, of one run or of all, at most `limit`.
     fn events(&self, run: Option<&str>, since: u64, limit: u32) -> Result<Vec<Event>>;

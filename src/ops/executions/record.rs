@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use crate::clock::Clock;
 use crate::error::{Code, Error, Result, quote};
-use crate::ops::runs::no_run;
+use crate::ops::runs::{journal, no_run};
 use crate::run::{Action, Detail, Event, Message, Run, RunKind, RunStatus, STEP, Speaker, Step};
 use crate::store::sqlite::SqliteStore;
 use crate::store::{Store, Transaction};
@@ -46,15 +46,9 @@ impl Record {
         kind: &str,
         fields: Value,
     ) -> Result<()> {
-        let (at, detail) = (self.clock.timestamp(), detail(fields));
-        let cursor = transaction.add_event(&self.run.id, &at, kind, &detail)?;
-        self.events.push(Event {
-            cursor,
-            run: self.run.id.clone(),
-            at,
-            kind: kind.to_string(),
-            detail,
-        });
+        let at = self.clock.timestamp();
+        let event = transaction.add_event(&self.run.id, &at, kind, detail(fields))?;
+        self.events.push(event);
         Ok(())
     }
 
@@ -132,7 +126,7 @@ pub(crate) fn cancel(
     run.completed_at = Some(now.clone());
     transaction.put_run(&run)?;
     let ended = detail(json!({"status": run.status}));
-    transaction.add_event(id, &now, "execution_end", &ended)?;
+    transaction.add_event(id, &now, "execution_end", ended)?;
     transaction.commit()?;
     Ok(run)
 }
@@ -142,17 +136,10 @@ pub(super) fn find_cancelled(transaction: &dyn Transaction, id: &str) -> Result<
     Ok(transaction.run(id)?.filter(Run::is_over))
 }
 
-/// Makes what says whether an execution was cancelled meanwhile. It opens the store when it is asked first.
+/// Returns whether an execution was cancelled meanwhile.
 pub(super) fn watch(workspace: &Workspace, id: &str) -> impl FnMut() -> bool + 'static {
-    let (workspace, id) = (workspace.clone(), id.to_string());
-    let mut opened: Option<SqliteStore> = None;
-    move || {
-        if opened.is_none() {
-            opened = workspace.open_store().ok();
-        }
-        let run = opened
-            .as_mut()
-            .map(|store| find_cancelled(&*store.read()?, &id));
-        matches!(run, Some(Ok(Some(_))))
-    }
+    let id = id.to_string();
+    journal::watch(workspace, move |store| {
+        find_cancelled(&*store.read()?, &id).map(|run| run.is_some())
+    })
 }

@@ -239,7 +239,7 @@ fn interrupt(transaction: &mut dyn Transaction, mut run: Run, clock: &Clock) -> 
     count(transaction, &mut run)?;
     transaction.put_run(&run)?;
     let detail = crate::build_map([("error".to_string(), INTERRUPTED.into())]);
-    transaction.add_event(&run.id, &now, RUN_LOST, &detail)?;
+    transaction.add_event(&run.id, &now, RUN_LOST, detail)?;
     Ok(())
 }
 

@@ -68,14 +68,8 @@ impl Journal {
         detail: Detail,
     ) -> Result<()> {
         let at = self.clock.timestamp();
-        let cursor = transaction.add_event(&self.run, &at, kind, &detail)?;
-        self.told.push(Event {
-            cursor,
-            run: self.run.clone(),
-            at,
-            kind: kind.to_string(),
-            detail,
-        });
+        let event = transaction.add_event(&self.run, &at, kind, detail)?;
+        self.told.push(event);
         Ok(())
     }
 
@@ -124,22 +118,29 @@ impl Journal {
         find_cancel(&self.run, &mut self.seen, store)
     }
 
-    /// Returns whether the run is cancelled, asked without the journal, which opens the store when it is asked
-    /// first. A store that cannot be read tells of none.
+    /// Returns whether the run is cancelled, asked without the journal.
     pub(crate) fn watch_for_cancel(&self, workspace: &Workspace) -> impl FnMut() -> bool + 'static {
-        let (workspace, run, mut seen) = (workspace.clone(), self.run.clone(), self.seen);
-        let mut opened: Option<SqliteStore> = None;
-        move || {
-            if opened.is_none() {
-                opened = workspace.open_store().ok();
-            }
-            let store = opened.as_mut();
-            store.is_some_and(|store| find_cancel(&run, &mut seen, store).unwrap_or(false))
-        }
+        let (run, mut seen) = (self.run.clone(), self.seen);
+        watch(workspace, move |store| find_cancel(&run, &mut seen, store))
     }
 
     pub(crate) fn folder(&self) -> &Path {
         self.path.parent().unwrap_or(&self.path)
+    }
+}
+
+/// Asks a store, which is opened when it is asked first, again and again. One that cannot be read says no.
+pub(in crate::ops) fn watch(
+    workspace: &Workspace,
+    mut ask: impl FnMut(&mut SqliteStore) -> Result<bool> + 'static,
+) -> impl FnMut() -> bool + 'static {
+    let (workspace, mut opened) = (workspace.clone(), None);
+    move || {
+        if opened.is_none() {
+            opened = workspace.open_store().ok();
+        }
+        let store = opened.as_mut();
+        store.is_some_and(|store| ask(store).unwrap_or(false))
     }
 }
 

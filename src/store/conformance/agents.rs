@@ -374,8 +374,8 @@ pub(super) fn events_grow_and_are_read_from_any_cursor(store: &mut dyn Store) {
     assert_eq!(transaction.last_event().unwrap(), 0);
     let detail: Detail = serde_json::from_str(r#"{"a":[1,"ä"]}"#).unwrap();
     for (at, run) in ["x", "y", "x"].into_iter().enumerate() {
-        let cursor = transaction.add_event(run, "t", "k", &detail).unwrap();
-        assert_eq!(cursor, at as u64 + 1);
+        let event = transaction.add_event(run, "t", "k", detail.clone());
+        assert_eq!(event.unwrap().cursor, at as u64 + 1);
     }
     let cursors = |run, since, limit| -> Vec<u64> {
         let events = transaction.events(run, since, limit).unwrap();
@@ -409,7 +409,7 @@ pub(super) fn delegations_come_newest_first(store: &mut dyn Store) {
         (DELEGATION, "x"),
     ] {
         transaction
-            .add_event(run, "t", kind, &Detail::new())
+            .add_event(run, "t", kind, Detail::new())
             .unwrap();
     }
     let cursors = |user, before, limit| -> Vec<u64> {

@@ -159,12 +159,18 @@ impl Runs for SqliteTransaction<'_> {
         Ok(tallies.into_iter().flatten().collect())
     }
 
-    fn add_event(&mut self, run: &str, at: &str, kind: &str, detail: &Detail) -> Result<u64> {
+    fn add_event(&mut self, run: &str, at: &str, kind: &str, detail: Detail) -> Result<Event> {
         let sql = "INSERT INTO events VALUES (NULL, ?1, ?2, ?3, ?4)";
-        let detail = serde_json::to_string(detail).unwrap_or_default();
-        refuse_deep(&detail)?;
-        self.execute(sql, (run, at, kind, detail))?;
-        Ok(self.connection.last_insert_rowid().unsigned_abs())
+        let text = json(&detail);
+        refuse_deep(&text)?;
+        self.execute(sql, (run, at, kind, text))?;
+        Ok(Event {
+            cursor: self.connection.last_insert_rowid().unsigned_abs(),
+            run: run.to_string(),
+            at: at.to_string(),
+            kind: kind.to_string(),
+            detail,
+        })
     }
 
     fn events(&self, run: Option<&str>, since: u64, limit: u32) -> Result<Vec<Event>> {
