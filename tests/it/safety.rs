@@ -1,7 +1,7 @@
 //! What must hold whatever happens: sixty-four writers, readers beside a writer that does not end,
-//! three hundred kills, no room on the disk.
+//! kills at any moment, no room on the disk.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::io::Read;
 use std::process::{Child, Stdio};
 use std::thread;
@@ -11,7 +11,7 @@ use rusqlite::config::DbConfig;
 use rusqlite::{Connection, TransactionBehavior};
 use serde_json::{Value, json};
 
-use crate::soundness::assert_sound;
+use crate::soundness::{Numbers, assert_sound, number_from};
 #[cfg(target_os = "linux")]
 use crate::world::{Reply, TestWorkspace, skip};
 
@@ -138,24 +138,14 @@ fn fifty_readers_beside_eight_writers_wait_for_none_of_them() {
     assert_sound(&workspace);
 }
 
-/// Random numbers that a seed decides (xorshift).
-struct Random(u64);
-
-impl Random {
-    fn below(&mut self, bound: u64) -> u64 {
-        self.0 ^= self.0 << 13;
-        self.0 ^= self.0 >> 7;
-        self.0 ^= self.0 << 17;
-        self.0 % bound
-    }
-}
-
 /// A process that will be killed, and what it must have left if it acknowledged its work.
 struct Doomed {
     child: Child,
     at: Instant,
-    proof: fn(&Value, &Connection, &str) -> bool,
+    proof: Proof,
 }
+
+type Proof = fn(&Value, &Connection, &str) -> bool;
 
 /// Returns whether the log holds what an acknowledged change of a task did.
 fn is_logged(reply: &Value, store: &Connection, _manifest: &str) -> bool {
@@ -219,28 +209,32 @@ fn kill(doomed: &mut Doomed) -> Option<Value> {
     reply.filter(|reply| reply["success"] == true)
 }
 
+/// Kills two writers in each round, beside one that goes on; `CLEO_TEST_KILLS` says how many in all and
+/// `CLEO_TEST_SEED` at which moments. What a run of a thousand kills printed is in `tests/data/kills.txt`.
 #[test]
-fn kills_lose_no_acknowledged_write_in_300_rounds() {
-    let given = std::env::var("CLEO_TEST_SEED").ok();
-    let seed = given.and_then(|seed| seed.parse().ok()).unwrap_or_else(|| {
-        let since = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH);
-        u64::try_from(since.unwrap().as_micros()).unwrap() | 1
-    });
+fn kills_lose_no_acknowledged_write() {
+    let now = || std::time::SystemTime::UNIX_EPOCH.elapsed().unwrap();
+    let seed = number_from("CLEO_TEST_SEED", now().subsec_nanos().into());
+    let rounds = number_from("CLEO_TEST_KILLS", 100) / 2;
     let say = format!("CLEO_TEST_SEED={seed}");
-    let mut random = Random(seed);
+    let mut numbers = Numbers(seed);
     let lines = "{\"title\":\"a\",\"key\":\"K\"}\n{\"title\":\"b\",\"depends\":[\"@K\"]}\n\
                  {\"title\":\"c\",\"parent\":\"@K\"}\n";
     let workspace = TestWorkspace::with_plan();
-    // How long a command takes here decides only how far apart the kills lie.
-    let start = Instant::now();
-    workspace.ok("add 'to see how long it takes'");
-    let span = u64::try_from(start.elapsed().as_micros()).unwrap() * 3 / 2;
-    let (mut acknowledged, mut n_acknowledged) = (Vec::new(), [0, 0]);
-    for round in 0..300 {
+    let write_beside = || {
+        let start = Instant::now();
+        let reply = workspace.json(&["add", "beside them"]);
+        (reply, u64::try_from(start.elapsed().as_micros()).unwrap())
+    };
+    // The time that the writer beside them took in the round before.
+    let (_, mut busy) = write_beside();
+    // By command: how many were killed, and how many of these had acknowledged their work.
+    let mut killed: BTreeMap<String, [u64; 2]> = BTreeMap::new();
+    for round in 0..rounds {
         workspace.write("batch.jsonl", lines.replace('K', &format!("k{round}")));
-        let task = format!("T{}", 1 + random.below(20 + round));
+        let task = format!("T{}", 1 + numbers.next(20 + round));
         let title = format!("of round {round}");
-        let words: Vec<&str> = match random.below(7) {
+        let words: Vec<&str> = match numbers.next(7) {
             0 | 1 => vec!["add", &title, "--depends", "T2"],
             2 => vec!["add", "--batch", "batch.jsonl"],
             3 => vec!["update", &task, "--title", &title],
@@ -250,46 +244,53 @@ fn kills_lose_no_acknowledged_write_in_300_rounds() {
         };
         let id = format!("entry-{round}");
         let append = append_words(&id);
-        let mut moment = || Duration::from_micros(random.below(span));
-        let mut both = [
-            doom(&workspace, &words, moment()),
-            doom(&workspace, &append, moment()),
-        ];
-        both.sort_by_key(|doomed| doomed.at);
-        for doomed in &mut both {
-            if let Some(reply) = kill(doomed) {
-                n_acknowledged[usize::from(reply["command"] == "manifest.append")] += 1;
-                acknowledged.push((reply, doomed.proof));
+        let mut moment = || Duration::from_micros(numbers.next(busy));
+        let moments = [moment(), moment()];
+        let mut acknowledged: Vec<(Value, Proof)> = Vec::new();
+        thread::scope(|scope| {
+            let beside = scope.spawn(write_beside);
+            let both = [(&words, moments[0]), (&append, moments[1])];
+            let mut both = both.map(|(words, moment)| (words[0], doom(&workspace, words, moment)));
+            both.sort_by_key(|(_, doomed)| doomed.at);
+            for (command, doomed) in &mut both {
+                let reply = kill(doomed);
+                let [n_killed, n_acknowledged] = killed.entry(command.to_string()).or_default();
+                *n_killed += 1;
+                *n_acknowledged += u64::from(reply.is_some());
+                acknowledged.extend(reply.map(|reply| (reply, doomed.proof)));
             }
-        }
+            let (reply, took) = beside.join().unwrap();
+            assert_eq!(reply["success"], true, "round {round}, {say}: {reply}");
+            acknowledged.push((reply, is_logged));
+            busy = took;
+        });
         let manifest = std::fs::read_to_string(workspace.path(MANIFEST)).unwrap_or_default();
         let store = look(&workspace);
-        for (reply, proof) in acknowledged.drain(..) {
+        for (reply, proof) in acknowledged {
             assert!(
                 proof(&reply, &store, &manifest),
                 "lost in round {round}, {say}: {reply}"
             );
         }
-        let sound: String = store
-            .query_row("PRAGMA integrity_check", (), |row| row.get(0))
-            .unwrap();
-        assert_eq!(sound, "ok", "round {round}, {say}");
         let torn = manifest
             .lines()
             .find(|line| serde_json::from_str::<Value>(line).is_err());
         assert_eq!(torn, None, "round {round}, {say}");
-        if round % 10 == 9 {
-            drop(store);
-            assert_sound(&workspace);
-        }
+        drop(store);
+        let doctor = workspace.json(&["doctor"]);
+        assert_eq!(doctor["success"], true, "round {round}, {say}: {doctor}");
+    }
+    eprintln!(
+        "{say}: {} kills, nothing lost, doctor clean after each round",
+        rounds * 2
+    );
+    for (command, [n_killed, n_acknowledged]) in &killed {
+        eprintln!("{command}: {n_killed} killed, {n_acknowledged} of them had acknowledged it");
     }
     // Kills that all came too late, or all too early, would have shown nothing.
-    for count in n_acknowledged {
-        assert!(
-            (1..300).contains(&count),
-            "{n_acknowledged:?} of 300, {say}"
-        );
-    }
+    let count = |at: usize| -> u64 { killed.values().map(|counts| counts[at]).sum() };
+    assert!((1..count(0)).contains(&count(1)), "{killed:?}, {say}");
+    assert_sound(&workspace);
     let faults = workspace.json(&["manifest", "validate"])["result"]["faults"].clone();
     assert_eq!(faults, json!([]), "{say}");
     workspace.ok("add 'life goes on'");
