@@ -136,7 +136,10 @@ fn missing_log_is_reported_unless_it_was_emptied() {
     fs::remove_file(world.workspace.path(LOG)).unwrap();
     fs::remove_file(world.workspace.path(INDEX)).unwrap();
     let warning = warnings()[0].to_string();
-    assert!(warning.contains("so the last changes are missing"), "{warning}");
+    assert!(
+        warning.contains("so the last changes are missing"),
+        "{warning}"
+    );
 }
 
 #[test]

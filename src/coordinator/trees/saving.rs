@@ -138,7 +138,9 @@ impl Trees {
     /// Names outputs and what the `.gitignore` of `.cleo` keeps out of version control. Everything else below
     /// `.cleo` is work like any other.
     pub(super) fn own_places(&self) -> Vec<PathBuf> {
-        let files = |name| ["", "-journal", "-last", "-shm", "-wal"].map(|end| format!(".cleo/{name}{end}"));
+        let files = |name| {
+            ["", "-journal", "-last", "-shm", "-wal"].map(|end| format!(".cleo/{name}{end}"))
+        };
         let places = files("cleo.db")
             .into_iter()
             .chain([".cleo/runs", OUTPUT_DIR].map(String::from));

@@ -47,7 +47,9 @@ pub(super) fn ran(world: &World, id: &str, user: &str, status: RunStatus) {
     for (second, (kind, detail)) in events.into_iter().enumerate() {
         let at = format!("2026-11-22T09:00:0{second}.000Z");
         let detail = detail.as_object().unwrap();
-        transaction.add_event(id, &at, kind, detail.clone()).unwrap();
+        transaction
+            .add_event(id, &at, kind, detail.clone())
+            .unwrap();
     }
     transaction.commit().unwrap();
     let folder = world.folder.path().join(".cleo/runs").join(id);

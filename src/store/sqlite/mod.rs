@@ -206,7 +206,9 @@ mod tests {
             crate::run::Detail::from_iter([("text".to_string(), "x".repeat(9_000).into())]);
         for _ in 0..100 {
             let mut transaction = store.write_records().unwrap();
-            transaction.add_event("r", "t", "k", detail.clone()).unwrap();
+            transaction
+                .add_event("r", "t", "k", detail.clone())
+                .unwrap();
             transaction.commit().unwrap();
         }
         let length = || fs::metadata(log_of(&path)).unwrap().len();
