@@ -1,4 +1,4 @@
-//! What a run counts against its money limit. Pure.
+//! The money limit of a run, and the cost that counts against it. Pure.
 
 use super::options::Rules;
 use crate::run::spent::dollars;
@@ -8,7 +8,7 @@ use crate::run::track::TaskRun;
 /// none is, as an equal share of the limit for each task.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Budget {
-    /// What all may cost in US dollars.
+    /// The limit of all in US dollars.
     limit: Option<f64>,
     share: f64,
     known: f64,

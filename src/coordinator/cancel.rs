@@ -28,7 +28,7 @@ const PATIENCE: Duration = Duration::from_secs(15);
 const PAUSE: Duration = Duration::from_millis(50);
 const CANCELLED: &str = "the run was cancelled";
 
-/// What was asked of a run that is to be cancelled.
+/// The request to cancel a run.
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[derive(Debug, Default, Serialize)]
 #[serde(rename_all = "camelCase")]

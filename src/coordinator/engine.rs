@@ -32,7 +32,7 @@ use crate::runner::signals::{self, Guard};
 
 const COORDINATOR: &str = "cleo";
 
-/// What the events of a step do not tell.
+/// The part of a step that its events do not tell.
 #[derive(Default)]
 pub(super) struct Slot {
     /// The prompt, until its agent is started.

@@ -374,9 +374,9 @@ pub(in crate::coordinator) enum Event {
 
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(in crate::coordinator) struct Ended {
-    /// What its program says; none when it did not come to its end.
+    /// The word of its program; none when it did not come to its end.
     pub(in crate::coordinator) outcome: Option<Outcome>,
-    /// What it cost in US dollars; none when nobody knows.
+    /// Its cost in US dollars; none where that is unknown.
     pub(in crate::coordinator) cost: Option<f64>,
     /// When it may be tried again after too many requests.
     pub(in crate::coordinator) retry_after: Option<Duration>,

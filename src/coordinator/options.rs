@@ -204,9 +204,9 @@ pub(super) struct Rules {
     pub(super) jobs: usize,
     /// How often each step may be mended.
     pub(super) repairs: u32,
-    /// What all may cost in US dollars; what is under way then is let go on.
+    /// The limit of all in US dollars; steps under way then continue.
     pub(super) max_cost: Option<f64>,
-    /// What an attempt of unknown cost counts as while no cost is known: of the first limit, the part of a task.
+    /// The cost that an attempt of unknown cost counts as while none is known: the part of a task in the first limit.
     #[serde(default)]
     pub(super) share: Option<f64>,
     /// Begin nothing more after a failure.

@@ -130,7 +130,7 @@ impl Engine<'_> {
     }
 }
 
-/// What a dead process left of a run.
+/// The rest of a run that a dead process left.
 pub(super) struct Left {
     pub(super) events: Vec<Event>,
     pub(super) track: Track,

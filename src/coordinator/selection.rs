@@ -285,7 +285,7 @@ pub(super) fn team(
     Ok(team)
 }
 
-/// What a run would do.
+/// The steps that a run would take.
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[derive(Debug, Serialize)]
 pub(crate) struct Rehearsed {

@@ -49,7 +49,7 @@ pub(super) struct Trees {
     folder: PathBuf,
     run: String,
     mark: PathBuf,
-    /// What was checked out when the run began.
+    /// The checkout when the run began.
     pub(super) base: Option<Base>,
     dead_locks: RefCell<HashSet<Lock>>,
     pub(super) warnings: RefCell<Vec<String>>,

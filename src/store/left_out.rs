@@ -22,7 +22,7 @@ thread_local! {
     static TIMES: Cell<u64> = const { Cell::new(0) };
 }
 
-/// What is wrong with a row that can be read and is part of answers.
+/// The fault of a row that can be read and is part of answers.
 const ALTERED: &str = "the checksum does not match";
 
 #[derive(Debug, PartialEq, Eq, PartialOrd, Ord)]

@@ -1,6 +1,11 @@
 //! Bytes of the database and of its write-ahead log are damaged: no command crashes or waits, and what is missing is
 //! reported.
 
+#![expect(
+    clippy::print_stderr,
+    reason = "whoever repeats a run needs its seed and counts"
+)]
+
 use std::fs;
 
 use rusqlite::Connection;

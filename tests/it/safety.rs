@@ -1,6 +1,11 @@
 //! What must hold whatever happens: sixty-four writers, readers beside a writer that does not end,
 //! kills at any moment, no room on the disk.
 
+#![expect(
+    clippy::print_stderr,
+    reason = "whoever repeats a run needs its seed and counts"
+)]
+
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::Read;
 use std::process::{Child, Stdio};

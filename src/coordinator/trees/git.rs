@@ -28,7 +28,7 @@ pub(super) const IGNORED: &str = "ls-files --others --ignored --exclude-standard
 pub(super) type Answer = std::result::Result<String, String>;
 pub(super) type Lock = (PathBuf, Option<SystemTime>);
 
-/// What git is called with.
+/// The arguments of a call of git.
 pub(super) struct Words(Vec<OsString>);
 
 impl<T: AsRef<str>> From<T> for Words {

@@ -28,10 +28,10 @@ type Held = Option<(String, String)>;
 /// The paths that differ between two commits.
 type Changes = BTreeMap<String, [Held; 2]>;
 
-/// What a path holds after a move was killed.
+/// The content of a path after a move was killed.
 enum Holds {
     Old,
-    /// What the move writes, the beginning of that, or nothing.
+    /// The new content, the beginning of it, or nothing.
     Written,
     Other,
 }

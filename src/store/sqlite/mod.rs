@@ -3,6 +3,7 @@
 mod agents;
 mod chains;
 mod chat;
+mod checksum;
 mod columns;
 mod conversations;
 mod damaged;

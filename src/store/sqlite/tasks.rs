@@ -1,10 +1,10 @@
 //! SQL of tasks.
 
-use rusqlite::types::{ToSqlOutput, ValueRef};
+use rusqlite::types::ToSqlOutput;
 use rusqlite::{Row, params_from_iter};
 
 use super::columns::{Column, json, read_checked_id, read_id, refuse_deep, unless_damaged, word};
-use super::{SqliteTransaction, graph};
+use super::{SqliteTransaction, checksum, graph};
 use crate::error::{Code, Result};
 use crate::gate::Gates;
 use crate::id::{self, TaskId};
@@ -20,7 +20,7 @@ use crate::task::{Status, Task};
 /// name and the kind of the column.
 macro_rules! columns {
     ($($field:ident: $name:literal $kind:literal,)+) => {
-        /// What makes the database.
+        /// The statements that make the database.
         pub(super) const SCHEMA: &str = concat!(
             "CREATE TABLE tasks (\n    number INTEGER PRIMARY KEY,\n    uid TEXT NOT NULL",
             $(",\n    ", $name, " ", $kind,)+
@@ -28,7 +28,7 @@ macro_rules! columns {
             include_str!("../schema.sql"),
         );
 
-        /// What [`read_columns`] reads.
+        /// The columns that [`read_columns`] reads.
         pub(super) const COLUMNS: &str = concat!(
             "t.number, t.uid,
             (SELECT json_group_array(needs) FROM
@@ -316,17 +316,9 @@ impl SqliteTransaction<'_> {
 
     fn put_row(&self, sql: &'static str, task: &Task) -> Result<()> {
         refuse_deep(&json(&task.extra))?;
-        let mut checksum = Checksum::new(task);
         let mut values = vec![task.id.0.into(), task.uid.as_str().into()];
-        for value in write_columns(task) {
-            match &value {
-                ToSqlOutput::Borrowed(value) => checksum.add(*value),
-                ToSqlOutput::Owned(value) => checksum.add(value.into()),
-                _ => {}
-            }
-            values.push(value);
-        }
-        values.push(checksum.finish().into());
+        values.extend(write_columns(task));
+        values.push(checksum::sum_values(task, &values[2..]).into());
         self.execute(sql, params_from_iter(values)).map(drop)
     }
 
@@ -391,49 +383,10 @@ impl SqliteTransaction<'_> {
 /// its own.
 pub(super) fn read_task(row: &Row<'_>) -> rusqlite::Result<Task> {
     let task = read_columns(row, Err)?;
-    let mut checksum = Checksum::new(&task);
-    for column in WRITTEN {
-        checksum.add(row.get_ref(column)?);
-    }
-    if row.get::<_, u32>(WRITTEN.end)? != checksum.finish() {
+    if row.get::<_, u32>(WRITTEN.end)? != checksum::sum_row(&task, row, WRITTEN)? {
         left_out::note(Damage::altered(task.id.to_string()));
     }
     Ok(task)
-}
-
-/// The checksum of a task and of what other tables hold of it.
-struct Checksum(crc32fast::Hasher);
-
-impl Checksum {
-    fn new(task: &Task) -> Checksum {
-        let mut checksum = Checksum(crc32fast::Hasher::new());
-        checksum.add(ValueRef::Integer(task.id.0.into()));
-        checksum.add(task.uid.as_str().into());
-        for need in &task.depends {
-            checksum.add(ValueRef::Integer(need.0.into()));
-        }
-        for label in &task.labels {
-            checksum.add(label.as_str().into());
-        }
-        checksum
-    }
-
-    fn add(&mut self, value: ValueRef<'_>) {
-        match value {
-            ValueRef::Null => self.0.update(&[0]),
-            ValueRef::Integer(number) => self.0.update(&number.to_le_bytes()),
-            // Zero loses its sign in the database.
-            ValueRef::Real(number) => self.0.update(&(number + 0.0).to_le_bytes()),
-            ValueRef::Text(bytes) | ValueRef::Blob(bytes) => {
-                self.0.update(bytes);
-                self.0.update(&[1]);
-            }
-        }
-    }
-
-    fn finish(self) -> u32 {
-        self.0.finalize()
-    }
 }
 
 /// Reads what can be read of a damaged task.
