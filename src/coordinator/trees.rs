@@ -35,6 +35,7 @@ use crate::file::{create_private_folder, unreadable, unwritable};
 use crate::id::TaskId;
 use crate::workspace::{OUTPUT_DIR, Workspace};
 pub(super) use base::Base;
+use baseline::Baseline;
 pub(super) use baseline::Declared;
 use git::{Lock, Words};
 pub(super) use lock::{LockRequest, PATIENCE, RepositoryLock};
@@ -200,6 +201,15 @@ impl Trees {
             Err(cause) if cause.kind() != ErrorKind::NotFound => {
                 return Err(unwritable(&removed, cause));
             }
+            Ok(()) if !self.has_objects(tree)? => {
+                fs::rename(&removed, &tree.top).map_err(|cause| unwritable(&tree.top, cause))?;
+                let message = format!(
+                    "its agent has put objects of the repository into it, without which git cannot read {}",
+                    tree.branch
+                );
+                let look = "git fsck --connectivity-only";
+                return Err(Error::new(Code::InputInvalid, message).fix(look));
+            }
             _ => self.discard_removed(),
         }
         if !self.succeeds(Words::with("worktree remove --force --force", [&tree.top]))? {
@@ -213,6 +223,20 @@ impl Trees {
         }
         self.run(format!("branch --quiet -D {branch}"))?;
         Ok(None)
+    }
+
+    /// Returns whether git can read all that a branch added, as long as its worktree has another name.
+    fn has_objects(&self, tree: &Tree) -> Result<bool> {
+        let Some(start) = Baseline::load(&tree.baseline).start else {
+            return Ok(true);
+        };
+        let branch = format!("refs/heads/{}", tree.branch);
+        let tip = self.ask(format!("for-each-ref --format=%(objectname) {branch}"))?;
+        match tip.as_deref() {
+            Ok("") => Ok(true),
+            Ok(tip) => self.succeeds(format!("rev-list --objects --quiet {start}..{tip}")),
+            Err(_) => Ok(false),
+        }
     }
 
     fn discard_removed(&self) {

@@ -86,6 +86,27 @@ unset GIT_OBJECT_DIRECTORY GIT_ALTERNATE_OBJECT_DIRECTORIES";
 }
 
 #[test]
+fn worktree_with_objects_of_the_repository_is_kept() {
+    let moves = "common=$(git rev-parse --path-format=absolute --git-common-dir)
+echo .o >.gitignore && mkdir .o && echo work >work.txt && git add . && git repack -q -d
+mv $common/objects .o/objects && ln -s $PWD/.o/objects $common/objects";
+    let workspace = repository();
+    let (_, result) = run(&workspace, "T1", moves);
+    let task = &result["tasks"][0];
+    assert!(
+        task.to_string()
+            .contains("objects of the repository into it"),
+        "{task}"
+    );
+    let id = result["run"]["id"].as_str().unwrap();
+    let moved = format!(".cleo/runs/{id}/trees/T1-1/.o/objects");
+    assert!(workspace.path(&moved).is_dir());
+    git(&workspace, "fsck --connectivity-only");
+    let shown = git(&workspace, "log --all --format=%s -- work.txt");
+    assert!(!shown.is_empty(), "{result}");
+}
+
+#[test]
 fn ignored_files_that_go_with_a_worktree_are_named() {
     let workspace = repository();
     workspace.write(".gitignore", ".env*\n*.log\nbuild/\n");
