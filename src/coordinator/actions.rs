@@ -134,7 +134,7 @@ impl Engine<'_> {
             tools: self.options.tools.clone(),
             program: runners.program(worker.runner.name()).map(String::from),
             limits: Limits {
-                cost: self.machine.left(),
+                cost: self.machine.remaining_cost(),
                 budget: self.options.budget(),
                 ..self.options.limits()
             },

@@ -42,7 +42,7 @@ impl Budget {
         budget
     }
 
-    /// Counts an attempt. Nobody is paid for working, whatever a program says.
+    /// Counts an attempt. A negative cost counts as none: a program may report anything.
     pub(super) fn count(&mut self, cost: Option<f64>) {
         match cost.map(|cost| cost.max(0.0)) {
             Some(cost) => {
@@ -71,7 +71,7 @@ impl Budget {
     }
 
     /// Returns what the run may still cost, or `None` without a limit.
-    pub(super) fn left(&self) -> Option<f64> {
+    pub(super) fn remaining(&self) -> Option<f64> {
         self.limit
             .map(|limit| dollars((limit - self.spent()).max(0.0)))
     }
@@ -112,6 +112,6 @@ mod tests {
         }
         let mut unlimited = Budget::new(&rules(None));
         unlimited.count(None);
-        assert_eq!((unlimited.left(), unlimited.is_spent()), (None, false));
+        assert_eq!((unlimited.remaining(), unlimited.is_spent()), (None, false));
     }
 }

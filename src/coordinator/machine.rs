@@ -102,7 +102,7 @@ impl Machine {
         self.tries[step].before = Some(outcome);
     }
 
-    /// Goes on with what was spent before the run was resumed.
+    /// Continues with the money that the run had spent before it was resumed.
     pub(super) fn resume_budget(&mut self, before: Budget) {
         self.budget = before.under(&self.rules);
     }
@@ -120,8 +120,8 @@ impl Machine {
     }
 
     /// Returns what the run may still cost in US dollars, or `None` without a limit.
-    pub(super) fn left(&self) -> Option<f64> {
-        self.budget.left()
+    pub(super) fn remaining_cost(&self) -> Option<f64> {
+        self.budget.remaining()
     }
 
     pub(super) fn held(&self) -> Vec<usize> {

@@ -401,7 +401,7 @@ fn negative_cost_of_an_agent_does_not_reduce_the_total() {
             ..ended(Outcome::Ok)
         };
         machine.turn(NOW, vec![Event::Ended(step, end)]);
-        assert_eq!(machine.left(), Some(left), "{cost}");
+        assert_eq!(machine.remaining_cost(), Some(left), "{cost}");
         machine.turn(NOW, vec![Event::Completed(step)]);
     }
 }

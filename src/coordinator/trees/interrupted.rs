@@ -303,7 +303,7 @@ impl Trees {
         Ok(left)
     }
 
-    /// Leaves a merge of a task that is done by now, which the next turn would take back as not proven.
+    /// Keeps the merge of a task that is done by now, which the next turn would revert as not proven.
     pub(in crate::coordinator) fn keep_merge_of(&self, task: TaskId, since: &str) -> Result<()> {
         let merge = self.find_merge(task, since)?;
         match merge.is_some() && self.noted_move().map(|step| step.new) == merge {

@@ -180,7 +180,7 @@ impl Trees {
         Ok(names.into_iter().find(|name| !is_own(name)))
     }
 
-    /// Warns of files that go with a worktree because git ignores them. What lies in ignored folders is mostly built or
+    /// Warns of files that go with a worktree because git ignores them. Files in ignored folders are mostly built or
     /// installed, and what a task declares is in the workspace.
     pub(in crate::coordinator) fn warn_of_ignored(&self, tree: &Tree) {
         let listed = self

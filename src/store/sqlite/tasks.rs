@@ -379,7 +379,7 @@ impl SqliteTransaction<'_> {
     }
 }
 
-/// Reads a task. A row that is not as it was written, and can be read all the same, is noted: SQLite has no checksums of
+/// Reads a task. A row that differs from what was written and can still be read is noted: SQLite has no checksums of
 /// its own.
 pub(super) fn read_task(row: &Row<'_>) -> rusqlite::Result<Task> {
     let task = read_columns(row, Err)?;
