@@ -73,7 +73,7 @@ use std::process::ExitCode;
 use std::sync::Arc;
 
 use crate::ops::tasks::{self, Patch};
-use crate::ops::{api, claims, init as ops_init, proof, undo};
+use crate::ops::{api, init as ops_init, proof, undo, work};
 use face::Face;
 use output::Output;
 use screen::Tone;
@@ -101,17 +101,17 @@ commands! {
     });
     /// Show a task with its parent, parts, claim and proof
     #[command(after_help = "Examples:\n  cleo show T1\n  cleo show T1 --json | jq -r .result.task.title")]
-    Show(tasks::One) => face.inside("show", |context| tasks::show(context, it.task), show::render);
+    Show(tasks::One) => face.inside("show", |context| work::show(context, it), show::render);
     /// List tasks
     List(list::Arguments) => list::run(face, it);
     /// Find tasks by words in title and description, or by the id that they were imported with
     Find(list::FindArguments) => face.run("find", it, list::find);
     /// Claim a task, so that exactly one works on it, and start it
-    Claim(claims::Claiming) => face.call(&api::CLAIM, it, claim::render_move("Claimed"));
+    Claim(tasks::Claiming) => face.call(&api::CLAIM, it, claim::render_move("Claimed"));
     /// Extend the lease of a claim
-    Heartbeat(claims::Heartbeat) => face.call(&api::HEARTBEAT, it, claim::render_move("Extended"));
+    Heartbeat(tasks::Heartbeat) => face.call(&api::HEARTBEAT, it, claim::render_move("Extended"));
     /// Give a claimed task back: it is free, and pending again if it was active
-    Release(claims::Release) => face.call(&api::RELEASE, it, claim::render_move("Released"));
+    Release(tasks::Release) => face.call(&api::RELEASE, it, claim::render_move("Released"));
     /// Start the work on a task: it is claimed, and active
     Start(tasks::Start) => face.call(&api::START, it, claim::render_move("Started"));
     /// Mark a task done; a task that was spawned must verify first

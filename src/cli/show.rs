@@ -5,7 +5,7 @@ use super::verify::standing;
 use crate::claim::Claim;
 use crate::id::{self, TaskId};
 use crate::ops::proof::Summary;
-use crate::ops::tasks::Shown;
+use crate::ops::work::Shown;
 use crate::store::missing;
 use crate::task::{Priority, Status, Task};
 

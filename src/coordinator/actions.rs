@@ -13,7 +13,8 @@ use crate::clock::Clock;
 use crate::error::{Code, Error, Result};
 use crate::ops::proof::{Extent, Renewal, complete_checked, look};
 use crate::ops::runs::journal;
-use crate::ops::{claims, spawn};
+use crate::ops::spawn;
+use crate::ops::tasks::claim;
 use crate::run::event::{AttemptStart, Setup};
 use crate::run::{Outcome, TaskEvent};
 use crate::runner::agent::{Job, Limits, Runner};
@@ -303,7 +304,7 @@ impl Engine<'_> {
         let Some(epoch) = slot.epoch.take() else {
             return Ok(());
         };
-        let released = claims::release(&mut self.context, self.tasks[step], Some(epoch), false);
+        let released = claim::release(&mut self.context, self.tasks[step], Some(epoch), false);
         match released {
             Err(error) if matches!(error.code, Code::ClaimLost | Code::TaskNotFound) => Ok(()),
             released => released.map(drop),

@@ -8,10 +8,10 @@ use super::machine::Event;
 use crate::clock::is_date;
 use crate::error::{Code, Error, Result};
 use crate::id::TaskId;
-use crate::ops::claims;
 use crate::ops::proof::is_unearned;
 use crate::ops::runs::{self, alive};
 use crate::ops::spawn::{self, Preparation};
+use crate::ops::tasks::claim;
 use crate::run::TaskEvent;
 use crate::run::{Run, RunStatus};
 
@@ -19,7 +19,7 @@ impl Engine<'_> {
     pub(super) fn claim(&mut self, steps: &[usize]) -> Result<()> {
         let steps = self.leave_to_others(steps)?;
         let ids: Vec<TaskId> = steps.iter().map(|step| self.tasks[*step]).collect();
-        let claimed = claims::claim_apart(&mut self.context, &ids, self.options.lease())?;
+        let claimed = claim::claim_apart(&mut self.context, &ids, self.options.lease())?;
         let mut ready = Vec::new();
         for (step, (id, claim)) in steps.iter().zip(claimed) {
             match claim {

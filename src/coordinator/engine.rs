@@ -23,8 +23,9 @@ use crate::ops::proof::is_cut_short;
 use crate::ops::runs::alive::{self, Alive};
 use crate::ops::runs::journal::{self, Journal};
 use crate::ops::spawn::{Preparation, Spawned};
+use crate::ops::tasks::claim;
 use crate::ops::trust::{Item, Registrant, Trust};
-use crate::ops::{Context, Surroundings, claims};
+use crate::ops::{Context, Surroundings};
 use crate::run::event::Planned;
 use crate::run::track::{StepState, Track};
 use crate::run::{Run, RunEvent, RunKind, TaskEvent};
@@ -281,7 +282,7 @@ impl<'a> Engine<'a> {
             let epoch = self.slots[step].epoch.take();
             if epoch.is_some() && !self.track.tasks()[step].is_done() {
                 // One that stays is known by its holder when the run is gone on with.
-                let _ = claims::release(&mut self.context, self.tasks[step], epoch, false);
+                let _ = claim::release(&mut self.context, self.tasks[step], epoch, false);
             }
         }
         if !is_cut_short {

@@ -8,9 +8,9 @@ use super::engine::Engine;
 use crate::claim::{Claim, Lease};
 use crate::error::{Code, Error, Result};
 use crate::id::TaskId;
+use crate::ops::Context;
 use crate::ops::proof::Verdict;
-use crate::ops::tasks::reviewing_run;
-use crate::ops::{Context, claims};
+use crate::ops::tasks::{claim, reviewing_run};
 
 impl Engine<'_> {
     /// Runs the commands of parts in the workspace, which their agent left under review. Those that do not hold there
@@ -23,7 +23,7 @@ impl Engine<'_> {
                 return Ok(Some(lacking));
             }
             if let Some(fault) = lacking.faults.first() {
-                claims::release(&mut self.context, *task, Some(*epoch), false)?;
+                claim::release(&mut self.context, *task, Some(*epoch), false)?;
                 faults.push(part_fault(*task, fault));
             }
         }
@@ -33,7 +33,7 @@ impl Engine<'_> {
     /// Gives back the parts of a task that are under review: the worktree that they were finished in is not merged.
     pub(super) fn give_back_parts(&mut self, id: TaskId) -> Result<()> {
         for Claim { task, epoch, .. } in self.parts_under_review(id)? {
-            claims::release(&mut self.context, task, Some(epoch), false)?;
+            claim::release(&mut self.context, task, Some(epoch), false)?;
         }
         Ok(())
     }
@@ -65,7 +65,7 @@ impl Engine<'_> {
         let lease = self.options.lease();
         for step in self.machine.held() {
             for Claim { task, epoch, .. } in self.parts_under_review(self.tasks[step])? {
-                match claims::heartbeat(&mut self.context, task, lease, Some(epoch), false) {
+                match claim::heartbeat(&mut self.context, task, lease, Some(epoch), false) {
                     Err(error) if !is_loss(&error) => return Err(error),
                     _ => {}
                 }
@@ -110,8 +110,8 @@ pub(super) fn part_fault(part: TaskId, fault: &Error) -> Error {
 
 /// Opens a task that was done without proof.
 pub(super) fn open(context: &mut Context, id: TaskId, lease: Lease) -> Result<()> {
-    let claim = claims::take_back(context, id, lease)?;
-    claims::release(context, id, Some(claim.epoch), false).map(drop)
+    let claim = claim::take_back(context, id, lease)?;
+    claim::release(context, id, Some(claim.epoch), false).map(drop)
 }
 
 /// Releases what a run holds, as far as it is to be released.
@@ -124,7 +124,7 @@ pub(super) fn release_all(
     held.retain(|claim| is_meant(claim.task));
     let mut released = Vec::new();
     for Claim { task, epoch, .. } in held {
-        match claims::release(context, task, Some(epoch), false) {
+        match claim::release(context, task, Some(epoch), false) {
             Ok(_) => released.push(task),
             // It holds up no other task; who asks for it is told how to remove it.
             Err(error) if error.code == Code::RowDamaged => {}

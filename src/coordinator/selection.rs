@@ -18,7 +18,7 @@ use crate::error::{Code, Error, Result};
 use crate::id::TaskId;
 use crate::ops::runs::alive;
 use crate::ops::trust::{Item, ItemKind};
-use crate::ops::{Context, Surroundings, claims, no_task, spawn, tasks};
+use crate::ops::{Context, Surroundings, no_task, spawn, tasks};
 use crate::run::event::Planned;
 use crate::runner::agent::choice::{self, Named};
 use crate::runner::agent::{Job, Runner, Runners};
@@ -79,7 +79,7 @@ fn nothing_ready(context: &mut Context) -> Result<Error> {
     let (error, held) = context.read(|transaction| {
         let mut held = transaction.expired_claims(&now)?;
         held.extend(transaction.running_claims(&now, HELD_MAX)?);
-        let error = claims::nothing_ready(transaction, None, &name, &now)?;
+        let error = tasks::claim::nothing_ready(transaction, None, &name, &now)?;
         Ok((error, held))
     })?;
     let holders = held.iter().filter_map(|claim| claim.holder.as_deref());

@@ -10,7 +10,7 @@ use super::machine::{self, Event, Stop};
 use super::threads::Update;
 use crate::error::{Code, Error, Result, shorten};
 use crate::id::TaskId;
-use crate::ops::claims;
+use crate::ops::tasks::claim;
 use crate::run::event::AgentEnd;
 use crate::run::{Outcome, TaskEvent};
 use crate::runner::agent::{AgentEvent, Ended};
@@ -229,7 +229,7 @@ impl Engine<'_> {
     /// completed its task itself may exit by itself.
     fn beat(&mut self, step: usize) -> Result<()> {
         let (task, epoch) = (self.tasks[step], self.slots[step].epoch);
-        let beat = claims::heartbeat(&mut self.context, task, self.options.lease(), epoch, false);
+        let beat = claim::heartbeat(&mut self.context, task, self.options.lease(), epoch, false);
         match beat {
             Ok(_) => {}
             Err(error) if !is_loss(&error) => return Err(error),

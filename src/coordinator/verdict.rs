@@ -7,8 +7,8 @@ use super::machine::Event;
 use super::{parts, prompt};
 use crate::error::{Code, Error, Result};
 use crate::manifest::entry::Status as EntryStatus;
-use crate::ops::claims;
 use crate::ops::proof::{self, Undone, Verdict, check, find_undone};
+use crate::ops::tasks::claim;
 use crate::run::{Outcome, TaskEvent};
 use crate::runner::signals;
 
@@ -66,7 +66,7 @@ impl Engine<'_> {
         if lacking.forced.is_some() || gates.forced.is_some() {
             return Ok(true);
         }
-        let claim = claims::take_back(&mut self.context, task, self.options.lease())?;
+        let claim = claim::take_back(&mut self.context, task, self.options.lease())?;
         self.slots[step].epoch = Some(claim.epoch);
         Ok(false)
     }
@@ -98,7 +98,7 @@ impl Engine<'_> {
         let lease = self.options.lease();
         // Whose task it is now has the first word, as when it is completed.
         if epoch.is_some()
-            && let Err(error) = claims::heartbeat(&mut self.context, task, lease, epoch, false)
+            && let Err(error) = claim::heartbeat(&mut self.context, task, lease, epoch, false)
             && !self.is_done(task)?
         {
             return self.reject_step(step, error.into());

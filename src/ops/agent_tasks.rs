@@ -9,7 +9,7 @@ use serde::{Deserialize, Deserializer, Serialize};
 
 use super::proof::{Complete, complete};
 use super::tasks::{self, Cancel, One, Patch};
-use super::{Context, Surroundings, agents, require};
+use super::{Context, agents, require};
 use crate::clock::{parse_moment, timestamp};
 use crate::error::{Code, Error, Result};
 use crate::id::TaskId;
@@ -213,7 +213,7 @@ impl Fields {
             return Err(Error::new(Code::InputInvalid, message).in_field("estimated_hours"));
         }
         let agent = self.assigned_to.iter().flatten().next();
-        require_agent(context, agent.map(String::as_str))
+        agents::require_visible(context, agent.map(String::as_str))
     }
 
     /// Makes a change of it; a status has a way of its own.
@@ -288,25 +288,6 @@ pub(crate) fn update(context: &mut Context, fields: Fields) -> Result<Kept> {
         task = tasks::change(context, id, patch, true)?;
     }
     Ok(Kept { task: task.into() })
-}
-
-pub(crate) fn release(surroundings: &Surroundings, agent: &str) -> Result<Vec<TaskId>> {
-    let mut context = Context::open(surroundings.clone())?;
-    let filter = Filter {
-        agent: Some(agent.to_string()),
-        ..Filter::default()
-    };
-    let tasks = tasks::list(&mut context, &filter)?.tasks;
-    let tasks: Vec<TaskId> = tasks.into_iter().map(|task| task.id).collect();
-    for id in &tasks {
-        let clear = vec![ListField::AssignedAgent];
-        let patch = Patch {
-            clear,
-            ..Patch::default()
-        };
-        tasks::change(&mut context, *id, patch, true)?;
-    }
-    Ok(tasks)
 }
 
 fn move_to(context: &mut Context, id: TaskId, status: Status) -> Result<Task> {
@@ -398,7 +379,7 @@ impl Wanted {
         Ok(Filter {
             statuses,
             priorities: self.priority,
-            agent: find_seen_agent(context, self.agent)?,
+            agent: agents::find_assigned(context, self.agent)?,
             assigned: self.assigned,
             feature: self.feature,
             due_before,
@@ -438,7 +419,7 @@ pub(crate) struct Whose {
 }
 
 pub(crate) fn stats(context: &mut Context, Whose { agent }: Whose) -> Result<Counted> {
-    let agent = find_seen_agent(context, agent)?;
+    let agent = agents::find_assigned(context, agent)?;
     let now = context.now();
     let filter = Filter {
         agent,
@@ -466,30 +447,4 @@ pub(crate) fn stats(context: &mut Context, Whose { agent }: Whose) -> Result<Cou
     let done = stats.by_status.get("done").copied().unwrap_or(0);
     stats.completion_rate = done as f64 / stats.total.max(1) as f64;
     Ok(Counted { stats })
-}
-
-/// Returns the agent whose tasks are looked for; one that the caller does not see has none.
-pub(crate) fn find_seen_agent(context: &Context, agent: Option<String>) -> Result<Option<String>> {
-    match check_seen(context, agent.as_deref()) {
-        // No task is assigned to an empty name.
-        Err(error) if error.code == Code::AgentNotFound => Ok(Some(String::new())),
-        checked => checked.map(|()| agent),
-    }
-}
-
-/// Refuses an agent that the caller may not see and one that is unknown in the same way, so that the two look alike.
-/// A caller who sees all may name any, as on the command line.
-pub(crate) fn check_seen(context: &Context, agent: Option<&str>) -> Result<()> {
-    match context.surroundings.only() {
-        Some(_) => require_agent(context, agent),
-        None => Ok(()),
-    }
-}
-
-/// Refuses an agent that is unknown, or that the caller does not see: the specification has `assigned_to` refer to an
-/// agent.
-fn require_agent(context: &Context, agent: Option<&str>) -> Result<()> {
-    let Some(id) = agent else { return Ok(()) };
-    let known = agents::load_in(&context.workspace)?.keep_visible(context.surroundings.only());
-    known.require(id).map(|_| ())
 }

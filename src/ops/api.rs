@@ -7,8 +7,8 @@ use super::orchestrator::{self, ToCount};
 use super::runs::{self, listing, pages};
 use super::tokens::Scope;
 use super::{
-    agent_tasks, agents, claims, config, conversations, doctor, executions, log, manifest, phases,
-    plans, proof, research, sessions, skills, spawn, tasks, transfer, undo, work, workers,
+    agent_tasks, agents, config, conversations, doctor, executions, log, manifest, phases, plans,
+    proof, research, sessions, skills, spawn, tasks, transfer, undo, work, workers,
 };
 use crate::agent::draft::{self, Draft};
 use crate::dispatch::Decision;
@@ -77,19 +77,19 @@ operations! {
 
     CLAIM, "claim", Write, "POST /api/work/tasks/{id}/claim",
     "Claims a task",
-    (claims::Claiming) -> tasks::Moved, claims::claim_one_or_next;
+    (tasks::Claiming) -> tasks::Moved, tasks::claim_one_or_next;
 
     CLAIM_NEXT, "claim", Write, "POST /api/work/claim",
     "Claims the most urgent ready task",
-    (claims::Claiming) -> tasks::Moved, claims::claim_one_or_next;
+    (tasks::Claiming) -> tasks::Moved, tasks::claim_one_or_next;
 
     HEARTBEAT, "heartbeat", Write, "POST /api/work/tasks/{id}/heartbeat",
     "Extends the lease of a claim",
-    (claims::Heartbeat) -> tasks::Moved, claims::extend_claim;
+    (tasks::Heartbeat) -> tasks::Moved, tasks::extend_claim;
 
     RELEASE, "release", Write, "POST /api/work/tasks/{id}/release",
     "Gives a task back",
-    (claims::Release) -> tasks::Moved, claims::release_task;
+    (tasks::Release) -> tasks::Moved, tasks::release_task;
 
     ARCHIVE, "archive", Write, "POST /api/work/archive",
     "Puts closed tasks away: those named, or all that were closed before a moment",

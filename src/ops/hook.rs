@@ -7,9 +7,9 @@ use std::path::{Path, PathBuf};
 
 use serde_json::json;
 
-use super::claims::{Caller, check_epoch};
 use super::proof::{OutputVerdict, check_output};
 use super::spawn::topics;
+use super::tasks::{Caller, check_epoch};
 use super::{Context, Surroundings};
 use crate::error::{Error, Result};
 use crate::file::Lines;

@@ -6,7 +6,6 @@ pub(crate) mod answers;
 pub(crate) mod api;
 pub(crate) mod ask;
 pub(crate) mod chat;
-pub(crate) mod claims;
 pub(crate) mod config;
 pub(crate) mod conversations;
 pub(crate) mod doctor;

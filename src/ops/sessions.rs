@@ -3,8 +3,7 @@
 use serde::Serialize;
 use serde_json::json;
 
-use super::claims::Caller;
-use super::tasks::{above, choose, is_in_scope, is_within};
+use super::tasks::{Caller, above, choose, is_in_scope, is_within};
 use super::{Context, Surroundings, require};
 use crate::claim::Claim;
 use crate::error::{Code, Error, Result};

@@ -8,10 +8,9 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-use super::claims::{Caller, check_holder};
 use super::log::{Entry, describe, entry, require_operation};
 use super::proof::needs_proof;
-use super::tasks::{check_graph, refuse_open_parts};
+use super::tasks::{Caller, check_graph, check_holder, refuse_open_parts};
 use super::{Context, require};
 use crate::error::{Code, Error, Result};
 use crate::id::TaskId;

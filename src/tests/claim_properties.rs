@@ -5,7 +5,7 @@ use crate::claim::{Claim, Lease};
 use crate::clock::Clock;
 use crate::error::Result;
 use crate::id::TaskId;
-use crate::ops::{Assignment, Context, claims, proof, tasks};
+use crate::ops::{Assignment, Context, proof, require, tasks};
 use crate::task::Status;
 use crate::task::fields::Draft;
 use proptest::prelude::*;
@@ -64,16 +64,16 @@ fn take(context: &mut Context, step: &Step) -> Result<()> {
         ..Assignment::default()
     };
     match step.deed {
-        Deed::Claim => claims::claim(context, task, lease, false).map(drop),
-        Deed::Next => claims::claim_next(context, None, lease).map(drop),
+        Deed::Claim => tasks::claim::claim(context, task, lease, false).map(drop),
+        Deed::Next => tasks::claim::claim_next(context, None, lease).map(drop),
         Deed::Start => {
             let lease = Some(lease);
             tasks::start(context, tasks::Start { task, lease, epoch }).map(drop)
         }
         Deed::Heartbeat => {
-            claims::heartbeat(context, task, Lease::default(), epoch, false).map(drop)
+            tasks::claim::heartbeat(context, task, Lease::default(), epoch, false).map(drop)
         }
-        Deed::Release => claims::release(context, task, epoch, false).map(drop),
+        Deed::Release => tasks::claim::release(context, task, epoch, false).map(drop),
         Deed::Complete => {
             let force = false;
             proof::complete(context, proof::Complete { task, force, epoch }).map(drop)
@@ -94,7 +94,7 @@ fn take(context: &mut Context, step: &Step) -> Result<()> {
 fn look(context: &mut Context) -> Vec<(Option<Claim>, Status)> {
     let look = |id| {
         let claim = context.read(|transaction| transaction.claim(TaskId(id)));
-        let status = tasks::show(context, TaskId(id)).unwrap().task.status;
+        let status = context.read(|it| require(it, TaskId(id))).unwrap().status;
         (claim.unwrap(), status)
     };
     (1..=TASKS).map(look).collect()

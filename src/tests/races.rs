@@ -6,7 +6,8 @@ use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 use crate::claim::Lease;
 use crate::clock::Clock;
 use crate::id::TaskId;
-use crate::ops::{Context, Surroundings, claims};
+use crate::ops::tasks::claim;
+use crate::ops::{Context, Surroundings};
 use rusqlite::Connection;
 
 use super::world::TestWorkspace;
@@ -52,8 +53,8 @@ fn claim(root: &str, what: &str) -> &'static str {
     let mut context = context(root, format!("racer {}", std::process::id()));
     let lease = Lease::default();
     let claimed = match what {
-        "next" => claims::claim_next(&mut context, None, lease),
-        _ => claims::claim(&mut context, TaskId(1), lease, false),
+        "next" => claim::claim_next(&mut context, None, lease),
+        _ => claim::claim(&mut context, TaskId(1), lease, false),
     };
     match claimed {
         Ok(_) => "won",
@@ -121,7 +122,7 @@ fn assert_one_winner(what: &str, lost: &str) {
         let n_lost = told.iter().filter(|told| *told == lost).count();
         assert_eq!((n_won, n_lost), (1, 99), "round {round}: {told:?}");
         assert_eq!(epoch(&workspace), round, "nobody else was given an epoch");
-        claims::release(&mut context(root, "judge".into()), TaskId(1), None, true).unwrap();
+        claim::release(&mut context(root, "judge".into()), TaskId(1), None, true).unwrap();
     }
     for racer in racers {
         let Racer {

@@ -21,7 +21,7 @@ use crate::ops::proof::{Renewed, TaskGates};
 use crate::ops::spawn::{Spawned, Why};
 use crate::ops::{agents, ask, executions, runs};
 use crate::ops::{config, manifest, plans, research, review, skills};
-use crate::ops::{tasks, tokens, transfer};
+use crate::ops::{tasks, tokens, transfer, work};
 use crate::run::Event;
 use crate::run::view::RunView;
 use crate::task::drawing::Picture;
@@ -76,7 +76,7 @@ fn replies() -> Vec<Reply> {
         one::<tokens::Created>("serve.token.create"),
         one::<tokens::Listed>("serve.token.list"),
         one::<tokens::Revoked>("serve.token.revoke"),
-        one::<tasks::Shown>("show"),
+        one::<work::Shown>("show"),
         one::<skills::Exported>("skills.export"),
         one::<skills::Verdicts>("skills.validate"),
         one::<Spawned>("spawn").or::<Prepared>(),

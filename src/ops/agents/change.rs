@@ -9,8 +9,8 @@ use crate::agent::{Agent, Kind, runtime_moment};
 use crate::error::{Code, Error, Result, quote};
 use crate::id::TaskId;
 use crate::ops::trust::{Item, Trust};
-use crate::ops::{Notes, Surroundings, agent_tasks};
-use crate::store::Transaction;
+use crate::ops::{Context, Notes, Surroundings};
+use crate::store::{Filter, Transaction};
 
 const STAY_MS: u64 = 30 * 60 * 1_000;
 
@@ -126,7 +126,7 @@ pub(crate) fn remove(
     })?;
     let unassigned = match agent.is_builtin {
         true => Vec::new(),
-        false => agent_tasks::release(surroundings, &id)?,
+        false => unassign(surroundings, &id)?,
     };
     // Trust that cannot be taken away holds for nothing but the agent as it was.
     let _ = Trust::new(surroundings, &workspace).take(&Item::worker(&agent));
@@ -134,6 +134,26 @@ pub(crate) fn remove(
         restored: agent.is_builtin,
         one: show_stored(surroundings, agent)?,
         unassigned,
+    })
+}
+
+/// Takes an agent that was removed from its tasks, and returns these.
+fn unassign(surroundings: &Surroundings, agent: &str) -> Result<Vec<TaskId>> {
+    let mut context = Context::open(surroundings.clone())?;
+    let now = context.now();
+    let filter = Filter {
+        agent: Some(agent.to_string()),
+        ..Filter::default()
+    };
+    context.write(|transaction| {
+        let mut unassigned = Vec::new();
+        for mut task in transaction.list(&filter)?.tasks {
+            task.assigned_agent = None;
+            task.touch(&now);
+            transaction.put(&task)?;
+            unassigned.push(task.id);
+        }
+        Ok(unassigned)
     })
 }
 
@@ -187,7 +207,7 @@ pub(crate) fn cleanup(
         })
     })?;
     for id in &cleaned.cleaned_up {
-        agent_tasks::release(surroundings, id)?;
+        unassign(surroundings, id)?;
     }
     Ok(cleaned)
 }

@@ -3,10 +3,10 @@
 use clap::Args;
 use serde::{Deserialize, Serialize};
 
-use super::{Shown, read_seen, show_all};
+use super::{Shown, load_in, read_seen, show_all};
 use crate::agent::{Agent, AgentStatus, Kind, Role};
-use crate::error::Result;
-use crate::ops::{Notes, Surroundings};
+use crate::error::{Code, Result};
+use crate::ops::{Context, Notes, Surroundings};
 use crate::score::normalize;
 
 // Which agents to list. Empty parts let everything through. A doc comment would become the help of the command.
@@ -98,6 +98,34 @@ pub(crate) fn list(
     let agents = show_all(surroundings, known, &uses)?;
     let total = agents.len();
     Ok(Listed { agents, total })
+}
+
+/// Refuses to assign a task to an agent that the caller may not see, in the words for an unknown one. A caller who
+/// sees all may name any.
+pub(in crate::ops) fn check_assignable(context: &Context, agent: Option<&str>) -> Result<()> {
+    match context.surroundings.only() {
+        Some(_) => require_visible(context, agent),
+        None => Ok(()),
+    }
+}
+
+/// Refuses an agent that is unknown, or that the caller does not see.
+pub(in crate::ops) fn require_visible(context: &Context, agent: Option<&str>) -> Result<()> {
+    let Some(id) = agent else { return Ok(()) };
+    let known = load_in(&context.workspace)?.keep_visible(context.surroundings.only());
+    known.require(id).map(drop)
+}
+
+/// Returns the agent whose tasks a caller asks for, and an empty name, which has no tasks, for one that the caller
+/// does not see.
+pub(in crate::ops) fn find_assigned(
+    context: &Context,
+    agent: Option<String>,
+) -> Result<Option<String>> {
+    match check_assignable(context, agent.as_deref()) {
+        Err(error) if error.code == Code::AgentNotFound => Ok(Some(String::new())),
+        checked => checked.map(|()| agent),
+    }
 }
 
 #[cfg(test)]

@@ -28,6 +28,7 @@ use crate::workspace::Workspace;
 pub(crate) use change::{Cleanup, cleanup, expires, remove};
 pub(crate) use files::LeftOut;
 pub(crate) use lookup::{Lookup, list};
+pub(super) use lookup::{check_assignable, find_assigned, require_visible};
 pub(crate) use metrics::{Measuring, metrics};
 pub(crate) use register::{Import, import, register, update};
 pub(crate) use roster::{Roster, View};

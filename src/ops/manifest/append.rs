@@ -5,8 +5,7 @@ use serde::Serialize;
 use crate::error::{Code, Error, Result};
 use crate::id::TaskId;
 use crate::manifest::{Draft, Entry, Fault, log};
-use crate::ops::claims::{Caller, check_epoch};
-use crate::ops::tasks::above;
+use crate::ops::tasks::{Caller, above, check_epoch};
 use crate::ops::{Context, require};
 use crate::store::Tasks;
 

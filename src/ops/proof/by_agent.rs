@@ -2,8 +2,9 @@
 
 use super::check::Subject;
 use crate::error::{Code, Error, Result};
-use crate::ops::claims::{self, check_holder, take_or_renew};
-use crate::ops::tasks::{Moved, move_task, refuse_cancelled, refuse_open_parts};
+use crate::ops::tasks::{
+    Moved, check_holder, claim, move_task, refuse_cancelled, refuse_open_parts, take_or_renew,
+};
 use crate::ops::{Context, require, runs};
 use crate::store::Transaction;
 use crate::task::{Status, Task};
@@ -100,7 +101,7 @@ fn put_under_review(
             return move_task(transaction, task, Status::Done, &subject.caller.now);
         };
         // A helper may hold it under a name of its own.
-        claims::end(transaction, id, &subject.caller)?;
+        claim::end(transaction, id, &subject.caller)?;
         let mut caller = subject.caller.clone();
         (caller.name, caller.epoch) = (run.to_string(), None);
         let (claim, _) = take_or_renew(transaction, &task, &caller, lease)?;

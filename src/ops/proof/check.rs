@@ -8,7 +8,7 @@ use crate::error::{Code, Error, Result};
 use crate::gate::{Forced, Gate};
 use crate::id::TaskId;
 use crate::manifest::Status as EntryStatus;
-use crate::ops::claims::Caller;
+use crate::ops::tasks::Caller;
 use crate::ops::trust::Trust;
 use crate::ops::{Context, require};
 use crate::store::{SpawnRecord, Transaction};

@@ -9,8 +9,9 @@ use super::check::{Subject, Subjects, Verdict};
 use crate::error::{Code, Error, Result};
 use crate::gate::{Criterion, Forced};
 use crate::id::TaskId;
-use crate::ops::claims::{self, check_clock, check_holder};
-use crate::ops::tasks::{Moved, finish, open_parts, refuse_cancelled};
+use crate::ops::tasks::{
+    Moved, check_clock, check_holder, claim, finish, open_parts, refuse_cancelled,
+};
 use crate::ops::{Context, require};
 use crate::store::{SpawnRecord, Transaction};
 use crate::task::{Status, Task};
@@ -75,7 +76,7 @@ pub(crate) fn complete(context: &mut Context, request: Complete) -> Result<Moved
         }
         let mut moved = finish(transaction, task, force, &subject.caller.now)?;
         moved.worktree = subject.workspace.worktree();
-        claims::end(transaction, id, &subject.caller)?;
+        claim::end(transaction, id, &subject.caller)?;
         moved.warnings.extend(warnings);
         Ok(moved)
     })?;
@@ -163,7 +164,7 @@ impl Subject {
                 .warnings
                 .extend(self.settle(transaction, verdict, false)?);
         }
-        claims::end(transaction, self.id, &self.caller)?;
+        claim::end(transaction, self.id, &self.caller)?;
         Ok(moved)
     }
 

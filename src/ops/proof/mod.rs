@@ -28,7 +28,6 @@ pub(crate) use message::{MessageSent, MessageVerdict, check_message, message};
 pub(super) use output::check_output;
 pub(crate) use output::{Output, OutputVerdict, look_at_output, output};
 pub(crate) use prompt::{PromptSent, prompt};
-pub(super) use prove::require_gates;
 pub(crate) use prove::{Extent, Outcome, Ran, Renewal, Renewed, renew};
 pub(crate) use request::{
     Acceptance, GateRequest, RenewalRequest, accept_criterion, renew_proofs, set_gate,

@@ -13,7 +13,7 @@ use crate::error::{Code, Error, Result};
 use crate::id::TaskId;
 use crate::manifest::log;
 use crate::manifest::{Entry, Status};
-use crate::ops::claims::{Caller, check_epoch};
+use crate::ops::tasks::{Caller, check_epoch};
 use crate::ops::{Context, require};
 use crate::store::{SpawnRecord, Transaction};
 use crate::workspace::{OUTPUT_DIR, Workspace};

@@ -8,7 +8,7 @@ use super::standing::{CriterionStanding, CriterionState, TaskGates, gates};
 use crate::error::{Code, Error, Result, quote_all};
 use crate::gate::{Evidence, Gate, Gates, Record, check_agent};
 use crate::id::TaskId;
-use crate::ops::claims::{Caller, check_epoch};
+use crate::ops::tasks::{Caller, check_epoch};
 use crate::ops::trust::{Item, Trust};
 use crate::ops::{Context, require};
 use crate::runner::process::Bounds;
@@ -443,30 +443,4 @@ pub(super) fn find_criterion(standing: &TaskGates, number: usize) -> Result<&Cri
         let message = format!("{id} has {total} acceptance criteria; there is no number {number}");
         Error::new(Code::InputInvalid, message).fix(format!("cleo verify {id}"))
     })
-}
-
-/// Names the gates that a task needs; none of them means the usual ones. To clear them is also the way to
-/// replace a damaged record of gates: nothing of it can be read, so the gates are open again.
-pub(in crate::ops) fn require_gates(
-    transaction: &mut dyn Transaction,
-    task: TaskId,
-    clear: bool,
-    more: &[Gate],
-) -> Result<()> {
-    if !clear && more.is_empty() {
-        return Ok(());
-    }
-    let (mut gates, is_damaged) = match transaction.gates(task) {
-        Err(error) if clear && error.code == Code::RowDamaged => (Gates::default(), true),
-        read => (read?, false),
-    };
-    let before = gates.required.clone();
-    if clear {
-        gates.required.clear();
-    }
-    gates.required.extend(more);
-    match is_damaged || gates.required != before {
-        true => transaction.put_gates(task, &gates),
-        false => Ok(()),
-    }
 }

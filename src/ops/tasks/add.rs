@@ -8,7 +8,7 @@ use super::{DEPTH_MAX, cycle, depth, exists, no_dependency, no_parent, too_deep,
 use crate::clock::Clock;
 use crate::error::{Code, Error, Result};
 use crate::id::{self, TaskId};
-use crate::ops::agent_tasks::check_seen;
+use crate::ops::agents::check_assignable;
 use crate::ops::trust::{Item, check_given};
 use crate::ops::{Context, require};
 use crate::store::{Tasks, Transaction};
@@ -67,7 +67,7 @@ pub(crate) fn add_one(context: &mut Context, draft: Draft) -> Result<Added> {
         ("deliverable", &draft.deliverables),
         ("label", &draft.labels),
     ])?;
-    check_seen(context, draft.assigned_agent.as_deref())?;
+    check_assignable(context, draft.assigned_agent.as_deref())?;
     let lines = draft.acceptance.clone();
     check_given(context, Item::criteria(TaskId(0), &lines))?;
     let added = add(context, vec![draft])?.pop();

@@ -5,17 +5,17 @@ use std::collections::BTreeSet;
 use serde::Serialize;
 use serde_json::Value;
 
+use super::claim::release_claim;
+use super::fence::{Caller, check_holder, no_removal};
 use super::moves::early;
 use super::{DEPTH_MAX, cycle, depth, exists, no_dependency, no_parent, too_deep, waits_for};
 use crate::error::{Code, Error, Result};
 use crate::gate::{Gate, Gates};
 use crate::id::TaskId;
-use crate::ops::agent_tasks::check_seen;
-use crate::ops::claims::{self, Caller, check_holder, no_removal};
-use crate::ops::proof::require_gates;
+use crate::ops::agents::check_assignable;
 use crate::ops::trust::{Item, check_given};
 use crate::ops::{Context, require};
-use crate::store::{CIRCULAR, DANGLING, Tasks, dangling};
+use crate::store::{CIRCULAR, DANGLING, Tasks, Transaction, dangling};
 use crate::task::fields::{ListField, Patch};
 use crate::task::graph::circle;
 use crate::task::rules::{inside, refuse_blank};
@@ -41,7 +41,7 @@ pub(crate) fn update(context: &mut Context, patch: Patch) -> Result<Updated> {
         let message = format!("nothing to change in {id}: no field was given");
         return Err(Error::new(Code::Usage, message));
     }
-    check_seen(context, patch.assigned_agent.as_deref())?;
+    check_assignable(context, patch.assigned_agent.as_deref())?;
     let commands = check_given(context, Item::criteria(id, &patch.acceptance))?;
     let task = change(context, id, patch, true)?;
     context.vouch(&commands);
@@ -67,7 +67,7 @@ pub(in crate::ops) fn change(
         }
         let mut warnings = Vec::new();
         if patch.status == Some(Status::Pending) {
-            warnings.extend(claims::release_claim(transaction, id, &caller)?);
+            warnings.extend(release_claim(transaction, id, &caller)?);
         }
         let before = task.clone();
         if caller.run.is_some() {
@@ -240,5 +240,31 @@ fn refuse_fewer_gates(id: TaskId, before: &Gates, patch: &Patch, gates: &[Gate])
     match cleared.into_iter().chain(proven).next() {
         Some(gate) => Err(no_removal(id, &gate.to_string())),
         None => Ok(()),
+    }
+}
+
+/// Sets the gates that a task needs; none means the usual ones. To clear them also replaces a damaged record of
+/// gates: nothing of it can be read, so the gates are open again.
+fn require_gates(
+    transaction: &mut dyn Transaction,
+    task: TaskId,
+    clear: bool,
+    more: &[Gate],
+) -> Result<()> {
+    if !clear && more.is_empty() {
+        return Ok(());
+    }
+    let (mut gates, is_damaged) = match transaction.gates(task) {
+        Err(error) if clear && error.code == Code::RowDamaged => (Gates::default(), true),
+        read => (read?, false),
+    };
+    let before = gates.required.clone();
+    if clear {
+        gates.required.clear();
+    }
+    gates.required.extend(more);
+    match is_damaged || gates.required != before {
+        true => transaction.put_gates(task, &gates),
+        false => Ok(()),
     }
 }

@@ -3,9 +3,9 @@
 use clap::Args;
 use serde::{Deserialize, Serialize};
 
+use super::fence::{Caller, check_holder};
 use crate::error::{Code, Error, Result};
 use crate::id::{self, TaskId};
-use crate::ops::claims::{Caller, check_holder};
 use crate::ops::{Context, no_task};
 use crate::store::Transaction;
 use crate::task::Task;

@@ -4,7 +4,10 @@ pub(crate) mod add;
 pub(crate) mod archive;
 mod batch;
 pub(crate) mod change;
+pub(crate) mod claim;
+mod claim_next;
 pub(crate) mod delete;
+mod fence;
 pub(crate) mod graph;
 pub(crate) mod moves;
 pub(crate) mod read;
@@ -15,7 +18,12 @@ pub(crate) use archive::{Archival, Selection, Unarchive, archive, unarchive};
 pub(crate) use batch::{read_batch, with_look};
 pub(crate) use change::{Updated, update};
 pub(super) use change::{change, check_graph};
+pub(super) use claim::take_or_renew;
+pub(crate) use claim::{
+    Claiming, Heartbeat, Release, claim_one_or_next, extend_claim, release_task,
+};
 pub(crate) use delete::{Delete, Deleted, delete};
+pub(super) use fence::{Caller, check_clock, check_epoch, check_holder};
 pub(crate) use graph::{
     Analysis, Apart, Next, Part, Ready, Waves, analyze, apart, describe_conflict, drawing,
     find_ready, find_waves, next, ready, warn_of_stuck, waves,
@@ -28,8 +36,7 @@ pub(super) use moves::{
 };
 pub(in crate::ops) use read::warn_of_problems;
 pub(crate) use read::{
-    Dependencies, HeldClaim, Links, Shown, TreeRow, deps, find, find_regex, list, list_or_find,
-    show, tree,
+    Dependencies, HeldClaim, Links, TreeRow, deps, find, find_regex, list, list_or_find, tree,
 };
 pub(crate) use request::{Below, Extract, One};
 

@@ -3,12 +3,11 @@
 use clap::Args;
 use serde::{Deserialize, Serialize};
 
+use super::claim::{end_undone, take_or_renew};
+use super::fence::{Caller, check_holder, refuse_outside_task, refuse_task_of_run};
 use crate::claim::{Claim, Lease};
 use crate::error::{Code, Error, Result};
 use crate::id::{self, TaskId};
-use crate::ops::claims::{
-    self, Caller, check_holder, refuse_outside_task, refuse_task_of_run, take_or_renew,
-};
 use crate::ops::runs::is_run;
 use crate::ops::{Context, require};
 use crate::store::{Tasks, Transaction, missing};
@@ -177,7 +176,7 @@ pub(crate) fn cancel(context: &mut Context, request: Cancel) -> Result<Moved> {
             transaction.put(&task)?;
         }
         let mut moved = move_task(transaction, task, Status::Cancelled, &now)?;
-        claims::end_undone(transaction, id, &caller)?;
+        end_undone(transaction, id, &caller)?;
         moved.warnings.extend(taken);
         let open = open_children(transaction, id)?;
         if !open.is_empty() {

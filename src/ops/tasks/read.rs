@@ -6,13 +6,11 @@ use regex::RegexBuilder;
 use serde::Serialize;
 
 use super::graph::problems_around;
-use super::moves::waiting_for;
 use super::request::One;
 use crate::claim::Claim;
 use crate::error::{Code, Error, Result};
 use crate::id::TaskId;
-use crate::ops::agent_tasks::find_seen_agent;
-use crate::ops::proof::{self, Summary};
+use crate::ops::agents::find_assigned;
 use crate::ops::{Context, require};
 use crate::store::{Archived, Filter, Page, Transaction, missing};
 use crate::task::graph::{Missing, Problem};
@@ -22,24 +20,6 @@ use crate::task::{Task, TaskView};
 const FILTER_MAX: usize = 100;
 /// How many problems are named beside a reply.
 const PROBLEMS_SHOWN: usize = 5;
-
-/// A task with its parent, parts, claim and proof.
-#[derive(Debug, Serialize)]
-#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
-#[serde(rename_all = "camelCase")]
-pub(crate) struct Shown {
-    pub(crate) task: Task,
-    pub(crate) children: Vec<TaskId>,
-    /// Tasks that depend on it.
-    pub(crate) dependents: Vec<TaskId>,
-    /// Dependencies that are not done.
-    pub(crate) waiting_for: Vec<TaskId>,
-    /// Who holds it; none when nobody does.
-    pub(crate) claim: Option<HeldClaim>,
-    /// Its gates and criteria, when anything is known of them or can be run.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub(crate) verification: Option<Summary>,
-}
 
 /// The claim of a task that somebody holds.
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
@@ -111,24 +91,6 @@ pub(crate) struct TreeRow {
     pub(crate) task: Task,
 }
 
-pub(crate) fn show(context: &mut Context, id: TaskId) -> Result<Shown> {
-    let verification = proof::gates_to_show(context, id)?.summary();
-    let now = context.now();
-    context.read(|tasks| {
-        let task = require(tasks, id)?;
-        let (children, dependents) = (tasks.children(id)?, tasks.dependents(id)?);
-        let claim = tasks.claim(id)?;
-        Ok(Shown {
-            waiting_for: waiting_for(tasks, &task)?,
-            task,
-            children,
-            dependents,
-            claim: claim.and_then(|claim| HeldClaim::new(claim, &now)),
-            verification,
-        })
-    })
-}
-
 /// Lists tasks; those with certain words where a request has some.
 pub(crate) fn list_or_find(context: &mut Context, mut request: Filter) -> Result<Page> {
     let words = request.q.take().filter(|words| !words.trim().is_empty());
@@ -136,7 +98,7 @@ pub(crate) fn list_or_find(context: &mut Context, mut request: Filter) -> Result
         let limit = request.limit.unwrap_or(u32::MAX);
         return find(context, &words, request.archived, limit);
     }
-    request.agent = find_seen_agent(context, request.agent)?;
+    request.agent = find_assigned(context, request.agent)?;
     list(context, &request)
 }
 

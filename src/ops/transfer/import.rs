@@ -12,7 +12,7 @@ use super::versions::differing;
 use crate::clock::next_millisecond;
 use crate::error::{Code, Error, Result, quote};
 use crate::ops::Context;
-use crate::ops::claims::{self, Caller};
+use crate::ops::tasks::{Caller, claim};
 use crate::ops::trust::{self, warn_of};
 use crate::phase::{Phase, PhaseStatus};
 use crate::store::{Change, Transaction};
@@ -158,7 +158,7 @@ fn write(
         caller.refuse_change(tasks, &before, task)?;
         if task.is_closed() && !before.is_closed() {
             // A task that is over has no holder; else it could not be taken up again.
-            claims::end(tasks, task.id, caller)?;
+            claim::end(tasks, task.id, caller)?;
         }
         tasks.put(task)?;
         commands.extend(trust::Item::criteria(task.id, &task.acceptance));

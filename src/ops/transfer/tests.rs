@@ -12,7 +12,7 @@ use crate::clock::Clock;
 use crate::gate::Gate;
 use crate::id::TaskId;
 use crate::ops::tasks::{self, Patch};
-use crate::ops::{Context, Surroundings, claims, require};
+use crate::ops::{Context, Surroundings, require};
 use crate::task::fields::Draft;
 use crate::task::{Note, Status};
 use crate::workspace::Workspace;
@@ -115,7 +115,7 @@ fn edit(context: &mut Context, step: usize, edit: &Edit, at: usize) {
             return;
         }
         Edit::Claim => {
-            let _ = claims::claim(context, id, Lease::default(), true);
+            let _ = tasks::claim::claim(context, id, Lease::default(), true);
             return;
         }
         Edit::Note | Edit::Move(_) => {

@@ -9,6 +9,7 @@ mod row;
 mod rows;
 mod scene;
 mod search;
+mod show;
 
 pub(crate) use graph::{GraphQuery, GraphShown, graph};
 pub(crate) use memory::{Memory, lock};
@@ -16,3 +17,4 @@ pub(crate) use page::{TaskPage, page};
 pub(crate) use proof::{Left, look_at};
 pub(crate) use rows::{RowsQuery, RowsShown, rows};
 pub(crate) use search::{Found, SearchQuery, search};
+pub(crate) use show::{Shown, show};

@@ -2,12 +2,12 @@
 
 use chrono::{DateTime, Utc};
 
+use super::{above, is_within};
 use crate::claim::Claim;
 use crate::clock::{Clock, timestamp};
 use crate::error::{Code, Error, Result};
 use crate::gate::Criterion;
 use crate::id::TaskId;
-use crate::ops::tasks::{above, is_within};
 use crate::ops::{Context, runs};
 use crate::store::Transaction;
 use crate::task::{Status, Task};

@@ -1,27 +1,22 @@
 //! Claiming tasks, so that exactly one works on each, and giving them back.
 
-mod guard;
-mod next;
-
-pub(in crate::ops) use guard::{
-    Caller, check_clock, check_epoch, check_holder, no_removal, refuse_other, refuse_outside_task,
-    refuse_task_of_run,
-};
-pub(crate) use next::{claim_next, nothing_ready};
-
 use clap::Args;
 use serde::Deserialize;
 use serde_json::json;
 
-use super::runs::is_run;
-use super::tasks::{Moved, apart, describe_conflict, is_split, move_task, not_ready};
-use super::{Context, require};
+pub(crate) use super::claim_next::{claim_next, nothing_ready};
+use super::fence::{
+    Caller, check_epoch, check_holder, not_yours, refuse_clock, refuse_held, refuse_lost_claim,
+    refuse_other, refuse_task_of_run,
+};
+use super::{Moved, apart, describe_conflict, is_split, move_task, not_ready};
 use crate::claim::{Claim, Lease};
 use crate::error::{Code, Error, Result};
 use crate::id::TaskId;
+use crate::ops::runs::is_run;
+use crate::ops::{Context, require};
 use crate::store::{Change, Transaction};
 use crate::task::{Status, Task};
-use guard::{refuse_clock, refuse_held, refuse_lost_claim};
 
 // A doc comment would become the help of the command.
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
@@ -208,7 +203,7 @@ fn claimable(
     Ok((task, last, warnings))
 }
 
-fn start_work(
+pub(super) fn start_work(
     transaction: &mut dyn Transaction,
     task: Task,
     claim: Claim,
@@ -231,7 +226,7 @@ pub(crate) fn take_back(context: &mut Context, id: TaskId, lease: Lease) -> Resu
     })
 }
 
-fn take(
+pub(super) fn take(
     transaction: &mut dyn Transaction,
     task: TaskId,
     last: Option<&Claim>,
@@ -300,7 +295,7 @@ pub(crate) fn heartbeat(
         };
         let is_own = caller.epoch.is_some() || claim.holder.as_ref() == Some(&caller.name);
         if !is_own && !force {
-            return Err(guard::not_yours(&claim, &caller, "heartbeat"));
+            return Err(not_yours(&claim, &caller, "heartbeat"));
         }
         let until = claim.expires.clone();
         let claim = renew(transaction, &claim, &caller, lease)?;

@@ -1,13 +1,14 @@
 //! Claiming the most urgent task that is ready.
 
-use super::{Caller, end, refuse_task_of_run, start_work, take};
+use super::claim::{end, start_work, take};
+use super::fence::{Caller, refuse_task_of_run};
+use super::{
+    Moved, choose, describe_conflict, find_expired, is_in_scope, move_task, not_ready, open_parts,
+};
 use crate::claim::Lease;
 use crate::error::{Code, Error, Result};
 use crate::id::TaskId;
 use crate::ops::runs::alive;
-use crate::ops::tasks::{
-    Moved, choose, describe_conflict, find_expired, is_in_scope, move_task, not_ready, open_parts,
-};
 use crate::ops::{Context, require};
 use crate::store::{Filter, Transaction};
 use crate::task::graph::Conflict;
