@@ -11,9 +11,9 @@ use super::screen::{Screen, Tone, dim, plain};
 use crate::error::{Code, Error, Result, quote};
 use crate::id::TaskId;
 use crate::ops::api;
-use crate::ops::runs::why::{RunWhy, TaskWhy, why as why_run};
 use crate::ops::spawn::Why;
 use crate::ops::tasks::One;
+use crate::ops::work::runs::why::{RunWhy, TaskWhy, why as why_run};
 
 #[derive(Args)]
 #[command(after_help = "\

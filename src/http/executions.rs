@@ -21,7 +21,7 @@ use crate::clock::Clock;
 use crate::error::{Code, Error, Result};
 use crate::ops::executions::reply::Executed;
 use crate::ops::executions::{self, Begun};
-use crate::ops::runs;
+use crate::ops::work::runs;
 use crate::route::Said;
 use crate::run::view::RunView;
 use crate::run::{Line, RunKind};

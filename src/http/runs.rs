@@ -12,8 +12,9 @@ use crate::coordinator;
 use crate::coordinator::detached::{self, Begun, RunRequest};
 use crate::error::Result;
 use crate::ops::operation::Nothing;
-use crate::ops::runs::{self, no_run, require_run, written};
+use crate::ops::runs::{no_run, require_run};
 use crate::ops::tokens::Scope;
+use crate::ops::work::runs::{self, export};
 use crate::run::view::RunRow;
 
 /// What the page of a run may do in a browser: nothing but be looked at.
@@ -58,7 +59,7 @@ pub(super) struct Started {
 
 fn report(call: &Call) -> Result<Answer> {
     let id = call.part("id");
-    let page = written::html(&mut *call.context("runs.show")?, id)?;
+    let page = export::html(&mut *call.context("runs.show")?, id)?;
     let name = format!("attachment; filename=\"{id}.html\"");
     Ok(Answer::bytes("text/html; charset=utf-8", page)
         .header(CONTENT_SECURITY_POLICY, SEALED)

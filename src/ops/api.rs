@@ -4,8 +4,8 @@
 use super::operation::Run::{Anywhere, Inside};
 use super::operation::{Frame, Nothing, Operation, Row};
 use super::orchestrator::{self, ToCount};
-use super::runs::{self, listing, pages};
 use super::tokens::Scope;
+use super::work::runs::{self, listing, pages};
 use super::{
     agent_tasks, agents, config, conversations, doctor, executions, log, manifest, phases, plans,
     proof, research, sessions, skills, spawn, tasks, transfer, undo, work, workers,

@@ -288,7 +288,7 @@ fn runs_of_one_user_are_no_business_of_another() {
             row.facts().address
         );
     }
-    let page = crate::ops::runs::written::html(&mut context, &id);
+    let page = crate::ops::work::runs::export::html(&mut context, &id);
     assert_eq!(page.unwrap_err().code.name(), "E_RUN_NOT_FOUND");
     let rows = answer(&mut context, &api::RUNS, json!({"limit": 5})).unwrap();
     let counted = (&rows["total"], &rows["summary"]["today"], &rows["runs"]);

@@ -6,7 +6,7 @@ use clap::{Args, ValueEnum};
 
 use crate::cli::{Face, environment};
 use crate::error::{Code, Error, Result, quote};
-use crate::ops::runs::{self, written};
+use crate::ops::work::runs::{self, export};
 use crate::run::report::github;
 
 // A doc comment here would become the help of the commands.
@@ -41,7 +41,7 @@ impl Reporting {
 
     pub(super) fn check(&self, face: &Face<'_>) -> Result<()> {
         match &self.junit {
-            Some(path) => written::check_xml(&face.surroundings()?, path),
+            Some(path) => export::check_xml(&face.surroundings()?, path),
             None => Ok(()),
         }
     }
@@ -71,16 +71,16 @@ impl Reporting {
         let mut faults = Vec::new();
         if self.ci.is_some() {
             let path = |name: &str| environment::variable(name).map(PathBuf::from);
-            let places = written::Github {
+            let places = export::Github {
                 summary: path("GITHUB_STEP_SUMMARY"),
                 outputs: path("GITHUB_OUTPUT"),
             };
-            let (lines, more) = written::tell_github(&shown, &places);
+            let (lines, more) = export::tell_github(&shown, &places);
             face.output.eprint(&lines);
             faults.extend(more);
         }
         if let Some(path) = &self.junit {
-            faults.extend(written::xml(&context.surroundings, &shown, path).err());
+            faults.extend(export::xml(&context.surroundings, &shown, path).err());
         }
         Ok(faults)
     }

@@ -9,7 +9,7 @@ use crate::cli::arguments::Format;
 use crate::cli::screen::{Screen, Tone};
 use crate::error::Result;
 use crate::id::TaskId;
-use crate::ops::runs::logs::{Output, logs};
+use crate::ops::work::runs::logs::{Output, logs};
 use crate::run::Line;
 
 #[derive(Args)]

@@ -12,7 +12,7 @@ use crate::cli::screen::{Screen, Tone, accent, dim, plain};
 use crate::coordinator::way_on;
 use crate::error::Result;
 use crate::ops::Surroundings;
-use crate::ops::runs;
+use crate::ops::work::runs;
 use crate::run::RunStatus;
 use crate::run::report::{describe_spent, lacking, why};
 use crate::run::track::TaskRun;
@@ -38,7 +38,7 @@ pub(super) fn run(face: &mut Face<'_>, arguments: Arguments) -> Result<ExitCode>
     let shown = match &arguments.html {
         None => runs::show(&mut context, &arguments.run)?,
         Some(file) => {
-            let shown = runs::written::page(&mut context, &arguments.run, file)?;
+            let shown = runs::export::page(&mut context, &arguments.run, file)?;
             face.output.note(&format!("wrote {}", file.display()));
             shown
         }

@@ -19,7 +19,7 @@ use crate::ops::log::{Logged, Shown};
 use crate::ops::operation::Describe;
 use crate::ops::proof::{Renewed, TaskGates};
 use crate::ops::spawn::{Spawned, Why};
-use crate::ops::{agents, ask, executions, runs};
+use crate::ops::{agents, ask, executions};
 use crate::ops::{config, manifest, plans, research, review, skills};
 use crate::ops::{tasks, tokens, transfer, work};
 use crate::run::Event;
@@ -69,7 +69,7 @@ fn replies() -> Vec<Reply> {
         one::<crate::ops::route::Routed<'static>>("route"),
         one::<crate::coordinator::Report>("run").or::<crate::coordinator::Rehearsed>(),
         one::<crate::coordinator::cancel::Cancelled>("runs.cancel"),
-        one::<runs::logs::Logged>("runs.logs"),
+        one::<work::runs::logs::Logged>("runs.logs"),
         one::<crate::coordinator::Report>("runs.resume").or::<Carried>(),
         one::<schema::Listed>("schema"),
         one::<serve::Served>("serve"),
@@ -83,7 +83,7 @@ fn replies() -> Vec<Reply> {
         one::<review::Review>("trust"),
         one::<TaskGates>("verify").or::<Renewed>(),
         one::<usage::Version>("version"),
-        one::<Why>("why").or::<runs::why::RunWhy>(),
+        one::<Why>("why").or::<work::runs::why::RunWhy>(),
     ];
     let mut root = tree::whole();
     root.build();

@@ -7,6 +7,7 @@ mod page;
 mod proof;
 mod row;
 mod rows;
+pub(crate) mod runs;
 mod scene;
 mod search;
 mod show;

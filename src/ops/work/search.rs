@@ -5,12 +5,13 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 
 use super::memory::lock;
+use super::runs;
 use super::scene::{in_runs, state_of};
 use crate::agent::Agent;
 use crate::error::Result;
 use crate::id::TaskId;
 use crate::ops::agents::Lookup;
-use crate::ops::{Context, agents, runs, tasks};
+use crate::ops::{Context, agents, tasks};
 use crate::run::Conversation;
 use crate::run::view::RunRow;
 use crate::store::records::{ConversationFilter, RunFilter};

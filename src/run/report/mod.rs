@@ -1,5 +1,5 @@
 //! A run written down for those who were not there: a page for people, a file and words for the
-//! machines that build and test. Pure; `ops::runs::written` puts them where they belong.
+//! machines that build and test. Pure; `ops::work::runs::export` writes them.
 
 pub(crate) mod github;
 pub(crate) mod html;

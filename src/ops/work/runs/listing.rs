@@ -4,9 +4,10 @@ use std::sync::Arc;
 
 use serde::Serialize;
 
-use super::{name_epics, open};
+use super::name_epics;
 use crate::error::Result;
 use crate::ops::Context;
+use crate::ops::runs::open;
 use crate::ops::work::lock;
 use crate::run::track::Track;
 use crate::run::view::RunRow;

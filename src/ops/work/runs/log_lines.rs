@@ -3,7 +3,7 @@
 use std::io::{self, BufRead, BufReader, Read};
 use std::path::{Path, PathBuf};
 
-use super::{LogLine, LogQuery};
+use super::pages::{LogLine, LogQuery};
 use crate::clock::{between_ms, unix_ms};
 use crate::error::Result;
 use crate::file::{open, unreadable};

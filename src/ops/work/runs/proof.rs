@@ -4,10 +4,10 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-use super::{open, require_run};
 use crate::error::{Code, Error, Result, quote};
 use crate::gate::{Proof as Piece, Record};
 use crate::id::TaskId;
+use crate::ops::runs::{open, require_run};
 use crate::ops::tasks::One;
 use crate::ops::work::{Left, lock, look_at};
 use crate::ops::{Context, proof as proofs};

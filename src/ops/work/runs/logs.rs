@@ -5,11 +5,11 @@ use std::path::Path;
 
 use serde::Serialize;
 
-use super::{journal, no_run, settle_store};
 use crate::error::Result;
 use crate::file::read_start;
 use crate::id::TaskId;
 use crate::ops::Surroundings;
+use crate::ops::runs::{journal, no_run, settle_store};
 use crate::run::Line;
 use crate::run::log::{self, LOG_MAX, Stream};
 use crate::store::Store;

@@ -1,17 +1,15 @@
 //! What happened in a run and what its agents wrote, a part at a time.
 
-mod lines;
-
 use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-use self::lines::Parts;
-use super::{journal, open, require_run};
+use super::log_lines::Parts;
 use crate::error::{Code, Error, Result, quote};
 use crate::file;
 use crate::id::{TaskId, digest};
 use crate::ops::Context;
+use crate::ops::runs::{journal, open, require_run};
 use crate::ops::work::lock;
 use crate::run::Line;
 use crate::run::transcript;
@@ -87,8 +85,8 @@ pub(crate) struct EventQuery {
 #[serde(deny_unknown_fields)]
 pub(crate) struct LogQuery {
     /// The run.
-    id: String,
-    task: Option<TaskId>,
+    pub(super) id: String,
+    pub(super) task: Option<TaskId>,
     /// The attempt; by default the last.
     attempt: Option<u32>,
     /// Number of the first line; below 0 from the end.

@@ -1,0 +1,97 @@
+//! Runs as people look at them: one with all that happened in it, lists, pages of events and logs, what proves
+//! an attempt, why a run is in its state, and files for others.
+
+pub(crate) mod export;
+pub(crate) mod listing;
+mod log_lines;
+pub(crate) mod logs;
+pub(crate) mod pages;
+pub(crate) mod proof;
+pub(crate) mod why;
+
+use std::sync::Arc;
+
+use clap::Args;
+use serde::Deserialize;
+
+use super::lock;
+use crate::error::Result;
+use crate::id::TaskId;
+use crate::ops::Context;
+use crate::ops::runs::{alive, no_run};
+use crate::run::RunKind;
+use crate::run::track::Track;
+use crate::run::view::{RunRow, RunView};
+use crate::store::Store;
+
+/// Most events of a run that are shown.
+const EVENTS_MAX: u32 = 10_000;
+
+// A doc comment would become the help of commands.
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[derive(Args, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct OneRun {
+    /// Its id
+    #[arg(value_name = "RUN")]
+    pub(crate) id: String,
+}
+
+/// Shows a run with all its events.
+pub(crate) fn show(context: &mut Context, id: &str) -> Result<RunView> {
+    view(context, id, true)?.ok_or_else(|| no_run(id))
+}
+
+/// Shows a run for those to whom its events are told as they happen.
+pub(crate) fn watch(context: &mut Context, which: OneRun) -> Result<RunView> {
+    view(context, &which.id, false)?.ok_or_else(|| no_run(&which.id))
+}
+
+/// Reads a run of the caller, or of anybody where the caller sees all.
+pub(crate) fn view(context: &mut Context, id: &str, has_events: bool) -> Result<Option<RunView>> {
+    let (workspace, clock) = (context.workspace.clone(), context.surroundings.clock);
+    let user = context.surroundings.rights.user.clone();
+    let memory = Arc::clone(&context.memory);
+    let store = &mut context.store;
+    let run = store.read()?.run(id)?;
+    if run.is_some_and(|run| !run.is_over()) {
+        alive::settle(store, &workspace, &clock)?;
+    }
+    let transaction = store.read()?;
+    let run = transaction.run(id)?;
+    let Some(run) = run.filter(|run| user.is_none_or(|user| user == run.user)) else {
+        return Ok(None);
+    };
+    let events = match has_events || run.kind == RunKind::Execution {
+        true => transaction.events(Some(id), 0, EVENTS_MAX)?,
+        false => Vec::new(),
+    };
+    let now = clock.timestamp();
+    let mut view = match run.kind {
+        // There are many of these, and they are short: none takes the place of a run that is watched.
+        RunKind::Execution => RunView::new(run, &Track::read(&events), &events, now),
+        _ => {
+            let mut memory = lock(&memory);
+            let track = memory.track(&*transaction, id, &events)?;
+            RunView::new(run, track, &events, now)
+        }
+    };
+    view.messages = transaction.run_messages(id)?;
+    view.events = has_events.then_some(events);
+    drop(transaction);
+    name_epics(context, &mut [&mut view.run])?;
+    Ok(Some(view))
+}
+
+/// Names the epics of runs over one of their waves.
+fn name_epics(context: &mut Context, rows: &mut [&mut RunRow]) -> Result<()> {
+    let epics = rows.iter().filter_map(|row| row.wave);
+    let epics: Vec<TaskId> = epics.map(|(epic, _)| epic).collect();
+    if epics.is_empty() {
+        return Ok(());
+    }
+    let outlines = context.read(|transaction| transaction.outlines(&epics))?;
+    let title = |epic| outlines.get(epic).map(|outline| outline.title.clone());
+    rows.iter_mut().for_each(|row| row.name_epic(title));
+    Ok(())
+}
