@@ -75,7 +75,7 @@ pub(crate) fn open(path: &Path) -> Result<fs::File> {
     // Reading a folder says that it is one.
     let is_read = |there: &fs::Metadata| there.is_file() || there.is_dir();
     let opened = || {
-        // Who writes to a pipe that nobody wants goes on waiting.
+        // A pipe is not opened: its writer would stop waiting for its reader.
         let there = fs::metadata(path)?;
         let file = is_read(&there).then(|| regular::open_at_once(path));
         let file = file.unwrap_or_else(|| Err(not_regular()))?;

@@ -117,7 +117,7 @@ fn branches(workspace: &Workspace, run: &Run, events: &[Event]) -> Result<Vec<St
     let Ok((Options { isolate: true, .. }, _)) = begun(run, events) else {
         return Ok(Vec::new());
     };
-    open_trees(workspace, run, events)?.unmerged_branches()
+    open_trees(workspace, run, events)?.list_unmerged_branches()
 }
 
 /// Waits until a run has stopped. A run without a process is taken over, which the return value tells.

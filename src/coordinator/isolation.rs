@@ -16,7 +16,7 @@ use crate::ops::{Context, require};
 use crate::run::{Outcome, TaskEvent};
 use crate::runner::signals;
 
-/// What came of bringing the work of a step to the workspace.
+/// The result of bringing the work of a step to the workspace.
 pub(super) enum Delivery {
     Done,
     Lacking(Verdict),
@@ -32,12 +32,12 @@ impl Engine<'_> {
             if tree.is_there() {
                 return Ok(tree.root);
             }
-            // Everybody was told that this attempt goes on in the worktree, which is gone since.
+            // Events say that this attempt continues in the worktree, which is gone since.
             let slot = &self.slots[step];
             if let Some(trees) = &self.trees
                 && (slot.resume.is_some() || slot.instead.is_some())
             {
-                return Err(trees.gone_error(&tree));
+                return Err(trees.explain_removal(&tree));
             }
             self.remove_tree(step)?;
         }
@@ -90,7 +90,7 @@ impl Engine<'_> {
         };
         let saved = trees.commit(tree, &message);
         let saved = saved.and_then(|()| trees.require_reportable(tree));
-        let ignored = match saved.and_then(|()| trees.ignored_file(tree)) {
+        let ignored = match saved.and_then(|()| trees.find_ignored(tree)) {
             Ok(ignored) => ignored,
             Err(error) if is_of_cleo(&error) => return Err(error),
             Err(error) => return Ok(Delivery::Stuck(None, prompt::describe(&error))),
@@ -130,7 +130,7 @@ impl Engine<'_> {
             done => return done,
         };
         if let Some(name) = ignored.filter(|_| !lacking.is_cut_short()) {
-            lacking.faults.push(ignored_error(&name));
+            lacking.faults.push(refuse_ignored(&name));
         }
         // It verified alone and does not beside what was merged before.
         let left = match &commit {
@@ -138,7 +138,7 @@ impl Engine<'_> {
             None => merge,
         };
         // It is told first, because the branch holds work that nothing has proven.
-        let left = left.as_deref().map(unreverted_error);
+        let left = left.as_deref().map(report_unreverted);
         lacking.faults.splice(0..0, left);
         Ok(Delivery::Lacking(lacking))
     }
@@ -161,7 +161,7 @@ impl Engine<'_> {
     fn not_home(&self, commit: Option<&str>, error: Error) -> Result<Delivery> {
         let mut why = prompt::describe(&error);
         if let Some(commit) = self.roll_back(commit)? {
-            why += &format!("; {}", prompt::describe(&unreverted_error(&commit)));
+            why += &format!("; {}", prompt::describe(&report_unreverted(&commit)));
         }
         if is_of_cleo(&error) {
             return Err(error);
@@ -327,14 +327,14 @@ fn read_declared(context: &mut Context, task: TaskId) -> Result<Declared> {
     context.read(|transaction| Ok(Declared::from_task(&require(transaction, task)?)))
 }
 
-fn ignored_error(name: &str) -> Error {
+fn refuse_ignored(name: &str) -> Error {
     let message = format!(
         "its commands passed in the worktree, where git ignores {name}: what git ignores is not merged"
     );
     Error::new(Code::NotVerified, message).fix(format!("git check-ignore -v {}", quote(name)))
 }
 
-fn unreverted_error(commit: &str) -> Error {
+fn report_unreverted(commit: &str) -> Error {
     let message = format!(
         "the merge {commit} stays and is not proven, because somebody changed or committed something since; \
          `git revert -m 1 {commit}` takes it back"

@@ -17,13 +17,12 @@ use crate::error::{Code, Error, Result};
 use crate::file::read_start;
 use crate::id::TaskId;
 use crate::ops::Context;
-use crate::ops::proof::Verdict;
 use crate::ops::runs::journal;
 use crate::run::event::AgentEnd;
 use crate::run::log::LOG_MAX;
 use crate::run::track::{StepState, TaskRun, Track};
 use crate::run::{Event, Outcome, RunEvent, Spent, TaskEvent};
-use crate::runner::{agent, orphans};
+use crate::runner::{agent, orphans, signals};
 use crate::task::Status;
 
 impl Engine<'_> {
@@ -68,8 +67,10 @@ impl Engine<'_> {
                 // Somebody completed it while its agent worked.
                 self.slots[step].epoch = epoch;
                 self.fix_criteria(id, task.acceptance.clone());
-                let Some(lacking) = self.judge_again(step)? else {
-                    return Ok(true);
+                let lacking = match self.judge_again(step)? {
+                    Delivery::Done => return Ok(true),
+                    Delivery::Lacking(lacking) => lacking,
+                    Delivery::Stuck(_, why) => Error::new(Code::FileUnwritable, why).into(),
                 };
                 let event = self.reject(step, lacking)?;
                 self.inbox.push(event);
@@ -89,12 +90,17 @@ impl Engine<'_> {
             self.fix_criteria(task.task_id, task.acceptance.clone());
             if self.check_last_words(step).is_none() {
                 match self.judge_again(step)? {
-                    None => return Ok(true),
-                    Some(lacking) if is_left(&lacking) => {
+                    Delivery::Done => return Ok(true),
+                    Delivery::Lacking(lacking) if is_left(&lacking) => {
                         self.inbox.push(machine::Event::Left(step));
                         return Ok(false);
                     }
-                    Some(_) => {}
+                    Delivery::Lacking(_) => {}
+                    // Another attempt would be in the way of the same.
+                    Delivery::Stuck(branch, why) => {
+                        self.stuck(step, branch, why);
+                        return Ok(false);
+                    }
                 }
             }
         }
@@ -102,31 +108,31 @@ impl Engine<'_> {
         Ok(false)
     }
 
-    /// Judges the work of a step as it was left, in its worktree if there is one, and completes it. Returns what it
-    /// lacks.
-    fn judge_again(&mut self, step: usize) -> Result<Option<Verdict>> {
+    /// Judges the work of a step as it was left, in its worktree if there is one, and completes it.
+    fn judge_again(&mut self, step: usize) -> Result<Delivery> {
         let (id, epoch) = (self.tasks[step], self.slots[step].epoch);
         let tree = self.trees.as_ref().and_then(|trees| trees.find_tree(id));
         if self.trees.is_some() && tree.is_none() {
             // A worktree is removed before its task is done only when its work is discarded.
-            return self.lacks(step).map(Some);
+            return self.lacks(step).map(Delivery::Lacking);
         }
         // A kill may have cut the commands short, or come after they ran in the workspace.
         if let Some(tree) = &tree
             && self.lacking_in(tree, id, epoch)?.lacks_only_proof()
             && let Some(lacking) = self.prove_again(id, epoch, Some(tree))?
         {
-            return Ok(Some(lacking));
+            return Ok(Delivery::Lacking(lacking));
         }
         self.slots[step].tree = tree;
         let brought = self.deliver(step)?;
-        // What is left of it is swept with the others.
+        // Its reports are copied while the task is still held; other worktrees are swept together.
+        if let Delivery::Stuck(Some(_), _) = &brought
+            && signals::asked_to_end().is_none()
+        {
+            self.remove_tree(step)?;
+        }
         self.slots[step].tree = None;
-        Ok(match brought {
-            Delivery::Done => None,
-            Delivery::Lacking(lacking) => Some(lacking),
-            Delivery::Stuck(_, why) => Some(Error::new(Code::FileUnwritable, why).into()),
-        })
+        Ok(brought)
     }
 }
 

@@ -28,7 +28,7 @@ impl Engine<'_> {
         };
         if !tree.is_there() {
             let ended = trees.end(&tree);
-            let gone = trees.gone_error(&tree);
+            let gone = trees.explain_removal(&tree);
             self.tell_aside(step, &[gone]);
             match ended {
                 Ok(left) => self.tell_removed(step, left),

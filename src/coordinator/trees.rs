@@ -1,12 +1,11 @@
 //! Git worktrees: each task works in one of its own, on a branch of its own, and what verifies is merged
 //! into the branch that is checked out in the workspace.
 //!
-//! The repository's own settings and filters count, as they do for whoever works in it. Whatever touches
-//! what is checked out in the workspace is done by one process at a time (`lock`), and what it was killed in
-//! is settled by the next one (`interrupted`). Worktrees begin on the branch that was checked out when the run began,
-//! and nothing is merged into another one (`base`). A worktree is only removed once its branch holds all that was done in
-//! it (`saving`), without conflicts that nobody has settled (`conflicts`), and its reports (`reports`,
-//! `outputs`) and deliverables are in the workspace.
+//! The repository's own settings and filters count, as they do for everybody who works in it. One process at a time
+//! (`lock`) changes files that are checked out in the workspace, and the next one finishes or undoes the work of a killed
+//! one (`interrupted`). Worktrees begin on the branch that was checked out when the run began, and nothing is merged into
+//! another one (`base`). A worktree is only removed once its branch holds all that was done in it (`saving`), without
+//! unsettled conflicts (`conflicts`), and its reports (`reports`, `outputs`) and deliverables are in the workspace.
 
 mod base;
 mod baseline;
@@ -30,6 +29,8 @@ use std::fs;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
+use walkdir::{DirEntry, WalkDir};
+
 use crate::error::{Code, Error, Result, quote};
 use crate::file::{create_private_folder, unreadable, unwritable};
 use crate::id::TaskId;
@@ -41,7 +42,7 @@ use git::{Lock, Words};
 pub(super) use lock::{LockRequest, PATIENCE, RepositoryLock};
 pub(super) use merging::Merge;
 
-/// What the names of worktrees that are being removed begin with, which none of a task does.
+/// Names of worktrees that are being removed begin with this, which no worktree of a task does.
 const REMOVED: &str = "removed-";
 
 pub(super) struct Trees {
@@ -78,6 +79,23 @@ impl Tree {
     pub(super) fn task(&self) -> Option<TaskId> {
         task_of(&self.branch)
     }
+
+    /// Returns the places of the baselines of earlier worktrees of the task.
+    fn earlier_baselines(&self) -> impl Iterator<Item = PathBuf> {
+        let name = self.branch.rsplit('/').next().unwrap_or_default();
+        let (task, number) = name.rsplit_once('-').unwrap_or_default();
+        let earlier = 1..number.parse::<u32>().unwrap_or(1);
+        earlier.map(move |number| {
+            self.baseline
+                .with_file_name(format!("{task}-{number}.json"))
+        })
+    }
+}
+
+/// Makes the error of something that stays in a worktree, with a command that shows a place.
+fn refuse(message: String, command: &str, place: &Path) -> Error {
+    let look = format!("{command} {}", quote(&place.to_string_lossy()));
+    Error::new(Code::InputInvalid, message).fix(look)
 }
 
 pub(super) struct Sweep {
@@ -140,7 +158,7 @@ impl Trees {
         let from = self.require_base()?;
         // Nothing that an agent would be paid for could be merged.
         self.require_conversion(&self.top)?;
-        let taken = self.unmerged_branches()?;
+        let taken = self.list_unmerged_branches()?;
         let mut trees = (attempt..).map(|number| self.tree(&format!("{task}-{number}")));
         let tree = trees.find(|tree| !taken.contains(&tree.branch));
         let tree = tree.unwrap_or_else(|| self.tree(&format!("{task}-{attempt}")));
@@ -194,17 +212,19 @@ impl Trees {
 
     /// Removes a worktree. A branch with unmerged commits stays and is returned.
     pub(super) fn end(&self, tree: &Tree) -> Result<Option<String>> {
-        // Under another name first: after a kill no task is judged by what is left of it.
+        let links = self.list_links()?;
+        // Renamed first: after a kill no task is judged by the rest of it.
         let name = tree.top.file_name().unwrap_or_default().to_string_lossy();
         let removed = self.folder.join(format!("{REMOVED}{name}"));
         match fs::rename(&tree.top, &removed) {
             Err(cause) if cause.kind() != ErrorKind::NotFound => {
                 return Err(unwritable(&removed, cause));
             }
-            Ok(()) if !self.has_objects(tree)? => {
+            Ok(()) if links.iter().any(|link| !link.exists()) || !self.has_objects(tree)? => {
                 fs::rename(&removed, &tree.top).map_err(|cause| unwritable(&tree.top, cause))?;
                 let message = format!(
-                    "its agent has put objects of the repository into it, without which git cannot read {}",
+                    "its agent has put objects of the repository into it, or files that its .git has links to, without \
+                     which git cannot read {} or what was there before",
                     tree.branch
                 );
                 let look = "git fsck --connectivity-only";
@@ -223,6 +243,15 @@ impl Trees {
         }
         self.run(format!("branch --quiet -D {branch}"))?;
         Ok(None)
+    }
+
+    /// Lists the links in the folder of git that lead to something: an agent may have moved a file from there into its
+    /// worktree.
+    fn list_links(&self) -> Result<Vec<PathBuf>> {
+        let common = self.run("rev-parse --path-format=absolute --git-common-dir")?;
+        let entries = WalkDir::new(common).into_iter().flatten();
+        let links = entries.filter(|entry| entry.path_is_symlink() && entry.path().exists());
+        Ok(links.map(DirEntry::into_path).collect())
     }
 
     /// Returns whether git can read all that a branch added, as long as its worktree has another name.
@@ -244,10 +273,9 @@ impl Trees {
             let is_removed = entry.file_name().to_string_lossy().starts_with(REMOVED);
             if is_removed && let Err(cause) = fs::remove_dir_all(entry.path()) {
                 let place = entry.path();
-                let what = "what is left of a removed worktree";
+                let place = place.display();
                 self.warn(format!(
-                    "{what}, {}, could not be removed: {cause}",
-                    place.display()
+                    "the rest of a removed worktree, {place}, could not be removed: {cause}"
                 ));
             }
         }
@@ -255,7 +283,7 @@ impl Trees {
     }
 
     pub(super) fn keep(&self, tree: &Tree) -> Option<String> {
-        // What git holds locked is not pruned, even when it does not look like a worktree any more.
+        // Git prunes no locked worktree, even when it does not look like one any more.
         let _ = self.ask(Words::with("worktree lock", [&tree.top]));
         self.branch(tree).ok().flatten()
     }
@@ -265,7 +293,7 @@ impl Trees {
         Ok(is_there.then(|| tree.branch.clone()))
     }
 
-    pub(super) fn gone_error(&self, tree: &Tree) -> Error {
+    pub(super) fn explain_removal(&self, tree: &Tree) -> Error {
         let removed = format!("{} was removed meanwhile", tree.place());
         let branch = self.branch(tree).ok().flatten();
         let error = |message: String| Error::new(Code::FileUnreadable, message);
@@ -288,7 +316,7 @@ impl Trees {
         let mut kept = Vec::new();
         for tree in self.list_trees() {
             match self.settle(&tree, report) {
-                // One that was only half made has no note yet, and nothing to keep.
+                // A worktree that was only half made has no baseline yet, and nothing to keep.
                 Err(error) if tree.baseline.exists() => kept.push((tree, error)),
                 _ => {
                     if let Err(error) = self.end(&tree) {
@@ -308,7 +336,7 @@ impl Trees {
             }
         }
         // Also those of worktrees that were gone before they could be told of.
-        let mut branches = self.unmerged_branches()?;
+        let mut branches = self.list_unmerged_branches()?;
         branches.retain(|name| !kept.iter().any(|(tree, _)| tree.branch == *name));
         Ok(Sweep { kept, branches })
     }
@@ -324,7 +352,7 @@ impl Trees {
         Ok(())
     }
 
-    pub(super) fn unmerged_branches(&self) -> Result<Vec<String>> {
+    pub(super) fn list_unmerged_branches(&self) -> Result<Vec<String>> {
         self.branches(&format!("--no-merged={}", self.target()?))
     }
 

@@ -55,7 +55,7 @@ impl Engine<'_> {
         })
     }
 
-    /// Reopens a task that was made done without proof. One that somebody completed by force stays done, for which
+    /// Reopens a task that was made done without proof. A task that somebody completed by force stays done, for which
     /// true is returned.
     fn is_overruled(&mut self, step: usize, lacking: &Verdict) -> Result<bool> {
         let task = self.tasks[step];
@@ -96,7 +96,7 @@ impl Engine<'_> {
     pub(super) fn object(&mut self, step: usize) -> Result<()> {
         let (task, epoch) = (self.tasks[step], self.slots[step].epoch);
         let lease = self.options.lease();
-        // Whose task it is now has the first word, as when it is completed.
+        // The current holder of the task decides, as when it is completed.
         if epoch.is_some()
             && let Err(error) = claim::heartbeat(&mut self.context, task, lease, epoch, false)
             && !self.is_done(task)?
@@ -118,7 +118,7 @@ impl Engine<'_> {
     }
 
     /// Reverifies tasks that this run has completed and that changed since, such as by the agent of a later
-    /// task. Those that fail are released; reopened ones stay as they are.
+    /// task. Tasks that fail are released; reopened ones stay as they are.
     pub(super) fn look_again(&mut self) -> Result<()> {
         let tasks = self.track.tasks().iter();
         let done = tasks.filter(|task| task.is_done() && task.attempts > 0 && !task.is_epic);

@@ -9,7 +9,7 @@ pub(crate) struct Lines<R> {
     input: R,
     max: usize,
     number: usize,
-    /// What of the line stood in earlier chunks of the input.
+    /// The part of the line that was in earlier chunks of the input.
     start: Vec<u8>,
     /// How much of the chunk at hand is the line that was handed out.
     used: usize,

@@ -1,4 +1,4 @@
-//! Waiting for a lock on a file in turn. Whoever asks again after a pause can be passed by all who
+//! Waiting for a lock on a file in turn. A process that asks again after a pause can be passed by all that
 //! come later, and among many some would never get their turn; the kernel lets them queue.
 
 use std::fs::{File, TryLockError};

@@ -66,7 +66,7 @@ fn regular(file: File) -> io::Result<File> {
 
 /// Why something is not opened.
 pub(crate) fn not_regular() -> io::Error {
-    io::Error::other("it is no regular file")
+    io::Error::other("it is not a regular file")
 }
 
 #[cfg(test)]
@@ -90,11 +90,11 @@ mod tests {
         open_regular(&place("file")).unwrap();
         for name in ["link", "pipe", "socket", "."] {
             let why = open_regular(&place(name)).unwrap_err().to_string();
-            assert_eq!(why, "it is no regular file", "{name}");
+            assert_eq!(why, "it is not a regular file", "{name}");
         }
         let none = open_regular(&place("none")).unwrap_err();
         assert_eq!(none.kind(), ErrorKind::NotFound);
-        // Whoever looks at the kind of what was opened has waited for nothing.
+        // Opening waits for nothing, so that the kind of the file can be checked then.
         open_at_once(&place("link")).unwrap();
         open_at_once(&place("pipe")).unwrap();
         open_at_once(&place("socket")).unwrap_err();

@@ -20,7 +20,7 @@ use crate::workspace::Workspace;
 /// How many tasks or runs are read at a time.
 const PAGE: u32 = 1_000;
 
-/// What would run in a workspace.
+/// Everything that would run in a workspace.
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[derive(Debug, Serialize)]
 pub(crate) struct Review {
@@ -68,7 +68,7 @@ pub(crate) fn accept(surroundings: &Surroundings, review: Review) -> Result<Revi
     let workspace = surroundings.workspace()?;
     let trust = Trust::new(surroundings, &workspace);
     let items: Vec<Item> = review.items.into_iter().map(|one| one.item).collect();
-    // What was trusted over HTTP stays bound as it is until the user trusts it.
+    // An item that was trusted over HTTP stays restricted until the user trusts it.
     let failed = trust.give_all(&items, Registrant::User, &surroundings.clock);
     match failed.into_iter().next() {
         Some((_, error)) => Err(error),

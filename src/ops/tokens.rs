@@ -1,4 +1,4 @@
-//! Tokens for the server: who may call it from elsewhere, as whom, for what and how long. They are kept
+//! Tokens for the server: who may call it from elsewhere, as whom, for what and how long. They are stored
 //! in the user's folder of data and not in the project, so that nothing that comes with a repository
 //! can let anybody in; and only as digests, so that who reads them cannot use them.
 
@@ -11,7 +11,6 @@ use chrono::TimeDelta;
 use serde::{Deserialize, Serialize};
 
 use super::Surroundings;
-use super::trust::{data_folder, path_name};
 use crate::clock::timestamp;
 use crate::error::{Code, Error, Result, nearest, quote, steers};
 use crate::file::{create_private_folder, lock_in_turn, read_private, unwritable, write_private};
@@ -32,7 +31,7 @@ const PATIENCE: Duration = Duration::from_secs(10);
 const USER_MAX: usize = 100;
 
 closed! {
-    /// What a token allows; each allows what those before it allow.
+    /// Rights of a token; each includes the ones before it.
     Scope, "scope":
     /// Look.
     Read = "read",
@@ -49,7 +48,7 @@ closed! {
 pub(crate) struct Token {
     /// Its name for people and commands.
     pub(crate) id: String,
-    /// Whose it is: who calls with it is this user.
+    /// The user as whom callers with this token act.
     pub(crate) user: String,
     pub(crate) scope: Scope,
     /// When it was made, RFC 3339 in UTC.
@@ -58,21 +57,21 @@ pub(crate) struct Token {
     pub(crate) expires_at: Option<String>,
 }
 
-/// A token as it is kept.
+/// A token as it is stored.
 #[derive(Clone, Debug, Serialize, Deserialize)]
-struct Kept {
+struct StoredToken {
     #[serde(flatten)]
     token: Token,
     digest: String,
 }
 
 #[derive(Debug, Default, Serialize, Deserialize)]
-struct Kepts {
+struct TokenFile {
     workspace: String,
-    tokens: Vec<Kept>,
+    tokens: Vec<StoredToken>,
 }
 
-/// A token that was made. Its secret is told once and kept nowhere.
+/// A token that was made. Its secret is told once and stored nowhere.
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[derive(Debug, Serialize)]
 pub(crate) struct Created {
@@ -109,10 +108,10 @@ pub(crate) fn create(
         return Err(Error::new(Code::InputInvalid, message));
     }
     let user = user.to_string();
-    let path = place(surroundings)?;
-    let _turn = turn(&path)?;
-    let mut kept = read_kept(&path)?;
-    if kept.tokens.len() >= TOKENS_MAX {
+    let path = find_file(surroundings)?;
+    let _lock = lock_tokens(&path)?;
+    let mut stored = read_tokens(&path)?;
+    if stored.tokens.len() >= TOKENS_MAX {
         let message = format!("there are {TOKENS_MAX} tokens, as many as there may be");
         return Err(Error::new(Code::InputInvalid, message).fix("cleo serve token list"));
     }
@@ -127,18 +126,18 @@ pub(crate) fn create(
         created_at: timestamp(now),
         expires_at: expires.map(timestamp),
     };
-    kept.workspace = surroundings.workspace()?.root.display().to_string();
-    kept.tokens.push(Kept {
+    stored.workspace = surroundings.workspace()?.root.display().to_string();
+    stored.tokens.push(StoredToken {
         token: token.clone(),
         digest: id::digest(&secret),
     });
-    keep(&path, &kept)?;
+    write_tokens(&path, &stored)?;
     Ok(Created { token, secret })
 }
 
 pub(crate) fn list(surroundings: &Surroundings) -> Result<Listed> {
-    let kept = read_kept(&place(surroundings)?)?.tokens.into_iter();
-    let tokens: Vec<Token> = kept.map(|kept| kept.token).collect();
+    let stored = read_tokens(&find_file(surroundings)?)?.tokens.into_iter();
+    let tokens: Vec<Token> = stored.map(|stored| stored.token).collect();
     Ok(Listed {
         total: tokens.len(),
         tokens,
@@ -150,19 +149,23 @@ pub(crate) fn revoke(surroundings: &Surroundings, id: &str) -> Result<Revoked> {
     surroundings
         .assignment
         .refuse_agent("takes no tokens away")?;
-    let path = place(surroundings)?;
-    let _turn = turn(&path)?;
-    let mut kept = read_kept(&path)?;
-    let Some(which) = kept.tokens.iter().position(|kept| kept.token.id == id) else {
+    let path = find_file(surroundings)?;
+    let _lock = lock_tokens(&path)?;
+    let mut stored = read_tokens(&path)?;
+    let Some(which) = stored
+        .tokens
+        .iter()
+        .position(|stored| stored.token.id == id)
+    else {
         let error = Error::new(Code::TokenNotFound, format!("there is no token `{id}`"));
-        let ids = kept.tokens.iter().map(|kept| kept.token.id.as_str());
+        let ids = stored.tokens.iter().map(|stored| stored.token.id.as_str());
         return Err(match nearest(id, ids) {
             Some(near) => error.did_you_mean(near).fix("cleo serve token list"),
             None => error.fix("cleo serve token list"),
         });
     };
-    let token = kept.tokens.remove(which).token;
-    keep(&path, &kept)?;
+    let token = stored.tokens.remove(which).token;
+    write_tokens(&path, &stored)?;
     Ok(Revoked { token })
 }
 
@@ -172,16 +175,16 @@ pub(crate) struct Tokens {
     path: PathBuf,
     /// When the file or its permissions changed last, in seconds and nanoseconds, and its length.
     read: Option<(i64, i64, u64)>,
-    kept: Vec<Kept>,
+    stored: Vec<StoredToken>,
 }
 
 impl Tokens {
     /// Begins without having looked.
     pub(crate) fn new(surroundings: &Surroundings) -> Result<Tokens> {
         Ok(Tokens {
-            path: place(surroundings)?,
+            path: find_file(surroundings)?,
             read: None,
-            kept: Vec::new(),
+            stored: Vec::new(),
         })
     }
 
@@ -191,9 +194,9 @@ impl Tokens {
         let digest = id::digest(secret);
         // All are compared, and each whole, so that how long it takes says nothing.
         let mut found = None;
-        for kept in &self.kept {
-            if is_same(&kept.digest, &digest) {
-                found = Some(&kept.token);
+        for stored in &self.stored {
+            if is_same(&stored.digest, &digest) {
+                found = Some(&stored.token);
             }
         }
         let holds = |token: &&Token| token.expires_at.as_deref().is_none_or(|end| now < end);
@@ -206,8 +209,8 @@ impl Tokens {
         let described = described.ok();
         if described.is_none() || described != self.read {
             // A file that cannot be read lets nobody in.
-            self.kept = read_kept(&self.path)
-                .map(|kept| kept.tokens)
+            self.stored = read_tokens(&self.path)
+                .map(|stored| stored.tokens)
                 .unwrap_or_default();
             self.read = described;
         }
@@ -231,7 +234,7 @@ fn random() -> Result<String> {
     Ok(id::hex(&bytes).trim_start_matches("sha256:").to_string())
 }
 
-fn place(surroundings: &Surroundings) -> Result<PathBuf> {
+fn find_file(surroundings: &Surroundings) -> Result<PathBuf> {
     let root = surroundings.workspace()?.root;
     let folder = data_folder(&surroundings.data_home, "server-tokens")?;
     let name = path_name(&root.canonicalize().unwrap_or(root));
@@ -239,21 +242,21 @@ fn place(surroundings: &Surroundings) -> Result<PathBuf> {
 }
 
 /// Waits until nobody else changes tokens, so that none of two changes is lost.
-fn turn(path: &Path) -> Result<File> {
+fn lock_tokens(path: &Path) -> Result<File> {
     let folder = path.parent().unwrap_or(path);
-    let turn = create_private_folder(folder)
+    let lock = create_private_folder(folder)
         .and_then(|()| File::open(folder))
         .and_then(|folder| lock_in_turn(folder, PATIENCE));
-    turn.map_err(|cause| unwritable(path, cause))?
+    lock.map_err(|cause| unwritable(path, cause))?
         .ok_or_else(|| {
             let message = "somebody else is changing tokens and does not end";
             Error::new(Code::LockTimeout, message).fix("cleo serve token list")
         })
 }
 
-fn read_kept(path: &Path) -> Result<Kepts> {
+fn read_tokens(path: &Path) -> Result<TokenFile> {
     if !path.exists() {
-        return Ok(Kepts::default());
+        return Ok(TokenFile::default());
     }
     let unusable = |why: String| {
         let message = format!("{} {why}", path.display());
@@ -261,7 +264,7 @@ fn read_kept(path: &Path) -> Result<Kepts> {
         Error::new(Code::FileUnreadable, message).fix(format!("ls -l {place}"))
     };
     let bytes = read_private(path, FILE_MAX).ok_or_else(|| {
-        let why = "lets nobody in, because others may have put it there: it is no regular file of this \
+        let why = "lets nobody in, because others may have put it there: it is not a regular file of this \
                    account that is closed to others";
         unusable(why.to_string())
     })?;
@@ -269,7 +272,28 @@ fn read_kept(path: &Path) -> Result<Kepts> {
 }
 
 /// Writes the tokens where only the user can read them.
-fn keep(path: &Path, kept: &Kepts) -> Result<()> {
-    let text = serde_json::to_string_pretty(kept).unwrap_or_default() + "\n";
+fn write_tokens(path: &Path, stored: &TokenFile) -> Result<()> {
+    let text = serde_json::to_string_pretty(stored).unwrap_or_default() + "\n";
     write_private(path, &text)
+}
+
+pub(super) fn file_name(bytes: &[u8]) -> String {
+    let digest = id::digest(bytes);
+    digest.trim_start_matches("sha256:").to_string()
+}
+
+/// Names the file that is stored for a folder: by the bytes of its path, because two that are not UTF-8 can look the same as
+/// text.
+pub(super) fn path_name(path: &Path) -> String {
+    file_name(path.as_os_str().as_encoded_bytes())
+}
+
+/// Returns a folder of the user's data.
+pub(super) fn data_folder(home: &Option<PathBuf>, what: &str) -> Result<PathBuf> {
+    let message = format!(
+        "no folder is known in which {what} could be stored: HOME is not set; set it to your home folder, in full"
+    );
+    let home = home.as_ref();
+    let home = home.ok_or_else(|| Error::new(Code::ConfigInvalid, message))?;
+    Ok(home.join("cleo").join(what))
 }

@@ -6,16 +6,15 @@
 mod item;
 
 use std::collections::BTreeSet;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
 
-use super::tokens::Scope;
+use super::tokens::{Scope, data_folder, file_name, path_name};
 use super::{Context, Surroundings};
 use crate::clock::Clock;
 use crate::error::{Code, Error, Result};
 use crate::file::{read_private, unwritable, write_private};
-use crate::id;
 use crate::runner::pool;
 use crate::words::closed;
 use crate::workspace::Workspace;
@@ -32,7 +31,7 @@ const NAMED_MAX: usize = 10;
 const SHOWN_MAX: usize = 160;
 
 closed! {
-    /// Who said that something may run.
+    /// How an item was trusted.
     Registrant, "way of registering":
     /// The user of this machine, by a command or by trusting it.
     User = "user",
@@ -51,7 +50,7 @@ closed! {
     Untrusted = "untrusted",
 }
 
-/// What is kept of a trusted item.
+/// The stored record of a trusted item.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 struct Record {
     workspace: String,
@@ -61,7 +60,7 @@ struct Record {
     at: String,
 }
 
-/// What this user trusts in a workspace.
+/// The items that this user trusts in a workspace.
 #[derive(Clone, Debug)]
 pub(crate) struct Trust {
     data_home: Option<PathBuf>,
@@ -78,7 +77,7 @@ impl Trust {
     }
 
     fn root(&self) -> PathBuf {
-        // What runs in a worktree belongs to the workspace of its repository.
+        // A worktree belongs to the workspace of its repository.
         let home = self.workspace.home();
         let root = home.map_or_else(|| self.workspace.root.clone(), |home| home.root);
         root.canonicalize().unwrap_or(root)
@@ -262,7 +261,7 @@ pub(crate) fn vouch(
 }
 
 /// Warns of items from a file that are not trusted yet. A file that the user names may come from a
-/// stranger, so naming it trusts nothing.
+/// third party, so naming it trusts nothing.
 pub(crate) fn warn_of(
     surroundings: &Surroundings,
     workspace: &Workspace,
@@ -306,24 +305,4 @@ fn clean_text(text: &str) -> String {
         shown.push('…');
     }
     shown
-}
-
-fn file_name(bytes: &[u8]) -> String {
-    let digest = id::digest(bytes);
-    digest.trim_start_matches("sha256:").to_string()
-}
-
-/// Names what is kept of a folder: by its bytes, because two paths that are no UTF-8 can look the same as text.
-pub(super) fn path_name(path: &Path) -> String {
-    file_name(path.as_os_str().as_encoded_bytes())
-}
-
-/// Returns the folder of the user's data in which something is kept.
-pub(super) fn data_folder(home: &Option<PathBuf>, what: &str) -> Result<PathBuf> {
-    let message = format!(
-        "no folder is known in which {what} could be kept: HOME is not set; set it to your home folder, in full"
-    );
-    let home = home.as_ref();
-    let home = home.ok_or_else(|| Error::new(Code::ConfigInvalid, message))?;
-    Ok(home.join("cleo").join(what))
 }

@@ -34,7 +34,7 @@ const SETTINGS: &[&str] = &[
     // Signing would ask for a key, or wait for one.
     "commit.gpgSign=false tag.gpgSign=false merge.verifySignatures=false",
     // Changes that git would not see or not name.
-    "core.commitGraph=false core.untrackedCache=false core.checkStat=default \
+    "core.commitGraph=false core.multiPackIndex=false core.untrackedCache=false core.checkStat=default \
      core.ignoreStat=false core.trustctime=true core.quotePath=false \
      diff.autoRefreshIndex=true diff.ignoreSubmodules=none diff.orderFile=/dev/null \
      diff.relative=false diff.renames=false status.showUntrackedFiles=all \

@@ -1,4 +1,4 @@
-//! Which git worktree a folder lies in, found without git: `complete` and `verify` ask it of every caller.
+//! Finds the git worktree of a folder without calling git, because `complete` and `verify` need it for every caller.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -109,9 +109,9 @@ fn common_folder(folder: &Path) -> Option<PathBuf> {
     }
 }
 
-/// Finds the folder that stands for the root of a workspace in the worktree that `here` lies in; none
-/// where that is the workspace itself, or where `here` lies in no repository. A folder of another
-/// repository is refused: what is seen there is not what would be judged. A submodule is a part of the
+/// Finds the folder that corresponds to the root of a workspace in the worktree of `here`; none
+/// if that is the workspace itself, or if `here` is in no repository. A folder of another
+/// repository is refused, because its files are not the ones that would be judged. A submodule is a part of the
 /// repository around it.
 pub(crate) fn root_in_worktree(root: &Path, here: &Path) -> Result<Option<PathBuf>> {
     let (Ok(root), Ok(here)) = (fs::canonicalize(root), fs::canonicalize(here)) else {

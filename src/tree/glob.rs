@@ -6,9 +6,9 @@
 //! - `[a-z]` and `[!a-z]` stand for one character, `{ts,tsx}` for one of several texts. Outside of ASCII, `?`
 //!   and `[…]` stand for a part of a character.
 //! - `\` takes the next character as it is.
-//! - What has no such sign in its last part also stands for all below it: `src/auth`.
+//! - A pattern without such a sign in its last part also stands for all below it: `src/auth`.
 //!
-//! Paths count from the workspace root. One that is absolute or holds `..` stands for nothing.
+//! Paths count from the workspace root. An absolute path, or one with `..`, stands for nothing.
 
 use std::path::{Path, PathBuf};
 
@@ -100,8 +100,8 @@ fn clean(pattern: &str) -> Option<String> {
     (!leads_out).then(|| parts.join("/"))
 }
 
-/// Reads one pattern, with all that is below it if its last part has no sign. What globset cannot read stands for
-/// a file of that name.
+/// Reads one pattern, with all that is below it if its last part has no sign. A pattern that globset cannot read
+/// stands for a file of that name.
 fn globs(pattern: &str) -> std::result::Result<Vec<Glob>, globset::Error> {
     let glob = |text: &str, escapes| {
         let mut builder = GlobBuilder::new(text);

@@ -2,7 +2,7 @@
 //!
 //! These are the files that match what the task declares ([`glob`]); without declared files all
 //! that git tracks and all that it does not ignore, and where there is no git everything below the
-//! root. What lies in `.cleo/`, `claudedocs/` and `.git` never counts. A file that git ignores only
+//! root. Files in `.cleo/`, `claudedocs/` and `.git` never count. A file that git ignores only
 //! counts when it is declared by its very path.
 //!
 //! Content is hashed by cleo itself, never compared by git: marks in its index cannot hide a
@@ -234,16 +234,25 @@ fn open_file(path: &Path) -> std::io::Result<(File, bool)> {
 
 /// Digests a file; the outer none means that it is too large, the inner that it cannot be read.
 fn read_all(file: &mut File, left: &mut u64) -> Option<Option<String>> {
-    let mut hash = Sha256::new();
+    let Ok((digest, read)) = digest_content(file.take(*left + 1)) else {
+        return Some(None);
+    };
+    *left = left.checked_sub(read)?;
+    Some(Some(digest))
+}
+
+/// Digests content, and counts its bytes.
+pub(crate) fn digest_content(mut content: impl Read) -> std::io::Result<(String, u64)> {
+    let (mut hash, mut length) = (Sha256::new(), 0);
     let mut chunk = vec![0; CHUNK];
     loop {
-        match file.read(&mut chunk) {
+        match content.read(&mut chunk) {
             Err(cause) if cause.kind() == std::io::ErrorKind::Interrupted => {}
-            Err(_) => return Some(None),
-            Ok(0) => return Some(Some(hex(&hash.finalize()))),
-            Ok(read) => {
+            Ok(0) => return Ok((hex(&hash.finalize()), length)),
+            read => {
+                let read = read?;
                 hash.update(&chunk[..read]);
-                *left = left.checked_sub(read as u64)?;
+                length += read as u64;
             }
         }
     }
@@ -271,8 +280,8 @@ fn list_files(root: &Path, globs: &Globs) -> Listed {
     Ok(files)
 }
 
-/// Lists the files in a folder, to any depth; links are not followed. What cannot be looked into
-/// is left out.
+/// Lists the files in a folder, to any depth; links are not followed. A folder that
+/// cannot be read is left out.
 fn list_below(root: &Path, folder: &Path) -> Listed {
     let start = root.join(folder);
     let mut files: Vec<PathBuf> = Vec::new();

@@ -65,7 +65,7 @@ const AUTH: &[&str] = &["src/**"];
 
 type Step = (&'static str, fn(&Folder));
 
-/// What happens, and whether that changes the digest of the files `src/**` and of all files.
+/// Steps, and whether each changes the digest of the files `src/**` and of all files.
 const STEPS: &[(Step, bool, bool)] = &[
     (
         ("a tracked file is edited", |it| it.write("src/a.rs", "A")),

@@ -626,6 +626,8 @@ fn files_edited_after_a_killed_merge_stay_and_are_named() {
         assert_eq!(git(&workspace, "log --format=%s"), "first\n");
         let branch = git(&workspace, &format!("show cleo/{id}/T1-1:shared.txt"));
         assert_eq!(branch, "agent\n");
+        let again = git(&workspace, "branch --list cleo/*/T1-2");
+        assert_eq!(again, "", "no agent is asked for the same again");
     }
 }
 
@@ -888,7 +890,7 @@ fn output_in_a_linked_folder_stays_in_its_worktree() {
     assert_eq!(exit, 80, "{result}");
     let failed = &result["tasks"][0];
     let reason = failed["reason"].as_str().unwrap();
-    assert!(reason.contains("data is no folder"), "{failed}");
+    assert!(reason.contains("data is not a folder"), "{failed}");
     let output = "claudedocs/agent-outputs/data/deep/x.csv";
     let kept = workspace.read(&format!("{}/{output}", find_retained(failed)));
     assert_eq!(kept, "T1\n");

@@ -3,7 +3,6 @@
 
 use std::fs;
 use std::io::ErrorKind;
-use std::os::unix::fs::FileTypeExt;
 use std::path::{Path, PathBuf};
 
 use walkdir::{DirEntry, WalkDir};
@@ -25,8 +24,8 @@ const HEADS: &str = "refs/heads/";
 const SHORT: usize = 10;
 const LINK_MAX: u64 = 16 << 10;
 
-/// What is checked out: a branch, or none when HEAD is detached, and a commit. For a run, what was checked
-/// out when it began, with the last commit that it made there.
+/// A checkout: a branch, or none when HEAD is detached, and a commit. For a run it is the checkout when it began, with the
+/// last commit that the run made there.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(in crate::coordinator) struct Base {
     pub(in crate::coordinator) branch: Option<String>,
@@ -88,7 +87,7 @@ impl Trees {
         };
         let refuse = |message: String| Error::new(Code::CheckoutChanged, message);
         if head.branch != base.branch {
-            return Err(self.switched_error(base, &head)?);
+            return Err(self.refuse_switch(base, &head)?);
         }
         if !self.is_ancestor(&base.commit, &head.commit)? {
             let commit = shorten(&base.commit);
@@ -110,7 +109,7 @@ impl Trees {
         Ok(head.commit)
     }
 
-    fn switched_error(&self, base: &Base, head: &Base) -> Result<Error> {
+    fn refuse_switch(&self, base: &Base, head: &Base) -> Result<Error> {
         let is_gone = base.branch.is_some() && !self.has(&reference(base.branch.as_ref()))?;
         let (gone, fix) = match is_gone {
             true => (
@@ -131,7 +130,7 @@ impl Trees {
         Ok(Error::new(Code::CheckoutChanged, message).fix(fix))
     }
 
-    /// Finds another worktree of the branch. Those of runs, where agents may have gone to it, leave it.
+    /// Finds another worktree of the branch. Worktrees of runs, where agents may have switched to it, are detached.
     pub(super) fn other_checkout(&self, head: &Base) -> Result<Option<String>> {
         if head.branch.is_none() {
             return Ok(None);
@@ -208,7 +207,9 @@ impl Trees {
         let head = folder.join("HEAD");
         let is_plain = |entry: &DirEntry| {
             let kind = entry.file_type();
-            kind.is_file() || kind.is_dir() || (entry.path() == head && is_link_to_file(&head))
+            // The link may lead to a branch without a commit.
+            let is_head = entry.path() == head && head.metadata().map_or(true, |it| it.is_file());
+            kind.is_file() || kind.is_dir() || is_head
         };
         let mut entries = WalkDir::new(&folder).max_depth(2).into_iter().flatten();
         match entries.find(|entry| !is_plain(entry)) {
@@ -231,7 +232,7 @@ impl Trees {
     }
 
     /// Finds the folder in which the repository keeps the state of a linked worktree.
-    fn folder_of(&self, top: &Path) -> Result<Option<PathBuf>> {
+    pub(super) fn folder_of(&self, top: &Path) -> Result<Option<PathBuf>> {
         let common = self.run("rev-parse --path-format=absolute --git-common-dir")?;
         let mark = top.join(".git");
         let is_it = |folder: &PathBuf| {
@@ -269,14 +270,6 @@ impl Trees {
         let follow = format!("git -C {top} read-tree -m -u {before} HEAD");
         Err(Error::new(Code::CheckoutChanged, message).fix(follow))
     }
-}
-
-fn is_link_to_file(path: &Path) -> bool {
-    // It may lead to a branch without a commit.
-    path.metadata().map_or(true, |there| {
-        let kind = there.file_type();
-        !(kind.is_fifo() || kind.is_socket() || kind.is_char_device() || kind.is_block_device())
-    })
 }
 
 fn shorten(commit: &str) -> &str {

@@ -6,11 +6,11 @@ use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
-use super::copying::{self, digest_file};
+use super::copying::{copy, digest_file};
 use super::git::{IGNORED, Words};
 use super::{Tree, Trees};
 use crate::error::Result;
-use crate::file::{read, unreadable, unwritable};
+use crate::file::{read, unreadable, write_private};
 use crate::task::Task;
 use crate::workspace::Workspace;
 
@@ -27,10 +27,8 @@ pub(super) struct Baseline {
     pub(super) start: Option<String>,
     pub(super) home: BTreeMap<String, String>,
     pub(super) tree: BTreeMap<String, String>,
+    /// Marks of outputs that are no plain files.
     pub(super) others: BTreeSet<String>,
-    /// What was brought over since this was read.
-    #[serde(skip)]
-    pub(super) brought: BTreeMap<String, String>,
 }
 
 /// A file in a worktree and in the workspace.
@@ -38,6 +36,8 @@ pub(super) struct Pair {
     pub(super) name: String,
     pub(super) here: Side,
     pub(super) there: Side,
+    /// The file of the workspace is from an earlier worktree of the task.
+    pub(super) is_earlier: bool,
 }
 
 /// A file on one side: where it is, what it holds now, and what it held in the baseline.
@@ -50,25 +50,23 @@ pub(super) struct Side {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Change {
-    /// There is nothing new in it.
     None,
     New,
     Conflict,
 }
 
 impl Baseline {
-    /// Reads what was noted. What cannot be read tells nothing: then whatever differs clashes.
+    /// Reads a baseline. Without one all files that differ are conflicts.
     pub(super) fn load(path: &Path) -> Baseline {
         let text = read(path, NOTE_MAX).unwrap_or_default();
         serde_json::from_slice(&text).unwrap_or_default()
     }
 
     pub(super) fn save(&self, path: &Path) -> Result<()> {
-        let text = serde_json::to_vec(self).unwrap_or_default();
-        copying::put(path, &text).map_err(|cause| unwritable(path, cause))
+        write_private(path, &serde_json::to_string(self).unwrap_or_default())
     }
 
-    /// Looks at a file in a worktree and in the workspace. One of a worktree that cannot be read is an error.
+    /// Compares a file in a worktree and in the workspace. A file of the worktree that cannot be read is an error.
     pub(super) fn compare(&self, tree: &Tree, home: &Path, name: &str) -> Result<Pair> {
         let (here, there) = (tree.root.join(name), home.join(name));
         let now = digest_file(&tree.top, &here).map_err(|cause| unreadable(&here, cause))?;
@@ -78,20 +76,30 @@ impl Baseline {
             now,
             before: files.get(name).cloned(),
         };
-        // Whatever it is, it is not what it was.
+        // A file that cannot be read counts as changed.
         let other = digest_file(home, &there).unwrap_or_else(|_| Some(String::new()));
-        Ok(Pair {
+        let mut pair = Pair {
             name: name.to_string(),
             here: side(&tree.top, here, now, &self.tree),
             there: side(home, there, other, &self.home),
-        })
+            is_earlier: false,
+        };
+        if pair.change() != Change::None && pair.there.now.is_some() {
+            let mut earlier = tree.earlier_baselines().map(|path| Baseline::load(&path));
+            let now = pair.there.now.as_ref();
+            pair.is_earlier = earlier.any(|baseline| baseline.tree.get(name) == now);
+        }
+        if pair.is_earlier {
+            pair.there.before.clone_from(&pair.there.now);
+        }
+        Ok(pair)
     }
 
     /// Copies a file from one side to the other.
     pub(super) fn bring(&mut self, name: &str, from: &Side, to: &Side) -> Result<()> {
         from.copy(&to.path)?;
         if let Some(now) = &from.now {
-            for files in [&mut self.home, &mut self.tree, &mut self.brought] {
+            for files in [&mut self.home, &mut self.tree] {
                 files.insert(name.to_string(), now.clone());
             }
         }
@@ -101,7 +109,13 @@ impl Baseline {
 
 impl Side {
     pub(super) fn copy(&self, to: &Path) -> Result<()> {
-        copying::copy(&self.top, &self.path, self.now.as_deref(), to)
+        copy(&self.top, &self.path, self.now.as_deref(), to)
+    }
+}
+
+impl Pair {
+    pub(super) fn change(&self) -> Change {
+        change(&self.here, &self.there)
     }
 }
 
@@ -125,7 +139,7 @@ pub(super) fn digests(top: &Path, root: &Path, paths: Vec<String>) -> BTreeMap<S
     crate::build_map(paths.into_iter().filter_map(digest))
 }
 
-/// What a task is to make, in its own words; some of them are paths.
+/// The deliverables and files of a task, some of which are paths.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub(in crate::coordinator) struct Declared {
@@ -141,8 +155,7 @@ impl Declared {
         }
     }
 
-    /// Returns whether a file is declared. A folder among the files that are worked on may hold caches too,
-    /// which nobody has asked for.
+    /// Returns whether a file is declared. A folder among the files of a task may hold caches too, which are not.
     fn has(&self, path: &str) -> bool {
         let is_it = |named: &String| plain(named) == path;
         let is_in = |folder: &String| {

@@ -2,23 +2,24 @@
 //! in the lock file of the turn before it begins: after a crash it is finished or undone. The note of a merge
 //! stays until its commands have passed; the next turn rolls an unproven one back.
 
-use std::collections::BTreeSet;
-use std::fs;
+use std::collections::{BTreeMap, BTreeSet};
 use std::io::{Read, Write};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
-use walkdir::WalkDir;
 
 use super::Trees;
 use super::base::{Base, reference};
-use super::git::{Answer, DIFF, Words, failed};
+use super::git::{Answer, DIFF, Words, refuse_git};
+use super::interrupted::Kind;
 use super::merging::list_names;
 use crate::error::Result;
-use crate::file::{create_anew, open_regular, open_to_write, unwritable};
+use crate::file::{open_regular, open_to_write, unwritable};
 
 const NOTE_MAX: u64 = 1 << 20;
-/// Where a move writes.
+/// The mode of a submodule (gitglossary, "gitlink").
+const GITLINK: &str = "160000";
+/// Options of `git restore` for index and files.
 pub(super) const BOTH: &str = "--staged --worktree";
 
 #[derive(Clone, Debug, Deserialize, Serialize)]
@@ -53,6 +54,10 @@ pub(super) enum Moved {
 }
 
 pub(super) type Paths = BTreeSet<String>;
+/// The file that a commit has at a path: its mode and id.
+pub(super) type Held = Option<(String, String)>;
+/// The paths that differ between two commits, and the file that each commit has there.
+pub(super) type Changes = BTreeMap<String, [Held; 2]>;
 
 impl Trees {
     /// Moves the checkout from the commit `old`, which it must be on, to `new`. The move to a merge stays noted
@@ -81,7 +86,7 @@ impl Trees {
         }
         self.note_move(&step)?;
         let refusal = self.find_refusal(&step);
-        // What could not be tried out to the end is taken back in the next turn.
+        // The next turn undoes a move whose trial failed.
         if matches!(refusal, Ok(Some(_))) || (refusal.is_err() && step.is_merge) {
             self.forget_move()?;
         }
@@ -111,12 +116,12 @@ impl Trees {
         })
     }
 
-    /// Reads what is checked out, without a merge that is not proven yet and may be taken back.
+    /// Reads what is checked out, without a merge that is not proven yet and may be reverted.
     pub(super) fn proven_head(&self) -> Result<Base> {
         loop {
             let head = self.head()?;
-            let noted = self.noted_move();
-            // A merge may have been taken back before its note was read.
+            let noted = self.read_move();
+            // A merge may have been reverted before its note was read.
             if self.head()? != head {
                 continue;
             }
@@ -145,28 +150,35 @@ impl Trees {
         if let Err(said) = self.update_branch(step, &step.old)? {
             return Ok(Some(said));
         }
-        let affected = self.list_affected(step)?;
-        if let Some(name) = affected.iter().find(|name| name.contains('\u{fffd}')) {
+        let changes = self.list_changes(step)?;
+        if let Some(name) = changes.keys().find(|name| name.contains('\u{fffd}')) {
             return Ok(Some(format!("the name of {name} is not UTF-8")));
         }
+        let is_link = |held: &Held| held.as_ref().is_some_and(|(mode, _)| mode == GITLINK);
         if step.is_merge
-            && let Some(path) = self.find_submodule(step)?
+            && let Some((path, _)) = changes.iter().find(|(_, [old, _])| is_link(old))
         {
             return Ok(Some(format!(
                 "{path} is a submodule, which is changed there and whose files a merge does not check out"
             )));
         }
-        let theirs = &self.list_changed(&["--cached", &step.old])? | &self.list_changed(&[])?;
-        let theirs = &affected & &theirs;
+        let mut theirs = &self.list_changed(&["--cached", &step.old])? | &self.list_changed(&[])?;
+        theirs.retain(|path| changes.contains_key(path));
         if !theirs.is_empty() {
             let names = list_names(theirs.into_iter().collect());
             return Ok(Some(format!(
                 "somebody has changed {names} in the workspace"
             )));
         }
-        if let Some(path) = self.find_obstacle(step)? {
+        // Git would overwrite ignored files.
+        for (path, _) in changes.iter().filter(|(_, [old, _])| old.is_none()) {
+            let obstacle = match self.find_kind(path, &changes) {
+                Kind::Nothing => continue,
+                Kind::File(_) => path.clone(),
+                Kind::Foreign(place) => place,
+            };
             return Ok(Some(format!(
-                "{path} is there in the workspace, and git does not track it; move it away before a merge, which \
+                "{obstacle} is there in the workspace, and git does not track it; move it away before a merge, which \
                  may overwrite it"
             )));
         }
@@ -174,61 +186,21 @@ impl Trees {
         Ok(self.ask(try_out)?.err())
     }
 
-    /// Finds a submodule that the move changes, replaces or removes (mode 160000, gitglossary "gitlink").
-    fn find_submodule(&self, step: &Move) -> Result<Option<String>> {
-        let list = format!("diff-tree -r -z --no-renames {} {}", step.old, step.new);
-        let listed = self.list(list)?;
-        let mut changed = listed.chunks_exact(2);
-        let found = changed.find(|one| one[0].starts_with(":160000 "));
-        Ok(found.map(|one| one[1].clone()))
-    }
-
-    /// Finds a file that lies where the move adds one and that it does not remove. Git would overwrite
-    /// ignored files.
-    fn find_obstacle(&self, step: &Move) -> Result<Option<String>> {
-        let added = self.list_changed(&["--diff-filter=A", &step.old, &step.new])?;
-        let removed = self.list_changed(&["--diff-filter=D", &step.old, &step.new])?;
-        let shown = |path: &Path| {
-            let path = path.strip_prefix(&self.top).unwrap_or(path);
-            path.to_string_lossy().into_owned()
-        };
-        let is_foreign = |path: &Path| !removed.contains(&shown(path));
-        for path in added {
-            let file = self.top.join(&path);
-            let above = file
-                .ancestors()
-                .skip(1)
-                .take_while(|above| *above != self.top);
-            let mut blocks = above.filter(|above| {
-                let there = above.symlink_metadata();
-                there.is_ok_and(|there| !there.is_dir())
-            });
-            if let Some(other) = blocks.find(|other| is_foreign(other)) {
-                return Ok(Some(shown(other)));
-            }
-            let there = WalkDir::new(&file).into_iter().flatten();
-            let mut there = there.filter(|entry| !entry.file_type().is_dir());
-            if let Some(other) = there.find(|entry| is_foreign(entry.path())) {
-                return Ok(Some(shown(other.path())));
-            }
-        }
-        Ok(None)
-    }
-
     /// Writes the changed files and moves the branch, also where an interrupted move has done part of that.
     /// False when somebody has committed or switched meanwhile.
     pub(super) fn finish(&self, step: &Move) -> Result<bool> {
-        self.restore(&step.new, &self.list_affected(step)?, BOTH)?;
+        let paths = self.list_changes(step)?.into_keys().collect();
+        self.restore(&step.new, &paths, BOTH)?;
         if !self.is_at(step, &step.old)? {
             return Ok(false);
         }
         if let Err(said) = self.update_branch(step, &step.new)? {
             return match self.is_at(step, &step.old)? {
-                true => Err(failed(&self.top, &said)),
+                true => Err(refuse_git(&self.top, &said)),
                 false => Ok(false),
             };
         }
-        // Who has switched at this very moment keeps what they have switched to.
+        // A user who has switched at this very moment keeps the files of the other branch.
         if !self.is_at(step, &step.new)? {
             self.undo(step)?;
         }
@@ -244,17 +216,13 @@ impl Trees {
             if paths.is_empty() {
                 continue;
             }
-            let list = self.path_list();
-            let names = Vec::from_iter(paths).join("\0");
-            let written = create_anew(&list).and_then(|mut file| file.write_all(names.as_bytes()));
-            written.map_err(|cause| unwritable(&list, cause))?;
             // Files outside of a sparse checkout belong to the commit, too.
             let restore = format!(
                 "--literal-pathspecs restore --quiet {places} --source={commit} --pathspec-file-nul \
-                 --ignore-skip-worktree-bits"
+                 --ignore-skip-worktree-bits --pathspec-from-file=-"
             );
-            let from = format!("--pathspec-from-file={}", list.display());
-            self.run(Words::with(&restore, [from]))?;
+            let names: Vec<&str> = paths.iter().map(String::as_str).collect();
+            self.run(Words::reading(&restore, &names, "\0"))?;
         }
         Ok(())
     }
@@ -270,8 +238,19 @@ impl Trees {
         Ok(head.branch == step.branch && head.commit == commit)
     }
 
-    pub(super) fn list_affected(&self, step: &Move) -> Result<Paths> {
-        self.list_changed(&[&step.old, &step.new])
+    /// Lists the paths that differ between the commits of a move, with what each commit has there.
+    pub(super) fn list_changes(&self, step: &Move) -> Result<Changes> {
+        let list = format!("diff-tree -r -z --no-renames {} {}", step.old, step.new);
+        let listed = self.list(list)?;
+        let changes = listed.chunks_exact(2).map(|one| {
+            let words: Vec<&str> = one[0].trim_start_matches(':').split(' ').collect();
+            let held = |at: usize| {
+                let mode = words.get(at).filter(|mode| **mode != "000000")?;
+                Some((mode.to_string(), words.get(at + 2)?.to_string()))
+            };
+            (one[1].clone(), [held(0), held(1)])
+        });
+        Ok(changes.collect())
     }
 
     pub(super) fn list_changed(&self, between: &[&str]) -> Result<Paths> {
@@ -280,17 +259,13 @@ impl Trees {
         Ok(names.into_iter().collect())
     }
 
-    pub(super) fn noted_move(&self) -> Option<Move> {
+    pub(super) fn read_move(&self) -> Option<Move> {
         let mut noted = Vec::new();
         let file = open_regular(&self.mark).ok()?;
         file.take(NOTE_MAX).read_to_end(&mut noted).ok()?;
         let step: Move = serde_json::from_slice(&noted).ok()?;
         let are_ids = [&step.old, &step.new].into_iter().all(|id| is_id(id));
         are_ids.then_some(step)
-    }
-
-    fn path_list(&self) -> PathBuf {
-        self.mark.with_extension("paths")
     }
 
     fn note_move(&self, step: &Move) -> Result<()> {
@@ -304,7 +279,6 @@ impl Trees {
     }
 
     pub(in crate::coordinator) fn forget_move(&self) -> Result<()> {
-        let _ = fs::remove_file(self.path_list());
         let emptied = open_to_write(&self.mark).and_then(|file| file.set_len(0));
         emptied.map_err(|cause| unwritable(&self.mark, cause))
     }

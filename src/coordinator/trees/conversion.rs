@@ -44,17 +44,6 @@ impl Trees {
         Ok(id::digest(found.join("\0")))
     }
 
-    /// Refuses a repository whose worktrees have other settings than its checkout, such as by `includeIf`: no work of
-    /// theirs could be merged.
-    pub(super) fn require_same_conversion(&self, tree: &Tree, base: &Base) -> Result<()> {
-        if base.conversion.as_ref() == Some(&self.conversion(&tree.top)?) {
-            return Ok(());
-        }
-        let message = "settings that decide what git commits (see `includeIf`) are others in a worktree than in the \
-            checkout; have them in both, or run without worktrees";
-        Err(Error::new(Code::InputInvalid, message).fix("git config --show-origin --list"))
-    }
-
     /// Reads the file of rules that a setting names, or that git reads without it.
     fn rules_of_user(&self, top: &Path, setting: &str, name: &str) -> Result<String> {
         let folder = std::env::var("XDG_CONFIG_HOME").unwrap_or_default();
@@ -85,18 +74,28 @@ impl Trees {
 
     /// Refuses to commit work of a checkout in which other settings hold than when the run began.
     pub(in crate::coordinator) fn require_conversion(&self, top: &Path) -> Result<()> {
-        let expected = self.base.as_ref().and_then(|base| base.conversion.as_ref());
-        let Some(expected) = expected else {
-            return Ok(());
-        };
-        if self.conversion(top)? == *expected {
-            return Ok(());
-        }
         let message = "settings that decide what git commits (filters, merge drivers, attributes, exclusions, includes, \
             line endings, file modes, objects/info/alternates) were changed since the run began, so git may commit other \
             content than was verified, or lose it; if you changed them, begin a new run";
-        let look = "git config --show-origin --list";
-        Err(Error::new(Code::InputInvalid, message).fix(look))
+        self.compare_conversion(top, self.base.as_ref(), message)
+    }
+
+    /// Refuses a repository whose worktrees have other settings than its checkout, such as by `includeIf`: no work of
+    /// theirs could be merged.
+    pub(super) fn require_same_conversion(&self, tree: &Tree, base: &Base) -> Result<()> {
+        let message = "settings that decide what git commits (see `includeIf`) are others in a worktree than in the \
+            checkout; have them in both, or run without worktrees";
+        self.compare_conversion(&tree.top, Some(base), message)
+    }
+
+    fn compare_conversion(&self, top: &Path, base: Option<&Base>, message: &str) -> Result<()> {
+        match base.and_then(|base| base.conversion.as_ref()) {
+            Some(expected) if self.conversion(top)? != *expected => {
+                let look = "git config --show-origin --list";
+                Err(Error::new(Code::InputInvalid, message).fix(look))
+            }
+            _ => Ok(()),
+        }
     }
 }
 

@@ -28,24 +28,38 @@ pub(super) const IGNORED: &str = "ls-files --others --ignored --exclude-standard
 pub(super) type Answer = std::result::Result<String, String>;
 pub(super) type Lock = (PathBuf, Option<SystemTime>);
 
-/// The arguments of a call of git.
-pub(super) struct Words(Vec<OsString>);
+/// The arguments of a call of git, and its input.
+pub(super) struct Words {
+    words: Vec<OsString>,
+    input: Option<Vec<u8>>,
+}
 
 impl<T: AsRef<str>> From<T> for Words {
     /// Takes words that blanks separate.
     fn from(words: T) -> Words {
         let words = words.as_ref().split(' ').filter(|word| !word.is_empty());
-        Words(words.map(OsString::from).collect())
+        Words {
+            words: words.map(OsString::from).collect(),
+            input: None,
+        }
     }
 }
 
 impl Words {
     /// Adds words that may hold blanks.
     pub(super) fn with<W: AsRef<OsStr>>(words: &str, more: impl IntoIterator<Item = W>) -> Words {
-        let Words(mut words) = words.into();
+        let mut words = Words::from(words);
         let more = more.into_iter().map(|word| word.as_ref().to_os_string());
-        words.extend(more);
-        Words(words)
+        words.words.extend(more);
+        words
+    }
+
+    /// Adds names that git reads from its input.
+    pub(super) fn reading(words: &str, names: &[&str], separator: &str) -> Words {
+        Words {
+            input: Some(names.join(separator).into_bytes()),
+            ..Words::from(words)
+        }
     }
 }
 
@@ -91,7 +105,7 @@ impl Git<'_> {
     /// Runs git, and again while another process holds a lock that it needs: git takes its locks before it
     /// changes anything. It is an error when the lock stays.
     pub(super) fn ask(&self, words: impl Into<Words>) -> Result<Answer> {
-        let Words(words) = words.into();
+        let words = words.into();
         let begun = Instant::now();
         let dead_locks = &self.trees.dead_locks;
         loop {
@@ -100,7 +114,7 @@ impl Git<'_> {
             let Some(lock) = lock.and_then(|said| find_lock(self.folder, said)) else {
                 return Ok(said);
             };
-            // One that was waited for in vain, and is the same since, is not waited for again.
+            // A lock that was waited for in vain, and is the same since, is not waited for again.
             if begun.elapsed() >= PATIENCE || dead_locks.borrow().contains(&lock) {
                 let error = lock_error(&lock.0);
                 dead_locks.borrow_mut().insert(lock);
@@ -112,7 +126,7 @@ impl Git<'_> {
 
     pub(super) fn run(&self, words: impl Into<Words>) -> Result<String> {
         let said = self.ask(words)?;
-        said.map_err(|said| failed(self.folder, &said))
+        said.map_err(|said| refuse_git(self.folder, &said))
     }
 
     /// Returns the entries of a list that zeros separate.
@@ -124,12 +138,12 @@ impl Git<'_> {
 
     /// Returns the output of git as it is; none where it fails.
     pub(super) fn read(&self, words: impl Into<Words>) -> Result<Option<Vec<u8>>> {
-        let captured = self.capture(&words.into().0)?;
+        let captured = self.capture(&words.into())?;
         let is_whole = captured.finished.exit_code == Some(0) && captured.is_whole;
         Ok(is_whole.then_some(captured.stdout))
     }
 
-    fn call(&self, words: &[OsString]) -> Result<Answer> {
+    fn call(&self, words: &Words) -> Result<Answer> {
         let captured = self.capture(words)?;
         let said = match captured.finished.exit_code {
             Some(0) => {
@@ -144,7 +158,7 @@ impl Git<'_> {
         }))
     }
 
-    fn capture(&self, words: &[OsString]) -> Result<Captured> {
+    fn capture(&self, words: &Words) -> Result<Captured> {
         let mut command = runner::git::command(OsStr::new("git"), self.folder);
         // A worktree that lost its mark is not taken for a part of the repository around it.
         command.env("GIT_CEILING_DIRECTORIES", &self.trees.folder);
@@ -155,8 +169,11 @@ impl Git<'_> {
             command.env(format!("GIT_{who}_NAME"), "cleo");
             command.env(format!("GIT_{who}_EMAIL"), "cleo@localhost");
         }
-        command.args(words);
-        process::capture(command, LIMIT, ANSWER_MAX)
+        command.args(&words.words);
+        match &words.input {
+            Some(input) => process::converse(command, input.clone(), LIMIT, ANSWER_MAX),
+            None => process::capture(command, LIMIT, ANSWER_MAX),
+        }
     }
 }
 
@@ -166,7 +183,7 @@ pub(super) fn pathspec(magic: &str, place: &Path) -> OsString {
     named
 }
 
-pub(super) fn failed(folder: &Path, said: &str) -> Error {
+pub(super) fn refuse_git(folder: &Path, said: &str) -> Error {
     let message = format!("git failed in {}: {said}", folder.display());
     let place = quote(&folder.to_string_lossy());
     Error::new(Code::FileUnwritable, message).fix(format!("git -C {place} status"))
@@ -226,34 +243,5 @@ mod tests {
         assert!(can_be_held(&there));
         drop(open);
         assert!(!can_be_held(&there));
-    }
-
-    #[test]
-    fn locks_are_read_from_the_words_of_git() {
-        let top = Path::new("/r");
-        for (said, expected) in [
-            (
-                "fatal: Unable to create '/r/.git/index.lock': File exists.; ; Another git process",
-                Some("/r/.git/index.lock"),
-            ),
-            (
-                "fatal: update_ref failed for ref 'refs/heads/a': cannot lock ref 'HEAD': Unable to create \
-                 '.git/HEAD.lock': File exists.",
-                Some("/r/.git/HEAD.lock"),
-            ),
-            (
-                "error: could not lock config file .git/config: File exists",
-                Some("/r/.git/config.lock"),
-            ),
-            ("fatal: Unable to create '/r/x': File exists.", None),
-            (
-                "fatal: Unable to create '/r/a.lock': Permission denied",
-                None,
-            ),
-            ("fatal: 'refs/heads/cleo' exists", None),
-        ] {
-            let found = find_lock(top, said).map(|(path, _)| path);
-            assert_eq!(found.as_deref(), expected.map(Path::new), "{said}");
-        }
     }
 }

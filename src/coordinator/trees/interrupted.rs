@@ -11,7 +11,7 @@ use walkdir::WalkDir;
 
 use super::Trees;
 use super::base::reference;
-use super::checkout::{BOTH, Move, Paths, Stage};
+use super::checkout::{BOTH, Changes, Held, Move, Paths, Stage};
 use super::git::{Words, can_be_held};
 use super::merging::list_names;
 use crate::error::Result;
@@ -21,12 +21,6 @@ use crate::runner::orphans;
 
 /// Largest file that is compared with what a killed move wrote; what is larger counts as edited.
 const FILE_MAX: u64 = 64 << 20;
-const NAMES_AT_ONCE: usize = 500;
-
-/// The file that a commit has at a path: its mode and id.
-type Held = Option<(String, String)>;
-/// The paths that differ between two commits.
-type Changes = BTreeMap<String, [Held; 2]>;
 
 /// The content of a path after a move was killed.
 enum Holds {
@@ -36,18 +30,18 @@ enum Holds {
     Other,
 }
 
-enum Kind {
+pub(super) enum Kind {
     Nothing,
     File(Metadata),
-    /// Something that the move knows nothing of is there, or in the way.
-    Foreign,
+    /// The move has no part in what is there or in the way, at this path.
+    Foreign(String),
 }
 
 impl Trees {
     /// Finishes or undoes a move that a process was killed in, and rolls a merge back that it did not prove. Its
     /// git is ended first.
     pub(super) fn recover(&self) -> Result<()> {
-        let Some(step) = self.noted_move() else {
+        let Some(step) = self.read_move() else {
             return Ok(());
         };
         orphans::end(&step.run, &step.place, &[]);
@@ -55,7 +49,7 @@ impl Trees {
         let has = |id: &str| self.has(&format!("{id}^{{commit}}"));
         if !has(&step.old)? || !has(&step.new)? {
             let (place, run) = (self.mark.display(), step.run.escape_debug());
-            self.warnings.borrow_mut().push(format!(
+            self.warn(format!(
                 "{place} noted an interrupted move of the run {run} from the commit {} to {}, which git does not have \
                  any more, so the note was removed; see `git status`",
                 step.old, step.new
@@ -64,15 +58,16 @@ impl Trees {
         }
         let mut left = None;
         match step.stage {
-            // What is taken back is not proven, so it is tried again.
+            // A revert of an unproven merge is tried again.
             Stage::Trial if !step.is_merge => drop(self.make_move(step.clone())?),
             Stage::Write if self.is_at(&step, &step.old)? => {
-                let edited = self.list_edited(&step)?;
-                match edited.is_empty() {
+                let mut held = self.look_at_paths(&step)?;
+                held.retain(|_, held| matches!(held, Holds::Other));
+                match held.is_empty() {
                     true => drop(self.finish(&step)?),
                     false => {
                         self.undo(&step)?;
-                        let names = list_names(edited.into_iter().collect());
+                        let names = list_names(held.into_keys().collect());
                         self.warn(format!(
                             "a merge was killed while it wrote; its files are as before, but for {names}, edited since: see \
                              `git status`"
@@ -85,7 +80,7 @@ impl Trees {
             Stage::Trial | Stage::Write | Stage::Prove => {}
         }
         if let Some(merge) = self.roll_back()?.or(left) {
-            self.warnings.borrow_mut().push(format!(
+            self.warn(format!(
                 "the merge {merge} was not proven and stays, because what changed since is in the way; `git revert \
                  -m 1 {merge}` takes it back"
             ));
@@ -96,14 +91,13 @@ impl Trees {
     /// Has the files that hold what the move has written hold what is checked out. Others stay, but for what the move has
     /// staged of them.
     pub(super) fn undo(&self, step: &Move) -> Result<()> {
-        let held = self.look_at_paths(step)?;
-        let is_written = |held: &Holds| matches!(held, Holds::Written);
-        let (ours, theirs): (BTreeMap<_, _>, BTreeMap<_, _>) =
-            held.into_iter().partition(|(_, held)| is_written(held));
-        let (mut ours, theirs) = (
-            Paths::from_iter(ours.into_keys()),
-            Paths::from_iter(theirs.into_keys()),
-        );
+        let (mut ours, mut theirs) = (Paths::new(), Paths::new());
+        for (path, held) in self.look_at_paths(step)? {
+            match held {
+                Holds::Written => ours.insert(path),
+                Holds::Old | Holds::Other => theirs.insert(path),
+            };
+        }
         self.remove_untracked(step, &ours)?;
         ours.retain(|path| {
             let path = format!("{path}/");
@@ -115,30 +109,22 @@ impl Trees {
         self.restore("HEAD", &staged, "--staged")
     }
 
-    /// Lists paths of a move that hold something else than it found or writes.
-    fn list_edited(&self, step: &Move) -> Result<Paths> {
-        let held = self.look_at_paths(step)?.into_iter();
-        let edited = held.filter(|(_, held)| matches!(held, Holds::Other));
-        Ok(edited.map(|(path, _)| path).collect())
-    }
-
     /// Looks at what every path of a move holds, byte for byte: what git sees of a file is less where filters drop lines or
     /// where it was told to see no changes.
     fn look_at_paths(&self, step: &Move) -> Result<BTreeMap<String, Holds>> {
         let changes = self.list_changes(step)?;
         let modes = self.ask("config --type=bool core.fileMode")?;
         let has_modes = modes.is_ok_and(|said| said != "false");
-        let mut held = BTreeMap::new();
-        let mut files = Vec::new();
+        let (mut held, mut files) = (BTreeMap::new(), BTreeMap::new());
         for path in changes.keys() {
             match self.find_kind(path, &changes) {
                 Kind::Nothing => drop(held.insert(path.clone(), Holds::Written)),
-                Kind::Foreign => drop(held.insert(path.clone(), Holds::Other)),
-                Kind::File(there) => files.push((path, there)),
+                Kind::Foreign(_) => drop(held.insert(path.clone(), Holds::Other)),
+                Kind::File(there) => drop(files.insert(path, there)),
             }
         }
         let ids = self.hash_files(&files)?;
-        for ((path, there), id) in files.into_iter().zip(ids) {
+        for (path, there) in &files {
             let mode = match there.mode() & 0o100 {
                 _ if there.is_symlink() => "120000",
                 0 => "100644",
@@ -149,15 +135,15 @@ impl Trees {
                 other == mode || (!has_modes && is_file)
             };
             let fits = |commit: &Held| commit.as_ref().is_some_and(|(mode, _)| has_mode(mode));
-            let [old, new] = &changes[path];
+            let [old, new] = &changes[*path];
             let is_same =
-                |commit: &Held| fits(commit) && commit.as_ref().map(|it| &it.1) == id.as_ref();
+                |commit: &Held| fits(commit) && commit.as_ref().map(|it| &it.1) == ids.get(*path);
             let holds = match () {
                 () if is_same(old) => Holds::Old,
                 () if is_same(new) => Holds::Written,
                 () => self.compare(step, path, fits(old), fits(new))?,
             };
-            held.insert(path.clone(), holds);
+            held.insert(path.to_string(), holds);
         }
         Ok(held)
     }
@@ -194,83 +180,64 @@ impl Trees {
         })
     }
 
-    /// Finds what is at a path, and what is in its way: files above or below it that the move knows nothing of.
-    fn find_kind(&self, path: &str, changes: &Changes) -> Kind {
+    /// Finds what is at a path, or in its way: files above or below it that the move does not know.
+    pub(super) fn find_kind(&self, path: &str, changes: &Changes) -> Kind {
         let name = |path: &Path| {
             let path = path.strip_prefix(&self.top).unwrap_or(path);
             path.to_string_lossy().into_owned()
         };
+        let is_known = |path: &Path| changes.contains_key(&name(path));
         let file = self.top.join(path);
         let above = file.ancestors().skip(1);
         let mut above = above.take_while(|above| *above != self.top);
         let is_in_way = |above: &&Path| above.symlink_metadata().is_ok_and(|there| !there.is_dir());
         if let Some(above) = above.find(is_in_way) {
-            return match changes.contains_key(&name(above)) {
+            return match is_known(above) {
                 true => Kind::Nothing,
-                false => Kind::Foreign,
+                false => Kind::Foreign(name(above)),
             };
         }
         match file.symlink_metadata() {
             Err(cause) if cause.kind() == ErrorKind::NotFound => Kind::Nothing,
             Ok(there) if there.is_file() || there.is_symlink() => Kind::File(there),
             Ok(there) if there.is_dir() => {
-                let below = WalkDir::new(&file).into_iter();
-                let mut below = below.filter(|entry| {
-                    let is_dir = entry.as_ref().is_ok_and(|entry| entry.file_type().is_dir());
-                    !is_dir
-                });
-                let is_known = |entry: walkdir::Result<walkdir::DirEntry>| {
-                    entry.is_ok_and(|entry| changes.contains_key(&name(entry.path())))
-                };
-                match below.all(is_known) {
-                    true => Kind::Nothing,
-                    false => Kind::Foreign,
-                }
+                let mut below = WalkDir::new(&file)
+                    .into_iter()
+                    .filter_map(|entry| match entry {
+                        Ok(entry) if entry.file_type().is_dir() || is_known(entry.path()) => None,
+                        Ok(entry) => Some(name(entry.path())),
+                        Err(error) => Some(name(error.path().unwrap_or(&file))),
+                    });
+                below.next().map_or(Kind::Nothing, Kind::Foreign)
             }
-            _ => Kind::Foreign,
+            _ => Kind::Foreign(path.to_string()),
         }
     }
 
-    /// Hashes files as they are, without filters; none for links and what cannot be read.
-    fn hash_files(&self, files: &[(&String, Metadata)]) -> Result<Vec<Option<String>>> {
-        let mut ids = Vec::with_capacity(files.len());
-        for files in files.chunk_by(|a, b| a.1.is_symlink() == b.1.is_symlink()) {
-            for files in files.chunks(NAMES_AT_ONCE) {
-                let names = files.iter().map(|(path, _)| path);
-                let hashed = match files.iter().any(|(_, there)| there.is_symlink()) {
-                    true => None,
-                    false => self
-                        .ask(Words::with("hash-object --no-filters --", names))?
-                        .ok(),
-                };
-                let hashed = hashed.unwrap_or_default();
-                let mut hashed = hashed.lines().map(str::to_string);
-                ids.extend(files.iter().map(|_| hashed.next()));
-            }
-        }
-        Ok(ids)
-    }
-
-    /// Lists the paths that differ between the commits of a move, with what each commit has there.
-    fn list_changes(&self, step: &Move) -> Result<Changes> {
-        let list = format!("diff-tree -r -z --no-renames {} {}", step.old, step.new);
-        let listed = self.list(list)?;
-        let changes = listed.chunks_exact(2).map(|one| {
-            let words: Vec<&str> = one[0].trim_start_matches(':').split(' ').collect();
-            let held = |at: usize| {
-                let mode = words.get(at).filter(|mode| **mode != "000000")?;
-                Some((mode.to_string(), words.get(at + 2)?.to_string()))
-            };
-            (one[1].clone(), [held(0), held(1)])
-        });
-        Ok(changes.collect())
+    /// Hashes files as they are, without filters. Links, files that cannot be read, and names that git would unquote have
+    /// no hash.
+    fn hash_files<'a>(
+        &self,
+        files: &BTreeMap<&'a String, Metadata>,
+    ) -> Result<BTreeMap<&'a String, String>> {
+        let is_plain = |name: &str| !name.starts_with('"') && !name.contains('\n');
+        let files = files
+            .iter()
+            .filter(|(name, there)| !there.is_symlink() && is_plain(name));
+        let paths: Vec<&String> = files.map(|(name, _)| *name).collect();
+        let names: Vec<&str> = paths.iter().map(|name| name.as_str()).collect();
+        let hash = Words::reading("hash-object --no-filters --stdin-paths", &names, "\n");
+        let hashed = self.ask(hash)?.unwrap_or_default();
+        let hashed = hashed.lines().map(str::to_string);
+        Ok(paths.into_iter().zip(hashed).collect())
     }
 
     /// Removes files that an interrupted move has added and not yet indexed.
     fn remove_untracked(&self, step: &Move, ours: &Paths) -> Result<()> {
-        let added = self.list_changed(&["--diff-filter=A", &step.old, &step.new])?;
-        let known = self.list("ls-files -z")?.into_iter().collect();
-        for path in &(&added & ours) - &known {
+        let changes = self.list_changes(step)?.into_iter();
+        let added = changes.filter(|(path, [old, _])| old.is_none() && ours.contains(path));
+        let known: Paths = self.list("ls-files -z")?.into_iter().collect();
+        for (path, _) in added.filter(|(path, _)| !known.contains(path)) {
             let file = self.top.join(path);
             if file.symlink_metadata().is_ok_and(|there| !there.is_dir()) {
                 fs::remove_file(&file).map_err(|cause| unwritable(&file, cause))?;
@@ -283,7 +250,7 @@ impl Trees {
     /// committed something since.
     pub(in crate::coordinator) fn roll_back(&self) -> Result<Option<String>> {
         let mut left = None;
-        if let Some(step) = self.noted_move()
+        if let Some(step) = self.read_move()
             && self.is_unproven_merge(&step, &step.new)?
         {
             let (merge, branch) = (step.new.clone(), reference(step.branch.as_ref()));
@@ -306,7 +273,7 @@ impl Trees {
     /// Keeps the merge of a task that is done by now, which the next turn would revert as not proven.
     pub(in crate::coordinator) fn keep_merge_of(&self, task: TaskId, since: &str) -> Result<()> {
         let merge = self.find_merge(task, since)?;
-        match merge.is_some() && self.noted_move().map(|step| step.new) == merge {
+        match merge.is_some() && self.read_move().map(|step| step.new) == merge {
             true => self.forget_move(),
             false => Ok(()),
         }

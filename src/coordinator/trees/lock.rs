@@ -14,7 +14,7 @@ use crate::file::{lock_in_turn, open_to_write, unwritable};
 
 /// How long a turn is waited for: whoever has it may run the commands of criteria meanwhile.
 pub(in crate::coordinator) const PATIENCE: Duration = Duration::from_secs(20 * 60);
-/// How long is waited where nothing goes on meanwhile.
+/// How long a lock is waited for when nothing else can be done meanwhile.
 const SHORT_PATIENCE: Duration = Duration::from_secs(60);
 const MARK: &str = "cleo.lock";
 
@@ -46,7 +46,7 @@ impl Trees {
     pub(in crate::coordinator) fn request_lock(&self) -> Result<LockRequest> {
         let file = self.open_mark()?;
         let (sender, answer) = mpsc::channel();
-        // Who does not listen any more drops the lock with the message.
+        // Without a receiver the lock is dropped with the message.
         let wait = move || drop(sender.send(lock_in_turn(file, PATIENCE)));
         let spawned = thread::Builder::new().spawn(wait);
         spawned.map_err(|cause| unwritable(&self.mark, cause))?;
@@ -63,19 +63,19 @@ impl Trees {
         match request.answer.try_recv() {
             Ok(locked) => self.accept_lock(locked).map(Some),
             Err(TryRecvError::Empty) if request.since.elapsed() < patience => Ok(None),
-            Err(_) => Err(self.held_error()),
+            Err(_) => Err(self.refuse_lock()),
         }
     }
 
     /// Takes a lock over, and recovers first from a crash of the process that had it before.
     fn accept_lock(&self, locked: io::Result<Option<File>>) -> Result<RepositoryLock> {
         let lock = locked.map_err(|cause| unwritable(&self.mark, cause))?;
-        let _lock = lock.ok_or_else(|| self.held_error())?;
+        let _lock = lock.ok_or_else(|| self.refuse_lock())?;
         self.recover()?;
         Ok(RepositoryLock { _lock })
     }
 
-    fn held_error(&self) -> Error {
+    fn refuse_lock(&self) -> Error {
         let place = self.top.display();
         let message =
             format!("another run has kept the files of the repository {place} for too long");
@@ -98,27 +98,16 @@ impl Trees {
 
 #[cfg(test)]
 mod tests {
-    use std::cell::RefCell;
-
     use super::*;
-
-    fn trees(top: &Path) -> Trees {
-        Trees {
-            top: top.to_path_buf(),
-            inside: PathBuf::new(),
-            folder: top.join("trees"),
-            run: "run_1".to_string(),
-            mark: top.join(MARK),
-            base: None,
-            dead_locks: RefCell::default(),
-            warnings: RefCell::default(),
-        }
-    }
+    use crate::workspace::Workspace;
 
     #[test]
     fn lock_is_waited_for_and_patience_ends() {
         let folder = tempfile::tempdir().unwrap();
-        let trees = trees(folder.path());
+        std::fs::create_dir(folder.path().join(".git")).unwrap();
+        std::fs::write(folder.path().join(".git/HEAD"), "").unwrap();
+        let workspace = Workspace::from(folder.path().to_path_buf());
+        let trees = Trees::open(&workspace, folder.path(), "run_1").unwrap();
         let first = trees.try_lock().unwrap().unwrap();
         assert!(trees.try_lock().unwrap().is_none());
         let asked = trees.request_lock().unwrap();

@@ -79,7 +79,7 @@ impl Trees {
     }
 
     /// Makes a commit of what a branch changed since its worktree was made, on the last commit of the workspace that the
-    /// branch holds. What others had merged by then belongs to it even where the files of the branch lack it: an agent
+    /// branch holds. Work that others had merged by then belongs to it even where the files of the branch lack it: an agent
     /// may base its branch on newer commits and keep the older files, as after `git reset`.
     fn make_work(&self, tree: &Tree, branch: &str, start: &str, old: &str) -> Result<Made> {
         let list = format!("rev-list --first-parent --parents {old} ^{branch}");
@@ -166,7 +166,7 @@ impl Trees {
         task: TaskId,
         since: &str,
     ) -> Result<Option<String>> {
-        // What an agent merges in its own branch is no merge of the run.
+        // A merge that an agent made in its own branch is not a merge of the run.
         let list = "log --max-count=1 --merges --first-parent --basic-regexp --format=%H";
         let trailer = format!("--grep=^{}$", self.trailer(task));
         let target = self.target()?;
@@ -180,7 +180,7 @@ fn describe_conflict(said: &str) -> String {
     let is_id = |text: &str| text.len() >= 40 && text.chars().all(|c| c.is_ascii_hexdigit());
     match said.split_once('\0') {
         Some((id, names)) if is_id(id) => {
-            // What stands behind the last name is advice of git.
+            // Advice of git follows the last name.
             let names = names.rsplit_once('\0').map_or(names, |(names, _)| names);
             list_names(names.split('\0').map(str::to_string).collect())
         }
@@ -195,22 +195,4 @@ pub(super) fn list_names(names: Vec<String>) -> String {
         more => format!(" and {more} more"),
     };
     format!("{}{more}", told.join(", "))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn long_file_lists_are_cut_and_the_rest_counted() {
-        for (count, expected) in [
-            (1, "f1"),
-            (5, "f1, f2, f3, f4, f5"),
-            (6, "f1, f2, f3, f4, f5 and 1 more"),
-            (12, "f1, f2, f3, f4, f5 and 7 more"),
-        ] {
-            let names = (1..=count).map(|number| format!("f{number}"));
-            assert_eq!(list_names(names.collect()), expected);
-        }
-    }
 }

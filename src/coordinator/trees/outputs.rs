@@ -1,45 +1,38 @@
 //! Finds the files in the outputs folder and below, which of them to copy, and what cannot be copied. Follows
 //! no links.
 
+use std::ffi::OsStr;
 use std::fs;
 use std::io::{self, ErrorKind};
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
-use walkdir::{DirEntry, WalkDir};
+use walkdir::WalkDir;
 
 use super::baseline::Baseline;
 use super::copying::digest_file;
-use crate::error::{Code, Error, Result, quote};
+use super::refuse;
+use crate::error::{Code, Error, Result};
 use crate::file::unreadable;
-use crate::id::digest;
-use crate::tree::BYTES_MAX;
+use crate::tree::{BYTES_MAX, file_digest};
 use crate::workspace::{OUTPUT_DIR, Workspace};
 
-const DEPTH_MAX: usize = 16;
-/// Maximum number of files and folders to visit below the outputs folder, its direct entries not counted.
+/// Maximum number of new files and folders below the outputs folder, its direct entries not counted.
 const VISITS_MAX: usize = 10_000;
 
 #[derive(Default)]
 pub(super) struct Outputs {
     pub(super) paths: Vec<String>,
-    /// Those among them that were not there before, or held something else.
+    /// The paths that are new, or whose content is.
     pub(super) changed: Vec<String>,
-    /// What is new and no copy of a file can transfer.
-    pub(super) others: Vec<Other>,
+    /// New links and files whose names are not UTF-8, which are not copied, with marks by which a baseline knows them.
+    pub(super) others: Vec<(PathBuf, String)>,
     beyond: Option<Error>,
 }
 
-/// A link, or a file whose name is not UTF-8.
-pub(super) struct Other {
-    place: PathBuf,
-    /// Tells whether it is as it was.
-    pub(super) mark: String,
-}
-
 impl Outputs {
-    /// Finds the regular files among outputs, except the manifest. What is as it was in the baseline has no bounds;
-    /// without a baseline nothing has.
+    /// Finds the regular files among outputs, except the manifest. Entries of the baseline have no bounds; without a
+    /// baseline nothing has.
     pub(super) fn find(root: &Path, baseline: Option<&Baseline>) -> Outputs {
         let mut found = Outputs::default();
         let Some(folder) = found.open(root) else {
@@ -56,34 +49,44 @@ impl Outputs {
                     continue;
                 }
             };
-            if entry.file_name() == ".git" {
-                let place = entry.path();
-                found.beyond.get_or_insert_with(|| repository(place));
-                if entry.file_type().is_dir() {
+            let (place, kind, name) = (entry.path(), entry.file_type(), entry.file_name());
+            if name == ".git" {
+                found.beyond.get_or_insert_with(|| refuse_repository(place));
+                if kind.is_dir() {
                     walk.skip_current_dir();
                 }
                 continue;
             }
-            let entry_kind = Entry::read(root, &entry);
-            let is_old = baseline.is_some_and(|baseline| baseline.has(root, &entry_kind));
+            if entry.depth() == 1 && is_manifest(name) {
+                continue;
+            }
+            let path = place.strip_prefix(root).unwrap_or(place);
+            let plain = path.to_str().filter(|_| !kind.is_symlink());
+            let is_file = kind.is_file() || kind.is_symlink();
+            let mark = || mark(path, place);
+            let is_old = baseline.is_some_and(|baseline| match plain {
+                Some(path) if kind.is_dir() => baseline.has_below(path),
+                Some(path) => baseline.has(root, path),
+                None => is_file && baseline.others.contains(&mark()),
+            });
             if baseline.is_some() && !is_old && entry.depth() > 1 {
                 visits += 1;
-                if entry.file_type().is_file() {
-                    let size = entry.metadata().map_or(0, |about| about.len());
+                if kind.is_file() {
+                    let size = entry.metadata().map_or(0, |there| there.len());
                     bytes = u64::saturating_add(bytes, size);
                 }
-                if entry.depth() > DEPTH_MAX + 1 || visits > VISITS_MAX || bytes > BYTES_MAX {
-                    found.beyond.get_or_insert_with(|| too_much(root));
+                if visits > VISITS_MAX || bytes > BYTES_MAX {
+                    found.beyond.get_or_insert_with(|| refuse_size(root));
                     walk.skip_current_dir();
                     continue;
                 }
             }
-            match entry_kind {
-                Entry::File(path) => {
-                    found.changed.extend((!is_old).then(|| path.clone()));
-                    found.paths.push(path);
+            match plain {
+                Some(path) if kind.is_file() => {
+                    found.changed.extend((!is_old).then(|| path.to_string()));
+                    found.paths.push(path.to_string());
                 }
-                Entry::Other(other) if !is_old => found.others.push(other),
+                None if is_file && !is_old => found.others.push((place.to_path_buf(), mark())),
                 _ => {}
             }
         }
@@ -95,7 +98,7 @@ impl Outputs {
         self.beyond.take().map_or(Ok(self), Err)
     }
 
-    /// Finds the folder of outputs. What a link leads to outside does not go with the worktree.
+    /// Finds the folder of outputs. A folder outside of the worktree, to which a link leads, stays when it is removed.
     fn open(&mut self, root: &Path) -> Option<PathBuf> {
         let workspace = Workspace::from(root.to_path_buf());
         let folder = workspace.confine(OUTPUT_DIR).ok();
@@ -106,7 +109,7 @@ impl Outputs {
         folder
     }
 
-    /// Notes what cannot be looked into; what is not there has nothing in it.
+    /// Notes a folder that cannot be listed, unless it is missing.
     fn note_unread(&mut self, path: &Path, cause: Option<io::Error>) {
         if let Some(cause) = cause.filter(|cause| cause.kind() != ErrorKind::NotFound) {
             self.beyond.get_or_insert_with(|| unreadable(path, cause));
@@ -114,81 +117,47 @@ impl Outputs {
     }
 }
 
-enum Entry {
-    Folder(String),
-    File(String),
-    Other(Other),
-    /// The manifest, and what holds nothing.
-    Nothing,
-}
-
-impl Entry {
-    fn read(root: &Path, entry: &DirEntry) -> Entry {
-        let kind = entry.file_type();
-        let path = entry.path().strip_prefix(root).unwrap_or(entry.path());
-        let name = entry.file_name().as_bytes();
-        let is_manifest = name.starts_with(b"MANIFEST") && name.ends_with(b".jsonl");
-        match path.to_str() {
-            _ if entry.depth() == 1 && is_manifest => Entry::Nothing,
-            Some(path) if kind.is_file() => Entry::File(path.to_string()),
-            Some(path) if kind.is_dir() => Entry::Folder(path.to_string()),
-            _ if kind.is_file() || kind.is_symlink() => Entry::Other(Other {
-                place: entry.path().to_path_buf(),
-                mark: mark(path, entry),
-            }),
-            _ => Entry::Nothing,
-        }
-    }
-}
-
 impl Baseline {
-    fn has(&self, root: &Path, entry_kind: &Entry) -> bool {
-        match entry_kind {
-            Entry::Folder(path) => {
-                let path = format!("{path}/");
-                let next = self.tree.range(path.clone()..).next();
-                next.is_some_and(|(file, _)| file.starts_with(&path))
-            }
-            Entry::File(path) => {
-                let before = self.tree.get(path);
-                before.is_some()
-                    && before == digest_file(root, &root.join(path)).ok().flatten().as_ref()
-            }
-            Entry::Other(other) => self.others.contains(&other.mark),
-            Entry::Nothing => false,
-        }
+    fn has(&self, root: &Path, path: &str) -> bool {
+        let now = || digest_file(root, &root.join(path)).ok().flatten();
+        self.tree
+            .get(path)
+            .is_some_and(|before| now().as_ref() == Some(before))
+    }
+
+    fn has_below(&self, folder: &str) -> bool {
+        let folder = format!("{folder}/");
+        let next = self.tree.range(folder.clone()..).next();
+        next.is_some_and(|(file, _)| file.starts_with(&folder))
     }
 }
 
-fn mark(path: &Path, entry: &DirEntry) -> String {
-    let mut text = path.as_os_str().as_bytes().to_vec();
-    text.push(0);
-    match fs::read_link(entry.path()) {
-        Ok(target) => text.extend(target.as_os_str().as_bytes()),
-        Err(_) => {
-            let about = entry.metadata().ok();
-            let about = about.map(|about| (about.len(), about.modified().ok()));
-            text.extend(format!("{about:?}").into_bytes());
-        }
-    }
-    digest(&text)
+fn is_manifest(name: &OsStr) -> bool {
+    name.as_bytes().starts_with(b"MANIFEST") && name.as_bytes().ends_with(b".jsonl")
 }
 
-impl Other {
-    pub(super) fn stays(&self) -> Error {
-        let what = match self.place.is_symlink() {
-            true => "is a link",
-            false => "has a name that is not UTF-8",
-        };
-        let place = self.place.display();
-        let message = format!("{place} {what}, and only files with plain names are brought home");
-        let folder = self.place.parent().unwrap_or(&self.place);
-        let look = format!("ls -la {}", quote(&folder.to_string_lossy()));
-        Error::new(Code::InputInvalid, message).fix(look)
+/// Describes a link or a file by its path and content.
+fn mark(path: &Path, place: &Path) -> String {
+    match fs::read_link(place) {
+        Ok(target) => format!("{path:?} {target:?}"),
+        Err(_) => format!("{path:?} {}", file_digest(place).unwrap_or_default()),
     }
 }
 
-/// Refuses an output when something else, such as a link, lies in the place of its folder in the workspace.
+/// Refuses to remove a worktree with an output that is not copied.
+pub(super) fn refuse_other(place: &Path) -> Error {
+    let what = match place.is_symlink() {
+        true => "is a link",
+        false => "has a name that is not UTF-8",
+    };
+    let message = format!(
+        "{} {what}, and only files with plain names are copied to the workspace",
+        place.display()
+    );
+    refuse(message, "ls -la", place.parent().unwrap_or(place))
+}
+
+/// Refuses an output when something else, such as a link, is in the place of its folder in the workspace.
 pub(super) fn require_way(home: &Path, path: &str) -> Result<()> {
     let top = home.join(OUTPUT_DIR);
     let file = home.join(path);
@@ -200,37 +169,132 @@ pub(super) fn require_way(home: &Path, path: &str) -> Result<()> {
     match way.find(|folder| is_in_the_way(folder)) {
         None => Ok(()),
         Some(other) => {
-            let message = format!(
-                "{path} cannot be brought home: {} is no folder",
-                other.display()
-            );
-            let fix = format!("ls -ld {}", quote(&other.to_string_lossy()));
-            Err(Error::new(Code::FileUnwritable, message).fix(fix))
+            let place = other.display();
+            let message =
+                format!("{path} cannot be copied to the workspace: {place} is not a folder");
+            let error = refuse(message, "ls -ld", other);
+            Err(Error {
+                code: Code::FileUnwritable,
+                ..error
+            })
         }
     }
 }
 
-fn repository(place: &Path) -> Error {
-    let folder = place.parent().unwrap_or(place);
+fn refuse_repository(mark: &Path) -> Error {
+    let folder = mark.parent().unwrap_or(mark);
     let message = format!(
-        "the repository {} lies among the outputs, of which only files are brought home",
+        "the repository {} is among the outputs, of which only files are copied to the workspace",
         folder.display()
     );
-    let place = quote(&folder.to_string_lossy());
-    Error::new(Code::InputInvalid, message).fix(format!("git -C {place} status"))
+    refuse(message, "ls -la", folder)
 }
 
-fn too_much(root: &Path) -> Error {
+fn refuse_size(root: &Path) -> Error {
     let folder = root.join(OUTPUT_DIR);
     let megabytes = BYTES_MAX >> 20;
     let message = format!(
-        "the folders in {} hold more than is brought home: {VISITS_MAX} files, {megabytes} MB, \
-         {DEPTH_MAX} folders deep",
+        "the folders in {} hold more than is copied to the workspace: {VISITS_MAX} files, {megabytes} MB",
         folder.display()
     );
-    let place = quote(&folder.to_string_lossy());
-    Error::new(Code::InputInvalid, message).fix(format!("du -a {place} | sort -n | tail"))
+    refuse(message, "du -a", &folder)
 }
 
 #[cfg(test)]
-mod tests;
+mod tests {
+    use std::ffi::OsStr;
+    use std::os::unix::fs::symlink;
+
+    use super::super::baseline::digests;
+    use super::*;
+
+    /// A root with an output in a folder.
+    fn world() -> (tempfile::TempDir, PathBuf) {
+        let root = tempfile::tempdir().unwrap();
+        let outputs = root.path().join(OUTPUT_DIR);
+        fs::create_dir_all(outputs.join("a/b")).unwrap();
+        fs::write(outputs.join("a/b/c.csv"), "1").unwrap();
+        (root, outputs)
+    }
+
+    fn find(root: &Path) -> Outputs {
+        Outputs::find(root, Some(&Baseline::default()))
+    }
+
+    // Elsewhere no file can have such a name.
+    #[cfg(target_os = "linux")]
+    #[test]
+    fn new_links_and_names_without_utf8_are_reported() {
+        let (root, outputs) = world();
+        symlink("c.csv", outputs.join("a/b/last.csv")).unwrap();
+        fs::write(outputs.join(OsStr::from_bytes(b"caf\xe9.csv")), "1").unwrap();
+        let folder = outputs.join(OsStr::from_bytes(b"d\xe9"));
+        fs::create_dir(&folder).unwrap();
+        fs::write(folder.join("x.csv"), "1").unwrap();
+        let told = find(root.path()).all().unwrap().others;
+        let mut told: Vec<String> = told
+            .iter()
+            .map(|(place, _)| refuse_other(place).message)
+            .collect();
+        told.sort();
+        assert_eq!(told.len(), 3, "{told:?}");
+        assert!(told[0].contains("/a/b/last.csv is a link"), "{told:?}");
+        assert!(told[1].contains("is not UTF-8"), "{told:?}");
+        let found = Outputs::find(root.path(), None);
+        let others = found.others.into_iter().map(|(_, mark)| mark);
+        let baseline = Baseline {
+            tree: digests(root.path(), root.path(), found.paths),
+            others: others.collect(),
+            ..Baseline::default()
+        };
+        let again = Outputs::find(root.path(), Some(&baseline));
+        assert!(again.others.is_empty() && again.changed.is_empty());
+        assert_eq!(again.paths.len(), 1);
+    }
+
+    #[test]
+    fn unreadable_folder_is_not_treated_as_empty() {
+        let root = tempfile::tempdir().unwrap();
+        symlink("claudedocs", root.path().join("claudedocs")).unwrap();
+        let why = find(root.path()).all().err().unwrap().message;
+        assert!(why.contains("agent-outputs cannot be read"), "{why}");
+    }
+
+    #[test]
+    fn repositories_and_too_many_outputs_are_refused() {
+        let (root, outputs) = world();
+        fs::create_dir_all(outputs.join("a/.git/objects")).unwrap();
+        fs::write(outputs.join("a/.git/objects/x"), "1").unwrap();
+        let found = find(root.path());
+        assert_eq!(found.paths.len(), 1, "{:?}", found.paths);
+        let why = found.all().err().unwrap().message;
+        assert!(why.contains("/a is among"), "{why}");
+
+        let (root, outputs) = world();
+        let large = fs::File::create(outputs.join("a/large")).unwrap();
+        large.set_len(BYTES_MAX + 1).unwrap();
+        fs::write(outputs.join("z.md"), "1").unwrap();
+        let found = find(root.path());
+        let is_there = found.paths.iter().any(|path| path.ends_with("/z.md"));
+        let why = found.all().err().unwrap().message;
+        assert!(is_there && why.contains("hold more"), "{why}");
+    }
+
+    #[test]
+    fn an_output_goes_through_folders_only() {
+        let (root, outputs) = world();
+        let way = |path: &str| require_way(root.path(), &format!("{OUTPUT_DIR}/{path}"));
+        fs::write(outputs.join("file"), "1").unwrap();
+        symlink(root.path(), outputs.join("link")).unwrap();
+        for (path, is_free) in [
+            ("x.md", true),
+            ("a/b/c.csv", true),
+            ("new/b/c.csv", true),
+            ("file/c.csv", false),
+            ("link/c.csv", false),
+            ("link/b/c.csv", false),
+        ] {
+            assert_eq!(way(path).is_ok(), is_free, "{path}");
+        }
+    }
+}

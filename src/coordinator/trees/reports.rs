@@ -2,15 +2,15 @@
 //! of the manifest, and deliverables that git ignores. The baseline of the worktree shows which side changed
 //! a file; the changes of others are never overwritten.
 
-use std::collections::{BTreeMap, HashSet};
+use std::collections::HashSet;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
 use super::baseline::{Baseline, Change, Declared, Pair, change, digests, is_regular};
 use super::copying::digest_file;
-use super::outputs::{Outputs, require_way};
-use super::{Tree, Trees};
+use super::outputs::{Outputs, refuse_other, require_way};
+use super::{Tree, Trees, refuse};
 use crate::error::{Code, Error, Result, quote};
 use crate::file::open_below;
 use crate::manifest::log::{self, Line};
@@ -22,7 +22,7 @@ impl Trees {
         let checked_out = Outputs::find(&tree.root, None);
         let mut here = checked_out.paths;
         here.extend(self.list_ignored(&tree.root, &declared));
-        // What the workspace has alone is bounded: nobody knows how much that is.
+        // Outputs that only the workspace has are bounded: there may be any number of them.
         let mut there = Outputs::find(&home, Some(&Baseline::default())).paths;
         there.extend(self.list_ignored(&home, &declared));
         there.extend_from_slice(&here);
@@ -30,11 +30,10 @@ impl Trees {
         let baseline = Baseline {
             home: digests(&home, &home, there),
             tree: digests(&tree.top, &tree.root, here),
-            others: others.map(|other| other.mark).collect(),
+            others: others.map(|(_, mark)| mark).collect(),
             declared,
             onto: self.base.as_ref().and_then(|base| base.branch.clone()),
             start: Some(start.to_string()),
-            ..Baseline::default()
         };
         baseline.save(&tree.baseline)
     }
@@ -72,7 +71,7 @@ impl Trees {
         }
         let home = self.home();
         let mut baseline = Baseline::load(&tree.baseline);
-        // Where its agent has made something else of it, the check of the worktree says so.
+        // The check of the worktree reports a file that its agent replaced by something else.
         if let Ok(Pair { here, there, .. }) = baseline.compare(tree, &home, output) {
             let is_wanted = here.now.is_none() || change(&there, &here) == Change::New;
             if is_wanted && is_regular(&there.path) {
@@ -103,26 +102,8 @@ impl Trees {
             }
         }
         baseline.save(&tree.baseline)?;
-        self.pass_on(tree, &baseline.brought)?;
         failed.map_or(Ok(()), Err)?;
         copy_lines(&tree.root, &home, None)
-    }
-
-    /// Tells later worktrees of a task which files came from this one, so that they do not count as changes
-    /// of others.
-    fn pass_on(&self, tree: &Tree, brought: &BTreeMap<String, String>) -> Result<()> {
-        if brought.is_empty() {
-            return Ok(());
-        }
-        let mut all = self.list_trees();
-        all.retain(|other| other.task() == tree.task() && other.baseline.exists());
-        let later = all.iter().skip_while(|other| other.top != tree.top);
-        for later in later.skip(1) {
-            let mut baseline = Baseline::load(&later.baseline);
-            baseline.home.extend(brought.clone());
-            baseline.save(&later.baseline)?;
-        }
-        Ok(())
     }
 
     /// Refuses a worktree with files that somebody else has changed in the workspace.
@@ -150,25 +131,18 @@ impl Trees {
             if !is_safe {
                 let place = &pair.here.path;
                 let message = format!(
-                    "{} was not brought home: it came too late, or the run does not have the task any more",
+                    "{} was not copied to the workspace: it came too late, or the run does not have the task any more",
                     place.display()
                 );
-                let look = format!("ls -l {}", quote(&place.to_string_lossy()));
-                return Err(Error::new(Code::InputInvalid, message).fix(look));
+                return Err(refuse(message, "ls -l", place));
             }
         }
         let other = outputs.others.first();
-        other.map_or(Ok(()), |other| Err(other.stays()))
+        other.map_or(Ok(()), |(place, _)| Err(refuse_other(place)))
     }
 
     pub(super) fn home(&self) -> PathBuf {
         self.top.join(&self.inside)
-    }
-}
-
-impl Pair {
-    fn change(&self) -> Change {
-        change(&self.here, &self.there)
     }
 }
 
@@ -178,10 +152,7 @@ fn bring(tree: &Tree, home: &Path, baseline: &mut Baseline, pair: &Pair) -> Resu
         Change::None if require_way(home, &pair.name).is_ok() => renew(tree, pair).map(|()| None),
         Change::None => Ok(None),
         Change::New => {
-            let replaced = match is_own(tree, pair) {
-                true => None,
-                false => keep_replaced(tree, pair)?,
-            };
+            let replaced = keep_replaced(tree, pair)?;
             baseline.bring(&pair.name, &pair.here, &pair.there)?;
             Ok(replaced)
         }
@@ -201,30 +172,13 @@ fn put_aside(tree: &Tree, pair: &Pair) -> Result<Error> {
     Ok(Error::new(Code::FileChanged, message).fix(format!("diff {there} {aside}")))
 }
 
-/// Returns true if the file of the workspace came from an earlier worktree of the task.
-fn is_own(tree: &Tree, pair: &Pair) -> bool {
-    let name = tree
-        .baseline
-        .file_stem()
-        .unwrap_or_default()
-        .to_string_lossy();
-    let Some((task, number)) = name.rsplit_once('-') else {
-        return false;
-    };
-    let mut earlier = 1..number.parse::<u32>().unwrap_or(1);
-    pair.there.now.is_some()
-        && earlier.any(|number| {
-            let note = tree
-                .baseline
-                .with_file_name(format!("{task}-{number}.json"));
-            Baseline::load(&note).tree.get(&pair.name) == pair.there.now.as_ref()
-        })
-}
-
 /// Saves a file of the workspace that is about to be replaced by one whose agent did not see it, and returns
 /// the error that says so.
-fn keep_replaced(tree: &Tree, Pair { name, here, there }: &Pair) -> Result<Option<Error>> {
-    if there.now.is_none() || here.before == there.now {
+fn keep_replaced(tree: &Tree, pair: &Pair) -> Result<Option<Error>> {
+    let Pair {
+        name, here, there, ..
+    } = pair;
+    if there.now.is_none() || here.before == there.now || pair.is_earlier {
         return Ok(None);
     }
     let former = tree.baseline.with_extension("replaced").join(name);

@@ -1,33 +1,23 @@
 //! Commits the work of a worktree to its branch, and reports what a branch cannot hold.
 
-use std::collections::HashSet;
+use std::collections::BTreeSet;
 use std::ffi::OsStr;
 use std::fs;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
-use walkdir::{DirEntry, WalkDir};
+use walkdir::WalkDir;
 
 use super::baseline::Baseline;
 use super::git::{IGNORED, STATUS, Words, pathspec};
 use super::merging::list_names;
-use super::{Tree, Trees};
+use super::{Tree, Trees, refuse};
 use crate::error::{Code, Error, Result, quote};
 use crate::file::unreadable;
 use crate::tree::is_linked_worktree;
 use crate::workspace::OUTPUT_DIR;
 
 const REPOSITORIES_MAX: usize = 500;
-
-const NAMES_AT_ONCE: usize = 500;
-
-struct Nested {
-    folder: PathBuf,
-    /// Its place in the repository around it.
-    path: String,
-    is_ignored: bool,
-    is_first: bool,
-}
 
 impl Trees {
     /// Commits everything in a worktree except reports and cleo's own files, also commits of the agent on a
@@ -36,9 +26,8 @@ impl Trees {
     pub(in crate::coordinator) fn commit(&self, tree: &Tree, message: &str) -> Result<()> {
         self.require_own(tree)?;
         self.require_settled(tree)?;
-        self.require_finished(tree)?;
         self.require_conversion(&tree.top)?;
-        require_no_pipes(tree)?;
+        let nested = find_nested(tree)?;
         let tip = self.tip(tree)?;
         self.stage(tree, &tip)?;
         // Made aside: wherever its agent has led HEAD, no branch moves but that of the worktree.
@@ -65,7 +54,7 @@ impl Trees {
             git.run(format!("update-ref --no-deref HEAD {commit}"))?;
         }
         self.run(format!("update-ref --no-deref {branch} {commit}"))?;
-        self.require_whole(tree)?;
+        self.require_whole(tree, nested)?;
         self.require_committed(tree)
     }
 
@@ -127,10 +116,8 @@ impl Trees {
             }
         }
         for (option, names) in [("assume-unchanged", assumed), ("skip-worktree", skipped)] {
-            for names in names.chunks(NAMES_AT_ONCE) {
-                let update = format!("update-index --no-{option} --");
-                git.run(Words::with(&update, names))?;
-            }
+            let update = format!("update-index --no-{option} -z --stdin");
+            git.run(Words::reading(&update, &names, "\0"))?;
         }
         Ok(())
     }
@@ -155,7 +142,7 @@ impl Trees {
             .map(|place| pathspec("top,exclude,literal", place));
         let status = Words::with(&format!("{STATUS} -- :(top)"), places);
         let left = self.git_in(&tree.top).list(status)?;
-        // What differs from HEAD alone is committed: the second sign compares the files (git-status, "Short Format").
+        // A file that differs from HEAD alone is committed: the second sign compares the files (git-status, "Short Format").
         let mut lines = left
             .iter()
             .filter(|line| line.as_bytes().get(1) != Some(&b' '));
@@ -167,36 +154,38 @@ impl Trees {
         Err(Error::new(Code::InputInvalid, message).fix(look))
     }
 
-    /// Returns a file of a worktree that git ignores, so that no branch holds it. Reports and cleo's own files
-    /// do not count.
-    pub(in crate::coordinator) fn ignored_file(&self, tree: &Tree) -> Result<Option<String>> {
+    /// Finds a file of a worktree that git ignores, so that no branch holds it. Reports and cleo's own files do not
+    /// count.
+    pub(in crate::coordinator) fn find_ignored(&self, tree: &Tree) -> Result<Option<String>> {
         let places = self.own_places();
-        let is_own = |name: &String| {
-            places
-                .iter()
-                .any(|place| Path::new(name).starts_with(place))
-        };
         let names = self.git_in(&tree.top).list(IGNORED)?;
-        Ok(names.into_iter().find(|name| !is_own(name)))
+        Ok(names.into_iter().find(|name| !is_in(&places, name)))
     }
 
-    /// Warns of files that go with a worktree because git ignores them. Files in ignored folders are mostly built or
-    /// installed, and what a task declares is in the workspace.
+    /// Warns of ignored files that are removed with a worktree. Ignored folders are mostly built or installed; a folder
+    /// that ignores itself is named once. Declared files are in the workspace.
     pub(in crate::coordinator) fn warn_of_ignored(&self, tree: &Tree) {
-        let listed = self
-            .git_in(&tree.top)
-            .list(format!("{STATUS} --ignored=matching"));
+        let list = format!("{STATUS} --ignored=matching");
+        let listed = self.git_in(&tree.top).list(list).unwrap_or_default();
         let declared = Baseline::load(&tree.baseline).declared;
         let brought = self.list_ignored(&tree.root, &declared);
         let mut kept = self.own_places();
         kept.extend(brought.iter().map(|path| self.inside.join(path)));
-        let is_kept = |name: &str| kept.iter().any(|place| Path::new(name).starts_with(place));
-        let listed = listed.unwrap_or_default();
         let names = listed.iter().filter_map(|line| line.strip_prefix("!! "));
-        let names = names.filter(|name| !name.ends_with('/') && !is_kept(name));
-        let names: Vec<String> = names.map(str::to_string).collect();
+        let names = names.filter(|name| !name.ends_with('/') && !is_in(&kept, name));
+        let names: Vec<&str> = names.collect();
+        let own = names
+            .iter()
+            .filter_map(|name| name.strip_suffix("/.gitignore"));
+        let own: Vec<&str> = own.collect();
+        let shorten = |name: &str| {
+            let mut own = own.iter();
+            let folder = own.find(|folder| Path::new(name).starts_with(folder));
+            folder.map_or(name.to_string(), |folder| format!("{folder}/"))
+        };
+        let names: BTreeSet<String> = names.iter().map(|name| shorten(name)).collect();
         if let Some(task) = tree.task().filter(|_| !names.is_empty()) {
-            let names = list_names(names);
+            let names = list_names(names.into_iter().collect());
             self.warn(format!(
                 "the worktree of {task} was removed with what git ignores in it: {names}"
             ));
@@ -211,7 +200,7 @@ impl Trees {
     /// Refuses a worktree that its agent has replaced by another repository.
     fn require_own(&self, tree: &Tree) -> Result<()> {
         if !tree.is_there() {
-            return Err(self.gone_error(tree));
+            return Err(self.explain_removal(tree));
         }
         let common = "rev-parse --path-format=absolute --git-common-dir";
         // A setting may lead git to other files than those of the worktree.
@@ -229,108 +218,77 @@ impl Trees {
         Err(Error::new(Code::FileUnreadable, message).fix(repair))
     }
 
-    /// Refuses a worktree with nested repositories that hold commits or changes of their own: a branch holds
-    /// none of them. Each is asked separately, because git would ask nested ones with their own settings.
-    fn require_whole(&self, tree: &Tree) -> Result<()> {
-        let mut left = self.repositories(&tree.top, true)?;
-        let mut looked = HashSet::from([tree.top.clone()]);
-        while let Some(nested) = left.pop() {
-            if looked.len() > REPOSITORIES_MAX {
-                return Err(too_many(tree));
-            }
-            looked.insert(nested.folder.clone());
-            if let Some(why) = self.only_there(tree, &nested)? {
-                let message = format!(
-                    "the repository {} {why}, which no branch of the workspace can hold",
-                    nested.folder.display()
-                );
-                // Its settings are its agent's, so no command of git is suggested there.
-                let fix = format!("ls -la {}", quote(&nested.folder.to_string_lossy()));
-                return Err(Error::new(Code::InputInvalid, message).fix(fix));
-            }
-            left.extend(self.repositories(&nested.folder, false)?);
-        }
-        self.require_known(tree, &looked)
-    }
-
-    /// Refuses a worktree with something named `.git` that is of none of its repositories: git commits nothing
-    /// of that name, and does not tell of it.
-    fn require_known(&self, tree: &Tree, repositories: &HashSet<PathBuf>) -> Result<()> {
-        let is_git = |entry: &DirEntry| entry.file_name().eq_ignore_ascii_case(".git");
-        let is_of_one = |entry: &DirEntry| {
-            let folder = entry.path().parent();
-            is_git(entry) && folder.is_some_and(|folder| repositories.contains(folder))
+    /// Refuses a worktree with nested repositories that hold commits or changes of their own, which no branch can hold,
+    /// and with other things that git leaves out of a commit silently. `nested` is from before everything was staged.
+    fn require_whole(&self, tree: &Tree, nested: Vec<walkdir::Result<PathBuf>>) -> Result<()> {
+        // The settings of a nested repository are its agent's, so no command of git is suggested there.
+        let refuse = |place: &Path, message| Err(refuse(message, "ls -la", place));
+        let link = |line: &String| {
+            let (_, path) = line.strip_prefix("160000 ")?.split_once('\t')?;
+            Some(tree.top.join(path))
         };
-        let entries = WalkDir::new(&tree.top).into_iter();
-        let entries = entries.filter_entry(|entry| !is_of_one(entry));
-        let is_told = |entry: &walkdir::Result<DirEntry>| entry.as_ref().map_or(true, is_git);
-        for (number, entry) in entries.filter(is_told).enumerate() {
-            if number >= REPOSITORIES_MAX {
-                return Err(too_many(tree));
+        let staged = self.git_in(&tree.top).list("ls-files --stage -z")?;
+        let links: Vec<PathBuf> = staged.iter().filter_map(link).collect();
+        for folder in &links {
+            let is_checked_out = folder.join(".git").symlink_metadata().is_ok();
+            let mut files = fs::read_dir(folder).into_iter().flatten();
+            if !is_checked_out && files.next().is_some() {
+                let place = folder.display();
+                let message = format!(
+                    "{place} holds files, and its submodule is not checked out, so no branch can hold them"
+                );
+                return refuse(folder, message);
             }
-            let place = match &entry {
-                Ok(entry) => entry.path(),
-                Err(error) => error.path().unwrap_or(&tree.top),
-            };
-            // What git ignores goes with the worktree.
-            if self.is_ignored(tree, place)? {
-                continue;
-            }
-            let place = place.to_path_buf();
-            return Err(match entry {
+        }
+        for mark in nested {
+            let mark = match mark {
+                Ok(mark) => mark,
                 // Git commits nothing of a folder that cannot be listed, and does not fail.
-                Err(error) => unreadable(&place, error.into()),
-                Ok(_) => {
-                    let message = format!(
-                        "{} is of no repository, and git commits nothing with that name",
-                        place.display()
-                    );
-                    let look = format!("ls -la {}", quote(&place.to_string_lossy()));
-                    Error::new(Code::InputInvalid, message).fix(look)
+                Err(error) => {
+                    let place = error.path().unwrap_or(&tree.top).to_path_buf();
+                    if self.is_ignored(tree, &place)? {
+                        continue;
+                    }
+                    return Err(unreadable(&place, error.into()));
                 }
-            });
+            };
+            let folder = mark.parent().unwrap_or(&mark);
+            let is_repository =
+                mark.ends_with(".git") && (!mark.is_dir() || mark.join("HEAD").exists());
+            if !is_repository && !self.is_ignored(tree, &mark)? {
+                let place = mark.display();
+                let message =
+                    format!("{place} is of no repository, and git commits nothing with that name");
+                return refuse(&mark, message);
+            }
+            let is_link = links.iter().any(|link| link == folder);
+            if is_repository && let Some(why) = self.find_own_content(tree, folder, is_link)? {
+                let place = folder.display();
+                let message = format!(
+                    "the repository {place} {why}, which no branch of the workspace can hold"
+                );
+                return refuse(folder, message);
+            }
         }
         Ok(())
     }
 
-    /// Lists nested repositories: checked-out submodules, other gitlinks, and ignored ones. Files in the
-    /// folder of a submodule that is not checked out are an error, because git does not look there.
-    fn repositories(&self, top: &Path, is_first: bool) -> Result<Vec<Nested>> {
-        let git = self.git_in(top);
-        let linked = |line: &String| {
-            let (_, path) = line.strip_prefix("160000 ")?.split_once('\t')?;
-            Some(path.to_string())
-        };
-        let nested = |path: String, is_ignored: bool| Nested {
-            folder: top.join(&path),
-            path,
-            is_ignored,
-            is_first,
-        };
-        let mut found = Vec::new();
-        for path in git.list("ls-files --stage -z")?.iter().filter_map(linked) {
-            let nested = nested(path, false);
-            match nested.folder.join(".git").symlink_metadata() {
-                Ok(_) => found.push(nested),
-                Err(_) => require_empty(&nested.folder)?,
-            }
-        }
-        // Of everything else that it ignores git names files, and of repositories the folder.
-        let ignored = git
-            .list(IGNORED)?
-            .into_iter()
-            .filter(|path| path.ends_with('/'));
-        found.extend(ignored.map(|path| nested(path, true)));
-        Ok(found)
-    }
-
-    /// Returns what a nested repository holds that exists nowhere else.
-    /// Ignored repositories may be build copies of a remote, and so may those within another.
-    fn only_there(&self, tree: &Tree, nested: &Nested) -> Result<Option<&'static str>> {
-        let (folder, path) = (&nested.folder, &nested.path);
+    /// Returns what a nested repository holds that exists nowhere else. Repositories that the branch has no link to, as
+    /// ignored ones, may be build copies of a remote.
+    fn find_own_content(
+        &self,
+        tree: &Tree,
+        folder: &Path,
+        is_link: bool,
+    ) -> Result<Option<&'static str>> {
         let git = self.git_in(folder);
-        // A setting of its own may lead git to other files.
-        let mut status = vec!["--work-tree".as_ref(), folder.as_os_str()];
+        // A setting of its own may lead git to other files, and a broken one to the repository around it.
+        let mut status = vec![
+            "--git-dir".as_ref(),
+            OsStr::new(".git"),
+            "--work-tree".as_ref(),
+        ];
+        status.push(folder.as_os_str());
         status.extend(STATUS.split(' ').map(OsStr::new));
         match git.ask(Words::with("", status))? {
             Err(_) => return Ok(Some("cannot be read")),
@@ -339,17 +297,19 @@ impl Trees {
             }
             Ok(_) => {}
         }
-        let mut before = None;
-        if nested.is_first {
-            let place = [format!("HEAD:{path}")];
-            let parse = Words::with("rev-parse --verify --quiet", place);
-            before = self.ask(parse)?.ok();
-        }
-        let may_be_new = nested.is_ignored || !nested.is_first;
-        if before.is_none() && !may_be_new && !self.is_submodule(tree, path)? {
+        let path = folder
+            .strip_prefix(&tree.top)
+            .unwrap_or(folder)
+            .to_string_lossy();
+        let parse = Words::with("rev-parse --verify --quiet", [format!("HEAD:{path}")]);
+        let before = match is_link {
+            true => self.ask(parse)?.ok(),
+            false => None,
+        };
+        if is_link && before.is_none() && !self.is_submodule(tree, &path)? {
             return Ok(Some("is no submodule"));
         }
-        let list = "rev-list --ignore-missing --max-count=1 HEAD --branches --not --remotes";
+        let list = "--git-dir .git rev-list --ignore-missing --max-count=1 HEAD --branches --not --remotes";
         let commits = git.ask(Words::with(list, before))?;
         let is_elsewhere = commits.is_ok_and(|commits| commits.is_empty());
         Ok((!is_elsewhere).then_some("has commits that no remote has"))
@@ -363,38 +323,44 @@ impl Trees {
     }
 }
 
-/// Refuses a worktree with a pipe or the like in the place of a file that git reads: it would wait there.
-fn require_no_pipes(tree: &Tree) -> Result<()> {
-    let is_pipe = |entry: &DirEntry| {
-        let (kind, above) = (entry.file_type(), entry.path().parent());
-        let is_of_git = entry.file_name().to_string_lossy().starts_with(".git")
-            || above.is_some_and(|above| above.ends_with(".git"));
-        is_of_git && !kind.is_file() && !kind.is_dir() && !kind.is_symlink()
-    };
-    let mut entries = WalkDir::new(&tree.top).into_iter().flatten();
-    match entries.find(is_pipe) {
-        Some(entry) => Err(unreadable(entry.path(), ErrorKind::InvalidInput.into())),
-        None => Ok(()),
-    }
+fn is_in(places: &[PathBuf], name: &str) -> bool {
+    places
+        .iter()
+        .any(|place| Path::new(name).starts_with(place))
 }
 
-fn too_many(tree: &Tree) -> Error {
-    let message = format!(
-        "{} holds more than {REPOSITORIES_MAX} repositories, which are not looked into",
-        tree.place()
-    );
-    Error::new(Code::InputInvalid, message)
-}
-
-fn require_empty(folder: &Path) -> Result<()> {
-    let is_empty = fs::read_dir(folder).map_or(true, |mut entries| entries.next().is_none());
-    if is_empty {
-        return Ok(());
+/// Finds everything named `.git` below a worktree, and what cannot be listed there. A pipe or the like in the place of a
+/// file that git reads is an error, because git would wait there.
+fn find_nested(tree: &Tree) -> Result<Vec<walkdir::Result<PathBuf>>> {
+    let mut found = Vec::new();
+    for entry in WalkDir::new(&tree.top).min_depth(1) {
+        let entry = match entry {
+            Ok(entry) => entry,
+            Err(error) => {
+                found.push(Err(error));
+                continue;
+            }
+        };
+        let (kind, name) = (entry.file_type(), entry.file_name());
+        let above = entry.path().parent().unwrap_or(&tree.top);
+        let is_of_git = name.to_string_lossy().starts_with(".git") || above.ends_with(".git");
+        if is_of_git && !kind.is_file() && !kind.is_dir() && !kind.is_symlink() {
+            return Err(unreadable(entry.path(), ErrorKind::InvalidInput.into()));
+        }
+        let is_own = entry.depth() == 1 && name == ".git";
+        let is_within = above
+            .strip_prefix(&tree.top)
+            .is_ok_and(|above| above.iter().any(|name| name == ".git"));
+        if name.eq_ignore_ascii_case(".git") && !is_own && !is_within {
+            found.push(Ok(entry.into_path()));
+        }
+        if found.len() > REPOSITORIES_MAX {
+            let message = format!(
+                "{} holds more than {REPOSITORIES_MAX} repositories, which are not looked into",
+                tree.place()
+            );
+            return Err(Error::new(Code::InputInvalid, message));
+        }
     }
-    let message = format!(
-        "{} holds files, and its submodule is not checked out, so no branch can hold them",
-        folder.display()
-    );
-    let look = format!("ls -la {}", quote(&folder.to_string_lossy()));
-    Err(Error::new(Code::InputInvalid, message).fix(look))
+    Ok(found)
 }

@@ -2,23 +2,17 @@
 //! claimed.
 
 use std::fs::{self, File};
-use std::io;
 use std::path::Path;
-use std::time::Duration;
 
 use super::Trees;
 use super::base::Base;
 use crate::error::{Code, Error, Result, quote};
-use crate::file::unwritable;
+use crate::file::{open, unwritable};
 use crate::tree::{RESERVED_BRANCH, refuse_branch, require_git_version};
 use crate::workspace::Workspace;
 
 const PROBE: &str = "T0-0";
 const PROBE_FOLDER: &str = "probe-";
-/// The file in it that is locked as long as the process goes on that made it.
-const PROBE_LOCK: &str = "lock";
-/// How old such a folder must be without that file to be one that a killed process left.
-const LEFT_BEHIND: Duration = Duration::from_secs(600);
 /// Keys of the settings of a clone that lacks objects.
 const PARTIAL: &str = r"^(extensions\.partialclone|remote\..*\.promisor)$";
 
@@ -37,7 +31,12 @@ impl Trees {
             return refuse(message, "config core.bare");
         }
         if !trees.has("HEAD^{commit}")? {
-            return refuse(trees.explain_missing_commit()?, "log --oneline --all -5");
+            let why = match trees.has("HEAD")? {
+                true => "HEAD names a commit that is not there",
+                false => "nothing is committed in it",
+            };
+            let message = format!("worktrees need a git repository with a commit: {why}");
+            return refuse(message, "log --oneline --all -5");
         }
         if let Some(what) = trees.operation_in_progress() {
             let message = format!("a {what} is in progress in {place}; finish it first");
@@ -62,18 +61,6 @@ impl Trees {
         }
     }
 
-    fn explain_missing_commit(&self) -> Result<String> {
-        let name = self.ask("symbolic-ref --quiet HEAD")?;
-        let name = name.unwrap_or_else(|_| "HEAD".to_string());
-        let why = match self.has("HEAD")? {
-            true => format!("{name} names a commit that is not there"),
-            false => format!("nothing is committed in it: {name} has no commit"),
-        };
-        Ok(format!(
-            "worktrees need a git repository with a commit: {why}"
-        ))
-    }
-
     /// Creates and removes a worktree, so that problems appear before the run begins. In a partial clone the
     /// files are checked out too.
     pub(in crate::coordinator) fn probe(workspace: &Workspace, base: &Base) -> Result<()> {
@@ -83,7 +70,9 @@ impl Trees {
             .prefix(PROBE_FOLDER)
             .tempdir_in(&above);
         let folder = folder.map_err(|cause| unwritable(&above, cause))?;
-        let _lock = lock_probe(folder.path()).map_err(|cause| unwritable(folder.path(), cause))?;
+        // The system releases the lock of a killed process.
+        let locked = File::open(folder.path()).and_then(|lock| lock.lock().map(|()| lock));
+        let _lock = locked.map_err(|cause| unwritable(folder.path(), cause))?;
         let name = folder.path().file_name().unwrap_or_default();
         let trees = Trees::open(workspace, folder.path(), &name.to_string_lossy())?;
         let is_partial = trees.succeeds(format!("config --get-regexp {PARTIAL}"))?;
@@ -118,29 +107,12 @@ impl Trees {
 fn remove_old_probes(workspace: &Workspace, above: &Path) {
     for entry in fs::read_dir(above).into_iter().flatten().flatten() {
         let name = entry.file_name().to_string_lossy().into_owned();
-        if name.starts_with(PROBE_FOLDER) && is_left_behind(&entry.path()) {
+        let is_left_behind = || open(&entry.path()).is_ok_and(|lock| lock.try_lock().is_ok());
+        if name.starts_with(PROBE_FOLDER) && is_left_behind() {
             if let Ok(trees) = Trees::open(workspace, &entry.path(), &name) {
                 let _ = trees.end(&trees.tree(PROBE));
             }
             let _ = fs::remove_dir_all(entry.path());
         }
     }
-}
-
-/// Locks a folder for this process; the lock file appears only once it is locked.
-fn lock_probe(folder: &Path) -> io::Result<File> {
-    let draft = folder.join("draft");
-    let file = File::create(&draft)?;
-    file.lock()?;
-    fs::rename(draft, folder.join(PROBE_LOCK))?;
-    Ok(file)
-}
-
-fn is_left_behind(folder: &Path) -> bool {
-    if let Ok(lock) = File::open(folder.join(PROBE_LOCK)) {
-        return lock.try_lock().is_ok();
-    }
-    let made = folder.metadata().and_then(|there| there.modified()).ok();
-    let age = made.and_then(|made| made.elapsed().ok());
-    age.is_some_and(|age| age > LEFT_BEHIND)
 }

@@ -1,5 +1,5 @@
-//! What would run, be called or be used, as an item to trust: what it is, where it comes from, and a
-//! digest of exactly that.
+//! Everything that can be run, called or used, as an item to trust: its kind and name, its origin, and a digest of
+//! exactly what would run.
 
 use std::path::Path;
 
@@ -28,7 +28,7 @@ const MODEL: [&str; 3] = [LLM_PROVIDER, LLM_BASE_URL, LLM_MODEL];
 const RUNNERS: [&str; 3] = [RUNNERS_DEFAULT, RUNNERS_BY_SKILL, RUNNERS_BY_TIER];
 
 closed! {
-    /// What kind of thing is to be trusted.
+    /// The kind of an item to trust.
     ItemKind, "kind":
     /// The command of an acceptance criterion or of a gate.
     Command = "command",
@@ -47,9 +47,9 @@ closed! {
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub(crate) struct Item {
-    /// What kind of thing it is.
+    /// Its kind.
     pub(crate) kind: ItemKind,
-    /// What it is called among those of its kind.
+    /// Its name among the items of its kind.
     pub(crate) name: String,
     pub(crate) what: String,
     pub(crate) origin: String,

@@ -112,11 +112,10 @@ impl Runs for SqliteTransaction<'_> {
              WHERE started_at >= ?1"
         );
         self.all(&sql, (since, limit, user), |row| {
-            let by = row.get::<_, Option<String>>(3)?;
             Ok(Glimpse {
                 agent: row.get(1)?,
                 status: word(row, 2)?,
-                answered_by: by.map(|_| word(row, 3)).transpose()?,
+                answered_by: word(row, 3).ok(),
                 time_ms: row.get::<_, Option<i64>>(4)?.map(i64::unsigned_abs),
                 started_at: row.get(5)?,
                 stood_in: row.get(6)?,
@@ -132,7 +131,7 @@ impl Runs for SqliteTransaction<'_> {
         let answered = "kind = 'execution' AND status = 'completed'";
         let sql = format!(
             "SELECT agent, kind, status, count(*), count(execution_time_ms),
-                ifnull(sum(execution_time_ms), 0), max(started_at),
+                CAST(total(max(execution_time_ms, 0)) AS INTEGER), max(started_at),
                 sum({answered} AND agent IS NOT NULL AND has_error)
              FROM runs WHERE {whose} GROUP BY agent, kind, status ORDER BY agent, kind, status"
         );

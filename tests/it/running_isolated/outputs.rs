@@ -177,7 +177,7 @@ fn retained_worktree_stays_until_its_outputs_are_copied() {
         "somebody else has the task"
     );
     let told = super::events(&workspace);
-    assert!(told.contains("was not brought home"), "{told}");
+    assert!(told.contains("was not copied to the workspace"), "{told}");
 }
 
 #[test]

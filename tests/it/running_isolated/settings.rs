@@ -87,23 +87,29 @@ unset GIT_OBJECT_DIRECTORY GIT_ALTERNATE_OBJECT_DIRECTORIES";
 
 #[test]
 fn worktree_with_objects_of_the_repository_is_kept() {
-    let moves = "common=$(git rev-parse --path-format=absolute --git-common-dir)
-echo .o >.gitignore && mkdir .o && echo work >work.txt && git add . && git repack -q -d
-mv $common/objects .o/objects && ln -s $PWD/.o/objects $common/objects";
-    let workspace = repository();
-    let (_, result) = run(&workspace, "T1", moves);
-    let task = &result["tasks"][0];
-    assert!(
-        task.to_string()
-            .contains("objects of the repository into it"),
-        "{task}"
-    );
-    let id = result["run"]["id"].as_str().unwrap();
-    let moved = format!(".cleo/runs/{id}/trees/T1-1/.o/objects");
-    assert!(workspace.path(&moved).is_dir());
-    git(&workspace, "fsck --connectivity-only");
-    let shown = git(&workspace, "log --all --format=%s -- work.txt");
-    assert!(!shown.is_empty(), "{result}");
+    // All objects, or one that the workspace had before.
+    for (what, moved) in [
+        ("", "objects"),
+        (
+            "git rev-parse HEAD:shared.txt | sed 's,^..,&/,'",
+            "objects/*/*",
+        ),
+    ] {
+        let moves = format!(
+            "common=$(git rev-parse --path-format=absolute --git-common-dir)
+echo .o >.gitignore && mkdir .o && echo work >work.txt && git add .
+at=objects/$({what}) && at=${{at%/}} && mkdir -p .o/$at && rmdir .o/$at
+mv $common/$at .o/$at && ln -s $PWD/.o/$at $common/$at"
+        );
+        let workspace = repository();
+        let (_, result) = run(&workspace, "T1", &moves);
+        let task = &result["tasks"][0];
+        let why = "objects of the repository into it";
+        assert!(task.to_string().contains(why), "{moved}: {task}");
+        git(&workspace, "fsck --connectivity-only");
+        let shown = git(&workspace, "log --all --format=%s -- work.txt");
+        assert!(!shown.is_empty(), "{result}");
+    }
 }
 
 #[test]
@@ -115,12 +121,12 @@ fn ignored_files_that_go_with_a_worktree_are_named() {
     workspace.ok("update T1 --deliverable notes/made.log");
     let script =
         "mkdir build notes && echo x >build/x && echo x >notes/made.log && echo x >notes/other.log
-echo KEY= >.env.example";
+echo KEY= >.env.example
+mkdir -p .venv/lib && echo '*' >.venv/.gitignore && echo x >.venv/lib/x && echo x >.venv/x";
     let answer =
         document(&workspace.finish(workspace.command(&words(&workspace, "T1", script)), ""));
     assert_eq!(answer["success"], true, "{answer}");
-    let warning =
-        "the worktree of T1 was removed with what git ignores in it: .env.example, notes/other.log";
+    let warning = "the worktree of T1 was removed with what git ignores in it: .env.example, .venv/, notes/other.log";
     assert_eq!(answer["warnings"], json!([warning]));
     assert_eq!(workspace.read("notes/made.log"), "x\n");
 }
