@@ -5438,7 +5438,7 @@ export interface components {
             /** Format: uint */
             total: number;
         };
-        /** @description What a token allows; each allows what those before it allow. */
+        /** @description Rights of a token; each includes the ones before it. */
         Scope: "read" | "write" | "admin";
         Secret: {
             token: string;
