@@ -160,7 +160,7 @@ impl Call {
 
     pub(super) fn context(&self, command: &'static str) -> Result<Lent<'_, Context>> {
         let mut lent = self.server.lend_context()?;
-        lent.memory = Arc::clone(&self.server.memory);
+        lent.cache = Arc::clone(&self.server.cache);
         lent.surroundings = self.surroundings(command);
         lent.notes = Notes::default();
         Ok(lent)

@@ -18,8 +18,7 @@ use crate::error::Result;
 use crate::ops::agents::{Roster, View};
 use crate::ops::executions::Executor;
 use crate::ops::tokens::Tokens;
-use crate::ops::work::Memory;
-use crate::ops::{Assignment, Context, Surroundings};
+use crate::ops::{Assignment, Cache, Context, Surroundings};
 use crate::route::Match;
 use crate::workspace::Workspace;
 
@@ -75,7 +74,7 @@ pub(crate) struct Server {
     pub(super) address: SocketAddr,
     contexts: Pool<Context>,
     roster: Arc<Roster>,
-    pub(super) memory: Arc<Mutex<Memory>>,
+    pub(super) cache: Arc<Cache>,
     pub(super) tokens: Mutex<Tokens>,
     pub(super) rates: Rates,
     pub(super) calls: Arc<Semaphore>,
@@ -121,7 +120,7 @@ impl Server {
             answers: Arc::new(Semaphore::new(options.jobs.max(1))),
             keys: Keys::default(),
             contexts: Pool::new(),
-            memory: Arc::default(),
+            cache: Arc::default(),
             pages: Pages::load(),
             say,
             executors,

@@ -44,7 +44,7 @@ use std::time::Duration;
 
 use self::tokens::Scope;
 use self::trust::Registrant;
-use self::work::Memory;
+use self::work::{Scenes, Tracks};
 use crate::catalogue::{Catalogue, Places};
 use crate::claim::Lease;
 use crate::clock::Clock;
@@ -266,12 +266,18 @@ impl Surroundings {
     }
 }
 
+/// Runs and tasks as they were read last; that of a server outlives each call.
+#[derive(Default)]
+pub(crate) struct Cache {
+    pub(crate) tracks: Mutex<Tracks>,
+    pub(crate) scenes: Mutex<Scenes>,
+}
+
 pub(crate) struct Context {
     pub(crate) workspace: Workspace,
     pub(crate) surroundings: Surroundings,
     pub(crate) store: SqliteStore,
-    /// What is remembered between two looks; that of a server outlives each call.
-    pub(crate) memory: Arc<Mutex<Memory>>,
+    pub(crate) cache: Arc<Cache>,
     /// The sections that outputs must have, once they have been read.
     sections: OnceCell<Vec<String>>,
     pub(crate) notes: Notes,
@@ -303,7 +309,7 @@ impl Context {
             workspace,
             surroundings,
             store,
-            memory: Arc::default(),
+            cache: Arc::default(),
             sections: OnceCell::new(),
             notes: Notes::default(),
         })

@@ -392,7 +392,7 @@ fn a_clock_that_was_ahead_once_is_no_fault_for_ever() {
     };
     assert_eq!((clock.as_str(), claims.as_str()), ("clock", "claims"));
     assert!(message.contains("the next change ends this"), "{message}");
-    assert!(claim.contains("still to come"), "{claim}");
+    assert!(claim.contains("in the future"), "{claim}");
     assert_eq!(fix, "cleo show T2");
     assert_eq!(workspace.shell(fix).exit, 0);
     workspace.ok("release T2 --force");
@@ -428,17 +428,17 @@ fn faulty_and_hidden_skills_are_found() {
         &workspace,
         "skills.shadowed",
         "warn",
-        "skills/ct-validator/SKILL.md stands before it",
+        "skills/ct-validator/SKILL.md has the same name and takes precedence",
     );
     assert_eq!(fix, "cleo skills show ct-validator");
     assert_eq!(workspace.shell(&fix).exit, 0);
 }
 
 #[test]
-fn keywords_that_rows_of_the_project_stand_for_are_found() {
+fn keywords_that_project_rows_replace_are_found() {
     let rows = r#"{"dispatch_matrix": {"by_keyword": {"forge|build": "ct-task-executor"}}}"#;
     let workspace = workspace().with("skills/manifest.json", rows);
-    let what = "ct-task-executor, so these lead nowhere: implement, execute, create";
+    let what = "ct-task-executor, so these have no effect: implement, execute, create";
     let fix = only(&workspace, "skills.keywords", "warn", what);
     assert_eq!(fix, "cleo skills show ct-task-executor");
 }

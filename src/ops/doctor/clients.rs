@@ -1,102 +1,94 @@
-//! The programs that run agents: which are there, and whether they know the options that runs need.
+//! The agent programs: which are on the PATH, and whether they have the options that runs need.
 //! They are only asked for their version and help, without the user's home and environment.
 
-use std::ffi::OsStr;
+use std::ffi::OsString;
+use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::thread;
-use std::time::Duration;
 
-use super::Finding;
+use super::{Finding, PROBE_LIMIT};
 use crate::config::RUNNERS_PROGRAMS;
 use crate::error::quote;
 use crate::runner::agent::{self, Runners};
 use crate::runner::probe::{self, Probed};
 
-/// How long a program may take to say what it is.
-const LIMIT: Duration = Duration::from_secs(30);
-
-struct Client {
-    name: &'static str,
-    /// Words before `--help` that lead to the command that runs are made with.
+struct Client<'a> {
+    runner: &'static str,
+    /// The program of the settings, else the name of the runner.
+    program: &'a str,
+    /// Words before `--help`, for the command that runs use.
     command: Vec<String>,
-    /// What that command has to know.
+    /// The options that runs need.
     options: Vec<String>,
 }
 
-fn clients() -> Vec<Client> {
+pub(super) fn path() -> OsString {
+    std::env::var_os("PATH").unwrap_or_default()
+}
+
+pub(super) fn check(runners: &Runners) -> Vec<Finding> {
     let clients = agent::all().into_iter().map(|runner| {
         let (command, options) = agent::needs(&*runner);
         Client {
-            name: runner.name(),
+            program: runners.program(runner.name()).unwrap_or(runner.name()),
+            runner: runner.name(),
             command,
             options,
         }
     });
-    clients.collect()
-}
-
-pub(super) fn look(path: &OsStr, runners: &Runners) -> Vec<Finding> {
-    let clients = clients();
-    let named = clients
-        .iter()
-        .map(|client| runners.program(client.name).unwrap_or(client.name));
-    let named: Vec<&str> = named.collect();
-    // Some of them take a second to say anything, so all are asked at once.
-    let findings: Vec<Finding> = thread::scope(|scope| {
-        let there = clients
+    let clients: Vec<Client<'_>> = clients.collect();
+    // Some programs take a second to answer, so all are asked at once.
+    let mut findings: Vec<Finding> = thread::scope(|scope| {
+        let found = clients
             .iter()
-            .zip(&named)
-            .filter_map(|(client, name)| Some((client, *name, program(path, name)?)));
-        let asked: Vec<_> = there
-            .map(|(client, name, program)| scope.spawn(move || judge(client, name, &program, path)))
+            .filter_map(|client| Some((client, find_program(client.program)?)));
+        let threads: Vec<_> = found
+            .map(|(client, program)| scope.spawn(move || check_program(client, &program)))
             .collect();
-        let answers = asked.into_iter().filter_map(|asked| asked.join().ok());
+        let answers = threads.into_iter().filter_map(|thread| thread.join().ok());
         answers.collect()
     });
-    let missing = clients.iter().zip(&named);
-    let missing = missing.filter_map(|(client, name)| missing_elsewhere(client, name, path));
-    let findings: Vec<Finding> = findings.into_iter().chain(missing).collect();
+    findings.extend(clients.iter().filter_map(check_setting));
     if findings.is_empty() {
-        let message = format!("none of {} is on the PATH", named.join(", "));
-        return vec![Finding::ok("clients", message)];
+        let names: Vec<&str> = clients.iter().map(|client| client.program).collect();
+        let message = format!("none of {} is on the PATH", names.join(", "));
+        findings.push(Finding::ok("clients", message));
     }
     findings
 }
 
-fn missing_elsewhere(client: &Client, name: &str, path: &OsStr) -> Option<Finding> {
-    // A path that is not whole is looked for in the folder that an agent works in.
-    let is_relative = name.contains('/') && !Path::new(name).is_absolute();
-    if name == client.name || is_relative || program(path, name).is_some() {
+/// Warns of a program in the settings that does not exist.
+fn check_setting(client: &Client<'_>) -> Option<Finding> {
+    let Client {
+        runner, program, ..
+    } = client;
+    // A relative path starts at the folder that an agent works in.
+    let is_relative = program.contains('/') && !Path::new(program).is_absolute();
+    if program == runner || is_relative || find_program(program).is_some() {
         return None;
     }
-    let message = format!(
-        "{RUNNERS_PROGRAMS} has `{name}` run {}, which is no program that is there",
-        client.name
-    );
+    let message =
+        format!("{RUNNERS_PROGRAMS} has `{program}` for {runner}, but there is no such program");
     let fix = format!("cleo config get {RUNNERS_PROGRAMS}");
     Some(Finding::warn("clients", message, fix))
 }
 
-pub(super) fn program(path: &OsStr, name: &str) -> Option<PathBuf> {
-    use std::os::unix::fs::PermissionsExt;
+pub(super) fn find_program(name: &str) -> Option<PathBuf> {
+    let path = path();
     let is_path = name.contains('/');
     let own = Path::new(name).is_absolute().then(|| PathBuf::from(name));
-    let places = std::env::split_paths(path).filter(|folder| folder.is_absolute() && !is_path);
-    let places = places.map(|folder| folder.join(name));
+    let folders = std::env::split_paths(&path).filter(|folder| folder.is_absolute() && !is_path);
+    let places = folders.map(|folder| folder.join(name));
     own.into_iter().chain(places).find(|program| {
-        program
-            .metadata()
-            .is_ok_and(|there| there.is_file() && there.permissions().mode() & 0o111 != 0)
+        let metadata = program.metadata();
+        metadata.is_ok_and(|it| it.is_file() && it.permissions().mode() & 0o111 != 0)
     })
 }
 
-fn judge(client: &Client, name: &str, program: &Path, path: &OsStr) -> Finding {
-    let check = "clients";
-    let ask = |words: &[&str]| probe::ask(program, words, path, LIMIT);
-    let mut help: Vec<&str> = client.command.iter().map(String::as_str).collect();
-    help.push("--help");
-    let name = quote(name);
-    let look = format!("{name} {}", help.join(" "));
+fn check_program(client: &Client<'_>, program: &Path) -> Finding {
+    let (check, runner, name) = ("clients", client.runner, quote(client.program));
+    let path = path();
+    let ask = |words: &[&str]| probe::ask(program, words, &path, PROBE_LIMIT);
     let version = match ask(&["--version"]) {
         Probed::Said(text) => text.lines().next().unwrap_or_default().trim().to_string(),
         Probed::Failed(why) => {
@@ -104,41 +96,33 @@ fn judge(client: &Client, name: &str, program: &Path, path: &OsStr) -> Finding {
             return Finding::warn(check, message, format!("{name} --version"));
         }
     };
-    let help = match ask(&help) {
+    let mut words: Vec<&str> = client.command.iter().map(String::as_str).collect();
+    words.push("--help");
+    let fix = format!("{name} {}", words.join(" "));
+    let help = match ask(&words) {
         Probed::Said(text) => text,
         Probed::Failed(why) => {
-            return Finding::warn(
-                check,
-                format!("{} {why} when asked for help", client.name),
-                look,
-            );
+            return Finding::warn(check, format!("{runner} {why} when asked for help"), fix);
         }
     };
-    let missing: Vec<&str> = client
-        .options
-        .iter()
-        .map(String::as_str)
-        .filter(|option| !knows(&help, option))
+    let options = client.options.iter().map(String::as_str);
+    let missing: Vec<&str> = options
+        .filter(|option| !has_option(&help, option))
         .collect();
     let shown: String = version.chars().take(60).collect();
-    if missing.is_empty() {
-        return Finding::ok(
+    match missing.is_empty() {
+        true => Finding::ok(
             check,
-            format!(
-                "{} ({shown}) knows every option that runs need",
-                client.name
-            ),
-        );
+            format!("{runner} ({shown}) knows every option that runs need"),
+        ),
+        false => {
+            let message = format!("{runner} ({shown}) does not know {}", missing.join(", "));
+            Finding::warn(check, message, fix)
+        }
     }
-    let message = format!(
-        "{} ({shown}) does not know {}",
-        client.name,
-        missing.join(", ")
-    );
-    Finding::warn(check, message, look)
 }
 
-fn knows(help: &str, option: &str) -> bool {
+fn has_option(help: &str, option: &str) -> bool {
     help.match_indices(option).any(|(at, _)| {
         let after = help[at + option.len()..].chars().next();
         let before = help[..at].chars().next_back();
@@ -148,12 +132,12 @@ fn knows(help: &str, option: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::knows;
+    use super::has_option;
 
     #[test]
     fn an_option_is_not_mistaken_for_a_longer_one() {
         let help = "  -p, --print   x\n  --output-format <F>, --json-schema";
-        assert!(knows(help, "--print") && knows(help, "--output-format"));
-        assert!(!knows(help, "--json") && !knows(help, "--output"));
+        assert!(has_option(help, "--print") && has_option(help, "--output-format"));
+        assert!(!has_option(help, "--json") && !has_option(help, "--output"));
     }
 }

@@ -1,4 +1,4 @@
-//! Rows of the databases that cannot be read, and permissions of their files.
+//! Damaged rows of the database, and the permissions of its files.
 
 use super::Finding;
 use crate::error::{Result, quote};
@@ -10,24 +10,21 @@ use crate::store::sqlite::open_to_others;
 use crate::store::{OperationFilter, Store, Transaction};
 use crate::workspace::Workspace;
 
-/// How many changes, events and messages are read at a time.
+/// Number of changes, events and messages that are read at a time.
 const PIECE: u32 = 10_000;
-/// How many of the rows that were removed are named.
+/// Maximum number of removed rows that are named.
 const REMOVED_NAMED: usize = 20;
 
-pub(super) fn look(workspace: &Workspace) -> Vec<Finding> {
-    let mut findings = vec![permissions(workspace)];
+pub(super) fn check(workspace: &Workspace) -> Vec<Finding> {
+    let mut findings = vec![check_permissions(workspace)];
     left_out::take();
     let read = read_all(workspace);
     let damaged = left_out::take();
-    match read {
-        Ok(()) if damaged.is_empty() => {
-            findings.push(Finding::ok("database.rows", "every row can be read"));
-        }
-        // What keeps a database from being read at all is found by the look at it.
-        _ => {}
+    // An error of the whole database is a finding of `database::check`.
+    if read.is_ok() && damaged.is_empty() {
+        findings.push(Finding::ok("database.rows", "every row can be read"));
     }
-    findings.extend(damaged.into_iter().map(of_row));
+    findings.extend(damaged.into_iter().map(describe_row));
     findings
 }
 
@@ -47,7 +44,7 @@ pub(super) fn remove(workspace: &Workspace) -> Result<Vec<Finding>> {
     Ok(findings)
 }
 
-fn of_row(damage: Damage) -> Finding {
+fn describe_row(damage: Damage) -> Finding {
     let Damage { row, what } = &damage;
     if damage.is_altered() {
         let message = format!(
@@ -55,19 +52,19 @@ fn of_row(damage: Damage) -> Finding {
         );
         return Finding::fail("database.rows", message, format!("cleo show {row}"));
     }
-    let told = format!("{row} is damaged ({what}); everything else can be used");
     let way = match damage.way_out() {
         Some(way) => format!("and {way}"),
         None => "it is left out of every answer and can stay where it is".to_string(),
     };
+    let message = format!("{row} is damaged ({what}); everything else can be used, {way}");
     let fix = match row.parse::<TaskId>() {
         Ok(task) => format!("cleo delete {task} --dry-run"),
         Err(_) => "cleo explain E_ROW_DAMAGED".to_string(),
     };
-    Finding::fail("database.rows", format!("{told}, {way}"), fix)
+    Finding::fail("database.rows", message, fix)
 }
 
-/// Reads everything; what is damaged is noted.
+/// Reads all rows; the store notes the damaged ones in [`left_out`].
 fn read_all(workspace: &Workspace) -> Result<()> {
     let mut store = workspace.open_store()?;
     let transaction = store.read()?;
@@ -83,9 +80,8 @@ fn read_tasks(transaction: &dyn Transaction) -> Result<()> {
     transaction.sessions(None)?;
     transaction.phases()?;
     transaction.operations(&OperationFilter::default())?;
-    // Whatever their times are.
+    // Claims with any time.
     transaction.expired_claims("\u{10ffff}")?;
-    // A piece without a single whole row holds more damage than is named.
     let mut cursor = 0;
     while let Some(last) = transaction.changes(cursor, None, PIECE)?.last() {
         cursor = last.cursor;
@@ -121,17 +117,15 @@ fn read_runs(transaction: &dyn Transaction) -> Result<()> {
     transaction.check_records()
 }
 
-/// Tells files that other accounts may read; cleo closes them when it opens a store.
-fn permissions(workspace: &Workspace) -> Finding {
+/// Finds files that other accounts may read; cleo closes them when it opens a store.
+fn check_permissions(workspace: &Workspace) -> Finding {
     let check = "workspace.permissions";
     let open = open_to_others(&workspace.database());
     if open.is_empty() {
         return Finding::ok(check, "no other account may read the database");
     }
-    let paths: Vec<String> = open
-        .iter()
-        .map(|path| quote(&path.to_string_lossy()))
-        .collect();
+    let paths = open.iter().map(|path| quote(&path.to_string_lossy()));
+    let paths: Vec<String> = paths.collect();
     let message = format!("other accounts may use {}", paths.join(", "));
     Finding::warn(check, message, format!("chmod go= {}", paths.join(" ")))
 }

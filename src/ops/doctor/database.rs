@@ -1,8 +1,8 @@
-//! The database, the claims in it, and whether its times agree with the clock.
+//! The database, the claims in it, and the clock against its times.
 
 use chrono::{DateTime, TimeDelta};
 
-use super::{Finding, to_finding};
+use super::Finding;
 use crate::claim::Claim;
 use crate::clock::{Clock, timestamp};
 use crate::error::{Result, quote};
@@ -13,61 +13,59 @@ use crate::store::sqlite::SqliteStore;
 use crate::store::{OperationFilter, Store};
 use crate::workspace::Workspace;
 
-/// Bytes of the write-ahead log above which every start is noticeably slower.
+/// Size of the write-ahead log, in bytes, from which on every start is slower.
 const LOG_MAX: u64 = 16 << 20;
-/// How far the clock may be behind what was recorded: clocks of machines differ a little.
+/// Maximum clock skew.
 const SLACK: TimeDelta = TimeDelta::minutes(5);
-/// Most claims that are named.
+/// Maximum number of claims that are named.
 const CLAIMS_MAX: usize = 20;
 
-pub(super) fn look(surroundings: &Surroundings, workspace: &Workspace) -> Vec<Finding> {
-    let clock = &surroundings.clock;
+pub(super) fn check(surroundings: &Surroundings, workspace: &Workspace) -> Vec<Finding> {
     let mut store = match workspace.open_store() {
         Ok(store) => store,
         Err(error) => return vec![Finding::from_error("database", error)],
     };
-    let place = workspace.database().to_string_lossy().into_owned();
     let mut findings = vec![
-        to_finding(
-            "database.integrity",
-            store
-                .broken_pages()
-                .map(|problems| whole("database.integrity", &problems)),
-        ),
-        to_finding("database.counts", counts(&store)),
-        log(&store, &place),
-        to_finding("clock", time(&mut store, clock)),
+        check_integrity(&store),
+        check_counts(&store),
+        check_log(&store, workspace),
+        check_clock(&mut store, &surroundings.clock)
+            .unwrap_or_else(|error| Finding::from_error("clock", error)),
     ];
-    match claims(&mut store, surroundings, workspace) {
+    match check_claims(&mut store, surroundings, workspace) {
         Ok(claims) => findings.extend(claims),
         Err(error) => findings.push(Finding::from_error("claims", error)),
     }
     findings
 }
 
-fn whole(check: &'static str, problems: &[String]) -> Finding {
-    match problems.first() {
-        None => Finding::ok(check, "every page and index is whole"),
-        Some(first) => {
-            let message = format!("the database is broken: {first}");
-            Finding::fail(check, message, "cleo explain E_STORE_CORRUPT")
-        }
+fn check_integrity(store: &SqliteStore) -> Finding {
+    let check = "database.integrity";
+    match store.broken_pages() {
+        Err(error) => Finding::from_error(check, error),
+        Ok(problems) => match problems.first() {
+            None => Finding::ok(check, "every page and index is whole"),
+            Some(first) => {
+                let message = format!("the database is broken: {first}");
+                Finding::fail(check, message, "cleo explain E_STORE_CORRUPT")
+            }
+        },
     }
 }
 
-fn counts(store: &SqliteStore) -> Result<Finding> {
+fn check_counts(store: &SqliteStore) -> Finding {
     let check = "database.counts";
-    let problems = store.disagreements()?;
-    Ok(match &problems[..] {
-        [] => Finding::ok(
+    match store.disagreements() {
+        Err(error) => Finding::from_error(check, error),
+        Ok(problems) if problems.is_empty() => Finding::ok(
             check,
             "references, counts, graph and words agree with the tasks",
         ),
-        problems => Finding::fail(check, problems.join("; "), "cleo explain E_STORE_CORRUPT"),
-    })
+        Ok(problems) => Finding::fail(check, problems.join("; "), "cleo explain E_STORE_CORRUPT"),
+    }
 }
 
-fn log(store: &SqliteStore, place: &str) -> Finding {
+fn check_log(store: &SqliteStore, workspace: &Workspace) -> Finding {
     let (check, bytes) = ("database.log", store.log_bytes());
     if bytes <= LOG_MAX {
         return Finding::ok(check, format!("the write-ahead log has {bytes} bytes"));
@@ -76,11 +74,16 @@ fn log(store: &SqliteStore, place: &str) -> Finding {
         "the write-ahead log has {bytes} bytes; some process has been reading for so long that it \
          cannot be shortened"
     );
-    Finding::warn(check, message, format!("fuser -v {}", quote(place)))
+    let place = workspace.database();
+    Finding::warn(
+        check,
+        message,
+        format!("fuser -v {}", quote(&place.to_string_lossy())),
+    )
 }
 
-/// Compares the clock with the last change.
-fn time(store: &mut SqliteStore, clock: &Clock) -> Result<Finding> {
+/// Compares the clock with the time of the last change.
+fn check_clock(store: &mut SqliteStore, clock: &Clock) -> Result<Finding> {
     let (check, now) = ("clock", clock.now());
     let last = OperationFilter {
         limit: Some(1),
@@ -106,57 +109,54 @@ fn time(store: &mut SqliteStore, clock: &Clock) -> Result<Finding> {
     Ok(Finding::fail(check, message, fix))
 }
 
-fn claims(
+fn check_claims(
     store: &mut SqliteStore,
     surroundings: &Surroundings,
     workspace: &Workspace,
 ) -> Result<Vec<Finding>> {
+    let check = "claims";
     let now = surroundings.clock.now();
-    // Whenever they run out.
+    let time = timestamp(now);
+    // All claims, with any expiry time.
     let held = store.read()?.expired_claims("\u{10ffff}")?;
-    let ahead = held.iter().filter(|claim| claim.is_ahead_of(now));
-    let ahead: Vec<&Claim> = ahead.take(CLAIMS_MAX).collect();
-    let now = timestamp(now);
-    let stale = held.iter().filter(|claim| claim.is_expired(&now));
-    let mut stale: Vec<&Claim> = stale.take(CLAIMS_MAX).collect();
     let holders = held.iter().filter_map(|claim| claim.holder.as_deref());
-    // What is wrong with the store of runs is told by the look at it.
+    // An error of the store is reported by its own check.
     let left = alive::find_left(surroundings, workspace, holders).unwrap_or_default();
-    stale.retain(|claim| {
-        !left
-            .iter()
-            .any(|left| claim.holder.as_ref() == Some(&left.run))
+    let is_of = |claim: &Claim, run: &String| claim.holder.as_ref() == Some(run);
+    let holder = |claim: &Claim| claim.holder.clone().unwrap_or_default();
+    let ahead = held.iter().filter(|claim| claim.is_ahead_of(now));
+    let mut findings: Vec<Finding> = ahead
+        .take(CLAIMS_MAX)
+        .map(|claim| {
+            let Claim { task, since, .. } = claim;
+            let message = format!(
+                "{task} is held by {} since {since}, which is in the future: the clock was ahead. The \
+                 holder can release it, and with --force anybody",
+                holder(claim)
+            );
+            Finding::warn(check, message, format!("cleo show {task}"))
+        })
+        .collect();
+    let expired = held.iter().filter(|claim| {
+        claim.is_expired(&time) && !left.iter().any(|left| is_of(claim, &left.run))
     });
-    if ahead.is_empty() && stale.is_empty() && left.is_empty() {
-        let message = "nobody holds a task longer than agreed";
-        return Ok(vec![Finding::ok("claims", message)]);
-    }
-    let name = |claim: &Claim| claim.holder.clone().unwrap_or_default();
-    let ahead = ahead.into_iter().map(|claim| {
+    findings.extend(expired.take(CLAIMS_MAX).map(|claim| {
+        let Claim { task, expires, .. } = claim;
         let message = format!(
-            "{} is held by {} since {}, which is still to come: the clock was ahead. The holder can \
-             release it, and with --force anybody",
-            claim.task, name(claim), claim.since
+            "{task} is held by {}, whose claim ran out at {expires}",
+            holder(claim)
         );
-        Finding::warn("claims", message, format!("cleo show {}", claim.task))
-    });
-    let stale = stale.into_iter().map(|claim| {
-        let message = format!(
-            "{} is held by {}, whose claim ran out at {}",
-            claim.task,
-            name(claim),
-            claim.expires
-        );
-        Finding::warn("claims", message, format!("cleo claim {}", claim.task))
-    });
-    let left = left.iter().map(|left| {
-        let tasks = held
-            .iter()
-            .filter(|claim| claim.holder.as_ref() == Some(&left.run));
+        Finding::warn(check, message, format!("cleo claim {task}"))
+    }));
+    findings.extend(left.iter().map(|left| {
+        let tasks = held.iter().filter(|claim| is_of(claim, &left.run));
         let tasks: Vec<TaskId> = tasks.map(|claim| claim.task).collect();
         let (run, tasks) = (quote(&left.run), id::list(&tasks));
         let message = format!("{run} holds {tasks}, and its process is gone");
-        Finding::warn("claims", message, left.way_on())
-    });
-    Ok(ahead.chain(stale).chain(left).collect())
+        Finding::warn(check, message, left.way_on())
+    }));
+    if findings.is_empty() {
+        findings.push(Finding::ok(check, "nobody holds a task longer than agreed"));
+    }
+    Ok(findings)
 }

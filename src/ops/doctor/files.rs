@@ -1,4 +1,4 @@
-//! Skills, protocols and the manifest.
+//! Skills, protocols, the manifest and the folders of a workspace.
 
 use std::fs;
 use std::io::{self, Read};
@@ -15,10 +15,10 @@ use crate::ops::{Context, Surroundings, skills};
 use crate::skill::Skill;
 use crate::workspace::{OUTPUT_DIR, Workspace};
 
-/// Most findings of one kind that are named one by one.
+/// Maximum number of findings of one kind.
 const NAMED_MAX: usize = 10;
 
-pub(super) fn skills(surroundings: &Surroundings) -> Vec<Finding> {
+pub(super) fn check_skills(surroundings: &Surroundings) -> Vec<Finding> {
     let catalogue = match skills::catalogue(surroundings) {
         Ok(catalogue) => catalogue,
         Err(error) => return vec![Finding::from_error("skills", error)],
@@ -28,7 +28,7 @@ pub(super) fn skills(surroundings: &Surroundings) -> Vec<Finding> {
     findings.extend(left_out.map(|text| Finding::warn("skills", text, "cleo skills validate")));
     for other in catalogue.shadowed.iter().take(NAMED_MAX) {
         let message = format!(
-            "{} does not count: {} stands before it",
+            "{} is not used: {} has the same name and takes precedence",
             other.path, other.shadowed_by
         );
         findings.push(Finding::warn(
@@ -37,11 +37,11 @@ pub(super) fn skills(surroundings: &Surroundings) -> Vec<Finding> {
             format!("cleo skills show {}", quote(&other.name)),
         ));
     }
-    let unheard = catalogue.skills.iter();
-    let unheard = unheard.filter_map(|skill| find_shadowed(skill, &catalogue.matrix));
-    findings.extend(unheard.take(NAMED_MAX));
+    let skills = catalogue.skills.iter();
+    let unused = skills.filter_map(|skill| check_keywords(skill, &catalogue.matrix));
+    findings.extend(unused.take(NAMED_MAX));
     match skills::judge(surroundings, &[]) {
-        Ok(judged) => findings.extend(judged.iter().filter_map(fault).take(NAMED_MAX)),
+        Ok(judged) => findings.extend(judged.iter().filter_map(describe_fault).take(NAMED_MAX)),
         Err(error) => findings.push(Finding::from_error("skills.valid", error)),
     }
     if findings.is_empty() {
@@ -61,21 +61,22 @@ pub(super) fn skills(surroundings: &Surroundings) -> Vec<Finding> {
     findings
 }
 
-/// Rows of a project's manifest that lead to a skill stand for all of its own keywords, which is easily
-/// overlooked.
-fn find_shadowed(skill: &Skill, matrix: &Matrix) -> Option<Finding> {
+/// Warns of keywords without effect: rows of a project's skills/manifest.json replace all keywords of their skill.
+fn check_keywords(skill: &Skill, matrix: &Matrix) -> Option<Finding> {
     let words = matrix.list_shadowed(skill);
+    if !skill.active || words.is_empty() {
+        return None;
+    }
     let message = format!(
-        "rows of skills/manifest.json stand for the keywords of {}, so these lead nowhere: {}",
+        "rows of skills/manifest.json replace the keywords of {}, so these have no effect: {}",
         skill.name,
         words.join(", ")
     );
-    let show = format!("cleo skills show {}", quote(&skill.name));
-    let is_found = skill.active && !words.is_empty();
-    is_found.then(|| Finding::warn("skills.keywords", message, show))
+    let fix = format!("cleo skills show {}", quote(&skill.name));
+    Some(Finding::warn("skills.keywords", message, fix))
 }
 
-fn fault(judged: &skills::Validated) -> Option<Finding> {
+fn describe_fault(judged: &skills::Validated) -> Option<Finding> {
     let fault = judged.faults.first()?;
     let message = format!(
         "{}:{}:{}: {}",
@@ -88,7 +89,7 @@ fn fault(judged: &skills::Validated) -> Option<Finding> {
     ))
 }
 
-pub(super) fn manifest(context: &mut Context) -> Finding {
+pub(super) fn check_manifest(context: &mut Context) -> Finding {
     let check = "manifest";
     match manifest::validate(context, Nothing::default()) {
         Ok(found) => match context.notes.failure.take() {
@@ -100,7 +101,7 @@ pub(super) fn manifest(context: &mut Context) -> Finding {
                 Finding::ok(check, format!("{n} {noun}, every line whole"))
             }
             Some(error) => {
-                // What is no entry is moved away; a fault of an entry is left to its author, who has to see it.
+                // Compacting removes lines that are not entries; a fault of an entry is left to its author.
                 let fix = match manifest::compact(context, Compact { dry_run: true })
                     .map_or(0, |found| found.total)
                 {
@@ -114,27 +115,27 @@ pub(super) fn manifest(context: &mut Context) -> Finding {
     }
 }
 
-/// How old a draft must be to be one that somebody left behind.
+/// Minimum age of a draft that an ended process left.
 const LEFT_BEHIND: Duration = Duration::from_secs(600);
-/// How every draft of a file begins; see `file::write_whole`.
+/// The prefix of the drafts of `file::write_whole`.
 const DRAFT: &str = ".new-";
-/// How much room a folder must have, in bytes.
+/// Number of bytes that a folder must have room for.
 const PROBE: u64 = 1 << 17;
 
-pub(super) fn look_at_folders(workspace: &Workspace) -> Vec<Finding> {
+pub(super) fn check_folders(workspace: &Workspace) -> Vec<Finding> {
     let folders = [".cleo", OUTPUT_DIR].map(|folder| workspace.root.join(folder));
     let mut findings: Vec<Finding> = folders
         .iter()
-        .map(|folder| writable(workspace, folder))
+        .map(|folder| check_writable(workspace, folder))
         .collect();
     findings.push(check_ignored(workspace));
-    // What a user has written beside the tasks, by export, leaves its drafts there.
+    // An export leaves its drafts in the root.
     let [own, outputs] = folders;
-    findings.push(leftovers(&[own, outputs, workspace.root.clone()]));
+    findings.push(check_leftovers(&[own, outputs, workspace.root.clone()]));
     findings
 }
 
-fn writable(workspace: &Workspace, folder: &Path) -> Finding {
+fn check_writable(workspace: &Workspace, folder: &Path) -> Finding {
     let check = "workspace.folders";
     if !folder.is_dir() {
         let root = quote(&workspace.root.to_string_lossy()).to_string();
@@ -151,7 +152,7 @@ fn writable(workspace: &Workspace, folder: &Path) -> Finding {
     }
 }
 
-/// Writes a file that goes away again. An empty one would find room on a full disk.
+/// Writes a file and removes it. An empty file would fit on a full disk.
 fn probe(folder: &Path) -> io::Result<()> {
     let mut draft = tempfile::Builder::new().prefix(DRAFT).tempfile_in(folder)?;
     io::copy(&mut io::repeat(0).take(PROBE), &mut draft)?;
@@ -168,7 +169,7 @@ fn check_ignored(workspace: &Workspace) -> Finding {
     Finding::warn(check, message, format!("cleo --root {root} init"))
 }
 
-fn leftovers(folders: &[PathBuf]) -> Finding {
+fn check_leftovers(folders: &[PathBuf]) -> Finding {
     let check = "workspace.leftovers";
     let entries = folders
         .iter()

@@ -1,20 +1,19 @@
-//! Checks everything that cleo depends on: what is wrong, and how to fix it. Nothing
-//! is changed but by the removal of what is damaged.
+//! Checks the installation and the workspace, with a fix for each problem. It only changes the store to remove
+//! damaged rows on request.
 
 mod clients;
 mod damage;
 mod database;
 mod files;
 
-use std::ffi::OsStr;
 use std::path::Path;
 use std::time::Duration;
 
 use clap::Args;
 use serde::{Deserialize, Serialize};
 
-use self::clients::program;
-use super::agents::{LeftOut, load_in};
+use self::clients::find_program;
+use super::agents::load_in;
 use super::init::{self, Options};
 use super::{Context, Notes, Surroundings};
 use crate::agent_files::Client;
@@ -27,13 +26,16 @@ use crate::runner::probe::{self, Probed};
 use crate::tree;
 use crate::workspace::Workspace;
 
+/// Time limit for each program that is asked for its version or help.
+const PROBE_LIMIT: Duration = Duration::from_secs(30);
+
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub(crate) enum Status {
-    /// As it should be.
+    /// No problem.
     Ok,
-    /// It works, and somebody should look at it.
+    /// It works, but needs attention.
     Warn,
     /// It is broken.
     Fail,
@@ -42,12 +44,12 @@ pub(crate) enum Status {
 #[derive(Clone, Debug, Serialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub(crate) struct Finding {
-    /// What was looked at, such as `database.integrity`.
+    /// The name of the check, such as `database.integrity`.
     pub(crate) check: &'static str,
     pub(crate) status: Status,
-    /// What was found. May hold text from strangers.
+    /// The result of the check. May contain untrusted text.
     pub(crate) message: String,
-    /// A command that mends it or shows more, when something is wrong.
+    /// A command that fixes the problem or shows more of it.
     pub(crate) fix: Option<String>,
 }
 
@@ -56,43 +58,49 @@ pub(crate) struct Finding {
 pub(crate) struct Examined {
     pub(crate) findings: Vec<Finding>,
     pub(crate) total: usize,
-    /// How many only deserve a look.
     pub(crate) warned: usize,
     pub(crate) failed: usize,
 }
 
 impl Finding {
     fn ok(check: &'static str, message: impl Into<String>) -> Finding {
-        Finding::new(check, Status::Ok, message.into(), None)
+        Finding {
+            check,
+            status: Status::Ok,
+            message: message.into(),
+            fix: None,
+        }
     }
 
     fn warn(check: &'static str, message: impl Into<String>, fix: impl Into<String>) -> Finding {
-        Finding::new(check, Status::Warn, message.into(), Some(fix.into()))
+        Finding {
+            status: Status::Warn,
+            ..Finding::fail(check, message, fix)
+        }
     }
 
     fn fail(check: &'static str, message: impl Into<String>, fix: impl Into<String>) -> Finding {
-        Finding::new(check, Status::Fail, message.into(), Some(fix.into()))
+        Finding {
+            status: Status::Fail,
+            fix: Some(fix.into()),
+            ..Finding::ok(check, message)
+        }
     }
 
-    /// Makes a finding of an error: what it says, with its way out.
     fn from_error(check: &'static str, error: Error) -> Finding {
-        // Doctor has just looked.
+        // A fix that runs doctor again shows nothing new.
         let fix = error.fix.filter(|fix| !fix.ends_with("cleo doctor"));
         let fix = fix.unwrap_or(format!("cleo explain {}", error.code.name()));
         Finding::fail(check, error.message, fix)
     }
 
-    fn new(check: &'static str, status: Status, message: String, fix: Option<String>) -> Finding {
-        Finding {
-            check,
-            status,
-            message,
-            fix,
-        }
+    /// Makes a warning of an error with a fix.
+    fn warn_of(check: &'static str, error: Error) -> Finding {
+        Finding::warn(check, error.message, error.fix.unwrap_or_default())
     }
 }
 
-// What to do besides. A doc comment would become the help of the command.
+// A doc comment would become the help of the command.
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[derive(Args, Default, Deserialize)]
 #[serde(default, deny_unknown_fields)]
@@ -104,228 +112,185 @@ pub(crate) struct Examination {
     remove_damaged: bool,
 }
 
-/// Looks at everything, and notes what is broken as the failure.
+/// Runs all checks, and notes the first failed one as the failure.
 pub(crate) fn examine(
     surroundings: &Surroundings,
     notes: &mut Notes,
-    wanted: Examination,
+    request: Examination,
 ) -> Result<Examined> {
     let mut findings = Vec::new();
-    if wanted.remove_damaged {
+    if request.remove_damaged {
         let assignment = &surroundings.assignment;
         assignment.refuse_agent("removes no damaged rows")?;
         findings = damage::remove(&surroundings.workspace()?)?;
     }
-    findings.extend(look(surroundings));
-    Ok(verdict(findings, notes))
-}
-
-fn look(surroundings: &Surroundings) -> Vec<Finding> {
-    let path = std::env::var_os("PATH").unwrap_or_default();
     let mut runners = Runners::default();
-    let mut findings = match surroundings.settings() {
+    match surroundings.settings() {
         Ok(settings) => {
-            let ok = Finding::ok("settings", "every layer can be read");
-            let mut findings = vec![ok, look_at_model(settings)];
+            findings.push(Finding::ok("settings", "every layer can be read"));
+            findings.push(check_model(settings));
             match Runners::from(settings) {
                 Ok(of_settings) => runners = of_settings,
                 Err(error) => findings.push(Finding::from_error("runners", error)),
             }
-            findings
         }
-        Err(error) => vec![Finding::from_error("settings", error)],
-    };
+        Err(error) => findings.push(Finding::from_error("settings", error)),
+    }
     match surroundings.workspace() {
-        Ok(workspace) => {
-            let around = Surroundings {
-                root: Some(workspace.root.clone()),
-                ..surroundings.clone()
-            };
-            findings.extend(files::look_at_folders(&workspace));
-            findings.extend(database::look(surroundings, &workspace));
-            findings.extend(damage::look(&workspace));
-            findings.extend(files::skills(&around));
-            findings.push(match Context::open(around.clone()) {
-                Ok(mut context) => files::manifest(&mut context),
-                Err(error) => Finding {
-                    status: Status::Warn,
-                    message: "it cannot be judged without the database".to_string(),
-                    ..Finding::from_error("manifest", error)
-                },
-            });
-            findings.extend(look_at_agent_files(&around, &workspace));
-            findings.extend(check_left_out(&workspace));
-            findings.push(look_at_git(&path, &workspace.root));
-        }
+        Ok(workspace) => check_workspace(surroundings, &workspace, &mut findings),
         Err(error) => findings.push(Finding::from_error("workspace", error)),
     }
-    findings.extend(clients::look(&path, &runners));
-    findings
-}
-
-fn verdict(findings: Vec<Finding>, notes: &mut Notes) -> Examined {
-    let number = |status| {
-        findings
-            .iter()
-            .filter(|finding| finding.status == status)
-            .count()
-    };
-    let (warned, failed) = (number(Status::Warn), number(Status::Fail));
-    let first = findings
-        .iter()
-        .find(|finding| finding.status == Status::Fail);
-    notes.failure = first.map(|first| {
-        let others = match failed {
-            1 => String::new(),
-            n => format!(" (and {} more)", n - 1),
-        };
-        let message = format!("{}: {}{others}", first.check, first.message);
-        let error = Error::new(Code::DoctorFound, message);
-        match &first.fix {
-            Some(fix) => error.fix(fix),
-            None => error,
-        }
-    });
-    Examined {
+    findings.extend(clients::check(&runners));
+    let count = |status| findings.iter().filter(|one| one.status == status).count();
+    let (warned, failed) = (count(Status::Warn), count(Status::Fail));
+    notes.failure = describe_failure(&findings, failed);
+    Ok(Examined {
         total: findings.len(),
         warned,
         failed,
         findings,
-    }
+    })
 }
 
-fn to_finding(check: &'static str, found: Result<Finding>) -> Finding {
-    found.unwrap_or_else(|error| Finding::from_error(check, error))
-}
-
-/// How long git may take to say its version.
-const LIMIT: Duration = Duration::from_secs(30);
-
-/// Looks at git and at the repository of a workspace. Nothing else needs git, so a fault is a warning.
-fn look_at_git(path: &OsStr, root: &Path) -> Finding {
-    let check = "git";
-    let Some(git) = program(path, "git") else {
-        return Finding::ok(
-            check,
-            "git is not on the PATH; only `run --isolate worktree` needs it",
-        );
+fn describe_failure(findings: &[Finding], n_failed: usize) -> Option<Error> {
+    let first = findings.iter().find(|one| one.status == Status::Fail)?;
+    let others = match n_failed {
+        1 => String::new(),
+        n => format!(" (and {} more)", n - 1),
     };
-    let version = match probe::ask(&git, &["version"], path, LIMIT) {
+    let message = format!("{}: {}{others}", first.check, first.message);
+    let error = Error::new(Code::DoctorFound, message);
+    Some(match &first.fix {
+        Some(fix) => error.fix(fix),
+        None => error,
+    })
+}
+
+fn check_workspace(caller: &Surroundings, workspace: &Workspace, findings: &mut Vec<Finding>) {
+    let surroundings = Surroundings {
+        root: Some(workspace.root.clone()),
+        ..caller.clone()
+    };
+    findings.extend(files::check_folders(workspace));
+    findings.extend(database::check(caller, workspace));
+    findings.extend(damage::check(workspace));
+    findings.extend(files::check_skills(&surroundings));
+    findings.push(match Context::open(surroundings.clone()) {
+        Ok(mut context) => files::check_manifest(&mut context),
+        Err(error) => Finding {
+            status: Status::Warn,
+            message: "it cannot be judged without the database".to_string(),
+            ..Finding::from_error("manifest", error)
+        },
+    });
+    findings.extend(check_agent_files(&surroundings, workspace));
+    // The check of the database reports an error of the store.
+    let agents = load_in(workspace).unwrap_or_default();
+    findings.extend(agents.left_out.into_iter().map(|file| {
+        let path = workspace.root.join(&file.file);
+        let fix = format!("cat {}", quote(&path.to_string_lossy()));
+        Finding::warn("agents.files", file.why, fix)
+    }));
+    findings.push(check_git(&workspace.root));
+}
+
+/// Checks git and the repository of a workspace. Only isolated runs need git, so a problem is a warning.
+fn check_git(root: &Path) -> Finding {
+    let check = "git";
+    let Some(git) = find_program("git") else {
+        let message = "git is not on the PATH; only `run --isolate worktree` needs it";
+        return Finding::ok(check, message);
+    };
+    let version = match probe::ask(&git, &["version"], &clients::path(), PROBE_LIMIT) {
         Probed::Said(text) => text.trim().to_string(),
         Probed::Failed(why) => {
             let message = format!("{} {why}", git.display());
             return Finding::warn(check, message, "git --version");
         }
     };
-    match require(&version, root) {
-        Ok(()) => Finding::ok(check, "git can make worktrees for runs"),
-        Err(error) => {
-            let fix = error.fix.unwrap_or_default();
-            Finding::warn(check, error.message, fix)
-        }
+    if let Err(error) = tree::require_git_version(&version) {
+        return Finding::warn_of(check, error);
     }
-}
-
-fn require(version: &str, root: &Path) -> Result<()> {
-    tree::require_git_version(version)?;
     match tree::commit(root, tree::RESERVED_BRANCH) {
-        Ok(_) => Err(tree::refuse_branch()),
-        Err(_) => Ok(()),
+        Ok(_) => Finding::warn_of(check, tree::refuse_branch()),
+        Err(_) => Finding::ok(check, "git can make worktrees for runs"),
     }
 }
 
-const MODEL: &str = "model";
-
-fn look_at_model(settings: &Settings) -> Finding {
+fn check_model(settings: &Settings) -> Finding {
+    let check = "model";
     let model = match Model::from(settings) {
-        Err(error) => return Finding::from_error(MODEL, error),
+        Err(error) => return Finding::from_error(check, error),
         Ok(None) => {
             let message = "none is configured; agents answer offline until llm.provider is set";
-            return Finding::ok(MODEL, message);
+            return Finding::ok(check, message);
         }
         Ok(Some(model)) => model,
     };
-    let key = model.key_variable.as_deref();
-    let key = key.map(|name| {
-        (
-            name,
-            std::env::var_os(name).is_some_and(|key| !key.is_empty()),
-        )
-    });
-    match key {
-        Some((name, false)) if model.needs_key => {
-            let error = no_key(&model, name);
-            Finding::warn(MODEL, error.message, error.fix.unwrap_or_default())
-        }
+    let has_key = |name: &str| std::env::var_os(name).is_some_and(|key| !key.is_empty());
+    let server = &model.base_url;
+    match model
+        .key_variable
+        .as_deref()
+        .map(|name| (name, has_key(name)))
+    {
+        Some((name, false)) if model.needs_key => Finding::warn_of(check, no_key(&model, name)),
         Some((name, true)) if !model.is_safe() => {
-            let server = &model.base_url;
             let message = format!("the key in {name} goes to {server} without encryption");
-            Finding::warn(MODEL, message, format!("cleo config get {LLM_BASE_URL}"))
+            Finding::warn(check, message, format!("cleo config get {LLM_BASE_URL}"))
         }
         _ => {
             let name = model.name.as_deref().unwrap_or("each agent's own model");
-            let (provider, server) = (model.provider.word(), &model.base_url);
+            let provider = model.provider.word();
             Finding::ok(
-                MODEL,
+                check,
                 format!("{name} of {provider} at {server}; not asked"),
             )
         }
     }
 }
 
-fn look_at_agent_files(surroundings: &Surroundings, workspace: &Workspace) -> Vec<Finding> {
-    let own_file = |client: &Client| match client {
-        Client::Claude => ".claude/agents/cleo-subagent.md",
-        Client::Codex => ".codex/agents/cleo-subagent.toml",
+fn check_agent_files(surroundings: &Surroundings, workspace: &Workspace) -> Vec<Finding> {
+    let has_files = |client: &Client| {
+        let file = match client {
+            Client::Claude => ".claude/agents/cleo-subagent.md",
+            Client::Codex => ".codex/agents/cleo-subagent.toml",
+        };
+        workspace.root.join(file).exists()
     };
-    let there = Client::ALL
-        .into_iter()
-        .filter(|client| workspace.root.join(own_file(client)).exists());
-    let findings: Vec<Finding> = there
-        .map(|client| judge_client(surroundings, client))
+    let clients = Client::ALL.into_iter().filter(has_files);
+    let mut findings: Vec<Finding> = clients
+        .map(|client| check_client_files(surroundings, client))
         .collect();
     if findings.is_empty() {
-        return vec![Finding::ok(
-            "agents",
-            "no agent files, which `cleo init --agents` would write",
-        )];
+        let message = "no agent files, which `cleo init --agents` would write";
+        findings.push(Finding::ok("agents", message));
     }
     findings
 }
 
-/// Looks at the files of agents that cannot be used: whoever is asked for one of theirs finds nobody.
-fn check_left_out(workspace: &Workspace) -> Vec<Finding> {
-    let finding = |file: LeftOut| {
-        let path = workspace.root.join(&file.file);
-        let fix = format!("cat {}", quote(&path.to_string_lossy()));
-        Finding::warn("agents.files", file.why, fix)
-    };
-    // What is wrong with the store is told by the look at it.
-    let known = load_in(workspace).unwrap_or_default();
-    known.left_out.into_iter().map(finding).collect()
-}
-
-fn judge_client(surroundings: &Surroundings, client: Client) -> Finding {
-    let check = "agents";
+fn check_client_files(surroundings: &Surroundings, client: Client) -> Finding {
+    let (check, name) = ("agents", client.name());
     let options = Options {
         agents: vec![client.into()],
         dry_run: true,
         ..Options::default()
     };
-    let command = format!("cleo init --agents {}", client.name());
+    let command = format!("cleo init --agents {name}");
     let mut notes = Notes::default();
-    match init::init(surroundings, &mut notes, options) {
-        Err(error) => Finding::from_error(check, error),
-        Ok(done) => match notes.failure {
-            Some(refusal) => Finding::warn(check, refusal.message, format!("{command} --dry-run")),
-            None if done.created.is_empty() && done.updated.is_empty() => Finding::ok(
-                check,
-                format!("the files for {} are up to date", client.name()),
-            ),
-            None => {
-                let paths = [done.created, done.updated].concat().join(", ");
-                Finding::warn(check, format!("missing or outdated: {paths}"), command)
-            }
-        },
+    let done = match init::init(surroundings, &mut notes, options) {
+        Ok(done) => done,
+        Err(error) => return Finding::from_error(check, error),
+    };
+    let paths = [done.created, done.updated].concat();
+    match notes.failure {
+        Some(refusal) => Finding::warn(check, refusal.message, format!("{command} --dry-run")),
+        None if paths.is_empty() => {
+            Finding::ok(check, format!("the files for {name} are up to date"))
+        }
+        None => {
+            let message = format!("missing or outdated: {}", paths.join(", "));
+            Finding::warn(check, message, command)
+        }
     }
 }

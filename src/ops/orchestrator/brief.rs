@@ -1,10 +1,10 @@
-//! The whole hand-over for an agent that begins with an empty context.
+//! The hand-over for an agent that starts with an empty context.
 
 use std::path::Path;
 
 use serde::Serialize;
 
-use super::few::{Cut, Few, Size, cut, fit};
+use super::cut::{Cut, Few, Size, cut, fit};
 use super::overview::{self, Overview};
 use crate::error::Result;
 use crate::estimate::one_line;
@@ -18,94 +18,90 @@ use crate::task::graph::Problem;
 use crate::task::{Note, Status, Task, TaskView};
 use crate::workspace::OUTPUT_DIR;
 
-/// Most tokens of a brief, so that it leaves its reader room for work.
+/// Maximum number of tokens of a brief, so that its reader has room for work.
 const TOKENS: usize = 4_000;
-/// Most tasks of each kind that are read.
+/// Maximum number of tasks that are read, by status.
 const TASKS_MAX: u32 = 60;
-/// Most things that one task waits for and are named.
+/// Maximum number of tasks that one task waits for.
 const NEEDS_SHOWN: usize = 5;
-/// Most notes of a session.
+/// Maximum number of notes of a session.
 const NOTES_SHOWN: usize = 3;
-/// Most findings of an entry.
+/// Maximum number of findings of an entry.
 const FINDINGS_SHOWN: usize = 7;
-/// Longest name of an output file, in characters.
+/// Maximum length of the name of an output file, in characters.
 const FILE_MAX: usize = 160;
-/// How much longer than a title the description of the goal may be.
+/// Maximum length of the description of the goal, in titles.
 const GOAL: usize = 10;
 
-/// What somebody has to know who goes on with the work, besides how far it is.
+/// The part of an overview that only a hand-over has.
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Brief {
     /// When it was written, RFC 3339 in UTC.
     pub(crate) at: String,
-    /// What it is all for.
+    /// The goal of the epic.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) goal: Option<Goal>,
-    /// What is done and what was found, the last first.
+    /// Done tasks and their findings, the last first.
     pub(crate) done: Few<Finished>,
-    /// Open sessions that have to do with these tasks.
+    /// Open sessions whose scope is within the epic or around it.
     pub(crate) sessions: Few<OpenSession>,
     /// Pending tasks that cannot start, with the reason.
     pub(crate) waiting: Few<Waiting>,
-    /// Tasks that somebody has set aside: blocked, under review, paused.
+    /// Tasks that are blocked, under review or paused.
     pub(crate) held_up: Few<TaskView>,
-    /// Notes on these tasks, the last first: what was decided and learned.
+    /// Notes on these tasks, the last first.
     pub(crate) notes: Few<Noted>,
 }
 
-/// What an epic is for.
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[derive(Debug, Serialize)]
 pub(crate) struct Goal {
-    /// What it is about, cut.
+    /// The description of the epic, cut.
     pub(crate) description: String,
-    /// By what it is accepted.
+    /// The acceptance criteria of the epic.
     pub(crate) acceptance: Vec<String>,
 }
 
-/// A done task and what its agent left.
+/// A done task and the output of its agent.
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Finished {
     #[serde(flatten)]
     pub(crate) task: TaskView,
-    /// The entry of its agent.
+    /// Id of its latest entry in the manifest.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) entry: Option<String>,
-    /// The file of its agent.
+    /// The output file of that entry.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) file: Option<String>,
     pub(crate) key_findings: Vec<String>,
 }
 
-/// An open session: who leads it, what they work on and what they noted last.
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[derive(Debug, Serialize)]
 pub(crate) struct OpenSession {
     /// The session with its last notes, the last first.
     #[serde(flatten)]
     pub(crate) session: Session,
-    /// The task that is worked on now.
+    /// The task in focus.
     pub(crate) task: Option<TaskView>,
 }
 
-/// A task and what it waits for.
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Waiting {
     #[serde(flatten)]
     pub(crate) task: TaskView,
-    /// What has to be done first; nothing when it waits for its own parts.
+    /// Tasks that have to be done first; none if it waits for its own parts.
     pub(crate) waits_for: Vec<TaskId>,
-    /// True when what it waits for can never be done.
+    /// True if one of these can never be done.
     pub(crate) stuck: bool,
 }
 
-/// A note on a task, cut.
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[derive(Debug, Serialize)]
 pub(crate) struct Noted {
@@ -129,7 +125,7 @@ impl Cut for Goal {
     }
 }
 
-/// Writes the hand-over of an epic, or of the whole workspace.
+/// Writes the hand-over of an epic, or of all work.
 pub(crate) fn brief(context: &mut Context, part: Below) -> Result<Overview> {
     let epic = part.epic;
     let (mut overview, ready) = overview::read(context, epic)?;
@@ -174,7 +170,6 @@ pub(crate) fn brief(context: &mut Context, part: Below) -> Result<Overview> {
     })
 }
 
-/// Reads the open sessions that work in an epic or around it, with what is in focus.
 fn sessions(transaction: &dyn Transaction, epic: Option<TaskId>) -> Result<Vec<OpenSession>> {
     let mut found = Vec::new();
     for mut session in transaction.sessions(Some(SessionStatus::Open))? {
@@ -195,12 +190,12 @@ fn sessions(transaction: &dyn Transaction, epic: Option<TaskId>) -> Result<Vec<O
     Ok(found)
 }
 
-/// Finds what each pending task that is not ready waits for. Of more than were read, `n_waiting` wait.
+/// Finds the dependencies of pending tasks that are not ready. `n_waiting` counts them beyond the tasks that were read.
 fn waiting(
     transaction: &dyn Transaction,
     pending: &[Task],
     problems: &[Problem],
-    n_waiting: usize,
+    n_waiting: u64,
 ) -> Result<Few<Waiting>> {
     let mut waiting = Vec::new();
     for task in pending {

@@ -1,4 +1,4 @@
-//! Overviews and briefs as Markdown, for people and for agents that begin anew.
+//! Overviews and briefs as Markdown.
 
 use std::path::Path;
 
@@ -9,7 +9,7 @@ use crate::error::{Code, Error, Result};
 use crate::file;
 use crate::ops::Context;
 
-/// How every brief begins, so that one is written over and nothing else is.
+/// The first line of every brief: only a file that begins with it is overwritten.
 const MARK: &str = "<!-- written by cleo orchestrator brief -->";
 const TEMPLATE: &str = include_str!("overview.md.hbs");
 
@@ -19,14 +19,14 @@ handlebars_helper!(count_rest: |few: Json| {
 });
 handlebars_helper!(join: |words: Vec<String>| words.join(", "));
 
-/// Writes a brief into a file, which must be new or a brief.
+/// Writes a brief into a file that is new or a brief.
 pub(crate) fn write_brief(context: &Context, path: &Path, brief: &Overview) -> Result<()> {
     let path = context.surroundings.directory.join(path);
     if path.symlink_metadata().is_ok() {
         let start = file::read_start(&path, MARK.len() as u64)?;
         if start != MARK.as_bytes() {
             let message = format!(
-                "{} is there and no brief; it was not changed",
+                "{} exists and is not a brief; it was not changed",
                 path.display()
             );
             let other = "cleo orchestrator brief --format text";

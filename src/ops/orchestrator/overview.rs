@@ -1,4 +1,4 @@
-//! What every answer to an orchestrating agent holds: how far the work is, and what comes next.
+//! The state of an epic, or of all work, and the next action.
 
 use std::path::Path;
 
@@ -6,10 +6,9 @@ use serde::Serialize;
 
 use super::brief::Brief;
 use super::budget::Budget;
-use super::few::{Few, cut, fit};
-use super::followups::{self, Followup};
+use super::cut::{Few, cut, fit};
+use super::entries::{Followup, Scope};
 use super::recommend::{Recommended, recommend};
-use super::scope::Scope;
 use crate::claim::Claim;
 use crate::error::Result;
 use crate::estimate;
@@ -22,57 +21,51 @@ use crate::store::{Counts, Transaction};
 use crate::task::graph::Problem;
 use crate::task::{Progress, Status, TaskView};
 
-/// Most tokens of the answer to `start`; the envelope around it takes some more, and all stays below 1,000.
+/// Maximum number of tokens of the answer to `start`, so that it stays below 1,000 with its envelope.
 const START_TOKENS: usize = 900;
-/// Most tokens of the answer to `status`.
+/// Maximum number of tokens of the answer to `status`.
 const STATUS_TOKENS: usize = 4_000;
-/// Most ready tasks that are read.
+/// Maximum numbers of ready tasks, active tasks, epics, entries and problems that are read.
 const READY_MAX: u32 = 12;
-/// Most active tasks that are looked at.
 const ACTIVE_MAX: u32 = 20;
-/// How many problems are told.
-const PROBLEMS_SHOWN: usize = 3;
-/// Most epics that are shown.
 const EPICS_MAX: u32 = 12;
-/// Most entries that are shown.
 const ENTRIES_MAX: usize = 5;
+const PROBLEMS_MAX: usize = 3;
 
-/// How far the work of an epic, or all of it, is, and what comes next; lists and texts are cut to what an
-/// orchestrator can afford to read.
+/// The state of an epic, or of all work, and the next action; lists and texts are cut to a token budget.
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Overview {
-    /// The epic that was asked about.
+    /// The epic of the request.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) epic: Option<TaskView>,
-    /// How many tasks stand where.
+    /// Number of tasks by status.
     pub(crate) state: Counts,
-    /// How many tasks there are.
-    pub(crate) total: usize,
-    /// Hundredths of the tasks that are done, without cancelled ones.
-    pub(crate) percent: usize,
+    /// Number of tasks.
+    pub(crate) total: u64,
+    /// Percentage of the tasks that are done, without cancelled ones.
+    pub(crate) percent: u64,
     pub(crate) recommended: Recommended,
-    /// Tasks that somebody works on, the last changed first.
+    /// Active tasks, the last changed first.
     pub(crate) active: Few<Active>,
-    /// Tasks that an agent can start now, most urgent first.
+    /// Tasks that can start now, most urgent first.
     pub(crate) ready: Few<TaskView>,
-    /// Entries of the manifest that something has to follow, the newest first.
+    /// Entries of the manifest with open follow-ups, the newest first.
     pub(crate) followups: Few<Followup>,
     /// Claims whose lease ran out.
     pub(crate) expired_claims: Few<Claim>,
-    /// What stands in the way.
+    /// Why tasks cannot start.
     pub(crate) problems: Few<String>,
-    /// What the answer of `start` costs.
+    /// In `start`: the tokens of this answer.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) budget: Option<Budget>,
-    /// In `status`: how far open epics are; only the one that was asked about, if one was.
+    /// In `status`: the progress of open epics, or of the epic of the request.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) epics: Option<Few<Progress>>,
     /// In `status`: the newest entries of the manifest, the newest first.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) entries: Option<Few<Reported>>,
-    /// What the hand-over holds besides.
     #[serde(flatten, skip_serializing_if = "Option::is_none")]
     pub(crate) brief: Option<Brief>,
 }
@@ -82,10 +75,10 @@ pub(crate) struct Overview {
 pub(crate) struct Active {
     #[serde(flatten)]
     pub(crate) task: TaskView,
-    /// Who holds it, where somebody has claimed it.
+    /// The holder of its claim.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) holder: Option<String>,
-    /// What its latest entry in the manifest says.
+    /// The status of its latest entry in the manifest.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) entry: Option<EntryStatus>,
 }
@@ -95,7 +88,6 @@ pub(crate) struct Active {
 pub(crate) struct Reported {
     pub(crate) id: String,
     pub(crate) title: String,
-    /// How far the work came.
     pub(crate) status: EntryStatus,
     /// The day of the work.
     pub(crate) date: String,
@@ -108,22 +100,21 @@ cut! {
     Reported: title;
 }
 
-/// Reads all that an orchestrating agent needs to begin. What it costs is compared with the tokens that an
-/// orchestrator may use.
+/// Reads what an orchestrating agent needs to begin, and counts the tokens of the answer.
 pub(crate) fn start(context: &mut Context, part: Below) -> Result<Overview> {
     let limit = context.surroundings.defaults.context_tokens;
     let (mut answer, _) = read(context, part.epic)?;
-    answer.budget = Some(Budget::compare(0, limit, estimate::METHOD));
+    answer.budget = Some(Budget::new(0, limit, estimate::METHOD));
     let mut answer = fit(START_TOKENS, answer);
-    // The number is a part of the answer, so it is looked for until it fits.
+    // The number is a part of the answer that it counts, so it is repeated until it is stable.
     for _ in 0..4 {
         let tokens = estimate::tokens_of(&answer);
-        answer.budget = Some(Budget::compare(tokens, limit, estimate::METHOD));
+        answer.budget = Some(Budget::new(tokens, limit, estimate::METHOD));
     }
     Ok(answer)
 }
 
-/// Reads where the work of an epic, or all of it, stands, and warns of what can never start.
+/// Reads the state of an epic, or of all work, and warns of problems.
 pub(crate) fn status(context: &mut Context, part: Below) -> Result<Overview> {
     let (mut answer, ready) = read(context, part.epic)?;
     warn_of_problems(context, &ready.problems);
@@ -136,16 +127,15 @@ pub(crate) fn status(context: &mut Context, part: Below) -> Result<Overview> {
         let epics = epics.into_iter().map(|id| progress(transaction, id));
         let epics = epics.collect::<Result<Vec<_>>>()?;
         let scope = Scope::new(transaction, part.epic);
-        let newest = log::newest(&manifest, ENTRIES_MAX, |draft| scope.holds_entry(draft))?;
+        let newest = log::newest(&manifest, ENTRIES_MAX, |draft| scope.contains(draft))?;
         let entries = newest.entries.into_iter().rev().map(|entry| Reported {
             id: entry.id,
             title: entry.title,
             status: entry.status,
             date: entry.date,
         });
-        let n_epics = usize::try_from(n_epics).unwrap_or(usize::MAX);
         answer.epics = Some(Few::new(epics, n_epics));
-        answer.entries = Some(Few::new(entries.collect(), newest.total));
+        answer.entries = Some(Few::new(entries.collect(), newest.total as u64));
         Ok(fit(STATUS_TOKENS, answer))
     })
 }
@@ -160,44 +150,40 @@ fn progress(transaction: &dyn Transaction, id: TaskId) -> Result<Progress> {
     })
 }
 
-/// Reads an overview that is not cut yet, and what is ready.
+/// Reads an overview before it is cut, and the ready tasks.
 pub(super) fn read(
     context: &mut Context,
     epic: Option<TaskId>,
 ) -> Result<(Overview, tasks::Ready)> {
     let (manifest, now) = (context.workspace.manifest()?, context.now());
     let ready = tasks::find_ready(context, epic, Some(READY_MAX))?;
-    let first: Vec<TaskView> = ready.tasks.iter().map(|one| one.task.clone()).collect();
-    let ids: Vec<TaskId> = first.iter().map(|task| task.id).collect();
+    let first = ready.tasks.iter().map(|one| one.task.clone());
+    let ids: Vec<TaskId> = ready.tasks.iter().map(|one| one.task.id).collect();
     let (mut overview, apart) = context.read(|transaction| {
         let scope = Scope::new(transaction, epic);
         let state = transaction.counts(epic)?;
+        let count = |status| state.get(&status).copied().unwrap_or(0);
+        let total: u64 = state.values().sum();
         let mut expired_claims = Vec::new();
         for claim in tasks::find_expired(transaction, epic, &now)? {
             let is_open = scope.is_open(claim.task)?;
             expired_claims.extend(is_open.then_some(claim));
         }
-        let count = |status: &Status| count(&state, *status);
-        let total: usize = Status::ALL.iter().map(count).sum();
-        let counted = total - count(&Status::Cancelled);
+        let epic = epic.map(|id| require(transaction, id)).transpose()?;
+        let active = read_active(transaction, epic.as_ref().map(|epic| epic.id), &manifest)?;
+        let done = count(Status::Done) * 100;
         let overview = Overview {
-            epic: epic
-                .map(|id| require(transaction, id))
-                .transpose()?
-                .map(TaskView::from),
+            epic: epic.map(TaskView::from),
             total,
-            percent: (count(&Status::Done) * 100)
-                .checked_div(counted)
+            percent: done
+                .checked_div(total - count(Status::Cancelled))
                 .unwrap_or(0),
             recommended: Recommended::default(),
-            active: Few::new(
-                active(transaction, epic, &manifest)?,
-                count(&Status::Active),
-            ),
-            ready: Few::new(first, usize::try_from(ready.total).unwrap_or(usize::MAX)),
-            followups: followups::open(&manifest, &scope)?,
+            active: Few::new(active, count(Status::Active)),
+            ready: Few::new(first.collect(), ready.total),
+            followups: scope.followups(&manifest)?,
             expired_claims: expired_claims.into(),
-            problems: problems(count(&Status::Blocked), &ready.problems),
+            problems: list_problems(count(Status::Blocked), &ready.problems),
             budget: None,
             epics: None,
             entries: None,
@@ -212,7 +198,7 @@ pub(super) fn read(
     Ok((overview, ready))
 }
 
-fn active(
+fn read_active(
     transaction: &dyn Transaction,
     epic: Option<TaskId>,
     manifest: &Path,
@@ -222,27 +208,27 @@ fn active(
         return Ok(Vec::new());
     }
     let latest = log::latest_for(manifest, &ids, |_, _| true)?;
-    let mut active = Vec::new();
-    for task in transaction.readable(&ids)? {
-        active.push(Active {
+    let tasks = transaction.readable(&ids)?.into_iter();
+    let active = tasks.map(|task| {
+        Ok(Active {
             holder: transaction.claim(task.id)?.and_then(|claim| claim.holder),
             entry: latest.entry(task.id).map(|entry| entry.status),
             task: task.into(),
-        });
-    }
-    Ok(active)
+        })
+    });
+    active.collect()
 }
 
-fn problems(n_blocked: usize, problems: &[Problem]) -> Few<String> {
-    let all = problems.iter().map(|one| one.message.clone());
-    let mut told: Vec<String> = all.take(PROBLEMS_SHOWN).collect();
+fn list_problems(n_blocked: u64, problems: &[Problem]) -> Few<String> {
+    let messages = problems.iter().map(|one| one.message.clone());
+    let mut shown: Vec<String> = messages.take(PROBLEMS_MAX).collect();
     if n_blocked > 0 {
-        told.push(format!("{n_blocked} blocked"));
+        shown.push(format!("{n_blocked} blocked"));
     }
-    Few::new(told, problems.len() + usize::from(n_blocked > 0))
+    Few::new(shown, problems.len() as u64 + u64::from(n_blocked > 0))
 }
 
-/// Finds a task that a run holds which nobody carries out any more, and that run.
+/// Finds a task that an interrupted run holds, and that run.
 fn find_left(context: &Context, overview: &Overview) -> Result<Option<(TaskId, alive::Left)>> {
     let active = overview.active.shown.iter();
     let active = active.map(|one| (one.task.id, one.holder.as_deref()));
@@ -260,13 +246,9 @@ fn find_left(context: &Context, overview: &Overview) -> Result<Option<(TaskId, a
     }))
 }
 
-fn count(state: &Counts, status: Status) -> usize {
-    usize::try_from(state.get(&status).copied().unwrap_or(0)).unwrap_or(usize::MAX)
-}
-
 impl Overview {
-    pub(super) fn count(&self, status: Status) -> usize {
-        count(&self.state, status)
+    pub(super) fn count(&self, status: Status) -> u64 {
+        self.state.get(&status).copied().unwrap_or(0)
     }
 
     /// Returns the option that names the epic to a command.

@@ -8,6 +8,7 @@ mod entries;
 mod evidence;
 mod faults;
 mod file;
+mod left;
 mod merged;
 mod message;
 mod output;
@@ -24,6 +25,7 @@ pub(crate) use complete::{
     Complete, Record, complete, complete_checked, complete_with_parts, is_unearned, needs_proof,
 };
 pub(crate) use entries::{ManifestVerdict, WhichEntry, manifest};
+pub(crate) use left::{Left, look_at};
 pub(crate) use message::{MessageSent, MessageVerdict, check_message, message};
 pub(super) use output::check_output;
 pub(crate) use output::{Output, OutputVerdict, look_at_output, output};

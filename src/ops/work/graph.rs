@@ -1,35 +1,28 @@
-//! The graph of an epic, or of all, as it is drawn.
+//! The graph of an epic, or of all tasks, with a place for each on the page.
 
 use std::collections::{HashMap, HashSet};
-use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-use super::memory::{Memory, lock};
-use super::row::{Row, row};
-use super::scene::{Counted, Scene};
+use super::rows::Row;
+use super::scene::{Counted, Scene, View, view};
 use crate::error::Result;
 use crate::id::TaskId;
 use crate::ops::Context;
 use crate::ops::tasks::graph::make_views;
-use crate::run::Run;
 use crate::run::track::StepState;
-use crate::store::Transaction;
 use crate::task::graph::Problem;
-use crate::task::layout::{
-    Area, Card, Edge, Folding, Lane, NODE, Picture, Stack, Tie, picture, ties,
-};
+use crate::task::layout::{Area, Card, Edge, Folding, Lane, NODE, Picture, Stack, picture, ties};
 use crate::task::{DisplayStatus, Progress, Status, TaskView};
 
-/// Fewest finished tries that a guess is made of.
+/// Minimum number of attempts that an estimate is made of.
 const SAMPLES_MIN: usize = 5;
 
-/// Which graph.
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(rename_all = "camelCase", default, deny_unknown_fields)]
 pub(crate) struct GraphQuery {
-    /// Only what is below this task.
+    /// Only tasks below this one.
     pub(crate) epic: Option<TaskId>,
     /// Whether finished waves are folded; by default they are.
     pub(crate) collapse_done: Option<bool>,
@@ -39,26 +32,25 @@ pub(crate) struct GraphQuery {
     pub(crate) only: Vec<DisplayStatus>,
 }
 
-/// A graph as it is drawn.
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct GraphShown {
     /// Changes when any of it does.
     pub(crate) version: String,
-    /// What it is below; none for everything.
+    /// The epic of the query.
     pub(crate) epic: Option<TaskView>,
-    /// How many tasks stand where.
+    /// Number of tasks by state.
     pub(crate) counts: Counted,
-    /// The longest way through what is open.
+    /// The longest chain of open tasks.
     pub(crate) critical_path: CriticalPath,
     /// Width and height in pixels.
     pub(crate) size: Size,
     /// The lanes, left to right.
     pub(crate) lanes: Vec<Lane>,
-    /// Tasks that are shown by themselves.
+    /// Tasks with a node of their own.
     pub(crate) nodes: Vec<NodeShown>,
-    /// What stands for several tasks.
+    /// Nodes for several tasks.
     pub(crate) stacks: Vec<Stack>,
     pub(crate) edges: Vec<Edge>,
     pub(crate) groups: Vec<Progress>,
@@ -75,7 +67,6 @@ pub(crate) struct Size {
     pub(crate) height: u32,
 }
 
-/// A task in its place.
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[derive(Debug, Serialize)]
 pub(crate) struct NodeShown {
@@ -85,18 +76,18 @@ pub(crate) struct NodeShown {
     pub(crate) area: Area,
 }
 
-/// The longest way through what is open.
+/// The longest chain of open tasks.
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct CriticalPath {
-    /// The tasks, in order.
+    /// Its tasks, in order.
     pub(crate) tasks: Vec<TaskId>,
     pub(crate) left: usize,
-    /// How long they may take, in milliseconds: as many times as there are tasks what a finished try
-    /// took in the middle; none with too few of these.
+    /// Estimated time in milliseconds: the median of finished attempts, times the tasks that are left; none with
+    /// fewer than five attempts.
     pub(crate) about_ms: Option<u64>,
-    /// How many finished tries that is made of.
+    /// Number of finished attempts behind the estimate.
     pub(crate) samples: usize,
 }
 
@@ -107,96 +98,80 @@ pub(crate) struct Focus {
     pub(crate) node: Option<TaskId>,
 }
 
-/// Reads a graph and draws it. Of runs only those that the caller sees tell of tasks.
-pub(crate) fn graph(context: &mut Context, wanted: GraphQuery) -> Result<GraphShown> {
-    let memory = Arc::clone(&context.memory);
-    let mut memory = lock(&memory);
-    let (runs, cursor) = memory.runs(context)?;
-    let now = context.now();
+/// Draws a graph, joined with the runs that the caller sees.
+pub(crate) fn graph(context: &mut Context, query: GraphQuery) -> Result<GraphShown> {
     let folding = Folding {
-        done: wanted.collapse_done.unwrap_or(true),
-        open: wanted.unfold.iter().cloned().collect(),
+        done: query.collapse_done.unwrap_or(true),
+        open: query.unfold.iter().cloned().collect(),
     };
-    context.read(|transaction| {
-        let scene = memory.scene(transaction, wanted.epic, &runs)?;
-        let drawn = picture(&cards(&scene, &wanted), &lines(&scene), &folding);
-        let nodes = nodes(transaction, &scene, &drawn, &now)?;
-        let groups = groups(&scene);
-        let epic = wanted.epic.map(|id| transaction.salvage(id)).transpose()?;
-        Ok(GraphShown {
-            version: format!("{}-{cursor}", transaction.last_cursor()?),
-            epic: epic.flatten().map(TaskView::from),
-            counts: scene.counts.clone(),
-            critical_path: critical_path(&scene, &runs, &memory),
-            size: Size {
-                width: drawn.width,
-                height: drawn.height,
-            },
-            focus: Focus {
-                node: focus(&scene, &drawn),
-                lane: drawn.focus,
-            },
-            lanes: drawn.lanes,
-            nodes,
-            stacks: name_stacks(&scene, drawn.stacks),
-            edges: drawn.edges,
-            groups,
-            problems: scene.graph.problems(),
-        })
-    })
+    view(
+        context,
+        |_| Ok(query.epic),
+        |view| {
+            let scene = &*view.scene;
+            let status = |id| scene.graph.node(id).map(|node| node.status);
+            let ties = ties(scene.graph.nodes(), &scene.layers, &scene.critical, status);
+            let mut drawn = picture(&cards(scene, &query), &ties, &folding);
+            let mut nodes = Vec::with_capacity(drawn.nodes.len());
+            for place in &drawn.nodes {
+                nodes.extend(view.read_row(place.id)?.map(|row| NodeShown {
+                    row,
+                    area: Area {
+                        x: place.x,
+                        y: place.y,
+                        width: NODE.0,
+                        height: NODE.1,
+                    },
+                }));
+            }
+            for stack in &mut drawn.stacks {
+                let outline = stack.parent.and_then(|parent| scene.outlines.get(parent));
+                stack.title = outline.map(|outline| outline.title.clone());
+            }
+            let epic = query
+                .epic
+                .map(|id| view.transaction.salvage(id))
+                .transpose()?;
+            Ok(GraphShown {
+                version: view.version.clone(),
+                epic: epic.flatten().map(TaskView::from),
+                counts: scene.counts.clone(),
+                critical_path: critical_path(view),
+                size: Size {
+                    width: drawn.width,
+                    height: drawn.height,
+                },
+                focus: Focus {
+                    node: find_focus(scene, &drawn),
+                    lane: drawn.focus,
+                },
+                lanes: drawn.lanes,
+                nodes,
+                stacks: drawn.stacks,
+                edges: drawn.edges,
+                groups: groups(scene),
+                problems: scene.graph.problems(),
+            })
+        },
+    )
 }
 
-fn cards(scene: &Scene, wanted: &GraphQuery) -> Vec<Card> {
-    let cards = scene.tasks().map(|node| Card {
+fn cards(scene: &Scene, query: &GraphQuery) -> Vec<Card> {
+    let shown = scene
+        .tasks()
+        .filter(|node| scene.is_at(node.id, &query.only));
+    let cards = shown.map(|node| Card {
         id: node.id,
         state: scene.state(node.id),
-        // What is drawn below an epic need not be told apart by it.
-        parent: node.parent.filter(|parent| Some(*parent) != wanted.epic),
+        // All tasks below an epic belong to it.
+        parent: node.parent.filter(|parent| Some(*parent) != query.epic),
         layer: scene.layers.of.get(&node.id).copied(),
     });
-    cards
-        .filter(|card| scene.is_at(card.id, &wanted.only))
-        .collect()
+    cards.collect()
 }
 
-fn lines(scene: &Scene) -> Vec<Tie> {
-    let status = |id| scene.graph.node(id).map(|node| node.status);
-    ties(scene.graph.nodes(), &scene.layers, &scene.critical, status)
-}
-
-fn nodes(
-    transaction: &dyn Transaction,
-    scene: &Scene,
-    drawn: &Picture,
-    now: &str,
-) -> Result<Vec<NodeShown>> {
-    let mut nodes = Vec::with_capacity(drawn.nodes.len());
-    for place in &drawn.nodes {
-        let row = row(transaction, scene, place.id, now)?;
-        nodes.extend(row.map(|row| NodeShown {
-            row,
-            area: Area {
-                x: place.x,
-                y: place.y,
-                width: NODE.0,
-                height: NODE.1,
-            },
-        }));
-    }
-    Ok(nodes)
-}
-
-/// Names what stacks are parts of.
-fn name_stacks(scene: &Scene, mut stacks: Vec<Stack>) -> Vec<Stack> {
-    for stack in &mut stacks {
-        let outline = stack.parent.and_then(|parent| scene.outlines.get(parent));
-        stack.title = outline.map(|outline| outline.title.clone());
-    }
-    stacks
-}
-
-/// Finds a task where work goes on: of those in the lane the one that people look for first.
-fn focus(scene: &Scene, drawn: &Picture) -> Option<TaskId> {
+/// Finds the most interesting task of the lane in focus: urgent, then ready, then open.
+fn find_focus(scene: &Scene, drawn: &Picture) -> Option<TaskId> {
     let lane = drawn
         .lanes
         .iter()
@@ -214,7 +189,7 @@ fn focus(scene: &Scene, drawn: &Picture) -> Option<TaskId> {
         .map(|node| node.id)
 }
 
-/// Returns epics and parents, each with how many tasks are in it.
+/// Returns epics and parents with the numbers of their tasks.
 fn groups(scene: &Scene) -> Vec<Progress> {
     let mut totals: HashMap<TaskId, (u64, u64)> = HashMap::new();
     let counted = scene
@@ -239,21 +214,20 @@ fn groups(scene: &Scene) -> Vec<Progress> {
     progress.collect()
 }
 
-fn critical_path(scene: &Scene, runs: &[Run], memory: &Memory) -> CriticalPath {
-    let tasks = scene.critical.clone();
-    let mut took: Vec<u64> = runs
-        .iter()
-        .filter_map(|run| memory.find_track(&run.id))
-        .flat_map(|track| scene.tasks().flat_map(|node| track.attempts(node.id)))
+fn critical_path(view: &View<'_>) -> CriticalPath {
+    let tasks = view.scene.critical.clone();
+    let tracks = view.runs.iter().filter_map(|run| view.tracks.find(&run.id));
+    let mut took: Vec<u64> = tracks
+        .flat_map(|track| view.scene.tasks().flat_map(|node| track.attempts(node.id)))
         .filter(|attempt| attempt.state == StepState::Done)
         .filter_map(|attempt| attempt.duration_ms)
         .collect();
     took.sort_unstable();
-    let middle = took.get(took.len() / 2).copied();
-    let middle = middle.filter(|_| took.len() >= SAMPLES_MIN && !tasks.is_empty());
+    let median = took.get(took.len() / 2).copied();
+    let median = median.filter(|_| took.len() >= SAMPLES_MIN && !tasks.is_empty());
     CriticalPath {
         left: tasks.len(),
-        about_ms: middle.map(|middle| middle.saturating_mul(tasks.len() as u64)),
+        about_ms: median.map(|median| median.saturating_mul(tasks.len() as u64)),
         samples: took.len(),
         tasks,
     }

@@ -1,12 +1,9 @@
-//! One task with all that is known of it, for one look.
-
-use std::sync::Arc;
+//! One task with its gates, prompts and attempts, and the tasks around it.
 
 use serde::Serialize;
 
-use super::memory::{Memory, lock};
-use super::row::Standing;
-use super::scene::Scene;
+use super::rows::Standing;
+use super::scene::{View, view};
 use crate::catalogue::Catalogue;
 use crate::dispatch::{Decision, Subject};
 use crate::error::Result;
@@ -14,21 +11,19 @@ use crate::id::TaskId;
 use crate::ops::proof::{self, TaskGates};
 use crate::ops::runs::journal::place;
 use crate::ops::skills::dispatch_subject;
-use crate::ops::tasks::{Links, One};
+use crate::ops::tasks::{Links, One, above};
 use crate::ops::{Context, require};
-use crate::run::Run;
 use crate::run::attempt::Attempt;
 use crate::run::track::StepState;
 use crate::store::{SpawnRecord, Transaction};
 use crate::task::{DisplayStatus, Status, Task, TaskView};
 use crate::workspace::Workspace;
 
-/// Most tries that are told, the last ones.
-const TRIES_MAX: usize = 50;
-/// Most prompts that are told, the last ones.
+/// Maximum number of attempts, the last ones.
+const ATTEMPTS_MAX: usize = 50;
+/// Maximum number of prompts, the last ones.
 const SPAWNS_MAX: usize = 20;
 
-/// A task with all that is known of it.
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
@@ -43,13 +38,13 @@ pub(crate) struct TaskPage {
     pub(crate) children: Vec<Linked>,
     /// Its gates, evidence and criteria.
     pub(crate) gates: TaskGates,
-    /// The skill that it would get now; none when that cannot be told.
+    /// The skill that it would get now; none if no skill fits.
     pub(crate) dispatch: Option<Decision>,
     /// Its prompts, oldest first.
     pub(crate) spawns: Vec<SpawnTold>,
-    /// What agents tried, oldest first.
+    /// The attempts of agents, oldest first.
     pub(crate) attempts: Vec<Tried>,
-    /// The last try that did not verify, unless the task is done.
+    /// The last attempt that was not verified, unless the task is done.
     pub(crate) refused: Option<Tried>,
 }
 
@@ -60,7 +55,7 @@ pub(crate) struct Position {
     pub(crate) next: Option<TaskId>,
 }
 
-/// A task that has to do with another.
+/// A task around another.
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[derive(Debug, Serialize)]
 pub(crate) struct Linked {
@@ -69,20 +64,18 @@ pub(crate) struct Linked {
     pub(crate) state: DisplayStatus,
 }
 
-/// A prompt that was prepared.
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct SpawnTold {
-    /// Id of the manifest entry that is due.
+    /// Id of the manifest entry that its agent has to append.
     pub(crate) manifest_id: String,
-    /// The output file that is due.
+    /// The output file that its agent has to write.
     pub(crate) output_file: String,
     pub(crate) at: String,
     pub(crate) prompt_digest: Option<String>,
 }
 
-/// A try of an agent in a run.
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[derive(Clone, Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
@@ -91,108 +84,86 @@ pub(crate) struct Tried {
     #[serde(flatten)]
     pub(crate) attempt: Attempt,
     pub(crate) has_prompt: bool,
-    /// Whether what its agent wrote was kept.
+    /// Whether the output of its agent is there.
     pub(crate) has_log: bool,
 }
 
-/// Reads a task with all that is known of it. Of runs only those that the caller sees tell of it.
+/// Reads the page of a task, joined with the runs that the caller sees.
 pub(crate) fn page(context: &mut Context, one: One) -> Result<TaskPage> {
     let id = one.task;
-    let memory = Arc::clone(&context.memory);
-    let mut memory = lock(&memory);
-    let (runs, _) = memory.runs(context)?;
-    let standing = proof::gates_to_show(context, id)?;
+    let gates = proof::gates_to_show(context, id)?;
     let catalogue = Catalogue::load(&context.surroundings.places(Some(&context.workspace)));
-    let (now, workspace) = (context.now(), context.workspace.clone());
-    context.read(|transaction| {
-        let task = require(transaction, id)?;
-        // What is around it is judged within what it is a part of, as in its picture.
-        let epic = top(transaction, &task)?;
-        let scene = memory.scene(transaction, epic, &runs)?;
-        let attempts = list_attempts(&workspace, &runs, &memory, id);
+    let workspace = context.workspace.clone();
+    // Shows the same states as the graph of the topmost task above it.
+    let find_top = |tasks: &dyn Transaction| Ok(above(tasks, id)?.last().copied());
+    view(context, find_top, |view| {
+        let task = require(view.transaction, id)?;
         let linked = |ids: &[TaskId]| -> Result<Vec<Linked>> {
-            let tasks = transaction.readable(ids)?.into_iter();
+            let tasks = view.transaction.readable(ids)?.into_iter();
             let linked = tasks.map(|task| {
                 Ok(Linked {
-                    state: scene.state_around(transaction, &task)?,
+                    state: view.scene.state_around(view.transaction, &task)?,
                     task: task.into(),
                 })
             });
             linked.collect()
         };
+        let nodes = view.scene.graph.nodes();
+        let (before, after) = nodes.split_at(nodes.partition_point(|node| node.id < id));
+        let attempts = list_attempts(view, &workspace, id);
+        let refused = attempts
+            .iter()
+            .rev()
+            .find(|one| one.attempt.state == StepState::Failed);
         Ok(TaskPage {
-            standing: Standing::read(transaction, &scene, &task, &now)?,
-            position: position(&scene, id),
-            links: Links::read(transaction, &task, linked)?,
-            children: linked(&transaction.children(id)?)?,
-            gates: standing,
+            standing: view.read_standing(&task)?,
+            position: Position {
+                previous: before.last().map(|node| node.id),
+                next: after.iter().map(|node| node.id).find(|next| *next != id),
+            },
+            links: Links::read(view.transaction, &task, linked)?,
+            children: linked(&view.transaction.children(id)?)?,
+            gates,
             dispatch: catalogue.as_ref().ok().and_then(|skills| {
                 dispatch_subject(skills, &Subject::from(&task), None, false).ok()
             }),
-            spawns: spawns(transaction.spawns(id)?),
-            refused: find_refused(&attempts, task.status),
+            spawns: list_spawns(view.transaction.spawns(id)?),
+            refused: refused.filter(|_| task.status != Status::Done).cloned(),
             attempts,
             task,
         })
     })
 }
 
-/// Finds the topmost task above one; none for one that stands at the top.
-fn top(transaction: &dyn Transaction, task: &Task) -> Result<Option<TaskId>> {
-    let (mut top, mut above) = (None, task.parent);
-    for _ in 0..crate::ops::tasks::DEPTH_MAX {
-        let Some(parent) = above else { break };
-        (top, above) = (Some(parent), transaction.parent(parent)?);
-    }
-    Ok(top)
-}
-
-fn position(scene: &Scene, id: TaskId) -> Position {
-    let ids = || scene.graph.nodes().iter().map(|node| node.id);
-    Position {
-        previous: ids().take_while(|other| *other < id).last(),
-        next: ids().find(|other| *other > id),
-    }
-}
-
-fn spawns(records: Vec<SpawnRecord>) -> Vec<SpawnTold> {
+fn list_spawns(records: Vec<SpawnRecord>) -> Vec<SpawnTold> {
     let first = records.len().saturating_sub(SPAWNS_MAX);
-    let told = records.into_iter().skip(first).map(|record| SpawnTold {
+    let spawns = records.into_iter().skip(first).map(|record| SpawnTold {
         prompt_digest: record.receipt["promptDigest"].as_str().map(String::from),
         manifest_id: record.manifest_id,
         output_file: record.output_file,
         at: record.at,
     });
-    told.collect()
+    spawns.collect()
 }
 
-/// Collects the tries of a task from the last runs, oldest first.
-fn list_attempts(workspace: &Workspace, runs: &[Run], memory: &Memory, id: TaskId) -> Vec<Tried> {
-    let mut tried = Vec::new();
-    for run in runs.iter().rev().map(|run| &run.id) {
-        let track = memory.find_track(run);
-        let kept = |attempt: u32, end: &str| {
+/// Collects the attempts at a task from the last runs, oldest first.
+fn list_attempts(view: &View<'_>, workspace: &Workspace, id: TaskId) -> Vec<Tried> {
+    let mut all = Vec::new();
+    for run in view.runs.iter().rev().map(|run| &run.id) {
+        let track = view.tracks.find(run);
+        let has_file = |attempt: u32, end: &str| {
             let folder = place(workspace, run).ok();
             folder.is_some_and(|folder| folder.join(format!("{id}-{attempt}.{end}")).is_file())
         };
         for attempt in track.map(|track| track.attempts(id)).unwrap_or_default() {
-            tried.push(Tried {
+            all.push(Tried {
                 run: run.clone(),
-                has_prompt: kept(attempt.attempt, "prompt.md"),
-                has_log: kept(attempt.attempt, "log"),
+                has_prompt: has_file(attempt.attempt, "prompt.md"),
+                has_log: has_file(attempt.attempt, "log"),
                 attempt: attempt.clone(),
             });
         }
     }
-    let first = tried.len().saturating_sub(TRIES_MAX);
-    tried.drain(..first);
-    tried
-}
-
-fn find_refused(attempts: &[Tried], status: Status) -> Option<Tried> {
-    let mut failed = attempts
-        .iter()
-        .rev()
-        .filter(|one| one.attempt.state == StepState::Failed);
-    failed.next().filter(|_| status != Status::Done).cloned()
+    let first = all.len().saturating_sub(ATTEMPTS_MAX);
+    all.split_off(first)
 }

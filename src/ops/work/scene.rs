@@ -1,14 +1,16 @@
-//! All tasks of an epic, or all there are: where each stands, in which wave, and what holds it up.
+//! The tasks of an epic, or all: the state and the wave of each, and why it cannot start.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
+use std::sync::{Arc, MutexGuard};
 
 use serde::Serialize;
 
-use super::memory::Memory;
+use super::tracks::{Tracks, lock};
 use crate::error::Result;
-use crate::gate::Gates;
+use crate::gate::{Gate, Gates};
 use crate::id::TaskId;
 use crate::ops::tasks::graph::load;
+use crate::ops::{Cache, Context};
 use crate::run::Run;
 use crate::run::track::{StepState, TaskRun, Track};
 use crate::store::{Outlines, SpawnVerdict, Transaction};
@@ -16,106 +18,160 @@ use crate::task::graph::{Node, TaskGraph};
 use crate::task::layout::{Layers, layers};
 use crate::task::{DisplayStatus, Status, Task};
 
-/// Numbers of tasks by where they stand.
+/// Maximum number of scenes in the cache.
+const SCENES_MAX: usize = 8;
+/// Maximum number of tasks of all scenes in the cache, unless one scene alone has more.
+const SCENE_TASKS_MAX: usize = 50_000;
+
+/// Numbers of tasks by state.
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Counted {
     /// All, without epics and parents.
     pub(crate) total: usize,
-    /// Done, and cleo itself looked at it.
+    /// Done and verified by cleo.
     pub(crate) verified: usize,
-    /// How many stand where; every word is there. What failed and can be tried again is counted as
-    /// ready too, as everywhere else.
+    /// The number for each state. A failed task that can be tried again also counts as ready.
     #[serde(flatten)]
     pub(crate) states: BTreeMap<&'static str, usize>,
 }
 
-/// Says that nothing stands anywhere.
-pub(crate) fn states() -> BTreeMap<&'static str, usize> {
-    crate::build_map(DisplayStatus::ALL.iter().map(|state| (state.word(), 0)))
-}
-
-/// Everything that is known of all tasks of a part of the graph.
+/// All tasks of a part of the graph, joined with the last runs that had them.
 pub(super) struct Scene {
     pub(super) graph: TaskGraph,
     pub(super) outlines: Outlines,
     pub(super) layers: Layers,
     pub(super) critical: Vec<TaskId>,
-    /// What the last run that had a task made of it.
     pub(super) in_runs: HashMap<TaskId, TaskRun>,
     pub(super) states: HashMap<TaskId, DisplayStatus>,
-    /// What can start now, also after a try that failed.
+    /// Tasks that can start now, also after a failed attempt.
     ready: HashSet<TaskId>,
     pub(super) verified: HashSet<TaskId>,
-    /// The gates of those that have some set.
+    /// The gates of tasks that have some set.
     pub(super) gates: HashMap<TaskId, Gates>,
     pub(super) counts: Counted,
 }
 
+/// Which part of the graph, and whose runs are joined with it.
+type Key = (Option<TaskId>, Option<String>);
+
+/// Scenes as they were read last, with their versions.
+#[derive(Default)]
+pub(crate) struct Scenes(HashMap<Key, (String, Arc<Scene>)>);
+
+/// A scene and the runs behind it, for one request.
+pub(super) struct View<'a> {
+    pub(super) transaction: &'a dyn Transaction,
+    pub(super) scene: Arc<Scene>,
+    /// The last runs over tasks that the caller sees, newest first.
+    pub(super) runs: Vec<Run>,
+    pub(super) tracks: MutexGuard<'a, Tracks>,
+    /// Changes with every change of tasks and every event of runs.
+    pub(super) version: String,
+    pub(super) now: String,
+}
+
+/// Reads the tasks below an epic, or all, and passes them on.
+pub(super) fn view<T>(
+    context: &mut Context,
+    find_epic: impl FnOnce(&dyn Transaction) -> Result<Option<TaskId>>,
+    work: impl FnOnce(&View<'_>) -> Result<T>,
+) -> Result<T> {
+    let (cache, now) = (Arc::clone(&context.cache), context.now());
+    let user = context.surroundings.rights.user.clone();
+    context.read(|transaction| {
+        let epic = find_epic(transaction)?;
+        let mut tracks = lock(&cache.tracks);
+        let runs = tracks.update_last(transaction, user.as_deref())?;
+        let (changes, events) = (transaction.last_cursor()?, transaction.last_event()?);
+        let version = format!("{changes}-{events}");
+        let read = || Scene::read(transaction, epic, in_runs(&runs, &tracks));
+        work(&View {
+            scene: find_scene(&cache, (epic, user), &version, read)?,
+            transaction,
+            runs,
+            tracks,
+            version,
+            now,
+        })
+    })
+}
+
+/// Returns a scene from the cache if nothing has happened since it was read, else reads it.
+fn find_scene(
+    cache: &Cache,
+    key: Key,
+    version: &str,
+    read: impl FnOnce() -> Result<Scene>,
+) -> Result<Arc<Scene>> {
+    let mut scenes = lock(&cache.scenes);
+    if let Some((known, scene)) = scenes.0.get(&key)
+        && known == version
+    {
+        return Ok(Arc::clone(scene));
+    }
+    let scene = Arc::new(read()?);
+    let sizes = scenes
+        .0
+        .values()
+        .map(|(_, scene)| scene.graph.nodes().len());
+    let n_tasks = scene.graph.nodes().len() + sizes.sum::<usize>();
+    if scenes.0.len() >= SCENES_MAX || n_tasks > SCENE_TASKS_MAX {
+        scenes.0.clear();
+    }
+    scenes
+        .0
+        .insert(key, (version.to_string(), Arc::clone(&scene)));
+    Ok(scene)
+}
+
 impl Scene {
-    /// Reads what is below an epic, or everything.
-    pub(super) fn read(
+    fn read(
         transaction: &dyn Transaction,
         epic: Option<TaskId>,
-        runs: &[Run],
-        memory: &Memory,
+        in_runs: HashMap<TaskId, TaskRun>,
     ) -> Result<Scene> {
         let graph = load(transaction, epic)?;
         let ids = graph.ids();
-        let outlines = transaction.outlines(&ids)?;
+        let spawns = transaction.spawn_verdicts(&ids)?;
         let mut scene = Scene {
             layers: layers(graph.nodes()),
             critical: graph.critical_path(),
-            in_runs: in_runs(runs, memory),
-            states: HashMap::with_capacity(graph.nodes().len()),
+            in_runs,
+            states: HashMap::with_capacity(ids.len()),
             ready: graph.ready().collect(),
             verified: HashSet::new(),
             gates: transaction.gates_of(&ids)?,
             counts: Counted::default(),
+            outlines: transaction.outlines(&ids)?,
             graph,
-            outlines,
         };
-        scene.find_states(&transaction.spawn_verdicts(&ids)?);
+        for node in scene.graph.nodes() {
+            let (id, gates) = (node.id, scene.gates.get(&node.id));
+            let is_ready = scene.ready.contains(&id);
+            let state = display_status(node.status, is_ready, scene.in_runs.get(&id), gates);
+            if state == DisplayStatus::Done && is_verified(spawns.get(&id), gates) {
+                scene.verified.insert(id);
+            }
+            scene.states.insert(id, state);
+        }
         scene.counts = scene.count_states();
         Ok(scene)
     }
 
-    /// Says how many tasks it has, also those that are groups.
-    pub(super) fn size(&self) -> usize {
-        self.graph.nodes().len()
-    }
-
-    fn find_states(&mut self, spawns: &HashMap<TaskId, SpawnVerdict>) {
-        for node in self.graph.nodes() {
-            let id = node.id;
-            let in_run = self.in_runs.get(&id).map(|task| task.state);
-            // Only of these does it matter what their gates say.
-            let gates = self.gates.get(&id);
-            let gates = gates.filter(|_| matches!(node.status, Status::Done | Status::Pending));
-            let failed = gates.is_some_and(|gates| find_failed_gate(gates).is_some());
-            let found = display_status(node.status, self.ready.contains(&id), in_run, failed);
-            if found == DisplayStatus::Done && is_verified(spawns.get(&id), gates) {
-                self.verified.insert(id);
-            }
-            self.states.insert(id, found);
-        }
-    }
-
-    /// Returns the tasks that people see as such: not epics and parents, which are groups of them.
+    /// Returns the tasks without epics and parents, which are shown as groups.
     pub(super) fn tasks(&self) -> impl Iterator<Item = &Node> {
         let nodes = self.graph.nodes().iter();
         nodes.filter(|node| !self.layers.wholes.contains(&node.id))
     }
 
     pub(super) fn state(&self, id: TaskId) -> DisplayStatus {
-        self.states
-            .get(&id)
-            .copied()
-            .unwrap_or(DisplayStatus::Waiting)
+        let state = self.states.get(&id);
+        state.copied().unwrap_or(DisplayStatus::Waiting)
     }
 
-    /// Returns where a task stands, also one that is not of the scene.
+    /// Returns the state of a task inside or outside of the scene.
     pub(super) fn state_around(
         &self,
         transaction: &dyn Transaction,
@@ -123,31 +179,29 @@ impl Scene {
     ) -> Result<DisplayStatus> {
         match self.states.get(&task.id) {
             Some(state) => Ok(*state),
-            None => state_of(transaction, task, &self.in_runs),
+            None => state_of(transaction, task, self.in_runs.get(&task.id)),
         }
     }
 
-    /// Returns whether a task stands at one of `states`, or any where there are none. What can start
-    /// is ready, whatever became of the last try.
+    /// Returns whether a task has one of `states`, or true if there are none. A task that can start
+    /// is ready, also after a failed attempt.
     pub(super) fn is_at(&self, id: TaskId, states: &[DisplayStatus]) -> bool {
         states.is_empty()
             || states.contains(&self.state(id))
             || states.contains(&DisplayStatus::Ready) && self.ready.contains(&id)
     }
 
-    /// Counts the tasks by where they stand.
     fn count_states(&self) -> Counted {
+        let states = DisplayStatus::ALL.iter().map(|state| (state.word(), 0));
         let mut counted = Counted {
-            states: states(),
+            states: crate::build_map(states),
             ..Counted::default()
         };
         for node in self.tasks() {
             counted.total += 1;
             counted.verified += usize::from(self.verified.contains(&node.id));
-            *counted
-                .states
-                .entry(self.state(node.id).word())
-                .or_default() += 1;
+            let state = counted.states.entry(self.state(node.id).word());
+            *state.or_default() += 1;
         }
         let ready = DisplayStatus::Ready.word();
         counted.states.insert(ready, self.ready.len());
@@ -156,14 +210,14 @@ impl Scene {
 }
 
 /// Derives the displayed status of a task from its stored status, its state in the last run that had it, and
-/// whether one of its gates failed. `is_ready` is what the graph says of a pending one.
+/// its gates. `is_ready` is the answer of the graph for a pending one.
 fn display_status(
     status: Status,
     is_ready: bool,
-    step: Option<StepState>,
-    gate_failed: bool,
+    in_run: Option<&TaskRun>,
+    gates: Option<&Gates>,
 ) -> DisplayStatus {
-    match (status, step) {
+    match (status, in_run.map(|task| task.state)) {
         (Status::Done, _) => DisplayStatus::Done,
         (Status::Cancelled, _) => DisplayStatus::Cancelled,
         (_, Some(StepState::Verifying)) => DisplayStatus::Verifying,
@@ -172,17 +226,17 @@ fn display_status(
         (Status::Blocked, _) => DisplayStatus::NeedsYou,
         (Status::Paused, _) => DisplayStatus::Paused,
         (Status::Pending, Some(StepState::Failed)) => DisplayStatus::Failed,
-        (Status::Pending, _) if gate_failed => DisplayStatus::Failed,
+        (Status::Pending, _) if gates.and_then(find_failed_gate).is_some() => DisplayStatus::Failed,
         (Status::Pending, _) if is_ready => DisplayStatus::Ready,
         (Status::Pending, _) => DisplayStatus::Waiting,
     }
 }
 
-/// Finds for each task the last run that had it. A run that is over tells nothing of what is under way.
-pub(super) fn in_runs(runs: &[Run], memory: &Memory) -> HashMap<TaskId, TaskRun> {
+/// Finds for each task the last run that had it. A run that is over says nothing of running tasks.
+pub(super) fn in_runs(runs: &[Run], tracks: &Tracks) -> HashMap<TaskId, TaskRun> {
     let mut last = HashMap::new();
     for run in runs {
-        let tasks = memory.find_track(&run.id).map(Track::tasks);
+        let tasks = tracks.find(&run.id).map(Track::tasks);
         for task in tasks.unwrap_or_default() {
             let was_there = task.attempts > 0 || task.state.is_undone();
             let is_stale = run.is_over() && task.state.is_under_way();
@@ -194,30 +248,30 @@ pub(super) fn in_runs(runs: &[Run], memory: &Memory) -> HashMap<TaskId, TaskRun>
     last
 }
 
-/// Says where one task stands, as its scene would, without a look at the tasks around it.
+/// Returns the state of one task as its scene would, without reading the tasks around it.
 pub(super) fn state_of(
     transaction: &dyn Transaction,
     task: &Task,
-    in_runs: &HashMap<TaskId, TaskRun>,
+    in_run: Option<&TaskRun>,
 ) -> Result<DisplayStatus> {
-    let gates = match task.status {
-        Status::Done | Status::Pending => transaction.gates_of(&[task.id])?.remove(&task.id),
-        _ => None,
-    };
-    let failed = gates.is_some_and(|gates| find_failed_gate(&gates).is_some());
-    let in_run = in_runs.get(&task.id).map(|task| task.state);
+    let gates = transaction.gates_of(&[task.id])?.remove(&task.id);
     let is_ready = transaction.is_ready(task.id)?;
-    Ok(display_status(task.status, is_ready, in_run, failed))
+    Ok(display_status(
+        task.status,
+        is_ready,
+        in_run,
+        gates.as_ref(),
+    ))
 }
 
-/// Names a gate that failed last.
-pub(super) fn find_failed_gate(gates: &Gates) -> Option<crate::gate::Gate> {
+/// Finds a gate that did not pass when it was set last.
+pub(super) fn find_failed_gate(gates: &Gates) -> Option<Gate> {
     let failed = gates.gates.iter().find(|(_, record)| !record.passed);
     failed.map(|(gate, _)| *gate)
 }
 
-/// Returns whether cleo itself found that a task which is done is so: what its agent left verified, or
-/// all gates that it needs passed, and nobody forced it.
+/// Returns whether cleo itself verified a task that is done: the output of its agent, or all gates that it
+/// requires. A forced task is not verified.
 fn is_verified(spawn: Option<&SpawnVerdict>, gates: Option<&Gates>) -> bool {
     let forced = gates.is_some_and(|gates| gates.forced.is_some())
         || spawn.is_some_and(|spawn| spawn.is_forced);
@@ -231,59 +285,29 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_store_has_the_last_word_on_what_is_over() {
-        for step in [None, Some(StepState::Running), Some(StepState::Failed)] {
-            assert_eq!(
-                display_status(Status::Done, true, step, true),
-                DisplayStatus::Done
-            );
-            let cancelled = display_status(Status::Cancelled, true, step, true);
-            assert_eq!(cancelled, DisplayStatus::Cancelled);
-        }
-    }
-
-    #[test]
-    fn what_goes_on_counts_before_what_went_wrong() {
+    fn progress_counts_before_failure_and_the_store_before_runs() {
+        use DisplayStatus as Shown;
+        use StepState::{Failed, Running, Verifying};
         let rows = [
-            (Status::Active, None, false, DisplayStatus::Running),
-            (
-                Status::Active,
-                Some(StepState::Verifying),
-                true,
-                DisplayStatus::Verifying,
-            ),
-            (
-                Status::Active,
-                Some(StepState::Failed),
-                true,
-                DisplayStatus::Running,
-            ),
-            (
-                Status::Pending,
-                Some(StepState::Failed),
-                false,
-                DisplayStatus::Failed,
-            ),
-            (Status::Pending, None, true, DisplayStatus::Failed),
-            (
-                Status::Blocked,
-                Some(StepState::Failed),
-                true,
-                DisplayStatus::NeedsYou,
-            ),
-            (Status::Paused, None, false, DisplayStatus::Paused),
-            (Status::Review, None, false, DisplayStatus::Review),
+            (Status::Done, Some(Running), true, Shown::Done),
+            (Status::Cancelled, Some(Failed), true, Shown::Cancelled),
+            (Status::Active, None, false, Shown::Running),
+            (Status::Active, Some(Verifying), false, Shown::Verifying),
+            (Status::Active, Some(Failed), false, Shown::Running),
+            (Status::Pending, Some(Failed), true, Shown::Failed),
+            (Status::Blocked, Some(Failed), false, Shown::NeedsYou),
+            (Status::Paused, None, false, Shown::Paused),
+            (Status::Review, None, false, Shown::Review),
+            (Status::Pending, None, true, Shown::Ready),
+            (Status::Pending, None, false, Shown::Waiting),
         ];
-        for (status, step, gate_failed, expected) in rows {
-            assert_eq!(display_status(status, true, step, gate_failed), expected);
+        for (status, step, is_ready, expected) in rows {
+            let in_run = step.map(|state| TaskRun {
+                state,
+                ..TaskRun::default()
+            });
+            let shown = display_status(status, is_ready, in_run.as_ref(), None);
+            assert_eq!(shown, expected, "{status} {step:?}");
         }
-        assert_eq!(
-            display_status(Status::Pending, true, None, false),
-            DisplayStatus::Ready
-        );
-        assert_eq!(
-            display_status(Status::Pending, false, None, false),
-            DisplayStatus::Waiting
-        );
     }
 }

@@ -1,30 +1,27 @@
-//! Finding things by words, of every kind at once.
+//! The search for tasks, runs, agents and conversations by words.
 
 use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-use super::memory::lock;
 use super::runs;
 use super::scene::{in_runs, state_of};
-use crate::agent::Agent;
+use super::tracks::lock;
 use crate::error::Result;
 use crate::id::TaskId;
 use crate::ops::agents::Lookup;
 use crate::ops::{Context, agents, tasks};
-use crate::run::Conversation;
-use crate::run::view::RunRow;
 use crate::store::records::{ConversationFilter, RunFilter};
 use crate::store::{Archived, Transaction};
 use crate::task::{Status, Task};
 
-/// Most of each kind that are found when several kinds are looked for.
+/// Maximum number of things of each kind if the search has several kinds.
 const EACH_MAX: u32 = 20;
-/// Longest title and hint, in characters.
+/// Maximum length of titles and hints, in characters.
 const TEXT_MAX: usize = 200;
 
 crate::words::closed! {
-    /// What can be found.
+    /// A kind of thing to search for.
     Kind, "kind of thing":
     /// A task.
     Task = "task",
@@ -36,12 +33,11 @@ crate::words::closed! {
     Conversation = "conversation",
 }
 
-/// What is looked for.
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub(crate) struct SearchQuery {
-    /// The words; none: what was touched last.
+    /// Words; without any, tasks of the last changes are found.
     pub(crate) q: String,
     /// Only these kinds, between commas: task, run, agent, conversation.
     pub(crate) kinds: Vec<Kind>,
@@ -51,14 +47,13 @@ pub(crate) struct SearchQuery {
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[derive(Debug, Serialize)]
 pub(crate) struct Found {
-    /// The things, those that fit best first within their kind.
+    /// The things by kind, best matches first.
     pub(crate) items: Vec<Item>,
-    /// How many there are here.
+    /// Number of items.
     pub(crate) total: usize,
     pub(crate) q: String,
 }
 
-/// A thing that was found.
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[derive(Debug, Serialize)]
 pub(crate) struct Item {
@@ -66,7 +61,7 @@ pub(crate) struct Item {
     pub(crate) id: String,
     pub(crate) title: String,
     pub(crate) state: String,
-    /// What tells it from others.
+    /// A detail that distinguishes it.
     pub(crate) hint: String,
     pub(crate) href: String,
 }
@@ -101,13 +96,14 @@ pub(crate) fn search(context: &mut Context, query: SearchQuery) -> Result<Found>
     };
     let mut items = Vec::new();
     for kind in kinds {
-        let found = match kind {
+        let mut found = match kind {
             Kind::Task => find_tasks(context, words, each)?,
             Kind::Run => find_runs(context, words, each)?,
             Kind::Agent => find_agents(context, words)?,
             Kind::Conversation => find_conversations(context, words, each)?,
         };
-        items.extend(found.into_iter().take(each as usize));
+        found.truncate(each as usize);
+        items.append(&mut found);
     }
     items.truncate(query.limit as usize);
     Ok(Found {
@@ -118,36 +114,37 @@ pub(crate) fn search(context: &mut Context, query: SearchQuery) -> Result<Found>
 }
 
 fn find_tasks(context: &mut Context, words: &str, limit: u32) -> Result<Vec<Item>> {
-    let in_runs = {
-        let memory = Arc::clone(&context.memory);
-        let mut memory = lock(&memory);
-        let (runs, _) = memory.runs(context)?;
-        in_runs(&runs, &memory)
-    };
-    let mut found = Vec::new();
-    if let Ok(id) = words.parse::<TaskId>() {
-        found.extend(context.read(|transaction| transaction.readable(&[id]))?);
-    }
-    found.extend(match words.is_empty() {
-        true => context.read(|transaction| recent(transaction, limit))?,
+    let by_id: Vec<TaskId> = words.parse().into_iter().collect();
+    let by_words = match words.is_empty() {
+        true => context.read(|transaction| read_recent(transaction, limit))?,
         false => tasks::find(context, words, Archived::Hidden, limit)?.tasks,
-    });
-    found.truncate(limit as usize);
+    };
+    let (cache, user) = (
+        Arc::clone(&context.cache),
+        context.surroundings.rights.user.clone(),
+    );
     context.read(|transaction| {
-        let items = found.iter().map(|task| {
-            let state = state_of(transaction, task, &in_runs)?.word();
-            let (id, hint) = (
+        let mut tracks = lock(&cache.tracks);
+        let runs = tracks.update_last(transaction, user.as_deref())?;
+        let in_runs = in_runs(&runs, &tracks);
+        let found = transaction.readable(&by_id)?.into_iter().chain(by_words);
+        let items = found.take(limit as usize).map(|task| {
+            let state = state_of(transaction, &task, in_runs.get(&task.id))?.word();
+            let hint = format!("{}, {}", task.priority, task.kind);
+            Ok(Item::new(
+                Kind::Task,
                 task.id.to_string(),
-                format!("{}, {}", task.priority, task.kind),
-            );
-            Ok(Item::new(Kind::Task, id, &task.title, state, &hint))
+                &task.title,
+                state,
+                &hint,
+            ))
         });
         items.collect()
     })
 }
 
-/// Reads what somebody works on, then what was done last.
-fn recent(transaction: &dyn Transaction, limit: u32) -> Result<Vec<Task>> {
+/// Reads tasks in progress, then the last changed ones.
+fn read_recent(transaction: &dyn Transaction, limit: u32) -> Result<Vec<Task>> {
     let mut found = Vec::new();
     for status in [
         Status::Active,
@@ -158,58 +155,50 @@ fn recent(transaction: &dyn Transaction, limit: u32) -> Result<Vec<Task>> {
     ] {
         found.extend(transaction.readable(&transaction.recent(None, status, limit)?)?);
     }
-    found.truncate(limit as usize);
     Ok(found)
 }
 
 fn find_runs(context: &mut Context, words: &str, limit: u32) -> Result<Vec<Item>> {
-    let query = RunFilter {
+    let filter = RunFilter {
         words: words.to_string(),
         limit,
-        ..Default::default()
+        ..RunFilter::default()
     };
-    let rows = runs::listing::rows(context, query)?.runs.into_iter();
-    let item = |RunRow { record, title, .. }| {
-        let hint = format!("{}, {}", record.kind, record.started_at);
-        Item::new(Kind::Run, record.id, &title, record.status.word(), &hint)
-    };
-    Ok(rows.map(item).collect())
+    let rows = runs::listing::rows(context, filter)?.runs.into_iter();
+    let items = rows.map(|row| {
+        let (run, title) = (row.record, row.title);
+        let hint = format!("{}, {}", run.kind, run.started_at);
+        Item::new(Kind::Run, run.id, &title, run.status.word(), &hint)
+    });
+    Ok(items.collect())
 }
 
 fn find_agents(context: &Context, words: &str) -> Result<Vec<Item>> {
-    let wanted = Lookup {
+    let lookup = Lookup {
         q: Some(words.to_string()),
-        ..Default::default()
+        ..Lookup::default()
     };
     let known = agents::load_in(&context.workspace)?.keep_visible(context.surroundings.only());
-    let found = known.agents.into_iter().filter(|agent| wanted.fits(agent));
-    let item = |one: Agent| {
-        let Agent {
-            name, description, ..
-        } = &one;
-        Item::new(
-            Kind::Agent,
-            one.id.clone(),
-            name,
-            one.status.word(),
-            description,
-        )
-    };
-    Ok(found.map(item).collect())
+    let found = known.agents.into_iter().filter(|agent| lookup.fits(agent));
+    let items = found.map(|one| {
+        let state = one.status.word();
+        Item::new(Kind::Agent, one.id, &one.name, state, &one.description)
+    });
+    Ok(items.collect())
 }
 
 fn find_conversations(context: &mut Context, words: &str, limit: u32) -> Result<Vec<Item>> {
     let filter = ConversationFilter {
         words: words.to_string(),
         limit,
-        ..Default::default()
+        ..ConversationFilter::default()
     };
     let user = context.surroundings.rights.user.clone();
     let page = context.read(|transaction| transaction.conversations(user.as_deref(), &filter))?;
-    let item = |one: Conversation| {
+    let items = page.conversations.into_iter().map(|one| {
         let hint = format!("{}, {}", one.agent_id, one.last_message_at);
         let title = one.title.as_deref().unwrap_or("Untitled");
         Item::new(Kind::Conversation, one.id, title, one.status.word(), &hint)
-    };
-    Ok(page.conversations.into_iter().map(item).collect())
+    });
+    Ok(items.collect())
 }

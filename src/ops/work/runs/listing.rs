@@ -8,7 +8,7 @@ use super::name_epics;
 use crate::error::Result;
 use crate::ops::Context;
 use crate::ops::runs::open;
-use crate::ops::work::lock;
+use crate::ops::work::tracks::lock;
 use crate::run::track::Track;
 use crate::run::view::RunRow;
 use crate::run::{RunKind, RunStatus};
@@ -54,22 +54,22 @@ pub(crate) struct Summary {
 pub(crate) fn rows(context: &mut Context, wanted: RunFilter) -> Result<Rows> {
     let user = context.surroundings.rights.user.clone();
     let now = context.now();
-    let memory = Arc::clone(&context.memory);
+    let cache = Arc::clone(&context.cache);
     let transaction = open(context)?.read()?;
     let RunPage { runs, total } = transaction.runs(user.as_deref(), &wanted)?;
-    let mut memory = lock(&memory);
+    let mut tracks = lock(&cache.tracks);
     let (mut rows, no_track) = (Vec::with_capacity(runs.len()), Track::default());
     for mut run in runs {
         run.output = None;
         run.input = run.input.chars().take(INPUT_MAX).collect();
         let track = match run.kind {
-            RunKind::Epic | RunKind::Tasks => memory.track(&*transaction, &run.id, &[])?,
+            RunKind::Epic | RunKind::Tasks => tracks.update(&*transaction, &run.id, &[])?,
             _ => &no_track,
         };
         rows.push(RunRow::new(run, track, &now));
     }
     let summary = summary(&*transaction, user.as_deref(), &now)?;
-    drop((memory, transaction));
+    drop((tracks, transaction));
     name_epics(context, &mut rows.iter_mut().collect::<Vec<_>>())?;
     Ok(Rows {
         runs: rows,

@@ -14,7 +14,7 @@ use std::sync::Arc;
 use clap::Args;
 use serde::Deserialize;
 
-use super::lock;
+use super::tracks::lock;
 use crate::error::Result;
 use crate::id::TaskId;
 use crate::ops::Context;
@@ -51,7 +51,7 @@ pub(crate) fn watch(context: &mut Context, which: OneRun) -> Result<RunView> {
 pub(crate) fn view(context: &mut Context, id: &str, has_events: bool) -> Result<Option<RunView>> {
     let (workspace, clock) = (context.workspace.clone(), context.surroundings.clock);
     let user = context.surroundings.rights.user.clone();
-    let memory = Arc::clone(&context.memory);
+    let cache = Arc::clone(&context.cache);
     let store = &mut context.store;
     let run = store.read()?.run(id)?;
     if run.is_some_and(|run| !run.is_over()) {
@@ -71,8 +71,8 @@ pub(crate) fn view(context: &mut Context, id: &str, has_events: bool) -> Result<
         // There are many of these, and they are short: none takes the place of a run that is watched.
         RunKind::Execution => RunView::new(run, &Track::read(&events), &events, now),
         _ => {
-            let mut memory = lock(&memory);
-            let track = memory.track(&*transaction, id, &events)?;
+            let mut tracks = lock(&cache.tracks);
+            let track = tracks.update(&*transaction, id, &events)?;
             RunView::new(run, track, &events, now)
         }
     };

@@ -10,7 +10,7 @@ use crate::file;
 use crate::id::{TaskId, digest};
 use crate::ops::Context;
 use crate::ops::runs::{journal, open, require_run};
-use crate::ops::work::lock;
+use crate::ops::work::tracks::lock;
 use crate::run::Line;
 use crate::run::transcript;
 use crate::store::Store;
@@ -133,7 +133,7 @@ pub(crate) fn events(context: &mut Context, query: EventQuery) -> Result<EventPa
 pub(crate) fn log(context: &mut Context, query: LogQuery) -> Result<LogPage> {
     let id = query.id.as_str();
     let user = context.surroundings.rights.user.clone();
-    let (workspace, memory) = (context.workspace.clone(), Arc::clone(&context.memory));
+    let (workspace, cache) = (context.workspace.clone(), Arc::clone(&context.cache));
     let store = open(context)?;
     let transaction = store.read()?;
     let run = require_run(&*transaction, id, user.as_deref())?;
@@ -143,8 +143,8 @@ pub(crate) fn log(context: &mut Context, query: LogQuery) -> Result<LogPage> {
     match query.task {
         None => parts.before = events.iter().collect(),
         Some(task) => {
-            let mut memory = lock(&memory);
-            let track = memory.track(&*transaction, id, &events)?;
+            let mut tracks = lock(&cache.tracks);
+            let track = tracks.update(&*transaction, id, &events)?;
             let attempt = track.task(task).and_then(|one| one.attempt(query.attempt));
             following &= attempt.is_none_or(|one| one.ended_at.is_none());
             let folder = journal::place(&workspace, id)?;

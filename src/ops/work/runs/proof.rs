@@ -7,9 +7,10 @@ use serde::{Deserialize, Serialize};
 use crate::error::{Code, Error, Result, quote};
 use crate::gate::{Proof as Piece, Record};
 use crate::id::TaskId;
+use crate::ops::proof::{Left, look_at};
 use crate::ops::runs::{open, require_run};
 use crate::ops::tasks::One;
-use crate::ops::work::{Left, lock, look_at};
+use crate::ops::work::tracks::lock;
 use crate::ops::{Context, proof as proofs};
 use crate::run::attempt::Attempt;
 use crate::run::track::{StepState, TaskRun};
@@ -69,12 +70,12 @@ pub(crate) struct ProofQuery {
 pub(crate) fn proof(context: &mut Context, query: ProofQuery) -> Result<Proof> {
     let (run, task) = (query.id.as_str(), query.task);
     let user = context.surroundings.rights.user.clone();
-    let memory = Arc::clone(&context.memory);
+    let cache = Arc::clone(&context.cache);
     let store = open(context)?;
     let transaction = store.read()?;
     require_run(&*transaction, run, user.as_deref())?;
-    let of_run = lock(&memory)
-        .track(&*transaction, run, &[])?
+    let of_run = lock(&cache.tracks)
+        .update(&*transaction, run, &[])?
         .task(task)
         .cloned();
     drop(transaction);

@@ -1,13 +1,13 @@
-//! What an agent left for a task: its entry in the manifest, its file, and what is wrong with them.
+//! The entry and the output file that the agent of a task left, and their violations.
 
 use serde::Serialize;
 
+use super::{OutputVerdict, look_at_output};
 use crate::error::Result;
 use crate::file;
 use crate::manifest::Entry;
 use crate::ops::Context;
 use crate::ops::manifest::{self, EntryId};
-use crate::ops::proof::{OutputVerdict, look_at_output};
 use crate::ops::tasks::One;
 
 /// Most bytes of an output file that are shown.

@@ -1,4 +1,4 @@
-//! Lists and texts that are cut to what an orchestrator can afford to read.
+//! Lists and texts of an answer, cut until it fits into a number of tokens.
 
 use serde::Serialize;
 
@@ -7,17 +7,17 @@ use crate::estimate;
 use crate::session::Session;
 use crate::task::{Note, TaskView};
 
-/// The first of a list, and how long it is.
+/// The first members of a list, and its length.
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[derive(Debug, Serialize)]
 pub(crate) struct Few<T> {
     pub(crate) shown: Vec<T>,
-    pub(crate) total: usize,
+    pub(crate) total: u64,
 }
 
 impl<T> Few<T> {
-    pub(super) fn new(shown: Vec<T>, total: usize) -> Few<T> {
-        let total = total.max(shown.len());
+    pub(super) fn new(shown: Vec<T>, total: u64) -> Few<T> {
+        let total = total.max(shown.len() as u64);
         Few { shown, total }
     }
 }
@@ -28,19 +28,16 @@ impl<T> From<Vec<T>> for Few<T> {
     }
 }
 
-/// How much of everything is shown.
-#[derive(Clone, Copy, Debug)]
+/// Maximum members of a list and characters of a text.
+#[derive(Clone, Copy)]
 pub(super) struct Size {
-    /// Members of a list.
     pub(super) items: usize,
-    /// Characters of a text.
     pub(super) text: usize,
 }
 
-/// Members and characters, from roomy to scarce.
 const SIZES: [(usize, usize); 6] = [(12, 160), (8, 100), (5, 72), (3, 40), (2, 20), (1, 12)];
 
-/// An answer, or a part of one, of which less can be shown. Texts become one line, without what steers a screen.
+/// An answer or a part of one that can be cut. Texts become one line without control characters.
 pub(super) trait Cut {
     fn cut(&mut self, size: Size);
 }
@@ -70,12 +67,12 @@ impl<T: Cut> Cut for Few<T> {
     }
 }
 
-/// Says which fields of a type are cut.
+/// Implements [`Cut`] for types by their fields.
 macro_rules! cut {
     ($($type:ty: $($field:ident)*;)+) => {
-        $(impl $crate::ops::orchestrator::few::Cut for $type {
-            fn cut(&mut self, _size: $crate::ops::orchestrator::few::Size) {
-                $(self.$field.cut(_size);)*
+        $(impl $crate::ops::orchestrator::cut::Cut for $type {
+            fn cut(&mut self, size: $crate::ops::orchestrator::cut::Size) {
+                $(self.$field.cut(size);)*
             }
         })+
     };
@@ -89,7 +86,7 @@ cut! {
     Session: name holder notes;
 }
 
-/// Cuts an answer until it has at most so many tokens as JSON; to the scarcest if nothing else fits.
+/// Cuts an answer until it has at most `tokens` tokens as JSON, or is as short as it can be.
 pub(super) fn fit<T: Cut + Serialize>(tokens: usize, mut answer: T) -> T {
     for (items, text) in SIZES {
         answer.cut(Size { items, text });
