@@ -10,8 +10,8 @@ use serde::Deserialize;
 use serde::de::{DeserializeSeed, Deserializer, Error, MapAccess, SeqAccess, Visitor};
 use serde_json::{Map, Value, value::RawValue};
 
-/// How deep values of others may be nested to be kept. What is stored of them is nested a little deeper,
-/// and readers of JSON stop at 128 levels.
+/// Maximum nesting of untrusted values that are stored: their envelope adds some levels, and readers of JSON stop
+/// at 128.
 pub(crate) const NESTING_MAX: usize = 64;
 
 /// Returns how deep the lists and objects of a JSON text are nested.
@@ -122,10 +122,10 @@ fn is_inexact(number: &[u8]) -> bool {
     }
 }
 
-/// What an item counts, in bytes.
+/// Number of bytes that an item counts as.
 const ITEM: usize = 16;
 
-/// Reads a JSON text into a value of at most so many bytes.
+/// Reads a JSON text into a value with a maximum number of bytes.
 ///
 /// # Errors
 ///
@@ -136,7 +136,7 @@ pub(crate) fn json(text: &str, max: usize) -> serde_json::Result<Value> {
     reader.end().map(|()| value)
 }
 
-/// Reads JSON values that stand one after the other, all together of at most so many bytes.
+/// Reads a sequence of JSON values with a maximum number of bytes altogether.
 ///
 /// # Errors
 ///
@@ -150,7 +150,7 @@ pub(crate) fn jsons(text: &str, max: usize) -> serde_json::Result<Vec<Value>> {
     Ok(values)
 }
 
-/// Reads a YAML text, with or without a byte order mark, into a value of at most so many bytes.
+/// Reads a YAML text, with or without a byte order mark, into a value with a maximum number of bytes.
 ///
 /// # Errors
 ///
@@ -161,7 +161,7 @@ pub(crate) fn yaml(text: &str, max: usize) -> Result<Value, serde_yaml::Error> {
     Within(&Cell::new(max)).deserialize(serde_yaml::Deserializer::from_str(text))
 }
 
-/// The fields of an object in which none stands twice, however deep, of a text whose size is known.
+/// The fields of an object without duplicate fields at any depth, of a text with a known size.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Object(pub(crate) Map<String, Value>);
 
@@ -177,7 +177,7 @@ impl<'de> Deserialize<'de> for Object {
     }
 }
 
-/// The fields of an object as they are written, of which none stands twice; what is in them is not looked at.
+/// The fields of an object without duplicates, as they are written; their values are not parsed.
 pub(crate) struct Parts<'a>(pub(crate) IndexMap<String, &'a RawValue>);
 
 impl<'de: 'a, 'a> Deserialize<'de> for Parts<'a> {
@@ -206,7 +206,7 @@ impl<'de: 'a, 'a> Visitor<'de> for Parts<'a> {
 
 fn duplicate_field<E: Error>(name: &str) -> E {
     let short: String = name.chars().take(60).collect();
-    E::custom(format!("the field `{short}` is there twice"))
+    E::custom(format!("duplicate field `{short}`"))
 }
 
 #[derive(Clone, Copy)]
@@ -221,8 +221,7 @@ impl Within<'_> {
     }
 }
 
-/// The name of a field beside others. What is wrong with it is found where it stands, so that readers of
-/// YAML can say where.
+/// The name of a field. It is checked while it is read, so that readers of YAML can name the line.
 struct Name<'a>(&'a Map<String, Value>);
 
 impl<'de> DeserializeSeed<'de> for Name<'_> {
@@ -357,8 +356,8 @@ mod tests {
         let Object(fields) = serde_json::from_str("{\"a\":{\"b\":[1]}}").unwrap();
         assert_eq!(Value::Object(fields), json!({"a": {"b": [1]}}));
         for (text, fault) in [
-            ("{\"a\":1,\"a\":2}", "`a` is there twice"),
-            ("{\"a\":[{\"b\":1,\"b\":1}]}", "`b` is there twice"),
+            ("{\"a\":1,\"a\":2}", "duplicate field `a`"),
+            ("{\"a\":[{\"b\":1,\"b\":1}]}", "duplicate field `b`"),
             ("null", "invalid type: null, expected an object"),
         ] {
             let told = serde_json::from_str::<Object>(text).unwrap_err();
@@ -369,15 +368,15 @@ mod tests {
     #[test]
     fn a_field_that_is_there_twice_is_told_with_its_line() {
         let fault = json("{\"a\":1,\n\"a\":2}", 1_000).unwrap_err().to_string();
-        assert!(fault.contains("`a` is there twice at line 2"), "{fault}");
+        assert!(fault.contains("duplicate field `a` at line 2"), "{fault}");
         let told = |text: &str| yaml(text, 1_000).unwrap_err().to_string();
         assert_eq!(
             told("a: 1\nb:\n  c: 2\n  c: 3\n"),
-            "b: the field `c` is there twice at line 4 column 3"
+            "b: duplicate field `c` at line 4 column 3"
         );
         assert_eq!(
             told("a: 1\na: 2\n"),
-            "the field `a` is there twice at line 2 column 1"
+            "the field duplicate field `a` at line 2 column 1"
         );
     }
 

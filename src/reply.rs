@@ -22,7 +22,7 @@ pub(crate) struct Envelope<'a, T: Serialize> {
     warnings: &'a [String],
 }
 
-/// An error as it stands in an answer.
+/// An error in an answer.
 #[derive(Serialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]

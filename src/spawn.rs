@@ -43,7 +43,7 @@ pub(crate) struct Prepared {
     pub(crate) injected_by_force: bool,
 }
 
-/// A protocol that stands in a prompt.
+/// A protocol in a prompt.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub(crate) struct UsedProtocol {
@@ -114,8 +114,8 @@ pub(crate) fn prepare(input: &Input<'_>) -> Result<Prepared> {
 
 pub(crate) type Stack<'a> = Vec<&'a ProtocolFile>;
 
-/// Sections of a prompt by name, as templates. Each ends with its line, so no token goes on from
-/// one to the next.
+/// Sections of a prompt by name, as templates. Each ends with its line, so no token continues in
+/// the next one.
 type Parts = Vec<(&'static str, String)>;
 
 fn fill(parts: &Parts, bindings: &Bindings) -> Prepared {
@@ -153,7 +153,7 @@ fn fill(parts: &Parts, bindings: &Bindings) -> Prepared {
 /// and none of them means anything to its reader. The digest of a prompt is that of the outcome.
 fn visible(text: String) -> String {
     let is_hidden = |c: char| c.is_control() && !matches!(c, '\n' | '\t');
-    // Those that are not ASCII begin with this byte.
+    // Hidden characters outside of ASCII begin with this byte.
     let may_hide = |byte| byte == 0xc2 || byte < 0x80 && is_hidden(char::from(byte));
     if !text.bytes().any(may_hide) {
         return text;

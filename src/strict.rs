@@ -20,7 +20,7 @@ pub(crate) fn read<T: DeserializeOwned>(value: Value) -> Result<T, Fault> {
     T::deserialize(Strict::Json(value))
 }
 
-/// What a caller sent: texts of an address, which are read as what is asked for there, and an object.
+/// The fields of a request: texts of its address, which are parsed by the type of their field, and a JSON object.
 #[derive(Default)]
 pub(crate) struct Input {
     pub(crate) texts: Vec<(String, String)>,
@@ -57,7 +57,7 @@ pub(crate) fn is_among(field: &str, names: &[&str]) -> bool {
     names.iter().any(|name| name.eq_ignore_ascii_case(&plain))
 }
 
-/// What is wrong with a value, and the path to it, such as `all[0].size`.
+/// The fault of a value, and the path to it, such as `all[0].size`.
 #[derive(Debug)]
 pub(crate) struct Fault {
     pub(crate) path: String,

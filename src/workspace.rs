@@ -10,12 +10,12 @@ use crate::store::sqlite::{self, SqliteStore};
 pub(crate) use crate::template::{MANIFEST, OUTPUT_DIR};
 use crate::tree::main_checkout;
 
-/// What stands above the folders of a workspace, made with them and not worth telling.
+/// Folders that are created with those of a workspace and not reported.
 const ABOVE: [&str; 2] = ["", "claudedocs"];
 
 pub(crate) const RUNS: &str = ".cleo/runs";
 
-/// Keeps the database, which is no text, out of version control, and drafts of whoever was killed.
+/// Keeps the database, runs and drafts of killed processes out of version control.
 const IGNORE: &str = "cleo.db\ncleo.db-*\nruns/\n.new-*\n";
 
 /// A folder with `.cleo/` in it.
@@ -133,12 +133,11 @@ impl Workspace {
         Ok(())
     }
 
-    /// Takes back the parts of a workspace that could not be made whole. A folder goes only when
-    /// it is empty.
+    /// Removes the parts of a workspace that could not be completed; a folder only if it is empty.
     fn take_back(&self, made: &[String]) {
         for part in made.iter().rev() {
             let path = self.root.join(part);
-            // What cannot be taken back stays, and is used by the next attempt.
+            // The next attempt uses parts that cannot be removed.
             let _ = if path.is_dir() {
                 fs::remove_dir(&path)
             } else {
@@ -216,7 +215,7 @@ impl Workspace {
     }
 
     pub(crate) fn refuse_own(&self, path: &Path) -> Result<()> {
-        // A link is written through, so it is no other place than what it leads to.
+        // A write follows the link, so its target is the place that counts.
         let real = fs::canonicalize(path).unwrap_or_else(|_| path.to_path_buf());
         let name = real.file_name().unwrap_or_default().to_string_lossy();
         let folder = real.parent().and_then(|folder| folder.canonicalize().ok());

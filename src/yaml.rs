@@ -1,5 +1,5 @@
-//! YAML from strangers. The reader of YAML takes time with the square of how deep brackets stand
-//! within one another before it refuses them, so they are counted first.
+//! Untrusted YAML. The time of the YAML reader grows with the square of the nesting of brackets, so the nesting
+//! is limited first.
 
 use serde::de::{DeserializeOwned, Error as _};
 use serde_yaml::Error;

@@ -27,7 +27,7 @@ const BASE: &str = "_shared/subagent-protocol-base.md";
 pub(crate) struct Catalogue {
     /// Skills in catalogue order, one of each name.
     pub(crate) skills: Vec<Skill>,
-    /// Skills that another of the same name stands before.
+    /// Skills that another of the same name takes precedence over.
     pub(crate) shadowed: Vec<Shadowed>,
     /// Where task types and keywords lead.
     pub(crate) matrix: Matrix,
@@ -47,7 +47,7 @@ pub(crate) struct LeftOut {
     pub(crate) why: String,
 }
 
-/// A skill that another of the same name stands before.
+/// A skill that another of the same name takes precedence over.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
@@ -107,7 +107,7 @@ impl Catalogue {
         })
     }
 
-    /// Reads the skills that the program carries, in its own order, whatever stands before them.
+    /// Reads the embedded skills in their own order, also those that others take precedence over.
     pub(crate) fn built_in() -> Result<Vec<Skill>> {
         let mut found = Found::default();
         found.add_embedded();

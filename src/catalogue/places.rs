@@ -239,7 +239,7 @@ fn parse(text: &str, path: &str) -> std::result::Result<Manifest, String> {
     let text = text.trim_start_matches('\u{feff}');
     let fault = |cause: serde_json::Error| {
         let what = cause.to_string();
-        // The place stands before the file's name already.
+        // The message already has the place.
         let what = what.split(" at line ").next().unwrap_or_default();
         format!("{path}:{}:{}: {what}", cause.line(), cause.column())
     };
@@ -258,8 +258,7 @@ impl Chosen {
         let rows = &self.manifest.dispatch_matrix;
         for (row, skill) in rows.by_task_type.iter().chain(&rows.by_keyword) {
             if find(skills, skill).is_none() {
-                let what =
-                    format!("the row `{row}` leads to `{skill}`, which is no skill in reach");
+                let what = format!("the row `{row}` leads to `{skill}`, which does not exist");
                 warnings.push(format!("{path}: {what}"));
             }
         }

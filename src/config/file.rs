@@ -74,7 +74,7 @@ fn flatten(path: &str, text: &str) -> Result<BTreeMap<String, Yaml>> {
         let line = cause.location().map_or(1, |place| place.line());
         let what = cause.to_string();
         let what = what.split(" at line ").next().unwrap_or_default();
-        invalid(path, line, &format!("it is no YAML: {what}"))
+        invalid(path, line, &format!("invalid YAML: {what}"))
     })?;
     let mut names = BTreeMap::new();
     let mut rest = vec![(String::new(), root)];
@@ -242,7 +242,7 @@ mod tests {
             ("a: b\nlist:\n  limits: 5\n", 1, "no setting `a`"),
             ("list:\n  limit: many\n", 2, "it can be a whole number"),
             ("color: auto\nformat: [json]\n", 2, "it can be one of"),
-            ("color: auto\n format: json\n", 2, "no YAML"),
+            ("color: auto\n format: json\n", 2, "invalid YAML"),
             ("- a\n", 1, "names and values"),
             ("list.limit: 1\nlist:\n  limit: 2\n", 1, "twice"),
         ] {

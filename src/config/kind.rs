@@ -10,7 +10,7 @@ use crate::error::steers;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Kind {
     Choice(&'static [&'static str]),
-    /// One line of text of at most so many characters.
+    /// One line of text with a maximum number of characters.
     Text(usize),
     Variable,
     Number(u64, u64),
@@ -23,7 +23,6 @@ pub(crate) enum Kind {
     Folders,
 }
 
-/// What something is set to.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[serde(untagged)]
@@ -131,14 +130,14 @@ pub(crate) struct Key {
     /// Its name, such as `list.limit`.
     pub(crate) name: &'static str,
     pub(crate) kind: Kind,
-    /// What it is by default; none when what happens then is more than a value.
+    /// Its default value; none if the default is not a single value.
     pub(crate) default: Option<&'static str>,
     pub(crate) meaning: &'static str,
     pub(crate) variable: &'static str,
 }
 
 impl Key {
-    /// Reads a value as it stands in a file or on the command line; the error is what it can be.
+    /// Parses a value of a file or the command line; the error describes the values that are allowed.
     pub(crate) fn read(&self, text: &str) -> std::result::Result<Value, String> {
         self.kind.read(text.trim(), ',')
     }

@@ -35,7 +35,7 @@ impl fmt::Display for Origin {
     }
 }
 
-/// What is set, by whom; the first of several counts.
+/// Values with their origins; the first one of a setting takes precedence.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Settings {
     set: Vec<(&'static str, Value, Origin)>,

@@ -13,7 +13,7 @@ use crate::task::Task;
 use crate::words::closed;
 pub(crate) use matrix::Matrix;
 
-/// What dispatch looks at. Missing and null fields are fine.
+/// The fields of a task that dispatch reads. Missing and null fields are allowed.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(default)]
 pub(crate) struct Subject {
@@ -53,7 +53,7 @@ impl From<&Task> for Subject {
 }
 
 closed! {
-    /// What decided, strongest first.
+    /// The rule that decided, strongest first.
     Strategy, "strategy":
     /// The caller named the skill.
     Override = "override",
@@ -294,7 +294,7 @@ fn active<'a>(skills: &'a [Skill], name: &str) -> Option<&'a Skill> {
         .find(|skill| skill.name == name && skill.active)
 }
 
-/// Keeps the strongest candidacy of each skill; the candidates stand in order of strength.
+/// Keeps the first candidacy of each skill; the candidates are in order of strength.
 fn decide(subject: &Subject, found: Vec<Candidate>) -> Decision {
     let mut candidates: Vec<Candidate> = Vec::new();
     for candidate in found {
@@ -323,9 +323,9 @@ fn explain_loss(other: &Candidate, winner: &Candidate) -> String {
     let why = if other.strategy != winner.strategy {
         format!("{} decides before {}", winner.strategy, other.strategy)
     } else if other.strategy == Strategy::Keyword && other.matched == winner.matched {
-        format!("the row of {name} stands before it")
+        format!("the row of {name} comes first")
     } else if other.strategy == Strategy::Keyword {
-        format!("`{}` stands before it", winner.matched.join(", "))
+        format!("`{}` comes first", winner.matched.join(", "))
     } else if other.matched.len() < winner.matched.len() {
         format!("{name} has more labels")
     } else if other.position > winner.position {

@@ -119,7 +119,7 @@ codes! {
         "Correct every fault that the message names and append again.";
     ManifestInvalid = "E_MANIFEST_INVALID", 6, "The manifest holds lines that are no valid entries.",
         "Correct or remove the lines that `cleo manifest validate` names.";
-    LineTorn = "E_LINE_TORN", 6, "A line of the manifest ends in the middle, or two stand on one line.",
+    LineTorn = "E_LINE_TORN", 6, "A line of the manifest is incomplete, or two entries share a line.",
         "Have the agent append its entry again, then remove the torn part.";
     LineForeign = "E_LINE_FOREIGN", 6, "A line of the manifest is no JSON object in UTF-8.",
         "Remove the line; the entries around it count anyway.";

@@ -1,4 +1,4 @@
-//! What can go wrong, as data: a stable code, an exit code, a sentence and what to type next.
+//! Errors as data: a stable code, an exit code, a sentence and a fix.
 //! Start at [`Code`]; its table is the only place that knows exit codes.
 
 mod code;
@@ -30,7 +30,7 @@ pub(crate) fn catch_panic<T>(work: impl FnOnce() -> T) -> Result<T> {
 #[derive(Clone, Debug, Serialize, PartialEq, Eq)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub(crate) struct Alternative {
-    /// What it does, in a few words.
+    /// The effect of the command, in a few words.
     pub(crate) action: String,
     /// A command that can be pasted.
     pub(crate) command: String,
@@ -40,7 +40,7 @@ pub(crate) struct Alternative {
 #[derive(Clone, Debug)]
 pub(crate) struct Error {
     pub(crate) code: Code,
-    /// What happened, to what: one sentence. May hold text from strangers.
+    /// One sentence. May contain untrusted text.
     pub(crate) message: String,
     /// A command of a constant form, with ids at most, that destroys nothing, where there is one.
     pub(crate) fix: Option<String>,
@@ -79,7 +79,7 @@ impl Error {
         self
     }
 
-    /// Adds the command that mends it.
+    /// Adds the command that fixes it.
     pub(crate) fn fix(mut self, command: impl Into<String>) -> Error {
         self.fix = Some(command.into());
         self
@@ -115,7 +115,7 @@ impl Error {
         self
     }
 
-    /// Returns the message for an answer: one that a stranger's text made long ends in `…`.
+    /// Returns the message for an answer, where a long untrusted text is cut with `…`.
     pub(crate) fn display_message(&self) -> Cow<'_, str> {
         shorten(&self.message, MESSAGE_MAX)
     }

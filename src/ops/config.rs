@@ -16,10 +16,10 @@ use crate::error::{Code, Error, Result, quote};
 use crate::file;
 use crate::workspace::Workspace;
 
-/// How long others may take to change the same file.
-const PATIENCE: Duration = Duration::from_secs(10);
+/// Time limit for another process that changes the same file.
+const LOCK_TIMEOUT: Duration = Duration::from_secs(10);
 
-/// Where the files are, as far as there are places for them.
+/// The folders that settings files are in, if they are known.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Files {
     /// The workspace, for `.cleo/config.yaml`.
@@ -28,7 +28,7 @@ pub(crate) struct Files {
     pub(crate) config_home: Option<PathBuf>,
 }
 
-// Which setting. A doc comment would become the help of the command.
+// A doc comment would become the help of the command.
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[derive(Args, Default, Deserialize)]
 #[serde(default, deny_unknown_fields)]
@@ -37,14 +37,13 @@ pub(crate) struct Setting {
     key: String,
 }
 
-/// One setting with everything that is known of it.
 #[derive(Debug, Serialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub(crate) struct Shown {
     pub(crate) key: &'static str,
-    /// What it is; null when nobody set it and it has no default.
+    /// Its value; null if it is not set and has no default.
     pub(crate) value: Option<Value>,
-    /// Who says so: an option, a variable, a file with its line, or `default`.
+    /// Where it is set: an option, a variable, a file with its line, or `default`.
     pub(crate) origin: String,
     pub(crate) meaning: &'static str,
     pub(crate) allowed: String,
@@ -52,7 +51,6 @@ pub(crate) struct Shown {
     pub(crate) variable: &'static str,
 }
 
-/// All settings.
 #[derive(Debug, Serialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub(crate) struct Listed {
@@ -60,22 +58,20 @@ pub(crate) struct Listed {
     pub(crate) total: usize,
 }
 
-/// One setting.
 #[derive(Debug, Serialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub(crate) struct One {
     pub(crate) setting: Shown,
 }
 
-/// What became of a file of settings.
 #[derive(Debug, Serialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub(crate) struct Changed {
     pub(crate) key: String,
-    /// What it is in the file now; null when it is not there.
+    /// Its value in the file now; null if it is not set there.
     pub(crate) value: Option<Value>,
     pub(crate) path: String,
-    /// False when the file said so already.
+    /// False if the file had this value already.
     pub(crate) changed: bool,
 }
 
@@ -92,7 +88,7 @@ impl Files {
             .map(|home| home.join("cleo/config.yaml"))
     }
 
-    /// Adds what the files say: the project's first, which counts before the user's.
+    /// Adds the settings of the files: the project's first, which take precedence over the user's.
     pub(crate) fn add_to(&self, settings: &mut Settings) -> Result<()> {
         for (path, is_project) in [(self.project(), true), (self.user(), false)] {
             let Some(path) = path else { continue };
@@ -112,7 +108,7 @@ impl Files {
     }
 
     /// Folders that a file names are below the workspace or, for the user's file, below its own
-    /// folder. A project, which may come from a stranger, cannot name others.
+    /// folder. A project is untrusted and cannot name other folders.
     fn place(&self, value: Value, is_project: bool, key: &Key, origin: &Origin) -> Result<Value> {
         let Value::Folders(folders) = value else {
             return Ok(value);
@@ -155,7 +151,7 @@ impl Files {
     }
 }
 
-/// Reads a file of settings; none when it is not there.
+/// Reads a settings file; none if it does not exist.
 fn text(path: &Path) -> Result<Option<String>> {
     let absent = [ErrorKind::NotFound, ErrorKind::NotADirectory];
     if std::fs::symlink_metadata(path).is_err_and(|cause| absent.contains(&cause.kind())) {
@@ -170,7 +166,7 @@ fn text(path: &Path) -> Result<Option<String>> {
         }
     })?;
     String::from_utf8(bytes).map(Some).map_err(|cause| {
-        let message = format!("{} is no text in UTF-8", path.display());
+        let message = format!("{} is not valid UTF-8", path.display());
         Error::new(Code::ConfigInvalid, message).because(cause)
     })
 }
@@ -226,7 +222,7 @@ pub(crate) fn set(files: &Files, name: &str, text: &str, user: bool) -> Result<C
         let origin = Origin::Option("VALUE");
         files.place(value.clone(), true, key, &origin)?;
     }
-    // Of a file with a fault nothing counts.
+    // Refuses a file with an invalid line, because none of its settings would be used.
     let changed = edit(&path, |there| {
         let text = settings_file::set(&shown, there, key, &value)?;
         settings_file::read(&shown, &text).map(|_| text)
@@ -239,7 +235,7 @@ pub(crate) fn set(files: &Files, name: &str, text: &str, user: bool) -> Result<C
     })
 }
 
-/// Takes a setting out of the project's file or the user's; also one that is none.
+/// Removes a setting from the project's file or the user's; also an unknown one.
 pub(crate) fn unset(files: &Files, name: &str, user: bool) -> Result<Changed> {
     let path = files.target(user)?;
     let shown = path.to_string_lossy().into_owned();
@@ -255,18 +251,17 @@ pub(crate) fn unset(files: &Files, name: &str, user: bool) -> Result<Changed> {
     })
 }
 
-/// Changes a file of settings, or says that it is that way already. Its folder is locked meanwhile, so that of two
-/// changes at the same time none is lost.
+/// Changes a settings file under a lock on its folder, and returns whether it differs now.
 fn edit(path: &Path, change: impl FnOnce(&str) -> Result<String>) -> Result<bool> {
     let folder = path.parent().unwrap_or(path);
     let turn = std::fs::create_dir_all(folder)
         .and_then(|()| File::open(folder))
-        .and_then(|folder| file::lock_in_turn(folder, PATIENCE));
+        .and_then(|folder| file::lock_in_turn(folder, LOCK_TIMEOUT));
     let _turn = turn
         .map_err(|cause| file::unwritable(path, cause))?
         .ok_or_else(|| {
             let message = format!(
-                "somebody else is changing {} and does not end",
+                "timed out waiting for another process that changes {}",
                 path.display()
             );
             Error::new(Code::LockTimeout, message)

@@ -16,7 +16,7 @@ use crate::workspace::Workspace;
 /// Largest file of a project that is read, in bytes.
 const FILE_MAX: u64 = 16 << 20;
 
-// What to write. A doc comment would become the help of the command.
+// A doc comment would become the help of the command.
 #[derive(Args, Clone, Debug, Default)]
 pub(crate) struct Options {
     /// Also write files for these agents, separated by commas
@@ -65,13 +65,12 @@ impl Options {
     }
 }
 
-/// What was made, or would be.
 #[derive(Debug, Serialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Initialized {
     pub(crate) root: String,
-    /// What was not there before, relative to the folder.
+    /// New files, relative to the folder.
     pub(crate) created: Vec<String>,
     /// Files that were there and are changed.
     pub(crate) updated: Vec<String>,

@@ -1,4 +1,4 @@
-//! What an operation is: facts that faces need, and a function from a request to a reply.
+//! Operations: a function from a request to a reply, and the facts that faces need.
 
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
@@ -33,7 +33,7 @@ pub(crate) enum Run<Request, Reply> {
     Anywhere(fn(&Surroundings, &mut Notes, Request) -> Result<Reply>),
 }
 
-/// What faces need to know of an operation besides its types.
+/// Facts of an operation for the faces, besides its types.
 pub(crate) struct Facts {
     /// The command that does the same, which the log names.
     pub(crate) name: &'static str,

@@ -8,7 +8,7 @@ use crate::error::{Result, quote};
 /// Most suggestions for a word. More than a screen of them helps nobody.
 const LIMIT: u32 = 50;
 
-/// What a word stands for.
+/// The kind of word to suggest.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Kind {
     /// A task.
@@ -17,8 +17,8 @@ pub(crate) enum Kind {
     Label,
 }
 
-/// Suggests words that begin with `start`, of a task with its title, which may hold text from strangers.
-/// Leaves out words that a shell would not take as they are.
+/// Suggests words that begin with `start`; tasks with their titles, which may contain untrusted text. Leaves out
+/// words that a shell would change.
 pub(crate) fn suggest(
     surroundings: Surroundings,
     kind: Kind,

@@ -17,9 +17,9 @@ use crate::task::Status;
 pub(crate) struct Counts {
     /// Tasks that are neither done nor cancelled.
     pub(crate) open_tasks: u64,
-    /// Those of them that can be begun.
+    /// Number of ready tasks.
     pub(crate) ready_tasks: u64,
-    /// Runs that are under way, of the user or of all.
+    /// Runs in progress, of the user or of all.
     pub(crate) live_runs: u64,
     /// Agents that the user sees.
     pub(crate) agents: u64,

@@ -114,7 +114,7 @@ pub(crate) fn check(prompt: &str) -> Vec<Violation> {
         Ok(block) => block,
         Err(violation) => return vec![violation],
     };
-    // What a reader does not see binds nobody.
+    // A comment is hidden from readers and does not count.
     let inner = remove_comments(block.inner).to_ascii_uppercase();
     let mut violations = Vec::new();
     if !inner.contains(NAME) {

@@ -18,7 +18,7 @@ pub(crate) const KINDS: [&str; 9] = [
     "Task",
 ];
 
-/// Returns the kind that an agent with this skill reports; a word that is no kind counts as Task.
+/// Returns the kind that an agent with this skill reports; an unknown kind counts as Task.
 pub(crate) fn kind_of(skill: &Skill) -> &str {
     KINDS
         .into_iter()
@@ -50,7 +50,7 @@ impl Status {
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Refused {
-    /// What is wrong, to be read after "the message".
+    /// The problem, to be read after "the message".
     pub(crate) reason: &'static str,
     /// The allowed sentence that is most like it.
     pub(crate) nearest: String,

@@ -3,7 +3,7 @@
 use super::{Fault, strict_yaml};
 use crate::document;
 
-/// What a front matter may count when aliases in it are written out, in bytes.
+/// Maximum size of a front matter with its aliases expanded, in bytes.
 const EXPANSION_LIMIT: usize = 16 * 1024 * 1024;
 
 /// The width of the opening `---`, after which the block begins in line one of the file.

@@ -1,5 +1,5 @@
 //! A skill: a SKILL.md with the data that dispatch needs. Loaded leniently here, judged strictly
-//! by [`validate`]. Standard: agentskills.io; dispatch data stands in `metadata` with the prefix
+//! by [`validate`]. Standard: agentskills.io; dispatch data is in `metadata` with the prefix
 //! `cleo-`.
 
 pub(crate) mod fields;
@@ -37,7 +37,7 @@ pub(crate) enum Source {
 pub(crate) struct Skill {
     /// Name, such as `ct-research-agent`.
     pub(crate) name: String,
-    /// What it does and when to use it.
+    /// Its purpose, and when to use it.
     pub(crate) description: String,
     /// 0 orchestrator, 1 planning, 2 execution, 3 chaining.
     pub(crate) tier: Option<u8>,
@@ -181,7 +181,7 @@ fn split(list: &str) -> Vec<String> {
         .collect()
 }
 
-/// Something wrong in a file, with the place where it can be mended.
+/// A fault of a file, with its place.
 #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub(crate) struct Fault {

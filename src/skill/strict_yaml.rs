@@ -16,7 +16,7 @@ const DEPTH_LIMIT: usize = 245;
 const UNQUOTED: &str = "A value that contains a colon and a blank must be in quotes.";
 const INDENTATION: &str = "This does not belong to the lines before it; check the indentation.";
 
-/// What messages of the parser mean for the author of a skill, where they do not say it.
+/// Clearer texts for some messages of the parser.
 const REFUSALS: [(&str, &str, &str); 3] = [
     ("mapping values are not allowed", "YAML_COLON", UNQUOTED),
     (
@@ -187,7 +187,7 @@ impl<'a> Reader<'a> {
         let is_text = |c: &char| !c.is_whitespace();
         let last = self.characters.iter().rposition(is_text).unwrap_or(0);
         let place = match error.marker().index() > last {
-            // What is missing at the end is missing in the last line.
+            // A fault at the end of the text belongs to the last line.
             true => {
                 let line = self.characters[..last].iter().rposition(|c| *c == '\n');
                 place_of(self.characters, line.map_or(0, |end| end + 1))

@@ -48,7 +48,7 @@ pub(crate) fn validate_bytes(directory_name: &str, bytes: &[u8]) -> Vec<Fault> {
 /// Checks the text of a SKILL.md in the directory `directory_name`; no fault means valid.
 ///
 /// If the YAML itself is refused, that fault comes first, and the rules for the keys are applied
-/// to a lenient reading, so that a person can mend all at once.
+/// to a lenient reading, so that a person can fix all at once.
 pub(crate) fn validate(directory_name: &str, text: &str) -> Vec<Fault> {
     match block(text).and_then(strict_yaml::read) {
         Ok(fields) => check_fields(directory_name, &fields),

@@ -68,7 +68,7 @@ impl Draft {
         let Parts(_) = serde_json::from_slice(text).map_err(|cause| {
             let what = without_place(&cause);
             match cause.classify() {
-                Category::Data if what.ends_with("is there twice") => {
+                Category::Data if what.starts_with("duplicate field") => {
                     Error::new(Code::TaskInvalid, what)
                 }
                 Category::Data => Error::new(
@@ -140,10 +140,7 @@ mod tests {
                 r#"{"title": "x", "depends": ["x"]}"#,
                 "depends[0]: `x` is no task id; ids look like T12",
             ),
-            (
-                r#"{"title": "a", "title": "b"}"#,
-                "the field `title` is there twice",
-            ),
+            (r#"{"title": "a", "title": "b"}"#, "duplicate field `title`"),
         ] {
             let error = Draft::from_json(text.as_bytes()).unwrap_err();
             assert_eq!(

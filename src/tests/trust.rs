@@ -780,7 +780,7 @@ fn a_skill_in_place_of_a_built_in_one_is_named_and_trusted() {
         "{warnings}"
     );
     assert!(warnings.contains("cleo trust"), "{warnings}");
-    let told = "stands in place of the built-in skill ct-task-executor";
+    let told = "replaces the built-in skill ct-task-executor";
     for line in ["spawn T1", "orchestrator spawn T1"] {
         let spawned = answer(&workspace, &format!("{line} --template ct-task-executor"));
         assert_eq!(spawned["success"], true, "{spawned:#}");

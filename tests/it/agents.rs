@@ -265,17 +265,17 @@ fn duplicate_fields_are_refused_wherever_agents_are_read() {
         let line = format!("agents import {file}");
         let error = expect_refusal(&workspace, &line, "E_AGENT_INVALID");
         let message = error["message"].as_str().unwrap();
-        assert!(message.contains("`name` is there twice"), "{message}");
+        assert!(message.contains("duplicate field `name`"), "{message}");
     }
     let reply = workspace.json_with(&["agents", "register", "--stdin"], json);
     let message = reply["error"]["message"].as_str().unwrap();
-    assert!(message.contains("`name` is there twice"), "{message}");
+    assert!(message.contains("duplicate field `name`"), "{message}");
     for file in ["twice.json", "twice.yaml"] {
         let text = workspace.read(file);
         let workspace = TestWorkspace::new().with(&format!(".cleo/agents/{file}"), text);
         let listed = workspace.ok("agents list");
         assert!(listed.stderr.contains("is left out"), "{listed}");
-        assert!(listed.stderr.contains("`name` is there twice"), "{listed}");
+        assert!(listed.stderr.contains("duplicate field `name`"), "{listed}");
     }
 }
 

@@ -92,7 +92,7 @@ fn most_labels_win_then_earliest_tag_then_list_order() {
         (json!(["a", "d"]), "two"),      // more labels beat the earlier tag
         (json!(["b", "c"]), "one"),      // as many labels, at the same place
         (json!(["e", "b"]), "one"),      // one each at place two: the first listed
-        (json!(["e", "e", "b"]), "one"), // a label that stands twice counts once
+        (json!(["e", "e", "b"]), "one"), // a duplicate label counts once
     ] {
         assert_eq!(made.winner(json!({"labels": labels})), skill, "{labels}");
     }

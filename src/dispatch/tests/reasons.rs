@@ -1,4 +1,4 @@
-//! What is told about those who lost.
+//! The reasons for candidates that lost.
 
 use serde_json::json;
 
@@ -98,7 +98,7 @@ fn those_who_lost_are_told_why() {
     assert!(
         told.contains(&(
             "three".into(),
-            "the description holds the keyword `paint`; `sand` stands before it".into()
+            "the description holds the keyword `paint`; `sand` comes first".into()
         )),
         "{told:?}"
     );

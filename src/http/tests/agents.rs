@@ -133,8 +133,8 @@ fn agents_are_created_changed_and_removed() {
         PUT /api/agents/lore {"prompt": " \n"} -> 400 {"field": "prompt"}
         PUT /api/agents/ami-creative {"prompt": " \n"} -> 400 {"field": "prompt"}
         GET /api/agents/lore -> 200 {"agent": {"prompt": "p"}}
-        # A field that is there twice.
-        POST /api/agents/create {"name": "A", "name": "B", "prompt": "p"} -> 400 {"success": false, "error": "~`name` is there twice"}
+        # A duplicate field.
+        POST /api/agents/create {"name": "A", "name": "B", "prompt": "p"} -> 400 {"success": false, "error": "~duplicate field `name`"}
         POST /api/agents/register {"name": "A", "name": "B", "prompt": "p"} -> 400 {"success": false}
         PUT /api/agents/ami-creative {"name": "A", "name": "B", "prompt": "p"} -> 400 {"success": false}
         GET /api/agents/list -> 200 lacks "B"

@@ -33,7 +33,6 @@ pub(crate) struct Export {
     dry_run: bool,
 }
 
-/// What an export wrote, or would write.
 #[derive(Debug, Serialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
@@ -51,7 +50,7 @@ struct Planned {
     there: There,
 }
 
-/// What stands where a file is to be written.
+/// The file that exists at a target.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum There {
     Nothing,
@@ -60,8 +59,8 @@ enum There {
 }
 
 /// Writes skills for other clients into a folder, without the task section, whose tokens nobody
-/// else would resolve. A file that differs is only written over with `force`. What lies in the folder is
-/// never what is written there.
+/// else would resolve. A file that differs is only overwritten with `force`. The folder itself is no source of
+/// skills.
 pub(crate) fn export(
     surroundings: &Surroundings,
     _: &mut Notes,
@@ -135,7 +134,7 @@ fn no_file_name(name: &str) -> Error {
 }
 
 impl Planned {
-    /// Plans to write a skill into a folder. What is no file there is an error.
+    /// Plans to write a skill into a folder. Anything there that is not a regular file is an error.
     fn new(folder: &Path, skill: &Skill) -> Result<Planned> {
         // The name comes from the skill's file, and becomes a path here.
         if !is_file_name(&skill.name) {

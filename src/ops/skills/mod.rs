@@ -35,7 +35,7 @@ pub(crate) struct Listed {
     /// The skills that count, in catalogue order.
     pub(crate) skills: Vec<SkillInfo>,
     pub(crate) total: usize,
-    /// Skills that another of the same name stands before.
+    /// Skills that another of the same name takes precedence over.
     pub(crate) shadowed: Vec<Shadowed>,
 }
 
@@ -63,7 +63,7 @@ pub(crate) struct SkillName {
 #[derive(Debug, Serialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub(crate) struct Shown {
-    /// What dispatch knows of it.
+    /// Its dispatch data.
     pub(crate) skill: SkillInfo,
     /// The text below the front matter.
     pub(crate) body: String,

@@ -17,7 +17,7 @@ use crate::skill::{Skill, Source};
 /// Largest SKILL.md that is judged, in bytes. Above it a file is no text that a client would load.
 const FILE_MAX: u64 = 8 << 20;
 
-/// What the validator says of one skill.
+/// The verdict on one skill.
 #[derive(Debug, Serialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub(crate) struct Validated {
@@ -54,7 +54,7 @@ pub(crate) struct SkillPaths {
     pub(crate) strict: bool,
 }
 
-/// What the validator says of several skills.
+/// The verdicts on several skills.
 #[derive(Debug, Serialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub(crate) struct Verdicts {

@@ -1,4 +1,4 @@
-//! Preparing the prompts for many tasks in one go. One that fails does not lose the others.
+//! Prompts for many tasks at once. A task that fails does not affect the others.
 
 use std::collections::HashSet;
 
@@ -13,43 +13,42 @@ use crate::store::Transaction;
 use crate::task::Status;
 use crate::task::graph::Conflict;
 
-/// How many prompts become durable at once: few enough that other writers get their turn.
+/// Number of prompts in one transaction: few enough that other writers get their turn.
 const CHUNK: usize = 100;
-/// Most prompts of one batch.
+/// Maximum number of prompts of one batch.
 const BATCH_MAX: usize = 10_000;
-/// How many failures a message spells out.
+/// Maximum number of failures in a message.
 const FAILURES_SHOWN: usize = 3;
-/// How many ids a command to paste names.
+/// Maximum number of ids in a command to paste.
 const IDS_PASTED: usize = 300;
-/// How many warnings an answer holds.
+/// Maximum number of warnings in an answer.
 const WARNINGS_SHOWN: usize = 20;
 
 #[derive(Clone, Debug)]
 pub(crate) enum Selection {
-    /// These; one that is named twice counts once.
+    /// These tasks; a duplicate counts once.
     Tasks(Vec<TaskId>),
     /// A wave of an epic.
     Wave {
         epic: TaskId,
-        /// Number of the wave as `orchestrator waves` shows it; none: what is ready now.
+        /// Number of the wave as `orchestrator waves` shows it; without one, the ready tasks.
         number: Option<usize>,
-        /// At most so many, the most urgent first.
+        /// Maximum number of tasks, the most urgent first.
         limit: Option<usize>,
     },
 }
 
-/// What became of a batch. The prompts themselves were handed out one by one.
+/// The result of a batch. The prompts themselves were handed out one by one.
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[derive(Debug, Default, Serialize)]
 pub(crate) struct Batch {
     pub(crate) total: usize,
-    /// The tasks without one, each with the reason.
+    /// The tasks without a prompt, with the reasons.
     pub(crate) failed: Vec<Failed>,
     #[serde(skip)]
     warnings: Vec<String>,
 }
 
-/// A task that no prompt could be prepared for.
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
@@ -88,8 +87,8 @@ pub(crate) fn select(
     }
 }
 
-/// Finds the tasks of a wave that nobody works on yet, at most `limit`. Of what is ready now, what
-/// touches the files of a task that is under way or comes first is left out.
+/// Finds at most `limit` pending tasks of a wave. Of the ready tasks, leaves out those that touch the files of an
+/// active task or of one before them.
 fn wave(
     context: &mut Context,
     epic: TaskId,
@@ -118,14 +117,14 @@ fn wave(
 }
 
 fn describe_left_out(conflicts: &[Conflict]) -> Vec<String> {
-    let told = conflicts.iter().take(WARNINGS_SHOWN).map(|conflict| {
+    let shown = conflicts.iter().take(WARNINGS_SHOWN).map(|conflict| {
         let files = conflict.files.join(", ");
         let (task, other) = (conflict.task, conflict.conflicts_with);
         format!("{task} was left out: {other} touches its files too: {files}")
     });
     let more = conflicts.len().saturating_sub(WARNINGS_SHOWN);
     let more = (more > 0).then(|| format!("{more} more were left out because of their files"));
-    told.chain(more).collect()
+    shown.chain(more).collect()
 }
 
 /// Prepares the prompts for a selection of tasks and hands out each as soon as it is durable; `take`
@@ -152,7 +151,7 @@ pub(crate) fn spawn_many(
 }
 
 impl Preparation {
-    /// Prepares prompts as [`spawn_many`] does, with what is read already.
+    /// Prepares prompts as [`spawn_many`] does.
     pub(crate) fn spawn_all(
         &mut self,
         context: &mut Context,
@@ -167,7 +166,7 @@ impl Preparation {
                 Ok(spawned) => spawned,
                 Err(error) if batch.total == 0 => return Err(error),
                 Err(error) => {
-                    // The store can take no more.
+                    // A failure of the store affects all further tasks.
                     let failed = ids[number * CHUNK..].iter().map(|id| Failed {
                         task_id: *id,
                         error: Error::new(error.code, &error.message),
@@ -191,8 +190,7 @@ impl Preparation {
         Ok(batch)
     }
 
-    /// Prepares a part of a batch in one transaction. A task that fails in it has written nothing; a fault of the
-    /// store ends it.
+    /// Prepares a part of a batch in one transaction. A task that fails writes nothing; an error of the store ends it.
     fn prepare_chunk(
         &mut self,
         context: &mut Context,
@@ -239,29 +237,28 @@ impl Preparation {
 }
 
 impl Batch {
-    /// Returns the verdict as an error when some failed, with a command that leads on.
+    /// Returns the error for failed tasks, with a fix.
     fn error(&self, options: &Options) -> Option<Error> {
         if self.failed.is_empty() {
             return None;
         }
         let n_asked = self.total + self.failed.len();
         let shown = self.failed.iter().take(FAILURES_SHOWN);
-        let mut told: Vec<String> = shown.map(|one| one.error.message.clone()).collect();
+        let mut messages: Vec<String> = shown.map(|one| one.error.message.clone()).collect();
         if self.failed.len() > FAILURES_SHOWN {
-            told.push(format!("and {} more", self.failed.len() - FAILURES_SHOWN));
+            messages.push(format!("and {} more", self.failed.len() - FAILURES_SHOWN));
         }
         let message = format!(
             "{} of {n_asked} prompts could not be prepared: {}",
             self.failed.len(),
-            told.join("; ")
+            messages.join("; ")
         );
-        let fix = self.way_on(&options.write_options());
+        let fix = self.fix(&options.write_options());
         Some(Error::new(Code::StepsFailed, message).fix(fix))
     }
 
-    /// Returns what to type after failures: the same again would fail again, unless nothing was wrong
-    /// with the tasks.
-    fn way_on(&self, options: &str) -> String {
+    /// Returns the fix: the first one of the failures, since the same command would fail again.
+    fn fix(&self, options: &str) -> String {
         let failed = self.failed.iter().take(IDS_PASTED);
         let ids: String = failed.map(|one| format!(" {}", one.task_id)).collect();
         let again = format!("cleo orchestrator spawn{ids}{options}");

@@ -1,4 +1,4 @@
-//! Reads what a prompt needs to know: where to write, and the value of each token.
+//! The inputs of a prompt: its output file, and the value of each token.
 
 use std::collections::{BTreeSet, HashMap};
 
@@ -17,10 +17,10 @@ use crate::task::rules::is_slug;
 use crate::template::{Bindings, NONE, add_suffix, slug, words};
 use crate::workspace::{OUTPUT_DIR, Workspace};
 
-/// Longest finding of a dependency that a prompt repeats, in characters; its entry has the whole.
+/// Maximum length of a finding of a dependency, in characters; its entry has the whole.
 const FINDING_MAX: usize = 500;
 
-/// Where the agent is to write.
+/// The output file and the manifest entry of an agent.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Place {
     pub(super) date: String,
@@ -38,7 +38,7 @@ fn output_file(date: &str, slug: &str) -> String {
     format!("{OUTPUT_DIR}/{date}_{slug}.md")
 }
 
-/// The names that are taken on one date: in the manifest, and by prompts placed meanwhile.
+/// The names in use on one date: in the manifest, and by prompts of the same batch.
 #[derive(Debug)]
 pub(super) struct Names {
     date: String,
@@ -49,7 +49,7 @@ pub(super) struct Names {
 impl Names {
     pub(super) fn read(workspace: &Workspace, date: &str) -> Result<Names> {
         if !crate::clock::is_date(date) {
-            let message = format!("DATE is `{date}`, which is no real date such as 2026-01-26");
+            let message = format!("DATE is `{date}`, which is not a valid date such as 2026-01-26");
             return Err(Error::new(Code::TokenInvalid, message));
         }
         Ok(Names {
@@ -59,7 +59,7 @@ impl Names {
         })
     }
 
-    /// Reads the manifest again; of the same date, what was placed meanwhile stays.
+    /// Reads the manifest again, and keeps the names of the batch if the date is the same.
     pub(super) fn read_again(self, workspace: &Workspace, date: &str) -> Result<Names> {
         let mut names = Names::read(workspace, date)?;
         if self.date == date {
@@ -69,8 +69,8 @@ impl Names {
     }
 }
 
-/// Chooses the output file and an id that the manifest does not have yet. A task keeps its id
-/// until an entry has it; two tasks with one title never share a file.
+/// Chooses an output file and a manifest id that are free. A task keeps its id until an entry uses it, and two
+/// tasks with the same title never share a file.
 pub(super) fn place(
     transaction: &dyn Transaction,
     workspace: &Workspace,
@@ -93,7 +93,7 @@ pub(super) fn place(
     Ok(place)
 }
 
-/// Makes the slug of a title; when its file is somebody else's, one with the task's id.
+/// Makes the slug of a title, with the id of the task if another task has its file.
 fn free_slug(
     transaction: &dyn Transaction,
     workspace: &Workspace,
@@ -115,8 +115,8 @@ fn free_slug(
     Ok(wanted)
 }
 
-/// Returns whether a task may write to the file of a slug: it was given it before, or nobody has it.
-/// The owner may have been deleted; then only the file or its entry is left.
+/// Returns whether a task may write to the file of a slug: it owns the file, or nobody does. Of a deleted owner
+/// the file or the entry may be left.
 fn is_free(
     transaction: &dyn Transaction,
     workspace: &Workspace,
@@ -136,8 +136,7 @@ fn is_free(
     Ok(!is_there && !names.in_manifest.has_file(name))
 }
 
-/// Reads what the dependencies of tasks found: the latest entry of each; of one that no entry names, the
-/// entry that it was linked to last.
+/// Reads the latest entry of each dependency of some tasks; of one that no entry names, the last linked entry.
 pub(super) fn findings(
     transaction: &dyn Transaction,
     workspace: &Workspace,
@@ -230,7 +229,7 @@ fn or_none(text: Option<String>) -> String {
         .unwrap_or_else(|| NONE.to_string())
 }
 
-/// A phase stands inside the block; one from before phases had to be slugs is made one.
+/// Returns a phase as a slug, because its name is inside the block.
 fn phase(phase: &str) -> String {
     if is_slug(phase) {
         phase.to_string()
@@ -251,8 +250,7 @@ pub(in crate::ops) fn epic_of(
     Ok(None)
 }
 
-/// Returns what a task is about, for its entry. Topics are slugs, so that nothing a label says can
-/// break the line that they stand in.
+/// Returns the topics of a task for its entry: its labels as slugs, so that no label can break the line.
 pub(in crate::ops) fn topics(task: &Task) -> Vec<String> {
     let topics = task.labels.iter().map(|label| words(label));
     let topics: IndexSet<String> = topics.filter(|topic| !topic.is_empty()).collect();
@@ -267,8 +265,8 @@ fn bullets(lines: &[String]) -> Option<String> {
     (!lines.is_empty()).then(|| lines.join("\n"))
 }
 
-/// Sums up what the dependencies found: title, id and key findings of each one's latest entry. A finding
-/// has one line: on lines of its own it would pass for a part of the prompt.
+/// Lists title, id and key findings of the latest entry of each dependency. A finding is cut to one line, so that
+/// it cannot look like a part of the prompt.
 fn summaries(
     transaction: &dyn Transaction,
     findings: &log::Latest,

@@ -1,4 +1,4 @@
-//! Preparing the prompt for a task, with a receipt that can be replayed.
+//! The prompt for a task, with a receipt that can be replayed.
 
 mod batch;
 mod gather;
@@ -25,12 +25,12 @@ pub(crate) use preparation::Preparation;
 pub(crate) use receipt::Receipt;
 pub(crate) use why::{Why, why, whys};
 
-// How to prepare a prompt. A doc comment would become the help of the command.
+// A doc comment would become the help of the command.
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[derive(Clone, Debug, Default, Args, Deserialize)]
 #[serde(rename_all = "camelCase", default, deny_unknown_fields)]
 pub(crate) struct Options {
-    /// The task, where only one is named
+    /// The task
     #[arg(skip)]
     #[serde(rename = "id")]
     pub(crate) task: TaskId,
@@ -57,7 +57,7 @@ pub(crate) struct Options {
     pub(crate) dry_run: bool,
 }
 
-/// The rules for agents, as a prompt holds them.
+/// The protocol block of a prompt.
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[derive(Serialize)]
 pub(crate) struct Injected {
@@ -65,12 +65,12 @@ pub(crate) struct Injected {
 }
 
 impl Options {
-    /// Whether the protocols that the program carries are compared with, or added from.
+    /// Returns whether the embedded protocols are needed.
     fn needs_known(&self) -> bool {
         self.strict || self.force_inject
     }
 
-    /// Writes what a command that does the same must not leave out.
+    /// Writes the options of a command that does the same.
     fn write_options(&self) -> String {
         let template = self.template.as_ref();
         let template = template.map(|name| format!(" --template={}", quote(name)));
@@ -89,9 +89,9 @@ pub(crate) struct Spawned {
     pub(crate) strategy: Strategy,
     /// Names of the protocols in the block, base first.
     pub(crate) protocols: Vec<String>,
-    /// Where the agent is to write, relative to the workspace root.
+    /// The output file of the agent, relative to the workspace root.
     pub(crate) output_file: String,
-    /// Id of the manifest entry that the agent is to append.
+    /// Id of the manifest entry of the agent.
     pub(crate) manifest_id: String,
     #[serde(flatten)]
     pub(crate) prepared: Prepared,
@@ -127,14 +127,14 @@ pub(crate) fn spawn(context: &mut Context, options: Options) -> Result<Spawned> 
     Ok(spawned)
 }
 
-/// Reads the catalogue for prompts of `tasks`, as they stand on a command line. A base protocol that
-/// cannot be read is passed by when a block is to be added by force.
+/// Reads the catalogue for prompts. With --force-inject an unreadable base protocol is ignored. `tasks` are the
+/// words of the fix.
 fn catalogue(context: &Context, options: &Options, tasks: &str) -> Result<Catalogue> {
     let places = context.surroundings.places(Some(&context.workspace));
     if options.force_inject {
         return Catalogue::load_past_base(&places);
     }
-    // Force only helps where nothing but the base is at fault.
+    // Force helps only if nothing but the base protocol is invalid.
     Catalogue::load(&places).map_err(|error| match Catalogue::load_past_base(&places) {
         Ok(_) if error.code == Code::CatalogueInvalid => error.or(
             "use the base protocol that cleo carries",
@@ -152,8 +152,8 @@ fn keep(transaction: &mut dyn Transaction, record: SpawnRecord) -> Result<()> {
     let same = known
         .iter()
         .find(|other| other.manifest_id == record.manifest_id);
-    // The first moment counts: asking for the same work again must not make what the agent has written
-    // meanwhile look old. What was written for another prompt is no answer to this one.
+    // A repeated spawn keeps the first time, so that outputs since then stay valid. A different prompt gets a new
+    // time, because older outputs do not answer it.
     let begun = same.filter(|known| receipt::has_same_request(&known.receipt, &record.receipt));
     let at = begun.map_or(record.at.clone(), |known| known.at.clone());
     let forced = same.and_then(|known| known.forced.clone());
@@ -162,7 +162,7 @@ fn keep(transaction: &mut dyn Transaction, record: SpawnRecord) -> Result<()> {
         forced,
         ..record
     };
-    // What is handed out is the latest, also when it was handed out before.
+    // The record becomes the latest one, also if it existed before.
     if known.last() == Some(&record) {
         return Ok(());
     }

@@ -1,4 +1,4 @@
-//! Putting a prompt together, with its receipt and what the caller should know.
+//! Assembles a prompt, its receipt and its warnings.
 
 use super::gather::{self, Names, Place};
 use super::receipt::{self, Receipt};
@@ -20,14 +20,14 @@ use crate::task::Task;
 use crate::template::{Bindings, inject};
 use crate::workspace::Workspace;
 
-/// What prompts are prepared with. Skills and protocols are read once, and the manifest once for many tasks.
+/// Inputs that prompts share. Skills and protocols are read once, and the manifest once for many tasks.
 pub(crate) struct Preparation {
     surroundings: Surroundings,
     pub(super) workspace: Workspace,
     catalogue: Catalogue,
-    /// The protocols that the program carries, where they are needed.
+    /// The embedded protocols, if they are needed.
     known: Vec<ProtocolFile>,
-    /// The names that are taken on the date of the prompts.
+    /// The names in use on the date of the prompts.
     names: Option<Names>,
     findings: Latest,
 }
@@ -43,7 +43,6 @@ impl Preparation {
         catalogue: Catalogue,
         needs_known: bool,
     ) -> Result<Preparation> {
-        // They are not free to read.
         let known = needs_known.then(list_known_protocols).transpose()?;
         Ok(Preparation {
             surroundings: context.surroundings.clone(),
@@ -55,8 +54,7 @@ impl Preparation {
         })
     }
 
-    /// Reads the manifest for the prompts of some tasks. Of the names of the same date, those that were placed
-    /// meanwhile stay.
+    /// Reads the manifest for the prompts of some tasks.
     pub(super) fn survey(
         &mut self,
         transaction: &dyn Transaction,
@@ -72,7 +70,7 @@ impl Preparation {
         self.find_again(transaction, tasks)
     }
 
-    /// Reads what the dependencies of some tasks found.
+    /// Reads the findings of the dependencies of some tasks.
     pub(super) fn find_again(
         &mut self,
         transaction: &dyn Transaction,
@@ -84,13 +82,13 @@ impl Preparation {
 
     fn place(&mut self, transaction: &dyn Transaction, task: &Task) -> Result<Place> {
         let names = self.names.as_mut().ok_or_else(|| {
-            let message = "a prompt was to be placed before the manifest was read";
+            let message = "the manifest was not read before a prompt";
             Error::new(Code::Internal, message)
         })?;
         gather::place(transaction, &self.workspace, task, names)
     }
 
-    /// Prepares the prompt of a task in a place that is free.
+    /// Prepares the prompt of a task with a free output file.
     pub(super) fn prepare(
         &mut self,
         transaction: &dyn Transaction,
@@ -98,8 +96,7 @@ impl Preparation {
         options: &Options,
     ) -> Result<Spawned> {
         let task = require(transaction, id)?;
-        // A prompt that is handed out is what its task is judged by from then on. A task that is done would
-        // lose its proof.
+        // A new prompt would invalidate the proof of a task that is done.
         if task.is_closed() && !options.dry_run {
             let message = format!("{id} is {} and cannot be spawned", task.status);
             let written = options.write_options();
@@ -163,7 +160,7 @@ impl Preparation {
         Ok((decision, bindings, situation))
     }
 
-    /// Puts the prompt of a task in a place together.
+    /// Assembles the prompt of a task for an output file.
     pub(super) fn compose(
         &self,
         transaction: &dyn Transaction,
@@ -227,8 +224,7 @@ impl Preparation {
         })
     }
 
-    /// Names what of the project stands in the prompt in place of a built-in skill or protocol and is not
-    /// trusted.
+    /// Warns of untrusted skills and protocols of the project that replace embedded ones in the prompt.
     fn list_replaced(&self, skill: &Skill, prepared: &Prepared) -> Result<Vec<String>> {
         let trust = Trust::new(&self.surroundings, &self.workspace);
         let is_used = |item: &Item| match item.kind {
@@ -240,7 +236,7 @@ impl Preparation {
         let told = refused.map(|item| {
             let Item { kind, name, origin, .. } = item;
             format!(
-                "{origin} of the project stands in place of the built-in {kind} {name}; `cleo run` uses it after you trust what `cleo trust` shows"
+                "{origin} of the project replaces the built-in {kind} {name}; `cleo run` uses it after you trust what `cleo trust` shows"
             )
         });
         Ok(told.collect())

@@ -1,4 +1,4 @@
-//! The receipt of a spawn: what was chosen and a digest of everything that went in.
+//! The receipt of a spawn: the choice and a digest of every input.
 
 use std::collections::BTreeMap;
 
@@ -12,8 +12,7 @@ use crate::skill::Skill;
 use crate::spawn::{Prepared, UsedProtocol};
 use crate::template::{Bindings, COMMANDS};
 
-/// Inputs that others change while an agent works, and that ask nothing else of it: where skills are chosen,
-/// which tasks wait for this one, and the session.
+/// Inputs that may change while an agent works without changing its request.
 const PASSING: [&str; 7] = [
     "matrix",
     "token MANIFEST_SUMMARIES",
@@ -24,7 +23,7 @@ const PASSING: [&str; 7] = [
     "protocol session-integration",
 ];
 
-/// Why a spawn came out as it did. Kept with the task, replayed by `cleo why`.
+/// The reasons for a prompt. Stored with the task, replayed by `cleo why`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
@@ -35,18 +34,18 @@ pub(crate) struct Receipt {
     pub(crate) date: String,
     pub(crate) slug: String,
     pub(crate) manifest_id: String,
-    /// The skill that the caller named, if any.
+    /// The skill of the request, if any.
     pub(crate) template: Option<String>,
-    /// Whether the block was to be added by force.
+    /// Whether the request was to add the block by force.
     pub(crate) force_inject: bool,
     #[serde(flatten)]
     pub(crate) chosen: Candidate,
     pub(crate) skill_path: String,
-    /// Who came second: skill and why it lost.
+    /// The second skill, and why it lost.
     pub(crate) runner_up: Option<(String, String)>,
     /// The protocols in the block, each with the reason.
     pub(crate) protocols: Vec<UsedProtocol>,
-    /// Digest of everything that went in, by name.
+    /// Digests of all inputs by name.
     pub(crate) inputs: BTreeMap<String, String>,
     pub(crate) prompt_digest: String,
 }
@@ -86,7 +85,7 @@ mod tests {
     use serde_json::json;
 
     #[test]
-    fn what_others_do_meanwhile_makes_no_other_work() {
+    fn passing_inputs_do_not_change_the_request() {
         let receipt = |inputs: Value| json!({"promptDigest": "x", "inputs": inputs});
         let first = receipt(json!({"skill": "1", "token TITLE": "1", "token NEXT_TASK_IDS": "1"}));
         for (inputs, expected) in [

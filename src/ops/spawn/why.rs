@@ -1,4 +1,4 @@
-//! Replaying a receipt: does the same still come out, and if not, what has changed?
+//! Replays a receipt, and compares its prompt and inputs with those of today.
 
 use std::collections::HashMap;
 
@@ -14,7 +14,6 @@ use crate::ops::{Context, require};
 use crate::store::{SpawnRecord, Transaction};
 use crate::task::Task;
 
-/// A receipt and what comes out of the same input today.
 #[derive(Debug, Serialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
@@ -22,19 +21,19 @@ pub(crate) struct Why {
     pub(crate) task_id: TaskId,
     pub(crate) at: String,
     pub(crate) receipt: Receipt,
-    /// True when the same prompt comes out today.
+    /// True if the same request gives the same prompt today.
     pub(crate) reproduced: bool,
-    /// Digest of the prompt that comes out today; none when none does.
+    /// Digest of the prompt of today; none if there is a fault.
     pub(crate) prompt_digest_now: Option<String>,
-    /// What went in then and differs now.
+    /// Inputs that differ now.
     pub(crate) changed: Vec<Change>,
-    /// Why no prompt comes out today.
+    /// Why there is no prompt today.
     pub(crate) fault: Option<String>,
-    /// When the output was last found to hold.
+    /// When the output was last verified.
     pub(crate) verified_at: Option<String>,
-    /// Digest of the output file at that moment.
+    /// Digest of the output file at that time.
     pub(crate) output_digest: Option<String>,
-    /// When and by whom the task was completed although it did not verify.
+    /// When and by whom the task was completed by force.
     pub(crate) forced: Option<String>,
 }
 
@@ -42,9 +41,9 @@ pub(crate) struct Why {
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub(crate) struct Change {
     pub(crate) input: String,
-    /// Its digest then; none when it was not there.
+    /// Its digest then; none if it did not exist.
     pub(crate) then: Option<String>,
-    /// Its digest now; none when it is gone.
+    /// Its digest now; none if it does not exist.
     pub(crate) now: Option<String>,
 }
 
@@ -63,7 +62,7 @@ pub(crate) fn why(context: &mut Context, which: One) -> Result<Why> {
     })
 }
 
-/// Replays the latest receipts of many tasks; those that are gone or were never spawned have none.
+/// Replays the latest receipts of many tasks; leaves out unknown tasks and those without receipt.
 pub(crate) fn whys(context: &mut Context, tasks: &[TaskId]) -> Result<HashMap<TaskId, Why>> {
     let mut preparation = preparation(context)?;
     context.read(|transaction| {
@@ -84,7 +83,7 @@ fn preparation(context: &Context) -> Result<Preparation> {
     Preparation::new(context, Catalogue::load_past_base(&places)?, true)
 }
 
-/// Spawns once more what a receipt tells of, and compares the receipts.
+/// Repeats the request of a receipt, and compares the receipts.
 fn replay(
     preparation: &Preparation,
     transaction: &dyn Transaction,

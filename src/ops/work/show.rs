@@ -1,4 +1,4 @@
-//! One task as `cleo show` has it: with its neighbors, claim and proof.
+//! One task for `cleo show`, with its neighbors, claim and proof.
 
 use serde::Serialize;
 
@@ -20,7 +20,7 @@ pub(crate) struct Shown {
     pub(crate) dependents: Vec<TaskId>,
     /// Dependencies that are not done.
     pub(crate) waiting_for: Vec<TaskId>,
-    /// Who holds it; none when nobody does.
+    /// Its claim, if it has a holder.
     pub(crate) claim: Option<HeldClaim>,
     /// Its gates and criteria, when anything is known of them or can be run.
     #[serde(skip_serializing_if = "Option::is_none")]

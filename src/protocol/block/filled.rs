@@ -52,7 +52,7 @@ fn is_again(suffix: &str) -> bool {
     number.is_some_and(|number: u32| number > 1 && suffix == format!("-{number}"))
 }
 
-/// Returns what stands before a literal: the first value of the same token, where it has one.
+/// Returns the text before a literal: the first value of the same token, if it has one.
 fn value_before<'a>(
     literal: &str,
     rest: &'a str,

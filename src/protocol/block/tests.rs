@@ -1,4 +1,4 @@
-//! What a block must hold, and what it must not be taken for.
+//! The required parts of a block, and texts that only look like one.
 
 use super::*;
 use crate::protocol::When;

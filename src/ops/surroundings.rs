@@ -1,0 +1,230 @@
+//! The caller of an operation: its folder, rights, settings and assignment.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+
+use super::answers;
+use super::tokens::Scope;
+use super::trust::Registrant;
+use crate::catalogue::Places;
+use crate::claim::Lease;
+use crate::clock::Clock;
+use crate::config::{CLAIMS_LEASE, GATES_TIME_LIMIT, ORCHESTRATOR_CONTEXT_TOKENS, Settings};
+use crate::error::{Code, Error, Result, quote};
+use crate::id::TaskId;
+use crate::runner::agent::GateVariables;
+use crate::session::SessionId;
+use crate::task::Task;
+use crate::workspace::Workspace;
+
+/// The environment of a command, gathered by the face that runs it.
+#[derive(Clone, Debug)]
+pub(crate) struct Surroundings {
+    pub(crate) command: &'static str,
+    pub(crate) directory: PathBuf,
+    /// Root that the user named, if any.
+    pub(crate) root: Option<PathBuf>,
+    pub(crate) clock: Clock,
+    /// The name of the caller: `CLEO_AGENT`, else user and host.
+    pub(crate) actor: String,
+    pub(crate) assignment: Assignment,
+    /// Whether work is judged in the workspace and not in the working directory: for runs and servers.
+    pub(crate) judges_workspace: bool,
+    /// The variables of the user that the commands of gates and criteria get.
+    pub(crate) gate_variables: GateVariables,
+    /// Folders of skills that the user named.
+    pub(crate) skills_dirs: Vec<PathBuf>,
+    pub(crate) home: Option<PathBuf>,
+    /// The user's data folder (XDG).
+    pub(crate) data_home: Option<PathBuf>,
+    pub(crate) rights: Rights,
+    pub(crate) defaults: Defaults,
+    /// The settings, or what is wrong with them.
+    pub(crate) settings: Arc<Result<Settings>>,
+}
+
+/// The operations and rows that the caller may use; on the command line all.
+#[derive(Clone, Debug)]
+pub(crate) struct Rights {
+    pub(crate) scope: Scope,
+    /// The only user whose agents and runs the caller sees; `None` for everybody's.
+    pub(crate) user: Option<String>,
+    /// The role in which the caller registers workers.
+    pub(crate) registrant: Registrant,
+}
+
+impl Default for Rights {
+    fn default() -> Rights {
+        Rights {
+            scope: Scope::Admin,
+            user: None,
+            registrant: Registrant::User,
+        }
+    }
+}
+
+impl Rights {
+    pub(crate) fn require(&self, scope: Scope) -> Result<()> {
+        if self.scope >= scope {
+            return Ok(());
+        }
+        let message = format!(
+            "this needs a token with the scope `{scope}`; this one has `{}`",
+            self.scope
+        );
+        let fix = format!("cleo serve token create --scope {scope}");
+        Err(Error::new(Code::Forbidden, message).fix(fix))
+    }
+}
+
+/// Values from the settings that requests leave out.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Defaults {
+    pub(crate) lease: Lease,
+    /// How long the command of a gate or criterion may take.
+    pub(crate) time_limit: Duration,
+    /// Tokens that an orchestrator may use.
+    pub(crate) context_tokens: usize,
+    /// Whether workers that are registered over HTTP may be on this machine or around it.
+    pub(crate) allow_private: bool,
+}
+
+impl Default for Defaults {
+    fn default() -> Defaults {
+        Defaults::from(&Settings::default())
+    }
+}
+
+impl From<&Settings> for Defaults {
+    fn from(settings: &Settings) -> Defaults {
+        let lease = settings.number(CLAIMS_LEASE).and_then(Lease::of_seconds);
+        Defaults {
+            lease: lease.unwrap_or_default(),
+            time_limit: Duration::from_secs(settings.number(GATES_TIME_LIMIT).unwrap_or(600)),
+            context_tokens: usize::try_from(
+                settings
+                    .number(ORCHESTRATOR_CONTEXT_TOKENS)
+                    .unwrap_or(10_000),
+            )
+            .unwrap_or(usize::MAX),
+            allow_private: answers::allows_private(settings),
+        }
+    }
+}
+
+/// The work that the caller was started for, from the environment.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Assignment {
+    /// The run that an agent was started by (`CLEO_RUN_ID`), or a command to judge by (`CLEO_JUDGE`), where that run is
+    /// one of the workspace.
+    pub(crate) run: Option<String>,
+    /// The task that an agent was started for (`CLEO_TASK_ID`).
+    pub(crate) task: Option<TaskId>,
+    /// Epoch of the claim under which it works (`CLEO_EPOCH`).
+    pub(crate) epoch: Option<u32>,
+    /// The session that it works in (`CLEO_SESSION`).
+    pub(crate) session: Option<SessionId>,
+    /// The workspace in the git worktree that it works on the task in (`CLEO_WORKTREE`).
+    pub(crate) worktree: Option<PathBuf>,
+    /// The criteria that tasks had when a run claimed them: only those count in the run.
+    pub(crate) criteria: Arc<BTreeMap<TaskId, Vec<String>>>,
+    /// Whether the environment belongs to another caller, so that commands may not inherit it.
+    pub(crate) is_foreign: bool,
+}
+
+impl Assignment {
+    /// The variables that it is read from.
+    pub(crate) const VARIABLES: [&'static str; 8] = [
+        "CLEO_JUDGE",
+        "CLEO_RUN_ID",
+        "CLEO_TASK_ID",
+        "CLEO_EPOCH",
+        "CLEO_MANIFEST_ID",
+        "CLEO_OUTPUT_FILE",
+        "CLEO_SESSION",
+        "CLEO_WORKTREE",
+    ];
+
+    /// Returns the assignment of a caller that did not start this process.
+    pub(crate) fn foreign() -> Assignment {
+        Assignment {
+            is_foreign: true,
+            ..Assignment::default()
+        }
+    }
+
+    /// Returns true for an agent that a run started, which has fewer rights than the user.
+    pub(crate) fn is_agent(&self) -> bool {
+        self.run.is_some() || self.task.is_some()
+    }
+
+    /// Refuses an action that only a person may take if the caller is an agent of a run.
+    pub(crate) fn refuse_agent(&self, what: &str) -> Result<()> {
+        match self.is_agent() {
+            false => Ok(()),
+            true => {
+                let message = format!("an agent of a run {what}: that is for a person to do");
+                Err(Error::new(Code::Untrusted, message))
+            }
+        }
+    }
+
+    /// Returns the criteria of a task; of a claimed one those that it had when the run claimed it.
+    pub(crate) fn criteria_of(&self, task: &Task) -> Vec<String> {
+        let claimed = self.criteria.get(&task.id);
+        claimed.unwrap_or(&task.acceptance).clone()
+    }
+
+    pub(crate) fn variables(&self) -> &'static [&'static str] {
+        match self.is_foreign {
+            true => &[],
+            false => &Assignment::VARIABLES,
+        }
+    }
+}
+
+impl Surroundings {
+    pub(crate) fn workspace(&self) -> Result<Workspace> {
+        match &self.root {
+            Some(root) => Workspace::at(&self.directory.join(root)),
+            None => Workspace::find(&self.directory),
+        }
+    }
+
+    pub(crate) fn settings(&self) -> Result<&Settings> {
+        self.settings.as_ref().as_ref().map_err(Error::clone)
+    }
+
+    /// Returns the only user whose rows the caller sees; none: everybody's.
+    pub(crate) fn only(&self) -> Option<&str> {
+        self.rights.user.as_deref()
+    }
+
+    /// Returns the folders of skills; without a workspace only those that were named, the user's and the embedded ones.
+    pub(crate) fn places(&self, workspace: Option<&Workspace>) -> Places {
+        Places {
+            named: self
+                .skills_dirs
+                .iter()
+                .map(|folder| self.directory.join(folder))
+                .collect(),
+            project: workspace.map(|workspace| workspace.root.clone()),
+            home: self.home.clone(),
+            data_home: self.data_home.clone(),
+            except: None,
+        }
+    }
+
+    /// Writes a file, which is shown relative to the project or to the home, so that a command of
+    /// the caller finds it: relative to where the caller is, or in full.
+    pub(crate) fn path_for_command(&self, workspace: Option<&Workspace>, shown: &str) -> String {
+        let file = self.places(workspace).file(shown);
+        let near = file.strip_prefix(&self.directory).ok();
+        // A path that begins with a dash would be read as an option.
+        let is_plain = |path: &&str| !path.is_empty() && !path.starts_with('-');
+        let near = near.and_then(Path::to_str).filter(is_plain);
+        quote(near.unwrap_or(&file.to_string_lossy()))
+    }
+}
