@@ -366,7 +366,7 @@ mod tests {
     }
 
     #[test]
-    fn a_field_that_is_there_twice_is_told_with_its_line() {
+    fn duplicate_field_is_reported_with_its_line() {
         let fault = json("{\"a\":1,\n\"a\":2}", 1_000).unwrap_err().to_string();
         assert!(fault.contains("duplicate field `a` at line 2"), "{fault}");
         let told = |text: &str| yaml(text, 1_000).unwrap_err().to_string();
@@ -376,7 +376,7 @@ mod tests {
         );
         assert_eq!(
             told("a: 1\na: 2\n"),
-            "the field duplicate field `a` at line 2 column 1"
+            "duplicate field `a` at line 2 column 1"
         );
     }
 
