@@ -33,8 +33,8 @@ impl From<PathBuf> for Workspace {
 }
 
 impl Workspace {
-    /// Finds the workspace that `directory` is in, upward. A linked worktree of git belongs to the workspace of its main
-    /// checkout, and there git may have checked out a `.cleo` without a database, which is none.
+    /// Finds the workspace of `directory`, upward. A linked worktree of git belongs to the workspace of its main
+    /// checkout, also if git has checked out a `.cleo` without a database there.
     pub(crate) fn find(directory: &Path) -> Result<Workspace> {
         let has_database = |folder: &Path| folder.join(".cleo/cleo.db").exists();
         let is_checked_out = |folder: &Path| {
@@ -49,7 +49,7 @@ impl Workspace {
                 .find(|place| has_database(place))
                 .map(|place| place.components().collect())
         };
-        // Where `.cleo` is in git, a linked worktree has the folder, and not the database.
+        // If `.cleo` is in git, a linked worktree has the folder without the database.
         let is_linked = |folder: &Path| {
             let mut above = folder.ancestors().skip(1);
             above.any(|folder| in_main_checkout(folder).is_some())
@@ -71,7 +71,7 @@ impl Workspace {
         }
     }
 
-    /// Takes `root` as the workspace; it must be one.
+    /// Opens the workspace in `root`.
     pub(crate) fn at(root: &Path) -> Result<Workspace> {
         if root.join(".cleo").is_dir() {
             return Ok(root.to_path_buf().into());
@@ -87,8 +87,7 @@ impl Workspace {
         missing.map(|part| part.to_string()).collect()
     }
 
-    /// Makes a workspace in `root` and returns what was made, relative to it; nothing when it was
-    /// there already.
+    /// Creates a workspace in `root` and returns the new parts, relative to it; none if it existed.
     pub(crate) fn create(root: &Path) -> Result<(Workspace, Vec<String>)> {
         let mut made = Vec::new();
         let workspace = Workspace::from(root.to_path_buf());
@@ -98,7 +97,7 @@ impl Workspace {
                 Ok((workspace, made))
             }
             Err(error) => {
-                workspace.take_back(&made);
+                workspace.remove_parts(&made);
                 Err(error)
             }
         }
@@ -134,7 +133,7 @@ impl Workspace {
     }
 
     /// Removes the parts of a workspace that could not be completed; a folder only if it is empty.
-    fn take_back(&self, made: &[String]) {
+    fn remove_parts(&self, made: &[String]) {
         for part in made.iter().rev() {
             let path = self.root.join(part);
             // The next attempt uses parts that cannot be removed.
@@ -146,8 +145,8 @@ impl Workspace {
         }
     }
 
-    /// Makes the database under another name and moves it to its place, so that nobody ever opens
-    /// a half-made one. Returns whether it was this process that made it.
+    /// Creates the database under another name and moves it to its place, so that no process opens a
+    /// partial one. Returns whether this process created it.
     fn create_database(&self) -> Result<bool> {
         let path = self.database();
         if self.store_if_there()?.is_some() {
@@ -160,18 +159,16 @@ impl Workspace {
             .map_err(|cause| unwritable(&folder, cause))?;
         let draft_file = draft.path().join("cleo.db");
         let made = SqliteStore::create(&draft_file).and_then(SqliteStore::settle);
-        // The draft is gone by the time somebody reads the message.
+        // The message cannot name the draft, which no longer exists.
         made.map_err(|error| {
             let message = format!("no database can be made in {}", folder.display());
             let place = folder.parent().unwrap_or(&folder).to_string_lossy();
             let fix = format!("ls -ld {} && df {}", quote(&place), quote(&place));
             Error::new(error.code, message).fix(fix).because(error)
         })?;
-        let moved = fs::hard_link(&draft_file, &path).or_else(|cause| match cause.kind() {
-            ErrorKind::AlreadyExists => Err(cause),
-            // Some file systems have no hard links.
-            _ => move_new(&draft_file, &path),
-        });
+        let draft_file = tempfile::TempPath::try_from_path(draft_file);
+        let moved =
+            draft_file.and_then(|file| file.persist_noclobber(&path).map_err(|error| error.error));
         match moved {
             Ok(()) => Ok(true),
             Err(cause) if cause.kind() == ErrorKind::AlreadyExists => Ok(false),
@@ -207,7 +204,7 @@ impl Workspace {
         is_worktree.then(|| self.root.to_string_lossy().into_owned())
     }
 
-    /// Returns the workspace that has a file: the one that this is a worktree of, where only that has it.
+    /// Returns the workspace that has a file: the main one of this worktree if only that has it.
     pub(crate) fn holding(&self, file: &str) -> Workspace {
         let is_there = |workspace: &Workspace| workspace.root.join(file).exists();
         let home = self.home().filter(|home| is_there(home) && !is_there(self));
@@ -239,7 +236,7 @@ impl Workspace {
         })
     }
 
-    /// Opens the store for what can be told without one.
+    /// Opens the store if there is one.
     pub(crate) fn store_if_there(&self) -> Result<Option<SqliteStore>> {
         SqliteStore::open_if_there(&self.database())
     }
@@ -261,7 +258,7 @@ impl Workspace {
             return Err(outside());
         }
         let full = self.root.join(path);
-        // Where no link is on the way, it leads nowhere else.
+        // A path without links stays inside.
         if self.link_to(relative).is_none() {
             return Ok(full);
         }
@@ -287,24 +284,6 @@ impl Workspace {
     }
 }
 
-/// Moves a file to a place that nothing may be at. Where the system cannot do both in one step, the
-/// place is looked at first.
-fn move_new(from: &Path, to: &Path) -> std::io::Result<()> {
-    #[cfg(target_os = "linux")]
-    {
-        use rustix::fs::{CWD, RenameFlags, renameat_with};
-        use rustix::io::Errno;
-        match renameat_with(CWD, from, CWD, to, RenameFlags::NOREPLACE) {
-            Err(Errno::INVAL | Errno::NOSYS | Errno::NOTSUP) => {}
-            moved => return Ok(moved?),
-        }
-    }
-    match to.symlink_metadata() {
-        Ok(_) => Err(ErrorKind::AlreadyExists.into()),
-        Err(_) => fs::rename(from, to),
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -324,19 +303,6 @@ mod tests {
         assert_eq!(Workspace::create(folder.path()).unwrap().1, [] as [&str; 0]);
         let below = folder.path().join(OUTPUT_DIR);
         assert_eq!(Workspace::find(&below).unwrap(), workspace);
-    }
-
-    #[test]
-    fn a_database_is_never_moved_over_another() {
-        let folder = tempfile::tempdir().unwrap();
-        let [one, other, place] = ["one", "other", "place"].map(|name| folder.path().join(name));
-        fs::write(&one, "1").unwrap();
-        fs::write(&other, "2").unwrap();
-        move_new(&one, &place).unwrap();
-        let refused = move_new(&other, &place).unwrap_err();
-        assert_eq!(refused.kind(), ErrorKind::AlreadyExists);
-        assert_eq!(fs::read(&place).unwrap(), b"1");
-        assert!(!one.exists() && other.exists());
     }
 
     #[test]

@@ -268,7 +268,7 @@ fn folder_name(file: &Path) -> String {
 
 fn read_text(file: &Path) -> Result<String> {
     String::from_utf8(read(file, FILE_MAX)?).map_err(|cause| {
-        let message = format!("{} is no UTF-8 text", file.display());
+        let message = format!("{} is not valid UTF-8", file.display());
         Error::new(Code::CatalogueInvalid, message).because(cause)
     })
 }

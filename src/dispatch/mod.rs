@@ -3,6 +3,8 @@
 
 pub(crate) mod matrix;
 
+use std::collections::HashSet;
+
 use indexmap::IndexSet;
 use serde::{Deserialize, Deserializer, Serialize};
 
@@ -67,7 +69,7 @@ closed! {
     Default = "default",
 }
 
-/// A skill that something speaks for.
+/// A skill that a rule leads to.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub(crate) struct Candidate {
@@ -98,10 +100,10 @@ pub(crate) struct Decision {
     pub(crate) task_id: String,
     #[serde(flatten)]
     pub(crate) chosen: Candidate,
-    /// Every skill that something speaks for, best first.
+    /// All candidates, best first.
     pub(crate) candidates: Vec<Candidate>,
     pub(crate) runner_up: Option<Candidate>,
-    /// The other skills, each with the reason; only filled when asked for.
+    /// The other skills with the reasons; only on request.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub(crate) rejected: Vec<Rejected>,
 }
@@ -127,26 +129,22 @@ pub(crate) fn dispatch(
     Ok(decide(subject, found))
 }
 
-/// Adds why each skill that nothing speaks for was not chosen.
+/// Adds the reason for each skill that is not a candidate.
 pub(crate) fn explain(decision: &mut Decision, skills: &[Skill]) {
-    for skill in skills {
-        if decision
-            .candidates
-            .iter()
-            .any(|candidate| candidate.skill == skill.name)
-        {
-            continue;
+    let is_candidate = |skill: &Skill| {
+        let mut candidates = decision.candidates.iter();
+        candidates.any(|candidate| candidate.skill == skill.name)
+    };
+    let others = skills.iter().filter(|skill| !is_candidate(skill));
+    let rejected = others.map(|skill| Rejected {
+        skill: skill.name.clone(),
+        reason: match skill.active {
+            true => "no label equals one of its tags, and neither type nor keyword leads to it",
+            false => "it is switched off",
         }
-        let reason = if skill.active {
-            "no label equals one of its tags, and neither type nor keyword leads to it"
-        } else {
-            "it is switched off"
-        };
-        decision.rejected.push(Rejected {
-            skill: skill.name.clone(),
-            reason: reason.to_string(),
-        });
-    }
+        .to_string(),
+    });
+    decision.rejected = rejected.collect();
 }
 
 fn find_named(name: &str, skills: &[Skill]) -> Result<Candidate> {
@@ -155,21 +153,21 @@ fn find_named(name: &str, skills: &[Skill]) -> Result<Candidate> {
         let message = format!("the skill {} is switched off", skill.name);
         return Err(Error::new(Code::SkillInactive, message));
     }
-    let matched = vec![name.to_string()];
-    Ok(candidate(
-        &skill.name,
-        Strategy::Override,
-        matched,
-        "the caller asked for it".to_string(),
-    ))
+    let (matched, reason) = (vec![name.to_string()], "the caller asked for it");
+    Ok(candidate(skill, Strategy::Override, matched, reason))
 }
 
-fn candidate(skill: &str, strategy: Strategy, matched: Vec<String>, reason: String) -> Candidate {
+fn candidate(
+    skill: &Skill,
+    strategy: Strategy,
+    matched: Vec<String>,
+    reason: impl Into<String>,
+) -> Candidate {
     Candidate {
-        skill: skill.to_string(),
+        skill: skill.name.clone(),
         strategy,
         matched,
-        reason,
+        reason: reason.into(),
         position: 0,
     }
 }
@@ -177,13 +175,8 @@ fn candidate(skill: &str, strategy: Strategy, matched: Vec<String>, reason: Stri
 /// Most matching labels first, then the matched tag that stands earliest in its list, then
 /// catalogue order.
 fn by_label(subject: &Subject, skills: &[Skill]) -> Vec<Candidate> {
-    let mut labels: Vec<String> = subject
-        .labels
-        .iter()
-        .map(|label| normalize(label.trim()))
-        .collect();
-    labels.sort_unstable();
-    labels.dedup();
+    let labels = subject.labels.iter();
+    let labels: HashSet<String> = labels.map(|label| normalize(label.trim())).collect();
     let mut ranked = Vec::new();
     for (order, skill) in skills.iter().enumerate().filter(|(_, skill)| skill.active) {
         let tags: IndexSet<String> = skill.tags.iter().map(|tag| normalize(tag.trim())).collect();
@@ -192,16 +185,12 @@ fn by_label(subject: &Subject, skills: &[Skill]) -> Vec<Candidate> {
         };
         let matched = tags.into_iter().filter(|tag| labels.contains(tag));
         let matched: Vec<String> = matched.collect();
-        let points = u32::try_from(matched.len()).unwrap_or(u32::MAX);
-        ranked.push((
-            Rank {
-                points,
-                position,
-                order,
-            },
-            skill,
-            matched,
-        ));
+        let rank = Rank {
+            points: u32::try_from(matched.len()).unwrap_or(u32::MAX),
+            position,
+            order,
+        };
+        ranked.push((rank, skill, matched));
     }
     ranked.sort_by_key(|(rank, ..)| rank.key());
     let candidates = ranked.into_iter().map(|(rank, skill, matched)| {
@@ -212,7 +201,7 @@ fn by_label(subject: &Subject, skills: &[Skill]) -> Vec<Candidate> {
         let reason = format!("{equal} of it, the first at place {}", rank.position + 1);
         Candidate {
             position: rank.position,
-            ..candidate(&skill.name, Strategy::Label, matched, reason)
+            ..candidate(skill, Strategy::Label, matched, reason)
         }
     });
     candidates.collect()
@@ -226,7 +215,7 @@ fn by_type(subject: &Subject, skills: &[Skill], matrix: &Matrix) -> Option<Candi
     }
     let skill = active(skills, matrix.types.get(&kind)?)?;
     let reason = format!("tasks of type {kind} go to it");
-    Some(candidate(&skill.name, Strategy::Type, vec![kind], reason))
+    Some(candidate(skill, Strategy::Type, vec![kind], reason))
 }
 
 /// The title is searched before the description; in a text the keyword that stands first wins, and
@@ -244,28 +233,18 @@ fn by_keyword(subject: &Subject, skills: &[Skill], matrix: &Matrix) -> Vec<Candi
                 continue;
             };
             for keyword in &row.keywords {
-                if let Some(position) = words.find(keyword) {
-                    ranked.push((
-                        Rank {
-                            points: 1,
-                            position,
-                            order,
-                        },
-                        skill,
-                        keyword,
-                    ));
-                }
+                let rank = words.find(keyword).map(|position| Rank {
+                    points: 1,
+                    position,
+                    order,
+                });
+                ranked.extend(rank.map(|rank| (rank, skill, keyword)));
             }
         }
         ranked.sort_by_key(|(rank, ..)| rank.key());
         found.extend(ranked.into_iter().map(|(_, skill, keyword)| {
             let reason = format!("the {place} holds the keyword `{keyword}`");
-            candidate(
-                &skill.name,
-                Strategy::Keyword,
-                vec![keyword.clone()],
-                reason,
-            )
+            candidate(skill, Strategy::Keyword, vec![keyword.clone()], reason)
         }));
     }
     found
@@ -279,13 +258,8 @@ fn fallback(skills: &[Skill]) -> Result<Candidate> {
         );
         Error::new(Code::SkillInactive, message).fix("cleo skills list")
     })?;
-    let reason = "it takes what no label, type or keyword leads elsewhere".to_string();
-    Ok(candidate(
-        &skill.name,
-        Strategy::Default,
-        Vec::new(),
-        reason,
-    ))
+    let reason = "it takes what no label, type or keyword leads elsewhere";
+    Ok(candidate(skill, Strategy::Default, Vec::new(), reason))
 }
 
 fn active<'a>(skills: &'a [Skill], name: &str) -> Option<&'a Skill> {
@@ -298,10 +272,8 @@ fn active<'a>(skills: &'a [Skill], name: &str) -> Option<&'a Skill> {
 fn decide(subject: &Subject, found: Vec<Candidate>) -> Decision {
     let mut candidates: Vec<Candidate> = Vec::new();
     for candidate in found {
-        if !candidates
-            .iter()
-            .any(|other| other.skill == candidate.skill)
-        {
+        let is_same = |other: &Candidate| other.skill == candidate.skill;
+        if !candidates.iter().any(is_same) {
             candidates.push(candidate);
         }
     }

@@ -1,4 +1,4 @@
-//! Making a workspace, and the files that tell agents about it: all of them or none.
+//! Creates a workspace, and the files that tell agents about it: all of them or none.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -23,11 +23,11 @@ pub(crate) struct Options {
     #[arg(long, value_name = "AGENT", value_delimiter = ',')]
     pub(crate) agents: Vec<Agents>,
 
-    /// Also put hooks into their settings, so that no agent ends before its work is proven
+    /// Also add hooks to their settings, so that no agent stops before its work is verified
     #[arg(long, requires = "agents")]
     pub(crate) hooks: bool,
 
-    /// Write over agent files that somebody changed
+    /// Overwrite agent files that were changed
     #[arg(long, requires = "agents")]
     pub(crate) force: bool,
 
@@ -36,7 +36,6 @@ pub(crate) struct Options {
     pub(crate) dry_run: bool,
 }
 
-/// A client, or all.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Agents {
     /// Claude Code
@@ -72,15 +71,15 @@ pub(crate) struct Initialized {
     pub(crate) root: String,
     /// New files, relative to the folder.
     pub(crate) created: Vec<String>,
-    /// Files that were there and are changed.
+    /// Files that existed and are changed.
     pub(crate) updated: Vec<String>,
-    /// Agent files that are as they should be.
+    /// Agent files that are up to date.
     pub(crate) unchanged: Vec<String>,
-    /// True when nothing was written.
+    /// True if nothing was written.
     pub(crate) dry_run: bool,
 }
 
-/// Makes a workspace and the files of agents. A dry run notes why the same would be refused.
+/// Creates a workspace and the files of agents. A dry run notes a refusal as the failure.
 pub(crate) fn init(
     surroundings: &Surroundings,
     notes: &mut Notes,
@@ -90,7 +89,7 @@ pub(crate) fn init(
         Some(root) => surroundings.directory.join(root),
         None => surroundings.directory.clone(),
     };
-    // Nothing is written beside a database that this program cannot use.
+    // Fails before writing if this program cannot use the database.
     let workspace = Workspace::from(root.clone());
     if workspace.store_if_there()?.is_none()
         && let Ok(around) = Workspace::find(&root)
@@ -116,7 +115,22 @@ pub(crate) fn init(
             created
         }
     };
-    Ok(report(&root, options.dry_run, planned, created))
+    let mut done = Initialized {
+        root: root.to_string_lossy().into_owned(),
+        created,
+        updated: Vec::new(),
+        unchanged: Vec::new(),
+        dry_run: options.dry_run,
+    };
+    for file in planned {
+        let list = match &file.there {
+            None => &mut done.created,
+            Some(_) if file.changes() => &mut done.updated,
+            Some(_) => &mut done.unchanged,
+        };
+        list.push(file.path.to_string());
+    }
+    Ok(done)
 }
 
 struct Planned {
@@ -151,7 +165,7 @@ fn plan(root: &Path, clients: &[Client], with_hooks: bool) -> Result<Vec<Planned
     for file in files {
         let target = target(root, file.path)?;
         let there = read(&target)?;
-        // One of AGENTS.md and CLAUDE.md may be a link to the other: then it has it all already.
+        // If AGENTS.md or CLAUDE.md is a link to the other, its text is planned once.
         let is_known = planned.iter().any(|other| other.target == target);
         let outcome = file.over(there.as_deref().unwrap_or_default());
         let outcome = outcome.map_err(|why| no_settings(&target, &why, clients))?;
@@ -167,10 +181,10 @@ fn plan(root: &Path, clients: &[Client], with_hooks: bool) -> Result<Vec<Planned
     Ok(planned)
 }
 
-/// The error for a settings file that hooks cannot be put into.
+/// Returns the error for a settings file that cannot take hooks.
 fn no_settings(path: &Path, why: &str, clients: &[Client]) -> Error {
     let message = format!(
-        "hooks cannot be put into {}: {why}; nothing was written",
+        "hooks cannot be added to {}: {why}; nothing was written",
         path.display()
     );
     let shown = quote(&path.to_string_lossy());
@@ -196,7 +210,7 @@ fn read(path: &Path) -> Result<Option<String>> {
     }
     let bytes = file::read(path, FILE_MAX)?;
     String::from_utf8(bytes).map(Some).map_err(|cause| {
-        let message = format!("{} is no text in UTF-8: {cause}", path.display());
+        let message = format!("{} is not valid UTF-8: {cause}", path.display());
         Error::new(Code::FileUnreadable, message)
     })
 }
@@ -211,37 +225,13 @@ fn refusal(planned: &[Planned], clients: &[Client], options: &Options) -> Option
     let hooks = if options.hooks { " --hooks" } else { "" };
     let command = format!("cleo init --agents {}{hooks}", names.join(","));
     let message = format!(
-        "somebody else's text stands where cleo writes, in {}; nothing was written",
+        "changed files would be overwritten: {}; nothing was written",
         changed.join(", ")
     );
-    Some(Error::new(Code::FileChanged, message).or("write over it", format!("{command} --force")))
+    Some(Error::new(Code::FileChanged, message).or("overwrite them", format!("{command} --force")))
 }
 
-fn report(
-    root: &Path,
-    dry_run: bool,
-    planned: Vec<Planned>,
-    mut created: Vec<String>,
-) -> Initialized {
-    let (mut updated, mut unchanged) = (Vec::new(), Vec::new());
-    for file in planned {
-        let path = file.path.to_string();
-        match &file.there {
-            None => created.push(path),
-            Some(_) if file.changes() => updated.push(path),
-            Some(_) => unchanged.push(path),
-        }
-    }
-    Initialized {
-        root: root.to_string_lossy().into_owned(),
-        created,
-        updated,
-        unchanged,
-        dry_run,
-    }
-}
-
-/// Writes the files; when one cannot be written, those before it become what they were.
+/// Writes the files; if one fails, restores those before it.
 fn write_all(planned: &[Planned]) -> Result<()> {
     let mut done: Vec<(&Planned, Vec<PathBuf>)> = Vec::new();
     for file in planned.iter().filter(|file| file.changes()) {
@@ -260,7 +250,7 @@ fn write_all(planned: &[Planned]) -> Result<()> {
     Ok(())
 }
 
-/// Undoes as much as can be; the error that led here is the one to report.
+/// Restores a file and removes its new folders, ignoring errors: the first error is reported.
 fn undo(file: &Planned, folders: &[PathBuf]) {
     let _ = match &file.there {
         Some(text) => write_whole(&file.target, text),

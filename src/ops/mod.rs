@@ -41,7 +41,7 @@ use std::cell::OnceCell;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 
-pub(crate) use self::surroundings::{Assignment, Defaults, Rights, Surroundings};
+pub(crate) use self::surroundings::{Assignment, Defaults, Rights, Scope, Surroundings};
 use self::work::{Scenes, Tracks};
 use crate::catalogue::Catalogue;
 use crate::error::{Code, Error, Result, quote};

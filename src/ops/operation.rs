@@ -3,8 +3,7 @@
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
-use super::tokens::Scope;
-use super::{Context, Notes, Surroundings};
+use super::{Context, Notes, Scope, Surroundings};
 use crate::error::{Code, Error, Result};
 use crate::strict::Input;
 

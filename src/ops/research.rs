@@ -1,5 +1,5 @@
-//! Research: what earlier work found, and which tasks it belongs to. Entries come from the
-//! manifest; links are in the entries themselves and, added later, in the store.
+//! Research: entries of the manifest and the tasks that they are linked to. Links are in the entries and, if added
+//! later, in the store.
 
 use std::collections::HashSet;
 
@@ -15,7 +15,6 @@ use crate::ops::tasks::One;
 use crate::store::{Link, Transaction};
 use crate::task;
 
-/// An entry with its tasks.
 #[derive(Debug, Serialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub(crate) struct Shown {
@@ -29,7 +28,7 @@ pub(crate) struct Shown {
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub(crate) struct LinkedTask {
     pub(crate) id: TaskId,
-    /// Its title; none when there is no such task.
+    /// Its title; none if there is no such task.
     pub(crate) title: Option<String>,
     pub(crate) status: Option<task::Status>,
     pub(crate) sources: Vec<Source>,
@@ -40,9 +39,8 @@ pub(crate) struct LinkedTask {
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub(crate) struct LinkedEntry {
     pub(crate) entry: String,
-    /// Its title; none when the manifest has no such entry any more.
+    /// Its title; none if the manifest no longer has the entry.
     pub(crate) title: Option<String>,
-    /// How far its work came.
     pub(crate) status: Option<Status>,
     pub(crate) sources: Vec<Source>,
 }
@@ -62,7 +60,7 @@ pub(crate) enum Source {
 pub(crate) struct Linked {
     pub(crate) task: TaskId,
     pub(crate) entry: String,
-    /// False when they were linked by `link` before.
+    /// False if `link` had linked them before.
     pub(crate) created: bool,
 }
 
@@ -70,7 +68,7 @@ pub(crate) struct Linked {
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub(crate) struct Links {
     pub(crate) task: TaskId,
-    /// Its entries: those that name it, in the manifest's order, then those linked later.
+    /// Its entries: first those that name it, in the order of the manifest, then those linked later.
     pub(crate) links: Vec<LinkedEntry>,
     pub(crate) total: usize,
 }
@@ -123,7 +121,7 @@ pub(crate) struct Pair {
     pub(crate) entry: String,
 }
 
-/// Links a task and an entry, which must both be there. Doing it again changes nothing.
+/// Links a task and an entry, which must both exist. Linking them again changes nothing.
 pub(crate) fn link(context: &mut Context, pair: Pair) -> Result<Linked> {
     let Pair { task, entry } = pair;
     context.read(|tasks| require(tasks, task))?;

@@ -1,11 +1,11 @@
-//! Words that a half-typed word may become: for shells, so within bounds and safe on a command line.
+//! Completions of a partial word, for shells: few, and safe on a command line.
 
 use std::ops::RangeInclusive;
 
 use super::{Context, Surroundings};
 use crate::error::{Result, quote};
 
-/// Most suggestions for a word. More than a screen of them helps nobody.
+/// Maximum number of suggestions: about one screen.
 const LIMIT: u32 = 50;
 
 /// The kind of word to suggest.
@@ -31,7 +31,7 @@ pub(crate) fn suggest(
             found.extend(words.map(|word| (word, String::new())));
             return Ok(());
         }
-        // The letter stays as it was typed.
+        // Keeps the letter case of the input.
         let letter = start.get(..1).unwrap_or("T");
         for ids in ranges(start) {
             let room = LIMIT.saturating_sub(u32::try_from(found.len()).unwrap_or(LIMIT));
@@ -44,8 +44,7 @@ pub(crate) fn suggest(
     Ok(found)
 }
 
-/// Returns the numbers whose digits begin as those of a half-typed id do: `T12` may become 12, 120
-/// to 129, 1200 to 1299 and so on.
+/// Returns the ids that begin with a partial one: for `T12` 12, 120 to 129, 1200 to 1299 and so on.
 fn ranges(start: &str) -> Vec<RangeInclusive<u32>> {
     let digits = start.strip_prefix(['T', 't']).unwrap_or(start);
     if digits.is_empty() {
@@ -73,7 +72,7 @@ mod tests {
     use super::ranges;
 
     #[test]
-    fn a_half_typed_id_becomes_the_ids_that_begin_so() {
+    fn partial_id_becomes_the_ids_that_begin_with_it() {
         assert_eq!(ranges("T12")[..3], [12..=12, 120..=129, 1200..=1299]);
         assert_eq!(ranges("t4294967295"), [4_294_967_295..=u32::MAX]);
         assert_eq!(ranges("T").len(), 1);

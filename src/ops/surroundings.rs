@@ -6,7 +6,6 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use super::answers;
-use super::tokens::Scope;
 use super::trust::Registrant;
 use crate::catalogue::Places;
 use crate::claim::Lease;
@@ -17,6 +16,7 @@ use crate::id::TaskId;
 use crate::runner::agent::GateVariables;
 use crate::session::SessionId;
 use crate::task::Task;
+use crate::words::closed;
 use crate::workspace::Workspace;
 
 /// The environment of a command, gathered by the face that runs it.
@@ -43,6 +43,17 @@ pub(crate) struct Surroundings {
     pub(crate) defaults: Defaults,
     /// The settings, or what is wrong with them.
     pub(crate) settings: Arc<Result<Settings>>,
+}
+
+closed! {
+    /// Rights of a token; each scope includes the ones before it.
+    Scope, "scope":
+    /// Read.
+    Read = "read",
+    /// Change what belongs to the caller or the workspace.
+    Write = "write",
+    /// Change what belongs to everybody, and see what belongs to others.
+    Admin = "admin",
 }
 
 /// The operations and rows that the caller may use; on the command line all.

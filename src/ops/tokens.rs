@@ -10,12 +10,12 @@ use std::time::Duration;
 use chrono::TimeDelta;
 use serde::{Deserialize, Serialize};
 
+pub(crate) use super::Scope;
 use super::Surroundings;
 use crate::clock::timestamp;
 use crate::error::{Code, Error, Result, nearest, quote, steers};
 use crate::file::{create_private_folder, lock_in_turn, read_private, unwritable, write_private};
 use crate::id;
-use crate::words::closed;
 
 /// How every token begins.
 const PREFIX: &str = "cleo_";
@@ -29,17 +29,6 @@ const TOKENS_MAX: usize = 1_000;
 const PATIENCE: Duration = Duration::from_secs(10);
 /// Longest name of a user, in characters.
 const USER_MAX: usize = 100;
-
-closed! {
-    /// Rights of a token; each includes the ones before it.
-    Scope, "scope":
-    /// Look.
-    Read = "read",
-    /// Change what is the caller's, or the workspace's.
-    Write = "write",
-    /// Change what is everybody's, and see what is others'.
-    Admin = "admin",
-}
 
 /// A token, without what makes it one.
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]

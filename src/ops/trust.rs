@@ -10,8 +10,8 @@ use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
 
-use super::tokens::{Scope, data_folder, file_name, path_name};
-use super::{Context, Surroundings};
+use super::tokens::{data_folder, file_name, path_name};
+use super::{Context, Scope, Surroundings};
 use crate::clock::Clock;
 use crate::error::{Code, Error, Result};
 use crate::file::{read_private, unwritable, write_private};

@@ -1,4 +1,4 @@
-//! How much there is of everything.
+//! Numbers of all things in a workspace.
 
 use serde::Serialize;
 
@@ -6,11 +6,9 @@ use super::Context;
 use super::agents::load_in;
 use crate::error::Result;
 use crate::run::RunStatus;
-use crate::store::records::{ConversationFilter, Tally};
-use crate::store::{Filter, Store};
-use crate::task::Status;
+use crate::store::Filter;
+use crate::store::records::ConversationFilter;
 
-/// How much there is of everything.
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
@@ -29,35 +27,32 @@ pub(crate) struct Counts {
     pub(crate) conversations: u64,
 }
 
-/// Counts everything; what is a user's, of that user or of all.
+/// Counts tasks, and the agents, runs and conversations of a user or of all.
 pub(crate) fn counts(context: &mut Context, user: Option<&str>) -> Result<Counts> {
     let now = context.now();
-    let is_open = |status| !matches!(status, Status::Done | Status::Cancelled);
-    let (open_tasks, ready_tasks, open_agent_tasks) = context.read(|tasks| {
-        let by_status = tasks.counts(None)?.into_iter();
-        let open = by_status.filter(|(status, _)| is_open(*status));
+    let agents = load_in(&context.workspace)?.keep_visible(user).agents.len() as u64;
+    context.read(|transaction| {
+        let by_status = transaction.counts(None)?.into_iter();
         let assigned = Filter {
             assigned: Some(true),
             ..Filter::default()
         };
-        let assigned = tasks.tally(&assigned, &now)?.into_iter();
-        let assigned = assigned.filter(|tally| is_open(tally.status));
-        let ready = tasks.ready(None, Some(1))?.total;
-        let open = open.map(|(_, tasks)| tasks).sum();
-        Ok((open, ready, assigned.map(|tally| tally.tasks).sum()))
-    })?;
-    let transaction = context.store.read()?;
-    let is_live = |tally: &&Tally| matches!(tally.status, RunStatus::Pending | RunStatus::Running);
-    let tallies = transaction.tallies(user)?;
-    let conversations = transaction.conversations(user, &ConversationFilter::default())?;
-    drop(transaction);
-    let agents = load_in(&context.workspace)?.keep_visible(user).agents.len() as u64;
-    Ok(Counts {
-        open_tasks,
-        ready_tasks,
-        live_runs: tallies.iter().filter(is_live).map(|tally| tally.runs).sum(),
-        agents,
-        open_agent_tasks,
-        conversations: conversations.total,
+        let assigned = transaction.tally(&assigned, &now)?.into_iter();
+        let open_agent_tasks = assigned.filter(|tally| !tally.status.is_closed());
+        let tallies = transaction.tallies(user)?.into_iter();
+        let live = [RunStatus::Pending, RunStatus::Running];
+        let live = tallies.filter(|tally| live.contains(&tally.status));
+        let conversations = ConversationFilter::default();
+        Ok(Counts {
+            open_tasks: by_status
+                .filter(|(status, _)| !status.is_closed())
+                .map(|(_, tasks)| tasks)
+                .sum(),
+            ready_tasks: transaction.ready(None, Some(1))?.total,
+            live_runs: live.map(|tally| tally.runs).sum(),
+            agents,
+            open_agent_tasks: open_agent_tasks.map(|tally| tally.tasks).sum(),
+            conversations: transaction.conversations(user, &conversations)?.total,
+        })
     })
 }

@@ -48,7 +48,7 @@ fn a_manifest_that_cannot_be_used_leaves_the_built_in_one() {
         assert_eq!(workspace.json(&["spawn", "T1"])["success"], true, "{text}");
     }
     workspace.write("skills/manifest.json", b"\xff\xfe");
-    assert!(warnings(&workspace)[0].contains("is no UTF-8 text"));
+    assert!(warnings(&workspace)[0].contains("is not valid UTF-8"));
     let marked =
         "\u{feff}{\"skills\": [{\"name\": \"ct-research-agent\", \"status\": \"Inactive\"}]}";
     workspace.write("skills/manifest.json", marked);

@@ -26,8 +26,6 @@ const TASKS_MAX: u32 = 60;
 const NEEDS_SHOWN: usize = 5;
 /// Maximum number of notes of a session.
 const NOTES_SHOWN: usize = 3;
-/// Maximum number of findings of an entry.
-const FINDINGS_SHOWN: usize = 7;
 /// Maximum length of the name of an output file, in characters.
 const FILE_MAX: usize = 160;
 /// Maximum length of the description of the goal, in titles.
@@ -142,10 +140,17 @@ pub(crate) fn brief(context: &mut Context, part: Below) -> Result<Overview> {
         let aside = [Status::Blocked, Status::Review, Status::Paused];
         let (done, pending) = (read(&[Status::Done])?, read(&[Status::Pending])?);
         let (active, held_up) = (read(&[Status::Active])?, read(&aside)?);
-        let epic_task = epic.map(|id| transaction.readable(&[id])).transpose()?;
-        let epic_task = epic_task.unwrap_or_default();
+        let epic_task = transaction.readable(&Vec::from_iter(epic))?;
         let all = [&epic_task, &active, &pending, &held_up, &done];
-        let all: Vec<&Task> = all.into_iter().flatten().collect();
+        let notes = all.into_iter().flatten().flat_map(|task| {
+            let notes = task.notes.iter().cloned();
+            notes.map(|note| Noted {
+                task: task.id,
+                note,
+            })
+        });
+        let mut notes: Vec<Noted> = notes.collect();
+        notes.sort_by(|a, b| b.note.at.cmp(&a.note.at));
         let n_waiting = overview
             .count(Status::Pending)
             .saturating_sub(overview.ready.total);
@@ -156,7 +161,7 @@ pub(crate) fn brief(context: &mut Context, part: Below) -> Result<Overview> {
                 description: epic.description.clone(),
                 acceptance: epic.acceptance.clone(),
             }),
-            notes: notes(&all).into(),
+            notes: notes.into(),
             sessions: sessions(transaction, epic)?.into(),
             waiting: waiting(transaction, &pending, &ready.problems, n_waiting)?,
             held_up: Few::new(held_up.into_iter().map(TaskView::from).collect(), n_held_up),
@@ -182,8 +187,8 @@ fn sessions(transaction: &dyn Transaction, epic: Option<TaskId>) -> Result<Vec<O
         if near {
             session.notes.reverse();
             session.notes.truncate(NOTES_SHOWN);
-            let focus: Vec<TaskId> = session.focus.into_iter().collect();
-            let task = transaction.readable(&focus)?.pop().map(TaskView::from);
+            let task = transaction.readable(&Vec::from_iter(session.focus))?.pop();
+            let task = task.map(TaskView::from);
             found.push(OpenSession { session, task });
         }
     }
@@ -223,27 +228,12 @@ fn list_finished(manifest: &Path, done: Vec<Task>) -> Result<Vec<Finished>> {
     let finished = done.into_iter().map(|task| {
         let entry = latest.entry(task.id);
         let file = entry.map(|entry| one_line(&entry.file, FILE_MAX));
-        let mut key_findings = entry.map_or(Vec::new(), |entry| entry.key_findings.clone());
-        key_findings.truncate(FINDINGS_SHOWN);
         Finished {
             task: task.into(),
             entry: entry.map(|entry| entry.id.clone()),
             file: file.map(|file| format!("{OUTPUT_DIR}/{file}")),
-            key_findings,
+            key_findings: entry.map_or(Vec::new(), |entry| entry.key_findings.clone()),
         }
     });
     Ok(finished.collect())
-}
-
-fn notes(tasks: &[&Task]) -> Vec<Noted> {
-    let notes = tasks.iter().flat_map(|task| {
-        let noted = |note: &Note| Noted {
-            task: task.id,
-            note: note.clone(),
-        };
-        task.notes.iter().map(noted)
-    });
-    let mut notes: Vec<Noted> = notes.collect();
-    notes.sort_by(|a, b| b.note.at.cmp(&a.note.at));
-    notes
 }

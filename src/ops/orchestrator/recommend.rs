@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use super::overview::Overview;
+use super::overview::{Active, Overview};
 use crate::error::quote;
 use crate::estimate::one_line;
 use crate::id::TaskId;
@@ -43,107 +43,88 @@ pub(super) fn recommend(
     apart: &Apart,
 ) -> Recommended {
     // Nobody else can complete or claim what an interrupted run holds.
-    let interrupted = left.map(|(task, left)| {
+    if let Some((task, left)) = left {
         let (action, foreign) = match left.is_own {
             true => ("resume", ""),
             false => ("review", "; you did not begin it on this machine"),
         };
         let run = quote(&left.run);
         let reason = format!("{run} holds {task}, and its process is gone{foreign}");
-        advice(action, reason, left.way_on())
-    });
-    interrupted
-        .or_else(|| complete_finished(overview))
-        .or_else(|| reclaim_expired(overview))
-        .or_else(|| spawn_ready(overview, ready, apart))
-        .or_else(|| wait_for_active(overview))
-        .or_else(|| unblock(overview, ready))
-        .unwrap_or_else(|| close(overview))
+        return advice(action, reason, left.way_on());
+    }
+    let has_entry = |one: &&Active| one.entry == Some(EntryStatus::Complete);
+    if let Some(active) = overview.active.shown.iter().find(has_entry) {
+        let id = active.task.id;
+        let reason = format!("{id} has a complete entry in the manifest and is still active");
+        return advice("complete", reason, format!("cleo complete {id}"));
+    }
+    if let Some(claim) = overview.expired_claims.shown.first() {
+        let holder = one_line(claim.holder.as_deref().unwrap_or_default(), NAME_MAX);
+        let (id, expires) = (claim.task, &claim.expires);
+        let reason = format!("the claim of {holder} on {id} ran out at {expires}");
+        return advice("reclaim", reason, format!("cleo claim {id}"));
+    }
+    match apart.tasks.as_slice() {
+        [] => recommend_without_ready(overview, ready, apart),
+        tasks => spawn(overview, ready, apart, tasks),
+    }
 }
 
-fn complete_finished(overview: &Overview) -> Option<Recommended> {
-    let mut active = overview.active.shown.iter();
-    let id = active
-        .find(|one| one.entry == Some(EntryStatus::Complete))?
-        .task
-        .id;
-    let reason = format!("{id} has a complete entry in the manifest and is still active");
-    Some(advice("complete", reason, format!("cleo complete {id}")))
-}
-
-fn reclaim_expired(overview: &Overview) -> Option<Recommended> {
-    let claim = overview.expired_claims.shown.first()?;
-    let holder = one_line(claim.holder.as_deref().unwrap_or_default(), NAME_MAX);
-    let (id, expires) = (claim.task, &claim.expires);
-    let reason = format!("the claim of {holder} on {id} ran out at {expires}");
-    Some(advice("reclaim", reason, format!("cleo claim {id}")))
-}
-
-fn spawn_ready(overview: &Overview, ready: &Ready, apart: &Apart) -> Option<Recommended> {
-    let conflict = apart.conflicts.first();
-    let Some(first) = apart.tasks.first() else {
-        let (task, other) = conflict.map(|held| (held.task, held.conflicts_with))?;
-        let reason = format!("{task} is ready, but touches files that {other} works on");
-        return Some(wait(overview, reason));
-    };
+fn spawn(overview: &Overview, ready: &Ready, apart: &Apart, tasks: &[TaskId]) -> Recommended {
+    let first = tasks[0];
     let mut reason = match ready.total {
         1 => format!("{first} is ready, and nothing else is"),
         n => format!("{n} tasks are ready; {first} is the most urgent"),
     };
-    if let Some(held) = conflict {
+    if let Some(held) = apart.conflicts.first() {
         let (task, other) = (held.task, held.conflicts_with);
         reason += &format!("; {task} touches files of {other}");
     }
-    let command = match (apart.tasks.as_slice(), &overview.epic) {
+    let command = match (tasks, &overview.epic) {
         ([only], _) => format!("cleo spawn {only}"),
         (_, Some(epic)) => {
             let epic = epic.id;
             format!("cleo orchestrator spawn --epic {epic} --wave --limit {TASKS_MAX}")
         }
         (several, None) => {
-            let ids = several.iter().take(TASKS_MAX).map(TaskId::to_string);
-            let ids = ids.collect::<Vec<_>>().join(" ");
-            format!("cleo orchestrator spawn {ids}")
+            let ids = several.iter().take(TASKS_MAX).map(|id| format!(" {id}"));
+            format!("cleo orchestrator spawn{}", ids.collect::<String>())
         }
     };
-    Some(advice("spawn", reason, command))
+    advice("spawn", reason, command)
 }
 
-fn wait(overview: &Overview, reason: String) -> Recommended {
-    let command = format!("cleo orchestrator status{}", overview.option());
-    advice("wait", reason, command)
-}
-
-fn wait_for_active(overview: &Overview) -> Option<Recommended> {
-    let first = overview.active.shown.first()?.task.id;
-    let reason = match overview.count(Status::Active) {
-        1 => format!("nothing is ready until {first} is done"),
-        n => format!("nothing is ready until one of {n} active tasks is done"),
-    };
-    Some(wait(overview, reason))
-}
-
-fn unblock(overview: &Overview, ready: &Ready) -> Option<Recommended> {
-    if let Some(first) = ready.problems.first() {
-        return Some(advice("unblock", first.message.clone(), &first.fix));
+fn recommend_without_ready(overview: &Overview, ready: &Ready, apart: &Apart) -> Recommended {
+    let status = format!("cleo orchestrator status{}", overview.option());
+    if let Some(held) = apart.conflicts.first() {
+        let (task, other) = (held.task, held.conflicts_with);
+        let reason = format!("{task} is ready, but touches files that {other} works on");
+        return advice("wait", reason, status);
     }
-    let waiting = [
+    if let Some(first) = overview.active.shown.first() {
+        let reason = match overview.count(Status::Active) {
+            1 => format!("nothing is ready until {} is done", first.task.id),
+            n => format!("nothing is ready until one of {n} active tasks is done"),
+        };
+        return advice("wait", reason, status);
+    }
+    if let Some(first) = ready.problems.first() {
+        return advice("unblock", first.message.clone(), &first.fix);
+    }
+    for status in [
         Status::Blocked,
         Status::Review,
         Status::Paused,
         Status::Pending,
-    ];
-    let status = waiting
-        .into_iter()
-        .find(|status| overview.count(*status) > 0)?;
-    let n = overview.count(status);
-    let are = if n == 1 { "is" } else { "are" };
-    let reason = format!("nothing is ready or active, and {n} {are} {status}");
-    Some(advice(
-        "unblock",
-        reason,
-        format!("cleo list --status {status}"),
-    ))
+    ] {
+        let n = overview.count(status);
+        if n > 0 {
+            let are = if n == 1 { "is" } else { "are" };
+            let reason = format!("nothing is ready or active, and {n} {are} {status}");
+            return advice("unblock", reason, format!("cleo list --status {status}"));
+        }
+    }
+    close(overview)
 }
 
 fn close(overview: &Overview) -> Recommended {

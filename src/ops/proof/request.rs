@@ -12,7 +12,7 @@ use crate::error::{Code, Error, Result};
 use crate::gate::Gate;
 use crate::id::TaskId;
 use crate::ops::Context;
-use crate::ops::tokens::Scope;
+use crate::ops::Scope;
 
 /// Longest time that the command of a gate may take, in seconds.
 const TIME_LIMIT_MAX: u64 = 86_400;

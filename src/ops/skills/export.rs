@@ -14,7 +14,7 @@ use crate::ops::{Notes, Surroundings};
 use crate::skill::{Skill, is_file_name};
 use crate::template::export_text;
 
-// Which skills to write, and where. A doc comment would become the help of the command.
+// A doc comment would become the help of the command.
 #[derive(Args)]
 pub(crate) struct Export {
     /// Skills to write; the built-in ones when left out
@@ -24,7 +24,7 @@ pub(crate) struct Export {
     #[arg(long, value_name = "DIR")]
     to: PathBuf,
 
-    /// Write over files that hold something else
+    /// Overwrite files that have other content
     #[arg(long)]
     force: bool,
 
@@ -38,9 +38,9 @@ pub(crate) struct Export {
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Exported {
     pub(crate) files: Vec<String>,
-    /// Files that were there already, as they should be.
+    /// Files that are up to date.
     pub(crate) unchanged: Vec<String>,
-    /// True when nothing was written.
+    /// True if nothing was written.
     pub(crate) dry_run: bool,
 }
 
@@ -68,7 +68,7 @@ pub(crate) fn export(
 ) -> Result<Exported> {
     let Export { dry_run, force, .. } = wanted;
     let target = surroundings.directory.join(&wanted.to);
-    let skills = chosen(surroundings, &target, &wanted.skills)?;
+    let skills = choose(surroundings, &target, &wanted.skills)?;
     let planned = skills.iter().map(|skill| Planned::new(&target, skill));
     let planned: Vec<Planned> = planned.collect::<Result<_>>()?;
     let changed = files(&planned, |there| there == There::Other);
@@ -76,13 +76,13 @@ pub(crate) fn export(
         let names = wanted.skills.iter().map(|name| format!(" {}", quote(name)));
         let (names, to) = (names.collect::<String>(), wanted.to.to_string_lossy());
         let message = format!(
-            "somebody else's text stands where skills are to be written, in {}; nothing was written",
+            "files with other content would be overwritten: {}; nothing was written",
             changed.join(", ")
         );
         let over = format!("cleo skills export{names} --to {} --force", quote(&to));
         return Err(Error::new(Code::FileChanged, message)
             .fix(format!("cat {}", quote(&changed[0])))
-            .or("write over it", over));
+            .or("overwrite them", over));
     }
     for one in planned.iter().filter(|_| !dry_run) {
         one.write()?;
@@ -101,7 +101,7 @@ fn files(planned: &[Planned], wanted: impl Fn(There) -> bool) -> Vec<String> {
         .collect()
 }
 
-fn chosen(surroundings: &Surroundings, target: &Path, names: &[String]) -> Result<Vec<Skill>> {
+fn choose(surroundings: &Surroundings, target: &Path, names: &[String]) -> Result<Vec<Skill>> {
     let places = Places {
         except: fs::canonicalize(target).ok(),
         ..places(surroundings)?
@@ -121,10 +121,10 @@ fn chosen(surroundings: &Surroundings, target: &Path, names: &[String]) -> Resul
     names.iter().map(find).collect()
 }
 
-/// The error for a skill that lies nowhere but where it would be written to.
+/// Returns the error for a skill that only the target folder has.
 fn only_there(skill: &Skill) -> Error {
     let Skill { name, path, .. } = skill;
-    let message = format!("{path} is the only `{name}`, and no skill is written onto itself");
+    let message = format!("{path} is the only `{name}`, and no skill is exported onto itself");
     Error::new(Code::InputInvalid, message).fix(format!("cleo skills show {}", quote(name)))
 }
 
@@ -154,7 +154,6 @@ impl Planned {
         Ok(Planned { file, text, there })
     }
 
-    /// Writes the file, unless it is there.
     fn write(&self) -> Result<()> {
         if self.there == There::Same {
             return Ok(());
