@@ -66,8 +66,7 @@ fn after_text(mut rest: &[u8]) -> &[u8] {
     &[]
 }
 
-/// Returns a JSON text in which each number that this program could not write again as it stands is a
-/// text of it: too large, or with more digits than are kept.
+/// Returns a JSON text in which each number that is too large or too exact for this program is a string.
 pub(crate) fn keep_numbers(json: &[u8]) -> Cow<'_, [u8]> {
     let mut kept: Option<Vec<u8>> = None;
     let (mut at, mut copied) = (0, 0);
@@ -369,13 +368,13 @@ mod tests {
     fn duplicate_field_is_reported_with_its_line() {
         let fault = json("{\"a\":1,\n\"a\":2}", 1_000).unwrap_err().to_string();
         assert!(fault.contains("duplicate field `a` at line 2"), "{fault}");
-        let told = |text: &str| yaml(text, 1_000).unwrap_err().to_string();
+        let fault_of = |text: &str| yaml(text, 1_000).unwrap_err().to_string();
         assert_eq!(
-            told("a: 1\nb:\n  c: 2\n  c: 3\n"),
+            fault_of("a: 1\nb:\n  c: 2\n  c: 3\n"),
             "b: duplicate field `c` at line 4 column 3"
         );
         assert_eq!(
-            told("a: 1\na: 2\n"),
+            fault_of("a: 1\na: 2\n"),
             "duplicate field `a` at line 2 column 1"
         );
     }

@@ -18,8 +18,7 @@ pub(crate) struct Input<'a> {
     pub(crate) base: &'a ProtocolFile,
     /// The conditional protocols in their order.
     pub(crate) protocols: &'a [ProtocolFile],
-    /// The protocols that the program carries, the base first: what `force_inject` adds and what
-    /// `strict` compares with.
+    /// The embedded protocols, the base first: `force_inject` adds them, and `strict` compares with them.
     pub(crate) known: &'a [ProtocolFile],
     /// The task section for a skill that has none.
     pub(crate) task_context: &'a str,
@@ -79,9 +78,9 @@ pub(crate) struct Section {
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct TokenResolution {
-    /// True when none is left.
+    /// True if no token is left.
     pub(crate) fully_resolved: bool,
-    /// How many different tokens are left.
+    /// Number of different tokens that are left.
     pub(crate) unresolved_count: usize,
     /// Their names, sorted.
     pub(crate) unresolved_tokens: Vec<String>,
@@ -185,8 +184,8 @@ pub(crate) fn stack<'a>(
     stack
 }
 
-/// Checks the template, then the prompt without what people wrote and the real one: neither may
-/// pass only because of what a task says, nor fail because of it.
+/// Checks the template, the prompt without free text and the real prompt, so that the text of a task can neither
+/// make a prompt pass nor fail.
 fn violations(input: &Input<'_>, parts: &Parts, prompt: &str) -> Vec<Violation> {
     let template: String = parts.iter().map(|(_, text)| text.as_str()).collect();
     let masked = input.bindings.without_free_text();
@@ -208,8 +207,8 @@ fn check(input: &Input<'_>, prompt: &str) -> Vec<Violation> {
     }
 }
 
-/// Returns the sections of the prompt as templates: what is the same for every task first, then
-/// the task, then the protocol, which is remembered best at the end.
+/// Returns the sections of the prompt as templates: the skill, which is the same for every task, then the task,
+/// then the protocol, which has the most effect at the end.
 fn parts(input: &Input<'_>, stack: Option<&[&ProtocolFile]>) -> Parts {
     let body = input.situation.skill.body().trim();
     let has_task = ["TASK_DESCRIPTION", "TASK_INSTRUCTIONS"]
@@ -269,7 +268,7 @@ fn protocol_missing(violations: &[Violation], input: &Input<'_>) -> Error {
         )
 }
 
-/// Names a skill to a spawn; a name with a leading dash would be taken for an option.
+/// Returns the option that names a skill; a name with a leading dash would be read as an option.
 fn template_option(skill: &str) -> String {
     let joint = if skill.starts_with('-') { '=' } else { ' ' };
     format!(" --template{joint}{}", quote(skill))

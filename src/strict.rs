@@ -13,7 +13,7 @@ use serde_json::{Map, Value, map};
 use crate::document::kind_of;
 use crate::error::nearest;
 
-/// Longest name of a field that is told, in characters.
+/// Maximum length of a field name in a message, in characters.
 const NAME_MAX: usize = 60;
 
 pub(crate) fn read<T: DeserializeOwned>(value: Value) -> Result<T, Fault> {
@@ -261,8 +261,8 @@ impl<'de> Deserializer<'de> for Strict {
         match self.into_value() {
             object @ Value::Object(_) => Strict::Json(object).deserialize_any(visitor),
             other => {
-                let told = format!("invalid type: {}, expected an object", kind_of(&other));
-                Err(serde::de::Error::custom(told))
+                let what = format!("invalid type: {}, expected an object", kind_of(&other));
+                Err(serde::de::Error::custom(what))
             }
         }
     }

@@ -1,5 +1,5 @@
-//! Tokens in templates. A token is `{{NAME}}`; everything else in braces is somebody else's and
-//! passes through byte for byte. Rules: two-tier-subagents notes, section 3.
+//! Tokens in templates. A token is `{{NAME}}`; all other text in braces stays byte for byte.
+//! Rules: two-tier-subagents notes, section 3.
 
 #[cfg(test)]
 mod tests;
@@ -29,7 +29,7 @@ pub(crate) const PROSE: &[&str] = &[
 /// Tokens whose values are slugs that are made of such text.
 const SLUGS: &[&str] = &["TOPIC_SLUG", "RESEARCH_ID", "TOPICS_JSON", "PHASE"];
 
-/// Tokens whose values come from the task and its surroundings, and that nobody wrote freely.
+/// Tokens whose values come from the task and the workspace, without free text.
 const PLAIN: &[&str] = &[
     "TASK_ID",
     "DATE",
@@ -65,10 +65,10 @@ pub(crate) const OUTPUT_DIR: &str = "claudedocs/agent-outputs";
 /// The manifest, relative to the root of a workspace: the value of MANIFEST_PATH.
 pub(crate) const MANIFEST: &str = "claudedocs/agent-outputs/MANIFEST.jsonl";
 
-/// Value of a token that would name something where there is nothing to name.
+/// Value of a token without a name to insert.
 pub(crate) const NONE: &str = "none";
 
-/// Longest slug, in characters.
+/// Maximum length of a slug, in characters.
 const SLUG_MAX: usize = 60;
 
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -137,11 +137,11 @@ impl Bindings {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Injected {
     pub(crate) text: String,
-    /// Names of tokens that nothing resolves, sorted, each once. They stay in the text.
+    /// Names of unresolved tokens, which stay in the text.
     pub(crate) unresolved: BTreeSet<String>,
 }
 
-/// Replaces the tokens of `template`. A value is inserted once and never looked at again.
+/// Replaces the tokens of `template`. Tokens inside of values stay.
 pub(crate) fn inject(template: &str, bindings: &Bindings) -> Injected {
     let mut text = String::with_capacity(template.len() + 1024);
     let mut unresolved = BTreeSet::new();
@@ -172,7 +172,7 @@ pub(crate) fn pieces(template: &str) -> impl Iterator<Item = (&str, Option<&str>
     })
 }
 
-/// Finds tokens: where each stands, with its braces, and its name.
+/// Finds tokens: the range of each with its braces, and its name.
 fn tokens(text: &str) -> impl Iterator<Item = (Range<usize>, &str)> {
     let braces = memchr::memmem::Finder::new("{{");
     let mut from = 0;
@@ -260,7 +260,7 @@ pub(crate) fn export_text(skill: &Skill) -> Result<String> {
 }
 
 /// Splits a body around its task section: the last `## Task` whose text holds tokens of the task.
-/// A section without any is somebody's text, and so is what the next heading begins.
+/// A section without tokens is ordinary text, and so is the text from the next heading on.
 fn around_task(body: &str) -> (&str, &str) {
     let sections: Vec<Section<'_>> = markdown::sections(body)
         .into_iter()

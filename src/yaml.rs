@@ -4,9 +4,9 @@
 use serde::de::{DeserializeOwned, Error as _};
 use serde_yaml::Error;
 
-/// How deep brackets may stand within one another; the reader itself takes little more.
+/// Maximum nesting of brackets, little below that of the reader.
 const DEPTH_MAX: usize = 100;
-/// Most brackets times bytes of a document that nobody has named.
+/// Maximum of brackets times bytes of an untrusted document.
 const COST_MAX: usize = 1 << 32;
 
 /// Reads a document, with or without a byte order mark.
@@ -20,7 +20,7 @@ pub(crate) fn from_str<T: DeserializeOwned>(text: &str) -> Result<T, Error> {
     serde_yaml::from_str(text)
 }
 
-/// Refuses brackets that stand deeper within one another than any document needs, and a second document.
+/// Refuses brackets that are nested too deep, and a second document.
 /// Brackets in quotes and comments count as well.
 ///
 /// # Errors
@@ -40,7 +40,7 @@ pub(crate) fn check_shape(text: &str) -> Result<(), Error> {
             _ => {}
         }
         if depth > DEPTH_MAX {
-            let what = format!("brackets stand more than {DEPTH_MAX} deep in line {line}");
+            let what = format!("brackets are nested more than {DEPTH_MAX} deep in line {line}");
             return Err(Error::custom(what));
         }
     }
@@ -117,7 +117,7 @@ mod tests {
     fn deeply_nested_brackets_are_refused_early() {
         let deep = format!("a: 1\nb: {}", "[".repeat(1 << 20));
         let fault = from_str::<Value>(&deep).unwrap_err().to_string();
-        assert_eq!(fault, "brackets stand more than 100 deep in line 2");
+        assert_eq!(fault, "brackets are nested more than 100 deep in line 2");
         let fine = format!("b: {}{}", "[".repeat(99), "]".repeat(99));
         assert!(from_str::<Value>(&fine).is_ok());
         let wide = format!("b: [{}]", "{a: [1]}, ".repeat(1_000));

@@ -19,7 +19,7 @@ use crate::template::export_text;
 
 pub(crate) use places::Places;
 
-/// Largest SKILL.md or protocol file that is read, in bytes.
+/// Maximum size of a SKILL.md or protocol file, in bytes.
 const FILE_MAX: u64 = 1 << 20;
 const BASE: &str = "_shared/subagent-protocol-base.md";
 
@@ -29,7 +29,7 @@ pub(crate) struct Catalogue {
     pub(crate) skills: Vec<Skill>,
     /// Skills that another of the same name takes precedence over.
     pub(crate) shadowed: Vec<Shadowed>,
-    /// Where task types and keywords lead.
+    /// The skills of task types and keywords.
     pub(crate) matrix: Matrix,
     pub(crate) matrix_digest: String,
     pub(crate) base: ProtocolFile,
@@ -53,10 +53,10 @@ pub(crate) struct LeftOut {
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Shadowed {
     pub(crate) name: String,
-    /// The file that does not count.
+    /// The file that is not used.
     pub(crate) path: String,
     pub(crate) source: Source,
-    /// The file that counts instead.
+    /// The file that is used instead.
     pub(crate) shadowed_by: String,
 }
 
@@ -131,7 +131,7 @@ impl Catalogue {
     }
 }
 
-/// Reads the protocols that the program carries, the base first: the known versions.
+/// Reads the embedded protocols, the base first: the known versions.
 pub(crate) fn list_known_protocols() -> Result<Vec<ProtocolFile>> {
     let base = "skills/_shared/subagent-protocol-base.md";
     let mut known = vec![ProtocolFile::read(
@@ -167,7 +167,7 @@ fn load_known_base() -> Result<ProtocolFile> {
 
 fn read_embedded_text(name: &str) -> Result<Cow<'static, str>> {
     Embedded::text(name)
-        .ok_or_else(|| Error::new(Code::Internal, format!("the program does not carry {name}")))
+        .ok_or_else(|| Error::new(Code::Internal, format!("{name} is not embedded")))
 }
 
 #[derive(Default)]

@@ -14,7 +14,7 @@ use crate::protocol::ProtocolFile;
 use crate::skill::{Skill, Source, find};
 
 const DEPTH: usize = 5;
-/// Most folders that are looked into below one folder of skills.
+/// Maximum number of folders that are searched below one folder of skills.
 const FOLDERS: usize = 2_000;
 
 #[derive(Clone, Debug, Default)]
@@ -57,7 +57,7 @@ impl Places {
         !self.except.as_ref().is_some_and(is_in)
     }
 
-    /// Tells of the folders that the user named and that are not there.
+    /// Returns warnings for named folders that do not exist.
     pub(super) fn missing(&self) -> impl Iterator<Item = String> {
         let missing = self.named.iter().filter(|folder| !folder.is_dir());
         missing.map(|folder| format!("{} is no folder to find skills in", folder.display()))
@@ -149,7 +149,7 @@ pub(super) fn skill_files(folder: &Path) -> SkillFiles {
     SkillFiles { paths, warning }
 }
 
-/// Reads the protocols; one on disk stands for the program's own of the same name.
+/// Reads the protocols; one on disk replaces the embedded one of the same name.
 pub(super) fn read_protocols(
     places: &Places,
     warnings: &mut Vec<String>,

@@ -8,7 +8,7 @@ use super::Face;
 use super::screen::{Screen, Tone, count};
 use crate::error::Result;
 use crate::ops::api;
-use crate::ops::doctor::{Examination, Examined, Status};
+use crate::ops::doctor::{Checks, Report, Status};
 
 #[derive(Args)]
 #[command(after_help = "\
@@ -23,7 +23,7 @@ programs on the PATH, which are asked for version and help only. Nothing is chan
 --remove-damaged. --jq reads the findings also when something is broken (exit 6).")]
 pub(super) struct Arguments {
     #[command(flatten)]
-    examination: Examination,
+    examination: Checks,
 }
 
 pub(super) fn run(face: &mut Face<'_>, arguments: Arguments) -> Result<ExitCode> {
@@ -32,7 +32,7 @@ pub(super) fn run(face: &mut Face<'_>, arguments: Arguments) -> Result<ExitCode>
     face.call(&api::DOCTOR, arguments.examination, render)
 }
 
-fn render(screen: &mut Screen, examined: &Examined) {
+fn render(screen: &mut Screen, examined: &Report) {
     for finding in &examined.findings {
         match finding.status {
             Status::Ok => screen.say(Tone::Good, "ok    "),

@@ -1,5 +1,4 @@
-//! The one table of settings. A row is: constant, name, variable of the environment, what it can
-//! be, what it is by default, meaning.
+//! The one table of settings. A row is: constant, name, environment variable, kind, default, meaning.
 
 use super::kind::{Key, Kind};
 use crate::error::{Code, Error, Result, nearest};
@@ -20,29 +19,29 @@ macro_rules! settings {
 
 settings! {
     FORMAT = "format", "CLEO_FORMAT", Kind::Choice(&["text", "json", "ndjson"]), None,
-        "Form of the answers; text on a terminal and json in a pipe unless set.";
+        "Output format; by default text on a terminal and json in a pipe.";
     COLOR = "color", "CLEO_COLOR", Kind::Choice(&["auto", "always", "never"]), Some("auto"),
         "When to use color.";
     AGENT = "agent", "CLEO_AGENT", Kind::Text(100), None,
-        "Who calls: written down with claims, notes and gates; user and host unless set.";
+        "Name of the caller, recorded with claims, notes and gates; by default user and host.";
     CHAT_PENDING_TTL = "chat.pendingTtl", "CLEO_CHAT_PENDING_TTL", Kind::Duration(1, 30 * 86_400), Some("15m"),
-        "How long the chat waits for a yes, a choice or what a request lacks.";
+        "Time limit for a confirmation, a choice or a missing value in the chat.";
     CLAIMS_LEASE = "claims.lease", "CLEO_CLAIMS_LEASE", Kind::Duration(1, 30 * 86_400), Some("1h"),
-        "How long a claim holds without a heartbeat.";
+        "Lease of a claim without a heartbeat.";
     GATES_TIME_LIMIT = "gates.timeLimit", "CLEO_GATES_TIME_LIMIT", Kind::Duration(1, 86_400), Some("10m"),
-        "How long the command of a gate may take.";
+        "Time limit for the command of a gate.";
     GATES_ENVIRONMENT = "gates.environment", "CLEO_GATES_ENVIRONMENT", Kind::Text(2_000), None,
-        "Names of variables that commands of gates and criteria get besides those that agents get, such as DATABASE_URL,TEST_*. Not from a project's file.";
+        "Names of more variables for commands of gates and criteria, besides those of agents, such as DATABASE_URL,TEST_*. Not from a project's file.";
     HOOKS_BLOCKS = "hooks.blocks", "CLEO_HOOKS_BLOCKS", Kind::Number(0, 100), Some("3"),
-        "How often `cleo hook` keeps an agent from ending for one task; 0 never does.";
+        "Number of times that `cleo hook` keeps an agent from stopping for one task; 0 for never.";
     LIST_LIMIT = "list.limit", "CLEO_LIST_LIMIT", Kind::Number(1, 1_000_000), None,
-        "Most tasks that `cleo list` shows; all unless set.";
+        "Maximum number of tasks that `cleo list` shows; by default all.";
     SKILLS_DIRS = "skills.dirs", "CLEO_SKILLS_DIRS", Kind::Folders, None,
-        "Folders of skills to look in after those of --skills-dir and before all others.";
+        "Folders of skills, after those of --skills-dir and before all others.";
     ORCHESTRATOR_CONTEXT_TOKENS = "orchestrator.contextTokens", "CLEO_ORCHESTRATOR_CONTEXT_TOKENS", Kind::Number(100, 10_000_000), Some("10000"),
-        "How many tokens an orchestrating agent may use before it hands over.";
+        "Maximum number of tokens of an orchestrating agent before it hands over.";
     ROUTING_MATCH = "routing.match", "CLEO_ROUTING_MATCH", Kind::Choice(&["token", "substring"]), Some("token"),
-        "When a word of a message counts for an agent: as a word of its own, or also inside one.";
+        "How words of a message match an agent: as whole words, or also inside a word.";
     RUNNERS_DEFAULT = "runners.default", "CLEO_RUNNERS_DEFAULT", Kind::Text(200), Some("claude"),
         "Runner that drives agents: claude, codex, gemini, opencode, copilot or command, with its model as in claude:MODEL.";
     RUNNERS_BY_SKILL = "runners.bySkill", "CLEO_RUNNERS_BY_SKILL", Kind::Text(2_000), None,
@@ -54,39 +53,39 @@ settings! {
     RUNNERS_PROGRAMS = "runners.programs", "CLEO_RUNNERS_PROGRAMS", Kind::Text(2_000), None,
         "Programs of runners that are not on the PATH, such as claude=/opt/claude/bin/claude. Not from a project's file.";
     RUNNERS_ENVIRONMENT = "runners.environment", "CLEO_RUNNERS_ENVIRONMENT", Kind::Text(2_000), None,
-        "Names of variables that agents get besides those that their programs need, such as NPM_TOKEN,AWS_*. Not from a project's file.";
+        "Names of more variables for agents, besides those that their programs need, such as NPM_TOKEN,AWS_*. Not from a project's file.";
     SPAWN_STRICT = "spawn.strict", "CLEO_SPAWN_STRICT", Kind::Flag, Some("false"),
         "Whether `cleo spawn` refuses unresolved tokens and protocols that are no known version, as with --strict.";
     RUN_JOBS = "run.jobs", "CLEO_RUN_JOBS", Kind::Number(1, 1_000), Some("4"),
-        "How many agents work at a time in `cleo run`.";
+        "Maximum number of agents at a time in `cleo run`.";
     RUN_RUNNER_JOBS = "run.runnerJobs", "CLEO_RUN_RUNNER_JOBS", Kind::Text(200), None,
-        "How many agents of a runner work at a time, such as claude=2,codex=4.";
+        "Maximum number of agents of a runner at a time, such as claude=2,codex=4.";
     RUN_REPAIR = "run.repair", "CLEO_RUN_REPAIR", Kind::Number(0, 10), Some("1"),
-        "How often an agent is told what is missing of its task, before the task fails.";
+        "Maximum number of repair attempts per task.";
     RUN_TASK_TIME_LIMIT = "run.taskTimeLimit", "CLEO_RUN_TASK_TIME_LIMIT", Kind::Duration(1, 30 * 86_400), Some("1h"),
-        "How long an agent may work on a task.";
+        "Time limit for an agent on one task.";
     RUN_IDLE_LIMIT = "run.idleLimit", "CLEO_RUN_IDLE_LIMIT", Kind::Duration(1, 30 * 86_400), Some("15m"),
-        "How long an agent may be silent before it is ended.";
+        "Time limit for an agent without output.";
     LLM_PROVIDER = "llm.provider", "CLEO_LLM_PROVIDER", Kind::Choice(&["openai-chat", "anthropic", "ollama", "gemini"]), None,
-        "Which kind of model server answers for agents; without it they answer offline.";
+        "Kind of the model server that answers for agents; without it they answer offline.";
     LLM_MODEL = "llm.model", "CLEO_LLM_MODEL", Kind::Text(200), None,
-        "Which model answers; each agent's own unless set (of OpenAI only).";
+        "Model that answers; by default each agent's own (of OpenAI only).";
     LLM_BASE_URL = "llm.baseUrl", "CLEO_LLM_BASE_URL", Kind::Text(1_000), None,
-        "Where the model server is; OPENAI_BASE_URL, ANTHROPIC_BASE_URL or OLLAMA_HOST unless set, else the provider's own address. With a key, not from a project's file.";
+        "URL of the model server; by default OPENAI_BASE_URL, ANTHROPIC_BASE_URL or OLLAMA_HOST, else the provider's own. With a key, not from a project's file.";
     LLM_API_KEY_ENV = "llm.apiKeyEnv", "CLEO_LLM_API_KEY_ENV", Kind::Variable, None,
-        "Name of the variable that holds the key; OPENAI_API_KEY, ANTHROPIC_API_KEY or GEMINI_API_KEY unless set. Not from a project's file.";
+        "Name of the variable with the key; by default OPENAI_API_KEY, ANTHROPIC_API_KEY or GEMINI_API_KEY. Not from a project's file.";
     LLM_TIMEOUT = "llm.timeout", "CLEO_LLM_TIMEOUT", Kind::Duration(1, 3_600), Some("2m"),
-        "How long an answer of the model may take, with everything that is tried again.";
+        "Time limit for an answer of the model, with all retries.";
     LLM_RETRIES = "llm.retries", "CLEO_LLM_RETRIES", Kind::Number(0, 10), Some("2"),
-        "How often a request to the model is sent again when the server is busy or not there.";
+        "Maximum number of retries if the model server is busy or cannot be reached.";
     LLM_STREAM = "llm.stream", "CLEO_LLM_STREAM", Kind::Flag, Some("true"),
-        "Whether answers of the model are shown as they come.";
+        "Whether answers of the model are streamed.";
     LLM_INPUT_PRICE = "llm.inputPrice", "CLEO_LLM_INPUT_PRICE", Kind::Price(10_000), None,
-        "Price of a million tokens that the model reads; without both prices no cost is told.";
+        "Price of a million input tokens; without both prices no cost is reported.";
     LLM_OUTPUT_PRICE = "llm.outputPrice", "CLEO_LLM_OUTPUT_PRICE", Kind::Price(10_000), None,
-        "Price of a million tokens that the model writes.";
+        "Price of a million output tokens.";
     WORKERS_ALLOW_PRIVATE = "workers.allowPrivate", "CLEO_WORKERS_ALLOW_PRIVATE", Kind::Flag, Some("false"),
-        "Whether workers that were registered over HTTP may be on this machine or in a network around it. Not from a project's file.";
+        "Whether workers that were registered over HTTP may have private addresses. Not from a project's file.";
 }
 
 impl Key {

@@ -90,7 +90,7 @@ impl Matrix {
         }
     }
 
-    /// Names the keywords of a skill that lead nowhere, because rows of the manifest stand for them.
+    /// Lists the keywords of a skill without effect, because rows of the manifest replace them.
     pub(crate) fn list_shadowed<'a>(&self, skill: &'a Skill) -> Vec<&'a str> {
         let is_heard = |word: &str| {
             let word = normalize(word.trim());

@@ -140,7 +140,7 @@ pub(crate) fn explain(decision: &mut Decision, skills: &[Skill]) {
         skill: skill.name.clone(),
         reason: match skill.active {
             true => "no label equals one of its tags, and neither type nor keyword leads to it",
-            false => "it is switched off",
+            false => "it is disabled",
         }
         .to_string(),
     });
@@ -150,7 +150,7 @@ pub(crate) fn explain(decision: &mut Decision, skills: &[Skill]) {
 fn find_named(name: &str, skills: &[Skill]) -> Result<Candidate> {
     let skill = skill::require(skills, name)?;
     if !skill.active {
-        let message = format!("the skill {} is switched off", skill.name);
+        let message = format!("the skill {} is disabled", skill.name);
         return Err(Error::new(Code::SkillInactive, message));
     }
     let (matched, reason) = (vec![name.to_string()], "the caller asked for it");
@@ -172,7 +172,7 @@ fn candidate(
     }
 }
 
-/// Most matching labels first, then the matched tag that stands earliest in its list, then
+/// Most matching labels first, then the matched tag that is earliest in its list, then
 /// catalogue order.
 fn by_label(subject: &Subject, skills: &[Skill]) -> Vec<Candidate> {
     let labels = subject.labels.iter();
@@ -218,7 +218,7 @@ fn by_type(subject: &Subject, skills: &[Skill], matrix: &Matrix) -> Option<Candi
     Some(candidate(skill, Strategy::Type, vec![kind], reason))
 }
 
-/// The title is searched before the description; in a text the keyword that stands first wins, and
+/// The title is searched before the description; in a text the first keyword wins, and
 /// a word of several rows takes the first row.
 fn by_keyword(subject: &Subject, skills: &[Skill], matrix: &Matrix) -> Vec<Candidate> {
     let mut found = Vec::new();
@@ -253,7 +253,7 @@ fn by_keyword(subject: &Subject, skills: &[Skill], matrix: &Matrix) -> Vec<Candi
 fn fallback(skills: &[Skill]) -> Result<Candidate> {
     let skill = active(skills, skill::DEFAULT).ok_or_else(|| {
         let message = format!(
-            "nothing else fits, and {} is switched off or missing",
+            "nothing else fits, and {} is disabled or missing",
             skill::DEFAULT
         );
         Error::new(Code::SkillInactive, message).fix("cleo skills list")

@@ -12,7 +12,7 @@ use serde::Serialize;
 
 pub(crate) use code::Code;
 
-/// Longest message that an answer shows, in characters.
+/// Maximum length of a message in an answer, in characters.
 const MESSAGE_MAX: usize = 2_000;
 
 /// Result of everything in cleo that can fail.
@@ -42,15 +42,15 @@ pub(crate) struct Error {
     pub(crate) code: Code,
     /// One sentence. May contain untrusted text.
     pub(crate) message: String,
-    /// A command of a constant form, with ids at most, that destroys nothing, where there is one.
+    /// A command of a constant form that destroys nothing, if there is one.
     pub(crate) fix: Option<String>,
     pub(crate) alternatives: Vec<Alternative>,
-    /// Lines of the input that are at fault, where it has lines.
+    /// Invalid lines of the input.
     pub(crate) lines: Vec<usize>,
     pub(crate) source: Option<Arc<anyhow::Error>>,
-    /// True when others can be expected to change what it failed of.
+    /// Whether a retry can succeed because others change its cause.
     pub(crate) passing: bool,
-    /// The field of the input that is at fault, where it is one.
+    /// The invalid field of the input.
     pub(crate) field: Option<String>,
 }
 
@@ -73,7 +73,7 @@ impl Error {
         self
     }
 
-    /// Says in which line of several it is.
+    /// Adds the line number to the message.
     pub(crate) fn in_line(mut self, number: usize) -> Error {
         self.message = format!("line {number}: {}", self.message);
         self
@@ -85,7 +85,7 @@ impl Error {
         self
     }
 
-    /// Adds the name that was probably meant to the message.
+    /// Adds a similar name to the message.
     pub(crate) fn did_you_mean(mut self, name: &str) -> Error {
         let _ = write!(self.message, "; did you mean `{name}`?");
         self
@@ -109,7 +109,7 @@ impl Error {
         self
     }
 
-    /// Returns whether others can be expected to change what it failed of, so that trying again helps.
+    /// Sets whether a retry can succeed because others change its cause.
     pub(crate) fn passing(mut self, passing: bool) -> Error {
         self.passing = passing;
         self
@@ -134,8 +134,8 @@ impl fmt::Display for Error {
 
 impl std::error::Error for Error {}
 
-/// Returns whether a character cannot be seen and steers what shows the text: control characters,
-/// ends of lines, marks that turn the direction of writing, and characters without any width.
+/// Returns whether a character is invisible and changes how a text is shown: control characters, line ends,
+/// direction marks, and characters without width.
 pub(crate) fn steers(c: char) -> bool {
     c.is_control()
         || matches!(
@@ -145,7 +145,7 @@ pub(crate) fn steers(c: char) -> bool {
         )
 }
 
-/// Quotes one argument for a POSIX shell, so that a suggested command can be pasted as it is.
+/// Quotes one argument for a POSIX shell, so that a command can be pasted.
 pub(crate) fn quote(argument: &str) -> String {
     if argument.contains(steers) {
         return escape(argument);
@@ -163,7 +163,7 @@ pub(crate) fn quote_all(words: &[String]) -> String {
     words.join(" ")
 }
 
-/// Quotes what a screen could not show as it is, in the way of POSIX.1-2024.
+/// Quotes an argument with invisible characters by POSIX.1-2024.
 fn escape(argument: &str) -> String {
     let mut quoted = String::from("$'");
     for c in argument.chars() {

@@ -3,7 +3,7 @@
 
 use super::operation::Run::{Anywhere, Inside};
 use super::operation::{Frame, Nothing, Operation, Row};
-use super::orchestrator::{self, ToCount};
+use super::orchestrator::{self, Sources};
 use super::tokens::Scope;
 use super::work::runs::{self, listing, pages};
 use super::{
@@ -185,7 +185,7 @@ operations! {
 
     MEASURE, "orchestrator.context", Read, "POST /api/work/context",
     "Says how much an orchestrator has used of its tokens",
-    anywhere (ToCount) -> orchestrator::Measured, orchestrator::measure;
+    anywhere (Sources) -> orchestrator::Measurement, orchestrator::measure;
 
     VERIFY_PROMPT, "verify.prompt", Read, "POST /api/work/verify/prompt",
     "Checks that a prompt carries the subagent protocol",
@@ -310,15 +310,15 @@ operations! {
 
     ROWS, "list", Read, "GET /api/work/rows",
     "Lists tasks as they stand, counted, filtered and sorted",
-    (work::RowsQuery) -> work::RowsShown, work::rows, limit(100, 500);
+    (work::RowsQuery) -> work::RowPage, work::rows, limit(100, 500);
 
     GRAPH, "graph", Read, "GET /api/work/graph",
     "Draws the graph of an epic, or of everything: waves from left to right",
-    (work::GraphQuery) -> work::GraphShown, work::graph, with_version();
+    (work::GraphQuery) -> work::GraphView, work::graph, with_version();
 
     SEARCH, "find", Read, "GET /api/search",
     "Finds tasks, runs, agents and conversations by words",
-    (work::SearchQuery) -> work::Found, work::search, limit(50, 50);
+    (work::SearchQuery) -> work::SearchPage, work::search, limit(50, 50);
 
     RUNS, "runs.list", Read, "GET /api/runs",
     "Lists what agents carried out, newest first",
@@ -354,7 +354,7 @@ operations! {
 
     DOCTOR, "doctor", Admin, "GET /api/doctor",
     "Looks whether everything is in order",
-    anywhere (doctor::Examination) -> doctor::Examined, doctor::examine;
+    anywhere (doctor::Checks) -> doctor::Report, doctor::examine;
 
     CHECK_WORKERS, "agents.check", Admin, "GET /api/workers/check",
     "Asks workers whether they are there: those that are named, or all",

@@ -210,7 +210,7 @@ pub(crate) fn set(files: &Files, name: &str, text: &str, user: bool) -> Result<C
     })?;
     if !user && key.is_users_own() {
         let message = format!(
-            "`{}` counts in your own file only: the project's may come from somebody else",
+            "`{}` is read from your own file only: a project is untrusted",
             key.name
         );
         let fix = format!("cleo config set {} {} --user", key.name, quote(text));

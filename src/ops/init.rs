@@ -13,7 +13,7 @@ use crate::error::{Code, Error, Result, quote};
 use crate::file::{self, unwritable, write_whole};
 use crate::workspace::Workspace;
 
-/// Largest file of a project that is read, in bytes.
+/// Maximum size of a file of a project, in bytes.
 const FILE_MAX: u64 = 16 << 20;
 
 // A doc comment would become the help of the command.

@@ -47,7 +47,7 @@ pub(crate) struct Facts {
     pub(crate) frame: Frame,
     /// Fields of the body that only cleo sets, and that are passed over: what was read may be sent as a whole.
     pub(crate) own: &'static [&'static str],
-    /// Whether status 201 tells that something was recorded.
+    /// Whether a recorded result has the status 201.
     pub(crate) creates: bool,
     /// Whether the caller may name the agent that acts.
     pub(crate) has_agent: bool,

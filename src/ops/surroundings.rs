@@ -94,7 +94,7 @@ impl Rights {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Defaults {
     pub(crate) lease: Lease,
-    /// How long the command of a gate or criterion may take.
+    /// Time limit for the command of a gate or criterion.
     pub(crate) time_limit: Duration,
     /// Tokens that an orchestrator may use.
     pub(crate) context_tokens: usize,

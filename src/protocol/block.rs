@@ -2,7 +2,7 @@
 //!
 //! The block is the very end of a prompt, so nothing after it can revoke it, and a forged begin or end marker
 //! in a task's text can neither replace nor end it. The marker lines may hold nothing else: an agent would
-//! read it, and nobody would check it.
+//! read it without a check.
 
 mod filled;
 #[cfg(test)]
@@ -100,7 +100,7 @@ pub(crate) fn check_template(template: &str) -> Vec<Violation> {
     let prose = PROSE.iter().filter(|name| has_token(block.inner, name));
     prose
         .map(|name| {
-            let message = format!("the block holds {{{{{name}}}}}, which anybody may have written");
+            let message = format!("the block holds {{{{{name}}}}}, which is free text");
             Violation::new("TEXT", message)
         })
         .collect()
@@ -198,10 +198,10 @@ pub(crate) fn check_strictly(prompt: &str, known: &[ProtocolFile]) -> Vec<Violat
     Vec::new()
 }
 
-/// Says of a block that passes although it is not word for word a known one what was changed.
+/// Describes the change of a block that passes although it differs from the known ones.
 pub(crate) fn describe_edit(change: &Violation) -> String {
     let change = &change.message;
-    format!("the protocol is word for word no known one: {change}; --strict refuses it")
+    format!("the protocol differs from the known versions: {change}; --strict refuses it")
 }
 
 /// Returns whether a known block names `task` wherever it names a task; `None` for an unknown block.
@@ -226,7 +226,7 @@ fn find(prompt: &str) -> Result<Block<'_>, Violation> {
         return Err(missing("the SUBAGENT PROTOCOL has no line that ends it"));
     };
     if !prompt[end.end()..].trim().is_empty() {
-        let message = "text follows the SUBAGENT PROTOCOL, which must stand last";
+        let message = "text follows the SUBAGENT PROTOCOL, which must come last";
         return Err(missing(message));
     }
     let inner = &prompt[begin.end()..end.start()];
@@ -237,7 +237,7 @@ fn find(prompt: &str) -> Result<Block<'_>, Violation> {
     })
 }
 
-/// Finds the files that a begin marker names; the base stands first in `known`.
+/// Finds the files that a begin marker names; the base is first in `known`.
 fn find_named_files<'a>(begin: &str, known: &'a [ProtocolFile]) -> Option<Vec<&'a ProtocolFile>> {
     let mut files = vec![known.first()?];
     let names = begin

@@ -49,9 +49,9 @@ pub(crate) struct Skill {
     pub(crate) chains: Vec<String>,
     /// First word of the return message: Research, Implementation, …
     pub(crate) result_kind: String,
-    /// False when it is switched off; then it is never chosen.
+    /// False if it is disabled; then it is never chosen.
     pub(crate) active: bool,
-    /// True when its text carries the subagent protocol itself.
+    /// True if its text has the subagent protocol.
     #[serde(skip)]
     pub(crate) own_protocol: bool,
     pub(crate) source: Source,
@@ -122,8 +122,7 @@ impl Skill {
     }
 }
 
-/// Returns whether a skill's name can be the name of one folder. A path in its place would lead out
-/// of the folder that skills are written to.
+/// Returns whether a name can be the name of a folder. A path would lead out of the folder of an export.
 pub(crate) fn is_file_name(name: &str) -> bool {
     let is_plain = |c: char| !matches!(c, '/' | '\\') && !c.is_control();
     !matches!(name, "" | "." | "..") && name.chars().all(is_plain)
@@ -149,7 +148,7 @@ pub(crate) fn find<'a>(skills: &'a [Skill], wanted: &str) -> Option<&'a Skill> {
         .or_else(|| named(format!("ct-{}", plain(wanted))))
 }
 
-/// Finds a skill as [`find`] does; one that is not there is an error with the nearest name.
+/// Finds a skill as [`find`] does, or fails with the nearest name.
 pub(crate) fn require<'a>(skills: &'a [Skill], wanted: &str) -> Result<&'a Skill> {
     find(skills, wanted).ok_or_else(|| {
         let message = format!("there is no skill `{wanted}`");
@@ -161,8 +160,7 @@ pub(crate) fn require<'a>(skills: &'a [Skill], wanted: &str) -> Result<&'a Skill
     })
 }
 
-/// Finds the skill whose name is nearest to `wanted`. That most names begin with `ct-` does not make
-/// them alike.
+/// Finds the skill whose name is nearest to `wanted`, ignoring the common prefix `ct-`.
 fn similar<'a>(skills: &'a [Skill], wanted: &str) -> Option<&'a str> {
     let mut names = skills.iter().map(|skill| skill.name.as_str());
     let near = nearest(short(wanted), names.clone().map(short))?;

@@ -10,7 +10,7 @@ use super::fields::{Field, Fields, OPENING, Place, Value};
 
 type Read<T> = Result<T, Fault>;
 
-/// How many lists and mappings may be nested: Python 3.11 ends the reference with a `RecursionError` at one more.
+/// Maximum nesting of lists and mappings: Python 3.11 ends the reference with a `RecursionError` at one more.
 const DEPTH_LIMIT: usize = 245;
 
 const UNQUOTED: &str = "A value that contains a colon and a blank must be in quotes.";

@@ -62,7 +62,7 @@ pub(crate) fn validate(directory_name: &str, text: &str) -> Vec<Fault> {
     }
 }
 
-/// Everything between the first two `---`, wherever the second stands: the reference does not
+/// Returns the text between the first two `---`, also within a line: the reference does not
 /// look for line ends.
 fn block(text: &str) -> Result<&str, Fault> {
     if text.starts_with('\u{feff}') {

@@ -112,7 +112,7 @@ fn changed_protocol_command_warns_and_strict_refuses() {
             "{from}"
         );
         let said = workspace.json(&["verify", "prompt", "prompt.md"]);
-        let warning = "the protocol is word for word no known one: the text of the block was changed; --strict refuses it";
+        let warning = "the protocol differs from the known versions: the text of the block was changed; --strict refuses it";
         assert_eq!(said["warnings"], json!([warning]), "{from}");
         assert_eq!(said["success"], true, "{from}");
     }

@@ -14,7 +14,7 @@ use super::{Face, spawn};
 use crate::error::Result;
 use crate::file;
 use crate::ops::api;
-use crate::ops::orchestrator::{self, Measured, Overview, State, ToCount, write_text};
+use crate::ops::orchestrator::{self, Measurement, Overview, Sources, State, write_text};
 use crate::ops::tasks::{Below, Extract};
 use crate::task::graph::Conflict;
 
@@ -147,7 +147,7 @@ orchestrator.contextTokens changes the limit. From 70 percent on
 there is a warning, from 80 percent on the exit code is 52; the figures come in each case.")]
 pub(in crate::cli) struct ContextArguments {
     #[command(flatten)]
-    count: ToCount,
+    count: Sources,
 
     /// Count this file; - is standard input
     #[arg(long, value_name = "FILE")]
@@ -173,7 +173,7 @@ fn context(face: &mut Face<'_>, arguments: ContextArguments) -> Result<ExitCode>
     face.call(&api::MEASURE, count, render_context)
 }
 
-fn render_context(screen: &mut Screen, measured: &Measured) {
+fn render_context(screen: &mut Screen, measured: &Measurement) {
     let budget = &measured.budget;
     let tone = match budget.state {
         State::Ok => Tone::Good,

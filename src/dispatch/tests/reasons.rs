@@ -80,7 +80,7 @@ fn those_who_lost_are_told_why() {
             "ct-task-executor",
             "it takes what no label, type or keyword leads elsewhere; label decides before default",
         ),
-        ("off", "it is switched off"),
+        ("off", "it is disabled"),
     ];
     assert_eq!(
         told,

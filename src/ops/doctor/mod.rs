@@ -55,7 +55,7 @@ pub(crate) struct Finding {
 
 #[derive(Debug, Serialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
-pub(crate) struct Examined {
+pub(crate) struct Report {
     pub(crate) findings: Vec<Finding>,
     pub(crate) total: usize,
     pub(crate) warned: usize,
@@ -104,7 +104,7 @@ impl Finding {
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[derive(Args, Default, Deserialize)]
 #[serde(default, deny_unknown_fields)]
-pub(crate) struct Examination {
+pub(crate) struct Checks {
     /// First remove runs, events, conversations, messages and records of the chat that cannot be
     /// read, a run with its events and a conversation with its messages, and the note of lost commits
     #[arg(long)]
@@ -116,8 +116,8 @@ pub(crate) struct Examination {
 pub(crate) fn examine(
     surroundings: &Surroundings,
     notes: &mut Notes,
-    request: Examination,
-) -> Result<Examined> {
+    request: Checks,
+) -> Result<Report> {
     let mut findings = Vec::new();
     if request.remove_damaged {
         let assignment = &surroundings.assignment;
@@ -144,7 +144,7 @@ pub(crate) fn examine(
     let count = |status| findings.iter().filter(|one| one.status == status).count();
     let (warned, failed) = (count(Status::Warn), count(Status::Fail));
     notes.failure = describe_failure(&findings, failed);
-    Ok(Examined {
+    Ok(Report {
         total: findings.len(),
         warned,
         failed,

@@ -42,15 +42,15 @@ pub(crate) struct Brief {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) goal: Option<Goal>,
     /// Done tasks and their findings, the last first.
-    pub(crate) done: Few<Finished>,
+    pub(crate) done: Few<DoneTask>,
     /// Open sessions whose scope is within the epic or around it.
     pub(crate) sessions: Few<OpenSession>,
     /// Pending tasks that cannot start, with the reason.
-    pub(crate) waiting: Few<Waiting>,
+    pub(crate) waiting: Few<WaitingTask>,
     /// Tasks that are blocked, under review or paused.
     pub(crate) held_up: Few<TaskView>,
     /// Notes on these tasks, the last first.
-    pub(crate) notes: Few<Noted>,
+    pub(crate) notes: Few<TaskNote>,
 }
 
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
@@ -66,7 +66,7 @@ pub(crate) struct Goal {
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
-pub(crate) struct Finished {
+pub(crate) struct DoneTask {
     #[serde(flatten)]
     pub(crate) task: TaskView,
     /// Id of its latest entry in the manifest.
@@ -91,7 +91,7 @@ pub(crate) struct OpenSession {
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
-pub(crate) struct Waiting {
+pub(crate) struct WaitingTask {
     #[serde(flatten)]
     pub(crate) task: TaskView,
     /// Tasks that have to be done first; none if it waits for its own parts.
@@ -102,7 +102,7 @@ pub(crate) struct Waiting {
 
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[derive(Debug, Serialize)]
-pub(crate) struct Noted {
+pub(crate) struct TaskNote {
     pub(crate) task: TaskId,
     #[serde(flatten)]
     pub(crate) note: Note,
@@ -110,10 +110,10 @@ pub(crate) struct Noted {
 
 cut! {
     Brief: goal done sessions waiting held_up notes;
-    Finished: task key_findings;
+    DoneTask: task key_findings;
     OpenSession: session task;
-    Waiting: task;
-    Noted: note;
+    WaitingTask: task;
+    TaskNote: note;
 }
 
 impl Cut for Goal {
@@ -144,12 +144,12 @@ pub(crate) fn brief(context: &mut Context, part: Below) -> Result<Overview> {
         let all = [&epic_task, &active, &pending, &held_up, &done];
         let notes = all.into_iter().flatten().flat_map(|task| {
             let notes = task.notes.iter().cloned();
-            notes.map(|note| Noted {
+            notes.map(|note| TaskNote {
                 task: task.id,
                 note,
             })
         });
-        let mut notes: Vec<Noted> = notes.collect();
+        let mut notes: Vec<TaskNote> = notes.collect();
         notes.sort_by(|a, b| b.note.at.cmp(&a.note.at));
         let n_waiting = overview
             .count(Status::Pending)
@@ -201,7 +201,7 @@ fn waiting(
     pending: &[Task],
     problems: &[Problem],
     n_waiting: u64,
-) -> Result<Few<Waiting>> {
+) -> Result<Few<WaitingTask>> {
     let mut waiting = Vec::new();
     for task in pending {
         if task.kind.is_epic() || transaction.is_ready(task.id)? {
@@ -209,7 +209,7 @@ fn waiting(
         }
         let mut waits_for = waiting_for(transaction, task)?;
         waits_for.truncate(NEEDS_SHOWN);
-        waiting.push(Waiting {
+        waiting.push(WaitingTask {
             stuck: problems.iter().any(|one| one.tasks.contains(&task.id)),
             task: task.clone().into(),
             waits_for,
@@ -222,13 +222,13 @@ fn waiting(
     }
 }
 
-fn list_finished(manifest: &Path, done: Vec<Task>) -> Result<Vec<Finished>> {
+fn list_finished(manifest: &Path, done: Vec<Task>) -> Result<Vec<DoneTask>> {
     let ids: Vec<TaskId> = done.iter().map(|task| task.id).collect();
     let latest = log::latest_for(manifest, &ids, |_, _| true)?;
     let finished = done.into_iter().map(|task| {
         let entry = latest.entry(task.id);
         let file = entry.map(|entry| one_line(&entry.file, FILE_MAX));
-        Finished {
+        DoneTask {
             task: task.into(),
             entry: entry.map(|entry| entry.id.clone()),
             file: file.map(|file| format!("{OUTPUT_DIR}/{file}")),

@@ -65,7 +65,7 @@ impl Budget {
 
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[derive(Debug, Serialize)]
-pub(crate) struct Measured {
+pub(crate) struct Measurement {
     #[serde(flatten)]
     pub(crate) budget: Budget,
     pub(crate) parts: Vec<Part>,
@@ -84,7 +84,7 @@ pub(crate) struct Part {
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[derive(Default, Args, Deserialize)]
 #[serde(rename_all = "camelCase", default, deny_unknown_fields)]
-pub(crate) struct ToCount {
+pub(crate) struct Sources {
     /// Tokens that the caller has counted itself
     #[arg(long, value_name = "NUMBER")]
     tokens: Option<usize>,
@@ -114,8 +114,8 @@ pub(crate) struct ToCount {
 pub(crate) fn measure(
     surroundings: &Surroundings,
     notes: &mut Notes,
-    request: ToCount,
-) -> Result<Measured> {
+    request: Sources,
+) -> Result<Measurement> {
     if request.texts.len().max(request.tasks.len()) > SOURCES_MAX {
         let message = format!("there can be {SOURCES_MAX} texts and {SOURCES_MAX} tasks");
         return Err(Error::new(Code::InputInvalid, message));
@@ -143,10 +143,10 @@ pub(crate) fn measure(
             notes.failure = Some(Error::new(Code::ContextCritical, message).fix(fix));
         }
     }
-    Ok(Measured { budget, parts })
+    Ok(Measurement { budget, parts })
 }
 
-fn count(surroundings: &Surroundings, request: ToCount) -> Result<Vec<Part>> {
+fn count(surroundings: &Surroundings, request: Sources) -> Result<Vec<Part>> {
     let open = || Context::open(surroundings.clone());
     let estimated = |of: String, tokens: usize| Part {
         of,

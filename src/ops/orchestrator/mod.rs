@@ -10,6 +10,6 @@ mod overview;
 mod recommend;
 
 pub(crate) use brief::brief;
-pub(crate) use budget::{Measured, State, ToCount, measure};
+pub(crate) use budget::{Measurement, Sources, State, measure};
 pub(crate) use markdown::{write_brief, write_text};
 pub(crate) use overview::{Overview, start, status};

@@ -65,7 +65,7 @@ pub(crate) struct Overview {
     pub(crate) epics: Option<Few<Progress>>,
     /// In `status`: the newest entries of the manifest, the newest first.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub(crate) entries: Option<Few<Reported>>,
+    pub(crate) entries: Option<Few<EntryLine>>,
     #[serde(flatten, skip_serializing_if = "Option::is_none")]
     pub(crate) brief: Option<Brief>,
 }
@@ -85,7 +85,7 @@ pub(crate) struct Active {
 
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[derive(Debug, Serialize)]
-pub(crate) struct Reported {
+pub(crate) struct EntryLine {
     pub(crate) id: String,
     pub(crate) title: String,
     pub(crate) status: EntryStatus,
@@ -97,7 +97,7 @@ cut! {
     Overview: epic active ready followups expired_claims problems epics entries brief;
     Active: task holder;
     Progress: task;
-    Reported: title;
+    EntryLine: title;
 }
 
 /// Reads what an orchestrating agent needs to begin, and counts the tokens of the answer.
@@ -128,7 +128,7 @@ pub(crate) fn status(context: &mut Context, part: Below) -> Result<Overview> {
         let epics = epics.collect::<Result<Vec<_>>>()?;
         let scope = Scope::new(transaction, part.epic);
         let newest = log::newest(&manifest, ENTRIES_MAX, |draft| scope.contains(draft))?;
-        let entries = newest.entries.into_iter().rev().map(|entry| Reported {
+        let entries = newest.entries.into_iter().rev().map(|entry| EntryLine {
             id: entry.id,
             title: entry.title,
             status: entry.status,

@@ -11,8 +11,7 @@ use super::standing::{TaskGates, gates};
 use crate::error::{Code, Error, Result};
 use crate::gate::Gate;
 use crate::id::TaskId;
-use crate::ops::Context;
-use crate::ops::Scope;
+use crate::ops::{Context, Scope};
 
 /// Longest time that the command of a gate may take, in seconds.
 const TIME_LIMIT_MAX: u64 = 86_400;

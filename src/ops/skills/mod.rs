@@ -25,14 +25,14 @@ pub(crate) struct SkillInfo {
     #[serde(flatten)]
     pub(crate) skill: Skill,
     pub(crate) digest: String,
-    /// Files of the same name that do not count.
+    /// Files of the same name that are not used.
     pub(crate) shadows: Vec<String>,
 }
 
 #[derive(Debug, Serialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub(crate) struct Listed {
-    /// The skills that count, in catalogue order.
+    /// The skills in use, in catalogue order.
     pub(crate) skills: Vec<SkillInfo>,
     pub(crate) total: usize,
     /// Skills that another of the same name takes precedence over.
@@ -73,7 +73,7 @@ pub(crate) fn catalogue(surroundings: &Surroundings) -> Result<Catalogue> {
     Catalogue::load(&places(surroundings)?)
 }
 
-/// Says where skills are looked for: without a workspace elsewhere, unless one was named.
+/// Returns the folders of skills; fails without a workspace only if the user named one.
 fn places(surroundings: &Surroundings) -> Result<Places> {
     let workspace = surroundings.workspace();
     if surroundings.root.is_some() {

@@ -14,7 +14,7 @@ use crate::skill::front_matter::Fault;
 use crate::skill::validate::validate_bytes;
 use crate::skill::{Skill, Source};
 
-/// Largest SKILL.md that is judged, in bytes. Above it a file is no text that a client would load.
+/// Maximum size of a SKILL.md, in bytes; clients would not load a larger one.
 const FILE_MAX: u64 = 8 << 20;
 
 /// The verdict on one skill.
@@ -23,11 +23,11 @@ const FILE_MAX: u64 = 8 << 20;
 pub(crate) struct Validated {
     /// The file, or the folder when it has none.
     pub(crate) path: String,
-    /// True when the standard is kept.
+    /// True if it complies with the standard.
     pub(crate) valid: bool,
     /// Every fault with its place.
     pub(crate) faults: Vec<Fault>,
-    /// Why cleo does not load it although it keeps the standard.
+    /// Why cleo does not load it although it is valid.
     #[serde(skip)]
     pub(crate) unloaded: Option<String>,
 }
@@ -215,7 +215,7 @@ fn validate_folder(folder: &Path) -> Result<Validated> {
     })
 }
 
-/// Says why a skill that keeps the standard is not loaded: the standard sets no bounds to its size.
+/// Returns the reason why a valid skill is not loaded: the standard has no limits for its size.
 fn explain_unloaded(folder: &str, bytes: &[u8]) -> Option<String> {
     let text = String::from_utf8_lossy(bytes).into_owned();
     let read = Skill::read(folder, text.into(), Source::Named, String::new());

@@ -41,9 +41,9 @@ fn output_file(date: &str, slug: &str) -> String {
 /// The names in use on one date: in the manifest, and by prompts of the same batch.
 #[derive(Debug)]
 pub(super) struct Names {
-    date: String,
+    pub(super) date: String,
     in_manifest: log::Taken,
-    placed: HashMap<String, TaskId>,
+    pub(super) placed: HashMap<String, TaskId>,
 }
 
 impl Names {
@@ -57,15 +57,6 @@ impl Names {
             in_manifest: log::collect_taken(&workspace.manifest()?, date)?,
             placed: HashMap::new(),
         })
-    }
-
-    /// Reads the manifest again, and keeps the names of the batch if the date is the same.
-    pub(super) fn read_again(self, workspace: &Workspace, date: &str) -> Result<Names> {
-        let mut names = Names::read(workspace, date)?;
-        if self.date == date {
-            names.placed = self.placed;
-        }
-        Ok(names)
     }
 }
 
@@ -176,66 +167,64 @@ pub(super) fn bindings(
     task: &Task,
     place: &Place,
 ) -> Result<Bindings> {
-    let mut bindings = Bindings::bind_constants();
-    bindings.set("TASK_ID", task.id.to_string());
-    bindings.set("DATE", place.date.as_str());
-    bindings.set("TOPIC_SLUG", place.slug.as_str());
-    bindings.set("RESEARCH_ID", place.manifest_id.as_str());
-    for name in ["TASK_TITLE", "TASK_NAME", "TITLE"] {
-        bindings.set(name, task.title.as_str());
-    }
-    for name in ["TASK_DESCRIPTION", "TASK_INSTRUCTIONS"] {
-        bindings.set(name, task.description.as_str());
-    }
-    bindings.set(
-        "EPIC_ID",
-        or_none(epic_of(transaction, task)?.map(|id| id.to_string())),
-    );
-    let session = covering(transaction, task.id)?;
-    bindings.set("SESSION_ID", or_none(session.map(|id| id.to_string())));
-    bindings.set("PHASE", or_none(task.phase.as_deref().map(phase)));
-    let topics = serde_json::to_string(&topics(task)).unwrap_or_default();
-    bindings.set("TOPICS_JSON", topics);
-    bindings.set("DEPENDS_LIST", or_none(Some(id::list(&task.depends))));
+    let or_none = |text: Option<String>| {
+        let text = text.filter(|text| !text.is_empty());
+        text.unwrap_or_else(|| NONE.to_string())
+    };
+    let epic = epic_of(transaction, task)?.map(|id| id.to_string());
+    let session = covering(transaction, task.id)?.map(|id| id.to_string());
+    // The name of a phase is inside the block, so it must be a slug.
+    let phase = task.phase.as_deref().map(|phase| match is_slug(phase) {
+        true => phase.to_string(),
+        false => words(phase),
+    });
     let next = transaction.list_unblocked_by(task.id)?;
-    bindings.set("NEXT_TASK_IDS", or_none(Some(id::list(&next))));
-    let criteria = task.acceptance.iter();
-    let criteria: Vec<String> = criteria
-        .map(|line| Criterion::read(line).sentence())
-        .collect();
-    let acceptance = bullets(&criteria);
-    bindings.set(
-        "ACCEPTANCE_CRITERIA",
-        acceptance.unwrap_or("Task completed successfully per description".into()),
-    );
+    let criteria = task
+        .acceptance
+        .iter()
+        .map(|line| Criterion::read(line).sentence());
+    let criteria = bullets(&Vec::from_iter(criteria));
     let deliverables = bullets(&task.deliverables).or_else(|| bullets(&task.files));
-    bindings.set(
-        "DELIVERABLES_LIST",
-        deliverables.unwrap_or("Implementation per task description".into()),
-    );
-    bindings.set(
-        "MANIFEST_SUMMARIES",
-        summaries(transaction, findings, &task.depends)?,
-    );
+    let mut bindings = Bindings::bind_constants();
+    for (name, value) in [
+        ("TASK_ID", task.id.to_string()),
+        ("DATE", place.date.clone()),
+        ("TOPIC_SLUG", place.slug.clone()),
+        ("RESEARCH_ID", place.manifest_id.clone()),
+        ("TASK_TITLE", task.title.clone()),
+        ("TASK_NAME", task.title.clone()),
+        ("TITLE", task.title.clone()),
+        ("TASK_DESCRIPTION", task.description.clone()),
+        ("TASK_INSTRUCTIONS", task.description.clone()),
+        ("EPIC_ID", or_none(epic)),
+        ("SESSION_ID", or_none(session)),
+        ("PHASE", or_none(phase)),
+        (
+            "TOPICS_JSON",
+            serde_json::to_string(&topics(task)).unwrap_or_default(),
+        ),
+        ("DEPENDS_LIST", or_none(Some(id::list(&task.depends)))),
+        ("NEXT_TASK_IDS", or_none(Some(id::list(&next)))),
+        (
+            "ACCEPTANCE_CRITERIA",
+            criteria.unwrap_or("Task completed successfully per description".to_string()),
+        ),
+        (
+            "DELIVERABLES_LIST",
+            deliverables.unwrap_or("Implementation per task description".to_string()),
+        ),
+        (
+            "MANIFEST_SUMMARIES",
+            summaries(transaction, findings, &task.depends)?,
+        ),
+    ] {
+        bindings.set(name, value);
+    }
     Ok(bindings)
 }
 
 pub(super) fn has_session(bindings: &Bindings) -> bool {
     bindings.get("SESSION_ID") != Some(NONE)
-}
-
-fn or_none(text: Option<String>) -> String {
-    text.filter(|text| !text.is_empty())
-        .unwrap_or_else(|| NONE.to_string())
-}
-
-/// Returns a phase as a slug, because its name is inside the block.
-fn phase(phase: &str) -> String {
-    if is_slug(phase) {
-        phase.to_string()
-    } else {
-        words(phase)
-    }
 }
 
 pub(in crate::ops) fn epic_of(

@@ -54,7 +54,7 @@ impl Preparation {
         })
     }
 
-    /// Reads the manifest for the prompts of some tasks.
+    /// Reads the manifest for the prompts of some tasks. Keeps the names of earlier prompts of the same date.
     pub(super) fn survey(
         &mut self,
         transaction: &dyn Transaction,
@@ -63,10 +63,11 @@ impl Preparation {
     ) -> Result<()> {
         let today = || self.surroundings.clock.date();
         let date = options.date.clone().unwrap_or_else(today);
-        self.names = Some(match self.names.take() {
-            Some(names) => names.read_again(&self.workspace, &date)?,
-            None => Names::read(&self.workspace, &date)?,
-        });
+        let mut names = Names::read(&self.workspace, &date)?;
+        if let Some(before) = self.names.take().filter(|before| before.date == date) {
+            names.placed = before.placed;
+        }
+        self.names = Some(names);
         self.find_again(transaction, tasks)
     }
 

@@ -5,7 +5,7 @@ use std::collections::{HashMap, HashSet};
 use serde::{Deserialize, Serialize};
 
 use super::rows::Row;
-use super::scene::{Counted, Scene, View, view};
+use super::scene::{Scene, StateCounts, View, view};
 use crate::error::Result;
 use crate::id::TaskId;
 use crate::ops::Context;
@@ -35,13 +35,13 @@ pub(crate) struct GraphQuery {
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
-pub(crate) struct GraphShown {
+pub(crate) struct GraphView {
     /// Changes when any of it does.
     pub(crate) version: String,
     /// The epic of the query.
     pub(crate) epic: Option<TaskView>,
     /// Number of tasks by state.
-    pub(crate) counts: Counted,
+    pub(crate) counts: StateCounts,
     /// The longest chain of open tasks.
     pub(crate) critical_path: CriticalPath,
     /// Width and height in pixels.
@@ -49,7 +49,7 @@ pub(crate) struct GraphShown {
     /// The lanes, left to right.
     pub(crate) lanes: Vec<Lane>,
     /// Tasks with a node of their own.
-    pub(crate) nodes: Vec<NodeShown>,
+    pub(crate) nodes: Vec<GraphNode>,
     /// Nodes for several tasks.
     pub(crate) stacks: Vec<Stack>,
     pub(crate) edges: Vec<Edge>,
@@ -69,7 +69,7 @@ pub(crate) struct Size {
 
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[derive(Debug, Serialize)]
-pub(crate) struct NodeShown {
+pub(crate) struct GraphNode {
     #[serde(flatten)]
     pub(crate) row: Row,
     #[serde(flatten)]
@@ -99,7 +99,7 @@ pub(crate) struct Focus {
 }
 
 /// Draws a graph, joined with the runs that the caller sees.
-pub(crate) fn graph(context: &mut Context, query: GraphQuery) -> Result<GraphShown> {
+pub(crate) fn graph(context: &mut Context, query: GraphQuery) -> Result<GraphView> {
     let folding = Folding {
         done: query.collapse_done.unwrap_or(true),
         open: query.unfold.iter().cloned().collect(),
@@ -114,7 +114,7 @@ pub(crate) fn graph(context: &mut Context, query: GraphQuery) -> Result<GraphSho
             let mut drawn = picture(&cards(scene, &query), &ties, &folding);
             let mut nodes = Vec::with_capacity(drawn.nodes.len());
             for place in &drawn.nodes {
-                nodes.extend(view.read_row(place.id)?.map(|row| NodeShown {
+                nodes.extend(view.read_row(place.id)?.map(|row| GraphNode {
                     row,
                     area: Area {
                         x: place.x,
@@ -132,7 +132,7 @@ pub(crate) fn graph(context: &mut Context, query: GraphQuery) -> Result<GraphSho
                 .epic
                 .map(|id| view.transaction.salvage(id))
                 .transpose()?;
-            Ok(GraphShown {
+            Ok(GraphView {
                 version: view.version.clone(),
                 epic: epic.flatten().map(TaskView::from),
                 counts: scene.counts.clone(),

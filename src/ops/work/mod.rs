@@ -9,10 +9,10 @@ mod search;
 mod show;
 mod tracks;
 
-pub(crate) use graph::{GraphQuery, GraphShown, graph};
+pub(crate) use graph::{GraphQuery, GraphView, graph};
 pub(crate) use page::{TaskPage, page};
-pub(crate) use rows::{RowsQuery, RowsShown, rows};
+pub(crate) use rows::{RowPage, RowsQuery, rows};
 pub(crate) use scene::Scenes;
-pub(crate) use search::{Found, SearchQuery, search};
+pub(crate) use search::{SearchPage, SearchQuery, search};
 pub(crate) use show::{Shown, show};
 pub(crate) use tracks::Tracks;

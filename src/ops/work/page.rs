@@ -34,18 +34,18 @@ pub(crate) struct TaskPage {
     /// The tasks before and after it, by id.
     pub(crate) position: Position,
     #[serde(flatten)]
-    pub(crate) links: Links<Linked>,
-    pub(crate) children: Vec<Linked>,
+    pub(crate) links: Links<NeighborView>,
+    pub(crate) children: Vec<NeighborView>,
     /// Its gates, evidence and criteria.
     pub(crate) gates: TaskGates,
     /// The skill that it would get now; none if no skill fits.
     pub(crate) dispatch: Option<Decision>,
     /// Its prompts, oldest first.
-    pub(crate) spawns: Vec<SpawnTold>,
+    pub(crate) spawns: Vec<SpawnRow>,
     /// The attempts of agents, oldest first.
-    pub(crate) attempts: Vec<Tried>,
+    pub(crate) attempts: Vec<TaskAttempt>,
     /// The last attempt that was not verified, unless the task is done.
-    pub(crate) refused: Option<Tried>,
+    pub(crate) refused: Option<TaskAttempt>,
 }
 
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
@@ -58,7 +58,7 @@ pub(crate) struct Position {
 /// A task around another.
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[derive(Debug, Serialize)]
-pub(crate) struct Linked {
+pub(crate) struct NeighborView {
     #[serde(flatten)]
     pub(crate) task: TaskView,
     pub(crate) state: DisplayStatus,
@@ -67,7 +67,7 @@ pub(crate) struct Linked {
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
-pub(crate) struct SpawnTold {
+pub(crate) struct SpawnRow {
     /// Id of the manifest entry that its agent has to append.
     pub(crate) manifest_id: String,
     /// The output file that its agent has to write.
@@ -79,7 +79,7 @@ pub(crate) struct SpawnTold {
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[derive(Clone, Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
-pub(crate) struct Tried {
+pub(crate) struct TaskAttempt {
     pub(crate) run: String,
     #[serde(flatten)]
     pub(crate) attempt: Attempt,
@@ -98,10 +98,10 @@ pub(crate) fn page(context: &mut Context, one: One) -> Result<TaskPage> {
     let find_top = |tasks: &dyn Transaction| Ok(above(tasks, id)?.last().copied());
     view(context, find_top, |view| {
         let task = require(view.transaction, id)?;
-        let linked = |ids: &[TaskId]| -> Result<Vec<Linked>> {
+        let linked = |ids: &[TaskId]| -> Result<Vec<NeighborView>> {
             let tasks = view.transaction.readable(ids)?.into_iter();
             let linked = tasks.map(|task| {
-                Ok(Linked {
+                Ok(NeighborView {
                     state: view.scene.state_around(view.transaction, &task)?,
                     task: task.into(),
                 })
@@ -135,9 +135,9 @@ pub(crate) fn page(context: &mut Context, one: One) -> Result<TaskPage> {
     })
 }
 
-fn list_spawns(records: Vec<SpawnRecord>) -> Vec<SpawnTold> {
+fn list_spawns(records: Vec<SpawnRecord>) -> Vec<SpawnRow> {
     let first = records.len().saturating_sub(SPAWNS_MAX);
-    let spawns = records.into_iter().skip(first).map(|record| SpawnTold {
+    let spawns = records.into_iter().skip(first).map(|record| SpawnRow {
         prompt_digest: record.receipt["promptDigest"].as_str().map(String::from),
         manifest_id: record.manifest_id,
         output_file: record.output_file,
@@ -147,7 +147,7 @@ fn list_spawns(records: Vec<SpawnRecord>) -> Vec<SpawnTold> {
 }
 
 /// Collects the attempts at a task from the last runs, oldest first.
-fn list_attempts(view: &View<'_>, workspace: &Workspace, id: TaskId) -> Vec<Tried> {
+fn list_attempts(view: &View<'_>, workspace: &Workspace, id: TaskId) -> Vec<TaskAttempt> {
     let mut all = Vec::new();
     for run in view.runs.iter().rev().map(|run| &run.id) {
         let track = view.tracks.find(run);
@@ -156,7 +156,7 @@ fn list_attempts(view: &View<'_>, workspace: &Workspace, id: TaskId) -> Vec<Trie
             folder.is_some_and(|folder| folder.join(format!("{id}-{attempt}.{end}")).is_file())
         };
         for attempt in track.map(|track| track.attempts(id)).unwrap_or_default() {
-            all.push(Tried {
+            all.push(TaskAttempt {
                 run: run.clone(),
                 has_prompt: has_file(attempt.attempt, "prompt.md"),
                 has_log: has_file(attempt.attempt, "log"),

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::scene::{Counted, Scene, View, find_failed_gate, view};
+use super::scene::{Scene, StateCounts, View, find_failed_gate, view};
 use crate::error::Result;
 use crate::id::TaskId;
 use crate::ops::Context;
@@ -58,12 +58,12 @@ pub(crate) enum Order {
 
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[derive(Debug, Serialize)]
-pub(crate) struct RowsShown {
+pub(crate) struct RowPage {
     pub(crate) rows: Vec<Row>,
     /// Number of tasks that match.
     pub(crate) total: usize,
     /// Number of tasks by state, before filtering.
-    pub(crate) counts: Counted,
+    pub(crate) counts: StateCounts,
     /// Changes when any of it does.
     pub(crate) version: String,
 }
@@ -110,7 +110,7 @@ pub(crate) struct Standing {
 }
 
 /// Lists tasks, joined with the runs that the caller sees.
-pub(crate) fn rows(context: &mut Context, query: RowsQuery) -> Result<RowsShown> {
+pub(crate) fn rows(context: &mut Context, query: RowsQuery) -> Result<RowPage> {
     view(
         context,
         |_| Ok(query.epic),
@@ -121,7 +121,7 @@ pub(crate) fn rows(context: &mut Context, query: RowsQuery) -> Result<RowsShown>
             for id in shown.take(query.limit as usize) {
                 rows.extend(view.read_row(*id)?);
             }
-            Ok(RowsShown {
+            Ok(RowPage {
                 total: found.len(),
                 rows,
                 counts: view.scene.counts.clone(),

@@ -27,7 +27,7 @@ const SCENE_TASKS_MAX: usize = 50_000;
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
-pub(crate) struct Counted {
+pub(crate) struct StateCounts {
     /// All, without epics and parents.
     pub(crate) total: usize,
     /// Done and verified by cleo.
@@ -50,7 +50,7 @@ pub(super) struct Scene {
     pub(super) verified: HashSet<TaskId>,
     /// The gates of tasks that have some set.
     pub(super) gates: HashMap<TaskId, Gates>,
-    pub(super) counts: Counted,
+    pub(super) counts: StateCounts,
 }
 
 /// Which part of the graph, and whose runs are joined with it.
@@ -143,7 +143,7 @@ impl Scene {
             ready: graph.ready().collect(),
             verified: HashSet::new(),
             gates: transaction.gates_of(&ids)?,
-            counts: Counted::default(),
+            counts: StateCounts::default(),
             outlines: transaction.outlines(&ids)?,
             graph,
         };
@@ -191,11 +191,11 @@ impl Scene {
             || states.contains(&DisplayStatus::Ready) && self.ready.contains(&id)
     }
 
-    fn count_states(&self) -> Counted {
+    fn count_states(&self) -> StateCounts {
         let states = DisplayStatus::ALL.iter().map(|state| (state.word(), 0));
-        let mut counted = Counted {
+        let mut counted = StateCounts {
             states: crate::build_map(states),
-            ..Counted::default()
+            ..StateCounts::default()
         };
         for node in self.tasks() {
             counted.total += 1;

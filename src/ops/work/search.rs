@@ -46,7 +46,7 @@ pub(crate) struct SearchQuery {
 
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[derive(Debug, Serialize)]
-pub(crate) struct Found {
+pub(crate) struct SearchPage {
     /// The things by kind, best matches first.
     pub(crate) items: Vec<Item>,
     /// Number of items.
@@ -87,7 +87,7 @@ impl Item {
 }
 
 /// Finds tasks, and the runs, agents and conversations that the caller sees.
-pub(crate) fn search(context: &mut Context, query: SearchQuery) -> Result<Found> {
+pub(crate) fn search(context: &mut Context, query: SearchQuery) -> Result<SearchPage> {
     let words = query.q.trim().trim_start_matches(['#', '@', '>']).trim();
     let (kinds, each) = match query.kinds.as_slice() {
         [] => (Kind::ALL, query.limit.min(EACH_MAX)),
@@ -106,7 +106,7 @@ pub(crate) fn search(context: &mut Context, query: SearchQuery) -> Result<Found>
         items.append(&mut found);
     }
     items.truncate(query.limit as usize);
-    Ok(Found {
+    Ok(SearchPage {
         total: items.len(),
         items,
         q: query.q,

@@ -64,7 +64,7 @@ fn value_before<'a>(
             .strip_prefix(first)?
             .starts_with(literal)
             .then_some(first),
-        // A token that stands last has all that is left.
+        // The last token has the rest of the text.
         None if is_last && literal.is_empty() => Some(rest),
         None => Some(&rest[..rest.find(literal)?]),
     }
