@@ -158,7 +158,7 @@ fn a_marker_line_carries_nothing_else() {
 }
 
 #[test]
-fn what_a_comment_hides_does_not_count() {
+fn rules_in_comments_do_not_count() {
     let hidden = prompt().replace("OUT-003\nOUT-004 end", "<!--\nOUT-003\nOUT-004 end\n-->");
     assert_eq!(rules(&check(&hidden)), ["OUT-003", "OUT-004"]);
     let unnamed = prompt().replace("## SUBAGENT PROTOCOL", "<!-- ## SUBAGENT PROTOCOL -->");
@@ -205,7 +205,7 @@ fn marker_has_exactly_version_names_and_digest() {
         ("vä", false),
     ] {
         let line = format!("<!-- begin Subagent PROTOCOL {inner} --> \r\n");
-        assert_eq!(is_begin(&line), expected, "{line}");
+        assert_eq!(BEGIN.is_match(&line), expected, "{line}");
     }
     for (line, expected) in [
         ("<!-- END SUBAGENT PROTOCOL v1 -->", true),
@@ -217,6 +217,6 @@ fn marker_has_exactly_version_names_and_digest() {
         ("<!-- END SUBAGENT PROTOCOL v1", false),
         ("<!-- END SUBAGENT PROTOCOLä v1 -->", false),
     ] {
-        assert_eq!(is_end(line), expected, "{line}");
+        assert_eq!(END.is_match(line), expected, "{line}");
     }
 }
