@@ -19,7 +19,7 @@ impl Clock {
         };
         moment(text).map(Clock::Fixed).ok_or_else(|| {
             let message = format!(
-                "CLEO_NOW is `{text}`, which is no RFC 3339 time such as 2026-01-26T09:00:00Z \
+                "CLEO_NOW is `{text}`: not an RFC 3339 time such as 2026-01-26T09:00:00Z \
                  in the years 0000 to 9999"
             );
             Error::new(Code::ConfigInvalid, message).fix("unset CLEO_NOW")

@@ -1,4 +1,4 @@
-//! What a text costs a model, estimated. There is one estimate, and whoever shows it names it.
+//! Estimates how many tokens a text has. There is one estimate, and its name is shown with it.
 
 use serde::Serialize;
 
@@ -32,7 +32,7 @@ fn is_wide(c: char) -> bool {
     )
 }
 
-/// Makes one line of a text, of at most `max` characters. What steers a screen goes.
+/// Makes one line of a text, of at most `max` characters, without control characters.
 pub(crate) fn one_line(text: &str, max: usize) -> String {
     let plain = text.chars().map(|c| if steers(c) { ' ' } else { c });
     let mut short: String = plain.clone().take(max).collect();

@@ -186,8 +186,8 @@ pub(crate) fn hex(hash: &[u8]) -> String {
     format!("sha256:{}", String::from_utf8_lossy(&text))
 }
 
-/// Finds where `id` stands in a list that is sorted by id and holds each once. Ids mostly follow
-/// each other, so it is looked for first where it would stand without a gap.
+/// Finds the position of `id` in a list that is sorted by id and holds each once. Ids are mostly consecutive, so the
+/// position without gaps is tried first.
 pub(crate) fn place<T>(sorted: &[T], id: TaskId, id_of: impl Fn(&T) -> TaskId) -> Option<usize> {
     let near = id.0.checked_sub(id_of(sorted.first()?).0)? as usize;
     match sorted.get(near) {

@@ -94,7 +94,7 @@ pub(crate) const OWN_AND_ID: &[&str] = &[
     "id",
 ];
 
-/// Fields of agents of other programs, which cleo does not use.
+/// Fields of other programs' agents, which cleo does not use.
 const FOREIGN: [&str; 5] = [
     "customInstructions",
     "memoryEnabled",

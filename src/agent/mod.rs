@@ -18,7 +18,7 @@ pub(crate) const MESSAGE_MAX: usize = 1 << 20;
 /// Most agents that are registered at run time.
 pub(crate) const RUNTIME_MAX: u64 = 1_000;
 
-/// Who coordinates. It is never routed to.
+/// The agent that coordinates. It is never routed to.
 pub(crate) const SUPERVISOR: &str = "cleo-supervisor";
 
 /// Declares the fields of agents: those that only cleo sets (`known`), and those that can be given (`given`), each with
@@ -39,8 +39,8 @@ macro_rules! fields {
             $($(#[$help])+ pub(crate) $given: $type,)+
         )+}
 
-        // What is said of an agent; what is left out stays as it is, or is the default. A doc comment would become the
-        // help of the commands.
+        // Fields that are left out stay as they are, or get the default. A doc comment would become the help of the
+        // commands.
         #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
         #[derive(Clone, Debug, Default, PartialEq, clap::Args, Deserialize)]
         #[serde(expecting = "the fields of an agent")]
@@ -52,15 +52,15 @@ macro_rules! fields {
             #[serde(rename = "type", alias = "kind", deserialize_with = "word", default)]
             pub(crate) kind: Option<Kind>,
             $($($(#[$help])+ $(#[$how])* pub(crate) $given: Option<$said>,)+)+
-            /// When it was last changed as far as the caller knows; a change since then is refused.
+            /// When the caller last saw it changed; a change since then is an error.
             #[arg(skip)]
             #[serde(alias = "updatedAt")]
             pub(crate) updated_at: Option<String>,
-            /// Whether it is for the moment only.
+            /// Whether it is a runtime agent.
             #[arg(skip)]
             #[serde(skip)]
             pub(crate) is_runtime: bool,
-            /// Say what would be, and keep nothing.
+            /// Validate only.
             #[arg(skip)]
             #[serde(rename = "dryRun", default)]
             pub(crate) dry_run: bool,
@@ -112,23 +112,23 @@ fields! {
     known {
         /// Its name for machines: unique, never changed.
         id: String = String::new();
-        /// Whose it is; none is everybody's.
+        /// The user that it belongs to; none is everybody's.
         user_id: Option<String> = None;
     }
     given {
         /// Its name for people, at most 100 characters
         (arg(skip), cfg_attr(feature = "schemas", schemars(length(min = 1, max = 100))))
         name: String = String::new(), trim(String);
-        /// What it is good at; its words bring messages to it
+        /// Its abilities; messages are routed by these words
         (arg(long, short, value_name = "TEXT"))
         description: String = String::new(), keep(String);
         /// supervisor, specialist or custom
         (arg(long, value_name = "ROLE"), serde(deserialize_with = "word", default))
         role: Role = Role::Custom, keep(Role);
-        /// What it works towards; its words bring messages to it
+        /// Its aim; messages are routed by these words
         (arg(long, value_name = "TEXT"))
         objective: String = String::new(), keep(String);
-        /// What a model is told before the message
+        /// System prompt of the model
         (arg(long, value_name = "TEXT"), serde(alias = "systemPrompt"))
         prompt: String = String::new(), keep(String);
         /// Model that answers, unless the configuration names one
@@ -188,7 +188,7 @@ fields! {
         is_builtin: bool = false;
     }
     given {
-        /// What a worker can be asked for, such as summary.create (repeat)
+        /// Request that a worker accepts, such as summary.create (repeat)
         (
             arg(long = "intent", value_name = "INTENT", value_delimiter = ','),
             serde(deserialize_with = "words", default),
@@ -198,7 +198,7 @@ fields! {
         /// The one thing that it offers to plans, such as web-crawler
         (arg(long, value_name = "NAME"))
         capability: Option<String> = None, fill(String);
-        /// What it can do, for plans (repeat, or separate with commas)
+        /// Skill, for plans (repeat, or separate with commas)
         (
             arg(long = "skill", value_name = "SKILL", value_delimiter = ','),
             serde(deserialize_with = "words", default),
@@ -211,7 +211,7 @@ fields! {
         /// Program and arguments of a worker, split like a shell's and run without one
         (arg(long, value_name = "COMMAND"))
         command: Vec<String> = Vec::new(), command(CommandLine);
-        /// Address that says whether a worker is there
+        /// Address for health checks of a worker
         (arg(long, value_name = "URL"), cfg_attr(feature = "schemas", schemars(length(max = 2_000))))
         healthcheck: Option<String> = None, fill(String);
         /// How long a worker may take, in milliseconds
@@ -274,7 +274,7 @@ closed! {
 }
 
 closed! {
-    /// What an agent does among the others.
+    /// The part of an agent among others.
     Role, "role of an agent":
     /// Coordinates; never routed to.
     Supervisor = "supervisor",

@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use crate::id::digest;
 
-/// Stands in the marker line of a file that is ours as a whole.
+/// In the marker line of a file that is ours as a whole.
 const SIGN: &str = "cleo:digest ";
 const BEGIN: &str = "<!-- cleo:begin ";
 const END: &str = "<!-- cleo:end -->";

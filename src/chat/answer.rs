@@ -1,4 +1,4 @@
-//! What a message is in its conversation: an answer to what waits, a request, or neither.
+//! Classifies a message in its conversation: an answer to a pending call or question, a request, or neither.
 
 use super::grammar::understand;
 use super::record::canonical;

@@ -74,7 +74,7 @@ all [^\x02\x03]+?
 quoted \x04\x01+
 c (?:\s*[\x02\x03]+)?";
 
-/// What a field of a design is said to be of.
+/// Words for the design before one of its fields.
 const OURS: &str = r"(?:(?:my|its|the|our|[\x02\x03]+)\s+)*(?:(?:current|existing|present)\s+)?(?:design(?:['’]s)?\s+)?";
 pub(super) const TO: &str = r"(?:\s+(?:to be|should be|to|into)(?:\s*:\s*|\s+)|\s*[=:]\s*)";
 
@@ -140,7 +140,7 @@ pub(super) fn understand(sentence: &Sentence) -> Option<Heard> {
     let plain = &sentence.plain;
     let read = |(tool, form): &(Tool, Regex)| read(*tool, sentence, &form.captures(plain)?);
     let calls = READERS.iter().filter_map(read);
-    // What is said whole comes before what has to be asked for.
+    // A complete call comes before one whose values are missing.
     let mut call = calls.min_by_key(|call| call.missing().is_some())?;
     if let Some(client) = client {
         call.set("clientId", client);
@@ -271,7 +271,7 @@ fn read_pairs(
 }
 
 /// Reads a field and its value, which is null where it is not told. A field of a design keeps its words where
-/// they can mean several. What is protected or impossible is refused later.
+/// they can mean several. Protected fields and invalid values are refused later.
 fn read_pair(
     tool: Tool,
     sentence: &Sentence,

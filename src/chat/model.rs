@@ -1,6 +1,5 @@
-//! What a language model makes of a message that no form of the grammar fits: one call as JSON, which is
-//! believed as far as the message says the same. The grammar accounts for every word by its forms; a call of
-//! a model that writes has to account for every word here.
+//! Calls that a language model proposes for messages that the grammar does not understand. A call is accepted only if
+//! the message says the same; one that writes has to account for every word.
 
 use regex::{Captures, Regex};
 use serde::Deserialize;
@@ -88,7 +87,7 @@ pub(crate) fn prompt(client: Option<&str>) -> String {
 
 pub(crate) fn read(answer: &str, message: &str, client: Option<&str>) -> Result<Advice, String> {
     let answer: Answer = serde_json::from_str(strip_fence(answer))
-        .map_err(|fault| visible(&format!("it is no call in JSON: {fault}")))?;
+        .map_err(|fault| visible(&format!("it is not a call in JSON: {fault}")))?;
     let Some(tool) = answer.tool else {
         let ask = visible(answer.ask.unwrap_or_default().trim());
         return match ask.is_empty() {
@@ -168,12 +167,12 @@ fn check_words(call: &Call, sentence: &Sentence, client: Option<&str>) -> Result
     let mut left = sentence.plain.clone();
     let id = regex::escape(call.text("componentId"));
     let numbered = format!(r"(?:\bcomponent(?:[\s_-]?id)?\s*[:#=]?|#)\s*0*{id}\b(?:['’]s)?");
-    if !id.is_empty() && !cut(&mut left, &numbered, |_| true) {
+    if !id.is_empty() && !cuts(&mut left, &numbered, |_| true) {
         return Err(format!("component {id}"));
     }
     let (criteria, updates) = (call.object("criteria"), call.object(call.tool.updates()));
     let verbs = format!(r"^(?:{})\b", Tool::VERBS[call.tool as usize]);
-    if needs_sentence(call.tool) || call.tool.can_write() && !cut(&mut left, &verbs, |_| true) {
+    if needs_sentence(call.tool) || call.tool.can_write() && !cuts(&mut left, &verbs, |_| true) {
         return Err(call.tool.name().to_string());
     }
     let criteria = criteria.iter().map(|pair| (true, pair));
@@ -198,7 +197,7 @@ fn check_words(call: &Call, sentence: &Sentence, client: Option<&str>) -> Result
             let is_part = found.name("field").is_some();
             !is_part && text.is_none_or(|text| kind.read(&json!(text)).as_ref() == Some(value))
         };
-        if !cut(&mut left, &pattern, is_it) {
+        if !cuts(&mut left, &pattern, is_it) {
             return Err(plain(value));
         }
     }
@@ -231,8 +230,8 @@ fn write_pattern(field: &Field, is_criterion: bool) -> String {
     }
 }
 
-/// Blanks the first place of a pattern that fits; false where there is none.
-fn cut(left: &mut String, pattern: &str, fits: impl Fn(&Captures<'_>) -> bool) -> bool {
+/// Blanks the first place of a pattern that fits; returns false if there is none.
+fn cuts(left: &mut String, pattern: &str, fits: impl Fn(&Captures<'_>) -> bool) -> bool {
     let regex = Regex::new(pattern).ok();
     let mut found = regex.iter().flat_map(|it| it.captures_iter(left));
     let Some(found) = found.find(|found| fits(found)) else {

@@ -15,9 +15,9 @@ const MESSAGE_MAX: usize = 20_000;
 const QUOTED: char = '\u{1}';
 /// Replaces the first byte of a quoted text.
 const QUOTE: char = '\u{4}';
-/// Stands for the words that name the client, byte for byte, where they end what stands before.
+/// Replaces the words that name the client, byte for byte, where they end the text before them.
 pub(super) const CLIENT: char = '\u{2}';
-/// Stands for the client where what stands before may go on: "title to Fans of client 7".
+/// Replaces the client where the text before may continue: "title to Fans of client 7".
 pub(super) const BARE: char = '\u{3}';
 
 pub(super) const POLITE: &str = r"(?:please|pls|plz|thanks|thx|thank you)\b";
@@ -48,7 +48,7 @@ patterns! {
     /// The only form of an unquoted text.
     WORD = r"^[\w--_](?:[\w--_]|['’&-]\w)*$";
     VAGUE = format!("^(?:{PRONOUNS}|{}|{})$", names(COMPONENT), type_names());
-    /// What tells things apart rather than names them: "the last card", "no group".
+    /// Words that select or count rather than name: "the last card", "no group".
     COUNT = format!(
         r"^(?:the|an?|my|our|your|his|her|their|no|not|any(?:one)?|some|each|every(?:one|body)?|nobody|all|both|n?either|only|another|others?|such|few|many|most|more|last|latest|next|previous|prior|current|existing|new(?:er|est)?|old(?:er|est)?|recent|top|bottom|middle|left|right|upper|lower|wrong|remaining|rest|[0-9]+(?:st|nd|rd|th)?|one|two|three|four|five|six|seven|eight|nine|ten|first|second|(?:thi|fou|fif|six|seven|eigh|nin|ten)(?:rd|r?th)|(?:un)?(?:blurred|secured?|scheduled)|security|access|groups?|{LINK})$"
     );
@@ -154,7 +154,7 @@ impl Sentence {
 
     /// Reads the value of a field; none where nothing says that there is one. A text without quotes is one word with a
     /// capital behind "to" or its like, or what a component is to be made `with`; other words come in an array,
-    /// to be asked for in quotes, and so does what may be an abbreviation. What other fields cannot be is refused later
+    /// to be asked for in quotes, and so does what may be an abbreviation. Invalid values of other fields are refused later
     /// if it stands behind "to"; an address that ends in marks is one of those.
     pub(super) fn value(&self, place: Range<usize>, kind: Kind, is_new: bool) -> Option<Value> {
         if let Some(quoted) = self.read_quote(place.clone()) {

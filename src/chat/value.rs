@@ -1,5 +1,5 @@
-//! Values from strangers: what a field can be, and how changes go into a record. Agents ask before they
-//! offer a change, tools when they make it.
+//! Validates values, which are untrusted input, and applies changes to records. Agents validate before they offer a
+//! change, and tools when they make it.
 
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -21,7 +21,7 @@ patterns! {
     NAME = r"^\w(?:[\w ,.'&+-]{0,98}[\w.])?$";
     ADDRESS =
         r"(?i)^(?:/|/[^/\s\\][^\s\\]*|(?:https?://|mailto:|tel:|www\.)[^/\s\\][^\s\\]*)$";
-    /// What makes more than one address of it, or a sentence.
+    /// Signs of several addresses, or of a sentence.
     MORE = r"(?i)[,;|](?:https?:|mailto:|tel:|www\.|/)|[,;!?]$|\.\.$";
 }
 

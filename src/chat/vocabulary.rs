@@ -22,7 +22,7 @@ pub(crate) struct Field {
     pub(crate) key: &'static str,
     /// Column and keys in its record, with dots between.
     pub(crate) path: &'static str,
-    /// What people call it, with `|` between; the first is its label.
+    /// Its names, with `|` between; the first is its label.
     names: &'static str,
     pub(crate) kind: Kind,
 }

@@ -18,12 +18,12 @@ const REFUSAL_MAX: usize = 64 << 10;
 pub(super) struct Answer<'a> {
     model: &'a Model,
     key: Option<&'a Key>,
-    /// Takes the key out of the text, over whose pieces it may be spread.
+    /// Redacts the key in the text, also across its pieces.
     redactor: Redactor<'a>,
     seen: &'a mut dyn FnMut(&str),
-    /// The body, unless it comes piece by piece.
+    /// The body, unless it is streamed.
     pub(super) whole: String,
-    /// What reads the pieces, once the answer has begun.
+    /// Reads a streamed body.
     reader: Option<Reader>,
     pub(super) found: Delta,
     fault: Option<String>,
@@ -47,40 +47,15 @@ impl<'a> Answer<'a> {
         }
     }
 
-    pub(super) fn push(&mut self, head: &Head, text: &str) {
-        if head.status != 200 {
-            if self.whole.len() < REFUSAL_MAX {
-                self.whole += text;
-            }
-        } else if self.comes_in_pieces(head) {
-            self.pieces(text);
-        } else {
-            self.whole += text;
-        }
-    }
-
-    /// Returns `true` if the answer comes piece by piece: some servers send it whole although they were asked to
-    /// stream.
-    fn comes_in_pieces(&self, head: &Head) -> bool {
-        let kind = head
-            .content_type
-            .as_deref()
-            .unwrap_or_default()
-            .to_ascii_lowercase();
-        let is_whole = kind.starts_with("application/json");
-        self.model.stream && !is_whole
-    }
-
-    fn pieces(&mut self, text: &str) {
-        let reader = self.reader.get_or_insert_default();
-        match reader.push(text) {
-            Ok(events) => events.iter().for_each(|event| self.event(event)),
-            Err(_) => {
-                self.fault = self
-                    .fault
-                    .take()
-                    .or(Some("an event is too long".to_string()))
-            }
+    pub(super) fn push(&mut self, head: &Head, line: &str) {
+        let kind = head.content_type.as_deref().unwrap_or_default();
+        // Some servers send an answer as a whole although they were asked to stream.
+        let is_whole = kind.to_ascii_lowercase().starts_with("application/json");
+        if head.status == 200 && self.model.stream && !is_whole {
+            let event = self.reader.get_or_insert_default().push(line);
+            event.iter().for_each(|event| self.event(event));
+        } else if head.status == 200 || self.whole.len() < REFUSAL_MAX {
+            self.whole += line;
         }
     }
 
@@ -89,7 +64,7 @@ impl<'a> Answer<'a> {
             return;
         }
         let Ok(event) = json(event, self.key) else {
-            self.fault = Some("an event is no JSON".to_string());
+            self.fault = Some("an event is not JSON".to_string());
             return;
         };
         let mut delta = self.model.provider.delta(&event);
@@ -109,7 +84,7 @@ impl<'a> Answer<'a> {
             Some(Some(last)) => self.event(&last),
             Some(None) => {}
             None => {
-                let body = json(&self.whole, self.key).map_err(|_| "it is no JSON".to_string())?;
+                let body = json(&self.whole, self.key).map_err(|_| "it is not JSON".to_string())?;
                 let mut whole = self.model.provider.whole(&body);
                 whole.text = match whole.error {
                     None => self.redactor.push(&whole.text),
@@ -133,7 +108,7 @@ impl<'a> Answer<'a> {
     }
 }
 
-/// Reads JSON without the key: in its text a key may be written in many ways, but read it is the key.
+/// Reads JSON and redacts the key, which JSON can spell in many ways.
 pub(super) fn json(text: &str, key: Option<&Key>) -> serde_json::Result<Value> {
     let mut value = serde_json::from_str(text)?;
     if let Some(key) = key {
@@ -235,8 +210,7 @@ impl Client {
 
     /// Makes an error without the key, whoever repeated it.
     fn error(&self, code: Code, message: &str) -> Error {
-        let redacted = self.key.as_ref().map(|key| key.redact(message));
-        let message = redacted.unwrap_or_else(|| message.to_string());
+        let message = redact(message, self.key.as_ref());
         Error::new(code, message).fix("cleo config list --show-origin")
     }
 }
@@ -255,8 +229,13 @@ fn read_message(body: &str, key: Option<&Key>) -> Option<String> {
     let text = match json.as_ref().and_then(reply::error) {
         Some(said) => said,
         None if json.is_some() || body.trim_start().starts_with('<') => return None,
-        None => body.chars().take(300).collect(),
+        // The key goes before the text is cut.
+        None => redact(body, key).chars().take(300).collect(),
     };
     let words: Vec<&str> = text.split_whitespace().collect();
     Some(words.join(" ")).filter(|text| !text.is_empty())
+}
+
+fn redact(text: &str, key: Option<&Key>) -> String {
+    key.map_or_else(|| text.to_string(), |key| key.redact(text))
 }

@@ -7,7 +7,7 @@ use backon::{BackoffBuilder, ExponentialBackoff, ExponentialBuilder};
 use chrono::{DateTime, Utc};
 
 use super::answer::{Answer, Missed, too_long};
-use super::settings::{Key, Redactor};
+use super::settings::Key;
 use super::{Model, Reply, Request, Usage};
 use crate::error::{Code, Error, Result};
 use crate::net::{self, Call, Failure};
@@ -25,7 +25,7 @@ pub(crate) struct Client {
 }
 
 impl Client {
-    /// Gets ready to ask the configured model: reads the key from its variable.
+    /// Reads the key of the configured model from its variable.
     pub(crate) fn open(model: &Model) -> Result<Client> {
         let key = match &model.key_variable {
             Some(variable) => read_key(model, variable)?,
@@ -94,27 +94,22 @@ impl Client {
         seen: &mut dyn FnMut(&str),
     ) -> std::result::Result<Reply, Missed> {
         let call = self.call(request, left);
-        let mut redactor = Redactor::new(self.key.as_ref());
         let mut answer = Answer::new(&self.model, self.key.as_ref(), seen);
-        let done = net::perform(&call, &mut |head, text| {
-            answer.push(head, &redactor.push(text));
-        });
-        let head = match done {
+        let head = match net::perform(&call, &mut |head, line| answer.push(head, line)) {
             Ok(head) => head,
             Err(failure) => {
-                counted.add(answer.found.usage);
+                *counted = counted.plus(answer.found.usage);
                 return Err(match failure {
                     Failure::Own(error) => error.into(),
                     Failure::Fault(fault) => self.describe_unreached(&fault),
                 });
             }
         };
-        answer.push(&head, &redactor.finish());
         if head.status != 200 {
             return Err(self.describe_refusal(&head, &answer.whole));
         }
         let ended = answer.end();
-        counted.add(answer.found.usage);
+        *counted = counted.plus(answer.found.usage);
         let asked = self.model.name_for(request);
         let reply = ended.and_then(|()| answer.found.finish(asked));
         reply.map_err(|why| self.unusable(&why))
@@ -157,7 +152,7 @@ fn read_key(model: &Model, variable: &str) -> Result<Option<Key>> {
     }
 }
 
-/// Takes the key of the configured model out of a text, before that is kept or sent anywhere.
+/// Redacts the key of the configured model, before a text is stored or sent anywhere.
 pub(crate) fn without_key(model: &Model, text: &str) -> String {
     let variable = model.key_variable.as_deref();
     let key = variable.and_then(|variable| read_key(model, variable).ok()?);

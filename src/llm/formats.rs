@@ -48,9 +48,9 @@ pub(crate) fn read_openai_chat(value: &Value, message: &str) -> Delta {
             false => Some(Finish::Refused),
         },
         usage: Usage {
-            input: number(value, "/usage/prompt_tokens"),
-            output: number(value, "/usage/completion_tokens"),
-            cached: number(value, "/usage/prompt_tokens_details/cached_tokens"),
+            input_tokens: number(value, "/usage/prompt_tokens"),
+            output_tokens: number(value, "/usage/completion_tokens"),
+            total_tokens: None,
         },
         model: word(value, "/model"),
         error: fault(value),
@@ -116,18 +116,15 @@ pub(crate) fn delta_anthropic(event: &Value) -> Delta {
 /// Reads stop reason and usage. Input tokens include those written to and read from the cache.
 fn state_anthropic(value: &Value, message: &str, counted: &str) -> Delta {
     let tokens = |name: &str| number(value, &format!("{counted}/usage/{name}"));
-    let cached = tokens("cache_read_input_tokens");
-    let kept = tokens("cache_creation_input_tokens").unwrap_or(0);
-    let input = tokens("input_tokens").map(|read| {
-        read.saturating_add(kept)
-            .saturating_add(cached.unwrap_or(0))
-    });
+    let cache = ["cache_read_input_tokens", "cache_creation_input_tokens"];
+    let cache = cache.iter().filter_map(|name| tokens(name));
+    let input = tokens("input_tokens");
     Delta {
         finish: word(value, &format!("{message}/stop_reason")).map(|word| Finish::read(&word)),
         usage: Usage {
-            input,
-            output: tokens("output_tokens"),
-            cached,
+            input_tokens: input.map(|input| cache.fold(input, u64::saturating_add)),
+            output_tokens: tokens("output_tokens"),
+            total_tokens: None,
         },
         model: word(value, &format!("{message}/model")),
         ..Delta::default()

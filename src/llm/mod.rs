@@ -16,9 +16,10 @@ use serde_json::Value;
 #[cfg(test)]
 mod tests;
 
-pub(crate) use reply::{Delta, Finish, Reply, Usage};
+pub(crate) use crate::run::Usage;
+pub(crate) use reply::{Delta, Finish, Reply};
 
-/// Who serves the model. All but Anthropic speak Chat Completions.
+/// The server of the model. All but Anthropic speak Chat Completions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Provider {
     /// OpenAI, and whatever else speaks its Chat Completions.
@@ -64,9 +65,9 @@ pub(crate) struct Message {
 
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Request {
-    /// What the model is told before everything; may be empty.
+    /// The system prompt; may be empty.
     pub(crate) system: String,
-    /// What was said until now; the last is what it answers.
+    /// The messages so far; the last is the one to answer.
     pub(crate) messages: Vec<Message>,
     /// The model, unless the configuration names one.
     pub(crate) model: String,
@@ -124,7 +125,7 @@ impl Model {
     /// so it is never too low.
     pub(crate) fn cost(&self, usage: &Usage) -> Option<f64> {
         let (read, written) = self.prices?;
-        let (input, output) = (usage.input? as f64, usage.output? as f64);
+        let (input, output) = (usage.input_tokens? as f64, usage.output_tokens? as f64);
         Some((input * read + output * written) / 1_000_000.0)
     }
 }

@@ -153,7 +153,7 @@ fn base_url(settings: &Settings, provider: Provider) -> Result<String> {
         let message = format!(
             "{LLM_BASE_URL} is set by the project's file to `{url}`; it can name servers of this machine only, others are for you to name"
         );
-        // The address may be a stranger's: it is shown, and no command that takes it over is proposed.
+        // The address is untrusted: it is shown, and no command that adopts it is proposed.
         return Err(invalid(message).fix("cleo config list --show-origin"));
     }
     Ok(match provider {

@@ -12,11 +12,11 @@ use std::time::{Duration, Instant};
 use crate::error::{Code, Error};
 use crate::runner::signals::{self, Guard};
 
-/// How long an exchange may go on after its timeout, to report the timeout itself.
+/// How much longer than its timeout an exchange may take, to report the timeout itself.
 const GRACE: Duration = Duration::from_secs(2);
-/// How often to look whether cleo is asked to end.
+/// How often to check whether cleo is asked to end.
 const LOOK: Duration = Duration::from_millis(25);
-/// Most parts of a response that wait to be read.
+/// Most parts of a response that are not read yet.
 const WAITING: usize = 64;
 
 #[derive(Clone)]
@@ -31,7 +31,7 @@ pub(crate) struct Call {
     /// Limits the whole exchange.
     pub(crate) timeout: Duration,
     pub(crate) max_bytes: u64,
-    /// Whether to refuse addresses of this machine and of the networks around it.
+    /// Whether to refuse private addresses.
     pub(crate) public_only: bool,
 }
 
@@ -94,11 +94,11 @@ impl FaultKind {
 /// A part of a response, in the order in which they come.
 enum Part {
     Head(Head),
-    Chunk(String),
+    Line(String),
     End(Result<(), Fault>),
 }
 
-/// Performs one exchange. `heard` gets the body piece by piece, as it comes.
+/// Performs one exchange. `heard` gets the body line by line, as it comes.
 pub(crate) fn perform(call: &Call, heard: &mut dyn FnMut(&Head, &str)) -> Result<Head, Failure> {
     let guard = Guard::begin().map_err(Failure::Own)?;
     let agent = request::agent(call).map_err(Failure::Fault)?;
@@ -137,7 +137,7 @@ fn receive(
     loop {
         match parts.recv_timeout(LOOK) {
             Ok(Part::Head(begin)) => head = begin,
-            Ok(Part::Chunk(text)) => heard(&head, &text),
+            Ok(Part::Line(line)) => heard(&head, &line),
             Ok(Part::End(done)) => return done.map(|()| head),
             Err(RecvTimeoutError::Timeout) => {}
             Err(RecvTimeoutError::Disconnected) => {

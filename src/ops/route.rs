@@ -24,11 +24,11 @@ pub(crate) struct Router {
     index: Index,
     options: Options,
     clock: Clock,
-    /// What the caller should know of agents that could not be used.
+    /// Of invalid files of agents.
     pub(crate) warnings: Vec<String>,
 }
 
-/// Where a message goes, and the event that tells it.
+/// The decision about a message, and its event.
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[derive(Debug, Serialize)]
 pub(crate) struct Routed<'a> {

@@ -27,12 +27,12 @@ pub(super) fn is_candidate(agent: &Agent) -> bool {
     agent.status == AgentStatus::Active && agent.role != Role::Supervisor
 }
 
-/// What a tag is to messages.
+/// How messages name a tag.
 pub(super) enum Tag<'a> {
     Word(&'a str),
-    /// Several words, which must stand side by side.
+    /// Several words, which must be adjacent.
     Phrase(Vec<&'a str>),
-    /// Nothing that a message can name, such as `c++` or `ai`.
+    /// It cannot be named, such as `c++` or `ai`.
     Literal,
 }
 
@@ -90,7 +90,7 @@ impl Index {
         self.numbers.get(word).copied()
     }
 
-    /// Returns the numbers of the words in which a text stands, ascending.
+    /// Returns the numbers of the words that contain a text, ascending.
     pub(super) fn numbers_with(&self, text: &str) -> Vec<usize> {
         let finder = memchr::memmem::Finder::new(text);
         let words = self.numbers.iter();

@@ -19,7 +19,7 @@ use crate::score::{normalize, terms};
 pub(crate) use index::Index;
 pub(crate) use verdict::{Candidate, Decided, Decision, Delegation};
 
-/// What is answered instead of an agent when none fits.
+/// The answer of the router if no agent fits.
 pub(crate) const FINALIZE: &str = "finalize";
 
 /// Points for a tag that the message names. A word counts one.
@@ -34,7 +34,7 @@ pub(crate) enum Match {
     /// It is one of the agent's words.
     #[default]
     Token,
-    /// It stands somewhere in the agent's text, also inside a longer word.
+    /// It is part of the agent's text, also inside a longer word.
     Substring,
 }
 
@@ -61,9 +61,6 @@ impl<'a> Request<'a> {
     }
 }
 
-/// From so many words on, a set finds repeated ones faster than looking at all earlier ones.
-const MANY: usize = 32;
-
 /// The words of a message: all of them in order, and the distinct ones that count.
 #[derive(Clone, Debug)]
 pub(crate) struct Message {
@@ -78,7 +75,10 @@ impl Message {
         let normalized = normalize(text);
         let mut words = Vec::with_capacity(normalized.len() / 5 + 1);
         words.extend(terms(&normalized).map(|term| (term.start, term.start + term.text.len())));
-        let terms = distinct(&normalized, &words);
+        let word = |at: &usize| &normalized[words[*at].0..words[*at].1];
+        let mut seen = HashSet::new();
+        let is_new_term = |at: &usize| counts(word(at)) && seen.insert(word(at));
+        let terms = (0..words.len()).filter(is_new_term).collect();
         Message {
             normalized,
             words,
@@ -110,24 +110,6 @@ fn counts(word: &str) -> bool {
     word.len() >= TERM_MIN && word.chars().nth(TERM_MIN - 1).is_some()
 }
 
-fn distinct(text: &str, words: &[(usize, usize)]) -> Vec<usize> {
-    let word = |at: usize| &text.as_bytes()[words[at].0..words[at].1];
-    let long = (0..words.len()).filter(|at| counts(&text[words[*at].0..words[*at].1]));
-    let mut kept: Vec<usize> = Vec::with_capacity(words.len().min(MANY));
-    if words.len() < MANY {
-        for at in long {
-            let new = word(at);
-            if kept.iter().all(|earlier| word(*earlier) != new) {
-                kept.push(at);
-            }
-        }
-        return kept;
-    }
-    let mut seen = HashSet::with_capacity(words.len());
-    kept.extend(long.filter(|at| seen.insert(word(*at))));
-    kept
-}
-
 /// A message that is to be routed, or answered.
 #[derive(Clone, Debug)]
 pub(crate) struct Query {
@@ -146,19 +128,19 @@ pub(crate) struct Said {
     /// The message.
     #[serde(alias = "message")]
     pub(crate) input: Option<String>,
-    /// The agent that is asked for; one that cannot be asked is told, and the router chooses.
+    /// The requested agent. If it is not available, the reason says so and the router chooses.
     #[serde(alias = "agent_id", alias = "agent")]
     agent_id: Option<String>,
     /// The conversation that it belongs to.
     #[serde(alias = "conversation_id", alias = "conversation")]
     conversation_id: Option<String>,
-    /// Says which agent is asked for where `agentId` does not.
+    /// May hold the requested agent, if `agentId` does not.
     metadata: Option<Wish>,
     /// As `metadata`.
     context: Option<Wish>,
 }
 
-/// What says beside other things which agent is asked for.
+/// An object that may hold the requested agent.
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[derive(Debug, Deserialize)]
 struct Wish {
@@ -166,7 +148,7 @@ struct Wish {
 }
 
 impl Said {
-    /// Takes a message that says something and is not too long. No agent is asked for by a blank.
+    /// Refuses a blank or too long message. A blank agent is none.
     pub(crate) fn query(self) -> Result<Query> {
         let text = self
             .input

@@ -24,7 +24,7 @@ const SIZE_MAX: usize = 128 << 20;
 /// Longest id, in characters.
 const ID_MAX: usize = 200;
 
-/// What is wrong with a file, and where if it is one place.
+/// An error in a file, with its place if it has one.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Fault {
     /// Line and column, from 1.
@@ -93,7 +93,7 @@ fn yaml(bytes: &[u8]) -> Result<Vec<Item>, Fault> {
         false => crate::yaml::from_str(text).map(Item::into_items),
     };
     read.map_err(|cause| {
-        // Of a field that is there twice this reader tells only where its agent begins.
+        // This reader gives only the start of the agent as the place of a duplicate field.
         let is_double = cause.to_string().contains("duplicate field");
         let precise = document::yaml(text, SIZE_MAX).err().filter(|_| is_double);
         let cause = precise.unwrap_or(cause);

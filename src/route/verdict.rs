@@ -61,7 +61,7 @@ impl Index {
         if equals > 1 {
             let _ = write!(reason, " (the first of {equals} agents with this score)");
         }
-        self.tell_absent(&mut reason, request.agent);
+        self.explain_absence(&mut reason, request.agent);
         Decision {
             reason,
             margin: Some(margin),
@@ -75,7 +75,7 @@ impl Index {
         if request.message.terms().len() == 0 {
             reason += ": the message has no word of three characters or more";
         }
-        self.tell_absent(&mut reason, request.agent);
+        self.explain_absence(&mut reason, request.agent);
         Decision {
             reason,
             ..self.decision(FINALIZE, Decided::Finalize, 0)
@@ -96,9 +96,9 @@ impl Index {
         }
     }
 
-    /// Says of an agent that was asked for and cannot be had why that is. A supervisor hands each
-    /// message on, so asking for one is no special wish.
-    fn tell_absent(&self, reason: &mut String, requested: Option<&str>) {
+    /// Adds why a requested agent is not available. A request for a supervisor needs no reason: it delegates every
+    /// message.
+    fn explain_absence(&self, reason: &mut String, requested: Option<&str>) {
         let Some(id) = requested else { return };
         let why = match self.agent(id) {
             Some(agent) if agent.role == Role::Supervisor => return,
@@ -121,7 +121,7 @@ impl Index {
         &self.agents[one.place].id
     }
 
-    /// Lists what of a message speaks for a candidate.
+    /// Lists the words and tags of a message that a candidate has.
     fn candidate<'a>(
         &'a self,
         one: Standing,
@@ -170,7 +170,7 @@ impl Index {
 #[serde(rename_all = "lowercase")]
 pub(crate) enum Decided {
     Matched,
-    /// By who asked for this agent.
+    /// By the caller.
     Requested,
     Finalize,
 }
@@ -187,7 +187,7 @@ pub(crate) struct Decision<'a> {
     pub(crate) reason: String,
     /// Lead over the runner-up, or over nothing; none for an agent that was asked for.
     pub(crate) margin: Option<u32>,
-    /// The best of the others, if anything speaks for it.
+    /// The best of the others, if it has points.
     pub(crate) runner_up: Option<RunnerUp<'a>>,
     /// The distinct words of the message that count, normalized.
     pub(crate) terms: Vec<&'a str>,
@@ -222,11 +222,11 @@ pub(crate) struct Candidate<'a> {
     pub(crate) matched_tags: Vec<&'a str>,
 }
 
-/// What is told to whoever follows where messages go.
+/// The event of a decision.
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub(crate) struct Delegation<'a> {
-    /// Who hands the message on: the supervisor.
+    /// The supervisor.
     pub(crate) from: &'static str,
     /// The agent, or `finalize`.
     pub(crate) to: &'a str,

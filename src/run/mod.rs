@@ -90,7 +90,7 @@ impl Run {
 
 /// Tokens that a model used; none where its server did not count.
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Usage {
     pub(crate) input_tokens: Option<u64>,

@@ -107,7 +107,10 @@ fn is_hello(reply: Reply) {
         ("Hello", "m-1")
     );
     assert_eq!(reply.finish, Finish::Stop);
-    assert_eq!((reply.usage.input, reply.usage.output), (Some(9), Some(2)));
+    assert_eq!(
+        (reply.usage.input_tokens, reply.usage.output_tokens),
+        (Some(9), Some(2))
+    );
 }
 
 #[test]
@@ -278,7 +281,11 @@ fn what_an_answer_took_is_counted_also_when_it_cannot_be_used() {
             let asked = client(&model).ask_counting(&request, &mut counted, &mut |_| {});
             assert_eq!(asked.unwrap_err().code, Code::ModelAnswer, "{provider:?}");
             let expected = (Some(9 * times), Some(2 * times));
-            assert_eq!((counted.input, counted.output), expected, "{provider:?}");
+            assert_eq!(
+                (counted.input_tokens, counted.output_tokens),
+                expected,
+                "{provider:?}"
+            );
         }
     }
 }

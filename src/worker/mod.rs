@@ -26,7 +26,7 @@ pub(crate) struct Request {
     /// Names this request; the answer repeats it.
     pub(crate) request_id: String,
     pub(crate) agent_name: String,
-    /// What is wished for, such as `summary.create`.
+    /// The intent, such as `summary.create`.
     pub(crate) intent: String,
     pub(crate) input: Input,
     pub(crate) context: Context,
@@ -106,7 +106,8 @@ pub(crate) fn request_id() -> Result<String> {
 pub(crate) fn call(agent: &Agent, request: &Request, reach: &Reach) -> Result<WorkerReply> {
     let answered = fetch_answer(agent, request, reach)?;
     let read = answered.and_then(|answer| response::read(&answer, request));
-    Ok(read.unwrap_or_else(|fault| WorkerReply::failure(request, fault)))
+    let id = &request.request_id;
+    Ok(read.unwrap_or_else(|fault| WorkerReply::failure(id.clone(), agent, fault)))
 }
 
 fn fetch_answer(

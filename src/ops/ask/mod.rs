@@ -1,5 +1,4 @@
-//! Queries: planned, carried out by workers, answered. Rules: supervisor-web-app notes. Start at
-//! [`ask`], which every face calls.
+//! Queries: plan, workers, answer. Rules: supervisor-web-app notes. Start at [`ask`], which every face calls.
 
 mod execute;
 
@@ -23,17 +22,17 @@ use crate::query::{self, Step};
 use crate::run::{AnsweredBy, Event, Run, RunKind, RunStatus, Speaker};
 use crate::worker::response::{Fault, FaultKind, Status, WorkerReply};
 
-/// Most of a worker's result that a model is given to answer from, in characters.
+/// Most characters of a worker's result that the model gets.
 const RESULT_MAX: usize = 20_000;
 
-// What is asked. A doc comment would become the help of the command.
+// A doc comment would become the help of the command.
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[derive(Args, Clone, Debug, Default, Deserialize)]
 pub(crate) struct Query {
-    /// What is asked
+    /// The query
     pub(crate) query: String,
 
-    /// Who asks, for the workers
+    /// The user, for the workers
     #[arg(long = "user", value_name = "ID")]
     pub(crate) user_id: Option<String>,
 
@@ -42,7 +41,7 @@ pub(crate) struct Query {
     #[serde(rename = "conversation_id")]
     pub(crate) conversation: Option<String>,
 
-    /// How it is shown; everything is answered, whatever they say
+    /// How it is shown; they change nothing of the answer
     #[arg(skip)]
     #[serde(rename = "options")]
     pub(crate) _options: Option<Shown>,
@@ -62,14 +61,14 @@ pub(crate) struct Options {
     pub(crate) jobs: usize,
 }
 
-/// What a query is answered with: the shape of the specification.
+/// The answer to a query, in the form of the specification.
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[derive(Clone, Debug, Serialize)]
 pub(crate) struct QueryReply {
     pub(crate) answer: String,
-    /// Who was asked, in order.
+    /// The workers that were asked, in order.
     pub(crate) used_agents: Vec<UsedAgent>,
-    /// What each said, under `step_` and its number.
+    /// The reply to each step, under `step_` and its number.
     pub(crate) intermediate_results: IndexMap<String, WorkerReply>,
     /// Why there is no answer; null when at least one worker has answered.
     pub(crate) error: Option<Fault>,
@@ -103,10 +102,9 @@ impl Asked {
     }
 }
 
-/// Answers a query, and keeps the record of it. `tell` hears each event once it is kept, and each piece
-/// of a model's answer.
+/// Answers a query and records it. `tell` gets each event once it is committed, and each piece of a model's answer.
 ///
-/// Errors: `E_INPUT_INVALID` for a blank query, and cleo's own. What workers fail of is in the reply.
+/// Errors: `E_INPUT_INVALID` for a blank query, and cleo's own. Failures of workers are in the reply.
 pub(crate) fn ask(
     surroundings: &Surroundings,
     query: &Query,
@@ -132,7 +130,7 @@ pub(crate) fn ask(
         let agent = SUPERVISOR;
         (tell.borrow_mut())(Told::Piece(Piece { run, agent, piece }));
     };
-    // Workers that may be called come first: who registers another over HTTP is not to stand in their way.
+    // Trusted workers come first, so that one that anybody registered over HTTP does not displace them.
     let (mut workers, others): (Vec<_>, Vec<_>) = query::workers(&known.agents)
         .into_iter()
         .partition(|agent| answering.workers.may_call(agent).is_ok());
@@ -169,18 +167,13 @@ pub(crate) fn ask(
 }
 
 fn check(query: &str) -> Result<&str> {
-    let refuse = |message: String| {
-        let error = Error::new(Code::InputInvalid, message);
-        Err(error)
+    let length = query.trim().len();
+    let message = match length {
+        0 => "Query cannot be empty".to_string(),
+        ..=MESSAGE_MAX => return Ok(query),
+        _ => format!("the query has {length} bytes; {MESSAGE_MAX} are allowed"),
     };
-    match query.trim() {
-        "" => refuse("Query cannot be empty".to_string()),
-        long if long.len() > MESSAGE_MAX => refuse(format!(
-            "the query has {} bytes; {MESSAGE_MAX} are allowed",
-            long.len()
-        )),
-        _ => Ok(query),
-    }
+    Err(Error::new(Code::InputInvalid, message))
 }
 
 fn answer(
@@ -192,31 +185,20 @@ fn answer(
     pieces: &mut dyn FnMut(&str, &str),
 ) -> Result<(QueryReply, Vec<String>)> {
     let (steps, mut warnings) = execute::plan(query, options, answering, workers, recording)?;
-    if steps.is_empty() {
-        let fault = Fault::new(FaultKind::NoAgents, "no worker is registered and active");
-        close(recording, query::NOTHING, Some(&fault), None, None)?;
-        let reply = QueryReply {
-            answer: query::NOTHING.to_string(),
-            used_agents: Vec::new(),
-            intermediate_results: IndexMap::new(),
-            error: Some(fault),
-        };
-        return Ok((reply, warnings));
-    }
-    let done = execute::execute(query, options.jobs, &steps, answering, workers, recording)?;
-    let first = done.iter().find_map(|(_, reply)| reply.error.clone());
-    let any = done.iter().any(|(_, reply)| reply.output.is_some());
-    let error = first.filter(|_| !any);
-    let used: Vec<UsedAgent> = steps
-        .iter()
-        .zip(&done)
-        .map(|(step, (_, reply))| UsedAgent {
-            name: reply.agent_name.clone(),
-            intent: step.intent.clone(),
-            status: reply.status,
-        })
-        .collect();
-    let (answer, by) = match any {
+    let done = match steps.is_empty() {
+        true => Vec::new(),
+        false => execute::execute(query, options.jobs, &steps, answering, workers, recording)?,
+    };
+    let fault = match done.first() {
+        None => Some(Fault::new(
+            FaultKind::NoAgents,
+            "no worker is registered and active",
+        )),
+        Some(_) => done.iter().find_map(|(_, reply)| reply.error.clone()),
+    };
+    let has_output = done.iter().any(|(_, reply)| reply.output.is_some());
+    let error = fault.filter(|_| !has_output);
+    let (answer, by) = match has_output {
         true => compose(query, answering, &done, recording, pieces, &mut warnings)?,
         false => (query::NOTHING.to_string(), None),
     };
@@ -225,19 +207,24 @@ fn answer(
         _ => None,
     };
     close(recording, &answer, error.as_ref(), by, only)?;
-    let results = done
-        .into_iter()
-        .map(|(id, reply)| (format!("step_{id}"), reply));
+    let used = steps.iter().zip(&done).map(|(step, (_, reply))| UsedAgent {
+        name: reply.agent_name.clone(),
+        intent: step.intent.clone(),
+        status: reply.status,
+    });
     let reply = QueryReply {
         answer,
-        used_agents: used,
-        intermediate_results: results.collect(),
+        used_agents: used.collect(),
+        intermediate_results: done
+            .into_iter()
+            .map(|(id, reply)| (format!("step_{id}"), reply))
+            .collect(),
         error,
     };
     Ok((reply, warnings))
 }
 
-/// Makes the answer of what the workers said: by a model where there is one, else put together.
+/// Makes the answer from the replies of workers: by the model, else by joining them.
 fn compose(
     query: &Query,
     answering: &Answering,
@@ -253,7 +240,7 @@ fn compose(
     };
     match answering.ask_model(&request, &mut |text| pieces(&run, text)) {
         Some(Ok(reply)) => {
-            let (cost, usage) = answering.took(&reply.usage);
+            let (cost, usage) = answering.price(&reply.usage);
             recording.note(|notes| {
                 notes.run.model = Some(reply.model.clone());
                 notes.took(usage, cost);
@@ -265,7 +252,7 @@ fn compose(
             return Err(error);
         }
         Some(Err(error)) => warnings.push(format!(
-            "the model gave no answer, so the results are put together: {}",
+            "the model gave no answer, so the results are joined: {}",
             error.display_message()
         )),
         None => {}

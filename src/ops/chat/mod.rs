@@ -1,5 +1,5 @@
-//! The chat: one message, one reply. What a conversation remembers is read, and what a yes confirms is
-//! taken and done, in one transaction, so that nothing is done twice and nothing on half the way.
+//! The chat: one message, one reply. The state of the conversation is read, and a confirmed change is made, in one
+//! transaction, so that nothing is done twice or in part.
 
 mod reply;
 mod request;
@@ -11,7 +11,7 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 
 use super::Surroundings;
-use super::conversations::keep_turn;
+use super::conversations::record_turn;
 use crate::chat::answer::hear;
 use crate::chat::model::{self, Advice};
 use crate::chat::value::brief;
@@ -26,7 +26,7 @@ use crate::task::rules::check_text;
 pub(crate) use seed::seed;
 use tools::Stop;
 
-/// The conversation of those who name none.
+/// The conversation of callers that name none.
 pub(crate) const DEFAULT: &str = "default";
 
 const TOKENS_MAX: u32 = 1_000;
@@ -47,24 +47,24 @@ pub(crate) struct Said<'a> {
     pub(crate) conversation: &'a str,
     /// How long a question waits for its answer, in seconds.
     pub(crate) pending_ttl: u64,
-    /// What was said so far, the oldest first, and what waits, as the caller holds it.
+    /// Earlier messages, oldest first, and the pending call, as the caller stores them.
     pub(crate) remarks: &'a [Remark],
     pub(crate) pending: Option<&'a Pending>,
 }
 
 struct Talk<'a> {
     said: &'a Said<'a>,
-    /// What a model makes of the message, where one was asked.
+    /// The call that a model proposes, if one was asked.
     advice: Option<&'a Advice>,
     transaction: &'a mut dyn Transaction,
     chat: Chat,
     turn: Turn,
-    /// Now, and when what begins to wait is forgotten, RFC 3339 in UTC.
+    /// Now, and when a call that is pending from now on expires, RFC 3339 in UTC.
     now: String,
     expires: String,
 }
 
-/// Answers a message. A model is asked about one that nothing else is made of.
+/// Answers a message. A model is asked about a message that the grammar does not understand.
 pub(crate) fn turn(
     surroundings: &Surroundings,
     said: &Said<'_>,
@@ -104,7 +104,7 @@ pub(crate) fn turn(
 }
 
 impl Talk<'_> {
-    /// Keeps what was said where a conversation was begun for it.
+    /// Stores the turn if the conversation was begun explicitly.
     fn record(&mut self, user: &str) -> Result<()> {
         let (said, turn) = (self.said, &self.turn);
         let fields = json!({
@@ -117,10 +117,10 @@ impl Talk<'_> {
             (Speaker::User, said.message, sender),
             (Speaker::Agent, turn.reply.as_str(), metadata),
         ];
-        keep_turn(self.transaction, said.conversation, user, &self.now, both)
+        record_turn(self.transaction, said.conversation, user, &self.now, both)
     }
 
-    /// Adds to what is remembered of a conversation what the caller holds of it and is not remembered.
+    /// Adds what the caller stores of the conversation and the store does not have.
     fn join(&mut self) -> Result<()> {
         let client = |it: &Remark| Some(Sentence::read(&it.content).client_or(None)?.to_string());
         let mut last = self.said.remarks.iter().rev().take(REMARKS_MAX);
@@ -129,13 +129,13 @@ impl Talk<'_> {
             return Ok(());
         };
         if let Some(waiting) = self.chat.pending.take() {
-            // An answer is for what the caller was shown, and not for what somebody else asked for since.
+            // An answer is for the call that the caller was shown, not for a later one of somebody else.
             self.chat.pending = Some(waiting).filter(|it| it.call() == pending.call());
             return Ok(());
         }
         let since = read_moment("created_at", &pending.created_at)?;
         let until = read_moment("expires", &pending.expires)?;
-        // What began to wait before something ceased to is answered or dropped.
+        // A call from before the last resolution was answered or dropped.
         if since.is_some() && since <= self.chat.settled {
             return Ok(());
         }
@@ -146,7 +146,7 @@ impl Talk<'_> {
         Ok(())
     }
 
-    /// Carries out what a caller holds as if it were asked for now, to no other end than that it waits.
+    /// Repeats the request of a call that the caller stores, so that it is pending.
     fn ask_again(&mut self, pending: &Pending) -> Result<()> {
         let next = pending
             .next
@@ -173,7 +173,7 @@ impl Talk<'_> {
     }
 }
 
-/// Refuses a message that is none, and a name of a conversation that is none.
+/// Refuses a blank message and an invalid name of a conversation.
 fn check(said: &Said<'_>) -> Result<()> {
     if said.message.trim().is_empty() {
         return Err(Error::new(Code::InputInvalid, "the message is blank"));
@@ -186,8 +186,8 @@ fn check(said: &Said<'_>) -> Result<()> {
     Err(Error::new(Code::InputInvalid, message))
 }
 
-/// Asks a model about a message that no form of the grammar fits and that answers nothing that waits; no
-/// transaction is open meanwhile. An answer that cannot be used is told, in the reply.
+/// Asks a model about a message that the grammar does not understand; no transaction is open meanwhile. An invalid answer
+/// is reported in the reply.
 fn advise(surroundings: &Surroundings, said: &Said<'_>, model: &Model) -> Result<Option<Advice>> {
     let (workspace, message) = (surroundings.workspace()?, said.message);
     let chat = super::agents::write(&workspace, |transaction| {

@@ -1,4 +1,4 @@
-//! From what was heard to the reply, and the words of replies. Only what was offered is written, and only
+//! From the meaning of a message to the reply, and the words of replies. Only an offered change is written, and only
 //! after a yes.
 
 use serde_json::{Value, json};
@@ -12,8 +12,8 @@ use crate::chat::vocabulary::{
 use crate::chat::{Call, ChatAgent, Heard, Pending, Sentence, Settled, Tool, text};
 use crate::error::Result;
 
-/// What names a component, whose it is and of which type, which stands before all else of it.
-const NAMES: &str = "component_id|componentId|client_id|component_type|type";
+/// Fields that a description of a component begins with.
+const LEADING_FIELDS: &str = "component_id|componentId|client_id|component_type|type";
 
 impl Talk<'_> {
     pub(super) fn say(&mut self, text: impl AsRef<str>) -> Done<()> {
@@ -21,7 +21,7 @@ impl Talk<'_> {
         Ok(())
     }
 
-    /// Answers what was heard. What waited before is over, unless it is still to be answered.
+    /// Answers a message. The pending call is resolved, unless its answer was invalid.
     pub(super) fn answer(&mut self, heard: Heard) -> Result<()> {
         let (waited, question) = (self.chat.pending.take(), self.chat.question.take());
         let asked_until = question.as_ref().map(|question| &question.expires);
@@ -105,9 +105,9 @@ impl Talk<'_> {
         let all = self.transaction.components(client)?;
         let groups = self.transaction.security_groups(client)?;
         let known = self.transaction.client(client)?;
-        // What follows may be about that client.
+        // The next message may be about that client.
         self.chat.client.take_if(|own| own != client);
-        // A form is left out for what a known client does not have.
+        // A known client without such an item gets no form for it.
         let example = |text| if known.is_none() { text } else { "\0" };
         let first = all.first().map_or(example("101"), |one| &one.component_id);
         let last = all.last().map_or(example("103"), |one| &one.component_id);
@@ -135,7 +135,7 @@ impl Talk<'_> {
         ))
     }
 
-    /// Does what was confirmed, if it is as it was shown, and says what came of it.
+    /// Makes a confirmed change, unless its target has changed since it was shown.
     fn write_confirmed(&mut self, pending: Pending) -> Done<()> {
         let call = pending.call();
         if call.tool == Tool::SearchComponent {
@@ -193,7 +193,7 @@ pub(super) fn describe_component(component: &Value) -> String {
     let (kind, id) = (kind.map(plain).unwrap_or_default(), id_of(component));
     let fields = flatten(component).into_iter();
     let parts = fields.filter_map(|(path, value)| match value {
-        _ if contains_word(NAMES, &path) => None,
+        _ if contains_word(LEADING_FIELDS, &path) => None,
         Value::Null | Value::Bool(false) => None,
         Value::Bool(true) => Some(label(&path)),
         Value::Number(number) => Some(format!("{} {number}", label(&path))),
@@ -211,7 +211,7 @@ pub(super) fn id_of(component: &Value) -> String {
     id.map(plain).unwrap_or_default()
 }
 
-/// Says what a call is about: `change component 101 of client 6: title to "Home"`.
+/// Describes a call: `change component 101 of client 6: title to "Home"`.
 pub(super) fn describe_call(call: &Call) -> String {
     let changes = match call.text("security_group_title") {
         "" => describe_changes(call),

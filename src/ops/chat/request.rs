@@ -1,4 +1,4 @@
-//! What a request asks for is looked up and shown; a write is tried and offered.
+//! Requests: reads are answered, writes are tried and offered.
 
 use serde_json::{Map, Value, json};
 
@@ -21,7 +21,7 @@ pub(super) struct Trial {
 }
 
 impl Talk<'_> {
-    /// Calls a tool with what it takes of a call.
+    /// Calls a tool with the arguments that it takes.
     pub(super) fn use_tool(&mut self, tool: Tool, call: &Call) -> Done<Value> {
         let mut args = call.args.clone();
         args.retain(|name, _| tool.takes(name));
@@ -38,12 +38,12 @@ impl Talk<'_> {
         }
     }
 
-    /// Does what a call asks for, or says what it lacks. What writes is only offered.
+    /// Carries out a call, or asks for what is missing. A write is only offered.
     pub(super) fn carry_out(&mut self, mut call: Call) -> Done<()> {
         if let (false, Some(client)) = (call.has("clientId"), &self.chat.client) {
             call.set("clientId", client.as_str());
         }
-        // An id of the message and what else is said of the component have to fit together.
+        // The component must have the id and match the criteria.
         let mut criteria = call.object("criteria");
         if !criteria.is_empty()
             && let Some(id) = call.args.remove("componentId")
@@ -84,7 +84,7 @@ impl Talk<'_> {
         }
     }
 
-    /// Finds out which part of the design becomes what, or asks.
+    /// Finds the field of the design that changes, or asks.
     fn change_design(&mut self, mut call: Call) -> Done<()> {
         let mut updates = Map::new();
         for (name, value) in call.object("designUpdates") {
@@ -103,7 +103,7 @@ impl Talk<'_> {
         Ok(found["components"].as_array().cloned().unwrap_or_default())
     }
 
-    /// Finds what a call describes: shows it, or carries the call on with it.
+    /// Finds the components that a call describes: shows them, or continues with one.
     fn search(&mut self, call: Call) -> Done<()> {
         let is_search = call.tool == Tool::SearchComponent;
         let is_described = !call.object("criteria").is_empty();
@@ -160,8 +160,8 @@ impl Talk<'_> {
         self.say(format!("Which component do you mean?{lines}\n{select}"))
     }
 
-    /// Carries a call on once the component is known: asks for what is missing, with the component if it
-    /// was not shown before, or offers to write.
+    /// Continues a call whose component is known: asks for what is missing, after showing the component if it was not,
+    /// or offers to write.
     pub(super) fn propose(&mut self, call: Call, is_shown: bool) -> Done<()> {
         let updates = call.object("updates");
         let question = match (call.tool, call.missing()) {
@@ -189,7 +189,7 @@ impl Talk<'_> {
         }
     }
 
-    /// Tries what a call would write, and asks for a yes.
+    /// Tries a write, and asks for a yes.
     pub(super) fn offer(&mut self, call: Call) -> Done<()> {
         let (what, is_design) = (describe_call(&call), call.tool == Tool::UpdateDesign);
         let trial = self.try_out(&call)?;
@@ -225,7 +225,7 @@ impl Talk<'_> {
         Ok(self.wait(call, &[], None)?)
     }
 
-    /// Tries a call, and compares what there is with what it would leave.
+    /// Tries a call, and compares the state before and after it.
     pub(super) fn try_out(&mut self, call: &Call) -> Result<Trial> {
         let (client, id) = (call.text("clientId"), call.text("componentId"));
         let before = match call.tool {
@@ -251,7 +251,7 @@ impl Talk<'_> {
         })
     }
 
-    /// Lets a call wait for a yes, or for the choice of one of several components.
+    /// Makes a call pending: for a yes, or for the choice of one of several components.
     fn wait(&mut self, call: Call, components: &[Value], next: Option<Call>) -> Result<()> {
         let trial = self.try_out(&call)?;
         let options = components.iter().map(|one| {

@@ -1,5 +1,5 @@
-//! The tools of the chat's agents, as in section 2.4 of the chat notes. Each sees one client only, and checks
-//! all that it is given, since a yes may come late.
+//! The tools of the chat's agents, as in section 2.4 of the chat notes. Each sees one client only, and validates its
+//! arguments, since a yes may come late.
 
 use serde_json::{Value, json};
 
@@ -11,7 +11,7 @@ use crate::error::{Error, Result};
 use crate::store::Transaction;
 
 pub(super) enum Stop {
-    /// It was given something wrong: the result that says so, or what is wrong and was replied.
+    /// The arguments are invalid: the result that says so.
     Refused(Value),
     Error(Error),
 }
@@ -32,7 +32,7 @@ pub(super) fn fault(result: &Value) -> Option<&str> {
     result.get("error").and_then(Value::as_str)
 }
 
-/// Runs a tool. One that writes does all but the writing when `keep` is false.
+/// Runs a tool. With `keep` false, a write is only validated.
 pub(super) fn run(transaction: &mut dyn Transaction, call: &Call, keep: bool) -> Result<Value> {
     let client = call.text("clientId");
     let mut work = Work {
@@ -75,7 +75,7 @@ impl Work<'_> {
         Ok(json!({ "success": true, "components": components }))
     }
 
-    /// Finds the components of the client, who must be there.
+    /// Finds the components of the client, which must exist.
     fn components(&self) -> Done<Vec<Component>> {
         let client = self.client;
         match self.transaction.client(client)? {
@@ -180,7 +180,7 @@ impl Work<'_> {
         let changes = check_changes(self.call).map_err(Stop::Refused)?;
         let there = self.components()?;
         let id = match self.call.text("componentId") {
-            // The id of a removed component may still wait for a yes somewhere, which must not reach another.
+            // A pending call may still name a removed component, so its id is not used again.
             "" => {
                 let ids = there.iter().filter_map(|one| one.component_id.parse().ok());
                 let last = ids.chain(self.transaction.last_removed(self.client)?).max();
@@ -221,7 +221,7 @@ impl Work<'_> {
         Ok(json!({ "success": true, "message": message }))
     }
 
-    /// Puts a component under a security group, or takes it out.
+    /// Adds a component to a security group, or removes it.
     fn change_guard(&mut self) -> Done<Value> {
         let mut component = self.component()?;
         let (client, id) = (self.client, component.component_id.clone());
