@@ -2,7 +2,6 @@
 //! the rule of the multi-agent notes, sections 1.2 and 1.4. Pure; start at [`Index::route`].
 
 mod index;
-pub(crate) mod roster;
 mod tally;
 #[cfg(test)]
 mod tests;
@@ -14,7 +13,7 @@ use serde::Deserialize;
 
 use crate::agent::MESSAGE_MAX;
 use crate::error::{Code, Error, Result};
-use crate::score::{normalize, terms};
+use crate::score::Words;
 
 pub(crate) use index::Index;
 pub(crate) use verdict::{Candidate, Decided, Decision, Delegation};
@@ -64,44 +63,27 @@ impl<'a> Request<'a> {
 /// The words of a message: all of them in order, and the distinct ones that count.
 #[derive(Clone, Debug)]
 pub(crate) struct Message {
-    normalized: String,
-    words: Vec<(usize, usize)>,
+    pub(crate) words: Words,
     /// Places in `words` of the first of each distinct word of three characters or more.
     terms: Vec<usize>,
 }
 
 impl Message {
     pub(crate) fn parse(text: &str) -> Message {
-        let normalized = normalize(text);
-        let mut words = Vec::with_capacity(normalized.len() / 5 + 1);
-        words.extend(terms(&normalized).map(|term| (term.start, term.start + term.text.len())));
-        let word = |at: &usize| &normalized[words[*at].0..words[*at].1];
-        let mut seen = HashSet::new();
-        let is_new_term = |at: &usize| counts(word(at)) && seen.insert(word(at));
-        let terms = (0..words.len()).filter(is_new_term).collect();
-        Message {
-            normalized,
-            words,
-            terms,
-        }
-    }
-
-    /// Returns all words in order, normalized, of any length.
-    pub(crate) fn words(&self) -> impl ExactSizeIterator<Item = &str> {
-        self.words.iter().map(|place| self.word(*place))
+        let (words, mut seen) = (Words::parse(text), HashSet::new());
+        let all = words.iter().enumerate();
+        let terms = all.filter(|(_, word)| counts(word) && seen.insert(*word));
+        let terms = terms.map(|(at, _)| at).collect();
+        Message { words, terms }
     }
 
     /// Returns the distinct words that count, in the order of the message.
     pub(crate) fn terms(&self) -> impl ExactSizeIterator<Item = &str> {
-        (0..self.terms.len()).map(|number| self.term(number))
+        self.terms.iter().map(|at| self.words.get(*at))
     }
 
     fn term(&self, number: usize) -> &str {
-        self.word(self.words[self.terms[number]])
-    }
-
-    fn word(&self, (start, end): (usize, usize)) -> &str {
-        &self.normalized[start..end]
+        self.words.get(self.terms[number])
     }
 }
 

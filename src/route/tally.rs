@@ -36,7 +36,7 @@ impl Index {
     pub(super) fn read(&self, message: &Message, by: Match) -> Reading<'_> {
         // An unknown word has a number that no word has.
         let number = |word| self.number(word).unwrap_or(usize::MAX);
-        let numbers: Vec<usize> = message.words().map(number).collect();
+        let numbers: Vec<usize> = message.words.iter().map(number).collect();
         let known = message.terms.iter().map(|at| numbers[*at]).enumerate();
         let known = known.filter(|(_, number)| *number != usize::MAX);
         let mut words: Vec<usize> = known.clone().map(|(_, number)| number).collect();

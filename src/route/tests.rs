@@ -510,7 +510,7 @@ fn long_messages_are_read_as_short_ones_are() {
         long.terms().collect::<Vec<_>>(),
         short.terms().collect::<Vec<_>>()
     );
-    assert_eq!(long.words().len(), 160);
+    assert_eq!(long.words.iter().len(), 160);
 }
 
 #[test]

@@ -471,7 +471,7 @@ fn a_faulty_file_is_named_with_what_mends_it() {
         (
             "moment.json",
             "E_AGENT_INVALID",
-            "`custom_7` is the id of an agent of the moment",
+            "`custom_7` is the id of a runtime agent",
         ),
         ("builtin.json", "E_EXISTS", "which no import changes"),
         ("hot.json", "E_AGENT_INVALID", "the temperature is 3"),

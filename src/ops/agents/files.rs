@@ -108,22 +108,9 @@ fn read_agents(path: &Path) -> Result<Vec<(Agent, Vec<String>)>> {
     agents.collect()
 }
 
-/// Reads drafts from a JSON or YAML document: one agent, a list of agents, or a list under `agents`;
-/// JSON also as one agent a line. Returns as well whether the document is one agent.
+/// Reads drafts from a file. Returns as well whether the file is one agent.
 pub(super) fn read_drafts(bytes: &[u8], name: &str) -> Result<(Vec<Draft>, bool)> {
-    let text = std::str::from_utf8(bytes);
-    let text = text.map_err(|_| draft::invalid(format!("{name} is not written in UTF-8")))?;
-    let (values, is_one) = match read_document(text.trim_start_matches('\u{feff}'), name)? {
-        Value::Array(list) => (list, false),
-        mut one => match one.get_mut("agents").map(Value::take) {
-            Some(Value::Array(list)) => (list, false),
-            Some(other) => {
-                one["agents"] = other;
-                (vec![one], true)
-            }
-            None => (vec![one], true),
-        },
-    };
+    let (values, is_one) = read_values(bytes, name)?;
     let is_single = values.len() == 1;
     let drafts = (1..).zip(values).map(|(number, value)| {
         Draft::from_value(value).map_err(|error| {
@@ -136,6 +123,21 @@ pub(super) fn read_drafts(bytes: &[u8], name: &str) -> Result<(Vec<Draft>, bool)
     });
     let drafts: Result<Vec<Draft>> = drafts.collect();
     Ok((drafts?, is_one))
+}
+
+/// Reads the agents of a JSON or YAML document: one agent, a list of agents, or a list under `agents`; JSON also as one
+/// agent a line. Returns as well whether the document is one agent.
+pub(in crate::ops) fn read_values(bytes: &[u8], name: &str) -> Result<(Vec<Value>, bool)> {
+    let text = std::str::from_utf8(bytes);
+    let text = text.map_err(|_| draft::invalid(format!("{name} is not written in UTF-8")))?;
+    let mut document = match read_document(text.trim_start_matches('\u{feff}'), name)? {
+        Value::Array(list) => return Ok((list, false)),
+        other => other,
+    };
+    match document.get_mut("agents") {
+        Some(Value::Array(list)) => Ok((std::mem::take(list), false)),
+        _ => Ok((vec![document], true)),
+    }
 }
 
 fn is_json(text: &str) -> bool {

@@ -27,6 +27,7 @@ use crate::store::{Store, Transaction};
 use crate::workspace::Workspace;
 pub(crate) use change::{Cleanup, expires};
 pub(crate) use files::LeftOut;
+pub(in crate::ops) use files::read_values;
 pub(crate) use lookup::{Lookup, check_seen, find_seen_agent, list, require_seen, show};
 pub(crate) use metrics::{Measuring, metrics};
 pub(crate) use register::{Import, import, register, update};
