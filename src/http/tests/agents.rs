@@ -6,8 +6,8 @@ use super::walk::Names;
 use super::{World, minutes_ago};
 use crate::agent::{Agent, Kind};
 use crate::http::route;
+use crate::ops::Notes;
 use crate::ops::agents::{self, AgentId};
-use crate::ops::{Notes, agent_tasks};
 
 /// Names for ids of agents of the moment that were minted some minutes ago.
 fn minted<const N: usize>(agents: [(&str, i64); N]) -> Names {
@@ -260,6 +260,6 @@ fn agent_with_a_reserved_id_can_be_changed_and_removed() {
     };
     let one = agents::show(&surroundings, notes, id()).unwrap();
     assert_eq!(one.agent.agent.description, "new");
-    agent_tasks::remove_agent(&surroundings, notes, id()).unwrap();
+    agents::remove(&surroundings, notes, id()).unwrap();
     assert!(agents::show(&surroundings, notes, id()).is_err());
 }

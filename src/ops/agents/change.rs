@@ -4,14 +4,14 @@ use chrono::{DateTime, Utc};
 use clap::Args;
 use serde::{Deserialize, Serialize};
 
-use super::{Known, One, Registry, load_with, terms, write};
+use super::{AgentId, Known, One, Registry, load_with, terms, write};
 use crate::agent::{Agent, Kind, SUPERVISOR, runtime_moment};
 use crate::clock::unix_ms;
 use crate::error::{Code, Error, Result, quote};
 use crate::id::TaskId;
-use crate::ops::Surroundings;
 use crate::ops::trust::{Item, Trust};
-use crate::store::Transaction;
+use crate::ops::{Context, Notes, Surroundings};
+use crate::store::{Filter, Transaction};
 
 /// How long a runtime agent stays.
 const STAY_MS: u64 = 30 * 60 * 1_000;
@@ -104,28 +104,55 @@ fn registration_time(agent: &Agent) -> u64 {
     moment.map_or(0, i64::unsigned_abs)
 }
 
-/// Removes an agent. Its caller takes tasks away from it.
-pub(in crate::ops) fn remove(surroundings: &Surroundings, id: &str) -> Result<Removed> {
+pub(crate) fn remove(
+    surroundings: &Surroundings,
+    _: &mut Notes,
+    AgentId { id }: AgentId,
+) -> Result<Removed> {
     let workspace = surroundings.workspace()?;
     let agent = write(&workspace, |transaction| {
         let known = load_with(transaction, &workspace)?;
-        if surroundings.only().is_none() && is_damaged(transaction, &known, id) {
-            transaction.remove_agent(id)?;
-            return Ok(Agent::new(id, Kind::Persistent, id));
+        if surroundings.only().is_none() && is_damaged(transaction, &known, &id) {
+            transaction.remove_agent(&id)?;
+            return Ok(Agent::new(&id, Kind::Persistent, &id));
         }
-        let agent = terms::require(surroundings, &known, id)?.clone();
-        terms::refuse_of_file(surroundings, &workspace, &known, id, "remove")?;
-        match transaction.remove_agent(id)? {
-            false if agent.is_builtin => Err(refuse_builtin(id)),
+        let agent = terms::require(surroundings, &known, &id)?.clone();
+        terms::refuse_of_file(surroundings, &workspace, &known, &id, "remove")?;
+        match transaction.remove_agent(&id)? {
+            false if agent.is_builtin => Err(refuse_builtin(&id)),
             _ => Ok(agent),
         }
     })?;
+    let unassigned = match agent.is_builtin {
+        true => Vec::new(),
+        false => unassign(surroundings, &id)?,
+    };
     // Trust that stays counts only for exactly this agent.
     let _ = Trust::new(surroundings, &workspace).take(&Item::worker(&agent));
     Ok(Removed {
         restored: agent.is_builtin,
         one: Registry::load(surroundings)?.show_stored(agent),
-        unassigned: Vec::new(),
+        unassigned,
+    })
+}
+
+/// Takes a removed agent from its tasks, and returns these.
+fn unassign(surroundings: &Surroundings, agent: &str) -> Result<Vec<TaskId>> {
+    let mut context = Context::open(surroundings.clone())?;
+    let now = context.now();
+    let filter = Filter {
+        agent: Some(agent.to_string()),
+        ..Filter::default()
+    };
+    context.write(|transaction| {
+        let mut unassigned = Vec::new();
+        for mut task in transaction.list(&filter)?.tasks {
+            task.assigned_agent = None;
+            task.touch(&now);
+            transaction.put(&task)?;
+            unassigned.push(task.id);
+        }
+        Ok(unassigned)
     })
 }
 
@@ -148,8 +175,12 @@ fn is_damaged(transaction: &dyn Transaction, known: &Known, id: &str) -> bool {
     !is_known && read.is_err_and(|error| error.code == Code::RowDamaged)
 }
 
-/// Removes runtime agents. Its caller takes tasks away from them.
-pub(in crate::ops) fn cleanup(surroundings: &Surroundings, wanted: Cleanup) -> Result<Cleaned> {
+/// Removes runtime agents.
+pub(crate) fn cleanup(
+    surroundings: &Surroundings,
+    _: &mut Notes,
+    wanted: Cleanup,
+) -> Result<Cleaned> {
     let workspace = surroundings.workspace()?;
     let millis = surroundings.clock.now().timestamp_millis().unsigned_abs();
     let sweep = match (wanted.older_than, wanted.now) {
@@ -160,7 +191,7 @@ pub(in crate::ops) fn cleanup(surroundings: &Surroundings, wanted: Cleanup) -> R
             return Err(Error::new(Code::InputInvalid, message));
         }
     };
-    write(&workspace, |transaction| {
+    let cleaned = write(&workspace, |transaction| {
         let before = load_with(transaction, &workspace)?.agents;
         let cleaned_up = sweep_runtime(transaction, sweep)?;
         let ids = before.iter().map(|agent| &agent.id);
@@ -175,7 +206,11 @@ pub(in crate::ops) fn cleanup(surroundings: &Surroundings, wanted: Cleanup) -> R
             remaining,
             cleaned_up,
         })
-    })
+    })?;
+    for id in &cleaned.cleaned_up {
+        unassign(surroundings, id)?;
+    }
+    Ok(cleaned)
 }
 
 pub(in crate::ops) fn sweep_runtime(

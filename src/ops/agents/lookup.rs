@@ -112,29 +112,32 @@ pub(crate) fn show(
     Ok(registry.show(registry.known.require(&id)?.clone()))
 }
 
-/// Returns the agent whose tasks are looked for; one that the caller does not see has none.
-pub(crate) fn find_seen_agent(context: &Context, agent: Option<String>) -> Result<Option<String>> {
-    match check_seen(context, agent.as_deref()) {
-        // No task is assigned to an empty name.
-        Err(error) if error.code == Code::AgentNotFound => Ok(Some(String::new())),
-        checked => checked.map(|()| agent),
-    }
-}
-
-/// Refuses an agent that the caller does not see, and an unknown one in the same words. A caller who sees all may
-/// name any.
-pub(crate) fn check_seen(context: &Context, agent: Option<&str>) -> Result<()> {
+/// Refuses to assign a task to an agent that the caller may not see, in the words for an unknown one. A caller who
+/// sees all may name any.
+pub(in crate::ops) fn check_assignable(context: &Context, agent: Option<&str>) -> Result<()> {
     match context.surroundings.only() {
-        Some(_) => require_seen(context, agent),
+        Some(_) => require_visible(context, agent),
         None => Ok(()),
     }
 }
 
-/// Refuses an agent that is unknown or that the caller does not see.
-pub(crate) fn require_seen(context: &Context, agent: Option<&str>) -> Result<()> {
+/// Refuses an agent that is unknown, or that the caller does not see.
+pub(in crate::ops) fn require_visible(context: &Context, agent: Option<&str>) -> Result<()> {
     let Some(id) = agent else { return Ok(()) };
     let known = load_in(&context.workspace)?.keep_visible(context.surroundings.only());
     known.require(id).map(drop)
+}
+
+/// Returns the agent whose tasks a caller asks for, and an empty name, which has no tasks, for one that the caller
+/// does not see.
+pub(in crate::ops) fn find_assigned(
+    context: &Context,
+    agent: Option<String>,
+) -> Result<Option<String>> {
+    match check_assignable(context, agent.as_deref()) {
+        Err(error) if error.code == Code::AgentNotFound => Ok(Some(String::new())),
+        checked => checked.map(|()| agent),
+    }
 }
 
 #[cfg(test)]
