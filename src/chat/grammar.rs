@@ -14,7 +14,7 @@ use super::vocabulary::{
     COMPONENT, Field, component_type, contains_word, elements, find_field, list_offered, names,
     state, type_names,
 };
-use super::{Call, Heard, Tool};
+use super::{Call, Meaning, Tool};
 
 /// The forms in their order, each behind its tool; `{name}` is one of [`PARTS`], a blank any space.
 const FORMS: &str = r"
@@ -122,11 +122,11 @@ patterns! {
     BETWEEN = r",?\s+(?:and|with)\s+|,\s+";
 }
 
-pub(super) fn understand(sentence: &Sentence) -> Option<Heard> {
+pub(super) fn understand(sentence: &Sentence) -> Option<Meaning> {
     let rest = sentence.plain.replace([CLIENT, BARE], "");
     let rest = rest.trim_matches(['.', '!', '?', ' ', ',']);
     if contains_word("help|help me|what can you do|what can i say", rest) {
-        return Some(Heard::Help);
+        return Some(Meaning::Help);
     }
     let client = sentence.client_or(None).map(String::from);
     if client.is_none() && !sentence.clients.is_empty() {
@@ -135,7 +135,7 @@ pub(super) fn understand(sentence: &Sentence) -> Option<Heard> {
     if contains_word("|i am|i'm|it is|it's|this is|switch to|use|no", rest)
         && let Some(client) = client
     {
-        return Some(Heard::Client(client));
+        return Some(Meaning::Client(client));
     }
     let plain = &sentence.plain;
     let read = |(tool, form): &(Tool, Regex)| read(*tool, sentence, &form.captures(plain)?);
@@ -145,7 +145,7 @@ pub(super) fn understand(sentence: &Sentence) -> Option<Heard> {
     if let Some(client) = client {
         call.set("clientId", client);
     }
-    Some(Heard::Request(call))
+    Some(Meaning::Request(call))
 }
 
 /// Makes the call that a form asks for; none where its words do not fit after all.

@@ -170,7 +170,7 @@ impl Call {
 }
 
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) enum Heard {
+pub(crate) enum Meaning {
     Confirmed,
     Cancelled,
     /// The call that waited, on the component that was chosen.
@@ -187,7 +187,7 @@ pub(crate) enum Heard {
 
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[derive(Clone, Debug, Serialize)]
-pub(crate) struct Called {
+pub(crate) struct ToolResult {
     pub(crate) name: Tool,
     pub(crate) args: Map<String, Value>,
     pub(crate) result: Value,
@@ -201,11 +201,11 @@ pub(crate) struct Turn {
     pub(crate) agent: ChatAgent,
     pub(crate) reply: String,
     pub(crate) conversation_id: String,
-    pub(crate) tool_calls: Vec<Called>,
+    pub(crate) tool_calls: Vec<ToolResult>,
     /// The call that waits for a yes or a choice.
     pub(crate) pending: Option<Pending>,
     /// How the call that was pending before was resolved; none if there was none, or if it is still pending.
-    pub(crate) settled: Option<Settled>,
+    pub(crate) settled: Option<Resolution>,
     /// How the message was understood.
     pub(crate) reason: &'static str,
 }
@@ -244,7 +244,7 @@ pub(crate) enum PendingKind {
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
-pub(crate) enum Settled {
+pub(crate) enum Resolution {
     Confirmed,
     Chosen,
     Cancelled,
@@ -254,7 +254,7 @@ pub(crate) enum Settled {
 
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct Choosable {
+pub(crate) struct Candidate {
     pub(crate) id: String,
     /// Its type, such as `cards`.
     #[serde(rename = "type")]
@@ -264,7 +264,7 @@ pub(crate) struct Choosable {
 
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct Difference {
+pub(crate) struct FieldChange {
     pub(crate) label: String,
     pub(crate) before: Option<String>,
     pub(crate) after: String,
@@ -287,10 +287,10 @@ pub(crate) struct Pending {
     pub(crate) candidates: Vec<String>,
     /// The same components, as people tell them apart.
     #[serde(default)]
-    pub(crate) options: Vec<Choosable>,
+    pub(crate) options: Vec<Candidate>,
     /// The changes that a yes would make.
     #[serde(default)]
-    pub(crate) changes: Vec<Difference>,
+    pub(crate) changes: Vec<FieldChange>,
     /// Whether a yes takes something away.
     #[serde(default)]
     pub(crate) destructive: bool,

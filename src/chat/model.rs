@@ -7,7 +7,7 @@ use serde_json::{Map, Value, json};
 
 use super::grammar::TO;
 use super::sentence::{BARE, CLIENT, Sentence};
-use super::value::{Kind, brief, check_fields, plain};
+use super::value::{Kind, check_fields, plain, truncate};
 use super::vocabulary::{
     COMPONENT, Field, TYPES, component_type, contains_word, find_field, list_offered, names, types,
 };
@@ -101,7 +101,7 @@ pub(crate) fn read(answer: &str, message: &str, client: Option<&str>) -> Result<
         answer.args.unwrap_or_default(),
         sentence.client_or(client),
     )?;
-    let unsure = |what: String| format!("I am not sure about \"{}\" here", brief(&what));
+    let unsure = |what: String| format!("I am not sure about \"{}\" here", truncate(&what));
     let checked =
         check_fields(&call).and_then(|()| check_words(&call, &sentence, client).map_err(unsure));
     let why = |why: String| format!("I did not understand that: {}. ", visible(&why));

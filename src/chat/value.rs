@@ -113,7 +113,7 @@ pub(crate) fn check_values(tool: Tool, values: Map<String, Value>) -> Result<Cha
         match find_open_field(tool, &key).map(|field| (field, field.kind.read(value))) {
             Ok((field, Some(value))) => changes.push((field, value)),
             Ok((field, None)) => {
-                let (label, kind, value) = (field.label(), field.kind, brief(&plain(value)));
+                let (label, kind, value) = (field.label(), field.kind, truncate(&plain(value)));
                 faults.push(format!("{label} cannot be `{value}`; allowed: {kind}"));
             }
             Err(fault) => {
@@ -150,7 +150,7 @@ fn find_open_field(tool: Tool, key: &str) -> Result<&'static Field, String> {
         None if tool == Tool::UpdateDesign => "no field of a design",
         None => "no field of a component",
     };
-    Err(format!("{} is {why}", brief(key)))
+    Err(format!("{} is {why}", truncate(key)))
 }
 
 /// Refuses protected and unknown fields of components.
@@ -210,6 +210,6 @@ pub(crate) fn plain(value: &Value) -> String {
 }
 
 /// Cuts a text that is to be quoted in a sentence.
-pub(crate) fn brief(text: &str) -> String {
+pub(crate) fn truncate(text: &str) -> String {
     shorten(text, 100).into_owned()
 }

@@ -9,7 +9,7 @@ use super::live::Live;
 use super::screen::{Cell, Screen, Tone, dim, plain, strong};
 use crate::error::{Result, quote};
 use crate::ops::ask::{self, Asked, Options, Query};
-use crate::ops::executions::Told;
+use crate::ops::executions::Progress;
 use crate::ops::plans::external::External;
 use crate::runner::agent::Runners;
 use crate::worker::response::{Status, WorkerReply};
@@ -62,8 +62,8 @@ pub(super) fn run(face: &mut Face<'_>, arguments: Arguments) -> Result<ExitCode>
         &arguments.query,
         &options,
         &mut |told| match told {
-            Told::Event(event) => live.send(event),
-            Told::Piece(piece) => live.piece(&piece),
+            Progress::Event(event) => live.send(event),
+            Progress::Piece(piece) => live.piece(&piece),
         },
     )?;
     let is_shown = live.end_pieces(&asked.reply.answer);

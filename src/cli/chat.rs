@@ -13,7 +13,7 @@ use crate::config::CHAT_PENDING_TTL;
 use crate::error::{Code, Error, Result};
 use crate::file::{Lines, stdin_unreadable};
 use crate::ops::answers::load_trusted_model;
-use crate::ops::chat::{self, DEFAULT, Said};
+use crate::ops::chat::{self, ChatRequest, DEFAULT};
 use crate::task::rules::TEXT_MAX;
 
 #[derive(Args)]
@@ -81,7 +81,7 @@ fn say(
     conversation: &str,
     shown: &mut Option<Pending>,
 ) -> Result<ExitCode> {
-    let said = Said {
+    let said = ChatRequest {
         message,
         conversation,
         pending_ttl: face.settings.number(CHAT_PENDING_TTL).unwrap_or(0),

@@ -6,13 +6,13 @@ use super::answer::Answer;
 use super::call::Call;
 use super::fault::Shape;
 use super::route::Route;
-use crate::chat::{Called, ChatAgent, Pending, Settled};
+use crate::chat::{ChatAgent, Pending, Resolution, ToolResult};
 use crate::config::CHAT_PENDING_TTL;
 use crate::error::{Code, Error, Result};
 use crate::id;
 use crate::llm::Model;
 use crate::ops::answers::load_trusted_model;
-use crate::ops::chat::{self, DEFAULT, Remark, Said};
+use crate::ops::chat::{self, ChatRequest, ClientMessage, DEFAULT};
 use crate::ops::conversations;
 
 /// How the id of a conversation begins that was begun as one.
@@ -39,7 +39,7 @@ struct Message {
     conversation_id: Option<String>,
     /// What was said before, as the caller holds it, the oldest first. The client that it names last counts
     /// where the server remembers none.
-    conversation: Option<Vec<Remark>>,
+    conversation: Option<Vec<ClientMessage>>,
     /// What waits, as the caller holds it: `pending` of an earlier reply, done after a yes only. Where
     /// something else waits here by now, an answer counts for neither.
     #[serde(
@@ -71,10 +71,10 @@ struct Data {
     agent: ChatAgent,
     reply: String,
     conversation_id: String,
-    tool_calls: Vec<Called>,
+    tool_calls: Vec<ToolResult>,
     pending: Option<Pending>,
     /// What became of what waited before this message; null where nothing waited, and while it still does.
-    settled: Option<Settled>,
+    settled: Option<Resolution>,
     reason: &'static str,
 }
 
@@ -90,7 +90,7 @@ fn say(call: &Call) -> Result<Answer> {
     let conversation = own(call, &id)?;
     let remarks = message.conversation.unwrap_or_default();
     let settings = &call.server.settings;
-    let said = Said {
+    let said = ChatRequest {
         message: &text,
         conversation: &conversation,
         pending_ttl: settings.number(CHAT_PENDING_TTL).unwrap_or(0),

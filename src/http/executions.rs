@@ -20,7 +20,7 @@ use super::route::{Promise, Route};
 use crate::clock::Clock;
 use crate::error::{Code, Error, Result};
 use crate::ops::executions::reply::Executed;
-use crate::ops::executions::{self, Begun};
+use crate::ops::executions::{self, StartedExecution};
 use crate::ops::work::runs;
 use crate::route::Said;
 use crate::run::view::RunView;
@@ -172,7 +172,7 @@ fn cancel(call: &Call) -> Result<Answer> {
 
 /// Tells an execution while it is carried out, as server-sent events: `execution` with the record as it begins,
 /// `run` for what happens, `piece` for pieces of an answer, `done` with the record as it ended, or `error`.
-fn follow(begun: Begun, told: UnboundedReceiver<Heard>, pass: Pass) -> Answer {
+fn follow(begun: StartedExecution, told: UnboundedReceiver<Heard>, pass: Pass) -> Answer {
     let run = begun.run().id.clone();
     let first = events::event("execution", &Executed::new(begun.view()));
     let rest = stream::unfold((told, run), |(mut told, run)| async move {

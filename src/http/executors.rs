@@ -14,7 +14,7 @@ use super::fault::busy;
 use super::keys::Note;
 use super::server::Say;
 use crate::error::{Code, Error, Result, catch_panic};
-use crate::ops::executions::{Begun, Executor, Told};
+use crate::ops::executions::{Executor, Progress, StartedExecution};
 use crate::route::Query;
 use crate::run::Event;
 
@@ -34,7 +34,7 @@ pub(super) struct Order {
 pub(super) enum Heard {
     Event(Event),
     Piece { agent: String, piece: String },
-    Over(Result<Box<Begun>>),
+    Over(Result<Box<StartedExecution>>),
 }
 
 #[derive(Clone)]
@@ -71,7 +71,7 @@ impl Executors {
         &self,
         order: Order,
         note: Option<Note>,
-    ) -> Result<(Begun, UnboundedReceiver<Heard>)> {
+    ) -> Result<(StartedExecution, UnboundedReceiver<Heard>)> {
         let place = Arc::clone(&self.places).try_acquire_owned();
         let place = place.map_err(|_| busy())?;
         let mut executor = Arc::clone(&self.first).lock_owned().await;
@@ -122,12 +122,17 @@ impl Executors {
 
 impl Ground {
     /// Finishes an execution, and tells what happens; a caller that is gone is told nothing.
-    fn finish(&self, executor: &mut Executor, begun: Begun, caller: &UnboundedSender<Heard>) {
+    fn finish(
+        &self,
+        executor: &mut Executor,
+        begun: StartedExecution,
+        caller: &UnboundedSender<Heard>,
+    ) {
         let (id, user) = (begun.run().id.clone(), begun.run().user.clone());
-        let mut tell = |told: Told<'_>| {
+        let mut tell = |told: Progress<'_>| {
             let heard = match told {
-                Told::Event(event) => Heard::Event(event.clone()),
-                Told::Piece(piece) => {
+                Progress::Event(event) => Heard::Event(event.clone()),
+                Progress::Piece(piece) => {
                     self.feed.piece(&user, &piece);
                     Heard::Piece {
                         agent: piece.agent.to_string(),

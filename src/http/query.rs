@@ -12,7 +12,7 @@ use super::route::Route;
 use crate::error::{Code, Error, Result};
 use crate::markdown::escape_html;
 use crate::ops::ask::{self, Asked, Options, Query, QueryReply};
-use crate::ops::executions::Told;
+use crate::ops::executions::Progress;
 
 /// The header that names the run of a query.
 const RUN: HeaderName = HeaderName::from_static("x-run-id");
@@ -52,7 +52,7 @@ fn ask(call: &Call, query: &Query) -> Result<Asked> {
     };
     let user = call.user();
     let done = ask::ask(&call.surroundings("ask"), query, &options, &mut |told| {
-        if let Told::Piece(piece) = told {
+        if let Progress::Piece(piece) = told {
             call.server.feed.piece(user, &piece);
         }
     });

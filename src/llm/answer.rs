@@ -117,25 +117,21 @@ pub(super) fn json(text: &str, key: Option<&Key>) -> serde_json::Result<Value> {
     Ok(value)
 }
 
-pub(super) struct Missed {
+pub(super) struct AttemptError {
     pub(super) error: Error,
-    pub(super) again: bool,
     /// How long the server asks to wait.
     pub(super) after: Option<Duration>,
 }
 
-impl From<Error> for Missed {
-    fn from(error: Error) -> Missed {
-        Missed {
-            error,
-            again: false,
-            after: None,
-        }
+impl From<Error> for AttemptError {
+    fn from(error: Error) -> AttemptError {
+        let after = None;
+        AttemptError { error, after }
     }
 }
 
 impl Client {
-    pub(super) fn describe_unreached(&self, fault: &Fault) -> Missed {
+    pub(super) fn describe_unreached(&self, fault: &Fault) -> AttemptError {
         let server = &self.model.base_url;
         let (code, message) = match fault.kind {
             FaultKind::Timeout => {
@@ -155,15 +151,11 @@ impl Client {
                 (Code::ModelUnreachable, message)
             }
         };
-        let passing = fault.kind.is_passing() || fault.kind == FaultKind::Timeout;
-        Missed {
-            error: self.error(code, &message).passing(passing),
-            again: fault.kind.is_passing(),
-            after: None,
-        }
+        let is_transient = fault.kind.is_transient() || fault.kind == FaultKind::Timeout;
+        self.error(code, &message).passing(is_transient).into()
     }
 
-    pub(super) fn describe_refusal(&self, head: &Head, body: &str) -> Missed {
+    pub(super) fn describe_refusal(&self, head: &Head, body: &str) -> AttemptError {
         let (server, status) = (&self.model.base_url, head.status);
         let (code, what) = match status {
             401 | 403 => (Code::ModelRefused, self.no_entry()),
@@ -181,10 +173,11 @@ impl Client {
         let said = read_message(body, self.key.as_ref());
         let said = said.map(|said| format!(": {said}")).unwrap_or_default();
         let message = format!("{server} {what}: HTTP {status}{said}");
-        let (again, after) = (client::is_passing(status), head.retry_after.as_deref());
-        Missed {
-            error: self.error(code, &message).passing(again),
-            again,
+        let after = head.retry_after.as_deref();
+        AttemptError {
+            error: self
+                .error(code, &message)
+                .passing(client::is_transient(status)),
             after: after.and_then(|text| client::read_retry_after(text, Utc::now())),
         }
     }
@@ -200,7 +193,7 @@ impl Client {
         }
     }
 
-    pub(super) fn unusable(&self, why: &str) -> Missed {
+    pub(super) fn unusable(&self, why: &str) -> AttemptError {
         let message = format!(
             "the answer of {} cannot be used: {why}",
             self.model.base_url

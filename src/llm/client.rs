@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use backon::{BackoffBuilder, ExponentialBackoff, ExponentialBuilder};
 use chrono::{DateTime, Utc};
 
-use super::answer::{Answer, Missed, too_long};
+use super::answer::{Answer, AttemptError, too_long};
 use super::settings::Key;
 use super::{Model, Reply, Request, Usage};
 use crate::error::{Code, Error, Result};
@@ -70,17 +70,19 @@ impl Client {
                 any = true;
                 seen(text);
             };
-            let missed = match self.attempt(request, left, counted, &mut shown) {
+            let failed = match self.attempt(request, left, counted, &mut shown) {
                 Ok(reply) => return Ok(reply),
-                Err(missed) => missed,
+                Err(failed) => failed,
             };
-            let Some(pause) = pauses.next().filter(|_| missed.again && !any) else {
-                return Err(missed.error);
+            // No time is left after a timeout.
+            let can_retry = failed.error.is_retryable() && failed.error.code != Code::ModelTimeout;
+            let Some(pause) = pauses.next().filter(|_| can_retry && !any) else {
+                return Err(failed.error);
             };
             // Not sooner than the server asks.
-            let pause = missed.after.map_or(pause, |after| after.max(pause));
+            let pause = failed.after.map_or(pause, |after| after.max(pause));
             if begun.elapsed().saturating_add(pause) >= self.model.timeout {
-                return Err(too_long(missed.error, pause));
+                return Err(too_long(failed.error, pause));
             }
             signals::sleep(pause, "cleo waited to ask the model again")?;
         }
@@ -92,7 +94,7 @@ impl Client {
         left: Duration,
         counted: &mut Usage,
         seen: &mut dyn FnMut(&str),
-    ) -> std::result::Result<Reply, Missed> {
+    ) -> std::result::Result<Reply, AttemptError> {
         let call = self.call(request, left);
         let mut answer = Answer::new(&self.model, self.key.as_ref(), seen);
         let head = match net::perform(&call, &mut |head, line| answer.push(head, line)) {
@@ -177,7 +179,7 @@ fn pauses(retries: u32) -> ExponentialBackoff {
         .build()
 }
 
-pub(super) fn is_passing(status: u16) -> bool {
+pub(super) fn is_transient(status: u16) -> bool {
     matches!(status, 408 | 409 | 429) || (500..=599).contains(&status)
 }
 
@@ -213,10 +215,10 @@ mod tests {
     #[test]
     fn what_passes_is_tried_again_and_nothing_else() {
         for status in [408, 409, 429, 500, 502, 503, 504, 529, 599] {
-            assert!(is_passing(status), "{status}");
+            assert!(is_transient(status), "{status}");
         }
         for status in [200, 201, 301, 400, 401, 403, 404, 413, 422, 600, 0] {
-            assert!(!is_passing(status), "{status}");
+            assert!(!is_transient(status), "{status}");
         }
     }
 

@@ -4,12 +4,12 @@
 use serde_json::{Value, json};
 
 use super::reply::{error, fault, number, text, word};
-use super::{Delta, Draft, Finish, Model, Request, Usage};
+use super::{Delta, Finish, Model, ProviderRequest, Request, Usage};
 
 /// OpenAI's own server, whose newer models know only the newer name of the most tokens.
 const OPENAI: &str = "https://api.openai.com/";
 
-pub(crate) fn draft_openai_chat(model: &Model, request: &Request, stream: bool) -> Draft {
+pub(crate) fn draft_openai_chat(model: &Model, request: &Request, stream: bool) -> ProviderRequest {
     let system = json!({"role": "system", "content": request.system});
     let system = (!request.system.is_empty()).then_some(system);
     let messages = request.messages.iter().map(|message| json!(message));
@@ -31,7 +31,7 @@ pub(crate) fn draft_openai_chat(model: &Model, request: &Request, stream: bool) 
         body["stream"] = json!(true);
         body["stream_options"] = json!({"include_usage": true});
     }
-    Draft {
+    ProviderRequest {
         url: format!("{}/chat/completions", model.base_url),
         headers: Vec::new(),
         body,
@@ -60,7 +60,7 @@ pub(crate) fn read_openai_chat(value: &Value, message: &str) -> Delta {
 const VERSION: &str = "2023-06-01";
 
 /// Writes a request. Temperatures end at 1 here.
-pub(crate) fn draft_anthropic(model: &Model, request: &Request, stream: bool) -> Draft {
+pub(crate) fn draft_anthropic(model: &Model, request: &Request, stream: bool) -> ProviderRequest {
     let mut body = json!({
         "model": model.name_for(request),
         "messages": request.messages,
@@ -79,7 +79,7 @@ pub(crate) fn draft_anthropic(model: &Model, request: &Request, stream: bool) ->
     if stream {
         body["stream"] = json!(true);
     }
-    Draft {
+    ProviderRequest {
         url: format!("{}/v1/messages", model.base_url),
         headers: vec![("anthropic-version", VERSION)],
         body,

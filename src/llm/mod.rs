@@ -80,7 +80,7 @@ pub(crate) struct Request {
 }
 
 impl Request {
-    pub(crate) fn once(model: &str, system: &str, message: &str) -> Request {
+    pub(crate) fn single(model: &str, system: &str, message: &str) -> Request {
         Request {
             system: system.to_string(),
             messages: vec![Message::user(message)],
@@ -110,7 +110,7 @@ impl Message {
 
 /// A request in the form of a server. The key is not in it: the client adds it.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) struct Draft {
+pub(crate) struct ProviderRequest {
     pub(crate) url: String,
     pub(crate) headers: Vec<(&'static str, &'static str)>,
     pub(crate) body: Value,
@@ -131,7 +131,7 @@ impl Model {
 }
 
 impl Provider {
-    pub(crate) fn draft(self, model: &Model, request: &Request, stream: bool) -> Draft {
+    pub(crate) fn draft(self, model: &Model, request: &Request, stream: bool) -> ProviderRequest {
         match self {
             Provider::Anthropic => formats::draft_anthropic(model, request, stream),
             _ => formats::draft_openai_chat(model, request, stream),

@@ -78,7 +78,7 @@ fn unset_values_are_not_sent_and_the_model_falls_back() {
             name: None,
             ..model(provider)
         };
-        let draft = provider.draft(&model, &Request::once("own", "", "Hi"), false);
+        let draft = provider.draft(&model, &Request::single("own", "", "Hi"), false);
         assert_eq!(draft.body["model"], "own");
         let text = draft.body.to_string();
         assert!(

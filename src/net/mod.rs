@@ -83,7 +83,7 @@ pub(crate) enum FaultKind {
 }
 
 impl FaultKind {
-    pub(crate) fn is_passing(self) -> bool {
+    pub(crate) fn is_transient(self) -> bool {
         matches!(
             self,
             FaultKind::Dns | FaultKind::Connect | FaultKind::Closed | FaultKind::Proxy
@@ -98,8 +98,8 @@ enum Part {
     End(Result<(), Fault>),
 }
 
-/// Performs one exchange. `heard` gets the body line by line, as it comes.
-pub(crate) fn perform(call: &Call, heard: &mut dyn FnMut(&Head, &str)) -> Result<Head, Failure> {
+/// Performs one exchange. `on_line` gets the body line by line, as it comes.
+pub(crate) fn perform(call: &Call, on_line: &mut dyn FnMut(&Head, &str)) -> Result<Head, Failure> {
     let guard = Guard::begin().map_err(Failure::Own)?;
     let agent = request::agent(call).map_err(Failure::Fault)?;
     let (sender, parts) = mpsc::sync_channel(WAITING);
@@ -114,7 +114,7 @@ pub(crate) fn perform(call: &Call, heard: &mut dyn FnMut(&Head, &str)) -> Result
         let message = format!("no thread can be started: {cause}");
         Failure::Own(Error::new(Code::Internal, message).because(cause))
     })?;
-    let done = receive(&parts, call.timeout, heard, &guard);
+    let done = receive(&parts, call.timeout, on_line, &guard);
     // A server that is still answering is told that nobody reads: it may charge for what it sends.
     agent.shutdown();
     match guard.end() {
@@ -129,7 +129,7 @@ pub(crate) fn perform(call: &Call, heard: &mut dyn FnMut(&Head, &str)) -> Result
 fn receive(
     parts: &Receiver<Part>,
     timeout: Duration,
-    heard: &mut dyn FnMut(&Head, &str),
+    on_line: &mut dyn FnMut(&Head, &str),
     guard: &Guard,
 ) -> Result<Head, Fault> {
     let (begun, limit) = (Instant::now(), timeout.saturating_add(GRACE));
@@ -137,7 +137,7 @@ fn receive(
     loop {
         match parts.recv_timeout(LOOK) {
             Ok(Part::Head(begin)) => head = begin,
-            Ok(Part::Line(line)) => heard(&head, &line),
+            Ok(Part::Line(line)) => on_line(&head, &line),
             Ok(Part::End(done)) => return done.map(|()| head),
             Err(RecvTimeoutError::Timeout) => {}
             Err(RecvTimeoutError::Disconnected) => {

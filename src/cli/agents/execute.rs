@@ -12,7 +12,7 @@ use crate::cli::runs::{how, status_tone};
 use crate::cli::screen::{Screen, Tone};
 use crate::error::{Code, Error, Result};
 use crate::ops::answers::INCOMPLETE;
-use crate::ops::executions::{Executor, Told, execute_many, failure};
+use crate::ops::executions::{Executor, Progress, execute_many, failure};
 use crate::route::{FINALIZE, Query};
 use crate::run::view::RunView;
 use crate::run::{DELEGATION, Run, RunStatus};
@@ -63,7 +63,7 @@ pub(super) fn run(face: &mut Face<'_>, arguments: Arguments) -> Result<ExitCode>
     let mut live = Live::new(face);
     let mut to = FINALIZE.to_string();
     let shown = executor.execute(&query, &mut |told| match told {
-        Told::Event(event) => {
+        Progress::Event(event) => {
             live.send(event);
             if event.kind == DELEGATION {
                 let word = |name: &str| event.detail[name].as_str().unwrap_or_default();
@@ -71,7 +71,7 @@ pub(super) fn run(face: &mut Face<'_>, arguments: Arguments) -> Result<ExitCode>
                 live.show(|screen| head(screen, word("from"), &to, word("reason")));
             }
         }
-        Told::Piece(piece) => live.piece(&piece),
+        Progress::Piece(piece) => live.piece(&piece),
     })?;
     let answer = shown.run.record.output.as_deref().unwrap_or_default();
     let (has_head, has_answer) = (live.is_text(), live.end_pieces(answer));

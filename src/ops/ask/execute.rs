@@ -221,7 +221,7 @@ fn ask_planner(
             let request = llm::Request {
                 temperature: Some(0.0),
                 schema: Some(query::schema()),
-                ..llm::Request::once(MODEL, query::PLANNER, &brief.to_string())
+                ..llm::Request::single(MODEL, query::PLANNER, &brief.to_string())
             };
             match answering.ask_model(&request, &mut |_| {}) {
                 None => return Ok(None),

@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 use super::Surroundings;
 use super::agents::load_in;
 use super::answers::Answering;
-use super::executions::{Piece, Told};
+use super::executions::{Piece, Progress};
 use super::plans::external::External;
 use super::runs::recording::Recording;
 use crate::agent::{Agent, MESSAGE_MAX, SUPERVISOR};
@@ -109,7 +109,7 @@ pub(crate) fn ask(
     surroundings: &Surroundings,
     query: &Query,
     options: &Options,
-    tell: &mut dyn FnMut(Told<'_>),
+    tell: &mut dyn FnMut(Progress<'_>),
 ) -> Result<Asked> {
     let text = check(&query.query)?;
     let workspace = surroundings.workspace()?;
@@ -122,13 +122,13 @@ pub(crate) fn ask(
         ..Run::new(String::new(), RunKind::Query, SUPERVISOR, text.to_string())
     };
     let tell = RefCell::new(tell);
-    let mut events = |event: &Event| (tell.borrow_mut())(Told::Event(event));
+    let mut events = |event: &Event| (tell.borrow_mut())(Progress::Event(event));
     let mut recording = Recording::begin(surroundings, &workspace, run, &mut events)?;
     let user = recording.run.user.clone();
     recording.note(|notes| notes.say(Speaker::User, &user, text, None))?;
     let mut pieces = |run: &str, piece: &str| {
         let agent = SUPERVISOR;
-        (tell.borrow_mut())(Told::Piece(Piece { run, agent, piece }));
+        (tell.borrow_mut())(Progress::Piece(Piece { run, agent, piece }));
     };
     // Trusted workers come first, so that one that anybody registered over HTTP does not displace them.
     let (mut workers, others): (Vec<_>, Vec<_>) = query::workers(&known.agents)
@@ -236,7 +236,7 @@ fn compose(
     let run = recording.run.id.clone();
     let request = llm::Request {
         temperature: Some(0.2),
-        ..llm::Request::once(execute::MODEL, query::COMPOSER, &outputs(query, done))
+        ..llm::Request::single(execute::MODEL, query::COMPOSER, &outputs(query, done))
     };
     match answering.ask_model(&request, &mut |text| pieces(&run, text)) {
         Some(Ok(reply)) => {

@@ -12,10 +12,10 @@ use serde_json::{Value, json};
 
 use super::Surroundings;
 use super::conversations::record_turn;
-use crate::chat::answer::hear;
+use crate::chat::answer::interpret;
 use crate::chat::model::{self, Advice};
-use crate::chat::value::brief;
-use crate::chat::{Chat, Heard, Pending, Sentence, Tool, Turn};
+use crate::chat::value::truncate;
+use crate::chat::{Chat, Meaning, Pending, Sentence, Tool, Turn};
 use crate::clock::{parse_moment, timestamp};
 use crate::error::{Code, Error, Result};
 use crate::llm::client::Client;
@@ -36,24 +36,24 @@ const REMARKS_MAX: usize = 1_000;
 
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[derive(Clone, Debug, Deserialize)]
-pub(crate) struct Remark {
+pub(crate) struct ClientMessage {
     #[serde(alias = "text", alias = "message")]
     content: String,
 }
 
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Said<'a> {
+pub(crate) struct ChatRequest<'a> {
     pub(crate) message: &'a str,
     pub(crate) conversation: &'a str,
     /// How long a question waits for its answer, in seconds.
     pub(crate) pending_ttl: u64,
     /// Earlier messages, oldest first, and the pending call, as the caller stores them.
-    pub(crate) remarks: &'a [Remark],
+    pub(crate) remarks: &'a [ClientMessage],
     pub(crate) pending: Option<&'a Pending>,
 }
 
-struct Talk<'a> {
-    said: &'a Said<'a>,
+struct TurnState<'a> {
+    said: &'a ChatRequest<'a>,
     /// The call that a model proposes, if one was asked.
     advice: Option<&'a Advice>,
     transaction: &'a mut dyn Transaction,
@@ -67,7 +67,7 @@ struct Talk<'a> {
 /// Answers a message. A model is asked about a message that the grammar does not understand.
 pub(crate) fn turn(
     surroundings: &Surroundings,
-    said: &Said<'_>,
+    said: &ChatRequest<'_>,
     model: Option<&Model>,
 ) -> Result<Turn> {
     check(said)?;
@@ -81,7 +81,7 @@ pub(crate) fn turn(
     let wait = seconds.and_then(TimeDelta::try_seconds).unwrap_or_default();
     let expires = now.checked_add_signed(wait).unwrap_or(now);
     super::agents::write(&workspace, |transaction| {
-        let mut talk = Talk {
+        let mut talk = TurnState {
             said,
             advice: advice.as_ref(),
             chat: transaction.chat(said.conversation)?,
@@ -94,7 +94,7 @@ pub(crate) fn turn(
             expires: timestamp(expires),
         };
         talk.join()?;
-        let heard = hear(&talk.chat, said.message, &talk.now);
+        let heard = interpret(&talk.chat, said.message, &talk.now);
         talk.answer(heard)?;
         talk.turn.pending = talk.chat.pending.clone();
         talk.transaction.put_chat(said.conversation, &talk.chat)?;
@@ -103,7 +103,7 @@ pub(crate) fn turn(
     })
 }
 
-impl Talk<'_> {
+impl TurnState<'_> {
     /// Stores the turn if the conversation was begun explicitly.
     fn record(&mut self, user: &str) -> Result<()> {
         let (said, turn) = (self.said, &self.turn);
@@ -122,7 +122,8 @@ impl Talk<'_> {
 
     /// Adds what the caller stores of the conversation and the store does not have.
     fn join(&mut self) -> Result<()> {
-        let client = |it: &Remark| Some(Sentence::read(&it.content).client_or(None)?.to_string());
+        let client =
+            |it: &ClientMessage| Some(Sentence::read(&it.content).client_or(None)?.to_string());
         let mut last = self.said.remarks.iter().rev().take(REMARKS_MAX);
         self.chat.client = self.chat.client.take().or_else(|| last.find_map(client));
         let Some(pending) = self.said.pending else {
@@ -154,7 +155,7 @@ impl Talk<'_> {
             .filter(|_| pending.tool == Tool::SearchComponent);
         let call = next.unwrap_or(pending.call());
         if let Some(name) = call.args.keys().find(|name| !call.tool.takes(name)) {
-            let (name, tool) = (brief(name), call.tool.name());
+            let (name, tool) = (truncate(name), call.tool.name());
             return Err(refuse(format!("{name} is not what {tool} is given")));
         }
         let turn = std::mem::take(&mut self.turn);
@@ -174,7 +175,7 @@ impl Talk<'_> {
 }
 
 /// Refuses a blank message and an invalid name of a conversation.
-fn check(said: &Said<'_>) -> Result<()> {
+fn check(said: &ChatRequest<'_>) -> Result<()> {
     if said.message.trim().is_empty() {
         return Err(Error::new(Code::InputInvalid, "the message is blank"));
     }
@@ -188,18 +189,22 @@ fn check(said: &Said<'_>) -> Result<()> {
 
 /// Asks a model about a message that the grammar does not understand; no transaction is open meanwhile. An invalid answer
 /// is reported in the reply.
-fn advise(surroundings: &Surroundings, said: &Said<'_>, model: &Model) -> Result<Option<Advice>> {
+fn advise(
+    surroundings: &Surroundings,
+    said: &ChatRequest<'_>,
+    model: &Model,
+) -> Result<Option<Advice>> {
     let (workspace, message) = (surroundings.workspace()?, said.message);
     let chat = super::agents::write(&workspace, |transaction| {
         transaction.chat(said.conversation)
     })?;
     let now = timestamp(surroundings.clock.now());
-    if hear(&chat, message, &now) != Heard::Unknown {
+    if interpret(&chat, message, &now) != Meaning::Unknown {
         return Ok(None);
     }
     let sentence = Sentence::read(message);
     let client = sentence.client_or(chat.client.as_deref());
-    let mut request = Request::once("gpt-4o-mini", &model::prompt(client), message);
+    let mut request = Request::single("gpt-4o-mini", &model::prompt(client), message);
     request.temperature = Some(0.0);
     request.max_tokens = TOKENS_MAX;
     request.schema = Some(model::schema());

@@ -2,32 +2,32 @@
 
 use serde_json::{Map, Value, json};
 
-use super::Talk;
+use super::TurnState;
 use super::reply::{
     ask_field, choose_agent, describe_answers, describe_call, describe_changes, describe_component,
     describe_design, id_of, write_form,
 };
 use super::tools::{Done, fault, run};
-use crate::chat::value::{brief, check_changes, check_fields, get, label, plain, set};
+use crate::chat::value::{check_changes, check_fields, get, label, plain, set, truncate};
 use crate::chat::vocabulary::{Field, elements, types};
-use crate::chat::{Call, Called, Choosable, Difference, Pending, PendingKind, Question, Tool};
+use crate::chat::{Call, Candidate, FieldChange, Pending, PendingKind, Question, Tool, ToolResult};
 use crate::error::Result;
 use crate::id::digest;
 
 pub(super) struct Trial {
     pub(super) fault: Option<String>,
-    changes: Vec<Difference>,
+    changes: Vec<FieldChange>,
     pub(super) digest: String,
 }
 
-impl Talk<'_> {
+impl TurnState<'_> {
     /// Calls a tool with the arguments that it takes.
     pub(super) fn use_tool(&mut self, tool: Tool, call: &Call) -> Done<Value> {
         let mut args = call.args.clone();
         args.retain(|name, _| tool.takes(name));
         let made = Call { tool, args };
         let result = run(self.transaction, &made, true)?;
-        self.turn.tool_calls.push(Called {
+        self.turn.tool_calls.push(ToolResult {
             name: tool,
             args: made.args,
             result: result.clone(),
@@ -130,7 +130,7 @@ impl Talk<'_> {
             Value::Bool(_) => label(key),
             _ => plain(value),
         });
-        let what = brief(&words.collect::<Vec<_>>().join(" "));
+        let what = truncate(&words.collect::<Vec<_>>().join(" "));
         let why = match what.as_str() {
             "" => "I need to know which component you mean.".to_string(),
             _ => format!("No components found matching '{what}'."),
@@ -207,7 +207,7 @@ impl Talk<'_> {
         }
         let changes = trial.changes.iter().filter(|_| is_update);
         let now = changes.map(|it| match &it.before {
-            Some(before) => format!("; {} is \"{}\" now", it.label, brief(before)),
+            Some(before) => format!("; {} is \"{}\" now", it.label, truncate(before)),
             None => format!("; {} is not set now", it.label),
         });
         let (client, now) = (call.text("clientId"), now.collect::<String>());
@@ -235,14 +235,14 @@ impl Talk<'_> {
         let result = run(self.transaction, call, false)?;
         let compare = |(field, value): (&Field, Value)| {
             let was = get(&before, field.path).filter(|was| !was.is_null());
-            (was != Some(&value)).then(|| Difference {
+            (was != Some(&value)).then(|| FieldChange {
                 label: field.label().to_string(),
                 before: was.map(plain),
                 after: plain(&value),
             })
         };
         let wanted = check_changes(call).unwrap_or_default().into_iter();
-        let changes: Vec<Difference> = wanted.filter_map(compare).collect();
+        let changes: Vec<FieldChange> = wanted.filter_map(compare).collect();
         let gone = (call.tool == Tool::DeleteComponent).then_some(before);
         Ok(Trial {
             fault: fault(&result).map(String::from),
@@ -257,7 +257,7 @@ impl Talk<'_> {
         let options = components.iter().map(|one| {
             let titles = ["title", "caption", "text"].map(|name| one["props"][name].as_str());
             let title = titles.into_iter().flatten().find(|it| !it.is_empty());
-            Choosable {
+            Candidate {
                 id: id_of(one),
                 kind: plain(&one["type"]),
                 title: title.unwrap_or_default().to_string(),

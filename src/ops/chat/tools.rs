@@ -4,7 +4,7 @@
 use serde_json::{Value, json};
 
 use crate::chat::record::{Component, Design, Guard, canonical, is_id};
-use crate::chat::value::{Changes, brief, change, check_changes, check_values, get, plain};
+use crate::chat::value::{Changes, change, check_changes, check_values, get, plain, truncate};
 use crate::chat::vocabulary::{component_type, contains_word, types};
 use crate::chat::{Call, Tool, text};
 use crate::error::{Error, Result};
@@ -80,7 +80,7 @@ impl Work<'_> {
         let client = self.client;
         match self.transaction.client(client)? {
             Some(_) => Ok(self.transaction.components(client)?),
-            None => Err(refuse(format!("Client {} not found", brief(client)))),
+            None => Err(refuse(format!("Client {} not found", truncate(client)))),
         }
     }
 
@@ -90,14 +90,14 @@ impl Work<'_> {
             return Err(refuse("componentId is required"));
         }
         let found = self.transaction.component(client, id)?;
-        let (client, id) = (brief(client), brief(id));
+        let (client, id) = (truncate(client), truncate(id));
         let missing = format!("Component with ID {id} not found for client {client}");
         found.ok_or_else(|| refuse(missing))
     }
 
     fn design(&self) -> Done<Design> {
         let design = self.transaction.design(self.client)?;
-        let missing = format!("No design found for client {}.", brief(self.client));
+        let missing = format!("No design found for client {}.", truncate(self.client));
         design.ok_or_else(|| refuse(missing))
     }
 
@@ -171,7 +171,7 @@ impl Work<'_> {
 
     fn add_component(&mut self) -> Done<Value> {
         let word = text(&self.call.object("updates"), "component_type").to_lowercase();
-        let (shown, types) = (brief(&word), types().collect::<Vec<_>>().join(", "));
+        let (shown, types) = (truncate(&word), types().collect::<Vec<_>>().join(", "));
         let wrong = match word.as_str() {
             "" => "component_type is required".to_string(),
             _ => format!("component_type cannot be `{shown}`; allowed: {types}"),
@@ -191,7 +191,7 @@ impl Work<'_> {
         let is_there = there.iter().any(|one| one.component_id == id);
         if is_there || !is_id(&id) {
             let why = ["is no id of a component", "exists already"][usize::from(is_there)];
-            return Err(refuse(format!("Component with ID {} {why}", brief(&id))));
+            return Err(refuse(format!("Component with ID {} {why}", truncate(&id))));
         }
         let last = there.iter().map(|component| component.display_order).max();
         let fresh = Component {
@@ -225,7 +225,7 @@ impl Work<'_> {
     fn change_guard(&mut self) -> Done<Value> {
         let mut component = self.component()?;
         let (client, id) = (self.client, component.component_id.clone());
-        let title = brief(self.call.text("security_group_title").trim());
+        let title = truncate(self.call.text("security_group_title").trim());
         let is_it = |other: &str| other.to_lowercase() == title.to_lowercase();
         let mut groups = self.transaction.security_groups(client)?.into_iter();
         let group = groups.find(|group| is_it(&group.security_group_title));

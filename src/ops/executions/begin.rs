@@ -7,7 +7,7 @@ use serde_json::json;
 
 use super::finish::Outcome;
 use super::record::Record;
-use super::{Begun, Executor, Services};
+use super::{Executor, Services, StartedExecution};
 use crate::agent::SUPERVISOR;
 use crate::error::Result;
 use crate::id;
@@ -28,7 +28,12 @@ const QUERY_SHOWN: usize = 500;
 impl Executor {
     /// Begins an execution of a user: removes expired runtime agents, chooses an agent that `only` sees (`None`: any)
     /// and records it. If the answer is known at once, it ends in the same transaction.
-    pub(crate) fn begin(&mut self, query: &Query, user: &str, only: Option<&str>) -> Result<Begun> {
+    pub(crate) fn begin(
+        &mut self,
+        query: &Query,
+        user: &str,
+        only: Option<&str>,
+    ) -> Result<StartedExecution> {
         self.sweep()?;
         let mut transaction = self.store.write_records()?;
         let view = self.services.roster.view(&*transaction, only)?;
@@ -68,7 +73,7 @@ impl Services {
         view: &View,
         user: &str,
         query: &Query,
-    ) -> Result<Begun> {
+    ) -> Result<StartedExecution> {
         let since = Instant::now();
         let conversation = match query.conversation.as_deref() {
             Some(id) => Some(require_open(transaction, id, Some(user))?),
@@ -118,7 +123,7 @@ impl Services {
         let mut record = Record::new(run, self.clock);
         add_first_steps(&mut record, transaction, &decision, view.index.candidates())?;
         record.touch_conversation(transaction)?;
-        Ok(Begun {
+        Ok(StartedExecution {
             record,
             agent,
             supervisor,

@@ -5,7 +5,9 @@ use std::sync::Arc;
 use serde_json::json;
 
 use super::record::{Record, find_cancelled, watch};
-use super::{Begun, Executor, NO_MODEL, Piece, RETRYABLE, Services, Told, UNTRUSTED};
+use super::{
+    Executor, NO_MODEL, Piece, Progress, RETRYABLE, Services, StartedExecution, UNTRUSTED,
+};
 use crate::agent::{Agent, SUPERVISOR};
 use crate::error::{Code, Error, Result, quote};
 use crate::ops::answers::{Answer, INCOMPLETE, Question};
@@ -32,9 +34,9 @@ pub(super) enum Outcome {
 impl Executor {
     pub(crate) fn finish(
         &mut self,
-        mut begun: Begun,
-        tell: &mut dyn FnMut(Told<'_>),
-    ) -> Result<Begun> {
+        mut begun: StartedExecution,
+        tell: &mut dyn FnMut(Progress<'_>),
+    ) -> Result<StartedExecution> {
         let told = begun.record.events.len();
         if let Some(ended) = begun.ended {
             report(&ended.record, told, tell);
@@ -61,8 +63,8 @@ impl Executor {
 
     fn find_answer(
         &mut self,
-        begun: &mut Begun,
-        tell: &mut dyn FnMut(Told<'_>),
+        begun: &mut StartedExecution,
+        tell: &mut dyn FnMut(Progress<'_>),
     ) -> Result<Outcome> {
         if begun.record.run.agent.is_none() {
             return self.ask_supervisor(begun, None, tell);
@@ -91,10 +93,10 @@ impl Executor {
 
     fn ask(
         &self,
-        begun: &mut Begun,
+        begun: &mut StartedExecution,
         agent: &Agent,
         message: &str,
-        tell: &mut dyn FnMut(Told<'_>),
+        tell: &mut dyn FnMut(Progress<'_>),
     ) -> Result<Answer> {
         let run = &begun.record.run;
         let question = Question {
@@ -104,7 +106,7 @@ impl Executor {
             ..Question::new(agent, message)
         };
         let mut seen = |text: &str| {
-            tell(Told::Piece(Piece {
+            tell(Progress::Piece(Piece {
                 run: &run.id,
                 agent: &agent.id,
                 piece: text,
@@ -117,9 +119,9 @@ impl Executor {
     /// Asks the supervisor if no agent fits, or in the place of an agent that failed.
     fn ask_supervisor(
         &mut self,
-        begun: &mut Begun,
+        begun: &mut StartedExecution,
         failed: Option<&Error>,
-        tell: &mut dyn FnMut(Told<'_>),
+        tell: &mut dyn FnMut(Progress<'_>),
     ) -> Result<Outcome> {
         if !self.services.answerers.has_model() {
             let is_retryable = failed.is_some_and(Error::is_retryable);
@@ -144,7 +146,7 @@ impl Executor {
         }
     }
 
-    fn record_failure(&mut self, begun: &mut Begun, error: &Error) -> Result<()> {
+    fn record_failure(&mut self, begun: &mut StartedExecution, error: &Error) -> Result<()> {
         let (agent, record) = (&begun.agent.id, &mut begun.record);
         let text = format!("{agent} could not answer: {}", error.display_message());
         let word = match error.code {
@@ -167,7 +169,7 @@ impl Executor {
 
 impl Services {
     /// Returns the offline answer if neither a model nor a worker can answer.
-    pub(super) fn find_offline_answer(&self, begun: &Begun) -> Option<Answer> {
+    pub(super) fn find_offline_answer(&self, begun: &StartedExecution) -> Option<Answer> {
         let has_agent = begun.record.run.agent.is_some();
         if has_agent && begun.agent.is_worker() || self.answerers.has_model() {
             return None;
@@ -180,7 +182,7 @@ impl Services {
     pub(super) fn close(
         &self,
         transaction: &mut dyn Transaction,
-        begun: &mut Begun,
+        begun: &mut StartedExecution,
         outcome: &Outcome,
     ) -> Result<bool> {
         let record = &mut begun.record;
@@ -287,8 +289,8 @@ fn is_end(error: &Error) -> bool {
 }
 
 /// Reports the events from one on; returns how many there are in all.
-fn report(record: &Record, from: usize, tell: &mut dyn FnMut(Told<'_>)) -> usize {
+fn report(record: &Record, from: usize, tell: &mut dyn FnMut(Progress<'_>)) -> usize {
     let events = record.events[from..].iter();
-    events.for_each(|event| tell(Told::Event(event)));
+    events.for_each(|event| tell(Progress::Event(event)));
     record.events.len()
 }

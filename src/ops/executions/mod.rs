@@ -32,7 +32,7 @@ use crate::workspace::Workspace;
 
 /// Progress of an execution.
 #[derive(Clone, Copy, Debug)]
-pub(crate) enum Told<'a> {
+pub(crate) enum Progress<'a> {
     /// An event that was committed.
     Event(&'a Event),
     /// A piece of an answer, which is stored when the answer is complete.
@@ -79,7 +79,7 @@ struct Services {
 
 /// An execution whose agent is chosen and recorded.
 #[derive(Clone)]
-pub(crate) struct Begun {
+pub(crate) struct StartedExecution {
     record: Record,
     /// The chosen agent, else the supervisor.
     agent: Arc<Agent>,
@@ -89,10 +89,10 @@ pub(crate) struct Begun {
     counted: Usage,
     since: Instant,
     /// The same at its end, if that was known at once.
-    ended: Option<Box<Begun>>,
+    ended: Option<Box<StartedExecution>>,
 }
 
-impl Begun {
+impl StartedExecution {
     pub(crate) fn run(&self) -> &Run {
         &self.record.run
     }
@@ -152,12 +152,12 @@ impl Executor {
     pub(crate) fn execute(
         &mut self,
         query: &Query,
-        tell: &mut dyn FnMut(Told<'_>),
+        tell: &mut dyn FnMut(Progress<'_>),
     ) -> Result<RunView> {
         let user = self.user.clone();
         let begun = self.begin(query, &user, None)?;
         let events = begun.events().iter();
-        events.for_each(|event| tell(Told::Event(event)));
+        events.for_each(|event| tell(Progress::Event(event)));
         self.finish(begun, tell).map(|ended| ended.view())
     }
 }
