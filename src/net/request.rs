@@ -31,7 +31,7 @@ pub(super) fn perform(agent: &Agent, call: &Call, pass_on: &mut PassOn<'_>) -> R
     stream(body.reader(), call.max_bytes, pass_on)
 }
 
-/// Passes a body on line by line, so that no character is cut.
+/// Passes a body on line by line, so that no character is cut. An empty text is its end.
 fn stream(body: impl Read, max: u64, pass_on: &mut PassOn<'_>) -> Result<(), Fault> {
     let mut body = BufReader::new(body.take(max.saturating_add(1)));
     let mut total = 0;
@@ -45,7 +45,7 @@ fn stream(body: impl Read, max: u64, pass_on: &mut PassOn<'_>) -> Result<(), Fau
             return Err(Fault::new(FaultKind::TooLarge, message));
         }
         let line = String::from_utf8_lossy(&line).into_owned();
-        if read == 0 || !pass_on(Part::Line(line)) {
+        if !pass_on(Part::Line(line)) || read == 0 {
             return Ok(());
         }
     }

@@ -22,11 +22,6 @@ pub(super) struct Word {
     pub(super) phrase_lengths: Vec<usize>,
 }
 
-/// Returns true for an agent that messages may be routed to.
-pub(super) fn is_candidate(agent: &Agent) -> bool {
-    agent.status == AgentStatus::Active && agent.role != Role::Supervisor
-}
-
 /// How messages name a tag.
 pub(super) enum Tag<'a> {
     Word(&'a str),
@@ -67,9 +62,8 @@ pub(crate) struct Index {
 impl Index {
     pub(crate) fn new(agents: impl IntoIterator<Item = impl Into<Arc<Agent>>>) -> Index {
         let mut index = Index::default();
-        agents
-            .into_iter()
-            .for_each(|agent| index.push(agent.into()));
+        let agents = agents.into_iter();
+        agents.for_each(|agent| index.push(agent.into()));
         index
     }
 
@@ -102,7 +96,8 @@ impl Index {
 
     fn push(&mut self, agent: Arc<Agent>) {
         let place = self.agents.len();
-        let is_candidate = is_candidate(&agent);
+        let is_active = agent.status == AgentStatus::Active;
+        let is_candidate = is_active && agent.role != Role::Supervisor;
         self.n_candidates += usize::from(is_candidate);
         let words = match is_candidate {
             true => self.add_words(place, &agent),

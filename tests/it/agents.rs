@@ -560,7 +560,7 @@ fn a_file_of_nested_brackets_is_refused_at_once() {
     expect_refusal(
         &workspace,
         "route hello --agents deep.yaml",
-        "E_AGENT_INVALID",
+        "E_INPUT_INVALID",
     );
 }
 
