@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use super::{Options, Query, describe_step};
+use super::{Options, Query, Replies, describe_step};
 use crate::agent::Agent;
 use crate::error::{Code, Error, Result};
 use crate::llm;
@@ -19,7 +19,8 @@ struct QueryRun<'a, 'r> {
     query: &'a Query,
     steps: &'a [Step],
     agents: Vec<&'a Agent>,
-    replies: Vec<Option<WorkerReply>>,
+    /// By step.
+    replies: Replies,
     recording: &'a mut Recording<'r>,
 }
 
@@ -29,7 +30,7 @@ struct Job<'a> {
     text: String,
 }
 
-/// Carries out the steps and returns the reply to each, with its number. A failed step stops only the steps that need its
+/// Carries out the steps and returns the reply to each. A failed step stops only the steps that need its
 /// result.
 pub(super) fn execute(
     query: &Query,
@@ -38,7 +39,7 @@ pub(super) fn execute(
     answering: &Answering,
     workers: &[&Agent],
     recording: &mut Recording<'_>,
-) -> Result<Vec<(u64, WorkerReply)>> {
+) -> Result<Replies> {
     let place = |id: u64| steps.iter().position(|step| step.id == id);
     let needs = |step: &Step| step.input.and_then(place).into_iter().collect();
     let mut schedule = Schedule::new(&steps.iter().map(needs).collect::<Vec<Vec<usize>>>());
@@ -48,7 +49,7 @@ pub(super) fn execute(
         query,
         steps,
         agents: agents.ok_or_else(|| Error::new(Code::Internal, "a step has no worker"))?,
-        replies: vec![None; steps.len()],
+        replies: Replies::new(),
         recording,
     };
     run.refuse_orphans(&mut schedule)?;
@@ -59,31 +60,26 @@ pub(super) fn execute(
         ..Context::default()
     };
     pool::run_steps(&mut schedule, jobs, &mut run, |_, job: Job<'_>| {
-        let fails = |error: Error| match error.code {
-            Code::Untrusted => {
+        let (workers, context) = (&answering.workers, context.clone());
+        match workers.call(job.agent, job.intent, &job.text, context) {
+            Err(error) if error.code == Code::Untrusted => {
                 let fix = error.fix.as_deref().unwrap_or_default();
                 let message = format!("{}; {fix}", error.message);
                 let fault = Fault::new(FaultKind::ConfigError, message);
                 Ok(WorkerReply::failure(request_id()?, job.agent, fault))
             }
-            _ => Err(error),
-        };
-        let (workers, context) = (&answering.workers, context.clone());
-        let called = workers.call(job.agent, job.intent, &job.text, context);
-        called.or_else(fails)
+            called => called,
+        }
     })?;
-    let ids = steps.iter().map(|step| step.id);
-    let done = ids.zip(run.replies);
-    Ok(done.filter_map(|(id, reply)| Some((id, reply?))).collect())
+    Ok(run.replies)
 }
 
 impl QueryRun<'_, '_> {
     fn refuse_orphans(&mut self, schedule: &mut Schedule) -> Result<()> {
-        for at in 0..self.steps.len() {
-            let Some(need) = self.steps[at].input else {
-                continue;
-            };
-            if self.replies[at].is_none() && !self.steps.iter().any(|step| step.id == need) {
+        let steps = self.steps;
+        for (at, step) in steps.iter().enumerate() {
+            let is_left_out = |need: &u64| steps.iter().all(|step| step.id != *need);
+            if let Some(need) = step.input.filter(is_left_out) {
                 self.fail_without_input(at, need)?;
                 self.skip_dependents(schedule, at)?;
             }
@@ -127,7 +123,7 @@ impl QueryRun<'_, '_> {
             notes.record_answer(&agent.id, None, None)?;
             notes.event("stepCompleted", json!({"stepId": step}))
         })?;
-        self.replies[at] = Some(reply);
+        self.replies.insert(id, reply);
         Ok(())
     }
 }
@@ -138,10 +134,9 @@ impl<'a> Steps for QueryRun<'a, '_> {
 
     fn begin(&mut self, at: usize) -> Result<Job<'a>> {
         let step = &self.steps[at];
-        let input = step.input.and_then(|need| {
-            let place = self.steps.iter().position(|step| step.id == need)?;
-            self.replies[place].as_ref()?.output.as_ref()
-        });
+        let input = step
+            .input
+            .and_then(|need| self.replies.get(&need)?.output.as_ref());
         let text = input.map_or_else(|| self.query.query.clone(), |output| output.text());
         let agent = self.agents[at];
         let fields = json!({

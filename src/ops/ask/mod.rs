@@ -3,6 +3,7 @@
 mod execute;
 
 use std::cell::RefCell;
+use std::collections::BTreeMap;
 
 use clap::Args;
 use indexmap::IndexMap;
@@ -81,6 +82,9 @@ pub(crate) struct UsedAgent {
     pub(crate) intent: String,
     pub(crate) status: Status,
 }
+
+/// The replies to steps, by their numbers, which are ascending.
+type Replies = BTreeMap<u64, WorkerReply>;
 
 #[derive(Debug)]
 pub(crate) struct Asked {
@@ -186,17 +190,17 @@ fn answer(
 ) -> Result<(QueryReply, Vec<String>)> {
     let (steps, mut warnings) = execute::plan(query, options, answering, workers, recording)?;
     let done = match steps.is_empty() {
-        true => Vec::new(),
+        true => Replies::new(),
         false => execute::execute(query, options.jobs, &steps, answering, workers, recording)?,
     };
-    let fault = match done.first() {
-        None => Some(Fault::new(
+    let fault = match done.is_empty() {
+        true => Some(Fault::new(
             FaultKind::NoAgents,
             "no worker is registered and active",
         )),
-        Some(_) => done.iter().find_map(|(_, reply)| reply.error.clone()),
+        false => done.values().find_map(|reply| reply.error.clone()),
     };
-    let has_output = done.iter().any(|(_, reply)| reply.output.is_some());
+    let has_output = done.values().any(|reply| reply.output.is_some());
     let error = fault.filter(|_| !has_output);
     let (answer, by) = match has_output {
         true => compose(query, answering, &done, recording, pieces, &mut warnings)?,
@@ -207,11 +211,14 @@ fn answer(
         _ => None,
     };
     close(recording, &answer, error.as_ref(), by, only)?;
-    let used = steps.iter().zip(&done).map(|(step, (_, reply))| UsedAgent {
-        name: reply.agent_name.clone(),
-        intent: step.intent.clone(),
-        status: reply.status,
-    });
+    let used = steps
+        .iter()
+        .zip(done.values())
+        .map(|(step, reply)| UsedAgent {
+            name: reply.agent_name.clone(),
+            intent: step.intent.clone(),
+            status: reply.status,
+        });
     let reply = QueryReply {
         answer,
         used_agents: used.collect(),
@@ -228,7 +235,7 @@ fn answer(
 fn compose(
     query: &Query,
     answering: &Answering,
-    done: &[(u64, WorkerReply)],
+    done: &Replies,
     recording: &mut Recording<'_>,
     pieces: &mut dyn FnMut(&str, &str),
     warnings: &mut Vec<String>,
@@ -257,14 +264,14 @@ fn compose(
         )),
         None => {}
     }
-    let texts = done.iter().filter_map(|(_, reply)| reply.output.as_ref());
+    let texts = done.values().filter_map(|reply| reply.output.as_ref());
     let texts: Vec<String> = texts.map(|output| output.text()).collect();
     let answer = query::join_results(texts.iter().map(String::as_str));
     Ok((answer, Some(AnsweredBy::Worker)))
 }
 
-fn outputs(query: &Query, done: &[(u64, WorkerReply)]) -> String {
-    let outputs = done.iter().map(|(_, reply)| {
+fn outputs(query: &Query, done: &Replies) -> String {
+    let outputs = done.values().map(|reply| {
         let output = reply.output.as_ref();
         let result = output.map(|output| output.text().chars().take(RESULT_MAX).collect::<String>());
         let details = output.and_then(|output| output.details.clone());

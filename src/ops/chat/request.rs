@@ -26,7 +26,7 @@ impl TurnState<'_> {
         let mut args = call.args.clone();
         args.retain(|name, _| tool.takes(name));
         let made = Call { tool, args };
-        let result = run(self.transaction, &made, true)?;
+        let result = run(self.transaction, &made, false)?;
         self.turn.tool_calls.push(ToolResult {
             name: tool,
             args: made.args,
@@ -232,7 +232,7 @@ impl TurnState<'_> {
             Tool::UpdateDesign => json!(self.transaction.design(client)?),
             _ => json!(self.transaction.component(client, id)?),
         };
-        let result = run(self.transaction, call, false)?;
+        let result = run(self.transaction, call, true)?;
         let compare = |(field, value): (&Field, Value)| {
             let was = get(&before, field.path).filter(|was| !was.is_null());
             (was != Some(&value)).then(|| FieldChange {

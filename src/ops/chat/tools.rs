@@ -32,14 +32,14 @@ pub(super) fn fault(result: &Value) -> Option<&str> {
     result.get("error").and_then(Value::as_str)
 }
 
-/// Runs a tool. With `keep` false, a write is only validated.
-pub(super) fn run(transaction: &mut dyn Transaction, call: &Call, keep: bool) -> Result<Value> {
+/// Runs a tool. A dry run of a write only validates it.
+pub(super) fn run(transaction: &mut dyn Transaction, call: &Call, is_dry_run: bool) -> Result<Value> {
     let client = call.text("clientId");
     let mut work = Work {
         transaction,
         call,
         client,
-        keep,
+        is_dry_run,
     };
     let done = match call.tool {
         _ if client.is_empty() => Err(refuse("clientId is required")),
@@ -63,7 +63,7 @@ struct Work<'a> {
     transaction: &'a mut dyn Transaction,
     call: &'a Call,
     client: &'a str,
-    keep: bool,
+    is_dry_run: bool,
 }
 
 impl Work<'_> {
@@ -156,14 +156,14 @@ impl Work<'_> {
     fn update_design(&mut self) -> Done<Value> {
         let design = self.design()?;
         let changed = change(&design, &self.changes("No valid design fields to update.")?)?;
-        if self.keep {
+        if !self.is_dry_run {
             self.transaction.put_design(&changed)?;
         }
         Ok(json!({ "design": changed, "message": "Design updated successfully." }))
     }
 
     fn put_component(&mut self, component: &Component, message: String) -> Done<Value> {
-        if self.keep {
+        if !self.is_dry_run {
             self.transaction.put_component(component)?;
         }
         Ok(json!({ "success": true, "message": message, "component": component }))
@@ -214,7 +214,7 @@ impl Work<'_> {
 
     fn delete_component(&mut self) -> Done<Value> {
         let id = self.component()?.component_id;
-        if self.keep {
+        if !self.is_dry_run {
             self.transaction.remove_component(self.client, &id)?;
         }
         let message = format!("Component with ID {id} deleted successfully");
@@ -251,10 +251,10 @@ impl Work<'_> {
             component_id: id,
             security_group_id: group.security_group_id,
         };
-        if self.keep && is_added {
-            self.transaction.put_guard(&guard)?;
-        } else if self.keep {
-            self.transaction.remove_guard(&guard)?;
+        match is_added {
+            _ if self.is_dry_run => {}
+            true => self.transaction.put_guard(&guard)?,
+            false => drop(self.transaction.remove_guard(&guard)?),
         }
         let is_secured = component.is_secured;
         let done = self.put_component(&component, message)?;
@@ -299,7 +299,7 @@ mod tests {
     fn call(store: &mut SqliteStore, tool: Tool, args: Value) -> Value {
         let args = args.as_object().cloned().unwrap();
         let mut transaction = store.write_records().unwrap();
-        let result = run(&mut *transaction, &Call { tool, args }, true).unwrap();
+        let result = run(&mut *transaction, &Call { tool, args }, false).unwrap();
         transaction.commit().unwrap();
         result
     }
