@@ -13,20 +13,22 @@ use std::time::Duration;
 use serde::Serialize;
 use serde_json::Value;
 
+use crate::words::closed;
+
 #[cfg(test)]
 mod tests;
 
 pub(crate) use crate::run::Usage;
 pub(crate) use reply::{Delta, Finish, Reply};
 
-/// The server of the model. All but Anthropic speak Chat Completions.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Provider {
-    /// OpenAI, and whatever else speaks its Chat Completions.
-    OpenAiChat,
-    Anthropic,
-    Ollama,
-    Gemini,
+closed! {
+    /// The server of the model. All but Anthropic speak Chat Completions.
+    Provider, "provider of models":
+    /// OpenAI, and other servers with its Chat Completions.
+    OpenAiChat = "openai-chat",
+    Anthropic = "anthropic",
+    Ollama = "ollama",
+    Gemini = "gemini",
 }
 
 /// The configured model: which server answers, and how long cleo waits for it. Holds no key.
@@ -160,15 +162,6 @@ impl Provider {
                 "authorization".to_string(),
                 format!("Bearer {}", key.reveal()),
             ),
-        }
-    }
-
-    pub(crate) fn word(self) -> &'static str {
-        match self {
-            Provider::OpenAiChat => "openai-chat",
-            Provider::Anthropic => "anthropic",
-            Provider::Ollama => "ollama",
-            Provider::Gemini => "gemini",
         }
     }
 }

@@ -22,17 +22,11 @@ use crate::config::{
 };
 use crate::error::{Code, Error, Result};
 
-const PROVIDERS: [Provider; 4] = [
-    Provider::OpenAiChat,
-    Provider::Anthropic,
-    Provider::Ollama,
-    Provider::Gemini,
-];
-
 /// Gemini's endpoint for Chat Completions.
 const GEMINI: &str = "https://generativelanguage.googleapis.com/v1beta/openai";
 
 impl Provider {
+    /// Returns the address of the server, and the variable of its key.
     fn defaults(self) -> (&'static str, Option<&'static str>) {
         match self {
             Provider::OpenAiChat => ("https://api.openai.com/v1", Some("OPENAI_API_KEY")),
@@ -44,8 +38,7 @@ impl Provider {
 
     pub(crate) fn from_settings(settings: &Settings) -> Option<Provider> {
         let word = settings.text(LLM_PROVIDER)?;
-        let named = PROVIDERS.into_iter().find(|one| one.word() == word);
-        Some(named.unwrap_or(Provider::OpenAiChat))
+        Some(word.parse().unwrap_or(Provider::OpenAiChat))
     }
 
     /// Returns the variable of the server address, which the provider's own programs use too.
@@ -58,7 +51,7 @@ impl Provider {
         }
     }
 
-    /// Makes an address from that variable: Ollama's may be a host, a port or both, and may be a listening
+    /// Makes an address from the value of that variable: Ollama's may be a host, a port or both, and may be a listening
     /// address.
     pub(crate) fn address(self, text: &str) -> String {
         let text = text.trim();

@@ -33,7 +33,11 @@ pub(super) fn fault(result: &Value) -> Option<&str> {
 }
 
 /// Runs a tool. A dry run of a write only validates it.
-pub(super) fn run(transaction: &mut dyn Transaction, call: &Call, is_dry_run: bool) -> Result<Value> {
+pub(super) fn run(
+    transaction: &mut dyn Transaction,
+    call: &Call,
+    is_dry_run: bool,
+) -> Result<Value> {
     let client = call.text("clientId");
     let mut work = Work {
         transaction,
