@@ -5,6 +5,7 @@ use indexmap::IndexMap;
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
 
+use super::ownership::keep;
 use super::{Client, Outcome};
 
 /// How long a client waits for a hook, in seconds.
@@ -52,30 +53,25 @@ pub(super) fn put(there: &str, hooks: &[Hook]) -> Result<Outcome, Fault> {
         Some(text) => object(text, "`hooks`")?,
         None => Object::new(),
     };
-    let (mut holds_changes, mut is_same) = (false, true);
+    let mut changes = Vec::new();
     for hook in hooks {
         let groups = match events.get(hook.event) {
             Some(text) => list(text, hook.event)?,
             None => Vec::new(),
         };
         if let Some((groups, changed)) = with_ours(&groups, &hook.group) {
-            (holds_changes, is_same) = (holds_changes || changed, false);
+            changes.push(changed);
             let text = enclose('[', groups.iter().cloned(), ']', "    ");
             events.insert(hook.event.to_string(), text);
         }
     }
-    if is_same {
-        let text = there.to_string();
-        return Ok(Outcome {
-            text,
-            holds_changes,
-        });
+    if changes.is_empty() {
+        return Ok(keep(there));
     }
     file.insert("hooks".to_string(), write_object(&events, "  "));
-    let text = write_object(&file, "") + "\n";
     Ok(Outcome {
-        text,
-        holds_changes,
+        text: write_object(&file, "") + "\n",
+        holds_changes: changes.contains(&true),
     })
 }
 

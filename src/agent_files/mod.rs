@@ -55,10 +55,7 @@ impl AgentFile {
         match self.part {
             Part::Hooks(client) => hooks::put(there, &hooks::for_client(client)),
             Part::Whole => Ok(ownership::replace(there, &self.text)),
-            Part::Line if !ownership::has_marker(there) && has_line() => Ok(Outcome {
-                text: there.to_string(),
-                holds_changes: false,
-            }),
+            Part::Line if !ownership::has_marker(there) && has_line() => Ok(ownership::keep(there)),
             Part::Block | Part::Line => ownership::put_block(there, &self.text),
         }
     }

@@ -76,7 +76,7 @@ pub(super) fn has_marker(text: &str) -> bool {
     text.lines().any(|line| is_begin(line) || is_end(line))
 }
 
-fn keep(there: &str) -> Outcome {
+pub(super) fn keep(there: &str) -> Outcome {
     Outcome {
         text: there.to_string(),
         holds_changes: false,
