@@ -2,7 +2,7 @@
 //! the rule of the multi-agent notes, sections 1.2 and 1.4. Pure; start at [`Index::route`].
 
 mod index;
-mod tally;
+mod scoring;
 #[cfg(test)]
 mod tests;
 mod verdict;

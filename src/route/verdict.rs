@@ -3,7 +3,7 @@
 use serde::Serialize;
 
 use super::index::{Index, Tag};
-use super::tally::{Reading, Standing};
+use super::scoring::{Reading, Standing};
 use super::{FINALIZE, Request, TAG_BOOST};
 use crate::agent::{AgentStatus, Role, SUPERVISOR};
 use crate::score::normalize;

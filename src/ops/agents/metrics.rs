@@ -124,7 +124,7 @@ impl Tallies<'_> {
     fn success_rate(&self) -> Option<f64> {
         let completed = self.runs(&[RunStatus::Completed]);
         let ended = completed + self.runs(&[RunStatus::Failed]);
-        let fallback: u64 = self.0.iter().map(|it| it.stood_in).sum();
+        let fallback: u64 = self.0.iter().map(|it| it.answered_by_fallback).sum();
         (ended > 0).then(|| completed.saturating_sub(fallback) as f64 / ended as f64)
     }
 }
@@ -243,7 +243,7 @@ mod tests {
             timed: runs,
             time_ms,
             last_started: String::new(),
-            stood_in: u64::from(status == RunStatus::Completed),
+            answered_by_fallback: u64::from(status == RunStatus::Completed),
         };
         let tallies = [
             tally(RunStatus::Completed, 2, 200),

@@ -7,7 +7,7 @@ use serde::Serialize;
 
 use crate::clock::timestamp;
 use crate::run::{AnsweredBy, RunStatus};
-use crate::store::records::Glimpse;
+use crate::store::records::ExecutionStat;
 
 /// Length of the window, in hours.
 pub(super) const HOURS: i64 = 24;
@@ -63,14 +63,17 @@ pub(super) fn begin(now: DateTime<Utc>) -> DateTime<Utc> {
 }
 
 /// Returns the window of all agents, and the figures of each.
-pub(super) fn measure(since: DateTime<Utc>, seen: &[Glimpse]) -> (Window, HashMap<String, Spread>) {
+pub(super) fn measure(
+    since: DateTime<Utc>,
+    seen: &[ExecutionStat],
+) -> (Window, HashMap<String, Spread>) {
     let hours = (0..HOURS).map(|hour| Hour {
         at: timestamp(since + TimeDelta::hours(hour)),
         executions: 0,
         failed: 0,
     });
     let mut hours: Vec<Hour> = hours.collect();
-    let mut by_agent: HashMap<String, Vec<&Glimpse>> = HashMap::new();
+    let mut by_agent: HashMap<String, Vec<&ExecutionStat>> = HashMap::new();
     for one in seen {
         // Times of one form sort by their bytes.
         let at = hours.partition_point(|hour| hour.at <= one.started_at);
@@ -97,17 +100,17 @@ pub(super) fn measure(since: DateTime<Utc>, seen: &[Glimpse]) -> (Window, HashMa
     )
 }
 
-fn has_failed(one: &Glimpse) -> bool {
-    one.status == RunStatus::Failed || one.stood_in
+fn has_failed(one: &ExecutionStat) -> bool {
+    one.status == RunStatus::Failed || one.answered_by_fallback
 }
 
-fn spread<'a>(seen: impl IntoIterator<Item = &'a Glimpse>) -> Spread {
+fn spread<'a>(seen: impl IntoIterator<Item = &'a ExecutionStat>) -> Spread {
     let (mut spread, mut times) = (Spread::default(), Vec::new());
     for one in seen {
         spread.executions += 1;
         spread.failed += u64::from(has_failed(one));
         let is_answer = one.status == RunStatus::Completed
-            && !one.stood_in
+            && !one.answered_by_fallback
             && one.answered_by.is_some_and(|by| by != AnsweredBy::Offline);
         times.extend(one.time_ms.filter(|_| is_answer));
     }
@@ -133,16 +136,16 @@ mod tests {
         let now: DateTime<Utc> = "2026-01-26T09:30:00Z".parse().unwrap();
         let since = begin(now);
         assert_eq!(timestamp(since), "2026-01-25T10:00:00.000Z");
-        let one = |at: &str, status, by, time_ms| Glimpse {
+        let one = |at: &str, status, by, time_ms| ExecutionStat {
             agent: Some("a".into()),
             status,
             answered_by: by,
-            stood_in: false,
+            answered_by_fallback: false,
             time_ms: Some(time_ms),
             started_at: format!("2026-01-{at}:59.000Z"),
         };
         let (done, model) = (RunStatus::Completed, Some(AnsweredBy::Model));
-        let mut seen: Vec<Glimpse> = (1..=20)
+        let mut seen: Vec<ExecutionStat> = (1..=20)
             .map(|time| one("26T09:10", done, model, time * 10))
             .collect();
         seen.push(one("26T08:00", RunStatus::Failed, None, 9_999));
