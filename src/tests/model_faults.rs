@@ -90,7 +90,7 @@ fn an_answer_that_is_none_is_said_to_be_none() {
         (
             events(&format!("data: {}", "x".repeat(2 << 20))),
             true,
-            "too long",
+            "not JSON",
         ),
         (Answer::Garbage, false, "cannot be used"),
     ] {
