@@ -4,7 +4,7 @@ use super::grammar::understand;
 use super::record::canonical;
 use super::sentence::COUNT;
 use super::vocabulary::{component_type, type_names};
-use super::{Candidate, Chat, Meaning, Pending, PendingKind, Sentence};
+use super::{Chat, ComponentOption, Meaning, Pending, PendingKind, Sentence};
 
 patterns! {
     YES = short("yes|y|yeah|yep|ok|okay|sure|confirm|confirmed|proceed|go ahead|do it|sounds good");
@@ -71,7 +71,7 @@ fn answer(pending: &Pending, short: Option<bool>, message: &str) -> Option<Meani
 
 /// Reads a choice by place, id or title: the component, or none where a number or its like is not clearly one of
 /// the list. "The other one" is not, even if one is titled so.
-fn choose(message: &str, options: &[Candidate]) -> Option<Option<String>> {
+fn choose(message: &str, options: &[ComponentOption]) -> Option<Option<String>> {
     let choice = CHOICE.captures(message)?;
     let what = choice["what"].to_lowercase();
     let noun = choice.name("noun").map(|noun| noun.as_str().to_lowercase());

@@ -254,7 +254,7 @@ pub(crate) enum Resolution {
 
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct Candidate {
+pub(crate) struct ComponentOption {
     pub(crate) id: String,
     /// Its type, such as `cards`.
     #[serde(rename = "type")]
@@ -287,7 +287,7 @@ pub(crate) struct Pending {
     pub(crate) candidates: Vec<String>,
     /// The same components, as people tell them apart.
     #[serde(default)]
-    pub(crate) options: Vec<Candidate>,
+    pub(crate) options: Vec<ComponentOption>,
     /// The changes that a yes would make.
     #[serde(default)]
     pub(crate) changes: Vec<FieldChange>,

@@ -10,7 +10,9 @@ use super::reply::{
 use super::tools::{Done, fault, run};
 use crate::chat::value::{check_changes, check_fields, get, label, plain, set, truncate};
 use crate::chat::vocabulary::{Field, elements, types};
-use crate::chat::{Call, Candidate, FieldChange, Pending, PendingKind, Question, Tool, ToolResult};
+use crate::chat::{
+    Call, ComponentOption, FieldChange, Pending, PendingKind, Question, Tool, ToolResult,
+};
 use crate::error::Result;
 use crate::id::digest;
 
@@ -257,7 +259,7 @@ impl TurnState<'_> {
         let options = components.iter().map(|one| {
             let titles = ["title", "caption", "text"].map(|name| one["props"][name].as_str());
             let title = titles.into_iter().flatten().find(|it| !it.is_empty());
-            Candidate {
+            ComponentOption {
                 id: id_of(one),
                 kind: plain(&one["type"]),
                 title: title.unwrap_or_default().to_string(),
