@@ -113,7 +113,7 @@ pub(crate) fn between_ms(from: &str, to: &str) -> Option<u64> {
     u64::try_from(passed.num_milliseconds()).ok()
 }
 
-/// Returns the moment one millisecond after an RFC 3339 time; a text that is none stays as it is.
+/// Returns the moment one millisecond after an RFC 3339 time; any other text is returned unchanged.
 pub(crate) fn next_millisecond(text: &str) -> String {
     let next = moment(text).and_then(|at| at.checked_add_signed(TimeDelta::milliseconds(1)));
     next.filter(|next| next.year() <= 9999)

@@ -1,4 +1,4 @@
-//! Queries: which workers are asked for what, and what is made of their answers. Rules:
+//! Queries: plans of workers, and answers from their results. Rules:
 //! supervisor-web-app notes, sections 4.1 to 4.3. Pure.
 //! Plans of models and programs are untrusted input.
 

@@ -86,7 +86,7 @@ macro_rules! fields {
             /// The fields, as the specification's table spells them.
             pub(crate) const NAMES: &[&str] = &["id", "type", $($(stringify!($given),)+)+];
 
-            /// Fills what is left out by what another draft says.
+            /// Fills missing fields from another draft.
             pub(crate) fn or(self, below: Draft) -> Draft {
                 Draft {
                     id: self.id.or(below.id),
@@ -97,7 +97,7 @@ macro_rules! fields {
                 }
             }
 
-            /// Sets what is said, and validates the agent.
+            /// Sets the given fields, and validates the agent.
             pub(crate) fn apply(self, agent: &mut Agent) -> Result<()> {
                 $($(if let Some(said) = self.$given {
                     agent.$given = $set(stringify!($given), said)?;
@@ -225,7 +225,7 @@ fields! {
 }
 
 impl Agent {
-    /// Returns whether only its user sees it. Agents of the moment are there for all.
+    /// Returns whether only its user sees it. All users see runtime agents.
     pub(crate) fn is_private(&self) -> bool {
         self.user_id.is_some() && !self.is_runtime
     }

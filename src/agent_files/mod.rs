@@ -49,7 +49,7 @@ enum Part {
 }
 
 impl AgentFile {
-    /// Returns what becomes of the file when `there` is what it holds now, or why nothing can.
+    /// Returns the new text of the file whose text is `there`, or why it cannot be written.
     pub(crate) fn over(&self, there: &str) -> std::result::Result<Outcome, String> {
         let has_line = || there.lines().any(|line| line.trim() == self.text.trim());
         match self.part {

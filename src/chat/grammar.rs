@@ -270,7 +270,7 @@ fn read_pairs(
     Some(updates)
 }
 
-/// Reads a field and its value, which is null where it is not told. A field of a design keeps its words where
+/// Reads a field and its value, which is null if it is missing. A field of a design keeps its words where
 /// they can mean several. Protected fields and invalid values are refused later.
 fn read_pair(
     tool: Tool,

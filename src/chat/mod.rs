@@ -141,7 +141,7 @@ impl Call {
         self.args.contains_key(key)
     }
 
-    /// Returns the first field whose value is to be asked for.
+    /// Returns the first field without a value.
     pub(crate) fn missing(&self) -> Option<String> {
         let updates = self.object(self.tool.updates()).into();
         let mut updates = value::flatten(&updates).into_iter();
@@ -285,13 +285,13 @@ pub(crate) struct Pending {
     /// Ids of the components that can be chosen, in the order of the list.
     #[serde(default)]
     pub(crate) candidates: Vec<String>,
-    /// The same components, as people tell them apart.
+    /// The same components, as they are shown.
     #[serde(default)]
     pub(crate) options: Vec<ComponentOption>,
     /// The changes that a yes would make.
     #[serde(default)]
     pub(crate) changes: Vec<FieldChange>,
-    /// Whether a yes takes something away.
+    /// Whether a yes removes something.
     #[serde(default)]
     pub(crate) destructive: bool,
     #[serde(default, rename = "created_at", alias = "createdAt")]

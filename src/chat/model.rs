@@ -15,7 +15,7 @@ use super::{Call, Tool};
 use crate::error::{shorten, steers};
 use crate::plan::message::strip_fence;
 
-/// Words of a request that say nothing of what is to be done.
+/// Words of a request without meaning.
 const FILLERS: &str = "a|an|the|its|my|component|of|on|in|please";
 
 /// The call of a model, or its question, or why its call is refused, as the reply begins.
@@ -36,7 +36,7 @@ struct Pair {
     value: String,
 }
 
-/// Whether only a sentence of the grammar asks for a tool: what it adds, takes away or opens is not guessed.
+/// Returns whether only a sentence of the grammar may call a tool: additions and removals are not guessed.
 fn needs_sentence(tool: Tool) -> bool {
     tool.can_write() && !matches!(tool, Tool::UpdateDesign | Tool::UpdateComponent)
 }
@@ -137,7 +137,7 @@ fn make_call(tool: Tool, args: Map<String, Value>, client: Option<&str>) -> Resu
     Ok(call)
 }
 
-/// Reads what people call fields, and values; what is none stays as it is, to be refused.
+/// Reads names of fields, and values; unknown ones are kept, to be refused.
 fn read_pairs(fields: &'static [Field], pairs: Value) -> Result<Value, String> {
     let pairs: Vec<Pair> = serde_json::from_value(pairs).map_err(|fault| fault.to_string())?;
     let read = |Pair { field: name, value }| {
@@ -156,7 +156,7 @@ fn visible(text: &str) -> String {
     text.chars().filter(|c| !steers(*c)).collect()
 }
 
-/// Checks a call of a model against its message and returns what that does not say. A client and a component
+/// Checks a call of a model against its message and returns the part that is not in it. A client and a component
 /// have to be in the message, or the client in the conversation, and every value where a sentence has one of its
 /// kind. A call that writes has to begin with a verb for it and leave no word over.
 fn check_words(call: &Call, sentence: &Sentence, client: Option<&str>) -> Result<(), String> {
@@ -210,7 +210,7 @@ fn check_words(call: &Call, sentence: &Sentence, client: Option<&str>) -> Result
 }
 
 /// Returns a pattern for a field with its value, which a component has "with" it, or gets "to" it or is to "have".
-/// A text is in quotes, so that it is certain where it ends; what is not is one word.
+/// A text is in quotes, so that its end is certain; other values are one word.
 fn write_pattern(field: &Field, is_criterion: bool) -> String {
     let words = names(std::slice::from_ref(field));
     let bare = match field.kind {

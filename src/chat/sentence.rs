@@ -1,5 +1,4 @@
-//! A message prepared for reading: politeness cut off, and what is quoted and the client that is named out
-//! of sight, so that neither is taken for anything else.
+//! A message prepared for the grammar: without politeness, and with quoted texts and the client masked.
 
 use std::ops::Range;
 
@@ -139,7 +138,7 @@ impl Sentence {
         is_quoted.then_some(inner.as_str())
     }
 
-    /// Returns what something is called, which only finds what is there: what is quoted, one word, or up to three.
+    /// Returns a name, which is only looked up: a quoted text, one word, or up to three.
     /// A word that counts is a name only where it `is_said` that it is one: "the card called Last".
     pub(super) fn words(&self, place: Range<usize>, is_said: bool) -> Option<&str> {
         let text = &self.text[place.clone()];
@@ -152,7 +151,7 @@ impl Sentence {
         self.read_quote(place).or(is_one.then_some(text))
     }
 
-    /// Reads the value of a field; none where nothing says that there is one. A text without quotes is one word with a
+    /// Reads the value of a field; `None` if the sentence has none. A text without quotes is one word with a
     /// capital behind "to" or its like, or what a component is to be made `with`; other words come in an array,
     /// to be asked for in quotes, and so does what may be an abbreviation. Invalid values of other fields are refused later
     /// if it stands behind "to"; an address that ends in marks is one of those.

@@ -129,7 +129,7 @@ pub(crate) fn check_values(tool: Tool, values: Map<String, Value>) -> Result<Cha
     }
 }
 
-/// Makes changes in a record; what else its objects hold stays.
+/// Makes changes in a record; other keys of its objects are preserved.
 pub(crate) fn change<T: Serialize + DeserializeOwned>(
     record: &T,
     by: &Changes,
@@ -142,7 +142,7 @@ pub(crate) fn change<T: Serialize + DeserializeOwned>(
     serde_json::from_value(record).map_err(internal)
 }
 
-/// Finds the field that a tool changes under a key, or says why it does not.
+/// Finds the field that a tool changes under a key, or returns why it cannot.
 fn find_open_field(tool: Tool, key: &str) -> Result<&'static Field, String> {
     let why = match find_field(tool.fields(), key) {
         Some(field) if matches!(field.kind, Kind::Protected) => "protected and cannot be changed",

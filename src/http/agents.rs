@@ -29,7 +29,7 @@ pub(super) fn routes() -> Vec<Route> {
             .page()
             .open(),
         Route::post("/api/agents/register", register)
-            .about("Registers an agent for the moment, or changes it")
+            .about("Registers or changes a runtime agent")
             .takes::<Draft>()
             .answers::<Registered>(200),
     ];
@@ -92,7 +92,7 @@ fn registry_or_page(call: &Call) -> Result<Answer> {
     Ok(answer?.header(VARY, "accept"))
 }
 
-/// An agent that was registered for the moment, in the form of the specification.
+/// A registered runtime agent, in the form of the specification.
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]

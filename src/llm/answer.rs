@@ -222,7 +222,7 @@ fn read_message(body: &str, key: Option<&Key>) -> Option<String> {
     let text = match json.as_ref().and_then(reply::error) {
         Some(said) => said,
         None if json.is_some() || body.trim_start().starts_with('<') => return None,
-        // The key goes before the text is cut.
+        // Redacted before it is cut.
         None => redact(body, key).chars().take(300).collect(),
     };
     let words: Vec<&str> = text.split_whitespace().collect();

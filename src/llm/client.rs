@@ -1,5 +1,4 @@
-//! Asks the configured model, retries transient errors, streams the answer, and keeps the key out of
-//! everything.
+//! Asks the configured model, retries transient errors, streams the answer, and redacts the key everywhere.
 
 use std::time::{Duration, Instant};
 

@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use super::reply::{error, fault, number, text, word};
 use super::{Delta, Finish, Model, ProviderRequest, Request, Usage};
 
-/// OpenAI's own server, whose newer models know only the newer name of the most tokens.
+/// OpenAI's own server, whose newer models accept only the newer name of the token limit.
 const OPENAI: &str = "https://api.openai.com/";
 
 pub(crate) fn draft_openai_chat(model: &Model, request: &Request, stream: bool) -> ProviderRequest {
@@ -66,7 +66,7 @@ pub(crate) fn draft_anthropic(model: &Model, request: &Request, stream: bool) ->
         "messages": request.messages,
         "max_tokens": request.max_tokens,
     });
-    // This version of the format knows no schemas, so the model is told.
+    // This version of the format has no schemas, so the prompt has it.
     let told = request.schema.as_ref();
     let told = told.map(|schema| format!("\n\nThe JSON Schema of the answer:\n{schema}"));
     let system = request.system.clone() + &told.unwrap_or_default();

@@ -35,7 +35,7 @@ closed! {
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Model {
     pub(crate) provider: Provider,
-    /// The model that answers whatever an agent says; none lets each agent's own answer.
+    /// The model for all agents; none uses each agent's own.
     pub(crate) name: Option<String>,
     /// Address of the server, without a slash at its end.
     pub(crate) base_url: String,

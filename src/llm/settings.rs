@@ -162,7 +162,7 @@ fn invalid(message: String) -> Error {
     Error::new(Code::ConfigInvalid, message)
 }
 
-/// Finds the host of an address; none in what is no plain address.
+/// Returns the host of a plain address; `None` for any other text.
 fn host(url: &str) -> Option<String> {
     let uri = url.parse::<Uri>().ok()?;
     let is_plain = matches!(uri.scheme_str(), Some("http" | "https"))
@@ -238,7 +238,7 @@ pub(crate) struct Redactor<'a> {
 }
 
 impl<'a> Redactor<'a> {
-    /// Begins; without a key everything stays as it is.
+    /// Without a key, nothing is redacted.
     pub(crate) fn new(key: Option<&'a Key>) -> Redactor<'a> {
         Redactor {
             key,

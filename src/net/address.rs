@@ -70,7 +70,7 @@ fn is_public_v4(address: Ipv4Addr) -> bool {
         (0 | 127 | 224..=255, ..) => true,
         // Private networks, and those of providers (100.64.0.0/10).
         (10, ..) | (172, 16..=31, _) | (192, 168, _) | (100, 64..=127, _) => true,
-        // This link, where clouds keep what describes a machine.
+        // Link-local, with the metadata services of clouds.
         (169, 254, _) => true,
         // Protocols, examples, relays and measurements.
         (192, 0, 0 | 2) | (192, 88, 99) | (198, 18..=19, _) => true,

@@ -1,5 +1,5 @@
-//! HTTP exchanges with model servers and workers. Each runs on a thread of its own, so that the caller hears
-//! a signal while a name is looked up or a server does not answer. Redirects are not followed.
+//! HTTP exchanges with model servers and workers. Each runs on a thread of its own, so that the caller notices
+//! signals while a name is resolved or a server does not answer. Redirects are not followed.
 
 pub(crate) mod address;
 mod proxy;
@@ -115,7 +115,7 @@ pub(crate) fn perform(call: &Call, on_line: &mut dyn FnMut(&Head, &str)) -> Resu
         Failure::Own(Error::new(Code::Internal, message).because(cause))
     })?;
     let done = receive(&parts, call.timeout, on_line, &guard);
-    // A server that is still answering is told that nobody reads: it may charge for what it sends.
+    // Closes the connection of a server that is still answering: it may charge for more.
     agent.shutdown();
     match guard.end() {
         Some(code) => Err(Failure::Own(signals::interrupted(

@@ -17,7 +17,7 @@ use super::{Call, Fault, FaultKind, Head, Part};
 /// Longest text of a fault that is passed on, in characters.
 const WORDS_MAX: usize = 300;
 
-/// Passes a part on; false when nobody reads it.
+/// Passes a part on; returns false if nobody reads it.
 type PassOn<'a> = dyn FnMut(Part) -> bool + 'a;
 
 /// Performs a request. Everything before the fault, if there is one, has been passed on.

@@ -55,7 +55,7 @@ pub(crate) struct Answering {
 }
 
 impl<'a> Question<'a> {
-    /// Asks an agent something, by nobody and without anything before.
+    /// Asks an agent, without user and history.
     pub(crate) fn new(agent: &'a Agent, message: &'a str) -> Question<'a> {
         Question {
             agent,

@@ -379,7 +379,7 @@ operations! {
     anywhere (agents::Measuring) -> agents::metrics::Metrics, agents::metrics, with_frame(Frame::Success);
 
     CLEAN_AGENTS, "agents.cleanup", Admin, "POST /api/agents/cleanup",
-    "Removes the agents of the moment",
+    "Removes runtime agents",
     anywhere (agents::Cleanup) -> agents::change::Cleaned, agents::cleanup, with_frame(Frame::Success);
 
     CREATE_AGENT, "agents.register", Write, "POST /api/agents/create",

@@ -177,7 +177,7 @@ fn pending(transaction: &dyn Transaction, conversation: &Conversation) -> Result
 #[serde(deny_unknown_fields)]
 pub(crate) struct Change {
     id: String,
-    /// Its agent, which stays.
+    /// Its agent, which cannot change.
     #[serde(alias = "agentId")]
     agent_id: Option<String>,
     /// Its title, at most 200 characters.

@@ -48,7 +48,7 @@ pub(crate) struct Metadata {
 
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub(crate) struct Context {
-    /// The user; none when nobody said.
+    /// The user; none if it is not known.
     pub(crate) user_id: Option<String>,
     /// The conversation, if there is one.
     pub(crate) conversation_id: Option<String>,

@@ -12,7 +12,7 @@ const TYPE_MAX: usize = 100;
 /// Longest message of a fault, in characters.
 const MESSAGE_MAX: usize = 2_000;
 
-/// An answer that keeps the rules, or the fault in its place.
+/// A valid answer, or the fault in its place.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub(crate) struct WorkerReply {
@@ -36,7 +36,7 @@ closed! {
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub(crate) struct Output {
     pub(crate) result: Value,
-    /// How sure the worker is, if it says so.
+    /// The confidence of the worker, if it has one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) confidence: Option<f64>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -72,7 +72,7 @@ closed! {
     /// It is not set up so that it can be asked.
     ConfigError = "config_error",
     CliError = "cli_error",
-    /// It says itself that it failed, without a type.
+    /// It reported a failure without a type.
     AgentError = "agent_error",
     /// It was not asked: what it was to work on is not there.
     DependencyError = "dependency_error",

@@ -1,4 +1,4 @@
-//! The registry of agents: built-in ones, files, registered ones, and those of the moment.
+//! The registry of agents: built-in ones, files, registered and runtime ones.
 
 use serde_json::{Value, json};
 

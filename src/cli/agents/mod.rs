@@ -44,7 +44,7 @@ Examples:
     /// Remove an agent; a built-in one that was changed becomes as it was built
     #[command(after_help = "Examples:\n  cleo agents remove lore-keeper")]
     Remove(AgentId) => face.call(&api::REMOVE_AGENT, it, show_removed);
-    /// Remove the agents that were registered for the moment; others are never touched
+    /// Remove runtime agents
     #[command(after_help = "\
 Examples:
   cleo agents cleanup

@@ -30,7 +30,7 @@ pub(in crate::cli) struct Arguments {
     #[arg(long, value_name = "ID")]
     id: Option<String>,
 
-    /// For the moment only: it gets an id of its own and goes with `cleo agents cleanup`
+    /// Register a runtime agent, which `cleo agents cleanup` removes
     #[arg(long)]
     runtime: bool,
 

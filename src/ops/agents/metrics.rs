@@ -41,7 +41,7 @@ pub(crate) struct Dashboard {
     /// Share of the finished executions that were answered, from 0 to 1; none before the first has ended. An
     /// answer in the place of an agent that failed does not count.
     pub(crate) success_rate: Option<f64>,
-    /// How long an answer takes. None before the first.
+    /// Average time of an answer. None before the first.
     pub(crate) average_response_time_ms: Option<f64>,
     /// The agents with the most executions, most first.
     pub(crate) most_used_agents: Vec<Used>,
@@ -93,7 +93,7 @@ pub(crate) struct Measured {
     pub(crate) status: AgentStatus,
     /// How many executions it had, with those in progress.
     pub(crate) execution_count: u64,
-    /// How long one takes, answered or not; none before the first has ended.
+    /// Average time of an execution, answered or not; none before the first has ended.
     pub(crate) average_execution_time_ms: Option<f64>,
     /// Share of its finished executions that it answered, from 0 to 1; none before the first has ended.
     pub(crate) success_rate: Option<f64>,

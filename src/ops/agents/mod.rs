@@ -83,7 +83,7 @@ pub(crate) struct Known {
 
 impl Known {
     /// Leaves out private agents of other users, the owners of runtime agents, and when agents were last used.
-    /// Without a user everything stays.
+    /// Without a user nothing is left out.
     pub(crate) fn keep_visible(mut self, user: Option<&str>) -> Known {
         if user.is_some() {
             self.agents.retain(|agent| agent.is_seen_by(user));

@@ -60,7 +60,7 @@ pub(crate) fn register(
     Ok(Registered { one, created })
 }
 
-/// Changes the agent with the id of a draft as it says.
+/// Changes the agent with the id of a draft.
 pub(crate) fn update(
     surroundings: &Surroundings,
     notes: &mut Notes,

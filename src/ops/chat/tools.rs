@@ -11,7 +11,7 @@ use crate::error::{Error, Result};
 use crate::store::Transaction;
 
 pub(super) enum Stop {
-    /// The arguments are invalid: the result that says so.
+    /// The arguments are invalid: the result with the error.
     Refused(Value),
     Error(Error),
 }
@@ -299,7 +299,7 @@ mod tests {
         (folder, store)
     }
 
-    /// Calls a tool, keeps what it did, and returns its result.
+    /// Calls a tool, commits, and returns its result.
     fn call(store: &mut SqliteStore, tool: Tool, args: Value) -> Value {
         let args = args.as_object().cloned().unwrap();
         let mut transaction = store.write_records().unwrap();
@@ -308,7 +308,7 @@ mod tests {
         result
     }
 
-    /// A tool, what it is given, and what it says is wrong.
+    /// A tool, its arguments and its error.
     const WRONG: &str = r#"getClientDesign {} > clientId is required
 getClientDesign {"clientId": 6} > clientId is required
 getClientDesign {"clientId": "7"} > No design found for client 7.

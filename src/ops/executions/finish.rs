@@ -260,7 +260,7 @@ fn add_last_steps(
     record.step(transaction, by(SUPERVISOR, 100), "Done", json!({}))
 }
 
-/// Writes for a conversation that nobody answered, why, and where to look.
+/// Describes an unanswered execution for its conversation: the reason, and the command that shows it.
 fn describe_unanswered(run: &Run) -> String {
     let why = run.error.as_deref().unwrap_or("no reason is known");
     // These words are for programs.
