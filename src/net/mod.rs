@@ -118,7 +118,7 @@ pub(crate) fn perform(call: &Call, heard: &mut dyn FnMut(&Head, &str)) -> Result
     // A server that is still answering is told that nobody reads: it may charge for what it sends.
     agent.shutdown();
     match guard.end() {
-        Some(code) => Err(Failure::Own(signals::interrupted(
+        Some(code) => Err(Failure::Own(signals::interruption_error(
             code,
             "cleo waited for an answer",
         ))),
