@@ -295,12 +295,12 @@ impl Engine<'_> {
 
     /// Fails a step whose work cannot be merged, unless cleo was asked to end: it is tried again when the run resumes.
     pub(super) fn stuck(&mut self, step: usize, branch: Option<String>, why: String) {
-        if signals::asked_to_end().is_some() {
+        if signals::pending_signal().is_some() {
             return self.inbox.push(Event::Left(step));
         }
         let failed = TaskEvent::VerificationFailed {
             outcome: Some(Outcome::Blocked),
-            missing: vec![why.clone()],
+            violations: vec![why.clone()],
             branch,
         };
         self.tell_step(step, failed);

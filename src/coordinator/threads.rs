@@ -15,7 +15,7 @@ use crate::file::{create_anew, unwritable};
 use crate::id::TaskId;
 use crate::ops::proof::{self, Renewal};
 use crate::ops::{Context, Surroundings};
-use crate::runner::agent::{self, AgentEvent, Ended, Job, Runner};
+use crate::runner::agent::{self, AgentEvent, AgentExit, Job, Runner};
 
 /// Room for the calls of a thread, in bytes: driving an agent takes little of it.
 const STACK: usize = 512 * 1024;
@@ -24,7 +24,7 @@ const PATIENCE: Duration = Duration::from_secs(15);
 
 pub(super) enum Update {
     AgentEvent(AgentEvent),
-    Ended(Box<Result<Ended>>),
+    Ended(Box<Result<AgentExit>>),
     Checked(Result<Vec<String>>),
 }
 
@@ -64,7 +64,7 @@ impl Threads {
     ) -> Result<Arc<AtomicBool>> {
         let stop = Arc::new(AtomicBool::new(false));
         let flag = Arc::clone(&stop);
-        let end = |ended: Result<Ended>| Update::Ended(Box::new(ended));
+        let end = |ended: Result<AgentExit>| Update::Ended(Box::new(ended));
         self.spawn(step, attempt, end, move |sender| {
             let mut tell = |sign| drop(sender.send((step, attempt, Update::AgentEvent(sign))));
             let path = &job.prompt_file;
@@ -142,9 +142,8 @@ impl Checking {
     }
 }
 
-pub(super) fn halt(stop: &AtomicBool) {
+pub(super) fn request_stop(stop: &AtomicBool) {
     stop.store(true, Ordering::Relaxed);
-    agent::wake();
 }
 
 #[cfg(test)]
@@ -154,11 +153,13 @@ mod tests {
     #[test]
     fn panic_in_a_thread_is_an_error_of_its_attempt() {
         let threads = Threads::new();
-        let end = |ended: Result<Ended>| Update::Ended(Box::new(ended));
+        let end = |ended: Result<AgentExit>| Update::Ended(Box::new(ended));
         threads
             .spawn(1, 2, end, |_| panic!("injected fault"))
             .unwrap();
-        threads.spawn(3, 1, end, |_| Ok(Ended::default())).unwrap();
+        threads
+            .spawn(3, 1, end, |_| Ok(AgentExit::default()))
+            .unwrap();
         let mut failed = Vec::new();
         while threads.busy.get() > 0 {
             for (step, attempt, heard) in threads.receive(PATIENCE) {

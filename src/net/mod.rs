@@ -118,7 +118,7 @@ pub(crate) fn perform(call: &Call, on_line: &mut dyn FnMut(&Head, &str)) -> Resu
     // Closes the connection of a server that is still answering: it may charge for more.
     agent.shutdown();
     match guard.end() {
-        Some(code) => Err(Failure::Own(signals::interrupted(
+        Some(code) => Err(Failure::Own(signals::interruption_error(
             code,
             "cleo waited for an answer",
         ))),

@@ -8,7 +8,7 @@ use std::thread;
 use std::time::Duration;
 
 use crate::run::{Outcome, Spent};
-use crate::runner::agent::{Ended, Invocation, Job, Limits, Runner, Runners, drive, wake};
+use crate::runner::agent::{AgentExit, Invocation, Job, Limits, Runner, Runners, drive};
 use serde_json::json;
 use tempfile::TempDir;
 
@@ -37,15 +37,15 @@ impl Runner for Clean {
         }
     }
 
-    fn read_line(&self, line: &str, ended: &mut Ended) {
+    fn read_line(&self, line: &str, ended: &mut AgentExit) {
         self.0.read_line(line, ended);
     }
 
-    fn read_error(&self, line: &str, ended: &mut Ended) {
+    fn read_error(&self, line: &str, ended: &mut AgentExit) {
         self.0.read_error(line, ended);
     }
 
-    fn judge(&self, ended: &mut Ended) {
+    fn judge(&self, ended: &mut AgentExit) {
         self.0.judge(ended);
     }
 
@@ -73,7 +73,7 @@ impl Agent {
         let home = tempfile::tempdir().unwrap();
         let environment = surroundings(name, home.path(), url, &programs);
         Some(Agent {
-            runner: Clean(Runners::default().named(name, None).unwrap()),
+            runner: Clean(Runners::default().find(name, None).unwrap()),
             home,
             environment,
             folder: folder.to_path_buf(),
@@ -101,12 +101,12 @@ impl Agent {
         }
     }
 
-    fn drive(&self, job: &Job) -> Ended {
+    fn drive(&self, job: &Job) -> AgentExit {
         drive(&self.runner, job, &AtomicBool::new(false), &mut |_| {}).unwrap()
     }
 
     /// Plays something to its end.
-    fn play(&self, play: &str) -> Ended {
+    fn play(&self, play: &str) -> AgentExit {
         self.drive(&self.job(play))
     }
 }
@@ -271,7 +271,7 @@ fn writes_nothing_when_it_may_only_read(name: &str) {
         // What it may not do is named though it says that it is done.
         assert_eq!(ended.outcome, Some(Outcome::Ok), "{ended:#?}");
         assert_eq!(ended.message.as_deref(), Some(DONE));
-        assert_eq!(ended.denied, ["Write", "Bash"]);
+        assert_eq!(ended.denied_tools, ["Write", "Bash"]);
     }
     let verdict = workspace.json(&["verify", "output", "T1"]);
     assert_eq!(verdict["success"], false, "{ended:#?}");
@@ -316,7 +316,6 @@ fn is_ended_while_its_model_is_silent(name: &str) {
         scope.spawn(|| {
             model.wait_until_it_hangs();
             stop.store(true, Ordering::Relaxed);
-            wake();
         });
         let job = agent.job("silence");
         drive(&agent.runner, &job, &stop, &mut |_| {}).unwrap()
@@ -505,7 +504,7 @@ fn eight_at_once_write_to_one_manifest() {
                 assert_eq!(ended.outcome, Some(Outcome::Ok), "{id} {ended:#?}");
                 assert_eq!(ended.message.as_deref(), Some(DONE), "{id} {ended:#?}");
                 assert!(ended.conversation.is_some(), "{id} {ended:#?}");
-                assert_eq!(ended.denied, [""; 0], "{id} {ended:#?}");
+                assert_eq!(ended.denied_tools, [""; 0], "{id} {ended:#?}");
             });
         }
     });

@@ -155,7 +155,7 @@ fn call_program(
     limit: Duration,
 ) -> Result<std::result::Result<Vec<u8>, Fault>> {
     let input = serde_json::to_vec(request).unwrap_or_default();
-    match process::converse(command, input, limit, ANSWER_MAX as usize) {
+    match process::run_with_input(command, input, limit, ANSWER_MAX as usize) {
         Ok(captured) => Ok(read_printed(captured, program, limit)),
         Err(error) if matches!(error.code, Code::ProgramMissing | Code::FileUnreadable) => {
             Ok(Err(Fault::new(FaultKind::ConfigError, error.message)))
@@ -183,8 +183,8 @@ pub(crate) fn read_printed(
             Some(code) => format!("ended with exit code {code}"),
             None => "was ended by a signal".to_string(),
         };
-        let complaints = &captured.complaints;
-        let last = &complaints[complaints.len().saturating_sub(LINES)..];
+        let stderr_tail = &captured.stderr_tail;
+        let last = &stderr_tail[stderr_tail.len().saturating_sub(LINES)..];
         let tail = match last.iter().all(|line| line.is_empty()) {
             true => String::new(),
             false => format!(": {}", last.join("\n")),

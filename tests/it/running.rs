@@ -96,7 +96,7 @@ fn why_explains_the_status_of_a_run_and_its_tasks() {
     let failed = task(&why, "T2");
     assert_eq!(failed["state"], "failed");
     assert_eq!(failed["reason"], task(&result, "T2")["reason"]);
-    assert_eq!(failed["missing"], task(&result, "T2")["missing"]);
+    assert_eq!(failed["violations"], task(&result, "T2")["violations"]);
     assert_eq!(
         failed["spawn"]["receipt"]["skill"],
         task(&result, "T2")["skill"]
@@ -191,9 +191,9 @@ fn a_lie_is_caught_and_mended() {
     let events = events(&workspace);
     let lacking = events
         .iter()
-        .find(|event| event["type"] == "task.lacking")
+        .find(|event| event["type"] == "task.verification_failed")
         .unwrap();
-    let missing = lacking["detail"]["missing"].to_string();
+    let missing = lacking["detail"]["violations"].to_string();
     assert!(
         missing.contains("E_NOT_VERIFIED") && missing.contains("is not there"),
         "{missing}"
@@ -266,9 +266,9 @@ fn an_agent_that_ends_with_other_words_has_only_them_to_mend() {
             "{how}: {result}"
         );
         let events = events(&workspace);
-        let lacking = |event: &&Value| event["type"] == "task.lacking";
+        let lacking = |event: &&Value| event["type"] == "task.verification_failed";
         let lacking = events.iter().find(lacking).unwrap();
-        let missing = lacking["detail"]["missing"].as_array().unwrap();
+        let missing = lacking["detail"]["violations"].as_array().unwrap();
         let fault = missing[0].as_str().unwrap();
         assert_eq!(missing.len(), 1, "{missing:?}");
         assert!(
@@ -440,7 +440,9 @@ fn evidence_of_an_agent_is_no_proof_in_an_interrupted_run() {
         let resumed = workspace.json(&["runs", "resume", &id_of_the_run(&workspace)]);
         let failed = task(&resumed["result"], "T2");
         assert!(
-            failed["missing"].to_string().contains("E_CRITERION_OPEN"),
+            failed["violations"]
+                .to_string()
+                .contains("E_CRITERION_OPEN"),
             "{resumed}"
         );
         assert!(statuses(&workspace).contains("T2 pending"), "{resumed}");
@@ -460,7 +462,7 @@ fn the_commands_of_an_epic_are_run_when_its_parts_are_done() {
     assert!(junit.contains("tests=\"5\" failures=\"1\""), "{junit}");
     let shown = workspace.read("../forged/T1");
     assert!(shown.contains("\"proven\""), "{shown}");
-    let missing = task(&result, "T1")["missing"].to_string();
+    let missing = task(&result, "T1")["violations"].to_string();
     assert!(missing.contains("E_CRITERION_OPEN"), "{result}");
     assert!(statuses(&workspace).contains("T1 pending"), "{result}");
     let workspace = plan_epic();
@@ -476,7 +478,7 @@ fn criteria_count_as_they_were_when_the_run_began() {
     workspace.ok("update T3 --acceptance 'It holds :: false'");
     let (exit, result) = run(&workspace, "T2 T3 --jobs 1 --repair 0", "lightens-later");
     assert_eq!(exit, 81, "{result}");
-    let missing = task(&result, "T3")["missing"].to_string();
+    let missing = task(&result, "T3")["violations"].to_string();
     assert!(missing.contains("E_CRITERION_OPEN"), "{result}");
     assert!(
         missing.contains("`false`, from the start of the run"),
@@ -500,7 +502,7 @@ fn criteria_of_later_tasks_count_when_a_killed_run_is_resumed() {
         how,
         ".played/hangs",
     );
-    let missing = task(&resumed["result"], "T3")["missing"].to_string();
+    let missing = task(&resumed["result"], "T3")["violations"].to_string();
     assert!(missing.contains("E_CRITERION_OPEN"), "{resumed}");
     assert!(
         missing.contains("`false`, from the start of the run"),
@@ -1156,7 +1158,7 @@ fn criteria_with_commands_are_run_before_a_task_is_done() {
     let (exit, result) = run(&workspace, "T2 --repair 0", "works");
     assert_eq!(exit, 80, "{result}");
     assert!(
-        task(&result, "T2")["missing"]
+        task(&result, "T2")["violations"]
             .to_string()
             .contains("E_CRITERION_OPEN"),
         "{result}"
@@ -1314,7 +1316,7 @@ fn the_time_of_a_killed_run_counts_when_it_goes_on() {
     let id = id_of_the_run(&workspace);
     let told = workspace.json(&["runs", "logs", &id])["result"]["events"].clone();
     let own = told.as_array().unwrap().iter();
-    let own = own.filter(|event| event["type"] != "error");
+    let own = own.filter(|event| event["type"] != "run.interrupted");
     let times: Vec<&str> = own.map(|event| event["ts"].as_str().unwrap()).collect();
     let before = milliseconds_between(times[0], times[times.len() - 1]);
     assert!(before >= 50, "as long as the first one took: {told}");

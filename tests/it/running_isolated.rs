@@ -170,7 +170,7 @@ fn a_branch_that_does_not_fit_is_kept_and_its_task_given_back() {
         told.lines().filter(is_it).count()
     };
     assert_eq!(
-        (told_of("task.merged"), told_of("task.kept")),
+        (told_of("task.merged"), told_of("worktree.retained")),
         (0, 1),
         "{told}"
     );

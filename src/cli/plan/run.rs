@@ -20,7 +20,7 @@ use crate::ops::plans;
 use crate::ops::plans::external::External;
 use crate::ops::{Notes, Surroundings};
 use crate::plan::{AsWritten, LastStepSays, PLAN_MAX, Planner, Policy};
-use crate::run::track::StepState;
+use crate::run::StepState;
 use crate::run::{Event, Line};
 use crate::runner::agent::Runners;
 

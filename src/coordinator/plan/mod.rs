@@ -18,7 +18,7 @@ use crate::ops::trust::{Item, Registrant, Trust};
 use crate::ops::{Surroundings, plans};
 use crate::plan::message::max_loops;
 use crate::plan::{AsWritten, LOOPS_MAX, Planner, Policy};
-use crate::run::track::StepState;
+use crate::run::StepState;
 use crate::run::{AnsweredBy, Event, PLAN_RESUMED, Run, RunKind, RunStatus, Speaker};
 use crate::store::Store;
 use crate::words::closed;

@@ -36,8 +36,8 @@ pub(super) fn ran(world: &World, id: &str, user: &str, status: RunStatus) {
             json!({"taskId": "T1", "attempt": 1, "outcome": "ok", "exitCode": 0, "message": format!("word of {user}")}),
         ),
         (
-            "task.lacking",
-            json!({"taskId": "T1", "attempt": 1, "outcome": "protocol_violation", "missing": ["no entry"]}),
+            "task.verification_failed",
+            json!({"taskId": "T1", "attempt": 1, "outcome": "protocol_violation", "violations": ["no entry"]}),
         ),
         (
             "task.failed",

@@ -11,7 +11,7 @@ use super::window::{self, Spread, Window};
 use crate::agent::{Agent, AgentStatus, Role};
 use crate::clock::timestamp;
 use crate::error::Result;
-use crate::ops::runs::settle_store;
+use crate::ops::runs::open_after_recovery;
 use crate::ops::{Notes, Surroundings};
 use crate::route::FINALIZE;
 use crate::run::{RunKind, RunStatus};
@@ -149,7 +149,7 @@ pub(crate) fn metrics(
     let workspace = surroundings.workspace()?;
     let user = surroundings.only().or(wanted.user.as_deref());
     let since = window::begin(surroundings.clock.now());
-    let (tallies, seen) = match settle_store(&workspace, &surroundings.clock)? {
+    let (tallies, seen) = match open_after_recovery(&workspace, &surroundings.clock)? {
         Some(mut store) => {
             let (transaction, from) = (store.read()?, timestamp(since));
             let seen = transaction.executions_since(user, &from, window::EXECUTIONS_MAX)?;

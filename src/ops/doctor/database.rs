@@ -8,7 +8,7 @@ use crate::clock::{Clock, timestamp};
 use crate::error::{Result, quote};
 use crate::id::{self, TaskId};
 use crate::ops::Surroundings;
-use crate::ops::runs::alive;
+use crate::ops::runs::liveness;
 use crate::store::sqlite::SqliteStore;
 use crate::store::{OperationFilter, Store};
 use crate::workspace::Workspace;
@@ -121,7 +121,7 @@ fn claims(
     let mut stale: Vec<&Claim> = stale.take(CLAIMS_MAX).collect();
     let holders = held.iter().filter_map(|claim| claim.holder.as_deref());
     // What is wrong with the store of runs is told by the look at it.
-    let left = alive::find_left(surroundings, workspace, holders).unwrap_or_default();
+    let left = liveness::find_abandoned_runs(surroundings, workspace, holders).unwrap_or_default();
     stale.retain(|claim| {
         !left
             .iter()
@@ -156,7 +156,7 @@ fn claims(
         let tasks: Vec<TaskId> = tasks.map(|claim| claim.task).collect();
         let (run, tasks) = (quote(&left.run), id::list(&tasks));
         let message = format!("{run} holds {tasks}, and its process is gone");
-        Finding::warn("claims", message, left.way_on())
+        Finding::warn("claims", message, left.resume_command())
     });
     Ok(ahead.chain(stale).chain(left).collect())
 }

@@ -19,12 +19,12 @@ pub(crate) use self::reply::{Before, Delegations, delegations};
 use super::Surroundings;
 use super::agents::Roster;
 use super::answers::Answering;
-use super::runs::alive::{self, Alive};
+use super::runs::liveness::{self, RunLock};
 use crate::agent::Agent;
 use crate::clock::Clock;
 use crate::error::{Code, Error, Result, quote};
 use crate::route::{Match, Query};
-use crate::run::track::Track;
+use crate::run::RunProjection;
 use crate::run::view::RunView;
 use crate::run::{Event, Message, Run, RunStatus, Usage};
 use crate::store::sqlite::SqliteStore;
@@ -73,7 +73,7 @@ struct Services {
     workspace: Workspace,
     by: Match,
     answerers: Answering,
-    alive: Arc<Alive>,
+    lock: Arc<RunLock>,
     roster: Arc<Roster>,
 }
 
@@ -108,7 +108,12 @@ impl StartedExecution {
     pub(crate) fn view(&self) -> RunView {
         let (run, events) = (self.record.run.clone(), &self.record.events);
         let now = events.last().map(|event| event.at.clone());
-        let mut view = RunView::new(run, &Track::default(), events, now.unwrap_or_default());
+        let mut view = RunView::new(
+            run,
+            &RunProjection::default(),
+            events,
+            now.unwrap_or_default(),
+        );
         view.messages.clone_from(&self.record.messages);
         view
     }
@@ -119,10 +124,10 @@ impl Executor {
     pub(crate) fn open(surroundings: &Surroundings, by: Match) -> Result<Executor> {
         let workspace = surroundings.workspace()?;
         let mut store = workspace.open_store()?;
-        alive::settle(&mut store, &workspace, &surroundings.clock)?;
+        liveness::mark_interrupted_runs(&mut store, &workspace, &surroundings.clock)?;
         let services = Services {
             clock: surroundings.clock,
-            alive: Arc::new(Alive::begin(&workspace)?),
+            lock: Arc::new(RunLock::acquire(&workspace)?),
             answerers: Answering::open(surroundings, &workspace)?,
             roster: Arc::new(Roster::new(workspace.clone())),
             workspace,

@@ -7,7 +7,7 @@ use crate::error::quote;
 use crate::estimate::one_line;
 use crate::id::TaskId;
 use crate::manifest::Status as EntryStatus;
-use crate::ops::runs::alive::Left;
+use crate::ops::runs::liveness::AbandonedRun;
 use crate::ops::tasks::{Apart, Ready};
 use crate::task::{Status, TaskView};
 
@@ -34,7 +34,7 @@ type Advice = (&'static str, String, String);
 /// runs, what is stuck, what is over.
 pub(super) fn recommend(
     facts: &Overview,
-    left: Option<&(TaskId, Left)>,
+    left: Option<&(TaskId, AbandonedRun)>,
     ready: &Ready,
     apart: &Apart,
 ) -> Recommended {
@@ -53,7 +53,7 @@ pub(super) fn recommend(
 }
 
 /// What such a run holds nobody else can complete or claim, so it comes before all else.
-fn broken_off(left: Option<&(TaskId, Left)>) -> Option<Advice> {
+fn broken_off(left: Option<&(TaskId, AbandonedRun)>) -> Option<Advice> {
     let (task, left) = left?;
     let run = quote(&left.run);
     let (action, foreign) = match left.is_own {
@@ -61,7 +61,7 @@ fn broken_off(left: Option<&(TaskId, Left)>) -> Option<Advice> {
         false => ("review", "; you did not begin it on this machine"),
     };
     let reason = format!("{run} holds {task}, and its process is gone{foreign}");
-    Some((action, reason, left.way_on()))
+    Some((action, reason, left.resume_command()))
 }
 
 fn advise_finished(facts: &Overview) -> Option<Advice> {

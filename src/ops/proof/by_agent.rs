@@ -26,7 +26,7 @@ pub(super) fn leave_to_run(
     if named.is_empty() {
         return Ok(None);
     }
-    let Some((run, is_under_way)) = runs::judge_of(&context.surroundings, &named, id)? else {
+    let Some((run, is_under_way)) = runs::find_judge(&context.surroundings, &named, id)? else {
         return match &subject.caller.run {
             Some(run) if runs::is_known(&context.workspace, run)? => {
                 put_under_review(context, subject, force, run)

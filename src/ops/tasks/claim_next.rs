@@ -8,7 +8,7 @@ use super::{
 use crate::claim::Lease;
 use crate::error::{Code, Error, Result};
 use crate::id::TaskId;
-use crate::ops::runs::alive;
+use crate::ops::runs::liveness;
 use crate::ops::{Context, require};
 use crate::store::{Filter, Transaction};
 use crate::task::graph::Conflict;
@@ -60,7 +60,7 @@ fn with_the_dead(context: &mut Context, error: Error, caller: &Caller) -> Result
     }
     let held = context.read(|it| it.running_claims(&caller.now, RUNNING_MAX))?;
     let holders = held.iter().filter_map(|claim| claim.holder.as_deref());
-    alive::name_run(&context.surroundings, &context.workspace, holders, error)
+    liveness::add_resume_hint(&context.surroundings, &context.workspace, holders, error)
 }
 
 fn chosen(

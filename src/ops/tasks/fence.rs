@@ -279,7 +279,7 @@ pub(in crate::ops) fn refuse_task_of_run(context: &Context, id: TaskId) -> Resul
     let assigned = &surroundings.assignment;
     let run = assigned.run.clone().filter(|_| assigned.task != Some(id));
     let Some(run) = run else { return Ok(()) };
-    let judge = runs::judge_of(surroundings, std::slice::from_ref(&run), id)?;
+    let judge = runs::find_judge(surroundings, std::slice::from_ref(&run), id)?;
     if judge.is_none_or(|(judge, _)| judge != run) {
         return Ok(());
     }

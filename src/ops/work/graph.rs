@@ -13,7 +13,7 @@ use crate::id::TaskId;
 use crate::ops::Context;
 use crate::ops::tasks::graph::make_views;
 use crate::run::Run;
-use crate::run::track::StepState;
+use crate::run::StepState;
 use crate::store::Transaction;
 use crate::task::graph::Problem;
 use crate::task::layout::{

@@ -9,7 +9,7 @@ use super::scene::Scene;
 use crate::error::Result;
 use crate::id::TaskId;
 use crate::ops::Context;
-use crate::run::track::Track;
+use crate::run::RunProjection;
 use crate::run::{Event, Run, RunKind};
 use crate::store::records::RunFilter;
 use crate::store::{Store, Transaction};
@@ -27,7 +27,7 @@ const SCENE_TASKS_MAX: usize = 50_000;
 
 #[derive(Default)]
 pub(crate) struct Memory {
-    tracks: HashMap<String, Track>,
+    tracks: HashMap<String, RunProjection>,
     /// What is below an epic, or everything.
     scenes: HashMap<Option<TaskId>, (Version, Arc<Scene>)>,
 }
@@ -54,7 +54,7 @@ impl Memory {
         transaction: &dyn Transaction,
         run: &str,
         read: &[Event],
-    ) -> Result<&Track> {
+    ) -> Result<&RunProjection> {
         self.make_room(&[run]);
         let track = self.tracks.entry(run.to_string()).or_default();
         track.take(read);
@@ -76,7 +76,7 @@ impl Memory {
     }
 
     /// Returns the track of a run as it was brought up last.
-    pub(super) fn find_track(&self, run: &str) -> Option<&Track> {
+    pub(super) fn find_track(&self, run: &str) -> Option<&RunProjection> {
         self.tracks.get(run)
     }
 
@@ -148,13 +148,15 @@ mod tests {
             .map(|run| format!("run_{run}"))
             .collect();
         for name in &names[..TRACKS_MAX] {
-            memory.tracks.insert(name.clone(), Track::default());
+            memory.tracks.insert(name.clone(), RunProjection::default());
         }
         let wanted: Vec<&str> = names[40..].iter().map(String::as_str).collect();
         memory.make_room(&wanted);
         for name in &wanted {
             memory.make_room(&[name]);
-            memory.tracks.insert(name.to_string(), Track::default());
+            memory
+                .tracks
+                .insert(name.to_string(), RunProjection::default());
         }
         assert!(wanted.iter().all(|run| memory.find_track(run).is_some()));
         assert!(memory.tracks.len() <= TRACKS_MAX);

@@ -8,7 +8,7 @@ use crate::gate::Gates;
 use crate::id::TaskId;
 use crate::ops::proof::GateState;
 use crate::ops::tasks::HeldClaim;
-use crate::run::track::StepState;
+use crate::run::StepState;
 use crate::store::Transaction;
 use crate::task::{DisplayStatus, Status, Task, TaskType, TaskView};
 

@@ -41,7 +41,7 @@ export function useLog(run: string, task: string, attempt: number) {
   return { total, lines, following, failure: end.failure, need, pathOf, retry: reload };
 }
 
-const HIDDEN = new Set(["manifestId", "outputFile", "born", "group", "message"]);
+const HIDDEN = new Set(["manifestId", "outputFile", "processStartTime", "group", "message"]);
 
 /** `agent.ended T4 {"exitCode":0,"outcome":"ok"}` as `agent ended: exit code 0, outcome ok`. */
 export function eventWords(text: string): string {
