@@ -62,7 +62,7 @@ pub(crate) struct Entry {
     pub(crate) operation: Operation,
     /// The first tasks that it changed.
     pub(crate) tasks: Vec<TaskId>,
-    /// What it did, on one line. May hold text from strangers.
+    /// Its changes, on one line, with untrusted text.
     pub(crate) summary: String,
 }
 
@@ -186,7 +186,7 @@ fn name_tasks(tasks: &[TaskId]) -> String {
     }
 }
 
-/// Says on one line what a change did. May hold text from strangers.
+/// Describes a change on one line, with untrusted text.
 pub(crate) fn describe(change: &Change) -> String {
     let task = change.task.map(|id| id.to_string()).unwrap_or_default();
     let detail = &change.detail;
@@ -268,22 +268,14 @@ fn cut(text: &str) -> String {
     }
 }
 
-/// Takes changes as they are made.
-pub(crate) trait Listener {
-    /// Takes a change; false when nobody listens any more.
-    fn tell(&mut self, change: &Recorded) -> bool;
-
-    fn listens(&mut self) -> bool;
-}
-
-/// Tells each change after a cursor (without one, from now on), and those that come, until nobody listens.
-/// Writers take turns, so a change that becomes visible always has a larger cursor than all before it, and
-/// a reader that goes on from the last cursor neither misses a change nor sees one twice.
+/// Passes each change after a cursor (without one, from now on), and new ones, to `listen`, and none while it waits for
+/// more, until that returns false. Writers wait for each other, so a change that becomes visible has a larger cursor than all before it, and
+/// a reader that continues from the last cursor neither misses a change nor sees one twice.
 pub(crate) fn follow(
     context: &mut Context,
     after: Option<u64>,
     task: Option<TaskId>,
-    listener: &mut dyn Listener,
+    listen: &mut dyn FnMut(Option<&Recorded>) -> bool,
 ) -> Result<()> {
     let last = context.read(|transaction| transaction.last_cursor())?;
     let mut cursor = after.unwrap_or(last);
@@ -298,7 +290,7 @@ pub(crate) fn follow(
             let changes =
                 context.read(|transaction| transaction.changes(cursor, task, FOLLOWED))?;
             for change in &changes {
-                if !listener.tell(change) {
+                if !listen(Some(change)) {
                     return Ok(());
                 }
                 cursor = change.cursor;
@@ -308,7 +300,7 @@ pub(crate) fn follow(
             }
         }
         while context.store.version()? == version {
-            if !listener.listens() {
+            if !listen(None) {
                 return Ok(());
             }
             thread::sleep(INTERVAL);

@@ -1,4 +1,4 @@
-//! How a graph is doing: how much is left, how long it takes at least, where it is narrow.
+//! The analysis of a graph: open work, the critical path and bottlenecks.
 
 use std::collections::BTreeMap;
 
@@ -99,8 +99,8 @@ pub(crate) struct Bottleneck {
     pub(crate) unblocks_in_all: usize,
 }
 
-/// Looks at everything below an epic, or at the whole workspace, and warns of what can never start. The limit counts
-/// bottlenecks and conflicts.
+/// Analyzes the tasks below an epic, or of the whole workspace, and warns of tasks that can never start. The limit
+/// counts bottlenecks and conflicts.
 pub(crate) fn analyze(context: &mut Context, part: Extract) -> Result<Analysis> {
     let limit = part.limit.unwrap_or(LISTED) as usize;
     let found = context.read(|tasks| {

@@ -1,4 +1,4 @@
-//! Which of the ready tasks can be worked on side by side.
+//! Waves, and ready tasks that can be worked on in parallel.
 
 use std::collections::HashSet;
 
@@ -16,22 +16,22 @@ use crate::task::TaskView;
 use crate::task::graph::{self, Conflict, Problem, TaskGraph};
 use crate::task::overlap::{Occupied, patterns};
 
-/// Most tasks under way whose files are kept free.
+/// Maximum number of tasks in progress whose files are compared.
 const WORKING_MAX: u32 = 1_000;
-/// How many files a sentence names.
+/// Maximum number of files that a sentence names.
 const FILES_TOLD: usize = 3;
 
-/// Ready tasks that share no files, and those that have to wait for the files of others.
+/// Ready tasks that share no files, and those that conflict with others.
 #[derive(Debug, Default)]
 pub(crate) struct Apart {
     /// Tasks that can be given out at once, most urgent first.
     pub(crate) tasks: Vec<TaskId>,
-    /// Tasks that cannot, each with who has its files.
+    /// Tasks that cannot, each with the task that has its files.
     pub(crate) conflicts: Vec<Conflict>,
 }
 
 /// Chooses from ready tasks, most urgent first, at most `limit` that touch neither the files of
-/// each other nor those of a task under way at `now` (RFC 3339 in UTC).
+/// each other nor those of a task in progress at `now` (RFC 3339 in UTC).
 pub(crate) fn apart(
     transaction: &dyn Transaction,
     ready: &[TaskId],
@@ -41,7 +41,7 @@ pub(crate) fn apart(
     apart_from(transaction, &working(transaction, now)?, ready, limit)
 }
 
-/// Reads which tasks are under way: active ones, and those that somebody holds.
+/// Reads the tasks in progress: active ones, and those that somebody holds.
 pub(super) fn working(transaction: &dyn Transaction, now: &str) -> Result<Vec<TaskId>> {
     let mut working = transaction.recent(None, Status::Active, WORKING_MAX)?;
     let mut known: HashSet<TaskId> = working.iter().copied().collect();
@@ -51,7 +51,7 @@ pub(super) fn working(transaction: &dyn Transaction, now: &str) -> Result<Vec<Ta
     Ok(working)
 }
 
-/// Chooses as [`apart`] does, beside these tasks under way.
+/// Chooses as [`apart`] does, beside these tasks in progress.
 pub(super) fn apart_from(
     transaction: &dyn Transaction,
     working: &[TaskId],
