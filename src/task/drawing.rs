@@ -8,7 +8,7 @@ use handlebars::Handlebars;
 use serde::Serialize;
 use serde_json::json;
 
-use crate::error::steers;
+use crate::error::{shorten, steers};
 use crate::id::TaskId;
 use crate::markdown::escape_html;
 use crate::task::Status;
@@ -77,19 +77,11 @@ impl From<Status> for Look {
     }
 }
 
-/// Returns the text as it may be shown, at most `max` letters long.
+/// Returns the text as it may be shown, at most `max` characters.
 fn clean_text(text: &str, max: usize) -> String {
     let clean = |c: char| if steers(c) { '\u{fffd}' } else { c };
-    let mut letters = text.chars().map(clean);
-    let short: String = letters.by_ref().take(max).collect();
-    match letters.next() {
-        None => short,
-        Some(_) => short
-            .chars()
-            .take(max.saturating_sub(1))
-            .chain(['…'])
-            .collect(),
-    }
+    let text: String = text.chars().map(clean).collect();
+    shorten(&text, max - 1).into_owned()
 }
 
 const LABEL_MAX: usize = 60;

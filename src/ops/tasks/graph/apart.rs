@@ -13,7 +13,7 @@ use crate::ops::tasks::read::warn_of_problems;
 use crate::store::{Outlines, Transaction};
 use crate::task::Status;
 use crate::task::TaskView;
-use crate::task::graph::{self, Conflict, Problem, TaskGraph};
+use crate::task::graph::{Conflict, Problem};
 use crate::task::overlap::{Occupied, patterns};
 
 /// Maximum number of tasks in progress whose files are compared.
@@ -140,11 +140,13 @@ pub(crate) fn find_waves(
     context.read(|tasks| {
         let graph = load(tasks, epic)?;
         let outlines = tasks.outlines(&graph.ids())?;
-        let found = waves_of(&graph, &outlines);
+        let found = graph.waves(|id| outlines.files(id));
         let shown = found
             .waves
             .iter()
             .take(limit.map_or(usize::MAX, |n| n as usize));
+        let outside = graph.waiting_outside().into_iter();
+        let outside = outside.map(|(task, waits_for)| Outside { task, waits_for });
         Ok(Waves {
             waves: shown
                 .map(|wave| make_views(&graph, &outlines, wave))
@@ -152,19 +154,8 @@ pub(crate) fn find_waves(
             total: found.waves.len(),
             conflicts: found.conflicts,
             stuck: make_views(&graph, &outlines, &found.stuck),
-            outside: outside(&graph),
+            outside: outside.collect(),
             problems: graph.problems(),
         })
     })
-}
-
-pub(super) fn waves_of(graph: &TaskGraph, outlines: &Outlines) -> graph::Waves {
-    graph.waves(|id| outlines.files(id))
-}
-
-fn outside(graph: &TaskGraph) -> Vec<Outside> {
-    let waiting = graph.waiting_outside().into_iter();
-    waiting
-        .map(|(task, waits_for)| Outside { task, waits_for })
-        .collect()
 }
