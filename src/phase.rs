@@ -21,7 +21,7 @@ pub(crate) struct Phase {
     pub(crate) position: u32,
     /// Its name for people.
     pub(crate) name: String,
-    /// What it is about; may be empty.
+    /// Its purpose; may be empty.
     pub(crate) description: String,
     pub(crate) status: PhaseStatus,
     /// When it was first begun, RFC 3339 in UTC.

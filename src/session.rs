@@ -12,7 +12,7 @@ numbered_id!(
     SessionId, 'S', 's', "^S[1-9][0-9]*$", "session id; ids look like S1"
 );
 
-/// A stretch of work on a part of the graph.
+/// A period of work on a part of the graph.
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
@@ -26,7 +26,7 @@ pub(crate) struct Session {
     pub(crate) scope: Option<TaskId>,
     /// The task that is worked on now.
     pub(crate) focus: Option<TaskId>,
-    /// Who leads it.
+    /// The leader.
     pub(crate) holder: String,
     /// Notes in order; only ever added to.
     pub(crate) notes: Vec<Note>,
@@ -53,12 +53,12 @@ pub(crate) struct StartSession {
     #[arg(long, value_name = "TASK")]
     pub(crate) scope: Option<TaskId>,
 
-    /// What it is for, in a few words
+    /// Purpose, in a few words
     #[arg(long, value_name = "TEXT")]
     #[cfg_attr(feature = "schemas", schemars(length(min = 1, max = 100)))]
     pub(crate) name: Option<String>,
 
-    /// Open it although somebody else's session is about the same tasks
+    /// Open it although somebody else's session has the same tasks in its scope
     #[arg(long)]
     pub(crate) force: bool,
 }
@@ -89,7 +89,7 @@ pub(crate) struct ResumeSession {
     #[serde(rename = "id")]
     pub(crate) session: SessionId,
 
-    /// Open it although somebody else's session is about the same tasks by now
+    /// Open it although somebody else's session has the same tasks in its scope
     #[arg(long)]
     pub(crate) force: bool,
 }

@@ -5,14 +5,12 @@ use std::process::ExitCode;
 use clap::Args;
 
 use super::Face;
-use super::output::Stream;
 use super::screen::{Cell, Screen, Tone, accent, dim, strong};
 use crate::error::Result;
 use crate::ops::api;
-use crate::ops::log::{self, Entry, Listener, Logged, Query, Shown, describe};
+use crate::ops::log::{self, Entry, Logged, Query, Shown, describe};
 use crate::ops::undo::Undone;
 use crate::runner::signals;
-use crate::store::Recorded;
 use crate::store::log::CHANGED;
 
 /// Changes of one operation that are shown by default.
@@ -45,23 +43,6 @@ pub(super) struct Arguments {
     after: Option<u64>,
 }
 
-impl Listener for Stream<'_> {
-    fn tell(&mut self, recorded: &Recorded) -> bool {
-        self.row(recorded, |screen| {
-            screen
-                .say(Tone::Strong, format!("{:>6}  ", recorded.cursor))
-                .say(Tone::Dim, when(&recorded.at) + "  ")
-                .say(Tone::Accent, &recorded.by)
-                .say(Tone::Dim, format!("  {}  ", recorded.command))
-                .line(Tone::Plain, log::describe(&recorded.change));
-        })
-    }
-
-    fn listens(&mut self) -> bool {
-        self.has_reader()
-    }
-}
-
 fn follow(face: &mut Face<'_>, arguments: &Arguments) -> Result<ExitCode> {
     face.output.check_lines("log", "changes")?;
     let mut context = face.context()?;
@@ -72,7 +53,17 @@ fn follow(face: &mut Face<'_>, arguments: &Arguments) -> Result<ExitCode> {
         &mut context,
         arguments.after,
         arguments.query.task,
-        &mut stream,
+        &mut |change| match change {
+            Some(change) => stream.row(change, |screen| {
+                screen
+                    .say(Tone::Strong, format!("{:>6}  ", change.cursor))
+                    .say(Tone::Dim, when(&change.at) + "  ")
+                    .say(Tone::Accent, &change.by)
+                    .say(Tone::Dim, format!("  {}  ", change.command))
+                    .line(Tone::Plain, log::describe(&change.change));
+            }),
+            None => stream.has_reader(),
+        },
     )?;
     Ok(face.output.end(stream))
 }

@@ -11,7 +11,7 @@ use super::prompt;
 use super::threads::{Checking, request_stop};
 use crate::clock::Clock;
 use crate::error::{Code, Error, Result};
-use crate::ops::proof::{Extent, Renewal, complete_checked, look};
+use crate::ops::proof::{RenewalRequest, complete_checked, look};
 use crate::ops::runs::journal;
 use crate::ops::spawn;
 use crate::ops::tasks::claim;
@@ -196,15 +196,15 @@ impl Engine<'_> {
         let checking = Checking {
             surroundings: self.context.surroundings.clone(),
             folder: self.slots[step].tree.as_ref().map(|tree| tree.root.clone()),
-            task: self.tasks[step],
-            renewal: Renewal {
-                extent: Extent::All,
-                only: None,
-                bounds: Bounds {
+            renewal: RenewalRequest {
+                task: self.tasks[step],
+                all: true,
+                bounds: Some(Bounds {
                     time: Duration::from_secs(self.options.gate_time_limit),
                     stop: Some(Arc::clone(&stop)),
-                },
+                }),
                 epoch: self.slots[step].epoch,
+                ..RenewalRequest::default()
             },
         };
         self.threads

@@ -12,8 +12,7 @@ use std::time::{Duration, Instant};
 
 use crate::error::{Code, Error, Result, catch_panic};
 use crate::file::{create_anew, unwritable};
-use crate::id::TaskId;
-use crate::ops::proof::{self, Renewal};
+use crate::ops::proof::{self, RenewalRequest};
 use crate::ops::{Context, Surroundings};
 use crate::runner::agent::{self, AgentEvent, AgentExit, Job, Runner};
 
@@ -40,8 +39,7 @@ pub(super) struct Threads {
 pub(super) struct Checking {
     pub(super) surroundings: Surroundings,
     pub(super) folder: Option<PathBuf>,
-    pub(super) task: TaskId,
-    pub(super) renewal: Renewal,
+    pub(super) renewal: RenewalRequest,
 }
 
 impl Threads {
@@ -130,7 +128,7 @@ impl Checking {
         if let Some(root) = self.folder {
             context.workspace.root = root;
         }
-        let renewed = proof::renew(&mut context, self.task, &self.renewal, &mut |_| {})?;
+        let renewed = proof::renew(&mut context, &self.renewal, &mut |_| {})?;
         let told = renewed.ran.iter().map(|ran| {
             let outcome = match ran.outcome {
                 proof::Outcome::Passed => "passed",

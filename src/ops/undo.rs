@@ -51,7 +51,7 @@ pub(crate) struct Request {
     pub(crate) dry_run: bool,
 }
 
-/// What an undo did, or would do.
+/// The result of an undo.
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
@@ -116,7 +116,7 @@ fn revert(transaction: &mut dyn Transaction, caller: &Caller, operation: &Operat
             let (number, command, by) = (later.number, &later.command, &later.by);
             let message = format!("{id} was changed by operation {number} ({command}, by {by})");
             let error = conflict(message, format!("cleo log --operation {number}"));
-            // One that took a claim cannot be undone either.
+            // An operation that took a claim cannot be undone either.
             return Err(match read_changes(transaction, &later) {
                 Ok(_) => error.or("undo that first", format!("cleo undo {number}")),
                 Err(_) => error,
@@ -181,8 +181,8 @@ fn revert(transaction: &mut dyn Transaction, caller: &Caller, operation: &Operat
     Ok(())
 }
 
-/// Reads the changes of an operation to tasks. Refuses one that is undone, damaged in part, took or ended a claim, or
-/// changed no task.
+/// Reads the changes of an operation to tasks. Refuses an operation that is undone, damaged in part, took or ended a
+/// claim, or changed no task.
 fn read_changes(transaction: &dyn Transaction, operation: &Operation) -> Result<Vec<Change>> {
     if let Some(undo) = operation.undone_by {
         let error = Error::new(

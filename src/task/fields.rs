@@ -1,5 +1,4 @@
-//! What people say of a task: a new one ([`Draft`]) and a change ([`Patch`]), as options and in JSON, and how it gets
-//! into the task.
+//! Requests that set fields of a task: a new one ([`Draft`]) and a change ([`Patch`]), as options and in JSON.
 
 use clap::{Args, ValueEnum};
 use serde::{Deserialize, Deserializer};
@@ -47,7 +46,7 @@ macro_rules! fields {
             pub(crate) key: Option<String>,
         }
 
-        // What is `None` or empty stays. A doc comment would become the help of the command.
+        // Fields that are `None` or empty stay. A doc comment would become the help of the command.
         #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
         #[derive(Clone, Debug, Default, PartialEq, Args, Deserialize)]
         #[serde(rename_all = "camelCase", default, deny_unknown_fields)]
@@ -166,7 +165,7 @@ fields! {
     /// File or glob that the work touches; may be repeated
     (arg(long = "file", value_name = "PATH"), cfg_attr(feature = "schemas", schemars(length(max = super::rules::ITEMS_MAX), inner(length(max = super::rules::ITEM_MAX)))))
     files: Vec<String>, change(serde(rename = "addFiles")), clear(Files);
-    /// What the work leaves behind; may be repeated
+    /// Result of the work; may be repeated
     (arg(long = "deliverable", value_name = "TEXT"), cfg_attr(feature = "schemas", schemars(length(max = super::rules::ITEMS_MAX), inner(length(max = super::rules::ITEM_MAX)))))
     deliverables: Vec<String>, change(serde(rename = "addDeliverables")), clear(Deliverables);
     /// Note; may be repeated
@@ -187,7 +186,7 @@ fields! {
 }
 
 impl Task {
-    /// Returns the plain fields that a task may have or not, as people read them.
+    /// Returns the optional fields of one line, as people read them.
     pub(crate) fn describe(&self) -> Vec<(&'static str, String)> {
         let fields = [
             ("labels", Some(self.labels.join(", "))),
@@ -206,7 +205,7 @@ impl Task {
 }
 
 impl Draft {
-    /// Makes a task of it, without an id, times, an author of its notes and what it refers to.
+    /// Makes a task of it, without an id, times, an author of its notes and references.
     pub(crate) fn into_task(mut self) -> Result<Task> {
         let mut task = Task::new(TaskId::default(), &self.title, "");
         task.key = self.key.take().map(|key| key.trim().to_string());
@@ -232,8 +231,8 @@ impl Patch {
             }
     }
 
-    /// Checks what is given and sets it: values are replaced, lists are added to. What a status and other tasks allow is
-    /// for the caller to check.
+    /// Checks the given fields and sets them: values are replaced, lists are extended. The caller checks the rules of
+    /// the status and of the graph.
     pub(crate) fn apply(self, task: &mut Task, now: &str, by: &str) -> Result<()> {
         if let Some(title) = self.title {
             task.title = title.trim().to_string();
@@ -296,8 +295,8 @@ impl Patch {
     }
 }
 
-/// Reads a status: any, so that a refusal can say what to do. A text that is none is told those that can be set
-/// here; how a task ends has commands of its own.
+/// Reads any status, so that a refusal can name the command for it. The error for another text lists those that can be
+/// set here.
 fn parse_status(text: &str) -> std::result::Result<Status, String> {
     text.parse().map_err(|_| {
         let is_open = |status: &&Status| !status.is_closed();
@@ -314,7 +313,7 @@ fn parse_parent(text: &str) -> std::result::Result<Parent, String> {
     }
 }
 
-/// Takes a value that is given, null included where it can be null, apart from one that is left out.
+/// Reads a given value, which may be null, so that it differs from a field that is left out.
 pub(crate) fn deserialize_given<'de, D: Deserializer<'de>, T: Deserialize<'de>>(
     from: D,
 ) -> std::result::Result<Option<T>, D::Error> {

@@ -1,4 +1,4 @@
-//! Which tasks to list.
+//! The filter of a list of tasks.
 
 use clap::Args;
 use serde::Deserialize;
@@ -119,7 +119,7 @@ pub(crate) struct Filter {
     #[arg(long, value_name = "N")]
     pub(crate) limit: Option<u32>,
 
-    /// Leave out the first so many
+    /// Number of tasks to skip
     #[arg(long, value_name = "N", default_value_t = 0, hide_default_value = true)]
     pub(crate) offset: u32,
 }

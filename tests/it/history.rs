@@ -1,4 +1,4 @@
-//! The log, and taking back what stands in it.
+//! The log, and undo.
 
 use rusqlite::Connection;
 use serde_json::{Value, json};

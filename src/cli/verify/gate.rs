@@ -67,6 +67,7 @@ pub(super) fn run(face: &mut Face<'_>, arguments: GateArguments) -> Result<ExitC
             only: arguments.only,
             time_limit: request.time_limit,
             epoch,
+            ..RenewalRequest::default()
         };
         return renew(face, request);
     }
@@ -156,7 +157,7 @@ fn renew(face: &mut Face<'_>, request: RenewalRequest) -> Result<ExitCode> {
     let notes = face.output.notes();
     let work = |context: &mut Context| {
         let mut begin = |what: &str| notes.line(Tone::Dim, what);
-        let renewed = proof::renew_proofs(context, request, &mut begin)?;
+        let renewed = proof::renew(context, &request, &mut begin)?;
         context.notes.failure = broken(&renewed);
         Ok(renewed)
     };

@@ -6,18 +6,19 @@ use clap::Args;
 use serde::Deserialize;
 
 use super::evidence::Given;
-use super::prove::{Extent, Renewal, Renewed, Requirement, Showing, find_criterion, renew};
 use super::standing::{TaskGates, gates};
+use super::verify::{Requirement, Verification};
 use crate::error::{Code, Error, Result};
 use crate::gate::Gate;
 use crate::id::TaskId;
 use crate::ops::Context;
 use crate::ops::tokens::Scope;
+use crate::runner::process::Bounds;
 
 /// Longest time that the command of a gate may take, in seconds.
 const TIME_LIMIT_MAX: u64 = 86_400;
 
-// What to set a gate to, and by what. A doc comment would become the help of the command.
+// The value of a gate, and its evidence. A doc comment would become the help of the command.
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[derive(Args, Default, Deserialize)]
 #[serde(rename_all = "camelCase", default, deny_unknown_fields)]
@@ -51,7 +52,7 @@ pub(crate) struct GateRequest {
     #[serde(flatten)]
     pub(crate) given: Given,
 
-    /// What to set the gate to without a command: true or false; true by default
+    /// Value of the gate without a command: true or false; true by default
     #[arg(
         long = "value",
         value_name = "BOOL",
@@ -93,7 +94,7 @@ pub(crate) struct Acceptance {
     pub(crate) epoch: Option<u32>,
 }
 
-/// What to run again.
+/// The gates and criteria to run again.
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[derive(Default, Deserialize)]
 #[serde(rename_all = "camelCase", default, deny_unknown_fields)]
@@ -109,10 +110,16 @@ pub(crate) struct RenewalRequest {
     #[cfg_attr(feature = "schemas", schemars(range(min = 1, max = TIME_LIMIT_MAX)))]
     pub(crate) time_limit: Option<u64>,
     pub(crate) epoch: Option<u32>,
+    /// Also criteria that are proven, and gates whose commands are trusted; others are the word of an agent.
+    #[serde(skip)]
+    pub(crate) all: bool,
+    /// Takes precedence over the time limit.
+    #[serde(skip)]
+    pub(crate) bounds: Option<Bounds>,
 }
 
-/// Sets a gate to what its commands' result is, or to what the caller says, and trusts the command that the caller
-/// gave. The reply says when a failure came after the last round.
+/// Sets a gate to the result of its commands, or to what the caller says, and trusts the command that the caller
+/// gave.
 pub(crate) fn set_gate(context: &mut Context, mut request: GateRequest) -> Result<TaskGates> {
     let run = std::mem::take(&mut request.run);
     let commands = &mut request.given.commands;
@@ -120,15 +127,15 @@ pub(crate) fn set_gate(context: &mut Context, mut request: GateRequest) -> Resul
     if !commands.is_empty() {
         context.surroundings.rights.require(Scope::Admin)?;
     }
-    // A right name in its place would pass a gate as soon as it is pasted.
-    let shows = |error: Error| error.fix(format!("cleo verify {}", request.task));
-    let gate = Gate::read(&request.gate).map_err(shows)?;
-    let showing = Showing {
+    // A corrected name would pass a gate as soon as it is pasted.
+    let show = |error: Error| error.fix(format!("cleo verify {}", request.task));
+    let gate = Gate::read(&request.gate).map_err(show)?;
+    let verification = Verification {
         of: Requirement::Gate(gate),
-        bounds: time_limit(context, request.time_limit)?.into(),
+        bounds: bound(context, request.time_limit)?,
         request,
     };
-    let result = showing.carry_out(context)?;
+    let result = verification.run(context)?;
     context.vouch(&result.commands(gate));
     Ok(result)
 }
@@ -141,51 +148,34 @@ pub(crate) fn accept_criterion(context: &mut Context, request: Acceptance) -> Re
         return Err(Error::new(Code::InputInvalid, message));
     }
     let standing = gates(context, task)?;
-    let one = find_criterion(&standing, number)?;
+    let one = standing.criterion(number)?;
     if one.command.is_some() {
         let message = format!("criterion {number} of {task} has a command, which decides");
         let run = format!("cleo verify {task} --only {number}");
         return Err(Error::new(Code::InputInvalid, message).fix(run));
     }
-    let Acceptance { given, epoch, .. } = request;
-    let showing = Showing {
+    let verification = Verification {
         of: Requirement::Criterion(one.clone()),
         request: GateRequest {
             task,
-            given,
-            epoch,
+            given: request.given,
+            epoch: request.epoch,
             ..GateRequest::default()
         },
         bounds: Duration::ZERO.into(),
     };
-    showing.carry_out(context)
+    verification.run(context)
 }
 
-/// Runs commands again; `begin` is told before what is done.
-pub(crate) fn renew_proofs(
-    context: &mut Context,
-    request: RenewalRequest,
-    begin: &mut dyn FnMut(&str),
-) -> Result<Renewed> {
-    let renewal = Renewal {
-        extent: match request.stale_only {
-            true => Extent::Stale,
-            false => Extent::Open,
-        },
-        only: request.only,
-        bounds: time_limit(context, request.time_limit)?.into(),
-        epoch: request.epoch,
-    };
-    renew(context, request.task, &renewal, begin)
-}
-
-fn time_limit(context: &Context, seconds: Option<u64>) -> Result<Duration> {
-    let Some(seconds) = seconds else {
-        return Ok(context.surroundings.defaults.time_limit);
-    };
-    if (1..=TIME_LIMIT_MAX).contains(&seconds) {
-        return Ok(Duration::from_secs(seconds));
+/// Returns the bounds of a command that may take so many seconds; by default the setting.
+pub(super) fn bound(context: &Context, seconds: Option<u64>) -> Result<Bounds> {
+    match seconds {
+        None => Ok(context.surroundings.defaults.time_limit.into()),
+        Some(seconds @ 1..=TIME_LIMIT_MAX) => Ok(Duration::from_secs(seconds).into()),
+        Some(seconds) => {
+            let message =
+                format!("timeLimit is {seconds}; it can be 1 to {TIME_LIMIT_MAX} seconds");
+            Err(Error::new(Code::InputInvalid, message))
+        }
     }
-    let message = format!("timeLimit is {seconds}; it can be 1 to {TIME_LIMIT_MAX} seconds");
-    Err(Error::new(Code::InputInvalid, message))
 }

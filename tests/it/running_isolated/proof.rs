@@ -1,4 +1,4 @@
-//! What was proven in a worktree is what the workspace holds afterwards.
+//! Work that was verified in a worktree is verified again in the workspace.
 
 use std::process::{Child, Stdio};
 use std::thread;
