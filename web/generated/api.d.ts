@@ -2189,12 +2189,11 @@ export interface components {
              */
             detail: unknown;
             /**
-             * @description What happened: `added`, `changed`, `deleted`, `restored` of tasks; `spawned`, `verified`,
-             *     `gate`, `criterion`, `requiredGates`, `forced`, `linked`, `unlinked` and other words of what
-             *     is around them.
+             * @description Kind of change: `added`, `changed`, `deleted`, `restored` of tasks; `spawned`, `verified`, `gate`, `criterion`,
+             *     `requiredGates`, `forced`, `linked`, `unlinked` and other words.
              */
             kind: string;
-            /** @description The task that it is about. */
+            /** @description The changed task. */
             task: string | null;
         };
         Change2: {
@@ -2356,7 +2355,7 @@ export interface components {
             file: string;
             /** Format: uint */
             kept: number;
-            /** @description What was moved, by line of the manifest before. */
+            /** @description The moved lines, by their numbers before. */
             rejected: components["schemas"]["Faulty"][];
             /**
              * Format: uint
@@ -2759,7 +2758,7 @@ export interface components {
             before: string | null;
             label: string;
         };
-        /** @description A task of which the file says something else than was here. */
+        /** @description A task that differs from the file. */
         Difference2: {
             fields: string[];
             /** @description Its id here. */
@@ -2870,24 +2869,24 @@ export interface components {
             to: string;
             toKind: components["schemas"]["End"];
         };
-        /** @description What became of references that hold tasks up. */
+        /** @description The dependencies of the file. */
         Edges: {
-            /** @description Onto something that is not there: kept in `extra.danglingDepends`, so the task is not ready. */
+            /** @description Onto a missing task: kept in `extra.danglingDepends`, so the task is not ready. */
             dangling: components["schemas"]["Sample4"];
             /** Format: uint */
             kept: number;
-            /** @description Onto something deleted or given up that was left out: kept in the same place. */
+            /** @description Onto a skipped task that is deleted or cancelled: kept in the same list. */
             onDeleted: components["schemas"]["Sample4"];
             /**
-             * @description From a part onto its whole, which cannot be done before its parts: kept as a relation, and
-             *     for an open task also among those that are not there.
+             * @description From a part onto its whole, which cannot be done before its parts: kept as a relation, and for an open task
+             *     also in that list.
              */
             onWhole: components["schemas"]["Sample4"];
             /** Format: uint */
             repeated: number;
             /**
              * Format: uint
-             * @description Onto something done that was left out, so nothing waits for it.
+             * @description Onto a skipped task that is done, so no task waits for it.
              */
             satisfied: number;
         };
@@ -2923,14 +2922,14 @@ export interface components {
         Entry2: {
             /** @description When, RFC 3339 in UTC. */
             at: string;
-            /** @description Who. */
+            /** @description Author of the change. */
             by: string;
             /**
              * Format: uint64
              * @description How many changes it made.
              */
             changes: number;
-            /** @description By which command. */
+            /** @description The command. */
             command: string;
             /**
              * Format: uint64
@@ -2952,9 +2951,9 @@ export interface components {
              */
             undoneBy: number | null;
         };
-        /** @description What an agent reports about one piece of work. Spelled as in the manifest, also in replies. */
+        /** @description Report of an agent about one piece of work. Field names are those of the manifest, also in replies. */
         Entry3: {
-            /** @description Whether somebody can act on it now. */
+            /** @description True if somebody can act on it now. */
             actionable: boolean;
             agent_type?: string | null;
             /** @description When it was appended, RFC 3339. */
@@ -2966,7 +2965,7 @@ export interface components {
             file: string;
             /** @description Name of the entry, one word, once in a manifest. */
             id: string;
-            /** @description What was found, one sentence each, readable alone. */
+            /** @description Findings, one sentence each, readable alone. */
             key_findings: string[];
             /** @description Tasks that it belongs to: the epic and the task. */
             linked_tasks: string[];
@@ -2981,9 +2980,9 @@ export interface components {
         } & {
             [key: string]: components["schemas"]["Raw"];
         };
-        /** @description What an agent reports about one piece of work. Spelled as in the manifest, also in replies. */
+        /** @description Report of an agent about one piece of work. Field names are those of the manifest, also in replies. */
         EntryInput: {
-            /** @description Whether somebody can act on it now. */
+            /** @description True if somebody can act on it now. */
             actionable: boolean;
             agent_type?: string | null;
             /** @description When it was appended, RFC 3339. */
@@ -2995,7 +2994,7 @@ export interface components {
             file: string;
             /** @description Name of the entry, one word, once in a manifest. */
             id: string;
-            /** @description What was found, one sentence each, readable alone. */
+            /** @description Findings, one sentence each, readable alone. */
             key_findings: string[];
             /** @description Tasks that it belongs to: the epic and the task. */
             linked_tasks: string[];
@@ -3226,11 +3225,11 @@ export interface components {
             line: number;
             message: string;
         };
-        /** @description Something that cannot be imported as it is written. */
+        /** @description A fault in a file: it cannot be imported. */
         Fault2: {
             /** @description The file, below the folder that was named; none when there is only one. */
             file?: string | null;
-            /** @description Id of the task in its file, where it could be read. */
+            /** @description Id of the task in the file, where it could be read. */
             id?: string | null;
             /**
              * Format: uint
@@ -3261,7 +3260,7 @@ export interface components {
         FaultKind: "syntax" | "field" | "bound" | "id" | "dependency" | "circle" | "agent" | "intent";
         Faulty: {
             code: string;
-            /** @description Id of the entry that it is or was to be, where one can be read. */
+            /** @description Id of the entry, where one can be read. */
             id?: string | null;
             /**
              * Format: uint
@@ -3882,7 +3881,7 @@ export interface components {
              */
             total: number;
         };
-        /** @description An edge that leads somewhere it cannot be followed. */
+        /** @description A reference that cannot be resolved. */
         Loose: {
             /** @description The task, by its id in the file. */
             id: string;
@@ -4341,9 +4340,9 @@ export interface components {
             entry: string;
         };
         Parents: {
-            /** @description Not there: the task is no part of anything now. */
+            /** @description Missing: the task has no parent now. */
             dangling: components["schemas"]["Sample4"];
-            /** @description A task that named itself. */
+            /** @description The task itself. */
             itself: components["schemas"]["Sample"];
             /** Format: uint */
             kept: number;
@@ -4585,12 +4584,12 @@ export interface components {
             /** Format: uint */
             total: number;
         };
-        /** @description What became of the phases of the project. */
+        /** @description The phases of the file. */
         Phases2: {
             added: string[];
-            /** @description Begun in the file and pending here, because the project is in another phase. */
+            /** @description Active in the file and pending here, because another phase is active here. */
             notBegun: string[];
-            /** @description Here already, and as they were. */
+            /** @description Known already, and unchanged. */
             unchanged: string[];
         };
         Picture: {
@@ -4770,7 +4769,7 @@ export interface components {
             gate?: components["schemas"]["Gate"] | null;
             outcome: components["schemas"]["Outcome"];
         };
-        /** @description A value that is handed on and never read, so that it keeps every digit. */
+        /** @description A value that is copied as text, so that it keeps every digit. */
         Raw: unknown;
         /** @description Tasks that an agent can start now, most urgent first. */
         Ready: {
@@ -4884,7 +4883,7 @@ export interface components {
              */
             force: boolean;
         };
-        /** @description What an import did with a task, and why. */
+        /** @description A task that was skipped or changed, and the reason. */
         Remark: {
             /** @description Its id in the file. */
             id: string;
@@ -4901,7 +4900,7 @@ export interface components {
             /** @description The tasks that were assigned to it, and are to nobody now. */
             unassigned: string[];
         };
-        /** @description A task that has another id now. */
+        /** @description A task with a new id. */
         Renamed: {
             /** @description Its id in the file. */
             from: string;
@@ -4984,32 +4983,32 @@ export interface components {
             /** @description Everything that is wrong; the first decides the exit code. */
             violations: components["schemas"]["Violation"][];
         };
-        /** @description What an import did, or would do. */
+        /** @description The results of an import. */
         Report2: {
             /** Format: uint */
             added: number;
-            /** @description Tasks that were taken over, by status. */
+            /** @description Imported tasks, by status. */
             byStatus: {
                 [key: string]: number;
             };
-            /** @description Tasks that were taken over with a change of their texts. */
+            /** @description Tasks whose texts were changed. */
             changed: components["schemas"]["Sample3"];
             /** @description Tasks that wait for each other. */
             cycles: components["schemas"]["Sample5"];
-            /** @description True when nothing was written. */
+            /** @description True if nothing was written. */
             dryRun: boolean;
             edges: components["schemas"]["Edges"];
-            /** @description Fields that cleo has no place for and keeps in `extra`, with the number of tasks that have them. */
+            /** @description Unknown fields, which `extra` keeps, with the number of tasks that have them. */
             extraFields: {
                 [key: string]: number;
             };
-            /** @description What cannot be taken over as it stands. */
+            /** @description Faults of the file. */
             faults: components["schemas"]["Sample7"];
             format: components["schemas"]["Format"];
-            /** @description What stays as it is here although the file says otherwise. */
+            /** @description Fields that stay unchanged although the file differs. */
             kept: components["schemas"]["Sample2"];
             leftOut: components["schemas"]["Sample3"];
-            /** @description Tasks that were changed here later than in the file, and stay as they are here. */
+            /** @description Tasks that were changed here later than in the file, and stay unchanged. */
             newerHere: components["schemas"]["Sample"];
             parents: components["schemas"]["Parents"];
             phases: components["schemas"]["Phases2"];
@@ -5017,23 +5016,23 @@ export interface components {
             read: number;
             /** @description Tasks that could not keep their id. */
             renamed: components["schemas"]["Sample6"];
-            /** @description Ids that stand twice: where the later one stands, and what was done about it. */
+            /** @description Duplicate ids: the place of the later one, and the decision about it. */
             repeatedIds: components["schemas"]["Sample7"];
             /** @description Updated tasks, each with the fields that were replaced. */
             replaced: components["schemas"]["Sample2"];
             /**
              * Format: uint
-             * @description Tasks that were here already and are the same.
+             * @description Known tasks that are the same.
              */
             unchanged: number;
             /**
              * Format: uint
-             * @description Tasks that an earlier import had brought and that have changed since.
+             * @description Known tasks that changed.
              */
             updated: number;
             /**
              * Format: uint
-             * @description Tasks without a time of creation, which have that of the import now.
+             * @description Tasks without a time of creation, which now have that of the import.
              */
             withoutCreated: number;
         };
@@ -5049,19 +5048,19 @@ export interface components {
             /** @description The agent that acts */
             agent?: string | null;
             /**
-             * @description Leave out lines, references and edges that cannot be imported; all are reported
+             * @description Skip lines and references that cannot be imported; all are reported
              * @default false
              */
             dropFaults: boolean;
             /**
-             * @description Report what would be taken over, and write nothing
+             * @description Report the changes without making them
              * @default false
              */
             dryRun: boolean;
-            /** @description What the file is, instead of finding out */
+            /** @description Format of the file [default: detected] */
             from?: components["schemas"]["Format"] | null;
             /**
-             * @description Leave out what is done or cancelled
+             * @description Skip closed tasks
              * @default false
              */
             openOnly: boolean;
@@ -5396,49 +5395,49 @@ export interface components {
             exitCode: number | null;
             message: string | null;
         };
-        /** @description Things of one kind: how many there are, and the first of them. */
+        /** @description Items of one kind: their number, and the first of them. */
         Sample: {
             shown: string[];
             /** Format: uint */
             total: number;
         };
-        /** @description Things of one kind: how many there are, and the first of them. */
+        /** @description Items of one kind: their number, and the first of them. */
         Sample2: {
             shown: components["schemas"]["Difference2"][];
             /** Format: uint */
             total: number;
         };
-        /** @description Things of one kind: how many there are, and the first of them. */
+        /** @description Items of one kind: their number, and the first of them. */
         Sample3: {
             shown: components["schemas"]["Remark"][];
             /** Format: uint */
             total: number;
         };
-        /** @description Things of one kind: how many there are, and the first of them. */
+        /** @description Items of one kind: their number, and the first of them. */
         Sample4: {
             shown: components["schemas"]["Loose"][];
             /** Format: uint */
             total: number;
         };
-        /** @description Things of one kind: how many there are, and the first of them. */
+        /** @description Items of one kind: their number, and the first of them. */
         Sample5: {
             shown: components["schemas"]["Circle"][];
             /** Format: uint */
             total: number;
         };
-        /** @description Things of one kind: how many there are, and the first of them. */
+        /** @description Items of one kind: their number, and the first of them. */
         Sample6: {
             shown: components["schemas"]["Renamed"][];
             /** Format: uint */
             total: number;
         };
-        /** @description Things of one kind: how many there are, and the first of them. */
+        /** @description Items of one kind: their number, and the first of them. */
         Sample7: {
             shown: components["schemas"]["Fault2"][];
             /** Format: uint */
             total: number;
         };
-        /** @description What a token allows; each allows what those before it allow. */
+        /** @description Rights of a token; each includes the ones before it. */
         Scope: "read" | "write" | "admin";
         Secret: {
             token: string;
@@ -5888,7 +5887,7 @@ export interface components {
          * @enum {string}
          */
         Status: "pending" | "active" | "review" | "blocked" | "paused" | "done" | "cancelled";
-        /** @description How far the work of an entry came. */
+        /** @description Result of the work. */
         Status2: ("complete" | "partial" | "blocked") | "archived";
         /**
          * @description How far the work came, as the agent says.
@@ -6446,13 +6445,13 @@ export interface components {
             /** @description True when the standard is kept. */
             valid: boolean;
         };
-        /** @description What the manifest holds and what is wrong with it. */
+        /** @description Number of entries, and all faults. */
         Validated2: {
             /** Format: uint */
             entries: number;
-            /** @description What is wrong, by line. */
+            /** @description Faults, by line. */
             faults: components["schemas"]["Faulty"][];
-            /** @description True when nothing is. */
+            /** @description True without faults. */
             valid: boolean;
         };
         /** @description What something is set to. */
@@ -6479,7 +6478,7 @@ export interface components {
         Warned: {
             /** @description True when nothing was written. */
             dryRun: boolean;
-            /** @description The entry as it stands in the manifest. */
+            /** @description The entry in the manifest. */
             entry: components["schemas"]["Entry3"];
             warnings: string[];
         };
