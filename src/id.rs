@@ -1,5 +1,6 @@
 //! Names of things: task ids and digests.
 
+use std::cell::Cell;
 use std::hash::{BuildHasher, RandomState};
 
 use sha2::{Digest as _, Sha256};
@@ -130,16 +131,24 @@ pub(crate) fn random() -> String {
     digits.collect()
 }
 
-/// Makes the uid of a new task, by which every copy of the workspace knows it: a ULID. Under a fixed
-/// clock the task decides it, so that runs can be repeated.
+thread_local! {
+    static LAST_UID: Cell<Ulid> = const { Cell::new(Ulid::nil()) };
+}
+
+/// Makes the uid of a new task, by which every copy of the workspace knows it: a ULID. Those of one millisecond
+/// increase, so that an index of them grows at its end. Under a fixed clock the task decides it, so that runs can
+/// be repeated.
 pub(crate) fn new_uid(clock: &Clock, id: TaskId, title: &str) -> String {
-    let mut random = [0; 16];
-    match clock {
-        Clock::System if getrandom::fill(&mut random).is_ok() => {
-            ulid(clock.now().timestamp_millis(), random)
-        }
-        _ => derive_uid(&clock.timestamp(), &[&id.to_string(), title]),
-    }
+    let (mut random, now) = ([0; 16], clock.now().timestamp_millis());
+    let next = LAST_UID.get().increment().ok();
+    let next = next.filter(|next| i64::try_from(next.timestamp_ms()) == Ok(now));
+    let uid = match (clock, next) {
+        (Clock::System, Some(next)) => next,
+        (Clock::System, None) if getrandom::fill(&mut random).is_ok() => ulid(now, random),
+        _ => return derive_uid(&clock.timestamp(), &[&id.to_string(), title]),
+    };
+    LAST_UID.set(uid);
+    uid.to_string()
 }
 
 /// Derives a uid from a time of creation (RFC 3339; empty when unknown) and from texts that tell a
@@ -152,12 +161,12 @@ pub(crate) fn derive_uid(created_at: &str, parts: &[&str]) -> String {
     }
     let mut random = [0; 16];
     random.copy_from_slice(&hash.finalize()[..16]);
-    ulid(unix_ms(created_at).unwrap_or(0), random)
+    ulid(unix_ms(created_at).unwrap_or(0), random).to_string()
 }
 
-fn ulid(milliseconds: i64, random: [u8; 16]) -> String {
+fn ulid(milliseconds: i64, random: [u8; 16]) -> Ulid {
     let milliseconds = u64::try_from(milliseconds).unwrap_or(0);
-    Ulid::from_parts(milliseconds, u128::from_be_bytes(random)).to_string()
+    Ulid::from_parts(milliseconds, u128::from_be_bytes(random))
 }
 
 /// Parses a uid and returns it in its one form.

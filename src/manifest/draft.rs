@@ -1,17 +1,15 @@
-//! What somebody wrote as an entry, right or wrong: one JSON object, its faults, and the entry that it makes.
+//! A draft of an entry, valid or not: one JSON object, its faults, and the entry that it makes.
 
 use std::borrow::Cow;
 use std::fmt;
 
 use indexmap::IndexMap;
-use serde::de::value::MapDeserializer;
 use serde::de::{Deserialize, Deserializer, Error as _, MapAccess, Visitor};
-use serde_json::Value;
 use serde_json::value::RawValue;
 
 use super::entry::{Entry, Fault, Raw, Status, task};
 use super::rules::{self, Rule, find_placeholder, quote};
-use crate::document::kind_of;
+use super::value::Value;
 use crate::id::TaskId;
 
 enum Kind {
@@ -20,12 +18,12 @@ enum Kind {
     Flag,
 }
 
-/// How many of [`FIELDS`] an entry must have: the first ones.
+/// Number of required fields: the first ones of [`FIELDS`].
 const REQUIRED: usize = 10;
-/// Most faults of one field that are named.
+/// Maximum number of faults to report for one field.
 const NAMED_MAX: usize = 20;
 
-/// The fields that cleo knows, in the document's order.
+/// Known fields, in the order of the specification.
 static FIELDS: [(&str, Kind); 16] = [
     ("id", Kind::Text(rules::id)),
     ("file", Kind::Text(rules::file)),
@@ -47,31 +45,49 @@ static FIELDS: [(&str, Kind); 16] = [
 
 #[derive(Default)]
 pub(crate) struct Draft<'a> {
-    known: [Option<Value>; FIELDS.len()],
-    /// What cleo does not know, as it was written: a number may be longer than any of ours.
+    /// The JSON that it was read from.
+    source: &'a str,
+    known: [Option<Value<'a>>; FIELDS.len()],
+    /// Unknown fields as they were written: a number may have more digits than any type of ours.
     extra: IndexMap<Cow<'a, str>, &'a RawValue>,
-    /// Names that stand more than once.
-    twice: Vec<String>,
+    /// Names of duplicate fields.
+    duplicates: Vec<String>,
 }
 
 impl<'a> Draft<'a> {
     /// Reads an object and nothing after it. The error is the parser's.
     pub(crate) fn read(text: &'a str) -> serde_json::Result<Draft<'a>> {
-        serde_json::from_str(text)
+        let mut draft: Draft<'a> = serde_json::from_str(text)?;
+        draft.source = text;
+        Ok(draft)
     }
 
-    fn value(&self, name: &str) -> Option<&Value> {
+    /// Reads the objects with an id that a text begins with, at most `limit`. Returns where it stopped, too.
+    pub(super) fn read_first(text: &'a str, limit: usize) -> (Vec<Draft<'a>>, usize) {
+        let mut objects = serde_json::Deserializer::from_str(text).into_iter::<Draft<'a>>();
+        let (mut found, mut start) = (Vec::new(), 0);
+        while found.len() < limit
+            && let Some(Ok(mut draft)) = objects.next()
+        {
+            draft.source = &text[start..objects.byte_offset()];
+            start = objects.byte_offset();
+            found.extend(Some(draft).filter(|draft| draft.id().is_some()));
+        }
+        (found, objects.byte_offset())
+    }
+
+    fn value(&self, name: &str) -> Option<&Value<'a>> {
         self.known[position(name, 0)?].as_ref()
     }
 
     pub(crate) fn text(&self, name: &str) -> Option<&str> {
-        self.value(name)?.as_str()
+        self.value(name)?.text()
     }
 
     /// Returns the texts of a list such as `topics` or `linked_tasks`.
     pub(crate) fn texts(&self, name: &str) -> impl Iterator<Item = &str> {
-        let items = self.value(name).and_then(Value::as_array);
-        items.into_iter().flatten().filter_map(Value::as_str)
+        let items = self.value(name).and_then(Value::items);
+        items.into_iter().flatten().filter_map(Value::text)
     }
 
     /// Returns the id, if there is one that is a text.
@@ -81,9 +97,8 @@ impl<'a> Draft<'a> {
 
     /// Returns the tasks that are named, each with the field that names it.
     pub(crate) fn tasks(&self) -> impl Iterator<Item = (&'static str, TaskId)> {
-        ["needs_followup", "linked_tasks"]
-            .into_iter()
-            .flat_map(|name| self.texts(name).filter_map(task).map(move |id| (name, id)))
+        let of = |name| self.texts(name).filter_map(task).map(move |id| (name, id));
+        of("needs_followup").chain(of("linked_tasks"))
     }
 
     pub(crate) fn has_status(&self, status: Status) -> bool {
@@ -95,7 +110,7 @@ impl<'a> Draft<'a> {
             .any(|text| task(text) == Some(id))
     }
 
-    /// Names everything that is wrong; nothing is, if the list is empty.
+    /// Lists all faults; a valid draft has none.
     pub(crate) fn faults(&self) -> Vec<Fault> {
         let mut faults = Vec::new();
         for (at, (value, (name, kind))) in self.known.iter().zip(&FIELDS).enumerate() {
@@ -107,13 +122,13 @@ impl<'a> Draft<'a> {
             }
         }
         faults.extend(self.count_findings());
-        let twice = self.twice.iter().take(NAMED_MAX);
-        faults.extend(twice.map(|name| Fault::new(quote(name), "stands twice")));
+        let duplicates = self.duplicates.iter().take(NAMED_MAX);
+        faults.extend(duplicates.map(|name| Fault::new(quote(name), "is a duplicate field")));
         faults
     }
 
     fn count_findings(&self) -> Option<Fault> {
-        let findings = self.value("key_findings")?.as_array()?.len();
+        let findings = self.value("key_findings")?.items()?.len();
         let fits = !self.has_status(Status::Complete) || (3..=7).contains(&findings);
         let message = || format!("has {findings}; a complete entry has 3 to 7");
         (!fits).then(|| Fault::new("key_findings", message()))
@@ -124,15 +139,13 @@ impl<'a> Draft<'a> {
         if !faults.is_empty() {
             return Err(faults);
         }
-        let known = FIELDS.iter().zip(&self.known);
-        let known = known.filter_map(|((name, _), value)| Some((*name, value.as_ref()?)));
         let unread = |cause: serde_json::Error| vec![Fault::new("entry", cause.to_string())];
         let extra = self.extra.iter();
         Ok(Entry {
             extra: extra
                 .map(|(name, raw)| (name.to_string(), Raw::new(raw)))
                 .collect(),
-            ..Entry::deserialize(MapDeserializer::new(known)).map_err(unread)?
+            ..serde_json::from_str(self.source).map_err(unread)?
         })
     }
 }
@@ -146,35 +159,31 @@ fn position(name: &str, next: usize) -> Option<usize> {
     }
 }
 
-fn check(value: &Value, kind: &Kind, report: &mut dyn FnMut(String)) {
+fn check(value: &Value<'_>, kind: &Kind, report: &mut dyn FnMut(String)) {
     let faulty = |text: &str, rule: &Rule| find_placeholder(text).or_else(|| rule(text));
     match (kind, value) {
-        (Kind::Flag, Value::Bool(_)) => {}
-        (Kind::Flag, other) => report(format!("is {}, not true or false", kind_of(other))),
-        (Kind::Text(rule), Value::String(text)) => {
+        (Kind::Flag, Value::Flag) => {}
+        (Kind::Flag, other) => report(format!("is {}, not true or false", other.kind())),
+        (Kind::Text(rule), Value::Text(text)) => {
             let message = faulty(text, rule);
             let fault = message.map(|message| format!("is {}, {message}", quote(text)));
             fault.into_iter().for_each(report);
         }
-        (Kind::Text(_), other) => report(format!("is {}, not a text", kind_of(other))),
-        (Kind::List(rule), Value::Array(items)) => {
-            let fault = |item: &Value| match item {
-                Value::String(text) => {
+        (Kind::Text(_), other) => report(format!("is {}, not a text", other.kind())),
+        (Kind::List(rule), Value::List(items)) => {
+            let fault = |item: &Value<'_>| match item {
+                Value::Text(text) => {
                     let message = faulty(text, rule)?;
                     Some(format!("holds {}, {message}", quote(text)))
                 }
-                other => Some(format!("holds {}, not only texts", kind_of(other))),
+                other => Some(format!("holds {}, not only texts", other.kind())),
             };
             let faults = items.iter().filter_map(fault);
             faults.take(NAMED_MAX).for_each(report);
         }
-        (Kind::List(_), other) => report(format!("is {}, not a list of texts", kind_of(other))),
+        (Kind::List(_), other) => report(format!("is {}, not a list of texts", other.kind())),
     }
 }
-
-/// The name of a field, borrowed where it holds no escapes.
-#[derive(serde::Deserialize)]
-struct Name<'a>(#[serde(borrow)] Cow<'a, str>);
 
 impl<'de> Deserialize<'de> for Draft<'de> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
@@ -191,11 +200,11 @@ impl<'de> Visitor<'de> for DraftVisitor {
         formatter.write_str("an object")
     }
 
-    /// A map of serde_json would hide names that stand twice, and lose digits of unknown numbers.
+    /// A map would hide duplicate fields, and lose digits of unknown numbers.
     fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Draft<'de>, A::Error> {
         let (mut draft, mut next) = (Draft::default(), 0);
-        while let Some(Name(name)) = map.next_key()? {
-            let is_twice = match position(&name, next) {
+        while let Some(name) = map.next_key::<Value<'de>>()?.and_then(Value::into_text) {
+            let is_duplicate = match position(&name, next) {
                 Some(at) => {
                     next = at + 1;
                     draft.known[at].replace(map.next_value()?).is_some()
@@ -203,12 +212,12 @@ impl<'de> Visitor<'de> for DraftVisitor {
                 None => {
                     let value: &RawValue = map.next_value()?;
                     // The parser has skipped it without a look at escapes and depth.
-                    serde_json::from_str::<Value>(value.get()).map_err(A::Error::custom)?;
+                    serde_json::from_str::<Value<'_>>(value.get()).map_err(A::Error::custom)?;
                     draft.extra.insert(name.clone(), value).is_some()
                 }
             };
-            if is_twice {
-                draft.twice.push(name.into_owned());
+            if is_duplicate {
+                draft.duplicates.push(name.into_owned());
             }
         }
         Ok(draft)

@@ -15,7 +15,7 @@ use crate::words::closed;
 
 pub(crate) use super::rules::LINE_MAX;
 
-/// What an agent reports about one piece of work. Spelled as in the manifest, also in replies.
+/// Report of an agent about one piece of work. Field names are those of the manifest, also in replies.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub(crate) struct Entry {
@@ -29,9 +29,9 @@ pub(crate) struct Entry {
     pub(crate) date: String,
     pub(crate) status: Status,
     pub(crate) topics: Vec<String>,
-    /// What was found, one sentence each, readable alone.
+    /// Findings, one sentence each, readable alone.
     pub(crate) key_findings: Vec<String>,
-    /// Whether somebody can act on it now.
+    /// True if somebody can act on it now.
     pub(crate) actionable: bool,
     pub(crate) needs_followup: Vec<Followup>,
     /// Tasks that it belongs to: the epic and the task.
@@ -49,7 +49,7 @@ pub(crate) struct Entry {
     pub(crate) run: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) output_digest: Option<String>,
-    /// Fields that cleo does not know, kept in the order and the spelling in which they stood.
+    /// Unknown fields, in their order and spelling.
     #[serde(flatten, skip_deserializing)]
     pub(crate) extra: IndexMap<String, Raw>,
 }
@@ -82,22 +82,22 @@ impl Entry {
     }
 }
 
-/// Leads a follow-up that is a reason and no task.
+/// Prefix of a follow-up that is a reason and no task.
 const BLOCKED: &str = "BLOCKED:";
 
 closed! {
-    /// How far the work of an entry came.
+    /// Result of the work.
     #[derive(Default)]
     Status, "status":
     #[default]
     Complete = "complete",
     Partial = "partial",
     Blocked = "blocked",
-    /// It counts no longer.
+    /// No longer in force.
     Archived = "archived",
 }
 
-/// What has to follow an entry.
+/// Work that remains.
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[cfg_attr(feature = "schemas", schemars(with = "String", inline))]
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -154,12 +154,12 @@ pub(super) fn task(text: &str) -> Option<TaskId> {
     bare.then(|| text.parse().ok()).flatten()
 }
 
-/// One thing that is wrong with an entry.
+/// A fault of an entry.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub(crate) struct Fault {
     pub(crate) field: String,
-    /// What is wrong with it, to be read after the field's name.
+    /// The fault, to be read after the field's name.
     pub(crate) message: String,
 }
 
@@ -169,7 +169,7 @@ impl Fault {
         Fault { field, message }
     }
 
-    /// Makes the fault of a text that is no JSON object, so that whoever wrote it can mend it.
+    /// Returns the fault of a text that cannot be parsed as a JSON object, with its place.
     pub(crate) fn syntax(text: &str, cause: &serde_json::Error) -> Fault {
         Fault::new("entry", no_object(text, cause))
     }
@@ -218,7 +218,7 @@ fn placeholder(text: &str, cause: &serde_json::Error) -> Option<String> {
     rest.starts_with('<').then_some(word)
 }
 
-/// A value that is handed on and never read, so that it keeps every digit.
+/// A value that is copied as text, so that it keeps every digit.
 #[derive(Clone, Debug, Serialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[cfg_attr(feature = "schemas", schemars(with = "serde_json::Value"))]
@@ -226,13 +226,13 @@ fn placeholder(text: &str, cause: &serde_json::Error) -> Option<String> {
 pub(crate) struct Raw(Box<RawValue>);
 
 impl Raw {
-    /// Keeps a value; blanks and line ends between its parts go.
+    /// Copies a value without line ends between its parts.
     pub(in crate::manifest) fn new(raw: &RawValue) -> Raw {
         let there = raw.get();
         if !there.contains(['\n', '\r']) {
             return Raw(raw.to_owned());
         }
-        // What was one value without its blanks still is.
+        // Blanks between its parts do not change a value.
         let line = RawValue::from_string(on_one_line(there));
         Raw(line.unwrap_or_else(|_| raw.to_owned()))
     }

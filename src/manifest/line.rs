@@ -1,6 +1,5 @@
-//! One line of the manifest, taken apart. Agents may append with `>>`, so a line can be torn, hold
-//! somebody else's text, or two entries where a line end got lost. Whatever stands whole in it is
-//! found, and what does not is named.
+//! Parses one line of the manifest. Agents may append with `>>`, so a line can be torn, be no entry, or hold two
+//! entries where a line end is missing. Complete entries in it are found, everything else is reported.
 
 use memchr::memmem;
 use serde_json::error::Category;
@@ -10,9 +9,9 @@ use super::entry::{Fault, LINE_MAX};
 use super::rules;
 use crate::error::Code;
 
-/// How many places of a broken line are tried as the start of a whole entry.
+/// Maximum number of places in a torn line to try as the start of an entry.
 const STARTS_TRIED: usize = 16;
-/// How many entries of one line are taken.
+/// Maximum number of entries to read from one line.
 const ENTRIES_TAKEN: usize = 1_000;
 
 #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
@@ -24,7 +23,7 @@ pub(crate) struct Faulty {
     #[cfg_attr(feature = "schemas", schemars(with = "String"))]
     pub(crate) code: Code,
     pub(crate) message: String,
-    /// Id of the entry that it is or was to be, where one can be read.
+    /// Id of the entry, where one can be read.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) id: Option<String>,
 }
@@ -50,15 +49,15 @@ impl std::fmt::Display for Faulty {
     }
 }
 
-/// What stands in a line.
+/// A part of a line.
 pub(super) enum Item<'a> {
-    /// A whole and valid entry.
+    /// A valid entry.
     Entry(&'a Draft<'a>),
-    /// Something else.
+    /// Any other text.
     Faulty(Faulty),
 }
 
-/// Takes a line apart. A blank line holds nothing.
+/// Parses a line. A blank line has no items.
 pub(super) fn items(number: usize, bytes: &[u8], take: &mut dyn FnMut(Item<'_>)) {
     let faulty = |code, message| Item::Faulty(Faulty::new(number, code, message, find_id(bytes)));
     let text = bytes.strip_prefix("\u{feff}".as_bytes()).unwrap_or(bytes);
@@ -120,17 +119,14 @@ fn explain(text: &str, cause: &serde_json::Error, n_whole: usize) -> (Code, Stri
     (code, message)
 }
 
-/// Finds the objects with an id that stand whole in a line that is not one object: behind a torn
-/// one, or one behind the other.
+/// Finds the complete objects with an id in a line that is not one object: after a torn one, or one after another.
 fn salvage(text: &str) -> Vec<Draft<'_>> {
     let mut found = Vec::new();
     let mut rest = text;
     for _ in 0..STARTS_TRIED {
-        let mut objects = serde_json::Deserializer::from_str(rest).into_iter::<Draft<'_>>();
-        let whole = objects.by_ref().map_while(Result::ok);
-        let with_id = whole.filter(|draft| draft.id().is_some());
-        found.extend(with_id.take(ENTRIES_TAKEN - found.len()));
-        rest = &rest[objects.byte_offset().min(rest.len())..];
+        let (whole, end) = Draft::read_first(rest, ENTRIES_TAKEN - found.len());
+        found.extend(whole);
+        rest = &rest[end.min(rest.len())..];
         match next_start(rest) {
             Some(start) => rest = &rest[start..],
             None => break,
@@ -139,7 +135,7 @@ fn salvage(text: &str) -> Vec<Draft<'_>> {
     found
 }
 
-/// Finds the next place behind the first character at which an object may start.
+/// Finds the next place after the first character at which an object may start.
 fn next_start(text: &str) -> Option<usize> {
     let first = text.chars().next()?.len_utf8();
     let brace = |position: &usize| text[position + 1..].trim_start().starts_with('"');
@@ -148,21 +144,21 @@ fn next_start(text: &str) -> Option<usize> {
         .find(brace)
 }
 
-/// Reads the id of a line that leads with it, as cleo and the protocol write it, and holds one object
-/// at most. `None` means that only taking the line apart tells.
+/// Reads the id of a line that begins with it, as cleo and the protocol write it, and has at most one object.
+/// `None`: the line has to be parsed.
 pub(super) fn plain_id(bytes: &[u8]) -> Option<&str> {
     let (id, rest) = id_value(after(after(bytes, b"{")?, b"\"id\"")?)?;
     memchr::memchr(b'{', rest).is_none().then_some(id)
 }
 
-/// Reads what stands behind the first `"id":` of a line that is no entry.
+/// Reads the text after the first `"id":` of a faulty line.
 pub(super) fn find_id(bytes: &[u8]) -> Option<String> {
     let start = memmem::find(bytes, b"\"id\"")?;
     let (id, _) = id_value(&bytes[start + 4..])?;
     Some(id.to_string())
 }
 
-/// Reads `: "ID"` and returns what stands behind it, too.
+/// Reads `: "ID"`, and returns the rest of the line, too.
 fn id_value(bytes: &[u8]) -> Option<(&str, &[u8])> {
     let value = after(after(bytes, b":")?, b"\"")?;
     let (id, rest) = value.split_at(memchr::memchr(b'"', value)?);

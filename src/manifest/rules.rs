@@ -94,8 +94,11 @@ pub(super) fn find_placeholder(text: &str) -> Option<String> {
 /// Returns whether a text is a `<…>` that the protocol asks to be replaced, or one like it. A single word
 /// may be what an entry is about: `<dialog>`, `<stdin>`.
 pub(crate) fn is_placeholder(text: &str) -> bool {
-    let inner = text.trim_start().strip_prefix('<');
-    let inner = inner.and_then(|text| text.trim_end().strip_suffix('>'));
+    // Most texts need no look at their blanks.
+    let text = if text.contains('<') { text.trim() } else { "" };
+    let inner = text
+        .strip_prefix('<')
+        .and_then(|text| text.strip_suffix('>'));
     inner.is_some_and(|inner| !inner.contains(['<', '>', '/', '=']) && asks(inner))
 }
 
@@ -107,24 +110,19 @@ fn asks(inner: &str) -> bool {
 
 /// One line of text: not blank, no control characters.
 pub(super) fn line(text: &str) -> Option<String> {
-    let blank = text.trim_start().is_empty();
-    let message = if blank {
-        "which is empty"
-    } else {
-        "not one line without control characters"
-    };
-    (blank || has_control(text, &[])).then(|| message.to_string())
+    check_text(text, &[], "not one line without control characters")
 }
 
 /// Text that may have several lines.
 pub(super) fn paragraph(text: &str) -> Option<String> {
-    let blank = text.trim_start().is_empty();
-    let message = if blank {
-        "which is empty"
-    } else {
-        "not free of control characters"
-    };
-    (blank || has_control(text, &['\n', '\r', '\t'])).then(|| message.to_string())
+    check_text(text, &['\n', '\r', '\t'], "not free of control characters")
+}
+
+fn check_text(text: &str, allowed: &[char], message: &str) -> Option<String> {
+    if text.chars().all(char::is_whitespace) {
+        return Some("which is empty".to_string());
+    }
+    has_control(text, allowed).then(|| message.to_string())
 }
 
 fn has_control(text: &str, allowed: &[char]) -> bool {

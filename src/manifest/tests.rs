@@ -234,7 +234,10 @@ fn a_field_that_stands_twice_is_a_fault() {
     let text = LINE.replacen("{", r#"{"id":"other","x":1,"x":2,"#, 1);
     let faults = Entry::read(&text).unwrap_err();
     let faults: Vec<_> = faults.iter().map(ToString::to_string).collect();
-    assert_eq!(faults, ["`x` stands twice", "`id` stands twice"]);
+    assert_eq!(
+        faults,
+        ["`x` is a duplicate field", "`id` is a duplicate field"]
+    );
 }
 
 #[test]
@@ -306,7 +309,7 @@ fn an_entry_longer_than_a_line_may_be_is_refused() {
     );
 }
 
-/// What a line holds: ids of entries, and codes with the id that the faulty part claims.
+/// Returns the items of a line: ids of entries, and codes with the ids of faulty parts.
 fn items(bytes: &[u8]) -> Vec<String> {
     let mut found = Vec::new();
     line::items(1, bytes, &mut |item| {

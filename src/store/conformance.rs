@@ -1,4 +1,4 @@
-//! What every store must do: each backend is held against all of the rules.
+//! Rules for every store. Each backend is tested against all of them.
 
 mod agents;
 mod agreement;
@@ -18,7 +18,7 @@ use super::{
 };
 use crate::claim::{Claim, Lease};
 use crate::gate::Gates;
-use crate::id::TaskId;
+use crate::id::{self, TaskId};
 use crate::task::{Note, Priority, Size, Status, Task};
 
 type Rule = fn(&mut dyn Store);
@@ -91,7 +91,14 @@ fn stamp() -> Stamp {
 }
 
 pub(super) fn task(id: u32, title: &str) -> Task {
-    Task::new(TaskId(id), title, NOW)
+    Task {
+        id: TaskId(id),
+        uid: id::derive_uid(NOW, &[&id.to_string()]),
+        title: title.to_string(),
+        created_at: NOW.to_string(),
+        updated_at: NOW.to_string(),
+        ..Task::default()
+    }
 }
 
 fn put(store: &mut dyn Store, tasks: &[Task]) {

@@ -1,4 +1,4 @@
-//! Damaged rows that were left out of an answer, which are reported with it.
+//! Damaged rows that are missing in an answer, which are reported with it.
 
 use std::cell::Cell;
 use std::collections::BTreeSet;
@@ -7,12 +7,14 @@ use std::sync::{Mutex, PoisonError};
 use crate::error::{Code, Error, quote};
 use crate::id::TaskId;
 
-/// How many rows are named; a server, which nobody asks for them, keeps no more.
+/// Maximum number of rows to name; a server, which never reports them, keeps no more.
 const ROWS_MAX: usize = 20;
-/// What the record of the gates of a task is called, before the task.
+/// Name of the gate record of a task, before the task.
 pub(crate) const GATES_OF: &str = "the gate record of ";
-/// What the claim of a task is called, before the number of the task.
+/// Name of the claim of a task, before the number of the task.
 pub(crate) const CLAIM_OF: &str = "the claim of task";
+/// Name of the part of the log that lost commits were in.
+pub(crate) const LOG_END: &str = "the end of the write-ahead log";
 /// First words of the names of rows that `doctor --remove-damaged` removes.
 const REMOVABLE: [&str; 5] = ["run", "event", "conversation", "message", "record"];
 
@@ -37,7 +39,7 @@ impl Damage {
         Damage { row, what }
     }
 
-    /// Returns whether the row is part of answers although it is not as it was written.
+    /// Returns true if the row is part of answers although it changed since it was written.
     pub(crate) fn is_altered(&self) -> bool {
         self.what == ALTERED
     }
@@ -52,7 +54,7 @@ impl Damage {
         Error::new(Code::RowDamaged, message).fix("cleo doctor")
     }
 
-    /// Returns which command makes the row usable again or removes it; none where no command does.
+    /// Returns the command that repairs or removes the row, if there is one.
     pub(crate) fn way_out(&self) -> Option<String> {
         let quoted = |kind: &str| self.row.strip_prefix(kind)?.strip_suffix('`');
         if let Ok(task) = self.row.parse::<TaskId>() {
@@ -73,6 +75,9 @@ impl Damage {
         if let Some(agent) = quoted("agent `") {
             return Some(format!("`cleo agents remove {}` removes it", quote(agent)));
         }
+        if self.row == LOG_END {
+            return Some("`cleo doctor --remove-damaged` ends this warning".to_string());
+        }
         let kind = self.row.split(' ').next().unwrap_or_default();
         REMOVABLE
             .contains(&kind)
@@ -80,8 +85,7 @@ impl Damage {
     }
 }
 
-/// Returns how many rows this thread has left out, by which a server tells whether the current answer is
-/// incomplete.
+/// Returns the number of rows that this thread has left out, by which a server knows that an answer is incomplete.
 pub(crate) fn times() -> u64 {
     TIMES.get()
 }

@@ -55,8 +55,8 @@ pub(crate) trait Log {
     /// nor undone.
     fn latest_undoable(&self, by: &str) -> Result<Option<Operation>>;
 
-    /// Finds the latest operation after another one that changed a task. One that is undone does not count, nor does
-    /// the undo of one after the other.
+    /// Finds the latest operation after another one that changed a task. Undone operations do not count, nor do undos
+    /// of operations after the other one.
     fn latest_change(&self, task: TaskId, after: u64) -> Result<Option<Operation>>;
 }
 
@@ -64,11 +64,10 @@ pub(crate) trait Log {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub(crate) struct Change {
-    /// What happened: `added`, `changed`, `deleted`, `restored` of tasks; `spawned`, `verified`,
-    /// `gate`, `criterion`, `requiredGates`, `forced`, `linked`, `unlinked` and other words of what
-    /// is around them.
+    /// Kind of change: `added`, `changed`, `deleted`, `restored` of tasks; `spawned`, `verified`, `gate`, `criterion`,
+    /// `requiredGates`, `forced`, `linked`, `unlinked` and other words.
     pub(crate) kind: String,
-    /// The task that it is about.
+    /// The changed task.
     pub(crate) task: Option<TaskId>,
     /// More of it. For `changed` an object of fields, each `{"from": …, "to": …}` or, for lists
     /// that only grew, `{"added": […]}`; for `deleted` a [`Removed`].
@@ -79,17 +78,17 @@ pub(crate) struct Change {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub(crate) struct Recorded {
-    /// Where it stands; later changes have larger numbers.
+    /// Its place in the log; later changes have larger numbers.
     pub(crate) cursor: u64,
     /// Number of the operation that it belongs to.
     pub(crate) operation: u64,
     /// When, RFC 3339 in UTC.
     pub(crate) at: String,
-    /// Who.
+    /// Author of the change.
     pub(crate) by: String,
-    /// By which command.
+    /// The command.
     pub(crate) command: String,
-    /// What.
+    /// The change.
     #[serde(flatten)]
     pub(crate) change: Change,
 }
@@ -103,9 +102,9 @@ pub(crate) struct Operation {
     pub(crate) number: u64,
     /// When, RFC 3339 in UTC.
     pub(crate) at: String,
-    /// Who.
+    /// Author of the change.
     pub(crate) by: String,
-    /// By which command.
+    /// The command.
     pub(crate) command: String,
     /// The operation that it undoes.
     pub(crate) undoes: Option<u64>,

@@ -50,7 +50,7 @@ pub(crate) struct Stamp {
     pub(crate) command: &'static str,
     /// When, RFC 3339 in UTC.
     pub(crate) at: String,
-    /// Who: `CLEO_AGENT`, else user and host.
+    /// Author: `CLEO_AGENT`, else user and host.
     pub(crate) by: String,
 }
 
@@ -80,15 +80,10 @@ pub(crate) trait Tasks {
     fn task(&self, id: TaskId) -> Result<Option<Task>>;
 
     /// Reads the tasks with these ids. Damaged ones are left out, which is noted in [`left_out`].
-    fn readable(&self, ids: &[TaskId]) -> Result<Vec<Task>> {
-        let tasks = ids.iter().filter_map(|id| self.task(*id).transpose());
-        tasks.collect()
-    }
+    fn readable(&self, ids: &[TaskId]) -> Result<Vec<Task>>;
 
     /// Reads a task as far as it can be read: what is damaged has the value of a new task.
-    fn salvage(&self, id: TaskId) -> Result<Option<Task>> {
-        self.task(id)
-    }
+    fn salvage(&self, id: TaskId) -> Result<Option<Task>>;
 
     fn status(&self, id: TaskId) -> Result<Option<Status>>;
 
@@ -292,7 +287,7 @@ pub(crate) struct SpawnRecord {
     pub(crate) verified_at: Option<String>,
     /// Digest of the output file at that moment.
     pub(crate) output_digest: Option<String>,
-    /// Who completed the task although it did not verify, and when.
+    /// The author and the time of a completion that was forced without verification.
     pub(crate) forced: Option<String>,
 }
 

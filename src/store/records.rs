@@ -96,20 +96,20 @@ pub(crate) struct RunFilter {
     #[serde(rename = "q")]
     pub(crate) words: String,
 
-    /// By what they are sorted, among the last 10,000; by default newest first
+    /// Sort order of the last 10,000 [default: newest first]
     #[arg(skip)]
     #[serde(rename = "sort")]
     pub(crate) order: Order,
 
-    /// Which way; by default the largest first
+    /// Direction [default: largest first]
     #[arg(skip)]
     pub(crate) dir: Option<Dir>,
 
-    /// At most so many
+    /// Maximum number of runs
     #[arg(long, value_name = "N", default_value_t = 20)]
     pub(crate) limit: u32,
 
-    /// Without the first so many
+    /// Number of runs to skip
     #[arg(skip)]
     pub(crate) offset: u32,
 }
@@ -239,7 +239,7 @@ pub(crate) struct ConversationPage {
     pub(crate) total: u64,
 }
 
-/// What the chat works on. Everything is asked for under its client, so none sees another's.
+/// Records of the chat. All queries are for one client, so none sees those of another.
 pub(crate) trait Components {
     fn client(&self, client: &str) -> Result<Option<Client>>;
 

@@ -207,7 +207,8 @@ impl Task {
 impl Draft {
     /// Makes a task of it, without an id, times, an author of its notes and references.
     pub(crate) fn into_task(mut self) -> Result<Task> {
-        let mut task = Task::new(TaskId::default(), &self.title, "");
+        let mut task = Task::default();
+        task.title.clone_from(&self.title);
         task.key = self.key.take().map(|key| key.trim().to_string());
         check_word("key", task.key.as_deref())?;
         Patch::from(self).apply(&mut task, "", "")?;

@@ -15,7 +15,7 @@ mod words;
 use serde::{Deserialize, Serialize};
 
 use crate::clock::next_millisecond;
-use crate::id::{self, TaskId};
+use crate::id::TaskId;
 
 pub(crate) use filter::{Archived, Filter};
 pub(crate) use words::DisplayStatus;
@@ -121,18 +121,6 @@ impl From<Task> for TaskView {
 }
 
 impl Task {
-    /// Makes a pending task with nothing but an id and a title; `now` is RFC 3339 in UTC.
-    pub(crate) fn new(id: TaskId, title: &str, now: &str) -> Task {
-        Task {
-            id,
-            uid: id::derive_uid(now, &[&id.to_string()]),
-            title: title.to_string(),
-            created_at: now.to_string(),
-            updated_at: now.to_string(),
-            ..Task::default()
-        }
-    }
-
     /// Sets the time of a change to `now`, or to just after an earlier change that has a later time, by another clock or
     /// an import: an import keeps the later version.
     pub(crate) fn touch(&mut self, now: &str) {

@@ -1,4 +1,4 @@
-//! The fields of one JSON object, taken out one by one. What nobody took is kept as it is.
+//! The fields of one JSON object, which readers take one by one. The rest is kept unchanged.
 
 use serde_json::{Map, Value};
 
@@ -10,9 +10,9 @@ use crate::task::{Note, Task};
 #[derive(Debug, Default)]
 pub(super) struct Fields {
     left: Map<String, Value>,
-    /// Fields whose value was of a kind that nobody can use.
+    /// Faults of fields with a value of the wrong kind.
     pub(super) faults: Vec<String>,
-    /// Parts of fields that nobody can use. They cost themselves and not the task.
+    /// Faults of parts of fields, which do not affect the task.
     pub(super) loose: Vec<String>,
 }
 
@@ -38,7 +38,7 @@ impl Fields {
         self.left.remove(name).filter(|value| !value.is_null())
     }
 
-    /// Takes fields that somebody else wants.
+    /// Takes the fields that `take` accepts.
     pub(super) fn take_where(&mut self, mut take: impl FnMut(&str, &Value) -> bool) {
         self.left.retain(|name, value| !take(name, value));
     }
@@ -55,8 +55,7 @@ impl Fields {
         self.left.insert(name.to_string(), value.into());
     }
 
-    /// Takes what `read` can use of a list; a single value is a list of one. What it cannot use
-    /// stays where it is.
+    /// Takes the items of a list that `read` accepts; the others stay. A single value is a list of one.
     pub(super) fn items<T>(&mut self, name: &str, read: impl Fn(&Value) -> Option<T>) -> Vec<T> {
         let (mut all, is_list) = match self.take(name) {
             None => return Vec::new(),
@@ -81,8 +80,7 @@ impl Fields {
         found
     }
 
-    /// Takes a list of references as [`Fields::items`] does. What it cannot use is reported: nothing that holds a
-    /// task up is lost.
+    /// Takes a list of references. Items that are none are reported, because the task may depend on them.
     pub(super) fn references<T>(
         &mut self,
         name: &str,
@@ -94,14 +92,14 @@ impl Fields {
             None => {}
             Some(None) => self.faults.push(format!("{name} is no list")),
             Some(Some(odd)) => {
-                let told = |odd: &Value| format!("{name} holds {odd}, which is no reference");
+                let told = |odd: &Value| format!("{name} holds {odd}, an invalid reference");
                 self.loose.extend(odd.iter().map(told));
             }
         }
         found
     }
 
-    /// Takes a text. Something else in its place is a fault.
+    /// Takes a text. Any other value is a fault.
     pub(super) fn text(&mut self, name: &str) -> Option<String> {
         match self.take(name) {
             None => None,
@@ -125,7 +123,7 @@ impl Fields {
         }
     }
 
-    /// Takes a word of a set; any other stays where it is.
+    /// Takes a word of a set; any other word stays.
     pub(super) fn parse_word<T: std::str::FromStr>(&mut self, name: &str) -> Option<T> {
         let word = self.word(name)?.parse().ok()?;
         self.left.remove(name);
@@ -139,18 +137,17 @@ impl Fields {
         task.updated_at = updated.unwrap_or_else(|| task.created_at.clone());
     }
 
-    /// Takes a list of texts in which none stands twice; a number is its text.
+    /// Takes a list of texts without duplicates; numbers become texts.
     pub(super) fn set(&mut self, name: &str) -> Vec<String> {
         unique(self.items(name, text_of))
     }
 
-    /// Takes the files of a task; what leads out of the workspace stays where it is.
+    /// Takes the files of a task; paths outside of the workspace stay.
     pub(super) fn files(&mut self, name: &str) -> Vec<String> {
         unique(self.items(name, |file| inside(&text_of(file)?)))
     }
 
-    /// Takes a time. What is none stays where it is, and so do the times that stand for none: the
-    /// first moments of the year 1 and of 1970.
+    /// Takes a time. An invalid one stays, and so do times that mean none: the first moments of year 1 and of 1970.
     pub(super) fn time(&mut self, name: &str) -> Option<String> {
         let found = self.word(name).and_then(moment::read)?;
         if found.starts_with("1970-01-01T00:00:00") || found.starts_with("0001-01-01") {
@@ -160,20 +157,20 @@ impl Fields {
         Some(found)
     }
 
-    /// Takes a slug; any other text stays where it is.
+    /// Takes a slug; any other text stays.
     pub(super) fn slug(&mut self, name: &str) -> Option<String> {
         self.word(name)
             .is_some_and(is_slug)
             .then(|| self.text(name))?
     }
 
-    /// Takes a name of one line and at most 100 characters; any other text stays where it is.
+    /// Takes a name of one line and at most 100 characters; any other text stays.
     pub(super) fn name(&mut self, name: &str) -> Option<String> {
         let fits = |text: &str| check_word(name, Some(text)).is_ok();
         self.word(name).is_some_and(fits).then(|| self.text(name))?
     }
 
-    /// Returns what nobody took, without empty values.
+    /// Returns the remaining fields, without empty values.
     pub(super) fn rest(self) -> Map<String, Value> {
         let mut left = self.left;
         left.retain(|_, value| !value.is_null());
@@ -199,7 +196,7 @@ pub(super) fn text_of(value: &Value) -> Option<String> {
     }
 }
 
-/// Drops what stands twice; the first stays.
+/// Removes duplicates and empty texts.
 pub(super) fn unique(lines: Vec<String>) -> Vec<String> {
     let mut kept: Vec<String> = Vec::with_capacity(lines.len());
     for line in lines {

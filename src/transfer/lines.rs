@@ -6,20 +6,20 @@ use super::Reading;
 use super::fields::Fields;
 use crate::document::{Object, keep_numbers};
 
-/// Longest line, in bytes.
+/// Maximum length of a line, in bytes.
 const LINE_MAX: usize = 16 << 20;
 
-/// What git leaves in a file that it could not merge, at the start of a line.
+/// Conflict markers of git, at the start of a line.
 const CONFLICTS: [&[u8]; 4] = [b"<<<<<<<", b"|||||||", b"=======", b">>>>>>>"];
 
-/// Returns `true` for a line that git leaves between two versions.
+/// Returns true for a conflict marker of git.
 pub(super) fn is_conflict(line: &[u8]) -> bool {
     CONFLICTS
         .iter()
         .any(|mark| line.starts_with(mark) && matches!(line.get(7), None | Some(b' ' | b'\r')))
 }
 
-/// Removes the byte order mark that some editors put in front.
+/// Removes a byte order mark.
 pub(super) fn strip_mark(bytes: &[u8]) -> &[u8] {
     bytes.strip_prefix("\u{feff}".as_bytes()).unwrap_or(bytes)
 }
@@ -29,7 +29,7 @@ pub(super) fn split(bytes: &[u8]) -> impl Iterator<Item = (usize, &[u8])> {
     (1..).zip(strip_mark(bytes).split(|byte| *byte == b'\n'))
 }
 
-/// Reads JSON objects with their line numbers. What is none becomes a fault.
+/// Reads JSON objects with their line numbers. Anything else is a fault.
 pub(super) fn read_objects<'a>(
     objects: impl IntoIterator<Item = (usize, &'a [u8])>,
     reading: &mut Reading,
@@ -63,7 +63,7 @@ fn parse(line: &[u8]) -> Result<Option<Fields>, String> {
     }
 }
 
-/// Explains why a text is no JSON object. The line is known better from outside.
+/// Describes a parse error, without the line, which the caller adds.
 fn describe(cause: &serde_json::Error) -> String {
     let what = cause.to_string();
     let what = what.split(" at line ").next().unwrap_or_default();
@@ -84,7 +84,7 @@ pub(super) fn parse_document<'a, T: serde::Deserialize<'a>>(
         .ok()
 }
 
-/// Finds the line on which each of some parts of a document begins. The parts are in its order.
+/// Finds the lines on which parts of a document begin. The parts are in the order of the document.
 pub(super) fn with_lines<'a>(whole: &[u8], parts: &[&'a RawValue]) -> Vec<(usize, &'a [u8])> {
     let (mut line, mut place) = (1, 0);
     let mut found = Vec::with_capacity(parts.len());

@@ -1,5 +1,4 @@
-//! Tasks of other tools, and of other copies of cleo: [`formats`] reads each kind of file into a
-//! [`Reading`]. Pure: bytes come in, and what was found goes out.
+//! Tasks of other tools, and of other copies of cleo: [`formats`] parses each kind of file to a [`Reading`]. Pure.
 
 pub(crate) mod detect;
 mod fields;
@@ -21,7 +20,7 @@ use crate::phase::Phase;
 use crate::task::Task;
 use crate::words::closed;
 
-/// Largest input, in bytes.
+/// Maximum size of the input, in bytes.
 pub(crate) const FILE_MAX: u64 = 256 << 20;
 
 closed! {
@@ -54,13 +53,13 @@ pub(crate) struct Place {
     pub(crate) line: usize,
 }
 
-/// Something that cannot be imported as it is written.
+/// A fault in a file: it cannot be imported.
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub(crate) struct Fault {
     #[serde(flatten)]
     pub(crate) place: Place,
-    /// Id of the task in its file, where it could be read.
+    /// Id of the task in the file, where it could be read.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) id: Option<String>,
     pub(crate) message: String,
@@ -80,7 +79,7 @@ impl fmt::Display for Fault {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Reference {
     pub(crate) given: String,
-    /// The keys that it may mean; the first that exists counts.
+    /// Possible keys; the first that exists counts.
     pub(crate) readings: Vec<String>,
 }
 
@@ -100,33 +99,33 @@ pub(crate) struct Record {
     pub(crate) place: Place,
     /// Its id in the file.
     pub(crate) id: String,
-    /// The id as references are compared with it.
+    /// The id in the form that references have.
     pub(crate) key: String,
-    /// Another name that references may use, if nothing else has it.
+    /// Another name for references, if no other task has it.
     pub(crate) alias: Option<String>,
-    /// Whether a line with the same id and time of creation is the same task once more.
+    /// Whether another line with the same id and time of creation is the same task.
     pub(crate) repeats: bool,
     /// The task without id, parent and dependencies. An unknown time is an empty text.
     pub(crate) task: Task,
-    /// What it is a part of; the first that exists counts.
+    /// Possible parents; the first that exists counts.
     pub(crate) parents: Vec<Reference>,
     pub(crate) depends: Vec<Reference>,
     pub(crate) has_priority: bool,
     pub(crate) has_labels: bool,
 }
 
-/// What was read, and what readers have to know beside the bytes.
+/// The tasks that were read from a file, and the settings of the reader.
 pub(crate) struct Reading {
     pub(crate) format: Format,
-    /// The time of the import, RFC 3339 in UTC: what waits for a later one is blocked.
+    /// The time of the import, RFC 3339 in UTC: a task that waits for a later one is blocked.
     pub(crate) now: String,
-    /// Name of the file that is read, when there are several.
+    /// Name of the current file, if there are several.
     pub(crate) file: Option<String>,
     /// Whether the tasks of the file are archived already.
     pub(crate) is_archive: bool,
     pub(crate) records: Vec<Record>,
     pub(crate) phases: Vec<Phase>,
-    /// Keys of tasks that were left out, with their uid and whether they are done.
+    /// Keys of skipped tasks, with their uid and whether they are done.
     pub(crate) left: HashMap<String, (String, bool), RandomState>,
     pub(crate) report: Report,
 }
@@ -145,7 +144,7 @@ impl Reading {
         }
     }
 
-    /// Reads a document, which no folder of Backlog.md is.
+    /// Reads a document. A folder of Backlog.md is none.
     pub(crate) fn read(&mut self, bytes: &[u8]) {
         match self.format {
             Format::Cleo => formats::cleo::read(bytes, self),

@@ -1,4 +1,4 @@
-//! What an import took over, changed and left out.
+//! The report of an import.
 
 use std::collections::BTreeMap;
 
@@ -9,10 +9,10 @@ use super::{Fault, Format};
 use crate::id::TaskId;
 use crate::task::Task;
 
-/// How many examples of one thing a report names.
+/// Maximum number of examples of one kind in a report.
 const SHOWN: usize = 100;
 
-/// Things of one kind: how many there are, and the first of them.
+/// Items of one kind: their number, and the first of them.
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub(crate) struct Sample<T> {
@@ -30,7 +30,7 @@ impl<T> Default for Sample<T> {
 }
 
 impl<T> Sample<T> {
-    /// Counts a thing; `make` is asked only when there is room for it.
+    /// Counts an item; `make` is called while there is room for it.
     pub(crate) fn add(&mut self, make: impl FnOnce() -> T) {
         self.total += 1;
         if self.shown.len() < SHOWN {
@@ -39,7 +39,7 @@ impl<T> Sample<T> {
     }
 }
 
-/// What an import did with a task, and why.
+/// A task that was skipped or changed, and the reason.
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub(crate) struct Remark {
@@ -48,7 +48,7 @@ pub(crate) struct Remark {
     pub(crate) reason: String,
 }
 
-/// A task of which the file says something else than was here.
+/// A task that differs from the file.
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub(crate) struct Difference {
@@ -59,19 +59,19 @@ pub(crate) struct Difference {
     pub(crate) reason: Option<&'static str>,
 }
 
-/// What became of the phases of the project.
+/// The phases of the file.
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Phases {
     pub(crate) added: Vec<String>,
-    /// Here already, and as they were.
+    /// Known already, and unchanged.
     pub(crate) unchanged: Vec<String>,
-    /// Begun in the file and pending here, because the project is in another phase.
+    /// Active in the file and pending here, because another phase is active here.
     pub(crate) not_begun: Vec<String>,
 }
 
-/// An edge that leads somewhere it cannot be followed.
+/// A reference that cannot be resolved.
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub(crate) struct Loose {
@@ -80,21 +80,21 @@ pub(crate) struct Loose {
     pub(crate) on: String,
 }
 
-/// What became of references that hold tasks up.
+/// The dependencies of the file.
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Edges {
     pub(crate) kept: usize,
     pub(crate) repeated: usize,
-    /// Onto something done that was left out, so nothing waits for it.
+    /// Onto a skipped task that is done, so no task waits for it.
     pub(crate) satisfied: usize,
-    /// Onto something that is not there: kept in `extra.danglingDepends`, so the task is not ready.
+    /// Onto a missing task: kept in `extra.danglingDepends`, so the task is not ready.
     pub(crate) dangling: Sample<Loose>,
-    /// Onto something deleted or given up that was left out: kept in the same place.
+    /// Onto a skipped task that is deleted or cancelled: kept in the same list.
     pub(crate) on_deleted: Sample<Loose>,
-    /// From a part onto its whole, which cannot be done before its parts: kept as a relation, and
-    /// for an open task also among those that are not there.
+    /// From a part onto its whole, which cannot be done before its parts: kept as a relation, and for an open task
+    /// also in that list.
     pub(crate) on_whole: Sample<Loose>,
 }
 
@@ -103,11 +103,11 @@ pub(crate) struct Edges {
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Parents {
     pub(crate) kept: usize,
-    /// Not there: the task is no part of anything now.
+    /// Missing: the task has no parent now.
     pub(crate) dangling: Sample<Loose>,
     /// A second parent, kept as a relation.
     pub(crate) second: Sample<Loose>,
-    /// A task that named itself.
+    /// The task itself.
     pub(crate) itself: Sample<String>,
 }
 
@@ -119,7 +119,7 @@ pub(crate) struct Circle {
     pub(crate) members: Vec<String>,
 }
 
-/// A task that has another id now.
+/// A task with a new id.
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub(crate) struct Renamed {
@@ -129,7 +129,7 @@ pub(crate) struct Renamed {
     pub(crate) to: TaskId,
 }
 
-/// What an import did, or would do.
+/// The results of an import.
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
@@ -137,21 +137,21 @@ pub(crate) struct Report {
     pub(crate) format: Format,
     pub(crate) read: usize,
     pub(crate) added: usize,
-    /// Tasks that an earlier import had brought and that have changed since.
+    /// Known tasks that changed.
     pub(crate) updated: usize,
-    /// Tasks that were here already and are the same.
+    /// Known tasks that are the same.
     pub(crate) unchanged: usize,
-    /// Tasks that were changed here later than in the file, and stay as they are here.
+    /// Tasks that were changed here later than in the file, and stay unchanged.
     pub(crate) newer_here: Sample<String>,
     /// Updated tasks, each with the fields that were replaced.
     pub(crate) replaced: Sample<Difference>,
-    /// What stays as it is here although the file says otherwise.
+    /// Fields that stay unchanged although the file differs.
     pub(crate) kept: Sample<Difference>,
     pub(crate) left_out: Sample<Remark>,
-    /// Tasks that were taken over with a change of their texts.
+    /// Tasks whose texts were changed.
     pub(crate) changed: Sample<Remark>,
     pub(crate) phases: Phases,
-    /// Tasks that were taken over, by status.
+    /// Imported tasks, by status.
     pub(crate) by_status: BTreeMap<&'static str, usize>,
     pub(crate) edges: Edges,
     pub(crate) parents: Parents,
@@ -159,15 +159,15 @@ pub(crate) struct Report {
     pub(crate) cycles: Sample<Circle>,
     /// Tasks that could not keep their id.
     pub(crate) renamed: Sample<Renamed>,
-    /// Ids that stand twice: where the later one stands, and what was done about it.
+    /// Duplicate ids: the place of the later one, and the decision about it.
     pub(crate) repeated_ids: Sample<Fault>,
-    /// Fields that cleo has no place for and keeps in `extra`, with the number of tasks that have them.
+    /// Unknown fields, which `extra` keeps, with the number of tasks that have them.
     pub(crate) extra_fields: BTreeMap<String, usize>,
-    /// Tasks without a time of creation, which have that of the import now.
+    /// Tasks without a time of creation, which now have that of the import.
     pub(crate) without_created: usize,
-    /// What cannot be taken over as it stands.
+    /// Faults of the file.
     pub(crate) faults: Sample<Fault>,
-    /// True when nothing was written.
+    /// True if nothing was written.
     pub(crate) dry_run: bool,
 }
 
@@ -186,7 +186,7 @@ impl Report {
         });
     }
 
-    /// Counts the fields of a task that cleo has no place for.
+    /// Counts the unknown fields of a task.
     pub(crate) fn count(&mut self, task: &Task) {
         if task.created_at.is_empty() {
             self.without_created += 1;

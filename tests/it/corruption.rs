@@ -129,7 +129,7 @@ fn damaged_log_is_reported_and_what_was_before_is_exported() {
 }
 
 #[test]
-fn missing_log_is_reported_unless_it_was_emptied() {
+fn missing_log_is_reported_until_the_damage_is_removed() {
     let world = World::new();
     let warnings = || world.workspace.json(QUESTIONS[0])["warnings"].clone();
     Connection::open(world.workspace.path(DATABASE))
@@ -140,11 +140,16 @@ fn missing_log_is_reported_unless_it_was_emptied() {
     world.workspace.ok("add last");
     fs::remove_file(world.workspace.path(LOG)).unwrap();
     fs::remove_file(world.workspace.path(INDEX)).unwrap();
-    let warning = warnings()[0].to_string();
-    assert!(
-        warning.contains("so the last changes are missing"),
-        "{warning}"
-    );
+    let is_reported = || {
+        warnings()[0]
+            .to_string()
+            .contains("so the last changes are missing")
+    };
+    assert!(is_reported());
+    world.workspace.ok("add another");
+    assert!(is_reported());
+    world.workspace.ok("doctor --remove-damaged");
+    assert_eq!(warnings(), json!([]));
 }
 
 #[test]

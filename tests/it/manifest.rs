@@ -177,9 +177,9 @@ fn a_bad_entry_names_every_fault_and_changes_nothing() {
         "key_findings holds a number",
         "actionable is missing",
         "needs_followup holds `soon`",
-        "needs_followup holds T98, which is no task",
+        "needs_followup holds T98, which does not exist",
         "linked_tasks holds `X`",
-        "linked_tasks holds T99, which is no task",
+        "linked_tasks holds T99, which does not exist",
         "created_at is `now`",
     ] {
         assert!(message.contains(fault), "{fault} is not in: {message}");

@@ -516,7 +516,7 @@ fn control_characters_are_removed_and_reported() {
     assert_eq!(task["labels"][0], "l m");
     assert_eq!(
         changed["shown"][0]["reason"],
-        "control characters were taken out; what stood there is in extra.original"
+        "control characters were removed; the original is in extra.original"
     );
     let kept = &task["extra"]["original"];
     assert_eq!(kept["title"], "a\u{1b}[2Jb\u{9b}c");

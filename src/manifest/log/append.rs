@@ -1,5 +1,4 @@
-//! Appending one entry so that it is whole, alone and durable, beside other processes that append
-//! at the same time, with cleo or with `>>`.
+//! Appends an entry as one durable line while other processes append too, with cleo or with `>>`.
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, ErrorKind, Read, Seek, SeekFrom, Write};
@@ -11,11 +10,11 @@ use crate::error::{Code, Error, Result, quote};
 use crate::file::{lock_in_turn, not_regular, unreadable, unwritable};
 use crate::manifest::entry::Entry;
 
-/// How long an append waits for others.
+/// Timeout for the lock.
 pub(super) const PATIENCE: Duration = Duration::from_secs(30);
 
-/// Appends an entry and returns what the caller should know. When this returns, the line is whole
-/// and on disk; an id that is there already is refused (exit 101).
+/// Appends an entry and returns warnings. The line is on disk when this returns. A duplicate id is an error (exit
+/// 101).
 pub(crate) fn append(path: &Path, entry: &Entry) -> Result<Vec<String>> {
     append_within(path, entry, PATIENCE)
 }
@@ -29,8 +28,8 @@ pub(super) fn append_within(path: &Path, entry: &Entry, patience: Duration) -> R
     write(&mut file, path, &line, warnings).map_err(|cause| unwritable(path, cause))
 }
 
-/// Writes the line behind what is there. Whoever wrote before without a line end (a kill, a full
-/// disk, `printf … >>`) gets one first, so that the new line stands alone.
+/// Writes the line at the end of the file. A last line without an end (a kill, a full disk, `printf … >>`) gets one
+/// first.
 fn write(
     file: &mut File,
     path: &Path,
@@ -51,8 +50,8 @@ fn write(
     Ok(warnings)
 }
 
-/// Writes bytes behind the end, in one call: the kernel appends them in one piece, beside others
-/// with `>>`. Where there is no room for all of them, none stay.
+/// Appends bytes in one call, which the kernel does not mix with those of other writers. On a full disk none of them
+/// remain.
 pub(super) fn put(file: &mut File, bytes: &[u8]) -> io::Result<()> {
     let (mut begin, mut written) = (0, 0);
     while written < bytes.len() {
@@ -66,7 +65,7 @@ pub(super) fn put(file: &mut File, bytes: &[u8]) -> io::Result<()> {
             }
             Err(cause) if cause.kind() == ErrorKind::Interrupted => {}
             Err(cause) => {
-                // Only while nobody has written behind them: a torn line is better than a lost one.
+                // Not if others have appended meanwhile: a torn line is better than a lost one.
                 if written > 0 && file.metadata()?.len() == begin + written as u64 {
                     file.set_len(begin)?;
                 }
@@ -77,8 +76,8 @@ pub(super) fn put(file: &mut File, bytes: &[u8]) -> io::Result<()> {
     Ok(())
 }
 
-/// Returns whether the file ends inside of a line. One that another writer has half written may count as such: the
-/// kernel puts what is appended behind all of it, and then the end of a line too many stands between them.
+/// Returns true if the last line has no end. Another writer may be about to write it; then there is an empty line
+/// between the two, which does no harm.
 pub(super) fn is_torn(file: &mut File) -> io::Result<bool> {
     if file.metadata()?.len() == 0 {
         return Ok(false);
@@ -104,7 +103,7 @@ fn sync_folders(path: &Path) -> io::Result<()> {
     Ok(())
 }
 
-/// Refuses an id that an entry has already; says which lines have it and do not count.
+/// Returns an error if an entry has this id, and a warning for each faulty line that has it.
 pub(crate) fn refuse_duplicate(path: &Path, id: &str) -> Result<Vec<String>> {
     let found = find(path, id)?;
     if let Some((line, _)) = found.entry {
@@ -120,13 +119,12 @@ pub(crate) fn refuse_duplicate(path: &Path, id: &str) -> Result<Vec<String>> {
         .collect())
 }
 
-/// Opens the file, making it where it is missing, and locks it. The lock holds off other cleos;
-/// it ends with the file or the process.
+/// Opens or creates the file and locks it against other processes of cleo, until it is closed.
 pub(super) fn open_locked(path: &Path, patience: Duration) -> Result<File> {
     let deadline = Instant::now() + patience;
     loop {
         let file = lock(open(path)?, path, deadline)?;
-        // Somebody may have put another file in its place while this one was waited for.
+        // Another process may have replaced it meanwhile.
         if is_current(&file, path) {
             return Ok(file);
         }
@@ -146,7 +144,7 @@ fn open(path: &Path) -> Result<File> {
     let mut options = OpenOptions::new();
     let opened = options.read(true).append(true).create(true).open(path);
     let file = opened.map_err(|cause| unwritable(path, cause))?;
-    // A pipe may have been put there meanwhile; for one who reads and writes, opening it is no wait.
+    // Another process may have put a pipe there meanwhile; opened for reading and writing, it does not block.
     match file.metadata().is_ok_and(|there| there.is_file()) {
         true => Ok(file),
         false => refused(),

@@ -1,5 +1,4 @@
-//! Moving what does not count out of the manifest, into a file beside it. Nothing is lost: what is
-//! moved is on disk over there before it goes here.
+//! Moves faulty lines from the manifest to a file beside it. They are on disk there before they are removed here.
 
 use std::collections::HashMap;
 use std::fs::{File, OpenOptions};
@@ -18,17 +17,17 @@ use crate::id::digest;
 use crate::manifest::entry::LINE_MAX;
 use crate::manifest::line::{self, Faulty, Item};
 
-/// How long writers that know of no lock have to end a line that they have begun.
+/// Time that writers without a lock have to finish a line.
 const PAUSE: Duration = Duration::from_millis(16);
 
 #[derive(Debug, Default)]
 pub(crate) struct Compacted {
     pub(crate) kept: usize,
-    /// What is moved, by line.
+    /// The lines that are moved.
     pub(crate) rejected: Vec<Faulty>,
 }
 
-/// A line that was moved, as it stands in the other file.
+/// A moved line in the other file.
 #[derive(Serialize)]
 struct Moved<'a> {
     at: &'a str,
@@ -36,17 +35,16 @@ struct Moved<'a> {
     code: &'static str,
     reason: &'a str,
     digest: String,
-    /// The line; one that is no UTF-8 stands in `bytes` instead.
+    /// The line, if it is UTF-8; else `bytes` has it.
     #[serde(skip_serializing_if = "Option::is_none")]
     text: Option<&'a str>,
     #[serde(skip_serializing_if = "Option::is_none")]
     bytes: Option<&'a [u8]>,
 }
 
-/// Moves torn, foreign, overlong and repeated lines to `rejected`, under the lock that appending
-/// takes. Whole entries
-/// in them stay, each on a line of its own; so do archived entries, and those with faults that their author
-/// can mend. `None` for `rejected` only looks.
+/// Moves torn, foreign, overlong and duplicate lines to `rejected`, under the lock of appending. Complete entries in
+/// them stay, each on a line of its own; so do archived and invalid entries, which their authors can fix. Without
+/// `rejected` nothing is moved.
 pub(crate) fn compact(path: &Path, rejected: Option<&Path>, now: &str) -> Result<Compacted> {
     let real = match fs::canonicalize(path) {
         Err(_) if is_missing(path) => return Ok(Compacted::default()),
@@ -55,7 +53,7 @@ pub(crate) fn compact(path: &Path, rejected: Option<&Path>, now: &str) -> Result
     let mut file = open_locked(&real, PATIENCE)?;
     let mut work = || -> io::Result<Compacted> {
         if is_torn(&mut file)? {
-            // Somebody may be about to finish the line.
+            // Another process may be about to finish the line.
             thread::sleep(PAUSE);
         }
         file.rewind()?;
@@ -73,12 +71,12 @@ pub(crate) fn compact(path: &Path, rejected: Option<&Path>, now: &str) -> Result
         draft
             .as_file()
             .set_permissions(file.metadata()?.permissions())?;
-        // Nobody who waits for the lock may write to the new file before it is whole.
+        // No process that waits for the lock may write to the new file before it is complete.
         draft.as_file().lock()?;
         draft.as_file().sync_all()?;
         let mut new = draft.persist(&real).map_err(|fault| fault.error)?;
         File::open(folder)?.sync_all()?;
-        // An agent that opened the old file with `>>` knows of no lock.
+        // An agent that opened the old file with `>>` takes no lock.
         thread::sleep(PAUSE);
         take_over(&mut file, &mut new, length)?;
         Ok(compacted)
@@ -86,20 +84,20 @@ pub(crate) fn compact(path: &Path, rejected: Option<&Path>, now: &str) -> Result
     work().map_err(|cause| unwritable(path, cause))
 }
 
-/// Returns whether there is nothing at a place, not even a link that leads nowhere.
+/// Returns true if a path does not exist, not even as a dangling link.
 fn is_missing(path: &Path) -> bool {
     let there = fs::symlink_metadata(path);
     there.is_err_and(|cause| cause.kind() == ErrorKind::NotFound)
 }
 
-/// Appends whole lines to a file and makes them durable.
+/// Appends lines to a file and makes them durable.
 fn append(path: &Path, lines: &[u8]) -> io::Result<()> {
     let mut file = OpenOptions::new().append(true).create(true).open(path)?;
     file.write_all(lines)?;
     file.sync_all()
 }
 
-/// Copies the lines that stay to `kept`, and those that do not to `moved`. Returns how far it read.
+/// Copies the lines that stay to `kept`, and the others to `moved`. Returns how many bytes it read.
 fn sort(
     file: &mut File,
     kept: &mut File,
@@ -147,12 +145,12 @@ fn move_line<'a>(now: &'a str, text: &'a [u8], faulty: &'a Faulty) -> Moved<'a> 
     }
 }
 
-/// What becomes of a line.
+/// The decision about a line.
 #[derive(Default)]
 struct Verdict {
-    /// What stays: the line as it is (none), or an entry that stood in it.
+    /// Lines that stay: the line itself (none), or an entry in it.
     kept: Vec<Option<Vec<u8>>>,
-    /// Why the line itself goes.
+    /// Reason to move the line.
     fault: Option<Faulty>,
 }
 
@@ -177,7 +175,7 @@ fn judge(number: usize, text: &[u8], seen: &mut HashMap<String, usize>) -> Verdi
                 return;
             }
             seen.insert(id.to_string(), number);
-            // An entry behind a torn one gets a line of its own.
+            // An entry after a torn one gets a line of its own.
             let alone = verdict
                 .fault
                 .is_some()
@@ -188,7 +186,7 @@ fn judge(number: usize, text: &[u8], seen: &mut HashMap<String, usize>) -> Verdi
     verdict
 }
 
-/// Appends to the new file what was appended to the old one behind `length`.
+/// Appends to the new file all that was appended to the old one after `length`.
 fn take_over(old: &mut File, new: &mut File, length: u64) -> io::Result<()> {
     let mut late = Vec::new();
     old.seek(SeekFrom::Start(length))?;

@@ -1,6 +1,5 @@
-//! The file of the manifest, read as a stream and only ever appended to. A file that is not there
-//! is an empty manifest; a faulty line never hides the lines around it.
-//! Memory is bounded by the longest entry.
+//! The manifest file, which is read as a stream and only appended to. A missing file is an empty manifest; a faulty
+//! line does not hide others.
 
 mod append;
 mod compact;
@@ -23,16 +22,15 @@ pub(crate) use append::{append, refuse_duplicate};
 pub(crate) use compact::compact;
 pub(crate) use search::{Latest, Taken, any_text, collect_taken, latest_for};
 
-/// How much is read at once.
+/// Size of the read buffer, in bytes.
 const CHUNK: usize = 1 << 18;
 
-/// Visits each line with its number, without its end; one that is too long for an entry comes as
-/// `None`. A missing file has no lines.
+/// Visits each line with its number, without its end; `None` is a line that is too long for an entry.
 fn each_line(path: &Path, mut visit: impl FnMut(usize, Option<&[u8]>)) -> Result<()> {
     let Some(file) = open_if_there(path)? else {
         return Ok(());
     };
-    // The line may end as on Windows; that byte is no part of the entry.
+    // A carriage return at its end does not count.
     let fits = |bytes: &&[u8]| bytes.len() <= LINE_MAX || bytes.ends_with(b"\r");
     let mut lines = Lines::new(BufReader::with_capacity(CHUNK, file), LINE_MAX + 1);
     let unread = |cause| unreadable(path, cause);
@@ -45,20 +43,20 @@ fn each_line(path: &Path, mut visit: impl FnMut(usize, Option<&[u8]>)) -> Result
 /// Ids and the numbers of their lines; hashing them is much of the work of a scan.
 type Seen = HashMap<String, usize, foldhash::fast::RandomState>;
 
-/// What [`scan`] found at one place.
+/// An item that [`scan`] visits.
 pub(crate) enum Line<'a> {
-    /// An entry that counts, in the line of this number.
+    /// A valid entry, and the number of its line.
     Entry(usize, &'a Draft<'a>),
-    /// A line, or a part of one, that is no entry or repeats one.
+    /// A line, or a part of one, that is faulty or a duplicate.
     Faulty(Faulty),
 }
 
-/// Visits everything in the manifest in order. When an id stands twice, the first entry counts.
+/// Visits all items in order. Of entries with the same id, only the first is valid.
 pub(crate) fn scan(path: &Path, visit: impl FnMut(Line<'_>)) -> Result<()> {
     scan_lines(path, |_| true, visit)
 }
 
-/// Visits lines that pass, as [`scan`] does; of an id the first of them counts.
+/// Visits the items of lines that pass, as [`scan`] does.
 fn scan_lines(
     path: &Path,
     passes: impl Fn(&[u8]) -> bool,
@@ -90,29 +88,29 @@ fn first<'a>(seen: &mut Seen, number: usize, draft: &'a Draft<'a>) -> Line<'a> {
     Line::Entry(number, draft)
 }
 
-/// The fault of an entry whose id stands further up.
+/// Returns the fault of an entry whose id an earlier one has.
 fn duplicate(line: usize, id: &str, first: usize) -> Faulty {
     let message = format!("the line repeats {id} of line {first}, which counts");
     Faulty::new(line, Code::LineDuplicate, message, Some(id.to_string()))
 }
 
-/// What the manifest holds under one id.
+/// The lines that have an id.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Found {
-    /// The entry that counts and the number of its line.
+    /// The valid entry, and the number of its line.
     pub(crate) entry: Option<(usize, Entry)>,
-    /// Lines that carry the id and do not count: torn, faulty or repeated.
+    /// Other lines: torn, faulty or duplicate.
     pub(crate) faulty: Vec<Faulty>,
 }
 
-/// Finds what stands under one id. No entry and no faulty line: nobody appended it (exit 62). No
-/// entry but faulty lines: somebody did, and badly (exit 6).
+/// Finds the lines that have an id. Nothing found: no agent appended it (exit 62). Only faulty lines: an agent
+/// did, but not as it should (exit 6).
 pub(crate) fn find(path: &Path, id: &str) -> Result<Found> {
     let mut all = find_all(path, &HashSet::from([id]))?;
     Ok(all.remove(id).unwrap_or_default())
 }
 
-/// Finds what stands under each of these ids; an id without any line is left out.
+/// Finds the lines that have one of these ids.
 pub(crate) fn find_all(path: &Path, ids: &HashSet<&str>) -> Result<HashMap<String, Found>> {
     let mut all: HashMap<String, Found> = HashMap::new();
     if ids.is_empty() {
@@ -165,7 +163,7 @@ pub(crate) struct Newest {
     pub(crate) entries: Vec<Entry>,
     /// How many pass in all.
     pub(crate) total: usize,
-    /// Everything in the manifest that is no entry.
+    /// All faulty lines.
     pub(crate) faulty: Vec<Faulty>,
 }
 
@@ -193,7 +191,7 @@ pub(crate) fn newest(
     if let Some(error) = failed {
         return Err(error);
     }
-    // Only what is kept is copied out of the file.
+    // Only entries that are returned are copied.
     let wanted: HashSet<&str> = ids.iter().map(String::as_str).collect();
     let mut found = find_all(path, &wanted)?;
     let entries = ids.iter().filter_map(|id| found.remove(id)?.entry);

@@ -98,7 +98,7 @@ impl Finding {
 #[serde(default, deny_unknown_fields)]
 pub(crate) struct Examination {
     /// First remove runs, events, conversations, messages and records of the chat that cannot be
-    /// read, a run with its events and a conversation with its messages
+    /// read, a run with its events and a conversation with its messages, and the note of lost commits
     #[arg(long)]
     #[serde(skip)]
     remove_damaged: bool,

@@ -1,4 +1,4 @@
-//! Appending an entry.
+//! Appends an entry.
 
 use serde::Serialize;
 
@@ -13,15 +13,14 @@ use crate::store::Tasks;
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Appended {
-    /// The entry as it stands in the manifest.
+    /// The entry in the manifest.
     pub(crate) entry: Entry,
     /// True when nothing was written.
     pub(crate) dry_run: bool,
 }
 
-/// Appends the entry that `text` holds as one JSON object. Every fault is named and nothing is
-/// written if there is one. The epic of each linked task is linked too. Under the epoch of a
-/// claim, given or from the environment, nothing is written once that claim is lost.
+/// Appends an entry, a JSON object. A fault is an error that lists all of them. The epic of each linked task is linked
+/// too. Under the epoch of a claim, given or from the environment, nothing is written once that claim is lost.
 pub(crate) fn append(
     context: &mut Context,
     text: &str,
@@ -46,7 +45,7 @@ pub(crate) fn append(
         None => write()?,
         Some(id) => {
             let caller = Caller::for_task(context, id, epoch);
-            // Nobody can take over between the question and the line.
+            // No other process can take over the claim between the check and the line.
             context.write(|transaction| {
                 check_epoch(transaction, &require(transaction, id)?, &caller)?;
                 write()
@@ -57,8 +56,8 @@ pub(crate) fn append(
     Ok(Appended { entry, dry_run })
 }
 
-/// Finds the task under whose claim an entry is appended: the one that the environment names, else
-/// the only one that the entry is linked to, not counting epics.
+/// Finds the task under whose claim an entry is appended: that of the environment, else the only one that the entry is
+/// linked to, without epics.
 fn find_claimed_task(
     context: &mut Context,
     linked: &[TaskId],
@@ -97,7 +96,10 @@ fn check(tasks: &dyn Tasks, draft: &Draft<'_>) -> Result<(Vec<Fault>, Vec<TaskId
     let (mut faults, mut epics) = (draft.faults(), Vec::new());
     for (field, id) in draft.tasks() {
         if tasks.status(id)?.is_none() {
-            faults.push(Fault::new(field, format!("holds {id}, which is no task")));
+            faults.push(Fault::new(
+                field,
+                format!("holds {id}, which does not exist"),
+            ));
         } else if field == "linked_tasks" {
             epics.extend(epic_of(tasks, id)?);
         }
@@ -115,7 +117,7 @@ fn epic_of(tasks: &dyn Tasks, id: TaskId) -> Result<Option<TaskId>> {
     Ok(None)
 }
 
-/// Adds what the caller need not write: epics (first, as the document shows it), time and author.
+/// Adds epics (first, as in the specification), time and author.
 fn complete(entry: &mut Entry, epics: Vec<TaskId>, context: &Context) {
     let given = std::mem::take(&mut entry.linked_tasks);
     let missing = epics.into_iter().filter(|epic| !given.contains(epic));

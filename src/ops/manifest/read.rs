@@ -1,4 +1,4 @@
-//! Reading entries: many, or one.
+//! Reads entries: many, or one.
 
 use std::collections::HashSet;
 use std::path::Path;
@@ -15,7 +15,7 @@ use crate::ops::Context;
 use crate::score::normalize;
 use crate::workspace::OUTPUT_DIR;
 
-/// Most faulty lines that warnings name.
+/// Maximum number of faulty lines in warnings.
 const FAULTS_SHOWN: usize = 5;
 
 // Which entries to list. A doc comment would become the help of the commands.
@@ -153,7 +153,7 @@ fn no_entry(path: &Path, id: &str) -> Result<Error> {
     })
 }
 
-/// Tells of lines that do not count, the first few by number.
+/// Returns warnings of faulty lines.
 fn warnings_of(faulty: &[Faulty]) -> Vec<String> {
     let mut warnings: Vec<String> = faulty
         .iter()
@@ -169,7 +169,7 @@ fn warnings_of(faulty: &[Faulty]) -> Vec<String> {
     warnings
 }
 
-/// Where lines are moved to, beside the manifest.
+/// Name of the file for moved lines, beside the manifest.
 const REJECTED: &str = "MANIFEST.rejected.jsonl";
 
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
@@ -177,7 +177,7 @@ const REJECTED: &str = "MANIFEST.rejected.jsonl";
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Compaction {
     pub(crate) kept: usize,
-    /// What was moved, by line of the manifest before.
+    /// The moved lines, by their numbers before.
     pub(crate) rejected: Vec<Faulty>,
     /// How many lines were moved.
     pub(crate) total: usize,

@@ -1,4 +1,4 @@
-//! Checking all of the manifest.
+//! Checks the whole manifest.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -9,45 +9,44 @@ use serde::Serialize;
 use crate::error::{Code, Error, Result};
 use crate::file;
 use crate::id::{self, TaskId};
-use crate::manifest::Faulty;
 use crate::manifest::log::{self, Line};
+use crate::manifest::{Draft, Faulty};
 use crate::ops::Context;
 use crate::ops::operation::Nothing;
 
-/// Most lines that a command shows.
+/// Maximum number of lines that a `fix` shows.
 const LOOKED_AT_MAX: usize = 10;
 
-/// What the manifest holds and what is wrong with it.
+/// Number of entries, and all faults.
 #[derive(Debug, Serialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub(crate) struct Validated {
     pub(crate) entries: usize,
-    /// What is wrong, by line.
+    /// Faults, by line.
     pub(crate) faults: Vec<Faulty>,
-    /// True when nothing is.
+    /// True without faults.
     pub(crate) valid: bool,
 }
 
-/// Checks every line, also whether the tasks that entries name exist. An empty or missing manifest
-/// is valid.
+/// Checks every line, and that the tasks of entries exist. An empty or missing manifest is valid.
 pub(crate) fn validate(context: &mut Context, _: Nothing) -> Result<Validated> {
     let path = context.workspace.manifest()?;
-    let (mut entries, mut faults, mut naming) = (0, Vec::new(), Vec::new());
+    let (mut entries, mut faults, mut named) = (0, Vec::new(), Vec::new());
     log::scan(&path, |line| match line {
         Line::Faulty(faulty) => faults.push(faulty),
-        Line::Entry(number, draft) => {
+        Line::Entry(_, draft) => {
             entries += 1;
-            let tasks: Vec<TaskId> = draft.tasks().map(|(_, task)| task).collect();
-            let id = draft.id().filter(|_| !tasks.is_empty());
-            naming.extend(id.map(|id| (number, id.to_string(), tasks)));
+            named.extend(draft.tasks().map(|(_, task)| task));
         }
     })?;
-    let named = naming.iter().flat_map(|(_, _, tasks)| tasks).copied();
-    let named: BTreeSet<TaskId> = named.collect();
+    let named = BTreeSet::from_iter(named);
     let missing = context.read(|transaction| transaction.missing(&named))?;
-    for (line, id, tasks) in naming {
-        let unknown = tasks.into_iter().filter(|task| missing.contains(task));
-        faults.extend(report_unknown_tasks(line, id, unknown.collect()));
+    if !missing.is_empty() {
+        log::scan(&path, |line| {
+            if let Line::Entry(number, draft) = line {
+                faults.extend(report_unknown_tasks(number, draft, &missing));
+            }
+        })?;
     }
     faults.sort_by_key(|fault: &Faulty| fault.line);
     let failure = faults.first().map(|first| invalid(&faults, first, &path));
@@ -59,17 +58,29 @@ pub(crate) fn validate(context: &mut Context, _: Nothing) -> Result<Validated> {
     })
 }
 
-fn report_unknown_tasks(line: usize, id: String, unknown: IndexSet<TaskId>) -> Option<Faulty> {
+fn report_unknown_tasks(
+    line: usize,
+    draft: &Draft<'_>,
+    missing: &BTreeSet<TaskId>,
+) -> Option<Faulty> {
+    let named = draft.tasks().map(|(_, task)| task);
+    let unknown: IndexSet<TaskId> = named.filter(|task| missing.contains(task)).collect();
+    let id = draft.id()?;
     let message = match Vec::from_iter(unknown).as_slice() {
         [] => return None,
-        [one] => format!("{id} names {one}, which is no task"),
-        all => format!("{id} names {}, which are no tasks", id::list(all)),
+        [one] => format!("{id} names {one}, which does not exist"),
+        all => format!("{id} names {}, which do not exist", id::list(all)),
     };
-    Some(Faulty::new(line, Code::TaskNotFound, message, Some(id)))
+    Some(Faulty::new(
+        line,
+        Code::TaskNotFound,
+        message,
+        Some(id.to_string()),
+    ))
 }
 
-/// The error for a manifest with faults. What is no entry can be moved out of it; an entry with faults
-/// is its author's to mend, and is looked at.
+/// Returns the error for a manifest with faults. Lines that are no entries can be moved out of it; an invalid entry has
+/// to be fixed by its author, so the `fix` shows it.
 fn invalid(faults: &[Faulty], first: &Faulty, path: &Path) -> Error {
     let count = match faults.len() {
         1 => "a fault".to_string(),

@@ -1,6 +1,5 @@
-//! What could never be done: tasks that wait for each other, and nesting without end. An export never makes a
-//! task that is here wait for itself: its references stay as they are here. Any other file is refused, or taken
-//! over without the references.
+//! Finds tasks that wait for each other, and endless nesting. An export never makes a known task wait for itself: its
+//! references stay unchanged. Any other file is refused, or imported without the references.
 
 use std::collections::{BTreeSet, HashMap};
 
@@ -21,7 +20,7 @@ const WAITS_FOR_ITSELF: &str = "it would wait for itself";
 type Group = BTreeSet<TaskId>;
 
 impl Plan {
-    /// Refuses references by which tasks could never be done, and reports them.
+    /// Removes references by which tasks could never be done, and reports them.
     pub(super) fn refuse_circles(&mut self, tasks: &dyn Transaction) -> Result<()> {
         let is_own = self.is_own();
         let mut is_waiting = !is_own || self.break_circles(tasks)?;
@@ -52,8 +51,7 @@ impl Plan {
         Ok(())
     }
 
-    /// Finds the groups of tasks that wait for each other: for what they depend on and, if `parts`,
-    /// for their parts.
+    /// Finds the groups of tasks that wait for each other: for dependencies and, if `parts`, for parts.
     fn find_circles(&self, parts: bool, tasks: &dyn Transaction) -> Result<Vec<Group>> {
         let mut below: HashMap<TaskId, Vec<TaskId>, RandomState> = HashMap::default();
         for task in self.entries.iter().map(|entry| &entry.record.task) {
@@ -81,13 +79,13 @@ impl Plan {
         Ok(groups)
     }
 
-    /// Refuses changes of an export by which tasks would wait for each other; returns whether some still do.
+    /// Undoes changes of an export by which tasks would wait for each other; returns true if some still do.
     fn break_circles(&mut self, tasks: &dyn Transaction) -> Result<bool> {
         loop {
             let groups = self.find_circles(true, tasks)?;
             let mut is_broken = false;
             for group in &groups {
-                is_broken |= self.break_circle(group);
+                is_broken |= self.break_circle(group).is_some();
             }
             if !is_broken {
                 return Ok(!groups.is_empty());
@@ -95,18 +93,18 @@ impl Plan {
         }
     }
 
-    /// Breaks a circle; returns `false` for one that consists of new tasks, or that was here before. Known
-    /// tasks keep what they refer to here; if they did not change, new tasks come without their references.
-    fn break_circle(&mut self, group: &Group) -> bool {
+    /// Breaks a circle: known tasks keep their references; if those did not change, new tasks lose theirs. `None` for a
+    /// circle of new tasks, or one that was here before.
+    fn break_circle(&mut self, group: &Group) -> Option<()> {
         let places = self.places_of(group);
         let is_new = |at: &usize| self.entries[*at].before.is_none();
         let (new, known): (Vec<usize>, Vec<usize>) = places.into_iter().partition(is_new);
         if new.len() == group.len() {
-            return false;
+            return None;
         }
         let mut is_broken = false;
         for at in known {
-            let is_kept = self.keep(at, &["parent", "depends"], WAITS_FOR_ITSELF);
+            let is_kept = self.keep(at, &["parent", "depends"], WAITS_FOR_ITSELF) > 0;
             self.entries[at].is_partial |= is_kept;
             is_broken |= is_kept;
         }
@@ -127,11 +125,11 @@ impl Plan {
                 is_broken = true;
             }
         }
-        is_broken
+        is_broken.then_some(())
     }
 
-    /// Refuses parents by which tasks would be nested too deep, or be parts of themselves; returns whether there
-    /// were any.
+    /// Removes parents by which tasks would be nested too deep, or be parts of themselves; returns true if there were
+    /// any.
     fn limit_depth(&mut self, tasks: &dyn Transaction) -> Result<bool> {
         let mut deep = Vec::new();
         for at in 0..self.entries.len() {
@@ -142,8 +140,8 @@ impl Plan {
         }
         for at in &deep {
             if self.is_own() && self.entries[*at].before.is_some() {
-                let is_kept = self.keep(*at, &["parent"], "it would be nested too deep");
-                self.entries[*at].is_partial |= is_kept;
+                let n_kept = self.keep(*at, &["parent"], "it would be nested too deep");
+                self.entries[*at].is_partial |= n_kept > 0;
             } else {
                 self.entries[*at].record.task.parent = None;
                 let message =
@@ -154,7 +152,7 @@ impl Plan {
         Ok(!deep.is_empty())
     }
 
-    /// Returns what a task with this parent is a part of, as far as tasks may be nested.
+    /// Returns the tasks above a task with this parent, up to the maximum depth.
     fn above(&self, parent: Option<TaskId>, tasks: &dyn Transaction) -> Result<Vec<TaskId>> {
         let mut above = Vec::new();
         let mut next = parent;
@@ -173,7 +171,7 @@ impl Plan {
         places.copied().collect()
     }
 
-    /// Returns the id of a task in its file; one that is only here has none but its own.
+    /// Returns the id of a task in its file, or here if it is not in the file.
     fn name(&self, id: TaskId) -> String {
         match self.places.get(&id) {
             Some(at) => self.entries[*at].record.id.clone(),
@@ -181,8 +179,8 @@ impl Plan {
         }
     }
 
-    /// Takes dependencies on a group of tasks away. They count as missing, so that the task waits until somebody
-    /// looks at it; a dependency on the whole becomes a relation and holds only an open task up.
+    /// Removes dependencies on a group of tasks. They count as missing, so that the task waits until a user clears
+    /// them; a dependency on the whole becomes a relation and delays only an open task.
     fn cut(&mut self, at: usize, group: &Group, is_on_whole: bool) {
         let record = &mut self.entries[at].record;
         let cut = record.task.depends.extract_if(.., |id| group.contains(id));

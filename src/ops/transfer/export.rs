@@ -1,4 +1,4 @@
-//! Writing tasks out.
+//! Exports tasks.
 
 use std::path::Path;
 
@@ -11,21 +11,21 @@ use crate::store::{Archived, Filter, Transaction};
 use crate::task::Task;
 use crate::transfer::formats::cleo;
 
-/// How many tasks are read at a time.
+/// Number of tasks to read at a time.
 const PIECE: u32 = 1_000;
 
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Exported {
-    /// The text, when it went into no file.
+    /// The text, unless it is in a file.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) text: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) file: Option<String>,
-    /// How many tasks there are in it.
+    /// Number of exported tasks.
     pub(crate) total: usize,
-    /// How many tasks are not in it, because they are damaged in the database.
+    /// Number of tasks that are missing because their rows are damaged.
     pub(crate) left_out: usize,
 }
 
@@ -69,7 +69,7 @@ pub(crate) fn export(context: &mut Context, output: Option<&Path>) -> Result<Exp
     })
 }
 
-/// Hands out every task, by id.
+/// Visits every task, by id.
 pub(crate) fn each(
     tasks: &dyn Transaction,
     mut take: impl FnMut(Task) -> Result<()>,
@@ -77,7 +77,7 @@ pub(crate) fn each(
     let (mut last, mut total) = (TaskId(0), 0);
     loop {
         let piece = tasks.tasks_after(last, PIECE)?;
-        // Of a piece without its damaged tasks less, or nothing, may be left.
+        // A piece may have fewer tasks, or none, if some are damaged.
         let Some(end) = tasks.last_of_piece(last, PIECE)? else {
             return Ok(total);
         };
@@ -90,12 +90,9 @@ pub(crate) fn each(
 fn write_lines(tasks: &dyn Transaction) -> Result<(String, usize)> {
     let mut text = format!("{}\n", cleo::HEADER);
     let total = each(tasks, |task| {
-        let line = cleo::line(task).map_err(|cause| {
-            Error::new(Code::Internal, "a task cannot be written").because(cause)
-        })?;
-        text.push_str(&line);
-        text.push('\n');
-        Ok(())
+        let written = cleo::write_line(task, &mut text);
+        written
+            .map_err(|cause| Error::new(Code::Internal, "a task cannot be written").because(cause))
     })?;
     Ok((text, total))
 }

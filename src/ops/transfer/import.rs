@@ -1,4 +1,4 @@
-//! Taking over tasks: all of them or none.
+//! Imports tasks: all of them or none.
 
 use std::path::Path;
 
@@ -19,7 +19,7 @@ use crate::store::{Change, Transaction};
 use crate::transfer::report::{Difference, Report};
 use crate::transfer::{Format, Reading};
 
-// What to import, and how. A doc comment would become the help of the command.
+// A doc comment would become the help of the command.
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[derive(Clone, Debug, Default, Args, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
@@ -28,38 +28,38 @@ pub(crate) struct Request {
     #[arg(skip)]
     pub(crate) text: String,
 
-    /// What the file is, instead of finding out
+    /// Format of the file [default: detected]
     #[arg(long, value_name = "FORMAT")]
     pub(crate) from: Option<Format>,
 
-    /// Report what would be taken over, and write nothing
+    /// Report the changes without making them
     #[arg(long)]
     #[serde(default)]
     pub(crate) dry_run: bool,
 
-    /// Leave out what is done or cancelled
+    /// Skip closed tasks
     #[arg(long)]
     #[serde(default)]
     pub(crate) open_only: bool,
 
-    /// Leave out the archive beside a CLEO todo.json
+    /// Skip the archive beside a CLEO todo.json
     #[arg(long)]
     #[serde(skip)]
     pub(crate) no_archive: bool,
 
-    /// Take the archive of a Backlog.md folder along
+    /// Import the archive of a Backlog.md folder, too
     #[arg(long, conflicts_with = "no_archive")]
     #[serde(skip)]
     pub(crate) archive: bool,
 
-    /// Leave out lines, references and edges that cannot be imported; all are reported
+    /// Skip lines and references that cannot be imported; all are reported
     #[arg(long)]
     #[serde(default)]
     pub(crate) drop_faults: bool,
 }
 
-/// Imports the tasks of a file or folder. With a fault in it nothing is written, unless the faults
-/// are to be dropped; the report names each of them either way.
+/// Imports the tasks of a file or folder. Nothing is written if there is a fault, unless faults are to be dropped; the
+/// report names them either way.
 pub(crate) fn import(context: &mut Context, path: &Path, request: &Request) -> Result<Report> {
     let place = match path.as_os_str() == "-" {
         true => path.to_path_buf(),
@@ -69,7 +69,7 @@ pub(crate) fn import(context: &mut Context, path: &Path, request: &Request) -> R
     take_over(context, reading, path, request)
 }
 
-/// Imports the tasks of a text that was sent, as [`import`] does; no file is read for it.
+/// Imports the tasks of a text that was sent; no file is read.
 pub(crate) fn import_text(context: &mut Context, mut request: Request) -> Result<Report> {
     let path = Path::new("-");
     let bytes = std::mem::take(&mut request.text).into_bytes();
@@ -105,8 +105,7 @@ fn take_over(
     Ok(plan.report)
 }
 
-/// Writes what was decided; tasks that stay as they are are not written. Returns the commands of the
-/// criteria that came in.
+/// Writes the changed tasks. Returns the commands of imported criteria.
 fn write(
     plan: &mut Plan,
     tasks: &mut dyn Transaction,
@@ -157,7 +156,7 @@ fn write(
         }
         caller.refuse_change(tasks, &before, task)?;
         if task.is_closed() && !before.is_closed() {
-            // A task that is over has no holder; else it could not be taken up again.
+            // A closed task has no holder; else it could not be reopened.
             claim::end(tasks, task.id, caller)?;
         }
         tasks.put(task)?;
@@ -166,8 +165,7 @@ fn write(
     Ok(commands)
 }
 
-/// Adds a phase at the place that it asks for, or the next free one. One that is here stays as it is
-/// here, and the project stays in the phase that it is in.
+/// Adds a phase at its position, or the next free one. A known phase stays unchanged, and so does the active one.
 fn add_phase(
     transaction: &mut dyn Transaction,
     mut phase: Phase,
@@ -196,7 +194,7 @@ fn add_phase(
     Ok(())
 }
 
-/// Returns the error for what cannot be taken over.
+/// Returns the error for tasks that cannot be imported.
 fn refuse(report: &Report, path: &Path) -> Option<Error> {
     let (code, what) = match (report.faults.shown.first(), report.cycles.shown.first()) {
         (Some(fault), _) => {

@@ -1,10 +1,10 @@
-//! What becomes of each task of a file. An export of cleo is merged: its tasks are matched by uid, the later
-//! of two versions counts, and the notes of both are kept. A task of another tool is matched by its id there,
-//! and what the file says nothing of stays. Nothing is ever deleted.
+//! Decides about each task of a file. Tasks of an export of cleo are matched by uid: the later of two versions wins, and
+//! the notes of both are kept. Tasks of other tools are matched by their ids there; fields that the file does not have
+//! stay unchanged. Nothing is ever deleted.
 //!
-//! What belongs to the work here stays: claims, proof, that a task is done, the status and criteria of a task
-//! that is claimed or has to be verified. A version of an export that was merged in part for another reason is
-//! dated one millisecond later than both, so that the other copy takes it over and all copies become equal.
+//! Claims, proof, status `done`, and the status and criteria of a task that is claimed or has to be verified stay
+//! unchanged. If a version of an export is merged in part for another reason, it is dated one millisecond later than
+//! both, so that the other copy imports it and all copies become equal.
 
 use std::collections::{HashMap, HashSet};
 
@@ -22,12 +22,12 @@ use crate::transfer::formats::cleo::merge_notes;
 use crate::transfer::report::{Difference, Renamed, Report};
 use crate::transfer::{Fault, Format, Reading, Record};
 
-/// Largest number that a task may keep: one near the end of the range would use up all ids.
+/// Maximum number that a task may keep: one near the end of the range would use up all ids.
 const NUMBER_MAX: u32 = 99_999_999;
-/// How far in the future a change may lie, in milliseconds: ten years, because clocks are sometimes wrong.
+/// Maximum distance of a change in the future, in milliseconds: ten years, because clocks are sometimes wrong.
 const FUTURE_MAX_MS: u64 = 10 * 365 * 24 * 60 * 60 * 1000;
 
-/// A file, and what becomes of its tasks.
+/// The tasks of a file, and the decisions about them.
 pub(super) struct Plan {
     pub(super) report: Report,
     pub(super) entries: Vec<Entry>,
@@ -38,19 +38,19 @@ pub(super) struct Plan {
     pub(super) aliases: HashMap<String, usize, RandomState>,
     /// Ids that stand for several tasks of an export: two exports in one file.
     pub(super) ambiguous: HashSet<String, RandomState>,
-    /// Tasks that were left out, by key: the uid, and whether it is done.
+    /// Skipped tasks, by key: the uid, and whether it is done.
     pub(super) left: HashMap<String, (String, bool), RandomState>,
 }
 
 pub(super) struct Entry {
     pub(super) record: Record,
-    /// The id in the file by which a later import finds the task.
+    /// The id in the file, by which a later import finds the task.
     origin: String,
-    /// The task as it is here. The one of the record is the task as it will be.
+    /// The task before the import. The record has the task after it.
     pub(super) before: Option<Task>,
-    /// It was changed here later than the file says, and stays.
+    /// It was changed here later than in the file, and stays unchanged.
     pub(super) is_newer_here: bool,
-    /// Something of the later version was refused.
+    /// A part of the later version was refused.
     pub(super) is_partial: bool,
 }
 
@@ -147,7 +147,7 @@ impl Plan {
         });
     }
 
-    /// Decides what becomes of every task. Nothing is written yet.
+    /// Decides about all tasks. Nothing is written yet.
     pub(super) fn decide(&mut self, tasks: &mut dyn Transaction, now: &str) -> Result<()> {
         self.give_ids(tasks, now)?;
         for at in 0..self.entries.len() {
@@ -183,7 +183,7 @@ impl Plan {
         }
     }
 
-    /// Finds the tasks that are here already. A new one keeps its id when it is free.
+    /// Finds known tasks. A new task keeps its id if it is free.
     fn give_ids(&mut self, tasks: &mut dyn Transaction, now: &str) -> Result<()> {
         let format = self.report.format;
         let unused = tasks.first_unused_id()?;
@@ -236,7 +236,7 @@ impl Plan {
         Ok(())
     }
 
-    /// Reports fields that stay as they are here.
+    /// Reports fields that stay unchanged.
     pub(super) fn report_kept(&mut self, at: usize, fields: Vec<String>, reason: &'static str) {
         let id = self.entries[at].record.task.id;
         self.report.kept.add(|| Difference {
@@ -257,7 +257,7 @@ impl Plan {
 }
 
 impl Record {
-    /// Takes a later version of the task that the same file holds; of an export it has the notes of both.
+    /// Replaces the record by a later version in the same file; of an export it has the notes of both.
     fn replace_by_later(&mut self, mut other: Record) {
         let is_own = self.task.uid == other.task.uid;
         let is_later = other.task.updated_at > self.task.updated_at;

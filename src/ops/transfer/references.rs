@@ -1,4 +1,4 @@
-//! Turns the references of a file into ids of this workspace.
+//! Resolves the references of a file to ids of this workspace.
 
 use std::collections::HashSet;
 use std::mem;
@@ -14,17 +14,17 @@ use crate::task::Task;
 use crate::transfer::report::Loose;
 use crate::transfer::{Format, Reference};
 
-/// Where a reference of the file leads.
+/// Target of a reference.
 enum Target {
     Task(TaskId),
-    /// A task that was left out and is done.
+    /// A skipped task that is done.
     Done,
     Deleted,
     Missing,
 }
 
 impl Plan {
-    /// Resolves the parents and dependencies of a task, and reports those that lead nowhere.
+    /// Resolves the parents and dependencies of a task, and reports missing ones.
     pub(super) fn resolve(&mut self, at: usize, tasks: &dyn Transaction) -> Result<()> {
         let record = &mut self.entries[at].record;
         let parents = mem::take(&mut record.parents);
@@ -163,8 +163,8 @@ impl Plan {
             }
             return Ok(Target::Missing);
         }
-        // The file is a part of an export. What it leaves out has this id in the workspace that wrote it,
-        // which is the same task here only where the task here refers to it, too.
+        // The file is a part of an export. A task that it does not have has this id in the workspace that wrote it,
+        // which is the same task here only if the task here refers to it, too.
         let before = self.entries[at].before.as_ref();
         let is_known = |id: &TaskId| {
             before.is_some_and(|it| it.parent == Some(*id) || it.depends.contains(id))
@@ -174,7 +174,7 @@ impl Plan {
     }
 }
 
-/// Adds values to a list in `extra` that lacks them.
+/// Adds missing values to a list in `extra`.
 pub(super) fn add_to_list(task: &mut Task, name: &str, values: Vec<Value>) {
     if values.is_empty() {
         return;

@@ -1,4 +1,4 @@
-//! Finding out what a file or folder is, and reading it.
+//! Detects the format of a file or folder, and reads it.
 
 use std::borrow::Cow;
 use std::fs;
@@ -13,12 +13,12 @@ use crate::transfer::detect::detect;
 use crate::transfer::formats::backlog::{self, Area, Config};
 use crate::transfer::{FILE_MAX, Format, Reading};
 
-/// Largest file of one task, in bytes.
+/// Maximum size of the file of one task, in bytes.
 const TASK_FILE_MAX: u64 = 4 << 20;
-/// Most files in a folder.
+/// Maximum number of files in a folder.
 const FILES_MAX: usize = 200_000;
 
-/// Reads what the user named.
+/// Reads a file or folder.
 pub(super) fn read(path: &Path, request: &Request, now: &str) -> Result<Reading> {
     if path.as_os_str() != "-" && path.is_dir() {
         return read_folder(path, request, now);
@@ -27,7 +27,7 @@ pub(super) fn read(path: &Path, request: &Request, now: &str) -> Result<Reading>
     read_text(path, bytes, request, now)
 }
 
-/// Reads a text; `path` names it.
+/// Reads a text; `path` is its name in messages.
 pub(super) fn read_text(
     path: &Path,
     bytes: Vec<u8>,
@@ -60,7 +60,7 @@ pub(super) fn read_text(
     Ok(reading)
 }
 
-/// Returns the lines that `cleo export > FILE` has put into its answer, if that is what it is.
+/// Returns the lines within the answer of `cleo export > FILE`, if the text is one.
 fn find_exported_text(bytes: &[u8]) -> Option<Vec<u8>> {
     #[derive(Deserialize)]
     struct Answer {
@@ -193,7 +193,7 @@ fn choose(path: &Path, formats: &[Format]) -> Result<Format> {
     }
 }
 
-/// Returns how messages name what is read. What was sent, or written to the standard input, has no path.
+/// Returns the name of the input in messages. Standard input and a text that was sent have no path.
 fn display_name(path: &Path) -> Cow<'_, str> {
     match path.as_os_str() == "-" {
         true => Cow::Borrowed("the text"),

@@ -1,4 +1,4 @@
-//! Two copies of a workspace that go on by themselves and exchange their tasks become equal.
+//! Two copies of a workspace that change separately and exchange their tasks become equal.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -186,7 +186,7 @@ fn import_changes(context: &mut Context, file: &str) -> bool {
     before != after
 }
 
-/// What claims, proof and keys are to each copy alone.
+/// Removes claims, proof and keys, which each copy has for itself.
 const LOCAL: [&str; 7] = [
     "key",
     "status",

@@ -1,4 +1,4 @@
-//! Two versions of a task: the one here, and the one of a file.
+//! Merges two versions of a task: the one here, and the one of a file.
 
 use std::collections::{BTreeSet, HashMap};
 use std::mem;
@@ -19,7 +19,7 @@ impl Plan {
     /// Updates a known task from the file of another tool.
     pub(super) fn update(&mut self, at: usize, before: &Task, now: &str) -> Result<()> {
         let record = &mut self.entries[at].record;
-        // Without a time in the file, what was changed here since the import stays.
+        // Without a time in the file, changes that were made here since the import stay.
         if record.task.updated_at.is_empty() {
             record.task.updated_at.clone_from(&before.created_at);
         }
@@ -35,8 +35,7 @@ impl Plan {
         Ok(())
     }
 
-    /// Merges a known task with its version in an export. Of two versions the later one counts; of the same time
-    /// the one that is here.
+    /// Merges a known task with its version in an export. The later version wins; of the same time the one here.
     pub(super) fn merge(
         &mut self,
         at: usize,
@@ -47,7 +46,7 @@ impl Plan {
         if task.created_at.is_empty() {
             task.created_at.clone_from(&before.created_at);
         }
-        // A key is given once: where two copies gave the same one to different tasks, each keeps its own.
+        // If two copies gave the same key to different tasks, each keeps its own.
         let file_key = task.key.take();
         task.key = match (&before.key, file_key) {
             (None, Some(key)) if tasks.task_by_key(&key)?.is_none() => Some(key),
@@ -74,20 +73,20 @@ impl Plan {
         Ok(())
     }
 
-    /// Leaves a task as it is, which was changed here later than in the file.
+    /// Leaves a task unchanged that was changed here later than in the file.
     fn stay(&mut self, at: usize, before: &Task) {
         self.entries[at].record.task = before.clone();
         self.entries[at].is_newer_here = true;
         self.report.newer_here.add(|| before.id.to_string());
     }
 
-    /// Keeps what an import cannot decide: that a task is done, the status of one that is claimed, that
-    /// one which must be proven here is open, and what work here is measured by. Only the first is dated
-    /// anew, for the other copy to take over: claims and proof are of this copy alone.
+    /// Keeps what an import cannot change: status `done`, the status of a claimed task or one that has to be verified
+    /// here, and the criteria of work in progress. Only the first is dated anew, so that the other copy imports it:
+    /// claims and proof belong to this copy alone.
     pub(super) fn protect(&mut self, at: usize, tasks: &dyn Transaction, now: &str) -> Result<()> {
         let entry = &mut self.entries[at];
         let task = &mut entry.record.task;
-        // What is open is not archived.
+        // An open task is not archived.
         if !task.is_closed() {
             task.archived_at = None;
         }
@@ -100,8 +99,8 @@ impl Plan {
         };
         let is_later = task.updated_at > before.updated_at;
         if before.status == Status::Done {
-            let is_kept = self.keep(at, &["status"], "done here");
-            self.entries[at].is_partial |= is_kept && is_later;
+            let n_kept = self.keep(at, &["status"], "done here");
+            self.entries[at].is_partial |= n_kept > 0 && is_later;
             return Ok(());
         }
         let claim = tasks.claim(before.id)?;
@@ -121,8 +120,8 @@ impl Plan {
         Ok(())
     }
 
-    /// Keeps tasks open that have open parts here, which `complete` would refuse. New tasks and new parts stay as
-    /// the file has them, so that an export can be restored.
+    /// Keeps tasks open that have open parts here, which `complete` would refuse. New tasks and new parts are imported
+    /// unchanged, so that an export can be restored.
     pub(super) fn keep_wholes_open(&mut self, tasks: &dyn Transaction) -> Result<()> {
         let mut parts: HashMap<TaskId, Vec<usize>> = HashMap::new();
         for (at, entry) in self.entries.iter().enumerate() {
@@ -153,21 +152,25 @@ impl Plan {
         Ok(())
     }
 
-    /// Leaves fields of a known task as they are here, and reports those that the file would have changed;
-    /// returns whether there are any.
-    pub(super) fn keep(&mut self, at: usize, names: &[&str], reason: &'static str) -> bool {
+    /// Keeps fields of a known task. Reports and counts those that the file would have changed.
+    pub(super) fn keep(&mut self, at: usize, names: &[&str], reason: &'static str) -> usize {
         let entry = &mut self.entries[at];
         let Some(before) = &entry.before else {
-            return false;
+            return 0;
         };
         let task = &mut entry.record.task;
         let mut fields = Vec::new();
         for name in names {
             let is_changed = match *name {
                 "parent" => mem::replace(&mut task.parent, before.parent) != before.parent,
-                "depends" => restore(&mut task.depends, &before.depends),
-                "acceptance" => restore(&mut task.acceptance, &before.acceptance),
-                "files" => restore(&mut task.files, &before.files),
+                "depends" => {
+                    mem::replace(&mut task.depends, before.depends.clone()) != before.depends
+                }
+                "acceptance" => {
+                    mem::replace(&mut task.acceptance, before.acceptance.clone())
+                        != before.acceptance
+                }
+                "files" => mem::replace(&mut task.files, before.files.clone()) != before.files,
                 _ if task.status == before.status => false,
                 _ => {
                     task.status = before.status;
@@ -180,20 +183,15 @@ impl Plan {
             };
             fields.extend(is_changed.then(|| name.to_string()));
         }
-        let has_changed = !fields.is_empty();
-        if has_changed {
+        let n_kept = fields.len();
+        if n_kept > 0 {
             self.report_kept(at, fields, reason);
         }
-        has_changed
+        n_kept
     }
 }
 
-/// Replaces a list by the one that is here; returns whether it differed.
-fn restore<T: Clone + PartialEq>(list: &mut Vec<T>, here: &[T]) -> bool {
-    mem::replace(list, here.to_vec()) != here
-}
-
-/// Fills in the times that a task lacks: it was made now, and nothing became of it since.
+/// Fills in missing times: the task was created now, and did not change since.
 pub(super) fn date(task: &mut Task, now: &str) {
     if task.created_at.is_empty() {
         task.created_at = now.to_string();
@@ -207,8 +205,8 @@ pub(super) fn date(task: &mut Task, now: &str) {
     }
 }
 
-/// Joins what a task is here with what the file of another tool says now. What the file leaves empty stays, and so
-/// does every note. Parent and dependencies were settled before.
+/// Merges a task with its version in the file of another tool. Fields that are empty there stay, and so do all notes.
+/// Parent and dependencies are already resolved.
 fn join(before: &Task, record: &Record, format: &str) -> serde_json::Result<Task> {
     let task = &record.task;
     let mut joined = json!(before);
@@ -236,7 +234,7 @@ fn join(before: &Task, record: &Record, format: &str) -> serde_json::Result<Task
             joined.notes.push(note.clone());
         }
     }
-    // What waits for something that is not there is for a user to clear, not for a file.
+    // Lists of an earlier import are replaced by those of this one.
     let replaced = [DANGLING, CIRCULAR, "relations", ORIGINAL, format];
     joined
         .extra
@@ -245,8 +243,8 @@ fn join(before: &Task, record: &Record, format: &str) -> serde_json::Result<Task
     Ok(joined)
 }
 
-/// Joins labels with those that a file without labels tells by fields of their own, such as `project:a`: a task has
-/// one of each kind.
+/// Merges labels with those that a file without labels has as fields, such as `project:a`: a task has one of each
+/// kind.
 fn join_labels(before: &[String], told: &[String]) -> Vec<String> {
     let kind = |label: &String| label.split_once(':').map(|(kind, _)| kind.to_string());
     let kinds: Vec<Option<String>> = told.iter().map(kind).collect();

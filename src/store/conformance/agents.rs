@@ -461,7 +461,7 @@ pub(super) fn the_last_messages_come_in_the_order_in_which_they_were_said(store:
     assert_eq!(before("m4", 9).unwrap(), said[0..2]);
     assert_eq!(before("m4", 1).unwrap(), said[1..2]);
     assert_eq!(before("m1", 9), Some(vec![]));
-    // One that is not there, and one that was said elsewhere.
+    // A missing message, and a message of another conversation.
     assert_eq!((before("none", 9), before("m3", 1)), (None, None));
     let after = |cursor, limit| -> Vec<u64> {
         let said = transaction.messages_after(cursor, limit).unwrap();

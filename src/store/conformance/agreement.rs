@@ -8,8 +8,7 @@ use crate::store::{DANGLING, Stamp, Store, Transaction};
 use crate::task::{Priority, Status, Task};
 
 const N_TASKS: u32 = 9;
-/// Who may depend on whom, so that no circle comes about: only on those further left. It is not
-/// the order of the ids.
+/// Tasks depend on tasks further left only, so that there are no circles. It is not the order of the ids.
 const ORDER: [u32; N_TASKS as usize] = [4, 9, 1, 7, 3, 8, 2, 6, 5];
 
 #[derive(Clone, Debug)]

@@ -1,4 +1,4 @@
-//! What a store of what the chat works on must do.
+//! Rules for the records of the chat.
 
 use serde_json::json;
 

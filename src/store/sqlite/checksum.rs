@@ -1,11 +1,11 @@
 //! The checksum of the row of a task. SQLite has none of its own, so a letter that a disk changes would be another answer.
 
-use std::ops::Range;
-
-use rusqlite::Row;
 use rusqlite::types::{ToSqlOutput, ValueRef};
 
 use crate::task::Task;
+
+/// Bytes of most tasks.
+const CAPACITY: usize = 2_000;
 
 /// Returns the checksum of a task whose columns get these values.
 pub(super) fn sum_values(task: &Task, values: &[ToSqlOutput<'_>]) -> u32 {
@@ -17,24 +17,15 @@ pub(super) fn sum_values(task: &Task, values: &[ToSqlOutput<'_>]) -> u32 {
             _ => {}
         }
     }
-    checksum.0.finalize()
+    checksum.sum()
 }
 
-/// Returns the checksum of a task that was read from a row with these columns.
-pub(super) fn sum_row(task: &Task, row: &Row<'_>, columns: Range<usize>) -> rusqlite::Result<u32> {
-    let mut checksum = Checksum::new(task);
-    for column in columns {
-        checksum.add(row.get_ref(column)?);
-    }
-    Ok(checksum.0.finalize())
-}
-
-/// The checksum of a task and of what other tables hold of it.
-struct Checksum(crc32fast::Hasher);
+/// The bytes that the checksum of a task is computed of, columns of other tables included.
+pub(super) struct Checksum(Vec<u8>);
 
 impl Checksum {
-    fn new(task: &Task) -> Checksum {
-        let mut checksum = Checksum(crc32fast::Hasher::new());
+    pub(super) fn new(task: &Task) -> Checksum {
+        let mut checksum = Checksum(Vec::with_capacity(CAPACITY));
         checksum.add(ValueRef::Integer(task.id.0.into()));
         checksum.add(task.uid.as_str().into());
         for need in &task.depends {
@@ -46,16 +37,20 @@ impl Checksum {
         checksum
     }
 
-    fn add(&mut self, value: ValueRef<'_>) {
+    pub(super) fn add(&mut self, value: ValueRef<'_>) {
         match value {
-            ValueRef::Null => self.0.update(&[0]),
-            ValueRef::Integer(number) => self.0.update(&number.to_le_bytes()),
+            ValueRef::Null => self.0.push(0),
+            ValueRef::Integer(number) => self.0.extend_from_slice(&number.to_le_bytes()),
             // Zero loses its sign in the database.
-            ValueRef::Real(number) => self.0.update(&(number + 0.0).to_le_bytes()),
+            ValueRef::Real(number) => self.0.extend_from_slice(&(number + 0.0).to_le_bytes()),
             ValueRef::Text(bytes) | ValueRef::Blob(bytes) => {
-                self.0.update(bytes);
-                self.0.update(&[1]);
+                self.0.extend_from_slice(bytes);
+                self.0.push(1);
             }
         }
+    }
+
+    pub(super) fn sum(&self) -> u32 {
+        crc32fast::hash(&self.0)
     }
 }

@@ -105,7 +105,8 @@ fn foreign(column: usize, cause: Box<dyn std::error::Error + Send + Sync>) -> ru
 /// A field of a task as a column.
 pub(super) trait Column: Sized {
     fn write(&self) -> ToSqlOutput<'_>;
-    fn read(row: &Row<'_>, column: usize) -> rusqlite::Result<Self>;
+    /// Reads a value, which is that of a column. The column is read again to say what is wrong with it.
+    fn read(value: ValueRef<'_>, row: &Row<'_>, column: usize) -> rusqlite::Result<Self>;
 }
 
 macro_rules! columns {
@@ -116,7 +117,7 @@ macro_rules! columns {
                 $write.into()
             }
 
-            fn read($row: &Row<'_>, $column: usize) -> rusqlite::Result<$kind> {
+            fn read(_: ValueRef<'_>, $row: &Row<'_>, $column: usize) -> rusqlite::Result<$kind> {
                 $read
             }
         })+
@@ -124,7 +125,6 @@ macro_rules! columns {
 }
 
 columns! {
-    String: |text| text.as_str(), |row, column| row.get(column);
     Status: |status| status.word(), |row, column| word(row, column);
     Priority: |priority| priority.word(), |row, column| word(row, column);
     Size: |size| size.word(), |row, column| word(row, column);
@@ -134,17 +134,29 @@ columns! {
     u32: |number| *number, |row, column| row.get(column);
 }
 
-/// What may be left out.
+impl Column for String {
+    fn write(&self) -> ToSqlOutput<'_> {
+        self.as_str().into()
+    }
+
+    fn read(value: ValueRef<'_>, row: &Row<'_>, column: usize) -> rusqlite::Result<String> {
+        value
+            .as_str()
+            .map_or_else(|_| row.get(column), |text| Ok(text.to_string()))
+    }
+}
+
+/// Optional columns.
 impl<T: Column> Column for Option<T> {
     fn write(&self) -> ToSqlOutput<'_> {
         let written = self.as_ref().map(T::write);
         written.unwrap_or(ToSqlOutput::Owned(SqlValue::Null))
     }
 
-    fn read(row: &Row<'_>, column: usize) -> rusqlite::Result<Option<T>> {
-        match row.get_ref(column)? {
+    fn read(value: ValueRef<'_>, row: &Row<'_>, column: usize) -> rusqlite::Result<Option<T>> {
+        match value {
             ValueRef::Null => Ok(None),
-            _ => T::read(row, column).map(Some),
+            _ => T::read(value, row, column).map(Some),
         }
     }
 }
@@ -158,8 +170,8 @@ impl<T: Serialize + DeserializeOwned> Column for Vec<T> {
         }
     }
 
-    fn read(row: &Row<'_>, column: usize) -> rusqlite::Result<Vec<T>> {
-        match row.get_ref(column)?.as_str()? {
+    fn read(value: ValueRef<'_>, _: &Row<'_>, column: usize) -> rusqlite::Result<Vec<T>> {
+        match value.as_str()? {
             "[]" => Ok(Vec::new()),
             text => parse(text, column),
         }
@@ -174,8 +186,8 @@ impl Column for Map<String, Value> {
         }
     }
 
-    fn read(row: &Row<'_>, column: usize) -> rusqlite::Result<Map<String, Value>> {
-        match row.get_ref(column)?.as_str()? {
+    fn read(value: ValueRef<'_>, _: &Row<'_>, column: usize) -> rusqlite::Result<Self> {
+        match value.as_str()? {
             "{}" => Ok(Map::new()),
             text => parse(text, column),
         }

@@ -4,7 +4,7 @@ use rusqlite::Row;
 use rusqlite::types::Value;
 
 use super::faults::{self, Faults};
-use super::{SqliteStore, SqliteTransaction, chat, conversations, runs};
+use super::{SqliteStore, SqliteTransaction, chat, conversations, last, runs};
 use crate::error::Result;
 use crate::store::Transaction;
 use crate::store::left_out::Damage;
@@ -14,7 +14,7 @@ type Damaged = (Value, Damage);
 
 impl SqliteStore {
     /// Removes unreadable runs, events, conversations, messages and records, with the events of such runs and the
-    /// messages of such conversations. Returns them.
+    /// messages of such conversations, and the note of lost commits. Returns them.
     pub(crate) fn remove_damaged(&mut self) -> Result<Vec<Damage>> {
         let open = Box::new(self.begin_write(None)?);
         let mut removed = Vec::new();
@@ -53,6 +53,7 @@ impl SqliteStore {
             find_damaged(&open, chat::NAME, "records", &chat::columns(), chat::read),
         )?;
         open.commit()?;
+        removed.extend(last::forget_loss(&self.path));
         Ok(removed)
     }
 }

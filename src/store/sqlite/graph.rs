@@ -52,7 +52,7 @@ pub(super) fn nodes(
     let edges: Vec<(u32, u32)> = transaction.within(sql, &ids, read)?;
     let mut edges = edges.into_iter().peekable();
     for node in &mut nodes {
-        // What lies between the ids of the nodes may be read along.
+        // Edges of other tasks between the ids may have been read, too.
         while edges.next_if(|edge| edge.0 < node.id.0).is_some() {}
         while let Some((_, need)) = edges.next_if(|edge| edge.0 == node.id.0) {
             node.depends.push(TaskId(need));

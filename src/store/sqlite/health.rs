@@ -9,7 +9,7 @@ use crate::error::Result;
 
 const PROBLEMS_MAX: usize = 10;
 
-/// What must hold, each as a query for the things that do not: none is right.
+/// Invariants, each with a query for the violations.
 const AGREES: &[(&str, &str)] = &[
     (
         "a reference leads nowhere",

@@ -1,6 +1,7 @@
 //! The last commit, noted beside the database. SQLite ends its log at the first frame whose checksum is wrong. After a
 //! kill that is right, but a log that was damaged or cut off would lose commits without a message. The note is written
-//! after a commit and not flushed, so it is never ahead of what was acknowledged.
+//! after a commit and not flushed, so it is never ahead of what was acknowledged. A loss that was found stays noted until
+//! `doctor --remove-damaged`.
 
 use std::fs::{self, File};
 use std::os::unix::fs::{FileExt, OpenOptionsExt};
@@ -11,7 +12,10 @@ use rusqlite::Connection;
 use super::opening::log_of;
 use super::place::beside;
 use crate::file::PRIVATE_FILE;
-use crate::store::left_out::{self, Damage};
+use crate::store::left_out::{self, Damage, LOG_END};
+
+/// Where the note of a loss stands, behind the position: how many frames were noted, and how many were there.
+const LOSS_AT: u64 = 12;
 
 /// Where the log ends: its salts, which it gets anew whenever it begins again, and how many frames it has.
 #[derive(Clone, Copy, Default, PartialEq)]
@@ -37,7 +41,8 @@ pub(super) fn forget_commit(database: &Path) {
     write(database, Position::default());
 }
 
-/// Adds a warning to the answer when the log ends before the last commit that was noted.
+/// Adds a warning to the answer when the log ended before the last commit that was noted, now or since somebody
+/// looked at it.
 pub(super) fn report_lost_commits(connection: &Connection, database: &Path) {
     let Some(noted) = read(database) else {
         return;
@@ -45,13 +50,24 @@ pub(super) fn report_lost_commits(connection: &Connection, database: &Path) {
     let frames = count_frames(connection);
     // The note is read again, because another process may have emptied the log meanwhile.
     if noted.frames > frames && is_log_of(noted, database) && read(database) == Some(noted) {
-        let what = format!(
-            "{frames} of {} pages can be read, so the last changes are missing",
-            noted.frames
-        );
-        let row = "the end of the write-ahead log".to_string();
-        left_out::note(Damage { row, what });
+        note_loss(database, [noted.frames, frames]);
+        left_out::note(damage([noted.frames, frames]));
+    } else if let Some(loss) = read_loss(database) {
+        left_out::note(damage(loss));
     }
+}
+
+/// Forgets the loss that was found, and returns it.
+pub(super) fn forget_loss(database: &Path) -> Option<Damage> {
+    let loss = read_loss(database)?;
+    note_loss(database, [0, 0]);
+    Some(damage(loss))
+}
+
+fn damage([noted, there]: [u32; 2]) -> Damage {
+    let what = format!("{there} of {noted} pages can be read, so the last changes are missing");
+    let row = LOG_END.to_string();
+    Damage { row, what }
 }
 
 /// Returns whether the log that is there now, or is missing, must hold what was noted.
@@ -77,30 +93,44 @@ fn place(database: &Path) -> PathBuf {
 }
 
 fn read(database: &Path) -> Option<Position> {
-    let mut bytes = [0; 12];
-    let file = File::open(place(database)).ok()?;
-    file.read_exact_at(&mut bytes, 0).ok()?;
-    let [salts @ .., a, b, c, d] = bytes;
+    let [salts @ .., a, b, c, d] = read_at::<12>(&place(database), 0)?;
     let frames = u32::from_be_bytes([a, b, c, d]);
     Some(Position { salts, frames })
 }
 
+fn read_loss(database: &Path) -> Option<[u32; 2]> {
+    let [a, b, c, d, there @ ..] = read_at::<8>(&place(database), LOSS_AT)?;
+    let loss = [[a, b, c, d], there].map(u32::from_be_bytes);
+    (loss != [0, 0]).then_some(loss)
+}
+
 fn write(database: &Path, Position { salts, frames }: Position) {
+    let bytes = [salts.as_slice(), &frames.to_be_bytes()].concat();
+    write_at(database, 0, &bytes);
+}
+
+fn note_loss(database: &Path, loss: [u32; 2]) {
+    write_at(database, LOSS_AT, loss.map(u32::to_be_bytes).as_flattened());
+}
+
+fn write_at(database: &Path, at: u64, bytes: &[u8]) {
     let mut options = File::options();
     let options = options.write(true).create(true).truncate(false);
     if let Ok(file) = options.mode(PRIVATE_FILE).open(place(database)) {
-        let bytes = [salts.as_slice(), &frames.to_be_bytes()].concat();
-        let _ = file.write_all_at(&bytes, 0);
+        let _ = file.write_all_at(bytes, at);
     }
+}
+
+fn read_at<const N: usize>(path: &Path, at: u64) -> Option<[u8; N]> {
+    let mut bytes = [0; N];
+    File::open(path).ok()?.read_exact_at(&mut bytes, at).ok()?;
+    Some(bytes)
 }
 
 /// Reads the first bytes of the log, as far as its salts. No locks are on the log, which would end with any file of
 /// this process that is closed.
 fn read_header(database: &Path) -> Option<[u8; 24]> {
-    let mut header = [0; 24];
-    let log = File::open(log_of(database)).ok()?;
-    log.read_exact_at(&mut header, 0).ok()?;
-    Some(header)
+    read_at(&log_of(database), 0)
 }
 
 fn salts_of(header: &[u8; 24]) -> [u8; 8] {

@@ -137,7 +137,7 @@ impl SqliteTransaction<'_> {
         let stamp = self.stamp.as_ref().ok_or_else(|| {
             Error::new(
                 Code::Internal,
-                "tasks were to be changed in a transaction that is no operation",
+                "a transaction without a stamp cannot change tasks",
             )
         })?;
         let sql = "INSERT INTO operations (at, by, command) VALUES (?1, ?2, ?3)";

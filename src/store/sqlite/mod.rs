@@ -41,7 +41,7 @@ use place::DatabaseFiles;
 pub(crate) use place::{check_place, open_to_others};
 use queries::Statements;
 
-/// How long to wait for other writers.
+/// Timeout for other writers.
 const PATIENCE: Duration = Duration::from_secs(30);
 
 /// Begins a write transaction with 24 MiB of page cache, so that a long one seldom writes pages out in
@@ -51,9 +51,9 @@ const BEGIN: &str = "PRAGMA cache_size = -24576; BEGIN IMMEDIATE";
 /// Bytes of the write-ahead log before its pages go to the database file (64 pages). A process
 /// that opens the store alone reads the whole log once, so it is kept short.
 const LOG_BYTES: u64 = 64 * 4_120;
-/// The same for a process that goes on writing (1,000 pages): moving pages costs more than writing them.
+/// The same for a process that writes much (1,000 pages): moving pages costs more than writing them.
 const LONG_LOG_BYTES: u64 = 1_000 * 4_120;
-/// How many transactions a command commits at most that writes little.
+/// Maximum number of transactions of a command that writes little.
 const FEW_COMMITS: u32 = 10;
 
 pub(crate) struct SqliteStore {
@@ -102,7 +102,7 @@ impl SqliteStore {
 }
 
 impl Drop for SqliteStore {
-    /// Leaves a short log to the processes that come next.
+    /// Leaves a short log to later processes.
     fn drop(&mut self) {
         if self.commits.get() > FEW_COMMITS {
             shorten_log(&self.connection, &self.path, LOG_BYTES);
@@ -134,14 +134,14 @@ struct SqliteTransaction<'a> {
     path: &'a Path,
     is_open: bool,
     statements: Statements<'a>,
-    /// The lock by which writers wait in turn, given back when all is over.
+    /// The lock by which writers wait in turn.
     _turn: Option<File>,
-    /// How many transactions its store has committed.
+    /// Number of transactions that its store has committed.
     commits: &'a Cell<u32>,
     stamp: Option<Stamp>,
     /// Number of the operation, once something has been recorded under it.
     operation: Option<i64>,
-    /// What it has changed of the graph and not written yet.
+    /// Changes of the graph that are not written yet.
     unwritten: RefCell<Unwritten>,
     /// Tasks that the index of words lacks.
     unread: RefCell<BTreeSet<u32>>,
@@ -167,15 +167,14 @@ impl Transaction for SqliteTransaction<'_> {
 impl Drop for SqliteTransaction<'_> {
     fn drop(&mut self) {
         if self.is_open {
-            // A failed rollback leaves nothing behind either: the connection ends with the process.
+            // After a failed rollback the transaction ends with the connection.
             let _ = self.connection.execute_batch("ROLLBACK");
         }
     }
 }
 
-/// Empties a log that has grown long, unless somebody else is at work. What was committed is
-/// durable already, so nothing depends on this succeeding. The automatic checkpoint would not
-/// do: how far it came is forgotten when the last process leaves, and the log would only grow.
+/// Empties a long log, unless another process uses it. Commits are durable already, so this may fail. The automatic
+/// checkpoint of SQLite is not enough: its progress is lost when the last process ends, and the log would only grow.
 fn shorten_log(connection: &Connection, path: &Path, most: u64) {
     if fs::metadata(log_of(path)).is_ok_and(|log| log.len() > most) {
         last::forget_commit(path);

@@ -50,7 +50,7 @@ impl SqliteStore {
         let has_log = log_of(path).exists();
         match fs::metadata(path) {
             // A pipe or a device would keep whoever opens it waiting for ever.
-            Ok(there) if !there.is_file() => Err(faults::corrupt(path, "it is no regular file")),
+            Ok(there) if !there.is_file() => Err(faults::corrupt(path, "it is not a regular file")),
             Ok(_) => SqliteStore::open(path).map(Some),
             Err(cause) if cause.kind() != ErrorKind::NotFound => Err(unreadable(path, cause)),
             Err(_) if has_log => {
@@ -138,12 +138,12 @@ impl SqliteStore {
     fn check_version(&self) -> Result<()> {
         let number = |name| pragma(&self.connection, &self.path, name);
         if number("application_id")? != APPLICATION {
-            return Err(faults::corrupt(&self.path, "it is no database of cleo"));
+            return Err(faults::corrupt(&self.path, "it is not a database of cleo"));
         }
         match number("user_version")? {
             VERSION => check(&self.connection, &self.path),
             found if found > 0 => Err(faults::other_version(&self.path, None)),
-            _ => Err(faults::corrupt(&self.path, "it is no database of cleo")),
+            _ => Err(faults::corrupt(&self.path, "it is not a database of cleo")),
         }
     }
 }

@@ -46,7 +46,7 @@ impl Overview for SqliteTransaction<'_> {
         self.write_nodes()?;
         let read = |row: &Row<'_>| Ok((word(row, 0)?, to_unsigned(row, 1)?));
         let rows = match root {
-            // The counters know those that are not archived; the others stand in an index.
+            // Counters have the tasks that are not archived, an index has the others.
             None => self.all(
                 "SELECT status, sum(value) FROM (
                      SELECT name AS status, value FROM counters

@@ -37,7 +37,7 @@ pub(crate) fn check_place(database: &Path) -> Result<()> {
             match fs::symlink_metadata(path) {
                 // Opening a pipe would wait for ever.
                 Ok(there) if !there.is_file() => {
-                    return Err(corrupt(path, "it is no regular file"));
+                    return Err(corrupt(path, "it is not a regular file"));
                 }
                 Ok(there) if is_open => _ = restrict(path, &there),
                 _ => {}

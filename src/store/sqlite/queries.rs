@@ -12,8 +12,8 @@ use crate::error::Result;
 use crate::score::normalize;
 use crate::store::left_out;
 
-/// Has SQLite believe nothing that stands in the schema of a database beyond what cleo needs: no function
-/// with effects, no change of the schema by hand. Queries get `normalized(text)`, in which words are looked for.
+/// Restricts what a schema can do: no functions with effects, no changes of the schema by hand. Adds
+/// `normalized(text)`, in which queries search words.
 pub(super) fn configure(connection: &Connection) -> rusqlite::Result<()> {
     connection.set_db_config(DbConfig::SQLITE_DBCONFIG_TRUSTED_SCHEMA, false)?;
     connection.set_db_config(DbConfig::SQLITE_DBCONFIG_DEFENSIVE, true)?;

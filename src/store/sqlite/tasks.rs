@@ -3,8 +3,9 @@
 use rusqlite::types::ToSqlOutput;
 use rusqlite::{Row, params_from_iter};
 
+use super::checksum::{Checksum, sum_values};
 use super::columns::{Column, json, read_checked_id, read_id, refuse_deep, unless_damaged, word};
-use super::{SqliteTransaction, checksum, graph};
+use super::{SqliteTransaction, graph};
 use crate::error::{Code, Result};
 use crate::gate::Gates;
 use crate::id::{self, TaskId};
@@ -46,40 +47,41 @@ macro_rules! columns {
             ", checksum = :checksum WHERE number = ?1"
         );
 
-        /// Which columns of a query [`write_columns`] has written.
-        const WRITTEN: std::ops::Range<usize> = 4..4 + [$($name),+].len();
-
         fn write_columns(task: &Task) -> impl Iterator<Item = ToSqlOutput<'_>> {
             [$(task.$field.write()),+].into_iter()
         }
 
-        /// Reads a task. What cannot be read keeps its default where `fail` lets it.
+        /// Reads a task, and whether it has its checksum. `fail` decides whether an unreadable column is an error or has its default.
         fn read_columns(
             row: &Row<'_>,
             fail: impl Fn(rusqlite::Error) -> rusqlite::Result<()>,
-        ) -> rusqlite::Result<Task> {
+        ) -> rusqlite::Result<(Task, bool)> {
             let mut task = Task { id: read_id(row)?, ..Task::default() };
             match read_checked_id(row, 1, id::is_uid) {
                 Ok(uid) => task.uid = uid,
                 Err(fault) => fail(fault)?,
             }
-            match Vec::<u32>::read(row, 2) {
+            match Vec::<u32>::read(row.get_ref(2)?, row, 2) {
                 Ok(depends) => task.depends = depends.into_iter().map(TaskId).collect(),
                 Err(fault) => fail(fault)?,
             }
             let mut column = 3;
-            match Column::read(row, column) {
+            match Column::read(row.get_ref(column)?, row, column) {
                 Ok(labels) => task.labels = labels,
                 Err(fault) => fail(fault)?,
             }
+            let mut checksum = Checksum::new(&task);
             $(
                 column += 1;
-                match Column::read(row, column) {
+                let value = row.get_ref(column)?;
+                checksum.add(value);
+                match Column::read(value, row, column) {
                     Ok(value) => task.$field = value,
                     Err(fault) => fail(fault)?,
                 }
             )+
-            Ok(task)
+            let sum = row.get_ref(column + 1)?.as_i64();
+            Ok((task, sum == Ok(checksum.sum().into())))
         }
     };
 }
@@ -302,7 +304,7 @@ impl Tasks for SqliteTransaction<'_> {
 }
 
 impl SqliteTransaction<'_> {
-    /// Has a damaged task no longer depend on one that goes. What is in its row stays as it is.
+    /// Removes the dependency of a damaged task on a deleted one. Its row stays unchanged.
     fn release(&self, dependent: TaskId, gone: &Task) -> Result<()> {
         let sql = "DELETE FROM task_depends WHERE task = ?1 AND needs = ?2";
         self.execute(sql, (dependent.0, gone.id.0))?;
@@ -318,7 +320,7 @@ impl SqliteTransaction<'_> {
         refuse_deep(&json(&task.extra))?;
         let mut values = vec![task.id.0.into(), task.uid.as_str().into()];
         values.extend(write_columns(task));
-        values.push(checksum::sum_values(task, &values[2..]).into());
+        values.push(sum_values(task, &values[2..]).into());
         self.execute(sql, params_from_iter(values)).map(drop)
     }
 
@@ -382,8 +384,8 @@ impl SqliteTransaction<'_> {
 /// Reads a task. A row that differs from what was written and can still be read is noted: SQLite has no checksums of
 /// its own.
 pub(super) fn read_task(row: &Row<'_>) -> rusqlite::Result<Task> {
-    let task = read_columns(row, Err)?;
-    if row.get::<_, u32>(WRITTEN.end)? != checksum::sum_row(&task, row, WRITTEN)? {
+    let (task, is_unchanged) = read_columns(row, Err)?;
+    if !is_unchanged {
         left_out::note(Damage::altered(task.id.to_string()));
     }
     Ok(task)
@@ -391,9 +393,9 @@ pub(super) fn read_task(row: &Row<'_>) -> rusqlite::Result<Task> {
 
 /// Reads what can be read of a damaged task.
 fn salvage_task(row: &Row<'_>) -> rusqlite::Result<Task> {
-    let mut task = read_columns(row, |_| Ok(()))?;
+    let (mut task, _) = read_columns(row, |_| Ok(()))?;
     if task.uid.is_empty() {
-        task.uid = Task::new(task.id, "", "").uid;
+        task.uid = id::derive_uid("", &[&task.id.to_string()]);
     }
     Ok(task)
 }

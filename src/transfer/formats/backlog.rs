@@ -43,7 +43,7 @@ impl Area {
     ];
 }
 
-/// What `config.yml` says of statuses.
+/// The statuses of `config.yml`.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(default)]
 pub(crate) struct Config {
@@ -52,7 +52,7 @@ pub(crate) struct Config {
 }
 
 impl Config {
-    /// Reads `config.yml`. What cannot be read counts as missing.
+    /// Reads `config.yml`. An invalid one counts as missing.
     pub(crate) fn read(bytes: &[u8]) -> Config {
         let text = String::from_utf8_lossy(&bytes[..bytes.len().min(front::SIZE_MAX)]);
         crate::yaml::from_str(&text).unwrap_or_default()
@@ -169,7 +169,7 @@ fn set_status(task: &mut Task, fields: &mut Fields, area: Area, config: &Config)
     task.completed_at = completed.filter(|_| task.status == Status::Done);
 }
 
-/// Splits a body into its known sections. What the tool puts between marks (`<!-- …:BEGIN -->`) and what is in a
+/// Splits a body into its known sections. Text between marks of the tool (`<!-- …:BEGIN -->`) and in a
 /// block of code holds no heading.
 fn split_sections(body: &str) -> Vec<(&'static str, String)> {
     let mut sections = vec![(HEADINGS[0], String::new())];

@@ -1,5 +1,4 @@
-//! Takes control characters out of the texts of a task, as `add` demands it: whatever shows the task later may
-//! print it to a terminal.
+//! Removes control characters from the texts of a task, as `add` requires it: they may be printed to a terminal.
 
 use serde::Serialize;
 use serde_json::{Map, Value, json};
@@ -7,12 +6,12 @@ use serde_json::{Map, Value, json};
 use crate::task::rules::{clean_line, clean_text};
 use crate::task::{Note, Task};
 
-/// Where `extra` keeps texts as they stood in the file.
+/// Name in `extra` of the texts of the file that were changed.
 pub(crate) const ORIGINAL: &str = "original";
 
-/// Cleans the texts of a task; returns `true` if one was changed. What stood there is kept in
-/// `extra.original`: of a list only those lines.
-pub(super) fn clean(task: &mut Task) -> bool {
+/// Removes control characters from the texts of a task, and returns how many texts had some. `extra.original` keeps
+/// them: of a list only those lines.
+pub(super) fn clean(task: &mut Task) -> usize {
     let line = |text: &String| clean_line(text);
     let text = |text: &String| clean_text(text);
     let mut before = Map::new();
@@ -32,17 +31,18 @@ pub(super) fn clean(task: &mut Task) -> bool {
             .into_iter()
             .map(|it| ("description".to_string(), it)),
     );
-    if before.is_empty() {
-        return false;
+    let n_changed = before.len();
+    if n_changed == 0 {
+        return 0;
     }
     match task.extra.get_mut(ORIGINAL) {
         Some(Value::Object(kept)) => kept.extend(before),
         _ => drop(task.extra.insert(ORIGINAL.to_string(), before.into())),
     }
-    true
+    n_changed
 }
 
-/// Replaces the items that have to change; returns those.
+/// Replaces items that have to change, and returns them.
 fn replace<T: Serialize>(items: &mut [T], clean: impl Fn(&T) -> Option<T>) -> Vec<Value> {
     let changed = items.iter_mut().filter_map(|item| {
         let cleaned = clean(item)?;

@@ -1,9 +1,8 @@
-//! cleo's own JSON lines: one task a line, made for version control. A changed task is a changed
-//! line, and what is empty is not written.
+//! cleo's own JSON lines, for version control: one task a line, without empty fields.
 
-use foldhash::fast::FixedState;
-use indexmap::IndexMap;
-use serde::Deserialize;
+use std::fmt;
+
+use serde::de::{Deserialize, Deserializer, MapAccess, Visitor};
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
 
@@ -15,21 +14,47 @@ use crate::transfer::{Reading, Record, Reference, lines};
 
 /// The first line of a file.
 pub(crate) const HEADER: &str = "{\"cleo\":\"tasks\",\"version\":1}";
+/// Bytes of most lines with their empty fields.
+const CAPACITY: usize = 2_000;
 /// Version of the lines.
 const VERSION: u64 = 1;
 
-/// Writes a task as its line, without the end of the line. Notes are sorted, because two copies of a
-/// task get theirs in different orders.
-pub(crate) fn line(mut task: Task) -> serde_json::Result<String> {
+/// Writes a task as its line, with the end of the line. Notes are sorted, because two copies of a task get theirs
+/// in different orders.
+pub(crate) fn write_line(mut task: Task, text: &mut String) -> serde_json::Result<()> {
     task.notes = merge_notes(&[], task.notes);
-    let line = serde_json::to_string(&task)?;
-    // The fields in the order of `Task`.
-    let mut fields: IndexMap<&str, &RawValue, FixedState> = serde_json::from_str(&line)?;
-    fields.retain(|_, value| !["null", "\"\"", "[]", "{}"].contains(&value.get()));
-    serde_json::to_string(&fields)
+    let mut line = Vec::with_capacity(CAPACITY);
+    serde_json::to_writer(&mut line, &task)?;
+    // Fields keep the order of `Task`.
+    serde_json::Deserializer::from_slice(&line).deserialize_map(NonEmptyFields(text))
 }
 
-/// Joins the notes of two copies of a task, sorted.
+/// Writes the fields of an object that are not empty.
+struct NonEmptyFields<'a>(&'a mut String);
+
+impl<'de> Visitor<'de> for NonEmptyFields<'_> {
+    type Value = ();
+
+    fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str("a task")
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut fields: A) -> Result<(), A::Error> {
+        let mut separator = "{\"";
+        while let Some((name, value)) = fields.next_entry::<&str, &RawValue>()? {
+            if !["null", "\"\"", "[]", "{}"].contains(&value.get()) {
+                for part in [separator, name, "\":", value.get()] {
+                    self.0.push_str(part);
+                }
+                separator = ",\"";
+            }
+        }
+        self.0.push_str("}\n");
+        Ok(())
+    }
+}
+
+/// Merges the notes of two copies of a task, sorted.
 pub(crate) fn merge_notes(here: &[Note], there: Vec<Note>) -> Vec<Note> {
     let mut notes = here.to_vec();
     notes.extend(there);
@@ -63,8 +88,9 @@ fn read_task(reading: &mut Reading, line: usize, mut fields: Fields) {
     let reference = |id: &String| Reference::to(&normalize(id));
     record.parents = parent.iter().map(reference).collect();
     record.depends = depends.iter().map(reference).collect();
+    let uid = fields.text("uid");
     fill(&mut record.task, &mut fields);
-    record.task.uid = match fields.text("uid") {
+    record.task.uid = match uid {
         None => id::derive_uid(&record.task.created_at, &["cleo", &record.id]),
         Some(uid) => id::parse_uid(&uid).unwrap_or_else(|| {
             fields.faults.push(format!("its uid `{uid}` is no ULID"));
@@ -110,7 +136,7 @@ fn fill(task: &mut Task, fields: &mut Fields) {
     {
         task.extra = extra;
     }
-    // What has no rule of its own is set as people set it; what they could not set stays as it is.
+    // Other fields are set by the rules of `update`; those that it refuses stay.
     fields.take_where(|name, value| {
         let is_plain = !value.is_null() && !value.is_array() && !value.is_object();
         let patch = is_plain.then(|| Patch::deserialize(json!({name: value})));

@@ -19,14 +19,13 @@ use super::report::Remark;
 use super::{Reading, Record};
 use crate::document::{NESTING_MAX, depth_of};
 use crate::error::{Code, Error, Result};
-use crate::id::TaskId;
 use crate::task::Task;
 use crate::task::rules::{TEXT_MAX, check_lines, check_title};
 
-const CLEANED: &str = "control characters were taken out; what stood there is in extra.original";
+const CLEANED: &str = "control characters were removed; the original is in extra.original";
 
 impl Record {
-    /// Begins a task that can be repeated by none and is referred to by its id.
+    /// Returns a record whose key is its id and that no other repeats.
     fn new(reading: &Reading, line: usize, id: String, fields: &Fields) -> Record {
         Record {
             place: reading.place(line),
@@ -34,7 +33,7 @@ impl Record {
             id,
             alias: None,
             repeats: false,
-            task: Task::new(TaskId(0), "", ""),
+            task: Task::default(),
             parents: Vec::new(),
             depends: Vec::new(),
             has_priority: fields.get("priority").is_some(),
@@ -44,16 +43,16 @@ impl Record {
 }
 
 impl Reading {
-    /// Adds a task, or its faults.
+    /// Adds a task, or reports its faults.
     fn add(&mut self, mut record: Record, fields: Fields) {
         let line = record.place.line;
         for message in &fields.loose {
             self.fault(line, Some(&record.id), message);
         }
-        let is_changed = cleaned::clean(&mut record.task);
+        let is_changed = cleaned::clean(&mut record.task) > 0;
         let fault = fields.faults.first().cloned();
         let mut rest = fields.rest();
-        // Criteria that are too long or too many are kept whole.
+        // Criteria that are too long or too many are kept in `extra`.
         for (name, list) in [
             ("acceptance", &mut record.task.acceptance),
             ("deliverables", &mut record.task.deliverables),
@@ -86,7 +85,7 @@ impl Reading {
     }
 }
 
-/// Keeps references that do not hold a task up.
+/// Keeps references that are no dependencies.
 fn keep_relations(task: &mut Task, relations: Vec<Value>) {
     if !relations.is_empty() {
         let name = "relations".to_string();
@@ -94,7 +93,7 @@ fn keep_relations(task: &mut Task, relations: Vec<Value>) {
     }
 }
 
-/// Notes why a task is blocked.
+/// Adds a note with the reason why a task is blocked.
 fn note_block(task: &mut Task, by: &str, reason: Option<&str>) {
     let text = reason.map(|reason| format!("Blocked: {reason}"));
     let note = text.and_then(|text| note(&task.updated_at, by, text));
@@ -106,8 +105,8 @@ fn join_paragraphs(texts: [Option<String>; 2]) -> String {
     texts.collect::<Vec<_>>().join("\n\n")
 }
 
-/// Reads the items of a list, `- text` with or without a box, and which boxes are checked. A line that
-/// begins no item goes on with the one before.
+/// Reads the items of a list, `- text` with or without a box, and which boxes are checked. Other lines continue the
+/// item before.
 fn read_items(text: &str) -> Vec<(String, bool)> {
     let mut items: Vec<(String, bool)> = Vec::new();
     for line in text.lines().map(str::trim).filter(|line| !line.is_empty()) {
@@ -125,7 +124,7 @@ fn read_items(text: &str) -> Vec<(String, bool)> {
     items
 }
 
-/// Checks the other texts of a cleaned task by the rules of `add`: limits only ever refuse, nothing is cut.
+/// Checks the other texts by the rules of `add`. Nothing is cut.
 fn check(task: &Task) -> Result<()> {
     check_title(task.title.trim())?;
     let notes = task.notes.iter().map(|note| &note.text);

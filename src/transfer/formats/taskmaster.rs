@@ -80,7 +80,7 @@ fn read_tag(name: &str, tag: &Tag<'_>, bytes: &[u8], reading: &mut Reading) {
     });
 }
 
-/// What is known around a task while it is read.
+/// The surroundings of a task in the file.
 #[derive(Clone, Copy)]
 struct Around<'a> {
     tag: &'a str,
@@ -142,7 +142,7 @@ impl Around<'_> {
         Some((own, priority))
     }
 
-    /// Takes what must be done first. What is no id could be one, such as the number 5.1: the task waits until
+    /// Takes the dependencies. An invalid id may be meant as one, such as the number 5.1: the task waits until
     /// somebody has looked at it.
     fn take_depends(&self, own: &str, fields: &mut Fields) -> Vec<Reference> {
         let given = |each: &Value| Some((id_of(each)?, each.is_number()));

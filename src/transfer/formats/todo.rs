@@ -60,7 +60,7 @@ pub(crate) fn read(bytes: &[u8], reading: &mut Reading) {
     reading.is_archive = is_archive;
 }
 
-/// Reads the phases of the project, in their order. One that cannot be a phase here is left out: the
+/// Reads the phases of the project, in their order. An invalid phase is skipped: the
 /// tasks in it keep its name among what cleo has no field for.
 fn read_phases(project: &Fields) -> Vec<Phase> {
     let phases = project.get("phases").and_then(Value::as_object);
@@ -165,7 +165,7 @@ fn set_status(task: &mut Task, fields: &mut Fields, is_archive: bool) {
     if task.status.word() != word {
         fields.keep("status", word.as_str());
     }
-    // The tool writes one of two times of an end. One that is not of the status stays where it is.
+    // The tool writes one of two times of an end. The one that does not fit the status stays in `extra`.
     match task.status {
         Status::Done => task.completed_at = fields.time("completedAt"),
         Status::Cancelled => {
