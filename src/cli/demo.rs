@@ -32,10 +32,10 @@ Examples:
   cleo demo --dir /tmp/try-cleo
   cleo demo --json | jq '.result.tasks[] | [.taskId, .skill, .state, .attempts]'
 
-No AI and no network: a small shell script plays the agents. Everything is in the
-folder of the demo; remove the folder and nothing is left.")]
+Needs no AI and no network: a shell script plays the agents. To clean up, remove the folder of the
+demo.")]
 pub(super) struct Arguments {
-    /// Folder to use, new or empty; cleo-demo, or the next that is free, when left out
+    /// New or empty folder [default: cleo-demo, or the next free name]
     #[arg(long, value_name = "DIR")]
     dir: Option<PathBuf>,
 }
@@ -46,11 +46,11 @@ pub(super) struct Arguments {
 pub(super) struct Demo {
     /// The folder, relative to the working directory.
     folder: String,
-    /// What plays the agents: a script.
+    /// Kind of agents: a script.
     agents: &'static str,
     #[serde(flatten)]
     report: Report,
-    /// Commands to go on with, each with what it shows.
+    /// Commands to try next, each with a description.
     next: Vec<[String; 2]>,
 }
 
@@ -95,7 +95,7 @@ pub(super) fn run(face: &mut Face<'_>, arguments: Arguments) -> Result<ExitCode>
 
     face.output.notes().line(
         Tone::Warn,
-        "A small shell script, agent.sh, plays the agents. No AI takes part. For T6 it lies once.",
+        "A shell script, agent.sh, plays the agents; no AI is used. For T6 it reports success once without any work.",
     );
     let mut progress = Progress::new(face);
     let ambience = Ambience::default();

@@ -46,7 +46,8 @@ fn add_server(settings: &mut Settings) -> Result<()> {
     if let Some(text) = variable(name) {
         let address = provider.address(&text.to_string_lossy());
         let value = key.read_variable(&address);
-        // What can be no address is refused where a model is made, and not before: the variable belongs to others.
+        // An invalid URL is refused only when a model is created, because the variable belongs to
+        // other programs.
         let value = value.unwrap_or_else(|_| {
             let start = address.chars().take(ADDRESS_SHOWN).filter(|c| !steers(*c));
             Value::Text(start.chain(['…']).collect())
@@ -209,7 +210,7 @@ pub(super) fn variable(name: &str) -> Option<OsString> {
 fn setting(name: &str) -> Result<Option<String>> {
     let text = variable(name).map(OsString::into_string).transpose();
     text.map_err(|value| {
-        let message = format!("{name} is `{}`, which is no UTF-8", value.to_string_lossy());
+        let message = format!("{name} is `{}`, which is not UTF-8", value.to_string_lossy());
         Error::new(Code::ConfigInvalid, message).fix(format!("unset {name}"))
     })
 }
@@ -223,7 +224,7 @@ fn folder(name: &str) -> Option<PathBuf> {
 }
 
 fn assignment() -> Result<Assignment> {
-    // Agents of a run act under its name. What can be no name of a run is that of none.
+    // Agents of a run act under its name. Any other name belongs to no run.
     let actor = setting("CLEO_AGENT")?.filter(|actor| is_run(actor));
     let named = setting("CLEO_RUN_ID")?.and_then(|run| one_line("CLEO_RUN_ID", run).ok());
     let run = actor.or(named);
@@ -264,7 +265,7 @@ fn actor(settings: &Settings) -> Result<String> {
         let message = format!("{message}; set CLEO_AGENT to another name");
         Error::new(Code::ConfigInvalid, message)
     };
-    one_line("the name made of user and host", actor).map_err(refuse)
+    one_line("the name from user and host", actor).map_err(refuse)
 }
 
 /// Checks a name that is kept with what its bearer does; the error is the message.

@@ -9,7 +9,7 @@ use super::Face;
 use super::screen::{Screen, Tone, accent, plain, strong};
 use crate::error::{Code, Error, Result, nearest};
 
-/// The topic of `cleo help` that is no command.
+/// The topic of `cleo help` that is not a command.
 const CODES: &str = "exit-codes";
 
 #[derive(Args)]
@@ -17,14 +17,14 @@ const CODES: &str = "exit-codes";
     after_help = "Examples:\n  cleo explain E_PROTOCOL_MISSING\n  cleo explain protocol_missing\n  cleo explain 60"
 )]
 pub(super) struct Arguments {
-    /// The code, in any letter case, with or without E_, or an exit code; all when left out
+    /// Error code, with or without E_, or exit code [default: all]
     code: Option<String>,
 }
 
 #[derive(Args)]
 #[command(after_help = "Examples:\n  cleo help add\n  cleo help exit-codes")]
 pub(super) struct HelpArguments {
-    /// A command, or `exit-codes`
+    /// Command, or `exit-codes`
     topic: Vec<String>,
 }
 
@@ -102,7 +102,7 @@ pub(super) fn help(face: &mut Face<'_>, arguments: HelpArguments) -> Result<Exit
         [topic] if topic == CODES => return table(face, Code::ALL),
         [topic, word, ..] if topic == CODES => {
             let message =
-                format!("the topic `{CODES}` takes no further word, and `{word}` follows");
+                format!("unexpected argument `{word}` after `{CODES}`");
             return Err(Error::new(Code::Usage, message).fix(format!("cleo help {CODES}")));
         }
         _ => {}

@@ -1,4 +1,4 @@
-//! What every command gets.
+//! The context of a command, and how it replies.
 
 use std::ffi::OsString;
 use std::mem::{ManuallyDrop, take};
@@ -58,7 +58,7 @@ impl Face<'_> {
         text: impl FnOnce(&mut Screen, &Reply),
     ) -> Result<ExitCode> {
         self.name = name;
-        // What only reads may find out by its reply that a field is missing.
+        // A read may find a missing field in its reply.
         if !operation.facts.address.starts_with("GET ") || self.output.has_lines() {
             self.output.check_fields(name)?;
         }

@@ -115,7 +115,7 @@ impl Fields {
         }
     }
 
-    /// Returns the parts of a line, which is no reply. Whatever is not there is null.
+    /// Returns the named parts of a stream line. Missing fields become null.
     pub(super) fn pick_of_line(&self, line: &Value) -> Value {
         let mut picked = Value::Object(Map::new());
         for path in &self.paths {
@@ -124,8 +124,9 @@ impl Fields {
         picked
     }
 
-    /// Returns the parts of a result, with the `total` of a list. Whatever is not there is null. The schema is asked
-    /// where the paths were not checked before and are not all there: reading it is a fifth of a short command.
+    /// Returns the parts of a result, with the `total` of a list. Missing fields become null. The
+    /// schema is read only if a path was neither checked nor found, because reading it takes a
+    /// fifth of a short command.
     pub(super) fn pick(&self, result: &Value, schema: &dyn Fn() -> String) -> Result<Value> {
         let parts = self.parts.clone().or_else(|| self.find_in(result));
         let parts = parts.map_or_else(|| self.find_parts(&schema()), Ok)?;
@@ -270,7 +271,7 @@ fn refuse_unknown_field(word: &str, known: Vec<&str>) -> Error {
     }
 }
 
-/// Copies what a path leads to; inside a list, of each item. What is not there becomes null.
+/// Copies the value at a path; inside a list, that of each item. Missing values become null.
 fn copy(from: &Value, path: &[String], to: &mut Value) {
     let Some((word, rest)) = path.split_first() else {
         *to = from.clone();

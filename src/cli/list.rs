@@ -26,7 +26,7 @@ pub(super) struct Arguments {
     #[command(flatten)]
     list: Filter,
 
-    /// In the order of the tree, with each task's depth
+    /// Show tasks as a tree
     #[arg(long, conflicts_with_all = ["limit", "offset"])]
     tree: bool,
 
@@ -38,11 +38,11 @@ pub(super) struct Arguments {
 // the command.
 #[derive(Args)]
 pub(super) struct ArchiveOptions {
-    /// Only tasks that are archived
+    /// Only archived tasks
     #[arg(long)]
     archived: bool,
 
-    /// Tasks that are archived too
+    /// Include archived tasks
     #[arg(long, conflicts_with = "archived")]
     all: bool,
 }
@@ -125,15 +125,15 @@ Examples:
   cleo find token refresh
   cleo find 'refresh\\w+ token' --regex")]
 pub(super) struct FindArguments {
-    /// Words, whole or as beginnings; each must occur
+    /// Words or beginnings of words; all must occur
     #[arg(required = true)]
     words: Vec<String>,
 
-    /// Take the words as one regular expression, case ignored
+    /// Treat the words as one regular expression, ignoring case
     #[arg(long)]
     regex: bool,
 
-    /// At most so many tasks
+    /// Maximum number of tasks
     #[arg(long, value_name = "N", default_value_t = 20)]
     limit: u32,
 

@@ -23,24 +23,24 @@ const CHANGES: u32 = 1_000;
 Examples:
   cleo log
   cleo log --task T3 --since 2d
-  cleo log --operation 12                     what it changed, field by field
+  cleo log --operation 12                     show all changed fields
   cleo undo 12                                undo it
-  cleo log --follow                           each change from now on, one a line
-  cleo log --follow --after 57                each change after the one with cursor 57
+  cleo log --follow                           print new changes as they happen
+  cleo log --follow --after 57                also those after cursor 57
   cleo log --json | jq -r '.result.operations[] | [.number, .summary] | @tsv'")]
 pub(super) struct Arguments {
     #[command(flatten)]
     query: Query,
 
-    /// One operation, with all that it changed
+    /// Show one operation with all its changes
     #[arg(long, short, value_name = "OPERATION", conflicts_with_all = ["task", "since", "before"])]
     operation: Option<u64>,
 
-    /// Show each change as it is made, one a line with its cursor, until interrupted
+    /// Print changes as they happen, one per line with its cursor, until interrupted
     #[arg(long, short, conflicts_with_all = ["since", "before", "operation", "limit"])]
     follow: bool,
 
-    /// With --follow: begin after the change with this cursor; 0 is the beginning
+    /// With --follow: start after the change with this cursor; 0 starts at the first
     #[arg(long, value_name = "CURSOR", requires = "follow")]
     after: Option<u64>,
 }
@@ -54,7 +54,8 @@ impl Listener for Stream<'_> {
                 .say(Tone::Accent, &recorded.by)
                 .say(Tone::Dim, format!("  {}  ", recorded.command))
                 .line(Tone::Plain, log::describe(&recorded.change));
-        })
+        });
+        self.is_open()
     }
 
     fn listens(&mut self) -> bool {
@@ -92,7 +93,7 @@ pub(super) fn run(face: &mut Face<'_>, arguments: Arguments) -> Result<ExitCode>
 fn render(screen: &mut Screen, logged: &Logged) {
     let head = ["OP", "WHEN", "BY", "COMMAND", "WHAT"];
     if logged.total == 0 || !logged.operations.is_empty() {
-        screen.list("nothing was done", &head, logged.operations.iter().map(row));
+        screen.list("no operations", &head, logged.operations.iter().map(row));
     }
     let shown = logged.operations.len() as u64;
     if shown < logged.total {

@@ -21,11 +21,11 @@ Examples:
   cleo schema orchestrator ready
   cleo schema --list --jq '.result.schemas[]'")]
 pub(super) struct Arguments {
-    /// The command: orchestrator.ready or orchestrator ready
+    /// Command, such as orchestrator.ready or orchestrator ready
     #[arg(required_unless_present = "list")]
     name: Vec<String>,
 
-    /// List the commands that have one
+    /// List the commands that have a schema
     #[arg(long, conflicts_with = "name")]
     list: bool,
 }

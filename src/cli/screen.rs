@@ -1,5 +1,4 @@
-//! Text for people. Everything shown passes [`clean`], so no text from a stranger can steer a
-//! terminal.
+//! Text for people. All text passes [`clean`], so untrusted text cannot control a terminal.
 
 use std::borrow::Cow;
 use std::fmt::{Display, Write};
@@ -35,7 +34,7 @@ impl Tone {
     }
 }
 
-/// What the first column of a table leaves to the others at least.
+/// Minimum width that the first column of a table leaves to the others.
 const ROOM_BESIDE: usize = 20;
 
 /// A cell of a table.

@@ -25,23 +25,23 @@ Examples:
   cleo orchestrator spawn T3 T5 T8 | jq -r '.result.spawns[] | .taskId + \" \" + .outputFile'
   cleo orchestrator spawn --epic T1 --wave --format ndjson
 
-With several tasks, or a wave, one that fails does not lose the others: the answer holds the
-prompts that were prepared and names the tasks without one (exit 81). With --format ndjson each
-prompt is on a line of its own as soon as it is kept, and the last line sums up.")]
+If some of several tasks fail, the reply has the prompts of the others and names the failed tasks
+(exit 81). With --format ndjson, each prompt is printed on its own line as soon as it is recorded;
+the last line is the summary.")]
 pub(super) struct Arguments {
-    /// The task, or several
+    /// One or more tasks
     #[arg(required_unless_present = "epic", value_name = "TASK")]
     tasks: Vec<TaskId>,
 
-    /// Prepare a wave of this epic: what is ready now, unless --wave names a later one
+    /// Prepare the ready tasks of this epic, or the wave named by --wave
     #[arg(long, value_name = "TASK", conflicts_with = "tasks")]
     epic: Option<TaskId>,
 
-    /// Number of the wave as `orchestrator waves` shows it; what is ready now when left out
+    /// Number of the wave in `orchestrator waves` [default: the ready tasks]
     #[arg(long, value_name = "NUMBER", num_args = 0..=1, requires = "epic")]
     wave: Option<Option<usize>>,
 
-    /// At most so many tasks of the wave, the most urgent first
+    /// Maximum number of tasks of the wave, most urgent first
     #[arg(long, value_name = "NUMBER", requires = "epic")]
     limit: Option<usize>,
 
@@ -130,7 +130,10 @@ fn collect(face: &mut Face<'_>, selection: Selection, options: &Options) -> Resu
 fn stream(face: &mut Face<'_>, selection: Selection, options: &Options) -> Result<ExitCode> {
     let mut context = face.context()?;
     let mut lines = face.output.stream();
-    let mut take = |spawned| lines.send(face.name, &Ok(spawned));
+    let mut take = |spawned| {
+        lines.send(face.name, &Ok(spawned));
+        lines.is_open()
+    };
     let batch = spawn_many(&mut context, selection, options, &mut take)?;
     note_nothing(face, &batch);
     let Notes {

@@ -10,7 +10,7 @@ use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 use super::Command;
 use super::arguments::Globals;
 
-/// Turn a graph of tasks into work by AI agents that is checked, not believed
+/// Run a graph of tasks with AI agents and verify every result
 #[derive(Parser)]
 #[command(name = "cleo", version, after_help = EXAMPLES, disable_help_subcommand = true)]
 struct Root {
@@ -20,12 +20,12 @@ struct Root {
 
 const EXAMPLES: &str = "\
 Examples:
-  cleo init                                   make a workspace here
+  cleo init                                   create a workspace in this folder
   cleo add 'Research token refresh' --label research
   cleo spawn T1 --format text                 print the prompt for an agent
-  cleo verify output T1                       check what the agent left
-  cleo complete T1                            done, if it verifies
-  cleo demo                                   see all of it on real input
+  cleo verify output T1                       verify the work of the agent
+  cleo complete T1                            mark the task done, if its work verifies
+  cleo demo                                   see an example run
 
 More: cleo help COMMAND, cleo help exit-codes, cleo explain CODE";
 
@@ -76,7 +76,8 @@ pub(super) fn branch(arguments: &[OsString]) -> Option<clap::Command> {
     Some(Root::command().subcommand(named).subcommand_required(true))
 }
 
-/// Returns the first word that is no option; none when an option before it may take it for its value.
+/// Returns the first word that is not an option, or `None` if it may be the value of an option
+/// before it.
 pub(super) fn first_word(arguments: &[OsString]) -> Option<&str> {
     let is_flag =
         |word: &&str| FLAGS.contains(word) || word.starts_with("--") && word.contains('=');

@@ -1,4 +1,4 @@
-//! What clap finds wrong with a command line, as an answer like any other.
+//! Replies to command lines that clap refused.
 
 use std::ffi::OsString;
 use std::process::ExitCode;
@@ -83,8 +83,8 @@ pub(super) fn complete(mut error: Error, globals: &Globals, arguments: &[OsStrin
     }
 }
 
-/// Returns whether a fix can be pasted: not one without end, nor one with a path in it that is no
-/// text, which would name another file.
+/// Returns whether a fix can be pasted: it is short, and its paths are UTF-8, so that they name the
+/// right file.
 fn is_usable(fix: &str) -> bool {
     fix.chars().count() <= FIX_MAX && !fix.contains(char::REPLACEMENT_CHARACTER)
 }
@@ -105,7 +105,7 @@ fn message(text: &str) -> String {
     message
 }
 
-/// What is known of a command line that clap does not take.
+/// The readable part of a command line that clap refused.
 struct Line {
     /// The command, as in `orchestrator.spawn`; `cleo` when it names none.
     name: String,

@@ -12,7 +12,7 @@ pub(crate) fn read_host(text: &str) -> Result<String> {
     match origin_of(&name) {
         Some(origin) if origin == name => Ok(name["http://".len()..].to_string()),
         _ => {
-            let what = "no name of a host, such as cleo.example.org or cleo.example.org:8443";
+            let what = "not a host name such as cleo.example.org or cleo.example.org:8443";
             Err(refuse("--allow-host", text, what))
         }
     }

@@ -1,4 +1,4 @@
-//! What is answered.
+//! Replies of the server.
 
 use axum::body::Body;
 use axum::http::header::{CONTENT_TYPE, HeaderName, HeaderValue};
@@ -13,7 +13,7 @@ pub(super) const JSON: &str = "application/json";
 
 pub(super) fn json<T: Serialize + ?Sized>(value: &T) -> Result<Vec<u8>> {
     serde_json::to_vec(value).map_err(|cause| {
-        Error::new(Code::Internal, "the answer cannot be written as JSON").because(cause)
+        Error::new(Code::Internal, "the reply cannot be written as JSON").because(cause)
     })
 }
 

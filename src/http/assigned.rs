@@ -34,8 +34,8 @@ pub(super) fn mask(call: &Call, answer: Answer) -> Result<Answer> {
     }))
 }
 
-/// Takes names out of tasks in the form of the specification. What is searched for stands in no text of them: quotes
-/// are escaped there.
+/// Removes names from tasks in the form of the specification. Texts of tasks cannot match, because
+/// quotes in them are escaped.
 fn hide_assigned(text: &str, is_unseen: &impl Fn(&String) -> bool) -> Option<String> {
     let mut parts = text.split(TASKS.1);
     let mut edited = parts.next()?.to_string();

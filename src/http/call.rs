@@ -55,8 +55,8 @@ impl Call {
         read.map_err(|fault| unusable(&fault.to_string()))
     }
 
-    /// Refuses what stands in the query of an address where nothing of it is read: whoever sends it means
-    /// something by it, such as that nothing is to be changed.
+    /// Refuses query parameters where none are read, because the caller expects them to have an
+    /// effect, such as a dry run.
     pub(super) fn refuse_query(&self) -> Result<()> {
         if self.uri.query().is_none() {
             return Ok(());
@@ -126,11 +126,11 @@ impl Call {
         names.any(|name| name.trim().eq_ignore_ascii_case(kind))
     }
 
-    /// Returns a header; one that is no text is refused, and not taken for one that is not there.
+    /// Returns a header, or an error if it is not text.
     pub(super) fn header(&self, name: &str) -> Result<Option<&str>> {
         let value = self.headers.get(name).map(|value| value.to_str());
         value.transpose().map_err(|_| {
-            let message = format!("the header `{name}` has other than visible ASCII characters");
+            let message = format!("the header `{name}` has characters other than visible ASCII");
             Error::new(Code::InputInvalid, message)
         })
     }
@@ -168,7 +168,7 @@ impl Call {
 }
 
 fn unusable(what: &str) -> Error {
-    let message = format!("the query of the address cannot be used: {what}");
+    let message = format!("invalid query parameters: {what}");
     Error::new(Code::InputInvalid, short(&message))
 }
 

@@ -21,7 +21,7 @@ const BEGUN: &str = "conv_";
 pub(super) fn routes() -> Vec<Route> {
     vec![
         Route::post("/api/chat", say)
-            .about("Says something to the chat; nothing is written before a yes")
+            .about("Sends a message to the chat; every change needs a confirmation")
             .tag("chat")
             .takes::<Message>()
             .answers::<Replied>(200)
@@ -37,11 +37,11 @@ struct Message {
     /// The conversation that it belongs to; the caller's own by default.
     #[serde(alias = "conversationId")]
     conversation_id: Option<String>,
-    /// What was said before, as the caller holds it, the oldest first. The client that it names last counts
-    /// where the server remembers none.
+    /// Earlier messages, oldest first. The client that they name last is used if the server
+    /// remembers none.
     conversation: Option<Vec<Remark>>,
-    /// What waits, as the caller holds it: `pending` of an earlier reply, done after a yes only. Where
-    /// something else waits here by now, an answer counts for neither.
+    /// The pending action, `pending` of an earlier reply, which is carried out only after a yes. If
+    /// the server has another one by now, the message confirms neither.
     #[serde(
         rename = "pendingOperation",
         alias = "pending_operation",
@@ -73,7 +73,7 @@ struct Data {
     conversation_id: String,
     tool_calls: Vec<Called>,
     pending: Option<Pending>,
-    /// What became of what waited before this message; null where nothing waited, and while it still does.
+    /// How the pending action ended; null if there was none or it is still pending.
     settled: Option<Settled>,
     reason: &'static str,
 }

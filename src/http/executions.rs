@@ -34,7 +34,7 @@ const LOOK: Duration = Duration::from_millis(50);
 pub(super) fn routes() -> Vec<Route> {
     let routes = vec![
         Route::waiting(Method::POST, "/api/agents/execute", execute)
-            .about("Has a message answered by the agent that fits it; answers at once, or with ?wait=true when it is over")
+            .about("Routes a message to an agent; replies at once, or with ?wait=true after the answer")
             .query::<Wait>()
             .takes::<Input>()
             .answers::<Executed>(200)
@@ -45,7 +45,7 @@ pub(super) fn routes() -> Vec<Route> {
             .answers::<Executed>(200)
             .errors(Shape::Plain),
         Route::post("/api/agents/execution/{id}/cancel", cancel)
-            .about("Cancels an execution that is not over; what a model still says of it is dropped")
+            .about("Cancels an execution in progress; a later answer of its model is dropped")
             .answers::<Executed>(200)
             .errors(Shape::Success),
     ];
@@ -136,7 +136,7 @@ async fn over(call: &Call, id: &str, pass: &Pass) -> Result<Answer> {
 }
 
 async fn wait_for<T>(pass: &Pass, told: impl Future<Output = T>) -> Result<T> {
-    let late = "the execution is not over yet; look at it again";
+    let late = "the execution is still in progress; check again later";
     tokio::select! {
         told = told => Ok(told),
         refused = pass.wait_until_refused() => Err(refused),

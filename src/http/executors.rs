@@ -18,7 +18,7 @@ use crate::ops::executions::{Begun, Executor, Told};
 use crate::route::Query;
 use crate::run::Event;
 
-/// Most executions that are under way; more are refused.
+/// Maximum number of executions in progress; more are refused.
 const UNDER_WAY_MAX: usize = 4_096;
 /// How often it is looked whether all executions are over, when the server ends.
 const LOOK: Duration = Duration::from_millis(5);
@@ -30,7 +30,7 @@ pub(super) struct Order {
     pub(super) query: Query,
 }
 
-/// What is told of an execution after it has begun.
+/// News of an execution in progress.
 pub(super) enum Heard {
     Event(Event),
     Piece { agent: String, piece: String },
@@ -104,12 +104,12 @@ impl Executors {
             Ok((begun, told))
         };
         tokio::task::spawn_blocking(work).await.map_err(|cause| {
-            Error::new(Code::Internal, "the execution was not begun").because(cause)
+            Error::new(Code::Internal, "the execution was not started").because(cause)
         })?
     }
 
-    /// Takes no more executions, and waits until all are over; returns whether they were in time.
-    pub(super) fn end(&self, time: Duration) -> bool {
+    /// Takes no more executions, and returns whether all are over within a time.
+    pub(super) fn ends_within(&self, time: Duration) -> bool {
         self.places.close();
         let begun = Instant::now();
         let is_over = || self.places.available_permits() == UNDER_WAY_MAX;

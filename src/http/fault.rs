@@ -176,7 +176,7 @@ pub(super) fn verdict<T: Serialize>(value: &T, error: &Error) -> Result<Answer> 
 }
 
 pub(super) fn busy() -> Error {
-    Error::new(Code::ServerBusy, "the server takes no more for now")
+    Error::new(Code::ServerBusy, "the server is busy; try again later")
 }
 
 /// Hides from somebody far away what a failure of the server itself says of this machine.
@@ -184,7 +184,7 @@ pub(super) fn hide_details(error: Error) -> Error {
     match status_of(&error) {
         StatusCode::INTERNAL_SERVER_ERROR => Error::new(
             error.code,
-            "the server failed of this; its own messages say how",
+            "internal error; see the messages of the server",
         ),
         _ => error,
     }

@@ -1,6 +1,6 @@
-//! Who is let in. A server on this machine answers its user without a token, and so has to be sure that
-//! no page of somebody else speaks in the user's name: it answers only under its own names (a name that
-//! was turned to this machine is none), and only to its own pages.
+//! Authentication. A server on this machine answers its user without a token, so it must not answer
+//! pages of other origins: it accepts only its own host names (against DNS rebinding) and its own
+//! origin.
 
 use std::net::IpAddr;
 use std::sync::{Arc, PoisonError};
@@ -16,14 +16,14 @@ use crate::ops::Rights;
 use crate::ops::tokens::Scope;
 use crate::ops::trust::Registrant;
 
-/// Most bytes of the head of a request. A connection gives up on a head that is not whole by then; what came
-/// whole, with more in one piece, is counted by who answers.
+/// Maximum size of the head of a request, in bytes. The connection ends on a longer head; one that
+/// arrived complete in a larger piece is counted when it is answered.
 pub(super) const HEAD_MAX: usize = 64 << 10;
 /// Longest token that is looked up, in bytes.
 const TOKEN_MAX: usize = 200;
-/// Longest name of a host that stands in a command, with its port.
+/// Longest host name in a command, with its port.
 const NAME_MAX: usize = 253 + ":65535".len();
-/// Headers of which one counts: of two, whoever stands before the server may have looked at the other.
+/// Headers that may occur once: a proxy may have checked another one than the server reads.
 const ONCE: [&str; 5] = [
     "host",
     "origin",
@@ -41,7 +41,7 @@ pub(super) fn check_once(headers: &HeaderMap) -> Result<()> {
     let Some(name) = ONCE.iter().find(is_twice) else {
         return Ok(());
     };
-    let message = format!("the request has the header `{name}` twice; send it once");
+    let message = format!("duplicate header `{name}`");
     Err(Error::new(Code::InputInvalid, message))
 }
 
@@ -65,7 +65,7 @@ pub(super) fn check_host(server: &Server, headers: &HeaderMap, uri: &Uri) -> Res
     }
     let port = format!(":{}", server.address.port());
     let name = host.strip_suffix(&port).unwrap_or(&host);
-    let message = format!("the server is not called `{host}`");
+    let message = format!("unknown host name `{host}`");
     Err(allowing(
         Error::new(Code::Forbidden, message),
         "--allow-host",
@@ -79,7 +79,7 @@ fn allowing(error: Error, option: &str, value: &str, name: &str) -> Error {
     let is_part = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '-' | '_' | ':');
     let begins = name.starts_with(|c: char| c.is_ascii_alphanumeric());
     match begins && name.len() <= NAME_MAX && name.chars().all(is_part) {
-        true => error.or("let it in", format!("cleo serve {option} {}", quote(value))),
+        true => error.or("allow it", format!("cleo serve {option} {}", quote(value))),
         false => error,
     }
 }
@@ -94,7 +94,7 @@ fn host(headers: &HeaderMap, uri: &Uri) -> Result<String> {
     if hosts.all(|other| other == host) {
         return Ok(host);
     }
-    let message = "the request names more than one host";
+    let message = "the request has several host names";
     Err(Error::new(Code::Forbidden, message))
 }
 
@@ -123,7 +123,7 @@ pub(super) fn check_origin(server: &Server, host: &str, headers: &HeaderMap) -> 
     if is_own || server.options.origins.iter().any(|there| there == origin) {
         return Ok(());
     }
-    let message = format!("pages of `{origin}` may not call this server");
+    let message = format!("pages of `{origin}` are not allowed to call this server");
     let error = Error::new(Code::Forbidden, message);
     Err(allowing(
         error,
@@ -147,7 +147,7 @@ pub(super) fn caller(server: &Server, headers: &HeaderMap) -> Result<Caller> {
             expires_at: None,
         }),
         Some(refused) => refused,
-        None => Err(unauthorized("a token is needed here")),
+        None => Err(unauthorized("this request needs a token")),
     }
 }
 
@@ -156,7 +156,7 @@ pub(super) fn of_token(server: &Server, secret: &str) -> Result<Caller> {
     let mut tokens = server.tokens.lock().unwrap_or_else(PoisonError::into_inner);
     let token = Some(secret).filter(|secret| secret.len() <= TOKEN_MAX);
     let token = token.and_then(|secret| tokens.find(secret, &now));
-    let token = token.ok_or_else(|| unauthorized("the token is none that holds"))?;
+    let token = token.ok_or_else(|| unauthorized("the token is invalid, expired or revoked"))?;
     Ok(Caller {
         user: token.user.clone(),
         scope: token.scope,
@@ -208,7 +208,7 @@ pub(super) fn unauthorized(message: &str) -> Error {
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Caller {
-    /// Whose executions, conversations and agents are made.
+    /// User who owns new executions, conversations and agents.
     pub(super) user: String,
     pub(super) scope: Scope,
     /// Whether it is the user of this machine, who needs no token.
@@ -234,7 +234,7 @@ impl Caller {
 /// How often it is looked at again.
 pub(super) const LOOK: Duration = Duration::from_secs(1);
 
-/// What lets a caller in.
+/// A right of access.
 pub(super) struct Pass {
     server: Arc<Server>,
     headers: HeaderMap,

@@ -20,7 +20,7 @@ const KEYS_MAX: usize = 20_000;
 /// Longest key, in bytes.
 const KEY_MAX: usize = 200;
 
-/// What came of the first call with a key. Locked until that has begun.
+/// Result of the first call with a key. Locked until that has begun.
 type Outcome = Arc<tokio::sync::Mutex<Option<First>>>;
 
 #[derive(Debug)]
@@ -38,8 +38,8 @@ pub(super) enum Known {
     Other,
 }
 
-/// Where is noted what comes of a key. Whoever sends the same key meanwhile waits for it; when it is
-/// dropped, nothing has come of it.
+/// Records the result of a call with a key. Calls with the same key wait for it; dropping it
+/// without a result frees the key.
 #[derive(Debug)]
 pub(super) struct Note {
     place: OwnedMutexGuard<Option<First>>,
@@ -54,10 +54,10 @@ impl Note {
     }
 }
 
-/// Refuses a key that came with another body before: what came of that is no answer to this one.
+/// Refuses a key that came with another body before.
 pub(super) fn refuse_reuse(key: &str) -> Answer {
     let message =
-        format!("Idempotency-Key: `{key}` came with another body; this one needs a new key");
+        format!("Idempotency-Key: `{key}` was used with another body; use a new key");
     let error = Error::new(Code::InputInvalid, message);
     fault::answer(&error, Shape::Bare).under(StatusCode::UNPROCESSABLE_ENTITY)
 }
@@ -83,7 +83,7 @@ impl Keys {
         let is_plain =
             (1..=KEY_MAX).contains(&key.len()) && key.bytes().all(|byte| byte.is_ascii_graphic());
         if !is_plain {
-            let message = format!("Idempotency-Key: 1 to {KEY_MAX} visible characters are needed");
+            let message = format!("Idempotency-Key: must have 1 to {KEY_MAX} visible characters");
             return Err(Error::new(Code::InputInvalid, message));
         }
         let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);

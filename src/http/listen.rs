@@ -85,15 +85,15 @@ impl Listening {
         self.address
     }
 
-    /// Answers until SIGINT, SIGTERM or SIGHUP comes. What is under way then is waited for, within
-    /// the time that the server gives; a second signal ends it at once.
+    /// Answers until SIGINT, SIGTERM or SIGHUP. Requests in progress may finish within the grace
+    /// time; a second signal ends them at once.
     pub(crate) fn serve(self, server: &Arc<Server>) -> Result<()> {
         // A signal ends the server and not what it carries out.
         signals::leave_to_caller();
         if !self.runtime.block_on(accept(self.listener, server))? {
-            (server.say)("what is still under way is ended");
+            (server.say)("stopping requests in progress");
             signals::end(Code::Terminated);
-            server.settle(LAST);
+            server.ends_within(LAST);
         }
         self.runtime.shutdown_timeout(Duration::from_secs(1));
         Ok(())
@@ -126,19 +126,19 @@ async fn accept(listener: TcpListener, server: &Arc<Server>) -> Result<bool> {
         };
         let connection = graceful.watch(connection(stream, peer, &router, server.options.patience));
         tokio::spawn(async move {
-            // Whoever is gone, or talks nonsense, is let go without a word.
+            // A client that is gone or sends invalid data gets no reply.
             let _ = connection.await;
             drop((place, permit));
         });
     }
-    // Who comes now is refused at once, and does not wait for the end.
+    // New connections are refused at once.
     drop(listener);
     server.stop();
     let grace = server.options.grace;
     let ending = Arc::clone(server);
     let over = async {
         graceful.shutdown().await;
-        let settled = tokio::task::spawn_blocking(move || ending.settle(grace));
+        let settled = tokio::task::spawn_blocking(move || ending.ends_within(grace));
         settled.await.unwrap_or(false)
     };
     Ok(tokio::select! {
@@ -202,7 +202,7 @@ fn connection(
     router: &Router,
     patience: Duration,
 ) -> impl GracefulConnection<Error = hyper::Error> + use<> {
-    // What is written at once is sent at once.
+    // Small writes are sent at once.
     let _ = stream.set_nodelay(true);
     let _ = set_socket_send_buffer_size(&stream, HELD);
     let mut stream = TimeoutStream::new(stream);

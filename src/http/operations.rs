@@ -83,7 +83,7 @@ fn gather(call: &Call, facts: &Facts) -> Result<Input> {
     let mut texts = call.parts.clone();
     // An address means one thing only; on a command line, blanks around an id do not count.
     if let Some((name, _)) = texts.iter().find(|(_, text)| text.trim() != text) {
-        let message = format!("{name} has blanks around it");
+        let message = format!("{name} has spaces around it");
         return Err(Error::new(Code::InputInvalid, message));
     }
     if !has_body(&call.method) {
@@ -106,7 +106,7 @@ fn gather(call: &Call, facts: &Facts) -> Result<Input> {
         _ => {
             return Err(Error::new(
                 Code::InputInvalid,
-                "the body has to be an object",
+                "the body must be an object",
             ));
         }
     };
@@ -119,7 +119,7 @@ fn gather(call: &Call, facts: &Facts) -> Result<Input> {
                 .filter(|c| !steers(*c))
                 .take(NAME_MAX)
                 .collect();
-            let message = format!("`{shown}` was sent twice");
+            let message = format!("duplicate parameter `{shown}`");
             return Err(Error::new(Code::InputInvalid, message));
         }
     }
@@ -148,7 +148,7 @@ fn check_limit(
             *text = max.to_string();
             Ok(())
         }
-        // What is no number is refused where it is read.
+        // Invalid numbers are refused where they are read.
         _ => Ok(()),
     }
 }
@@ -195,5 +195,5 @@ fn with_notes(mut reply: Vec<u8>, notes: &Notes, facts: &Facts) -> Result<Vec<u8
 }
 
 fn unwritable() -> Error {
-    Error::new(Code::Internal, "the reply is no object")
+    Error::new(Code::Internal, "the reply is not an object")
 }

@@ -38,22 +38,22 @@ const PAGES: [(&str, &str); 13] = [
 ];
 
 const SIGN_IN: &str = "/sign-in";
-/// Characters that cannot stand in a parameter of an address.
+/// Characters that are escaped in a query parameter.
 const RESERVED: AsciiSet = NON_ALPHANUMERIC
     .remove(b'/')
     .remove(b'-')
     .remove(b'_')
     .remove(b'.')
     .remove(b'~');
-/// What stands where a page begins.
+/// Placeholder for the page.
 const PLACE: &str = "<!--page-->";
 /// The title that a page's own takes the place of.
 const TITLE: &str = "<title>cleo</title>";
-/// What there is without the application: the same places, in plain words.
+/// Page without the application: the same places as plain links.
 const BARE: &str = "<!doctype html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">\
     <meta name=\"viewport\" content=\"width=device-width\"><title>cleo</title></head>\
     <body><div id=\"root\"><!--page--></div></body></html>\n";
-/// What a question without script is asked with.
+/// Form to ask a query without scripts.
 const FORM: &str = "<form method=\"post\" action=\"/ask\"><label for=\"query\">Query</label>\
     <textarea id=\"query\" name=\"query\" rows=\"4\" required></textarea>\
     <label><input type=\"checkbox\" name=\"debug\" value=\"1\"> Show debug</label>\
@@ -107,8 +107,8 @@ impl Pages {
     }
 }
 
-/// Answers what no endpoint answers: a file, a page, or that there is nothing. Who needs a token and
-/// has none sees files and the page on which it is given.
+/// Answers paths without an endpoint: a file, a page, or 404. Callers without a required token see
+/// files and the sign-in page.
 pub(super) fn answer(pages: &Pages, request: &Request, is_in: bool) -> Result<Answer> {
     let path = request.uri().path();
     if !matches!(*request.method(), Method::GET | Method::HEAD) || path.starts_with("/api/") {

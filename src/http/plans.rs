@@ -17,7 +17,7 @@ use crate::ops::tokens::Scope;
 pub(super) fn routes() -> Vec<Route> {
     vec![
         Route::post("/api/plans/run", run)
-            .about("Has a plan carried out by agents, in a process of its own")
+            .about("Runs a plan in its own process")
             .scope(Scope::Admin)
             .takes::<PlanRequest>()
             .answers::<Started>(202)
@@ -38,7 +38,7 @@ fn run(call: &Call) -> Result<Answer> {
             json!(made.plan).to_string()
         }
         _ => {
-            let message = "the body must hold a plan (`text`) or a goal (`goal`), and not both";
+            let message = "the body needs either a plan (`text`) or a goal (`goal`)";
             return Err(Error::new(Code::InputInvalid, message));
         }
     };

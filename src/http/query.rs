@@ -24,14 +24,14 @@ const AGAIN: &str = "<p><a href=\"/\">Ask again</a></p></main>";
 pub(super) fn routes() -> Vec<Route> {
     vec![
         Route::post("/query", query)
-            .about("Has a query answered by workers")
+            .about("Answers a query with workers")
             .tag("ask")
             .takes::<Query>()
             .answers::<QueryReply>(200)
             .errors(Shape::Detail)
             .asks(|_| true),
         Route::post("/ask", page)
-            .about("Has a query answered that comes from a form, with a page")
+            .about("Answers a query from a form, as a page")
             .tag("ask")
             .sends(200, "text/html")
             .sends(400, "text/html")
@@ -112,7 +112,7 @@ fn answer(call: &Call) -> Result<Answer> {
 }
 
 fn read_form(body: &[u8]) -> Result<Filled> {
-    let refuse = || Error::new(Code::InputInvalid, "the form cannot be read");
+    let refuse = || Error::new(Code::InputInvalid, "invalid form");
     let text = std::str::from_utf8(body).map_err(|_| refuse())?;
     let place = Uri::try_from(format!("/?{text}")).map_err(|_| refuse())?;
     let read = Form::try_from_uri(&place);

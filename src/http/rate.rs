@@ -42,7 +42,7 @@ impl Rates {
         let most = rate * BURST;
         let mut buckets = self.buckets.lock().unwrap_or_else(PoisonError::into_inner);
         if buckets.len() >= CALLERS_MAX && !buckets.contains_key(&who) {
-            // Who is full again is as good as new.
+            // A full bucket equals a new one.
             buckets.retain(|_, bucket| bucket.refill(rate, most, now) < most);
             if buckets.len() >= CALLERS_MAX {
                 buckets.clear();
@@ -63,7 +63,7 @@ impl Rates {
         if is_allowed {
             return Ok(());
         }
-        let message = format!("there are more than {rate} calls a second");
+        let message = format!("more than {rate} calls per second");
         Err(Error::new(Code::RateLimited, message))
     }
 }
@@ -104,7 +104,7 @@ mod tests {
                 let now = begin + Duration::from_micros(call * 1_000_000 / calls);
                 rates.take(|| "ann".to_string(), now).is_ok()
             };
-            // What may come at once is used up in the first fifty seconds.
+            // The burst is used up in the first fifty seconds.
             for call in 0..50 * calls {
                 is_answered(&call);
             }

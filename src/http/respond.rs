@@ -58,7 +58,7 @@ pub(super) fn router(server: &Arc<Server>) -> Router {
     let pages = Arc::clone(server);
     let router = router
         .method_not_allowed_fallback(|request: Request| {
-            let message = "there is something under this path, but not with this method";
+            let message = "this path does not support this method";
             let error = Error::new(Code::MethodRefused, message);
             std::future::ready(refuse(&error, &request).response())
         })
@@ -70,7 +70,7 @@ pub(super) fn router(server: &Arc<Server>) -> Router {
             std::future::ready(done.response())
         })
         .layer(CatchPanicLayer::custom(|_| {
-            let message = "the server panicked in this request; its own messages say where";
+            let message = "internal error; see the messages of the server";
             fault::answer(&Error::new(Code::Internal, message), Shape::Ours).response()
         }));
     let router = match cors(&server.options.origins) {
@@ -140,7 +140,7 @@ async fn admit(server: &Server, peer: IpAddr, mut request: Request, next: Next) 
         Err(error) => return refuse(&error, &request).response(),
     };
     if guard::head(&request) > guard::HEAD_MAX {
-        let message = format!("the head of a request may have {} bytes", guard::HEAD_MAX);
+        let message = format!("the head of the request is larger than {} bytes", guard::HEAD_MAX);
         let answer = refuse(&Error::new(Code::InputInvalid, message), &request);
         let status = StatusCode::REQUEST_HEADER_FIELDS_TOO_LARGE;
         return answer.under(status).response();
@@ -195,7 +195,7 @@ async fn answer_request(
         true => server.options.max_body.min(OPEN_BODY_MAX),
         false => server.options.max_body,
     };
-    // What is announced as too large is not waited for. It is read anyway, so that the answer gets through.
+    // A body announced as too large is refused at once, but read, so that the reply gets through.
     if body.size_hint().lower() > most as u64 {
         let rest = body.into_data_stream().for_each(|_| ready(()));
         tokio::spawn(tokio::time::timeout(server.options.patience, rest));
@@ -203,14 +203,14 @@ async fn answer_request(
     }
     // The whole body, where a layer of tower-http would wait so long for each piece of it.
     let Ok(body) = tokio::time::timeout(server.options.patience, read(body, most)).await else {
-        let message = "the body of the request did not come in time; send it again";
+        let message = "timeout while reading the body of the request; send it again";
         let error = Error::new(Code::InputInvalid, message).passing(true);
         return Ok(fault::answer(&error, route.shape.of_refusals())
             .under(StatusCode::REQUEST_TIMEOUT)
             .header(CONNECTION, "close"));
     };
     let body = body?;
-    // Whoever sends slowly takes no place from others.
+    // A slow sender does not occupy a place.
     let permit = Arc::clone(&server.calls).try_acquire_owned();
     let permit = permit.map_err(|_| fault::busy())?;
     let names = RawPathParams::from_request_parts(&mut parts, &()).await;
@@ -249,8 +249,8 @@ async fn answer_request(
     }
 }
 
-/// Has a call worked on where that may wait, and answers it as long as the caller is let in, if anybody has
-/// to be. What was begun is carried out, whoever hears of it.
+/// Has a call worked on where that may wait, and answers it as long as the caller is let in, if
+/// anybody has to be. Work that has begun continues without a reader.
 async fn work_on(
     route: &'static Route,
     respond: impl FnOnce(&Call) -> Result<Answer> + Send + 'static,
@@ -276,7 +276,7 @@ async fn work_on(
             }
         });
         begun.await.map_err(|cause| {
-            Error::new(Code::Internal, "the call was not carried out").because(cause)
+            Error::new(Code::Internal, "the call failed").because(cause)
         })?
     };
     tokio::select! {
@@ -318,12 +318,12 @@ async fn read(body: Body, most: usize) -> Result<Bytes> {
     let read = Bytes::from_request(request, &()).await;
     read.map_err(|rejection| match rejection.status() {
         StatusCode::PAYLOAD_TOO_LARGE => too_large(most),
-        _ => Error::new(Code::InputInvalid, "the body of the request broke off"),
+        _ => Error::new(Code::InputInvalid, "the body of the request is incomplete"),
     })
 }
 
 fn too_large(most: usize) -> Error {
-    let message = format!("the body of a request may have {most} bytes");
+    let message = format!("the body of the request is larger than {most} bytes");
     Error::new(Code::BodyTooLarge, message)
 }
 

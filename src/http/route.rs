@@ -46,7 +46,7 @@ pub(super) enum Work {
     Operation(&'static dyn Row),
 }
 
-/// What the description says of an endpoint besides its path.
+/// Description of an endpoint.
 #[cfg(feature = "schemas")]
 #[derive(Default)]
 pub(super) struct Description {
@@ -70,9 +70,9 @@ pub(super) struct Route {
     pub(super) shape: Shape,
     /// Whether it answers those, too, who have no token where one is needed.
     pub(super) is_open: bool,
-    /// Whether something may stand in the query of its address.
+    /// Whether query parameters are allowed.
     pub(super) takes_query: bool,
-    /// Says whether it waits for models or workers.
+    /// Returns whether the endpoint waits for models or workers.
     pub(super) asks: fn(&Server) -> bool,
     #[cfg(feature = "schemas")]
     pub(super) description: Description,
@@ -181,7 +181,7 @@ impl Route {
         self
     }
 
-    /// Has it pass over what stands in the query of its address, as pages and what is only looked at do.
+    /// Ignores query parameters, as pages do.
     pub(super) fn page(mut self) -> Route {
         self.takes_query = true;
         self

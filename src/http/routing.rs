@@ -28,14 +28,14 @@ const DRAFT: &str = "draft";
 pub(super) fn routes() -> Vec<Route> {
     vec![
         Route::post("/api/route", route)
-            .about("Chooses the agent for a message, with every reason")
+            .about("Chooses the agent for a message, with reasons")
             .tag("routing")
             .takes::<Asked>()
             .answers::<Routed<'static>>(200)
             .quick()
             .scope(crate::ops::tokens::Scope::Read),
         Route::post("/api/route/try", attempt)
-            .about("Says which messages an agent would reach that is being made or changed")
+            .about("Shows which messages a new or changed agent would get")
             .tag("routing")
             .takes::<Attempt>()
             .answers::<Tried>(200)
@@ -138,7 +138,7 @@ struct Attempt {
     draft: Map<String, Value>,
 }
 
-/// What a draft would do to the ways of messages.
+/// Effect of a draft on the routing of messages.
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[derive(Default, Serialize)]
 #[serde(rename_all = "camelCase")]
@@ -146,9 +146,9 @@ struct Tried {
     messages: usize,
     reaches_now: usize,
     reached_before: usize,
-    /// Those that would reach the draft, and did not.
+    /// Messages that would newly reach the draft.
     gained: Vec<Outcome>,
-    /// Those that reached the agent, and would not.
+    /// Messages that would no longer reach the agent.
     lost: Vec<Outcome>,
 }
 

@@ -1,5 +1,4 @@
-//! What all calls share: settings, open stores, the agents, who carries executions out, and who tells
-//! what happens.
+//! State shared by all calls: settings, open stores, agents, executors and the event feed.
 
 use std::net::SocketAddr;
 use std::ops::{Deref, DerefMut};
@@ -41,7 +40,7 @@ pub(crate) struct Options {
     pub(crate) rate: Option<u32>,
     /// How long head and body of a request may take to come.
     pub(crate) patience: Duration,
-    /// How long what is under way may take when the server is asked to end.
+    /// Maximum time for requests in progress at shutdown.
     pub(crate) grace: Duration,
     /// Ask everybody for a token, also callers on this machine.
     pub(crate) ask_tokens: bool,
@@ -95,7 +94,7 @@ impl Server {
         address: SocketAddr,
         say: impl Fn(&str) + Send + Sync + 'static,
     ) -> Result<Arc<Server>> {
-        // What the server's starter was given to do is nothing of its callers.
+        // Callers do not inherit the task that the starter of the server works on.
         let surroundings = Surroundings {
             assignment: Assignment {
                 // A server of an agent has its rights.
@@ -106,7 +105,7 @@ impl Server {
             ..surroundings
         };
         let workspace = surroundings.workspace()?;
-        // Whatever is wrong with a store is said now and not to the first who calls.
+        // A broken store is reported now and not to the first caller.
         drop(Context::open(surroundings.clone())?);
         let settings = surroundings.settings()?.clone();
         let feed = Feed::begin(&workspace)?;
@@ -160,8 +159,8 @@ impl Server {
         self.feed.close();
     }
 
-    pub(super) fn settle(&self, time: Duration) -> bool {
-        self.executors.end(time)
+    pub(super) fn ends_within(&self, time: Duration) -> bool {
+        self.executors.ends_within(time)
     }
 }
 
@@ -225,7 +224,7 @@ impl<T> DerefMut for Lent<'_, T> {
 
 impl<T> Drop for Lent<'_, T> {
     fn drop(&mut self) {
-        // What a panic has left half done is not used again.
+        // A context in which a call panicked is not used again.
         if std::thread::panicking() {
             return;
         }

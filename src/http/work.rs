@@ -1,4 +1,4 @@
-//! What of the work is no plain operation, and what operations share: who acts, and warnings.
+//! Endpoints of tasks that are not plain operations, and warnings.
 
 use axum::http::StatusCode;
 use serde::Serialize;
@@ -21,12 +21,12 @@ const LINES: &str = "application/x-ndjson";
 pub(super) fn routes() -> Vec<Route> {
     vec![
         Route::get("/api/work/export", export)
-            .about("Writes all tasks as JSON lines, which can be imported")
+            .about("Exports all tasks as JSON lines")
             .tag("work")
             .scope(Scope::Admin)
             .sends(200, LINES),
         Route::post("/api/manifest", append)
-            .about("Appends an entry to the manifest; every fault of it is named")
+            .about("Appends an entry to the manifest; lists all errors of an invalid one")
             .tag("manifest")
             .takes::<Entry>()
             .answers::<Warned<Appended>>(201),
@@ -75,7 +75,7 @@ fn export(call: &Call) -> Result<Answer> {
 fn append(call: &Call) -> Result<Answer> {
     let _: serde::de::IgnoredAny = call.body()?;
     let text = std::str::from_utf8(&call.body)
-        .map_err(|cause| Error::new(Code::InputInvalid, "the body is no UTF-8").because(cause))?;
+        .map_err(|cause| Error::new(Code::InputInvalid, "the body is not UTF-8").because(cause))?;
     let context = &mut *call.context("manifest.append")?;
     let result = manifest::append(context, text, None, false)?;
     let warnings = std::mem::take(&mut context.notes.warnings);

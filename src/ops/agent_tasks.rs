@@ -58,7 +58,7 @@ pub(crate) struct AgentTask {
     pub(crate) due_date: Option<String>,
     pub(crate) estimated_hours: Option<f64>,
     pub(crate) tags: Vec<String>,
-    /// Feature that it belongs to.
+    /// Feature that the task belongs to.
     pub(crate) feature: Option<String>,
     pub(crate) created_at: String,
     pub(crate) updated_at: String,

@@ -149,7 +149,7 @@ pub(crate) struct Said {
     /// The agent that is asked for; one that cannot be asked is told, and the router chooses.
     #[serde(alias = "agent_id", alias = "agent")]
     agent_id: Option<String>,
-    /// The conversation that it belongs to.
+    /// Conversation that the message belongs to.
     #[serde(alias = "conversation_id", alias = "conversation")]
     conversation_id: Option<String>,
     /// Says which agent is asked for where `agentId` does not.

@@ -101,7 +101,7 @@ pub(crate) struct RunFilter {
     #[arg(skip)]
     pub(crate) dir: Option<Dir>,
 
-    /// At most so many
+    /// Maximum number of runs
     #[arg(long, value_name = "N", default_value_t = 20)]
     pub(crate) limit: u32,
 

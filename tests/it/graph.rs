@@ -355,7 +355,7 @@ fn ready_shows_twenty_and_says_how_many_more_there_are() {
     assert_eq!(ready["result"]["total"], 25);
     let shown = workspace.cleo("orchestrator ready --limit 2");
     assert!(
-        shown.contains("T2 pending  Part 1\nand 23 more; --limit shows them"),
+        shown.contains("T2 pending  Part 1\nand 23 more; raise --limit to see them"),
         "{shown}"
     );
 }

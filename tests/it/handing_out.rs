@@ -51,7 +51,7 @@ fn what_touches_files_of_a_task_under_way_is_passed_over() {
     insta::assert_snapshot!(workspace.cleo("next"));
     let claimed = does(&workspace, "bob", "claim --next");
     assert_eq!(claimed["result"]["task"]["id"], "T3");
-    let told = "passed over: T2 touches files that T1 works on: src/auth/token.rs";
+    let told = "skipped: T2 touches files that T1 works on: src/auth/token.rs";
     assert_eq!(claimed["warnings"], json!([told]));
 }
 

@@ -10,7 +10,7 @@ use jaq_core::path::Part;
 use jaq_core::{Compiler, Ctx, Exn, Filter, Vars};
 use jaq_json::{Val, read};
 
-/// What jq has and the library has not: rows for spreadsheets and shells.
+/// Filters of jq that the library does not have: rows for spreadsheets and shells.
 const TABLES: &str = r#"
 def @csv: [.[] | if type == "string" then "\"" + (split("\"") | join("\"\"")) + "\""
     elif . == null then "" else tostring end] | join(",");
@@ -85,8 +85,8 @@ fn compile_with(
     })
 }
 
-/// Hands out each value that the filter makes of a JSON document, on a line. What it found before it
-/// failed is handed out.
+/// Passes each value that the filter makes of a JSON document to `out`, one per line, up to a
+/// failure.
 pub(super) fn run(
     filter: &Filter<JustLut<Val>>,
     json: &[u8],

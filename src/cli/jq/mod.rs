@@ -167,7 +167,7 @@ impl Running {
         mut take: impl FnMut(&[u8]) -> io::Result<()>,
     ) -> io::Result<Option<Ended>> {
         match frame::send(&mut self.input, frame::DOCUMENT, json.as_bytes()) {
-            // One that has ended says why below.
+            // The reason of a process that has ended is read below.
             Err(cause) if cause.kind() != io::ErrorKind::BrokenPipe => return Err(cause),
             _ => {}
         }
@@ -187,7 +187,7 @@ impl Running {
     fn cause(mut self) -> String {
         let mut said = Vec::new();
         if let Some(errors) = self.child.stderr.take() {
-            // It has ended, so what it said lies in the pipe. That is short.
+            // The process has ended, so its short message is in the pipe.
             let _ = errors.take(4_096).read_to_end(&mut said);
         }
         let status = self.child.wait().unwrap_or_default();

@@ -58,7 +58,7 @@ fn answer_documents(bounds: &Bounds, code: &str) -> io::Result<bool> {
     Ok(true)
 }
 
-/// Limits of this process. Those that it was started with are kept where they are lower.
+/// Limits of this process. Lower limits that it was started with are kept.
 struct Bounds {
     seconds: u64,
     started_with: Rlimit,
@@ -92,6 +92,6 @@ fn lower(what: Resource, limit: u64, started_with: &Rlimit) {
         current: Some(current),
         maximum: started_with.maximum,
     };
-    // A system that does not know the limit leaves the filter unbounded, which is no reason to fail.
+    // A system without this limit leaves the filter unbounded.
     let _ = setrlimit(what, limit);
 }

@@ -63,8 +63,7 @@ impl Output {
         }
     }
 
-    /// Reads what of the answers is to be shown. What cannot be shown is refused before anything
-    /// is done.
+    /// Reads `--fields` and `--jq`, and refuses invalid ones before the command does anything.
     pub(super) fn select(&mut self, globals: &Globals) -> Result<(), Error> {
         self.view = View::read(globals)?;
         Ok(())
@@ -249,7 +248,7 @@ impl Output {
 
     fn check_written(&self, written: io::Result<()>) -> Result<(), Error> {
         match written {
-            // Whoever closed the pipe has read enough: that is no error.
+            // A reader that closed the pipe has read enough.
             Err(cause) if cause.kind() != io::ErrorKind::BrokenPipe => {
                 let message = format!("the answer could not be written: {cause}");
                 Err(Error::new(Code::AnswerLost, message).fix(&self.way_to_result))
@@ -278,7 +277,7 @@ impl Output {
 
 fn way_to_result(globals: &Globals) -> String {
     match &globals.root {
-        // A path that is no text cannot be written into a command.
+        // A path that is not UTF-8 cannot be written into a command.
         Some(root) if root.to_str().is_none() => "cleo list --help".to_string(),
         _ => globals.in_root("cleo list"),
     }

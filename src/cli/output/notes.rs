@@ -1,4 +1,4 @@
-//! What people are told on standard error, beside the answer.
+//! Messages on standard error.
 
 use std::env;
 use std::io::{self, IsTerminal, Write};

@@ -19,6 +19,8 @@ pub(in crate::cli) struct Stream<'a> {
     format: Format,
     color: bool,
     broken: Option<io::Error>,
+    /// Whether more lines are useless: the reader has gone, or the filter failed on a row.
+    is_over: bool,
     failed: Option<Code>,
     /// The answer that is being written.
     line: Vec<u8>,
@@ -33,6 +35,7 @@ impl<'a> Stream<'a> {
             format,
             color,
             broken: None,
+            is_over: false,
             failed: None,
             line: Vec::new(),
             is_for_terminal: io::stdout().is_terminal(),
@@ -46,8 +49,13 @@ impl<'a> Stream<'a> {
         (written, self.failed.or(self.view.misfit()))
     }
 
-    /// Adds an answer to the stream; false when nobody can read it any more.
-    pub(in crate::cli) fn send<T: Serialize>(&mut self, command: &str, answer: &Result<T>) -> bool {
+    /// Returns whether more lines are of use.
+    pub(in crate::cli) fn is_open(&self) -> bool {
+        !self.is_over
+    }
+
+    /// Adds a reply to the stream.
+    pub(in crate::cli) fn send<T: Serialize>(&mut self, command: &str, answer: &Result<T>) {
         let (result, error) = match answer {
             Ok(result) => (Some(result), None),
             Err(error) => (None, Some(error)),
@@ -55,22 +63,22 @@ impl<'a> Stream<'a> {
         self.failed = self.failed.or(error.map(|error| error.code));
         let written = self.write(command, result, error);
         let written = self.view.judge(written);
-        self.note(written)
+        self.note(written);
     }
 
-    /// Adds an answer that failed and says with what result; false when nobody can read it any more.
+    /// Adds a failed reply that has a result, too.
     pub(in crate::cli) fn send_with<T: Serialize>(
         &mut self,
         command: &str,
         result: &T,
         error: &Error,
-    ) -> bool {
+    ) {
         self.failed = self.failed.or(Some(error.code));
         let written = self.write(command, Some(result), Some(error));
-        self.note(written.map(|_| ()))
+        self.note(written.map(|_| ()));
     }
 
-    /// Writes an envelope on a line. What nobody has to change or clean goes out by one buffer.
+    /// Writes an envelope on a line, by one buffer where nothing has to be filtered or escaped.
     fn write<T: Serialize>(
         &mut self,
         command: &str,
@@ -90,35 +98,31 @@ impl<'a> Stream<'a> {
         Ok(Ended::Whole)
     }
 
-    /// Keeps the first fault of a write; false when there was one.
-    fn note(&mut self, written: io::Result<()>) -> bool {
+    /// Keeps the first error of a write.
+    fn note(&mut self, written: io::Result<()>) {
         self.broken = self.broken.take().or(written.err());
-        self.broken.is_none()
+        self.is_over |= self.broken.is_some();
     }
 
-    /// Shows text at once; false when nobody can read it any more.
-    pub(in crate::cli) fn show(&mut self, text: impl FnOnce(&mut Screen)) -> bool {
+    /// Shows text at once.
+    pub(in crate::cli) fn show(&mut self, text: impl FnOnce(&mut Screen)) {
         let mut screen = Screen::new(self.color);
         text(&mut screen);
         let written = self.stdout.write_all(screen.finish().as_bytes());
         let written = written.and_then(|()| self.stdout.flush());
-        self.note(written)
+        self.note(written);
     }
 
-    /// Writes a row at once: as text, or as JSON that is no envelope; false when nobody can read it any
-    /// more, and when the filter failed on a row.
-    pub(in crate::cli) fn row<T: Serialize>(
-        &mut self,
-        row: &T,
-        text: impl FnOnce(&mut Screen),
-    ) -> bool {
+    /// Writes a row at once, as text or as JSON without an envelope.
+    pub(in crate::cli) fn row<T: Serialize>(&mut self, row: &T, text: impl FnOnce(&mut Screen)) {
         if self.format == Format::Text {
             return self.show(text);
         }
         let written = self.view.row(&mut self.stdout, row);
         let written = self.view.judge(written);
         let written = written.and_then(|()| self.stdout.flush());
-        self.note(written) && self.view.misfit().is_none()
+        self.note(written);
+        self.is_over |= self.view.misfit().is_some();
     }
 
     /// Returns whether somebody can still read what is written. Only a pipe tells.

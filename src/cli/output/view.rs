@@ -1,4 +1,4 @@
-//! What of an answer is shown: all of it, some fields, or what a filter makes of it.
+//! The part of a reply that is shown: all of it, some fields, or the output of a filter.
 
 use std::cell::Cell;
 use std::fmt::Write as _;
@@ -17,7 +17,7 @@ use crate::embedded;
 use crate::error::{Code, Error, Result, steers};
 use crate::reply::Envelope;
 
-/// What of an answer is shown.
+/// The part of a reply that is shown.
 #[derive(Default)]
 pub(super) struct View {
     fields: Fields,

@@ -1,5 +1,5 @@
-//! The progress of a run: an event a line, or a view on a terminal with a line for each task that is
-//! under way and a bar for all of them.
+//! The progress of a run: an event a line, or a view on a terminal with a line for each task that
+//! is in progress and a bar for all of them.
 
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
@@ -30,7 +30,7 @@ pub(in crate::cli) struct Progress<'a> {
     draws: bool,
     drawn: Instant,
     begun: Instant,
-    /// When each task that is under way was begun.
+    /// When each task in progress was started.
     since: BTreeMap<TaskId, Instant>,
 }
 

@@ -1,6 +1,6 @@
 //! Makes the schemas from the types of the replies.
 //!
-//! A new command that is no row of the table of operations needs one line in [`replies`].
+//! A new command without a row in the table of operations needs one line in [`replies`].
 
 use std::collections::BTreeSet;
 

@@ -8,7 +8,7 @@ const ANSWERS_MAX: usize = 64;
 /// Most bytes of an answer that are kept.
 const ANSWER_MAX: usize = 400_000;
 
-/// What came so far of each answer, by its run.
+/// The answer of each run so far.
 #[derive(Default)]
 pub(super) struct Answers(VecDeque<Answer>);
 

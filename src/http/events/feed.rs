@@ -16,7 +16,7 @@ use crate::error::{Code, Error, Result};
 use crate::ops::executions;
 use crate::workspace::Workspace;
 
-/// How often the databases are looked at. Who writes in this process has it looked at once.
+/// Poll interval of the databases. Writers of this process wake the thread at once.
 const LOOK: Duration = Duration::from_millis(25);
 /// How far the stream may be behind before what lies between is passed over.
 const BEHIND: u64 = 20_000;
@@ -72,11 +72,9 @@ impl Feed {
         let told = Arc::downgrade(&feed);
         let thread = thread::Builder::new().name("cleo-feed".to_string());
         let tell = move || {
-            while let Some(feed) = told.upgrade() {
-                if !feed.turn(&mut source) {
-                    break;
-                }
-            }
+            while let Some(feed) = told.upgrade()
+                && feed.turn(&mut source).is_some()
+            {}
         };
         thread.spawn(tell).map_err(|cause| {
             Error::new(Code::Internal, "a thread cannot be started").because(cause)
@@ -166,20 +164,20 @@ impl Feed {
         Ok(missed)
     }
 
-    /// Waits until something has happened and sends it; false once the server ends.
-    fn turn(&self, source: &mut Source) -> bool {
+    /// Waits for new events and sends them; `None` once the server ends.
+    fn turn(&self, source: &mut Source) -> Option<()> {
         let state = self.state();
         let wait = self.wakes.wait_timeout_while(state, LOOK, |state| {
             !state.is_awake && state.sender.is_some()
         });
         let (mut state, _) = wait.unwrap_or_else(PoisonError::into_inner);
         if state.sender.is_none() {
-            return false;
+            return None;
         }
         state.is_awake = false;
         let (mut place, is_heard) = (state.place, state.listeners() > 0);
         drop(state);
-        // What cannot be read now is looked at again.
+        // A failed read is repeated in the next turn.
         let frames = new(source, &mut place, is_heard).unwrap_or_else(|_| {
             source.forget();
             Vec::new()
@@ -194,11 +192,11 @@ impl Feed {
                 thread::sleep(rest);
             }
         } else {
-            // Somebody came meanwhile, and is to hear what was passed over.
+            // A new listener gets the events that were skipped.
             source.forget();
             state.is_awake = true;
         }
-        true
+        Some(())
     }
 
     fn state(&self) -> MutexGuard<'_, State> {

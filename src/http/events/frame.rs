@@ -12,7 +12,7 @@ use serde_json::json;
 use crate::words::closed;
 
 closed! {
-    /// What an event is about.
+    /// Subject of an event.
     Kind, "kind of events":
     Run = "run",
     Task = "task",
@@ -24,7 +24,8 @@ closed! {
 /// The events that a listener gets.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(super) struct Wants {
-    /// Whose events beside those without an owner; `None` for the events of all users.
+    /// Owner whose events are sent beside those without an owner; `None` for the events of all
+    /// users.
     pub(super) only: Option<String>,
     /// Each once and in their order, so that listeners with the same kinds share the same bytes; none: all kinds.
     pub(super) kinds: Vec<Kind>,
@@ -106,7 +107,7 @@ impl FromStr for Place {
     type Err = String;
 
     fn from_str(text: &str) -> std::result::Result<Place, String> {
-        let wrong = || "that is no id of an event: ids look like 120.45.7.3".to_string();
+        let wrong = || "invalid event id: ids look like 120.45.7.3".to_string();
         let numbers: Vec<u64> = text
             .split('.')
             .map(|number| number.parse().map_err(|_| wrong()))
@@ -127,10 +128,10 @@ impl FromStr for Place {
 pub(super) struct Frame {
     /// `None` for an event about the stream itself, which every listener gets.
     kind: Option<Kind>,
-    /// Whose it is; `None` where every user gets it.
+    /// Owner; `None` if every user gets it.
     owner: Option<Arc<str>>,
     bytes: Bytes,
-    /// What listeners to the events of all users get instead, where it differs.
+    /// Form for listeners to the events of all users, if it differs.
     whole: Option<Bytes>,
 }
 

@@ -1,4 +1,4 @@
-//! What happens, sent while it happens, whichever program does it: this server, another one, a command.
+//! Streams events as they happen, by whichever program: this server, another one, a command.
 //!
 //! One thread looks whether the databases have changed, reads what is new, writes each event once as
 //! bytes, and broadcasts these to all listeners. Places in the stream are cursors of the databases, so
@@ -40,7 +40,7 @@ struct Wanted {
     /// Kinds of events with commas between them; all by default.
     #[serde(default)]
     kinds: Vec<Kind>,
-    /// The id of an event: those after it; `now`: from now on. The header Last-Event-ID stands before it.
+    /// Id of the event to start after, or `now`. The header Last-Event-ID takes precedence.
     since: Option<String>,
 }
 
@@ -48,7 +48,7 @@ pub(super) fn routes() -> Vec<Route> {
     vec![
         Route::waiting(Method::GET, "/api/events", listen)
             .scope(Scope::Read)
-            .about("Tells what happens while it happens, as server-sent events; pieces of an answer only where the server carries the execution out")
+            .about("Streams events as server-sent events, with parts of answers for executions of this server")
             .tag("events")
             .query::<Wanted>()
             .sends(200, "text/event-stream"),
@@ -77,7 +77,7 @@ fn listen(call: Call) -> Promise {
     Box::pin(async move {
         let (wants, since) = read_wanted(&call)?;
         let feed = call.server.feed.clone();
-        // What was missed is read from the disk, so not here, where all wait.
+        // Missed events are read from disk, so not on this thread, which serves everybody.
         let subscribed = tokio::task::spawn_blocking(move || {
             let subscribed = feed.subscribe(&wants, since);
             subscribed.map(|(missed, receiver)| (missed, (receiver, wants)))

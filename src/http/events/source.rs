@@ -1,4 +1,4 @@
-//! What is new in the databases, as events.
+//! Reads new rows of the databases as events.
 
 use std::collections::{HashMap, HashSet, VecDeque};
 use std::sync::Arc;
@@ -26,10 +26,10 @@ const PAGES: usize = 20;
 /// Most owners that are remembered.
 const OWNERS_MAX: usize = 10_000;
 
-/// What happened in one source, in the order of its cursors.
+/// Events of one source, in the order of its cursors.
 type Parts = VecDeque<Part>;
 
-/// What somebody missed between two places.
+/// Events missed between two places.
 pub(super) struct Missed {
     /// The place after which nothing is left out.
     pub(super) from: Place,
@@ -52,7 +52,7 @@ impl Missed {
 pub(super) struct Source {
     store: SqliteStore,
     workspace: Workspace,
-    /// Whose each run and conversation is.
+    /// Owners of runs and conversations.
     owners: HashMap<String, Option<Arc<str>>>,
     seen: Option<u64>,
 }
@@ -89,14 +89,14 @@ impl Source {
         })
     }
 
-    /// Reads what comes after a place and not after another, and moves the place on. What happened in
-    /// different sources comes in the order of its times.
+    /// Reads the events between two places and advances the place. Events of different sources are
+    /// ordered by time.
     pub(super) fn after(&mut self, place: &mut Place, end: Place) -> Result<Vec<Frame>> {
         let (from, mut sources) = (*place, Vec::new());
         for origin in Origin::ALL {
             let parts = self.read(origin, from.cursor(origin), end.cursor(origin), AT_ONCE)?;
             let last = parts.back().map(|part| part.cursor);
-            // What was said outside of conversations is not looked through again.
+            // Messages outside of conversations are not scanned again.
             let reached = last.filter(|_| parts.len() >= AT_ONCE as usize);
             let reached = reached.unwrap_or(end.cursor(origin));
             *place.cursor_mut(origin) = reached.max(from.cursor(origin));
@@ -166,7 +166,7 @@ impl Source {
         Ok((from, heard))
     }
 
-    /// Reads what happened in one source after a cursor and not after another, and at most so much.
+    /// Reads at most `most` events of one source between two cursors.
     fn read(&mut self, origin: Origin, after: u64, end: u64, most: u32) -> Result<Parts> {
         let limit = u32::try_from(end.saturating_sub(after)).unwrap_or(most);
         let limit = limit.min(most);
@@ -262,7 +262,7 @@ impl Source {
 }
 
 /// Puts together what happened in different sources. Within one, cursors say what came first: times
-/// may run back a little, and whoever goes on from an id must not miss what came before it.
+/// may run back a little, and a client that resumes after an id must not miss earlier events.
 fn merge(mut sources: Vec<Parts>, mut place: Place) -> Vec<Frame> {
     let mut frames = Vec::new();
     loop {
@@ -279,10 +279,10 @@ struct Part {
     origin: Origin,
     cursor: u64,
     at: String,
-    /// Whose it is; `None` where every user gets it.
+    /// Owner; `None` if every user gets it.
     owner: Option<Arc<str>>,
     data: Value,
-    /// What listeners to the events of all users get instead, where it differs.
+    /// Form for listeners to the events of all users, if it differs.
     whole: Option<Value>,
 }
 
@@ -295,7 +295,7 @@ impl Part {
     }
 }
 
-/// Says whose something is. What is nobody's any more is told to nobody but those who hear all.
+/// Returns the owner. Events without an owner any more go only to listeners to all users.
 fn owner(
     owners: &mut HashMap<String, Option<Arc<str>>>,
     id: &str,

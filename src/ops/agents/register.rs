@@ -259,10 +259,10 @@ fn for_the_moment(
 // Agents to register, or none of them. A doc comment would become the help of the command.
 #[derive(Args)]
 pub(crate) struct Import {
-    /// JSON or YAML: one agent, a list, or a list under `agents`; `-` reads standard input
+    /// JSON or YAML file: one agent, a list, or a list under `agents`; - reads standard input
     file: PathBuf,
 
-    /// Change agents that are there already
+    /// Update agents that already exist
     #[arg(long)]
     replace: bool,
 }

@@ -30,14 +30,14 @@ const RESULT_MAX: usize = 20_000;
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[derive(Args, Clone, Debug, Default, Deserialize)]
 pub(crate) struct Query {
-    /// What is asked
+    /// The query
     pub(crate) query: String,
 
-    /// Who asks, for the workers
+    /// User id passed to workers
     #[arg(long = "user", value_name = "ID")]
     pub(crate) user_id: Option<String>,
 
-    /// The conversation that it belongs to, for the workers; its run by default
+    /// Conversation id passed to workers [default: the id of the run]
     #[arg(long, value_name = "ID")]
     #[serde(rename = "conversation_id")]
     pub(crate) conversation: Option<String>,

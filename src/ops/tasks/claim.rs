@@ -28,30 +28,31 @@ Examples:
   cleo claim --next --epic T1 --lease 30m
   cleo claim --next --json | jq -r '.result.claim | [.task, .epoch] | @tsv'
 
-Whoever wins gets an epoch; give it to complete, verify, manifest append, heartbeat and release with
---epoch or CLEO_EPOCH, and they refuse (exit 35) once somebody else took over. Exit 35: somebody
-holds the task. Exit 4 with --next: nothing is ready; `retryable` says whether to come back.")]
+A claim has an epoch. Pass it to complete, verify, manifest append, heartbeat and release with
+--epoch or CLEO_EPOCH, so that they fail (exit 35) after another holder took over. Exit 35: the
+task is claimed by another holder. Exit 4 with --next: no task is ready; `retryable` says whether
+to try again later.")]
 pub(crate) struct Claiming {
     /// The task
     #[arg(required_unless_present = "next", conflicts_with = "next")]
     #[serde(rename = "id")]
     task: Option<TaskId>,
 
-    /// The most urgent task that is ready and touches no files of a task under way
+    /// Claim the most urgent ready task that shares no files with tasks in progress
     #[arg(long)]
     #[serde(skip)]
     next: bool,
 
-    /// With --next: only what is below this task, to any depth
+    /// With --next: only tasks below this one, at any depth
     #[arg(long, value_name = "TASK", requires = "next")]
     epic: Option<TaskId>,
 
-    /// How long the claim lasts unless a heartbeat extends it: 90s, 30m, 1h, 2d [default: the
-    /// setting claims.lease, 1h]
+    /// How long the claim lasts without a heartbeat: 90s, 30m, 1h, 2d [default: the setting
+    /// claims.lease, 1h]
     #[arg(long, value_name = "DURATION")]
     lease: Option<Lease>,
 
-    /// Claim a task although it waits for others; this is recorded
+    /// Claim the task although it waits for others (recorded in the log)
     #[arg(long, conflicts_with = "next")]
     force: bool,
 }
@@ -69,16 +70,16 @@ pub(crate) struct Heartbeat {
     #[serde(rename = "id")]
     task: TaskId,
 
-    /// How long the claim lasts unless a heartbeat extends it: 90s, 30m, 1h, 2d [default: the
-    /// setting claims.lease, 1h]
+    /// How long the claim lasts without a heartbeat: 90s, 30m, 1h, 2d [default: the setting
+    /// claims.lease, 1h]
     #[arg(long, value_name = "DURATION")]
     lease: Option<Lease>,
 
-    /// Epoch of the claim under which this is done (or CLEO_EPOCH); refused when that is lost
+    /// Epoch of your claim (or CLEO_EPOCH); fails if the claim was lost
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     epoch: Option<u32>,
 
-    /// Extend it although somebody else holds the task; this is recorded
+    /// Extend the lease although another holder has the task (recorded in the log)
     #[arg(long)]
     force: bool,
 }
@@ -97,11 +98,11 @@ pub(crate) struct Release {
     #[serde(rename = "id")]
     task: TaskId,
 
-    /// Epoch of the claim under which this is done (or CLEO_EPOCH); refused when that is lost
+    /// Epoch of your claim (or CLEO_EPOCH); fails if the claim was lost
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     epoch: Option<u32>,
 
-    /// Take it from somebody else; this is recorded
+    /// Release the claim of another holder (recorded in the log)
     #[arg(long)]
     force: bool,
 }

@@ -26,19 +26,19 @@ Examples:
   cleo start T3
   cleo start T3 --lease 4h
 
-A task that waits for others is started with a warning: whoever starts it has chosen it, as an agent
-has that was given its prompt. `cleo claim`, which hands out work, refuses it without --force.")]
+Starting a task whose dependencies are not done prints a warning. `cleo claim` refuses it without
+--force.")]
 pub(crate) struct Start {
     /// The task
     #[serde(rename = "id")]
     pub(crate) task: TaskId,
 
-    /// How long the claim lasts unless a heartbeat extends it: 90s, 30m, 1h, 2d [default: the
-    /// setting claims.lease, 1h]
+    /// How long the claim lasts without a heartbeat: 90s, 30m, 1h, 2d [default: the setting
+    /// claims.lease, 1h]
     #[arg(long, value_name = "DURATION")]
     pub(crate) lease: Option<Lease>,
 
-    /// Epoch of the claim under which this is done (or CLEO_EPOCH); refused when that is lost
+    /// Epoch of your claim (or CLEO_EPOCH); fails if the claim was lost
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     pub(crate) epoch: Option<u32>,
 }
@@ -53,11 +53,11 @@ pub(crate) struct Cancel {
     #[serde(rename = "id")]
     pub(crate) task: TaskId,
 
-    /// Why; kept as a note
+    /// Reason, kept as a note
     #[arg(long, value_name = "TEXT")]
     pub(crate) reason: Option<String>,
 
-    /// Cancel it although somebody else holds it; this is recorded
+    /// Cancel the task although another holder has it (recorded in the log)
     #[arg(long)]
     pub(crate) force: bool,
 }
