@@ -74,9 +74,5 @@ fn show_list(screen: &mut Screen, listed: &Listed) {
     );
     let head = ["CONVERSATION", "STATUS", "AGENT", "LAST MESSAGE", "TITLE"];
     screen.list("no conversations", &head, rows);
-    let shown = listed.conversations.len() as u64;
-    if shown < listed.total {
-        let all = format!("{shown} of {} conversations", listed.total);
-        screen.line(Tone::Dim, all);
-    }
+    screen.cut_at(listed.conversations.len(), listed.total, "conversations");
 }

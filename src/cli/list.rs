@@ -94,19 +94,11 @@ pub(super) fn run(face: &mut Face<'_>, arguments: Arguments) -> Result<ExitCode>
 }
 
 fn table(screen: &mut Screen, listed: &Page) {
-    if listed.total == 0 {
-        screen.line(Tone::Dim, "no tasks");
-        return;
-    }
-    if !listed.tasks.is_empty() {
+    if listed.total == 0 || !listed.tasks.is_empty() {
         let head = ["ID", "STATUS", "PRIORITY", "TYPE", "TITLE"];
-        screen.rows(&head, listed.tasks.iter().map(row));
+        screen.list("no tasks", &head, listed.tasks.iter().map(row));
     }
-    let shown = listed.tasks.len() as u64;
-    if shown < listed.total {
-        let noun = if listed.total == 1 { "task" } else { "tasks" };
-        screen.line(Tone::Dim, format!("{shown} of {} {noun}", listed.total));
-    }
+    screen.cut_at(listed.tasks.len(), listed.total, "tasks");
 }
 
 fn row(task: &Task) -> Vec<Cell> {

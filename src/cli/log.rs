@@ -95,11 +95,7 @@ fn render(screen: &mut Screen, logged: &Logged) {
     if logged.total == 0 || !logged.operations.is_empty() {
         screen.list("no operations", &head, logged.operations.iter().map(row));
     }
-    let shown = logged.operations.len() as u64;
-    if shown < logged.total {
-        let all = format!("{shown} of {} operations", logged.total);
-        screen.line(Tone::Dim, all);
-    }
+    screen.cut_at(logged.operations.len(), logged.total, "operations");
 }
 
 fn row(entry: &Entry) -> [Cell; 5] {
@@ -155,10 +151,7 @@ fn render_one(screen: &mut Screen, shown: &Shown) {
             }
         }
     }
-    let count = shown.changes.len() as u64;
-    if count < shown.total {
-        screen.line(Tone::Dim, format!("{count} of {} changes", shown.total));
-    }
+    screen.cut_at(shown.changes.len(), shown.total, "changes");
 }
 
 pub(super) fn render_undo(screen: &mut Screen, undone: &Undone) {
@@ -175,10 +168,7 @@ pub(super) fn render_undo(screen: &mut Screen, undone: &Undone) {
     for change in &undone.changes {
         screen.line(Tone::Dim, format!("  {}", describe(change)));
     }
-    if undone.changes.len() < undone.total {
-        let all = format!("  {} of {} changes", undone.changes.len(), undone.total);
-        screen.line(Tone::Dim, all);
-    }
+    screen.cut_at(undone.changes.len(), undone.total as u64, "changes");
     let redo = undone.undo.map(|number| format!("cleo undo {number}"));
     screen.field("redo", redo.unwrap_or_default());
 }

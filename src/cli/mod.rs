@@ -26,15 +26,15 @@ mod fields;
 mod jq;
 mod output;
 mod screen;
+#[cfg(all(test, feature = "schemas"))]
+mod tests;
 mod tree;
 mod usage;
 
 mod add;
 mod agents;
-mod archive;
 mod ask;
 mod chat;
-mod claim;
 mod completions;
 mod config;
 mod conversations;
@@ -107,33 +107,33 @@ commands! {
     /// Search tasks by words in title and description, or by imported id
     Find(list::FindArguments) => face.run("find", it, list::find);
     /// Claim a task so that nobody else works on it, and start it
-    Claim(tasks::Claiming) => face.call(&api::CLAIM, it, claim::render_move("Claimed"));
+    Claim(tasks::Claiming) => face.call(&api::CLAIM, it, show::render_move("Claimed"));
     /// Extend the lease of a claim
-    Heartbeat(tasks::Heartbeat) => face.call(&api::HEARTBEAT, it, claim::render_move("Extended"));
+    Heartbeat(tasks::Heartbeat) => face.call(&api::HEARTBEAT, it, show::render_move("Extended"));
     /// Release a claimed task; an active task becomes pending again
-    Release(tasks::Release) => face.call(&api::RELEASE, it, claim::render_move("Released"));
+    Release(tasks::Release) => face.call(&api::RELEASE, it, show::render_move("Released"));
     /// Start a task: claim it and set it active
-    Start(tasks::Start) => face.call(&api::START, it, claim::render_move("Started"));
+    Start(tasks::Start) => face.call(&api::START, it, show::render_move("Started"));
     /// Mark a task done; the work of a spawned task must verify first
-    Complete(proof::Complete) => face.call(&api::COMPLETE, it, claim::render_move("Completed"));
+    Complete(proof::Complete) => face.call(&api::COMPLETE, it, show::render_move("Completed"));
     /// Reopen a done or cancelled task
     #[command(after_help = "Examples:\n  cleo reopen T3")]
-    Reopen(tasks::One) => face.call(&api::REOPEN, it, claim::render_move("Reopened"));
+    Reopen(tasks::One) => face.call(&api::REOPEN, it, show::render_move("Reopened"));
     /// Cancel a task
-    Cancel(tasks::Cancel) => face.call(&api::CANCEL, it, claim::render_move("Cancelled"));
+    Cancel(tasks::Cancel) => face.call(&api::CANCEL, it, show::render_move("Cancelled"));
     /// Delete a task; its id is never used again
-    Delete(tasks::Delete) => face.call(&api::DELETE, it, archive::render_delete);
+    Delete(tasks::Delete) => face.call(&api::DELETE, it, show::render_delete);
     /// Archive closed tasks: hide them from lists, but keep them in counts
     Archive(tasks::Selection) => face.call(
         &api::ARCHIVE,
         it,
-        archive::render(["Archived", "Would archive"]),
+        show::render_archival(["Archived", "Would archive"]),
     );
     /// Restore archived tasks
     Unarchive(tasks::Unarchive) => face.call(
         &api::UNARCHIVE,
         it,
-        archive::render(["Restored", "Would restore"]),
+        show::render_archival(["Restored", "Would restore"]),
     );
     /// Show what a task depends on and what depends on it, as a list or a graph
     Deps(deps::Arguments) => face.run("deps", it, deps::run);

@@ -12,7 +12,7 @@ use crate::agent::{MESSAGE_MAX, SUPERVISOR};
 use crate::config::{ROUTING_MATCH, Settings};
 use crate::error::{Code, Error, Result};
 use crate::file::{Lines, stdin_unreadable};
-use crate::ops::route::{Options, Routed, Router};
+use crate::ops::route::{Options, Router};
 use crate::route::{Candidate, Decision, Match, Query};
 
 /// Longest line that is read, in bytes: room for a message of which JSON escapes every character.
@@ -187,7 +187,8 @@ fn stream(face: &mut Face<'_>, arguments: &Arguments) -> Result<ExitCode> {
         });
         n_lines += 1;
         n_faulty += usize::from(query.is_err());
-        answers.send("route", &query.map(|query| router.route(&query)));
+        let routed = query.as_ref().map(|query| router.route(query));
+        answers.send("route", &routed.map_err(Error::clone));
         if !answers.is_open() {
             break;
         }

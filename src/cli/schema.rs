@@ -1,8 +1,5 @@
 //! `cleo schema`: the shape of each reply as JSON Schema. The files in docs/schemas/ are made from
-//! the types by a test (see `made`), which also keeps them true, and are carried by the program.
-
-#[cfg(all(test, feature = "schemas"))]
-mod made;
+//! the types by a test (`cli::tests::schemas`), which also keeps them true, and are carried by the program.
 
 use std::process::ExitCode;
 

@@ -240,6 +240,15 @@ impl Screen {
         }
     }
 
+    /// Says how many of all items a cut list has.
+    pub(super) fn cut_at(&mut self, shown: usize, total: u64, items: &str) -> &mut Screen {
+        let items = items.trim_end_matches(if total == 1 { "s" } else { "" });
+        match (shown as u64) < total {
+            true => self.line(Tone::Dim, format!("{shown} of {total} {items}")),
+            false => self,
+        }
+    }
+
     fn paint(&self, tone: Tone, text: &str) -> String {
         let text = clean(text);
         if !self.color || tone == Tone::Plain || text.is_empty() {

@@ -144,7 +144,7 @@ fn an_agent_sees_what_it_needs_of_the_environment() {
     let ended = stage.play("env | cut -d= -f1 | sort | tr '\\n' ' '");
     let names = ended.message.unwrap();
     assert!(names.contains("CLEO_TASK_ID") && names.contains("PATH"));
-    // Whoever runs this test has variables of cargo.
+    // The runner of this test has variables of cargo.
     assert!(!names.contains("CARGO_"), "{names}");
     let mut job = stage.job("");
     job.passed = vec!["CARGO_*".to_string()];
@@ -152,7 +152,7 @@ fn an_agent_sees_what_it_needs_of_the_environment() {
     assert_ne!(
         ended.message.as_deref(),
         Some("0"),
-        "what is allowed goes on"
+        "allowed work continues"
     );
 }
 
@@ -200,7 +200,7 @@ fn an_agent_that_takes_too_long_or_is_silent_is_ended() {
     }
 }
 
-/// What a runner hears when its program is played by a script.
+/// A runner whose program is played by a script.
 struct Played(Box<dyn Runner>, &'static str);
 
 impl Runner for Played {
@@ -287,7 +287,7 @@ fn money_that_is_spent_is_told_by_the_limit_that_was_given() {
             0.0,
             "with it the run cost more than the 2 USD given",
         ),
-        // What its conversation cost before is paid.
+        // The earlier cost of its conversation is paid.
         (None, 0.4, "it took longer"),
     ] {
         let stage = Stage::new();
@@ -394,7 +394,7 @@ fn nothing_that_an_agent_started_outlives_it() {
             if end.starts_with("sleep") {
                 job.limits.time = Some(Duration::from_secs(2));
             }
-            // Who holds the pipe open lives.
+            // A process that holds the pipe open is alive.
             let script = format!("mkfifo alive; exec 3<>alive; {leave} {end}");
             play(&script, &job);
             assert!(is_alone(&stage.path("alive")), "{leave} {end}");

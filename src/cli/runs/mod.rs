@@ -72,17 +72,11 @@ pub(in crate::cli) fn how(run: &Run) -> String {
 const INPUT_SHOWN: usize = 30;
 
 fn render_rows(screen: &mut Screen, listed: &Rows) {
-    if listed.total == 0 {
-        screen.line(Tone::Dim, "no runs");
-        return;
-    }
     let head = ["RUN", "STATUS", "AGENT", "SCORE", "HOW", "MESSAGE"];
-    let rows = listed.runs.iter().map(|one| row(&one.record));
-    screen.rows(&head, rows);
-    let shown = listed.runs.len() as u64;
-    if shown < listed.total {
-        screen.line(Tone::Dim, format!("{shown} of {} runs", listed.total));
+    if listed.total == 0 || !listed.runs.is_empty() {
+        screen.list("no runs", &head, listed.runs.iter().map(|one| row(&one.record)));
     }
+    screen.cut_at(listed.runs.len(), listed.total, "runs");
 }
 
 fn row(run: &Run) -> Vec<Cell> {

@@ -1,5 +1,4 @@
-//! What is refused before an endpoint has it: in which form, and that nothing decides by the first of two
-//! headers.
+//! Refusals before an endpoint is reached: their form, and that repeated headers are refused.
 
 use std::convert::Infallible;
 use std::time::Duration;

@@ -1,4 +1,4 @@
-//! What was proven in a worktree is what the workspace holds afterwards.
+//! Work proven in a worktree equals what the workspace has afterwards.
 
 use std::process::{Child, Stdio};
 use std::thread;
