@@ -110,8 +110,7 @@ fn talk(face: &mut Face<'_>, conversation: &str) -> Result<ExitCode> {
         let line = lines.next_line().map_err(stdin_unreadable)?;
         let Some(line) = line else {
             return is_heard.then_some(ended).ok_or_else(|| {
-                let message =
-                    "no message: use `--message` or standard input";
+                let message = "no message: use `--message` or standard input";
                 Error::new(Code::InputInvalid, message)
             });
         };

@@ -210,7 +210,10 @@ pub(super) fn variable(name: &str) -> Option<OsString> {
 fn setting(name: &str) -> Result<Option<String>> {
     let text = variable(name).map(OsString::into_string).transpose();
     text.map_err(|value| {
-        let message = format!("{name} is `{}`, which is not UTF-8", value.to_string_lossy());
+        let message = format!(
+            "{name} is `{}`, which is not UTF-8",
+            value.to_string_lossy()
+        );
         Error::new(Code::ConfigInvalid, message).fix(format!("unset {name}"))
     })
 }

@@ -101,8 +101,7 @@ pub(super) fn help(face: &mut Face<'_>, arguments: HelpArguments) -> Result<Exit
     match arguments.topic.as_slice() {
         [topic] if topic == CODES => return table(face, Code::ALL),
         [topic, word, ..] if topic == CODES => {
-            let message =
-                format!("unexpected argument `{word}` after `{CODES}`");
+            let message = format!("unexpected argument `{word}` after `{CODES}`");
             return Err(Error::new(Code::Usage, message).fix(format!("cleo help {CODES}")));
         }
         _ => {}

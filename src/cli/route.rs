@@ -126,7 +126,9 @@ fn parts(screen: &mut Screen, decision: &Decision<'_>) {
             "lead",
             format!("{margin} over {} with {}", second.id, second.score),
         ),
-        (None, Some(margin)) if margin > 0 => screen.field("lead", format!("{margin} over all others")),
+        (None, Some(margin)) if margin > 0 => {
+            screen.field("lead", format!("{margin} over all others"))
+        }
         _ => screen,
     };
     let rows = candidates

@@ -81,7 +81,9 @@ fn show_list(screen: &mut Screen, listed: &Listed) {
     screen.rows(&["SKILL", "TIER", "SOURCE", "TAGS"], rows);
     for other in &listed.shadowed {
         let text = format!("{} overrides {}", other.shadowed_by, other.path);
-        screen.say(Tone::Warn, "overridden ").line(Tone::Plain, text);
+        screen
+            .say(Tone::Warn, "overridden ")
+            .line(Tone::Plain, text);
     }
 }
 

@@ -182,10 +182,9 @@ pub(super) fn busy() -> Error {
 /// Hides from somebody far away what a failure of the server itself says of this machine.
 pub(super) fn hide_details(error: Error) -> Error {
     match status_of(&error) {
-        StatusCode::INTERNAL_SERVER_ERROR => Error::new(
-            error.code,
-            "internal error; see the messages of the server",
-        ),
+        StatusCode::INTERNAL_SERVER_ERROR => {
+            Error::new(error.code, "internal error; see the messages of the server")
+        }
         _ => error,
     }
 }

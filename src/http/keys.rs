@@ -56,8 +56,7 @@ impl Note {
 
 /// Refuses a key that came with another body before.
 pub(super) fn refuse_reuse(key: &str) -> Answer {
-    let message =
-        format!("Idempotency-Key: `{key}` was used with another body; use a new key");
+    let message = format!("Idempotency-Key: `{key}` was used with another body; use a new key");
     let error = Error::new(Code::InputInvalid, message);
     fault::answer(&error, Shape::Bare).under(StatusCode::UNPROCESSABLE_ENTITY)
 }

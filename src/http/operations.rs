@@ -104,10 +104,7 @@ fn gather(call: &Call, facts: &Facts) -> Result<Input> {
         }
         Value::Null => Default::default(),
         _ => {
-            return Err(Error::new(
-                Code::InputInvalid,
-                "the body must be an object",
-            ));
+            return Err(Error::new(Code::InputInvalid, "the body must be an object"));
         }
     };
     for (at, (name, _)) in texts.iter().enumerate() {

@@ -140,7 +140,10 @@ async fn admit(server: &Server, peer: IpAddr, mut request: Request, next: Next) 
         Err(error) => return refuse(&error, &request).response(),
     };
     if guard::head(&request) > guard::HEAD_MAX {
-        let message = format!("the head of the request is larger than {} bytes", guard::HEAD_MAX);
+        let message = format!(
+            "the head of the request is larger than {} bytes",
+            guard::HEAD_MAX
+        );
         let answer = refuse(&Error::new(Code::InputInvalid, message), &request);
         let status = StatusCode::REQUEST_HEADER_FIELDS_TOO_LARGE;
         return answer.under(status).response();
@@ -275,9 +278,9 @@ async fn work_on(
                 false => done,
             }
         });
-        begun.await.map_err(|cause| {
-            Error::new(Code::Internal, "the call failed").because(cause)
-        })?
+        begun
+            .await
+            .map_err(|cause| Error::new(Code::Internal, "the call failed").because(cause))?
     };
     tokio::select! {
         done = worked => done,

@@ -337,10 +337,7 @@ fn what_was_exported_is_no_source_of_exports() {
         (0, 15)
     );
     let told = workspace.cleo("skills export --to .claude/skills");
-    assert!(
-        told.contains("15 skills unchanged"),
-        "{told}"
-    );
+    assert!(told.contains("15 skills unchanged"), "{told}");
     let other = export(&workspace, &["out"]);
     assert_eq!(written(&other, "files"), 15, "{other}");
     let file = ".claude/skills/ct-validator/SKILL.md";

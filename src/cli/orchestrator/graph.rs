@@ -28,7 +28,10 @@ pub(super) fn render_ready(screen: &mut Screen, ready: &Ready) {
     }
     let more = ready.total - ready.tasks.len() as u64;
     if more > 0 {
-        screen.line(Tone::Dim, format!("and {more} more; raise --limit to see them"));
+        screen.line(
+            Tone::Dim,
+            format!("and {more} more; raise --limit to see them"),
+        );
     }
 }
 
