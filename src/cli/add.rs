@@ -42,7 +42,7 @@ pub(super) struct Arguments {
 pub(super) fn run(face: &mut Face<'_>, arguments: Arguments) -> Result<ExitCode> {
     match arguments.batch {
         None => face.call(&api::ADD, arguments.draft, show_added),
-        // clap would name every option that could be there.
+        // The error of clap would list every option.
         Some(_) if arguments.draft != Draft::default() => Err(Error::new(
             Code::Usage,
             "`--batch` cannot be used with a field of a task; each line of the file has its own",

@@ -1,4 +1,4 @@
-//! `cleo completions`, and what the scripts that it prints ask for while somebody types.
+//! `cleo completions`, and the completions that its scripts request.
 
 use std::any::TypeId;
 use std::ffi::{OsStr, OsString};
@@ -19,9 +19,9 @@ use crate::error::{Code, Error, Result};
 use crate::id::TaskId;
 use crate::ops::suggest::{Kind, suggest};
 
-/// The variable by which a script says which shell is asking.
+/// The variable in which a script names its shell.
 const ASKING: &str = "CLEO_COMPLETE";
-/// Longest title that is shown beside an id, in characters.
+/// Maximum length of a title next to an id, in characters.
 const TITLE_MAX: usize = 60;
 
 #[derive(Args)]
@@ -67,8 +67,8 @@ fn find_words(arguments: &[OsString]) -> Option<&[OsString]> {
     arguments.get(start..)
 }
 
-/// Answers a script, if it is one that asks: the words that the last word of the line may become.
-/// On any failure a script gets no words, because an error message would garble the line.
+/// Returns the completions of the last word if a completion script calls. On any failure a script
+/// gets no words, because an error message would garble the line.
 pub(super) fn answer(arguments: &[OsString]) -> Option<ExitCode> {
     let shell = environment::variable(ASKING)?;
     let words = find_words(arguments)?.to_vec();
@@ -140,7 +140,7 @@ fn with_words(command: clap::Command, globals: &Arc<Globals>) -> clap::Command {
         let is_task = argument.get_value_parser().type_id() == TypeId::of::<TaskId>();
         let kind = match argument.get_id().as_str() {
             _ if is_task && !takes_archived => Kind::Task,
-            // They take more than a task: `none`, a key of a batch, a task that is not there.
+            // They also accept `none`, a key of a batch, or an unknown task.
             "parent" | "depends" | "remove_depends" => Kind::Task,
             "label" | "labels" | "remove_labels" => Kind::Label,
             _ => return argument,

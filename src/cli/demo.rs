@@ -1,4 +1,4 @@
-//! `cleo demo`: a workspace of its own, an epic of examples, and `cleo run` with a script for the agents.
+//! `cleo demo`: an example workspace, and `cleo run` with a script for the agents.
 
 use std::fs;
 use std::io::ErrorKind;
@@ -22,7 +22,7 @@ use crate::ops::{Context, Notes, Surroundings, init, tasks};
 const TASKS: &str = include_str!("../../examples/demo/tasks.jsonl");
 const AGENT: &str = include_str!("../../examples/demo/agent.sh");
 const NAME: &str = "cleo-demo";
-/// Most folders of earlier demos that are counted past.
+/// Maximum number of existing demo folders.
 const FOLDERS_MAX: u32 = 1_000;
 
 #[derive(Args)]
@@ -59,7 +59,7 @@ pub(super) fn run(face: &mut Face<'_>, arguments: Arguments) -> Result<ExitCode>
     let around = face.surroundings()?;
     let shown = make_folder(&around.directory, arguments.dir)?;
     let folder = around.directory.join(&shown);
-    // Skills of the user stay out, so that the demo is the same everywhere.
+    // Skills of the user are ignored, so that the demo is the same everywhere.
     let surroundings = Surroundings {
         assignment: Default::default(),
         root: Some(folder.clone()),

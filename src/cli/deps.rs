@@ -54,7 +54,7 @@ impl Draw {
         self.dot || self.svg
     }
 
-    /// Answers with a picture, which goes to a file or a program as it is unless JSON was asked for.
+    /// Replies with a picture, raw unless JSON was requested.
     pub(super) fn answer(
         &self,
         face: &Face<'_>,

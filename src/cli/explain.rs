@@ -82,7 +82,7 @@ pub(super) fn run(face: &mut Face<'_>, arguments: Arguments) -> Result<ExitCode>
 fn refuse_unknown_code(name: &str) -> Error {
     let message = format!("there is no error code `{name}`");
     let error = Error::new(Code::CodeNotFound, message);
-    // All names begin with E_, which says nothing about how near they are.
+    // All names begin with E_, which must not count as similarity.
     let bare = |name: &'static str| name.trim_start_matches("E_");
     let wanted = name
         .strip_prefix("E_")
@@ -113,8 +113,8 @@ pub(super) fn help(face: &mut Face<'_>, arguments: HelpArguments) -> Result<Exit
     Ok(face.output.help_page(&help))
 }
 
-/// Finds a command below `command` by the words that name it. In place of the first word one of `topics`
-/// may be meant.
+/// Finds a subcommand by its words. A suggestion for an unknown first word may also be one of
+/// `topics`.
 pub(super) fn find(
     mut command: clap::Command,
     words: &[String],

@@ -12,7 +12,7 @@ use crate::file::read_stdin;
 use crate::hook::{Block, Ending, Event};
 use crate::ops::hook;
 
-/// Most that a client says of an agent, in bytes.
+/// Maximum size of a hook event, in bytes.
 const EVENT_MAX: u64 = 16 << 20;
 
 commands! {
@@ -42,7 +42,7 @@ pub(super) struct Arguments {
     client: Client,
 }
 
-/// Answers the client. A fault of cleo's own keeps nobody.
+/// Replies to the client. An error of cleo itself blocks no agent.
 fn run(face: &mut Face<'_>, ending: Ending, arguments: &Arguments) -> Result<ExitCode> {
     let block = decide(face, ending).unwrap_or_else(|error| {
         face.output.note(&hook::let_go(&error));
@@ -50,7 +50,7 @@ fn run(face: &mut Face<'_>, ending: Ending, arguments: &Arguments) -> Result<Exi
     });
     let answer = match (&block, arguments.client) {
         (Some(block), _) => serde_json::to_string(block).unwrap_or_default() + "\n",
-        // Codex wants an object in any case.
+        // Codex always expects an object.
         (None, Client::Codex) => "{}\n".to_string(),
         (None, Client::Claude) => return Ok(ExitCode::SUCCESS),
     };

@@ -1,4 +1,4 @@
-//! How `cleo init` answers.
+//! Renders the reply of `cleo init`.
 
 use super::screen::{Screen, Tone};
 use crate::ops::init::Initialized;

@@ -34,8 +34,7 @@ pub(super) struct Arguments {
     archive: ArchiveOptions,
 }
 
-// Whether to show what `cleo archive` has put away. A doc comment here would become the help of
-// the command.
+// Options for archived tasks. A doc comment here would become the help of the command.
 #[derive(Args)]
 pub(super) struct ArchiveOptions {
     /// Only archived tasks

@@ -66,7 +66,7 @@ impl Listener for Stream<'_> {
 fn follow(face: &mut Face<'_>, arguments: &Arguments) -> Result<ExitCode> {
     face.output.check_lines("log", "changes")?;
     let mut context = face.context()?;
-    // It only reads, so it may end anywhere.
+    // It only reads, so signals may end it anywhere.
     signals::end_at_once()?;
     let mut stream = face.output.stream();
     log::follow(

@@ -1,6 +1,8 @@
-//! The command line. Each command has its file; this one has the list of all, with what each calls.
+//! The command line: the list of all commands and their operations. Larger commands have their own
+//! file.
 
-/// Declares commands: the name of each with its arguments, and what it does with them (`it`). A doc comment is its help.
+/// Declares commands: name, arguments and action (`it` are the arguments). A doc comment is the
+/// help.
 macro_rules! commands {
     ($seen:vis ($face:ident, $it:ident) $($(#[$about:meta])* $name:ident($request:ty) => $run:expr;)+) => {
         #[derive(clap::Subcommand)]

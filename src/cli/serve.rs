@@ -206,7 +206,7 @@ struct Place {
     pid: u32,
 }
 
-/// Calls a second that one caller from elsewhere may make for long, by default.
+/// Default limit of calls per second for remote callers.
 const RATE: u32 = 100;
 
 fn run(face: &mut Face<'_>, arguments: ServeArguments) -> Result<ExitCode> {

@@ -200,7 +200,7 @@ fn subject(line: &Line<'_>) -> Result<Subject> {
         return Err(refused(": a task is a JSON object".to_string()));
     }
     serde_json::from_slice(bytes.trim_ascii_end()).map_err(|cause| {
-        // The parser sees only this line, so its number is not the one that is meant.
+        // The parser sees only this line, so its line number is always 1.
         let what = cause.to_string();
         let what = what.split(" at line ").next().unwrap_or_default();
         refused(format!(", column {}: {what}", cause.column()))

@@ -82,7 +82,7 @@ fn one(face: &mut Face<'_>, options: Options) -> Result<ExitCode> {
     face.answer(&spawned, context.notes, prompt)
 }
 
-/// Says on standard error what the prompt is, as standard output holds only the prompt.
+/// Returns a summary for standard error, because standard output has only the prompt.
 fn summary(spawned: &Spawned) -> String {
     format!(
         "{} → {} ({}), about {} tokens, output {}, entry {}",
@@ -95,7 +95,7 @@ fn summary(spawned: &Spawned) -> String {
     )
 }
 
-/// The prompt goes out byte for byte, except to a terminal, which it must not steer.
+/// Prints the prompt byte for byte, except on a terminal, which it must not control.
 fn prompt(screen: &mut Screen, spawned: &Spawned) {
     if std::io::stdout().is_terminal() {
         screen.verbatim(&spawned.prepared.prompt);
@@ -150,7 +150,7 @@ fn note_nothing(face: &Face<'_>, batch: &Batch) {
     }
 }
 
-/// People see what was prepared; the prompts are too long to be read one behind the other.
+/// Lists the prepared tasks; their prompts are too long for a terminal.
 fn show_batch(screen: &mut Screen, document: &Document) {
     let rows = document.spawns.iter().map(|spawned| {
         [

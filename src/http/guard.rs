@@ -33,7 +33,7 @@ const ONCE: [&str; 5] = [
 ];
 
 pub(super) fn check_once(headers: &HeaderMap) -> Result<()> {
-    // Nearly no request has any header twice.
+    // Fast path: hardly any request repeats a header.
     if headers.len() == headers.keys_len() {
         return Ok(());
     }
@@ -59,7 +59,7 @@ pub(super) fn head<B>(request: &Request<B>) -> usize {
 pub(super) fn check_host(server: &Server, headers: &HeaderMap, uri: &Uri) -> Result<String> {
     let host = host(headers, uri)?;
     let is_bound = server.is_local() || !server.options.hosts.is_empty();
-    // Else nothing is answered without a token, under any name, and no page of others has one.
+    // Otherwise every call needs a token, which foreign pages do not have.
     if !is_bound || is_own(server, &host) {
         return Ok(host);
     }
@@ -74,7 +74,7 @@ pub(super) fn check_host(server: &Server, headers: &HeaderMap, uri: &Uri) -> Res
     ))
 }
 
-/// Names the command that lets a name in, which must be one of a host for that.
+/// Adds the command that allows a host name, if it is a valid one.
 fn allowing(error: Error, option: &str, value: &str, name: &str) -> Error {
     let is_part = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '-' | '_' | ':');
     let begins = name.starts_with(|c: char| c.is_ascii_alphanumeric());
@@ -84,7 +84,7 @@ fn allowing(error: Error, option: &str, value: &str, name: &str) -> Error {
     }
 }
 
-/// Finds the name under which a request was sent, in its target or in its header: it has one only.
+/// Returns the host name of a request, from its target or its header, which must agree.
 fn host(headers: &HeaderMap, uri: &Uri) -> Result<String> {
     let named = headers.get(HOST).into_iter();
     let named = named.map(|host| host.to_str().unwrap_or_default());
@@ -169,8 +169,8 @@ pub(super) fn check_scope(caller: &Caller, needed: Scope) -> Result<()> {
     caller.rights().require(needed)
 }
 
-/// Names the cookie that holds the token of a page. A browser sends a cookie to all ports of a host, so
-/// the port tells the servers on one apart.
+/// Returns the name of the cookie with the token of a page. Browsers send cookies to all ports of a
+/// host, so the name has the port.
 pub(super) fn cookie_name(server: &Server) -> String {
     format!("cleo_token_{}", server.address.port())
 }
@@ -194,7 +194,7 @@ fn cookie<'a>(headers: &'a HeaderMap, cookie: &str) -> Option<&'a str> {
     })
 }
 
-/// Says for whom calls are counted: a caller with a token, else an address.
+/// Returns the key of the rate limit: the user of a token, else the IP address.
 pub(super) fn rate_key(caller: Option<&Caller>, peer: IpAddr) -> String {
     match caller {
         Some(caller) if !caller.is_local => format!("user {}", caller.user),
@@ -211,7 +211,7 @@ pub(super) struct Caller {
     /// User who owns new executions, conversations and agents.
     pub(super) user: String,
     pub(super) scope: Scope,
-    /// Whether it is the user of this machine, who needs no token.
+    /// Whether the caller is the user of this machine, who needs no token.
     pub(super) is_local: bool,
     pub(super) expires_at: Option<String>,
 }
@@ -225,13 +225,13 @@ impl Caller {
         }
     }
 
-    /// Returns whose rows may be seen; none: everybody's.
+    /// Returns the user whose rows are visible, or `None` for all users.
     pub(super) fn only(&self) -> Option<&str> {
         (self.scope < Scope::Admin).then_some(self.user.as_str())
     }
 }
 
-/// How often it is looked at again.
+/// Interval of checks.
 pub(super) const LOOK: Duration = Duration::from_secs(1);
 
 /// A right of access.
@@ -252,7 +252,7 @@ impl Pass {
         guard::caller(&self.server, &self.headers).map(drop)
     }
 
-    /// Waits until the caller would not be let in any more, and says why.
+    /// Waits until the caller is no longer authorized, and returns the reason.
     pub(super) async fn wait_until_refused(&self) -> Error {
         loop {
             tokio::time::sleep(LOOK).await;

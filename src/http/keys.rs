@@ -1,5 +1,4 @@
-//! Keys by which a caller that sends something again, because it does not know whether it came the first
-//! time, is answered with what came of the first.
+//! Idempotency keys: a repeated call with a key gets the result of the first one.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -13,9 +12,9 @@ use super::fault::{self, Shape};
 use crate::error::{Code, Error, Result};
 use crate::id;
 
-/// How long a key is remembered.
+/// Lifetime of a key.
 const REMEMBERED: Duration = Duration::from_secs(600);
-/// Most keys that are remembered.
+/// Maximum number of keys.
 const KEYS_MAX: usize = 20_000;
 /// Longest key, in bytes.
 const KEY_MAX: usize = 200;
@@ -30,11 +29,11 @@ struct First {
 }
 
 pub(super) enum Known {
-    /// Nothing yet; what comes of it is to be noted.
+    /// A new key, whose result has to be recorded.
     New(Note),
-    /// An execution that the same body began.
+    /// The execution started by the same body.
     Begun(String),
-    /// An execution that another body began.
+    /// The key was used with another body.
     Other,
 }
 
@@ -77,7 +76,7 @@ impl Keys {
         })
     }
 
-    /// Finds what came of a key of a user; empty for a new one.
+    /// Returns the result for a key of a user; empty for a new key.
     fn outcome(&self, user: &str, key: &str, now: Instant) -> Result<Outcome> {
         let is_plain =
             (1..=KEY_MAX).contains(&key.len()) && key.bytes().all(|byte| byte.is_ascii_graphic());

@@ -24,7 +24,7 @@ pub(super) fn routes() -> Vec<Route> {
         .about("Returns the health of the server")
         .answers::<Health>(200)
         .quick()
-        // Probes put what they like there, against caches.
+        // Health probes may add parameters against caches.
         .page()
         .open(),
         Route::get("/api/status", status)
@@ -64,7 +64,7 @@ struct Session {
     user: String,
     /// Rights of the caller: read, write, admin.
     scopes: Vec<Scope>,
-    /// When the token ends; none when it does not.
+    /// Expiry of the token, if it has one.
     expires_at: Option<String>,
 }
 
@@ -122,7 +122,7 @@ struct Standing {
     status: Status,
 }
 
-/// Where the caller is, and how much there is of everything.
+/// The workspace, the caller, and the number of items of each kind.
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]

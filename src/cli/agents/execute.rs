@@ -92,8 +92,7 @@ pub(super) fn run(face: &mut Face<'_>, arguments: Arguments) -> Result<ExitCode>
     })
 }
 
-/// Warns of agents that were left out, of an answer in the place of an agent that failed, and of one that
-/// is not all that would have been said.
+/// Returns warnings about skipped agents, fallback answers and incomplete answers.
 fn warnings(executor: &Executor, shown: &RunView) -> Vec<String> {
     let last = shown.messages.last();
     let lack = last.and_then(|message| message.metadata.get(INCOMPLETE)?.as_str());

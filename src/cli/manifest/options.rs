@@ -1,4 +1,4 @@
-//! An entry of the manifest as options say it.
+//! A manifest entry from options.
 
 use std::io::{IsTerminal, stdin};
 
@@ -10,10 +10,10 @@ use crate::error::{Code, Error, Result};
 use crate::file;
 use crate::id::TaskId;
 
-/// Most that is read from standard input, in bytes: an entry with room for line ends and blanks.
+/// Maximum size of an entry on standard input, in bytes.
 const INPUT_MAX: u64 = 4 << 20;
 
-// The fields of an entry as options; what is left out is missing or empty.
+// The fields of an entry as options; omitted ones are missing or empty.
 #[derive(Args, Default, PartialEq, Serialize)]
 #[command(next_help_heading = "Entry")]
 pub(super) struct EntryOptions {
@@ -25,7 +25,7 @@ pub(super) struct EntryOptions {
     #[arg(long, value_name = "FILE")]
     pub(super) file: Option<String>,
 
-    /// One line
+    /// Title: one line
     #[arg(long, value_name = "TEXT")]
     pub(super) title: Option<String>,
 
@@ -63,8 +63,7 @@ pub(super) struct EntryOptions {
 }
 
 impl EntryOptions {
-    /// Reads the entry: from the options where any is given, so that nobody is waited for, else from standard
-    /// input.
+    /// Reads the entry from the options, or without any from standard input.
     pub(super) fn read(mut self, today: String) -> Result<String> {
         if self == EntryOptions::default() {
             return read_stdin();

@@ -130,7 +130,7 @@ fn brief(face: &mut Face<'_>, arguments: BriefArguments) -> Result<ExitCode> {
     })
 }
 
-/// Largest text that is counted, in bytes.
+/// Maximum size of a text to count, in bytes.
 const TEXT_MAX: u64 = 64 << 20;
 
 /// Show how much of its 10,000 tokens an orchestrator has used (exit 52 from 80 percent)

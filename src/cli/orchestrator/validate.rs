@@ -1,4 +1,4 @@
-//! How `cleo orchestrator validate` answers.
+//! Renders the reply of `cleo orchestrator validate`.
 
 use crate::cli::screen::{Screen, Tone, count};
 use crate::ops::proof::{Compliance, TaskReport};

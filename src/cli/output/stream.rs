@@ -1,4 +1,4 @@
-//! A stream of answers or changes: each line is out as soon as it is written.
+//! A stream of replies or changes, one line each.
 
 use std::io::{self, BufWriter, IsTerminal, Write};
 
@@ -22,7 +22,7 @@ pub(in crate::cli) struct Stream<'a> {
     /// Whether more lines are useless: the reader has gone, or the filter failed on a row.
     is_over: bool,
     failed: Option<Code>,
-    /// The answer that is being written.
+    /// Buffer for the current reply.
     line: Vec<u8>,
     is_for_terminal: bool,
 }
@@ -42,7 +42,7 @@ impl<'a> Stream<'a> {
         }
     }
 
-    /// Ends it; returns how the last write went, and the code of what failed before.
+    /// Ends the stream; returns the result of the last write, and the code of an earlier error.
     pub(super) fn end(mut self) -> (io::Result<()>, Option<Code>) {
         let broken = self.broken.take();
         let written = broken.map_or_else(|| self.stdout.flush(), Err);
@@ -125,7 +125,7 @@ impl<'a> Stream<'a> {
         self.is_over |= self.view.misfit().is_some();
     }
 
-    /// Returns whether somebody can still read what is written. Only a pipe tells.
+    /// Returns whether the reader is still there; known only for pipes.
     pub(in crate::cli) fn has_reader(&self) -> bool {
         let mut pipe = [PollFd::new(self.stdout.get_ref(), PollFlags::empty())];
         let polled = poll(&mut pipe, Some(&Timespec::default()));
@@ -138,13 +138,13 @@ impl<'a> Stream<'a> {
         }
     }
 
-    /// Sets the error that the command ends with, whatever single answers say.
+    /// Sets the error code of the command, over those of single replies.
     pub(in crate::cli) fn fails(&mut self, code: Code) {
         self.failed = Some(code);
     }
 
-    /// Adds the last answer, which sums up; its error is the one that the command ends with. A
-    /// filter sees it as it sees the others; the fields that are asked for are those of the others.
+    /// Adds the summary as the last reply; its error is that of the command. It is filtered like
+    /// the others, but has all fields.
     pub(in crate::cli) fn finish<T: Serialize>(
         &mut self,
         command: &str,

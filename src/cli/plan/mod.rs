@@ -293,7 +293,7 @@ fn reason(found: &Found) -> String {
     parts.join("; ")
 }
 
-/// The name of a plan in an answer: its file, or standard input.
+/// The name of a plan in a reply: its file, or standard input.
 fn describe_source(file: &Path) -> String {
     match file.as_os_str() == "-" {
         true => "the plan on standard input".to_string(),

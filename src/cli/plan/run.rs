@@ -45,7 +45,7 @@ pub(in crate::cli) struct Arguments {
     #[arg(value_name = "FILE|GOAL", required_unless_present = "resume")]
     what: Option<String>,
 
-    /// True when that is a file, whatever it is called.
+    /// Whether it is a file, whatever its extension.
     #[arg(skip)]
     is_file: bool,
 

@@ -18,30 +18,30 @@ use crate::workspace::Workspace;
 
 /// Poll interval of the databases. Writers of this process wake the thread at once.
 const LOOK: Duration = Duration::from_millis(25);
-/// How far the stream may be behind before what lies between is passed over.
+/// Maximum lag of the stream before events are skipped.
 const BEHIND: u64 = 20_000;
-/// How long the thread rests after it has told something, so that much is told at once; and how much longer
-/// for each listener, so that many cost no more than a few.
+/// Pause of the thread after sending, so that events are sent in batches, and additional pause per
+/// listener, so that many listeners cost no more than a few.
 const REST: (Duration, Duration) = (Duration::from_millis(10), Duration::from_micros(80));
-/// How long it rests at most.
+/// Maximum pause.
 const REST_MAX: Duration = Duration::from_millis(60);
 /// Most listeners.
 const LISTENERS: usize = 2_000;
-/// How many batches wait for a slow listener before its stream ends. All listeners share them, so that one that
-/// reads nothing costs no more than one that does.
+/// Maximum number of batches that wait for a slow listener before its stream ends. All listeners
+/// share them.
 const BATCHES_MAX: usize = 256;
 
-/// From where on events are told.
+/// Start of a stream of events.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Since {
-    /// The last ones that there are, and from now on.
+    /// Recent events, and new ones.
     Recent,
     Now,
     /// After a place.
     Place(Place),
 }
 
-/// Sends what happens to all listeners.
+/// Sends events to all listeners.
 pub(in crate::http) struct Feed {
     state: Mutex<State>,
     wakes: Condvar,
@@ -82,7 +82,7 @@ impl Feed {
         Ok(feed)
     }
 
-    /// Has the databases looked at now: something was written.
+    /// Polls the databases now, after a write.
     pub(in crate::http) fn wake(&self) {
         self.state().is_awake = true;
         self.wakes.notify_one();
@@ -139,7 +139,7 @@ impl Feed {
             },
             Since::Place(place) => place,
         };
-        // A place that the databases have not reached is one of others: a copy, or an older state.
+        // A place that the databases have not reached is from another copy or a later state.
         let is_foreign = after.is_behind(&end);
         let mut read = match is_foreign || after == end {
             true => Missed::nothing(end),
@@ -150,7 +150,7 @@ impl Feed {
         };
         let hello = json!({"id": read.from.to_string(), "replayed": read.from != end});
         let hello = write("hello", Some(&read.from), &hello);
-        // Browsers wait for seconds before they connect again unless a server says otherwise.
+        // By default browsers wait for seconds before they reconnect.
         let mut missed = vec![[b"retry: 500\n", &hello[..]].concat().into()];
         if is_foreign || (since != Since::Recent && !read.is_whole) {
             missed.extend(Frame::reset(None).bytes_for(wants).cloned());
@@ -224,7 +224,7 @@ fn new(source: &mut Source, place: &mut Place, is_heard: bool) -> Result<Vec<Fra
     frames.extend(source.after(place, end)?);
     frames.extend(source.agents(place, &Clock::System)?);
     if place.is_before(&end, 0) {
-        // There is more than is read at once.
+        // There are more events than are read at once.
         source.forget();
     }
     Ok(frames)
@@ -233,7 +233,7 @@ fn new(source: &mut Source, place: &mut Place, is_heard: bool) -> Result<Vec<Fra
 impl State {
     fn send(&self, frames: Vec<Frame>) {
         if let Some(sender) = &self.sender {
-            // Without listeners there is nothing to do.
+            // Without listeners the send fails.
             let _ = sender.send(Arc::new(Batch::new(frames)));
         }
     }

@@ -29,8 +29,8 @@ use crate::ops::tokens::Scope;
 use feed::Since;
 use frame::{Kind, Wants};
 
-/// How long nothing is sent before a comment is, so that no proxy takes the connection for dead, and a dead one
-/// is noticed.
+/// Interval of comments on a silent stream, so that proxies keep the connection, and a dead one is
+/// noticed.
 const HEARTBEAT: Duration = Duration::from_secs(15);
 
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
@@ -55,12 +55,12 @@ pub(super) fn routes() -> Vec<Route> {
     ]
 }
 
-/// Writes an event from which no listener can resume.
+/// Writes an event without an id.
 pub(super) fn event(name: &str, data: &impl Serialize) -> Bytes {
     frame::write(name, None, data)
 }
 
-/// Answers with events as they come, as long as the caller is let in.
+/// Streams events while the caller is authorized.
 pub(super) fn stream(events: impl Stream<Item = Bytes> + Send + 'static, pass: Pass) -> Answer {
     let events = events.take_until(Box::pin(async move { pass.wait_until_refused().await }));
     let beating = stream::unfold(Box::pin(events), |mut events| async move {
@@ -86,7 +86,7 @@ fn listen(call: Call) -> Promise {
             Error::new(Code::Internal, "the events cannot be read").because(cause)
         })??;
         let comes = stream::unfold(listener, |(mut receiver, wants)| async move {
-            // The stream of a listener that lags behind ends; it comes back and resumes where it was.
+            // The stream of a lagging listener ends; it reconnects and resumes.
             let batch = receiver.recv().await.ok()?;
             Some((batch.bytes_for(&wants), (receiver, wants)))
         });
