@@ -1,4 +1,4 @@
-//! Agents: whom messages can reach.
+//! Endpoints of agents.
 
 use axum::http::header::VARY;
 use serde::Serialize;
@@ -80,8 +80,7 @@ fn registry(call: &Call) -> Result<Answer> {
     Answer::ok(&entries.collect::<Vec<_>>())
 }
 
-/// Answers the registry to programs, which ask for JSON and not for pages, and the page to browsers: they have
-/// the same address.
+/// Replies with the registry for clients that prefer JSON, else with the page: they share a path.
 fn registry_or_page(call: &Call) -> Result<Answer> {
     let is_program = call.accepts(JSON) && !call.accepts("text/html");
     let answer = match (is_program, call.is_signed_in()) {
@@ -92,14 +91,14 @@ fn registry_or_page(call: &Call) -> Result<Answer> {
     Ok(answer?.header(VARY, "accept"))
 }
 
-/// An agent that was registered for the moment, in the form of the specification.
+/// A temporary agent, in the form of the specification.
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
 struct Registered {
     success: bool,
     agent_id: String,
-    /// Whether it was there and is changed.
+    /// Whether an existing agent was changed.
     recreated: bool,
 }
 

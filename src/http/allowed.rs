@@ -1,5 +1,5 @@
-//! The names and origins that whoever starts a server lets in, in the form that requests have them in: in
-//! another one they would let nobody in, and nobody would hear of that.
+//! Reads allowed hosts and origins in the form that requests have. Another form would silently
+//! match nothing.
 
 use std::net::Ipv6Addr;
 
@@ -18,7 +18,7 @@ pub(crate) fn read_host(text: &str) -> Result<String> {
     }
 }
 
-/// Reads an origin, as browsers send it; a slash at its end is passed over.
+/// Reads an origin as browsers send it; a trailing slash is ignored.
 pub(crate) fn read_origin(text: &str) -> Result<String> {
     let name = text.strip_suffix('/').unwrap_or(text);
     let is_usual = name.starts_with("http://") && name.ends_with(":80")

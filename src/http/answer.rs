@@ -8,7 +8,7 @@ use serde::Serialize;
 
 use crate::error::{Code, Error, Result};
 
-/// JSON, as it is called in headers.
+/// Content type of JSON.
 pub(super) const JSON: &str = "application/json";
 
 pub(super) fn json<T: Serialize + ?Sized>(value: &T) -> Result<Vec<u8>> {
@@ -69,7 +69,7 @@ impl Answer {
         self
     }
 
-    /// Adds a header. A value that could not be one is left out.
+    /// Adds a header, unless its value is invalid.
     pub(super) fn header(mut self, name: HeaderName, value: &str) -> Answer {
         if let Ok(value) = HeaderValue::from_str(value) {
             self.headers.push((name, value));

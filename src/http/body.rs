@@ -37,7 +37,7 @@ fn refuse_body(what: &dyn fmt::Display) -> Error {
     Error::new(Code::InputInvalid, message)
 }
 
-/// Leaves out the fields that are null, which say as much as those that are left out.
+/// Removes null fields, which count as missing.
 pub(super) fn drop_nulls(mut value: Value) -> Value {
     if let Some(fields) = value.as_object_mut() {
         fields.retain(|_, value| !value.is_null());

@@ -15,7 +15,7 @@ use crate::ops::answers::load_trusted_model;
 use crate::ops::chat::{self, DEFAULT, Remark, Said};
 use crate::ops::conversations;
 
-/// How the id of a conversation begins that was begun as one.
+/// Prefix of ids of stored conversations.
 const BEGUN: &str = "conv_";
 
 pub(super) fn routes() -> Vec<Route> {
@@ -34,7 +34,7 @@ pub(super) fn routes() -> Vec<Route> {
 #[derive(Debug, Deserialize)]
 struct Message {
     message: Option<String>,
-    /// The conversation that it belongs to; the caller's own by default.
+    /// Id of the conversation; by default the caller's own.
     #[serde(alias = "conversationId")]
     conversation_id: Option<String>,
     /// Earlier messages, oldest first. The client that they name last is used if the server
@@ -57,7 +57,7 @@ struct Replied {
     response: Response,
 }
 
-/// That it went well, and what was replied.
+/// Status and text of the reply.
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[derive(Serialize)]
 struct Response {
@@ -116,8 +116,8 @@ fn say(call: &Call) -> Result<Answer> {
     })
 }
 
-/// Names the conversation so that nobody gets into another's: one that was begun must be the caller's,
-/// and other names are each caller's own.
+/// Returns the internal name of a conversation. A stored one must belong to the caller; other names
+/// are separate for each caller.
 fn own(call: &Call, id: &str) -> Result<String> {
     if call.caller.is_local {
         return Ok(id.to_string());

@@ -1,4 +1,4 @@
-//! Executions: a message, the agent that it goes to, and what comes of it.
+//! Executions: a message, the agent that it is routed to, and the answer.
 
 use std::time::Duration;
 
@@ -26,9 +26,9 @@ use crate::route::Said;
 use crate::run::view::RunView;
 use crate::run::{Line, RunKind};
 
-/// How long somebody waits at most who waits for the end of an execution.
+/// Maximum time to wait for the end of an execution.
 const WAIT_MAX: Duration = Duration::from_secs(120);
-/// How often is looked whether an execution is over that an earlier call began.
+/// Poll interval for the end of an execution of an earlier call.
 const LOOK: Duration = Duration::from_millis(50);
 
 pub(super) fn routes() -> Vec<Route> {
@@ -57,7 +57,7 @@ pub(super) fn routes() -> Vec<Route> {
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Wait {
-    /// Answer when it is over, or after two minutes as it stands then.
+    /// Reply at the end, or after two minutes with the state so far.
     #[serde(default)]
     wait: bool,
 }
@@ -67,7 +67,7 @@ struct Wait {
 struct Input {
     #[serde(flatten)]
     said: Said,
-    /// Tell it while it is carried out, as server-sent events.
+    /// Stream it as server-sent events.
     #[serde(default)]
     stream: bool,
 }
@@ -170,8 +170,8 @@ fn cancel(call: &Call) -> Result<Answer> {
     answer_execution(call, id)
 }
 
-/// Tells an execution while it is carried out, as server-sent events: `execution` with the record as it begins,
-/// `run` for what happens, `piece` for pieces of an answer, `done` with the record as it ended, or `error`.
+/// Streams an execution as server-sent events: `execution` with the record at the start, `run` for
+/// events, `piece` for parts of the answer, `done` with the final record, or `error`.
 fn follow(begun: Begun, told: UnboundedReceiver<Heard>, pass: Pass) -> Answer {
     let run = begun.run().id.clone();
     let first = events::event("execution", &Executed::new(begun.view()));
@@ -182,7 +182,7 @@ fn follow(begun: Begun, told: UnboundedReceiver<Heard>, pass: Pass) -> Answer {
     events::stream(stream::iter([first]).chain(rest), pass)
 }
 
-/// Tells an execution that an earlier call began, and ends.
+/// Streams the record of an execution that an earlier call started, and ends.
 fn again(executed: &Executed, pass: Pass) -> Answer {
     let first = events::event("execution", executed);
     events::stream(stream::iter([first]), pass)

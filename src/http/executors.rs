@@ -1,5 +1,5 @@
-//! Carries out executions: each begins in a transaction of its own before its caller is answered, and then
-//! waits for the answer of a model or worker on a thread of its own.
+//! Runs executions: each is recorded before its caller gets a reply, and then waits for a model or
+//! worker on its own thread.
 
 use std::sync::Arc;
 use std::thread;
@@ -20,12 +20,12 @@ use crate::run::Event;
 
 /// Maximum number of executions in progress; more are refused.
 const UNDER_WAY_MAX: usize = 4_096;
-/// How often it is looked whether all executions are over, when the server ends.
+/// Poll interval for the end of executions at shutdown.
 const LOOK: Duration = Duration::from_millis(5);
 
 pub(super) struct Order {
     pub(super) user: String,
-    /// The user whose agents may be chosen besides those of everybody; none: all.
+    /// The user whose agents are candidates besides shared ones; `None` for all.
     pub(super) only: Option<String>,
     pub(super) query: Query,
 }
@@ -44,10 +44,10 @@ struct Ground {
 }
 
 pub(super) struct Executors {
-    /// Begins one after the other: only one can write at a time.
+    /// Starts executions one by one, because only one can write at a time.
     first: Arc<tokio::sync::Mutex<Executor>>,
     places: Arc<Semaphore>,
-    /// Bounds how many wait for models and workers at a time.
+    /// Limits how many wait for models and workers at a time.
     jobs: Arc<Semaphore>,
     ground: Ground,
 }
@@ -65,8 +65,8 @@ impl Executors {
         }
     }
 
-    /// Begins an execution, and returns it with what is told of it from then on. It is carried out even
-    /// if the caller is gone, which can find it by what is noted for its key.
+    /// Starts an execution, and returns it with a receiver of its news. It continues if the caller
+    /// is gone, who can find it by its idempotency key.
     pub(super) async fn begin(
         &self,
         order: Order,
@@ -121,7 +121,7 @@ impl Executors {
 }
 
 impl Ground {
-    /// Finishes an execution, and tells what happens; a caller that is gone is told nothing.
+    /// Finishes an execution, and sends its news to the caller.
     fn finish(&self, executor: &mut Executor, begun: Begun, caller: &UnboundedSender<Heard>) {
         let (id, user) = (begun.run().id.clone(), begun.run().user.clone());
         let mut tell = |told: Told<'_>| {

@@ -1,4 +1,4 @@
-//! Plans that are carried out. Only agents that the caller sees count.
+//! Runs of plans. Only agents that the caller sees are used.
 
 use serde_json::json;
 
@@ -29,7 +29,7 @@ fn run(call: &Call) -> Result<Answer> {
     let request: PlanRequest = call.body()?;
     plans::check_passes(request.max_loops)?;
     let (around, mut notes) = (call.surroundings("plan.run"), Notes::default());
-    // The text of the plan: as it was sent, or made of a goal.
+    // The text of the plan, as sent or made from a goal.
     let text = match (&request.text, &request.goal) {
         (Some(text), None) => text.clone(),
         (None, Some(goal)) => {

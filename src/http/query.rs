@@ -1,4 +1,4 @@
-//! Queries: planned, carried out by workers, answered. In the form of the supervisor's specification.
+//! Queries to workers, in the form of the supervisor specification.
 
 use axum::extract::Query as Form;
 use axum::http::Uri;
@@ -14,11 +14,11 @@ use crate::markdown::escape_html;
 use crate::ops::ask::{self, Asked, Options, Query, QueryReply};
 use crate::ops::executions::Told;
 
-/// The header that names the run of a query.
+/// Header with the run of a query.
 const RUN: HeaderName = HeaderName::from_static("x-run-id");
-/// Most workers that are asked at a time for one query.
+/// Maximum number of parallel workers of a query.
 const JOBS: usize = 4;
-/// How a page ends that answers a form.
+/// End of a page that answers a form.
 const AGAIN: &str = "<p><a href=\"/\">Ask again</a></p></main>";
 
 pub(super) fn routes() -> Vec<Route> {
@@ -70,7 +70,7 @@ struct Filled {
     debug: Option<String>,
 }
 
-/// Answers a form with a page, also when it cannot be used and its sender reads pages.
+/// Answers a form with a page, also an invalid form from a browser.
 fn page(call: &Call) -> Result<Answer> {
     match answer(call) {
         Err(error) if error.code == Code::InputInvalid && call.accepts("text/html") => {

@@ -13,9 +13,9 @@ use crate::ops::manifest::{self, Appended};
 use crate::ops::tokens::Scope;
 use crate::ops::transfer;
 
-/// Longest name of who acts, in characters.
+/// Maximum length of the caller's name, in characters.
 pub(super) const AGENT_MAX: usize = 100;
-/// JSON lines, as they are called in headers.
+/// Content type of JSON lines.
 const LINES: &str = "application/x-ndjson";
 
 pub(super) fn routes() -> Vec<Route> {
@@ -33,7 +33,7 @@ pub(super) fn routes() -> Vec<Route> {
     ]
 }
 
-/// Something with what the caller should know.
+/// A reply with warnings.
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[derive(Serialize)]
 pub(super) struct Warned<T> {
@@ -42,8 +42,8 @@ pub(super) struct Warned<T> {
     pub(super) warnings: Vec<String>,
 }
 
-/// Has the agent act that the caller names. With a token it acts under the name of its user,
-/// so that no caller acts as another.
+/// Sets the agent that the caller names. With a token it is prefixed by its user, so that no caller
+/// can act as another.
 pub(super) fn act_as(call: &Call, context: &mut Context, agent: Option<&str>) -> Result<()> {
     if let Some(agent) = agent {
         let agent = name(agent)?;
@@ -64,8 +64,7 @@ fn name(agent: &str) -> Result<&str> {
     Err(Error::new(Code::InputInvalid, message))
 }
 
-/// Writes all tasks, also to which agents they are assigned that not every user sees. No file of this machine is
-/// written for it.
+/// Exports all tasks with their agents, also those that not every user sees. It writes no file.
 fn export(call: &Call) -> Result<Answer> {
     let exported = transfer::export(&mut *call.context("export")?, None)?;
     Ok(Answer::bytes(LINES, exported.text.unwrap_or_default()))

@@ -1,5 +1,5 @@
-//! The progress of a run: an event a line, or a view on a terminal with a line for each task that
-//! is in progress and a bar for all of them.
+//! The progress of a run: one line per event, or on a terminal a line for each task in progress and
+//! a bar for all of them.
 
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
@@ -15,17 +15,17 @@ use crate::run::report::{money, time, tokens};
 use crate::run::track::{TaskRun, Track};
 use crate::run::{Event, Line, Outcome, RUN_FINISHED, RunEvent, TaskEvent};
 
-/// Shortest time between two drawings.
+/// Minimum time between two drawings.
 const PACE: Duration = Duration::from_millis(200);
-/// Most tasks that have a line.
+/// Maximum number of tasks with a line.
 const ROWS: usize = 20;
-/// How many letters the bar has.
+/// Width of the bar, in characters.
 const BAR: usize = 24;
 
 pub(in crate::cli) struct Progress<'a> {
     pub(in crate::cli) live: Live<'a>,
     notes: Notes,
-    /// Whether JSON lines hold everything.
+    /// Whether JSON lines have all events.
     is_silent: bool,
     draws: bool,
     drawn: Instant,
@@ -57,7 +57,7 @@ impl<'a> Progress<'a> {
             match event {
                 TaskEvent::Started(_) => {
                     self.since.insert(*task_id, Instant::now());
-                    // The view shows what begins.
+                    // The view shows started tasks.
                     is_shown = !self.draws;
                 }
                 TaskEvent::Completed { .. } | TaskEvent::Failed { .. } => {
@@ -112,7 +112,7 @@ impl<'a> Progress<'a> {
     }
 }
 
-/// Returns the first wave that has open tasks, from 0, where there are several.
+/// Returns the first wave with open tasks, from 0, if there are several.
 fn first_open_wave(track: &Track) -> Option<String> {
     let waves = || track.tasks().iter().filter(|task| !task.is_epic);
     let open = waves().filter(|task| task.state.is_open());
@@ -158,7 +158,7 @@ fn format_elapsed(since: &Instant) -> String {
     time(u64::try_from(since.elapsed().as_millis()).unwrap_or(u64::MAX))
 }
 
-/// Describes an event for people; `None` for those that only programs need.
+/// Describes an event for people; `None` if only programs need it.
 fn describe(run: &str, event: &RunEvent, track: &Track) -> Option<(Tone, String)> {
     Some(match event {
         RunEvent::Started { tasks, .. } => {
