@@ -119,51 +119,51 @@ fields! {
         /// Its name for people, at most 100 characters
         (arg(skip), cfg_attr(feature = "schemas", schemars(length(min = 1, max = 100))))
         name: String = String::new(), trim(String);
-        /// Its abilities; messages are routed by these words
+        /// What the agent is good at; its words count in routing
         (arg(long, short, value_name = "TEXT"))
         description: String = String::new(), keep(String);
         /// supervisor, specialist or custom
         (arg(long, value_name = "ROLE"), serde(deserialize_with = "word", default))
         role: Role = Role::Custom, keep(Role);
-        /// Its aim; messages are routed by these words
+        /// Goal of the agent; its words count in routing
         (arg(long, value_name = "TEXT"))
         objective: String = String::new(), keep(String);
-        /// System prompt of the model
+        /// System prompt for the model
         (arg(long, value_name = "TEXT"), serde(alias = "systemPrompt"))
         prompt: String = String::new(), keep(String);
-        /// Model that answers, unless the configuration names one
+        /// Model to use if the settings name none
         (arg(long, value_name = "NAME"), cfg_attr(feature = "schemas", schemars(length(min = 1, max = 100))))
         model: String = "gpt-4o-mini".to_string(), trim(String);
-        /// How freely it answers, from 0 to 2
+        /// Sampling temperature, from 0 to 2
         (
             arg(long, value_name = "N", allow_negative_numbers = true),
             cfg_attr(feature = "schemas", schemars(range(min = 0, max = 2)))
         )
         temperature: f64 = 0.7, keep(f64);
-        /// Most tokens of an answer
+        /// Maximum number of tokens in an answer
         (
             arg(long, value_name = "N"),
             serde(alias = "maxTokens"),
             cfg_attr(feature = "schemas", schemars(range(min = 1, max = 1_000_000)))
         )
         max_tokens: u32 = 4_000, keep(u32);
-        /// Colour in pictures, such as #6B7280
+        /// Display colour, such as #6B7280
         (
             arg(id = "agent_color", long = "agent-color", value_name = "COLOUR"),
             cfg_attr(feature = "schemas", schemars(regex(pattern = "^#[0-9A-Fa-f]{6}$")))
         )
         color: String = "#6B7280".to_string(), keep(String);
-        /// Name of its icon
+        /// Icon name
         (arg(long, value_name = "NAME"), cfg_attr(feature = "schemas", schemars(length(min = 1, max = 50))))
         icon: String = "robot".to_string(), keep(String);
-        /// Word or words by which messages reach it (repeat, or separate with commas)
+        /// Tags that bring messages to the agent, repeated or separated by commas
         (
             arg(long = "tag", value_name = "TAG", value_delimiter = ','),
             serde(deserialize_with = "words", default),
             cfg_attr(feature = "schemas", schemars(length(max = crate::task::rules::ITEMS_MAX), inner(length(max = crate::task::rules::ITEM_MAX))))
         )
         tags: Vec<String> = Vec::new(), list(Vec<String>);
-        /// Tool that it may use (repeat, or separate with commas)
+        /// Tools that the agent may use, repeated or separated by commas
         (
             arg(long = "tool", value_name = "TOOL", value_delimiter = ','),
             serde(deserialize_with = "words", default),
@@ -188,33 +188,34 @@ fields! {
         is_builtin: bool = false;
     }
     given {
-        /// Request that a worker accepts, such as summary.create (repeat)
+        /// Intent that a worker accepts, such as summary.create (repeat for more)
         (
             arg(long = "intent", value_name = "INTENT", value_delimiter = ','),
             serde(deserialize_with = "words", default),
             cfg_attr(feature = "schemas", schemars(length(max = crate::task::rules::ITEMS_MAX), inner(length(max = crate::task::rules::ITEM_MAX))))
         )
         intents: Vec<String> = Vec::new(), list(Vec<String>);
-        /// The one thing that it offers to plans, such as web-crawler
+        /// Capability for steps of plans, such as web-crawler
         (arg(long, value_name = "NAME"))
         capability: Option<String> = None, fill(String);
-        /// Skill, for plans (repeat, or separate with commas)
+        /// Skills for steps of plans, repeated or separated by commas
         (
             arg(long = "skill", value_name = "SKILL", value_delimiter = ','),
             serde(deserialize_with = "words", default),
             cfg_attr(feature = "schemas", schemars(length(max = crate::task::rules::ITEMS_MAX), inner(length(max = crate::task::rules::ITEM_MAX))))
         )
         skills: Vec<String> = Vec::new(), list(Vec<String>);
-        /// Address of a worker that is reached by HTTP
+        /// URL of an HTTP worker
         (arg(long, value_name = "URL"), cfg_attr(feature = "schemas", schemars(length(max = 2_000))))
         endpoint: Option<String> = None, fill(String);
-        /// Program and arguments of a worker, split like a shell's and run without one
+        /// Program and arguments of a worker, split into words like a shell does, but run without a
+        /// shell
         (arg(long, value_name = "COMMAND"))
         command: Vec<String> = Vec::new(), command(CommandLine);
-        /// Address for health checks of a worker
+        /// Health check URL of a worker
         (arg(long, value_name = "URL"), cfg_attr(feature = "schemas", schemars(length(max = 2_000))))
         healthcheck: Option<String> = None, fill(String);
-        /// How long a worker may take, in milliseconds
+        /// Timeout of a worker in milliseconds
         (
             arg(long, value_name = "MS"),
             serde(alias = "timeoutMs"),

@@ -124,7 +124,7 @@ pub(crate) struct Part {
     #[arg(value_name = "CONVERSATION")]
     pub(crate) id: String,
 
-    /// Maximum number of messages: the last ones, oldest first
+    /// Maximum number of messages: the latest, oldest first
     #[arg(long, value_name = "N", default_value_t = 50)]
     limit: u32,
 

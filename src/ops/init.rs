@@ -19,15 +19,15 @@ const FILE_MAX: u64 = 16 << 20;
 // What to write. A doc comment would become the help of the command.
 #[derive(Args, Clone, Debug, Default)]
 pub(crate) struct Options {
-    /// Also write files for these agents, separated by commas
+    /// Also write instruction files for these agents, separated by commas
     #[arg(long, value_name = "AGENT", value_delimiter = ',')]
     pub(crate) agents: Vec<Agents>,
 
-    /// Also put hooks into their settings, so that no agent ends before its work is proven
+    /// Also add hooks to their settings, so that no agent ends before its work verifies
     #[arg(long, requires = "agents")]
     pub(crate) hooks: bool,
 
-    /// Write over agent files that somebody changed
+    /// Overwrite agent files that were edited
     #[arg(long, requires = "agents")]
     pub(crate) force: bool,
 

@@ -38,11 +38,11 @@ const TIMES: [&str; 3] = ["startedAt", "completedAt", "cancelledAt"];
 #[derive(Args, Default, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub(crate) struct Query {
-    /// Only operations that changed this task, also one that is deleted
+    /// Only changes of this task, also of a deleted one
     #[arg(long, short, value_name = "TASK")]
     pub(crate) task: Option<TaskId>,
 
-    /// Only operations since then: a date, a time or an age such as 90m, 12h, 2d or 1w
+    /// Only operations since a date, a time or an age such as 90m, 12h, 2d or 1w
     #[arg(long, value_name = "WHEN")]
     pub(crate) since: Option<String>,
 

@@ -28,11 +28,11 @@ const SHOWN: usize = 100;
 #[derive(Args, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 #[command(after_help = "\
-Without a number: your own latest operation (that of CLEO_AGENT) that can be undone and is neither
-an undo nor undone; claims and spawns since are passed over. Name anybody else's by its number.
-Tasks, their links and the gates that they need are undone, never claims, proofs, sessions and runs,
-and nothing by an agent of a run.
-If a later operation changed one of the tasks, undo names it and changes nothing.
+Without a number, undoes the latest operation of your own (of CLEO_AGENT) that can be undone and
+is not an undo; claims and spawns are skipped. To undo an operation of somebody else, give its
+number. Undo restores tasks, links and required gates, never claims, proof, sessions or runs, and
+nothing done by an agent of a run. If a later operation changed one of the tasks, undo names it
+and changes nothing.
 
 Examples:
   cleo undo --dry-run

@@ -133,7 +133,7 @@ pub(crate) struct Checked {
 #[derive(Default, Args, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub(crate) struct Checking {
-    /// Ids of workers; all active ones by default
+    /// Ids of workers [default: all active ones]
     #[arg(value_name = "ID")]
     agents: Vec<String>,
 }

@@ -113,7 +113,7 @@ pub(crate) struct Said {
     /// The requested agent. If it is not available, the reason says so and the router chooses.
     #[serde(alias = "agent_id", alias = "agent")]
     agent_id: Option<String>,
-    /// The conversation that it belongs to.
+    /// Conversation that the message belongs to.
     #[serde(alias = "conversation_id", alias = "conversation")]
     conversation_id: Option<String>,
     /// May hold the requested agent, if `agentId` does not.

@@ -31,7 +31,7 @@ pub(crate) struct Task {
     pub(crate) id: TaskId,
     /// The same in every copy of the workspace: a ULID.
     pub(crate) uid: String,
-    /// One line that leads with its verb.
+    /// Title: one line that begins with a verb.
     pub(crate) title: String,
     /// The kind of work; an open set.
     #[serde(rename = "type")]

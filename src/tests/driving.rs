@@ -144,7 +144,7 @@ fn agent_gets_a_chosen_environment() {
     let ended = stage.play("env | cut -d= -f1 | sort | tr '\\n' ' '");
     let names = ended.message.unwrap();
     assert!(names.contains("CLEO_TASK_ID") && names.contains("PATH"));
-    // Whoever runs this test has variables of cargo.
+    // The runner of this test has variables of cargo.
     assert!(!names.contains("CARGO_"), "{names}");
     let mut job = stage.job("");
     job.passed = vec!["CARGO_*".to_string()];
@@ -152,7 +152,7 @@ fn agent_gets_a_chosen_environment() {
     assert_ne!(
         ended.message.as_deref(),
         Some("0"),
-        "what is allowed goes on"
+        "allowed work continues"
     );
 }
 
@@ -200,7 +200,7 @@ fn slow_or_silent_agent_is_stopped() {
     }
 }
 
-/// What a runner hears when its program is played by a script.
+/// A runner whose program is played by a script.
 struct Played(Box<dyn Runner>, &'static str);
 
 impl Runner for Played {
@@ -287,7 +287,7 @@ fn message_names_the_cost_limit_that_was_given() {
             0.0,
             "with it the run cost more than the 2 USD given",
         ),
-        // What its conversation cost before is paid.
+        // The earlier cost of its conversation is paid.
         (None, 0.4, "it took longer"),
     ] {
         let stage = Stage::new();
@@ -370,7 +370,7 @@ fn nothing_that_an_agent_started_outlives_it() {
             if end.starts_with("sleep") {
                 job.limits.time = Some(Duration::from_secs(2));
             }
-            // Who holds the pipe open lives.
+            // A process that holds the pipe open is alive.
             let script = format!("mkfifo alive; exec 3<>alive; {leave} {end}");
             play(&script, &job);
             assert!(is_alone(&stage.path("alive")), "{leave} {end}");

@@ -198,7 +198,7 @@ fn surroundings(name: &str, home: &Path, url: &str, programs: &Path) -> Vec<(Str
     pairs.collect()
 }
 
-/// What an honest agent does: it writes the file, then the entry with cleo, and says so.
+/// Steps of an honest agent: it writes the file, then the entry with cleo, and says so.
 fn work(workspace: &TestWorkspace, output: &str, entry: &str) -> Vec<Step> {
     let append = format!("printf %s '{}' | {CLEO} manifest append", entry.trim());
     let output = workspace.path(output).to_str().unwrap().to_string();
@@ -209,8 +209,9 @@ fn work(workspace: &TestWorkspace, output: &str, entry: &str) -> Vec<Step> {
     ]
 }
 
-/// The whole of it: cleo starts the program, catches the lie, and has it mended in the same conversation.
-/// Meanwhile the model is overloaded once, and the connection breaks once where the program tries again.
+/// The whole sequence: cleo starts the program, detects the missing work, and has it repaired in
+/// the same conversation. Meanwhile the model is overloaded once, and the connection breaks once
+/// where the program tries again.
 fn lies_once_in_a_run_and_repairs_it(name: &str) {
     let workspace = TestWorkspace::new();
     add(
@@ -268,7 +269,7 @@ fn writes_nothing_when_it_may_only_read(name: &str) {
     let ended = agent.drive(&job);
     assert!(!workspace.path(OUTPUT).exists(), "{ended:#?}");
     if name == "claude" {
-        // What it may not do is named though it says that it is done.
+        // Denied tools are named although it reports success.
         assert_eq!(ended.outcome, Some(Outcome::Ok), "{ended:#?}");
         assert_eq!(ended.message.as_deref(), Some(DONE));
         assert_eq!(ended.denied_tools, ["Write", "Bash"]);
@@ -361,7 +362,7 @@ macro_rules! each_program {
 
 each_program!(claude codex gemini opencode copilot);
 
-/// What is played, how the job is changed for it, and how that ends.
+/// The script, the change of the job, and the outcome.
 type Case = (Vec<Step>, fn(&mut Job), Outcome);
 
 fn ends(name: &str, cases: Vec<Case>) {
@@ -378,7 +379,7 @@ fn ends(name: &str, cases: Vec<Case>) {
     }
 }
 
-/// A script that goes on for a while.
+/// A script that runs for a while.
 fn again_and_again() -> Vec<Step> {
     let mut steps = vec![Step::Shell("echo again".to_string()); 3];
     steps.push(say(DONE));

@@ -1,5 +1,5 @@
-//! What runners make of event streams that were recorded from the real programs: how each attempt
-//! ended, whatever the exit code said.
+//! Runners on recorded event streams of real programs: the outcome of each attempt, whatever the
+//! exit code was.
 
 use std::fs;
 use std::path::{Path, PathBuf};

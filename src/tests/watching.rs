@@ -1,4 +1,4 @@
-//! What people who watch tasks and runs are told: the graph, rows, one task, a run with its tries.
+//! Views of tasks and runs: the graph, rows, one task, a run with its attempts.
 
 use crate::ops::api;
 use crate::ops::operation::Row;

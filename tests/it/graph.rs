@@ -1,4 +1,4 @@
-//! Ready tasks, waves and their order.
+//! Ready tasks, and their order.
 
 use serde_json::{Value, json};
 
@@ -355,7 +355,7 @@ fn ready_shows_twenty_and_says_how_many_more_there_are() {
     assert_eq!(ready["result"]["total"], 25);
     let shown = workspace.cleo("orchestrator ready --limit 2");
     assert!(
-        shown.contains("T2 pending  Part 1\nand 23 more; --limit shows them"),
+        shown.contains("T2 pending  Part 1\nand 23 more; raise --limit to see them"),
         "{shown}"
     );
 }
@@ -391,7 +391,7 @@ fn tasks_that_touch_the_same_files_are_not_put_side_by_side() {
     let conflict = json!([{"task": "T1", "conflictsWith": "T3", "files": ["src/auth/**"]}]);
     assert_eq!(result["conflicts"], conflict);
     insta::assert_snapshot!(workspace.cleo("orchestrator waves"));
-    // The files of an active task are taken.
+    // An agent that already works keeps others away from the files.
     workspace.ok("start T1");
     let waves = workspace.json(&["orchestrator", "waves"]);
     assert_eq!(ids(&waves["result"]["waves"][0]), ["T1", "T2"]);

@@ -1,4 +1,4 @@
-//! Commands for orchestrating agents: status, next tasks, context budget and briefs.
+//! Commands of an orchestrating agent: progress, next step, token budget, hand-over.
 
 use serde_json::{Value, json};
 

@@ -1,5 +1,5 @@
-//! The progress of a run: an event a line, or a view on a terminal with a line for each task that is
-//! under way and a bar for all of them.
+//! The progress of a run: one line per event, or on a terminal a line for each task in progress and
+//! a bar for all of them.
 
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
@@ -15,22 +15,22 @@ use crate::run::report::{money, time, tokens};
 use crate::run::{Event, Line, Outcome, RUN_FINISHED, RunEvent, TaskEvent};
 use crate::run::{RunProjection, TaskRun};
 
-/// Shortest time between two drawings.
+/// Minimum time between two drawings.
 const PACE: Duration = Duration::from_millis(200);
-/// Most tasks that have a line.
+/// Maximum number of tasks with a line.
 const ROWS: usize = 20;
-/// How many letters the bar has.
+/// Width of the bar, in characters.
 const BAR: usize = 24;
 
 pub(in crate::cli) struct Progress<'a> {
     pub(in crate::cli) live: Live<'a>,
     notes: Notes,
-    /// Whether JSON lines hold everything.
+    /// Whether JSON lines have all events.
     is_silent: bool,
     draws: bool,
     drawn: Instant,
     begun: Instant,
-    /// When each task that is under way was begun.
+    /// When each task in progress was started.
     since: BTreeMap<TaskId, Instant>,
 }
 
@@ -57,7 +57,7 @@ impl<'a> Progress<'a> {
             match event {
                 TaskEvent::Started(_) => {
                     self.since.insert(*task_id, Instant::now());
-                    // The view shows what begins.
+                    // The view shows started tasks.
                     is_shown = !self.draws;
                 }
                 TaskEvent::Completed { .. } | TaskEvent::Failed { .. } => {

@@ -25,10 +25,10 @@ Examples:
   cleo runs show run_1769418000000_1 --html report.html
   cleo runs show exec_1769418000000_1 --jq '.result.events[] | [.at, .kind]'")]
 pub(in crate::cli) struct Arguments {
-    /// Its id
+    /// Id of the run
     run: String,
 
-    /// Also write it as one page that needs nothing else: graph, timeline, evidence, routing
+    /// Also write a self-contained HTML page with graph, timeline, evidence and routing
     #[arg(long, value_name = "FILE")]
     html: Option<PathBuf>,
 }

@@ -55,11 +55,11 @@ pub(crate) struct Count {
 #[derive(Debug, Default, Args, Deserialize)]
 #[serde(rename_all = "camelCase", default, deny_unknown_fields)]
 pub(crate) struct Cleanup {
-    /// Only agents whose id says that they are older than 30 minutes
+    /// Only agents older than 30 minutes, by the time in their id
     #[arg(long = "expired")]
     pub(crate) older_than: bool,
 
-    /// The moment from which age is counted, in milliseconds since 1970; else now
+    /// Reference time in milliseconds since 1970 [default: now]
     #[arg(long, value_name = "MS", requires = "older_than")]
     pub(crate) now: Option<u64>,
 }

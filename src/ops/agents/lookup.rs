@@ -30,15 +30,15 @@ pub(crate) struct Lookup {
     #[arg(long, value_name = "TAG")]
     pub(crate) tag: Vec<String>,
 
-    /// Only agents that offer this capability, in any letter case
+    /// Only agents with this capability, ignoring case
     #[arg(long, value_name = "NAME")]
     pub(crate) capability: Option<String>,
 
-    /// Only agents with this skill, in any letter case (repeat: with any of them)
+    /// Only agents with this skill, ignoring case (repeat: with any of them)
     #[arg(long, value_name = "SKILL")]
     pub(crate) skill: Vec<String>,
 
-    /// Only agents with all the skills named
+    /// Only agents with all named skills
     #[arg(long, requires = "skill")]
     pub(crate) all: bool,
 

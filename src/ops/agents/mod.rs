@@ -65,7 +65,7 @@ pub(crate) struct One {
 #[derive(Debug, Args, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct AgentId {
-    /// Its id
+    /// Id of the agent
     #[arg(value_name = "AGENT")]
     pub(crate) id: String,
 }

@@ -259,10 +259,10 @@ fn make_runtime(
 // A doc comment would become the help of the command.
 #[derive(Args)]
 pub(crate) struct Import {
-    /// JSON or YAML: one agent, a list, or a list under `agents`; `-` reads standard input
+    /// JSON or YAML file: one agent, a list, or a list under `agents`; - reads standard input
     file: PathBuf,
 
-    /// Change agents that exist
+    /// Update agents that already exist
     #[arg(long)]
     replace: bool,
 }

@@ -33,11 +33,11 @@ pub(crate) struct Query {
     /// The query
     pub(crate) query: String,
 
-    /// The user, for the workers
+    /// User id passed to workers
     #[arg(long = "user", value_name = "ID")]
     pub(crate) user_id: Option<String>,
 
-    /// The conversation that it belongs to, for the workers; its run by default
+    /// Conversation id passed to workers [default: the id of the run]
     #[arg(long, value_name = "ID")]
     #[serde(rename = "conversation_id")]
     pub(crate) conversation: Option<String>,

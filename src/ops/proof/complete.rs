@@ -24,18 +24,18 @@ Examples:
   cleo complete T3
   cleo complete T3 --force
 
-What a task depends on need not be done: work that is finished is finished, so that is a warning.")]
+Completing a task whose dependencies are not done prints a warning.")]
 pub(crate) struct Complete {
     /// The task
     #[serde(rename = "id")]
     pub(crate) task: TaskId,
 
-    /// Complete it although it does not verify, has open children or is claimed by somebody else; this is
-    /// recorded
+    /// Complete the task although it does not verify, has open children or belongs to another
+    /// holder (recorded in the log)
     #[arg(long)]
     pub(crate) force: bool,
 
-    /// Epoch of the claim under which this is done (or CLEO_EPOCH); refused when that is lost
+    /// Epoch of your claim (or CLEO_EPOCH); fails if the claim was lost
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     pub(crate) epoch: Option<u32>,
 }

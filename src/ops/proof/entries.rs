@@ -18,7 +18,7 @@ use crate::store::Transaction;
 #[derive(Args, Default, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub(crate) struct WhichEntry {
-    /// Id of the entry; all lines are checked without one
+    /// Id of an entry [default: all lines]
     #[arg(value_name = "ID")]
     pub(crate) entry: Option<String>,
 }

@@ -40,20 +40,20 @@ pub(crate) struct Given {
     #[serde(skip)]
     pub(crate) commands: Vec<Vec<String>>,
 
-    /// File of the workspace whose digest is kept as evidence; may be repeated
+    /// File whose digest is recorded as evidence (repeat for more)
     #[arg(long = "file", value_name = "PATH", requires = "subject")]
     pub(crate) files: Vec<String>,
 
-    /// Commit that git must have; its full id is kept; may be repeated
+    /// Existing commit, recorded as evidence (repeat for more)
     #[arg(long = "commit", value_name = "REVISION", requires = "subject")]
     pub(crate) commits: Vec<String>,
 
-    /// Address of a web page that is kept and never looked at; may be repeated
+    /// URL, recorded as evidence and never opened (repeat for more)
     #[arg(long = "url", value_name = "URL", requires = "subject")]
     #[cfg_attr(feature = "schemas", schemars(inner(length(max = 2_000))))]
     pub(crate) urls: Vec<String>,
 
-    /// Remark that is kept; may be repeated
+    /// Note, recorded as evidence (repeat for more)
     #[arg(long = "note", value_name = "TEXT", requires = "subject")]
     pub(crate) notes: Vec<String>,
 }

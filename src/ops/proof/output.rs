@@ -27,7 +27,7 @@ pub(crate) struct Output {
     #[serde(rename = "id")]
     pub(crate) task: TaskId,
 
-    /// Epoch of the claim under which this is done (or CLEO_EPOCH); refused when that is lost
+    /// Epoch of your claim (or CLEO_EPOCH); fails if the claim was lost
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     pub(crate) epoch: Option<u32>,
 }

@@ -22,11 +22,11 @@ pub(crate) struct PromptSent {
     #[arg(skip)]
     pub(crate) text: String,
 
-    /// Task that the prompt is for: the block must have its id; else the one that the prompt names
+    /// Task that the protocol block must name [default: the task that the prompt names]
     #[arg(long, value_name = "TASK")]
     pub(crate) task: Option<TaskId>,
 
-    /// Also demand that the protocol is word for word a known version
+    /// Also require that the protocol is a known version, word for word
     #[arg(long)]
     #[serde(default)]
     pub(crate) strict: bool,

@@ -27,7 +27,7 @@ pub(crate) struct GateRequest {
     #[serde(rename = "id")]
     pub(crate) task: TaskId,
 
-    /// Gate to set: implemented, testsPassed, qaPassed, cleanupDone, securityPassed, documented
+    /// Gate to pass: implemented, testsPassed, qaPassed, cleanupDone, securityPassed, documented
     #[arg(
         long,
         value_name = "GATE",
@@ -39,8 +39,8 @@ pub(crate) struct GateRequest {
     #[cfg_attr(feature = "schemas", schemars(with = "Gate"))]
     pub(crate) gate: String,
 
-    /// Command whose result decides the gate; run without a shell, and what it leaves running is
-    /// ended; may be repeated
+    /// Command that decides the gate, run without a shell; processes it leaves behind are stopped
+    /// (repeat for more)
     #[arg(long, value_name = "COMMAND", requires = "gate", group = "runs")]
     #[cfg_attr(
         feature = "schemas",
@@ -52,7 +52,7 @@ pub(crate) struct GateRequest {
     #[serde(flatten)]
     pub(crate) given: Given,
 
-    /// Value of the gate without a command: true or false; true by default
+    /// State of the gate without a command [default: true]
     #[arg(
         long = "value",
         value_name = "BOOL",
@@ -61,20 +61,21 @@ pub(crate) struct GateRequest {
     )]
     pub(crate) passed: Option<bool>,
 
-    /// Role of who sets it: planner, coder, testing, qa, cleanup, security or docs
+    /// Your role: planner, coder, testing, qa, cleanup, security or docs
     #[arg(long = "agent", value_name = "AGENT", requires = "gate")]
     pub(crate) role: Option<String>,
 
-    /// Seconds that each command may take, a day at most; 600 unless gates.timeLimit says otherwise
+    /// Time limit of each command in seconds, at most a day [default: the setting gates.timeLimit,
+    /// 600]
     #[arg(long, value_name = "SECONDS", value_parser = clap::value_parser!(u64).range(1..=TIME_LIMIT_MAX), requires = "runs")]
     #[cfg_attr(feature = "schemas", schemars(range(min = 1, max = TIME_LIMIT_MAX)))]
     pub(crate) time_limit: Option<u64>,
 
-    /// Pass the gate although an earlier one is open; this is recorded
+    /// Pass the gate although an earlier one is open (recorded in the log)
     #[arg(long, requires = "gate")]
     pub(crate) force: bool,
 
-    /// Epoch of the claim under which this is done (or CLEO_EPOCH); refused when that is lost
+    /// Epoch of your claim (or CLEO_EPOCH); fails if the claim was lost
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     pub(crate) epoch: Option<u32>,
 }

@@ -28,15 +28,15 @@ Examples:
   cleo unarchive T3")]
 #[command(group = clap::ArgGroup::new("which").required(true).multiple(true).args(WHICH))]
 pub(crate) struct Selection {
-    /// The tasks, each with everything below it
+    /// Tasks to archive, with all tasks below them
     #[arg(value_name = "TASK")]
     tasks: Vec<TaskId>,
 
-    /// All that were done or cancelled longer ago, such as 12h, 30d or 2w, or before a date, with everything below them
+    /// All tasks closed longer ago than 12h, 30d or 2w, or before a date, with all tasks below them
     #[arg(long, value_name = "AGE")]
     older_than: Option<String>,
 
-    /// Only this task and what is below it; alone, all of it
+    /// Only this task and all tasks below it
     #[arg(long, value_name = "TASK", conflicts_with = "tasks")]
     epic: Option<TaskId>,
 
@@ -61,11 +61,11 @@ impl From<TaskId> for Selection {
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 #[command(after_help = "Examples:\n  cleo unarchive T3\n  cleo list --archived")]
 pub(crate) struct Unarchive {
-    /// The tasks, each with everything below it
+    /// Tasks to archive, with all tasks below them
     #[arg(required = true, value_name = "TASK")]
     tasks: Vec<TaskId>,
 
-    /// Show what would be unarchived
+    /// Show what would be restored
     #[arg(long, short = 'n')]
     #[serde(default)]
     dry_run: bool,

@@ -37,20 +37,21 @@ pub(crate) struct Claiming {
     #[serde(rename = "id")]
     task: Option<TaskId>,
 
-    /// The most urgent task that is ready and touches no files of an active task
+    /// Claim the most urgent ready task that shares no files with tasks in progress
     #[arg(long)]
     #[serde(skip)]
     next: bool,
 
-    /// With --next: only what is below this task, to any depth
+    /// With --next: only tasks below this one, at any depth
     #[arg(long, value_name = "TASK", requires = "next")]
     epic: Option<TaskId>,
 
-    /// Lease of the claim: 90s, 30m, 1h, 2d [default: the setting claims.lease, 1h]
+    /// How long the claim lasts without a heartbeat: 90s, 30m, 1h, 2d [default: the setting
+    /// claims.lease, 1h]
     #[arg(long, value_name = "DURATION")]
     lease: Option<Lease>,
 
-    /// Claim a task although it waits for others; this is recorded
+    /// Claim the task although it waits for others (recorded in the log)
     #[arg(long, conflicts_with = "next")]
     force: bool,
 }
@@ -68,15 +69,16 @@ pub(crate) struct Heartbeat {
     #[serde(rename = "id")]
     task: TaskId,
 
-    /// Lease of the claim: 90s, 30m, 1h, 2d [default: the setting claims.lease, 1h]
+    /// How long the claim lasts without a heartbeat: 90s, 30m, 1h, 2d [default: the setting
+    /// claims.lease, 1h]
     #[arg(long, value_name = "DURATION")]
     lease: Option<Lease>,
 
-    /// Epoch of the claim under which this is done (or CLEO_EPOCH); refused when that is lost
+    /// Epoch of your claim (or CLEO_EPOCH); fails if the claim was lost
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     epoch: Option<u32>,
 
-    /// Extend it although somebody else holds the task; this is recorded
+    /// Extend the lease although another holder has the task (recorded in the log)
     #[arg(long)]
     force: bool,
 }
@@ -95,11 +97,11 @@ pub(crate) struct Release {
     #[serde(rename = "id")]
     task: TaskId,
 
-    /// Epoch of the claim under which this is done (or CLEO_EPOCH); refused when that is lost
+    /// Epoch of your claim (or CLEO_EPOCH); fails if the claim was lost
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     epoch: Option<u32>,
 
-    /// Take it from somebody else; this is recorded
+    /// Release the claim of another holder (recorded in the log)
     #[arg(long)]
     force: bool,
 }

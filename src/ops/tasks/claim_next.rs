@@ -85,7 +85,7 @@ fn describe_passed(passed: &[Conflict]) -> impl Iterator<Item = String> {
     let first = passed.iter().take(PASSED_SHOWN);
     let more = passed.len().saturating_sub(PASSED_SHOWN);
     let more = (more > 0).then(|| format!("{more} more were passed over because of their files"));
-    let passed = |conflict| format!("passed over: {}", describe_conflict(conflict));
+    let passed = |conflict| format!("skipped: {}", describe_conflict(conflict));
     first.map(passed).chain(more)
 }
 

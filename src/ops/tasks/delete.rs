@@ -20,11 +20,12 @@ pub(crate) struct Delete {
     #[serde(rename = "id")]
     pub(crate) task: TaskId,
 
-    /// Delete what is below it too
+    /// Also delete all tasks below it
     #[arg(long)]
     pub(crate) cascade: bool,
 
-    /// Delete it although others depend on it, who no longer do, or somebody else holds it
+    /// Delete the task although other tasks depend on it (the dependency is removed) or another
+    /// holder has it
     #[arg(long)]
     pub(crate) force: bool,
 

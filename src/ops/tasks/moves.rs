@@ -31,11 +31,12 @@ pub(crate) struct Start {
     #[serde(rename = "id")]
     pub(crate) task: TaskId,
 
-    /// Lease of the claim: 90s, 30m, 1h, 2d [default: the setting claims.lease, 1h]
+    /// How long the claim lasts without a heartbeat: 90s, 30m, 1h, 2d [default: the setting
+    /// claims.lease, 1h]
     #[arg(long, value_name = "DURATION")]
     pub(crate) lease: Option<Lease>,
 
-    /// Epoch of the claim under which this is done (or CLEO_EPOCH); refused when that is lost
+    /// Epoch of your claim (or CLEO_EPOCH); fails if the claim was lost
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     pub(crate) epoch: Option<u32>,
 }
@@ -50,11 +51,11 @@ pub(crate) struct Cancel {
     #[serde(rename = "id")]
     pub(crate) task: TaskId,
 
-    /// Why; kept as a note
+    /// Reason, kept as a note
     #[arg(long, value_name = "TEXT")]
     pub(crate) reason: Option<String>,
 
-    /// Cancel it although somebody else holds it; this is recorded
+    /// Cancel the task although another holder has it (recorded in the log)
     #[arg(long)]
     pub(crate) force: bool,
 }

@@ -1,4 +1,4 @@
-//! Work that was verified in a worktree is verified again in the workspace.
+//! Work proven in a worktree equals what the workspace has afterwards.
 
 use std::process::{Child, Stdio};
 use std::thread;

@@ -32,7 +32,7 @@ const EVENTS_MAX: u32 = 10_000;
 #[derive(Args, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct OneRun {
-    /// Its id
+    /// Id of the run
     #[arg(value_name = "RUN")]
     pub(crate) id: String,
 }

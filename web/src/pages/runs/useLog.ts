@@ -10,7 +10,7 @@ const CHUNK = 500;
 /** Most chunks that are kept beside the end. */
 const MOST = 200;
 
-/** The lines of an attempt: its last ones, which are fetched again while it goes on, and whole chunks of what was scrolled to. */
+/** The lines of an attempt: its last ones, which are fetched again while it runs, and whole chunks around the scroll position. */
 export function useLog(run: string, task: string, attempt: number) {
   const pathOf = (query: object) => path(`/api/runs/${encodeURIComponent(run)}/log`, { task, attempt, limit: CHUNK, ...query });
   const end = useResource<LogPage>(pathOf({ from: -CHUNK }), { on: (event) => event.data["runId"] === run && event.data["taskId"] === task });
