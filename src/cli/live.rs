@@ -90,7 +90,9 @@ impl<'a> Live<'a> {
     /// Ends the pieces, with a new line if they were not the whole answer.
     pub(super) fn end_pieces(&mut self, answer: &str) {
         if !self.answer.is_empty() && self.answer != answer {
-            self.show(|screen| drop(screen.line(Tone::Plain, "")));
+            self.show(|screen| {
+                screen.line(Tone::Plain, "");
+            });
         }
     }
 

@@ -54,14 +54,17 @@ fn follow(face: &mut Face<'_>, arguments: &Arguments) -> Result<ExitCode> {
         arguments.after,
         arguments.query.task,
         &mut |change| match change {
-            Some(change) => stream.row(change, |screen| {
-                screen
-                    .say(Tone::Strong, format!("{:>6}  ", change.cursor))
-                    .say(Tone::Dim, when(&change.at) + "  ")
-                    .say(Tone::Accent, &change.by)
-                    .say(Tone::Dim, format!("  {}  ", change.command))
-                    .line(Tone::Plain, log::describe(&change.change));
-            }),
+            Some(change) => {
+                stream.row(change, |screen| {
+                    screen
+                        .say(Tone::Strong, format!("{:>6}  ", change.cursor))
+                        .say(Tone::Dim, when(&change.at) + "  ")
+                        .say(Tone::Accent, &change.by)
+                        .say(Tone::Dim, format!("  {}  ", change.command))
+                        .line(Tone::Plain, log::describe(&change.change));
+                });
+                stream.is_open()
+            }
             None => stream.has_reader(),
         },
     )?;

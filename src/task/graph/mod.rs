@@ -17,7 +17,7 @@ use crate::id::{self, TaskId};
 
 pub(crate) use circles::{Edges, circle, depths, in_circles, reachable};
 pub(crate) use problems::{PROBLEMS_MAX, Problem};
-pub(crate) use waves::{Conflict, Waves};
+pub(crate) use waves::Conflict;
 
 /// A task as a node of the graph.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -10,7 +10,7 @@ use crate::id::TaskId;
 use crate::ops::Context;
 use crate::ops::tasks::Extract;
 use crate::ops::tasks::read::warn_of_problems;
-use crate::store::{Outlines, Transaction};
+use crate::store::Transaction;
 use crate::task::Status;
 use crate::task::TaskView;
 use crate::task::graph::{Conflict, Problem};
