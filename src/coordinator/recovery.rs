@@ -142,7 +142,7 @@ pub(super) struct Left {
     pub(super) track: RunProjection,
     /// How many processes of its agents were ended.
     pub(super) orphans: usize,
-    /// What agents that were cut off had used: the ends that no event records.
+    /// Usage of agents that were cut off, whose ends no event records.
     pub(super) used: Vec<RunEvent>,
 }
 

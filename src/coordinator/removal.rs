@@ -38,16 +38,12 @@ impl Engine<'_> {
             return Ok(());
         }
         let mut aside = Vec::new();
-        let mut leave = || -> Result<Option<String>> {
-            if is_held {
-                trees.report(&tree, &mut aside)?;
-            }
-            trees.require_home(&tree)?;
-            trees.commit(&tree, &format!("{}: not finished", self.tasks[step]))?;
-            trees.warn_of_ignored(&tree);
-            trees.end(&tree)
-        };
-        let left = leave();
+        let message = format!("{task}: not finished");
+        let settled = trees.settle(&tree, &message, &mut |tree| match is_held {
+            true => trees.report(tree, &mut aside),
+            false => Ok(()),
+        });
+        let left = settled.and_then(|()| trees.end(&tree));
         self.tell_aside(step, &aside);
         match left {
             Ok(branch) => self.tell_removed(step, branch),
@@ -59,7 +55,7 @@ impl Engine<'_> {
     fn tell_removed(&mut self, step: usize, branch: Option<String>) {
         self.slots[step].tree = None;
         if let (Some(branch), Some(trees)) = (branch, &self.trees) {
-            let retained = retained_branch(trees, branch);
+            let retained = report_branch(trees, branch);
             self.tell_step(step, retained);
         }
     }
@@ -76,7 +72,7 @@ impl Engine<'_> {
         };
         let reason = match error.code {
             Code::Interrupted | Code::Terminated => format!(
-                "cleo was asked to end before it was brought home (`cleo runs resume {}`)",
+                "cleo was asked to end before it was in the workspace (`cleo runs resume {}`)",
                 self.run.id
             ),
             _ => prompt::describe(error),
@@ -90,7 +86,7 @@ impl Engine<'_> {
     }
 }
 
-fn retained_branch(trees: &Trees, branch: String) -> TaskEvent {
+fn report_branch(trees: &Trees, branch: String) -> TaskEvent {
     let merge = trees.to_merge(&branch);
     TaskEvent::Retained {
         reason: Some(format!(
@@ -134,7 +130,7 @@ pub(super) fn sweep_trees(
         };
         Some(kept.for_task(tree.task()?))
     }));
-    // What was told of a worktree, which is gone now, does not count.
+    // Events of worktrees, which are gone now, do not count.
     let branch_before = |event: &Event| match RunEvent::read(event)? {
         RunEvent::Task {
             event:
@@ -152,7 +148,7 @@ pub(super) fn sweep_trees(
     let branches = branches.filter(|branch| !named.contains(branch));
     retained.extend(branches.filter_map(|branch| {
         let task = track.task(task_of(&branch)?)?;
-        Some(retained_branch(trees, branch).for_task(task.task_id))
+        Some(report_branch(trees, branch).for_task(task.task_id))
     }));
     Ok(retained)
 }

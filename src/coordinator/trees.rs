@@ -315,7 +315,8 @@ impl Trees {
         self.discard_removed();
         let mut kept = Vec::new();
         for tree in self.list_trees() {
-            match self.settle(&tree, report) {
+            let name = tree.branch.rsplit('/').next().unwrap_or_default();
+            match self.settle(&tree, &format!("{name}: left behind"), report) {
                 // A worktree that was only half made has no baseline yet, and nothing to keep.
                 Err(error) if tree.baseline.exists() => kept.push((tree, error)),
                 _ => {
@@ -341,13 +342,18 @@ impl Trees {
         Ok(Sweep { kept, branches })
     }
 
-    fn settle(&self, tree: &Tree, report: &mut dyn FnMut(&Tree) -> Result<()>) -> Result<()> {
+    /// Has a worktree hold nothing that is not in the workspace or on its branch, before it is removed.
+    pub(super) fn settle(
+        &self,
+        tree: &Tree,
+        message: &str,
+        report: &mut dyn FnMut(&Tree) -> Result<()>,
+    ) -> Result<()> {
         if tree.baseline.exists() {
             report(tree)?;
             self.require_home(tree)?;
         }
-        let name = tree.branch.rsplit('/').next().unwrap_or_default();
-        self.commit(tree, &format!("{name}: left behind"))?;
+        self.commit(tree, message)?;
         self.warn_of_ignored(tree);
         Ok(())
     }

@@ -68,7 +68,7 @@ impl Trees {
                 format!("git takes the files in {place} for those of the repository {top}");
             let top = quote(&self.top.to_string_lossy());
             let look = format!("git -C {top} config --show-origin core.worktree");
-            return Err(Error::new(Code::CheckoutChanged, message).fix(look));
+            return Err(refuse(message, look));
         }
         let name = self.ask("symbolic-ref --quiet HEAD")?.ok();
         Ok(Base {
@@ -85,7 +85,6 @@ impl Trees {
         let Some(base) = &self.base else {
             return Ok(head.commit);
         };
-        let refuse = |message: String| Error::new(Code::CheckoutChanged, message);
         if head.branch != base.branch {
             return Err(self.refuse_switch(base, &head)?);
         }
@@ -96,14 +95,14 @@ impl Trees {
                  reset or rewritten",
                 base.name(),
             );
-            return Err(refuse(message).fix(format!("git log --oneline HEAD..{commit}")));
+            return Err(refuse(message, format!("git log --oneline HEAD..{commit}")));
         }
         if let Some(place) = self.other_checkout(&head)? {
             let message = format!(
                 "{} is checked out in {place} too, whose files a merge would leave behind",
                 head.name()
             );
-            return Err(refuse(message).fix("git worktree list"));
+            return Err(refuse(message, "git worktree list".to_string()));
         }
         self.require_followed(base, &head.commit)?;
         Ok(head.commit)
@@ -127,7 +126,7 @@ impl Trees {
         if let Some(what) = self.operation_in_progress() {
             message += &format!("; a {what} is in progress there");
         }
-        Ok(Error::new(Code::CheckoutChanged, message).fix(fix))
+        Ok(refuse(message, fix))
     }
 
     /// Finds another worktree of the branch. Worktrees of runs, where agents may have switched to it, are detached.
@@ -268,8 +267,12 @@ impl Trees {
         );
         let top = quote(&self.top.to_string_lossy());
         let follow = format!("git -C {top} read-tree -m -u {before} HEAD");
-        Err(Error::new(Code::CheckoutChanged, message).fix(follow))
+        Err(refuse(message, follow))
     }
+}
+
+fn refuse(message: String, fix: String) -> Error {
+    Error::new(Code::CheckoutChanged, message).fix(fix)
 }
 
 fn shorten(commit: &str) -> &str {

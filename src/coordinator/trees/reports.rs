@@ -116,7 +116,7 @@ impl Trees {
     }
 
     /// Refuses to remove a worktree with outputs that are neither in the workspace nor put aside.
-    pub(in crate::coordinator) fn require_home(&self, tree: &Tree) -> Result<()> {
+    pub(super) fn require_home(&self, tree: &Tree) -> Result<()> {
         let (pairs, outputs) = self.compare_outputs(tree)?;
         for pair in &pairs {
             let is_safe = match pair.change() {

@@ -164,7 +164,7 @@ impl Trees {
 
     /// Warns of ignored files that are removed with a worktree. Ignored folders are mostly built or installed; a folder
     /// that ignores itself is named once. Declared files are in the workspace.
-    pub(in crate::coordinator) fn warn_of_ignored(&self, tree: &Tree) {
+    pub(super) fn warn_of_ignored(&self, tree: &Tree) {
         let list = format!("{STATUS} --ignored=matching");
         let listed = self.git_in(&tree.top).list(list).unwrap_or_default();
         let declared = Baseline::load(&tree.baseline).declared;
@@ -309,7 +309,7 @@ impl Trees {
         if is_link && before.is_none() && !self.is_submodule(tree, &path)? {
             return Ok(Some("is no submodule"));
         }
-        let list = "--git-dir .git rev-list --ignore-missing --max-count=1 HEAD --branches --not --remotes";
+        let list = "--git-dir .git rev-list --ignore-missing --max-count=1 HEAD --branches refs/stash --not --remotes";
         let commits = git.ask(Words::with(list, before))?;
         let is_elsewhere = commits.is_ok_and(|commits| commits.is_empty());
         Ok((!is_elsewhere).then_some("has commits that no remote has"))

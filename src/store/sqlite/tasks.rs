@@ -147,7 +147,6 @@ impl Tasks for SqliteTransaction<'_> {
         let sql = "SELECT number, status FROM tasks WHERE number = ?1";
         match self.first(sql, [id.0], |row| word(row, 1)) {
             Err(error) if error.code == Code::RowDamaged => match self.read_kept(id.0) {
-                // The graph keeps the status beside it.
                 Ok(Some(kept)) => Ok(Some(kept.status)),
                 _ => Err(error),
             },
