@@ -24,7 +24,7 @@ enum Command {
     },
     /// List
     List {
-        /// At most so many
+        /// Maximum number
         #[arg(long)]
         limit: Option<u32>,
     },

@@ -1,6 +1,6 @@
-//! Runs two commands in turns and prints what each costs, as one line of JSON: medians of wall and
-//! CPU time in milliseconds, and the peak memory of the first in megabytes. A small program of its
-//! own, because starting a child from a large one costs more than the child.
+//! Runs two commands alternately and prints the cost of each, as one line of JSON: medians of wall
+//! and CPU time in milliseconds, and the peak memory of the first in megabytes. A small program of
+//! its own, because starting a child from a large one costs more than the child.
 //!
 //! Usage: `pair ROUNDS COMMAND… -- FLOOR…`
 

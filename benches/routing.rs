@@ -1,6 +1,6 @@
-//! What it takes to route messages in process: prints rows of the table in docs/performance.md.
-//! The agents have names, objectives, descriptions and tags of a vocabulary in which, as in any
-//! language, few words are in many texts and many words in few. Five words are in every one.
+//! Cost of routing messages in process: prints rows of the table in docs/performance.md. The agents
+//! have names, objectives, descriptions and tags of a vocabulary in which, as in any language, few
+//! words are in many texts and many words in few. Five words are in every one.
 
 use std::hint::black_box;
 use std::sync::Arc;

@@ -24,7 +24,7 @@ pub(crate) struct Claim {
     pub(crate) task: TaskId,
     /// How many times the task has been claimed.
     pub(crate) epoch: u32,
-    /// Who holds it; none when it is free.
+    /// The holder; none when it is free.
     pub(crate) holder: Option<String>,
     /// When it was claimed or, if it is free, given back; RFC 3339 in UTC.
     pub(crate) since: String,

@@ -19,7 +19,7 @@ impl Clock {
         };
         moment(text).map(Clock::Fixed).ok_or_else(|| {
             let message = format!(
-                "CLEO_NOW is `{text}`, which is no RFC 3339 time such as 2026-01-26T09:00:00Z \
+                "CLEO_NOW is `{text}`: not an RFC 3339 time such as 2026-01-26T09:00:00Z \
                  in the years 0000 to 9999"
             );
             Error::new(Code::ConfigInvalid, message).fix("unset CLEO_NOW")
@@ -113,7 +113,7 @@ pub(crate) fn between_ms(from: &str, to: &str) -> Option<u64> {
     u64::try_from(passed.num_milliseconds()).ok()
 }
 
-/// Returns the moment one millisecond after an RFC 3339 time; a text that is none stays as it is.
+/// Returns the moment one millisecond after an RFC 3339 time; any other text is returned unchanged.
 pub(crate) fn next_millisecond(text: &str) -> String {
     let next = moment(text).and_then(|at| at.checked_add_signed(TimeDelta::milliseconds(1)));
     next.filter(|next| next.year() <= 9999)

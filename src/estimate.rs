@@ -1,4 +1,4 @@
-//! What a text costs a model, estimated. There is one estimate, and whoever shows it names it.
+//! Estimates how many tokens a text has. There is one estimate, and its name is shown with it.
 
 use serde::Serialize;
 
@@ -9,16 +9,9 @@ pub(crate) const METHOD: &str = "characters / 4, wide ones 1";
 /// How many characters count as one token, other than wide ones.
 const CHARACTERS_PER_TOKEN: usize = 4;
 
-/// The first byte of a wide character is this or a higher one.
-const WIDE_BYTE: u8 = 0xe1;
-
 pub(crate) fn tokens(text: &str) -> usize {
-    let is_wide_at = |at: usize| text[at..].starts_with(is_wide);
-    let bytes = text.bytes().enumerate();
-    let n_wide = bytes
-        .filter(|(at, byte)| *byte >= WIDE_BYTE && is_wide_at(*at))
-        .count();
-    n_wide + (text.chars().count() - n_wide).div_ceil(CHARACTERS_PER_TOKEN)
+    let wide = text.chars().filter(|c| is_wide(*c)).count();
+    wide + (text.chars().count() - wide).div_ceil(CHARACTERS_PER_TOKEN)
 }
 
 /// Returns whether a character is a word or a syllable by itself, and a token for a model: those of
@@ -32,7 +25,7 @@ fn is_wide(c: char) -> bool {
     )
 }
 
-/// Makes one line of a text, of at most `max` characters. What steers a screen goes.
+/// Makes one line of a text, of at most `max` characters, without control characters.
 pub(crate) fn one_line(text: &str, max: usize) -> String {
     let plain = text.chars().map(|c| if steers(c) { ' ' } else { c });
     let mut short: String = plain.clone().take(max).collect();

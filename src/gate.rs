@@ -28,17 +28,17 @@ pub(crate) const AGENTS: [&str; 7] = [
 closed! {
     /// A gate; the order is the order in which they are passed.
     Gate, "gate":
-    /// The work is there.
+    /// The work is written.
     Implemented = "implemented",
     /// Its tests pass.
     TestsPassed = "testsPassed" | "tests-passed" | "testspassed",
-    /// It was looked at.
+    /// It was reviewed.
     QaPassed = "qaPassed" | "qa-passed" | "qapassed",
-    /// Nothing is left lying about.
+    /// Temporary files and code are removed.
     CleanupDone = "cleanupDone" | "cleanup-done" | "cleanupdone",
-    /// It opens no hole.
+    /// It opens no security hole.
     SecurityPassed = "securityPassed" | "security-passed" | "securitypassed",
-    /// It is described.
+    /// It is documented.
     Documented = "documented",
 }
 
@@ -50,7 +50,7 @@ impl Gate {
     }
 }
 
-/// Gives an error about an open gate the way on where nobody knows what proves it: a look at what is open.
+/// Adds a look at the open gates to an error: what proves them is not known.
 pub(crate) fn or_look(task: &str, error: Error) -> Error {
     error
         .fix(format!("cleo verify {task}"))
@@ -63,13 +63,13 @@ pub(crate) struct Record {
     pub(crate) passed: bool,
     /// When, RFC 3339 in UTC.
     pub(crate) at: String,
-    /// Who (`CLEO_AGENT`, else user and host).
+    /// Its author (`CLEO_AGENT`, else user and host).
     pub(crate) by: String,
     /// In which role, if one was named.
     pub(crate) agent: Option<String>,
     /// True when an earlier gate was open.
     pub(crate) forced: bool,
-    /// What proves it: one piece at least.
+    /// The evidence: one piece at least.
     pub(crate) evidence: Vec<Evidence>,
 }
 
@@ -91,7 +91,7 @@ pub(crate) struct Gates {
     /// The gates that the task names as its own; none means the usual ones.
     #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
     pub(crate) required: BTreeSet<Gate>,
-    /// What is known of acceptance criteria, by their line. One that is changed is another.
+    /// Records of acceptance criteria, by their line: a changed line is another criterion.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub(crate) criteria: BTreeMap<String, Record>,
     /// Records of gates that a command had proven before a failure opened them again.
@@ -109,7 +109,7 @@ pub(crate) struct Forced {
     /// When, RFC 3339 in UTC.
     pub(crate) at: String,
     pub(crate) by: String,
-    /// What spoke against it.
+    /// The faults at that time.
     pub(crate) reasons: Vec<String>,
 }
 
@@ -123,7 +123,7 @@ pub(crate) struct Failure {
 }
 
 impl Gates {
-    /// Counts all evidence as taken in the workspace, where the work of its worktree is merged.
+    /// Counts all evidence as taken in the workspace, once the work of its worktree is merged.
     pub(crate) fn bring_home(&mut self) {
         let records = self.gates.values_mut().chain(self.criteria.values_mut());
         for each in records.flat_map(|record| &mut record.evidence) {
@@ -177,7 +177,7 @@ impl Gates {
         Err(or_look(task, Error::new(Code::GateOrder, message)))
     }
 
-    /// Drops what was seen to hold in git worktrees of runs. By which command a gate is proven, and that one failed, stays
+    /// Drops records that rest on git worktrees of runs. The command that proves a gate, and that one failed, stay
     /// known.
     pub(crate) fn forget_worktrees(&mut self) {
         let has_worktree = |one: &Evidence| {

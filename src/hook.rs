@@ -23,7 +23,7 @@ pub(crate) struct Event {
     pub(crate) session_id: Option<String>,
     pub(crate) transcript_path: Option<String>,
     pub(crate) cwd: Option<String>,
-    /// Whether the agent goes on only because a hook kept it from ending.
+    /// Whether the agent continues only because a hook kept it from ending.
     pub(crate) stop_hook_active: bool,
     pub(crate) agent_id: Option<String>,
     pub(crate) agent_type: Option<String>,
@@ -31,8 +31,8 @@ pub(crate) struct Event {
 }
 
 impl Event {
-    /// Reads an event; none when it is no object. A field of another type than is known is as good as
-    /// missing: nobody is let go because of it.
+    /// Reads an event; `None` when it is not an object. A field of an unknown type counts as missing, so that it lets
+    /// no agent end.
     pub(crate) fn read(bytes: &[u8]) -> Option<Event> {
         let Ok(Value::Object(fields)) = serde_json::from_slice(bytes) else {
             return None;
@@ -49,8 +49,8 @@ impl Event {
         })
     }
 
-    /// Returns the file in which the prompt of the one that ends stands. A subagent's prompt does not
-    /// stand in the file of the session, which may hold those of others.
+    /// Returns the file with the prompt of the agent that ends. A subagent's prompt is not in the file of the session,
+    /// which may hold those of others.
     pub(crate) fn transcript(&self, ending: Ending) -> Option<&str> {
         match ending {
             Ending::Agent => self.transcript_path.as_deref(),
@@ -58,15 +58,15 @@ impl Event {
         }
     }
 
-    /// Names who ends: the subagent, else the session.
+    /// Names the agent that ends: the subagent, else the session.
     pub(crate) fn who(&self, ending: Ending) -> &str {
         let agent = self.agent_id.as_deref();
         let who = agent.filter(|_| ending == Ending::Subagent);
         who.or(self.session_id.as_deref()).unwrap_or("unknown")
     }
 
-    /// Returns whether what the environment says of the work is about the one that ends. A subagent has
-    /// the environment of whoever started it, who may use others than ours for work of its own.
+    /// Returns whether the environment describes the agent that ends. A subagent inherits the environment of its
+    /// parent, which may use other agents than ours for work of its own.
     pub(crate) fn has_own_environment(&self, ending: Ending) -> bool {
         ending == Ending::Agent || self.agent_type.as_deref() == Some(AGENT_TYPE)
     }
@@ -78,7 +78,7 @@ impl Event {
 pub(crate) struct Block {
     /// Always `block`.
     pub(crate) decision: &'static str,
-    /// What is missing, and what to do about it.
+    /// The missing parts, and how to add them.
     pub(crate) reason: String,
 }
 
@@ -158,7 +158,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_clients_send_is_read_and_what_is_none_is_not() {
+    fn events_of_clients_are_read_leniently() {
         let text = r#"{"session_id":"s","transcript_path":"/t","cwd":"/w","stop_hook_active":true,
             "hook_event_name":"SubagentStop","agent_id":"a","agent_type":"cleo-subagent",
             "agent_transcript_path":"/a","background_tasks":[],"new":{"x":1}}"#;
@@ -189,7 +189,7 @@ mod tests {
     }
 
     #[test]
-    fn the_last_prompt_that_was_said_to_the_agent_counts() {
+    fn last_prompt_of_the_agent_counts() {
         let claude = json!({"type": "user", "message": {"role": "user", "content": prompt("T3")}});
         let parts = json!([{"type": "input_text", "text": prompt("T4")}]);
         let codex = json!({"type": "response_item", "payload": {"role": "user", "content": parts}});
@@ -214,7 +214,7 @@ mod tests {
     }
 
     #[test]
-    fn a_prompt_that_an_agent_gave_to_its_subagent_is_not_its_own() {
+    fn prompt_for_a_subagent_is_not_the_agents_own() {
         let said = |task, aside: bool| {
             let message = json!({"role": "user", "content": prompt(task)});
             json!({"isSidechain": aside, "message": message})
@@ -230,7 +230,7 @@ mod tests {
     }
 
     #[test]
-    fn an_older_prompt_of_a_task_is_told_from_that_of_its_spawn() {
+    fn older_prompt_of_a_task_is_distinguished() {
         let mut transcript = Transcript::for_ending(Ending::Agent);
         assert!(transcript.is_of("anything"));
         let line = json!({"message": {"role": "user", "content": prompt("T3")}});

@@ -187,16 +187,12 @@ pub(crate) fn digest(bytes: impl AsRef<[u8]>) -> String {
 
 /// Writes a finished SHA-256 as `sha256:` and 64 hexadecimal digits.
 pub(crate) fn hex(hash: &[u8]) -> String {
-    let digit = |value: u8| b"0123456789abcdef"[usize::from(value)];
-    let mut text = vec![0; 2 * hash.len()];
-    for (two, byte) in text.chunks_exact_mut(2).zip(hash) {
-        two.copy_from_slice(&[digit(byte >> 4), digit(byte & 15)]);
-    }
-    format!("sha256:{}", String::from_utf8_lossy(&text))
+    let digits: String = hash.iter().map(|byte| format!("{byte:02x}")).collect();
+    format!("sha256:{digits}")
 }
 
-/// Finds where `id` stands in a list that is sorted by id and holds each once. Ids mostly follow
-/// each other, so it is looked for first where it would stand without a gap.
+/// Finds the position of `id` in a list that is sorted by id and holds each once. Ids are mostly consecutive, so the
+/// position without gaps is tried first.
 pub(crate) fn place<T>(sorted: &[T], id: TaskId, id_of: impl Fn(&T) -> TaskId) -> Option<usize> {
     let near = id.0.checked_sub(id_of(sorted.first()?).0)? as usize;
     match sorted.get(near) {

@@ -1,4 +1,4 @@
-//! Turns a graph of tasks into work by AI agents that is checked, not believed.
+//! Runs a graph of tasks with AI agents and verifies every result.
 //!
 //! Start at [`ops`] for what cleo can do, at [`task`] and [`skill`] for what it works on, and at
 //! `cli` for the command line. ARCHITECTURE.md has the map and the rules between the layers.

@@ -19,9 +19,9 @@ pub(crate) struct Phase {
     pub(crate) slug: String,
     /// Its place among the others, from 1.
     pub(crate) position: u32,
-    /// Its name for people.
+    /// Display name.
     pub(crate) name: String,
-    /// What it is about; may be empty.
+    /// Its purpose; may be empty.
     pub(crate) description: String,
     pub(crate) status: PhaseStatus,
     /// When it was first begun, RFC 3339 in UTC.
@@ -77,11 +77,11 @@ pub(crate) struct StartPhase {
 #[derive(Default, Args, Deserialize)]
 #[serde(rename_all = "camelCase", default, deny_unknown_fields)]
 pub(crate) struct CompletePhase {
-    /// The phase; by default the one that the project is in
+    /// The phase [default: the current one]
     #[serde(rename = "name")]
     pub(crate) phase: Option<String>,
 
-    /// Complete it although tasks of it are open
+    /// Complete the phase although it has open tasks
     #[arg(long)]
     pub(crate) force: bool,
 }

@@ -1,6 +1,6 @@
-//! Queries: which workers are asked for what, and what is made of their answers. Rules:
+//! Queries: plans of workers, and answers from their results. Rules:
 //! supervisor-web-app notes, sections 4.1 to 4.3. Pure.
-//! Nothing in a plan that a model or program has written is believed.
+//! Plans of models and programs are untrusted input.
 
 use serde_json::{Value, json};
 
@@ -9,7 +9,7 @@ use crate::plan::message::{schema_of_steps, strip_fence};
 use crate::route::{Index, Message, Request};
 
 pub(crate) const STEPS_MAX: usize = 50;
-/// Who is asked when nobody has planned better, if it is there.
+/// The worker that is asked without a plan, if it exists.
 const USUAL: (&str, &str) = ("document_summarizer_agent", "summary.create");
 pub(crate) const INTENT: &str = "message.answer";
 pub(crate) const NOTHING: &str =
@@ -122,10 +122,10 @@ pub(crate) fn join_results<'a>(results: impl IntoIterator<Item = &'a str>) -> St
 /// Longest word of a plan that is repeated, in characters.
 const SHOWN: usize = 80;
 
-/// Reads a plan and returns its steps, and what was left out. The error says why it is none.
+/// Reads a plan and returns its steps, and why others were left out.
 pub(crate) fn read(text: &str, workers: &[&Agent]) -> Result<(Vec<Step>, Vec<String>), String> {
     let value: Value = serde_json::from_str(strip_fence(text))
-        .map_err(|fault| format!("it is no JSON: {fault}"))?;
+        .map_err(|fault| format!("it is not JSON: {fault}"))?;
     let list = value.get("steps").and_then(Value::as_array);
     let list = list.ok_or("it has no list of steps")?;
     if list.is_empty() || list.len() > STEPS_MAX {

@@ -1,5 +1,5 @@
-//! The one scorer: how words are read, compared and ranked. Dispatch uses it for tasks and the
-//! router for messages. Rules: two-tier-subagents notes, section 2.
+//! The one scorer: how words are read, compared and ranked. Dispatch uses it for tasks and the router for messages. Rules:
+//! two-tier-subagents notes, section 2.
 
 use std::cmp::Reverse;
 use std::ops::RangeInclusive;
@@ -27,36 +27,24 @@ pub(crate) struct Term<'a> {
     pub(crate) start: usize,
 }
 
+/// Returns the words of a normalized text.
 pub(crate) fn terms(normalized: &str) -> impl Iterator<Item = Term<'_>> {
-    let mut rest = 0;
-    std::iter::from_fn(move || {
-        let start = border(normalized, rest, true);
-        rest = border(normalized, start, false);
-        let text = &normalized[start..rest];
-        (!text.is_empty()).then_some(Term { text, start })
+    let words = normalized.split(|c| !is_in_words(c));
+    // A sign belongs to the letter before it, so it begins no word.
+    let words = words.map(|word| word.trim_start_matches(is_sign));
+    words.filter(|word| !word.is_empty()).map(|text| Term {
+        text,
+        start: text.as_ptr().addr() - normalized.as_ptr().addr(),
     })
 }
 
-/// Finds the first character from `start` on that begins a word, or that is in none; the end of the
-/// text when there is none. Most characters are ASCII, which takes no decoding.
-fn border(text: &str, start: usize, is_word: bool) -> usize {
-    let mut at = start;
-    while let Some(byte) = text.as_bytes().get(at) {
-        let wide = (!byte.is_ascii()).then(|| text[at..].chars().next());
-        let wide = wide.flatten();
-        // A sign belongs to the letter before it, so it begins no word and ends none.
-        let is_part = |c: char| c.is_alphanumeric() || (!is_word && is_combining_mark(c));
-        if wide.map_or(byte.is_ascii_alphanumeric(), is_part) == is_word {
-            break;
-        }
-        at += wide.map_or(1, char::len_utf8);
-    }
-    at
+/// Returns whether words contain this character: a letter, a digit, or a sign of one.
+fn is_in_words(c: char) -> bool {
+    c.is_alphanumeric() || is_sign(c)
 }
 
-/// Returns whether words hold this character: a letter, a digit, or a sign of one.
-fn is_in_words(c: char) -> bool {
-    c.is_alphanumeric() || is_combining_mark(c)
+fn is_sign(c: char) -> bool {
+    !c.is_ascii() && is_combining_mark(c)
 }
 
 /// Returns whether `word` is `keyword` or one of its common forms: plan, plans, planned, planning.
@@ -109,7 +97,17 @@ impl Words {
         Words { normalized, places }
     }
 
-    /// Finds what of the text fits a normalized pattern: a word as it is written, a beginning of
+    /// Returns all words in order.
+    pub(crate) fn iter(&self) -> impl ExactSizeIterator<Item = &str> {
+        (0..self.places.len()).map(|at| self.get(at))
+    }
+
+    pub(crate) fn get(&self, at: usize) -> &str {
+        let (start, end) = self.places[at];
+        &self.normalized[start..end]
+    }
+
+    /// Finds the parts of the text that match a normalized pattern: a word as it is written, a beginning of
     /// words (`summar*`), or several of them in a row (`extract* entities`).
     pub(crate) fn fitting<'a>(&'a self, pattern: &'a str) -> impl Iterator<Item = &'a str> {
         let parts: Vec<&str> = pattern.split(' ').collect();
@@ -123,7 +121,7 @@ impl Words {
         })
     }
 
-    /// Finds where a normalized keyword stands, in bytes. A keyword of letters and digits matches
+    /// Finds the position of a normalized keyword, in bytes. A keyword of letters and digits matches
     /// whole words in their common forms; any other (`lib/`) matches as written, at the start of a
     /// word.
     pub(crate) fn find(&self, keyword: &str) -> Option<usize> {
@@ -139,11 +137,11 @@ impl Words {
     }
 }
 
-/// Where a candidate stands: more points first, then the earliest evidence, then the first listed.
+/// The rank of a candidate: more points first, then the earliest evidence, then the first listed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Rank {
     pub(crate) points: u32,
-    /// Where its first evidence stands (a tag's place in its list, a word's place in a text).
+    /// Position of its first evidence (of a tag in its list, of a word in a text).
     pub(crate) position: usize,
     pub(crate) order: usize,
 }

@@ -12,7 +12,7 @@ numbered_id!(
     SessionId, 'S', 's', "^S[1-9][0-9]*$", "session id; ids look like S1"
 );
 
-/// A stretch of work on a part of the graph.
+/// A period of work on a part of the graph.
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
@@ -26,7 +26,7 @@ pub(crate) struct Session {
     pub(crate) scope: Option<TaskId>,
     /// The task that is worked on now.
     pub(crate) focus: Option<TaskId>,
-    /// Who leads it.
+    /// The leader.
     pub(crate) holder: String,
     /// Notes in order; only ever added to.
     pub(crate) notes: Vec<Note>,
@@ -49,16 +49,16 @@ closed! {
 #[derive(Default, Args, Deserialize)]
 #[serde(rename_all = "camelCase", default, deny_unknown_fields)]
 pub(crate) struct StartSession {
-    /// The task that it is about, with all below it; by default everything
+    /// Task whose subtree the session covers [default: all tasks]
     #[arg(long, value_name = "TASK")]
     pub(crate) scope: Option<TaskId>,
 
-    /// What it is for, in a few words
+    /// Short name
     #[arg(long, value_name = "TEXT")]
     #[cfg_attr(feature = "schemas", schemars(length(min = 1, max = 100)))]
     pub(crate) name: Option<String>,
 
-    /// Open it although somebody else's session is about the same tasks
+    /// Open the session although another one covers the same tasks
     #[arg(long)]
     pub(crate) force: bool,
 }
@@ -67,16 +67,16 @@ pub(crate) struct StartSession {
 #[derive(Default, Args, Deserialize)]
 #[serde(rename_all = "camelCase", default, deny_unknown_fields)]
 pub(crate) struct EndSession {
-    /// The session; by default yours (or CLEO_SESSION)
+    /// Session to end (or CLEO_SESSION) [default: your open session]
     #[serde(rename = "id")]
     pub(crate) session: Option<SessionId>,
 
-    /// Note for whoever resumes it
+    /// Note for the next session
     #[arg(long, value_name = "TEXT")]
     #[cfg_attr(feature = "schemas", schemars(length(min = 1, max = crate::task::rules::TEXT_MAX)))]
     pub(crate) note: Option<String>,
 
-    /// End it although somebody else leads it, or its leader holds tasks of its scope
+    /// End the session although it belongs to somebody else or its owner still holds tasks
     #[arg(long)]
     pub(crate) force: bool,
 }
@@ -89,7 +89,7 @@ pub(crate) struct ResumeSession {
     #[serde(rename = "id")]
     pub(crate) session: SessionId,
 
-    /// Open it although somebody else's session is about the same tasks by now
+    /// Reopen the session although another one covers the same tasks
     #[arg(long)]
     pub(crate) force: bool,
 }
@@ -108,7 +108,7 @@ pub(crate) struct SessionFilter {
 #[derive(Default, Args, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub(crate) struct WhichSession {
-    /// Session to use (or CLEO_SESSION); by default the open one that you lead
+    /// Session to use (or CLEO_SESSION) [default: your open session]
     #[arg(long, value_name = "SESSION")]
     pub(crate) session: Option<SessionId>,
 }
@@ -117,7 +117,7 @@ pub(crate) struct WhichSession {
 #[derive(Args, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct OneSession {
-    /// Session to use (or CLEO_SESSION); by default the open one that you lead
+    /// Session to use (or CLEO_SESSION) [default: your open session]
     #[arg(long, value_name = "SESSION")]
     #[serde(rename = "id")]
     pub(crate) session: Option<SessionId>,

@@ -25,10 +25,10 @@ pub(crate) const NAME_MAX: usize = 100;
 /// Longest id, in characters.
 const ID_MAX: usize = 64;
 
-/// How many digits tell ids apart that are made of names without letters for one.
+/// Number of digits in ids of names without usable letters.
 const DIGITS: usize = 8;
 
-/// Longest account of what is wrong with a value, in characters.
+/// Longest description of an invalid value, in characters.
 const FAULT_MAX: usize = 160;
 
 /// Reads a word of a closed set, in any letter case.
@@ -94,7 +94,7 @@ pub(crate) const OWN_AND_ID: &[&str] = &[
     "id",
 ];
 
-/// Fields of agents of other programs, which cleo does not use.
+/// Fields of other programs' agents, which cleo does not use.
 const FOREIGN: [&str; 5] = [
     "customInstructions",
     "memoryEnabled",
@@ -153,7 +153,7 @@ impl Draft {
         endpoint.into_iter().chain(command).collect()
     }
 
-    /// Returns as which kind of worker the agent is reached: what was said, else what the connection tells.
+    /// Returns the kind of worker: the given one, else by its connection.
     pub(crate) fn worker(&self) -> Option<Kind> {
         let kind = self.kind.or_else(|| self.connects().first().copied());
         kind.filter(|kind| matches!(kind, Kind::Http | Kind::Cli))
@@ -176,7 +176,7 @@ pub(super) fn trim(_: &str, text: String) -> Result<String> {
     Ok(text.trim().to_string())
 }
 
-/// An empty text takes the value away.
+/// An empty text removes the value.
 pub(super) fn fill(_: &str, text: String) -> Result<Option<String>> {
     let text = text.trim();
     Ok((!text.is_empty()).then(|| text.to_string()))
@@ -260,7 +260,7 @@ pub(crate) fn suggest_id(text: &str) -> String {
     }
 }
 
-/// Makes another id of one that is taken: `lore-keeper` becomes `lore-keeper-2`.
+/// Makes another id of a used one: `lore-keeper` becomes `lore-keeper-2`.
 pub(crate) fn add_number(id: &str, number: u32) -> String {
     let end = format!("-{number}");
     let begin: String = id.chars().take(ID_MAX - end.len()).collect();

@@ -18,7 +18,7 @@ pub(crate) const MESSAGE_MAX: usize = 1 << 20;
 /// Most agents that are registered at run time.
 pub(crate) const RUNTIME_MAX: u64 = 1_000;
 
-/// Who coordinates. It is never routed to.
+/// The agent that coordinates. It is never routed to.
 pub(crate) const SUPERVISOR: &str = "cleo-supervisor";
 
 /// Declares the fields of agents: those that only cleo sets (`known`), and those that can be given (`given`), each with
@@ -39,8 +39,8 @@ macro_rules! fields {
             $($(#[$help])+ pub(crate) $given: $type,)+
         )+}
 
-        // What is said of an agent; what is left out stays as it is, or is the default. A doc comment would become the
-        // help of the commands.
+        // Fields that are left out stay as they are, or get the default. A doc comment would become the help of the
+        // commands.
         #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
         #[derive(Clone, Debug, Default, PartialEq, clap::Args, Deserialize)]
         #[serde(expecting = "the fields of an agent")]
@@ -52,15 +52,15 @@ macro_rules! fields {
             #[serde(rename = "type", alias = "kind", deserialize_with = "word", default)]
             pub(crate) kind: Option<Kind>,
             $($($(#[$help])+ $(#[$how])* pub(crate) $given: Option<$said>,)+)+
-            /// When it was last changed as far as the caller knows; a change since then is refused.
+            /// When the caller last saw it changed; a change since then is an error.
             #[arg(skip)]
             #[serde(alias = "updatedAt")]
             pub(crate) updated_at: Option<String>,
-            /// Whether it is for the moment only.
+            /// Whether it is a runtime agent.
             #[arg(skip)]
             #[serde(skip)]
             pub(crate) is_runtime: bool,
-            /// Say what would be, and keep nothing.
+            /// Validate only.
             #[arg(skip)]
             #[serde(rename = "dryRun", default)]
             pub(crate) dry_run: bool,
@@ -86,7 +86,7 @@ macro_rules! fields {
             /// The fields, as the specification's table spells them.
             pub(crate) const NAMES: &[&str] = &["id", "type", $($(stringify!($given),)+)+];
 
-            /// Fills what is left out by what another draft says.
+            /// Fills missing fields from another draft.
             pub(crate) fn or(self, below: Draft) -> Draft {
                 Draft {
                     id: self.id.or(below.id),
@@ -97,7 +97,7 @@ macro_rules! fields {
                 }
             }
 
-            /// Sets what is said, and validates the agent.
+            /// Sets the given fields, and validates the agent.
             pub(crate) fn apply(self, agent: &mut Agent) -> Result<()> {
                 $($(if let Some(said) = self.$given {
                     agent.$given = $set(stringify!($given), said)?;
@@ -112,58 +112,58 @@ fields! {
     known {
         /// Its name for machines: unique, never changed.
         id: String = String::new();
-        /// Whose it is; none is everybody's.
+        /// The user that it belongs to; none is everybody's.
         user_id: Option<String> = None;
     }
     given {
         /// Its name for people, at most 100 characters
         (arg(skip), cfg_attr(feature = "schemas", schemars(length(min = 1, max = 100))))
         name: String = String::new(), trim(String);
-        /// What it is good at; its words bring messages to it
+        /// What the agent is good at; its words count in routing
         (arg(long, short, value_name = "TEXT"))
         description: String = String::new(), keep(String);
         /// supervisor, specialist or custom
         (arg(long, value_name = "ROLE"), serde(deserialize_with = "word", default))
         role: Role = Role::Custom, keep(Role);
-        /// What it works towards; its words bring messages to it
+        /// Goal of the agent; its words count in routing
         (arg(long, value_name = "TEXT"))
         objective: String = String::new(), keep(String);
-        /// What a model is told before the message
+        /// System prompt for the model
         (arg(long, value_name = "TEXT"), serde(alias = "systemPrompt"))
         prompt: String = String::new(), keep(String);
-        /// Model that answers, unless the configuration names one
+        /// Model to use if the settings name none
         (arg(long, value_name = "NAME"), cfg_attr(feature = "schemas", schemars(length(min = 1, max = 100))))
         model: String = "gpt-4o-mini".to_string(), trim(String);
-        /// How freely it answers, from 0 to 2
+        /// Sampling temperature, from 0 to 2
         (
             arg(long, value_name = "N", allow_negative_numbers = true),
             cfg_attr(feature = "schemas", schemars(range(min = 0, max = 2)))
         )
         temperature: f64 = 0.7, keep(f64);
-        /// Most tokens of an answer
+        /// Maximum number of tokens in an answer
         (
             arg(long, value_name = "N"),
             serde(alias = "maxTokens"),
             cfg_attr(feature = "schemas", schemars(range(min = 1, max = 1_000_000)))
         )
         max_tokens: u32 = 4_000, keep(u32);
-        /// Colour in pictures, such as #6B7280
+        /// Display colour, such as #6B7280
         (
             arg(id = "agent_color", long = "agent-color", value_name = "COLOUR"),
             cfg_attr(feature = "schemas", schemars(regex(pattern = "^#[0-9A-Fa-f]{6}$")))
         )
         color: String = "#6B7280".to_string(), keep(String);
-        /// Name of its icon
+        /// Icon name
         (arg(long, value_name = "NAME"), cfg_attr(feature = "schemas", schemars(length(min = 1, max = 50))))
         icon: String = "robot".to_string(), keep(String);
-        /// Word or words by which messages reach it (repeat, or separate with commas)
+        /// Tags that bring messages to the agent, repeated or separated by commas
         (
             arg(long = "tag", value_name = "TAG", value_delimiter = ','),
             serde(deserialize_with = "words", default),
             cfg_attr(feature = "schemas", schemars(length(max = crate::task::rules::ITEMS_MAX), inner(length(max = crate::task::rules::ITEM_MAX))))
         )
         tags: Vec<String> = Vec::new(), list(Vec<String>);
-        /// Tool that it may use (repeat, or separate with commas)
+        /// Tools that the agent may use, repeated or separated by commas
         (
             arg(long = "tool", value_name = "TOOL", value_delimiter = ','),
             serde(deserialize_with = "words", default),
@@ -188,33 +188,34 @@ fields! {
         is_builtin: bool = false;
     }
     given {
-        /// What a worker can be asked for, such as summary.create (repeat)
+        /// Intent that a worker accepts, such as summary.create (repeat for more)
         (
             arg(long = "intent", value_name = "INTENT", value_delimiter = ','),
             serde(deserialize_with = "words", default),
             cfg_attr(feature = "schemas", schemars(length(max = crate::task::rules::ITEMS_MAX), inner(length(max = crate::task::rules::ITEM_MAX))))
         )
         intents: Vec<String> = Vec::new(), list(Vec<String>);
-        /// The one thing that it offers to plans, such as web-crawler
+        /// Capability for steps of plans, such as web-crawler
         (arg(long, value_name = "NAME"))
         capability: Option<String> = None, fill(String);
-        /// What it can do, for plans (repeat, or separate with commas)
+        /// Skills for steps of plans, repeated or separated by commas
         (
             arg(long = "skill", value_name = "SKILL", value_delimiter = ','),
             serde(deserialize_with = "words", default),
             cfg_attr(feature = "schemas", schemars(length(max = crate::task::rules::ITEMS_MAX), inner(length(max = crate::task::rules::ITEM_MAX))))
         )
         skills: Vec<String> = Vec::new(), list(Vec<String>);
-        /// Address of a worker that is reached by HTTP
+        /// URL of an HTTP worker
         (arg(long, value_name = "URL"), cfg_attr(feature = "schemas", schemars(length(max = 2_000))))
         endpoint: Option<String> = None, fill(String);
-        /// Program and arguments of a worker, split like a shell's and run without one
+        /// Program and arguments of a worker, split into words like a shell does, but run without a
+        /// shell
         (arg(long, value_name = "COMMAND"))
         command: Vec<String> = Vec::new(), command(CommandLine);
-        /// Address that says whether a worker is there
+        /// Health check URL of a worker
         (arg(long, value_name = "URL"), cfg_attr(feature = "schemas", schemars(length(max = 2_000))))
         healthcheck: Option<String> = None, fill(String);
-        /// How long a worker may take, in milliseconds
+        /// Timeout of a worker in milliseconds
         (
             arg(long, value_name = "MS"),
             serde(alias = "timeoutMs"),
@@ -225,7 +226,7 @@ fields! {
 }
 
 impl Agent {
-    /// Returns whether only its user sees it. Agents of the moment are there for all.
+    /// Returns whether only its user sees it. All users see runtime agents.
     pub(crate) fn is_private(&self) -> bool {
         self.user_id.is_some() && !self.is_runtime
     }
@@ -274,7 +275,7 @@ closed! {
 }
 
 closed! {
-    /// What an agent does among the others.
+    /// The part of an agent among others.
     Role, "role of an agent":
     /// Coordinates; never routed to.
     Supervisor = "supervisor",

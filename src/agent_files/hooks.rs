@@ -5,6 +5,7 @@ use indexmap::IndexMap;
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
 
+use super::ownership::keep;
 use super::{Client, Outcome};
 
 /// How long a client waits for a hook, in seconds.
@@ -52,30 +53,25 @@ pub(super) fn put(there: &str, hooks: &[Hook]) -> Result<Outcome, Fault> {
         Some(text) => object(text, "`hooks`")?,
         None => Object::new(),
     };
-    let (mut holds_changes, mut is_same) = (false, true);
+    let mut changes = Vec::new();
     for hook in hooks {
         let groups = match events.get(hook.event) {
             Some(text) => list(text, hook.event)?,
             None => Vec::new(),
         };
         if let Some((groups, changed)) = with_ours(&groups, &hook.group) {
-            (holds_changes, is_same) = (holds_changes || changed, false);
+            changes.push(changed);
             let text = enclose('[', groups.iter().cloned(), ']', "    ");
             events.insert(hook.event.to_string(), text);
         }
     }
-    if is_same {
-        let text = there.to_string();
-        return Ok(Outcome {
-            text,
-            holds_changes,
-        });
+    if changes.is_empty() {
+        return Ok(keep(there));
     }
     file.insert("hooks".to_string(), write_object(&events, "  "));
-    let text = write_object(&file, "") + "\n";
     Ok(Outcome {
-        text,
-        holds_changes,
+        text: write_object(&file, "") + "\n",
+        holds_changes: changes.contains(&true),
     })
 }
 
@@ -121,10 +117,10 @@ fn plain(text: &str) -> &str {
 
 fn object(text: &str, what: &str) -> Result<Object, Fault> {
     if !text.starts_with('{') {
-        return Err(format!("{what} is no JSON object"));
+        return Err(format!("{what} is not a JSON object"));
     }
     let read: serde_json::Result<IndexMap<String, Box<RawValue>>> = serde_json::from_str(text);
-    let read = read.map_err(|cause| format!("{what} is no JSON: {cause}"))?;
+    let read = read.map_err(|cause| format!("{what} is not JSON: {cause}"))?;
     let values = read.into_iter();
     Ok(values
         .map(|(key, value)| (key, value.get().to_string()))
@@ -133,7 +129,7 @@ fn object(text: &str, what: &str) -> Result<Object, Fault> {
 
 fn list(text: &str, event: &str) -> Result<Vec<String>, Fault> {
     let read: serde_json::Result<Vec<Box<RawValue>>> = serde_json::from_str(text);
-    let read = read.map_err(|_| format!("`hooks.{event}` is no list"))?;
+    let read = read.map_err(|_| format!("`hooks.{event}` is not a list"))?;
     Ok(read.iter().map(|value| value.get().to_string()).collect())
 }
 
@@ -240,13 +236,13 @@ mod tests {
     #[test]
     fn what_is_no_settings_file_is_refused_with_the_reason() {
         for (there, why) in [
-            ("[]", "it is no JSON object"),
+            ("[]", "it is not a JSON object"),
             (
                 "{\n// mine\n}",
-                "it is no JSON: key must be a string at line 2",
+                "it is not JSON: key must be a string at line 2",
             ),
-            ("{\"hooks\": []}", "`hooks` is no JSON object"),
-            ("{\"hooks\": {\"Stop\": {}}}", "`hooks.Stop` is no list"),
+            ("{\"hooks\": []}", "`hooks` is not a JSON object"),
+            ("{\"hooks\": {\"Stop\": {}}}", "`hooks.Stop` is not a list"),
         ] {
             let fault = put(there, &for_client(Client::Claude)).unwrap_err();
             assert!(fault.contains(why), "{there}: {fault}");

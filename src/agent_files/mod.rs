@@ -49,16 +49,13 @@ enum Part {
 }
 
 impl AgentFile {
-    /// Returns what becomes of the file when `there` is what it holds now, or why nothing can.
+    /// Returns the new text of the file whose text is `there`, or why it cannot be written.
     pub(crate) fn over(&self, there: &str) -> std::result::Result<Outcome, String> {
         let has_line = || there.lines().any(|line| line.trim() == self.text.trim());
         match self.part {
             Part::Hooks(client) => hooks::put(there, &hooks::for_client(client)),
             Part::Whole => Ok(ownership::replace(there, &self.text)),
-            Part::Line if !ownership::has_marker(there) && has_line() => Ok(Outcome {
-                text: there.to_string(),
-                holds_changes: false,
-            }),
+            Part::Line if !ownership::has_marker(there) && has_line() => Ok(ownership::keep(there)),
             Part::Block | Part::Line => ownership::put_block(there, &self.text),
         }
     }

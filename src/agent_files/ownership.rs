@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use crate::id::digest;
 
-/// Stands in the marker line of a file that is ours as a whole.
+/// In the marker line of a file that is ours as a whole.
 const SIGN: &str = "cleo:digest ";
 const BEGIN: &str = "<!-- cleo:begin ";
 const END: &str = "<!-- cleo:end -->";
@@ -14,7 +14,7 @@ const DIGITS: usize = 16;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Outcome {
     pub(crate) text: String,
-    /// True when somebody changed what we wrote.
+    /// Whether our text was edited.
     pub(crate) holds_changes: bool,
 }
 
@@ -47,8 +47,8 @@ fn is_untouched(text: &str) -> bool {
     matches!(markers[..], [marker] if marker.contains(&format!("{SIGN}{}", short(&body))))
 }
 
-/// Puts our block into a file of the project, in place of the old one or at the end. Everything else stays
-/// byte for byte. The error says that the markers are no pair: what they meant cannot be told.
+/// Puts our block into a file of the project, in place of the old one or at the end. Everything else is
+/// preserved byte for byte. It is an error if the markers are no pair.
 pub(super) fn put_block(there: &str, content: &str) -> Result<Outcome, String> {
     let end_of_line = if there.contains("\r\n") { "\r\n" } else { "\n" };
     let block = block(content).replace('\n', end_of_line);
@@ -76,7 +76,7 @@ pub(super) fn has_marker(text: &str) -> bool {
     text.lines().any(|line| is_begin(line) || is_end(line))
 }
 
-fn keep(there: &str) -> Outcome {
+pub(super) fn keep(there: &str) -> Outcome {
     Outcome {
         text: there.to_string(),
         holds_changes: false,

@@ -1,10 +1,10 @@
-//! What a message is in its conversation: an answer to what waits, a request, or neither.
+//! Classifies a message in its conversation: an answer to a pending call or question, a request, or neither.
 
 use super::grammar::understand;
 use super::record::canonical;
 use super::sentence::COUNT;
 use super::vocabulary::{component_type, type_names};
-use super::{Chat, Choosable, Heard, Pending, PendingKind, Sentence};
+use super::{Chat, ComponentOption, Meaning, Pending, PendingKind, Sentence};
 
 patterns! {
     YES = short("yes|y|yeah|yep|ok|okay|sure|confirm|confirmed|proceed|go ahead|do it|sounds good");
@@ -27,7 +27,7 @@ fn short(words: &str) -> String {
 }
 
 /// Reads a message at a moment (RFC 3339 in UTC); times of one form are in the order of their bytes.
-pub(crate) fn hear(chat: &Chat, message: &str, now: &str) -> Heard {
+pub(crate) fn interpret(chat: &Chat, message: &str, now: &str) -> Meaning {
     let is_yes = YES.is_match(message);
     let short = (is_yes || NO.is_match(message)).then_some(is_yes);
     let pending = chat.pending.as_ref().filter(|it| now < it.expires.as_str());
@@ -36,42 +36,42 @@ pub(crate) fn hear(chat: &Chat, message: &str, now: &str) -> Heard {
     }
     let question = (chat.question.as_ref()).filter(|it| now < it.expires.as_str());
     let heard = match question.and_then(|_| CLIENT.captures(message)) {
-        Some(answer) => Some(Heard::Client(canonical(&answer["id"]))),
+        Some(answer) => Some(Meaning::Client(canonical(&answer["id"]))),
         None => understand(&Sentence::read(message)),
     };
     match (heard, question) {
-        (Some(Heard::Client(client)), Some(question)) => {
+        (Some(Meaning::Client(client)), Some(question)) => {
             let mut call = question.call.clone();
             call.set("clientId", client);
-            Heard::Request(call)
+            Meaning::Request(call)
         }
         (Some(heard), _) => heard,
-        (None, Some(_)) if short == Some(false) => Heard::Cancelled,
-        (None, _) if short.is_some() || choose(message, &[]).is_some() => Heard::Nothing,
-        (None, _) => Heard::Unknown,
+        (None, Some(_)) if short == Some(false) => Meaning::Cancelled,
+        (None, _) if short.is_some() || choose(message, &[]).is_some() => Meaning::Nothing,
+        (None, _) => Meaning::Unknown,
     }
 }
 
-fn answer(pending: &Pending, short: Option<bool>, message: &str) -> Option<Heard> {
-    let chosen = |id: &str| Heard::Chosen(pending.call().choose_component(id));
+fn answer(pending: &Pending, short: Option<bool>, message: &str) -> Option<Meaning> {
+    let chosen = |id: &str| Meaning::Chosen(pending.call().choose_component(id));
     Some(match (pending.kind, short) {
-        (_, Some(false)) => Heard::Cancelled,
-        (PendingKind::Confirm, Some(true)) => Heard::Confirmed,
+        (_, Some(false)) => Meaning::Cancelled,
+        (PendingKind::Confirm, Some(true)) => Meaning::Confirmed,
         (PendingKind::Confirm, None) => return None,
         (PendingKind::Select, Some(true)) => match pending.candidates.as_slice() {
             [one] => chosen(one),
-            _ => Heard::Invalid,
+            _ => Meaning::Invalid,
         },
         (PendingKind::Select, None) => match choose(message, &pending.options)? {
             Some(id) => chosen(&id),
-            None => Heard::Invalid,
+            None => Meaning::Invalid,
         },
     })
 }
 
 /// Reads a choice by place, id or title: the component, or none where a number or its like is not clearly one of
 /// the list. "The other one" is not, even if one is titled so.
-fn choose(message: &str, options: &[Choosable]) -> Option<Option<String>> {
+fn choose(message: &str, options: &[ComponentOption]) -> Option<Option<String>> {
     let choice = CHOICE.captures(message)?;
     let what = choice["what"].to_lowercase();
     let noun = choice.name("noun").map(|noun| noun.as_str().to_lowercase());

@@ -14,7 +14,7 @@ use super::vocabulary::{
     COMPONENT, Field, component_type, contains_word, elements, find_field, list_offered, names,
     state, type_names,
 };
-use super::{Call, Heard, Tool};
+use super::{Call, Meaning, Tool};
 
 /// The forms in their order, each behind its tool; `{name}` is one of [`PARTS`], a blank any space.
 const FORMS: &str = r"
@@ -74,7 +74,7 @@ all [^\x02\x03]+?
 quoted \x04\x01+
 c (?:\s*[\x02\x03]+)?";
 
-/// What a field of a design is said to be of.
+/// Words for the design before one of its fields.
 const OURS: &str = r"(?:(?:my|its|the|our|[\x02\x03]+)\s+)*(?:(?:current|existing|present)\s+)?(?:design(?:['’]s)?\s+)?";
 pub(super) const TO: &str = r"(?:\s+(?:to be|should be|to|into)(?:\s*:\s*|\s+)|\s*[=:]\s*)";
 
@@ -122,11 +122,11 @@ patterns! {
     BETWEEN = r",?\s+(?:and|with)\s+|,\s+";
 }
 
-pub(super) fn understand(sentence: &Sentence) -> Option<Heard> {
+pub(super) fn understand(sentence: &Sentence) -> Option<Meaning> {
     let rest = sentence.plain.replace([CLIENT, BARE], "");
     let rest = rest.trim_matches(['.', '!', '?', ' ', ',']);
     if contains_word("help|help me|what can you do|what can i say", rest) {
-        return Some(Heard::Help);
+        return Some(Meaning::Help);
     }
     let client = sentence.client_or(None).map(String::from);
     if client.is_none() && !sentence.clients.is_empty() {
@@ -135,17 +135,17 @@ pub(super) fn understand(sentence: &Sentence) -> Option<Heard> {
     if contains_word("|i am|i'm|it is|it's|this is|switch to|use|no", rest)
         && let Some(client) = client
     {
-        return Some(Heard::Client(client));
+        return Some(Meaning::Client(client));
     }
     let plain = &sentence.plain;
     let read = |(tool, form): &(Tool, Regex)| read(*tool, sentence, &form.captures(plain)?);
     let calls = READERS.iter().filter_map(read);
-    // What is said whole comes before what has to be asked for.
+    // A complete call comes before one whose values are missing.
     let mut call = calls.min_by_key(|call| call.missing().is_some())?;
     if let Some(client) = client {
         call.set("clientId", client);
     }
-    Some(Heard::Request(call))
+    Some(Meaning::Request(call))
 }
 
 /// Makes the call that a form asks for; none where its words do not fit after all.
@@ -270,8 +270,8 @@ fn read_pairs(
     Some(updates)
 }
 
-/// Reads a field and its value, which is null where it is not told. A field of a design keeps its words where
-/// they can mean several. What is protected or impossible is refused later.
+/// Reads a field and its value, which is null if it is missing. A field of a design keeps its words where
+/// they can mean several. Protected fields and invalid values are refused later.
 fn read_pair(
     tool: Tool,
     sentence: &Sentence,

@@ -1,6 +1,6 @@
-//! What a message to the chat means, without any IO. `answer` reads answers to what waits, `grammar` reads
-//! whole sentences, `model` reads what a language model makes of the rest, and `value` refuses what no
-//! field can be. Each of them makes a [`Call`], which `ops::chat` carries out. Rules: chat notes, 2.2 to 2.6.
+//! The meaning of messages to the chat. Pure. `answer` reads answers to a pending call, `grammar` reads whole sentences,
+//! `model` reads the answer of a language model about other messages, and `value` validates values. Each makes a
+//! [`Call`], which `ops::chat` carries out. Rules: chat notes, 2.2 to 2.6.
 
 /// Declares patterns, each compiled on first use.
 macro_rules! patterns {
@@ -127,7 +127,7 @@ impl Tool {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Call {
     pub(crate) tool: Tool,
-    /// What it is given, spelled as in the specification.
+    /// Its arguments, spelled as in the specification.
     pub(crate) args: Map<String, Value>,
 }
 
@@ -141,7 +141,7 @@ impl Call {
         self.args.contains_key(key)
     }
 
-    /// Returns the first field whose value is to be asked for.
+    /// Returns the first field without a value.
     pub(crate) fn missing(&self) -> Option<String> {
         let updates = self.object(self.tool.updates()).into();
         let mut updates = value::flatten(&updates).into_iter();
@@ -170,7 +170,7 @@ impl Call {
 }
 
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) enum Heard {
+pub(crate) enum Meaning {
     Confirmed,
     Cancelled,
     /// The call that waited, on the component that was chosen.
@@ -187,7 +187,7 @@ pub(crate) enum Heard {
 
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[derive(Clone, Debug, Serialize)]
-pub(crate) struct Called {
+pub(crate) struct ToolResult {
     pub(crate) name: Tool,
     pub(crate) args: Map<String, Value>,
     pub(crate) result: Value,
@@ -201,11 +201,11 @@ pub(crate) struct Turn {
     pub(crate) agent: ChatAgent,
     pub(crate) reply: String,
     pub(crate) conversation_id: String,
-    pub(crate) tool_calls: Vec<Called>,
-    /// What waits for a yes or a choice.
+    pub(crate) tool_calls: Vec<ToolResult>,
+    /// The call that waits for a yes or a choice.
     pub(crate) pending: Option<Pending>,
-    /// What became of what waited before this message; none where nothing waited, and while it still does.
-    pub(crate) settled: Option<Settled>,
+    /// How the call that was pending before was resolved; none if there was none, or if it is still pending.
+    pub(crate) settled: Option<Resolution>,
     /// How the message was understood.
     pub(crate) reason: &'static str,
 }
@@ -216,9 +216,9 @@ pub(crate) struct Chat {
     pub(crate) client: Option<String>,
     pub(crate) pending: Option<Pending>,
     pub(crate) question: Option<Question>,
-    /// Digest of what was shown of what waits for a yes.
+    /// Digest of the changes that were shown.
     pub(crate) shown: Option<String>,
-    /// When something last ceased to wait, RFC 3339 in UTC: what began to wait until then is over.
+    /// When a pending call was last resolved, RFC 3339 in UTC: earlier ones are void.
     pub(crate) settled: Option<String>,
 }
 
@@ -228,7 +228,7 @@ pub(crate) struct Question {
     pub(crate) expires: String,
 }
 
-/// What an answer is waited for.
+/// The answer that a pending call needs.
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
@@ -240,11 +240,11 @@ pub(crate) enum PendingKind {
     Select,
 }
 
-/// What became of what waited.
+/// How a pending call was resolved.
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
-pub(crate) enum Settled {
+pub(crate) enum Resolution {
     Confirmed,
     Chosen,
     Cancelled,
@@ -254,9 +254,9 @@ pub(crate) enum Settled {
 
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct Choosable {
+pub(crate) struct ComponentOption {
     pub(crate) id: String,
-    /// What it is, such as `cards`.
+    /// Its type, such as `cards`.
     #[serde(rename = "type")]
     pub(crate) kind: String,
     pub(crate) title: String,
@@ -264,7 +264,7 @@ pub(crate) struct Choosable {
 
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct Difference {
+pub(crate) struct FieldChange {
     pub(crate) label: String,
     pub(crate) before: Option<String>,
     pub(crate) after: String,
@@ -280,25 +280,25 @@ pub(crate) struct Pending {
     #[serde(default)]
     pub(crate) agent: ChatAgent,
     pub(crate) tool: Tool,
-    /// What it will be given; the choice adds the component.
+    /// Its arguments; the choice adds the component.
     pub(crate) args: Map<String, Value>,
     /// Ids of the components that can be chosen, in the order of the list.
     #[serde(default)]
     pub(crate) candidates: Vec<String>,
-    /// The same components, as people tell them apart.
+    /// The same components, as they are shown.
     #[serde(default)]
-    pub(crate) options: Vec<Choosable>,
-    /// What a yes would change, value by value.
+    pub(crate) options: Vec<ComponentOption>,
+    /// The changes that a yes would make.
     #[serde(default)]
-    pub(crate) changes: Vec<Difference>,
-    /// Whether a yes takes something away.
+    pub(crate) changes: Vec<FieldChange>,
+    /// Whether a yes removes something.
     #[serde(default)]
     pub(crate) destructive: bool,
     #[serde(default, rename = "created_at", alias = "createdAt")]
     pub(crate) created_at: String,
     #[serde(default)]
     pub(crate) expires: String,
-    /// What follows once a component is chosen from the list that was offered.
+    /// The call that follows once a component is chosen.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "schemas", schemars(with = "Option<Value>"))]
     pub(crate) next: Option<Call>,

@@ -1,6 +1,5 @@
-//! What a language model makes of a message that no form of the grammar fits: one call as JSON, which is
-//! believed as far as the message says the same. The grammar accounts for every word by its forms; a call of
-//! a model that writes has to account for every word here.
+//! Calls that a language model proposes for messages that the grammar does not understand. A call is accepted only if
+//! the message says the same; one that writes has to account for every word.
 
 use regex::{Captures, Regex};
 use serde::Deserialize;
@@ -8,7 +7,7 @@ use serde_json::{Map, Value, json};
 
 use super::grammar::TO;
 use super::sentence::{BARE, CLIENT, Sentence};
-use super::value::{Kind, brief, check_fields, plain};
+use super::value::{Kind, check_fields, plain, truncate};
 use super::vocabulary::{
     COMPONENT, Field, TYPES, component_type, contains_word, find_field, list_offered, names, types,
 };
@@ -16,7 +15,7 @@ use super::{Call, Tool};
 use crate::error::{shorten, steers};
 use crate::plan::message::strip_fence;
 
-/// Words of a request that say nothing of what is to be done.
+/// Words of a request without meaning.
 const FILLERS: &str = "a|an|the|its|my|component|of|on|in|please";
 
 /// The call of a model, or its question, or why its call is refused, as the reply begins.
@@ -37,7 +36,7 @@ struct Pair {
     value: String,
 }
 
-/// Whether only a sentence of the grammar asks for a tool: what it adds, takes away or opens is not guessed.
+/// Returns whether only a sentence of the grammar may call a tool: additions and removals are not guessed.
 fn needs_sentence(tool: Tool) -> bool {
     tool.can_write() && !matches!(tool, Tool::UpdateDesign | Tool::UpdateComponent)
 }
@@ -88,7 +87,7 @@ pub(crate) fn prompt(client: Option<&str>) -> String {
 
 pub(crate) fn read(answer: &str, message: &str, client: Option<&str>) -> Result<Advice, String> {
     let answer: Answer = serde_json::from_str(strip_fence(answer))
-        .map_err(|fault| visible(&format!("it is no call in JSON: {fault}")))?;
+        .map_err(|fault| visible(&format!("it is not a call in JSON: {fault}")))?;
     let Some(tool) = answer.tool else {
         let ask = visible(answer.ask.unwrap_or_default().trim());
         return match ask.is_empty() {
@@ -102,7 +101,7 @@ pub(crate) fn read(answer: &str, message: &str, client: Option<&str>) -> Result<
         answer.args.unwrap_or_default(),
         sentence.client_or(client),
     )?;
-    let unsure = |what: String| format!("I am not sure about \"{}\" here", brief(&what));
+    let unsure = |what: String| format!("I am not sure about \"{}\" here", truncate(&what));
     let checked =
         check_fields(&call).and_then(|()| check_words(&call, &sentence, client).map_err(unsure));
     let why = |why: String| format!("I did not understand that: {}. ", visible(&why));
@@ -138,7 +137,7 @@ fn make_call(tool: Tool, args: Map<String, Value>, client: Option<&str>) -> Resu
     Ok(call)
 }
 
-/// Reads what people call fields, and values; what is none stays as it is, to be refused.
+/// Reads names of fields, and values; unknown ones are kept, to be refused.
 fn read_pairs(fields: &'static [Field], pairs: Value) -> Result<Value, String> {
     let pairs: Vec<Pair> = serde_json::from_value(pairs).map_err(|fault| fault.to_string())?;
     let read = |Pair { field: name, value }| {
@@ -157,7 +156,7 @@ fn visible(text: &str) -> String {
     text.chars().filter(|c| !steers(*c)).collect()
 }
 
-/// Checks a call of a model against its message and returns what that does not say. A client and a component
+/// Checks a call of a model against its message and returns the part that is not in it. A client and a component
 /// have to be in the message, or the client in the conversation, and every value where a sentence has one of its
 /// kind. A call that writes has to begin with a verb for it and leave no word over.
 fn check_words(call: &Call, sentence: &Sentence, client: Option<&str>) -> Result<(), String> {
@@ -168,12 +167,12 @@ fn check_words(call: &Call, sentence: &Sentence, client: Option<&str>) -> Result
     let mut left = sentence.plain.clone();
     let id = regex::escape(call.text("componentId"));
     let numbered = format!(r"(?:\bcomponent(?:[\s_-]?id)?\s*[:#=]?|#)\s*0*{id}\b(?:['’]s)?");
-    if !id.is_empty() && !cut(&mut left, &numbered, |_| true) {
+    if !id.is_empty() && !cuts(&mut left, &numbered, |_| true) {
         return Err(format!("component {id}"));
     }
     let (criteria, updates) = (call.object("criteria"), call.object(call.tool.updates()));
     let verbs = format!(r"^(?:{})\b", Tool::VERBS[call.tool as usize]);
-    if needs_sentence(call.tool) || call.tool.can_write() && !cut(&mut left, &verbs, |_| true) {
+    if needs_sentence(call.tool) || call.tool.can_write() && !cuts(&mut left, &verbs, |_| true) {
         return Err(call.tool.name().to_string());
     }
     let criteria = criteria.iter().map(|pair| (true, pair));
@@ -198,7 +197,7 @@ fn check_words(call: &Call, sentence: &Sentence, client: Option<&str>) -> Result
             let is_part = found.name("field").is_some();
             !is_part && text.is_none_or(|text| kind.read(&json!(text)).as_ref() == Some(value))
         };
-        if !cut(&mut left, &pattern, is_it) {
+        if !cuts(&mut left, &pattern, is_it) {
             return Err(plain(value));
         }
     }
@@ -211,7 +210,7 @@ fn check_words(call: &Call, sentence: &Sentence, client: Option<&str>) -> Result
 }
 
 /// Returns a pattern for a field with its value, which a component has "with" it, or gets "to" it or is to "have".
-/// A text is in quotes, so that it is certain where it ends; what is not is one word.
+/// A text is in quotes, so that its end is certain; other values are one word.
 fn write_pattern(field: &Field, is_criterion: bool) -> String {
     let words = names(std::slice::from_ref(field));
     let bare = match field.kind {
@@ -231,8 +230,8 @@ fn write_pattern(field: &Field, is_criterion: bool) -> String {
     }
 }
 
-/// Blanks the first place of a pattern that fits; false where there is none.
-fn cut(left: &mut String, pattern: &str, fits: impl Fn(&Captures<'_>) -> bool) -> bool {
+/// Blanks the first place of a pattern that fits; returns false if there is none.
+fn cuts(left: &mut String, pattern: &str, fits: impl Fn(&Captures<'_>) -> bool) -> bool {
     let regex = Regex::new(pattern).ok();
     let mut found = regex.iter().flat_map(|it| it.captures_iter(left));
     let Some(found) = found.find(|found| fits(found)) else {

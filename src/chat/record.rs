@@ -1,5 +1,5 @@
-//! What the chat works on, as it is kept: clients with their designs, components, security groups,
-//! questions, answers and media. Keys are spelled as the chat specification spells columns.
+//! The records of the chat: clients with their designs, components, security groups, questions, answers and media. Keys
+//! are spelled as the chat specification spells columns.
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -8,7 +8,7 @@ use serde_json::{Map, Value};
 #[serde(deny_unknown_fields)]
 pub(crate) struct Client {
     pub(crate) client_id: String,
-    /// What kind of client it is: decides which questions it is asked.
+    /// The kind of client, which decides its questions.
     pub(crate) client_type: String,
 }
 

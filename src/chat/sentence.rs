@@ -1,5 +1,4 @@
-//! A message prepared for reading: politeness cut off, and what is quoted and the client that is named out
-//! of sight, so that neither is taken for anything else.
+//! A message prepared for the grammar: without politeness, and with quoted texts and the client masked.
 
 use std::ops::Range;
 
@@ -15,9 +14,9 @@ const MESSAGE_MAX: usize = 20_000;
 const QUOTED: char = '\u{1}';
 /// Replaces the first byte of a quoted text.
 const QUOTE: char = '\u{4}';
-/// Stands for the words that name the client, byte for byte, where they end what stands before.
+/// Replaces the words that name the client, byte for byte, where they end the text before them.
 pub(super) const CLIENT: char = '\u{2}';
-/// Stands for the client where what stands before may go on: "title to Fans of client 7".
+/// Replaces the client where the text before may continue: "title to Fans of client 7".
 pub(super) const BARE: char = '\u{3}';
 
 pub(super) const POLITE: &str = r"(?:please|pls|plz|thanks|thx|thank you)\b";
@@ -48,7 +47,7 @@ patterns! {
     /// The only form of an unquoted text.
     WORD = r"^[\w--_](?:[\w--_]|['’&-]\w)*$";
     VAGUE = format!("^(?:{PRONOUNS}|{}|{})$", names(COMPONENT), type_names());
-    /// What tells things apart rather than names them: "the last card", "no group".
+    /// Words that select or count rather than name: "the last card", "no group".
     COUNT = format!(
         r"^(?:the|an?|my|our|your|his|her|their|no|not|any(?:one)?|some|each|every(?:one|body)?|nobody|all|both|n?either|only|another|others?|such|few|many|most|more|last|latest|next|previous|prior|current|existing|new(?:er|est)?|old(?:er|est)?|recent|top|bottom|middle|left|right|upper|lower|wrong|remaining|rest|[0-9]+(?:st|nd|rd|th)?|one|two|three|four|five|six|seven|eight|nine|ten|first|second|(?:thi|fou|fif|six|seven|eigh|nin|ten)(?:rd|r?th)|(?:un)?(?:blurred|secured?|scheduled)|security|access|groups?|{LINK})$"
     );
@@ -139,7 +138,7 @@ impl Sentence {
         is_quoted.then_some(inner.as_str())
     }
 
-    /// Returns what something is called, which only finds what is there: what is quoted, one word, or up to three.
+    /// Returns a name, which is only looked up: a quoted text, one word, or up to three.
     /// A word that counts is a name only where it `is_said` that it is one: "the card called Last".
     pub(super) fn words(&self, place: Range<usize>, is_said: bool) -> Option<&str> {
         let text = &self.text[place.clone()];
@@ -152,9 +151,9 @@ impl Sentence {
         self.read_quote(place).or(is_one.then_some(text))
     }
 
-    /// Reads the value of a field; none where nothing says that there is one. A text without quotes is one word with a
+    /// Reads the value of a field; `None` if the sentence has none. A text without quotes is one word with a
     /// capital behind "to" or its like, or what a component is to be made `with`; other words come in an array,
-    /// to be asked for in quotes, and so does what may be an abbreviation. What other fields cannot be is refused later
+    /// to be asked for in quotes, and so does what may be an abbreviation. Invalid values of other fields are refused later
     /// if it stands behind "to"; an address that ends in marks is one of those.
     pub(super) fn value(&self, place: Range<usize>, kind: Kind, is_new: bool) -> Option<Value> {
         if let Some(quoted) = self.read_quote(place.clone()) {

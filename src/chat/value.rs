@@ -1,5 +1,5 @@
-//! Values from strangers: what a field can be, and how changes go into a record. Agents ask before they
-//! offer a change, tools when they make it.
+//! Validates values, which are untrusted input, and applies changes to records. Agents validate before they offer a
+//! change, and tools when they make it.
 
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -21,7 +21,7 @@ patterns! {
     NAME = r"^\w(?:[\w ,.'&+-]{0,98}[\w.])?$";
     ADDRESS =
         r"(?i)^(?:/|/[^/\s\\][^\s\\]*|(?:https?://|mailto:|tel:|www\.)[^/\s\\][^\s\\]*)$";
-    /// What makes more than one address of it, or a sentence.
+    /// Signs of several addresses, or of a sentence.
     MORE = r"(?i)[,;|](?:https?:|mailto:|tel:|www\.|/)|[,;!?]$|\.\.$";
 }
 
@@ -113,7 +113,7 @@ pub(crate) fn check_values(tool: Tool, values: Map<String, Value>) -> Result<Cha
         match find_open_field(tool, &key).map(|field| (field, field.kind.read(value))) {
             Ok((field, Some(value))) => changes.push((field, value)),
             Ok((field, None)) => {
-                let (label, kind, value) = (field.label(), field.kind, brief(&plain(value)));
+                let (label, kind, value) = (field.label(), field.kind, truncate(&plain(value)));
                 faults.push(format!("{label} cannot be `{value}`; allowed: {kind}"));
             }
             Err(fault) => {
@@ -129,7 +129,7 @@ pub(crate) fn check_values(tool: Tool, values: Map<String, Value>) -> Result<Cha
     }
 }
 
-/// Makes changes in a record; what else its objects hold stays.
+/// Makes changes in a record; other keys of its objects are preserved.
 pub(crate) fn change<T: Serialize + DeserializeOwned>(
     record: &T,
     by: &Changes,
@@ -142,7 +142,7 @@ pub(crate) fn change<T: Serialize + DeserializeOwned>(
     serde_json::from_value(record).map_err(internal)
 }
 
-/// Finds the field that a tool changes under a key, or says why it does not.
+/// Finds the field that a tool changes under a key, or returns why it cannot.
 fn find_open_field(tool: Tool, key: &str) -> Result<&'static Field, String> {
     let why = match find_field(tool.fields(), key) {
         Some(field) if matches!(field.kind, Kind::Protected) => "protected and cannot be changed",
@@ -150,7 +150,7 @@ fn find_open_field(tool: Tool, key: &str) -> Result<&'static Field, String> {
         None if tool == Tool::UpdateDesign => "no field of a design",
         None => "no field of a component",
     };
-    Err(format!("{} is {why}", brief(key)))
+    Err(format!("{} is {why}", truncate(key)))
 }
 
 /// Refuses protected and unknown fields of components.
@@ -210,6 +210,6 @@ pub(crate) fn plain(value: &Value) -> String {
 }
 
 /// Cuts a text that is to be quoted in a sentence.
-pub(crate) fn brief(text: &str) -> String {
+pub(crate) fn truncate(text: &str) -> String {
     shorten(text, 100).into_owned()
 }

@@ -22,7 +22,7 @@ pub(crate) struct Field {
     pub(crate) key: &'static str,
     /// Column and keys in its record, with dots between.
     pub(crate) path: &'static str,
-    /// What people call it, with `|` between; the first is its label.
+    /// Its names, with `|` between; the first is its label.
     names: &'static str,
     pub(crate) kind: Kind,
 }
@@ -122,7 +122,7 @@ pub(crate) static COMPONENT: &[Field] = fields! {
     "display_order", "order|display order|position", Number;
 };
 
-/// Types of components; the first word is what is kept.
+/// Types of components; the first word is stored.
 pub(super) const TYPES: &[&str] = &[
     "cards|card",
     "buttons|button",
@@ -180,7 +180,7 @@ pub(crate) fn find_field(fields: &'static [Field], name: &str) -> Option<&'stati
     fields.find(|field| field.all_names().any(|other| is_same(other, name)))
 }
 
-/// Returns the fields of a design that are offered: free text is only taken.
+/// Returns the fields of a design that are offered: free text is accepted, but not offered.
 pub(crate) fn list_offered() -> impl Iterator<Item = &'static Field> {
     DESIGN.iter().filter(|field| !matches!(field.kind, Text))
 }

@@ -26,15 +26,15 @@ Examples:
   cleo add 'Implement token refresh' --depends T2 --file 'src/auth/**' --priority high
   cleo add --batch plan.jsonl
 
-A batch has one JSON object a line, with the fields of a task. A line may carry
-\"key\":\"name\"; others refer to it with \"depends\":[\"@name\"] or \"parent\":\"@name\".
-All lines are added, or none. The answer to a batch of more than 100 lines tells the number of tasks,
-the first and the last id; new tasks have their ids in the order of the lines.")]
+A batch has one JSON object per line, with the fields of a task. A line may have \"key\":\"name\";
+other lines refer to it by \"depends\":[\"@name\"] or \"parent\":\"@name\". All tasks are added,
+or none. For more than 100 lines, the reply has only the number of tasks, the first and the last
+id; ids follow the order of the lines.")]
 pub(super) struct Arguments {
     #[command(flatten)]
     draft: Draft,
 
-    /// File of tasks as JSON lines; - reads standard input
+    /// Add the tasks of this JSON lines file; - reads standard input
     #[arg(long, value_name = "FILE")]
     batch: Option<PathBuf>,
 }
@@ -42,7 +42,7 @@ pub(super) struct Arguments {
 pub(super) fn run(face: &mut Face<'_>, arguments: Arguments) -> Result<ExitCode> {
     match arguments.batch {
         None => face.call(&api::ADD, arguments.draft, show_added),
-        // clap would name every option that could be there.
+        // The error of clap would list every option.
         Some(_) if arguments.draft != Draft::default() => Err(Error::new(
             Code::Usage,
             "`--batch` cannot be used with a field of a task; each line of the file has its own",

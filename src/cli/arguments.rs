@@ -12,7 +12,7 @@ pub(crate) const GLOBAL_OPTIONS: &str = "Global options";
 /// Options that every command takes.
 #[derive(Args, Clone, Debug, Default)]
 pub(super) struct Globals {
-    /// Workspace to use, instead of the one that this folder is in (or CLEO_ROOT)
+    /// Workspace folder (or CLEO_ROOT); by default the nearest folder above with .cleo
     #[arg(
         long,
         global = true,
@@ -21,11 +21,11 @@ pub(super) struct Globals {
     )]
     pub(super) root: Option<PathBuf>,
 
-    /// Answer with one JSON document
+    /// Print one JSON document
     #[arg(long, global = true, help_heading = GLOBAL_OPTIONS)]
     pub(super) json: bool,
 
-    /// Form of the answer (or CLEO_FORMAT); text on a terminal and json in a pipe by default
+    /// Output format (or CLEO_FORMAT); by default text on a terminal and json in a pipe
     #[arg(
         long,
         global = true,
@@ -34,7 +34,7 @@ pub(super) struct Globals {
     )]
     pub(super) format: Option<Format>,
 
-    /// Answer with these fields of the result, or of its items or its object: id,title or task.title
+    /// Print only these fields of the result or its items, such as id,title or task.title
     #[arg(
         long,
         global = true,
@@ -44,12 +44,11 @@ pub(super) struct Globals {
     )]
     pub(super) fields: Vec<String>,
 
-    /// Answer with what a jq filter makes of the JSON document, a value a line; text without quotes
+    /// Filter the JSON document with a jq expression; one value a line, strings without quotes
     ///
-    /// An error goes out whole, and so does a verdict that failed, but for that of `cleo doctor`,
-    /// which is filtered too. A filter may use 10 seconds of the processor for each document, and
-    /// 1 GB of memory. One that fails on an answer ends with E_ANSWER_LOST (3): the command was
-    /// carried out.
+    /// Errors and failed verdicts are printed unfiltered, except those of `cleo doctor`. A filter
+    /// may use 10 seconds of CPU time per document and 1 GB of memory. If the filter fails, the
+    /// command has been carried out, and the exit code is 3 (E_ANSWER_LOST).
     #[arg(
         long,
         global = true,
@@ -67,11 +66,11 @@ pub(super) struct Globals {
     )]
     pub(super) color: Option<Color>,
 
-    /// No warnings or hints on standard error
+    /// Print no warnings or hints on standard error
     #[arg(long, short, global = true, help_heading = GLOBAL_OPTIONS)]
     pub(super) quiet: bool,
 
-    /// Folder of skills to look in before all others
+    /// Search this folder first for skills
     #[arg(
         long,
         global = true,
@@ -106,11 +105,11 @@ fn write_option(option: &str, values: &[PathBuf]) -> String {
 /// Form of the answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(super) enum Format {
-    /// Text for people
+    /// Human-readable text
     Text,
     /// One JSON document
     Json,
-    /// JSON, one document a line
+    /// JSON, one document per line
     Ndjson,
 }
 

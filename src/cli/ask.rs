@@ -9,18 +9,17 @@ use super::live::Live;
 use super::screen::{Cell, Screen, Tone, dim, plain, strong};
 use crate::error::{Result, quote};
 use crate::ops::ask::{self, Asked, Options, Query};
-use crate::ops::executions::Told;
+use crate::ops::executions::Progress;
 use crate::ops::plans::external::External;
 use crate::runner::agent::Runners;
 use crate::worker::response::{Status, WorkerReply};
 
 #[derive(Args)]
 #[command(after_help = "\
-Workers are agents behind an address or in a program: `cleo agents register NAME --endpoint URL` or
-`--command LINE`. A model (setting llm.provider) chooses who is asked for what, and answers out of what
-they said. Without one, or when its plan cannot be carried out, one worker is asked: the agent
-document_summarizer_agent, else the one whose words fit the query best, else the first; and the answer is
-what was found. Exit 80 when no worker answered.
+Workers are HTTP services or programs: `cleo agents register NAME --endpoint URL` or `--command
+LINE`. A model (setting llm.provider) plans which workers to ask, and writes the answer from their
+replies. Without a model, or with an invalid plan, one worker is asked: document_summarizer_agent,
+else the best match for the query, else the first. Exit 80 if no worker answers.
 
 Examples:
   cleo ask 'Summarize this week'
@@ -31,16 +30,16 @@ pub(super) struct Arguments {
     #[command(flatten)]
     query: Query,
 
-    /// Also show who was asked for what, and what each said (JSON always does)
+    /// Also show the requests to workers and their replies (always in JSON)
     #[arg(long)]
     debug: bool,
 
-    /// Have this program choose: query and agents as JSON on its standard input, the steps on its
-    /// standard output; no shell
+    /// Plan with this program, run without a shell: it reads query and agents as JSON and prints
+    /// the steps
     #[arg(long, value_name = "COMMAND")]
     planner: Option<String>,
 
-    /// Most workers that are asked at a time
+    /// Maximum number of workers at a time
     #[arg(long, value_name = "N", default_value_t = 4, value_parser = clap::value_parser!(u16).range(1..=256))]
     jobs: u16,
 }
@@ -62,11 +61,12 @@ pub(super) fn run(face: &mut Face<'_>, arguments: Arguments) -> Result<ExitCode>
         &arguments.query,
         &options,
         &mut |told| match told {
-            Told::Event(event) => live.send(event),
-            Told::Piece(piece) => live.piece(&piece),
+            Progress::Event(event) => live.send(event),
+            Progress::Piece(piece) => live.piece(&piece),
         },
     )?;
-    let is_shown = live.end_pieces(&asked.reply.answer);
+    live.end_pieces(&asked.reply.answer);
+    let is_shown = live.has_shown(&asked.reply.answer);
     live.end(&asked.reply, asked.error(), &asked.warnings, |screen| {
         if !is_shown {
             screen.verbatim(&asked.reply.answer);

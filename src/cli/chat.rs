@@ -13,19 +13,19 @@ use crate::config::CHAT_PENDING_TTL;
 use crate::error::{Code, Error, Result};
 use crate::file::{Lines, stdin_unreadable};
 use crate::ops::answers::load_trusted_model;
-use crate::ops::chat::{self, DEFAULT, Said};
+use crate::ops::chat::{self, ChatRequest, DEFAULT};
 use crate::task::rules::TEXT_MAX;
 
 #[derive(Args)]
 #[command(
     args_conflicts_with_subcommands = true,
     after_help = "\
-Nothing is written before a yes. What waits for an answer is kept with the conversation and forgotten
-after a time (setting chat.pendingTtl).
+Every change needs your confirmation. Pending questions are stored with the conversation and
+expire (setting chat.pendingTtl).
 
-Sentences that it understands, and others like them; `help` shows them with your own ids and titles.
-A text stands in quotes, or is one word with a capital behind `to`, `=` or `:`; otherwise it is asked for, in
-a sentence that holds it. A configured model is asked about all other sentences.
+Examples of messages; `help` shows them with your own ids and titles. Put a text in quotes, or
+write one capitalized word after `to`, `=` or `:`. A configured model interprets all other
+messages.
 
   show my design for client 6
   change button radius to full for client 6
@@ -46,11 +46,11 @@ pub(super) struct Arguments {
     #[command(subcommand)]
     command: Option<Command>,
 
-    /// Say this and end; without it each line of standard input is a message
+    /// Send this message and exit [default: read one message per line from standard input]
     #[arg(long, short, value_name = "TEXT", allow_hyphen_values = true)]
     message: Option<String>,
 
-    /// The conversation to talk in; what waits in one is unknown to all others
+    /// Conversation to use; each has its own pending questions
     #[arg(long, short, value_name = "ID", default_value = DEFAULT)]
     conversation: String,
 }
@@ -81,7 +81,7 @@ fn say(
     conversation: &str,
     shown: &mut Option<Pending>,
 ) -> Result<ExitCode> {
-    let said = Said {
+    let said = ChatRequest {
         message,
         conversation,
         pending_ttl: face.settings.number(CHAT_PENDING_TTL).unwrap_or(0),
@@ -110,8 +110,7 @@ fn talk(face: &mut Face<'_>, conversation: &str) -> Result<ExitCode> {
         let line = lines.next_line().map_err(stdin_unreadable)?;
         let Some(line) = line else {
             return is_heard.then_some(ended).ok_or_else(|| {
-                let message =
-                    "there is no message on standard input; give one there or with `--message`";
+                let message = "no message: use `--message` or standard input";
                 Error::new(Code::InputInvalid, message)
             });
         };
@@ -119,7 +118,7 @@ fn talk(face: &mut Face<'_>, conversation: &str) -> Result<ExitCode> {
             Some(Ok(text)) if text.trim().is_empty() => continue,
             Some(Ok(text)) if text.trim() == "/quit" => return Ok(ended),
             Some(Ok(text)) => Ok(text),
-            Some(Err(_)) => Err(unfit(line.number, "is no UTF-8")),
+            Some(Err(_)) => Err(unfit(line.number, "is not UTF-8")),
             None => Err(unfit(
                 line.number,
                 &format!("has more than {TEXT_MAX} bytes"),
@@ -152,15 +151,14 @@ fn render(screen: &mut Screen, turn: &Turn) {
     }
 }
 
-/// Load clients, designs, components, security groups, questions, answers and media from a JSON file,
-/// all or nothing; what has the same id is replaced
+/// Load designs, components and related data from a JSON file, replacing items with the same id
 #[derive(Args)]
 #[command(after_help = "\
 Examples:
   cleo chat seed examples/chat/seed.json
   cleo chat seed - < seed.json")]
 pub(in crate::cli) struct SeedArguments {
-    /// The file; `-` reads standard input
+    /// JSON file; - reads standard input
     file: PathBuf,
 }
 

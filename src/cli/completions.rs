@@ -1,4 +1,4 @@
-//! `cleo completions`, and what the scripts that it prints ask for while somebody types.
+//! `cleo completions`, and the completions that its scripts request.
 
 use std::any::TypeId;
 use std::ffi::{OsStr, OsString};
@@ -19,9 +19,9 @@ use crate::error::{Code, Error, Result};
 use crate::id::TaskId;
 use crate::ops::suggest::{Kind, suggest};
 
-/// The variable by which a script says which shell is asking.
+/// The variable in which a script names its shell.
 const ASKING: &str = "CLEO_COMPLETE";
-/// Longest title that is shown beside an id, in characters.
+/// Maximum length of a title next to an id, in characters.
 const TITLE_MAX: usize = 60;
 
 #[derive(Args)]
@@ -33,7 +33,7 @@ Set it up once:
   powershell  cleo completions powershell | Out-String | Invoke-Expression
   elvish      eval (cleo completions elvish | slurp)
 
-The script asks cleo itself, so it needs no update when cleo gets new commands.")]
+The script calls cleo for completions, so it needs no update when cleo gets new commands.")]
 pub(super) struct Arguments {
     /// The shell
     shell: Shell,
@@ -57,7 +57,7 @@ pub(super) fn run(face: &mut Face<'_>, arguments: Arguments) -> Result<ExitCode>
         .map(|shell| shell.write_registration(ASKING, "cleo", "cleo", "cleo", &mut script));
     match written {
         Some(Ok(())) => Ok(face.output.print(&String::from_utf8_lossy(&script))),
-        _ => Err(Error::new(Code::Internal, "the script cannot be made")),
+        _ => Err(Error::new(Code::Internal, "the script cannot be written")),
     }
 }
 
@@ -67,8 +67,8 @@ fn find_words(arguments: &[OsString]) -> Option<&[OsString]> {
     arguments.get(start..)
 }
 
-/// Answers a script, if it is one that asks: the words that the last word of the line may become.
-/// Whatever goes wrong, a script gets no words rather than an error, which would garble the line.
+/// Returns the completions of the last word if a completion script calls. On any failure a script
+/// gets no words, because an error message would garble the line.
 pub(super) fn answer(arguments: &[OsString]) -> Option<ExitCode> {
     let shell = environment::variable(ASKING)?;
     let words = find_words(arguments)?.to_vec();
@@ -132,15 +132,15 @@ fn read_root(words: &[OsString]) -> Globals {
     }
 }
 
-/// Has task ids and labels looked up in the workspace. What an argument stands for is read off its type
-/// and its name, so new commands need nothing here.
+/// Completes task ids and labels from the workspace. The type and name of an argument decide which,
+/// so new commands need nothing here.
 fn with_words(command: clap::Command, globals: &Arc<Globals>) -> clap::Command {
     let takes_archived = command.get_name() == "unarchive";
     let command = command.mut_args(|argument| {
         let is_task = argument.get_value_parser().type_id() == TypeId::of::<TaskId>();
         let kind = match argument.get_id().as_str() {
             _ if is_task && !takes_archived => Kind::Task,
-            // They take more than a task: `none`, a key of a batch, a task that is not there.
+            // They also accept `none`, a key of a batch, or an unknown task.
             "parent" | "depends" | "remove_depends" => Kind::Task,
             "label" | "labels" | "remove_labels" => Kind::Label,
             _ => return argument,

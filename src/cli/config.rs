@@ -15,45 +15,44 @@ use crate::ops::{Surroundings, api};
 
 #[derive(Subcommand)]
 #[command(after_help = "\
-Settings of the project stand in .cleo/config.yaml, those of the user in
-~/.config/cleo/config.yaml (or below XDG_CONFIG_HOME). The first of these counts: options,
-CLEO_… variables, the project, the user, defaults. Of llm.baseUrl OPENAI_BASE_URL, ANTHROPIC_BASE_URL
-or OLLAMA_HOST are the default, whichever belongs to llm.provider.")]
+Settings come from options, CLEO_… variables, the project (.cleo/config.yaml), the user
+(~/.config/cleo/config.yaml, or below XDG_CONFIG_HOME) and defaults, in this order. The default of
+llm.baseUrl is OPENAI_BASE_URL, ANTHROPIC_BASE_URL or OLLAMA_HOST, depending on llm.provider.")]
 pub(super) enum Command {
-    /// List all settings with their values
+    /// List all settings and their values
     #[command(after_help = "Examples:\n  cleo config list --show-origin")]
     List {
-        /// Also show who sets each: an option, a variable, a file with its line
+        /// Also show where each value comes from: an option, a variable, or a line of a file
         #[arg(long)]
         show_origin: bool,
     },
-    /// Show one setting
+    /// Show a setting
     #[command(after_help = "Examples:\n  cleo config get list.limit")]
     Get(Setting),
-    /// Set a value in the project's file, or in the user's; comments in it stay
+    /// Change a setting in the project's file, or in the user's; comments are kept
     #[command(after_help = "\
 Examples:
   cleo config set list.limit 50
   cleo config set gates.timeLimit 20m
   cleo config set color never --user")]
     Set {
-        /// The setting
+        /// Name of the setting
         key: String,
 
-        /// What to set it to; several folders are separated by commas
+        /// New value; separate several folders by commas
         value: String,
 
-        /// In the user's file, for all projects
+        /// Change the user's file, for all projects
         #[arg(long)]
         user: bool,
     },
-    /// Take a setting out of the project's file, or out of the user's
+    /// Remove a setting from the project's file, or from the user's
     #[command(after_help = "Examples:\n  cleo config unset list.limit")]
     Unset {
-        /// The setting
+        /// Name of the setting
         key: String,
 
-        /// In the user's file
+        /// Change the user's file
         #[arg(long)]
         user: bool,
     },

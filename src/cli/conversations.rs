@@ -8,13 +8,13 @@ use crate::store::records::ConversationFilter;
 
 commands! {
     pub(super) (face, it)
-    /// List conversations, the one in which something was said last first
+    /// List conversations, most recent first
     #[command(after_help = "\
 Examples:
   cleo conversations list
   cleo conversations list --agent toby-technical --status archived")]
     List(ConversationFilter) => face.call(&api::CONVERSATIONS, it, show_list);
-    /// Show a conversation with what was said last
+    /// Show a conversation with its latest messages
     #[command(after_help = "Examples:\n  cleo conversations show conv_1769418000000_1 --limit 10")]
     Show(Part) => face.call(&api::CONVERSATION, it, |screen, shown| {
         let conversation = &shown.conversation;
@@ -74,9 +74,5 @@ fn show_list(screen: &mut Screen, listed: &Listed) {
     );
     let head = ["CONVERSATION", "STATUS", "AGENT", "LAST MESSAGE", "TITLE"];
     screen.list("no conversations", &head, rows);
-    let shown = listed.conversations.len() as u64;
-    if shown < listed.total {
-        let all = format!("{shown} of {} conversations", listed.total);
-        screen.line(Tone::Dim, all);
-    }
+    screen.cut_at(listed.conversations.len(), listed.total, "conversations");
 }

@@ -1,4 +1,4 @@
-//! `cleo demo`: a workspace of its own, an epic of examples, and `cleo run` with a script for the agents.
+//! `cleo demo`: an example workspace, and `cleo run` with a script for the agents.
 
 use std::fs;
 use std::io::ErrorKind;
@@ -22,7 +22,7 @@ use crate::ops::{Context, Notes, Surroundings, init, tasks};
 const TASKS: &str = include_str!("../../examples/demo/tasks.jsonl");
 const AGENT: &str = include_str!("../../examples/demo/agent.sh");
 const NAME: &str = "cleo-demo";
-/// Most folders of earlier demos that are counted past.
+/// Maximum number of existing demo folders.
 const FOLDERS_MAX: u32 = 1_000;
 
 #[derive(Args)]
@@ -32,10 +32,10 @@ Examples:
   cleo demo --dir /tmp/try-cleo
   cleo demo --json | jq '.result.tasks[] | [.taskId, .skill, .state, .attempts]'
 
-No AI and no network: a small shell script plays the agents. Everything is in the
-folder of the demo; remove the folder and nothing is left.")]
+Needs no AI and no network: a shell script plays the agents. To clean up, remove the folder of the
+demo.")]
 pub(super) struct Arguments {
-    /// Folder to use, new or empty; cleo-demo, or the next that is free, when left out
+    /// New or empty folder [default: cleo-demo, or the next free name]
     #[arg(long, value_name = "DIR")]
     dir: Option<PathBuf>,
 }
@@ -46,11 +46,11 @@ pub(super) struct Arguments {
 pub(super) struct Demo {
     /// The folder, relative to the working directory.
     folder: String,
-    /// What plays the agents: a script.
+    /// Kind of agents: a script.
     agents: &'static str,
     #[serde(flatten)]
     report: Report,
-    /// Commands to go on with, each with what it shows.
+    /// Commands to try next, each with a description.
     next: Vec<[String; 2]>,
 }
 
@@ -59,7 +59,7 @@ pub(super) fn run(face: &mut Face<'_>, arguments: Arguments) -> Result<ExitCode>
     let around = face.surroundings()?;
     let shown = make_folder(&around.directory, arguments.dir)?;
     let folder = around.directory.join(&shown);
-    // Skills of the user stay out, so that the demo is the same everywhere.
+    // Skills of the user are ignored, so that the demo is the same everywhere.
     let surroundings = Surroundings {
         assignment: Default::default(),
         root: Some(folder.clone()),
@@ -95,7 +95,7 @@ pub(super) fn run(face: &mut Face<'_>, arguments: Arguments) -> Result<ExitCode>
 
     face.output.notes().line(
         Tone::Warn,
-        "A small shell script, agent.sh, plays the agents. No AI takes part. For T6 it lies once.",
+        "A shell script, agent.sh, plays the agents; no AI is used. For T6 it reports success once without any work.",
     );
     let mut progress = Progress::new(face);
     let ambience = Ambience::default();

@@ -25,11 +25,11 @@ pub(super) struct Arguments {
     #[arg(required_unless_present_any = ["dot", "svg"])]
     task: Option<TaskId>,
 
-    /// Draw at most so many steps from the task
+    /// With --dot or --svg: maximum distance from the task
     #[arg(long, value_name = "N")]
     depth: Option<u32>,
 
-    /// Draw only what is below this task, to any depth
+    /// Draw only tasks below this one, at any depth
     #[arg(long, value_name = "TASK", conflicts_with = "task")]
     epic: Option<TaskId>,
 
@@ -40,11 +40,11 @@ pub(super) struct Arguments {
 // Options of several commands. A doc comment here would become their help.
 #[derive(Args)]
 pub(super) struct Draw {
-    /// Write a graph for Graphviz
+    /// Print a graph for Graphviz
     #[arg(long)]
     dot: bool,
 
-    /// Write a picture
+    /// Print an SVG image
     #[arg(long, conflicts_with = "dot")]
     svg: bool,
 }
@@ -54,7 +54,7 @@ impl Draw {
         self.dot || self.svg
     }
 
-    /// Answers with a picture, which goes to a file or a program as it is unless JSON was asked for.
+    /// Replies with a picture, raw unless JSON was requested.
     pub(super) fn answer(
         &self,
         face: &Face<'_>,

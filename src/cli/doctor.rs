@@ -17,10 +17,10 @@ Examples:
   cleo doctor --jq '.result.findings[] | select(.status != \"ok\") | .fix'
   cleo doctor --remove-damaged
 
-Looks at settings, the configured model (which is not asked), folders, database, skills, protocols,
-manifest, agent files, the clock, claims that ran out, git as far as worktrees need it, and the agent
-programs on the PATH, which are asked for version and help only. Nothing is changed without
---remove-damaged. --jq reads the findings also when something is broken (exit 6).")]
+Checks settings, the configured model (without calling it), folders, database, skills, protocols,
+manifest, agent files, the clock, expired claims, git for worktrees, and agent programs on the
+PATH (which are only asked for version and help). Nothing is changed without --remove-damaged.
+--jq also filters failed checks (exit 6).")]
 pub(super) struct Arguments {
     #[command(flatten)]
     examination: Checks,

@@ -1,4 +1,4 @@
-//! Reads the environment, once, for everything below the command line.
+//! Reads environment variables, once, for all layers below the command line.
 
 use std::env;
 use std::ffi::OsString;
@@ -21,9 +21,9 @@ use crate::ops::{Assignment, Defaults, Rights, Surroundings};
 use crate::runner::agent::GateVariables;
 use crate::workspace::{RUNS, Workspace};
 
-/// Most characters that are kept of what can be no address.
+/// Maximum length of an invalid URL in a message, in characters.
 const ADDRESS_SHOWN: usize = 100;
-/// Longest name of who calls, in characters.
+/// Maximum length of the caller's name, in characters.
 const AGENT_MAX: usize = 100;
 
 pub(super) fn settings(globals: &Globals) -> Result<Settings> {
@@ -34,7 +34,7 @@ pub(super) fn settings(globals: &Globals) -> Result<Settings> {
     Ok(settings)
 }
 
-/// Adds where the model server is as the provider's own programs are told of it, below all that is set.
+/// Adds the model server from the variable of the provider, with the lowest precedence.
 fn add_server(settings: &mut Settings) -> Result<()> {
     let provider = Provider::from_settings(settings);
     let provider = provider.filter(|_| settings.origin(LLM_BASE_URL).is_none());
@@ -46,7 +46,8 @@ fn add_server(settings: &mut Settings) -> Result<()> {
     if let Some(text) = variable(name) {
         let address = provider.address(&text.to_string_lossy());
         let value = key.read_variable(&address);
-        // What can be no address is refused where a model is made, and not before: the variable belongs to others.
+        // An invalid URL is refused only when a model is created, because the variable belongs to
+        // other programs.
         let value = value.unwrap_or_else(|_| {
             let start = address.chars().take(ADDRESS_SHOWN).filter(|c| !steers(*c));
             Value::Text(start.chain(['…']).collect())
@@ -149,8 +150,9 @@ pub(super) fn surroundings(
         defaults: Defaults::from(settings),
         settings: read,
     };
-    // A caller in a worktree of a run, or that was given one, works for that run, as the commands that it judges by do.
-    // In another workspace, such as one that a criterion makes, it does not.
+    // A caller in a worktree of a run, or with one in its environment, works for that run, and so
+    // do its verification commands. In another workspace, such as one made by a criterion, it does
+    // not.
     let given = surroundings.assignment.worktree.as_deref();
     let given = given.and_then(containing_run);
     let judge = setting("CLEO_JUDGE")?.filter(|run| is_run(run));
@@ -166,7 +168,7 @@ pub(super) fn surroundings(
     Ok(surroundings)
 }
 
-/// Returns the run in one of whose worktrees a directory is.
+/// Returns the run that a worktree directory belongs to.
 fn containing_run(directory: &Path) -> Option<String> {
     let mut folders = directory.ancestors();
     let is_of_run = |folder: &&Path| folder.parent().is_some_and(|above| above.ends_with(RUNS));
@@ -174,8 +176,8 @@ fn containing_run(directory: &Path) -> Option<String> {
     is_run(name).then(|| name.to_string())
 }
 
-/// Finds the working directory. Without one, a workspace that is named in full can still be used;
-/// whatever else is looked for below `.` is then not found.
+/// Finds the working directory. Without one, a workspace with an absolute path can still be used;
+/// files below `.` are then not found.
 fn directory(root: Option<&Path>) -> Result<PathBuf> {
     match env::current_dir() {
         Err(_) if root.is_some_and(Path::is_absolute) => Ok(PathBuf::from(".")),
@@ -205,11 +207,14 @@ pub(super) fn variable(name: &str) -> Option<OsString> {
     env::var_os(name).filter(|value| !value.is_empty())
 }
 
-/// Reads a setting, which must be text: one that cannot be read must not count as unset.
+/// Reads a setting, which must be UTF-8: an invalid one must not count as unset.
 fn setting(name: &str) -> Result<Option<String>> {
     let text = variable(name).map(OsString::into_string).transpose();
     text.map_err(|value| {
-        let message = format!("{name} is `{}`, which is no UTF-8", value.to_string_lossy());
+        let message = format!(
+            "{name} is `{}`, which is not UTF-8",
+            value.to_string_lossy()
+        );
         Error::new(Code::ConfigInvalid, message).fix(format!("unset {name}"))
     })
 }
@@ -223,7 +228,7 @@ fn folder(name: &str) -> Option<PathBuf> {
 }
 
 fn assignment() -> Result<Assignment> {
-    // Agents of a run act under its name. What can be no name of a run is that of none.
+    // Agents of a run act under its name. Any other name belongs to no run.
     let actor = setting("CLEO_AGENT")?.filter(|actor| is_run(actor));
     let named = setting("CLEO_RUN_ID")?.and_then(|run| one_line("CLEO_RUN_ID", run).ok());
     let run = actor.or(named);
@@ -264,10 +269,10 @@ fn actor(settings: &Settings) -> Result<String> {
         let message = format!("{message}; set CLEO_AGENT to another name");
         Error::new(Code::ConfigInvalid, message)
     };
-    one_line("the name made of user and host", actor).map_err(refuse)
+    one_line("the name from user and host", actor).map_err(refuse)
 }
 
-/// Checks a name that is kept with what its bearer does; the error is the message.
+/// Checks a name for the log; the error is the message.
 fn one_line(what: &str, name: String) -> std::result::Result<String, String> {
     let is_long = name.chars().count() > AGENT_MAX;
     if is_long || name.trim().is_empty() || name.contains(steers) {

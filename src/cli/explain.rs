@@ -9,7 +9,7 @@ use super::Face;
 use super::screen::{Screen, Tone, accent, plain, strong};
 use crate::error::{Code, Error, Result, nearest};
 
-/// The topic of `cleo help` that is no command.
+/// The topic of `cleo help` that is not a command.
 const CODES: &str = "exit-codes";
 
 #[derive(Args)]
@@ -17,14 +17,14 @@ const CODES: &str = "exit-codes";
     after_help = "Examples:\n  cleo explain E_PROTOCOL_MISSING\n  cleo explain protocol_missing\n  cleo explain 60"
 )]
 pub(super) struct Arguments {
-    /// The code, in any letter case, with or without E_, or an exit code; all when left out
+    /// Error code, with or without E_, or exit code [default: all]
     code: Option<String>,
 }
 
 #[derive(Args)]
 #[command(after_help = "Examples:\n  cleo help add\n  cleo help exit-codes")]
 pub(super) struct HelpArguments {
-    /// A command, or `exit-codes`
+    /// Command, or `exit-codes`
     topic: Vec<String>,
 }
 
@@ -82,7 +82,7 @@ pub(super) fn run(face: &mut Face<'_>, arguments: Arguments) -> Result<ExitCode>
 fn refuse_unknown_code(name: &str) -> Error {
     let message = format!("there is no error code `{name}`");
     let error = Error::new(Code::CodeNotFound, message);
-    // All names begin with E_, which says nothing about how near they are.
+    // All names begin with E_, which must not count as similarity.
     let bare = |name: &'static str| name.trim_start_matches("E_");
     let wanted = name
         .strip_prefix("E_")
@@ -101,8 +101,7 @@ pub(super) fn help(face: &mut Face<'_>, arguments: HelpArguments) -> Result<Exit
     match arguments.topic.as_slice() {
         [topic] if topic == CODES => return table(face, Code::ALL),
         [topic, word, ..] if topic == CODES => {
-            let message =
-                format!("the topic `{CODES}` takes no further word, and `{word}` follows");
+            let message = format!("unexpected argument `{word}` after `{CODES}`");
             return Err(Error::new(Code::Usage, message).fix(format!("cleo help {CODES}")));
         }
         _ => {}
@@ -114,8 +113,8 @@ pub(super) fn help(face: &mut Face<'_>, arguments: HelpArguments) -> Result<Exit
     Ok(face.output.help_page(&help))
 }
 
-/// Finds a command below `command` by the words that name it. In place of the first word one of `topics`
-/// may be meant.
+/// Finds a subcommand by its words. A suggestion for an unknown first word may also be one of
+/// `topics`.
 pub(super) fn find(
     mut command: clap::Command,
     words: &[String],

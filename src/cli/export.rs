@@ -14,13 +14,13 @@ use crate::ops::transfer;
 #[derive(Args)]
 #[command(after_help = "\
 Examples:
-  cleo export --output tasks.jsonl            one task a line, by id: made for git
-  cleo export --format text | head            the lines themselves, into a pipe
+  cleo export --output tasks.jsonl            one task per line, sorted by id, for git
+  cleo export --format text | head            print the lines
 
-The same tasks give the same bytes, and a changed task is a changed line. `cleo import` reads the
-lines back, also into another copy of the workspace.")]
+The same tasks always give the same bytes, and a changed task changes one line. `cleo import`
+reads the file, also in another copy of the workspace.")]
 pub(super) struct Arguments {
-    /// File to write; without it the text is the answer
+    /// File to write [default: standard output]
     #[arg(long, short, value_name = "FILE")]
     output: Option<PathBuf>,
 }
@@ -28,7 +28,7 @@ pub(super) struct Arguments {
 pub(super) fn run(face: &mut Face<'_>, arguments: Arguments) -> Result<ExitCode> {
     let work = |context: &mut _| transfer::export(context, arguments.output.as_deref());
     face.inside("export", work, |screen, exported| match &exported.text {
-        // Into a pipe the lines go as they are; a terminal could obey what stands in them.
+        // A pipe gets the exact bytes. Only a terminal could obey escape sequences in them.
         Some(text) if !std::io::stdout().is_terminal() => drop(screen.raw(text)),
         Some(text) => drop(screen.verbatim(text)),
         None => {

@@ -1,4 +1,4 @@
-//! What every command gets.
+//! The context of a command, and how it replies.
 
 use std::ffi::OsString;
 use std::mem::{ManuallyDrop, take};
@@ -17,12 +17,12 @@ use crate::error::{Error, Result};
 use crate::ops::operation::{Operation, Run};
 use crate::ops::{Context, Notes, Surroundings};
 
-/// Where a command answers, and what surrounds it.
+/// The output, options and settings of a command.
 pub(super) struct Face<'a> {
     pub(super) output: &'a mut Output,
     pub(super) globals: &'a Globals,
     pub(super) settings: &'a Settings,
-    /// The settings, or what is wrong with them where the command needs none.
+    /// The settings, or their error for commands that need none.
     pub(super) read: &'a Arc<Result<Settings>>,
     pub(super) arguments: &'a [OsString],
     pub(super) name: &'static str,
@@ -58,7 +58,7 @@ impl Face<'_> {
         text: impl FnOnce(&mut Screen, &Reply),
     ) -> Result<ExitCode> {
         self.name = name;
-        // What only reads may find out by its reply that a field is missing.
+        // A read may find a missing field in its reply.
         if !operation.facts.address.starts_with("GET ") || self.output.has_lines() {
             self.output.check_fields(name)?;
         }
@@ -76,7 +76,7 @@ impl Face<'_> {
         }
     }
 
-    /// Works in the workspace and answers with the reply.
+    /// Runs a function in the workspace and replies with its result.
     pub(super) fn inside<Reply: Serialize>(
         &mut self,
         name: &'static str,
@@ -89,7 +89,7 @@ impl Face<'_> {
         self.answer(&reply, take(&mut context.notes), text)
     }
 
-    /// Works with or without a workspace and answers with the reply.
+    /// Runs a function with or without a workspace and replies with its result.
     pub(super) fn anywhere<Reply: Serialize>(
         &mut self,
         name: &'static str,
@@ -107,7 +107,7 @@ impl Face<'_> {
         self.output.check_fields(name)
     }
 
-    /// Answers with a reply and what was noted beside it.
+    /// Replies with a result and the notes.
     pub(super) fn answer<Reply: Serialize>(
         &self,
         reply: &Reply,
@@ -129,8 +129,8 @@ impl Face<'_> {
         Context::open(self.surroundings()?)
     }
 
-    /// Opens a workspace for the rest of the process, which ends with the command: to close the database takes a
-    /// fiftieth of `cleo show`.
+    /// Opens a workspace that is never closed: closing the database takes a fiftieth of `cleo
+    /// show`.
     fn last_context(&self) -> Result<ManuallyDrop<Context>> {
         self.context().map(ManuallyDrop::new)
     }
@@ -161,8 +161,8 @@ impl Face<'_> {
     }
 }
 
-/// Arguments that are only laid out for the command that is called. A run that shows one task has no use for
-/// the options of forty other commands, and laying them out took most of its time.
+/// Arguments that are built only when their command is called. Building the options of all commands
+/// took most of the time of a call.
 pub(super) struct Later<A>(pub(super) A);
 
 impl<A: FromArgMatches> FromArgMatches for Later<A> {

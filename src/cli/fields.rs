@@ -1,5 +1,4 @@
-//! `--fields`: the parts of a result that the user names. Of a list that the result holds, the parts of each
-//! item; else those of an object that it holds.
+//! `--fields`: the named parts of a result, of each item of a list in it, or of an object in it.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -7,18 +6,18 @@ use serde_json::{Map, Value};
 
 use crate::error::{Code, Error, Result, nearest};
 
-/// The items of a list that may be cut, beside its `total`.
+/// Field with the items of a cut list, next to its `total`.
 const SHOWN: &str = "shown";
 
 /// Paths of fields, such as `id` and `task.title`.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Fields {
     paths: Vec<Vec<String>>,
-    /// The parts of a result that can have each path; none before a schema was asked.
+    /// Parts of a result that can have each path; `None` before the schema was read.
     parts: Option<Parts>,
 }
 
-/// For each path names of the objects of a result, and of its lists of objects, that can have its first field.
+/// For each path, the objects of a result, and lists of objects, that can have its first field.
 type Parts = Vec<Vec<String>>;
 
 impl Fields {
@@ -35,11 +34,11 @@ impl Fields {
         self.paths.is_empty()
     }
 
-    /// Checks each path against the schema of a command's reply, and finds out where it begins.
+    /// Checks each path against the schema of a command's reply, and finds its start.
     ///
     /// # Errors
     ///
-    /// `E_USAGE` for a name that nothing in the reply has, and for one that is only further down.
+    /// `E_USAGE` for an unknown name, and for one that is only at a deeper level.
     pub(super) fn check(&mut self, schema: &str) -> Result<()> {
         self.parts = Some(self.find_parts(schema)?);
         Ok(())
@@ -115,7 +114,7 @@ impl Fields {
         }
     }
 
-    /// Returns the parts of a line, which is no reply. Whatever is not there is null.
+    /// Returns the named parts of a stream line. Missing fields become null.
     pub(super) fn pick_of_line(&self, line: &Value) -> Value {
         let mut picked = Value::Object(Map::new());
         for path in &self.paths {
@@ -124,8 +123,9 @@ impl Fields {
         picked
     }
 
-    /// Returns the parts of a result, with the `total` of a list. Whatever is not there is null. The schema is asked
-    /// where the paths were not checked before and are not all there: reading it is a fifth of a short command.
+    /// Returns the parts of a result, with the `total` of a list. Missing fields become null. The
+    /// schema is read only if a path was neither checked nor found, because reading it takes a
+    /// fifth of a short command.
     pub(super) fn pick(&self, result: &Value, schema: &dyn Fn() -> String) -> Result<Value> {
         let parts = self.parts.clone().or_else(|| self.find_in(result));
         let parts = parts.map_or_else(|| self.find_parts(&schema()), Ok)?;
@@ -162,7 +162,8 @@ fn leads(from: &Value, path: &[String]) -> bool {
     }
 }
 
-/// Ranks a part of a result by how likely its field is meant: what has it goes first, then a list, then the longest.
+/// Ranks the parts of a result for an ambiguous field: parts that have it, then lists, then the
+/// longest.
 fn rank(part: &Value, word: &str) -> (bool, bool, usize) {
     fn has(part: &Value, word: &str) -> bool {
         match part {
@@ -270,7 +271,7 @@ fn refuse_unknown_field(word: &str, known: Vec<&str>) -> Error {
     }
 }
 
-/// Copies what a path leads to; inside a list, of each item. What is not there becomes null.
+/// Copies the value at a path; inside a list, that of each item. Missing values become null.
 fn copy(from: &Value, path: &[String], to: &mut Value) {
     let Some((word, rest)) = path.split_first() else {
         *to = from.clone();

@@ -12,14 +12,14 @@ use crate::file::read_stdin;
 use crate::hook::{Block, Ending, Event};
 use crate::ops::hook;
 
-/// Most that a client says of an agent, in bytes.
+/// Maximum size of a hook event, in bytes.
 const EVENT_MAX: u64 = 16 << 20;
 
 commands! {
     pub(super) (face, it)
-    /// Keep an agent from ending before the output of its task verifies
+    /// Keep an agent from ending until the output of its task verifies
     Stop(Arguments) => face.run("hook.stop", it, |face, it| run(face, Ending::Agent, &it));
-    /// The same for an agent that another agent started
+    /// The same for an agent that was started by another agent
     SubagentStop(Arguments) => {
         face.run("hook.subagent-stop", it, |face, it| run(face, Ending::Subagent, &it))
     };
@@ -28,21 +28,21 @@ commands! {
 // A doc comment here would become the help of both commands.
 #[derive(Args)]
 #[command(after_help = "\
-`cleo init --agents claude,codex --hooks` sets it up. The task is that of CLEO_TASK_ID, of the prompt
-in the transcript, or the only one that CLEO_AGENT holds. An agent is let go, in silence, outside of a
-workspace, when its task is not known, was not spawned or is closed, and after it was kept
-`hooks.blocks` times. Each time is in `cleo log`.
+`cleo init --agents claude,codex --hooks` sets up the hook. The task is that of CLEO_TASK_ID, of
+the prompt in the transcript, or the only one that CLEO_AGENT holds. The hook lets an agent end
+silently outside of a workspace, if its task is unknown, was not spawned or is closed, and after
+`hooks.blocks` blocks. Blocks are recorded in `cleo log`.
 
 Examples:
   cleo hook stop < event.json
   cleo hook subagent-stop --client codex < event.json")]
 pub(super) struct Arguments {
-    /// Who asks
+    /// Client that calls the hook
     #[arg(long, value_name = "CLIENT", default_value = "claude")]
     client: Client,
 }
 
-/// Answers the client. A fault of cleo's own keeps nobody.
+/// Replies to the client. An error of cleo itself blocks no agent.
 fn run(face: &mut Face<'_>, ending: Ending, arguments: &Arguments) -> Result<ExitCode> {
     let block = decide(face, ending).unwrap_or_else(|error| {
         face.output.note(&hook::let_go(&error));
@@ -50,7 +50,7 @@ fn run(face: &mut Face<'_>, ending: Ending, arguments: &Arguments) -> Result<Exi
     });
     let answer = match (&block, arguments.client) {
         (Some(block), _) => serde_json::to_string(block).unwrap_or_default() + "\n",
-        // Codex wants an object in any case.
+        // Codex always expects an object.
         (None, Client::Codex) => "{}\n".to_string(),
         (None, Client::Claude) => return Ok(ExitCode::SUCCESS),
     };
@@ -62,7 +62,7 @@ fn decide(face: &Face<'_>, ending: Ending) -> Result<Option<Block>> {
     let Some(event) = Event::read(&read_stdin(EVENT_MAX)?) else {
         if surroundings.workspace().is_ok() {
             face.output
-                .note("cleo hook: standard input is no event of a client");
+                .note("cleo hook: standard input is not a hook event");
         }
         return Ok(None);
     };

@@ -15,21 +15,21 @@ use crate::transfer::report::{Renamed, Report, Sample};
 #[derive(Args)]
 #[command(after_help = "\
 Examples:
-  cleo import .beads/issues.jsonl --dry-run   see what would come
+  cleo import .beads/issues.jsonl --dry-run   show what would be imported
   cleo import .taskmaster/tasks/tasks.json
   cleo import backlog/                        a folder of Backlog.md
   task export | cleo import - --open-only
-  cleo import todo.json --drop-faults         leave out what is faulty
+  cleo import todo.json --drop-faults         skip what cannot be imported
 
-What a file is, is found out from what stands in it. An id such as T12 is kept when it is free;
-any other task gets the next id, keeps its old one and is found by it: cleo find OLD-ID. The same
-file imported again updates what has changed; what another tool's file says nothing of stays as it
-is here. Control characters are taken out of texts; what stood there is kept in `extra`, and the
-report says where. With a fault in the file nothing is imported.
+The format is detected from the content. An id such as T12 is kept if it is free; other tasks get
+the next id and are found by their old one: cleo find OLD-ID. Importing the same file again
+updates changed tasks; fields that the file does not have stay unchanged. Control characters are
+removed from texts; the original is kept in `extra` and reported. If the file has errors, nothing
+is imported.
 
-An export of cleo can be imported into any copy of the workspace, also into one that went on: tasks
-are the same by their `uid`. What was changed later wins, notes of both are kept, what stays as it is
-here is reported, and nothing is deleted. No import reopens a task that is done or claimed.")]
+An export of cleo can be imported into any copy of the workspace: tasks are matched by their
+`uid`. The later change wins, notes of both copies are kept, tasks that stay unchanged here are
+reported, and nothing is deleted. No import reopens a task that is done or claimed.")]
 pub(super) struct Arguments {
     /// File or folder; - reads standard input
     #[arg(value_name = "FILE|FOLDER")]

@@ -1,4 +1,4 @@
-//! How `cleo init` answers.
+//! Renders the reply of `cleo init`.
 
 use super::screen::{Screen, Tone};
 use crate::ops::init::Initialized;
@@ -12,11 +12,10 @@ Examples:
   cleo --root ../project init --agents all
 
 For claude: .claude/agents/cleo-subagent.md and an import in CLAUDE.md. For codex:
-.codex/agents/cleo-subagent.toml. For both: a block in AGENTS.md. With --hooks:
-`cleo hook` in .claude/settings.json and .codex/hooks.json (Codex runs hooks of
-trusted projects only); everything else in these files stays. What somebody
-changed since cleo wrote it is left alone; in AGENTS.md and CLAUDE.md only the text
-between the markers is cleo's.";
+.codex/agents/cleo-subagent.toml. For both: a block in AGENTS.md. With --hooks: `cleo hook` in
+.claude/settings.json and .codex/hooks.json (Codex runs hooks only in trusted projects). Other
+content of these files stays. Files that were edited are not overwritten; in AGENTS.md and
+CLAUDE.md cleo only changes the text between its markers.";
 
 pub(super) fn render(screen: &mut Screen, done: &Initialized) {
     headline(screen, done);
@@ -47,9 +46,9 @@ pub(super) fn render(screen: &mut Screen, done: &Initialized) {
 fn headline(screen: &mut Screen, done: &Initialized) {
     let is_new = done.created.iter().any(|path| path == ".cleo");
     let text = match (is_new, done.dry_run) {
-        (true, true) => format!("Would make a workspace in {}", done.root),
-        (true, false) => format!("Made a workspace in {}", done.root),
-        (false, _) => format!("{} is a workspace already", done.root),
+        (true, true) => format!("Would create a workspace in {}", done.root),
+        (true, false) => format!("Created a workspace in {}", done.root),
+        (false, _) => format!("{} is already a workspace", done.root),
     };
     let tone = if is_new { Tone::Good } else { Tone::Plain };
     screen.line(tone, text);

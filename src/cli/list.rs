@@ -26,7 +26,7 @@ pub(super) struct Arguments {
     #[command(flatten)]
     list: Filter,
 
-    /// In the order of the tree, with each task's depth
+    /// Show tasks as a tree
     #[arg(long, conflicts_with_all = ["limit", "offset"])]
     tree: bool,
 
@@ -34,15 +34,14 @@ pub(super) struct Arguments {
     archive: ArchiveOptions,
 }
 
-// Whether to show what `cleo archive` has put away. A doc comment here would become the help of
-// the command.
+// Options for archived tasks. A doc comment here would become the help of the command.
 #[derive(Args)]
 pub(super) struct ArchiveOptions {
-    /// Only tasks that are archived
+    /// Only archived tasks
     #[arg(long)]
     archived: bool,
 
-    /// Tasks that are archived too
+    /// Include archived tasks
     #[arg(long, conflicts_with = "archived")]
     all: bool,
 }
@@ -94,19 +93,11 @@ pub(super) fn run(face: &mut Face<'_>, arguments: Arguments) -> Result<ExitCode>
 }
 
 fn table(screen: &mut Screen, listed: &Page) {
-    if listed.total == 0 {
-        screen.line(Tone::Dim, "no tasks");
-        return;
-    }
-    if !listed.tasks.is_empty() {
+    if listed.total == 0 || !listed.tasks.is_empty() {
         let head = ["ID", "STATUS", "PRIORITY", "TYPE", "TITLE"];
-        screen.rows(&head, listed.tasks.iter().map(row));
+        screen.list("no tasks", &head, listed.tasks.iter().map(row));
     }
-    let shown = listed.tasks.len() as u64;
-    if shown < listed.total {
-        let noun = if listed.total == 1 { "task" } else { "tasks" };
-        screen.line(Tone::Dim, format!("{shown} of {} {noun}", listed.total));
-    }
+    screen.cut_at(listed.tasks.len(), listed.total, "tasks");
 }
 
 fn row(task: &Task) -> Vec<Cell> {
@@ -125,15 +116,15 @@ Examples:
   cleo find token refresh
   cleo find 'refresh\\w+ token' --regex")]
 pub(super) struct FindArguments {
-    /// Words, whole or as beginnings; each must occur
+    /// Words or beginnings of words; all must occur
     #[arg(required = true)]
     words: Vec<String>,
 
-    /// Take the words as one regular expression, case ignored
+    /// Treat the words as one regular expression, ignoring case
     #[arg(long)]
     regex: bool,
 
-    /// At most so many tasks
+    /// Maximum number of tasks
     #[arg(long, value_name = "N", default_value_t = 20)]
     limit: u32,
 

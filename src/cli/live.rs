@@ -1,4 +1,4 @@
-//! Work that is shown while it goes on: as JSON lines, as text on a terminal, or at its end only.
+//! Progress of work in a stream of JSON lines, as text on a terminal, or only its result.
 
 use std::process::ExitCode;
 
@@ -18,7 +18,7 @@ enum Form {
     Silent,
 }
 
-/// What is shown of some work until its result, which comes last.
+/// Shows progress until the result, which comes last.
 pub(super) struct Live<'a> {
     face: &'a Face<'a>,
     stream: Stream<'a>,
@@ -44,7 +44,7 @@ impl<'a> Live<'a> {
         }
     }
 
-    /// Sends an event as an envelope. Work goes on when nobody reads about it any more.
+    /// Sends an event as an envelope. Work continues after the reader has gone.
     pub(super) fn send<T: Serialize>(&mut self, event: &T) {
         if self.form == Form::Lines {
             self.stream.send(self.face.name, &Ok(event));
@@ -87,15 +87,18 @@ impl<'a> Live<'a> {
         });
     }
 
-    /// Ends the pieces; returns whether they were the whole of this answer and somebody saw them.
-    pub(super) fn end_pieces(&mut self, answer: &str) -> bool {
-        let is_whole = !answer.is_empty() && self.answer == answer;
-        if !is_whole && !self.answer.is_empty() {
+    /// Ends the pieces, with a new line if they were not the whole answer.
+    pub(super) fn end_pieces(&mut self, answer: &str) {
+        if !self.answer.is_empty() && self.answer != answer {
             self.show(|screen| {
                 screen.line(Tone::Plain, "");
             });
         }
-        is_whole && self.is_text()
+    }
+
+    /// Returns whether the pieces showed the whole answer.
+    pub(super) fn has_shown(&self, answer: &str) -> bool {
+        self.is_text() && !answer.is_empty() && self.answer == answer
     }
 
     pub(super) fn end<T: Serialize>(

@@ -5,14 +5,12 @@ use std::process::ExitCode;
 use clap::Args;
 
 use super::Face;
-use super::output::Stream;
 use super::screen::{Cell, Screen, Tone, accent, dim, strong};
 use crate::error::Result;
 use crate::ops::api;
-use crate::ops::log::{self, Entry, Listener, Logged, Query, Shown, describe};
+use crate::ops::log::{self, Entry, Logged, Query, Shown, describe};
 use crate::ops::undo::Undone;
 use crate::runner::signals;
-use crate::store::Recorded;
 use crate::store::log::CHANGED;
 
 /// Changes of one operation that are shown by default.
@@ -23,56 +21,52 @@ const CHANGES: u32 = 1_000;
 Examples:
   cleo log
   cleo log --task T3 --since 2d
-  cleo log --operation 12                     what it changed, field by field
+  cleo log --operation 12                     show all changed fields
   cleo undo 12                                undo it
-  cleo log --follow                           each change from now on, one a line
-  cleo log --follow --after 57                each change after the one with cursor 57
+  cleo log --follow                           print new changes as they happen
+  cleo log --follow --after 57                also those after cursor 57
   cleo log --json | jq -r '.result.operations[] | [.number, .summary] | @tsv'")]
 pub(super) struct Arguments {
     #[command(flatten)]
     query: Query,
 
-    /// One operation, with all that it changed
+    /// Show one operation with all its changes
     #[arg(long, short, value_name = "OPERATION", conflicts_with_all = ["task", "since", "before"])]
     operation: Option<u64>,
 
-    /// Show each change as it is made, one a line with its cursor, until interrupted
+    /// Print changes as they happen, one per line with its cursor, until interrupted
     #[arg(long, short, conflicts_with_all = ["since", "before", "operation", "limit"])]
     follow: bool,
 
-    /// With --follow: begin after the change with this cursor; 0 is the beginning
+    /// With --follow: start after the change with this cursor; 0 starts at the first
     #[arg(long, value_name = "CURSOR", requires = "follow")]
     after: Option<u64>,
-}
-
-impl Listener for Stream<'_> {
-    fn tell(&mut self, recorded: &Recorded) -> bool {
-        self.row(recorded, |screen| {
-            screen
-                .say(Tone::Strong, format!("{:>6}  ", recorded.cursor))
-                .say(Tone::Dim, when(&recorded.at) + "  ")
-                .say(Tone::Accent, &recorded.by)
-                .say(Tone::Dim, format!("  {}  ", recorded.command))
-                .line(Tone::Plain, log::describe(&recorded.change));
-        })
-    }
-
-    fn listens(&mut self) -> bool {
-        self.has_reader()
-    }
 }
 
 fn follow(face: &mut Face<'_>, arguments: &Arguments) -> Result<ExitCode> {
     face.output.check_lines("log", "changes")?;
     let mut context = face.context()?;
-    // It only reads, so it may end anywhere.
+    // It only reads, so signals may end it anywhere.
     signals::end_at_once()?;
     let mut stream = face.output.stream();
     log::follow(
         &mut context,
         arguments.after,
         arguments.query.task,
-        &mut stream,
+        &mut |change| match change {
+            Some(change) => {
+                stream.row(change, |screen| {
+                    screen
+                        .say(Tone::Strong, format!("{:>6}  ", change.cursor))
+                        .say(Tone::Dim, when(&change.at) + "  ")
+                        .say(Tone::Accent, &change.by)
+                        .say(Tone::Dim, format!("  {}  ", change.command))
+                        .line(Tone::Plain, log::describe(&change.change));
+                });
+                stream.is_open()
+            }
+            None => stream.has_reader(),
+        },
     )?;
     Ok(face.output.end(stream))
 }
@@ -92,13 +86,9 @@ pub(super) fn run(face: &mut Face<'_>, arguments: Arguments) -> Result<ExitCode>
 fn render(screen: &mut Screen, logged: &Logged) {
     let head = ["OP", "WHEN", "BY", "COMMAND", "WHAT"];
     if logged.total == 0 || !logged.operations.is_empty() {
-        screen.list("nothing was done", &head, logged.operations.iter().map(row));
+        screen.list("no operations", &head, logged.operations.iter().map(row));
     }
-    let shown = logged.operations.len() as u64;
-    if shown < logged.total {
-        let all = format!("{shown} of {} operations", logged.total);
-        screen.line(Tone::Dim, all);
-    }
+    screen.cut_at(logged.operations.len(), logged.total, "operations");
 }
 
 fn row(entry: &Entry) -> [Cell; 5] {
@@ -154,10 +144,7 @@ fn render_one(screen: &mut Screen, shown: &Shown) {
             }
         }
     }
-    let count = shown.changes.len() as u64;
-    if count < shown.total {
-        screen.line(Tone::Dim, format!("{count} of {} changes", shown.total));
-    }
+    screen.cut_at(shown.changes.len(), shown.total, "changes");
 }
 
 pub(super) fn render_undo(screen: &mut Screen, undone: &Undone) {
@@ -174,10 +161,7 @@ pub(super) fn render_undo(screen: &mut Screen, undone: &Undone) {
     for change in &undone.changes {
         screen.line(Tone::Dim, format!("  {}", describe(change)));
     }
-    if undone.changes.len() < undone.total {
-        let all = format!("  {} of {} changes", undone.changes.len(), undone.total);
-        screen.line(Tone::Dim, all);
-    }
+    screen.cut_at(undone.changes.len(), undone.total as u64, "changes");
     let redo = undone.undo.map(|number| format!("cleo undo {number}"));
     screen.field("redo", redo.unwrap_or_default());
 }

@@ -18,10 +18,10 @@ Examples:
   cleo man add | man -l -
   cleo man --output ~/.local/share/man/man1")]
 pub(super) struct Arguments {
-    /// The command; without one, the page about cleo itself
+    /// Command [default: cleo itself]
     command: Vec<String>,
 
-    /// Write the pages of all commands into this folder
+    /// Write the pages of all commands to this folder
     #[arg(long, short, value_name = "DIR", conflicts_with = "command")]
     output: Option<PathBuf>,
 }
@@ -80,6 +80,6 @@ fn page(command: &clap::Command) -> Result<String> {
         .title(page_name(command).to_uppercase())
         .source(source);
     man.render(&mut page)
-        .map_err(|cause| Error::new(Code::Internal, "the page cannot be made").because(cause))?;
+        .map_err(|cause| Error::new(Code::Internal, "the page cannot be written").because(cause))?;
     Ok(String::from_utf8_lossy(&page).into_owned())
 }

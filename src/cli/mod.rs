@@ -1,6 +1,8 @@
-//! The command line. Each command has its file; this one has the list of all, with what each calls.
+//! The command line: the list of all commands and their operations. Larger commands have their own
+//! file.
 
-/// Declares commands: the name of each with its arguments, and what it does with them (`it`). A doc comment is its help.
+/// Declares commands: name, arguments and action (`it` are the arguments). A doc comment is the
+/// help.
 macro_rules! commands {
     ($seen:vis ($face:ident, $it:ident) $($(#[$about:meta])* $name:ident($request:ty) => $run:expr;)+) => {
         #[derive(clap::Subcommand)]
@@ -26,15 +28,15 @@ mod fields;
 mod jq;
 mod output;
 mod screen;
+#[cfg(all(test, feature = "schemas"))]
+mod tests;
 mod tree;
 mod usage;
 
 mod add;
 mod agents;
-mod archive;
 mod ask;
 mod chat;
-mod claim;
 mod completions;
 mod config;
 mod conversations;
@@ -85,97 +87,97 @@ pub(crate) use tree::whole;
 
 commands! {
     (face, it)
-    /// Make a workspace in this folder, and the files that tell agents about it
+    /// Create a workspace in this folder and, with --agents, instruction files for agents
     #[command(after_help = init::HELP)]
     Init(ops_init::Options) => face.anywhere(
         "init",
         |surroundings, notes| ops_init::init(surroundings, notes, it),
         init::render,
     );
-    /// Add a task, or many from a file
+    /// Add a task, or many tasks from a file
     Add(Box<add::Arguments>) => face.run("add", *it, add::run);
     /// Change the fields of a task
     Update(Box<Patch>) => face.call(&api::UPDATE, *it, |screen, updated| {
         screen.say(Tone::Good, "Updated ");
         show::task_line(screen, &updated.task);
     });
-    /// Show a task with its parent, parts, claim and proof
+    /// Show a task with its dependencies, children, claim and proof
     #[command(after_help = "Examples:\n  cleo show T1\n  cleo show T1 --json | jq -r .result.task.title")]
     Show(tasks::One) => face.inside("show", |context| work::show(context, it), show::render);
     /// List tasks
     List(list::Arguments) => list::run(face, it);
-    /// Find tasks by words in title and description, or by the id that they were imported with
+    /// Search tasks by words in title and description, or by imported id
     Find(list::FindArguments) => face.run("find", it, list::find);
-    /// Claim a task, so that exactly one works on it, and start it
-    Claim(tasks::Claiming) => face.call(&api::CLAIM, it, claim::render_move("Claimed"));
+    /// Claim a task so that nobody else works on it, and start it
+    Claim(tasks::Claiming) => face.call(&api::CLAIM, it, show::render_move("Claimed"));
     /// Extend the lease of a claim
-    Heartbeat(tasks::Heartbeat) => face.call(&api::HEARTBEAT, it, claim::render_move("Extended"));
-    /// Give a claimed task back: it is free, and pending again if it was active
-    Release(tasks::Release) => face.call(&api::RELEASE, it, claim::render_move("Released"));
-    /// Start the work on a task: it is claimed, and active
-    Start(tasks::Start) => face.call(&api::START, it, claim::render_move("Started"));
-    /// Mark a task done; a task that was spawned must verify first
-    Complete(proof::Complete) => face.call(&api::COMPLETE, it, claim::render_move("Completed"));
-    /// Take a closed task up again
+    Heartbeat(tasks::Heartbeat) => face.call(&api::HEARTBEAT, it, show::render_move("Extended"));
+    /// Release a claimed task; an active task becomes pending again
+    Release(tasks::Release) => face.call(&api::RELEASE, it, show::render_move("Released"));
+    /// Start a task: claim it and set it active
+    Start(tasks::Start) => face.call(&api::START, it, show::render_move("Started"));
+    /// Mark a task done; the work of a spawned task must verify first
+    Complete(proof::Complete) => face.call(&api::COMPLETE, it, show::render_move("Completed"));
+    /// Reopen a done or cancelled task
     #[command(after_help = "Examples:\n  cleo reopen T3")]
-    Reopen(tasks::One) => face.call(&api::REOPEN, it, claim::render_move("Reopened"));
+    Reopen(tasks::One) => face.call(&api::REOPEN, it, show::render_move("Reopened"));
     /// Cancel a task
-    Cancel(tasks::Cancel) => face.call(&api::CANCEL, it, claim::render_move("Cancelled"));
+    Cancel(tasks::Cancel) => face.call(&api::CANCEL, it, show::render_move("Cancelled"));
     /// Delete a task; its id is never used again
-    Delete(tasks::Delete) => face.call(&api::DELETE, it, archive::render_delete);
-    /// Put closed tasks away: out of lists, and still counted as what they are
+    Delete(tasks::Delete) => face.call(&api::DELETE, it, show::render_delete);
+    /// Archive closed tasks: hide them from lists, but keep them in counts
     Archive(tasks::Selection) => face.call(
         &api::ARCHIVE,
         it,
-        archive::render(["Archived", "Would archive"]),
+        show::render_archival(["Archived", "Would archive"]),
     );
-    /// Take tasks out of the archive
+    /// Restore archived tasks
     Unarchive(tasks::Unarchive) => face.call(
         &api::UNARCHIVE,
         it,
-        archive::render(["Took out", "Would take out"]),
+        show::render_archival(["Restored", "Would restore"]),
     );
-    /// Show what a task depends on and what depends on it, as a list, a tree or a picture
+    /// Show what a task depends on and what depends on it, as a list or a graph
     Deps(deps::Arguments) => face.run("deps", it, deps::run);
-    /// Show the task to take next, and why this one
+    /// Show which task to work on next, and why
     #[command(after_help = orchestrator::graph::NEXT)]
     Next(tasks::Below) => face.call(&api::NEXT, it, orchestrator::graph::render_next);
-    /// Show what was done, newest first: one operation for each command that changed something
+    /// Show the history of changes, newest first, one entry per command
     Log(log::Arguments) => face.run("log", it, log::run);
-    /// Undo an operation on tasks; an undo can be undone too
+    /// Undo a change of tasks; an undo can be undone too
     Undo(undo::Request) => face.call(&api::UNDO, it, log::render_undo);
-    /// Manage the work of agents on a graph of tasks
+    /// Plan, watch and check the work of agents on a graph of tasks
     #[command(subcommand)]
     Orchestrator(orchestrator::Command) => orchestrator::dispatch(face, it);
-    /// Prepare the prompt for a task, or for many: the right skill, every token, the protocol
+    /// Prepare the prompt of a task: its skill, its data and the protocol
     Spawn(spawn::Arguments) => face.run("spawn", it, spawn::run);
-    /// Manage sessions: stretches of work on a part of the graph. No command needs one
+    /// Manage sessions, which group work on a part of the graph (optional)
     #[command(subcommand)]
     Session(session::Command) => session::dispatch(face, it);
-    /// Show or set the task that a session works on now
+    /// Show or set the current task of a session
     Focus(session::FocusArguments) => face.run("focus", it, session::focus);
-    /// Manage phases: their order, and which one the project is in
+    /// Manage phases of the project
     Phase(phase::Arguments) => phase::run(face, it);
-    /// Show why a spawn came out as it did and whether it still would, or why a run is in its state
+    /// Explain how a prompt was built and whether it is still the same, or why a run has its status
     Why(why::Arguments) => why::dispatch(face, it);
-    /// Check prompts, what agents said and left behind, and the gates of a task
+    /// Verify prompts, messages and outputs of agents, and the gates of a task
     Verify(verify::Arguments) => verify::run(face, it);
-    /// Manage skills: what agents work by
+    /// Manage skills, the instructions that agents follow (SKILL.md)
     #[command(subcommand)]
     Skills(skills::Command) => skills::dispatch(face, it);
-    /// Manage the manifest: one line for each piece of work that an agent reports
+    /// Manage the manifest, where agents report their work, one line each
     #[command(subcommand)]
     Manifest(manifest::Command) => manifest::dispatch(face, it);
-    /// Manage findings: entries of the manifest and the tasks that they belong to
+    /// Manage findings: manifest entries and the tasks that they are linked to
     #[command(subcommand)]
     Research(research::Command) => research::dispatch(face, it);
-    /// Manage agents: whom messages and work can reach
+    /// Manage agents that answer messages and do work
     #[command(subcommand)]
     Agents(agents::Command) => agents::dispatch(face, it);
-    /// Manage conversations with agents
+    /// Show conversations with agents
     #[command(subcommand)]
     Conversations(conversations::Command) => conversations::dispatch(face, it);
-    /// Carry out tasks: agents work on them side by side, and only what verifies is done
+    /// Run tasks with agents in parallel; only verified work is marked done
     Run(Box<run::Arguments>) => match it.of_plan() {
         Some((file, jobs)) => {
             let it = plan::run::Arguments::for_file(file, jobs);
@@ -183,42 +185,42 @@ commands! {
         }
         None => face.run("run", *it, run::run),
     };
-    /// Look at what agents carried out
+    /// Show, resume and cancel runs
     #[command(subcommand)]
     Runs(runs::Command) => runs::dispatch(face, it);
-    /// Choose the agent for a message, or for many, with every reason
+    /// Choose the agent for a message, with reasons
     Route(route::Arguments) => face.run("route", it, route::run);
-    /// Make a plan of a goal: steps for agents that wait for one another; check and draw plans
+    /// Make, check, draw and run plans: steps for agents that depend on each other
     Plan(plan::Arguments) => plan::run(face, it);
-    /// Have a query answered by workers: planned, carried out side by side, put together
+    /// Answer a query with workers: plan, run in parallel, combine the results
     Ask(ask::Arguments) => face.run("ask", it, ask::run);
-    /// Talk about designs and components, message by message; nothing is written before a yes
+    /// Chat about designs and components; every change needs your confirmation
     Chat(chat::Arguments) => chat::dispatch(face, it);
-    /// Take over tasks from a file of another tool, all or none
+    /// Import tasks from a file of cleo or another tool, all or none
     Import(import::Arguments) => face.run("import", it, import::run);
-    /// Write all tasks as JSON lines for version control
+    /// Export all tasks as JSON lines, for version control
     Export(export::Arguments) => export::run(face, it);
-    /// Show what would run or be called here, and trust it
+    /// Review commands, workers and servers that came with this project, and trust them
     Trust(trust::Arguments) => face.run("trust", it, trust::run);
-    /// Serve the web application and the API, on this machine or for others
+    /// Start the server: web application and HTTP API
     Serve(Box<serve::Arguments>) => serve::dispatch(face, *it);
-    /// Answer clients of agents: may an agent end, or is its work not proven yet
+    /// Stop hooks for agent clients: keep an agent from ending until its work verifies
     #[command(subcommand)]
     Hook(hook::Command) => hook::dispatch(face, it);
-    /// Run an epic of examples in a folder of its own, with a script for the agents
+    /// Run an example project, with a script in place of AI agents
     Demo(demo::Arguments) => face.run("demo", it, demo::run);
-    /// Explain an error code
+    /// Explain an error code or exit code
     Explain(explain::Arguments) => face.run("explain", it, explain::run);
-    /// Check everything that cleo depends on: what is wrong, and how to fix it (exit 6)
+    /// Check workspace, settings and environment, and suggest fixes (exit 6 if something is wrong)
     Doctor(doctor::Arguments) => face.run("doctor", it, doctor::run);
-    /// Show and change settings: options, then variables, then .cleo/config.yaml, then the user's file
+    /// Show and change settings
     #[command(subcommand)]
     Config(config::Command) => config::dispatch(face, it);
-    /// Print the script that completes commands, options, task ids and labels
+    /// Print a shell completion script
     Completions(completions::Arguments) => face.run("completions", it, completions::run);
-    /// Print a page for man, or write all of them
+    /// Print or write manual pages
     Man(man::Arguments) => face.run("man", it, man::run);
-    /// Print the JSON Schema of what a command answers
+    /// Print the JSON Schema of a command's reply
     Schema(schema::Arguments) => face.run("schema", it, schema::run);
     /// Show help for a command, or the table of exit codes
     Help(explain::HelpArguments) => face.run("help", it, explain::help);
@@ -267,7 +269,7 @@ pub fn run() -> ExitCode {
     let selected = face.output.select(&cli.globals);
     let ready = selected.and_then(|()| unset.map_or(Ok(()), |error| Err(error.clone())));
     let done = ready.and_then(|()| dispatch(&mut face, cli.command));
-    // What is refused before a command begins is refused to that command anyway.
+    // An error before the command began is reported under its name, too.
     let begun = Some(face.name).filter(|name| *name != NO_COMMAND);
     match done {
         Ok(code) => code,

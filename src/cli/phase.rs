@@ -20,7 +20,7 @@ Examples:
   cleo phase set build
   cleo phase complete
 
-A phase exists once a task names it: cleo add TITLE --phase build.")]
+A phase is created by the first task that names it: cleo add TITLE --phase build.")]
 pub(super) struct Arguments {
     #[command(subcommand)]
     command: Option<Command>,
@@ -28,16 +28,16 @@ pub(super) struct Arguments {
 
 commands! {
     (face, it)
-    /// List phases in their order, with the number of tasks by status
+    /// List phases in order, with the number of tasks by status
     #[command(after_help = "Examples:\n  cleo phase list")]
     List(Nothing) => face.call(&api::PHASES, it, render_list);
-    /// Make a phase the one that the project is in, whatever phase it was in before
+    /// Set the current phase of the project, whichever it was before
     #[command(after_help = "Examples:\n  cleo phase set build")]
     Set(StartPhase) => face.call(&api::SET_PHASE, it, render("Set"));
-    /// Begin a phase; the one that the project is in must be completed first
+    /// Start a phase; the current one must be completed
     #[command(after_help = "Examples:\n  cleo phase start build")]
     Start(StartPhase) => face.call(&api::START_PHASE, it, render("Started"));
-    /// Complete a phase whose tasks are done or cancelled
+    /// Complete a phase whose tasks are all done or cancelled
     #[command(after_help = "Examples:\n  cleo phase complete\n  cleo phase complete build --force")]
     Complete(CompletePhase) => face.call(&api::COMPLETE_PHASE, it, render("Completed"));
 }

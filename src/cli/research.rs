@@ -14,22 +14,22 @@ use crate::ops::tasks::One;
 
 commands! {
     pub(super) (face, it)
-    /// List what earlier work found, newest last
+    /// List findings of earlier work, newest last
     #[command(after_help = "\
 Examples:
   cleo research list --topic auth
   cleo research list --json | jq -r '.result.entries[] | \"\\(.id) \\(.title)\"'")]
     List(Filter) => face.call_as("research.list", &api::ENTRIES, it, show_entries);
-    /// Show what was found, and the tasks that it belongs to
+    /// Show a finding and its linked tasks
     #[command(after_help = "Examples:\n  cleo research show auth-2026-01-26")]
     Show(EntryId) => face.inside("research.show", |context| research::show(context, it), show_found);
     /// Link a task and an entry of the manifest
     #[command(after_help = "Examples:\n  cleo research link T3 auth-2026-01-26")]
     Link(Pair) => face.call(&api::LINK, it, show_linked);
-    /// List the entries that a task is linked to, and whether each is still there
+    /// List the entries linked to a task, and whether each still exists
     #[command(after_help = "Examples:\n  cleo research links T3")]
     Links(One) => face.call(&api::LINKS, it, show_links);
-    /// Print the protocol block, to be appended to a prompt
+    /// Print the protocol block, to append to a prompt
     Inject(InjectArguments) => match it.task {
         Some(task) => face.call(&api::BLOCK_FOR, One { task }, show_block),
         None => face.call(&api::BLOCK, Nothing {}, show_block),
@@ -42,7 +42,7 @@ Examples:
   cleo research inject T3 --format text >> prompt.md
   cleo research inject --format text")]
 pub(super) struct InjectArguments {
-    /// Resolve the tokens for this task; without one they stay
+    /// Task to resolve the tokens for [default: keep tokens unresolved]
     task: Option<TaskId>,
 }
 

@@ -12,7 +12,7 @@ use crate::agent::{MESSAGE_MAX, SUPERVISOR};
 use crate::config::{ROUTING_MATCH, Settings};
 use crate::error::{Code, Error, Result};
 use crate::file::{Lines, stdin_unreadable};
-use crate::ops::route::{Options, Routed, Router};
+use crate::ops::route::{Options, Router};
 use crate::route::{Candidate, Decision, Match, Query};
 
 /// Longest line that is read, in bytes: room for a message of which JSON escapes every character.
@@ -23,10 +23,10 @@ const CHUNK: usize = 1 << 16;
 
 #[derive(Args)]
 #[command(after_help = "\
-Points: one for each word of the message (of three characters or more) that stands in the agent's
-objective, name, description or tags, and two for each tag that the message names; the words of a
-tag of several words must stand side by side. The first listed wins a tie. `finalize` is answered
-when nothing speaks for any agent.
+Score: one point for each word of the message (of three or more characters) that is in the
+objective, name, description or tags of the agent, and two for each tag in the message; the words
+of a tag must be next to each other. In a tie the agent listed first wins. If no agent scores, the
+result is `finalize`.
 
 Examples:
   cleo route 'Help me design a creative layout for my blog.' --explain
@@ -38,28 +38,28 @@ pub(super) struct Arguments {
     #[arg(required_unless_present = "stdin", conflicts_with = "stdin")]
     message: Option<String>,
 
-    /// Ask for this agent; it is taken when it is active and no supervisor
+    /// Prefer this agent, if it is active and not a supervisor
     #[arg(long = "agent", value_name = "AGENT")]
     requested_agent: Option<String>,
 
-    /// Show each candidate with the parts of its score
+    /// Show all candidates with the parts of their score
     #[arg(long)]
     explain: bool,
 
-    /// Choose from exactly the agents in this file: a JSON array, JSON lines or a YAML list
+    /// Use only the agents in this file: a JSON array, JSON lines or a YAML list
     #[arg(long, value_name = "FILE")]
     agents: Option<PathBuf>,
 
-    /// Read a message a line, as text or as {"message":…,"agent":…}, and answer each on a line
-    /// (exit 81 when some were faulty)
+    /// Read one message per line, as text or {"message":…,"agent":…}, and print one result per line
+    /// (exit 81 if some are invalid)
     #[arg(long)]
     stdin: bool,
 
-    /// Also count words that stand inside of an agent's words
+    /// Also match parts of words
     #[arg(long)]
     substring: bool,
 
-    /// Most candidates that are shown
+    /// Maximum number of candidates
     #[arg(long, value_name = "N", default_value_t = 100)]
     limit: usize,
 }
@@ -126,7 +126,9 @@ fn parts(screen: &mut Screen, decision: &Decision<'_>) {
             "lead",
             format!("{margin} over {} with {}", second.id, second.score),
         ),
-        (None, Some(margin)) if margin > 0 => screen.field("lead", format!("{margin} over nobody")),
+        (None, Some(margin)) if margin > 0 => {
+            screen.field("lead", format!("{margin} over all others"))
+        }
         _ => screen,
     };
     let rows = candidates
@@ -172,7 +174,7 @@ fn row(one: &Candidate<'_>, is_winner: bool) -> [Cell; 6] {
     ]
 }
 
-/// Answers one line a message, in their order. What is no message gets an error on its line.
+/// Answers each message with one line, in order. An invalid message gets an error on its line.
 fn stream(face: &mut Face<'_>, arguments: &Arguments) -> Result<ExitCode> {
     let options = options(arguments, face.settings, arguments.explain);
     let router = Router::open(&face.surroundings()?, options)?;
@@ -187,11 +189,9 @@ fn stream(face: &mut Face<'_>, arguments: &Arguments) -> Result<ExitCode> {
         });
         n_lines += 1;
         n_faulty += usize::from(query.is_err());
-        let is_read = match query {
-            Ok(query) => answers.send("route", &Ok(router.route(&query))),
-            Err(error) => answers.send("route", &Err::<Routed<'_>, _>(error)),
-        };
-        if !is_read {
+        let routed = query.as_ref().map(|query| router.route(query));
+        answers.send("route", &routed.map_err(Error::clone));
+        if !answers.is_open() {
             break;
         }
         if lines.needs_input() {

@@ -1,8 +1,5 @@
 //! `cleo schema`: the shape of each reply as JSON Schema. The files in docs/schemas/ are made from
-//! the types by a test (see `made`), which also keeps them true, and are carried by the program.
-
-#[cfg(all(test, feature = "schemas"))]
-mod made;
+//! the types by a test (`cli::tests::schemas`), which also keeps them true, and are carried by the program.
 
 use std::process::ExitCode;
 
@@ -21,11 +18,11 @@ Examples:
   cleo schema orchestrator ready
   cleo schema --list --jq '.result.schemas[]'")]
 pub(super) struct Arguments {
-    /// The command: orchestrator.ready or orchestrator ready
+    /// Command, such as orchestrator.ready or orchestrator ready
     #[arg(required_unless_present = "list")]
     name: Vec<String>,
 
-    /// List the commands that have one
+    /// List the commands that have a schema
     #[arg(long, conflicts_with = "name")]
     list: bool,
 }

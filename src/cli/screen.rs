@@ -1,5 +1,4 @@
-//! Text for people. Everything shown passes [`clean`], so no text from a stranger can steer a
-//! terminal.
+//! Text for people. All text passes [`clean`], so untrusted text cannot control a terminal.
 
 use std::borrow::Cow;
 use std::fmt::{Display, Write};
@@ -9,7 +8,7 @@ use owo_colors::Style;
 
 use crate::error::steers;
 
-/// How a piece of text is meant.
+/// Meaning of a piece of text, shown by its color.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Tone {
     Plain,
@@ -35,7 +34,7 @@ impl Tone {
     }
 }
 
-/// What the first column of a table leaves to the others at least.
+/// Minimum width that the first column of a table leaves to the others.
 const ROOM_BESIDE: usize = 20;
 
 /// A cell of a table.
@@ -59,7 +58,7 @@ pub(super) fn accent(text: impl Display) -> Cell {
 
 /// Returns the lines that lead to each row of a tree, from the depths of the rows in order.
 pub(super) fn branches(depths: impl DoubleEndedIterator<Item = usize>) -> Vec<String> {
-    // From the last row on it is known on which levels more parts of the same whole follow.
+    // Going backwards, it is known on which levels more siblings follow.
     let mut continues: Vec<bool> = Vec::new();
     let drawn = depths.rev().map(|depth| {
         continues.resize(depth + 1, false);
@@ -83,7 +82,7 @@ pub(super) fn count(number: usize, one: &str, many: &str) -> String {
     format!("{number} {}", if number == 1 { one } else { many })
 }
 
-/// Text that is being put together.
+/// A buffer of text.
 pub(super) struct Screen {
     text: String,
     color: bool,
@@ -135,7 +134,7 @@ impl Screen {
         self.line(Tone::Plain, "")
     }
 
-    /// Says what was done, or that nothing had to be.
+    /// Adds the verb of a change, or that nothing changed.
     pub(super) fn outcome(&mut self, verb: &str, changed: bool) -> &mut Screen {
         let (tone, word) = match changed {
             true => (Tone::Good, verb),
@@ -194,8 +193,8 @@ impl Screen {
         self
     }
 
-    /// Adds a table; the last column takes what width is left. Cells of the first are ids more often than
-    /// not: they stay whole as long as the others have room beside them.
+    /// Adds a table; the last column takes the remaining width. Cells of the first column are
+    /// mostly ids, so they are not wrapped if the other columns have room.
     pub(super) fn rows<Row: AsRef<[Cell]>>(
         &mut self,
         head: &[&str],
@@ -227,7 +226,7 @@ impl Screen {
         self
     }
 
-    /// Adds a table, or in place of an empty one a line.
+    /// Adds a table, or a line if there are no rows.
     pub(super) fn list<Row: AsRef<[Cell]>>(
         &mut self,
         none: &str,
@@ -238,6 +237,15 @@ impl Screen {
         match rows.peek() {
             None => self.line(Tone::Dim, none),
             Some(_) => self.rows(head, rows),
+        }
+    }
+
+    /// Adds how many of all items a cut list has.
+    pub(super) fn cut_at(&mut self, shown: usize, total: u64, items: &str) -> &mut Screen {
+        let items = items.trim_end_matches(if total == 1 { "s" } else { "" });
+        match (shown as u64) < total {
+            true => self.line(Tone::Dim, format!("{shown} of {total} {items}")),
+            false => self,
         }
     }
 
@@ -259,7 +267,7 @@ fn widest_first<Row: AsRef<[Cell]>>(head: &[&str], rows: &[Row]) -> usize {
     widths.max().unwrap_or(0)
 }
 
-/// Makes visible what cannot be seen and steers what shows the text.
+/// Escapes invisible characters that could control a terminal.
 pub(super) fn clean(text: &str) -> Cow<'_, str> {
     if !text.contains(steers) {
         return Cow::Borrowed(text);

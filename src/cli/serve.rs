@@ -19,11 +19,11 @@ use crate::ops::tokens::{self, Listed, Scope, Token};
 #[command(
     args_conflicts_with_subcommands = true,
     after_help = "\
-On this machine nobody needs a token. Under any other address everybody does: `cleo serve token create`.
-The server ends at Ctrl-C or SIGTERM, after what is under way; a second one ends it at once.
+Loopback needs no token; every other address does: `cleo serve token create`. Ctrl-C or SIGTERM
+stops the server after requests in progress; a second one stops it at once.
 
 Examples:
-  cleo serve                                      the address is printed when it answers
+  cleo serve                                      prints the address once it is ready
   cleo serve --port 0 --json                      any free port; the address as JSON
   cleo serve token create --user ann --scope write --expires 30d
   cleo serve --host 0.0.0.0 --allow-host cleo.example.org
@@ -39,7 +39,7 @@ pub(super) struct Arguments {
 
 #[derive(Subcommand)]
 enum Command {
-    /// Manage the tokens with which others may call the server
+    /// Manage API tokens
     #[command(subcommand)]
     Token(TokenCommand),
 }
@@ -53,29 +53,29 @@ pub(super) fn dispatch(face: &mut Face<'_>, arguments: Arguments) -> Result<Exit
 
 #[derive(Subcommand)]
 enum TokenCommand {
-    /// Make a token; it is printed once and kept nowhere
+    /// Create a token; it is printed once and not stored
     #[command(after_help = "\
 Examples:
   cleo serve token create                             for you, for everything
   cleo serve token create --user ann --scope write --expires 30d")]
     Create {
-        /// Who calls with it: executions and conversations are this user's; you by default
+        /// User of the token, who owns its executions and conversations [default: you]
         #[arg(long, value_name = "NAME")]
         user: Option<String>,
 
-        /// What it allows: read, write, or admin, which also sees what is others'
+        /// Scope: read, write, or admin, which includes data of other users
         #[arg(long, value_name = "SCOPE", default_value = "write")]
         scope: Scope,
 
-        /// How long it holds, such as 12h or 30d; by default until it is revoked
+        /// Lifetime, such as 12h or 30d [default: until revoked]
         #[arg(long, value_name = "TIME", value_parser = lasts)]
         expires: Option<u64>,
     },
-    /// List the tokens, without what makes them such
+    /// List tokens, without their secrets
     List,
-    /// Take a token away; whoever calls with it is refused from now on
+    /// Revoke a token; requests with it are refused from now on
     Revoke {
-        /// The token, by the id that `cleo serve token list` shows
+        /// Id of the token, from `cleo serve token list`
         token: String,
     },
 }
@@ -93,7 +93,7 @@ fn dispatch_token(face: &mut Face<'_>, command: TokenCommand) -> Result<ExitCode
                 tokens::create(around, user, scope, expires)
             },
             |screen, created| {
-                let once = "It is shown this once. Callers send it as `Authorization: Bearer …`.";
+                let once = "It is not shown again. Callers send it as `Authorization: Bearer …`.";
                 screen
                     .line(Tone::Strong, &created.secret)
                     .line(Tone::Dim, once);
@@ -118,7 +118,7 @@ fn dispatch_token(face: &mut Face<'_>, command: TokenCommand) -> Result<ExitCode
 fn lasts(text: &str) -> std::result::Result<u64, String> {
     duration(text)
         .filter(|seconds| (1..=100 * 366 * 86_400).contains(seconds))
-        .ok_or_else(|| format!("`{text}` is no time such as 12h or 30d"))
+        .ok_or_else(|| format!("invalid time `{text}`; examples: 12h, 30d"))
 }
 
 fn show(screen: &mut Screen, listed: &Listed) {
@@ -148,46 +148,46 @@ fn headline(screen: &mut Screen, token: &Token) {
 
 #[derive(Args)]
 pub(in crate::cli) struct ServeArguments {
-    /// The port; 0 is any that is free
+    /// Port; 0 picks a free one
     #[arg(long, value_name = "N", default_value_t = 4680)]
     port: u16,
 
-    /// The address; any but this machine's own asks for tokens
+    /// Address to listen on; any but loopback requires tokens
     #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1")]
     host: std::net::IpAddr,
 
-    /// Ask for tokens on this machine too, where others have accounts on it
+    /// Require tokens on loopback too, for machines with several users
     #[arg(long)]
     ask_token: bool,
 
-    /// A name under which the server is called, such as that of a proxy before it, with its port
-    /// where that is another; may be repeated, and asks for tokens
+    /// Accept this host name, such as that of a proxy, with its port if it differs; requires tokens
+    /// (repeat for more)
     #[arg(long, value_name = "NAME")]
     allow_host: Vec<String>,
 
-    /// Pages of another origin that may call, such as `https://app.example.org`; may be repeated
+    /// Accept calls from web pages of this origin, such as `https://app.example.org` (repeat for
+    /// more)
     #[arg(long, value_name = "ORIGIN")]
     allow_origin: Vec<String>,
 
-    /// Calls a second that one caller may make for long; without it none are counted on this
-    /// machine, and 100 elsewhere
+    /// Maximum calls per second of each caller [default: unlimited on loopback, else 100]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     rate: Option<u32>,
 
-    /// Largest body of a request, in bytes
+    /// Maximum size of a request body in bytes
     #[arg(long, value_name = "BYTES", default_value_t = 1 << 20, value_parser = clap::value_parser!(u32).range(1..))]
     max_body: u32,
 
-    /// How many answers of models and workers are waited for at a time
+    /// Maximum number of model and worker calls at a time
     #[arg(long, value_name = "N", default_value_t = 32, value_parser = clap::value_parser!(u16).range(1..=256))]
     jobs: u16,
 
-    /// How many seconds what is under way may take when the server is asked to end
+    /// Seconds to wait for requests in progress when the server shuts down
     #[arg(long, value_name = "SECONDS", default_value_t = 20)]
     grace: u16,
 }
 
-/// What is answered when the server is there.
+/// The reply once the server listens.
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[derive(Serialize)]
 pub(in crate::cli) struct Served {
@@ -206,7 +206,7 @@ struct Place {
     pid: u32,
 }
 
-/// Calls a second that one caller from elsewhere may make for long, by default.
+/// Default limit of calls per second for remote callers.
 const RATE: u32 = 100;
 
 fn run(face: &mut Face<'_>, arguments: ServeArguments) -> Result<ExitCode> {
@@ -231,7 +231,7 @@ fn run(face: &mut Face<'_>, arguments: ServeArguments) -> Result<ExitCode> {
     let served = Served { server: place };
     let code = face.reply(&served, &[], |screen| {
         screen
-            .say(Tone::Good, "cleo is served at ")
+            .say(Tone::Good, "Listening on ")
             .line(Tone::Accent, &served.server.url);
         if served.server.token_needed {
             let how = "callers need a token: cleo serve token create";

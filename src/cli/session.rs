@@ -25,9 +25,9 @@ Examples:
   cleo session start --scope T1 --name 'Login'
   cleo session start
 
-Prompts for tasks in its scope tell the agent that it works inside the session. A scope that
-overlaps that of somebody else's session is refused (exit 32). A session about everything stands
-beside all others: a task belongs to the open session with the nearest scope.")]
+Prompts of tasks in the scope name the session. A scope that overlaps another session is refused
+(exit 32), except for a session that covers all tasks: a task belongs to the open session with the
+nearest scope.")]
     Start(StartSession) => face.call(&api::START_SESSION, it, render("Started"));
     /// Show a session with its notes, tasks, focus, claims and next task
     #[command(after_help = "Examples:\n  cleo session status\n  cleo session status --session S1")]
@@ -38,7 +38,7 @@ Examples:
   cleo session end --note 'T4 waits for the certificate'
   cleo session end S1")]
     End(EndSession) => face.call(&api::END_SESSION, it, render("Ended"));
-    /// Open an ended session again, with you in the lead
+    /// Reopen an ended session, with you as its owner
     #[command(after_help = "Examples:\n  cleo session resume S1")]
     Resume(ResumeSession) => face.call(&api::RESUME_SESSION, it, render("Resumed"));
     /// List sessions
@@ -49,11 +49,11 @@ Examples:
 #[derive(Args)]
 #[command(after_help = "Examples:\n  cleo focus\n  cleo focus T3\n  cleo focus --clear")]
 pub(super) struct FocusArguments {
-    /// The task; it must be in the scope of the session
+    /// Task in the scope of the session
     #[arg(conflicts_with = "clear")]
     task: Option<TaskId>,
 
-    /// Focus on no task
+    /// Clear the focus
     #[arg(long)]
     clear: bool,
 

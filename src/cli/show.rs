@@ -1,10 +1,11 @@
-//! `cleo show`, and how tasks and claims look in every command.
+//! `cleo show`, and how tasks, claims and changes of tasks look in every command.
 
-use super::screen::{Screen, Tone};
+use super::screen::{Screen, Tone, count};
 use super::verify::standing;
 use crate::claim::Claim;
 use crate::id::{self, TaskId};
 use crate::ops::proof::Summary;
+use crate::ops::tasks::{Archival, Deleted, Moved};
 use crate::ops::work::Shown;
 use crate::store::missing;
 use crate::task::{Priority, Status, Task};
@@ -126,4 +127,50 @@ pub(super) fn claim_fields(screen: &mut Screen, claim: Option<&Claim>) {
         let lease = format!("{holder}, epoch {epoch}, until {expires}");
         screen.field("claimed by", lease);
     }
+}
+
+pub(super) fn render_move(verb: &str) -> impl FnOnce(&mut Screen, &Moved) {
+    move |screen, moved| {
+        screen.outcome(verb, moved.changed);
+        task_line(screen, &moved.task);
+        screen.field("worktree", moved.worktree.as_deref().unwrap_or_default());
+        screen.field("now ready", id::list(&moved.unblocked));
+        claim_fields(screen, moved.claim.as_ref());
+    }
+}
+
+/// How many tasks are named on a screen.
+const NAMED: usize = 20;
+
+pub(super) fn render_archival([done, would]: [&str; 2]) -> impl FnOnce(&mut Screen, &Archival) {
+    move |screen, moved| {
+        if moved.tasks.is_empty() {
+            screen.line(Tone::Dim, "nothing to do");
+            return;
+        }
+        let (tone, verb) = match moved.dry_run {
+            true => (Tone::Plain, would),
+            false => (Tone::Good, done),
+        };
+        let named = &moved.tasks[..moved.total.min(NAMED)];
+        let more = match moved.total - named.len() {
+            0 => String::new(),
+            more => format!(" and {more} more"),
+        };
+        let what = count(moved.total, "task", "tasks");
+        screen
+            .say(tone, verb)
+            .line(Tone::Plain, format!(" {what}: {}{more}", id::list(named)));
+    }
+}
+
+pub(super) fn render_delete(screen: &mut Screen, deleted: &Deleted) {
+    let (tone, verb) = match deleted.dry_run {
+        true => (Tone::Plain, "Would delete"),
+        false => (Tone::Good, "Deleted"),
+    };
+    screen
+        .say(tone, verb)
+        .line(Tone::Plain, format!(" {}", id::list(&deleted.deleted)));
+    screen.field("released", id::list(&deleted.released));
 }

@@ -20,21 +20,21 @@ use crate::ops::skills::{
 
 commands! {
     pub(super) (face, it)
-    /// List the skills in reach, and which of them stand before others of the same name
+    /// List available skills, and which ones override others of the same name
     #[command(after_help = "Examples:\n  cleo skills list\n  cleo skills list --tier 2")]
     List(SkillQuery) => face.call(&api::SKILLS, it, show_list);
-    /// Show a skill: what leads to it, and its text
+    /// Show a skill: its dispatch rules and its text
     #[command(after_help = "Examples:\n  cleo skills show research-agent")]
     Show(SkillName) => face.call(&api::SKILL, it, show_skill);
-    /// Judge skills by the Agent Skills standard
+    /// Check skills against the Agent Skills standard
     #[command(after_help = "\
 Examples:
-  cleo skills validate                    the skills in reach
+  cleo skills validate                    all available skills
   cleo skills validate skills/my-skill
   cleo skills validate .claude/skills
 
-The standard sets no bounds to the size of a SKILL.md. One that keeps it and is too large for cleo
-to load (1 MiB, 64 KiB before the text) is valid, with a warning.")]
+The standard does not limit the size of a SKILL.md. A valid file that is too large for cleo to
+load (1 MiB, or 64 KiB of front matter) gets a warning.")]
     Validate(SkillPaths) => face.anywhere(
         "skills.validate",
         |around, notes| skills::validate(around, notes, it),
@@ -49,14 +49,14 @@ to load (1 MiB, 64 KiB before the text) is valid, with a warning.")]
         }
         None => face.run("skills.dispatch", it, dispatch_stream),
     };
-    /// Write skills into a folder where other clients find them
+    /// Write skills to a folder where other clients find them
     #[command(after_help = "\
 Examples:
   cleo skills export --to .claude/skills
   cleo skills export ct-spec-writer --to .agents/skills --dry-run
 
-What is written is for other clients: it has no task section, and cleo itself keeps using the
-skills that it carries. A copy that somebody changed counts as a skill of its own.")]
+Exported skills are for other clients: they have no task section, and cleo ignores unchanged
+copies. An edited copy counts as a separate skill.")]
     Export(Export) => face.anywhere(
         "skills.export",
         |around, notes| skills::export(around, notes, it),
@@ -80,8 +80,10 @@ fn show_list(screen: &mut Screen, listed: &Listed) {
     });
     screen.rows(&["SKILL", "TIER", "SOURCE", "TAGS"], rows);
     for other in &listed.shadowed {
-        let text = format!("{} stands before {}", other.shadowed_by, other.path);
-        screen.say(Tone::Warn, "shadowed ").line(Tone::Plain, text);
+        let text = format!("{} overrides {}", other.shadowed_by, other.path);
+        screen
+            .say(Tone::Warn, "overridden ")
+            .line(Tone::Plain, text);
     }
 }
 
@@ -95,7 +97,7 @@ fn show_skill(screen: &mut Screen, shown: &Shown) {
         .field("keywords", skill.keywords.join(", "))
         .field("may chain to", skill.chains.join(", "))
         .field("file", &skill.path)
-        .field("stands before", shown.skill.shadows.join(", "));
+        .field("overrides", shown.skill.shadows.join(", "));
     screen.section("Description", &skill.description);
     screen.line(Tone::Plain, "").verbatim(&shown.body);
 }
@@ -109,23 +111,22 @@ Examples:
   cleo skills dispatch T3 --explain
   echo '{\"title\":\"Investigate slow logins\"}' | cleo skills dispatch --stdin
 
-A project's skills/manifest.json stands for the built-in one as a whole: its rows come first, and what
-they say of a skill stands for all of the skill's own keywords. A skill that no row leads to brings
-its own types and keywords after them.")]
+A skills/manifest.json of the project replaces the built-in one. Its rows come first and replace
+the keywords of the skills that they name. Other skills follow with their own types and keywords.")]
 pub(super) struct DispatchArguments {
     /// The task
     #[arg(required_unless_present = "stdin", conflicts_with = "stdin")]
     task: Option<TaskId>,
 
-    /// Read tasks as JSON lines and answer each on a line; needs no workspace
+    /// Read tasks as JSON lines and print one result per line; needs no workspace
     #[arg(long)]
     stdin: bool,
 
-    /// Use this skill, as `spawn --template` does
+    /// Use this skill, as with `spawn --template`
     #[arg(long, short, value_name = "SKILL")]
     template: Option<String>,
 
-    /// Also say why each of the other skills was not chosen
+    /// Also show why the other skills were not chosen
     #[arg(long)]
     explain: bool,
 }
@@ -146,8 +147,8 @@ fn show_decision(screen: &mut Screen, decision: &Decision) {
     }
 }
 
-/// Answers each task: on a line of JSON, or for people when they ask for text. A line that is no task
-/// gets an error; the others go on.
+/// Answers each task with one line of JSON, or as text. An invalid line gets an error; the others
+/// are answered.
 fn dispatch_stream(face: &mut Face<'_>, arguments: DispatchArguments) -> Result<ExitCode> {
     let catalogue = skills::catalogue(&face.surroundings()?)?;
     if let Some(name) = &arguments.template {
@@ -170,16 +171,15 @@ fn dispatch_stream(face: &mut Face<'_>, arguments: DispatchArguments) -> Result<
             let template = arguments.template.as_deref();
             skills::dispatch_subject(&catalogue, &subject, template, arguments.explain)
         });
-        let is_read = match answer {
+        match answer {
             answer if !is_text => answers.send("skills.dispatch", &answer),
             Ok(decision) => answers.show(|screen| show_decision(screen, &decision)),
             Err(error) => {
                 notes.explain(&error);
                 failed = failed.or(Some(error.code));
-                true
             }
-        };
-        if !is_read {
+        }
+        if !answers.is_open() {
             break;
         }
     }
@@ -200,7 +200,7 @@ fn subject(line: &Line<'_>) -> Result<Subject> {
         return Err(refused(": a task is a JSON object".to_string()));
     }
     serde_json::from_slice(bytes.trim_ascii_end()).map_err(|cause| {
-        // The parser sees only this line, so its number is not the one that is meant.
+        // The parser sees only this line, so its line number is always 1.
         let what = cause.to_string();
         let what = what.split(" at line ").next().unwrap_or_default();
         refused(format!(", column {}: {what}", cause.column()))
@@ -217,8 +217,8 @@ fn show_export(screen: &mut Screen, exported: &Exported) {
     }
     let there = exported.unchanged.len();
     if there > 0 {
-        let skills = count(there, "skill is", "skills are");
-        screen.line(Tone::Dim, format!("{skills} there already, unchanged"));
+        let skills = count(there, "skill", "skills");
+        screen.line(Tone::Dim, format!("{skills} unchanged"));
     }
 }
 

@@ -25,23 +25,23 @@ Examples:
   cleo orchestrator spawn T3 T5 T8 | jq -r '.result.spawns[] | .taskId + \" \" + .outputFile'
   cleo orchestrator spawn --epic T1 --wave --format ndjson
 
-With several tasks, or a wave, one that fails does not lose the others: the answer holds the
-prompts that were prepared and names the tasks without one (exit 81). With --format ndjson each
-prompt is on a line of its own as soon as it is kept, and the last line sums up.")]
+If some of several tasks fail, the reply has the prompts of the others and names the failed tasks
+(exit 81). With --format ndjson, each prompt is printed on its own line as soon as it is recorded;
+the last line is the summary.")]
 pub(super) struct Arguments {
-    /// The task, or several
+    /// One or more tasks
     #[arg(required_unless_present = "epic", value_name = "TASK")]
     tasks: Vec<TaskId>,
 
-    /// Prepare a wave of this epic: what is ready now, unless --wave names a later one
+    /// Prepare the ready tasks of this epic, or the wave named by --wave
     #[arg(long, value_name = "TASK", conflicts_with = "tasks")]
     epic: Option<TaskId>,
 
-    /// Number of the wave as `orchestrator waves` shows it; what is ready now when left out
+    /// Number of the wave in `orchestrator waves` [default: the ready tasks]
     #[arg(long, value_name = "NUMBER", num_args = 0..=1, requires = "epic")]
     wave: Option<Option<usize>>,
 
-    /// At most so many tasks of the wave, the most urgent first
+    /// Maximum number of tasks of the wave, most urgent first
     #[arg(long, value_name = "NUMBER", requires = "epic")]
     limit: Option<usize>,
 
@@ -82,7 +82,7 @@ fn one(face: &mut Face<'_>, options: Options) -> Result<ExitCode> {
     face.answer(&spawned, context.notes, prompt)
 }
 
-/// Says on standard error what the prompt is, as standard output holds only the prompt.
+/// Returns a summary for standard error, because standard output has only the prompt.
 fn summary(spawned: &Spawned) -> String {
     format!(
         "{} → {} ({}), about {} tokens, output {}, entry {}",
@@ -95,7 +95,7 @@ fn summary(spawned: &Spawned) -> String {
     )
 }
 
-/// The prompt goes out byte for byte, except to a terminal, which it must not steer.
+/// Prints the prompt byte for byte, except on a terminal, which it must not control.
 fn prompt(screen: &mut Screen, spawned: &Spawned) {
     if std::io::stdout().is_terminal() {
         screen.verbatim(&spawned.prepared.prompt);
@@ -130,7 +130,10 @@ fn collect(face: &mut Face<'_>, selection: Selection, options: &Options) -> Resu
 fn stream(face: &mut Face<'_>, selection: Selection, options: &Options) -> Result<ExitCode> {
     let mut context = face.context()?;
     let mut lines = face.output.stream();
-    let mut take = |spawned| lines.send(face.name, &Ok(spawned));
+    let mut take = |spawned| {
+        lines.send(face.name, &Ok(spawned));
+        lines.is_open()
+    };
     let batch = spawn_many(&mut context, selection, options, &mut take)?;
     note_nothing(face, &batch);
     let Notes {
@@ -147,7 +150,7 @@ fn note_nothing(face: &Face<'_>, batch: &Batch) {
     }
 }
 
-/// People see what was prepared; the prompts are too long to be read one behind the other.
+/// Lists the prepared tasks; their prompts are too long for a terminal.
 fn show_batch(screen: &mut Screen, document: &Document) {
     let rows = document.spawns.iter().map(|spawned| {
         [

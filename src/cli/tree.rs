@@ -1,5 +1,5 @@
-//! The tree of commands: all of it for help and for faults, and for a command that is called only
-//! the branch that it is on. Laying out what is not called would be most of the work of a run.
+//! The tree of commands: all of it for help and errors, and only one branch for a valid call,
+//! because building the whole tree would take most of the time.
 
 use std::ffi::OsString;
 use std::mem::ManuallyDrop;
@@ -10,7 +10,7 @@ use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 use super::Command;
 use super::arguments::Globals;
 
-/// Turn a graph of tasks into work by AI agents that is checked, not believed
+/// Run a graph of tasks with AI agents and verify every result
 #[derive(Parser)]
 #[command(name = "cleo", version, after_help = EXAMPLES, disable_help_subcommand = true)]
 struct Root {
@@ -20,19 +20,19 @@ struct Root {
 
 const EXAMPLES: &str = "\
 Examples:
-  cleo init                                   make a workspace here
+  cleo init                                   create a workspace in this folder
   cleo add 'Research token refresh' --label research
   cleo spawn T1 --format text                 print the prompt for an agent
-  cleo verify output T1                       check what the agent left
-  cleo complete T1                            done, if it verifies
-  cleo demo                                   see all of it on real input
+  cleo verify output T1                       verify the work of the agent
+  cleo complete T1                            mark the task done, if its work verifies
+  cleo demo                                   see an example run
 
 More: cleo help COMMAND, cleo help exit-codes, cleo explain CODE";
 
-/// Options before a command that have no value of their own.
+/// Global options without a value.
 const FLAGS: [&str; 3] = ["--json", "--quiet", "-q"];
 
-/// A command line that clap has taken.
+/// A valid command line.
 pub(super) struct Cli {
     pub(super) globals: Globals,
     pub(super) command: Command,
@@ -41,7 +41,7 @@ pub(super) struct Cli {
 pub(super) fn parse(arguments: &[OsString]) -> Result<Cli, clap::Error> {
     if let Some(branch) = branch(arguments) {
         match read(branch, arguments) {
-            // Only the whole tree knows everything that may be meant by a faulty line.
+            // Only the whole tree has all suggestions for an invalid line.
             Err(fault) if fault.kind() != ErrorKind::DisplayVersion => {}
             read => return read,
         }
@@ -50,7 +50,7 @@ pub(super) fn parse(arguments: &[OsString]) -> Result<Cli, clap::Error> {
 }
 
 fn read(tree: clap::Command, arguments: &[OsString]) -> Result<Cli, clap::Error> {
-    // The process ends soon, and with it the tree: taking it apart first only costs time.
+    // The process ends soon, so dropping the tree would only cost time.
     let mut tree = ManuallyDrop::new(tree);
     let mut matches = tree.try_get_matches_from_mut(arguments)?;
     Ok(Cli {
@@ -65,7 +65,7 @@ pub(crate) fn whole() -> clap::Command {
         .arg_required_else_help(true)
 }
 
-/// Returns the part of the tree that a command line is about, if that is plain from its beginning.
+/// Returns the branch of the tree for a command line, if its first word decides it.
 pub(super) fn branch(arguments: &[OsString]) -> Option<clap::Command> {
     let first = first_word(arguments)?;
     if matches!(first, "--version" | "-V") {
@@ -76,7 +76,8 @@ pub(super) fn branch(arguments: &[OsString]) -> Option<clap::Command> {
     Some(Root::command().subcommand(named).subcommand_required(true))
 }
 
-/// Returns the first word that is no option; none when an option before it may take it for its value.
+/// Returns the first word that is not an option, or `None` if it may be the value of an option
+/// before it.
 pub(super) fn first_word(arguments: &[OsString]) -> Option<&str> {
     let is_flag =
         |word: &&str| FLAGS.contains(word) || word.starts_with("--") && word.contains('=');

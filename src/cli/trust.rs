@@ -14,28 +14,28 @@ use crate::ops::trust::Standing;
 
 #[derive(Args)]
 #[command(after_help = "\
-Commands of criteria and gates, stored runs, workers, addresses of models, runners that the project chose,
-and skills and protocols in place of built-in ones may have come with a repository, an import or a batch.
-None of them runs before you trust it, on this machine, for this folder, and exactly as it is now; what
-changes is asked again. What a command itself starts is not looked at. What you type yourself (add
---acceptance, run --command, verify --run, agents register) is trusted at once. Without a terminal and
-without --yes nothing is trusted, and the exit code is 82 when something is not.
+Commands of criteria and gates, stored runs, workers, model URLs, runners set by the project, and
+skills and protocols that replace built-in ones may have come with a repository, an import or a
+batch. None of them is used until you trust it, on this machine, for this folder, and exactly as
+it is now. Programs that a command starts are not checked. What you type yourself (add
+--acceptance, run --command, verify --run, agents register) is trusted at once. Without a terminal
+and without --yes, nothing is trusted, and the exit code is 82 if something is untrusted.
 
 Examples:
-  cleo trust                  look, then answer y or n
+  cleo trust                  review, then answer y or n
   cleo trust --list
   cleo trust --yes            in a script
-  cleo trust --remove         trust nothing here any more")]
+  cleo trust --remove         remove all trust in this folder")]
 pub(super) struct Arguments {
-    /// Trust everything that is shown
+    /// Trust everything shown
     #[arg(long, short, conflicts_with_all = ["list", "remove"])]
     yes: bool,
 
-    /// Only show it
+    /// Only show the list
     #[arg(long, visible_alias = "dry-run", conflicts_with = "remove")]
     list: bool,
 
-    /// Take all trust in this folder away
+    /// Remove all trust in this folder
     #[arg(long)]
     remove: bool,
 }

@@ -1,4 +1,4 @@
-//! What clap finds wrong with a command line, as an answer like any other.
+//! Replies to command lines that clap refused.
 
 use std::ffi::OsString;
 use std::process::ExitCode;
@@ -12,7 +12,7 @@ use super::output::Output;
 use super::{environment, tree};
 use crate::error::{Code, Error};
 
-/// Longest fix, in characters: nobody reads, and hardly anybody pastes, a longer one.
+/// Maximum length of a fix, in characters.
 const FIX_MAX: usize = 4_000;
 
 #[derive(Serialize)]
@@ -46,7 +46,7 @@ pub(super) fn command_of(arguments: &[OsString]) -> String {
     Line::read(arguments).name
 }
 
-/// Answers a command line that ends before it names a command: people get the help.
+/// Replies to a command line without a command: people get the help.
 fn report_missing_command(output: &mut Output, mut line: Line) -> ExitCode {
     if output.format() == Format::Text {
         output.eprint(&line.command.render_help().to_string());
@@ -60,8 +60,8 @@ fn report_missing_command(output: &mut Output, mut line: Line) -> ExitCode {
     output.error(&line.name, error)
 }
 
-/// Completes an error: each command in it goes to the workspace that the user named, and an error that
-/// proposes nothing names the help, unless its message says all or the same command may succeed later.
+/// Completes an error: its commands get the options of the workspace, and an error without a
+/// proposal names the help, unless its message is enough or the same command may succeed later.
 pub(super) fn complete(mut error: Error, globals: &Globals, arguments: &[OsString]) -> Error {
     let others = error.alternatives.iter_mut();
     let others = others.map(|other| &mut other.command);
@@ -83,8 +83,8 @@ pub(super) fn complete(mut error: Error, globals: &Globals, arguments: &[OsStrin
     }
 }
 
-/// Returns whether a fix can be pasted: not one without end, nor one with a path in it that is no
-/// text, which would name another file.
+/// Returns whether a fix can be pasted: it is short, and its paths are UTF-8, so that they name the
+/// right file.
 fn is_usable(fix: &str) -> bool {
     fix.chars().count() <= FIX_MAX && !fix.contains(char::REPLACEMENT_CHARACTER)
 }
@@ -105,7 +105,7 @@ fn message(text: &str) -> String {
     message
 }
 
-/// What is known of a command line that clap does not take.
+/// The readable part of a command line that clap refused.
 struct Line {
     /// The command, as in `orchestrator.spawn`; `cleo` when it names none.
     name: String,

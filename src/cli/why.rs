@@ -17,8 +17,8 @@ use crate::ops::work::runs::why::{RunWhy, TaskWhy, why as why_run};
 
 #[derive(Args)]
 #[command(after_help = "\
-Of a run it tells the reason for its state, and of each task of it what it waits for, what it failed
-at, and whether the prompt of its last try would still come out.
+For a run, explains its status and, for each task, what it waits for, why it failed, and whether
+the prompt of its last attempt would still be the same.
 
 Examples:
   cleo why T3
@@ -28,7 +28,7 @@ pub(super) struct Arguments {
     #[arg(required_unless_present = "run")]
     task: Option<TaskId>,
 
-    /// A run, in place of a task
+    /// Explain a run in place of a task
     #[arg(long, value_name = "RUN", conflicts_with = "task")]
     run: Option<String>,
 }
@@ -38,7 +38,7 @@ pub(super) fn dispatch(face: &mut Face<'_>, arguments: Arguments) -> Result<Exit
         (Some(task), _) => face.call(&api::WHY, One { task }, render),
         (None, Some(run)) => face.inside("why", |context| why_run(context, &run), render_run),
         (None, None) => {
-            let message = "neither a task nor a run is named";
+            let message = "name a task or a run";
             Err(Error::new(Code::Usage, message))
         }
     }
@@ -71,17 +71,17 @@ fn render(screen: &mut Screen, why: &Why) {
         .option("verified", why.verified_at.as_ref())
         .option("forced", why.forced.as_ref());
     if let Some(fault) = &why.fault {
-        let text = format!("No prompt comes out today: {fault}");
+        let text = format!("The prompt can no longer be built: {fault}");
         screen.line(Tone::Warn, text);
         return;
     }
     if why.reproduced {
-        screen.line(Tone::Good, "The same prompt comes out today.");
+        screen.line(Tone::Good, "The prompt would be the same today.");
         return;
     }
     screen.line(
         Tone::Warn,
-        "Another prompt comes out today; what went in has changed:",
+        "The prompt would differ today; these inputs changed:",
     );
     let short = |digest: &Option<String>| match digest {
         Some(digest) => dim(&digest[..digest.len().min(19)]),
@@ -140,8 +140,8 @@ fn prompt(spawn: &Why) -> String {
     let changed = spawn.changed.iter().map(|change| change.input.as_str());
     let changed: Vec<&str> = changed.collect();
     match &spawn.fault {
-        Some(fault) => format!("none comes out today: {fault}"),
-        None if spawn.reproduced => "the same comes out today".to_string(),
-        None => format!("another comes out today; changed: {}", changed.join(", ")),
+        Some(fault) => format!("it can no longer be built: {fault}"),
+        None if spawn.reproduced => "it would be the same today".to_string(),
+        None => format!("it would differ today; changed: {}", changed.join(", ")),
     }
 }

@@ -8,10 +8,10 @@ use std::time::Duration;
 use super::engine::Engine;
 use super::machine::{Action, Event};
 use super::prompt;
-use super::threads::{Checking, halt};
+use super::threads::{Checking, request_stop};
 use crate::clock::Clock;
 use crate::error::{Code, Error, Result};
-use crate::ops::proof::{Extent, Renewal, complete_checked, look};
+use crate::ops::proof::{RenewalRequest, complete_checked, look};
 use crate::ops::runs::journal;
 use crate::ops::spawn;
 use crate::ops::tasks::claim;
@@ -36,7 +36,11 @@ impl Engine<'_> {
             Action::Complete(step) => self.complete_step(step),
             Action::Repair(step) => self.repair(step),
             Action::End(step) => {
-                self.slots[step].stop.as_deref().into_iter().for_each(halt);
+                self.slots[step]
+                    .stop
+                    .as_deref()
+                    .into_iter()
+                    .for_each(request_stop);
                 Ok(())
             }
             Action::Fail(step, ..) => {
@@ -45,7 +49,7 @@ impl Engine<'_> {
             }
             Action::Halt(_) => {
                 let stops = self.slots.iter().filter_map(|slot| slot.stop.as_deref());
-                stops.for_each(halt);
+                stops.for_each(request_stop);
                 Ok(())
             }
             Action::Wait(..) | Action::Skip(..) => Ok(()),
@@ -192,15 +196,15 @@ impl Engine<'_> {
         let checking = Checking {
             surroundings: self.context.surroundings.clone(),
             folder: self.slots[step].tree.as_ref().map(|tree| tree.root.clone()),
-            task: self.tasks[step],
-            renewal: Renewal {
-                extent: Extent::All,
-                only: None,
-                bounds: Bounds {
+            renewal: RenewalRequest {
+                task: self.tasks[step],
+                all: true,
+                bounds: Some(Bounds {
                     time: Duration::from_secs(self.options.gate_time_limit),
                     stop: Some(Arc::clone(&stop)),
-                },
+                }),
                 epoch: self.slots[step].epoch,
+                ..RenewalRequest::default()
             },
         };
         self.threads
@@ -273,7 +277,7 @@ impl Engine<'_> {
         if self.slots[step].attempt > 0 {
             let before = self.track.task(self.tasks[step]);
             let last = before.and_then(|before| before.history.last());
-            let mut faults = last.map(|last| last.missing.clone()).unwrap_or_default();
+            let mut faults = last.map(|last| last.violations.clone()).unwrap_or_default();
             if faults.is_empty() {
                 let lacks = self.lacks(step)?.faults;
                 faults = lacks.iter().map(prompt::describe).collect();
@@ -299,7 +303,7 @@ impl Engine<'_> {
         let slot = &mut self.slots[step];
         slot.given = None;
         if let Some(stop) = slot.stop.take() {
-            halt(&stop);
+            request_stop(&stop);
         }
         let Some(epoch) = slot.epoch.take() else {
             return Ok(());

@@ -1,8 +1,8 @@
 //! The money limit of a run, and the cost that counts against it. Pure.
 
 use super::options::Rules;
+use crate::run::TaskRun;
 use crate::run::spent::dollars;
-use crate::run::track::TaskRun;
 
 /// The money of a run. An attempt of unknown cost is never free: it counts as the dearest that is known, and while
 /// none is, as an equal share of the limit for each task.

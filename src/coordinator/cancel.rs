@@ -14,11 +14,11 @@ use super::resume::{begun, open_trees};
 use crate::claim::Claim;
 use crate::error::{Code, Error, Result, quote};
 use crate::id::TaskId;
-use crate::ops::runs::alive::{self, Alive};
+use crate::ops::runs::liveness::{self, RunLock};
 use crate::ops::runs::{is_own, journal, no_run};
 use crate::ops::{Context, Surroundings, executions};
-use crate::run::track::{TaskRun, Track};
 use crate::run::{Event, Outcome, Run, RunEvent, RunKind, RunStatus, TaskEvent};
+use crate::run::{RunProjection, TaskRun};
 use crate::store::Store;
 use crate::task::Status;
 use crate::workspace::Workspace;
@@ -52,7 +52,7 @@ pub(crate) struct Cancelled {
 pub(crate) fn cancel(surroundings: &Surroundings, id: &str) -> Result<Cancelled> {
     let mut context = Context::open(surroundings.clone())?;
     let workspace = context.workspace.clone();
-    alive::settle(&mut context.store, &workspace, &surroundings.clock)?;
+    liveness::mark_interrupted_runs(&mut context.store, &workspace, &surroundings.clock)?;
     let run = context.read(|transaction| transaction.run(id))?;
     let run = run.ok_or_else(|| no_run(id))?;
     let own = surroundings.assignment.run.as_ref();
@@ -70,13 +70,13 @@ pub(crate) fn cancel(surroundings: &Surroundings, id: &str) -> Result<Cancelled>
     }
     let held = context.read(|transaction| transaction.claims_of(id))?;
     request_cancel(&mut context, id)?;
-    let alive = Alive::begin(&workspace)?;
+    let lock = RunLock::acquire(&workspace)?;
     let events = context.read(|transaction| journal::events(transaction, id))?;
     // What a stranger's row names (processes, worktrees) is neither ended nor touched.
     let is_own = is_own(surroundings, &workspace, &run, &events);
-    let (run, is_taken) = wait_until_stopped(&mut context, id, &alive)?;
+    let (run, is_taken) = wait_until_stopped(&mut context, id, &lock)?;
     let mut cancelled = match is_taken {
-        true => settle(&mut context, run, is_own, &alive)?,
+        true => settle(&mut context, run, is_own, &lock)?,
         false => Cancelled {
             released: find_released(&mut context, id, &held)?,
             run,
@@ -121,16 +121,16 @@ fn branches(workspace: &Workspace, run: &Run, events: &[Event]) -> Result<Vec<St
 }
 
 /// Waits until a run has stopped. A run without a process is taken over, which the return value tells.
-fn wait_until_stopped(context: &mut Context, id: &str, alive: &Alive) -> Result<(Run, bool)> {
+fn wait_until_stopped(context: &mut Context, id: &str, lock: &RunLock) -> Result<(Run, bool)> {
     let since = Instant::now();
     let clock = context.surroundings.clock;
     loop {
-        alive::settle(&mut context.store, &context.workspace, &clock)?;
+        liveness::mark_interrupted_runs(&mut context.store, &context.workspace, &clock)?;
         let run = context.read(|transaction| transaction.run(id))?;
         let run = run.ok_or_else(|| no_run(id))?;
         if is_left(&run) {
             let may_take = |run: &Run| Ok(is_left(run));
-            if let Some(run) = alive.take_over(&mut context.store, id, &may_take)? {
+            if let Some(run) = lock.take_over(&mut context.store, id, &may_take)? {
                 return Ok((run, true));
             }
         } else if run.status != RunStatus::Running || since.elapsed() >= PATIENCE {
@@ -171,7 +171,7 @@ fn request_cancel(context: &mut Context, id: &str) -> Result<()> {
 }
 
 /// Cleans up after a dead process.
-fn settle(context: &mut Context, mut run: Run, is_own: bool, alive: &Alive) -> Result<Cancelled> {
+fn settle(context: &mut Context, mut run: Run, is_own: bool, lock: &RunLock) -> Result<Cancelled> {
     let Left {
         events,
         mut track,
@@ -212,7 +212,7 @@ fn settle(context: &mut Context, mut run: Run, is_own: bool, alive: &Alive) -> R
     let ended = run.completed_at.take().filter(|_| had_failed);
     let cause = run.error.take().filter(|_| had_failed);
     run.status = RunStatus::Cancelled;
-    run.owner = alive.name.clone();
+    run.owner = lock.name.clone();
     run.completed_at = Some(ended.unwrap_or_else(|| clock.timestamp()));
     run.error = Some(match cause {
         Some(cause) => format!("it was cancelled; before: {cause}"),
@@ -226,7 +226,7 @@ fn settle(context: &mut Context, mut run: Run, is_own: bool, alive: &Alive) -> R
     journal.record(store, |journal, transaction| {
         transaction.put_run(&run)?;
         let mut new = new.iter();
-        new.try_for_each(|event| journal.tell_event(transaction, event))
+        new.try_for_each(|event| journal.add_event(transaction, event))
     })?;
     Ok(Cancelled {
         orphans,
@@ -238,13 +238,13 @@ fn settle(context: &mut Context, mut run: Run, is_own: bool, alive: &Alive) -> R
 }
 
 /// Returns the events that end unfinished tasks.
-fn closing_events(track: &Track) -> Vec<RunEvent> {
+fn closing_events(track: &RunProjection) -> Vec<RunEvent> {
     let open = track.tasks().iter().filter(|task| task.state.is_open());
     let close = |task: &TaskRun| {
         let reason = Some(CANCELLED.to_string());
         if !task.is_held {
-            let because = None;
-            return TaskEvent::Skipped { reason, because }.for_task(task.task_id);
+            let caused_by = None;
+            return TaskEvent::Skipped { reason, caused_by }.for_task(task.task_id);
         }
         let outcome = Some(Outcome::Cancelled);
         RunEvent::Task {

@@ -9,7 +9,7 @@ use crate::clock::is_date;
 use crate::error::{Code, Error, Result};
 use crate::id::TaskId;
 use crate::ops::proof::is_unearned;
-use crate::ops::runs::{self, alive};
+use crate::ops::runs::{self, liveness};
 use crate::ops::spawn::{self, Preparation};
 use crate::ops::tasks::claim;
 use crate::run::TaskEvent;
@@ -46,7 +46,7 @@ impl Engine<'_> {
             let task = self.tasks[*step];
             let judge = match named.is_empty() {
                 true => None,
-                false => runs::judge_of(surroundings, &named, task)?,
+                false => runs::find_judge(surroundings, &named, task)?,
             };
             match judge.filter(|(run, _)| *run != self.run.id) {
                 None => left.push(*step),
@@ -131,7 +131,7 @@ impl Engine<'_> {
             return Ok(None);
         };
         let clock = self.context.surroundings.clock;
-        alive::settle(&mut self.context.store, &self.context.workspace, &clock)?;
+        liveness::mark_interrupted_runs(&mut self.context.store, &self.context.workspace, &clock)?;
         self.context.read(|transaction| transaction.run(&holder))
     }
 

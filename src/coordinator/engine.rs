@@ -14,21 +14,21 @@ use super::options::{DEPTH_MAX, Options, Selection};
 use super::queue::Queue;
 use super::report::{self, Ending, Report};
 use super::selection::{Team, Worker};
-use super::threads::{Threads, halt};
+use super::threads::{Threads, request_stop};
 use super::trees::{Base, Tree, Trees};
 use super::{Ambience, Listener, selection};
 use crate::error::{Code, Error, Result, quote};
 use crate::id::{self, TaskId};
 use crate::ops::proof::is_cut_short;
-use crate::ops::runs::alive::{self, Alive};
 use crate::ops::runs::journal::{self, Journal};
+use crate::ops::runs::liveness::{self, RunLock};
 use crate::ops::spawn::{Preparation, Spawned};
 use crate::ops::tasks::claim;
 use crate::ops::trust::{Item, Registrant, Trust};
 use crate::ops::{Context, Surroundings};
-use crate::run::event::Planned;
-use crate::run::track::{StepState, Track};
+use crate::run::Planned;
 use crate::run::{Run, RunEvent, RunKind, TaskEvent};
+use crate::run::{RunProjection, StepState};
 use crate::runner::signals::{self, Guard};
 
 const COORDINATOR: &str = "cleo";
@@ -49,7 +49,7 @@ pub(super) struct Slot {
     pub(super) stop: Option<Arc<AtomicBool>>,
     pub(super) tree: Option<Tree>,
     /// The result of an attempt, until it is judged.
-    pub(super) said: Option<crate::runner::agent::Ended>,
+    pub(super) said: Option<crate::runner::agent::AgentExit>,
     /// The last message of an agent that came to its end, as far as it can be known.
     pub(super) last_words: Option<String>,
     /// Why its commands have not been run to their end since its agent ended.
@@ -65,7 +65,7 @@ pub(super) struct Slot {
 pub(super) struct Engine<'a> {
     pub(super) context: Context,
     pub(super) journal: Journal,
-    pub(super) track: Track,
+    pub(super) track: RunProjection,
     pub(super) machine: Machine,
     pub(super) threads: Threads,
     pub(super) trees: Option<Trees>,
@@ -89,7 +89,7 @@ pub(super) struct Engine<'a> {
     pub(super) begun: Instant,
     pub(super) looked: Instant,
     pub(super) renewed: Instant,
-    _alive: Alive,
+    _lock: RunLock,
 }
 
 pub(crate) fn run(
@@ -132,7 +132,7 @@ pub(super) struct Setup {
     pub(super) ambience: Ambience,
     pub(super) run: Run,
     pub(super) planned: Vec<Planned>,
-    pub(super) alive: Alive,
+    pub(super) lock: RunLock,
     pub(super) base: Option<Base>,
 }
 
@@ -164,11 +164,11 @@ impl<'a> Engine<'a> {
             Trees::probe(&workspace, base)?;
         }
         let number = context.read(|transaction| transaction.last_event())? + 1;
-        let alive = Alive::begin(&workspace)?;
+        let lock = RunLock::acquire(&workspace)?;
         let run = Run {
             user,
             started_at: clock.timestamp(),
-            owner: alive.name.clone(),
+            owner: lock.name.clone(),
             agent: options.runner.clone(),
             ..Run::new(
                 id::mint("run", &clock, number),
@@ -200,7 +200,7 @@ impl<'a> Engine<'a> {
             ambience,
             run,
             planned,
-            alive,
+            lock,
             base,
         };
         let mut engine = Engine::open(setup, listener)?;
@@ -242,7 +242,7 @@ impl<'a> Engine<'a> {
             places: places.map(|(place, id)| (*id, place)).collect(),
             slots: tasks.iter().map(|_| Slot::default()).collect(),
             tasks,
-            track: Track::default(),
+            track: RunProjection::default(),
             guard: Some(Guard::begin()?),
             context,
             journal,
@@ -260,7 +260,7 @@ impl<'a> Engine<'a> {
             begun: Instant::now(),
             looked: Instant::now(),
             renewed: Instant::now(),
-            _alive: setup.alive,
+            _lock: setup.lock,
         })
     }
 
@@ -274,7 +274,7 @@ impl<'a> Engine<'a> {
 
     fn abandon(mut self, error: Error) -> Error {
         let stops = self.slots.iter().filter_map(|slot| slot.stop.as_deref());
-        stops.for_each(halt);
+        stops.for_each(request_stop);
         self.threads.settle();
         // Where it is cut short by Ctrl-C once more, all stays as after a kill.
         let is_cut_short = is_cut_short(&error);
@@ -354,12 +354,12 @@ impl<'a> Engine<'a> {
     pub(super) fn finish(mut self) -> Result<Report> {
         // In this order, so that no signal comes between.
         drop(self.guard.take());
-        let caught = signals::asked_to_end();
+        let caught = signals::pending_signal();
         let stop = self.machine.stop();
         for step in self.machine.stuck().into_iter().filter(|_| stop.is_none()) {
             let skipped = TaskEvent::Skipped {
                 reason: Some("it waits for tasks that wait for it".to_string()),
-                because: None,
+                caused_by: None,
             };
             self.tell(skipped.for_task(self.tasks[step]));
         }
@@ -373,7 +373,11 @@ impl<'a> Engine<'a> {
         let mut warnings = looked?;
         let surroundings = &self.context.surroundings;
         let left_by = self.left_by();
-        let left = alive::find_left(surroundings, &self.context.workspace, left_by.as_deref())?;
+        let left = liveness::find_abandoned_runs(
+            surroundings,
+            &self.context.workspace,
+            left_by.as_deref(),
+        )?;
         let holder = left.into_iter().next();
         let ending = Ending {
             stop,

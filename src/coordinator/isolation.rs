@@ -10,7 +10,7 @@ use super::{parts, prompt};
 use crate::error::{Code, Error, Result, quote};
 use crate::id::TaskId;
 use crate::ops::proof::{
-    self, Extent, Renewal, Verdict, check, complete_with_parts, is_cut_short, look,
+    self, RenewalRequest, Verdict, check, complete_with_parts, is_cut_short, look,
 };
 use crate::ops::{Context, require};
 use crate::run::{Outcome, TaskEvent};
@@ -272,15 +272,16 @@ impl Engine<'_> {
         epoch: Option<u32>,
         tree: Option<&Tree>,
     ) -> Result<Option<Verdict>> {
-        let renewal = Renewal {
-            extent: Extent::All,
-            only: None,
-            bounds: Duration::from_secs(self.options.gate_time_limit).into(),
+        let renewal = RenewalRequest {
+            task: id,
+            all: true,
+            bounds: Some(Duration::from_secs(self.options.gate_time_limit).into()),
             epoch,
+            ..RenewalRequest::default()
         };
         let is_stopped = self.watch_for_stop();
         let renewed = self.within(tree, |engine| {
-            let renew = || proof::renew(&mut engine.context, id, &renewal, &mut |_| {});
+            let renew = || proof::renew(&mut engine.context, &renewal, &mut |_| {});
             signals::until(is_stopped, renew)
         });
         let Err(error) = renewed else {
@@ -295,12 +296,12 @@ impl Engine<'_> {
 
     /// Fails a step whose work cannot be merged, unless cleo was asked to end: it is tried again when the run resumes.
     pub(super) fn stuck(&mut self, step: usize, branch: Option<String>, why: String) {
-        if signals::asked_to_end().is_some() {
+        if signals::pending_signal().is_some() {
             return self.inbox.push(Event::Left(step));
         }
         let failed = TaskEvent::VerificationFailed {
             outcome: Some(Outcome::Blocked),
-            missing: vec![why.clone()],
+            violations: vec![why.clone()],
             branch,
         };
         self.tell_step(step, failed);

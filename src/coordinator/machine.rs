@@ -9,8 +9,8 @@ use std::time::Duration;
 use super::budget::Budget;
 use super::options::{Rules, pause};
 use crate::run::Outcome;
+use crate::run::StepState;
 use crate::run::schedule::Schedule;
-use crate::run::track::StepState;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Stage {

@@ -31,7 +31,7 @@ mod verdict;
 
 use crate::ops::trust::Item;
 use crate::run::Event;
-use crate::run::track::Track;
+use crate::run::RunProjection;
 use crate::runner::agent::Runners;
 pub(crate) use cancel::cancel;
 pub(crate) use engine::run;
@@ -41,9 +41,9 @@ pub(crate) use resume::{resume, way_on};
 pub(crate) use selection::{Rehearsal, Rehearsed, rehearse};
 
 pub(crate) trait Listener {
-    fn tell(&mut self, events: &[Event], track: &Track);
+    fn tell(&mut self, events: &[Event], track: &RunProjection);
 
-    fn show(&mut self, _board: &Track) {}
+    fn show(&mut self, _board: &RunProjection) {}
 }
 
 #[derive(Clone, Debug, Default)]

@@ -128,11 +128,11 @@ fn runner(request: &RunRequest, settings: &Settings) -> Result<Option<String>> {
 // the help of the command.
 #[derive(Args, Clone, Copy, Debug, Default)]
 pub(crate) struct Rest {
-    /// What the rest may cost, in US dollars, beside what was spent before [default: what is left]
+    /// Additional cost limit in US dollars [default: the remaining budget]
     #[arg(long, value_name = "USD", allow_negative_numbers = true, value_parser = price)]
     pub(crate) max_cost: Option<f64>,
 
-    /// How long the rest may take: 90, 90s, 10m, 2h [default: as long as the whole run might]
+    /// Time limit for the rest: 90, 90s, 10m, 2h [default: that of the whole run]
     #[arg(long, value_name = "DURATION", value_parser = duration)]
     pub(crate) time_limit: Option<u64>,
 }

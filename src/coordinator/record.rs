@@ -32,7 +32,7 @@ impl Engine<'_> {
             Action::Skip(step, because, why) => {
                 let skipped = TaskEvent::Skipped {
                     reason: Some(why.clone()),
-                    because: because.map(|step| self.tasks[step]),
+                    caused_by: because.map(|step| self.tasks[step]),
                 };
                 self.tell(skipped.for_task(self.tasks[*step]));
             }
@@ -90,7 +90,7 @@ impl Engine<'_> {
         let record = |journal: &mut Journal, transaction: &mut dyn Transaction| {
             more(transaction)?;
             let mut all = pending.iter();
-            all.try_for_each(|event| journal.tell_event(transaction, event))
+            all.try_for_each(|event| journal.add_event(transaction, event))
         };
         let events = self.journal.record(&mut self.context.store, record)?;
         self.follow(&events, &pending);
@@ -123,16 +123,16 @@ impl Engine<'_> {
                     attempt: Some(attempt).filter(|attempt| *attempt > 0),
                     event,
                 };
-                journal.tell_event(transaction, &event)?;
+                journal.add_event(transaction, &event)?;
                 events.push(event);
             }
             Ok(())
         };
         let done = complete(&mut self.context, &mut record);
         if done.is_err() {
-            self.journal.forget();
+            self.journal.discard();
         } else {
-            let stored = self.journal.keep()?;
+            let stored = self.journal.flush()?;
             self.follow(&stored, &events);
         }
         done

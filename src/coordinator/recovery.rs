@@ -20,8 +20,8 @@ use crate::ops::Context;
 use crate::ops::runs::journal;
 use crate::run::event::AgentEnd;
 use crate::run::log::LOG_MAX;
-use crate::run::track::{StepState, TaskRun, Track};
 use crate::run::{Event, Outcome, RunEvent, Spent, TaskEvent};
+use crate::run::{RunProjection, StepState, TaskRun};
 use crate::runner::{agent, orphans, signals};
 use crate::task::Status;
 
@@ -37,7 +37,7 @@ impl Engine<'_> {
             for later in self.machine.failed_before(step) {
                 let skipped = TaskEvent::Skipped {
                     reason: Some("it waits for what failed".to_string()),
-                    because: Some(id),
+                    caused_by: Some(id),
                 };
                 self.tell(skipped.for_task(self.tasks[later]));
             }
@@ -127,7 +127,7 @@ impl Engine<'_> {
         let brought = self.deliver(step)?;
         // Its reports are copied while the task is still held; other worktrees are swept together.
         if let Delivery::Stuck(Some(_), _) = &brought
-            && signals::asked_to_end().is_none()
+            && signals::pending_signal().is_none()
         {
             self.remove_tree(step)?;
         }
@@ -139,7 +139,7 @@ impl Engine<'_> {
 /// The rest of a run that a dead process left.
 pub(super) struct Left {
     pub(super) events: Vec<Event>,
-    pub(super) track: Track,
+    pub(super) track: RunProjection,
     /// How many processes of its agents were ended.
     pub(super) orphans: usize,
     /// Usage of agents that were cut off, whose ends no event records.
@@ -161,7 +161,7 @@ impl Left {
 pub(super) fn end_agents(context: &mut Context, run: &str, is_own: bool) -> Result<Left> {
     let events = context.read(|transaction| journal::events(transaction, run))?;
     let workspace = &context.workspace;
-    let track = Track::read(&events);
+    let track = RunProjection::read(&events);
     let groups = track.tasks().iter().filter_map(|task| task.group.clone());
     let groups: Vec<(u32, String)> = groups.collect();
     let orphans = match is_own {
@@ -187,7 +187,7 @@ fn read_unrecorded_end(folder: &Path, task: &TaskRun) -> Option<RunEvent> {
     let name = format!("{}-{}.log", task.task_id, task.attempts);
     let log = read_start(&folder.join(name), LOG_MAX).unwrap_or_default();
     let runner = task.setup.runner.as_deref().unwrap_or_default();
-    let Spent { usage, cost } = agent::used(runner, &log, task.conversed);
+    let Spent { usage, cost } = agent::read_spent(runner, &log, task.conversed);
     let end = AgentEnd {
         outcome: Some(Outcome::Cancelled),
         usage,

@@ -8,7 +8,7 @@ use super::trees::{Tree, Trees, task_of};
 use crate::claim::Claim;
 use crate::error::{Code, Error, Result};
 use crate::ops::Context;
-use crate::run::track::Track;
+use crate::run::RunProjection;
 use crate::run::{Event, RunEvent, TaskEvent};
 
 impl Engine<'_> {
@@ -111,7 +111,7 @@ fn put_aside(error: &Error) -> TaskEvent {
 pub(super) fn sweep_trees(
     context: &mut Context,
     trees: &Trees,
-    track: &Track,
+    track: &RunProjection,
     events: &[Event],
 ) -> Result<Vec<RunEvent>> {
     let mut retained = Vec::new();

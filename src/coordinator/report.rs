@@ -7,9 +7,9 @@ use serde::Serialize;
 use super::machine::Stop;
 use super::options::{Options, Selection};
 use crate::error::{Code, Error, quote};
-use crate::ops::runs::alive::Left;
-use crate::run::event::Planned;
-use crate::run::track::{Counts, StepState, TaskRun, Track};
+use crate::ops::runs::liveness::AbandonedRun;
+use crate::run::Planned;
+use crate::run::{Counts, RunProjection, StepState, TaskRun};
 use crate::run::{Outcome, Run, RunEvent, RunStatus, Spent};
 
 const NAMED_MAX: usize = 5;
@@ -32,7 +32,7 @@ pub(crate) struct Report {
 }
 
 impl Report {
-    pub(super) fn new(run: Run, track: &Track, ending: &Ending) -> Report {
+    pub(super) fn new(run: Run, track: &RunProjection, ending: &Ending) -> Report {
         let summary = track.counts();
         let brief = |task: &TaskRun| TaskRun {
             history: Vec::new(),
@@ -56,10 +56,10 @@ pub(super) struct Ending {
     /// The money that was given last, when all is spent.
     pub(super) spent: Option<f64>,
     /// A dead run that holds tasks of this one.
-    pub(super) holder: Option<Left>,
+    pub(super) holder: Option<AbandonedRun>,
 }
 
-pub(super) fn status(track: &Track, stop: Option<Stop>) -> RunStatus {
+pub(super) fn status(track: &RunProjection, stop: Option<Stop>) -> RunStatus {
     let summary = track.counts();
     match stop {
         _ if summary.done == summary.total => RunStatus::Completed,
@@ -69,7 +69,7 @@ pub(super) fn status(track: &Track, stop: Option<Stop>) -> RunStatus {
     }
 }
 
-pub(super) fn total(run: &mut Run, track: &Track, time: Duration) {
+pub(super) fn total(run: &mut Run, track: &RunProjection, time: Duration) {
     let all = spent(track);
     (run.usage, run.cost) = (all.usage, all.cost);
     let time = u64::try_from(time.as_millis()).unwrap_or(u64::MAX);
@@ -89,7 +89,7 @@ pub(super) fn finish_event(run: &Run) -> RunEvent {
     }
 }
 
-pub(super) fn spent(track: &Track) -> Spent {
+pub(super) fn spent(track: &RunProjection) -> Spent {
     let all = track.tasks().iter().map(|task| task.spent);
     all.fold(Spent::default(), Spent::plus)
 }
@@ -190,7 +190,7 @@ fn error(run: &Run, tasks: &[TaskRun], summary: Counts, ending: &Ending) -> Opti
 
 fn list_reasons(tasks: &[TaskRun]) -> Vec<String> {
     let mut reasons: Vec<String> = Vec::new();
-    let is_own = |task: &&TaskRun| task.state == StepState::Skipped && task.because.is_none();
+    let is_own = |task: &&TaskRun| task.state == StepState::Skipped && task.caused_by.is_none();
     let own = tasks.iter().filter(is_own);
     for reason in own.filter_map(|task| task.reason.as_ref()) {
         if reasons.len() < NAMED_MAX && !reasons.contains(reason) {
@@ -204,7 +204,9 @@ fn with_way_out(error: Error, run: &Run, ending: &Ending) -> Error {
     let show = format!("cleo runs show {}", quote(&run.id));
     if let Some(holder) = &ending.holder {
         let cancel = format!("cleo runs cancel {}", quote(&holder.run));
-        return error.fix(holder.way_on()).or("give that run up", cancel);
+        return error
+            .fix(holder.resume_command())
+            .or("give that run up", cancel);
     }
     match ending.spent {
         Some(_) => error

@@ -19,94 +19,96 @@ const NAME_MAX: usize = 200;
 #[derive(Args, Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default, deny_unknown_fields)]
 pub(crate) struct RunRequest {
-    /// The tasks; of an epic, everything below it
+    /// Tasks to run; an epic stands for all tasks below it
     #[arg(value_name = "TASK", required_unless_present_any = ["epic", "all_ready", "plan"])]
     pub(crate) tasks: Vec<TaskId>,
 
-    /// Carry out everything below this epic
+    /// Run all tasks below this epic
     #[arg(long, value_name = "TASK", conflicts_with_all = ["tasks", "all_ready"])]
     pub(crate) epic: Option<TaskId>,
 
-    /// Only this wave of the epic, as `orchestrator waves` shows it; 0 is what is ready now
+    /// Only this wave of the epic in `orchestrator waves`; 0 is the ready tasks
     #[arg(long, value_name = "NUMBER", requires = "epic")]
     pub(crate) wave: Option<u32>,
 
-    /// Carry out everything that is ready now
+    /// Run all ready tasks
     #[arg(long, conflicts_with = "tasks")]
     pub(crate) all_ready: bool,
 
-    /// Which program works: claude, codex, gemini, opencode, copilot or command, perhaps with its model
+    /// Agent program: claude, codex, gemini, opencode, copilot or command, with an optional model
     /// as in claude:MODEL [default: the settings runners.bySkill, runners.byTier, runners.default]
     #[arg(long, value_name = "NAME")]
     pub(crate) runner: Option<String>,
 
-    /// Work with this command; {prompt_file}, {output_file} and {cwd} stand for paths. It is split into
-    /// words as a shell would, and no shell runs it
+    /// Agent command; {prompt_file}, {output_file} and {cwd} are replaced by paths. It is split
+    /// into words like a shell does, but run without a shell
     #[arg(long, value_name = "COMMAND")]
     #[serde(skip)]
     pub(crate) command: Option<String>,
 
-    /// The model that the runner is asked to use
+    /// Model for the runner
     #[arg(long, value_name = "NAME")]
     pub(crate) model: Option<String>,
 
-    /// How many agents work at a time [default: the setting run.jobs, 4]
+    /// Maximum number of agents at a time [default: the setting run.jobs, 4]
     #[arg(long, short, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1_000))]
     #[cfg_attr(feature = "schemas", schemars(range(min = 1, max = 1_000)))]
     pub(crate) jobs: Option<u16>,
 
-    /// How often an agent is told what is missing [default: the setting run.repair, 1]
+    /// Maximum number of repair attempts per task [default: the setting run.repair, 1]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(0..=10))]
     #[cfg_attr(feature = "schemas", schemars(range(max = 10)))]
     pub(crate) repair: Option<u32>,
 
-    /// Begin nothing more once the agents cost this much, in US dollars; an attempt that tells no
-    /// cost counts as the dearest of the run, or as an equal share while none is known
+    /// Start no more tasks once the agents cost this much, in US dollars. An attempt that reports
+    /// no cost counts as the most expensive one of the run, or as an equal share while no cost is
+    /// known
     #[arg(long, value_name = "USD", allow_negative_numbers = true, value_parser = price)]
     #[cfg_attr(feature = "schemas", schemars(extend("exclusiveMinimum" = 0)))]
     pub(crate) max_cost: Option<f64>,
 
-    /// Most turns of an agent, where its program counts them
+    /// Maximum turns of an agent, if its program counts them
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     #[cfg_attr(feature = "schemas", schemars(range(min = 1)))]
     pub(crate) max_turns: Option<u32>,
 
-    /// How long all may take, in seconds or as 90s, 10m, 2h
+    /// Time limit of the run, in seconds or as 90s, 10m, 2h
     #[arg(long, value_name = "DURATION", value_parser = duration)]
     #[cfg_attr(feature = "schemas", schemars(range(min = 1, max = 2_592_000)))]
     pub(crate) time_limit: Option<u64>,
 
-    /// How long an agent may take, in seconds or as 10m [default: the setting run.taskTimeLimit, 1h]
+    /// Time limit of an agent, in seconds or as 10m [default: the setting run.taskTimeLimit, 1h]
     #[arg(long, value_name = "DURATION", value_parser = duration)]
     #[cfg_attr(feature = "schemas", schemars(range(min = 1, max = 2_592_000)))]
     pub(crate) task_time_limit: Option<u64>,
 
-    /// How long an agent may be silent, in seconds or as 10m [default: the setting run.idleLimit, 15m]
+    /// Maximum time without output of an agent, in seconds or as 10m [default: the setting
+    /// run.idleLimit, 15m]
     #[arg(long, value_name = "DURATION", value_parser = duration)]
     #[cfg_attr(feature = "schemas", schemars(range(min = 1, max = 2_592_000)))]
     pub(crate) idle_limit: Option<u64>,
 
-    /// Give each task a git worktree and a branch of its own; what verifies is merged, one after the
-    /// other, into the branch that is checked out now, and a branch that does not fit is kept
+    /// Run each task in its own git worktree and branch. Verified work is merged into the current
+    /// branch, one task at a time; a branch with conflicts is kept
     #[arg(long, value_name = "HOW")]
     pub(crate) isolate: Option<Isolation>,
 
-    /// Begin nothing more after a failure; what is under way continues
+    /// Start no more tasks after a failure; running tasks continue
     #[arg(long)]
     pub(crate) fail_fast: bool,
 
-    /// Tool that agents may use without asking, instead of those that their runner gives: Bash, Edit, Read,
-    /// WebFetch, WebSearch, Write
+    /// Tool that agents may use without asking, in place of the defaults of their runner: Bash,
+    /// Edit, Read, WebFetch, WebSearch, Write
     #[arg(long, value_name = "TOOL")]
     #[serde(skip)]
     pub(crate) allow_tool: Vec<String>,
 
-    /// Variable of yours that agents get too, by name
+    /// Environment variable to pass to agents, by name
     #[arg(long, value_name = "NAME")]
     #[serde(skip)]
     pub(crate) pass_env: Vec<String>,
 
-    /// Show what would be done, and do nothing
+    /// Show what would run, and run nothing
     #[arg(long, short = 'n')]
     pub(crate) dry_run: bool,
 }
@@ -116,7 +118,7 @@ pub(crate) struct RunRequest {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, ValueEnum)]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum Isolation {
-    /// By git worktrees
+    /// Git worktrees
     Worktree,
 }
 
@@ -191,12 +193,12 @@ pub(crate) struct PlanRequest {
     /// A goal in place of a plan, in words: a plan is made of it by rule.
     #[serde(skip_serializing)]
     pub(crate) goal: Option<String>,
-    /// Most passes over the plan, until its last step says that the goal is reached.
+    /// Maximum number of passes over the plan until its last step reports success.
     #[cfg_attr(feature = "schemas", schemars(range(min = 1, max = 100)))]
     pub(crate) max_loops: Option<u32>,
     /// What further passes do.
     pub(crate) refine: Option<Refine>,
-    /// Most steps at a time.
+    /// Maximum number of steps at a time.
     #[cfg_attr(feature = "schemas", schemars(range(min = 1, max = 256)))]
     pub(crate) jobs: Option<u16>,
 }

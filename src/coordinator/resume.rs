@@ -9,12 +9,12 @@ use super::report::{Report, resuming};
 use super::trees::{Base, Trees};
 use super::{Ambience, Listener, selection};
 use crate::error::{Code, Error, Result, quote};
-use crate::ops::runs::alive::{self, Alive};
+use crate::ops::runs::liveness::{self, RunLock};
 use crate::ops::runs::{is_own, journal, no_run, require_own};
 use crate::ops::trust::Trust;
 use crate::ops::{Context, Surroundings};
-use crate::run::event::Planned;
-use crate::run::track::TaskRun;
+use crate::run::Planned;
+use crate::run::TaskRun;
 use crate::run::view::RunView;
 use crate::run::{Event, Outcome, Run, RunEvent, RunKind, RunStatus, TaskEvent};
 use crate::runner::signals;
@@ -41,14 +41,14 @@ pub(crate) fn resume(
     }
     let mut context = Context::open(surroundings.clone())?;
     let workspace = context.workspace.clone();
-    alive::settle(&mut context.store, &workspace, &surroundings.clock)?;
+    liveness::mark_interrupted_runs(&mut context.store, &workspace, &surroundings.clock)?;
     let run = context.read(|transaction| transaction.run(id))?;
     let run = run.ok_or_else(|| no_run(id))?;
     if run.is_over() && run.kind.resumes() {
         // Its process may have died after the last commit and before it wrote the file.
         journal::catch_up(&workspace, id, &mut context.store)?;
     }
-    alive::refuse_resume(&run, &KINDS)?;
+    liveness::refuse_resume(&run, &KINDS)?;
     require_own(&surroundings, &workspace, &mut context.store, &run)?;
     context.refuse_other_checkout()?;
     let events = context.read(|transaction| journal::events(transaction, id))?;
@@ -62,12 +62,12 @@ pub(crate) fn resume(
         // No work could be merged, and its agents would be paid.
         trees.require_conversion(&workspace.root)?;
     }
-    let alive = Alive::begin(&workspace)?;
-    let may_take = |run: &Run| alive::refuse_resume(run, &KINDS).map(|()| true);
-    let run = alive.take_over(&mut context.store, id, &may_take)?;
+    let lock = RunLock::acquire(&workspace)?;
+    let may_take = |run: &Run| liveness::refuse_resume(run, &KINDS).map(|()| true);
+    let run = lock.take_over(&mut context.store, id, &may_take)?;
     let mut run = run.ok_or_else(|| no_run(id))?;
     let was = run.status;
-    alive.take(&mut run);
+    lock.take(&mut run);
     let left = end_agents(&mut context, id, true)?;
     let before = left.budget(&first.rules);
     let mut options = rest.extend(first.clone(), before.spent());
@@ -88,7 +88,7 @@ pub(crate) fn resume(
         ambience,
         run,
         planned,
-        alive,
+        lock,
         base,
     };
     let mut engine = Engine::open(setup, listener)?;
@@ -211,7 +211,7 @@ impl Engine<'_> {
         }
         let retained = match &self.trees {
             // What is not proven yet stays where it is.
-            Some(trees) if signals::asked_to_end().is_none() => {
+            Some(trees) if signals::pending_signal().is_none() => {
                 sweep_trees(&mut self.context, trees, &self.track, events)?
             }
             _ => Vec::new(),

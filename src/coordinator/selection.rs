@@ -16,10 +16,10 @@ use crate::catalogue::Catalogue;
 use crate::dispatch::{Subject, dispatch};
 use crate::error::{Code, Error, Result};
 use crate::id::TaskId;
-use crate::ops::runs::alive;
+use crate::ops::runs::liveness;
 use crate::ops::trust::{Item, ItemKind};
 use crate::ops::{Context, Surroundings, no_task, spawn, tasks};
-use crate::run::event::Planned;
+use crate::run::Planned;
 use crate::runner::agent::choice::{self, Named};
 use crate::runner::agent::{Job, Runner, Runners};
 use crate::store::Transaction;
@@ -83,7 +83,7 @@ fn nothing_ready(context: &mut Context) -> Result<Error> {
         Ok((error, held))
     })?;
     let holders = held.iter().filter_map(|claim| claim.holder.as_deref());
-    alive::name_run(&context.surroundings, &context.workspace, holders, error)
+    liveness::add_resume_hint(&context.surroundings, &context.workspace, holders, error)
 }
 
 fn roots(context: &mut Context, selection: &Selection) -> Result<Vec<TaskId>> {
@@ -151,7 +151,7 @@ pub(super) struct Worker {
 
 impl Worker {
     fn new(named: Named, options: &Options, runners: &Runners) -> Result<Worker> {
-        let runner = runners.named(&named.runner, options.command.as_deref())?;
+        let runner = runners.find(&named.runner, options.command.as_deref())?;
         check_program(&*runner, runners.program(&named.runner))?;
         Ok(Worker {
             runner: runner.into(),
@@ -323,7 +323,7 @@ pub(crate) fn rehearse(
     if options.isolate {
         Trees::require_startable(&context.workspace)?;
     }
-    let waves = crate::run::event::waves(&planned);
+    let waves = crate::run::waves(&planned);
     let rows = planned.into_iter().zip(team.steps.iter().zip(team.skills));
     let tasks = rows.map(|(task, (step, skill))| {
         let worker = team.workers.get(step.runner).filter(|_| skill.is_some());

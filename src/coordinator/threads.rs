@@ -12,10 +12,9 @@ use std::time::{Duration, Instant};
 
 use crate::error::{Code, Error, Result, catch_panic};
 use crate::file::{create_anew, unwritable};
-use crate::id::TaskId;
-use crate::ops::proof::{self, Renewal};
+use crate::ops::proof::{self, RenewalRequest};
 use crate::ops::{Context, Surroundings};
-use crate::runner::agent::{self, AgentEvent, Ended, Job, Runner};
+use crate::runner::agent::{self, AgentEvent, AgentExit, Job, Runner};
 
 /// Room for the calls of a thread, in bytes: driving an agent takes little of it.
 const STACK: usize = 512 * 1024;
@@ -24,7 +23,7 @@ const PATIENCE: Duration = Duration::from_secs(15);
 
 pub(super) enum Update {
     AgentEvent(AgentEvent),
-    Ended(Box<Result<Ended>>),
+    Ended(Box<Result<AgentExit>>),
     Checked(Result<Vec<String>>),
 }
 
@@ -40,8 +39,7 @@ pub(super) struct Threads {
 pub(super) struct Checking {
     pub(super) surroundings: Surroundings,
     pub(super) folder: Option<PathBuf>,
-    pub(super) task: TaskId,
-    pub(super) renewal: Renewal,
+    pub(super) renewal: RenewalRequest,
 }
 
 impl Threads {
@@ -64,7 +62,7 @@ impl Threads {
     ) -> Result<Arc<AtomicBool>> {
         let stop = Arc::new(AtomicBool::new(false));
         let flag = Arc::clone(&stop);
-        let end = |ended: Result<Ended>| Update::Ended(Box::new(ended));
+        let end = |ended: Result<AgentExit>| Update::Ended(Box::new(ended));
         self.spawn(step, attempt, end, move |sender| {
             let mut tell = |sign| drop(sender.send((step, attempt, Update::AgentEvent(sign))));
             let path = &job.prompt_file;
@@ -130,7 +128,7 @@ impl Checking {
         if let Some(root) = self.folder {
             context.workspace.root = root;
         }
-        let renewed = proof::renew(&mut context, self.task, &self.renewal, &mut |_| {})?;
+        let renewed = proof::renew(&mut context, &self.renewal, &mut |_| {})?;
         let told = renewed.ran.iter().map(|ran| {
             let outcome = match ran.outcome {
                 proof::Outcome::Passed => "passed",
@@ -142,9 +140,8 @@ impl Checking {
     }
 }
 
-pub(super) fn halt(stop: &AtomicBool) {
+pub(super) fn request_stop(stop: &AtomicBool) {
     stop.store(true, Ordering::Relaxed);
-    agent::wake();
 }
 
 #[cfg(test)]
@@ -154,11 +151,13 @@ mod tests {
     #[test]
     fn panic_in_a_thread_is_an_error_of_its_attempt() {
         let threads = Threads::new();
-        let end = |ended: Result<Ended>| Update::Ended(Box::new(ended));
+        let end = |ended: Result<AgentExit>| Update::Ended(Box::new(ended));
         threads
             .spawn(1, 2, end, |_| panic!("injected fault"))
             .unwrap();
-        threads.spawn(3, 1, end, |_| Ok(Ended::default())).unwrap();
+        threads
+            .spawn(3, 1, end, |_| Ok(AgentExit::default()))
+            .unwrap();
         let mut failed = Vec::new();
         while threads.busy.get() > 0 {
             for (step, attempt, heard) in threads.receive(PATIENCE) {

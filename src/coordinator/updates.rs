@@ -13,39 +13,45 @@ use crate::id::TaskId;
 use crate::ops::tasks::claim;
 use crate::run::event::AgentEnd;
 use crate::run::{Outcome, TaskEvent};
-use crate::runner::agent::{AgentEvent, Ended};
+use crate::runner::agent::{AgentEvent, AgentExit};
 use crate::runner::signals;
 
 /// Shortest time between two events that tell what an agent does.
 const DOING_PAUSE: Duration = Duration::from_secs(1);
 /// Most characters of an agent's message that an event keeps.
 const SAID_MAX: usize = 2_000;
-/// Most lines of complaints that an event keeps.
-const COMPLAINTS_MAX: usize = 5;
+/// Most lines of stderr_tail that an event keeps.
+const STDERR_TAIL_MAX: usize = 5;
 
 impl Engine<'_> {
     pub(super) fn receive(&mut self, step: usize, attempt: u32, heard: Update) {
         // One that was cancelled may still say something.
         let is_current = self.slots[step].attempt == attempt;
         match heard {
-            Update::AgentEvent(sign) if is_current => self.note_progress(step, sign),
+            Update::AgentEvent(event) if is_current => self.note_progress(step, event),
             Update::Ended(ended) if is_current => self.end_attempt(step, *ended),
             Update::Checked(ran) if is_current => self.end_check(step, ran),
             _ => {}
         }
     }
 
-    fn note_progress(&mut self, step: usize, sign: AgentEvent) {
-        match sign {
-            AgentEvent::Started(group, born) => {
+    fn note_progress(&mut self, step: usize, event: AgentEvent) {
+        match event {
+            AgentEvent::Started(group, process_start_time) => {
                 let group = Some(group);
-                self.tell_step(step, TaskEvent::AgentStarted { group, born });
+                self.tell_step(
+                    step,
+                    TaskEvent::AgentStarted {
+                        group,
+                        process_start_time,
+                    },
+                );
             }
             AgentEvent::Conversation(name) => {
                 let conversation = Some(shorten_said(name));
                 self.tell_step(step, TaskEvent::AgentConversation { conversation });
             }
-            AgentEvent::Doing(what) => self.note_doing(step, what),
+            AgentEvent::Progress(what) => self.note_doing(step, what),
             AgentEvent::Used(usage) => self.track.note_usage(self.tasks[step], usage),
         }
     }
@@ -60,11 +66,11 @@ impl Engine<'_> {
         self.tell_step(step, TaskEvent::AgentProgress { doing });
     }
 
-    fn end_attempt(&mut self, step: usize, ended: Result<Ended>) {
-        let mut ended = ended.unwrap_or_else(|error| Ended {
+    fn end_attempt(&mut self, step: usize, ended: Result<AgentExit>) {
+        let mut ended = ended.unwrap_or_else(|error| AgentExit {
             outcome: Some(Outcome::AgentError),
             reason: Some(error.message),
-            ..Ended::default()
+            ..AgentExit::default()
         });
         if ended.outcome == Some(Outcome::Cancelled) && self.machine.stop() == Some(Stop::TimeLimit)
         {
@@ -72,7 +78,7 @@ impl Engine<'_> {
             ended.outcome = Some(Outcome::Timeout);
             ended.reason = Some(self.machine.why_stopped());
         }
-        let first = ended.complaints.len().saturating_sub(COMPLAINTS_MAX);
+        let first = ended.stderr_tail.len().saturating_sub(STDERR_TAIL_MAX);
         let end = AgentEnd {
             outcome: ended.outcome,
             reason: ended.reason.clone().map(shorten_said),
@@ -84,8 +90,13 @@ impl Engine<'_> {
             message: ended.message.clone().map(shorten_said),
             conversation: ended.conversation.clone().map(shorten_said),
             resumes: ended.not_resumed.then_some(false),
-            denied: ended.denied.iter().cloned().map(shorten_said).collect(),
-            complaints: ended.complaints[first..]
+            denied_tools: ended
+                .denied_tools
+                .iter()
+                .cloned()
+                .map(shorten_said)
+                .collect(),
+            stderr_tail: ended.stderr_tail[first..]
                 .iter()
                 .cloned()
                 .map(shorten_said)
@@ -135,7 +146,7 @@ impl Engine<'_> {
             .map(|error| shorten_said(error.message.clone()));
         let checked = TaskEvent::Checked {
             reason,
-            complaints: ran.into_iter().map(shorten_said).collect(),
+            results: ran.into_iter().map(shorten_said).collect(),
         };
         (self.slots[step].stop, self.slots[step].unproven) = (None, unproven);
         self.tell_step(step, checked);
@@ -192,7 +203,7 @@ impl Engine<'_> {
     }
 
     pub(super) fn check_stop(&mut self) -> Result<()> {
-        if signals::asked_to_end().is_some() {
+        if signals::pending_signal().is_some() {
             self.inbox.push(Event::Stop(Stop::Interrupted));
         }
         let limit = self.options.time_limit.map(Duration::from_secs);

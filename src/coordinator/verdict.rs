@@ -1,4 +1,4 @@
-//! Verifies ended attempts: the task is completed, or what is missing is reported. Of the agent's words only
+//! Verifies ended attempts: the task is completed, or its violations are reported. Of the agent's words only
 //! the form of its last message counts, and only against it.
 
 use super::actions::is_loss;
@@ -41,11 +41,11 @@ impl Engine<'_> {
             let error = error.fix(format!("cleo verify output {task}"));
             lacking.faults.insert(0, error);
         }
-        let (outcome, missing) = self.judge_attempt(step, &lacking);
-        let why = missing.first().cloned().unwrap_or_default();
+        let (outcome, violations) = self.judge_attempt(step, &lacking);
+        let why = violations.first().cloned().unwrap_or_default();
         let failed = TaskEvent::VerificationFailed {
             outcome: Some(outcome),
-            missing,
+            violations,
             branch: None,
         };
         self.tell_step(step, failed);
@@ -81,12 +81,15 @@ impl Engine<'_> {
             (Some(EntryStatus::Blocked), _) => Outcome::Blocked,
             (_, Some(outcome)) if outcome != Outcome::Ok => outcome,
             (Some(EntryStatus::Partial), _) => Outcome::Partial,
-            _ if !said.denied.is_empty() => Outcome::Permission,
+            _ if !said.denied_tools.is_empty() => Outcome::Permission,
             _ => Outcome::ProtocolViolation,
         };
         let reason = match outcome {
             Outcome::ProtocolViolation => None,
-            Outcome::Permission => Some(format!("it was not allowed: {}", said.denied.join(", "))),
+            Outcome::Permission => Some(format!(
+                "it was not allowed: {}",
+                said.denied_tools.join(", ")
+            )),
             _ => said.reason,
         };
         let faults = lacking.faults.iter().map(prompt::describe);
@@ -138,7 +141,7 @@ impl Engine<'_> {
             let reason = format!("it was done, and was undone later: {why}");
             let lacking = TaskEvent::VerificationFailed {
                 outcome: Some(outcome),
-                missing: vec![why],
+                violations: vec![why],
                 branch: None,
             };
             self.tell_step(step, lacking);
@@ -176,5 +179,5 @@ impl Engine<'_> {
 /// Returns whether cleo was asked to end before it could be proven: then it is proven when the run resumes.
 pub(super) fn is_left(lacking: &Verdict) -> bool {
     let is_unproven = lacking.forced.is_none() && lacking.lacks_only_proof();
-    (lacking.is_cut_short() || is_unproven) && signals::asked_to_end().is_some()
+    (lacking.is_cut_short() || is_unproven) && signals::pending_signal().is_some()
 }

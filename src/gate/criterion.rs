@@ -2,16 +2,16 @@
 
 use crate::error::{Code, Error, Result, quote};
 
-/// What stands between the words and the command.
+/// The separator of the words and the command.
 const MARK: &str = " :: ";
 
-/// Options of `find` whose command ends with a word that is `;`.
+/// Options of `find` whose command ends with the word `;`.
 const ENDED: [&str; 4] = ["-exec", "-execdir", "-ok", "-okdir"];
 
-/// Programs that carry out what stands behind their option `-c`.
+/// Programs that run the argument of their option `-c`.
 const SHELLS: [&str; 6] = ["sh", "bash", "dash", "ksh", "zsh", "ash"];
 
-/// A line of a task's acceptance, taken apart.
+/// A line of a task's acceptance, split into words and command.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Criterion<'a> {
     pub(crate) text: &'a str,
@@ -22,8 +22,8 @@ pub(crate) struct Criterion<'a> {
 }
 
 impl<'a> Criterion<'a> {
-    /// Takes a line apart at its last ` :: `. What follows and is no command, because a quote is
-    /// open, belongs to the words.
+    /// Splits a line at its last ` :: `. Text after it that cannot be split into words, because a quote is open,
+    /// belongs to the criterion.
     pub(crate) fn read(line: &'a str) -> Criterion<'a> {
         let parts = line.rsplit_once(MARK);
         let split = parts.and_then(|(text, command)| Some((text, command, words(command)?)));
@@ -79,9 +79,9 @@ pub(crate) fn words(command: &str) -> Option<Vec<String>> {
     (words.first().is_some_and(|program| !program.is_empty())).then_some(words)
 }
 
-/// Returns the first sign of a command that a shell obeys: out of quotes, or what it puts something else in the
-/// place of, inside double quotes too. Without a shell it is part of an argument, and the program could succeed
-/// without what is asked for.
+/// Returns the first sign of a command that needs a shell: an operator outside of quotes, or an expansion, inside
+/// double quotes too. Without a shell it is part of an argument, and the program could succeed without doing what the
+/// command says.
 pub(crate) fn find_shell_sign(command: &str) -> Option<&str> {
     let command = command.trim();
     let (mut quote, mut begin, mut letters) = (None, 0, command.char_indices());
@@ -106,8 +106,7 @@ pub(crate) fn find_shell_sign(command: &str) -> Option<&str> {
     None
 }
 
-/// Returns the sign at the beginning of a text which a shell puts something else in the place of: the output of
-/// a command, or what a variable holds.
+/// Returns the sign at the beginning of a text that a shell expands: the output of a command, or a variable.
 fn find_expansion(text: &str) -> Option<&str> {
     if text.starts_with('`') {
         return text.get(..1);
@@ -121,13 +120,13 @@ fn find_expansion(text: &str) -> Option<&str> {
     }
 }
 
-/// Returns whether the argument after these words is what a shell is to carry out: that obeys it.
+/// Returns whether the argument after these words is the script of a shell, which expands it.
 fn is_script(before: &str) -> bool {
     let is_shell = |word: &str| SHELLS.contains(&word.rsplit('/').next().unwrap_or(word));
     let words: Vec<&str> = before.split_whitespace().collect();
     let shell = words.iter().position(|word| is_shell(word));
     let options = shell.map_or(&[][..], |shell| &words[shell + 1..]);
-    // Behind a word that is no option stand arguments of what is carried out.
+    // The words after the first that is not an option are arguments of the script.
     let are_options = options.iter().all(|word| word.starts_with('-'));
     let last = options
         .last()
@@ -142,7 +141,7 @@ fn is_ended(command: &str, at: usize) -> bool {
     is_word && before.split_whitespace().any(|word| ENDED.contains(&word))
 }
 
-/// Says what a sign is that only a shell obeys.
+/// Explains a sign that needs a shell.
 pub(crate) fn for_shells(sign: &str) -> String {
     let sign = match sign {
         "\n" => "the line break".to_string(),
@@ -152,7 +151,7 @@ pub(crate) fn for_shells(sign: &str) -> String {
     format!("{sign} would be no more than a part of an argument")
 }
 
-/// Writes a command so that a shell carries it out.
+/// Writes a command so that a shell runs it.
 pub(crate) fn in_shell(command: &str) -> String {
     let (command, mut written) = (command.trim(), String::new());
     for (at, letter) in command.char_indices() {

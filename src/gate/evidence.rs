@@ -1,4 +1,4 @@
-//! What proves a gate or a criterion, where it was taken, and whether it still holds.
+//! Evidence for a gate or a criterion: its origin, and whether it is still fresh.
 
 use serde::{Deserialize, Serialize};
 
@@ -95,17 +95,17 @@ pub(crate) struct Origin {
     pub(crate) epoch: Option<u32>,
 }
 
-/// Whether evidence still speaks for what is there.
+/// Whether evidence still holds for the files as they are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Freshness {
     /// Nothing has changed since.
     Fresh,
     Stale,
-    /// It was taken where the files of the task could not be read, so nobody can say.
+    /// It was taken where the files of the task could not be read.
     Unknown,
 }
 
-/// What is there now, to compare evidence with.
+/// The present state, to compare evidence with.
 pub(crate) struct Present<'a> {
     /// Digest of the files of the task; none when they cannot be read.
     pub(crate) tree: Option<&'a str>,

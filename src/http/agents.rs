@@ -1,4 +1,4 @@
-//! Agents: whom messages can reach.
+//! Endpoints of agents.
 
 use axum::http::header::VARY;
 use serde::Serialize;
@@ -18,10 +18,10 @@ use crate::ops::{Notes, agents};
 pub(super) fn routes() -> Vec<Route> {
     let routes = vec![
         Route::get("/api/agents/registry", registry)
-            .about("Lists the workers: agents behind an address or in a program")
+            .about("Lists workers: agents reached by HTTP or as a program")
             .answers::<Vec<Entry>>(200),
         Route::get("/agents", registry_or_page)
-            .about("Lists the workers for programs that accept JSON; else the page of agents")
+            .about("Lists workers as JSON, or returns the page of agents")
             .answers::<Vec<Entry>>(200)
             .sends(200, "text/html")
             .sends(303, "text/plain")
@@ -29,7 +29,7 @@ pub(super) fn routes() -> Vec<Route> {
             .page()
             .open(),
         Route::post("/api/agents/register", register)
-            .about("Registers an agent for the moment, or changes it")
+            .about("Registers or changes a runtime agent")
             .takes::<Draft>()
             .answers::<Registered>(200),
     ];
@@ -38,8 +38,8 @@ pub(super) fn routes() -> Vec<Route> {
         .collect()
 }
 
-/// Returns what says of an id that the caller does not hear of it. One that is no agent's may have been
-/// that of an agent which only its user saw, so that it is told to nobody but those who see all.
+/// Returns a predicate for ids that are hidden from the caller. An unknown id may have been that of
+/// another user's agent, so only callers who see everything get it.
 pub(super) fn find_unseen(call: &Call) -> Result<impl Fn(&String) -> bool> {
     let all = call.server.agents(None)?;
     let user = call.only().map(String::from);
@@ -80,26 +80,25 @@ fn registry(call: &Call) -> Result<Answer> {
     Answer::ok(&entries.collect::<Vec<_>>())
 }
 
-/// Answers the registry to programs, which ask for JSON and not for pages, and the page to browsers: they have
-/// the same address.
+/// Replies with the registry for clients that prefer JSON, else with the page: they share a path.
 fn registry_or_page(call: &Call) -> Result<Answer> {
     let is_program = call.accepts(JSON) && !call.accepts("text/html");
     let answer = match (is_program, call.is_signed_in()) {
         (true, true) => registry(call),
-        (true, false) => Err(guard::unauthorized("a token is needed here")),
+        (true, false) => Err(guard::unauthorized("this request needs a token")),
         (false, is_in) => pages::page(&call.server.pages, &call.uri, is_in),
     };
     Ok(answer?.header(VARY, "accept"))
 }
 
-/// An agent that was registered for the moment, in the form of the specification.
+/// A temporary agent, in the form of the specification.
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
 struct Registered {
     success: bool,
     agent_id: String,
-    /// Whether it was there and is changed.
+    /// Whether an existing agent was changed.
     recreated: bool,
 }
 

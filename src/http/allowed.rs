@@ -1,5 +1,5 @@
-//! The names and origins that whoever starts a server lets in, in the form that requests have them in: in
-//! another one they would let nobody in, and nobody would hear of that.
+//! Reads allowed hosts and origins in the form that requests have. Another form would silently
+//! match nothing.
 
 use std::net::Ipv6Addr;
 
@@ -12,13 +12,13 @@ pub(crate) fn read_host(text: &str) -> Result<String> {
     match origin_of(&name) {
         Some(origin) if origin == name => Ok(name["http://".len()..].to_string()),
         _ => {
-            let what = "no name of a host, such as cleo.example.org or cleo.example.org:8443";
+            let what = "not a host name such as cleo.example.org or cleo.example.org:8443";
             Err(refuse("--allow-host", text, what))
         }
     }
 }
 
-/// Reads an origin, as browsers send it; a slash at its end is passed over.
+/// Reads an origin as browsers send it; a trailing slash is ignored.
 pub(crate) fn read_origin(text: &str) -> Result<String> {
     let name = text.strip_suffix('/').unwrap_or(text);
     let is_usual = name.starts_with("http://") && name.ends_with(":80")

@@ -1,4 +1,4 @@
-//! What is answered.
+//! Replies of the server.
 
 use axum::body::Body;
 use axum::http::header::{CONTENT_TYPE, HeaderName, HeaderValue};
@@ -8,12 +8,12 @@ use serde::Serialize;
 
 use crate::error::{Code, Error, Result};
 
-/// JSON, as it is called in headers.
+/// Content type of JSON.
 pub(super) const JSON: &str = "application/json";
 
 pub(super) fn json<T: Serialize + ?Sized>(value: &T) -> Result<Vec<u8>> {
     serde_json::to_vec(value).map_err(|cause| {
-        Error::new(Code::Internal, "the answer cannot be written as JSON").because(cause)
+        Error::new(Code::Internal, "the reply cannot be written as JSON").because(cause)
     })
 }
 
@@ -69,7 +69,7 @@ impl Answer {
         self
     }
 
-    /// Adds a header. A value that could not be one is left out.
+    /// Adds a header, unless its value is invalid.
     pub(super) fn header(mut self, name: HeaderName, value: &str) -> Answer {
         if let Ok(value) = HeaderValue::from_str(value) {
             self.headers.push((name, value));

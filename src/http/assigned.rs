@@ -1,5 +1,5 @@
-//! To whom tasks are assigned. Tasks are everybody's and agents are not: one that a caller does not see is
-//! told, found and assigned as if it were not there.
+//! Assigned agents of tasks. Tasks are shared and agents are not: an agent that a caller may not
+//! see is neither shown, found nor assignable.
 
 use serde_json::Value;
 
@@ -8,9 +8,10 @@ use super::answer::Answer;
 use super::call::Call;
 use crate::error::Result;
 
-/// Below which path tasks are told with all their fields.
+/// Path of endpoints that return tasks with all fields.
 const WORK: &str = "/api/work/";
-/// Below which path tasks are told in the form of the specification, and how their agent begins there.
+/// Path of endpoints that return tasks in the form of the specification, and the start of their
+/// agent field.
 const TASKS: (&str, &str) = ("/api/tasks", "\"assigned_to\":");
 
 pub(super) fn mask(call: &Call, answer: Answer) -> Result<Answer> {
@@ -24,7 +25,7 @@ pub(super) fn mask(call: &Call, answer: Answer) -> Result<Answer> {
         if !is_of_work {
             return hide_assigned(text, &is_unseen);
         }
-        // Most answers name no agent, and are long.
+        // Fast path: most replies name no agent, and are long.
         let mut value = match text.contains(FIELD) {
             true => serde_json::from_str::<Value>(text).ok()?,
             false => return None,
@@ -34,8 +35,8 @@ pub(super) fn mask(call: &Call, answer: Answer) -> Result<Answer> {
     }))
 }
 
-/// Takes names out of tasks in the form of the specification. What is searched for stands in no text of them: quotes
-/// are escaped there.
+/// Removes names from tasks in the form of the specification. Texts of tasks cannot match, because
+/// quotes in them are escaped.
 fn hide_assigned(text: &str, is_unseen: &impl Fn(&String) -> bool) -> Option<String> {
     let mut parts = text.split(TASKS.1);
     let mut edited = parts.next()?.to_string();
@@ -68,7 +69,7 @@ pub(super) fn hide(value: &mut Value, is_unseen: &impl Fn(&String) -> bool) {
     }
 }
 
-/// Takes names out of a field: its value, or what it was before and is now.
+/// Removes names from a field: its value, or its old and new value.
 fn empty(value: &mut Value, is_unseen: &impl Fn(&String) -> bool) {
     match value {
         Value::String(name) if is_unseen(name) => *value = Value::Null,

@@ -1,5 +1,5 @@
-//! A body as it is read: no field stands twice, and one that nobody reads is told with the one that is most like
-//! it.
+//! Reads JSON bodies strictly: duplicate and unknown fields are errors, the latter with the nearest
+//! known field.
 
 use std::fmt;
 
@@ -11,7 +11,7 @@ use crate::error::{Code, Error, Result};
 use crate::strict;
 
 pub(super) fn json(bytes: &[u8]) -> Result<Value> {
-    let text = std::str::from_utf8(bytes).map_err(|_| refuse_body(&"it is no UTF-8"))?;
+    let text = std::str::from_utf8(bytes).map_err(|_| refuse_body(&"it is not UTF-8"))?;
     document::json(text, usize::MAX).map_err(|fault| refuse_body(&fault))
 }
 
@@ -33,11 +33,11 @@ pub(super) fn read<T: DeserializeOwned>(value: Value) -> Result<T> {
 }
 
 fn refuse_body(what: &dyn fmt::Display) -> Error {
-    let message = format!("the body is not what is read here: {what}");
+    let message = format!("invalid body: {what}");
     Error::new(Code::InputInvalid, message)
 }
 
-/// Leaves out the fields that are null, which say as much as those that are left out.
+/// Removes null fields, which count as missing.
 pub(super) fn drop_nulls(mut value: Value) -> Value {
     if let Some(fields) = value.as_object_mut() {
         fields.retain(|_, value| !value.is_null());

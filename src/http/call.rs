@@ -1,4 +1,4 @@
-//! A call as a handler gets it: who calls, and what was sent, taken apart.
+//! A call as a handler gets it: the caller and the parsed request.
 
 use std::sync::Arc;
 
@@ -18,16 +18,16 @@ use crate::ops::operation::Nothing;
 use crate::ops::{Context, Notes, Surroundings};
 use crate::strict::Input;
 
-/// Longest account of what is wrong with a value, in characters.
+/// Maximum length of an error about a value, in characters.
 const FAULT_MAX: usize = 200;
-/// Longest name of a parameter that is told, in characters.
+/// Maximum length of a parameter name in an error, in characters.
 pub(super) const NAME_MAX: usize = 60;
 
 #[derive(Clone)]
 pub(super) struct Call {
     pub(super) server: Arc<Server>,
     pub(super) caller: Caller,
-    /// The parts of the path that have names.
+    /// The named parts of the path.
     pub(super) parts: Vec<(String, String)>,
     pub(super) method: Method,
     pub(super) uri: Uri,
@@ -55,8 +55,8 @@ impl Call {
         read.map_err(|fault| unusable(&fault.to_string()))
     }
 
-    /// Refuses what stands in the query of an address where nothing of it is read: whoever sends it means
-    /// something by it, such as that nothing is to be changed.
+    /// Refuses query parameters where none are read, because the caller expects them to have an
+    /// effect, such as a dry run.
     pub(super) fn refuse_query(&self) -> Result<()> {
         if self.uri.query().is_none() {
             return Ok(());
@@ -78,7 +78,7 @@ impl Call {
         self.object().and_then(body::read).map_err(shorten)
     }
 
-    /// Refuses a body with fields, where none is read.
+    /// Refuses a body with fields if none are read.
     pub(super) fn refuse_body(&self) -> Result<()> {
         match self.body.is_empty() {
             true => Ok(()),
@@ -86,7 +86,7 @@ impl Call {
         }
     }
 
-    /// Reads the body, in which a field that is null is as if it were left out.
+    /// Reads the body; null fields count as missing.
     pub(super) fn parse_body<T: DeserializeOwned>(&self) -> Result<T> {
         let object = self.object().map(body::drop_nulls);
         object.and_then(body::read).map_err(shorten)
@@ -126,21 +126,21 @@ impl Call {
         names.any(|name| name.trim().eq_ignore_ascii_case(kind))
     }
 
-    /// Returns a header; one that is no text is refused, and not taken for one that is not there.
+    /// Returns a header, or an error if it is not text.
     pub(super) fn header(&self, name: &str) -> Result<Option<&str>> {
         let value = self.headers.get(name).map(|value| value.to_str());
         value.transpose().map_err(|_| {
-            let message = format!("the header `{name}` has other than visible ASCII characters");
+            let message = format!("the header `{name}` has characters other than visible ASCII");
             Error::new(Code::InputInvalid, message)
         })
     }
 
-    /// Returns whose rows may be seen; none: everybody's.
+    /// Returns the user whose rows are visible, or `None` for all users.
     pub(super) fn only(&self) -> Option<&str> {
         self.caller.only()
     }
 
-    /// Returns whether it is known who calls; what is open to all answers others too.
+    /// Returns whether the caller is known; open endpoints also answer others.
     pub(super) fn is_signed_in(&self) -> bool {
         !self.caller.user.is_empty()
     }
@@ -168,7 +168,7 @@ impl Call {
 }
 
 fn unusable(what: &str) -> Error {
-    let message = format!("the query of the address cannot be used: {what}");
+    let message = format!("invalid query parameters: {what}");
     Error::new(Code::InputInvalid, short(&message))
 }
 

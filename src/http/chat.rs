@@ -6,22 +6,22 @@ use super::answer::Answer;
 use super::call::Call;
 use super::fault::Shape;
 use super::route::Route;
-use crate::chat::{Called, ChatAgent, Pending, Settled};
+use crate::chat::{ChatAgent, Pending, Resolution, ToolResult};
 use crate::config::CHAT_PENDING_TTL;
 use crate::error::{Code, Error, Result};
 use crate::id;
 use crate::llm::Model;
 use crate::ops::answers::load_trusted_model;
-use crate::ops::chat::{self, DEFAULT, Remark, Said};
+use crate::ops::chat::{self, ChatRequest, ClientMessage, DEFAULT};
 use crate::ops::conversations;
 
-/// How the id of a conversation begins that was begun as one.
+/// Prefix of ids of stored conversations.
 const BEGUN: &str = "conv_";
 
 pub(super) fn routes() -> Vec<Route> {
     vec![
         Route::post("/api/chat", say)
-            .about("Says something to the chat; nothing is written before a yes")
+            .about("Sends a message to the chat; every change needs a confirmation")
             .tag("chat")
             .takes::<Message>()
             .answers::<Replied>(200)
@@ -34,12 +34,12 @@ pub(super) fn routes() -> Vec<Route> {
 #[derive(Debug, Deserialize)]
 struct Message {
     message: Option<String>,
-    /// The conversation that it belongs to; the caller's own by default.
+    /// Id of the conversation; by default the caller's own.
     #[serde(alias = "conversationId")]
     conversation_id: Option<String>,
     /// What was said before, as the caller holds it, the oldest first. The client that it names last counts
     /// where the server remembers none.
-    conversation: Option<Vec<Remark>>,
+    conversation: Option<Vec<ClientMessage>>,
     /// What waits, as the caller holds it: `pending` of an earlier reply, done after a yes only. Where
     /// something else waits here by now, an answer counts for neither.
     #[serde(
@@ -57,7 +57,7 @@ struct Replied {
     response: Response,
 }
 
-/// That it went well, and what was replied.
+/// Status and text of the reply.
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[derive(Serialize)]
 struct Response {
@@ -71,10 +71,10 @@ struct Data {
     agent: ChatAgent,
     reply: String,
     conversation_id: String,
-    tool_calls: Vec<Called>,
+    tool_calls: Vec<ToolResult>,
     pending: Option<Pending>,
     /// What became of what waited before this message; null where nothing waited, and while it still does.
-    settled: Option<Settled>,
+    settled: Option<Resolution>,
     reason: &'static str,
 }
 
@@ -90,7 +90,7 @@ fn say(call: &Call) -> Result<Answer> {
     let conversation = own(call, &id)?;
     let remarks = message.conversation.unwrap_or_default();
     let settings = &call.server.settings;
-    let said = Said {
+    let said = ChatRequest {
         message: &text,
         conversation: &conversation,
         pending_ttl: settings.number(CHAT_PENDING_TTL).unwrap_or(0),
@@ -116,8 +116,8 @@ fn say(call: &Call) -> Result<Answer> {
     })
 }
 
-/// Names the conversation so that nobody gets into another's: one that was begun must be the caller's,
-/// and other names are each caller's own.
+/// Returns the internal name of a conversation. A stored one must belong to the caller; other names
+/// are separate for each caller.
 fn own(call: &Call, id: &str) -> Result<String> {
     if call.caller.is_local {
         return Ok(id.to_string());

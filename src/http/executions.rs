@@ -1,4 +1,4 @@
-//! Executions: a message, the agent that it goes to, and what comes of it.
+//! Executions: a message, the agent that it is routed to, and the answer.
 
 use std::time::Duration;
 
@@ -20,21 +20,21 @@ use super::route::{Promise, Route};
 use crate::clock::Clock;
 use crate::error::{Code, Error, Result};
 use crate::ops::executions::reply::Executed;
-use crate::ops::executions::{self, Begun};
+use crate::ops::executions::{self, StartedExecution};
 use crate::ops::work::runs;
 use crate::route::Said;
 use crate::run::view::RunView;
 use crate::run::{Line, RunKind};
 
-/// How long somebody waits at most who waits for the end of an execution.
+/// Maximum time to wait for the end of an execution.
 const WAIT_MAX: Duration = Duration::from_secs(120);
-/// How often is looked whether an execution is over that an earlier call began.
+/// Poll interval for the end of an execution of an earlier call.
 const LOOK: Duration = Duration::from_millis(50);
 
 pub(super) fn routes() -> Vec<Route> {
     let routes = vec![
         Route::waiting(Method::POST, "/api/agents/execute", execute)
-            .about("Has a message answered by the agent that fits it; answers at once, or with ?wait=true when it is over")
+            .about("Routes a message to an agent; replies at once, or with ?wait=true after the answer")
             .query::<Wait>()
             .takes::<Input>()
             .answers::<Executed>(200)
@@ -45,7 +45,7 @@ pub(super) fn routes() -> Vec<Route> {
             .answers::<Executed>(200)
             .errors(Shape::Plain),
         Route::post("/api/agents/execution/{id}/cancel", cancel)
-            .about("Cancels an execution that is not over; what a model still says of it is dropped")
+            .about("Cancels an execution in progress; a later answer of its model is dropped")
             .answers::<Executed>(200)
             .errors(Shape::Success),
     ];
@@ -57,7 +57,7 @@ pub(super) fn routes() -> Vec<Route> {
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Wait {
-    /// Answer when it is over, or after two minutes as it stands then.
+    /// Reply at the end, or after two minutes with the state so far.
     #[serde(default)]
     wait: bool,
 }
@@ -67,7 +67,7 @@ struct Wait {
 struct Input {
     #[serde(flatten)]
     said: Said,
-    /// Tell it while it is carried out, as server-sent events.
+    /// Stream it as server-sent events.
     #[serde(default)]
     stream: bool,
 }
@@ -136,7 +136,7 @@ async fn over(call: &Call, id: &str, pass: &Pass) -> Result<Answer> {
 }
 
 async fn wait_for<T>(pass: &Pass, told: impl Future<Output = T>) -> Result<T> {
-    let late = "the execution is not over yet; look at it again";
+    let late = "the execution is still in progress; check again later";
     tokio::select! {
         told = told => Ok(told),
         refused = pass.wait_until_refused() => Err(refused),
@@ -172,7 +172,7 @@ fn cancel(call: &Call) -> Result<Answer> {
 
 /// Tells an execution while it is carried out, as server-sent events: `execution` with the record as it begins,
 /// `run` for what happens, `piece` for pieces of an answer, `done` with the record as it ended, or `error`.
-fn follow(begun: Begun, told: UnboundedReceiver<Heard>, pass: Pass) -> Answer {
+fn follow(begun: StartedExecution, told: UnboundedReceiver<Heard>, pass: Pass) -> Answer {
     let run = begun.run().id.clone();
     let first = events::event("execution", &Executed::new(begun.view()));
     let rest = stream::unfold((told, run), |(mut told, run)| async move {
@@ -182,7 +182,7 @@ fn follow(begun: Begun, told: UnboundedReceiver<Heard>, pass: Pass) -> Answer {
     events::stream(stream::iter([first]).chain(rest), pass)
 }
 
-/// Tells an execution that an earlier call began, and ends.
+/// Streams the record of an execution that an earlier call started, and ends.
 fn again(executed: &Executed, pass: Pass) -> Answer {
     let first = events::event("execution", executed);
     events::stream(stream::iter([first]), pass)

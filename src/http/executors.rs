@@ -1,5 +1,5 @@
-//! Carries out executions: each begins in a transaction of its own before its caller is answered, and then
-//! waits for the answer of a model or worker on a thread of its own.
+//! Runs executions: each is recorded before its caller gets a reply, and then waits for a model or
+//! worker on its own thread.
 
 use std::sync::Arc;
 use std::thread;
@@ -14,27 +14,27 @@ use super::fault::busy;
 use super::keys::Note;
 use super::server::Say;
 use crate::error::{Code, Error, Result, catch_panic};
-use crate::ops::executions::{Begun, Executor, Told};
+use crate::ops::executions::{Executor, Progress, StartedExecution};
 use crate::route::Query;
 use crate::run::Event;
 
-/// Most executions that are under way; more are refused.
+/// Maximum number of executions in progress; more are refused.
 const UNDER_WAY_MAX: usize = 4_096;
-/// How often it is looked whether all executions are over, when the server ends.
+/// Poll interval for the end of executions at shutdown.
 const LOOK: Duration = Duration::from_millis(5);
 
 pub(super) struct Order {
     pub(super) user: String,
-    /// The user whose agents may be chosen besides those of everybody; none: all.
+    /// The user whose agents are candidates besides shared ones; `None` for all.
     pub(super) only: Option<String>,
     pub(super) query: Query,
 }
 
-/// What is told of an execution after it has begun.
+/// News of an execution in progress.
 pub(super) enum Heard {
     Event(Event),
     Piece { agent: String, piece: String },
-    Over(Result<Box<Begun>>),
+    Over(Result<Box<StartedExecution>>),
 }
 
 #[derive(Clone)]
@@ -44,10 +44,10 @@ struct Ground {
 }
 
 pub(super) struct Executors {
-    /// Begins one after the other: only one can write at a time.
+    /// Starts executions one by one, because only one can write at a time.
     first: Arc<tokio::sync::Mutex<Executor>>,
     places: Arc<Semaphore>,
-    /// Bounds how many wait for models and workers at a time.
+    /// Limits how many wait for models and workers at a time.
     jobs: Arc<Semaphore>,
     ground: Ground,
 }
@@ -65,13 +65,13 @@ impl Executors {
         }
     }
 
-    /// Begins an execution, and returns it with what is told of it from then on. It is carried out even
-    /// if the caller is gone, which can find it by what is noted for its key.
+    /// Starts an execution, and returns it with a receiver of its news. It continues if the caller
+    /// is gone, who can find it by its idempotency key.
     pub(super) async fn begin(
         &self,
         order: Order,
         note: Option<Note>,
-    ) -> Result<(Begun, UnboundedReceiver<Heard>)> {
+    ) -> Result<(StartedExecution, UnboundedReceiver<Heard>)> {
         let place = Arc::clone(&self.places).try_acquire_owned();
         let place = place.map_err(|_| busy())?;
         let mut executor = Arc::clone(&self.first).lock_owned().await;
@@ -104,12 +104,12 @@ impl Executors {
             Ok((begun, told))
         };
         tokio::task::spawn_blocking(work).await.map_err(|cause| {
-            Error::new(Code::Internal, "the execution was not begun").because(cause)
+            Error::new(Code::Internal, "the execution was not started").because(cause)
         })?
     }
 
-    /// Takes no more executions, and waits until all are over; returns whether they were in time.
-    pub(super) fn end(&self, time: Duration) -> bool {
+    /// Takes no more executions, and returns whether all are over within a time.
+    pub(super) fn ends_within(&self, time: Duration) -> bool {
         self.places.close();
         let begun = Instant::now();
         let is_over = || self.places.available_permits() == UNDER_WAY_MAX;
@@ -122,12 +122,17 @@ impl Executors {
 
 impl Ground {
     /// Finishes an execution, and tells what happens; a caller that is gone is told nothing.
-    fn finish(&self, executor: &mut Executor, begun: Begun, caller: &UnboundedSender<Heard>) {
+    fn finish(
+        &self,
+        executor: &mut Executor,
+        begun: StartedExecution,
+        caller: &UnboundedSender<Heard>,
+    ) {
         let (id, user) = (begun.run().id.clone(), begun.run().user.clone());
-        let mut tell = |told: Told<'_>| {
+        let mut tell = |told: Progress<'_>| {
             let heard = match told {
-                Told::Event(event) => Heard::Event(event.clone()),
-                Told::Piece(piece) => {
+                Progress::Event(event) => Heard::Event(event.clone()),
+                Progress::Piece(piece) => {
                     self.feed.piece(&user, &piece);
                     Heard::Piece {
                         agent: piece.agent.to_string(),

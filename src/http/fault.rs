@@ -1,5 +1,5 @@
-//! How errors are answered: the one place that knows which status a code has, and the forms that the
-//! specifications spell.
+//! Replies to errors: the only place with the HTTP status of each code, and the forms of the
+//! specifications.
 
 use axum::http::StatusCode;
 use axum::http::header::{RETRY_AFTER, WWW_AUTHENTICATE};
@@ -10,7 +10,7 @@ use super::answer::{Answer, JSON};
 use crate::error::{Code, Error, Result};
 use crate::reply::Failure;
 
-/// In which form errors are answered.
+/// Form of an error reply.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) enum Shape {
     /// `{"error":{"code","message","fix",…}}`, as in the envelope of the command line.
@@ -30,8 +30,8 @@ pub(super) enum Shape {
 }
 
 impl Shape {
-    /// Returns the form of refusals that have nothing to do with the endpoint, such as that of a token: it
-    /// is ours, except where a specification has one form for everything that goes wrong.
+    /// Returns the form of refusals outside of the endpoint, such as for a token: ours, except
+    /// where a specification has one form for all errors.
     pub(super) fn of_refusals(self) -> Shape {
         match self {
             Shape::Chat | Shape::Detail => self,
@@ -80,8 +80,8 @@ fn is_named(error: &Error) -> bool {
     matches!(error.code, Code::FileUnreadable | Code::ConfigInvalid) && error.field.is_some()
 }
 
-/// Leaves the command that looks at a file out of the error of one that the caller named: it says where the
-/// workspace lies.
+/// Removes a command with a path from the error about a file that the caller named, because it
+/// reveals the place of the workspace.
 pub(super) fn without_place(error: Error) -> Error {
     match is_named(&error) || error.code == Code::PathOutside {
         true => Error { fix: None, ..error },
@@ -176,16 +176,15 @@ pub(super) fn verdict<T: Serialize>(value: &T, error: &Error) -> Result<Answer> 
 }
 
 pub(super) fn busy() -> Error {
-    Error::new(Code::ServerBusy, "the server takes no more for now")
+    Error::new(Code::ServerBusy, "the server is busy; try again later")
 }
 
-/// Hides from somebody far away what a failure of the server itself says of this machine.
+/// Hides details of this machine in internal errors from remote callers.
 pub(super) fn hide_details(error: Error) -> Error {
     match status_of(&error) {
-        StatusCode::INTERNAL_SERVER_ERROR => Error::new(
-            error.code,
-            "the server failed of this; its own messages say how",
-        ),
+        StatusCode::INTERNAL_SERVER_ERROR => {
+            Error::new(error.code, "internal error; see the messages of the server")
+        }
         _ => error,
     }
 }

@@ -1,6 +1,6 @@
-//! Who is let in. A server on this machine answers its user without a token, and so has to be sure that
-//! no page of somebody else speaks in the user's name: it answers only under its own names (a name that
-//! was turned to this machine is none), and only to its own pages.
+//! Authentication. A server on this machine answers its user without a token, so it must not answer
+//! pages of other origins: it accepts only its own host names (against DNS rebinding) and its own
+//! origin.
 
 use std::net::IpAddr;
 use std::sync::{Arc, PoisonError};
@@ -16,14 +16,14 @@ use crate::ops::Rights;
 use crate::ops::tokens::Scope;
 use crate::ops::trust::Registrant;
 
-/// Most bytes of the head of a request. A connection gives up on a head that is not whole by then; what came
-/// whole, with more in one piece, is counted by who answers.
+/// Maximum size of the head of a request, in bytes. The connection ends on a longer head; one that
+/// arrived complete in a larger piece is counted when it is answered.
 pub(super) const HEAD_MAX: usize = 64 << 10;
 /// Longest token that is looked up, in bytes.
 const TOKEN_MAX: usize = 200;
-/// Longest name of a host that stands in a command, with its port.
+/// Longest host name in a command, with its port.
 const NAME_MAX: usize = 253 + ":65535".len();
-/// Headers of which one counts: of two, whoever stands before the server may have looked at the other.
+/// Headers that may occur once: a proxy may have checked another one than the server reads.
 const ONCE: [&str; 5] = [
     "host",
     "origin",
@@ -33,7 +33,7 @@ const ONCE: [&str; 5] = [
 ];
 
 pub(super) fn check_once(headers: &HeaderMap) -> Result<()> {
-    // Nearly no request has any header twice.
+    // Fast path: hardly any request repeats a header.
     if headers.len() == headers.keys_len() {
         return Ok(());
     }
@@ -41,7 +41,7 @@ pub(super) fn check_once(headers: &HeaderMap) -> Result<()> {
     let Some(name) = ONCE.iter().find(is_twice) else {
         return Ok(());
     };
-    let message = format!("the request has the header `{name}` twice; send it once");
+    let message = format!("duplicate header `{name}`");
     Err(Error::new(Code::InputInvalid, message))
 }
 
@@ -59,13 +59,13 @@ pub(super) fn head<B>(request: &Request<B>) -> usize {
 pub(super) fn check_host(server: &Server, headers: &HeaderMap, uri: &Uri) -> Result<String> {
     let host = host(headers, uri)?;
     let is_bound = server.is_local() || !server.options.hosts.is_empty();
-    // Else nothing is answered without a token, under any name, and no page of others has one.
+    // Otherwise every call needs a token, which foreign pages do not have.
     if !is_bound || is_own(server, &host) {
         return Ok(host);
     }
     let port = format!(":{}", server.address.port());
     let name = host.strip_suffix(&port).unwrap_or(&host);
-    let message = format!("the server is not called `{host}`");
+    let message = format!("unknown host name `{host}`");
     Err(allowing(
         Error::new(Code::Forbidden, message),
         "--allow-host",
@@ -74,17 +74,17 @@ pub(super) fn check_host(server: &Server, headers: &HeaderMap, uri: &Uri) -> Res
     ))
 }
 
-/// Names the command that lets a name in, which must be one of a host for that.
+/// Adds the command that allows a host name, if it is a valid one.
 fn allowing(error: Error, option: &str, value: &str, name: &str) -> Error {
     let is_part = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '-' | '_' | ':');
     let begins = name.starts_with(|c: char| c.is_ascii_alphanumeric());
     match begins && name.len() <= NAME_MAX && name.chars().all(is_part) {
-        true => error.or("let it in", format!("cleo serve {option} {}", quote(value))),
+        true => error.or("allow it", format!("cleo serve {option} {}", quote(value))),
         false => error,
     }
 }
 
-/// Finds the name under which a request was sent, in its target or in its header: it has one only.
+/// Returns the host name of a request, from its target or its header, which must agree.
 fn host(headers: &HeaderMap, uri: &Uri) -> Result<String> {
     let named = headers.get(HOST).into_iter();
     let named = named.map(|host| host.to_str().unwrap_or_default());
@@ -94,7 +94,7 @@ fn host(headers: &HeaderMap, uri: &Uri) -> Result<String> {
     if hosts.all(|other| other == host) {
         return Ok(host);
     }
-    let message = "the request names more than one host";
+    let message = "the request has several host names";
     Err(Error::new(Code::Forbidden, message))
 }
 
@@ -123,7 +123,7 @@ pub(super) fn check_origin(server: &Server, host: &str, headers: &HeaderMap) -> 
     if is_own || server.options.origins.iter().any(|there| there == origin) {
         return Ok(());
     }
-    let message = format!("pages of `{origin}` may not call this server");
+    let message = format!("pages of `{origin}` are not allowed to call this server");
     let error = Error::new(Code::Forbidden, message);
     Err(allowing(
         error,
@@ -147,7 +147,7 @@ pub(super) fn caller(server: &Server, headers: &HeaderMap) -> Result<Caller> {
             expires_at: None,
         }),
         Some(refused) => refused,
-        None => Err(unauthorized("a token is needed here")),
+        None => Err(unauthorized("this request needs a token")),
     }
 }
 
@@ -156,7 +156,7 @@ pub(super) fn of_token(server: &Server, secret: &str) -> Result<Caller> {
     let mut tokens = server.tokens.lock().unwrap_or_else(PoisonError::into_inner);
     let token = Some(secret).filter(|secret| secret.len() <= TOKEN_MAX);
     let token = token.and_then(|secret| tokens.find(secret, &now));
-    let token = token.ok_or_else(|| unauthorized("the token is none that holds"))?;
+    let token = token.ok_or_else(|| unauthorized("the token is invalid, expired or revoked"))?;
     Ok(Caller {
         user: token.user.clone(),
         scope: token.scope,
@@ -169,8 +169,8 @@ pub(super) fn check_scope(caller: &Caller, needed: Scope) -> Result<()> {
     caller.rights().require(needed)
 }
 
-/// Names the cookie that holds the token of a page. A browser sends a cookie to all ports of a host, so
-/// the port tells the servers on one apart.
+/// Returns the name of the cookie with the token of a page. Browsers send cookies to all ports of a
+/// host, so the name has the port.
 pub(super) fn cookie_name(server: &Server) -> String {
     format!("cleo_token_{}", server.address.port())
 }
@@ -194,7 +194,7 @@ fn cookie<'a>(headers: &'a HeaderMap, cookie: &str) -> Option<&'a str> {
     })
 }
 
-/// Says for whom calls are counted: a caller with a token, else an address.
+/// Returns the key of the rate limit: the user of a token, else the IP address.
 pub(super) fn rate_key(caller: Option<&Caller>, peer: IpAddr) -> String {
     match caller {
         Some(caller) if !caller.is_local => format!("user {}", caller.user),
@@ -208,10 +208,10 @@ pub(super) fn unauthorized(message: &str) -> Error {
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Caller {
-    /// Whose executions, conversations and agents are made.
+    /// User who owns new executions, conversations and agents.
     pub(super) user: String,
     pub(super) scope: Scope,
-    /// Whether it is the user of this machine, who needs no token.
+    /// Whether the caller is the user of this machine, who needs no token.
     pub(super) is_local: bool,
     pub(super) expires_at: Option<String>,
 }
@@ -225,16 +225,16 @@ impl Caller {
         }
     }
 
-    /// Returns whose rows may be seen; none: everybody's.
+    /// Returns the user whose rows are visible, or `None` for all users.
     pub(super) fn only(&self) -> Option<&str> {
         (self.scope < Scope::Admin).then_some(self.user.as_str())
     }
 }
 
-/// How often it is looked at again.
+/// Interval of checks.
 pub(super) const LOOK: Duration = Duration::from_secs(1);
 
-/// What lets a caller in.
+/// A right of access.
 pub(super) struct Pass {
     server: Arc<Server>,
     headers: HeaderMap,
@@ -252,7 +252,7 @@ impl Pass {
         guard::caller(&self.server, &self.headers).map(drop)
     }
 
-    /// Waits until the caller would not be let in any more, and says why.
+    /// Waits until the caller is no longer authorized, and returns the reason.
     pub(super) async fn wait_until_refused(&self) -> Error {
         loop {
             tokio::time::sleep(LOOK).await;

@@ -1,5 +1,4 @@
-//! Keys by which a caller that sends something again, because it does not know whether it came the first
-//! time, is answered with what came of the first.
+//! Idempotency keys: a repeated call with a key gets the result of the first one.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -13,14 +12,14 @@ use super::fault::{self, Shape};
 use crate::error::{Code, Error, Result};
 use crate::id;
 
-/// How long a key is remembered.
+/// Lifetime of a key.
 const REMEMBERED: Duration = Duration::from_secs(600);
-/// Most keys that are remembered.
+/// Maximum number of keys.
 const KEYS_MAX: usize = 20_000;
 /// Longest key, in bytes.
 const KEY_MAX: usize = 200;
 
-/// What came of the first call with a key. Locked until that has begun.
+/// Result of the first call with a key. Locked until that has begun.
 type Outcome = Arc<tokio::sync::Mutex<Option<First>>>;
 
 #[derive(Debug)]
@@ -30,16 +29,16 @@ struct First {
 }
 
 pub(super) enum Known {
-    /// Nothing yet; what comes of it is to be noted.
+    /// A new key, whose result has to be recorded.
     New(Note),
-    /// An execution that the same body began.
+    /// The execution started by the same body.
     Begun(String),
-    /// An execution that another body began.
+    /// The key was used with another body.
     Other,
 }
 
-/// Where is noted what comes of a key. Whoever sends the same key meanwhile waits for it; when it is
-/// dropped, nothing has come of it.
+/// Records the result of a call with a key. Calls with the same key wait for it; dropping it
+/// without a result frees the key.
 #[derive(Debug)]
 pub(super) struct Note {
     place: OwnedMutexGuard<Option<First>>,
@@ -54,10 +53,9 @@ impl Note {
     }
 }
 
-/// Refuses a key that came with another body before: what came of that is no answer to this one.
+/// Refuses a key that came with another body before.
 pub(super) fn refuse_reuse(key: &str) -> Answer {
-    let message =
-        format!("Idempotency-Key: `{key}` came with another body; this one needs a new key");
+    let message = format!("Idempotency-Key: `{key}` was used with another body; use a new key");
     let error = Error::new(Code::InputInvalid, message);
     fault::answer(&error, Shape::Bare).under(StatusCode::UNPROCESSABLE_ENTITY)
 }
@@ -78,12 +76,12 @@ impl Keys {
         })
     }
 
-    /// Finds what came of a key of a user; empty for a new one.
+    /// Returns the result for a key of a user; empty for a new key.
     fn outcome(&self, user: &str, key: &str, now: Instant) -> Result<Outcome> {
         let is_plain =
             (1..=KEY_MAX).contains(&key.len()) && key.bytes().all(|byte| byte.is_ascii_graphic());
         if !is_plain {
-            let message = format!("Idempotency-Key: 1 to {KEY_MAX} visible characters are needed");
+            let message = format!("Idempotency-Key: must have 1 to {KEY_MAX} visible characters");
             return Err(Error::new(Code::InputInvalid, message));
         }
         let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);

@@ -1,4 +1,4 @@
-//! Connections: taking them, bounding what they may take of the server, and letting them end.
+//! Accepts connections, limits their resources, and shuts them down.
 
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
@@ -28,16 +28,16 @@ use super::server::Server;
 use crate::error::{Code, Error, Result};
 use crate::runner::signals;
 
-/// Most threads that wait for disks.
+/// Maximum number of threads for disk access.
 const THREADS: usize = 64;
-/// How long the server rests when the system gives it no connection.
+/// Pause after a failed accept.
 const PAUSE: Duration = Duration::from_millis(50);
-/// How long somebody may take nothing of what it is sent before its connection is closed.
+/// Time without progress of a reader before its connection is closed.
 const DEAF: Duration = Duration::from_secs(60);
-/// How much the system holds for somebody, in bytes. It tells that they take something when they have taken a part of
-/// this, so that who takes two thousand bytes a second is heard of in time.
+/// Size of the send buffer, in bytes. Progress is noticed after a part of it was read, so a small
+/// one detects slow readers in time.
 const HELD: usize = 128 << 10;
-/// How long is waited for an execution to note that it was ended.
+/// Maximum time to wait for a stopped execution to record its end.
 const LAST: Duration = Duration::from_secs(5);
 
 pub(crate) struct Listening {
@@ -46,10 +46,10 @@ pub(crate) struct Listening {
     address: SocketAddr,
 }
 
-/// Begins to listen under an address; port 0 is any that is free. So many calls as `jobs`, and so many executions, may
-/// wait for models and workers beside what waits for disks.
+/// Listens on an address; port 0 picks a free one. `jobs` limits the calls, and the executions,
+/// that wait for models and workers.
 pub(crate) fn listen(address: SocketAddr, jobs: usize) -> Result<Listening> {
-    // Each connection is an open file. Without more of them there are fewer connections at a time.
+    // Each connection is an open file, so the limit of files limits connections.
     let mut limit = getrlimit(Resource::Nofile);
     limit.current = limit.maximum;
     let _ = setrlimit(Resource::Nofile, limit);
@@ -85,22 +85,22 @@ impl Listening {
         self.address
     }
 
-    /// Answers until SIGINT, SIGTERM or SIGHUP comes. What is under way then is waited for, within
-    /// the time that the server gives; a second signal ends it at once.
+    /// Answers until SIGINT, SIGTERM or SIGHUP. Requests in progress may finish within the grace
+    /// time; a second signal ends them at once.
     pub(crate) fn serve(self, server: &Arc<Server>) -> Result<()> {
-        // A signal ends the server and not what it carries out.
+        // A signal stops the server and not its work.
         signals::leave_to_caller();
         if !self.runtime.block_on(accept(self.listener, server))? {
-            (server.say)("what is still under way is ended");
+            (server.say)("stopping requests in progress");
             signals::end(Code::Terminated);
-            server.settle(LAST);
+            server.ends_within(LAST);
         }
         self.runtime.shutdown_timeout(Duration::from_secs(1));
         Ok(())
     }
 }
 
-/// Takes connections until the server is asked to end; returns whether everything has ended then.
+/// Accepts connections until shutdown; returns whether all work ended in time.
 async fn accept(listener: TcpListener, server: &Arc<Server>) -> Result<bool> {
     let unheard = |cause| Error::new(Code::Internal, "signals cannot be handled").because(cause);
     let mut interrupt = signal(SignalKind::interrupt()).map_err(unheard)?;
@@ -117,28 +117,28 @@ async fn accept(listener: TcpListener, server: &Arc<Server>) -> Result<bool> {
             next = next(&listener, &connections) => next,
             _ = interrupt.recv() => break,
             _ = terminate.recv() => break,
-            // `nohup` has it ignored, so that a server outlives its terminal.
+            // `nohup` ignores it, so that a server outlives its terminal.
             _ = hangup.recv(), if heeds_hangup => break,
         };
-        // One address leaves room for others.
+        // One address cannot use all connections.
         let Some(place) = addresses.take(peer, most / 2) else {
             continue;
         };
         let connection = graceful.watch(connection(stream, peer, &router, server.options.patience));
         tokio::spawn(async move {
-            // Whoever is gone, or talks nonsense, is let go without a word.
+            // A client that is gone or sends invalid data gets no reply.
             let _ = connection.await;
             drop((place, permit));
         });
     }
-    // Who comes now is refused at once, and does not wait for the end.
+    // New connections are refused at once.
     drop(listener);
     server.stop();
     let grace = server.options.grace;
     let ending = Arc::clone(server);
     let over = async {
         graceful.shutdown().await;
-        let settled = tokio::task::spawn_blocking(move || ending.settle(grace));
+        let settled = tokio::task::spawn_blocking(move || ending.ends_within(grace));
         settled.await.unwrap_or(false)
     };
     Ok(tokio::select! {
@@ -149,11 +149,11 @@ async fn accept(listener: TcpListener, server: &Arc<Server>) -> Result<bool> {
     })
 }
 
-/// How many connections each address has.
+/// Number of connections per address.
 #[derive(Clone, Default)]
 struct Addresses(Arc<Mutex<HashMap<IpAddr, usize>>>);
 
-/// A connection of an address, until it is dropped.
+/// A counted connection, until it is dropped.
 struct Place(Addresses, IpAddr);
 
 impl Addresses {
@@ -190,7 +190,7 @@ async fn next(
     loop {
         match listener.accept().await {
             Ok((stream, peer)) => return (stream, peer.ip(), permit),
-            // Too many files are open, or whoever came is gone: neither ends a server.
+            // Too many open files, or a client that is gone: neither stops the server.
             Err(_) => tokio::time::sleep(PAUSE).await,
         }
     }
@@ -202,7 +202,7 @@ fn connection(
     router: &Router,
     patience: Duration,
 ) -> impl GracefulConnection<Error = hyper::Error> + use<> {
-    // What is written at once is sent at once.
+    // Small writes are sent at once.
     let _ = stream.set_nodelay(true);
     let _ = set_socket_send_buffer_size(&stream, HELD);
     let mut stream = TimeoutStream::new(stream);

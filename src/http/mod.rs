@@ -1,6 +1,6 @@
-//! cleo over HTTP: a face like the command line, on the same verbs. One file for each resource; a
-//! handler takes apart what was asked, calls one verb, and renders what it returned. `routes` lists
-//! what there is, for the router as for the description in `docs/openapi.json`.
+//! The HTTP API, on the same functions as the command line. One file per resource; a handler parses
+//! the request, calls one function, and renders its reply. `routes` lists all endpoints, for the
+//! router and for `docs/openapi.json`.
 
 mod allowed;
 mod answer;

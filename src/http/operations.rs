@@ -1,5 +1,4 @@
-//! The operations of the table, each answered at its address: parts of the path, the query and the body are its
-//! request.
+//! Serves the operations of the table: path segments, query and body form the request.
 
 use axum::http::header::{ETAG, IF_NONE_MATCH};
 use axum::http::{Method, StatusCode};
@@ -68,7 +67,8 @@ pub(super) fn answer(call: &Call, row: &dyn Row) -> Result<Answer> {
     }
 }
 
-/// Names a version of what is read: the last changes of tasks and runs, and what was asked for by whom.
+/// Returns the ETag of a reply, from the last changes of tasks and runs, the request and the
+/// caller.
 fn version(call: &Call, context: &mut Context) -> Result<String> {
     let (changes, events) =
         context.read(|transaction| Ok((transaction.last_cursor()?, transaction.last_event()?)))?;
@@ -78,12 +78,12 @@ fn version(call: &Call, context: &mut Context) -> Result<String> {
     Ok(format!("\"{changes}-{events}-{asked}\""))
 }
 
-/// Gathers a request: that of a read is in the address, that of a write in the path and the body.
+/// Collects a request: for a read from path and query, for a write from path and body.
 fn gather(call: &Call, facts: &Facts) -> Result<Input> {
     let mut texts = call.parts.clone();
-    // An address means one thing only; on a command line, blanks around an id do not count.
+    // A path has one spelling; only a command line may have spaces around an id.
     if let Some((name, _)) = texts.iter().find(|(_, text)| text.trim() != text) {
-        let message = format!("{name} has blanks around it");
+        let message = format!("{name} has spaces around it");
         return Err(Error::new(Code::InputInvalid, message));
     }
     if !has_body(&call.method) {
@@ -104,10 +104,7 @@ fn gather(call: &Call, facts: &Facts) -> Result<Input> {
         }
         Value::Null => Default::default(),
         _ => {
-            return Err(Error::new(
-                Code::InputInvalid,
-                "the body has to be an object",
-            ));
+            return Err(Error::new(Code::InputInvalid, "the body must be an object"));
         }
     };
     for (at, (name, _)) in texts.iter().enumerate() {
@@ -119,7 +116,7 @@ fn gather(call: &Call, facts: &Facts) -> Result<Input> {
                 .filter(|c| !steers(*c))
                 .take(NAME_MAX)
                 .collect();
-            let message = format!("`{shown}` was sent twice");
+            let message = format!("duplicate parameter `{shown}`");
             return Err(Error::new(Code::InputInvalid, message));
         }
     }
@@ -130,7 +127,7 @@ pub(super) fn has_body(method: &Method) -> bool {
     !matches!(*method, Method::GET | Method::DELETE)
 }
 
-/// Refuses a limit that is out of bounds, and sets the usual one where none was sent.
+/// Refuses a limit that is out of bounds, and sets the default.
 fn check_limit(
     texts: &mut Vec<(String, String)>,
     usual: u32,
@@ -148,7 +145,7 @@ fn check_limit(
             *text = max.to_string();
             Ok(())
         }
-        // What is no number is refused where it is read.
+        // Invalid numbers are refused where they are read.
         _ => Ok(()),
     }
 }
@@ -167,8 +164,8 @@ fn take_agent(input: &mut Input) -> Result<Option<String>> {
     }
 }
 
-/// Frames the object of a reply: `success` before it where a specification has that, the warnings and the number of the
-/// operation behind it.
+/// Adds to the object of a reply: `success` where a specification has it, warnings, and the number
+/// of the operation.
 fn with_notes(mut reply: Vec<u8>, notes: &Notes, facts: &Facts) -> Result<Vec<u8>> {
     if facts.frame != Frame::Ours {
         reply.splice(1..1, *b"\"success\":true,");
@@ -195,5 +192,5 @@ fn with_notes(mut reply: Vec<u8>, notes: &Notes, facts: &Facts) -> Result<Vec<u8
 }
 
 fn unwritable() -> Error {
-    Error::new(Code::Internal, "the reply is no object")
+    Error::new(Code::Internal, "the reply is not an object")
 }

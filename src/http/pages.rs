@@ -1,5 +1,5 @@
-//! The web application: its files, which are embedded, and its pages, each with a title and a first
-//! content of its own, so that something is to be read before any script runs.
+//! The web application: its embedded files, and its pages, each with a title and content that is
+//! readable before any script runs.
 
 use std::collections::BTreeSet;
 
@@ -20,7 +20,7 @@ use crate::markdown::escape_html;
 
 const FOLDER: &str = "web/dist";
 
-/// Where each page is, and what it is called. `{}` is any one part.
+/// Path and title of each page. `{}` is any segment.
 const PAGES: [(&str, &str); 13] = [
     ("/", "Ask"),
     ("/work", "Work"),
@@ -38,22 +38,22 @@ const PAGES: [(&str, &str); 13] = [
 ];
 
 const SIGN_IN: &str = "/sign-in";
-/// Characters that cannot stand in a parameter of an address.
+/// Characters that are escaped in a query parameter.
 const RESERVED: AsciiSet = NON_ALPHANUMERIC
     .remove(b'/')
     .remove(b'-')
     .remove(b'_')
     .remove(b'.')
     .remove(b'~');
-/// What stands where a page begins.
+/// Placeholder for the page.
 const PLACE: &str = "<!--page-->";
-/// The title that a page's own takes the place of.
+/// Placeholder for the title.
 const TITLE: &str = "<title>cleo</title>";
-/// What there is without the application: the same places, in plain words.
+/// Page without the application: the same places as plain links.
 const BARE: &str = "<!doctype html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">\
     <meta name=\"viewport\" content=\"width=device-width\"><title>cleo</title></head>\
     <body><div id=\"root\"><!--page--></div></body></html>\n";
-/// What a question without script is asked with.
+/// Form to ask a query without scripts.
 const FORM: &str = "<form method=\"post\" action=\"/ask\"><label for=\"query\">Query</label>\
     <textarea id=\"query\" name=\"query\" rows=\"4\" required></textarea>\
     <label><input type=\"checkbox\" name=\"debug\" value=\"1\"> Show debug</label>\
@@ -92,7 +92,7 @@ impl Pages {
         self.fill_index(&self.index, title, content)
     }
 
-    /// Writes a page that stays as it is: the application would put one of its own in its place.
+    /// Writes a static page, which the application does not replace.
     pub(super) fn still(&self, title: &str, content: &str) -> Answer {
         self.fill_index(&self.still, title, content)
     }
@@ -107,8 +107,8 @@ impl Pages {
     }
 }
 
-/// Answers what no endpoint answers: a file, a page, or that there is nothing. Who needs a token and
-/// has none sees files and the page on which it is given.
+/// Answers paths without an endpoint: a file, a page, or 404. Callers without a required token see
+/// files and the sign-in page.
 pub(super) fn answer(pages: &Pages, request: &Request, is_in: bool) -> Result<Answer> {
     let path = request.uri().path();
     if !matches!(*request.method(), Method::GET | Method::HEAD) || path.starts_with("/api/") {
@@ -121,7 +121,7 @@ pub(super) fn answer(pages: &Pages, request: &Request, is_in: bool) -> Result<An
     page(pages, request.uri(), is_in)
 }
 
-/// Answers with a page, or has who has no token give it first.
+/// Replies with a page, or redirects to the sign-in page.
 pub(super) fn page(pages: &Pages, place: &Uri, is_in: bool) -> Result<Answer> {
     let path = place.path();
     let page = PAGES.iter().find(|(there, _)| is_at(there, path));
@@ -166,7 +166,7 @@ fn is_at(page: &str, path: &str) -> bool {
 
 fn send_file(path: &str, gzip: &'static [u8], request: &Request) -> Answer {
     let headers = request.headers();
-    // gzip ends with the checksum and the length of the content.
+    // The last eight bytes of gzip are the checksum and the length of the content.
     let end: String = gzip[gzip.len().saturating_sub(8)..]
         .iter()
         .map(|byte| format!("{byte:02x}"))
@@ -176,7 +176,7 @@ fn send_file(path: &str, gzip: &'static [u8], request: &Request) -> Answer {
     let is_known = headers
         .get(IF_NONE_MATCH)
         .is_some_and(|known| known.as_bytes() == tag.as_bytes());
-    // The names of these hold digests of their contents.
+    // Names in this folder contain digests of the contents.
     let cache = match path.starts_with("/assets/") {
         true => "public, max-age=31536000, immutable",
         false => "no-cache",
@@ -188,7 +188,7 @@ fn send_file(path: &str, gzip: &'static [u8], request: &Request) -> Answer {
     answer.header(CACHE_CONTROL, cache).header(ETAG, &tag)
 }
 
-/// Answers with an embedded file, compressed where the client accepts it.
+/// Replies with an embedded file, compressed if the client accepts it.
 pub(super) fn answer_embedded(
     mime: &'static str,
     gzip: &'static [u8],

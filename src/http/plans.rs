@@ -1,4 +1,4 @@
-//! Plans that are carried out. Only agents that the caller sees count.
+//! Runs of plans. Only agents that the caller sees are used.
 
 use serde_json::json;
 
@@ -17,7 +17,7 @@ use crate::ops::tokens::Scope;
 pub(super) fn routes() -> Vec<Route> {
     vec![
         Route::post("/api/plans/run", run)
-            .about("Has a plan carried out by agents, in a process of its own")
+            .about("Runs a plan in its own process")
             .scope(Scope::Admin)
             .takes::<PlanRequest>()
             .answers::<Started>(202)
@@ -29,7 +29,7 @@ fn run(call: &Call) -> Result<Answer> {
     let request: PlanRequest = call.body()?;
     plans::check_passes(request.max_loops)?;
     let (around, mut notes) = (call.surroundings("plan.run"), Notes::default());
-    // The text of the plan: as it was sent, or made of a goal.
+    // The text of the plan, as sent or made from a goal.
     let text = match (&request.text, &request.goal) {
         (Some(text), None) => text.clone(),
         (None, Some(goal)) => {
@@ -38,7 +38,7 @@ fn run(call: &Call) -> Result<Answer> {
             json!(made.plan).to_string()
         }
         _ => {
-            let message = "the body must hold a plan (`text`) or a goal (`goal`), and not both";
+            let message = "the body needs either a plan (`text`) or a goal (`goal`)";
             return Err(Error::new(Code::InputInvalid, message));
         }
     };

@@ -1,4 +1,4 @@
-//! Queries: planned, carried out by workers, answered. In the form of the supervisor's specification.
+//! Queries to workers, in the form of the supervisor specification.
 
 use axum::extract::Query as Form;
 use axum::http::Uri;
@@ -12,26 +12,26 @@ use super::route::Route;
 use crate::error::{Code, Error, Result};
 use crate::markdown::escape_html;
 use crate::ops::ask::{self, Asked, Options, Query, QueryReply};
-use crate::ops::executions::Told;
+use crate::ops::executions::Progress;
 
-/// The header that names the run of a query.
+/// Header with the run of a query.
 const RUN: HeaderName = HeaderName::from_static("x-run-id");
-/// Most workers that are asked at a time for one query.
+/// Maximum number of parallel workers of a query.
 const JOBS: usize = 4;
-/// How a page ends that answers a form.
+/// End of a page that answers a form.
 const AGAIN: &str = "<p><a href=\"/\">Ask again</a></p></main>";
 
 pub(super) fn routes() -> Vec<Route> {
     vec![
         Route::post("/query", query)
-            .about("Has a query answered by workers")
+            .about("Answers a query with workers")
             .tag("ask")
             .takes::<Query>()
             .answers::<QueryReply>(200)
             .errors(Shape::Detail)
             .asks(|_| true),
         Route::post("/ask", page)
-            .about("Has a query answered that comes from a form, with a page")
+            .about("Answers a query from a form, as a page")
             .tag("ask")
             .sends(200, "text/html")
             .sends(400, "text/html")
@@ -52,7 +52,7 @@ fn ask(call: &Call, query: &Query) -> Result<Asked> {
     };
     let user = call.user();
     let done = ask::ask(&call.surroundings("ask"), query, &options, &mut |told| {
-        if let Told::Piece(piece) = told {
+        if let Progress::Piece(piece) = told {
             call.server.feed.piece(user, &piece);
         }
     });
@@ -70,7 +70,7 @@ struct Filled {
     debug: Option<String>,
 }
 
-/// Answers a form with a page, also when it cannot be used and its sender reads pages.
+/// Answers a form with a page, also an invalid form from a browser.
 fn page(call: &Call) -> Result<Answer> {
     match answer(call) {
         Err(error) if error.code == Code::InputInvalid && call.accepts("text/html") => {
@@ -112,7 +112,7 @@ fn answer(call: &Call) -> Result<Answer> {
 }
 
 fn read_form(body: &[u8]) -> Result<Filled> {
-    let refuse = || Error::new(Code::InputInvalid, "the form cannot be read");
+    let refuse = || Error::new(Code::InputInvalid, "invalid form");
     let text = std::str::from_utf8(body).map_err(|_| refuse())?;
     let place = Uri::try_from(format!("/?{text}")).map_err(|_| refuse())?;
     let read = Form::try_from_uri(&place);

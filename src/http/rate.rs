@@ -1,5 +1,4 @@
-//! How often somebody may call: a bucket for each, into which a second puts as many calls as may be made
-//! for long, and which holds those of ten seconds.
+//! Rate limits: a token bucket per caller, which holds the calls of ten seconds.
 
 use std::collections::HashMap;
 use std::sync::{Mutex, PoisonError};
@@ -7,9 +6,9 @@ use std::time::Instant;
 
 use crate::error::{Code, Error, Result};
 
-/// How many seconds' calls may be made at once.
+/// Size of a burst, in seconds of the rate.
 const BURST: f64 = 10.0;
-/// Most callers that are remembered.
+/// Maximum number of callers.
 const CALLERS_MAX: usize = 10_000;
 
 #[derive(Debug)]
@@ -25,7 +24,7 @@ struct Bucket {
 }
 
 impl Rates {
-    /// Allows some calls a second to each; none: as many as there are.
+    /// Allows a number of calls per second to each caller; `None` is unlimited.
     pub(super) fn new(rate: Option<u32>) -> Rates {
         Rates {
             rate: rate.map(f64::from),
@@ -33,7 +32,7 @@ impl Rates {
         }
     }
 
-    /// Counts a call of somebody, unless calls are not counted.
+    /// Counts a call of a caller, if there is a limit.
     pub(super) fn take(&self, who: impl FnOnce() -> String, now: Instant) -> Result<()> {
         let Some(rate) = self.rate else {
             return Ok(());
@@ -42,7 +41,7 @@ impl Rates {
         let most = rate * BURST;
         let mut buckets = self.buckets.lock().unwrap_or_else(PoisonError::into_inner);
         if buckets.len() >= CALLERS_MAX && !buckets.contains_key(&who) {
-            // Who is full again is as good as new.
+            // A full bucket equals a new one.
             buckets.retain(|_, bucket| bucket.refill(rate, most, now) < most);
             if buckets.len() >= CALLERS_MAX {
                 buckets.clear();
@@ -55,7 +54,7 @@ impl Rates {
         let bucket = buckets.entry(who).or_insert(full);
         let calls = bucket.refill(rate, most, now);
         let is_allowed = calls >= 1.0;
-        // A call that is refused takes nothing: who is a little too fast is answered as often as may be.
+        // A refused call takes nothing, so that a slightly too fast caller still gets its rate.
         *bucket = Bucket {
             calls: if is_allowed { calls - 1.0 } else { calls },
             at: now,
@@ -63,7 +62,7 @@ impl Rates {
         if is_allowed {
             return Ok(());
         }
-        let message = format!("there are more than {rate} calls a second");
+        let message = format!("more than {rate} calls per second");
         Err(Error::new(Code::RateLimited, message))
     }
 }
@@ -104,7 +103,7 @@ mod tests {
                 let now = begin + Duration::from_micros(call * 1_000_000 / calls);
                 rates.take(|| "ann".to_string(), now).is_ok()
             };
-            // What may come at once is used up in the first fifty seconds.
+            // The burst is used up in the first fifty seconds.
             for call in 0..50 * calls {
                 is_answered(&call);
             }

@@ -1,4 +1,4 @@
-//! From a request to a response: who calls, may they, what do they want, and who answers it.
+//! From a request to a response: authentication, routing, the handler and the headers.
 
 use std::future::ready;
 use std::net::IpAddr;
@@ -36,13 +36,13 @@ use crate::error::{Code, Error, Result};
 use crate::ops::tokens::Scope;
 use crate::store::left_out;
 
-/// Header of an answer without rows that are damaged in the database.
+/// Header of a reply without rows that are damaged in the database.
 const DAMAGED_ROWS: HeaderName = HeaderName::from_static("cleo-damaged-rows");
 const RESOURCE_POLICY: HeaderName = HeaderName::from_static("cross-origin-resource-policy");
-/// Largest body of somebody who has not said who it is, in bytes: a token with room.
+/// Maximum size of a body without authentication, in bytes: enough for a token.
 const OPEN_BODY_MAX: usize = 4_096;
 
-/// A request that the guard let pass, and its caller; `None` where a token is missing that most endpoints need.
+/// The caller of an admitted request; `None` if a required token is missing.
 #[derive(Clone)]
 struct Admitted(Option<Caller>);
 
@@ -58,7 +58,7 @@ pub(super) fn router(server: &Arc<Server>) -> Router {
     let pages = Arc::clone(server);
     let router = router
         .method_not_allowed_fallback(|request: Request| {
-            let message = "there is something under this path, but not with this method";
+            let message = "this path does not support this method";
             let error = Error::new(Code::MethodRefused, message);
             std::future::ready(refuse(&error, &request).response())
         })
@@ -70,7 +70,7 @@ pub(super) fn router(server: &Arc<Server>) -> Router {
             std::future::ready(done.response())
         })
         .layer(CatchPanicLayer::custom(|_| {
-            let message = "the server panicked in this request; its own messages say where";
+            let message = "internal error; see the messages of the server";
             fault::answer(&Error::new(Code::Internal, message), Shape::Ours).response()
         }));
     let router = match cors(&server.options.origins) {
@@ -80,7 +80,7 @@ pub(super) fn router(server: &Arc<Server>) -> Router {
     router.layer(from_fn_with_state(Arc::clone(server), respond))
 }
 
-/// Answers a request, with headers that keep the answer out of the reach of others where it has no own.
+/// Answers a request, and adds security headers that the reply does not set itself.
 async fn respond(
     State(server): State<Arc<Server>>,
     Extension(peer): Extension<IpAddr>,
@@ -93,8 +93,8 @@ async fn respond(
         (CACHE_CONTROL, "no-store"),
         (RESOURCE_POLICY, "same-origin"),
         (X_FRAME_OPTIONS, "DENY"),
-        // With none at all, a browser says of forms on our own pages, too, that they come from nowhere.
-        // Others are told nothing either way.
+        // With `no-referrer`, browsers would send `Origin: null` for forms on our own pages. Other
+        // origins get nothing either way.
         (REFERRER_POLICY, "same-origin"),
         (X_CONTENT_TYPE_OPTIONS, "nosniff"),
         (CONTENT_SECURITY_POLICY, policy),
@@ -107,7 +107,7 @@ async fn respond(
     response
 }
 
-/// Lets pages of other origins call; `None` where there are no such origins.
+/// Returns the layer that allows other origins, or `None` without any.
 fn cors(origins: &[String]) -> Option<CorsLayer> {
     let origins = origins.iter().flat_map(|origin| origin.parse());
     let origins: Vec<HeaderValue> = origins.collect();
@@ -133,14 +133,17 @@ fn inject_fault(headers: &axum::http::HeaderMap, place: &str) {
     assert!(named.is_none_or(|named| named != place), "injected fault");
 }
 
-/// Lets a request pass that may have an answer, with its caller.
+/// Checks a request, and passes it on with its caller.
 async fn admit(server: &Server, peer: IpAddr, mut request: Request, next: Next) -> Response<Body> {
     let caller = match check(server, peer, &request) {
         Ok(caller) => caller,
         Err(error) => return refuse(&error, &request).response(),
     };
     if guard::head(&request) > guard::HEAD_MAX {
-        let message = format!("the head of a request may have {} bytes", guard::HEAD_MAX);
+        let message = format!(
+            "the head of the request is larger than {} bytes",
+            guard::HEAD_MAX
+        );
         let answer = refuse(&Error::new(Code::InputInvalid, message), &request);
         let status = StatusCode::REQUEST_HEADER_FIELDS_TOO_LARGE;
         return answer.under(status).response();
@@ -195,22 +198,22 @@ async fn answer_request(
         true => server.options.max_body.min(OPEN_BODY_MAX),
         false => server.options.max_body,
     };
-    // What is announced as too large is not waited for. It is read anyway, so that the answer gets through.
+    // A body announced as too large is refused at once, but read, so that the reply gets through.
     if body.size_hint().lower() > most as u64 {
         let rest = body.into_data_stream().for_each(|_| ready(()));
         tokio::spawn(tokio::time::timeout(server.options.patience, rest));
         return Err(too_large(most));
     }
-    // The whole body, where a layer of tower-http would wait so long for each piece of it.
+    // A limit for the whole body; a layer of tower-http would apply it to each piece.
     let Ok(body) = tokio::time::timeout(server.options.patience, read(body, most)).await else {
-        let message = "the body of the request did not come in time; send it again";
+        let message = "timeout while reading the body of the request; send it again";
         let error = Error::new(Code::InputInvalid, message).passing(true);
         return Ok(fault::answer(&error, route.shape.of_refusals())
             .under(StatusCode::REQUEST_TIMEOUT)
             .header(CONNECTION, "close"));
     };
     let body = body?;
-    // Whoever sends slowly takes no place from others.
+    // A slow sender does not occupy a place.
     let permit = Arc::clone(&server.calls).try_acquire_owned();
     let permit = permit.map_err(|_| fault::busy())?;
     let names = RawPathParams::from_request_parts(&mut parts, &()).await;
@@ -249,8 +252,8 @@ async fn answer_request(
     }
 }
 
-/// Has a call worked on where that may wait, and answers it as long as the caller is let in, if anybody has
-/// to be. What was begun is carried out, whoever hears of it.
+/// Runs a call on a blocking thread, and replies while the caller is authorized. Work that has
+/// begun continues without a reader.
 async fn work_on(
     route: &'static Route,
     respond: impl FnOnce(&Call) -> Result<Answer> + Send + 'static,
@@ -270,14 +273,15 @@ async fn work_on(
             let done = respond(&call).and_then(|answer| assigned::mask(&call, answer));
             drop((place, permit));
             match left_out::times() > before {
-                // Which ones it were is for the user of this machine: they may be other users'.
+                // The rows themselves are shown only to the user of this machine, because they may
+                // belong to others.
                 true => done.map(|answer| answer.header(DAMAGED_ROWS, "left-out")),
                 false => done,
             }
         });
-        begun.await.map_err(|cause| {
-            Error::new(Code::Internal, "the call was not carried out").because(cause)
-        })?
+        begun
+            .await
+            .map_err(|cause| Error::new(Code::Internal, "the call failed").because(cause))?
     };
     tokio::select! {
         done = worked => done,
@@ -285,7 +289,7 @@ async fn work_on(
     }
 }
 
-/// Waits until a call that waits for models or workers may: whatever waits for that holds no thread.
+/// Waits for a place among calls to models or workers, without holding a thread.
 async fn place(route: &Route, server: &Arc<Server>) -> Result<Option<OwnedSemaphorePermit>> {
     if !(route.asks)(server) {
         return Ok(None);
@@ -318,12 +322,12 @@ async fn read(body: Body, most: usize) -> Result<Bytes> {
     let read = Bytes::from_request(request, &()).await;
     read.map_err(|rejection| match rejection.status() {
         StatusCode::PAYLOAD_TOO_LARGE => too_large(most),
-        _ => Error::new(Code::InputInvalid, "the body of the request broke off"),
+        _ => Error::new(Code::InputInvalid, "the body of the request is incomplete"),
     })
 }
 
 fn too_large(most: usize) -> Error {
-    let message = format!("the body of a request may have {most} bytes");
+    let message = format!("the body of the request is larger than {most} bytes");
     Error::new(Code::BodyTooLarge, message)
 }
 

@@ -1,4 +1,4 @@
-//! An endpoint, as data: from one list of them come the router and the description of all.
+//! Endpoints as data: one list defines the router and the API description.
 
 #![cfg_attr(
     not(feature = "schemas"),
@@ -36,27 +36,27 @@ pub(super) type Respond = fn(&Call) -> Result<Answer>;
 pub(super) type Promise = Pin<Box<dyn Future<Output = Result<Answer>> + Send>>;
 
 pub(super) enum Work {
-    /// On a thread of its own, because it waits for the disk or for others.
+    /// On a blocking thread, because it waits for the disk or for others.
     Slow(Respond),
-    /// At once, because it takes microseconds and waits for nothing.
+    /// Inline, because it takes microseconds.
     Quick(Respond),
-    /// Without a thread, because all it does is wait.
+    /// Async, because it only waits.
     Waiting(fn(Call) -> Promise),
-    /// By an operation of the table, on a thread of its own.
+    /// An operation of the table, on a blocking thread.
     Operation(&'static dyn Row),
 }
 
-/// What the description says of an endpoint besides its path.
+/// Description of an endpoint.
 #[cfg(feature = "schemas")]
 #[derive(Default)]
 pub(super) struct Description {
     pub(super) query: Option<Describe>,
     pub(super) body: Option<Describe>,
-    /// Whether it can be called without one.
+    /// Whether the body is optional.
     pub(super) is_bodiless: bool,
-    /// Statuses with what is answered under them; none is no JSON, of the type that is named.
+    /// Statuses with their replies; `None` is not JSON but the named type.
     pub(super) answers: Vec<(u16, Option<Describe>, &'static str)>,
-    /// Statuses under which it refuses, besides those under which all of its kind do.
+    /// Statuses of errors, besides those common to all endpoints of this kind.
     pub(super) refusals: Vec<u16>,
 }
 
@@ -68,11 +68,11 @@ pub(super) struct Route {
     pub(super) tag: &'static str,
     pub(super) scope: Scope,
     pub(super) shape: Shape,
-    /// Whether it answers those, too, who have no token where one is needed.
+    /// Whether it needs no token.
     pub(super) is_open: bool,
-    /// Whether something may stand in the query of its address.
+    /// Whether query parameters are allowed.
     pub(super) takes_query: bool,
-    /// Says whether it waits for models or workers.
+    /// Returns whether the endpoint waits for models or workers.
     pub(super) asks: fn(&Server) -> bool,
     #[cfg(feature = "schemas")]
     pub(super) description: Description,
@@ -119,7 +119,7 @@ impl Route {
         Route::new(Method::DELETE, path, Work::Slow(respond))
     }
 
-    /// An endpoint whose handler does nothing but wait.
+    /// Makes an endpoint whose handler only waits.
     pub(super) fn waiting(method: Method, path: &'static str, work: fn(Call) -> Promise) -> Route {
         Route::new(method, path, Work::Waiting(work))
     }
@@ -181,7 +181,7 @@ impl Route {
         self
     }
 
-    /// Has it pass over what stands in the query of its address, as pages and what is only looked at do.
+    /// Ignores query parameters, as pages do.
     pub(super) fn page(mut self) -> Route {
         self.takes_query = true;
         self

@@ -1,4 +1,4 @@
-//! From messages to agents: which one, why, and what a change of an agent would do to that.
+//! Routing of messages: the agent, the reasons, and the effect of a changed agent.
 
 use std::sync::Arc;
 use std::time::Instant;
@@ -18,24 +18,24 @@ use crate::route::{Decision, Delegation, Index, Message, Request, Said};
 use crate::run::RunKind;
 use crate::store::records::RunFilter;
 
-/// How many messages are tried, the last ones.
+/// Number of recent messages to try.
 const TRIED: u32 = 100;
-/// Most candidates that are explained.
+/// Maximum number of explained candidates.
 const EXPLAINED: usize = 100;
-/// Id of an agent that has none yet.
+/// Id of a draft without one.
 const DRAFT: &str = "draft";
 
 pub(super) fn routes() -> Vec<Route> {
     vec![
         Route::post("/api/route", route)
-            .about("Chooses the agent for a message, with every reason")
+            .about("Chooses the agent for a message, with reasons")
             .tag("routing")
             .takes::<Asked>()
             .answers::<Routed<'static>>(200)
             .quick()
             .scope(crate::ops::tokens::Scope::Read),
         Route::post("/api/route/try", attempt)
-            .about("Says which messages an agent would reach that is being made or changed")
+            .about("Shows which messages a new or changed agent would get")
             .tag("routing")
             .takes::<Attempt>()
             .answers::<Tried>(200)
@@ -43,14 +43,14 @@ pub(super) fn routes() -> Vec<Route> {
     ]
 }
 
-/// A message that is to be routed.
+/// A message to route.
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[derive(Debug, Deserialize)]
 struct Asked {
     #[serde(flatten)]
     said: Said,
     explain: Option<usize>,
-    /// An agent that is scored in the place of the one with its id, or beside all.
+    /// A draft to score, in place of the agent with its id or in addition.
     draft: Option<Map<String, Value>>,
 }
 
@@ -60,13 +60,13 @@ struct Asked {
 struct Routed<'a> {
     route: Decision<'a>,
     delegation: Delegation<'a>,
-    /// Agents that messages never or not now reach.
+    /// Agents that get no messages, or not now.
     not_scored: Vec<NotScored<'a>>,
-    /// How long the router took, in microseconds.
+    /// Duration of the routing, in microseconds.
     took_us: u64,
 }
 
-/// An agent that is not chosen from.
+/// An agent that is not a candidate.
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[derive(Serialize)]
 struct NotScored<'a> {
@@ -138,7 +138,7 @@ struct Attempt {
     draft: Map<String, Value>,
 }
 
-/// What a draft would do to the ways of messages.
+/// Effect of a draft on the routing of messages.
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[derive(Default, Serialize)]
 #[serde(rename_all = "camelCase")]
@@ -146,13 +146,13 @@ struct Tried {
     messages: usize,
     reaches_now: usize,
     reached_before: usize,
-    /// Those that would reach the draft, and did not.
+    /// Messages that would newly reach the draft.
     gained: Vec<Outcome>,
-    /// Those that reached the agent, and would not.
+    /// Messages that would no longer reach the agent.
     lost: Vec<Outcome>,
 }
 
-/// Where a message went, and would go.
+/// The agent of a message before and after the change.
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[derive(Serialize)]
 struct Outcome {

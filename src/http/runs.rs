@@ -1,5 +1,5 @@
-//! Runs: begun, cancelled, resumed, written down. Those that run commands have a process of their own, so that they
-//! outlive this one.
+//! Starts, cancels, resumes and exports runs. Runs that execute commands have their own process, so
+//! that they outlive this one.
 
 use axum::http::StatusCode;
 use axum::http::header::{CONTENT_DISPOSITION, CONTENT_SECURITY_POLICY};
@@ -17,27 +17,27 @@ use crate::ops::tokens::Scope;
 use crate::ops::work::runs::{self, export};
 use crate::run::view::RunRow;
 
-/// What the page of a run may do in a browser: nothing but be looked at.
+/// Content security policy of a run page: no scripts, no requests.
 const SEALED: &str = "default-src 'none'; style-src 'unsafe-inline'; sandbox";
 
 pub(super) fn routes() -> Vec<Route> {
     let routes = vec![
         Route::post("/api/runs", begin)
-            .about("Has tasks carried out by agents, in a process of its own")
+            .about("Runs tasks with agents, in its own process")
             .scope(Scope::Admin)
             .takes::<RunRequest>()
             .answers::<Started>(202)
             .answers::<serde_json::Value>(200),
         Route::get("/api/runs/{id}/report", report)
-            .about("Writes a run as one page that needs nothing else")
+            .about("Exports a run as a self-contained HTML page")
             .sends(200, "text/html; charset=utf-8"),
         Route::post("/api/runs/{id}/cancel", cancel)
-            .about("Asks for the end of a run, and waits a while for it")
+            .about("Cancels a run, and waits a while for its end")
             .takes::<Nothing>()
             .or_nothing()
             .answers::<Started>(202),
         Route::post("/api/runs/{id}/resume", resume)
-            .about("Resumes a run that was interrupted, failed or was cancelled")
+            .about("Resumes an interrupted, failed or cancelled run")
             .takes::<Nothing>()
             .or_nothing()
             .answers::<Started>(202)
@@ -47,12 +47,12 @@ pub(super) fn routes() -> Vec<Route> {
     all.map(|route| route.tag("runs")).collect()
 }
 
-/// A run that was begun, goes on or is to end.
+/// A run that was started, resumed or cancelled.
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[derive(Serialize)]
 pub(super) struct Started {
     run: RunRow,
-    /// What somebody would type to begin it.
+    /// Command line that starts it.
     #[serde(skip_serializing_if = "Option::is_none")]
     command: Option<String>,
 }

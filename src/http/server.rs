@@ -1,5 +1,4 @@
-//! What all calls share: settings, open stores, the agents, who carries executions out, and who tells
-//! what happens.
+//! State shared by all calls: settings, open stores, agents, executors and the event feed.
 
 use std::net::SocketAddr;
 use std::ops::{Deref, DerefMut};
@@ -26,23 +25,23 @@ pub(super) type Say = Arc<dyn Fn(&str) + Send + Sync>;
 
 #[derive(Clone, Debug)]
 pub(crate) struct Options {
-    /// When a word counts for an agent.
+    /// How words match an agent.
     pub(crate) by: Match,
-    /// Largest body, in bytes.
+    /// Maximum size of a request body, in bytes.
     pub(crate) max_body: usize,
-    /// Most calls that are worked on at a time; more are refused.
+    /// Maximum number of calls at a time; more are refused.
     pub(crate) max_calls: usize,
-    /// Most connections; more wait.
+    /// Maximum number of connections; more wait.
     pub(crate) max_connections: usize,
-    /// Most answers of models and workers that are waited for at a time.
+    /// Maximum number of model and worker calls at a time.
     pub(crate) jobs: usize,
-    /// Calls a second that one caller may make for long; none: as many as there are.
+    /// Maximum calls per second of a caller; `None` is unlimited.
     pub(crate) rate: Option<u32>,
-    /// How long head and body of a request may take to come.
+    /// Maximum time for the head and for the body of a request.
     pub(crate) patience: Duration,
-    /// How long what is under way may take when the server is asked to end.
+    /// Maximum time for requests in progress at shutdown.
     pub(crate) grace: Duration,
-    /// Ask everybody for a token, also callers on this machine.
+    /// Require tokens also from callers on this machine.
     pub(crate) ask_tokens: bool,
     pub(crate) hosts: Vec<String>,
     pub(crate) origins: Vec<String>,
@@ -78,7 +77,7 @@ pub(crate) struct Server {
     pub(super) tokens: Mutex<Tokens>,
     pub(super) rates: Rates,
     pub(super) calls: Arc<Semaphore>,
-    /// Places of calls that wait for models or workers.
+    /// Permits for calls that wait for models or workers.
     pub(super) answers: Arc<Semaphore>,
     pub(super) keys: Keys,
     pub(super) feed: Arc<Feed>,
@@ -94,7 +93,7 @@ impl Server {
         address: SocketAddr,
         say: impl Fn(&str) + Send + Sync + 'static,
     ) -> Result<Arc<Server>> {
-        // What the server's starter was given to do is nothing of its callers.
+        // Callers do not inherit the task that the starter of the server works on.
         let surroundings = Surroundings {
             assignment: Assignment {
                 // A server of an agent has its rights.
@@ -105,7 +104,7 @@ impl Server {
             ..surroundings
         };
         let workspace = surroundings.workspace()?;
-        // Whatever is wrong with a store is said now and not to the first who calls.
+        // A broken store is reported now and not to the first caller.
         drop(Context::open(surroundings.clone())?);
         let settings = surroundings.settings()?.clone();
         let feed = Feed::begin(&workspace)?;
@@ -149,8 +148,8 @@ impl Server {
         self.address.ip().is_loopback()
     }
 
-    /// Returns whether callers need a token. A server with other names stands behind a proxy, which calls
-    /// from this machine for anybody.
+    /// Returns whether callers need a token. A server with other host names is behind a proxy,
+    /// which calls from this machine for anybody.
     pub(crate) fn asks_tokens(&self) -> bool {
         !self.is_local() || self.options.ask_tokens || !self.options.hosts.is_empty()
     }
@@ -159,21 +158,21 @@ impl Server {
         self.feed.close();
     }
 
-    pub(super) fn settle(&self, time: Duration) -> bool {
-        self.executors.end(time)
+    pub(super) fn ends_within(&self, time: Duration) -> bool {
+        self.executors.ends_within(time)
     }
 }
 
-/// Most that are kept while nobody uses them.
+/// Maximum number of idle items.
 const IDLE_MAX: usize = 16;
 
-/// Things that are costly to make and can be used again.
+/// A pool of reusable items that are costly to make.
 #[derive(Debug)]
 pub(super) struct Pool<T> {
     idle: Mutex<Vec<T>>,
 }
 
-/// A thing that was lent; it goes back when it is dropped.
+/// A lent item, which returns to the pool when it is dropped.
 pub(super) struct Lent<'a, T> {
     pool: &'a Pool<T>,
     thing: Option<T>,
@@ -186,7 +185,7 @@ impl<T> Pool<T> {
         }
     }
 
-    /// Lends one; when there is none, `make` makes it.
+    /// Lends an item; `make` makes one if the pool is empty.
     pub(super) fn lend<E>(
         &self,
         make: impl FnOnce() -> std::result::Result<T, E>,
@@ -224,7 +223,7 @@ impl<T> DerefMut for Lent<'_, T> {
 
 impl<T> Drop for Lent<'_, T> {
     fn drop(&mut self) {
-        // What a panic has left half done is not used again.
+        // A context in which a call panicked is not used again.
         if std::thread::panicking() {
             return;
         }

@@ -1,5 +1,5 @@
-//! Who the caller is, and what there is to see: for the pages, which sign in with a token and keep it
-//! where no script can read it.
+//! The session of a page: who the caller is and what it may see. Pages sign in with a token, kept
+//! in a cookie that scripts cannot read.
 
 use axum::http::header::SET_COOKIE;
 use serde::{Deserialize, Serialize};
@@ -21,27 +21,27 @@ pub(super) fn routes() -> Vec<Route> {
                 message: "Supervisor is running",
             })
         })
-        .about("Says that the server is there")
+        .about("Returns the health of the server")
         .answers::<Health>(200)
         .quick()
-        // Probes put what they like there, against caches.
+        // Health probes may add parameters against caches.
         .page()
         .open(),
         Route::get("/api/status", status)
-            .about("Says where the caller is, who that is, and how much there is of everything")
+            .about("Returns the workspace, the caller and the number of items of each kind")
             .answers::<Standing>(200),
         Route::get("/api/session", show)
-            .about("Says who the caller is")
+            .about("Returns the caller")
             .answers::<Signed>(200)
             .quick(),
         Route::post("/api/session", sign_in)
-            .about("Signs a page in with a token, which is kept in a cookie")
+            .about("Signs in with a token, which is stored in a cookie")
             .takes::<Secret>()
             .answers::<Signed>(200)
             .quick()
             .open(),
         Route::delete("/api/session", sign_out)
-            .about("Signs a page out")
+            .about("Signs out")
             .answers::<Signed>(200)
             .quick()
             .open(),
@@ -50,7 +50,7 @@ pub(super) fn routes() -> Vec<Route> {
     all.map(|route| route.tag("server")).collect()
 }
 
-/// Who the caller is; none after signing out.
+/// The caller; none after signing out.
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[derive(Serialize)]
 struct Signed {
@@ -62,9 +62,9 @@ struct Signed {
 #[serde(rename_all = "camelCase")]
 struct Session {
     user: String,
-    /// What the caller may do: read, write, admin.
+    /// Rights of the caller: read, write, admin.
     scopes: Vec<Scope>,
-    /// When the token ends; none when it does not.
+    /// Expiry of the token, if it has one.
     expires_at: Option<String>,
 }
 
@@ -100,7 +100,7 @@ fn sign_in(call: &Call) -> Result<Answer> {
     let session = Some(Session::for_caller(&caller));
     let is_plain = |c: char| c.is_ascii_alphanumeric() || c == '_';
     if !token.trim().chars().all(is_plain) {
-        return Err(Error::new(Code::InputInvalid, "that is no token"));
+        return Err(Error::new(Code::InputInvalid, "invalid token"));
     }
     let cookie = format!(
         "{}={}; Path=/; HttpOnly; SameSite=Strict",
@@ -122,7 +122,7 @@ struct Standing {
     status: Status,
 }
 
-/// Where the caller is, and how much there is of everything.
+/// The workspace, the caller, and the number of items of each kind.
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]

@@ -1,4 +1,4 @@
-//! What of the work is no plain operation, and what operations share: who acts, and warnings.
+//! Endpoints of tasks that are not plain operations, and warnings.
 
 use axum::http::StatusCode;
 use serde::Serialize;
@@ -13,27 +13,27 @@ use crate::ops::manifest::{self, Appended};
 use crate::ops::tokens::Scope;
 use crate::ops::transfer;
 
-/// Longest name of who acts, in characters.
+/// Maximum length of the caller's name, in characters.
 pub(super) const AGENT_MAX: usize = 100;
-/// JSON lines, as they are called in headers.
+/// Content type of JSON lines.
 const LINES: &str = "application/x-ndjson";
 
 pub(super) fn routes() -> Vec<Route> {
     vec![
         Route::get("/api/work/export", export)
-            .about("Writes all tasks as JSON lines, which can be imported")
+            .about("Exports all tasks as JSON lines")
             .tag("work")
             .scope(Scope::Admin)
             .sends(200, LINES),
         Route::post("/api/manifest", append)
-            .about("Appends an entry to the manifest; every fault of it is named")
+            .about("Appends an entry to the manifest; lists all errors of an invalid one")
             .tag("manifest")
             .takes::<Entry>()
             .answers::<Warned<Appended>>(201),
     ]
 }
 
-/// Something with what the caller should know.
+/// A reply with warnings.
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[derive(Serialize)]
 pub(super) struct Warned<T> {
@@ -42,8 +42,8 @@ pub(super) struct Warned<T> {
     pub(super) warnings: Vec<String>,
 }
 
-/// Has the agent act that the caller names. With a token it acts under the name of its user,
-/// so that no caller acts as another.
+/// Sets the agent that the caller names. With a token it is prefixed by its user, so that no caller
+/// can act as another.
 pub(super) fn act_as(call: &Call, context: &mut Context, agent: Option<&str>) -> Result<()> {
     if let Some(agent) = agent {
         let agent = name(agent)?;
@@ -64,8 +64,7 @@ fn name(agent: &str) -> Result<&str> {
     Err(Error::new(Code::InputInvalid, message))
 }
 
-/// Writes all tasks, also to which agents they are assigned that not every user sees. No file of this machine is
-/// written for it.
+/// Exports all tasks with their agents, also those that not every user sees. It writes no file.
 fn export(call: &Call) -> Result<Answer> {
     let exported = transfer::export(&mut *call.context("export")?, None)?;
     Ok(Answer::bytes(LINES, exported.text.unwrap_or_default()))
@@ -75,7 +74,7 @@ fn export(call: &Call) -> Result<Answer> {
 fn append(call: &Call) -> Result<Answer> {
     let _: serde::de::IgnoredAny = call.body()?;
     let text = std::str::from_utf8(&call.body)
-        .map_err(|cause| Error::new(Code::InputInvalid, "the body is no UTF-8").because(cause))?;
+        .map_err(|cause| Error::new(Code::InputInvalid, "the body is not UTF-8").because(cause))?;
     let context = &mut *call.context("manifest.append")?;
     let result = manifest::append(context, text, None, false)?;
     let warnings = std::mem::take(&mut context.notes.warnings);

@@ -18,12 +18,12 @@ const REFUSAL_MAX: usize = 64 << 10;
 pub(super) struct Answer<'a> {
     model: &'a Model,
     key: Option<&'a Key>,
-    /// Takes the key out of the text, over whose pieces it may be spread.
+    /// Redacts the key in the text, also across its pieces.
     redactor: Redactor<'a>,
     seen: &'a mut dyn FnMut(&str),
-    /// The body, unless it comes piece by piece.
+    /// The body, unless it is streamed.
     pub(super) whole: String,
-    /// What reads the pieces, once the answer has begun.
+    /// Reads a streamed body.
     reader: Option<Reader>,
     pub(super) found: Delta,
     fault: Option<String>,
@@ -47,40 +47,15 @@ impl<'a> Answer<'a> {
         }
     }
 
-    pub(super) fn push(&mut self, head: &Head, text: &str) {
-        if head.status != 200 {
-            if self.whole.len() < REFUSAL_MAX {
-                self.whole += text;
-            }
-        } else if self.comes_in_pieces(head) {
-            self.pieces(text);
-        } else {
-            self.whole += text;
-        }
-    }
-
-    /// Returns `true` if the answer comes piece by piece: some servers send it whole although they were asked to
-    /// stream.
-    fn comes_in_pieces(&self, head: &Head) -> bool {
-        let kind = head
-            .content_type
-            .as_deref()
-            .unwrap_or_default()
-            .to_ascii_lowercase();
-        let is_whole = kind.starts_with("application/json");
-        self.model.stream && !is_whole
-    }
-
-    fn pieces(&mut self, text: &str) {
-        let reader = self.reader.get_or_insert_default();
-        match reader.push(text) {
-            Ok(events) => events.iter().for_each(|event| self.event(event)),
-            Err(_) => {
-                self.fault = self
-                    .fault
-                    .take()
-                    .or(Some("an event is too long".to_string()))
-            }
+    pub(super) fn push(&mut self, head: &Head, line: &str) {
+        let kind = head.content_type.as_deref().unwrap_or_default();
+        // Some servers send an answer as a whole although they were asked to stream.
+        let is_whole = kind.to_ascii_lowercase().starts_with("application/json");
+        if head.status == 200 && self.model.stream && !is_whole {
+            let event = self.reader.get_or_insert_default().push(line);
+            event.iter().for_each(|event| self.event(event));
+        } else if head.status == 200 || self.whole.len() < REFUSAL_MAX {
+            self.whole += line;
         }
     }
 
@@ -89,7 +64,7 @@ impl<'a> Answer<'a> {
             return;
         }
         let Ok(event) = json(event, self.key) else {
-            self.fault = Some("an event is no JSON".to_string());
+            self.fault = Some("an event is not JSON".to_string());
             return;
         };
         let mut delta = self.model.provider.delta(&event);
@@ -109,7 +84,7 @@ impl<'a> Answer<'a> {
             Some(Some(last)) => self.event(&last),
             Some(None) => {}
             None => {
-                let body = json(&self.whole, self.key).map_err(|_| "it is no JSON".to_string())?;
+                let body = json(&self.whole, self.key).map_err(|_| "it is not JSON".to_string())?;
                 let mut whole = self.model.provider.whole(&body);
                 whole.text = match whole.error {
                     None => self.redactor.push(&whole.text),
@@ -133,7 +108,7 @@ impl<'a> Answer<'a> {
     }
 }
 
-/// Reads JSON without the key: in its text a key may be written in many ways, but read it is the key.
+/// Reads JSON and redacts the key, which JSON can spell in many ways.
 pub(super) fn json(text: &str, key: Option<&Key>) -> serde_json::Result<Value> {
     let mut value = serde_json::from_str(text)?;
     if let Some(key) = key {
@@ -142,25 +117,21 @@ pub(super) fn json(text: &str, key: Option<&Key>) -> serde_json::Result<Value> {
     Ok(value)
 }
 
-pub(super) struct Missed {
+pub(super) struct AttemptError {
     pub(super) error: Error,
-    pub(super) again: bool,
     /// How long the server asks to wait.
     pub(super) after: Option<Duration>,
 }
 
-impl From<Error> for Missed {
-    fn from(error: Error) -> Missed {
-        Missed {
-            error,
-            again: false,
-            after: None,
-        }
+impl From<Error> for AttemptError {
+    fn from(error: Error) -> AttemptError {
+        let after = None;
+        AttemptError { error, after }
     }
 }
 
 impl Client {
-    pub(super) fn describe_unreached(&self, fault: &Fault) -> Missed {
+    pub(super) fn describe_unreached(&self, fault: &Fault) -> AttemptError {
         let server = &self.model.base_url;
         let (code, message) = match fault.kind {
             FaultKind::Timeout => {
@@ -180,15 +151,11 @@ impl Client {
                 (Code::ModelUnreachable, message)
             }
         };
-        let passing = fault.kind.is_passing() || fault.kind == FaultKind::Timeout;
-        Missed {
-            error: self.error(code, &message).passing(passing),
-            again: fault.kind.is_passing(),
-            after: None,
-        }
+        let is_transient = fault.kind.is_transient() || fault.kind == FaultKind::Timeout;
+        self.error(code, &message).passing(is_transient).into()
     }
 
-    pub(super) fn describe_refusal(&self, head: &Head, body: &str) -> Missed {
+    pub(super) fn describe_refusal(&self, head: &Head, body: &str) -> AttemptError {
         let (server, status) = (&self.model.base_url, head.status);
         let (code, what) = match status {
             401 | 403 => (Code::ModelRefused, self.no_entry()),
@@ -206,10 +173,11 @@ impl Client {
         let said = read_message(body, self.key.as_ref());
         let said = said.map(|said| format!(": {said}")).unwrap_or_default();
         let message = format!("{server} {what}: HTTP {status}{said}");
-        let (again, after) = (client::is_passing(status), head.retry_after.as_deref());
-        Missed {
-            error: self.error(code, &message).passing(again),
-            again,
+        let after = head.retry_after.as_deref();
+        AttemptError {
+            error: self
+                .error(code, &message)
+                .passing(client::is_transient(status)),
             after: after.and_then(|text| client::read_retry_after(text, Utc::now())),
         }
     }
@@ -225,7 +193,7 @@ impl Client {
         }
     }
 
-    pub(super) fn unusable(&self, why: &str) -> Missed {
+    pub(super) fn unusable(&self, why: &str) -> AttemptError {
         let message = format!(
             "the answer of {} cannot be used: {why}",
             self.model.base_url
@@ -235,8 +203,7 @@ impl Client {
 
     /// Makes an error without the key, whoever repeated it.
     fn error(&self, code: Code, message: &str) -> Error {
-        let redacted = self.key.as_ref().map(|key| key.redact(message));
-        let message = redacted.unwrap_or_else(|| message.to_string());
+        let message = redact(message, self.key.as_ref());
         Error::new(code, message).fix("cleo config list --show-origin")
     }
 }
@@ -255,8 +222,13 @@ fn read_message(body: &str, key: Option<&Key>) -> Option<String> {
     let text = match json.as_ref().and_then(reply::error) {
         Some(said) => said,
         None if json.is_some() || body.trim_start().starts_with('<') => return None,
-        None => body.chars().take(300).collect(),
+        // Redacted before it is cut.
+        None => redact(body, key).chars().take(300).collect(),
     };
     let words: Vec<&str> = text.split_whitespace().collect();
     Some(words.join(" ")).filter(|text| !text.is_empty())
+}
+
+fn redact(text: &str, key: Option<&Key>) -> String {
+    key.map_or_else(|| text.to_string(), |key| key.redact(text))
 }

@@ -1,13 +1,12 @@
-//! Asks the configured model, retries transient errors, streams the answer, and keeps the key out of
-//! everything.
+//! Asks the configured model, retries transient errors, streams the answer, and redacts the key everywhere.
 
 use std::time::{Duration, Instant};
 
 use backon::{BackoffBuilder, ExponentialBackoff, ExponentialBuilder};
 use chrono::{DateTime, Utc};
 
-use super::answer::{Answer, Missed, too_long};
-use super::settings::{Key, Redactor};
+use super::answer::{Answer, AttemptError, too_long};
+use super::settings::Key;
 use super::{Model, Reply, Request, Usage};
 use crate::error::{Code, Error, Result};
 use crate::net::{self, Call, Failure};
@@ -25,7 +24,7 @@ pub(crate) struct Client {
 }
 
 impl Client {
-    /// Gets ready to ask the configured model: reads the key from its variable.
+    /// Reads the key of the configured model from its variable.
     pub(crate) fn open(model: &Model) -> Result<Client> {
         let key = match &model.key_variable {
             Some(variable) => read_key(model, variable)?,
@@ -70,17 +69,19 @@ impl Client {
                 any = true;
                 seen(text);
             };
-            let missed = match self.attempt(request, left, counted, &mut shown) {
+            let failed = match self.attempt(request, left, counted, &mut shown) {
                 Ok(reply) => return Ok(reply),
-                Err(missed) => missed,
+                Err(failed) => failed,
             };
-            let Some(pause) = pauses.next().filter(|_| missed.again && !any) else {
-                return Err(missed.error);
+            // No time is left after a timeout.
+            let can_retry = failed.error.is_retryable() && failed.error.code != Code::ModelTimeout;
+            let Some(pause) = pauses.next().filter(|_| can_retry && !any) else {
+                return Err(failed.error);
             };
             // Not sooner than the server asks.
-            let pause = missed.after.map_or(pause, |after| after.max(pause));
+            let pause = failed.after.map_or(pause, |after| after.max(pause));
             if begun.elapsed().saturating_add(pause) >= self.model.timeout {
-                return Err(too_long(missed.error, pause));
+                return Err(too_long(failed.error, pause));
             }
             signals::sleep(pause, "cleo waited to ask the model again")?;
         }
@@ -92,29 +93,24 @@ impl Client {
         left: Duration,
         counted: &mut Usage,
         seen: &mut dyn FnMut(&str),
-    ) -> std::result::Result<Reply, Missed> {
+    ) -> std::result::Result<Reply, AttemptError> {
         let call = self.call(request, left);
-        let mut redactor = Redactor::new(self.key.as_ref());
         let mut answer = Answer::new(&self.model, self.key.as_ref(), seen);
-        let done = net::perform(&call, &mut |head, text| {
-            answer.push(head, &redactor.push(text));
-        });
-        let head = match done {
+        let head = match net::perform(&call, &mut |head, line| answer.push(head, line)) {
             Ok(head) => head,
             Err(failure) => {
-                counted.add(answer.found.usage);
+                *counted = counted.plus(answer.found.usage);
                 return Err(match failure {
                     Failure::Own(error) => error.into(),
                     Failure::Fault(fault) => self.describe_unreached(&fault),
                 });
             }
         };
-        answer.push(&head, &redactor.finish());
         if head.status != 200 {
             return Err(self.describe_refusal(&head, &answer.whole));
         }
         let ended = answer.end();
-        counted.add(answer.found.usage);
+        *counted = counted.plus(answer.found.usage);
         let asked = self.model.name_for(request);
         let reply = ended.and_then(|()| answer.found.finish(asked));
         reply.map_err(|why| self.unusable(&why))
@@ -157,7 +153,7 @@ fn read_key(model: &Model, variable: &str) -> Result<Option<Key>> {
     }
 }
 
-/// Takes the key of the configured model out of a text, before that is kept or sent anywhere.
+/// Redacts the key of the configured model, before a text is stored or sent anywhere.
 pub(crate) fn without_key(model: &Model, text: &str) -> String {
     let variable = model.key_variable.as_deref();
     let key = variable.and_then(|variable| read_key(model, variable).ok()?);
@@ -182,7 +178,7 @@ fn pauses(retries: u32) -> ExponentialBackoff {
         .build()
 }
 
-pub(super) fn is_passing(status: u16) -> bool {
+pub(super) fn is_transient(status: u16) -> bool {
     matches!(status, 408 | 409 | 429) || (500..=599).contains(&status)
 }
 
@@ -218,10 +214,10 @@ mod tests {
     #[test]
     fn what_passes_is_tried_again_and_nothing_else() {
         for status in [408, 409, 429, 500, 502, 503, 504, 529, 599] {
-            assert!(is_passing(status), "{status}");
+            assert!(is_transient(status), "{status}");
         }
         for status in [200, 201, 301, 400, 401, 403, 404, 413, 422, 600, 0] {
-            assert!(!is_passing(status), "{status}");
+            assert!(!is_transient(status), "{status}");
         }
     }
 

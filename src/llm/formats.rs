@@ -4,12 +4,12 @@
 use serde_json::{Value, json};
 
 use super::reply::{error, fault, number, text, word};
-use super::{Delta, Draft, Finish, Model, Request, Usage};
+use super::{Delta, Finish, Model, ProviderRequest, Request, Usage};
 
-/// OpenAI's own server, whose newer models know only the newer name of the most tokens.
+/// OpenAI's own server, whose newer models accept only the newer name of the token limit.
 const OPENAI: &str = "https://api.openai.com/";
 
-pub(crate) fn draft_openai_chat(model: &Model, request: &Request, stream: bool) -> Draft {
+pub(crate) fn draft_openai_chat(model: &Model, request: &Request, stream: bool) -> ProviderRequest {
     let system = json!({"role": "system", "content": request.system});
     let system = (!request.system.is_empty()).then_some(system);
     let messages = request.messages.iter().map(|message| json!(message));
@@ -31,7 +31,7 @@ pub(crate) fn draft_openai_chat(model: &Model, request: &Request, stream: bool) 
         body["stream"] = json!(true);
         body["stream_options"] = json!({"include_usage": true});
     }
-    Draft {
+    ProviderRequest {
         url: format!("{}/chat/completions", model.base_url),
         headers: Vec::new(),
         body,
@@ -48,9 +48,9 @@ pub(crate) fn read_openai_chat(value: &Value, message: &str) -> Delta {
             false => Some(Finish::Refused),
         },
         usage: Usage {
-            input: number(value, "/usage/prompt_tokens"),
-            output: number(value, "/usage/completion_tokens"),
-            cached: number(value, "/usage/prompt_tokens_details/cached_tokens"),
+            input_tokens: number(value, "/usage/prompt_tokens"),
+            output_tokens: number(value, "/usage/completion_tokens"),
+            total_tokens: None,
         },
         model: word(value, "/model"),
         error: fault(value),
@@ -60,13 +60,13 @@ pub(crate) fn read_openai_chat(value: &Value, message: &str) -> Delta {
 const VERSION: &str = "2023-06-01";
 
 /// Writes a request. Temperatures end at 1 here.
-pub(crate) fn draft_anthropic(model: &Model, request: &Request, stream: bool) -> Draft {
+pub(crate) fn draft_anthropic(model: &Model, request: &Request, stream: bool) -> ProviderRequest {
     let mut body = json!({
         "model": model.name_for(request),
         "messages": request.messages,
         "max_tokens": request.max_tokens,
     });
-    // This version of the format knows no schemas, so the model is told.
+    // This version of the format has no schemas, so the prompt has it.
     let told = request.schema.as_ref();
     let told = told.map(|schema| format!("\n\nThe JSON Schema of the answer:\n{schema}"));
     let system = request.system.clone() + &told.unwrap_or_default();
@@ -79,7 +79,7 @@ pub(crate) fn draft_anthropic(model: &Model, request: &Request, stream: bool) ->
     if stream {
         body["stream"] = json!(true);
     }
-    Draft {
+    ProviderRequest {
         url: format!("{}/v1/messages", model.base_url),
         headers: vec![("anthropic-version", VERSION)],
         body,
@@ -116,18 +116,15 @@ pub(crate) fn delta_anthropic(event: &Value) -> Delta {
 /// Reads stop reason and usage. Input tokens include those written to and read from the cache.
 fn state_anthropic(value: &Value, message: &str, counted: &str) -> Delta {
     let tokens = |name: &str| number(value, &format!("{counted}/usage/{name}"));
-    let cached = tokens("cache_read_input_tokens");
-    let kept = tokens("cache_creation_input_tokens").unwrap_or(0);
-    let input = tokens("input_tokens").map(|read| {
-        read.saturating_add(kept)
-            .saturating_add(cached.unwrap_or(0))
-    });
+    let cache = ["cache_read_input_tokens", "cache_creation_input_tokens"];
+    let cache = cache.iter().filter_map(|name| tokens(name));
+    let input = tokens("input_tokens");
     Delta {
         finish: word(value, &format!("{message}/stop_reason")).map(|word| Finish::read(&word)),
         usage: Usage {
-            input,
-            output: tokens("output_tokens"),
-            cached,
+            input_tokens: input.map(|input| cache.fold(input, u64::saturating_add)),
+            output_tokens: tokens("output_tokens"),
+            total_tokens: None,
         },
         model: word(value, &format!("{message}/model")),
         ..Delta::default()

@@ -13,26 +13,29 @@ use std::time::Duration;
 use serde::Serialize;
 use serde_json::Value;
 
+use crate::words::closed;
+
 #[cfg(test)]
 mod tests;
 
-pub(crate) use reply::{Delta, Finish, Reply, Usage};
+pub(crate) use crate::run::Usage;
+pub(crate) use reply::{Delta, Finish, Reply};
 
-/// Who serves the model. All but Anthropic speak Chat Completions.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Provider {
-    /// OpenAI, and whatever else speaks its Chat Completions.
-    OpenAiChat,
-    Anthropic,
-    Ollama,
-    Gemini,
+closed! {
+    /// The server of the model. All but Anthropic speak Chat Completions.
+    Provider, "provider of models":
+    /// OpenAI, and other servers with its Chat Completions.
+    OpenAiChat = "openai-chat",
+    Anthropic = "anthropic",
+    Ollama = "ollama",
+    Gemini = "gemini",
 }
 
 /// The configured model: which server answers, and how long cleo waits for it. Holds no key.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Model {
     pub(crate) provider: Provider,
-    /// The model that answers whatever an agent says; none lets each agent's own answer.
+    /// The model for all agents; none uses each agent's own.
     pub(crate) name: Option<String>,
     /// Address of the server, without a slash at its end.
     pub(crate) base_url: String,
@@ -64,9 +67,9 @@ pub(crate) struct Message {
 
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Request {
-    /// What the model is told before everything; may be empty.
+    /// The system prompt; may be empty.
     pub(crate) system: String,
-    /// What was said until now; the last is what it answers.
+    /// The messages so far; the last is the one to answer.
     pub(crate) messages: Vec<Message>,
     /// The model, unless the configuration names one.
     pub(crate) model: String,
@@ -79,7 +82,7 @@ pub(crate) struct Request {
 }
 
 impl Request {
-    pub(crate) fn once(model: &str, system: &str, message: &str) -> Request {
+    pub(crate) fn single(model: &str, system: &str, message: &str) -> Request {
         Request {
             system: system.to_string(),
             messages: vec![Message::user(message)],
@@ -109,7 +112,7 @@ impl Message {
 
 /// A request in the form of a server. The key is not in it: the client adds it.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) struct Draft {
+pub(crate) struct ProviderRequest {
     pub(crate) url: String,
     pub(crate) headers: Vec<(&'static str, &'static str)>,
     pub(crate) body: Value,
@@ -124,13 +127,13 @@ impl Model {
     /// so it is never too low.
     pub(crate) fn cost(&self, usage: &Usage) -> Option<f64> {
         let (read, written) = self.prices?;
-        let (input, output) = (usage.input? as f64, usage.output? as f64);
+        let (input, output) = (usage.input_tokens? as f64, usage.output_tokens? as f64);
         Some((input * read + output * written) / 1_000_000.0)
     }
 }
 
 impl Provider {
-    pub(crate) fn draft(self, model: &Model, request: &Request, stream: bool) -> Draft {
+    pub(crate) fn draft(self, model: &Model, request: &Request, stream: bool) -> ProviderRequest {
         match self {
             Provider::Anthropic => formats::draft_anthropic(model, request, stream),
             _ => formats::draft_openai_chat(model, request, stream),
@@ -159,15 +162,6 @@ impl Provider {
                 "authorization".to_string(),
                 format!("Bearer {}", key.reveal()),
             ),
-        }
-    }
-
-    pub(crate) fn word(self) -> &'static str {
-        match self {
-            Provider::OpenAiChat => "openai-chat",
-            Provider::Anthropic => "anthropic",
-            Provider::Ollama => "ollama",
-            Provider::Gemini => "gemini",
         }
     }
 }

@@ -3,47 +3,26 @@
 use serde::Serialize;
 use serde_json::Value;
 
-/// Longest message of a server that is repeated, in characters.
+use crate::run::Usage;
+
+/// Most characters of a server's message that are repeated.
 const MESSAGE_MAX: usize = 500;
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Reply {
     pub(crate) text: String,
     pub(crate) finish: Finish,
+    /// Without the total.
     pub(crate) usage: Usage,
     /// The model that answered, as the server names it; else as it was asked for.
     pub(crate) model: String,
-}
-
-/// Tokens of an answer; none where the server did not count.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "camelCase")]
-#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
-pub(crate) struct Usage {
-    /// Tokens that were read, those from a cache among them.
-    pub(crate) input: Option<u64>,
-    pub(crate) output: Option<u64>,
-    /// Tokens that were read from the server's cache.
-    pub(crate) cached: Option<u64>,
-}
-
-impl Usage {
-    pub(crate) fn add(&mut self, other: Usage) {
-        let sum = |one: Option<u64>, two: Option<u64>| match (one, two) {
-            (Some(one), Some(two)) => Some(one.saturating_add(two)),
-            _ => one.or(two),
-        };
-        self.input = sum(self.input, other.input);
-        self.output = sum(self.output, other.output);
-        self.cached = sum(self.cached, other.cached);
-    }
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub(crate) enum Finish {
-    /// It was said.
+    /// The answer is complete.
     Stop,
     /// It reached the most tokens that it may have.
     Length,
@@ -58,7 +37,7 @@ pub(crate) struct Delta {
     pub(crate) text: String,
     /// Why the answer ended, once it has.
     pub(crate) finish: Option<Finish>,
-    /// What is known of its tokens; what comes later counts.
+    /// Its tokens as far as they are known; a later count replaces an earlier one.
     pub(crate) usage: Usage,
     pub(crate) model: Option<String>,
     pub(crate) error: Option<String>,
@@ -69,9 +48,9 @@ impl Delta {
         self.text += &next.text;
         self.finish = next.finish.or(self.finish.take());
         self.usage = Usage {
-            input: next.usage.input.or(self.usage.input),
-            output: next.usage.output.or(self.usage.output),
-            cached: next.usage.cached.or(self.usage.cached),
+            input_tokens: next.usage.input_tokens.or(self.usage.input_tokens),
+            output_tokens: next.usage.output_tokens.or(self.usage.output_tokens),
+            total_tokens: None,
         };
         self.model = next.model.or(self.model.take());
         self.error = self.error.take().or(next.error);
@@ -94,7 +73,7 @@ impl Delta {
 }
 
 impl Finish {
-    /// Returns why an answer is not all that would have been said; none of a whole one.
+    /// Returns why an answer is incomplete; `None` if it is complete.
     pub(crate) fn lack(&self) -> Option<&'static str> {
         match self {
             Finish::Stop => None,
@@ -104,7 +83,7 @@ impl Finish {
         }
     }
 
-    /// Reads the word of a server; the formats use different ones.
+    /// Reads the word of any server.
     pub(super) fn read(word: &str) -> Finish {
         match word {
             "stop" | "end_turn" | "stop_sequence" => Finish::Stop,
@@ -149,7 +128,7 @@ pub(crate) fn error(value: &Value) -> Option<String> {
     Some(said.chars().take(MESSAGE_MAX).collect())
 }
 
-/// Finds what went wrong in an answer that should be a good one: only an `error` counts.
+/// Returns the error in an answer with a good status: only an `error` counts.
 pub(super) fn fault(value: &Value) -> Option<String> {
     value
         .get("error")
@@ -157,46 +136,15 @@ pub(super) fn fault(value: &Value) -> Option<String> {
         .and_then(|_| error(value))
 }
 
-/// Longest event, in bytes.
-pub(crate) const EVENT_MAX: usize = 1 << 20;
-
-/// Reads events out of text that arrives in any pieces.
+/// Reads server-sent events line by line.
 #[derive(Debug, Default)]
 pub(crate) struct Reader {
-    /// What came of a line that has not ended.
-    line: String,
     data: Option<String>,
 }
 
-/// An event was longer than [`EVENT_MAX`].
-#[derive(Debug, PartialEq, Eq)]
-pub(crate) struct TooLong;
-
 impl Reader {
-    pub(crate) fn push(&mut self, text: &str) -> Result<Vec<String>, TooLong> {
-        let mut events = Vec::new();
-        for part in text.split_inclusive('\n') {
-            self.line += part;
-            let held = self.line.len() + self.data.as_ref().map_or(0, String::len);
-            if held > EVENT_MAX {
-                return Err(TooLong);
-            }
-            if part.ends_with('\n') {
-                events.extend(self.end_line());
-            }
-        }
-        Ok(events)
-    }
-
-    /// Returns the event that was open when the text ended: some servers leave out its end.
-    pub(crate) fn finish(&mut self) -> Option<String> {
-        let last = self.end_line();
-        last.or_else(|| self.data.take())
-    }
-
-    /// Takes a line; an empty one ends an event. Names, ids, comments and unknown fields say nothing here.
-    fn end_line(&mut self) -> Option<String> {
-        let line = std::mem::take(&mut self.line);
+    /// Takes a line, and returns the data of the event that it ends. Names, ids and comments are ignored.
+    pub(crate) fn push(&mut self, line: &str) -> Option<String> {
         let line = line
             .trim_start_matches('\u{feff}')
             .trim_end_matches(['\r', '\n']);
@@ -213,27 +161,29 @@ impl Reader {
         }
         None
     }
+
+    /// Returns the event that is open at the end of the text: some servers leave out its end.
+    pub(crate) fn finish(&mut self) -> Option<String> {
+        self.data.take()
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn read(text: &str, size: usize) -> Vec<String> {
+    fn read(text: &str) -> Vec<String> {
         let mut reader = Reader::default();
-        let letters: Vec<char> = text.chars().collect();
-        let pieces = letters
-            .chunks(size)
-            .map(|piece| piece.iter().collect::<String>());
-        let mut events: Vec<String> = pieces
-            .flat_map(|piece| reader.push(&piece).unwrap())
-            .collect();
+        let events = text
+            .split_inclusive('\n')
+            .filter_map(|line| reader.push(line));
+        let mut events: Vec<String> = events.collect();
         events.extend(reader.finish());
         events
     }
 
     #[test]
-    fn events_are_read_however_they_are_written_and_arrive() {
+    fn events_are_read_in_each_spelling() {
         for (text, events) in [
             ("data: a\n\ndata: b\n\n", vec!["a", "b"]),
             ("data: a\r\n\r\ndata: b\r\n\r\n", vec!["a", "b"]),
@@ -246,19 +196,7 @@ mod tests {
             ("data\n\n", vec![""]),
             ("", vec![]),
         ] {
-            for size in 1..8 {
-                assert_eq!(read(text, size), events, "{text:?} by {size}");
-            }
+            assert_eq!(read(text), events, "{text:?}");
         }
-    }
-
-    #[test]
-    fn an_event_without_end_is_refused_before_it_fills_the_memory() {
-        let mut reader = Reader::default();
-        let line = format!("data: {}\n", "x".repeat(1_000));
-        let refused = (0..2_000).find_map(|_| reader.push(&line).err());
-        assert_eq!(refused, Some(TooLong));
-        let mut reader = Reader::default();
-        assert_eq!(reader.push(&"x".repeat(EVENT_MAX + 1)), Err(TooLong));
     }
 }

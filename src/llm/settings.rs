@@ -22,17 +22,11 @@ use crate::config::{
 };
 use crate::error::{Code, Error, Result};
 
-const PROVIDERS: [Provider; 4] = [
-    Provider::OpenAiChat,
-    Provider::Anthropic,
-    Provider::Ollama,
-    Provider::Gemini,
-];
-
 /// Gemini's endpoint for Chat Completions.
 const GEMINI: &str = "https://generativelanguage.googleapis.com/v1beta/openai";
 
 impl Provider {
+    /// Returns the address of the server, and the variable of its key.
     fn defaults(self) -> (&'static str, Option<&'static str>) {
         match self {
             Provider::OpenAiChat => ("https://api.openai.com/v1", Some("OPENAI_API_KEY")),
@@ -44,8 +38,7 @@ impl Provider {
 
     pub(crate) fn from_settings(settings: &Settings) -> Option<Provider> {
         let word = settings.text(LLM_PROVIDER)?;
-        let named = PROVIDERS.into_iter().find(|one| one.word() == word);
-        Some(named.unwrap_or(Provider::OpenAiChat))
+        Some(word.parse().unwrap_or(Provider::OpenAiChat))
     }
 
     /// Returns the variable of the server address, which the provider's own programs use too.
@@ -58,7 +51,7 @@ impl Provider {
         }
     }
 
-    /// Makes an address from that variable: Ollama's may be a host, a port or both, and may be a listening
+    /// Makes an address from the value of that variable: Ollama's may be a host, a port or both, and may be a listening
     /// address.
     pub(crate) fn address(self, text: &str) -> String {
         let text = text.trim();
@@ -153,7 +146,7 @@ fn base_url(settings: &Settings, provider: Provider) -> Result<String> {
         let message = format!(
             "{LLM_BASE_URL} is set by the project's file to `{url}`; it can name servers of this machine only, others are for you to name"
         );
-        // The address may be a stranger's: it is shown, and no command that takes it over is proposed.
+        // The address is untrusted: it is shown, and no command that adopts it is proposed.
         return Err(invalid(message).fix("cleo config list --show-origin"));
     }
     Ok(match provider {
@@ -169,7 +162,7 @@ fn invalid(message: String) -> Error {
     Error::new(Code::ConfigInvalid, message)
 }
 
-/// Finds the host of an address; none in what is no plain address.
+/// Returns the host of a plain address; `None` for any other text.
 fn host(url: &str) -> Option<String> {
     let uri = url.parse::<Uri>().ok()?;
     let is_plain = matches!(uri.scheme_str(), Some("http" | "https"))
@@ -245,7 +238,7 @@ pub(crate) struct Redactor<'a> {
 }
 
 impl<'a> Redactor<'a> {
-    /// Begins; without a key everything stays as it is.
+    /// Without a key, nothing is redacted.
     pub(crate) fn new(key: Option<&'a Key>) -> Redactor<'a> {
         Redactor {
             key,

@@ -78,7 +78,7 @@ fn unset_values_are_not_sent_and_the_model_falls_back() {
             name: None,
             ..model(provider)
         };
-        let draft = provider.draft(&model, &Request::once("own", "", "Hi"), false);
+        let draft = provider.draft(&model, &Request::single("own", "", "Hi"), false);
         assert_eq!(draft.body["model"], "own");
         let text = draft.body.to_string();
         assert!(
@@ -98,7 +98,7 @@ fn unset_values_are_not_sent_and_the_model_falls_back() {
     );
 }
 
-/// What a server answers to "Hi" in each format: whole, then in pieces.
+/// Returns the answer to "Hi" in each format: whole, then in pieces.
 fn answers(provider: Provider) -> (Value, &'static str) {
     match provider {
         Provider::OpenAiChat | Provider::Ollama | Provider::Gemini => (
@@ -135,7 +135,8 @@ fn answers(provider: Provider) -> (Value, &'static str) {
 /// Reads an answer that comes piece by piece.
 fn read_stream(provider: Provider, text: &str) -> Delta {
     let mut reader = Reader::default();
-    let mut events = reader.push(text).unwrap_or_default();
+    let lines = text.split_inclusive('\n');
+    let mut events: Vec<String> = lines.filter_map(|line| reader.push(line)).collect();
     events.extend(reader.finish());
     let mut found = Delta::default();
     let events = events
@@ -153,9 +154,9 @@ fn an_answer_is_the_same_whole_and_in_pieces() {
             text: "Hello".to_string(),
             finish: Finish::Stop,
             usage: Usage {
-                input: Some(9),
-                output: Some(2),
-                cached: Some(4),
+                input_tokens: Some(9),
+                output_tokens: Some(2),
+                total_tokens: None,
             },
             model: "m-1".to_string(),
         };
@@ -340,18 +341,5 @@ proptest! {
         for provider in ALL {
             let _ = read_stream(provider, &text).finish("m");
         }
-    }
-
-    #[test]
-    fn how_events_arrive_makes_no_difference(text in "(data: ?|x|é|\r|\n|:){0,40}", cut in 0_usize..40) {
-        let mut reader = Reader::default();
-        let at = text.char_indices().nth(cut).map_or(text.len(), |(at, _)| at);
-        let mut events = reader.push(&text[..at]).unwrap();
-        events.extend(reader.push(&text[at..]).unwrap());
-        events.extend(reader.finish());
-        let mut whole = Reader::default();
-        let mut expected = whole.push(&text).unwrap();
-        expected.extend(whole.finish());
-        prop_assert_eq!(events, expected);
     }
 }

@@ -1,19 +1,17 @@
-//! Addresses: whether everybody can reach one, or only this machine and the networks around it.
+//! Whether an address is public or private: of this machine or of the networks around it.
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
 use http::Uri;
 
-/// Returns whether an address on the web plainly names a place that is not public: this machine, or an
-/// address around it, in whatever way it is written. Of a name only who looks it up can tell.
+/// Returns whether a URL has a private address as its host, in any spelling. Only resolving tells it of a name.
 pub(crate) fn is_plainly_private(url: &str) -> bool {
     let host = host(url);
     let is_here = host == "localhost" || host.ends_with(".localhost");
     is_here || address(&host).is_some_and(|address| !is_public(address))
 }
 
-/// Takes the host out of an address on the web: in small letters, without the brackets, the zone and the last dot
-/// that it may have.
+/// Returns the host of a URL: in small letters, without brackets, zone and last dot.
 fn host(url: &str) -> String {
     let uri = url.parse::<Uri>().unwrap_or_default();
     let host = uri.host().unwrap_or_default().trim_start_matches('[');
@@ -26,7 +24,7 @@ fn address(host: &str) -> Option<IpAddr> {
     plain.or_else(|| loose(host).map(IpAddr::V4))
 }
 
-/// Reads an address of the older kind in each of the ways in which systems look one up: `127.1`,
+/// Reads an IPv4 address in each spelling that systems accept: `127.1`,
 /// `0x7f000001`, `0177.0.0.1`, `2130706433`.
 fn loose(host: &str) -> Option<Ipv4Addr> {
     let numbers: Vec<u32> = host.split('.').map(number).collect::<Option<_>>()?;
@@ -72,7 +70,7 @@ fn is_public_v4(address: Ipv4Addr) -> bool {
         (0 | 127 | 224..=255, ..) => true,
         // Private networks, and those of providers (100.64.0.0/10).
         (10, ..) | (172, 16..=31, _) | (192, 168, _) | (100, 64..=127, _) => true,
-        // This link, where clouds keep what describes a machine.
+        // Link-local, with the metadata services of clouds.
         (169, 254, _) => true,
         // Protocols, examples, relays and measurements.
         (192, 0, 0 | 2) | (192, 88, 99) | (198, 18..=19, _) => true,
@@ -90,12 +88,12 @@ fn is_public_v6(address: Ipv6Addr) -> bool {
         Ipv4Addr::new(a, b, c, d)
     };
     match parts {
-        // Addresses of the older kind in the clothes of the newer: mapped, translated, 6to4.
+        // IPv4 addresses within IPv6: mapped, translated, 6to4.
         [0, 0, 0, 0, 0, 0xffff, ..] | [0x64, 0xff9b, 0, 0, 0, 0, ..] => is_public_v4(low(6)),
         [0x2002, ..] => is_public_v4(low(1)),
-        // Teredo, documentation, and identifiers that are no places.
+        // Teredo, documentation, and identifiers.
         [0x2001, 0 | 0xdb8, ..] | [0x2001, 0x10..=0x2f, ..] | [0x3fff, ..] => false,
-        // Everything that is given out to be reached lies in 2000::/3.
+        // All global addresses are in 2000::/3.
         [first, ..] => first & 0xe000 == 0x2000,
     }
 }

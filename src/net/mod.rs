@@ -1,5 +1,5 @@
-//! HTTP exchanges with model servers and workers. Each runs on a thread of its own, so that the caller hears
-//! a signal while a name is looked up or a server does not answer. Redirects are not followed.
+//! HTTP exchanges with model servers and workers. Each runs on a thread of its own, so that the caller notices
+//! signals while a name is resolved or a server does not answer. Redirects are not followed.
 
 pub(crate) mod address;
 mod proxy;
@@ -12,11 +12,11 @@ use std::time::{Duration, Instant};
 use crate::error::{Code, Error};
 use crate::runner::signals::{self, Guard};
 
-/// How long an exchange may go on after its timeout, to report the timeout itself.
+/// How much longer than its timeout an exchange may take, to report the timeout itself.
 const GRACE: Duration = Duration::from_secs(2);
-/// How often to look whether cleo is asked to end.
+/// How often to check whether cleo is asked to end.
 const LOOK: Duration = Duration::from_millis(25);
-/// Most parts of a response that wait to be read.
+/// Most parts of a response that are not read yet.
 const WAITING: usize = 64;
 
 #[derive(Clone)]
@@ -31,7 +31,7 @@ pub(crate) struct Call {
     /// Limits the whole exchange.
     pub(crate) timeout: Duration,
     pub(crate) max_bytes: u64,
-    /// Whether to refuse addresses of this machine and of the networks around it.
+    /// Whether to refuse private addresses.
     pub(crate) public_only: bool,
 }
 
@@ -83,7 +83,7 @@ pub(crate) enum FaultKind {
 }
 
 impl FaultKind {
-    pub(crate) fn is_passing(self) -> bool {
+    pub(crate) fn is_transient(self) -> bool {
         matches!(
             self,
             FaultKind::Dns | FaultKind::Connect | FaultKind::Closed | FaultKind::Proxy
@@ -94,12 +94,12 @@ impl FaultKind {
 /// A part of a response, in the order in which they come.
 enum Part {
     Head(Head),
-    Chunk(String),
+    Line(String),
     End(Result<(), Fault>),
 }
 
-/// Performs one exchange. `heard` gets the body piece by piece, as it comes.
-pub(crate) fn perform(call: &Call, heard: &mut dyn FnMut(&Head, &str)) -> Result<Head, Failure> {
+/// Performs one exchange. `on_line` gets the body line by line, as it comes.
+pub(crate) fn perform(call: &Call, on_line: &mut dyn FnMut(&Head, &str)) -> Result<Head, Failure> {
     let guard = Guard::begin().map_err(Failure::Own)?;
     let agent = request::agent(call).map_err(Failure::Fault)?;
     let (sender, parts) = mpsc::sync_channel(WAITING);
@@ -114,11 +114,11 @@ pub(crate) fn perform(call: &Call, heard: &mut dyn FnMut(&Head, &str)) -> Result
         let message = format!("no thread can be started: {cause}");
         Failure::Own(Error::new(Code::Internal, message).because(cause))
     })?;
-    let done = receive(&parts, call.timeout, heard, &guard);
-    // A server that is still answering is told that nobody reads: it may charge for what it sends.
+    let done = receive(&parts, call.timeout, on_line, &guard);
+    // Closes the connection of a server that is still answering: it may charge for more.
     agent.shutdown();
     match guard.end() {
-        Some(code) => Err(Failure::Own(signals::interrupted(
+        Some(code) => Err(Failure::Own(signals::interruption_error(
             code,
             "cleo waited for an answer",
         ))),
@@ -129,7 +129,7 @@ pub(crate) fn perform(call: &Call, heard: &mut dyn FnMut(&Head, &str)) -> Result
 fn receive(
     parts: &Receiver<Part>,
     timeout: Duration,
-    heard: &mut dyn FnMut(&Head, &str),
+    on_line: &mut dyn FnMut(&Head, &str),
     guard: &Guard,
 ) -> Result<Head, Fault> {
     let (begun, limit) = (Instant::now(), timeout.saturating_add(GRACE));
@@ -137,7 +137,7 @@ fn receive(
     loop {
         match parts.recv_timeout(LOOK) {
             Ok(Part::Head(begin)) => head = begin,
-            Ok(Part::Chunk(text)) => heard(&head, &text),
+            Ok(Part::Line(line)) => on_line(&head, &line),
             Ok(Part::End(done)) => return done.map(|()| head),
             Err(RecvTimeoutError::Timeout) => {}
             Err(RecvTimeoutError::Disconnected) => {

@@ -1,7 +1,7 @@
 //! Performs one request with ureq and passes the response on as it comes.
 
 use std::fmt;
-use std::io::{self, Read};
+use std::io::{self, BufRead, BufReader, Read};
 
 use ureq::config::Config;
 use ureq::http::{HeaderMap, Request, Response, Uri};
@@ -14,11 +14,10 @@ use super::address::is_public;
 use super::proxy::choose_proxy;
 use super::{Call, Fault, FaultKind, Head, Part};
 
-const CHUNK: usize = 16 * 1024;
 /// Longest text of a fault that is passed on, in characters.
 const WORDS_MAX: usize = 300;
 
-/// Passes a part on; false when nobody reads it.
+/// Passes a part on; returns false if nobody reads it.
 type PassOn<'a> = dyn FnMut(Part) -> bool + 'a;
 
 /// Performs a request. Everything before the fault, if there is one, has been passed on.
@@ -28,32 +27,25 @@ pub(super) fn perform(agent: &Agent, call: &Call, pass_on: &mut PassOn<'_>) -> R
     if !pass_on(Part::Head(head)) {
         return Ok(());
     }
-    let mut body = response
-        .into_body()
-        .into_with_config()
-        .limit(u64::MAX)
-        .reader();
-    stream(&mut body, call.max_bytes, pass_on)
+    let body = response.into_body().into_with_config().limit(u64::MAX);
+    stream(body.reader(), call.max_bytes, pass_on)
 }
 
-fn stream(body: &mut dyn Read, max: u64, pass_on: &mut PassOn<'_>) -> Result<(), Fault> {
-    let (mut chunk, mut total, mut text) = (vec![0; CHUNK], 0, Text::default());
+/// Passes a body on line by line, so that no character is cut. An empty text is its end.
+fn stream(body: impl Read, max: u64, pass_on: &mut PassOn<'_>) -> Result<(), Fault> {
+    let mut body = BufReader::new(body.take(max.saturating_add(1)));
+    let mut total = 0;
     loop {
-        let read = match body.read(&mut chunk) {
-            Err(cause) if cause.kind() == io::ErrorKind::Interrupted => continue,
-            read => read.map_err(|cause| fault(Error::from(cause)))?,
-        };
+        let mut line = Vec::new();
+        let read = body.read_until(b'\n', &mut line);
+        let read = read.map_err(|cause| fault(Error::from(cause)))?;
         total += read as u64;
         if total > max {
             let message = format!("the answer is larger than {max} bytes");
             return Err(Fault::new(FaultKind::TooLarge, message));
         }
-        let piece = match read {
-            0 => std::mem::take(&mut text).finish(),
-            _ => text.push(&chunk[..read]),
-        };
-        let is_read = piece.is_empty() || pass_on(Part::Chunk(piece));
-        if read == 0 || !is_read {
+        let line = String::from_utf8_lossy(&line).into_owned();
+        if !pass_on(Part::Line(line)) || read == 0 {
             return Ok(());
         }
     }
@@ -63,14 +55,14 @@ pub(super) fn agent(call: &Call) -> Result<Agent, Fault> {
     let uri = call.url.parse::<Uri>();
     let uri = uri.map_err(|_| Fault::new(FaultKind::Address, "the address is invalid"))?;
     let is_https = uri.scheme_str() == Some("https");
-    // What looks names up in our place could look up anything, so there is no proxy then.
+    // A proxy would resolve the name itself, maybe to a private address.
     let proxy = match call.public_only {
         true => None,
         false => {
             let host = uri.host().unwrap_or_default();
             let address = choose_proxy(is_https, host, |name| std::env::var(name).ok());
             // The address is not repeated: it may hold a password.
-            let refused = |_| Fault::new(FaultKind::Address, "the proxy's address is none");
+            let refused = |_| Fault::new(FaultKind::Address, "the address of the proxy is invalid");
             let proxy = address.map(|address| Proxy::new(address.trim()).map_err(refused));
             proxy.transpose()?
         }
@@ -94,8 +86,7 @@ pub(super) fn agent(call: &Call) -> Result<Agent, Fault> {
     })
 }
 
-/// Whom to trust: the machine's certificates (or those that `SSL_CERT_FILE` and `SSL_CERT_DIR`
-/// name), else those that Mozilla trusts.
+/// Returns the certificates of the machine (or of `SSL_CERT_FILE` and `SSL_CERT_DIR`), else Mozilla's.
 fn roots(is_https: bool) -> RootCerts {
     if !is_https {
         return RootCerts::WebPki;
@@ -148,11 +139,11 @@ fn fault(error: Error) -> Fault {
         Error::ConnectProxyFailed(why) => (FaultKind::Proxy, format!("the proxy refused: {why}")),
         Error::InvalidProxyUrl => (
             FaultKind::Address,
-            "the proxy's address is none".to_string(),
+            "the address of the proxy is invalid".to_string(),
         ),
         Error::BadUri(_) | Error::Http(_) => (
             FaultKind::Address,
-            "the address or a header is none".to_string(),
+            "the address or a header is invalid".to_string(),
         ),
         Error::Tls(why) => (FaultKind::Tls, why.to_string()),
         Error::Rustls(cause) => (FaultKind::Tls, cause.to_string()),
@@ -201,38 +192,6 @@ impl Resolver for PublicOnly {
     }
 }
 
-/// Makes text of bytes; a character that is not whole yet waits for the next piece.
-#[derive(Default)]
-struct Text {
-    held: Vec<u8>,
-}
-
-impl Text {
-    fn push(&mut self, bytes: &[u8]) -> String {
-        self.held.extend_from_slice(bytes);
-        let whole = self.held.len() - open(&self.held);
-        let text = String::from_utf8_lossy(&self.held[..whole]).into_owned();
-        self.held.drain(..whole);
-        text
-    }
-
-    fn finish(self) -> String {
-        String::from_utf8_lossy(&self.held).into_owned()
-    }
-}
-
-/// Counts the bytes at the end that begin a character and do not end it.
-fn open(bytes: &[u8]) -> usize {
-    let last = bytes
-        .utf8_chunks()
-        .last()
-        .map_or(&[][..], |chunk| chunk.invalid());
-    match std::str::from_utf8(last) {
-        Err(fault) if fault.error_len().is_none() => last.len(),
-        _ => 0,
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -255,29 +214,5 @@ mod tests {
         ] {
             assert_eq!(fault(error).kind, kind);
         }
-    }
-
-    #[test]
-    fn how_text_arrives_makes_no_difference() {
-        let text = "aé€😀z\u{fffd}";
-        for size in 1..=text.len() {
-            let mut read = Text::default();
-            let pieces = text.as_bytes().chunks(size);
-            let mut found: String = pieces.map(|piece| read.push(piece)).collect();
-            found += &read.finish();
-            assert_eq!(found, text, "in pieces of {size}");
-        }
-    }
-
-    #[test]
-    fn what_is_no_text_is_replaced_and_holds_nothing_up() {
-        let mut read = Text::default();
-        assert_eq!(read.push(b"a\xffb"), "a\u{fffd}b");
-        assert_eq!(
-            read.push(b"\x80\x80\x80\x80x"),
-            "\u{fffd}\u{fffd}\u{fffd}\u{fffd}x"
-        );
-        assert_eq!(read.push(b"\xe2\x82"), "");
-        assert_eq!(read.finish(), "\u{fffd}");
     }
 }

@@ -1,6 +1,5 @@
-//! The tasks of cleo as the multi-agent specification sees them: with its words for status and
-//! priority, an assigned agent, a due date and an estimate. They are the same tasks under the same
-//! rules; a task that was spawned must verify before it is done.
+//! Tasks in the words of the multi-agent specification. They are the same tasks under the same rules: one that was
+//! spawned must verify before it is done.
 
 use std::collections::BTreeMap;
 
@@ -14,79 +13,12 @@ use crate::clock::{parse_moment, timestamp};
 use crate::error::{Code, Error, Result};
 use crate::id::TaskId;
 use crate::store::Filter;
+use crate::task::agent_task::AgentTask;
 use crate::task::fields::{ListField, deserialize_given};
 use crate::task::{Priority, Status, Task};
 
 /// Longest title, in characters.
 const TITLE_MAX: usize = 200;
-
-fn status_word(status: Status) -> &'static str {
-    match status {
-        Status::Pending => "todo",
-        Status::Active => "doing",
-        Status::Review => "review",
-        Status::Done => "done",
-        Status::Blocked | Status::Paused => "paused",
-        Status::Cancelled => "cancelled",
-    }
-}
-
-fn priority_word(priority: Priority) -> &'static str {
-    match priority {
-        Priority::Low => "low",
-        Priority::Medium => "medium",
-        Priority::High => "high",
-        Priority::Critical => "urgent",
-    }
-}
-
-/// A task in the words of the specification.
-#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
-#[derive(Clone, Debug, PartialEq, Serialize)]
-pub(crate) struct AgentTask {
-    pub(crate) id: TaskId,
-    /// What is to be done, in one line.
-    pub(crate) title: String,
-    pub(crate) description: String,
-    /// todo, doing, review, done, paused or cancelled. A blocked task is paused.
-    pub(crate) status: &'static str,
-    /// low, medium, high or urgent.
-    pub(crate) priority: &'static str,
-    /// The agent that it is assigned to.
-    pub(crate) assigned_to: Option<String>,
-    /// When it is due, RFC 3339 in UTC, like all times.
-    pub(crate) due_date: Option<String>,
-    pub(crate) estimated_hours: Option<f64>,
-    pub(crate) tags: Vec<String>,
-    /// Feature that it belongs to.
-    pub(crate) feature: Option<String>,
-    pub(crate) created_at: String,
-    pub(crate) updated_at: String,
-    /// First moved to doing.
-    pub(crate) started_at: Option<String>,
-    pub(crate) completed_at: Option<String>,
-}
-
-impl From<Task> for AgentTask {
-    fn from(task: Task) -> AgentTask {
-        AgentTask {
-            id: task.id,
-            title: task.title,
-            description: task.description,
-            status: status_word(task.status),
-            priority: priority_word(task.priority),
-            assigned_to: task.assigned_agent,
-            due_date: task.due,
-            estimated_hours: task.estimate,
-            tags: task.labels,
-            feature: task.feature,
-            created_at: task.created_at,
-            updated_at: task.updated_at,
-            started_at: task.started_at,
-            completed_at: task.completed_at,
-        }
-    }
-}
 
 /// A task as it is, or as a change made it.
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
@@ -145,7 +77,7 @@ fn moment<'de, D: Deserializer<'de>>(from: D) -> std::result::Result<Given<Strin
 pub(crate) struct Fields {
     /// The task that is changed.
     id: Option<TaskId>,
-    /// What is to be done, in one line of at most 200 characters.
+    /// The work, in one line of at most 200 characters.
     #[serde(deserialize_with = "deserialize_given")]
     #[cfg_attr(feature = "schemas", schemars(with = "Option<String>", length(min = 1, max = TITLE_MAX)))]
     title: Given<String>,
@@ -198,7 +130,7 @@ pub(crate) const OWN: &[&str] = &[
 ];
 
 impl Fields {
-    /// Refuses what a task cannot have, and an agent that the caller does not see.
+    /// Refuses invalid fields, and an agent that the caller does not see.
     fn check(&self, context: &Context) -> Result<()> {
         let title = self.title.iter().flatten().next();
         let length = title.map_or(0, |title| title.trim().chars().count());
@@ -246,7 +178,7 @@ impl Fields {
 pub(crate) fn create(context: &mut Context, fields: Fields) -> Result<Kept> {
     let status = fields.status.flatten().unwrap_or(Status::Pending);
     if status != Status::Pending {
-        let other = status_word(status);
+        let other = AgentTask::status_word(status);
         let message = format!("status is {other}; a new task is todo, and is moved then");
         return Err(Error::new(Code::InputInvalid, message));
     }
@@ -332,7 +264,7 @@ pub(crate) struct Wanted {
     /// With these words in title or description.
     q: Option<String>,
     limit: u32,
-    /// Without the first so many.
+    /// Number of tasks to skip.
     offset: u32,
 }
 
@@ -409,7 +341,7 @@ pub(crate) fn show(context: &mut Context, One { task: id }: One) -> Result<Kept>
     Ok(Kept { task })
 }
 
-/// Whose tasks to count.
+/// The filter of counted tasks.
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -429,18 +361,21 @@ pub(crate) fn stats(context: &mut Context, Whose { agent }: Whose) -> Result<Cou
     let mut stats = Stats {
         by_status: Status::ALL
             .iter()
-            .map(|one| (status_word(*one), 0))
+            .map(|one| (AgentTask::status_word(*one), 0))
             .collect(),
         by_priority: Priority::ALL
             .iter()
-            .map(|one| (priority_word(*one), 0))
+            .map(|one| (AgentTask::priority_word(*one), 0))
             .collect(),
         ..Stats::default()
     };
     for tally in tallies {
         stats.total += tally.tasks;
         stats.overdue += tally.overdue;
-        let (status, priority) = (status_word(tally.status), priority_word(tally.priority));
+        let (status, priority) = (
+            AgentTask::status_word(tally.status),
+            AgentTask::priority_word(tally.priority),
+        );
         *stats.by_status.entry(status).or_default() += tally.tasks;
         *stats.by_priority.entry(priority).or_default() += tally.tasks;
     }

@@ -1,5 +1,4 @@
-//! Who answers: a worker, the configured model, or nobody, which is said and never made to look like
-//! an answer.
+//! Answers of workers and of the configured model, and the offline answer, which says that there is no model.
 
 use serde_json::Value;
 
@@ -15,22 +14,22 @@ use crate::run::{AnsweredBy, Detail, Message, Speaker, Usage};
 use crate::worker;
 use crate::workspace::Workspace;
 
-/// What a worker is asked for that names no intent.
+/// Intent of workers that name none.
 const INTENT: &str = "message.answer";
 
-/// Says, among the details of an answer, why it is not all that would have been said.
+/// Detail of an answer: why it is incomplete.
 pub(crate) const INCOMPLETE: &str = "incomplete";
 
 #[derive(Clone, Copy)]
 pub(crate) struct Question<'a> {
     pub(crate) agent: &'a Agent,
-    /// What for; the first intent of a worker by default.
+    /// By default the first intent of a worker.
     pub(crate) intent: Option<&'a str>,
     pub(crate) message: &'a str,
     pub(crate) user: Option<&'a str>,
     /// The conversation or run that it belongs to.
     pub(crate) conversation: Option<&'a str>,
-    /// What was said before, oldest first.
+    /// Earlier messages, oldest first.
     pub(crate) history: &'a [Message],
 }
 
@@ -38,25 +37,25 @@ pub(crate) struct Question<'a> {
 pub(crate) struct Answer {
     pub(crate) text: String,
     pub(crate) by: AnsweredBy,
-    /// What a worker says of it; of a model, [`INCOMPLETE`] when it is.
+    /// Details of a worker; of a model, [`INCOMPLETE`] if it is.
     pub(crate) details: Detail,
     pub(crate) model: Option<String>,
     pub(crate) usage: Option<Usage>,
-    /// What it cost, in US dollars.
+    /// In US dollars.
     pub(crate) cost: Option<f64>,
 }
 
-/// Who can answer in a workspace.
+/// The workers and the model of a workspace.
 #[derive(Clone, Debug)]
 pub(crate) struct Answering {
     pub(crate) workers: Workers,
     model: Option<Model>,
-    /// Whether who asks is another than who started this process, which keeps the settings of its start.
+    /// Whether a server answers for others, with the settings of its start.
     is_served: bool,
 }
 
 impl<'a> Question<'a> {
-    /// Asks an agent something, by nobody and without anything before.
+    /// Asks an agent, without user and history.
     pub(crate) fn new(agent: &'a Agent, message: &'a str) -> Question<'a> {
         Question {
             agent,
@@ -74,8 +73,8 @@ impl<'a> Question<'a> {
     }
 }
 
-/// Makes the model that the settings describe. Where words are sent may be said by the project's file, which
-/// came with the project: such a model is refused before the user trusts it.
+/// Makes the model that the settings describe. A model of the project's file, which may come from others, is refused
+/// until the user trusts it.
 pub(crate) fn load_trusted_model(surroundings: &Surroundings) -> Result<Option<Model>> {
     let settings = surroundings.settings()?;
     let model = Model::from(settings)?;
@@ -87,8 +86,8 @@ pub(crate) fn load_trusted_model(surroundings: &Surroundings) -> Result<Option<M
     Ok(model)
 }
 
-/// Returns whether workers of others may be on this machine or around it. A file of the project, which
-/// may come from one of those others, does not say so.
+/// Returns whether workers of others may have private addresses. The project's file, which may come from others, cannot
+/// allow it.
 pub(crate) fn allows_private(settings: &Settings) -> bool {
     settings.is_on(WORKERS_ALLOW_PRIVATE) && !settings.is_from_project(WORKERS_ALLOW_PRIVATE)
 }
@@ -117,36 +116,36 @@ impl Answering {
         question: &Question<'_>,
         seen: &mut dyn FnMut(&str),
     ) -> Result<Answer> {
-        self.ask_counting(question, &mut llm::Usage::default(), seen)
+        self.ask_counting(question, &mut Usage::default(), seen)
     }
 
-    /// Asks an agent. `counted` grows by what a model takes, also when its answer cannot be used.
+    /// Asks an agent. Adds the tokens of a model to `counted`, also of an invalid answer.
     pub(crate) fn ask_counting(
         &self,
         question: &Question<'_>,
-        counted: &mut llm::Usage,
+        counted: &mut Usage,
         seen: &mut dyn FnMut(&str),
     ) -> Result<Answer> {
         match &self.model {
             _ if question.agent.is_worker() => from_worker(question, &self.workers),
             Some(model) => from_model(question, model, counted, seen),
-            None => Ok(self.absent(question.agent)),
+            None => Ok(self.answer_offline(Some(question.agent))),
         }
     }
 
-    /// Takes the key of the model out of a message, which is kept and told.
+    /// Redacts the key of the model in a message.
     pub(crate) fn without_key(&self, message: &str) -> String {
         let model = self.model.as_ref();
         model.map_or_else(|| message.to_string(), |model| without_key(model, message))
     }
 
-    /// Says what an answer of the model took: tokens, and money in US dollars.
-    pub(crate) fn took(&self, counted: &llm::Usage) -> (Option<f64>, Option<Usage>) {
+    /// Returns the cost of an answer of the model in US dollars, and its tokens.
+    pub(crate) fn price(&self, counted: &Usage) -> (Option<f64>, Option<Usage>) {
         let cost = self.model.as_ref().and_then(|model| model.cost(counted));
         (cost, usage(counted))
     }
 
-    /// Asks the model itself; none when there is none.
+    /// Asks the model itself; `None` without one.
     pub(crate) fn ask_model(
         &self,
         request: &llm::Request,
@@ -156,23 +155,29 @@ impl Answering {
         Some(Client::open(model).and_then(|client| client.ask(request, seen)))
     }
 
-    /// Says that an agent would answer, if there were a model.
-    pub(in crate::ops) fn absent(&self, agent: &Agent) -> Answer {
-        self.offline(&format!("`{}` would answer this message.", agent.id))
-    }
-
-    /// Says that nobody answered.
-    pub(in crate::ops) fn offline(&self, what: &str) -> Answer {
+    /// Makes the answer that there is no model; `agent` is the one that would answer.
+    pub(in crate::ops) fn answer_offline(&self, agent: Option<&Agent>) -> Answer {
+        let what = match agent {
+            Some(agent) => format!("`{}` would answer this message.", agent.id),
+            None => "No agent fits the message.".to_string(),
+        };
         let again = match self.is_served {
             true => ", and start the server again",
             false => "",
         };
+        let text = format!(
+            "[offline] no model is configured, so there is no answer. {what} To have messages \
+             answered, set llm.provider: cleo config set llm.provider openai-chat{again}"
+        );
+        Answer::new(text, AnsweredBy::Offline)
+    }
+}
+
+impl Answer {
+    fn new(text: String, by: AnsweredBy) -> Answer {
         Answer {
-            text: format!(
-                "[offline] no model is configured, so this is no answer. {what} To have messages \
-                 answered, set llm.provider: cleo config set llm.provider openai-chat{again}"
-            ),
-            by: AnsweredBy::Offline,
+            text,
+            by,
             details: Detail::new(),
             model: None,
             usage: None,
@@ -193,25 +198,22 @@ fn from_worker(question: &Question<'_>, workers: &Workers) -> Result<Answer> {
         let message = format!("{}: {}", fault.kind, fault.message);
         return Err(Error::new(Code::AgentFailed, message));
     }
-    let output = reply.output;
-    let text = output.as_ref().map(|output| output.text());
+    let Some(output) = reply.output else {
+        return Ok(Answer::new(String::new(), AnsweredBy::Worker));
+    };
     Ok(Answer {
-        text: text.unwrap_or_default(),
-        by: AnsweredBy::Worker,
-        details: match output.and_then(|output| output.details) {
-            Some(Value::Object(details)) => details,
+        details: match output.details {
+            Some(Value::Object(ref details)) => details.clone(),
             _ => Detail::new(),
         },
-        model: None,
-        usage: None,
-        cost: None,
+        ..Answer::new(output.text(), AnsweredBy::Worker)
     })
 }
 
 fn from_model(
     question: &Question<'_>,
     model: &Model,
-    counted: &mut llm::Usage,
+    counted: &mut Usage,
     seen: &mut dyn FnMut(&str),
 ) -> Result<Answer> {
     let agent = question.agent;
@@ -234,21 +236,20 @@ fn from_model(
     Ok(Answer {
         cost: model.cost(counted),
         usage: usage(counted),
-        text: reply.text,
-        by: AnsweredBy::Model,
         details: crate::build_map(lack.map(|lack| (INCOMPLETE.to_string(), lack.into()))),
         model: Some(reply.model),
+        ..Answer::new(reply.text, AnsweredBy::Model)
     })
 }
 
-/// Takes over what a server counted; nothing when it counted nothing.
-fn usage(counted: &llm::Usage) -> Option<Usage> {
-    let both = counted.input.zip(counted.output);
-    let any = counted.input.or(counted.output);
-    any.map(|_| Usage {
-        input_tokens: counted.input,
-        output_tokens: counted.output,
-        total_tokens: both.map(|(input, output)| input.saturating_add(output)),
+/// Adds the total to what a server counted; `None` if it counted nothing.
+fn usage(counted: &Usage) -> Option<Usage> {
+    let (input, output) = (counted.input_tokens, counted.output_tokens);
+    input.or(output).map(|_| Usage {
+        total_tokens: input
+            .zip(output)
+            .map(|(input, output)| input.saturating_add(output)),
+        ..*counted
     })
 }
 
@@ -257,12 +258,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn tokens_that_nobody_counted_are_unknown() {
-        let counted = |input, output| {
-            usage(&llm::Usage {
-                input,
-                output,
-                cached: None,
+    fn uncounted_tokens_are_unknown() {
+        let counted = |input_tokens, output_tokens| {
+            usage(&Usage {
+                input_tokens,
+                output_tokens,
+                total_tokens: None,
             })
         };
         assert_eq!(counted(None, None), None);

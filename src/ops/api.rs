@@ -250,7 +250,7 @@ operations! {
     RENEW, "verify", Admin, "POST /api/work/tasks/{id}/renew",
     "Runs the commands of all criteria that are not proven, and again what is stale",
     (proof::RenewalRequest) -> proof::Renewed,
-    |context, request| proof::renew_proofs(context, request, &mut |_| {});
+    |context, request| proof::renew(context, &request, &mut |_| {});
 
     IMPORT, "import", Admin, "POST /api/work/import",
     "Takes over the tasks of a text of cleo's or another tool's, all or none",
@@ -379,7 +379,7 @@ operations! {
     anywhere (agents::Measuring) -> agents::metrics::Metrics, agents::metrics, with_frame(Frame::Success);
 
     CLEAN_AGENTS, "agents.cleanup", Admin, "POST /api/agents/cleanup",
-    "Removes the agents of the moment",
+    "Removes runtime agents",
     anywhere (agents::Cleanup) -> agents::change::Cleaned, agents::cleanup, with_frame(Frame::Success);
 
     CREATE_AGENT, "agents.register", Write, "POST /api/agents/create",

@@ -33,7 +33,7 @@ pub(crate) struct Files {
 #[derive(Args, Default, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub(crate) struct Setting {
-    /// The setting
+    /// Name of the setting
     key: String,
 }
 

@@ -12,10 +12,6 @@ use crate::run::{Conversation, ConversationKind, ConversationStatus, Detail, Mes
 use crate::store::records::ConversationFilter;
 use crate::store::{Store, Transaction};
 
-/// What is said of messages before one that a conversation does not have.
-const NOT_SAID: &str =
-    "before: the conversation has no such message; leave it out to see what was said last";
-
 /// Fields that only cleo sets.
 pub(crate) const OWN: &[&str] = &[
     "id",
@@ -41,12 +37,12 @@ pub(crate) struct Beginning {
     /// The agent, `cleo-supervisor`, or `chat`.
     #[serde(alias = "agentId")]
     agent_id: Option<String>,
-    /// What it is about, at most 200 characters.
+    /// Its title, at most 200 characters.
     #[cfg_attr(feature = "schemas", schemars(length(max = 200)))]
     title: Option<String>,
 }
 
-/// Begins a conversation of the caller with an agent that the caller sees, or with the agents of the chat ([`CHAT`]).
+/// Begins a conversation of the caller with an agent that the caller sees, or with the chat ([`CHAT`]).
 pub(crate) fn begin(surroundings: &Surroundings, beginning: Beginning) -> Result<Kept> {
     let agent_id = beginning.agent_id.ok_or_else(|| {
         let message = "agent_id is required: with whom the conversation is";
@@ -88,7 +84,7 @@ pub(crate) fn begin(surroundings: &Surroundings, beginning: Beginning) -> Result
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[derive(Debug, Default, Serialize)]
 pub(crate) struct Listed {
-    /// The conversations, the one in which something was said last first.
+    /// The conversations, the last used one first.
     pub(crate) conversations: Vec<InList>,
     /// How many there are without the limit.
     pub(crate) total: u64,
@@ -99,7 +95,7 @@ pub(crate) struct Listed {
 pub(crate) struct InList {
     #[serde(flatten)]
     pub(crate) conversation: Conversation,
-    /// Whether it waits for a yes, a choice, or what a request lacks.
+    /// Whether it waits for a confirmation, a choice or a missing value.
     waiting: bool,
 }
 
@@ -119,7 +115,7 @@ pub(crate) fn list(surroundings: &Surroundings, filter: ConversationFilter) -> R
     Ok(listed)
 }
 
-// Which messages to show. A doc comment would become the help of the command.
+// A doc comment would become the help of the command.
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[derive(Debug, Args, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -128,21 +124,21 @@ pub(crate) struct Part {
     #[arg(value_name = "CONVERSATION")]
     pub(crate) id: String,
 
-    /// Maximum number of messages: the last ones, oldest first
+    /// Maximum number of messages: the latest, oldest first
     #[arg(long, value_name = "N", default_value_t = 50)]
     limit: u32,
 
-    /// Those before this message
+    /// Only messages before this one
     #[arg(skip)]
     before: Option<String>,
 }
 
-/// A conversation with what was said last.
+/// A conversation with its last messages.
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[derive(Debug, Serialize)]
 pub(crate) struct Shown {
     pub(crate) conversation: Conversation,
-    /// The last messages, in the order in which they were said.
+    /// The last messages, oldest first.
     pub(crate) messages: Vec<Message>,
     /// How many messages the conversation has.
     total: u64,
@@ -155,7 +151,11 @@ pub(crate) fn show(surroundings: &Surroundings, part: &Part) -> Result<Shown> {
     let transaction = store.read()?;
     let conversation = require(&*transaction, id, surroundings.only())?;
     let messages = transaction.messages(id, part.before.as_deref(), part.limit)?;
-    let messages = messages.ok_or_else(|| Error::new(Code::InputInvalid, NOT_SAID))?;
+    let messages = messages.ok_or_else(|| {
+        let message =
+            "before: the conversation has no such message; leave it out to see the last ones";
+        Error::new(Code::InputInvalid, message)
+    })?;
     Ok(Shown {
         pending: pending(&*transaction, &conversation)?,
         conversation,
@@ -171,16 +171,16 @@ fn pending(transaction: &dyn Transaction, conversation: &Conversation) -> Result
     }
 }
 
-/// What is to change of a conversation.
+/// A change of a conversation.
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Change {
     id: String,
-    /// Its agent, which stays.
+    /// Its agent, which cannot change.
     #[serde(alias = "agentId")]
     agent_id: Option<String>,
-    /// What it is about, at most 200 characters.
+    /// Its title, at most 200 characters.
     #[cfg_attr(feature = "schemas", schemars(length(max = 200)))]
     title: Option<String>,
     /// `archived` ends it.
@@ -215,9 +215,9 @@ pub(crate) fn update(surroundings: &Surroundings, change: Change) -> Result<Kept
     Ok(Kept { conversation })
 }
 
-/// Adds to a conversation, if there is one under this id that goes on, what somebody said to the chat
-/// and what it replied. One of another user is refused.
-pub(super) fn keep_turn(
+/// Adds a message to the chat and its reply to the conversation with this id, if it exists. A conversation of another
+/// user is refused.
+pub(super) fn record_turn(
     transaction: &mut dyn Transaction,
     id: &str,
     user: &str,
@@ -245,7 +245,7 @@ pub(super) fn keep_turn(
     transaction.put_conversation(&conversation)
 }
 
-/// Reads a conversation that must be there and belong to a user, or to anybody.
+/// Reads a conversation that must exist and belong to a user, or to anybody.
 pub(crate) fn require(
     transaction: &dyn Transaction,
     id: &str,
@@ -253,7 +253,10 @@ pub(crate) fn require(
 ) -> Result<Conversation> {
     let found = transaction.conversation(id)?;
     let found = found.filter(|one| user.is_none_or(|user| user == one.user_id));
-    found.ok_or_else(|| no_conversation(id))
+    found.ok_or_else(|| {
+        let message = format!("there is no conversation `{id}`");
+        Error::new(Code::ConversationNotFound, message).fix("cleo conversations list")
+    })
 }
 
 pub(super) fn require_open(
@@ -267,9 +270,4 @@ pub(super) fn require_open(
     }
     let message = format!("the conversation `{id}` is archived: nothing can be added to it");
     Err(Error::new(Code::StatusRefused, message).fix("cleo conversations list --status active"))
-}
-
-fn no_conversation(id: &str) -> Error {
-    let message = format!("there is no conversation `{id}`");
-    Error::new(Code::ConversationNotFound, message).fix("cleo conversations list")
 }

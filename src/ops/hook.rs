@@ -1,5 +1,5 @@
-//! Keeping an agent from ending before its work is proven: who it is, what its task is due, and
-//! whether it has been told often enough.
+//! Keeps an agent from ending before its work is proven: finds its task, checks the outputs, and limits how often
+//! it is blocked.
 
 use std::fs::File;
 use std::io::{BufReader, Read};
@@ -21,14 +21,14 @@ use crate::store::{SpawnRecord, Transaction};
 use crate::task::Task;
 use crate::workspace::{MANIFEST, Workspace};
 
-/// What is recorded of a task each time that its agent is kept from ending.
+/// The change that is recorded each time that the agent of a task is kept from ending.
 const BLOCKED: &str = "stopBlocked";
-/// How much of a transcript is read, in bytes: prompts stand at its begin.
+/// Most bytes of a transcript that are read: prompts are at its beginning.
 const TRANSCRIPT_MAX: u64 = 32 << 20;
 /// Longest line of a transcript that is looked at, in bytes.
 const LINE_MAX: usize = 4 << 20;
 
-/// Decides whether an agent may end; none lets it go. It is kept at most `limit` times for one task.
+/// Decides whether an agent may end; `None` lets it end. It is blocked at most `limit` times for one task.
 pub(crate) fn stop(
     mut surroundings: Surroundings,
     ending: Ending,
@@ -58,11 +58,11 @@ pub(crate) fn stop(
     if found.report.has_passed() {
         return Ok(None);
     }
-    let is_told = tell(&mut context, task.id, event.who(ending), &found, limit)?;
-    Ok(is_told.then(|| Block::because(reason(&workspace, &task, &record, &found))))
+    let is_blocked = record_block(&mut context, task.id, event.who(ending), &found, limit)?;
+    Ok(is_blocked.then(|| Block::because(reason(&workspace, &task, &record, &found))))
 }
 
-/// Reads the transcript as far as that can be done: without it, others know the task too.
+/// Reads the transcript; an unreadable one is empty, because the task is known from elsewhere too.
 fn read(path: Option<&str>, ending: Ending) -> Transcript {
     let mut transcript = Transcript::for_ending(ending);
     let Some(file) = path.map(Path::new).filter(|path| path.is_file()) else {
@@ -80,8 +80,8 @@ fn read(path: Option<&str>, ending: Ending) -> Transcript {
     transcript
 }
 
-/// Finds the task of the one that ends: what it was started for, the prompt that it was given, or
-/// the only task that it holds. A subagent's prompt says more than the environment that it shares.
+/// Finds the task of the agent that ends: by its environment, its prompt, or the only claim that it holds. The prompt
+/// of a subagent takes precedence over the environment that it shares.
 fn task(
     context: &mut Context,
     ending: Ending,
@@ -111,8 +111,8 @@ fn task(
     }
 }
 
-/// Reads the task and its spawn, where the one that ends still answers for it: the task is open, and
-/// neither its claim nor its prompt has gone to another.
+/// Reads the task and its spawn, if the agent is still responsible: the task is open, and neither its claim nor its
+/// prompt was given to another.
 fn due(
     context: &mut Context,
     id: TaskId,
@@ -131,8 +131,8 @@ fn due(
     })
 }
 
-/// Records that the one that ends is told, unless it has been told often enough already.
-fn tell(
+/// Records that the agent is blocked, unless the limit is reached.
+fn record_block(
     context: &mut Context,
     task: TaskId,
     who: &str,
@@ -147,8 +147,8 @@ fn tell(
         .collect();
     let who: String = who.chars().take(200).collect();
     context.write_if(|transaction| {
-        let told = times(transaction, task, &who, found.manifest_id.as_deref())?;
-        if told >= limit {
+        let blocks = count_blocks(transaction, task, &who, found.manifest_id.as_deref())?;
+        if blocks >= limit {
             return Ok((false, false));
         }
         transaction.record(&Change {
@@ -160,7 +160,7 @@ fn tell(
     })
 }
 
-fn times(
+fn count_blocks(
     transaction: &dyn Transaction,
     task: TaskId,
     who: &str,
@@ -175,7 +175,7 @@ fn times(
     Ok(changes.iter().filter(|one| is_it(&one.change)).count() as u64)
 }
 
-/// Writes what an agent is told that left something out: what is wrong, and what to do about it.
+/// Writes the message to an agent with missing outputs: the violations, and the steps to fix them.
 fn reason(
     workspace: &Workspace,
     task: &Task,
@@ -193,8 +193,8 @@ fn reason(
     }
     if breaks("OUT-002") && found.entry_status.is_some() {
         steps.push(format!(
-            "Correct the line of the entry {entry} in `{MANIFEST}` until what is said above no longer \
-             holds; `cleo manifest show {entry}` shows it."
+            "Correct the line of the entry {entry} in `{MANIFEST}` until the violations above are \
+             gone; `cleo manifest show {entry}` shows it."
         ));
     } else if breaks("OUT-002") {
         steps.push(format!(
@@ -221,7 +221,7 @@ fn reason(
     text
 }
 
-/// Writes the command that appends an entry with gaps.
+/// Writes the command that appends an entry with placeholders.
 fn append(task: &Task, record: &SpawnRecord) -> String {
     let date = record.receipt.get("date").and_then(|date| date.as_str());
     let date = date.or(record.at.get(..10)).unwrap_or_default();
@@ -241,8 +241,7 @@ fn append(task: &Task, record: &SpawnRecord) -> String {
     format!("cleo manifest append <<'CLEO_ENTRY'\n{entry}\nCLEO_ENTRY")
 }
 
-/// Says of an error that an agent is let go with it, because nothing is to be proven by a fault of
-/// our own.
+/// Describes an error of the hook itself, which lets the agent end.
 pub(crate) fn let_go(error: &Error) -> String {
     format!("cleo hook: {}; the agent may end", error.display_message())
 }

@@ -19,15 +19,15 @@ const FILE_MAX: u64 = 16 << 20;
 // A doc comment would become the help of the command.
 #[derive(Args, Clone, Debug, Default)]
 pub(crate) struct Options {
-    /// Also write files for these agents, separated by commas
+    /// Also write instruction files for these agents, separated by commas
     #[arg(long, value_name = "AGENT", value_delimiter = ',')]
     pub(crate) agents: Vec<Agents>,
 
-    /// Also add hooks to their settings, so that no agent stops before its work is verified
+    /// Also add hooks to their settings, so that no agent ends before its work verifies
     #[arg(long, requires = "agents")]
     pub(crate) hooks: bool,
 
-    /// Overwrite agent files that were changed
+    /// Overwrite agent files that were edited
     #[arg(long, requires = "agents")]
     pub(crate) force: bool,
 

@@ -1,29 +1,30 @@
-//! The log: what was done, by whom, in which order, and what each operation changed.
+//! The log: operations in order, with their authors and changes.
 
 use std::thread;
 use std::time::Duration;
 
 use clap::Args;
+use indexmap::{IndexMap, IndexSet};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::{Context, require};
 use crate::clock::past;
-use crate::error::{Code, Error, Result};
+use crate::error::{Code, Error, Result, shorten};
 use crate::id::{self, TaskId};
 use crate::store::{Change, Operation, OperationFilter, Recorded, Store, Transaction, log};
 
-/// How many operations are shown by default.
+/// Number of operations that are shown by default.
 const USUAL: u32 = 20;
-/// How many changes of an operation its summary is made of.
+/// Number of changes of an operation in its summary.
 const SUMMED: u32 = 200;
-/// How many tasks a summary names.
+/// Maximum number of tasks in a summary.
 const NAMED: usize = 5;
 /// Longest value that a description shows, in characters.
 const VALUE_MAX: usize = 60;
-/// How many changes are read at once to be told as they are made.
+/// Number of changes that are read at once.
 const FOLLOWED: u32 = 500;
-/// How long to wait between two looks for new changes.
+/// Interval of the poll for new changes.
 const INTERVAL: Duration = Duration::from_millis(100);
 /// Fields that change along with the status and are not named beside it.
 const TIMES: [&str; 3] = ["startedAt", "completedAt", "cancelledAt"];
@@ -37,11 +38,11 @@ const TIMES: [&str; 3] = ["startedAt", "completedAt", "cancelledAt"];
 #[derive(Args, Default, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub(crate) struct Query {
-    /// Only operations that changed this task, also one that is deleted
+    /// Only changes of this task, also of a deleted one
     #[arg(long, short, value_name = "TASK")]
     pub(crate) task: Option<TaskId>,
 
-    /// Only operations since then: a date, a time or an age such as 90m, 12h, 2d or 1w
+    /// Only operations since a date, a time or an age such as 90m, 12h, 2d or 1w
     #[arg(long, value_name = "WHEN")]
     pub(crate) since: Option<String>,
 
@@ -62,7 +63,7 @@ pub(crate) struct Entry {
     pub(crate) operation: Operation,
     /// The first tasks that it changed.
     pub(crate) tasks: Vec<TaskId>,
-    /// What it did, on one line. May hold text from strangers.
+    /// Its changes, on one line, with untrusted text.
     pub(crate) summary: String,
 }
 
@@ -133,7 +134,7 @@ pub(super) fn require_operation(transaction: &dyn Transaction, number: u64) -> R
 pub(super) fn entry(transaction: &dyn Transaction, operation: Operation) -> Result<Entry> {
     let changes = transaction.changes_of(operation.number, SUMMED)?;
     let changes: Vec<Change> = changes.into_iter().map(|each| each.change).collect();
-    let mut tasks = tasks_of(changes.iter());
+    let mut tasks = tasks_of(&changes);
     tasks.truncate(2 * NAMED);
     Ok(Entry {
         summary: summary(&changes, operation.changes),
@@ -142,75 +143,62 @@ pub(super) fn entry(transaction: &dyn Transaction, operation: Operation) -> Resu
     })
 }
 
-fn tasks_of<'a>(changes: impl Iterator<Item = &'a Change>) -> Vec<TaskId> {
-    let mut tasks: Vec<TaskId> = Vec::new();
-    for task in changes.filter_map(|change| change.task) {
-        if !tasks.contains(&task) {
-            tasks.push(task);
-        }
-    }
-    tasks
+fn tasks_of<'a>(changes: impl IntoIterator<Item = &'a Change>) -> Vec<TaskId> {
+    let tasks = changes.into_iter().filter_map(|change| change.task);
+    Vec::from_iter(tasks.collect::<IndexSet<_>>())
 }
 
-/// Says on one line what changes did; there may be more of them than are at hand.
+/// Describes changes on one line, the first of `total`.
 fn summary(changes: &[Change], total: u64) -> String {
-    if let ([only], 1) = (changes, total) {
-        return describe(only);
+    let mut kinds: IndexMap<&str, Vec<&Change>> = IndexMap::new();
+    for change in changes {
+        kinds.entry(&change.kind).or_default().push(change);
     }
-    let mut kinds: Vec<&str> = changes.iter().map(|each| each.kind.as_str()).collect();
-    kinds.dedup();
-    let mut seen = Vec::new();
-    kinds.retain(|kind| {
-        let is_new = !seen.contains(kind);
-        seen.push(*kind);
-        is_new
+    let parts = kinds.into_iter().map(|(kind, own)| match own.as_slice() {
+        [only] => describe(only),
+        own => format!(
+            "{kind} {}",
+            id::list_first(&tasks_of(own.iter().copied()), NAMED)
+        ),
     });
-    let told = kinds.into_iter().map(|kind| {
-        let own: Vec<&Change> = changes.iter().filter(|each| each.kind == kind).collect();
-        match own.as_slice() {
-            [only] => describe(only),
-            own => format!("{kind} {}", name_tasks(&tasks_of(own.iter().copied()))),
-        }
-    });
-    let mut told = told.collect::<Vec<_>>().join("; ");
+    let mut parts = Vec::from_iter(parts);
     if total > changes.len() as u64 {
-        told += &format!("; {total} changes in all");
+        parts.push(format!("{total} changes in all"));
     }
-    told
+    parts.join("; ")
 }
 
-fn name_tasks(tasks: &[TaskId]) -> String {
-    match tasks.len() {
-        n if n > NAMED => format!("{} and {} more", id::list(&tasks[..NAMED]), n - NAMED),
-        _ => id::list(tasks),
-    }
-}
-
-/// Says on one line what a change did. May hold text from strangers.
+/// Describes a change on one line, with untrusted text.
 pub(crate) fn describe(change: &Change) -> String {
     let task = change.task.map(|id| id.to_string()).unwrap_or_default();
     let detail = &change.detail;
     let text = |name: &str| detail[name].as_str().unwrap_or_default();
     let told = match change.kind.as_str() {
         log::CHANGED => fields(detail),
-        log::DELETED => cut(detail["task"]["title"].as_str().unwrap_or_default()),
+        log::DELETED => shorten_value(detail["task"]["title"].as_str().unwrap_or_default()),
         log::LINKED | log::UNLINKED => text("entry").to_string(),
         "spawned" | "verified" => text("manifestId").to_string(),
         "gate" => format!("{} {}", text("gate"), verdict(detail)),
-        "criterion" => format!("{} {}", cut(text("criterion")), verdict(detail)),
+        "criterion" => format!("{} {}", shorten_value(text("criterion")), verdict(detail)),
         "requiredGates" => words(&detail["to"], ", "),
-        "forced" => cut(&words(&detail["reasons"], "; ")),
+        "forced" => shorten_value(&words(&detail["reasons"], "; ")),
         _ => {
             let names = ["title", "session", "phase"].map(text);
-            cut(names
-                .into_iter()
-                .find(|name| !name.is_empty())
-                .unwrap_or_default())
+            shorten_value(
+                names
+                    .into_iter()
+                    .find(|name| !name.is_empty())
+                    .unwrap_or_default(),
+            )
         }
     };
     let words = [change.kind.as_str(), task.as_str(), told.as_str()];
     let words = words.into_iter().filter(|word| !word.is_empty());
     words.collect::<Vec<_>>().join(" ")
+}
+
+fn shorten_value(text: &str) -> String {
+    shorten(text, VALUE_MAX).into_owned()
 }
 
 fn words(list: &Value, between: &str) -> String {
@@ -226,7 +214,7 @@ fn verdict(detail: &Value) -> &'static str {
     }
 }
 
-/// Names the fields that changed; of a status also from what to what.
+/// Names the fields that changed, with the values of status and priority.
 fn fields(detail: &Value) -> String {
     let Some(fields) = detail.as_object() else {
         return String::new();
@@ -252,38 +240,23 @@ pub(crate) fn transition(step: &Value) -> String {
 fn value(value: &Value) -> String {
     match value {
         Value::Null => "none".to_string(),
-        Value::String(text) => cut(text),
+        Value::String(text) => shorten_value(text),
         Value::Array(values) if values.iter().all(Value::is_string) => {
             let texts = values.iter().filter_map(Value::as_str);
-            cut(&format!("[{}]", texts.collect::<Vec<_>>().join(", ")))
+            shorten_value(&format!("[{}]", texts.collect::<Vec<_>>().join(", ")))
         }
-        other => cut(&other.to_string()),
+        other => shorten_value(&other.to_string()),
     }
 }
 
-fn cut(text: &str) -> String {
-    match text.char_indices().nth(VALUE_MAX) {
-        Some((end, _)) => format!("{}…", &text[..end]),
-        None => text.to_string(),
-    }
-}
-
-/// Takes changes as they are made.
-pub(crate) trait Listener {
-    /// Takes a change; false when nobody listens any more.
-    fn tell(&mut self, change: &Recorded) -> bool;
-
-    fn listens(&mut self) -> bool;
-}
-
-/// Tells each change after a cursor (without one, from now on), and those that come, until nobody listens.
-/// Writers take turns, so a change that becomes visible always has a larger cursor than all before it, and
-/// a reader that goes on from the last cursor neither misses a change nor sees one twice.
+/// Passes each change after a cursor (without one, from now on), and new ones, to `listen`, and none while it waits for
+/// more, until that returns false. Writers wait for each other, so a change that becomes visible has a larger cursor than all before it, and
+/// a reader that continues from the last cursor neither misses a change nor sees one twice.
 pub(crate) fn follow(
     context: &mut Context,
     after: Option<u64>,
     task: Option<TaskId>,
-    listener: &mut dyn Listener,
+    listen: &mut dyn FnMut(Option<&Recorded>) -> bool,
 ) -> Result<()> {
     let last = context.read(|transaction| transaction.last_cursor())?;
     let mut cursor = after.unwrap_or(last);
@@ -298,7 +271,7 @@ pub(crate) fn follow(
             let changes =
                 context.read(|transaction| transaction.changes(cursor, task, FOLLOWED))?;
             for change in &changes {
-                if !listener.tell(change) {
+                if !listen(Some(change)) {
                     return Ok(());
                 }
                 cursor = change.cursor;
@@ -308,7 +281,7 @@ pub(crate) fn follow(
             }
         }
         while context.store.version()? == version {
-            if !listener.listens() {
+            if !listen(None) {
                 return Ok(());
             }
             thread::sleep(INTERVAL);

@@ -28,11 +28,11 @@ const SHOWN: usize = 100;
 #[derive(Args, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 #[command(after_help = "\
-Without a number: your own latest operation (that of CLEO_AGENT) that can be undone and is neither
-an undo nor undone; claims and spawns since are passed over. Name anybody else's by its number.
-Tasks, their links and the gates that they need are undone, never claims, proofs, sessions and runs,
-and nothing by an agent of a run.
-If a later operation changed one of the tasks, undo names it and changes nothing.
+Without a number, undoes the latest operation of your own (of CLEO_AGENT) that can be undone and
+is not an undo; claims and spawns are skipped. To undo an operation of somebody else, give its
+number. Undo restores tasks, links and required gates, never claims, proof, sessions or runs, and
+nothing done by an agent of a run. If a later operation changed one of the tasks, undo names it
+and changes nothing.
 
 Examples:
   cleo undo --dry-run
@@ -51,7 +51,7 @@ pub(crate) struct Request {
     pub(crate) dry_run: bool,
 }
 
-/// What an undo did, or would do.
+/// The result of an undo.
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
@@ -116,7 +116,7 @@ fn revert(transaction: &mut dyn Transaction, caller: &Caller, operation: &Operat
             let (number, command, by) = (later.number, &later.command, &later.by);
             let message = format!("{id} was changed by operation {number} ({command}, by {by})");
             let error = conflict(message, format!("cleo log --operation {number}"));
-            // One that took a claim cannot be undone either.
+            // An operation that took a claim cannot be undone either.
             return Err(match read_changes(transaction, &later) {
                 Ok(_) => error.or("undo that first", format!("cleo undo {number}")),
                 Err(_) => error,
@@ -181,8 +181,8 @@ fn revert(transaction: &mut dyn Transaction, caller: &Caller, operation: &Operat
     Ok(())
 }
 
-/// Reads the changes of an operation to tasks. Refuses one that is undone, damaged in part, took or ended a claim, or
-/// changed no task.
+/// Reads the changes of an operation to tasks. Refuses an operation that is undone, damaged in part, took or ended a
+/// claim, or changed no task.
 fn read_changes(transaction: &dyn Transaction, operation: &Operation) -> Result<Vec<Change>> {
     if let Some(undo) = operation.undone_by {
         let error = Error::new(

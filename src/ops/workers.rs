@@ -1,5 +1,5 @@
-//! Calling workers: only those that this user trusts, and one that somebody registered over HTTP
-//! only at a public address. Everything that calls a worker does it here.
+//! Calling workers: only trusted ones, and a worker that was registered over HTTP only at a public address. Everything
+//! that calls a worker does it here.
 
 use std::path::PathBuf;
 use std::time::Instant;
@@ -18,10 +18,10 @@ use crate::worker::health::{self, How};
 use crate::worker::{self, Context, Reach, Request, WorkerReply};
 use crate::workspace::Workspace;
 
-/// Most workers that are looked at at once.
+/// Most workers that are checked at once.
 const AT_ONCE: usize = 16;
 
-/// The workers of a workspace, as far as they may be called.
+/// The workers of a workspace that may be called.
 #[derive(Clone, Debug)]
 pub(crate) struct Workers {
     trust: Trust,
@@ -31,7 +31,7 @@ pub(crate) struct Workers {
 }
 
 impl Workers {
-    /// Gets ready. `allow_private` lets workers of others be on this machine or around it.
+    /// `allow_private` lets workers of others have private addresses.
     pub(crate) fn new(
         surroundings: &Surroundings,
         workspace: &Workspace,
@@ -45,7 +45,7 @@ impl Workers {
         }
     }
 
-    /// Asks a worker. Whatever is wrong with it is in its answer.
+    /// Asks a worker. Its failures are in the reply.
     ///
     /// Errors: `E_UNTRUSTED`, and cleo's own when it is asked to end.
     pub(crate) fn call(
@@ -68,7 +68,7 @@ impl Workers {
         self.trust.require(&[Item::worker(agent)])
     }
 
-    /// Says how far a worker may be reached; one that is not trusted not at all.
+    /// Returns how a worker may be reached; refuses an untrusted one.
     fn reach(&self, agent: &Agent) -> Result<Reach> {
         let item = Item::worker(agent);
         self.trust.require(std::slice::from_ref(&item))?;
@@ -110,7 +110,7 @@ pub(crate) struct Check {
     pub(crate) kind: Kind,
     pub(crate) how: How,
     pub(crate) up: bool,
-    /// What kind of fault keeps it from that: a type of a worker's errors, or a code.
+    /// The type of the fault: a worker's, or an error code.
     pub(crate) fault: Option<String>,
     pub(crate) message: Option<String>,
     /// How long it took, in milliseconds.
@@ -123,22 +123,22 @@ pub(crate) struct Checked {
     /// Each worker, in list order.
     pub(crate) checks: Vec<Check>,
     pub(crate) total: usize,
-    /// How many of them are there.
+    /// How many of them are up.
     pub(crate) up: usize,
     pub(crate) down: usize,
 }
 
-// Workers to look at. A doc comment would become the help of the command.
+// A doc comment would become the help of the command.
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[derive(Default, Args, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub(crate) struct Checking {
-    /// Ids of workers; all active ones by default
+    /// Ids of workers [default: all active ones]
     #[arg(value_name = "ID")]
     agents: Vec<String>,
 }
 
-/// Looks at workers side by side: those that are named, or all active ones.
+/// Checks workers in parallel: the named ones, or all active ones.
 pub(crate) fn check(
     surroundings: &Surroundings,
     notes: &mut Notes,
@@ -186,7 +186,7 @@ fn worker_only(agent: &Agent) -> Result<&Agent> {
 }
 
 impl Checked {
-    /// The error of workers that are not there.
+    /// The error if workers are down.
     fn error(&self) -> Option<Error> {
         let down: Vec<&Check> = self.checks.iter().filter(|check| !check.up).collect();
         let first = down.first()?;

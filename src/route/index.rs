@@ -22,17 +22,12 @@ pub(super) struct Word {
     pub(super) phrase_lengths: Vec<usize>,
 }
 
-/// Returns true for an agent that messages may be routed to.
-pub(super) fn is_candidate(agent: &Agent) -> bool {
-    agent.status == AgentStatus::Active && agent.role != Role::Supervisor
-}
-
-/// What a tag is to messages.
+/// How messages name a tag.
 pub(super) enum Tag<'a> {
     Word(&'a str),
-    /// Several words, which must stand side by side.
+    /// Several words, which must be adjacent.
     Phrase(Vec<&'a str>),
-    /// Nothing that a message can name, such as `c++` or `ai`.
+    /// It cannot be named, such as `c++` or `ai`.
     Literal,
 }
 
@@ -67,9 +62,8 @@ pub(crate) struct Index {
 impl Index {
     pub(crate) fn new(agents: impl IntoIterator<Item = impl Into<Arc<Agent>>>) -> Index {
         let mut index = Index::default();
-        agents
-            .into_iter()
-            .for_each(|agent| index.push(agent.into()));
+        let agents = agents.into_iter();
+        agents.for_each(|agent| index.push(agent.into()));
         index
     }
 
@@ -90,7 +84,7 @@ impl Index {
         self.numbers.get(word).copied()
     }
 
-    /// Returns the numbers of the words in which a text stands, ascending.
+    /// Returns the numbers of the words that contain a text, ascending.
     pub(super) fn numbers_with(&self, text: &str) -> Vec<usize> {
         let finder = memchr::memmem::Finder::new(text);
         let words = self.numbers.iter();
@@ -102,7 +96,8 @@ impl Index {
 
     fn push(&mut self, agent: Arc<Agent>) {
         let place = self.agents.len();
-        let is_candidate = is_candidate(&agent);
+        let is_active = agent.status == AgentStatus::Active;
+        let is_candidate = is_active && agent.role != Role::Supervisor;
         self.n_candidates += usize::from(is_candidate);
         let words = match is_candidate {
             true => self.add_words(place, &agent),

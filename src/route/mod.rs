@@ -2,8 +2,7 @@
 //! the rule of the multi-agent notes, sections 1.2 and 1.4. Pure; start at [`Index::route`].
 
 mod index;
-pub(crate) mod roster;
-mod tally;
+mod scoring;
 #[cfg(test)]
 mod tests;
 mod verdict;
@@ -14,12 +13,12 @@ use serde::Deserialize;
 
 use crate::agent::MESSAGE_MAX;
 use crate::error::{Code, Error, Result};
-use crate::score::{normalize, terms};
+use crate::score::Words;
 
 pub(crate) use index::Index;
 pub(crate) use verdict::{Candidate, Decided, Decision, Delegation};
 
-/// What is answered instead of an agent when none fits.
+/// The answer of the router if no agent fits.
 pub(crate) const FINALIZE: &str = "finalize";
 
 /// Points for a tag that the message names. A word counts one.
@@ -34,7 +33,7 @@ pub(crate) enum Match {
     /// It is one of the agent's words.
     #[default]
     Token,
-    /// It stands somewhere in the agent's text, also inside a longer word.
+    /// It is part of the agent's text, also inside a longer word.
     Substring,
 }
 
@@ -61,71 +60,36 @@ impl<'a> Request<'a> {
     }
 }
 
-/// From so many words on, a set finds repeated ones faster than looking at all earlier ones.
-const MANY: usize = 32;
-
 /// The words of a message: all of them in order, and the distinct ones that count.
 #[derive(Clone, Debug)]
 pub(crate) struct Message {
-    normalized: String,
-    words: Vec<(usize, usize)>,
+    pub(crate) words: Words,
     /// Places in `words` of the first of each distinct word of three characters or more.
     terms: Vec<usize>,
 }
 
 impl Message {
     pub(crate) fn parse(text: &str) -> Message {
-        let normalized = normalize(text);
-        let mut words = Vec::with_capacity(normalized.len() / 5 + 1);
-        words.extend(terms(&normalized).map(|term| (term.start, term.start + term.text.len())));
-        let terms = distinct(&normalized, &words);
-        Message {
-            normalized,
-            words,
-            terms,
-        }
-    }
-
-    /// Returns all words in order, normalized, of any length.
-    pub(crate) fn words(&self) -> impl ExactSizeIterator<Item = &str> {
-        self.words.iter().map(|place| self.word(*place))
+        let (words, mut seen) = (Words::parse(text), HashSet::new());
+        let all = words.iter().enumerate();
+        let terms = all.filter(|(_, word)| counts(word) && seen.insert(*word));
+        let terms = terms.map(|(at, _)| at).collect();
+        Message { words, terms }
     }
 
     /// Returns the distinct words that count, in the order of the message.
     pub(crate) fn terms(&self) -> impl ExactSizeIterator<Item = &str> {
-        (0..self.terms.len()).map(|number| self.term(number))
+        self.terms.iter().map(|at| self.words.get(*at))
     }
 
     fn term(&self, number: usize) -> &str {
-        self.word(self.words[self.terms[number]])
-    }
-
-    fn word(&self, (start, end): (usize, usize)) -> &str {
-        &self.normalized[start..end]
+        self.words.get(self.terms[number])
     }
 }
 
 /// Returns whether a normalized word is long enough to count.
 fn counts(word: &str) -> bool {
     word.len() >= TERM_MIN && word.chars().nth(TERM_MIN - 1).is_some()
-}
-
-fn distinct(text: &str, words: &[(usize, usize)]) -> Vec<usize> {
-    let word = |at: usize| &text.as_bytes()[words[at].0..words[at].1];
-    let long = (0..words.len()).filter(|at| counts(&text[words[*at].0..words[*at].1]));
-    let mut kept: Vec<usize> = Vec::with_capacity(words.len().min(MANY));
-    if words.len() < MANY {
-        for at in long {
-            let new = word(at);
-            if kept.iter().all(|earlier| word(*earlier) != new) {
-                kept.push(at);
-            }
-        }
-        return kept;
-    }
-    let mut seen = HashSet::with_capacity(words.len());
-    kept.extend(long.filter(|at| seen.insert(word(*at))));
-    kept
 }
 
 /// A message that is to be routed, or answered.
@@ -146,19 +110,19 @@ pub(crate) struct Said {
     /// The message.
     #[serde(alias = "message")]
     pub(crate) input: Option<String>,
-    /// The agent that is asked for; one that cannot be asked is told, and the router chooses.
+    /// The requested agent. If it is not available, the reason says so and the router chooses.
     #[serde(alias = "agent_id", alias = "agent")]
     agent_id: Option<String>,
-    /// The conversation that it belongs to.
+    /// Conversation that the message belongs to.
     #[serde(alias = "conversation_id", alias = "conversation")]
     conversation_id: Option<String>,
-    /// Says which agent is asked for where `agentId` does not.
+    /// May hold the requested agent, if `agentId` does not.
     metadata: Option<Wish>,
     /// As `metadata`.
     context: Option<Wish>,
 }
 
-/// What says beside other things which agent is asked for.
+/// An object that may hold the requested agent.
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[derive(Debug, Deserialize)]
 struct Wish {
@@ -166,7 +130,7 @@ struct Wish {
 }
 
 impl Said {
-    /// Takes a message that says something and is not too long. No agent is asked for by a blank.
+    /// Refuses a blank or too long message. A blank agent is none.
     pub(crate) fn query(self) -> Result<Query> {
         let text = self
             .input

@@ -113,8 +113,8 @@ fn tags_count_as_the_rule_says() {
         (&["end to end"], "an end-to-end test", 3),
         (&["a b a"], "a b a b a", 0),
         (&["a b a"], "a b a b a now", 2),
-        (&["go on"], "Go on!", 0),
-        (&["go on"], "go on then", 2),
+        (&["do it"], "Do it!", 0),
+        (&["do it"], "do it then", 2),
         (&["日本語"], "日本語", 3),
         (&["история"], "ИСТОРИЯ!", 3),
         (&["लड़का"], "लड़का", 3),
@@ -455,35 +455,6 @@ proptest! {
 }
 
 #[test]
-fn many_agents_are_counted_as_few_are() {
-    let words = ["war", "design", "history", "layout", "steps", "blog"];
-    let agents: Vec<Agent> = (0..3_000_usize)
-        .map(|number| Agent {
-            description: "common words of everybody".to_string(),
-            objective: format!("{} {}", words[number % 6], words[number % 5]),
-            tags: vec![
-                words[number % 4].to_string(),
-                format!("second {}", words[number % 3]),
-            ],
-            ..Agent::new(&format!("a{number}"), Kind::Runtime, "")
-        })
-        .collect();
-    let index = index(&agents);
-    let naive = Naive { agents };
-    let common = "common words of everybody";
-    for message in [
-        common,
-        "war design everybody common",
-        "second war layout steps",
-        "blog",
-    ] {
-        for by in [Match::Token, Match::Substring] {
-            compare(&index, &naive, message, by).unwrap();
-        }
-    }
-}
-
-#[test]
 fn words_that_count_are_distinct_and_have_three_characters() {
     for (text, expected) in [
         (
@@ -500,17 +471,6 @@ fn words_that_count_are_distinct_and_have_three_characters() {
         let found: Vec<_> = message.terms().collect();
         assert_eq!(found.join(" "), expected, "{text}");
     }
-}
-
-#[test]
-fn long_messages_are_read_as_short_ones_are() {
-    let short = Message::parse("one two three one");
-    let long = Message::parse(&"one two three one ".repeat(40));
-    assert_eq!(
-        long.terms().collect::<Vec<_>>(),
-        short.terms().collect::<Vec<_>>()
-    );
-    assert_eq!(long.words().len(), 160);
 }
 
 #[test]

@@ -1,127 +1,103 @@
 //! From points to a decision, with the reasons.
 
-use std::fmt::Write;
-
 use serde::Serialize;
 
-use super::index::{Index, Tag, is_candidate};
-use super::tally::{Reading, Standing};
+use super::index::{Index, Tag};
+use super::scoring::{Reading, Standing};
 use super::{FINALIZE, Request, TAG_BOOST};
-use crate::agent::{Agent, AgentStatus, Role, SUPERVISOR};
+use crate::agent::{AgentStatus, Role, SUPERVISOR};
 use crate::score::normalize;
 
 /// Longest id that a reason repeats, in characters.
 const ID_MAX: usize = 64;
 
 impl Index {
-    /// Decides where a message goes. The same message and the same agents give the same decision.
+    /// Decides which agent gets a message. The same message and the same agents give the same decision.
     pub(crate) fn route<'a>(&'a self, request: &Request<'a>) -> Decision<'a> {
         let reading = self.read(request.message, request.by);
         let points = self.points(&reading);
         let mut leaders = self.best(&points, 2);
         leaders.retain(|one| one.score > 0);
-        let requested = request.agent.and_then(|id| self.agent(id));
-        let mut decision = match requested.filter(|agent| is_candidate(agent)) {
-            Some(agent) => self.honor(agent, &points, &leaders),
-            None => self.choose(&points, &leaders, request),
-        };
-        decision.terms.extend(request.message.terms());
-        decision.candidates = request.explain.map(|limit| {
-            let best = self.best(&points, limit).into_iter();
-            best.map(|one| self.candidate(one, &reading, request))
-                .collect()
+        let requested = request.agent.and_then(|id| self.place(id));
+        let requested = requested.filter(|place| self.candidates[*place]);
+        let requested = requested.map(|place| Standing {
+            score: points[place],
+            place,
         });
-        decision
-    }
-
-    fn honor<'a>(&'a self, agent: &'a Agent, points: &[u32], leaders: &[Standing]) -> Decision<'a> {
-        let score = self.place(&agent.id).map_or(0, |place| points[place]);
-        let mut others = leaders.iter().filter(|one| self.id(one) != agent.id);
-        Decision {
-            reason: format!("{} was requested; its score is {score}", agent.id),
-            runner_up: others.next().map(|one| self.runner_up(one)),
-            margin: None,
-            ..self.decision(&agent.id, Decided::Requested, score)
-        }
-    }
-
-    fn choose<'a>(
-        &'a self,
-        points: &[u32],
-        leaders: &[Standing],
-        request: &Request<'_>,
-    ) -> Decision<'a> {
-        let Some(first) = leaders.first() else {
-            return self.finalize(request);
+        let chosen = requested.or(leaders.first().copied());
+        let mut others = leaders
+            .iter()
+            .filter(|one| Some(one.place) != chosen.map(|it| it.place));
+        let runner_up = others.next();
+        let (agent, score) = chosen.map_or((FINALIZE, 0), |it| (self.id(&it), it.score));
+        let (decided, reason) = match (requested, chosen) {
+            (Some(_), _) => {
+                let reason = format!("{agent} was requested; its score is {score}");
+                (Decided::Requested, reason)
+            }
+            (None, Some(_)) => {
+                let mut reason = format!("Best match with score {score}");
+                let equals = points.iter().filter(|points| **points == score).count();
+                if equals > 1 {
+                    reason += &format!(" (the first of {equals} agents with this score)");
+                }
+                (
+                    Decided::Matched,
+                    reason + &self.explain_absence(request.agent),
+                )
+            }
+            (None, None) => {
+                let mut reason = "No suitable agent found (best score: 0)".to_string();
+                if request.message.terms().len() == 0 {
+                    reason += ": the message has no word of three characters or more";
+                }
+                (
+                    Decided::Finalize,
+                    reason + &self.explain_absence(request.agent),
+                )
+            }
         };
-        let second = leaders.get(1);
-        let margin = first.score - second.map_or(0, |second| second.score);
-        let equals = points.iter().filter(|score| **score == first.score).count();
-        let mut reason = format!("Best match with score {}", first.score);
-        if equals > 1 {
-            let _ = write!(reason, " (the first of {equals} agents with this score)");
-        }
-        self.tell_absent(&mut reason, request.agent);
-        Decision {
-            reason,
-            margin: Some(margin),
-            runner_up: second.map(|second| self.runner_up(second)),
-            ..self.decision(self.id(first), Decided::Matched, first.score)
-        }
-    }
-
-    fn finalize<'a>(&'a self, request: &Request<'_>) -> Decision<'a> {
-        let mut reason = "No suitable agent found (best score: 0)".to_string();
-        if request.message.terms().len() == 0 {
-            reason += ": the message has no word of three characters or more";
-        }
-        self.tell_absent(&mut reason, request.agent);
-        Decision {
-            reason,
-            ..self.decision(FINALIZE, Decided::Finalize, 0)
-        }
-    }
-
-    fn decision<'a>(&self, agent: &'a str, decided: Decided, score: u32) -> Decision<'a> {
+        let lead = score.saturating_sub(runner_up.map_or(0, |it| it.score));
         Decision {
             agent,
             decided,
             score,
-            reason: String::new(),
-            margin: Some(0),
-            runner_up: None,
-            terms: Vec::new(),
-            candidates: None,
+            reason,
+            margin: (decided != Decided::Requested).then_some(lead),
+            runner_up: runner_up.map(|it| RunnerUp {
+                id: self.id(it),
+                score: it.score,
+            }),
+            terms: request.message.terms().collect(),
+            candidates: request.explain.map(|limit| {
+                let best = self.best(&points, limit).into_iter();
+                best.map(|one| self.candidate(one, &reading, request))
+                    .collect()
+            }),
             total: self.candidates(),
         }
     }
 
-    /// Says of an agent that was asked for and cannot be had why that is. A supervisor hands each
-    /// message on, so asking for one is no special wish.
-    fn tell_absent(&self, reason: &mut String, requested: Option<&str>) {
-        let Some(id) = requested else { return };
+    /// Explains why a requested agent is not available, or returns nothing. A request for a supervisor needs no reason: it
+    /// delegates every message.
+    fn explain_absence(&self, requested: Option<&str>) -> String {
+        let Some(id) = requested else {
+            return String::new();
+        };
         let why = match self.agent(id) {
-            Some(agent) if agent.role == Role::Supervisor => return,
+            Some(agent) if agent.role == Role::Supervisor => return String::new(),
             Some(agent) if agent.status != AgentStatus::Active => agent.status.word(),
             _ => "unknown",
         };
         let shown: String = id.chars().take(ID_MAX).collect();
-        let _ = write!(
-            reason,
-            "; the requested agent `{shown}` was not available ({why})"
-        );
-    }
-
-    fn runner_up(&self, one: &Standing) -> RunnerUp<'_> {
-        let (id, score) = (self.id(one), one.score);
-        RunnerUp { id, score }
+        format!("; the requested agent `{shown}` was not available ({why})")
     }
 
     fn id(&self, one: &Standing) -> &str {
         &self.agents[one.place].id
     }
 
-    /// Lists what of a message speaks for a candidate.
+    /// Lists the words and tags of a message that a candidate has.
     fn candidate<'a>(
         &'a self,
         one: Standing,
@@ -170,7 +146,7 @@ impl Index {
 #[serde(rename_all = "lowercase")]
 pub(crate) enum Decided {
     Matched,
-    /// By who asked for this agent.
+    /// By the caller.
     Requested,
     Finalize,
 }
@@ -187,7 +163,7 @@ pub(crate) struct Decision<'a> {
     pub(crate) reason: String,
     /// Lead over the runner-up, or over nothing; none for an agent that was asked for.
     pub(crate) margin: Option<u32>,
-    /// The best of the others, if anything speaks for it.
+    /// The best of the others, if it has points.
     pub(crate) runner_up: Option<RunnerUp<'a>>,
     /// The distinct words of the message that count, normalized.
     pub(crate) terms: Vec<&'a str>,
@@ -222,11 +198,11 @@ pub(crate) struct Candidate<'a> {
     pub(crate) matched_tags: Vec<&'a str>,
 }
 
-/// What is told to whoever follows where messages go.
+/// The event of a decision.
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub(crate) struct Delegation<'a> {
-    /// Who hands the message on: the supervisor.
+    /// The supervisor.
     pub(crate) from: &'static str,
     /// The agent, or `finalize`.
     pub(crate) to: &'a str,

@@ -2,8 +2,8 @@
 
 use serde::Serialize;
 
+use super::StepState;
 use super::event::{AgentEnd, AttemptStart, TaskEvent};
-use super::track::StepState;
 use super::{Outcome, Usage};
 
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
@@ -11,11 +11,11 @@ use super::{Outcome, Usage};
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Attempt {
     pub(crate) attempt: u32,
-    /// `waiting` while it waits before it is tried again.
+    /// `waiting` until the next attempt starts.
     pub(crate) state: StepState,
     pub(crate) runner: Option<String>,
     pub(crate) skill: Option<String>,
-    /// Whether it went on with an earlier conversation.
+    /// Whether it resumed an earlier conversation.
     pub(crate) resumes: bool,
     /// When it began, RFC 3339 in UTC like all times.
     pub(crate) started_at: String,
@@ -26,13 +26,13 @@ pub(crate) struct Attempt {
     pub(crate) duration_ms: Option<u64>,
     pub(crate) turns: Option<u32>,
     pub(crate) said: Option<String>,
-    pub(crate) missing: Vec<String>,
+    pub(crate) violations: Vec<String>,
     pub(crate) reason: Option<String>,
     /// The last lines of its standard error.
-    pub(crate) complaints: Vec<String>,
-    /// Tokens that it used, when it says so.
+    pub(crate) stderr_tail: Vec<String>,
+    /// Tokens that it used, if its program reports them.
     pub(crate) usage: Option<Usage>,
-    /// What it cost in US dollars, when it says so.
+    /// Cost in US dollars, if its program reports it.
     pub(crate) cost: Option<f64>,
 }
 
@@ -53,16 +53,18 @@ impl Attempt {
         match event {
             TaskEvent::AgentEnded(end) => self.end_agent(at, end),
             TaskEvent::VerificationFailed {
-                outcome, missing, ..
+                outcome,
+                violations,
+                ..
             } => {
-                self.missing.clone_from(missing);
+                self.violations.clone_from(violations);
                 self.outcome = *outcome;
                 self.end(StepState::Failed, at);
             }
             TaskEvent::Waiting { .. } if self.ended_at.is_some() => self.state = StepState::Waiting,
             TaskEvent::Completed { .. } => {
                 self.outcome = Some(Outcome::Ok);
-                self.missing.clear();
+                self.violations.clear();
                 self.end(StepState::Done, at);
             }
             TaskEvent::Failed { outcome, reason } => {
@@ -83,7 +85,7 @@ impl Attempt {
         (self.usage, self.cost) = (end.usage, end.cost);
         self.said.clone_from(&end.message);
         self.reason.clone_from(&end.reason);
-        self.complaints.clone_from(&end.complaints);
+        self.stderr_tail.clone_from(&end.stderr_tail);
     }
 
     fn end(&mut self, state: StepState, at: &str) {
@@ -95,7 +97,7 @@ impl Attempt {
         self.ended_at.get_or_insert_with(|| at.to_string());
     }
 
-    /// Ends what was under way when the process of the run ended.
+    /// Ends an attempt that was in progress when the process of the run ended.
     pub(super) fn break_off(&mut self, at: &str) {
         if self.state.is_open() {
             self.outcome.get_or_insert(Outcome::Cancelled);

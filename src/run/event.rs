@@ -1,24 +1,22 @@
 //! Events of a run: typed, as stored, and as lines of `events.jsonl` and of a stream. Pure.
 
-use std::collections::{BTreeMap, BTreeSet};
-
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use super::planned::Planned;
 use super::{Detail, Outcome, STEP, Usage};
 use crate::id::TaskId;
-use crate::task::graph::{Edges, depths};
 
 /// The event that asks a run to stop.
 pub(crate) const RUN_CANCEL: &str = "run.cancel";
-/// The event that tells that the process of a run is gone.
-pub(crate) const RUN_LOST: &str = "error";
+/// The event of a run whose process ended before it did.
+pub(crate) const RUN_INTERRUPTED: &str = "run.interrupted";
 /// The event with which a run ends; nothing comes after it.
 pub(crate) const RUN_FINISHED: &str = "run.finished";
-/// The event with which a plan goes on after its process ended, or after it failed.
+/// The event with which a plan is resumed after its process ended, or after it failed.
 pub(crate) const PLAN_RESUMED: &str = "resumed";
 
-/// What happens in a run over tasks. Of plans, queries and executions only the events that all runs have are read.
+/// An event of a run over tasks. Of plans, queries and executions only the events that all runs have are read.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all_fields = "camelCase")]
 pub(crate) enum RunEvent {
@@ -39,7 +37,7 @@ pub(crate) enum RunEvent {
         /// The status that the run had.
         reason: Option<String>,
         options: Option<Value>,
-        /// Whether failed tasks are tried again.
+        /// Whether failed tasks are retried.
         #[serde(default)]
         again: bool,
     },
@@ -49,9 +47,9 @@ pub(crate) enum RunEvent {
     CancelRequested { by: Option<String> },
     #[serde(rename = "run.stopping")]
     Stopping { reason: String },
-    /// The process of the run is gone, and somebody has noticed.
-    #[serde(rename = "error")]
-    Lost {},
+    /// The process of the run ended before the run did.
+    #[serde(rename = "run.interrupted")]
+    Interrupted {},
     #[serde(rename = "run.finished")]
     Finished {
         /// The status that the run has.
@@ -68,7 +66,7 @@ pub(crate) enum RunEvent {
     },
 }
 
-/// What happens to a task of a run.
+/// An event of a task of a run.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all_fields = "camelCase")]
 pub(crate) enum TaskEvent {
@@ -78,14 +76,13 @@ pub(crate) enum TaskEvent {
     #[serde(rename = "agent.started")]
     AgentStarted {
         group: Option<u32>,
-        /// When its first process began, as the system counts, so that a number that another process has got since
-        /// is known.
-        born: Option<String>,
+        /// When its first process began, as the system counts: the group number alone may be reused.
+        process_start_time: Option<String>,
     },
     /// The agent is in a conversation that can be resumed.
     #[serde(rename = "agent.conversation")]
     AgentConversation { conversation: Option<String> },
-    #[serde(rename = "agent.doing")]
+    #[serde(rename = "agent.progress")]
     AgentProgress { doing: Option<String> },
     #[serde(rename = "agent.ended")]
     AgentEnded(AgentEnd),
@@ -94,16 +91,16 @@ pub(crate) enum TaskEvent {
     Checked {
         reason: Option<String>,
         #[serde(default)]
-        complaints: Vec<String>,
+        results: Vec<String>,
     },
-    #[serde(rename = "task.lacking")]
+    #[serde(rename = "task.verification_failed")]
     VerificationFailed {
         outcome: Option<Outcome>,
         #[serde(default)]
-        missing: Vec<String>,
+        violations: Vec<String>,
         branch: Option<String>,
     },
-    /// The task waits before it is tried again, or for another run.
+    /// The task waits before its next attempt, or for another run.
     #[serde(rename = "task.waiting")]
     Waiting {
         reason: Option<String>,
@@ -111,9 +108,9 @@ pub(crate) enum TaskEvent {
     },
     #[serde(rename = "task.merged")]
     Merged { commit: Option<String> },
-    /// Something of the task stays outside of the workspace: its worktree, an output that somebody else has changed
-    /// too, or a branch that is not merged.
-    #[serde(rename = "task.kept")]
+    /// A part of the work stays outside of the workspace: a worktree, an output that changed in the workspace too, or
+    /// a branch that is not merged.
+    #[serde(rename = "worktree.retained")]
     Retained {
         reason: Option<String>,
         branch: Option<String>,
@@ -129,8 +126,8 @@ pub(crate) enum TaskEvent {
     #[serde(rename = "task.skipped")]
     Skipped {
         reason: Option<String>,
-        /// The task because of which it was not begun.
-        because: Option<TaskId>,
+        /// The task that kept it from starting.
+        caused_by: Option<TaskId>,
     },
 }
 
@@ -169,13 +166,13 @@ pub(crate) struct AgentEnd {
     pub(crate) exit_code: Option<i32>,
     pub(crate) duration_ms: Option<u64>,
     pub(crate) usage: Option<Usage>,
-    /// What it cost in US dollars.
+    /// Cost in US dollars.
     pub(crate) cost: Option<f64>,
     pub(crate) turns: Option<u32>,
     pub(crate) message: Option<String>,
-    pub(crate) denied: Vec<String>,
+    pub(crate) denied_tools: Vec<String>,
     /// The last lines of its standard error.
-    pub(crate) complaints: Vec<String>,
+    pub(crate) stderr_tail: Vec<String>,
 }
 
 impl TaskEvent {
@@ -215,11 +212,14 @@ impl RunEvent {
         (kind, detail)
     }
 
-    /// Reads an event; `None` for one of another kind or form. Steps of plans have errors of their own.
+    /// Reads an event; `None` for one of another kind or form.
     pub(crate) fn read(event: &Event) -> Option<RunEvent> {
         let Event { kind, detail, .. } = event;
         let tagged = || Value::from_iter([(kind.clone(), Value::from(detail.clone()))]);
-        if kind.starts_with("task.") || kind.starts_with("agent.") {
+        if ["task.", "agent.", "worktree."]
+            .iter()
+            .any(|start| kind.starts_with(start))
+        {
             return Some(RunEvent::Task {
                 task_id: detail.get("taskId")?.as_str()?.parse().ok()?,
                 attempt: (detail.get("attempt").and_then(Value::as_u64))
@@ -227,54 +227,11 @@ impl RunEvent {
                 event: serde_json::from_value(tagged()).ok()?,
             });
         }
-        let is_of_step = kind == RUN_LOST && detail.contains_key("stepId");
-        serde_json::from_value(tagged())
-            .ok()
-            .filter(|_| !is_of_step)
+        serde_json::from_value(tagged()).ok()
     }
 }
 
-#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
-pub(crate) struct Planned {
-    pub(crate) task_id: TaskId,
-    pub(crate) title: String,
-    /// The tasks of the run that come before it.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub(crate) needs: Vec<TaskId>,
-    /// Its criteria when the run began.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub(crate) acceptance: Vec<String>,
-    /// True for an epic, which is done once its parts are.
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
-    pub(crate) is_epic: bool,
-}
-
-/// Returns the wave of each task, from 0: the one after its last dependency. Epics, on which nobody works,
-/// have none, nor do tasks in a cycle.
-pub(crate) fn waves(tasks: &[Planned]) -> BTreeMap<TaskId, usize> {
-    let mut graph = Edges::default();
-    for task in tasks {
-        graph.add_node(task.task_id);
-        for need in &task.needs {
-            graph.add_edge(*need, task.task_id, ());
-        }
-    }
-    let epics: BTreeSet<TaskId> = tasks
-        .iter()
-        .filter(|task| task.is_epic)
-        .map(|task| task.task_id)
-        .collect();
-    let depths = depths(&graph, |id| usize::from(!epics.contains(&id)));
-    let wave = |(id, depth): (TaskId, usize)| {
-        let is_epic = epics.contains(&id);
-        (id, depth.saturating_sub(usize::from(is_epic)))
-    };
-    crate::build_map(depths.into_iter().map(wave))
-}
-
-/// Something that happened in a run. Cursors grow: whoever goes on from the last one misses nothing.
+/// An event of a run as it is stored. Cursors grow, so a reader that continues from the last one misses nothing.
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub(crate) struct Event {
@@ -283,13 +240,13 @@ pub(crate) struct Event {
     pub(crate) run: String,
     /// When, RFC 3339 in UTC.
     pub(crate) at: String,
-    /// What happened, such as `task.started`, `execution_start`, [`STEP`] or
+    /// Its kind, such as `task.started`, `execution_start`, [`STEP`] or
     /// [`DELEGATION`](super::DELEGATION).
     pub(crate) kind: String,
     pub(crate) detail: Detail,
 }
 
-/// An event as one line of JSON. What an event is about stands beside its detail and not in it.
+/// An event as one line of JSON. Its task, step and attempt are beside its detail, not in it.
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
@@ -343,29 +300,6 @@ mod tests {
 
     use super::*;
 
-    #[test]
-    fn a_task_is_in_the_wave_after_the_last_that_it_needs() {
-        let planned = |id, needs: &[u32], is_epic| Planned {
-            task_id: TaskId(id),
-            needs: needs.iter().copied().map(TaskId).collect(),
-            is_epic,
-            ..Planned::default()
-        };
-        let tasks = [
-            planned(1, &[2, 3], true),
-            planned(2, &[], false),
-            planned(3, &[2], false),
-            planned(4, &[1], false),
-            planned(5, &[6], false),
-            planned(6, &[5], false),
-        ];
-        let waves: Vec<(u32, usize)> = waves(&tasks)
-            .into_iter()
-            .map(|(id, wave)| (id.0, wave))
-            .collect();
-        assert_eq!(waves, [(1, 1), (2, 0), (3, 1), (4, 2)]);
-    }
-
     fn store(kind: &str, detail: &Value) -> Event {
         Event {
             cursor: 7,
@@ -380,7 +314,7 @@ mod tests {
     fn events_are_read_as_they_were_written() {
         let failed = TaskEvent::VerificationFailed {
             outcome: Some(Outcome::RateLimited),
-            missing: vec!["a".into()],
+            violations: vec!["a".into()],
             branch: None,
         };
         let failed = RunEvent::Task {
@@ -390,18 +324,21 @@ mod tests {
         };
         let (kind, detail) = failed.to_parts();
         let expected = json!({"taskId": "T7", "attempt": 1, "outcome": "rate_limited",
-            "missing": ["a"]});
-        assert_eq!((kind.as_str(), json!(detail)), ("task.lacking", expected));
+            "violations": ["a"]});
+        assert_eq!(
+            (kind.as_str(), json!(detail)),
+            ("task.verification_failed", expected)
+        );
         assert_eq!(RunEvent::read(&store(&kind, &json!(detail))), Some(failed));
         let odd = store("task.started", &json!({"taskId": "T7", "epoch": "x"}));
         assert_eq!(RunEvent::read(&odd), None);
     }
 
     #[test]
-    fn kinds_that_are_looked_for_are_those_that_are_written() {
+    fn event_kind_constants_match_their_variants() {
         for (kind, event) in [
             (RUN_CANCEL, RunEvent::CancelRequested { by: None }),
-            (RUN_LOST, RunEvent::Lost {}),
+            (RUN_INTERRUPTED, RunEvent::Interrupted {}),
             (PLAN_RESUMED, RunEvent::PlanResumed {}),
         ] {
             assert_eq!(event.to_parts().0, kind);
@@ -415,7 +352,7 @@ mod tests {
     }
 
     #[test]
-    fn what_an_event_is_about_stands_beside_its_detail() {
+    fn task_and_attempt_are_beside_the_detail() {
         let whole = line(json!({"taskId": "T3", "attempt": 2, "skill": "x"}));
         let expected = json!({"cursor": 7, "type": "task.started", "ts": "t", "runId": "r",
             "taskId": "T3", "attempt": 2, "detail": {"skill": "x"}});
@@ -424,7 +361,7 @@ mod tests {
     }
 
     #[test]
-    fn what_has_another_form_stays_where_it_is() {
+    fn unexpected_fields_stay_in_the_detail() {
         let odd = line(json!({"step": {"id": 1}, "attempt": "first"}));
         assert_eq!(
             odd["detail"],

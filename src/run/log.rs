@@ -8,15 +8,15 @@ use crate::words::closed;
 
 /// How much of one output is kept, in bytes of its log; less in tests, which fill it.
 pub(crate) const KEPT_MAX: u64 = if cfg!(test) { 16 << 20 } else { 64 << 20 };
-/// Most bytes of a log: what is kept of both outputs, and what is noted of the rest.
+/// Most bytes of a log: both outputs and the notes about omitted bytes.
 pub(crate) const LOG_MAX: u64 = 2 * KEPT_MAX + 1024;
-/// Longest line that is kept and that a runner hears, in bytes.
+/// Longest line that is kept and that a runner reads, in bytes.
 pub(crate) const LINE_MAX: usize = 1 << 20;
-/// Most lines that are told of an agent: the first ones.
+/// Most lines that are shown of an agent: the first ones.
 pub(crate) const LINES_MAX: usize = 1_000_000;
 
 closed! {
-    /// What an agent writes to.
+    /// The output that an agent writes to.
     Stream, "output of an agent":
     /// Its standard output.
     Out = "out",
@@ -74,7 +74,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn damaged_lines_of_a_log_cost_no_others() {
+    fn damaged_lines_of_a_log_are_skipped() {
         let log = "{\"ms\":1,\"stream\":\"out\",\"text\":\"one\"}\n\0\0\n{\"ms\":2,\"stream\":\"err\",\"text\":\"two\"}\n\
                    {\"ms\":3,\"stream\":\"out\",\"text\":\"three\",\"beyond\":4}\n{\"ms\":5,\"stre";
         let beyond: Vec<usize> = read(log.as_bytes()).map(|entry| entry.beyond).collect();

@@ -4,10 +4,12 @@
 pub(crate) mod attempt;
 pub(crate) mod event;
 pub(crate) mod log;
+mod planned;
+mod projection;
 pub(crate) mod report;
 pub(crate) mod schedule;
 pub(crate) mod spent;
-pub(crate) mod track;
+mod step;
 pub(crate) mod transcript;
 pub(crate) mod view;
 
@@ -18,7 +20,10 @@ use crate::error::{Code, Error, Result, steers};
 use crate::words::closed;
 
 pub(crate) use event::{Event, Line, PLAN_RESUMED, RUN_FINISHED, RunEvent, TaskEvent};
+pub(crate) use planned::{Planned, waves};
+pub(crate) use projection::RunProjection;
 pub(crate) use spent::Spent;
+pub(crate) use step::{Counts, StepState, TaskRun};
 
 /// Free fields beside those that all have.
 pub(crate) type Detail = Map<String, Value>;
@@ -30,7 +35,7 @@ pub(crate) struct Run {
     /// `exec_<ms>_<random>`.
     pub(crate) id: String,
     pub(crate) kind: RunKind,
-    /// Where it stands.
+    /// Its status.
     pub(crate) status: RunStatus,
     pub(crate) user: String,
     /// The agent that works on it; none when no agent fits.
@@ -40,18 +45,18 @@ pub(crate) struct Run {
     /// The message.
     pub(crate) input: String,
     pub(crate) output: Option<String>,
-    /// Who chose the agent.
+    /// How the agent was chosen.
     pub(crate) routed_by: RoutedBy,
     pub(crate) routing_reason: String,
     /// The score of the agent, or the best score when no agent fits.
     pub(crate) routing_score: u32,
-    /// What the answer comes from.
+    /// The source of the answer.
     pub(crate) answered_by: Option<AnsweredBy>,
     /// The model that answered.
     pub(crate) model: Option<String>,
-    /// Tokens that the model says it used; none when it says nothing.
+    /// Tokens that the model used, if it reports them.
     pub(crate) usage: Option<Usage>,
-    /// What the model says it cost, in US dollars; none when it says nothing.
+    /// Cost in US dollars, if the model reports it.
     pub(crate) cost: Option<f64>,
     /// How long it took, in milliseconds, rounded up.
     pub(crate) execution_time_ms: Option<u64>,
@@ -60,7 +65,7 @@ pub(crate) struct Run {
     /// When it began, RFC 3339 in UTC.
     pub(crate) started_at: String,
     pub(crate) completed_at: Option<String>,
-    /// The process that carries it out, by the name of its sign of life.
+    /// The process that executes it, by the name of its lock.
     #[serde(skip)]
     pub(crate) owner: String,
 }
@@ -77,7 +82,7 @@ impl Run {
         }
     }
 
-    /// Adds what a process took that carried it out to what those before took, in milliseconds.
+    /// Adds the time that a process worked on it, in milliseconds.
     pub(crate) fn add_time(&mut self, took: u64) {
         let before = self.execution_time_ms.unwrap_or(0);
         self.execution_time_ms = Some(before.saturating_add(took));
@@ -90,7 +95,7 @@ impl Run {
 
 /// Tokens that a model used; none where its server did not count.
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Usage {
     pub(crate) input_tokens: Option<u64>,
@@ -99,7 +104,7 @@ pub(crate) struct Usage {
 }
 
 impl Usage {
-    /// Adds what another one used; what nobody counted stays unknown.
+    /// Adds the tokens of another one; numbers that neither counted stay unknown.
     pub(crate) fn plus(self, other: Usage) -> Usage {
         let both = |a: Option<u64>, b: Option<u64>| match (a, b) {
             (Some(a), Some(b)) => Some(a.saturating_add(b)),
@@ -118,7 +123,7 @@ pub(crate) const STEP: &str = "execution_step";
 /// The event of a message that was handed to an agent: from, to, reason, query and timestamp.
 pub(crate) const DELEGATION: &str = "agent-delegation";
 
-/// How far a run has come, as an agent tells it.
+/// The progress of a run, as an agent reports it.
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Step {
@@ -129,13 +134,13 @@ pub(crate) struct Step {
     pub(crate) agent: String,
     pub(crate) action: Action,
     pub(crate) content: String,
-    /// How much of the run is done, in percent.
+    /// Progress of the run in percent.
     pub(crate) progress: u8,
     pub(crate) metadata: Detail,
 }
 
 closed! {
-    /// What a run carries out.
+    /// The subject of a run.
     #[derive(Default)]
     RunKind, "kind of run":
     /// A message, by one agent.
@@ -150,40 +155,40 @@ closed! {
 }
 
 impl RunKind {
-    /// Returns whether a run whose process ended before it did can be gone on with.
+    /// Returns true if a run whose process ended before it did can be resumed.
     pub(crate) fn resumes(self) -> bool {
         matches!(self, RunKind::Plan | RunKind::Epic | RunKind::Tasks)
     }
 }
 
 closed! {
-    /// Where a run stands.
+    /// The status of a run.
     #[derive(Default)]
     RunStatus, "status of a run":
     Pending = "pending",
     #[default]
     Running = "running",
-    /// Somebody or something answered.
+    /// It was answered.
     Completed = "completed",
-    /// Nobody answered, or its process ended before it did.
+    /// It was not answered, or its process ended before it did.
     Failed = "failed",
     Cancelled = "cancelled",
-    /// Its process ended before it did, and it can be gone on with.
+    /// Its process ended before it did, and it can be resumed.
     Interrupted = "interrupted",
 }
 
 closed! {
-    /// Who chose the agent of a run.
+    /// How the agent of a run was chosen.
     #[derive(Default)]
     RoutedBy, "way of routing":
     Rule = "rule",
-    /// Whoever asked for it.
+    /// By the caller.
     #[default]
     Requested = "requested",
 }
 
 closed! {
-    /// What an answer comes from.
+    /// The source of an answer.
     AnsweredBy, "source of an answer":
     Model = "model",
     Worker = "worker",
@@ -192,7 +197,7 @@ closed! {
 }
 
 closed! {
-    /// What an agent does in a step.
+    /// The action of an agent in a step.
     Action, "action of a step":
     Analyzing = "analyzing",
     Thinking = "thinking",
@@ -203,13 +208,13 @@ closed! {
 }
 
 closed! {
-    /// How one try ended. What an agent says of itself decides nothing: `Ok` is what verifies.
+    /// How an attempt ended. An agent's own words decide nothing: `Ok` means that its work verified.
     Outcome, "outcome of an attempt":
     /// Its work is there and verifies.
     Ok = "ok",
     /// The agent says that it did a part.
     Partial = "partial",
-    /// The agent says that it cannot go on.
+    /// The agent says that it cannot continue.
     Blocked = "blocked",
     /// The agent ended in good order, and its work is not there as the protocol asks.
     ProtocolViolation = "protocol_violation",
@@ -219,7 +224,7 @@ closed! {
     RateLimited = "rate_limited",
     /// It took too long, or was silent for too long.
     Timeout = "timeout",
-    /// cleo was asked to end it.
+    /// It was cancelled.
     Cancelled = "cancelled",
     /// Its turns or its money ran out.
     Budget = "budget",
@@ -247,7 +252,7 @@ pub(crate) struct Conversation {
     pub(crate) user_id: String,
     /// With whom; the supervisor has each message routed.
     pub(crate) agent_id: String,
-    /// What it is about, at most 200 characters.
+    /// Its subject, at most 200 characters.
     pub(crate) title: Option<String>,
     pub(crate) kind: ConversationKind,
     pub(crate) status: ConversationStatus,
@@ -298,7 +303,7 @@ closed! {
 }
 
 closed! {
-    /// Whether a conversation goes on.
+    /// Whether a conversation continues.
     ConversationStatus, "status of a conversation":
     Active = "active",
     /// It is kept for reading.

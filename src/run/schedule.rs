@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use super::track::StepState;
+use super::StepState;
 
 #[derive(Clone, Debug)]
 pub(crate) struct Schedule {
@@ -36,7 +36,7 @@ impl Schedule {
         }
     }
 
-    /// Takes the next step that can begin; from now on it is under way.
+    /// Takes the next step that can begin; from now on it is running.
     pub(crate) fn begin(&mut self) -> Option<usize> {
         let step = self.ready.pop_first()?;
         self.states[step] = StepState::Running;
@@ -104,7 +104,7 @@ mod tests {
     }
 
     #[test]
-    fn the_middle_of_a_diamond_runs_side_by_side() {
+    fn independent_steps_are_ready_together() {
         let mut schedule = diamond();
         assert_eq!((schedule.begin(), schedule.begin()), (Some(0), None));
         schedule.finish(0);
@@ -119,7 +119,7 @@ mod tests {
     }
 
     #[test]
-    fn what_waits_for_a_failed_step_is_skipped_and_the_rest_goes_on() {
+    fn dependents_of_a_failed_step_are_skipped() {
         let mut schedule = diamond();
         schedule.begin();
         schedule.finish(0);
@@ -132,7 +132,7 @@ mod tests {
     }
 
     #[test]
-    fn a_step_that_is_put_back_begins_again() {
+    fn step_that_is_put_back_starts_again() {
         let mut schedule = diamond();
         schedule.begin();
         schedule.put_back(0);
@@ -140,14 +140,14 @@ mod tests {
     }
 
     #[test]
-    fn what_was_done_before_is_not_begun() {
+    fn finished_steps_are_not_started() {
         let mut schedule = diamond();
         [0, 1].into_iter().for_each(|step| schedule.finish(step));
         assert_eq!((schedule.begin(), schedule.begin()), (Some(2), None));
     }
 
     #[test]
-    fn steps_in_a_circle_never_begin() {
+    fn steps_in_a_cycle_never_start() {
         let mut schedule = Schedule::new(&[vec![1], vec![0]]);
         assert_eq!(schedule.begin(), None);
         assert!(schedule.is_over());

@@ -7,9 +7,9 @@ use super::Usage;
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
 pub(crate) struct Spent {
-    /// Tokens that agents used, as far as they say.
+    /// Tokens that agents used, as far as they report them.
     pub(crate) usage: Option<Usage>,
-    /// What they cost in US dollars, as far as they say.
+    /// Their cost in US dollars, as far as they report it.
     pub(crate) cost: Option<f64>,
 }
 
@@ -49,7 +49,7 @@ fn since(before: Usage, total: Usage) -> Usage {
     }
 }
 
-/// Rounds an amount to billionths: sums of binary fractions end in noise, and nobody counts finer.
+/// Rounds an amount to billionths: sums of binary fractions end in noise, and no price is finer.
 pub(crate) fn dollars(amount: f64) -> f64 {
     let billionths = (amount * 1e9).round();
     match billionths.is_finite() {

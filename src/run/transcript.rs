@@ -8,7 +8,7 @@ use crate::error::steers;
 
 /// Longest text of a line that is shown, in bytes.
 pub(crate) const TEXT_MAX: usize = 4_096;
-/// Names under which tools get what matters most, the best first.
+/// Fields of a tool's input that name its subject, the most important first.
 const SUBJECTS: &[&str] = &[
     "command",
     "cmd",
@@ -19,14 +19,15 @@ const SUBJECTS: &[&str] = &[
     "query",
     "url",
     "description",
+    "prompt",
 ];
 
-/// What a line comes from.
+/// The source of a line.
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) enum Channel {
-    /// cleo says what happened.
+    /// An event of the run.
     Event,
     /// The agent's standard output.
     Out,
@@ -55,7 +56,7 @@ pub(crate) struct Line {
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Tool {
     pub(crate) name: String,
-    /// What it was used on.
+    /// The subject that it was used on.
     pub(crate) summary: String,
     pub(crate) exit_code: Option<i64>,
     /// How long it took, where the program that drives the agent says so.
@@ -191,11 +192,13 @@ fn subject(block: &Value) -> String {
         &block["arguments"],
         &block["state"]["input"],
     ];
-    let found = places.iter().find_map(|place| {
-        let named = SUBJECTS.iter().find_map(|name| place[*name].as_str());
-        named.map(String::from)
-    });
-    found.unwrap_or_default()
+    let found = places.iter().find_map(|place| find_subject(place));
+    found.unwrap_or_default().to_string()
+}
+
+/// Returns the subject that the input of a tool names, such as a command or a path.
+pub(crate) fn find_subject(input: &Value) -> Option<&str> {
+    SUBJECTS.iter().find_map(|name| input[*name].as_str())
 }
 
 /// Returns a text without the sequences that steer a terminal.
@@ -208,7 +211,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn tools_are_told_with_what_they_were_used_on() {
+    fn tools_are_shown_with_their_subject() {
         let rows = [
             (
                 r#"{"type":"assistant","message":{"content":[{"type":"tool_use","name":"Bash","input":{"command":"cargo test"}}]}}"#,
@@ -234,7 +237,7 @@ mod tests {
     }
 
     #[test]
-    fn a_tool_took_as_long_as_its_event_says() {
+    fn tool_duration_is_read_from_its_event() {
         for (time, took) in [
             (r#"{"start":1000,"end":1068}"#, Some(68)),
             (r#"{"start":1000}"#, None),
@@ -249,7 +252,7 @@ mod tests {
     }
 
     #[test]
-    fn words_are_told_as_words_and_failures_as_such() {
+    fn messages_and_failures_are_recognized() {
         let line1 = line(
             Channel::Out,
             r#"{"type":"item.completed","item":{"type":"agent_message","text":"half of it"}}"#,
@@ -266,7 +269,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_steers_a_screen_and_long_lines_are_cut() {
+    fn control_characters_are_removed_and_long_lines_cut() {
         let line1 = line(Channel::Err, "\u{1b}[31mred\u{202e}\u{1b}[0m");
         assert_eq!(line1.text, "red");
         let long = "ä".repeat(TEXT_MAX);
@@ -275,7 +278,7 @@ mod tests {
     }
 
     #[test]
-    fn sequences_go_whole_and_nothing_else_does() {
+    fn only_whole_escape_sequences_are_removed() {
         for (text, expected) in [
             ("plain [31m text", "plain [31m text"),
             ("\u{1b}[31mred text\u{1b}[0m", "red text"),

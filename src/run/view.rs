@@ -3,7 +3,7 @@
 use serde::Serialize;
 use serde_json::Value;
 
-use super::track::{Counts, StepState, TaskRun, Track};
+use super::{Counts, RunProjection, StepState, TaskRun};
 use super::{Event, Message, Outcome, Run, RunKind, RunStatus, STEP, Step};
 use crate::clock::between_ms;
 use crate::id::TaskId;
@@ -18,19 +18,19 @@ const TITLE_MAX: usize = 300;
 #[derive(Debug, Serialize)]
 pub(crate) struct RunView {
     pub(crate) run: RunRow,
-    /// What became of each task, of a run over tasks: by wave, then in the order of the run.
+    /// Its tasks, if it is a run over tasks: by wave, then in the order of the run.
     pub(crate) tasks: Vec<TaskRun>,
-    /// How far it came, in order.
+    /// Its progress, in order.
     pub(crate) steps: Vec<Step>,
-    /// What was said in it, in order.
+    /// Its messages, in order.
     pub(crate) messages: Vec<Message>,
-    /// How it is carried out.
+    /// Its options.
     pub(crate) options: Option<Value>,
     /// Cursor of its last event.
     pub(crate) cursor: u64,
     /// The moment of this answer.
     pub(crate) now: String,
-    /// Everything that happened, in order; left out where it was told already.
+    /// Its events, in order; left out where the caller streams them.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) events: Option<Vec<Event>>,
 }
@@ -42,17 +42,17 @@ pub(crate) struct RunView {
 pub(crate) struct RunRow {
     #[serde(flatten)]
     pub(crate) record: Run,
-    /// What it is about, in words.
+    /// Its subject in words.
     pub(crate) title: String,
-    /// How many tasks came how far, of a run over tasks.
+    /// Number of tasks in each state, if it is a run over tasks.
     pub(crate) steps: Option<Counts>,
-    /// Where each task stands, in wave order, at most 60.
+    /// The state of each task, in wave order, at most 60.
     pub(crate) bar: Option<Vec<StepState>>,
     /// How long it took, or takes until now, in milliseconds.
     pub(crate) duration_ms: u64,
-    /// What went wrong first; of an execution that was cancelled, by whom.
+    /// The first failure; of a cancelled execution, by whom it was cancelled.
     pub(crate) fault: Option<Fault>,
-    /// How many of its tasks wait for somebody.
+    /// Number of tasks that wait for a person.
     pub(crate) needs_you: usize,
     /// Most agents at a time.
     pub(crate) limit: Option<u64>,
@@ -61,7 +61,7 @@ pub(crate) struct RunRow {
     pub(crate) wave: Option<(TaskId, usize)>,
 }
 
-/// What went wrong in a run.
+/// The failure of a run.
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[derive(Clone, Debug, Serialize)]
 pub(crate) struct Fault {
@@ -71,7 +71,7 @@ pub(crate) struct Fault {
 }
 
 impl RunView {
-    pub(crate) fn new(run: Run, track: &Track, events: &[Event], now: String) -> RunView {
+    pub(crate) fn new(run: Run, track: &RunProjection, events: &[Event], now: String) -> RunView {
         RunView {
             tasks: tasks(track, &run.started_at),
             run: RunRow::new(run, track, &now),
@@ -100,7 +100,7 @@ fn steps(events: &[Event]) -> Vec<Step> {
     steps.filter_map(Result::ok).collect()
 }
 
-fn tasks(track: &Track, started_at: &str) -> Vec<TaskRun> {
+fn tasks(track: &RunProjection, started_at: &str) -> Vec<TaskRun> {
     let ready_at = |task: &TaskRun| {
         task.needs.iter().try_fold(started_at, |last, need| {
             let need = track.task(*need).filter(|need| need.is_done())?;
@@ -114,14 +114,14 @@ fn tasks(track: &Track, started_at: &str) -> Vec<TaskRun> {
     by_wave(track).into_iter().map(view).collect()
 }
 
-fn by_wave(track: &Track) -> Vec<&TaskRun> {
+fn by_wave(track: &RunProjection) -> Vec<&TaskRun> {
     let mut tasks: Vec<&TaskRun> = track.tasks().iter().collect();
     tasks.sort_by_key(|task| task.wave.unwrap_or(usize::MAX));
     tasks
 }
 
 impl RunRow {
-    pub(crate) fn new(record: Run, track: &Track, now: &str) -> RunRow {
+    pub(crate) fn new(record: Run, track: &RunProjection, now: &str) -> RunRow {
         let tasks = by_wave(track);
         let work = || tasks.iter().filter(|task| task.is_counted());
         let states: Vec<StepState> = work().map(|task| task.state).collect();
@@ -155,8 +155,8 @@ impl RunRow {
     }
 }
 
-/// Returns what a run is about: the epic or the first task, else its message.
-fn title<'a>(run: &'a Run, track: &'a Track) -> &'a str {
+/// Returns the subject of a run: the epic or the first task, else its message.
+fn title<'a>(run: &'a Run, track: &'a RunProjection) -> &'a str {
     let tasks = track.tasks();
     let is_whole = |task: &&TaskRun| task.is_epic && run.kind == RunKind::Epic;
     let epic = tasks.iter().find(is_whole);
@@ -170,7 +170,7 @@ fn bar(states: &[StepState]) -> Vec<StepState> {
     (0..n_shown).map(at).collect()
 }
 
-fn fault(run: &Run, track: &Track) -> Option<Fault> {
+fn fault(run: &Run, track: &RunProjection) -> Option<Fault> {
     let mut tasks = track.tasks().iter();
     if let Some(task) = tasks.find(|task| task.state == StepState::Failed) {
         return Some(Fault {
@@ -178,7 +178,7 @@ fn fault(run: &Run, track: &Track) -> Option<Fault> {
             message: task.reason.clone().unwrap_or_else(|| "failed".to_string()),
         });
     }
-    // To be cancelled is no fault, and the error of an execution says by whom it was.
+    // A cancellation is not a failure; the error of an execution says who cancelled it.
     if run.status == RunStatus::Cancelled && run.kind != RunKind::Execution {
         return None;
     }

@@ -5,7 +5,6 @@
 
 use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::OsStrExt;
-use std::os::unix::fs::PermissionsExt;
 use std::path::{Component, Path, PathBuf};
 use std::process::Command;
 use std::{env, fs};
@@ -24,8 +23,7 @@ const GIT_SETTINGS: [&str; 2] = ["GIT_CONFIG_KEY_", "GIT_CONFIG_VALUE_"];
 /// The variables that tell a shell which folder it is in.
 const FOLDERS: [&str; 2] = ["PWD", "OLDPWD"];
 
-/// What agents, gates and criteria get: what every program needs, where tools are installed, and ways
-/// through proxies and certificates. Each name is listed: `LC_*` and `XDG_*` hold whatever a login or a
+/// Variables of agents, gates and criteria: those that every program needs, locations of tools, and certificates. Each name is listed: `LC_*` and `XDG_*` hold whatever a login or a
 /// desktop passes on (`LC_TOKEN`, the sockets below `XDG_RUNTIME_DIR`).
 const WORK: &str = "\
     CI CLEO_SAFE_DIRECTORY CURL_CA_BUNDLE DOTNET_ROOT GIT_SSL_CAINFO GOPATH GOROOT HOME \
@@ -38,7 +36,7 @@ const WORK: &str = "\
 /// Ways through proxies, which agents, gates and criteria get without the name and password in them.
 const PROXIES: &str = "ALL_PROXY HTTPS_PROXY HTTP_PROXY all_proxy http_proxy https_proxy";
 const ANSWER: &str = "HOME LANG LC_ALL LC_CTYPE LOGNAME PATH TMPDIR TZ USER";
-/// What cleo's own git gets: its programs, and where the user's settings lie.
+/// Variables of cleo's own git: its programs and the user's settings.
 pub(super) const GIT: &str = "HOME PATH TMPDIR XDG_CONFIG_HOME";
 
 /// Returns the variables of agents, gates and criteria, and those in `names`, which may end with `*`. A proxy
@@ -100,7 +98,7 @@ fn is_named(variable: &str, names: &[&String]) -> bool {
     })
 }
 
-/// Returns the address of a proxy without name and password; none where it cannot be told.
+/// Returns the address of a proxy without name and password; `None` where it cannot be parsed.
 fn without_credentials(address: &OsStr) -> Option<OsString> {
     let bytes = address.as_bytes();
     if !bytes.contains(&b'@') {
@@ -111,7 +109,7 @@ fn without_credentials(address: &OsStr) -> Option<OsString> {
         Some((scheme, rest)) if is_scheme(scheme) => (Some(scheme), rest),
         _ => (None, text),
     };
-    // A password may hold an `@` that nobody has quoted.
+    // A password may hold an unquoted `@`.
     let host = rest.rsplit('@').next()?;
     let scheme = scheme.map(|scheme| format!("{scheme}://"));
     Some(format!("{}{host}", scheme.unwrap_or_default()).into())
@@ -161,25 +159,6 @@ fn name_folder(folder: &Path) -> Option<PathBuf> {
         true => Some(folder.components().collect()),
         false => fs::canonicalize(folder).ok(),
     }
-}
-
-/// Where a search of `path`, a list of folders as in the variable `PATH`, finds a program. None when it
-/// finds none, when the program is named with a folder, or when the answer depends on the folder that
-/// the program is started in.
-///
-/// A process that is started by its whole path is started without a copy of cleo's memory and without
-/// trying every folder, which is much of what starting a small program costs.
-pub(super) fn find_program(program: &OsStr, path: &OsStr) -> Option<PathBuf> {
-    if Path::new(program).components().count() != 1 {
-        return None;
-    }
-    std::env::split_paths(path)
-        .take_while(|folder| folder.is_absolute())
-        .map(|folder| folder.join(program))
-        .find(|candidate| {
-            let about = candidate.metadata();
-            about.is_ok_and(|about| about.is_file() && about.permissions().mode() & 0o111 != 0)
-        })
 }
 
 #[cfg(test)]
@@ -238,14 +217,14 @@ mod tests {
 
     #[test]
     fn every_local_variable_of_the_installed_git_is_known() {
-        let Ok(told) = Command::new("git")
+        let Ok(listed) = Command::new("git")
             .args(["rev-parse", "--local-env-vars"])
             .output()
         else {
             return;
         };
-        let told = String::from_utf8(told.stdout).unwrap();
-        for name in told.lines() {
+        let listed = String::from_utf8(listed.stdout).unwrap();
+        for name in listed.lines() {
             assert!(has_word(GIT_LOCAL, name), "{name} is missing");
         }
     }
@@ -267,24 +246,5 @@ mod tests {
             let set = set.and_then(|(_, value)| value).map(Path::new);
             assert_eq!(set, Some(real.join(expected).as_path()), "{given}");
         }
-    }
-
-    #[test]
-    fn the_first_folder_with_a_program_that_can_be_run_counts() {
-        let folder = tempfile::tempdir().unwrap();
-        let (first, second) = (folder.path().join("first"), folder.path().join("second"));
-        for (place, mode) in [(&first, 0o644), (&second, 0o755)] {
-            std::fs::create_dir(place).unwrap();
-            let program = place.join("agent");
-            std::fs::write(&program, "").unwrap();
-            std::fs::set_permissions(&program, PermissionsExt::from_mode(mode)).unwrap();
-        }
-        let path = std::env::join_paths([&first, &second]).unwrap();
-        let find = |program: &str, path: &OsStr| find_program(program.as_ref(), path);
-        assert_eq!(find("agent", &path), Some(second.join("agent")));
-        assert_eq!(find("other", &path), None);
-        assert_eq!(find("./agent", &path), None);
-        let relative = std::env::join_paths([Path::new("here"), &second]).unwrap();
-        assert_eq!(find("agent", &relative), None);
     }
 }

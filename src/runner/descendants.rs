@@ -1,7 +1,7 @@
 //! Finds and kills descendants that outlive a command, including those in sessions of their own (`setsid`).
 //! On Linux orphans are reparented to cleo; elsewhere they live on. Each command has a mark in its
 //! environment, which descendants inherit, so of many commands at once each ends only its own. Orphans
-//! without a mark are told by age: one that is older than every running command belongs to none of them.
+//! without a mark are judged by age: one that is older than every running command belongs to none of them.
 
 use std::fs::{self, File};
 use std::io::Read;
@@ -17,15 +17,15 @@ use crate::id;
 /// The variable of the mark. A cleo within a marked command extends its mark, so that ending that command
 /// ends the inner descendants too.
 const MARK: &str = "CLEO_MARK";
-/// Longest mark that is gone on with, in bytes.
+/// Longest mark that is extended, in bytes.
 const MARK_MAX: usize = 1_000;
 /// Most of an environment that is read, in bytes; Linux allows no larger one.
 const ENVIRONMENT_MAX: u64 = 8 << 20;
-const PATIENCE: Duration = Duration::from_secs(2);
-const PAUSE: Duration = Duration::from_millis(2);
+const KILL_TIMEOUT: Duration = Duration::from_secs(2);
+const POLL_INTERVAL: Duration = Duration::from_millis(2);
 
 static RUNNING: Mutex<Vec<(String, u64)>> = Mutex::new(Vec::new());
-/// When cleo began to adopt: what is older came with the process and is nobody's to end.
+/// When cleo began to adopt: older children came with the process and are never killed.
 static ADOPTING: OnceLock<u64> = OnceLock::new();
 
 pub(super) struct Descendants {
@@ -40,7 +40,7 @@ impl Descendants {
         let own = Some(own).filter(|own| own.len() <= MARK_MAX);
         let mark = format!("{}{}.", own.unwrap_or_default(), id::random());
         command.env(MARK, &mark);
-        // Whatever the command starts begins after this.
+        // All that the command starts begins after this.
         running().push((mark.clone(), now_in_ticks()));
         Descendants { mark }
     }
@@ -56,19 +56,19 @@ impl Descendants {
         // The mark is read once: it comes and goes while a process becomes another program.
         let is_to_end = |child| match mark_of(child) {
             Some(mark) => mark.starts_with(self.mark.as_bytes()),
-            None => ends_unmarked && is_nobodys(child),
+            None => ends_unmarked && is_unowned(child),
         };
         let start = Instant::now();
         let (mut ending, mut others): (Vec<Pid>, Vec<Pid>) = (Vec::new(), Vec::new());
         loop {
-            let is_group_gone = collect(group);
-            // One that dies has no environment any more, so it is remembered.
+            let is_group_gone = is_group_reaped(group);
+            // A dying process has no environment any more, so it is remembered.
             ending.retain(|child| {
                 let waited = waitpid(Some(*child), WaitOptions::NOHANG);
                 matches!(waited, Ok(None) | Err(Errno::INTR))
             });
-            // One that becomes another program just now shows no mark, and the list may leave one out while
-            // another child is collected: that there is none is looked at twice.
+            // During exec a process shows no mark, and the list may omit one while another child is reaped, so an
+            // empty result is checked twice.
             for _ in 0..2 {
                 let is_known = |child: &Pid| ending.contains(child) || others.contains(child);
                 let more = children().filter(|child| !is_known(child) && is_to_end(*child));
@@ -78,14 +78,14 @@ impl Descendants {
                     break;
                 }
             }
-            if (ending.is_empty() && is_group_gone) || start.elapsed() > PATIENCE {
+            if (ending.is_empty() && is_group_gone) || start.elapsed() > KILL_TIMEOUT {
                 return;
             }
-            // One that runs as somebody else cannot be ended.
+            // A process of another user cannot be killed.
             let is_theirs =
                 |child: &mut Pid| kill_process(*child, Signal::KILL) == Err(Errno::PERM);
             others.extend(ending.extract_if(.., is_theirs));
-            std::thread::sleep(PAUSE);
+            std::thread::sleep(POLL_INTERVAL);
         }
     }
 
@@ -106,7 +106,7 @@ fn running() -> MutexGuard<'static, Vec<(String, u64)>> {
 
 /// Returns true if an orphan without a mark is older than every running command. Processes in cleo's own
 /// group are cleo's.
-fn is_nobodys(child: Pid) -> bool {
+fn is_unowned(child: Pid) -> bool {
     let read = |process: Pid| read_stat(process.as_raw_nonzero().get().unsigned_abs());
     let (Some(stat), Some(own)) = (read(child), read(getpid())) else {
         return false;
@@ -122,7 +122,7 @@ fn mark_of(process: Pid) -> Option<Vec<u8>> {
     environment.value(MARK).map(<[u8]>::to_vec)
 }
 
-/// The variables of a process. One that has ended, is gone, or is somebody else's tells none.
+/// The variables of a process; none of a process that has ended or belongs to another user.
 pub(super) struct Environment(Vec<u8>);
 
 impl Environment {
@@ -139,8 +139,8 @@ impl Environment {
     }
 }
 
-/// Collects what came to cleo of a group and has ended; returns whether nothing of it is left here.
-fn collect(group: Pid) -> bool {
+/// Reaps the children of a group that have ended; returns whether it has no others.
+fn is_group_reaped(group: Pid) -> bool {
     loop {
         match waitpgid(group, WaitOptions::NOHANG) {
             Ok(Some(_)) | Err(Errno::INTR) => {}
@@ -152,7 +152,7 @@ fn collect(group: Pid) -> bool {
 
 #[cfg(target_os = "linux")]
 fn adopt() {
-    // To the first process of a container everything comes, whoever started it.
+    // The first process of a container adopts all orphans, also those of others.
     if getpid().as_raw_nonzero().get() > 1 {
         ADOPTING.get_or_init(now_in_ticks);
     }
@@ -206,7 +206,7 @@ pub(super) fn now_in_ticks() -> u64 {
     now.tv_sec.unsigned_abs() * TICKS + part
 }
 
-/// Returns the time in ticks, which nothing is compared with where nothing tells when it began.
+/// Returns 0, because no start times are read on this system.
 #[cfg(not(target_os = "linux"))]
 pub(super) fn now_in_ticks() -> u64 {
     0
@@ -218,7 +218,7 @@ mod tests {
     use std::process::{Command, Stdio};
 
     #[test]
-    fn what_begins_between_two_moments_began_between_them() {
+    fn start_time_lies_between_the_ticks_around_it() {
         let before = now_in_ticks();
         let mut child = Command::new("sleep")
             .arg("60")

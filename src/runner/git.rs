@@ -1,12 +1,11 @@
-//! How cleo calls git: without a shell, asking nobody, over no network, with no hooks.
+//! Calls of git: no shell, no questions, no network, no hooks.
 //!
-//! The settings of the user and of the machine are read, because what lies in a repository depends on them:
-//! filters such as git-lfs, ends of lines, drivers for merges, files that are ignored everywhere, and which
-//! repositories of others are safe. Without them a worktree would hold other files than the user's checkout
-//! and commits would hold wrong content. Every setting that could change an answer on which a removal, a
-//! merge, a commit or a proof depends is said here instead, which outweighs all files of settings, also those
-//! of a repository that an agent has changed. A question of which git would hand a part on to another git
-//! (in submodules) says its options as arguments too: that one does not hear what is said here.
+//! The settings of the user and of the machine are read, because the content of a repository depends on them:
+//! filters such as git-lfs, line endings, merge drivers, global ignores, and safe repositories of others. Without
+//! them a worktree would differ from the user's checkout and commits would hold wrong content. Every setting that
+//! could change an answer on which a removal, a merge, a commit or a proof depends is set here, which takes
+//! precedence over all files of settings, also those of a repository that an agent has changed. Git does not pass
+//! these on to the git of a submodule, so such questions repeat their options as arguments.
 
 use std::ffi::OsStr;
 use std::path::Path;
@@ -42,7 +41,7 @@ const SETTINGS: &[&str] = &[
     // On other systems folders may indeed not tell letter case apart.
     #[cfg(target_os = "linux")]
     "core.ignoreCase=false",
-    // What a commit or a merge comes to.
+    // The content of commits and merges.
     "add.ignoreErrors=false advice.addEmbeddedRepo=false advice.graftFileDeprecated=false attr.tree= \
      branch.autoSetupMerge=false branch.autoSetupRebase=never commit.cleanup=default \
      core.safecrlf=false i18n.commitEncoding=UTF-8 i18n.logOutputEncoding=UTF-8 \

@@ -76,7 +76,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn lines_are_the_same_however_they_arrive() {
+    fn lines_do_not_depend_on_chunks() {
         let text = "one\r\n\n12345678\nthree";
         for size in [1, 3, 100] {
             let (mut lines, mut taken) = (Lines::new(5), Vec::new());

@@ -11,6 +11,7 @@ pub(crate) mod pool;
 pub(crate) mod probe;
 pub(crate) mod process;
 pub(crate) mod signals;
+mod supervise;
 
 use std::os::unix::ffi::OsStrExt;
 use std::path::PathBuf;

@@ -19,8 +19,8 @@ use super::descendants::{self, Environment};
 pub(crate) const RUN: &str = "CLEO_RUN_ID";
 /// The variable that names the workspace, or a folder in it.
 pub(crate) const ROOT: &str = "CLEO_ROOT";
-const PATIENCE: Duration = Duration::from_secs(5);
-const PAUSE: Duration = Duration::from_millis(5);
+const KILL_TIMEOUT: Duration = Duration::from_secs(5);
+const POLL_INTERVAL: Duration = Duration::from_millis(5);
 
 /// Returns when a process began: which start of the system, and how long after it.
 pub(crate) fn start_time(process: u32) -> Option<String> {
@@ -39,14 +39,14 @@ pub(crate) fn end(run: &str, root: &Path, groups: &[(u32, String)]) -> usize {
     loop {
         let left = find_processes(run, root, groups);
         ended = ended.max(left.len());
-        if left.is_empty() || begun.elapsed() > PATIENCE {
+        if left.is_empty() || begun.elapsed() > KILL_TIMEOUT {
             return ended;
         }
         for process in left {
-            // What it names was looked at after it was opened, so it is no other process by now.
+            // It was examined after it was opened, so the number cannot have been reused.
             let _ = pidfd_send_signal(&process, Signal::KILL);
         }
-        std::thread::sleep(PAUSE);
+        std::thread::sleep(POLL_INTERVAL);
     }
 }
 
@@ -92,7 +92,7 @@ impl Watchdog {
     /// Starts the watchdog before the command, so that the command never runs long without it. Without a
     /// shell the command survives a killed cleo.
     pub(super) fn begin() -> Watchdog {
-        // In a group of its own it hears nothing of what is typed at the terminal.
+        // In a group of its own it gets no signals of the terminal.
         let shell = Command::new("/bin/sh")
             .args(["-c", SCRIPT, "cleo-watchdog"])
             .env_clear()
@@ -108,7 +108,7 @@ impl Watchdog {
     pub(super) fn take(&mut self, command: &Child) {
         let shell = self.0.as_mut().and_then(|shell| shell.stdin.as_mut());
         if let Some(input) = shell {
-            // A shell that is gone ends nothing, as if there had been none.
+            // Without the shell, the command only survives a killed cleo.
             let _ = writeln!(input, "{}", command.id());
         }
     }
@@ -130,7 +130,7 @@ mod tests {
     use std::process::{Command, Stdio};
 
     #[test]
-    fn a_process_is_known_by_the_moment_it_began() {
+    fn process_is_identified_by_its_start_time() {
         let own = start_time(std::process::id());
         assert_eq!(own, start_time(std::process::id()));
         if own.is_some() {
@@ -139,7 +139,7 @@ mod tests {
     }
 
     #[test]
-    fn only_what_belongs_to_the_run_is_ended() {
+    fn only_processes_of_the_run_are_killed() {
         let sleeper = |run: &str| {
             let mut command = Command::new("sleep");
             command.arg("60").env(RUN, run).env(ROOT, "/w/x");
@@ -151,7 +151,7 @@ mod tests {
         if start_time(ours.id()).is_some() {
             // A program that was only just started has no environment to read yet.
             while !is_of_run(ours.id(), &run, Path::new("/w")) {
-                std::thread::sleep(PAUSE);
+                std::thread::sleep(POLL_INTERVAL);
             }
             let wrong = vec![(other.id(), "another start/1".to_string())];
             assert_eq!(end(&run, Path::new("/w/y"), &wrong), 0);
@@ -170,7 +170,7 @@ mod tests {
     }
 
     #[test]
-    fn a_command_ends_with_who_held_the_other_end() {
+    fn command_ends_with_the_process_that_started_it() {
         let mut sleeper = sleeper();
         let mut watchdog = Watchdog::begin();
         watchdog.take(&sleeper);
@@ -179,7 +179,7 @@ mod tests {
     }
 
     #[test]
-    fn a_watchdog_that_is_let_go_ends_nothing() {
+    fn dropped_watchdog_kills_nothing() {
         let mut sleeper = sleeper();
         let mut watchdog = Watchdog::begin();
         watchdog.take(&sleeper);

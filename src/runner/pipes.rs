@@ -1,10 +1,9 @@
-//! The pipes of a program, served by the thread that supervises it. The thread sleeps until one of them is
-//! ready, the program has exited, or [`wake`] is called.
+//! The pipes of a program, served by the thread that supervises it. The thread sleeps until one of them is ready, or
+//! the program has exited.
 
-use std::io::{ErrorKind, PipeReader, PipeWriter, Write};
+use std::io::{ErrorKind, Write};
 use std::os::fd::{AsFd, OwnedFd};
 use std::process::{Child, ChildStdin};
-use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
@@ -16,7 +15,7 @@ use crate::run::log::Stream;
 
 const CHUNK: usize = 64 * 1024;
 /// Longest wait where the system does not report the exit of a program.
-const LOOK: Duration = Duration::from_millis(50);
+const POLL_INTERVAL: Duration = Duration::from_millis(50);
 
 /// Takes what a program wrote.
 pub(super) type Take<'a> = dyn FnMut(Stream, &[u8]) -> Result<()> + 'a;
@@ -28,7 +27,6 @@ pub(super) struct Pipes {
     /// How many bytes of the input are written.
     written: usize,
     exit: Option<OwnedFd>,
-    wakeup: Option<Arc<PipeReader>>,
     chunk: Vec<u8>,
 }
 
@@ -45,7 +43,6 @@ impl Pipes {
             input,
             written: 0,
             exit: exit_of(Pid::from_child(child)),
-            wakeup: subscribe(),
             chunk: vec![0; CHUNK],
         }
     }
@@ -60,10 +57,7 @@ impl Pipes {
 
     /// Waits for at most `wait`, writes input and passes on what the program wrote.
     pub(super) fn serve(&mut self, wait: Duration, take: &mut Take<'_>) -> Result<()> {
-        let [out, err, input, _, is_woken] = self.poll(wait)?;
-        if is_woken {
-            self.wakeup = subscribe();
-        }
+        let [out, err, input, _] = self.poll(wait)?;
         if input {
             self.write();
         }
@@ -83,8 +77,8 @@ impl Pipes {
     /// Passes on the rest of a program that has exited, until its outputs are closed or the limit is over:
     /// other processes may still hold them.
     pub(super) fn drain(&mut self, limit: Duration, take: &mut Take<'_>) -> Result<()> {
-        // Both would be ready all the time.
-        (self.exit, self.wakeup) = (None, None);
+        // It would be ready all the time.
+        self.exit = None;
         self.stdin = None;
         let begun = Instant::now();
         while !self.has_closed_all() && begun.elapsed() < limit {
@@ -93,11 +87,11 @@ impl Pipes {
         Ok(())
     }
 
-    /// Waits until something is ready: the outputs, the input, the exit of the program, a wake-up.
-    fn poll(&self, wait: Duration) -> Result<[bool; 5]> {
+    /// Waits until something is ready: the outputs, the input, the exit of the program.
+    fn poll(&self, wait: Duration) -> Result<[bool; 4]> {
         let wait = match self.exit {
             Some(_) => wait,
-            None => wait.min(LOOK),
+            None => wait.min(POLL_INTERVAL),
         };
         let [out, err] = [0, 1].map(|which| self.outputs[which].1.as_ref().map(AsFd::as_fd));
         let wanted = [
@@ -105,7 +99,6 @@ impl Pipes {
             (err, PollFlags::IN),
             (self.stdin.as_ref().map(AsFd::as_fd), PollFlags::OUT),
             (self.exit.as_ref().map(AsFd::as_fd), PollFlags::IN),
-            (self.wakeup.as_ref().map(AsFd::as_fd), PollFlags::IN),
         ];
         let open = wanted.iter().filter_map(|(fd, flags)| {
             let fd = fd.as_ref()?;
@@ -152,22 +145,4 @@ fn exit_of(process: Pid) -> Option<OwnedFd> {
 #[cfg(not(target_os = "linux"))]
 fn exit_of(_process: Pid) -> Option<OwnedFd> {
     None
-}
-
-static WAKEUP: Mutex<Option<(Arc<PipeReader>, PipeWriter)>> = Mutex::new(None);
-
-/// Has all threads that supervise programs look at once whether those are to be ended.
-pub(crate) fn wake() {
-    let wakeup = WAKEUP.lock().unwrap_or_else(PoisonError::into_inner).take();
-    drop(wakeup);
-}
-
-/// Returns a pipe that is readable after the next [`wake`], or `None` where there can be no pipe.
-fn subscribe() -> Option<Arc<PipeReader>> {
-    let mut wakeup = WAKEUP.lock().unwrap_or_else(PoisonError::into_inner);
-    if wakeup.is_none() {
-        let (reader, writer) = std::io::pipe().ok()?;
-        *wakeup = Some((Arc::new(reader), writer));
-    }
-    wakeup.as_ref().map(|(reader, _)| Arc::clone(reader))
 }

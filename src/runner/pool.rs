@@ -45,7 +45,7 @@ pub(crate) trait Steps {
 
     fn begin(&mut self, step: usize) -> Result<Self::Job>;
 
-    /// Takes what a step came to, on the caller's thread, and notes in the schedule how it stands.
+    /// Handles the result of a step on the caller's thread, and updates the schedule.
     fn end(&mut self, schedule: &mut Schedule, step: usize, done: Self::Done) -> Result<()>;
 }
 
@@ -67,7 +67,7 @@ pub(crate) fn run_steps<C: Steps>(
                 match steps.begin(step) {
                     Ok(job) => {
                         let sender = sender.clone();
-                        // Nobody hears the end only when the caller is gone.
+                        // Sending fails only when the caller has ended.
                         scope.spawn(move || sender.send((step, catch_panic(|| work(step, job)))));
                     }
                     Err(error) => {
@@ -125,7 +125,7 @@ mod tests {
     }
 
     #[test]
-    fn results_come_in_the_order_of_the_things() {
+    fn results_keep_the_order_of_the_items() {
         let things: Vec<u32> = (0..100).collect();
         assert_eq!(
             map_parallel(&things, 7, |n| n * 2),
@@ -135,10 +135,10 @@ mod tests {
     }
 
     #[test]
-    fn the_middle_of_a_diamond_is_worked_on_at_the_same_time() {
+    fn independent_steps_run_in_parallel() {
         let mut schedule = Schedule::new(&[vec![], vec![0], vec![0], vec![1, 2]]);
         let mut noted = Noted::default();
-        // Both of the middle must be there before either goes on.
+        // Both of the middle must have started before either ends.
         let both = Barrier::new(2);
         let work = |step: usize, job: usize| {
             if step == 1 || step == 2 {
@@ -161,7 +161,7 @@ mod tests {
     }
 
     #[test]
-    fn after_an_error_nothing_begins() {
+    fn no_step_starts_after_an_error() {
         let mut schedule = Schedule::new(&[vec![], vec![0], vec![]]);
         let mut noted = Noted {
             fails: Some(0),

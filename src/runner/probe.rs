@@ -31,7 +31,7 @@ pub(crate) fn ask(program: &Path, words: &[&str], path: &OsStr, limit: Duration)
         .env("CI", "1")
         .env("DISABLE_AUTOUPDATER", "1")
         .envs(["HTTPS_PROXY", "HTTP_PROXY", "ALL_PROXY"].map(|name| (name, NO_NETWORK)));
-    let answer = match process::converse(command, Vec::new(), limit, ANSWER_MAX) {
+    let answer = match process::run_with_input(command, Vec::new(), limit, ANSWER_MAX) {
         Ok(answer) => answer,
         Err(error) => return Probed::Failed(format!("was not asked: {}", error.message)),
     };

@@ -18,13 +18,13 @@ const SIGNALS: [(i32, Code); 3] = [
     (SIGHUP, Code::Terminated),
 ];
 
-const LOOK: Duration = Duration::from_millis(25);
+const POLL_INTERVAL: Duration = Duration::from_millis(25);
 
 /// How often it is asked whether the work of a thread was cancelled.
-const ASK: Duration = Duration::from_millis(500);
+const WATCH_INTERVAL: Duration = Duration::from_millis(500);
 
 thread_local! {
-    /// Who is asked whether the work of this thread was cancelled.
+    /// Tells whether the work of this thread was cancelled.
     static WATCH: RefCell<Option<Watch>> = const { RefCell::new(None) };
     /// True while this thread waits for its commands also where cleo was asked to end.
     static SHIELDED: Cell<bool> = const { Cell::new(false) };
@@ -32,14 +32,14 @@ thread_local! {
 
 /// True while no command runs: signals then do what they always do.
 static IDLE: AtomicBool = AtomicBool::new(true);
-/// Which signal came, counted from one; it stays, because who asked once wants cleo to end.
+/// Which signal came, counted from one; it stays, because one request to end is enough.
 static CAUGHT: AtomicUsize = AtomicUsize::new(0);
 static SEEN: AtomicBool = AtomicBool::new(false);
 /// Not 0 when Ctrl-C came again after that.
 static AGAIN: AtomicUsize = AtomicUsize::new(0);
 /// How many commands run: signals are obeyed again when the last of them has ended.
 static RUNNING: Mutex<usize> = Mutex::new(0);
-/// True once a file would have become longer than it may; whoever wrote to it was told so.
+/// True once a write exceeded the file size limit; the write itself failed.
 static TOO_LONG: AtomicBool = AtomicBool::new(false);
 static HANDLED: OnceLock<()> = OnceLock::new();
 
@@ -69,8 +69,8 @@ impl Guard {
     }
 }
 
-/// Returns whether somebody who asked cleo to end asks again: then nothing is waited for any more.
-pub(super) fn is_urged() -> bool {
+/// Returns true if cleo was asked to end again: then it waits for nothing any more.
+pub(super) fn is_force_requested() -> bool {
     SEEN.load(Ordering::SeqCst) && AGAIN.load(Ordering::SeqCst) > 0
 }
 
@@ -105,7 +105,7 @@ struct Watch {
 }
 
 /// Returns the signal by which cleo was asked to end.
-pub(crate) fn asked_to_end() -> Option<Code> {
+pub(crate) fn pending_signal() -> Option<Code> {
     let which = CAUGHT.load(Ordering::SeqCst).checked_sub(1)?;
     if !SEEN.swap(true, Ordering::SeqCst) {
         AGAIN.store(0, Ordering::SeqCst);
@@ -115,19 +115,19 @@ pub(crate) fn asked_to_end() -> Option<Code> {
 
 fn caught() -> Option<Code> {
     if SHIELDED.get() {
-        return asked_to_end().filter(|_| is_urged());
+        return pending_signal().filter(|_| is_force_requested());
     }
-    let is_given_up = WATCH.with_borrow_mut(|watch| {
+    let is_cancelled = WATCH.with_borrow_mut(|watch| {
         let Some(watch) = watch else { return false };
-        if !watch.has_ended && watch.asked.elapsed() >= ASK {
+        if !watch.has_ended && watch.asked.elapsed() >= WATCH_INTERVAL {
             watch.has_ended = (watch.is_over)();
             watch.asked = Instant::now();
         }
         watch.has_ended
     });
-    match is_given_up {
+    match is_cancelled {
         true => Some(Code::Interrupted),
-        false => asked_to_end(),
+        false => pending_signal(),
     }
 }
 
@@ -143,9 +143,9 @@ fn count(change: impl Fn(usize) -> usize) {
     IDLE.store(*running == 0, Ordering::SeqCst);
 }
 
-/// Makes the error of a cleo that was asked to end. `meanwhile` says what went on, such as
+/// Makes the error of a cleo that was asked to end. `meanwhile` names the interrupted work, such as
 /// `cleo waited for an answer`.
-pub(crate) fn interrupted(code: Code, meanwhile: &str) -> Error {
+pub(crate) fn interruption_error(code: Code, meanwhile: &str) -> Error {
     let what = match code {
         Code::Terminated => "terminated",
         _ => "interrupted",
@@ -161,10 +161,10 @@ pub(crate) fn sleep(time: Duration, meanwhile: &str) -> Result<()> {
     let guard = Guard::begin()?;
     let begun = Instant::now();
     while guard.caught().is_none() && begun.elapsed() < time {
-        thread::sleep(LOOK.min(time.saturating_sub(begun.elapsed())));
+        thread::sleep(POLL_INTERVAL.min(time.saturating_sub(begun.elapsed())));
     }
     match guard.end() {
-        Some(code) => Err(interrupted(code, meanwhile)),
+        Some(code) => Err(interruption_error(code, meanwhile)),
         None => Ok(()),
     }
 }
@@ -173,7 +173,7 @@ pub(crate) fn sleep(time: Duration, meanwhile: &str) -> Result<()> {
 /// they are stopped.
 pub(crate) fn end_at_once() -> Result<()> {
     let always = Arc::new(AtomicBool::new(true));
-    for (_, (signal, code)) in handled_signals() {
+    for (_, (signal, code)) in list_signals() {
         let exit = i32::from(code.exit_code());
         flag::register_conditional_shutdown(signal, exit, Arc::clone(&always))
             .map_err(handling_error)?;
@@ -194,7 +194,7 @@ pub(crate) fn leave_to_caller() {
     let _ = HANDLED.set(());
 }
 
-/// Has all commands that run end as if a signal had come that a code stands for.
+/// Ends all running commands as if the signal of a code had come.
 pub(crate) fn end(code: Code) {
     let which = SIGNALS.iter().position(|(_, there)| *there == code);
     CAUGHT.store(which.map_or(1, |which| which + 1), Ordering::SeqCst);
@@ -206,7 +206,7 @@ fn handling_error(cause: std::io::Error) -> Error {
 
 /// The handled signals with their numbers. SIGHUP ignored by `nohup` stays ignored, so that a command
 /// outlives its terminal.
-fn handled_signals() -> impl Iterator<Item = (usize, (i32, Code))> {
+fn list_signals() -> impl Iterator<Item = (usize, (i32, Code))> {
     let signals = SIGNALS.into_iter().enumerate();
     signals.filter(|(_, (signal, _))| *signal != SIGHUP || !is_ignored(SIGHUP))
 }
@@ -215,7 +215,7 @@ pub(crate) fn heeds_hangup() -> bool {
     !is_ignored(SIGHUP)
 }
 
-/// Returns whether cleo was started with a signal ignored. Only Linux tells.
+/// Returns whether cleo was started with a signal ignored; known on Linux only.
 fn is_ignored(signal: i32) -> bool {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
     let mask = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
@@ -224,7 +224,7 @@ fn is_ignored(signal: i32) -> bool {
 }
 
 fn handle() -> std::io::Result<()> {
-    for (which, (signal, _)) in handled_signals() {
+    for (which, (signal, _)) in list_signals() {
         flag::register_conditional_default(signal, &IDLE)?;
         flag::register_usize(signal, &CAUGHT, which + 1)?;
     }

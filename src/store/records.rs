@@ -46,8 +46,12 @@ pub(crate) trait Runs {
     fn list_unfinished(&self, owner: &str) -> Result<Vec<Run>>;
 
     /// Reads the last executions of a user, or of all, newest first, as far as they began since a moment.
-    fn executions_since(&self, user: Option<&str>, since: &str, limit: u32)
-    -> Result<Vec<Glimpse>>;
+    fn executions_since(
+        &self,
+        user: Option<&str>,
+        since: &str,
+        limit: u32,
+    ) -> Result<Vec<ExecutionStat>>;
 
     /// Counts the runs of a user, or of all, by agent, kind and status, in this order.
     fn tallies(&self, user: Option<&str>) -> Result<Vec<Tally>>;
@@ -145,13 +149,13 @@ pub(crate) struct RunPage {
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Glimpse {
+pub(crate) struct ExecutionStat {
     pub(crate) agent: Option<String>,
     /// Where it stands.
     pub(crate) status: RunStatus,
     pub(crate) answered_by: Option<AnsweredBy>,
     /// Whether somebody else answered because its agent failed.
-    pub(crate) stood_in: bool,
+    pub(crate) answered_by_fallback: bool,
     /// How long it took, in milliseconds.
     pub(crate) time_ms: Option<u64>,
     /// When it began, RFC 3339 in UTC.
@@ -169,7 +173,7 @@ pub(crate) struct Tally {
     pub(crate) time_ms: u64,
     pub(crate) last_started: String,
     /// Executions that somebody else answered because their agent failed.
-    pub(crate) stood_in: u64,
+    pub(crate) answered_by_fallback: u64,
 }
 
 pub(crate) trait Conversations {

@@ -64,7 +64,7 @@ impl Draft {
         {
             return Ok(draft);
         }
-        // Read once more, to say what is wrong.
+        // Read once more, to find the fault.
         let Parts(_) = serde_json::from_slice(text).map_err(|cause| {
             let what = without_place(&cause);
             match cause.classify() {
@@ -90,7 +90,7 @@ impl Draft {
     }
 }
 
-/// Returns what a parser says without the place, which it only knows within its own line.
+/// Returns the message of a parser without the place, which it only knows within its own line.
 fn without_place(cause: &serde_json::Error) -> String {
     let what = cause.to_string();
     what.split(" at line ")

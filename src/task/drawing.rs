@@ -8,7 +8,7 @@ use handlebars::Handlebars;
 use serde::Serialize;
 use serde_json::json;
 
-use crate::error::steers;
+use crate::error::{shorten, steers};
 use crate::id::TaskId;
 use crate::markdown::escape_html;
 use crate::task::Status;
@@ -34,7 +34,7 @@ pub(crate) struct Picture {
 pub(crate) struct Shape {
     /// The task; for a step, its number in the plan.
     pub(crate) id: TaskId,
-    /// What it is called; may hold anything.
+    /// Its name; may hold anything.
     pub(crate) name: String,
     /// Its title; may hold anything.
     pub(crate) title: String,
@@ -52,7 +52,7 @@ pub(crate) struct Look {
 }
 
 impl Look {
-    /// Gives the colors of a status another name: that of something else that looks like it.
+    /// Returns the same colors under another name.
     pub(crate) fn with_word(self, word: &'static str) -> Look {
         Look { word, ..self }
     }
@@ -77,19 +77,11 @@ impl From<Status> for Look {
     }
 }
 
-/// Returns the text as it may be shown, at most `max` letters long.
+/// Returns the text as it may be shown, at most `max` characters.
 fn clean_text(text: &str, max: usize) -> String {
     let clean = |c: char| if steers(c) { '\u{fffd}' } else { c };
-    let mut letters = text.chars().map(clean);
-    let short: String = letters.by_ref().take(max).collect();
-    match letters.next() {
-        None => short,
-        Some(_) => short
-            .chars()
-            .take(max.saturating_sub(1))
-            .chain(['…'])
-            .collect(),
-    }
+    let text: String = text.chars().map(clean).collect();
+    shorten(&text, max - 1).into_owned()
 }
 
 const LABEL_MAX: usize = 60;
@@ -125,7 +117,7 @@ pub(crate) fn dot(shapes: &[Shape]) -> String {
     text + "}\n"
 }
 
-/// Writes text for a label in quotes, in which nothing is taken for more than it is.
+/// Escapes text for a label in quotes.
 fn escape_label(text: &str) -> String {
     text.replace('\\', "\\\\").replace('"', "\\\"")
 }
@@ -146,7 +138,7 @@ pub(crate) fn svg(shapes: &[Shape]) -> String {
     svg_with(shapes, &key)
 }
 
-/// Writes the same of what stands elsewhere than tasks do, with `key` below it.
+/// Writes the same for other shapes, with `key` as the legend.
 pub(crate) fn svg_with(shapes: &[Shape], key: &[Look]) -> String {
     let edges = edges(shapes);
     let plain: Vec<(usize, usize)> = edges.iter().map(|(from, to, _)| (*from, *to)).collect();
@@ -194,7 +186,7 @@ pub(crate) fn svg_with(shapes: &[Shape], key: &[Look]) -> String {
     picture.unwrap_or_else(|cause| escape_html(&cause.to_string()))
 }
 
-/// Returns the upper left corner of each box; rows stand in the middle.
+/// Returns the upper left corner of each box; rows are centered.
 fn places(rows: &[Vec<usize>], n_shapes: usize, width: usize) -> Vec<(usize, usize)> {
     let mut places = vec![(0, 0); n_shapes];
     for (row, in_row) in rows.iter().enumerate() {
@@ -207,7 +199,7 @@ fn places(rows: &[Vec<usize>], n_shapes: usize, width: usize) -> Vec<(usize, usi
     places
 }
 
-/// Most tasks side by side; a layer with more goes on in another row.
+/// Maximum number of tasks in a row; a layer with more has several rows.
 const COLUMNS: usize = 6;
 
 /// Returns rows of places in `shapes`, from the top to the bottom.
@@ -216,7 +208,7 @@ fn rows(shapes: &[Shape], edges: &[(usize, usize)]) -> Vec<Vec<usize>> {
     let graph = edges.iter().copied().collect();
     let depths = depths(&graph, |_| 1);
     for place in 0..shapes.len() {
-        // What is in a circle is at the top.
+        // Tasks in a circle are at the top.
         let depth = depths.get(&place).copied().unwrap_or(0);
         layers.entry(depth).or_default().push(place);
     }

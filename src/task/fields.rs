@@ -1,5 +1,4 @@
-//! What people say of a task: a new one ([`Draft`]) and a change ([`Patch`]), as options and in JSON, and how it gets
-//! into the task.
+//! Requests that set fields of a task: a new one ([`Draft`]) and a change ([`Patch`]), as options and in JSON.
 
 use clap::{Args, ValueEnum};
 use serde::{Deserialize, Deserializer};
@@ -30,29 +29,29 @@ macro_rules! fields {
         #[derive(Clone, Debug, Default, PartialEq, Args, Deserialize)]
         #[serde(rename_all = "camelCase", default, deny_unknown_fields)]
         pub(crate) struct Draft {
-            /// One line that leads with its verb
+            /// Title: one line that begins with a verb
             #[arg(required_unless_present = "batch", default_value = "", hide_default_value = true)]
             #[cfg_attr(feature = "schemas", schemars(length(min = 1, max = super::rules::TITLE_MAX)))]
             pub(crate) title: String,
             $($(#[$help])+ $(#[$how])* pub(crate) $name: $type,)+
-            /// Task that must be done first (T2, or @key); may be repeated or separated by commas
+            /// Tasks that must be done first (T2, or @key), repeated or separated by commas
             #[arg(long, value_name = "TASK", value_delimiter = ',')]
             pub(crate) depends: Vec<Reference>,
-            /// Task that this one is a part of (T1, or @key)
+            /// Parent task (T1, or @key)
             #[arg(long, value_name = "TASK")]
             pub(crate) parent: Option<Reference>,
-            /// Add the task only if no task has this key yet
+            /// Add the task only if no task has this key
             #[arg(long, value_name = "KEY")]
             #[cfg_attr(feature = "schemas", schemars(length(min = 1, max = 100)))]
             pub(crate) key: Option<String>,
         }
 
-        // What is `None` or empty stays. A doc comment would become the help of the command.
+        // Fields that are `None` or empty stay. A doc comment would become the help of the command.
         #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
         #[derive(Clone, Debug, Default, PartialEq, Args, Deserialize)]
         #[serde(rename_all = "camelCase", default, deny_unknown_fields)]
         #[command(after_help = "\
-Options of lists add to what the task has; --clear and --remove-… take away from it first.
+List options add values to the task; --clear and --remove-… remove values first.
 
 Examples:
   cleo update T3 --title 'Implement token refresh' --priority high
@@ -64,16 +63,16 @@ Examples:
             /// The task
             #[serde(rename = "id")]
             pub(crate) task: TaskId,
-            /// One line that leads with its verb
+            /// Title: one line that begins with a verb
             #[arg(long, value_name = "TEXT")]
             #[cfg_attr(feature = "schemas", schemars(length(min = 1, max = super::rules::TITLE_MAX)))]
             pub(crate) title: Option<String>,
             $($(#[$help])+ $(#[$how])* $(#[$change])? pub(crate) $name: $type,)+
-            /// Task that must be done first; may be repeated or separated by commas
+            /// Tasks that must be done first, repeated or separated by commas
             #[arg(long, value_name = "TASK", value_delimiter = ',')]
             #[serde(rename = "addDepends")]
             pub(crate) depends: Vec<TaskId>,
-            /// Task that this one is a part of, or `none`
+            /// Parent task, or `none`
             #[arg(long, value_name = "TASK", value_parser = parse_parent)]
             #[serde(deserialize_with = "deserialize_given")]
             #[cfg_attr(feature = "schemas", schemars(with = "Option<TaskId>"))]
@@ -81,20 +80,20 @@ Examples:
             /// New status: pending, active, review, blocked or paused
             #[arg(long, value_name = "STATUS", value_parser = parse_status)]
             pub(crate) status: Option<Status>,
-            /// Remove a dependency, also one that an import found no task for; may be repeated
+            /// Remove a dependency, also one on a task that does not exist (repeat for more)
             #[arg(long, value_name = "TASK")]
             pub(crate) remove_depends: Vec<String>,
-            /// Remove a label; may be repeated or separated by commas
+            /// Remove labels, repeated or separated by commas
             #[arg(long = "remove-label", value_name = "LABEL", value_delimiter = ',')]
             pub(crate) remove_labels: Vec<String>,
-            /// Remove a file or glob, as the task has it; may be repeated
+            /// Remove a file or glob, spelled as in the task (repeat for more)
             #[arg(long = "remove-file", value_name = "PATH")]
             pub(crate) remove_files: Vec<String>,
-            /// Name a gate that it needs, instead of the usual ones; may be repeated
+            /// Require this gate, in place of the default gates (repeat for more)
             #[arg(long = "require-gate", value_name = "GATE")]
             #[cfg_attr(feature = "schemas", schemars(with = "Vec<Gate>"))]
             pub(crate) require_gates: Vec<String>,
-            /// Empty a field before the rest of the change; may be repeated
+            /// Clear a field before other changes are made (repeat for more)
             #[arg(long, value_name = "FIELD", value_enum, value_delimiter = ',')]
             pub(crate) clear: Vec<ListField>,
         }
@@ -141,53 +140,53 @@ Examples:
 }
 
 fields! {
-    /// Full text of the task
+    /// Full description
     (arg(long, short, value_name = "TEXT"), cfg_attr(feature = "schemas", schemars(length(max = super::rules::TEXT_MAX))))
     description: Option<String>, clear(Description);
     /// Kind of work: epic, task, subtask, research, testing, documentation, …
     (arg(long = "type", short = 't', value_name = "TYPE"), serde(rename = "type"))
     kind: Option<TaskType>;
-    /// Label; may be repeated or separated by commas
+    /// Labels, repeated or separated by commas
     (arg(long = "label", short, value_name = "LABEL", value_delimiter = ','), cfg_attr(feature = "schemas", schemars(length(max = super::rules::ITEMS_MAX), inner(length(max = super::rules::ITEM_MAX)))))
     labels: Vec<String>, change(serde(rename = "addLabels")), clear(Labels);
     /// critical, high, medium or low
     (arg(long, short, value_name = "PRIORITY"))
     priority: Option<Priority>;
-    /// Phase that it belongs to
+    /// Phase of the task
     (arg(long, value_name = "SLUG"), cfg_attr(feature = "schemas", schemars(length(min = 1, max = 100))))
     phase: Option<String>, clear(Phase);
     /// small, medium or large
     (arg(long, value_name = "SIZE"))
     size: Option<Size>, clear(Size);
-    /// Criterion by which the work is accepted, perhaps with a command: 'tests pass :: cargo test';
-    /// may be repeated
+    /// Acceptance criterion, with an optional command that proves it: 'tests pass :: cargo test'
+    /// (repeat for more)
     (arg(long, value_name = "TEXT"), cfg_attr(feature = "schemas", schemars(length(max = super::rules::ITEMS_MAX), inner(length(max = super::rules::ITEM_MAX)))))
     acceptance: Vec<String>, change(serde(rename = "addAcceptance")), clear(Acceptance);
-    /// File or glob that the work touches; may be repeated
+    /// File or glob that the work changes (repeat for more)
     (arg(long = "file", value_name = "PATH"), cfg_attr(feature = "schemas", schemars(length(max = super::rules::ITEMS_MAX), inner(length(max = super::rules::ITEM_MAX)))))
     files: Vec<String>, change(serde(rename = "addFiles")), clear(Files);
-    /// What the work leaves behind; may be repeated
+    /// Expected result of the work (repeat for more)
     (arg(long = "deliverable", value_name = "TEXT"), cfg_attr(feature = "schemas", schemars(length(max = super::rules::ITEMS_MAX), inner(length(max = super::rules::ITEM_MAX)))))
     deliverables: Vec<String>, change(serde(rename = "addDeliverables")), clear(Deliverables);
-    /// Note; may be repeated
+    /// Note (repeat for more)
     (arg(long = "note", value_name = "TEXT"), cfg_attr(feature = "schemas", schemars(inner(length(min = 1, max = super::rules::TEXT_MAX)))))
     notes: Vec<String>;
-    /// Agent that it is assigned to
+    /// Assigned agent
     (arg(long = "agent", value_name = "AGENT"), cfg_attr(feature = "schemas", schemars(length(min = 1, max = 100))))
     assigned_agent: Option<String>, clear(#[value(name = "agent")] AssignedAgent);
-    /// When it is due: a date or an RFC 3339 time
+    /// Due date, or a time in RFC 3339
     (arg(long, value_name = "DATE"))
     due: Option<String>, clear(Due);
     /// Estimated hours
     (arg(long, value_name = "HOURS"), cfg_attr(feature = "schemas", schemars(range(min = 0, max = 999.99))))
     estimate: Option<f64>, clear(Estimate);
-    /// Feature that it belongs to
+    /// Feature that the task belongs to
     (arg(long, value_name = "NAME"), cfg_attr(feature = "schemas", schemars(length(min = 1, max = 100))))
     feature: Option<String>, clear(Feature);
 }
 
 impl Task {
-    /// Returns the plain fields that a task may have or not, as people read them.
+    /// Returns the optional fields of one line, as people read them.
     pub(crate) fn describe(&self) -> Vec<(&'static str, String)> {
         let fields = [
             ("labels", Some(self.labels.join(", "))),
@@ -206,7 +205,7 @@ impl Task {
 }
 
 impl Draft {
-    /// Makes a task of it, without an id, times, an author of its notes and what it refers to.
+    /// Makes a task of it, without an id, times, an author of its notes and references.
     pub(crate) fn into_task(mut self) -> Result<Task> {
         let mut task = Task::default();
         task.title.clone_from(&self.title);
@@ -233,8 +232,8 @@ impl Patch {
             }
     }
 
-    /// Checks what is given and sets it: values are replaced, lists are added to. What a status and other tasks allow is
-    /// for the caller to check.
+    /// Checks the given fields and sets them: values are replaced, lists are extended. The caller checks the rules of
+    /// the status and of the graph.
     pub(crate) fn apply(self, task: &mut Task, now: &str, by: &str) -> Result<()> {
         if let Some(title) = self.title {
             task.title = title.trim().to_string();
@@ -297,8 +296,8 @@ impl Patch {
     }
 }
 
-/// Reads a status: any, so that a refusal can say what to do. A text that is none is told those that can be set
-/// here; how a task ends has commands of its own.
+/// Reads any status, so that a refusal can name the command for it. The error for another text lists those that can be
+/// set here.
 fn parse_status(text: &str) -> std::result::Result<Status, String> {
     text.parse().map_err(|_| {
         let is_open = |status: &&Status| !status.is_closed();
@@ -315,7 +314,7 @@ fn parse_parent(text: &str) -> std::result::Result<Parent, String> {
     }
 }
 
-/// Takes a value that is given, null included where it can be null, apart from one that is left out.
+/// Reads a given value, which may be null, so that it differs from a field that is left out.
 pub(crate) fn deserialize_given<'de, D: Deserializer<'de>, T: Deserialize<'de>>(
     from: D,
 ) -> std::result::Result<Option<T>, D::Error> {

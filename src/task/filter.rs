@@ -1,4 +1,4 @@
-//! Which tasks to list.
+//! The filter of a list of tasks.
 
 use clap::Args;
 use serde::Deserialize;
@@ -64,21 +64,21 @@ pub(crate) struct Filter {
     #[arg(long, value_name = "NAME")]
     pub(crate) feature: Option<String>,
 
-    /// Only tasks that are due before this date or time
+    /// Only tasks due before this date or time
     #[arg(long, value_name = "DATE", value_parser = parse_due)]
     #[serde(skip)]
     pub(crate) due_before: Option<String>,
 
-    /// Only tasks that are due at this date or time, or later
+    /// Only tasks due at this date or time, or later
     #[arg(long, value_name = "DATE", value_parser = parse_due)]
     #[serde(skip)]
     pub(crate) due_after: Option<String>,
 
-    /// Only tasks that somebody has claimed
+    /// Only claimed tasks
     #[arg(long)]
     pub(crate) claimed: bool,
 
-    /// Only tasks that this one has claimed
+    /// Only tasks claimed by this holder
     #[arg(long, value_name = "NAME")]
     pub(crate) holder: Option<String>,
 
@@ -119,7 +119,7 @@ pub(crate) struct Filter {
     #[arg(long, value_name = "N")]
     pub(crate) limit: Option<u32>,
 
-    /// Leave out the first so many
+    /// Number of tasks to skip
     #[arg(long, value_name = "N", default_value_t = 0, hide_default_value = true)]
     pub(crate) offset: u32,
 }

@@ -1,7 +1,7 @@
-//! What a task is: its fields and words. What people say of one is in [`fields`], the rules for fields and declared
-//! files in [`rules`], the graph of tasks in [`graph`], pictures of it in
-//! [`drawing`], the one that people work with in [`layout`].
+//! Tasks: their fields and words. Requests are in [`fields`], the rules for fields and declared files in [`rules`], the
+//! graph of tasks in [`graph`], pictures of it in [`drawing`], the interactive one in [`layout`].
 
+pub(crate) mod agent_task;
 pub(crate) mod draft;
 pub(crate) mod drawing;
 pub(crate) mod fields;
@@ -31,9 +31,9 @@ pub(crate) struct Task {
     pub(crate) id: TaskId,
     /// The same in every copy of the workspace: a ULID.
     pub(crate) uid: String,
-    /// One line that leads with its verb.
+    /// Title: one line that begins with a verb.
     pub(crate) title: String,
-    /// What kind of work it is; an open set.
+    /// The kind of work; an open set.
     #[serde(rename = "type")]
     pub(crate) kind: TaskType,
     pub(crate) status: Status,
@@ -70,14 +70,14 @@ pub(crate) struct Task {
     pub(crate) started_at: Option<String>,
     pub(crate) completed_at: Option<String>,
     pub(crate) cancelled_at: Option<String>,
-    /// Put away: out of lists and of the graph's open work, and still counted as what it was.
+    /// Archived: out of lists and of the graph's open work, and still counted by its status.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) archived_at: Option<String>,
-    /// What other tools know of the task and cleo has no field for.
+    /// Fields of other tools that cleo has no field for.
     pub(crate) extra: serde_json::Map<String, serde_json::Value>,
 }
 
-/// What is shown of a task wherever others are shown with it; its title may be cut.
+/// A task in a list of others; its title may be cut.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub(crate) struct TaskView {
@@ -104,7 +104,7 @@ pub(crate) struct Progress {
 pub(crate) struct Note {
     /// When it was written, RFC 3339 in UTC.
     pub(crate) at: String,
-    /// Who wrote it (`CLEO_AGENT`, else user and host).
+    /// Its author (`CLEO_AGENT`, else user and host).
     pub(crate) by: String,
     pub(crate) text: String,
 }
@@ -121,8 +121,8 @@ impl From<Task> for TaskView {
 }
 
 impl Task {
-    /// Notes a change at `now`. By a clock that is behind that of an earlier change, also one that an import
-    /// brought, it is later than that change anyway: an import keeps the later version.
+    /// Sets the time of a change to `now`, or to just after an earlier change that has a later time, by another clock or
+    /// an import: an import keeps the later version.
     pub(crate) fn touch(&mut self, now: &str) {
         self.updated_at = match self.updated_at.as_str() > now {
             true => next_millisecond(&self.updated_at),
@@ -130,9 +130,9 @@ impl Task {
         };
     }
 
-    /// Moves the task to `status` at `now` and keeps its times true: a first start, a completion or
+    /// Moves the task to `status` at `now` and updates its times: a first start, a completion or
     /// a cancellation is recorded, and leaving such a state clears its time. By a clock that was set
-    /// back it ends when it began, not before. What is open is not archived.
+    /// back it ends when it began, not before. An open task is not archived.
     pub(crate) fn move_to(&mut self, status: Status, now: &str) {
         self.status = status;
         self.touch(now);

@@ -59,7 +59,7 @@ impl Pattern {
     }
 }
 
-/// Patterns that tasks have taken, so that others keep away.
+/// Patterns that tasks have taken.
 #[derive(Default)]
 pub(crate) struct Occupied {
     /// Owner and prefix of each, in order.
@@ -70,7 +70,7 @@ pub(crate) struct Occupied {
     first_below: HashMap<String, usize, RandomState>,
 }
 
-/// What somebody has taken of what is asked for.
+/// The overlap of patterns with those of an owner.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Taken {
     pub(crate) owner: u32,

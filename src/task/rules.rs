@@ -1,5 +1,5 @@
-//! What the fields of a task may hold. Agents, phases, plans and imports keep to the same.
-//! Declared files are judged by their words alone.
+//! Rules for the fields of a task, which agents, phases, plans and imports share. Declared files are checked by their
+//! text alone.
 
 use crate::clock;
 use crate::error::{Code, Error, Result};
@@ -21,7 +21,7 @@ pub(crate) fn check_title(title: &str) -> Result<()> {
     check_line("title", title, TITLE_MAX)
 }
 
-/// Refuses a text of which nothing is left without its control characters, where one is needed.
+/// Refuses a text that has only control characters.
 fn refuse_unseen(what: &str, text: &str) -> Result<()> {
     if text.chars().any(|c| !c.is_control() && !c.is_whitespace()) {
         return Ok(());
@@ -150,8 +150,8 @@ pub(crate) fn check_word(field: &str, word: Option<&str>) -> Result<()> {
     check_line(field, word, 100)
 }
 
-/// Checks the name of a phase. It stands inside the protocol block of a prompt, where free text has
-/// no place: letters, digits, `.`, `_` and `-`, at most 100.
+/// Checks the name of a phase, which becomes part of the protocol block of a prompt: letters, digits, `.`, `_` and `-`,
+/// at most 100.
 pub(crate) fn check_phase(phase: Option<&str>) -> Result<()> {
     check_word("phase", phase)?;
     let Some(phase) = phase.filter(|phase| !is_slug(phase)) else {
@@ -171,7 +171,7 @@ pub(crate) fn is_slug(text: &str) -> bool {
 pub(crate) fn check_due(text: &str) -> Result<String> {
     clock::parse_moment(text).ok_or_else(|| {
         let message = format!(
-            "due is `{text}`, which is no date like 2026-12-31 or RFC 3339 time in the years 0000 \
+            "due is `{text}`; it has to be a date like 2026-12-31 or an RFC 3339 time in the years 0000 \
              to 9999"
         );
         Error::new(Code::TaskInvalid, message)
@@ -191,7 +191,7 @@ pub(crate) fn check_estimate(hours: Option<f64>) -> Result<Option<f64>> {
     }
 }
 
-/// Returns declared files without `.` and `..`. One that leads out of the workspace is refused.
+/// Returns declared files without `.` and `..`, and refuses a file outside of the workspace.
 pub(crate) fn check_files(files: &[String]) -> Result<Vec<String>> {
     files.iter().map(|file| check_file(file)).collect()
 }
@@ -206,8 +206,7 @@ fn check_file(file: &str) -> Result<String> {
     })
 }
 
-/// Returns a path or glob without `.` and `..`; none when it leads out of the workspace, or nobody can
-/// tell where it leads.
+/// Returns a path or glob without `.` and `..`; none when it leads out of the workspace, or may do so.
 pub(crate) fn inside(file: &str) -> Option<String> {
     let file = file.trim();
     if file.starts_with('/') {

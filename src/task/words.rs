@@ -1,5 +1,5 @@
-//! The words of a task: status, priority, size, type, and the state that people see, which comes from the
-//! store, from who works on the task and from what became of it in runs. Pure.
+//! The words of a task: status, priority, size, type, and the displayed status, which comes from the store, the claim
+//! and the runs of the task. Pure.
 
 use std::fmt;
 use std::str::FromStr;
@@ -9,7 +9,7 @@ use serde::{Deserialize, Deserializer, Serialize};
 use crate::words::closed;
 
 closed! {
-    /// Where the work on a task stands. Words of other tools are accepted and mean ours.
+    /// The status of a task. Words of other tools are accepted.
     #[derive(Default)]
     Status, "status":
     #[default]
@@ -48,7 +48,7 @@ impl Status {
     }
 }
 
-/// What kind of work a task is. An open set: `epic`, `task`, `subtask`, `research`, `testing`, or
+/// The kind of work of a task. An open set: `epic`, `task`, `subtask`, `research`, `testing`, or
 /// any other lower-case word with hyphens, at most 64 characters.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
@@ -104,19 +104,19 @@ impl<'de> Deserialize<'de> for TaskType {
 
 closed! {
     DisplayStatus, "displayed status of a task":
-    /// Something that comes before it is not done.
+    /// A dependency is not done.
     Waiting = "waiting",
     /// It can start now.
     Ready = "ready",
     Running = "running",
-    /// An agent has ended, and cleo looks at what it left.
+    /// The agent has ended, and cleo verifies its work.
     Verifying = "verifying",
     Done = "done",
-    /// The last try was refused, and it is open again.
+    /// The last attempt failed, and it is open again.
     Failed = "failed",
-    /// It goes on when somebody decides something.
+    /// Blocked: needs a decision from a person.
     NeedsYou = "needsYou",
-    /// Somebody looks at it.
+    /// It is being reviewed.
     Review = "review",
     Paused = "paused",
     /// A run did not begin it.
@@ -132,7 +132,7 @@ impl DisplayStatus {
         )
     }
 
-    /// Returns whether people look for it: a fold never hides it.
+    /// Returns whether it needs attention: a fold never hides it.
     pub(crate) fn is_urgent(self) -> bool {
         use DisplayStatus::{Failed, NeedsYou, Review, Running, Verifying};
         matches!(self, Running | Verifying | Failed | NeedsYou | Review)

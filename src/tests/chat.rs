@@ -3,8 +3,8 @@
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
-use crate::chat::answer::hear;
-use crate::chat::{Chat, Heard};
+use crate::chat::answer::interpret;
+use crate::chat::{Chat, Meaning};
 
 const SENTENCES: &str = include_str!("../../tests/it/chat/sentences.jsonl");
 
@@ -12,8 +12,8 @@ const NOW: &str = "2026-01-26T09:00:00.000Z";
 
 /// Reads a message in a conversation in which nothing waits.
 fn read(message: &str) -> Value {
-    match hear(&Chat::default(), message, NOW) {
-        Heard::Request(call) => {
+    match interpret(&Chat::default(), message, NOW) {
+        Meaning::Request(call) => {
             json!({"tool": call.tool.name(), "args": call.args})
         }
         _ => Value::Null,

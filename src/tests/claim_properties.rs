@@ -1,5 +1,5 @@
-//! Whatever several people do to the same tasks in whatever order: at any time at most one of them
-//! holds a task, and whoever was replaced changes nothing.
+//! For any actions of several people on the same tasks: at most one of them holds a task at any
+//! time, and a replaced holder changes nothing.
 
 use crate::claim::{Claim, Lease};
 use crate::clock::Clock;
@@ -15,7 +15,7 @@ use super::open;
 const PEOPLE: [&str; 3] = ["ada", "bob", "eve"];
 const TASKS: u32 = 2;
 
-/// What somebody does.
+/// An action.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Deed {
     Claim,
@@ -28,7 +28,7 @@ enum Deed {
     Reopen,
 }
 
-/// Who does what to which task, how long after the last, and under which epoch.
+/// An action on a task, its actor, its delay, and its epoch.
 #[derive(Clone, Debug)]
 struct Step {
     who: usize,

@@ -10,7 +10,7 @@ use std::time::Duration;
 use crate::run::log::{self, Stream};
 use crate::run::{Outcome, Spent};
 use crate::runner::agent::{
-    AgentEvent, CommandLine, Ended, Invocation, Job, Limits, Runner, Runners, drive, wake,
+    AgentEvent, AgentExit, CommandLine, Invocation, Job, Limits, Runner, Runners, drive,
 };
 use rustix::fs::{Mode, OFlags};
 use tempfile::TempDir;
@@ -53,7 +53,7 @@ impl Stage {
     }
 
     /// Plays a script to its end.
-    fn play(&self, script: &str) -> Ended {
+    fn play(&self, script: &str) -> AgentExit {
         play(script, &self.job("Do it."))
     }
 
@@ -67,7 +67,7 @@ impl Stage {
     }
 }
 
-fn play(script: &str, job: &Job) -> Ended {
+fn play(script: &str, job: &Job) -> AgentExit {
     drive(&shell(script), job, &AtomicBool::new(false), &mut |_| {}).unwrap()
 }
 
@@ -93,18 +93,18 @@ fn is_soon_alone(pipe: &Path) -> bool {
 }
 
 #[test]
-fn an_agent_gets_the_prompt_and_its_raw_output_is_kept() {
+fn agent_gets_the_prompt_and_its_output_is_logged() {
     let stage = Stage::new();
     let ended = stage.play("cat; echo; echo doubt >&2; echo Done.");
     assert_eq!(ended.outcome, Some(Outcome::Ok));
     assert_eq!(ended.message.as_deref(), Some("Done."));
-    assert_eq!(ended.complaints, ["doubt"]);
+    assert_eq!(ended.stderr_tail, ["doubt"]);
     assert_eq!(stage.read_log(Stream::Out), "Do it.\nDone.\n");
     assert_eq!(stage.read_log(Stream::Err), "doubt\n");
 }
 
 #[test]
-fn the_log_of_an_attempt_has_its_lines_as_they_came() {
+fn log_has_lines_in_their_order() {
     let stage = Stage::new();
     // Each round waits until the one before was read.
     stage.play(
@@ -129,7 +129,7 @@ fn the_log_of_an_attempt_has_its_lines_as_they_came() {
 }
 
 #[test]
-fn a_prompt_may_be_larger_than_a_pipe_and_nobody_has_to_read_it() {
+fn large_prompt_need_not_be_read() {
     let stage = Stage::new();
     let long = "x".repeat(1 << 20);
     let ended = play("wc -c | tr -d ' '", &stage.job(&long));
@@ -139,12 +139,12 @@ fn a_prompt_may_be_larger_than_a_pipe_and_nobody_has_to_read_it() {
 }
 
 #[test]
-fn an_agent_sees_what_it_needs_of_the_environment() {
+fn agent_gets_a_chosen_environment() {
     let stage = Stage::new();
     let ended = stage.play("env | cut -d= -f1 | sort | tr '\\n' ' '");
     let names = ended.message.unwrap();
     assert!(names.contains("CLEO_TASK_ID") && names.contains("PATH"));
-    // Whoever runs this test has variables of cargo.
+    // The runner of this test has variables of cargo.
     assert!(!names.contains("CARGO_"), "{names}");
     let mut job = stage.job("");
     job.passed = vec!["CARGO_*".to_string()];
@@ -152,12 +152,12 @@ fn an_agent_sees_what_it_needs_of_the_environment() {
     assert_ne!(
         ended.message.as_deref(),
         Some("0"),
-        "what is allowed goes on"
+        "allowed work continues"
     );
 }
 
 #[test]
-fn an_exit_code_that_is_not_zero_is_a_failure_with_a_reason() {
+fn nonzero_exit_code_is_a_failure_with_a_reason() {
     let ended = Stage::new().play("echo out of luck >&2; exit 3");
     assert_eq!(ended.outcome, Some(Outcome::AgentError));
     let reason = "it ended with exit code 3: out of luck";
@@ -168,7 +168,7 @@ fn an_exit_code_that_is_not_zero_is_a_failure_with_a_reason() {
 }
 
 #[test]
-fn a_program_or_a_folder_that_is_not_there_is_an_error() {
+fn missing_program_or_folder_is_an_error() {
     let runner = CommandLine::read("no-such-agent-at-all").unwrap();
     let stage = Stage::new();
     let mut job = stage.job("");
@@ -180,7 +180,7 @@ fn a_program_or_a_folder_that_is_not_there_is_an_error() {
 }
 
 #[test]
-fn an_agent_that_takes_too_long_or_is_silent_is_ended() {
+fn slow_or_silent_agent_is_stopped() {
     let stage = Stage::new();
     let limits = [
         (Some(Duration::from_millis(300)), None, "it took longer"),
@@ -200,7 +200,7 @@ fn an_agent_that_takes_too_long_or_is_silent_is_ended() {
     }
 }
 
-/// What a runner hears when its program is played by a script.
+/// A runner whose program is played by a script.
 struct Played(Box<dyn Runner>, &'static str);
 
 impl Runner for Played {
@@ -215,15 +215,15 @@ impl Runner for Played {
         }
     }
 
-    fn read_line(&self, line: &str, ended: &mut Ended) {
+    fn read_line(&self, line: &str, ended: &mut AgentExit) {
         self.0.read_line(line, ended);
     }
 
-    fn read_error(&self, line: &str, ended: &mut Ended) {
+    fn read_error(&self, line: &str, ended: &mut AgentExit) {
         self.0.read_error(line, ended);
     }
 
-    fn judge(&self, ended: &mut Ended) {
+    fn judge(&self, ended: &mut AgentExit) {
         self.0.judge(ended);
     }
 
@@ -270,7 +270,7 @@ fn agent_that_only_retries_counts_as_idle_and_rate_limited() {
         let stage = Stage::new();
         let mut job = stage.job("");
         job.limits.idle = Some(Duration::from_secs(1));
-        let runner = Played(Runners::default().named(name, None).unwrap(), script);
+        let runner = Played(Runners::default().find(name, None).unwrap(), script);
         let ended = drive(&runner, &job, &AtomicBool::new(false), &mut |_| {}).unwrap();
         assert_eq!(ended.outcome, Some(outcome), "{name} {ended:?}");
         assert!(ended.reason.unwrap().contains("silent"));
@@ -278,7 +278,7 @@ fn agent_that_only_retries_counts_as_idle_and_rate_limited() {
 }
 
 #[test]
-fn money_that_is_spent_is_told_by_the_limit_that_was_given() {
+fn message_names_the_cost_limit_that_was_given() {
     let done = "echo '{\"type\":\"result\",\"total_cost_usd\":0.5}'; sleep 60";
     for (budget, before, reason) in [
         (None, 0.0, "it cost more than 0.25 USD"),
@@ -287,7 +287,7 @@ fn money_that_is_spent_is_told_by_the_limit_that_was_given() {
             0.0,
             "with it the run cost more than the 2 USD given",
         ),
-        // What its conversation cost before is paid.
+        // The earlier cost of its conversation is paid.
         (None, 0.4, "it took longer"),
     ] {
         let stage = Stage::new();
@@ -299,14 +299,14 @@ fn money_that_is_spent_is_told_by_the_limit_that_was_given() {
             budget,
             ..Limits::default()
         };
-        let runner = Played(Runners::default().named("claude", None).unwrap(), done);
+        let runner = Played(Runners::default().find("claude", None).unwrap(), done);
         let ended = drive(&runner, &job, &AtomicBool::new(false), &mut |_| {}).unwrap();
         assert!(ended.reason.unwrap().starts_with(reason), "{reason}");
     }
 }
 
 #[test]
-fn nothing_that_an_agent_writes_goes_through_a_link() {
+fn output_is_not_written_through_a_link() {
     let stage = Stage::new();
     let mine = stage.path("mine");
     fs::write(&mine, "precious").unwrap();
@@ -318,7 +318,7 @@ fn nothing_that_an_agent_writes_goes_through_a_link() {
 }
 
 #[test]
-fn an_agent_that_gives_signs_is_not_silent() {
+fn agent_with_output_is_not_silent() {
     let stage = Stage::new();
     let mut job = stage.job("");
     job.limits.idle = Some(Duration::from_secs(20));
@@ -327,7 +327,7 @@ fn an_agent_that_gives_signs_is_not_silent() {
 }
 
 #[test]
-fn an_agent_is_ended_when_its_caller_wants_it() {
+fn agent_is_stopped_on_request() {
     let stage = Stage::new();
     let stop = AtomicBool::new(false);
     let mut started = |sign| {
@@ -336,30 +336,6 @@ fn an_agent_is_ended_when_its_caller_wants_it() {
     };
     let ended = drive(&shell("sleep 300"), &stage.job(""), &stop, &mut started).unwrap();
     assert_eq!(ended.outcome, Some(Outcome::Cancelled));
-}
-
-#[test]
-fn who_drives_a_silent_agent_is_woken_to_end_it() {
-    let (one, other) = (Stage::new(), Stage::new());
-    let stops = [AtomicBool::new(false), AtomicBool::new(false)];
-    thread::scope(|scope| {
-        let driven = [(&one, &stops[0]), (&other, &stops[1])].map(|(stage, stop)| {
-            scope.spawn(|| {
-                let job = stage.job("");
-                drive(&shell("touch begun; sleep 300"), &job, stop, &mut |_| {}).unwrap()
-            })
-        });
-        for (stage, stop) in [(&one, &stops[0]), (&other, &stops[1])] {
-            while !stage.path("begun").exists() {
-                thread::yield_now();
-            }
-            stop.store(true, Ordering::Relaxed);
-            wake();
-        }
-        for ended in driven.map(|thread| thread.join().unwrap()) {
-            assert_eq!(ended.outcome, Some(Outcome::Cancelled));
-        }
-    });
 }
 
 #[test]
@@ -394,7 +370,7 @@ fn nothing_that_an_agent_started_outlives_it() {
             if end.starts_with("sleep") {
                 job.limits.time = Some(Duration::from_secs(2));
             }
-            // Who holds the pipe open lives.
+            // A process that holds the pipe open is alive.
             let script = format!("mkfifo alive; exec 3<>alive; {leave} {end}");
             play(&script, &job);
             assert!(is_alone(&stage.path("alive")), "{leave} {end}");
@@ -403,7 +379,7 @@ fn nothing_that_an_agent_started_outlives_it() {
 }
 
 #[test]
-fn many_at_once_end_their_own_and_no_other() {
+fn concurrent_agents_kill_only_their_own_descendants() {
     let slow = Stage::new();
     let (begun, over) = (AtomicBool::new(false), AtomicBool::new(false));
     thread::scope(|scope| {
@@ -474,7 +450,7 @@ fn process_without_environment_outlives_no_agents() {
 }
 
 #[test]
-fn a_flood_of_output_is_counted_and_left_out_at_the_end() {
+fn output_over_the_limit_is_counted_and_omitted() {
     let stage = Stage::new();
     let lines = "head -c 20000000 /dev/zero | tr '\\0' 'y' | fold -w 1000000; echo";
     let ended = stage.play(&format!("{lines}; {lines}; echo warn >&2; echo Done."));
@@ -504,7 +480,7 @@ impl Runner for Broken {
         self.0.invocation(job)
     }
 
-    fn read_line(&self, _line: &str, _ended: &mut Ended) {
+    fn read_line(&self, _line: &str, _ended: &mut AgentExit) {
         panic!("injected fault")
     }
 }

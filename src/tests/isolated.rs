@@ -8,7 +8,7 @@ use super::open;
 use super::world::TestWorkspace;
 use crate::coordinator::{self, Ambience, Listener, Options};
 use crate::run::Event;
-use crate::run::track::Track;
+use crate::run::RunProjection;
 
 const AGENT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/it/agent.sh");
 
@@ -45,7 +45,7 @@ fn is_clean(workspace: &TestWorkspace) {
 struct Removes<'a>(&'a TestWorkspace);
 
 impl Listener for Removes<'_> {
-    fn tell(&mut self, events: &[Event], _: &Track) {
+    fn tell(&mut self, events: &[Event], _: &RunProjection) {
         let is_second = |event: &&Event| {
             event.kind == "task.started" && event.detail.get("attempt") == Some(&json!(2))
         };

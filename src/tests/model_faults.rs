@@ -65,17 +65,17 @@ fn an_answer_that_is_none_is_said_to_be_none() {
     let events =
         |text: &str| Answer::Whole(200, "Content-Type: text/event-stream\r\n", text.to_string());
     for (answer, stream, word) in [
-        (text("hello"), false, "no JSON"),
-        (text(""), false, "no JSON"),
+        (text("hello"), false, "not JSON"),
+        (text(""), false, "not JSON"),
         (text("{}"), false, "before its end"),
-        (text("[[[["), false, "no JSON"),
+        (text("[[[["), false, "not JSON"),
         (text(&chat("")), false, "no text"),
         (
             text(r#"{"error":{"message":"overloaded"}}"#),
             false,
             "the server says: overloaded",
         ),
-        (events("data: hello\n\n"), true, "no JSON"),
+        (events("data: hello\n\n"), true, "not JSON"),
         (events(""), true, "before its end"),
         (
             events("data: {\"choices\":[{\"delta\":{\"content\":\"x\"}}]}\n\n"),
@@ -90,7 +90,7 @@ fn an_answer_that_is_none_is_said_to_be_none() {
         (
             events(&format!("data: {}", "x".repeat(2 << 20))),
             true,
-            "too long",
+            "not JSON",
         ),
         (Answer::Garbage, false, "cannot be used"),
     ] {

@@ -41,7 +41,7 @@ fn client(model: &Model) -> Client {
 /// Asks and returns the answer with the text as it was seen.
 pub(super) fn ask(model: &Model) -> (Result<Reply, Error>, Vec<String>) {
     let mut seen = Vec::new();
-    let request = Request::once("m", "Be brief.", "Hi");
+    let request = Request::single("m", "Be brief.", "Hi");
     let reply = client(model).ask(&request, &mut |text| seen.push(text.to_string()));
     (reply, seen)
 }
@@ -107,7 +107,10 @@ fn is_hello(reply: Reply) {
         ("Hello", "m-1")
     );
     assert_eq!(reply.finish, Finish::Stop);
-    assert_eq!((reply.usage.input, reply.usage.output), (Some(9), Some(2)));
+    assert_eq!(
+        (reply.usage.input_tokens, reply.usage.output_tokens),
+        (Some(9), Some(2))
+    );
 }
 
 #[test]
@@ -151,7 +154,7 @@ fn an_answer_is_seen_piece_by_piece_as_it_comes() {
         };
         let mut seen = Vec::new();
         // The server sends the second piece only when the first has been seen.
-        let reply = client(&model).ask(&Request::once("m", "", "Hi"), &mut |text| {
+        let reply = client(&model).ask(&Request::single("m", "", "Hi"), &mut |text| {
             seen.push(text.to_string());
             let _ = server.go.send(());
         });
@@ -252,7 +255,7 @@ fn retry_after_beyond_the_time_limit_is_not_waited_for() {
 
 #[test]
 fn what_an_answer_took_is_counted_also_when_it_cannot_be_used() {
-    let request = Request::once("m", "Be brief.", "Hi");
+    let request = Request::single("m", "Be brief.", "Hi");
     for (provider, stream) in ALL.into_iter().flat_map(|it| [(it, false), (it, true)]) {
         let answer = match (provider, stream) {
             (_, false) => good(provider, " ").to_string(),
@@ -278,7 +281,11 @@ fn what_an_answer_took_is_counted_also_when_it_cannot_be_used() {
             let asked = client(&model).ask_counting(&request, &mut counted, &mut |_| {});
             assert_eq!(asked.unwrap_err().code, Code::ModelAnswer, "{provider:?}");
             let expected = (Some(9 * times), Some(2 * times));
-            assert_eq!((counted.input, counted.output), expected, "{provider:?}");
+            assert_eq!(
+                (counted.input_tokens, counted.output_tokens),
+                expected,
+                "{provider:?}"
+            );
         }
     }
 }
@@ -297,7 +304,7 @@ fn a_server_that_wants_a_key_is_named_with_the_settings() {
             ..model(Provider::Ollama, &server.url)
         };
         let client = Client::new(&model, None);
-        let request = Request::once("m", "", "Hi");
+        let request = Request::single("m", "", "Hi");
         let error = client.ask(&request, &mut |_| {}).unwrap_err();
         assert!(error.message.contains(why), "{error}");
         let fix = error.fix.as_deref();

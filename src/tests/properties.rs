@@ -1,5 +1,5 @@
-//! Whatever is done to tasks, in whatever order: the graph has no circle, and what is ready is what
-//! a model says that anybody can follow.
+//! For any changes of tasks: the graph has no cycle, and the ready tasks equal those of a simple
+//! model.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
@@ -65,7 +65,7 @@ fn step() -> impl Strategy<Value = Step> {
     ]
 }
 
-/// What the model knows of a task.
+/// A task in the model.
 #[derive(Clone, Debug)]
 struct Known {
     status: Status,
@@ -254,7 +254,7 @@ impl Model {
         None
     }
 
-    /// What a new task can point to: in an empty workspace nothing.
+    /// Possible references of a new task; none in an empty workspace.
     fn references(
         &self,
         depends: &[usize],
@@ -401,7 +401,7 @@ proptest! {
         prop_assert!(ready.is_sorted_by_key(order));
         prop_assert_eq!(&ids, &model.ready());
         prop_assert_eq!(ids.len(), ready.len());
-        // What is ready is exactly what a first wave of pending tasks holds.
+        // The ready tasks are exactly the first wave of pending tasks.
         let waves = tasks::find_waves(&mut context, None, None).unwrap();
         let first: BTreeSet<TaskId> = waves.waves.iter().take(1).flatten()
             .filter(|task| task.status == Status::Pending).map(|task| task.id).collect();

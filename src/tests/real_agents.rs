@@ -8,7 +8,7 @@ use std::thread;
 use std::time::Duration;
 
 use crate::run::{Outcome, Spent};
-use crate::runner::agent::{Ended, Invocation, Job, Limits, Runner, Runners, drive, wake};
+use crate::runner::agent::{AgentExit, Invocation, Job, Limits, Runner, Runners, drive};
 use serde_json::json;
 use tempfile::TempDir;
 
@@ -37,15 +37,15 @@ impl Runner for Clean {
         }
     }
 
-    fn read_line(&self, line: &str, ended: &mut Ended) {
+    fn read_line(&self, line: &str, ended: &mut AgentExit) {
         self.0.read_line(line, ended);
     }
 
-    fn read_error(&self, line: &str, ended: &mut Ended) {
+    fn read_error(&self, line: &str, ended: &mut AgentExit) {
         self.0.read_error(line, ended);
     }
 
-    fn judge(&self, ended: &mut Ended) {
+    fn judge(&self, ended: &mut AgentExit) {
         self.0.judge(ended);
     }
 
@@ -73,7 +73,7 @@ impl Agent {
         let home = tempfile::tempdir().unwrap();
         let environment = surroundings(name, home.path(), url, &programs);
         Some(Agent {
-            runner: Clean(Runners::default().named(name, None).unwrap()),
+            runner: Clean(Runners::default().find(name, None).unwrap()),
             home,
             environment,
             folder: folder.to_path_buf(),
@@ -101,12 +101,12 @@ impl Agent {
         }
     }
 
-    fn drive(&self, job: &Job) -> Ended {
+    fn drive(&self, job: &Job) -> AgentExit {
         drive(&self.runner, job, &AtomicBool::new(false), &mut |_| {}).unwrap()
     }
 
     /// Plays something to its end.
-    fn play(&self, play: &str) -> Ended {
+    fn play(&self, play: &str) -> AgentExit {
         self.drive(&self.job(play))
     }
 }
@@ -198,7 +198,7 @@ fn surroundings(name: &str, home: &Path, url: &str, programs: &Path) -> Vec<(Str
     pairs.collect()
 }
 
-/// What an honest agent does: it writes the file, then the entry with cleo, and says so.
+/// Steps of an honest agent: it writes the file, then the entry with cleo, and says so.
 fn work(workspace: &TestWorkspace, output: &str, entry: &str) -> Vec<Step> {
     let append = format!("printf %s '{}' | {CLEO} manifest append", entry.trim());
     let output = workspace.path(output).to_str().unwrap().to_string();
@@ -209,8 +209,9 @@ fn work(workspace: &TestWorkspace, output: &str, entry: &str) -> Vec<Step> {
     ]
 }
 
-/// The whole of it: cleo starts the program, catches the lie, and has it mended in the same conversation.
-/// Meanwhile the model is overloaded once, and the connection breaks once where the program tries again.
+/// The whole sequence: cleo starts the program, detects the missing work, and has it repaired in
+/// the same conversation. Meanwhile the model is overloaded once, and the connection breaks once
+/// where the program tries again.
 fn lies_once_in_a_run_and_repairs_it(name: &str) {
     let workspace = TestWorkspace::new();
     add(
@@ -268,10 +269,10 @@ fn writes_nothing_when_it_may_only_read(name: &str) {
     let ended = agent.drive(&job);
     assert!(!workspace.path(OUTPUT).exists(), "{ended:#?}");
     if name == "claude" {
-        // What it may not do is named though it says that it is done.
+        // Denied tools are named although it reports success.
         assert_eq!(ended.outcome, Some(Outcome::Ok), "{ended:#?}");
         assert_eq!(ended.message.as_deref(), Some(DONE));
-        assert_eq!(ended.denied, ["Write", "Bash"]);
+        assert_eq!(ended.denied_tools, ["Write", "Bash"]);
     }
     let verdict = workspace.json(&["verify", "output", "T1"]);
     assert_eq!(verdict["success"], false, "{ended:#?}");
@@ -316,7 +317,6 @@ fn is_ended_while_its_model_is_silent(name: &str) {
         scope.spawn(|| {
             model.wait_until_it_hangs();
             stop.store(true, Ordering::Relaxed);
-            wake();
         });
         let job = agent.job("silence");
         drive(&agent.runner, &job, &stop, &mut |_| {}).unwrap()
@@ -362,7 +362,7 @@ macro_rules! each_program {
 
 each_program!(claude codex gemini opencode copilot);
 
-/// What is played, how the job is changed for it, and how that ends.
+/// The script, the change of the job, and the outcome.
 type Case = (Vec<Step>, fn(&mut Job), Outcome);
 
 fn ends(name: &str, cases: Vec<Case>) {
@@ -379,7 +379,7 @@ fn ends(name: &str, cases: Vec<Case>) {
     }
 }
 
-/// A script that goes on for a while.
+/// A script that runs for a while.
 fn again_and_again() -> Vec<Step> {
     let mut steps = vec![Step::Shell("echo again".to_string()); 3];
     steps.push(say(DONE));
@@ -505,7 +505,7 @@ fn eight_at_once_write_to_one_manifest() {
                 assert_eq!(ended.outcome, Some(Outcome::Ok), "{id} {ended:#?}");
                 assert_eq!(ended.message.as_deref(), Some(DONE), "{id} {ended:#?}");
                 assert!(ended.conversation.is_some(), "{id} {ended:#?}");
-                assert_eq!(ended.denied, [""; 0], "{id} {ended:#?}");
+                assert_eq!(ended.denied_tools, [""; 0], "{id} {ended:#?}");
             });
         }
     });

@@ -1,4 +1,4 @@
-//! What is remembered of tasks between two looks changes nothing of what is shown.
+//! The cache between two views of tasks does not change what is shown.
 
 use std::collections::BTreeSet;
 

@@ -1,16 +1,16 @@
-//! What runners make of event streams that were recorded from the real programs: how each attempt
-//! ended, whatever the exit code said.
+//! Runners on recorded event streams of real programs: the outcome of each attempt, whatever the
+//! exit code was.
 
 use std::fs;
 use std::path::{Path, PathBuf};
 
 use crate::run::{Outcome, Spent, Usage};
-use crate::runner::agent::{AgentEvent, Ended, Job, Limits, Runner, Runners, all};
+use crate::runner::agent::{AgentEvent, AgentExit, Job, Limits, Runner, Runners, all};
 
 use Outcome::{AgentError, Budget, Ok as Good, RateLimited};
 
 fn runner(name: &str) -> Box<dyn Runner> {
-    Runners::default().named(name, None).unwrap()
+    Runners::default().find(name, None).unwrap()
 }
 
 fn find_recording(program: &str, case: &str) -> PathBuf {
@@ -19,23 +19,23 @@ fn find_recording(program: &str, case: &str) -> PathBuf {
 }
 
 /// Plays a recorded stream, and says how it ended and of what it gave signs.
-fn play(program: &str, case: &str, exit_code: Option<i32>) -> (Ended, Vec<AgentEvent>) {
+fn play(program: &str, case: &str, exit_code: Option<i32>) -> (AgentExit, Vec<AgentEvent>) {
     let said = fs::read_to_string(find_recording(program, &format!("{case}.out"))).unwrap();
-    let complaints = fs::read_to_string(find_recording(program, &format!("{case}.err")));
+    let stderr_tail = fs::read_to_string(find_recording(program, &format!("{case}.err")));
     let runner = runner(program);
-    let mut ended = Ended {
+    let mut ended = AgentExit {
         exit_code,
-        complaints: complaints
+        stderr_tail: stderr_tail
             .unwrap_or_default()
             .lines()
             .map(String::from)
             .collect(),
-        ..Ended::default()
+        ..AgentExit::default()
     };
     said.lines()
         .for_each(|line| runner.read_line(line, &mut ended));
     runner.judge(&mut ended);
-    let signs = std::mem::take(&mut ended.signs);
+    let signs = std::mem::take(&mut ended.events);
     (ended, signs)
 }
 
@@ -195,7 +195,7 @@ const ENDS: &[(&str, &str, Option<i32>, Outcome, &str)] = &[
 ];
 
 #[test]
-fn how_an_attempt_ended_is_read_from_the_stream() {
+fn outcome_is_read_from_the_stream() {
     for (program, case, exit_code, outcome, reason) in ENDS {
         let (ended, _) = play(program, case, *exit_code);
         let what = format!("{program} {case} {exit_code:?}: {:?}", ended.reason);
@@ -206,7 +206,7 @@ fn how_an_attempt_ended_is_read_from_the_stream() {
 }
 
 #[test]
-fn the_table_has_every_stream_that_was_recorded() {
+fn table_has_every_recorded_stream() {
     let files = walkdir::WalkDir::new(find_recording("", "")).into_iter();
     for file in files.map(Result::unwrap) {
         let case = file.path().file_stem().unwrap().to_str().unwrap();
@@ -221,12 +221,12 @@ fn the_table_has_every_stream_that_was_recorded() {
 }
 
 #[test]
-fn an_end_without_a_word_is_no_good_end() {
+fn exit_without_a_result_is_a_failure() {
     for runner in all() {
         for (exit_code, outcome) in [(Some(0), AgentError), (None, AgentError)] {
-            let mut ended = Ended {
+            let mut ended = AgentExit {
                 exit_code,
-                ..Ended::default()
+                ..AgentExit::default()
             };
             runner.judge(&mut ended);
             assert_eq!(ended.outcome, Some(outcome), "{}", runner.name());
@@ -235,7 +235,7 @@ fn an_end_without_a_word_is_no_good_end() {
 }
 
 #[test]
-fn a_good_end_with_another_exit_code_is_none() {
+fn success_with_a_nonzero_exit_code_is_a_failure() {
     for runner in all() {
         let (ended, _) = play(runner.name(), "done", Some(1));
         assert_eq!(ended.outcome, Some(AgentError), "{}", runner.name());
@@ -243,7 +243,7 @@ fn a_good_end_with_another_exit_code_is_none() {
 }
 
 #[test]
-fn messages_conversations_tokens_and_cost_are_told() {
+fn messages_conversations_tokens_and_cost_are_read() {
     let usage = |input: u64, output: u64| {
         Some(Usage {
             input_tokens: Some(input),
@@ -276,7 +276,7 @@ fn messages_conversations_tokens_and_cost_are_told() {
         );
         let doing = signs
             .iter()
-            .filter(|sign| matches!(sign, AgentEvent::Doing(_)));
+            .filter(|sign| matches!(sign, AgentEvent::Progress(_)));
         assert_eq!(doing.count(), 2, "{program} {signs:?}");
         let told = signs.iter().rev().find_map(|sign| match sign {
             AgentEvent::Used(usage) => Some(*usage),
@@ -311,9 +311,9 @@ fn usage_of_earlier_attempts_is_not_counted_again() {
         // It lies twice, and counts on: 100, 200, 300.
         let (mut before, mut own) = (Spent::default(), Vec::new());
         for (total, cost) in [(100, 0.0008), (200, 0.0016), (300, 0.0024)] {
-            let mut ended = Ended {
+            let mut ended = AgentExit {
                 before,
-                ..Ended::default()
+                ..AgentExit::default()
             };
             runner(program).read_line(&says(total, cost), &mut ended);
             let now = Spent {
@@ -328,9 +328,9 @@ fn usage_of_earlier_attempts_is_not_counted_again() {
         assert_eq!(before.usage.unwrap().total_tokens, Some(300), "{program}");
         assert_eq!(before.cost, cost.map(|_| 0.0024), "{program}");
         // One that counts each process by itself comes to less.
-        let mut ended = Ended {
+        let mut ended = AgentExit {
             before,
-            ..Ended::default()
+            ..AgentExit::default()
         };
         runner(program).read_line(&says(100, 0.0008), &mut ended);
         assert_eq!(ended.usage, Some(used(100)), "{program}");
@@ -338,7 +338,7 @@ fn usage_of_earlier_attempts_is_not_counted_again() {
 }
 
 #[test]
-fn what_an_agent_may_cost_is_said_as_its_program_counts() {
+fn cost_limit_is_passed_as_the_program_counts() {
     let job = |before| Job {
         resume: Some("ses_1".to_string()),
         before,
@@ -360,22 +360,22 @@ fn what_an_agent_may_cost_is_said_as_its_program_counts() {
 }
 
 #[test]
-fn what_an_agent_was_not_allowed_is_named() {
+fn denied_tools_are_named() {
     for (program, denied) in [
         ("claude", vec!["Write", "Bash"]),
         ("codex", vec!["shell"]),
         ("copilot", vec!["bash"]),
     ] {
         let (ended, _) = play(program, "not-allowed", Some(0));
-        assert_eq!(ended.denied, denied, "{program}");
+        assert_eq!(ended.denied_tools, denied, "{program}");
     }
 }
 
 #[test]
-fn a_fault_in_json_on_standard_error_is_read() {
-    let mut ended = Ended {
+fn json_error_on_standard_error_is_read() {
+    let mut ended = AgentExit {
         exit_code: Some(144),
-        complaints: [
+        stderr_tail: [
             "{",
             "  \"error\": {",
             "    \"message\": \"no, \\\"no\\\"\",",
@@ -384,14 +384,14 @@ fn a_fault_in_json_on_standard_error_is_read() {
         ]
         .map(String::from)
         .to_vec(),
-        ..Ended::default()
+        ..AgentExit::default()
     };
     runner("gemini").judge(&mut ended);
     assert_eq!(ended.reason.as_deref(), Some("no, \"no\""));
 }
 
 #[test]
-fn hostile_lines_mean_nothing() {
+fn hostile_lines_are_ignored() {
     let deep = "[".repeat(100_000);
     let lines = [
         "",
@@ -404,11 +404,11 @@ fn hostile_lines_mean_nothing() {
         deep.as_str(),
     ];
     for runner in all() {
-        let mut ended = Ended::default();
+        let mut ended = AgentExit::default();
         for line in lines {
             runner.read_line(line, &mut ended);
         }
-        assert_eq!(ended, Ended::default(), "{}", runner.name());
+        assert_eq!(ended, AgentExit::default(), "{}", runner.name());
         // Wrong types where something else is expected.
         for kind in [
             "result",
@@ -432,7 +432,7 @@ fn hostile_lines_mean_nothing() {
 }
 
 #[test]
-fn calls_pass_job_values_and_none_becomes_an_option() {
+fn job_values_never_become_options() {
     let job = Job {
         folder: "/w".into(),
         model: Some("--evil".to_string()),
@@ -460,7 +460,7 @@ fn calls_pass_job_values_and_none_becomes_an_option() {
 }
 
 #[test]
-fn each_program_is_told_in_its_own_words_what_it_may_use() {
+fn allowed_tools_are_passed_in_terms_of_each_program() {
     let called = |name: &str, tools: &[&str]| {
         let job = Job {
             tools: tools.iter().map(|tool| tool.to_string()).collect(),

@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use super::skills_content::{pattern, texts};
 use super::world::{TestWorkspace, add};
 
-/// A command as it stands in a text.
+/// A command in a text.
 struct Told {
     place: String,
     line: String,

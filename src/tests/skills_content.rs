@@ -68,7 +68,7 @@ fn above_task(skill: &Skill) -> &str {
     &body[..body.rfind("## Task\n").unwrap()]
 }
 
-/// What stands below a heading.
+/// The text below a heading.
 fn section<'a>(body: &'a str, heading: &str) -> &'a str {
     let start = body.find(&format!("\n## {heading}\n")).unwrap() + heading.len() + 5;
     let rest = &body[start..];

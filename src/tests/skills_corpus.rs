@@ -184,7 +184,7 @@ fn large_files_are_valid_but_are_not_loaded() {
     }
 }
 
-/// What YAML can trip over.
+/// Texts that are difficult in YAML.
 const PIECES: &[&str] = &[
     "\n", "\n\n", "\n  ", "\n    ", " ", "\t", ":", ": ", "- ", "? ", "#", " # c", "|", ">-", "\"",
     "'", "\\", "[", "]", "{", "}", ",", "&a", "*a", "!t", "%", "<<: ", "=", "---", "...", "~",

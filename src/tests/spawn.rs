@@ -47,7 +47,7 @@ fn load_shipped() -> Catalogue {
     Catalogue::load(&Places::default()).unwrap()
 }
 
-/// What the prompt must hold of a skill: its body above the task section.
+/// The part of a skill that must be in the prompt: its body above the task section.
 fn guidance(skill: &Skill) -> String {
     let body = skill.body().trim();
     let above = &body[..body.rfind("\n## Task\n").unwrap()];
@@ -120,7 +120,7 @@ fn every_skill_makes_a_complete_prompt_for_every_kind_of_task() {
     }
 }
 
-/// What somebody wrote into a task and every skill has to show.
+/// Texts of a task that every skill has to show.
 fn free_text(task: &Value) -> Vec<String> {
     let lists = ["acceptance"]
         .into_iter()

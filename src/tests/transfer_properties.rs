@@ -1,4 +1,4 @@
-//! What holds for any tasks: written out and read back they are the same.
+//! Any tasks are the same after export and import.
 
 use std::path::Path;
 

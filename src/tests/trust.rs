@@ -116,7 +116,7 @@ fn trust_is_for_this_folder_and_for_exactly_what_was_looked_at() {
         assert_eq!(shown["agent"]["standing"], "changed");
         was_not_run(&workspace);
     }
-    // What is said of it for people may change.
+    // Its description may change.
     workspace.write(
         ".cleo/agents/helper.yaml",
         format!("{HOSTILE}description: kind\n"),
@@ -551,7 +551,7 @@ fn records_that_others_may_have_put_there_do_not_count() {
         answer(&workspace, "trust --yes");
         records(&workspace).remove(0)
     };
-    // What git checks out may be read by all.
+    // Files that git checks out may be world-readable.
     let open = std::fs::Permissions::from_mode(0o644);
     std::fs::set_permissions(trust(), open).unwrap();
     is_untrusted(&workspace, "verify T1 --run-all");
@@ -740,7 +740,7 @@ fn a_model_of_the_project_is_asked_after_trust_only() {
     );
     is_untrusted(&workspace, "agents execute words");
     assert_eq!(server.read_requests().len(), before);
-    // What the user sets in the project's file needs no second question.
+    // Settings that the user writes to the project's file are trusted at once.
     answer(&workspace, "config set llm.model o");
     answer(&workspace, "agents execute words");
     assert!(server.read_requests().len() > before);

@@ -1,5 +1,5 @@
-//! Whatever was done, in whatever order: all of it can be taken back, step by step, and brought
-//! back again; and an undo that is not refused is exactly what its own undo takes away.
+//! For any changes: all of them can be undone step by step and redone, and undoing an undo restores
+//! exactly the state before it.
 
 use crate::error::{Code, Result};
 use crate::id::TaskId;
@@ -212,7 +212,7 @@ proptest! {
                 let operation = crate::ops::log::operation(&mut context, *number, 1).unwrap();
                 let redo = operation.operation.operation.undone_by;
                 if let Err(refused) = undo(&mut context, redo) {
-                    // What was done before a part of it was reopened is not done again.
+                    // A task that was done before its child was reopened is not done again.
                     prop_assert!(steps.iter().any(|one| matches!(one, Step::Reopen(_))));
                     prop_assert!(refused.message.contains("not done"), "{}", refused.message);
                     prop_assert_eq!(&all(&mut context), &after);

@@ -1,4 +1,4 @@
-//! What people who watch tasks and runs are told: the graph, rows, one task, a run with its tries.
+//! Views of tasks and runs: the graph, rows, one task, a run with its attempts.
 
 use crate::ops::api;
 use crate::ops::operation::Row;
@@ -48,7 +48,7 @@ fn play(workspace: &TestWorkspace, what: &str, how: &str) -> String {
 }
 
 #[test]
-fn a_graph_tells_where_each_task_stands_and_how_they_are_tied() {
+fn graph_shows_states_and_edges() {
     let workspace = TestWorkspace::with_plan();
     let shown = graph(&workspace, Some("T1"));
     assert_eq!(
@@ -77,7 +77,7 @@ fn a_graph_tells_where_each_task_stands_and_how_they_are_tied() {
 }
 
 #[test]
-fn green_is_only_what_cleo_itself_looked_at() {
+fn only_tasks_that_cleo_verified_are_green() {
     let workspace = TestWorkspace::with_plan();
     workspace.ok("complete T2");
     let shown = graph(&workspace, Some("T1"));
@@ -102,7 +102,7 @@ fn green_is_only_what_cleo_itself_looked_at() {
 }
 
 #[test]
-fn a_task_that_failed_in_a_run_says_why_until_it_is_done() {
+fn failed_task_shows_its_reason_until_done() {
     let workspace = TestWorkspace::with_plan();
     let mut context = open(workspace.root());
     let mut graph = || answer(&mut context, &api::GRAPH, json!({"epic": "T1"})).unwrap();
@@ -121,7 +121,7 @@ fn a_task_that_failed_in_a_run_says_why_until_it_is_done() {
 }
 
 #[test]
-fn what_failed_and_is_open_again_is_ready_as_for_the_engine() {
+fn failed_task_that_is_reopened_is_ready() {
     let workspace = TestWorkspace::with_plan();
     play(&workspace, "T2", "lies");
     let shown = graph(&workspace, Some("T1"));
@@ -156,7 +156,7 @@ fn an_epic_without_tasks_counts_as_no_task() {
 }
 
 #[test]
-fn what_was_drawn_stays_where_it_is_while_work_goes_on() {
+fn graph_layout_is_stable_during_work() {
     let workspace = TestWorkspace::with_plan();
     let mut context = open(workspace.root());
     let mut graph = || answer(&mut context, &api::GRAPH, json!({})).unwrap();
@@ -174,7 +174,7 @@ fn what_was_drawn_stays_where_it_is_while_work_goes_on() {
 }
 
 #[test]
-fn rows_are_counted_filtered_sorted_and_cut_here() {
+fn rows_are_counted_filtered_sorted_and_cut() {
     let workspace = TestWorkspace::with_plan();
     let rows = |request: Value| {
         let shown = ask(&workspace, &api::ROWS, request);
@@ -192,7 +192,7 @@ fn rows_are_counted_filtered_sorted_and_cut_here() {
 }
 
 #[test]
-fn a_task_is_shown_with_its_tries_and_why_the_last_was_refused() {
+fn task_shows_attempts_and_the_last_refusal() {
     let workspace = TestWorkspace::with_plan();
     play(&workspace, "T2", "lies");
     let page = ask(&workspace, &api::TASK, json!({"id": "T2"}));
@@ -211,7 +211,7 @@ fn a_task_is_shown_with_its_tries_and_why_the_last_was_refused() {
         )
     );
     assert_eq!(page["refused"]["attempt"], 2);
-    assert!(!page["refused"]["missing"].as_array().unwrap().is_empty());
+    assert!(!page["refused"]["violations"].as_array().unwrap().is_empty());
     let dependents: Vec<_> = page["dependents"]
         .as_array()
         .unwrap()
@@ -225,7 +225,7 @@ fn a_task_is_shown_with_its_tries_and_why_the_last_was_refused() {
 }
 
 #[test]
-fn a_run_is_watched_with_its_tries_and_what_it_waited_for() {
+fn run_shows_attempts_and_waiting_times() {
     let workspace = TestWorkspace::with_plan();
     let id = play(&workspace, "--epic T1", "lies-once");
     let shown = ask(&workspace, &api::RUN, json!({"id": id}));
@@ -264,7 +264,7 @@ fn a_run_over_a_wave_is_named_after_its_epic() {
 }
 
 #[test]
-fn runs_of_one_user_are_no_business_of_another() {
+fn runs_of_other_users_are_hidden() {
     let workspace = TestWorkspace::with_plan();
     let id = play(&workspace, "T2", "works");
     let mut context = open(workspace.root());
@@ -296,7 +296,7 @@ fn runs_of_one_user_are_no_business_of_another() {
 }
 
 #[test]
-fn a_log_is_read_in_parts_and_keeps_its_numbers() {
+fn log_pages_keep_line_numbers() {
     let workspace = TestWorkspace::with_plan();
     let id = play(&workspace, "T2", "lies");
     let read = |from: i64, limit: u32, words: &str| {
@@ -321,7 +321,7 @@ fn a_log_is_read_in_parts_and_keeps_its_numbers() {
 }
 
 #[test]
-fn what_an_agent_says_and_what_cleo_finds_stand_side_by_side() {
+fn proof_shows_claims_beside_findings() {
     let workspace = TestWorkspace::with_plan();
     let id = play(&workspace, "T2", "lies");
     let shown = ask(&workspace, &api::RUN_PROOF, json!({"id": id, "task": "T2"}));

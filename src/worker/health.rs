@@ -9,11 +9,11 @@ use crate::words::closed;
 pub(crate) const INTENT: &str = "health.check";
 
 closed! {
-    /// How the health of a worker is looked at.
+    /// How the health of a worker is checked.
     How, "way of looking":
     /// Its address for that is read.
     Healthcheck = "healthcheck",
-    /// It is asked for nothing, by the handshake; `input.metadata.extra.dry_run` says so.
+    /// By the usual handshake, with `input.metadata.extra.dry_run`.
     Handshake = "handshake",
 }
 
@@ -24,7 +24,7 @@ pub(crate) fn how(agent: &Agent) -> How {
     }
 }
 
-/// Looks at a worker; the inner result is what is wrong with it.
+/// Checks a worker; the inner result is its fault.
 pub(crate) fn check(
     agent: &Agent,
     request_id: String,

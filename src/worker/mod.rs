@@ -1,10 +1,11 @@
-//! Workers: agents that answer one handshake, at an address ([`call_address`]) or as a program
-//! ([`call_program`]). Their failures are answers too, with type and message. Start at [`call`].
+//! Workers: agents that answer one handshake, at an address or as a program. Their failures are answers too, with type and
+//! message. Start at [`call`].
 
 pub(crate) mod health;
 pub(crate) mod response;
 
 use std::path::PathBuf;
+use std::process::Command;
 use std::time::Duration;
 
 use serde::Serialize;
@@ -26,7 +27,7 @@ pub(crate) struct Request {
     /// Names this request; the answer repeats it.
     pub(crate) request_id: String,
     pub(crate) agent_name: String,
-    /// What is wished for, such as `summary.create`.
+    /// The intent, such as `summary.create`.
     pub(crate) intent: String,
     pub(crate) input: Input,
     pub(crate) context: Context,
@@ -47,7 +48,7 @@ pub(crate) struct Metadata {
 
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub(crate) struct Context {
-    /// The user; none when nobody said.
+    /// The user; none if it is not known.
     pub(crate) user_id: Option<String>,
     /// The conversation, if there is one.
     pub(crate) conversation_id: Option<String>,
@@ -106,17 +107,34 @@ pub(crate) fn request_id() -> Result<String> {
 pub(crate) fn call(agent: &Agent, request: &Request, reach: &Reach) -> Result<WorkerReply> {
     let answered = fetch_answer(agent, request, reach)?;
     let read = answered.and_then(|answer| response::read(&answer, request));
-    Ok(read.unwrap_or_else(|fault| WorkerReply::failure(request, fault)))
+    let id = &request.request_id;
+    Ok(read.unwrap_or_else(|fault| WorkerReply::failure(id.clone(), agent, fault)))
 }
 
+/// Asks a worker; the inner result is its answer, unread, or the fault.
 fn fetch_answer(
     agent: &Agent,
     request: &Request,
     reach: &Reach,
 ) -> Result<std::result::Result<Vec<u8>, Fault>> {
-    match agent.kind {
-        Kind::Http => call_address(agent, request, reach),
-        Kind::Cli => call_program(agent, request, reach),
+    match (agent.kind, &agent.endpoint, agent.command.split_first()) {
+        (Kind::Http, Some(endpoint), _) => {
+            let headers = ["content-type", "accept"].map(|name| (name, "application/json"));
+            let headers = headers.map(|(name, value)| (name.to_string(), value.to_string()));
+            let call = Call {
+                method: "POST",
+                headers: headers.into(),
+                body: serde_json::to_string(request).ok(),
+                ..prepare(endpoint, agent, reach)
+            };
+            Ok(perform(&call, agent, |status| status == 200)?.map(String::into_bytes))
+        }
+        (Kind::Cli, _, Some((program, arguments))) => {
+            let environment = child::answer_environment(&[]);
+            let mut command = child::command(program, &reach.folder, environment);
+            command.args(arguments);
+            call_program(command, program, request, timeout(agent))
+        }
         _ => {
             let message = format!(
                 "{} is no worker: it has neither endpoint nor command",
@@ -130,21 +148,14 @@ fn fetch_answer(
 /// How many of the last lines of standard error a fault repeats.
 const LINES: usize = 5;
 
-/// Asks a worker; the inner result is its answer, unread, or what went wrong with it.
 fn call_program(
-    agent: &Agent,
+    command: Command,
+    program: &str,
     request: &Request,
-    reach: &Reach,
+    limit: Duration,
 ) -> Result<std::result::Result<Vec<u8>, Fault>> {
-    let Some((program, arguments)) = agent.command.split_first() else {
-        let message = format!("{} has no command", agent.id);
-        return Ok(Err(Fault::new(FaultKind::ConfigError, message)));
-    };
-    let mut command = child::command(program, &reach.folder, child::answer_environment(&[]));
-    command.args(arguments);
-    let limit = timeout(agent);
     let input = serde_json::to_vec(request).unwrap_or_default();
-    match process::converse(command, input, limit, ANSWER_MAX as usize) {
+    match process::run_with_input(command, input, limit, ANSWER_MAX as usize) {
         Ok(captured) => Ok(read_printed(captured, program, limit)),
         Err(error) if matches!(error.code, Code::ProgramMissing | Code::FileUnreadable) => {
             Ok(Err(Fault::new(FaultKind::ConfigError, error.message)))
@@ -153,13 +164,12 @@ fn call_program(
     }
 }
 
-/// Returns what a program printed, or what went wrong with it.
+/// Returns what a program printed, or its fault.
 pub(crate) fn read_printed(
     captured: Captured,
     program: &str,
     limit: Duration,
 ) -> std::result::Result<Vec<u8>, Fault> {
-    // It was ended for that, whatever its exit code is.
     if captured.is_cut {
         let message = format!("`{program}` answered with more than {ANSWER_MAX} bytes");
         return Err(Fault::new(FaultKind::InvalidResponse, message));
@@ -173,8 +183,8 @@ pub(crate) fn read_printed(
             Some(code) => format!("ended with exit code {code}"),
             None => "was ended by a signal".to_string(),
         };
-        let complaints = &captured.complaints;
-        let last = &complaints[complaints.len().saturating_sub(LINES)..];
+        let stderr_tail = &captured.stderr_tail;
+        let last = &stderr_tail[stderr_tail.len().saturating_sub(LINES)..];
         let tail = match last.iter().all(|line| line.is_empty()) {
             true => String::new(),
             false => format!(": {}", last.join("\n")),
@@ -182,35 +192,10 @@ pub(crate) fn read_printed(
         let message = format!("`{program}` {how}{tail}");
         return Err(Fault::new(FaultKind::CliError, message));
     }
-    // Whether something that it left running holds its output open does not matter: it has ended.
     Ok(captured.stdout)
 }
 
-/// Asks a worker; the inner result is its answer, unread, or what went wrong with it.
-fn call_address(
-    agent: &Agent,
-    request: &Request,
-    reach: &Reach,
-) -> Result<std::result::Result<Vec<u8>, Fault>> {
-    let Some(endpoint) = &agent.endpoint else {
-        let message = format!("{} has no endpoint", agent.id);
-        return Ok(Err(Fault::new(FaultKind::ConfigError, message)));
-    };
-    let headers = [
-        ("content-type", "application/json"),
-        ("accept", "application/json"),
-    ];
-    let headers = headers.map(|(name, value)| (name.to_string(), value.to_string()));
-    let call = Call {
-        method: "POST",
-        headers: headers.into(),
-        body: serde_json::to_string(request).ok(),
-        ..prepare(endpoint, agent, reach)
-    };
-    Ok(perform(&call, agent, |status| status == 200)?.map(String::into_bytes))
-}
-
-/// Performs a call for a worker; the inner result is the body of an answer whose status is good, or what went wrong.
+/// Performs a call for a worker; the inner result is the body of an answer with a good status, or the fault.
 fn perform(
     call: &Call,
     agent: &Agent,

@@ -4,6 +4,7 @@ use serde::Serialize;
 use serde_json::Value;
 
 use super::Request;
+use crate::agent::Agent;
 use crate::words::closed;
 
 /// Longest type of a fault, in characters.
@@ -11,16 +12,16 @@ const TYPE_MAX: usize = 100;
 /// Longest message of a fault, in characters.
 const MESSAGE_MAX: usize = 2_000;
 
-/// An answer that keeps the rules, or the fault in its place.
+/// A valid answer, or the fault in its place.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub(crate) struct WorkerReply {
     pub(crate) request_id: String,
     pub(crate) agent_name: String,
     pub(crate) status: Status,
-    /// What came of it; null when it failed.
+    /// The result; null if it failed.
     pub(crate) output: Option<Output>,
-    /// Why it failed; null when it did not.
+    /// Why it failed; null if it did not.
     pub(crate) error: Option<Fault>,
 }
 
@@ -35,7 +36,7 @@ closed! {
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub(crate) struct Output {
     pub(crate) result: Value,
-    /// How sure the worker is, if it says so.
+    /// The confidence of the worker, if it has one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) confidence: Option<f64>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -54,10 +55,10 @@ impl Output {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub(crate) struct Fault {
-    /// What kind of fault it is: one of [`FaultKind`], or the worker's own word.
+    /// One of [`FaultKind`], or the worker's own word.
     #[serde(rename = "type")]
     pub(crate) kind: String,
-    /// What happened. May hold text from strangers.
+    /// The message. May hold untrusted text.
     pub(crate) message: String,
 }
 
@@ -71,7 +72,7 @@ closed! {
     /// It is not set up so that it can be asked.
     ConfigError = "config_error",
     CliError = "cli_error",
-    /// It says itself that it failed, without a type.
+    /// It reported a failure without a type.
     AgentError = "agent_error",
     /// It was not asked: what it was to work on is not there.
     DependencyError = "dependency_error",
@@ -89,10 +90,10 @@ impl Fault {
 }
 
 impl WorkerReply {
-    pub(crate) fn failure(request: &Request, fault: Fault) -> WorkerReply {
+    pub(crate) fn failure(request_id: String, agent: &Agent, fault: Fault) -> WorkerReply {
         WorkerReply {
-            request_id: request.request_id.clone(),
-            agent_name: request.agent_name.clone(),
+            request_id,
+            agent_name: agent.name.clone(),
             status: Status::Error,
             output: None,
             error: Some(fault),
@@ -171,7 +172,7 @@ fn invalid(message: impl Into<String>) -> Fault {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::agent::{Agent, Kind};
+    use crate::agent::Kind;
     use crate::worker::Context;
     use serde_json::json;
 

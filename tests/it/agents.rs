@@ -1,4 +1,4 @@
-//! The registry of agents: built-in ones, files, registered ones, and those of the moment.
+//! The registry of agents: built-in ones, files, registered and runtime ones.
 
 use serde_json::{Value, json};
 
@@ -471,7 +471,7 @@ fn a_faulty_file_is_named_with_what_mends_it() {
         (
             "moment.json",
             "E_AGENT_INVALID",
-            "`custom_7` is the id of an agent of the moment",
+            "`custom_7` is the id of a runtime agent",
         ),
         ("builtin.json", "E_EXISTS", "which no import changes"),
         ("hot.json", "E_AGENT_INVALID", "the temperature is 3"),
@@ -560,7 +560,7 @@ fn a_file_of_nested_brackets_is_refused_at_once() {
     expect_refusal(
         &workspace,
         "route hello --agents deep.yaml",
-        "E_AGENT_INVALID",
+        "E_INPUT_INVALID",
     );
 }
 

@@ -306,7 +306,7 @@ fn d_11_a_plan_that_is_none_leaves_it_to_the_usual_worker() {
         let reply = asks(&workspace, &["Summarize X", "--planner", planner]);
         assert_eq!(reply["success"], true, "{reply:#}");
     }
-    // What can be done of a plan is done.
+    // The possible steps of a plan are done.
     let plan = steps(&[
         (0, "nobody", "x", "user_query"),
         (1, NAME, "summary.create", "user_query"),

@@ -342,7 +342,7 @@ fn faulty_messages_and_conversations_are_refused() {
     assert_eq!(reply["error"]["code"], "E_WORKSPACE_NOT_FOUND");
 }
 
-/// What people may say, a sentence a line, with components put in.
+/// Possible sentences, one per line, with components inserted.
 const PHRASES: &str = "\
 show me my design
 change button radius to full
@@ -417,7 +417,7 @@ proptest! {
         for phrase in phrases {
             for message in [format!("{phrase} for client 6"), "yes".to_string()] {
                 let answer = turn(&served, &message);
-                // What the message says itself comes back, and is no secret.
+                // Text of the message itself is repeated, and is not secret.
                 if !phrase.contains("Storefront") {
                     prop_assert!(!answer.contains("Storefront"), "{}", answer);
                 }

@@ -1,5 +1,5 @@
-//! What the commands that cleo starts see of its environment, in which folder and by which tree work is
-//! judged, and what settings of git can change of that.
+//! The environment of commands that cleo starts, the folder and tree in which work is verified, and
+//! the influence of git settings on it.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -11,7 +11,8 @@ use crate::world::{TestWorkspace, document};
 
 const AGENT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/it/agent.sh");
 
-/// What a hook, `rebase --exec` and `git -c` say of the repository of the caller, and secrets of the user.
+/// Sets variables of a hook, `rebase --exec` and `git -c` for the repository of the caller, and
+/// secrets of the user.
 fn surround(mut command: Command, workspace: &TestWorkspace) -> Command {
     let repository = workspace.path(".git");
     command
@@ -229,7 +230,7 @@ fn a_gate_knows_the_folder_it_runs_in() {
     let (exit, answer) = finish(&workspace, command);
     assert_ne!(exit, 0, "{answer}");
     assert_eq!(workspace.read("code.txt"), "good\n");
-    // It was not even merged and taken back.
+    // It was not even merged and reverted.
     assert_eq!(git(&workspace, "reflog").lines().count(), 1);
 }
 
@@ -287,7 +288,7 @@ fn main_checkout_does_not_prove_work_of_a_linked_worktree() {
     assert_eq!(answer["result"]["worktree"], "[TEMP]/tree", "{answer}");
     let evidence = &answer["result"]["criteria"][0]["record"]["evidence"][0];
     assert_eq!(evidence["worktree"], "[TEMP]/tree", "{answer}");
-    // What holds in the main checkout holds there alone.
+    // Proof in the main checkout holds only there.
     workspace.ok("verify T1 --run-all");
     let (exit, answer) = stands_in(&workspace, &tree, "complete T1");
     assert_eq!(answer["error"]["code"], "E_EVIDENCE_STALE", "{answer}");
@@ -457,7 +458,7 @@ fn nothing_is_proven_from_another_repository() {
     }
     assert_eq!(workspace.state(), before);
     assert_eq!(stands_in(&workspace, &other, "show T1").0, 0);
-    // Who stands in no repository names the workspace alone.
+    // A caller outside of a repository has only the workspace.
     let above = workspace.root().parent().unwrap();
     assert_eq!(stands_in(&workspace, above, "verify T1 --run-all").0, 0);
 }

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use crate::world::{TestWorkspace, document};
 
-/// What an agent must send to have an entry taken.
+/// A valid entry of an agent.
 const ENTRY: &str = r#"{"id":"found-1","file":"2026-01-26_found.md","title":"Found",
     "date":"2026-01-26","status":"complete","topics":["auth"],
     "key_findings":["One.","Two.","Three."],"actionable":true,"needs_followup":[],

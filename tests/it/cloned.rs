@@ -1,6 +1,7 @@
-//! A cloned repository that tries to run something: stored runs, criteria, imports, workers, settings, skills,
-//! hooks, agents, links and programs. A stranger makes it under another home; a user clones it and calls every
-//! command that could run something. Each attempt would leave a file `pwned-…` with its environment.
+//! A cloned repository that tries to run something: stored runs, criteria, imports, workers,
+//! settings, skills, hooks, agents, links and programs. An attacker makes it under another home; a
+//! user clones it and calls every command that could run something. Each attempt would leave a file
+//! `pwned-…` with its environment.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -14,7 +15,7 @@ use crate::served::Served;
 use crate::server::{Answer, Server};
 use crate::world::{TestWorkspace, document};
 
-/// A variable of the user, which nothing of the stranger may see.
+/// A variable of the user, which nothing of the attacker may see.
 const SECRET: &str = "hunter2-secret";
 /// Longest wait for a run to begin on a busy machine.
 const PATIENCE: Duration = Duration::from_secs(60);
@@ -46,7 +47,7 @@ fn with_settings(name: &'static str, settings: String, commands: &[&str]) -> Way
     }
 }
 
-/// The stranger's repository, the user's clone of it, and a server that the stranger listens at.
+/// The attacker's repository, the user's clone of it, and a server of the attacker.
 struct Cloned {
     user: TestWorkspace,
     server: Server,

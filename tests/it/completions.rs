@@ -4,7 +4,8 @@ use std::process::Command;
 
 use crate::world::{TestWorkspace, skip};
 
-/// What each shell does with a half-typed line: the script is loaded and asked as the shell asks it.
+/// Completion of a half-typed line by each shell: the script is loaded and called like the shell
+/// calls it.
 const BASH: &str = r#"
 source <(cleo completions bash)
 ask() {

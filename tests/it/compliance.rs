@@ -77,7 +77,7 @@ fn a_task_that_earned_it_passes() {
     );
     let shown = workspace.cleo("orchestrator validate");
     assert!(
-        shown.contains("1 finished task, none with a rule broken"),
+        shown.contains("1 completed task, none with violations"),
         "{shown}"
     );
 }

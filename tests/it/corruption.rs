@@ -107,7 +107,7 @@ fn damaged_database_is_reported() {
             n_silent += 1;
         }
     }
-    // Rows of tasks have a checksum. What is said in runs has none, nor have indexes.
+    // Rows of tasks have a checksum. Records of runs and indexes have none.
     assert!(n_silent <= 1 + places / 100, "{n_silent} of {places}");
 }
 

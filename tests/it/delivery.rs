@@ -1,4 +1,4 @@
-//! What an agent delivers for T1, and what `cleo verify output` says of it.
+//! Deliveries of an agent for T1, and their verdict by `cleo verify output`.
 
 use serde_json::{Value, json};
 

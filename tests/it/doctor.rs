@@ -456,8 +456,8 @@ fn torn_foreign_and_repeated_lines_of_the_manifest_are_found() {
         workspace.write("claudedocs/agent-outputs/MANIFEST.jsonl", text);
         let fix = only(&workspace, "manifest", "fail", what);
         assert_eq!(fix, "cleo manifest compact");
-        let mended = workspace.shell(&fix);
-        assert_eq!(mended.exit, 0, "{mended}");
+        let fixed = workspace.shell(&fix);
+        assert_eq!(fixed.exit, 0, "{fixed}");
         assert_eq!(amiss(&workspace), []);
     }
     let rejected = workspace.read("claudedocs/agent-outputs/MANIFEST.rejected.jsonl");

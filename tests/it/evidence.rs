@@ -1,4 +1,4 @@
-//! What proves a gate or a criterion, when it gets stale, and what `complete` asks for.
+//! Proof of gates and criteria, when it gets stale, and what `complete` requires.
 
 use std::fs;
 use std::os::unix::fs::symlink;
@@ -984,7 +984,7 @@ fn shell_syntax_in_a_command_is_refused() {
         r#"{"title":"x","acceptance":["a :: b || c"]}"#,
     );
     expect_refusal(&workspace, "add --batch plan.jsonl", "E_TASK_INVALID");
-    // One that comes from elsewhere stays a command, and fails.
+    // An imported one stays a command, and fails.
     let task = json!({
         "id": "T3", "title": "x", "type": "task", "status": "pending", "priority": "medium",
         "createdAt": "2026-01-01T00:00:00Z", "updatedAt": "2026-01-01T00:00:00Z",
@@ -1028,7 +1028,7 @@ fn shell_expansions_are_refused_without_a_shell() {
     workspace.write("report.md", "r\n");
     workspace.ok("verify T2 --run-all");
     workspace.ok("verify T3 --run-all");
-    // What stands in single quotes is for the program, and so is what a shell is given.
+    // Text in single quotes is for the program, and so is the argument of a shell.
     for command in [
         "awk '{print $1}' README.md",
         r#"sh -c "test -n \"$(cat report.md)\"""#,

@@ -31,7 +31,8 @@ struct Row {
     fix: &'static str,
     /// Exit code of the fix; what it shows may be the same fault.
     exit: i32,
-    /// What the fix changes: beginnings of paths, `~/` for those of the home, and of `task T1`, `run`, `session`.
+    /// Changes by the fix: beginnings of paths, `~/` for those of the home, and of `task T1`,
+    /// `run`, `session`.
     changes: &'static [&'static str],
 }
 
@@ -81,7 +82,7 @@ impl Row {
     }
 }
 
-/// What lines of the table use.
+/// Functions used by lines of the table.
 const SHELL: &str = r#"
 M=claudedocs/agent-outputs/MANIFEST.jsonl
 entry() { cleo manifest append --id "$1" --file "$1.md" --title x --topic a --finding 1 --finding 2 --finding 3 --task T2; }
@@ -464,7 +465,7 @@ fn snapshot(workspace: &TestWorkspace) -> BTreeMap<String, Vec<u8>> {
         let words: Vec<&str> = line.split(' ').collect();
         let answer = workspace.json(&words);
         let Some(items) = answer["result"][list].as_array() else {
-            // What cannot be read is compared as it is.
+            // Unreadable content is compared as bytes.
             let bytes = fs::read(workspace.path(".cleo/cleo.db")).unwrap_or_default();
             all.insert(kind.to_string(), bytes);
             continue;

@@ -211,7 +211,7 @@ fn time_limit_ends_other_process_groups_of_a_command() {
             .unwrap()
             .success()
     );
-    // Whoever holds the fifo open for writing keeps the reader waiting.
+    // A process that holds the fifo open for writing keeps the reader waiting.
     let run = "sh -c 'setsid sh -c \"exec 3>alive; sleep 60 & setsid sleep 60\" & exec 3>alive; sleep 60'";
     let mut cleo = workspace.command(&[
         "verify",
@@ -336,7 +336,7 @@ fn agent_of_a_run_replaces_no_gate_that_a_command_proved() {
     expect_refusal("else", &format!("{implemented} --run 'test -e good'"));
     expect_refusal(".", "update T2 --require-gate documented");
     pass(&format!("{implemented} --run 'test -e good' --run true"));
-    // What a failure opens is passed again only by the same command.
+    // A gate opened by a failure is passed again only by the same command.
     pass(&format!("{implemented} --value false"));
     expect_refusal(".", &format!("{implemented} --run true"));
     pass(&format!("{implemented} --run 'test -e good' --run true"));

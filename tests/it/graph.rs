@@ -1,4 +1,4 @@
-//! What can be worked on, and in which order.
+//! Ready tasks, and their order.
 
 use serde_json::{Value, json};
 
@@ -31,7 +31,7 @@ fn ready_is_what_an_agent_can_start_now() {
     insta::assert_snapshot!(workspace.cleo("orchestrator ready"));
     workspace.ok("start T3");
     let ready = workspace.json(&["orchestrator", "ready"]);
-    assert_eq!(ids(&ready["result"]["tasks"]), ["T5"], "T3 is under way");
+    assert_eq!(ids(&ready["result"]["tasks"]), ["T5"], "T3 is active");
 }
 
 #[test]
@@ -355,7 +355,7 @@ fn ready_shows_twenty_and_says_how_many_more_there_are() {
     assert_eq!(ready["result"]["total"], 25);
     let shown = workspace.cleo("orchestrator ready --limit 2");
     assert!(
-        shown.contains("T2 pending  Part 1\nand 23 more; --limit shows them"),
+        shown.contains("T2 pending  Part 1\nand 23 more; raise --limit to see them"),
         "{shown}"
     );
 }
@@ -391,7 +391,7 @@ fn tasks_that_touch_the_same_files_are_not_put_side_by_side() {
     let conflict = json!([{"task": "T1", "conflictsWith": "T3", "files": ["src/auth/**"]}]);
     assert_eq!(result["conflicts"], conflict);
     insta::assert_snapshot!(workspace.cleo("orchestrator waves"));
-    // Whoever works already keeps others away from the files.
+    // An agent that already works keeps others away from the files.
     workspace.ok("start T1");
     let waves = workspace.json(&["orchestrator", "waves"]);
     assert_eq!(ids(&waves["result"]["waves"][0]), ["T1", "T2"]);

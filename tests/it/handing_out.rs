@@ -1,4 +1,4 @@
-//! Which task is given out next, and what happens to claims when something is taken back.
+//! The next task to hand out, and claims after an undo.
 
 use serde_json::{Value, json};
 
@@ -51,14 +51,14 @@ fn what_touches_files_of_a_task_under_way_is_passed_over() {
     insta::assert_snapshot!(workspace.cleo("next"));
     let claimed = does(&workspace, "bob", "claim --next");
     assert_eq!(claimed["result"]["task"]["id"], "T3");
-    let told = "passed over: T2 touches files that T1 works on: src/auth/token.rs";
+    let told = "skipped: T2 touches files that T1 works on: src/auth/token.rs";
     assert_eq!(claimed["warnings"], json!([told]));
 }
 
 #[test]
 fn only_overlapping_tasks_left_gives_none_and_names_the_way() {
     let workspace = share_files();
-    // Who reviews holds the files as well.
+    // A reviewer holds the files, too.
     does(&workspace, "ada", "claim T1");
     does(&workspace, "ada", "update T1 --status review");
     does(&workspace, "bob", "claim T3");

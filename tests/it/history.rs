@@ -1,4 +1,4 @@
-//! The log, and taking back what stands in it.
+//! The log, and undoing its operations.
 
 use rusqlite::Connection;
 use serde_json::{Value, json};

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use crate::delivery::{GOOD, MANIFEST, OUTPUT, deliver, spawn_task};
 use crate::world::{Reply, TestWorkspace, spawn};
 
-/// What a client says when the agent of a session ends.
+/// The event of a client when the agent of a session ends.
 fn event(workspace: &TestWorkspace, changes: Value) -> String {
     let mut event = json!({
         "session_id": "session-1", "hook_event_name": "Stop", "stop_hook_active": false,
@@ -66,7 +66,7 @@ fn agent_without_output_is_sent_back_with_the_fix() {
     let workspace = spawn_task();
     let reason = stop(&workspace, OF_T1, json!({})).unwrap();
     insta::assert_snapshot!(reason);
-    // What it says is done, word for word, with facts in the gaps.
+    // Its instructions are followed literally, with facts in the gaps.
     workspace.write(OUTPUT, GOOD);
     let start = reason.find("cleo manifest append").unwrap();
     let end = reason.find("\nCLEO_ENTRY").unwrap() + "\nCLEO_ENTRY".len();

@@ -1,8 +1,8 @@
-//! Tests of the whole program, in one binary. `world` is what they stand on: start there.
+//! Tests of the whole program, in one binary. `world` is their base: start there.
 
 #![allow(
     clippy::unwrap_used,
-    reason = "a test that cannot go on has failed, and the panic says where"
+    reason = "a test that cannot continue has failed, and the panic says where"
 )]
 
 /// The program under test.

@@ -473,7 +473,7 @@ fn links_stand_in_the_entry_and_in_the_store() {
             assert_eq!(listed["result"]["entries"][0]["id"], "auth", "{list}");
         }
     }
-    // Who builds on such a task is told what was found.
+    // A dependent task gets the findings.
     let added = workspace.json(&["add", "Build on it", "--depends", "T4"]);
     let task = added["result"]["task"]["id"].as_str().unwrap();
     let spawned = workspace.json(&["spawn", task, "--dry-run"]);

@@ -1,4 +1,4 @@
-//! What does not count can be moved out of the manifest, and nothing is lost by it.
+//! Invalid lines can be moved out of the manifest, and nothing is lost.
 
 use std::thread;
 
@@ -50,13 +50,13 @@ fn what_does_not_count_is_moved_with_the_reason() {
     insta::assert_snapshot!("compact", workspace.cleo("manifest compact"));
     assert_eq!(list(&workspace), entries, "the same entries count");
     let after = workspace.read(MANIFEST);
-    assert_eq!(after.lines().count(), 6 + 1, "six entries, and one to mend");
+    assert_eq!(after.lines().count(), 6 + 1, "six entries, and one to fix");
     assert!(after.ends_with('\n') && after.contains("no-status") && after.contains("archived"));
     let left = workspace.json(&["manifest", "validate"])["result"]["faults"].clone();
     assert_eq!(
         left.as_array().unwrap().len(),
         1,
-        "only what its author can mend"
+        "only what its author can fix"
     );
     let moved = workspace.read(REJECTED);
     let moved: Vec<Value> = moved

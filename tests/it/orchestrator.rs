@@ -1,5 +1,4 @@
-//! What an orchestrating agent asks: where the work stands, what comes next, what it may still
-//! read, what it hands over.
+//! Commands of an orchestrating agent: progress, next step, token budget, hand-over.
 
 use serde_json::{Value, json};
 
@@ -424,8 +423,8 @@ fn brief_names_open_sessions_with_focus_and_notes() {
     );
     let notes = [0, 1, 2].map(|at| &session["notes"][at]["text"]);
     assert_eq!(notes, ["fourth", "third", "second"]);
-    assert_eq!(brief("T2")["sessions"]["total"], 1, "T2 lies in its scope");
-    assert_eq!(brief("T6")["sessions"]["total"], 0, "T6 lies elsewhere");
+    assert_eq!(brief("T2")["sessions"]["total"], 1, "T2 is in its scope");
+    assert_eq!(brief("T6")["sessions"]["total"], 0, "T6 is outside");
     let page = workspace.ok("orchestrator brief --epic T1").stdout;
     assert!(
         page.contains("- S1 Login, led by tester, about T1, now at T2 "),

@@ -64,7 +64,7 @@ fn fails(workspace: &TestWorkspace, line: &str, code: &str) -> Value {
     reply
 }
 
-/// What a worker was asked, call by call.
+/// Requests to a worker, one per call.
 fn read_calls(workspace: &TestWorkspace, capability: &str) -> Vec<Value> {
     let log = std::fs::read_to_string(workspace.path(&format!("{capability}.log")));
     let log = log.unwrap_or_default();
@@ -78,7 +78,7 @@ fn read_answers(workspace: &TestWorkspace, capability: &str) -> Vec<String> {
     asked.map(text).collect()
 }
 
-/// What happened in a run, as somebody learns it who comes late: kinds and steps.
+/// Events of a run for a late reader: kinds and steps.
 fn events(workspace: &TestWorkspace, run: &Value) -> Vec<(String, String)> {
     let id = run["run"]["id"].as_str().unwrap();
     let shown = answer(workspace, &format!("runs show {id}"));
@@ -252,7 +252,7 @@ fn c_5_to_c_7_the_last_reply_decides_how_many_passes_there_are() {
             "{texts:?}"
         );
     }
-    // What another step says ends nothing.
+    // The reply of another step ends nothing.
     let workspace = world(&[("planner", &["[done]"]), ("summarizer", &["not yet"])]);
     assert_eq!(
         runs(&workspace, "'plan and summarize' --max-loops 2")["passes"],
@@ -317,7 +317,7 @@ fn c_9_without_agents_the_run_fails_at_once_and_is_kept() {
     let reply = fails(&workspace, "plan.yaml", "E_AGENT_NOT_FOUND");
     assert_eq!(reply["error"]["message"], "Agent 'nobody' not found");
     assert_eq!(read_answers(&workspace, "planner").len(), 0);
-    // When somebody is there, it goes on with the plan that it had.
+    // Once an agent exists, it continues with its plan.
     workspace.ok("agents register nobody --id nobody --command 'sh worker.sh nobody well' --timeout-ms 60000");
     let id = reply["result"]["run"]["id"].as_str().unwrap();
     let result = runs(&workspace, &format!("--resume {id}"));
@@ -768,7 +768,7 @@ fn a_plan_whose_process_was_killed_goes_on_where_it_stood() {
     }
     let first = read_answers(&workspace, "d").remove(0);
     assert!(first.ends_with("- [c][the-c]: [c] well"), "{first}");
-    // What is done, or goes on, is not gone on with.
+    // A finished or running run is not resumed.
     let reply = answer(&workspace, &format!("plan run --resume {id}"));
     assert_eq!(reply["error"]["code"], "E_STATUS_REFUSED", "{reply:#}");
     let reply = answer(&workspace, &format!("runs resume {id}"));
@@ -792,7 +792,7 @@ fn a_plan_whose_process_was_killed_goes_on_where_it_stood() {
 
 #[test]
 fn the_time_of_a_plan_whose_process_was_killed_counts() {
-    // Whatever comes after has a fixed clock, by which each process takes a millisecond.
+    // The following commands have a fixed clock, by which each process takes a millisecond.
     for (line, after) in [("runs resume", 1), ("runs cancel", 0)] {
         let (workspace, id) = kill(|command| {
             command.env_remove("CLEO_NOW");
@@ -847,7 +847,7 @@ fn a_plan_goes_on_over_http() {
             status => return assert_eq!(status, Some("completed"), "{shown:#}"),
         }
     }
-    panic!("it goes on for too long");
+    panic!("it runs for too long");
 }
 
 #[test]

@@ -23,7 +23,7 @@ const THREE: &[&str] = &["Planner", "web-crawler", "summarizer"];
 
 const GOAL: &str = "Plan, search the web, and report a summary about NER in finance.";
 
-/// A plan whose middle can go side by side.
+/// A plan whose middle steps can run in parallel.
 const DIAMOND: &str = "\
 goal: Compare two caches
 maxLoops: 2

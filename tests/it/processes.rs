@@ -141,7 +141,7 @@ fn what_was_acknowledged_survives_a_kill() {
         assert!(lost.is_empty(), "{lost:?}");
     }
     assert!(acknowledged.len() >= 12);
-    workspace.ok("add 'life goes on'");
+    workspace.ok("add 'life continues'");
 }
 
 #[test]
@@ -181,7 +181,7 @@ fn a_batch_that_is_killed_is_there_whole_or_not_at_all() {
         total = found;
         assert_sound(&workspace);
     }
-    assert_eq!(workspace.json(&["add", "life goes on"])["success"], true);
+    assert_eq!(workspace.json(&["add", "life continues"])["success"], true);
 }
 
 #[test]
@@ -199,12 +199,12 @@ fn the_command_of_a_criterion_ends_when_its_cleo_is_killed() {
     }
     child.kill().unwrap();
     child.wait().unwrap();
-    // One that has ended and that nobody has collected has no words any more.
+    // A zombie process has no command line.
     let words = format!("/proc/{}/cmdline", pid().trim());
     let lives = || std::fs::read(&words).is_ok_and(|words| !words.is_empty());
     let begun = std::time::Instant::now();
     while lives() {
-        assert!(begun.elapsed().as_secs() < 60, "it goes on");
+        assert!(begun.elapsed().as_secs() < 60, "it is still running");
         thread::sleep(std::time::Duration::from_millis(5));
     }
 }

@@ -154,8 +154,8 @@ fn proposed_block_mends_a_prompt_that_fails() {
     let block = refused["error"]["alternatives"][0]["command"]
         .as_str()
         .unwrap();
-    let mend = format!("{block} >>'a prompt.md'");
-    assert_eq!(workspace.shell(&mend).exit, 0, "{mend}");
+    let repair = format!("{block} >>'a prompt.md'");
+    assert_eq!(workspace.shell(&repair).exit, 0, "{repair}");
     assert_eq!(
         workspace.json(&["verify", "prompt", "a prompt.md", "--strict"])["success"],
         true
@@ -233,12 +233,12 @@ fn proposed_block_names_the_task_of_the_prompt() {
     let block = refused["error"]["alternatives"][0]["command"]
         .as_str()
         .unwrap();
-    let mend = format!("echo >>\"it's.md\" && {block} >>\"it's.md\"");
-    assert_eq!(workspace.shell(&mend).exit, 0, "{mend}");
+    let repair = format!("echo >>\"it's.md\" && {block} >>\"it's.md\"");
+    assert_eq!(workspace.shell(&repair).exit, 0, "{repair}");
     workspace.ok("verify prompt \"it's.md\" --strict");
     assert!(
         workspace.read("it's.md").contains("2026-01-26_paint-it.md"),
-        "{mend}"
+        "{repair}"
     );
 }
 

@@ -1,4 +1,4 @@
-//! What the shipped protocols tell agents to type works.
+//! Commands in the shipped protocols work.
 
 use std::os::unix::fs::PermissionsExt;
 use std::process::Command;

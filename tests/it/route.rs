@@ -200,15 +200,11 @@ fn a_faulty_file_is_refused_with_its_place() {
         .with("role.json", r#"[{"id":"a","role":"worker"}]"#)
         .with("answer.json", r#"[{"id":"a"},{"id":"finalize"}]"#);
     for (file, code, words) in [
-        (
-            "broken.yaml",
-            "E_INPUT_INVALID",
-            "broken.yaml, line 2, column 7: ",
-        ),
+        ("broken.yaml", "E_INPUT_INVALID", "broken.yaml is no YAML: "),
         (
             "broken.json",
             "E_INPUT_INVALID",
-            "broken.json, line 2, column 8: expected value",
+            "broken.json is no JSON: expected value at line 2 column 8",
         ),
         (
             "twice.json",

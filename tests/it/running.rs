@@ -8,7 +8,7 @@ use serde_json::Value;
 
 use crate::world::{TestWorkspace, document, milliseconds_between, play_command};
 
-/// What plays the agents.
+/// The script that plays the agents.
 const AGENT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/it/agent.sh");
 
 /// A workspace with the planned epic: T2, then T3 and T5, and T4 after T3.
@@ -30,7 +30,7 @@ fn task<'a>(result: &'a Value, id: &str) -> &'a Value {
     found.unwrap_or_else(|| panic!("{id} in {result}"))
 }
 
-/// Returns where each task stands in the workspace.
+/// Returns the status of each task in the workspace.
 fn statuses(workspace: &TestWorkspace) -> String {
     let listed = workspace.json(&["list"]);
     let tasks = listed["result"]["tasks"].as_array().unwrap();
@@ -96,7 +96,7 @@ fn why_explains_the_status_of_a_run_and_its_tasks() {
     let failed = task(&why, "T2");
     assert_eq!(failed["state"], "failed");
     assert_eq!(failed["reason"], task(&result, "T2")["reason"]);
-    assert_eq!(failed["missing"], task(&result, "T2")["missing"]);
+    assert_eq!(failed["violations"], task(&result, "T2")["violations"]);
     assert_eq!(
         failed["spawn"]["receipt"]["skill"],
         task(&result, "T2")["skill"]
@@ -191,9 +191,9 @@ fn a_lie_is_caught_and_mended() {
     let events = events(&workspace);
     let lacking = events
         .iter()
-        .find(|event| event["type"] == "task.lacking")
+        .find(|event| event["type"] == "task.verification_failed")
         .unwrap();
-    let missing = lacking["detail"]["missing"].to_string();
+    let missing = lacking["detail"]["violations"].to_string();
     assert!(
         missing.contains("E_NOT_VERIFIED") && missing.contains("is not there"),
         "{missing}"
@@ -266,9 +266,9 @@ fn an_agent_that_ends_with_other_words_has_only_them_to_mend() {
             "{how}: {result}"
         );
         let events = events(&workspace);
-        let lacking = |event: &&Value| event["type"] == "task.lacking";
+        let lacking = |event: &&Value| event["type"] == "task.verification_failed";
         let lacking = events.iter().find(lacking).unwrap();
-        let missing = lacking["detail"]["missing"].as_array().unwrap();
+        let missing = lacking["detail"]["violations"].as_array().unwrap();
         let fault = missing[0].as_str().unwrap();
         assert_eq!(missing.len(), 1, "{missing:?}");
         assert!(
@@ -416,7 +416,7 @@ fn an_agent_takes_nothing_away_that_tasks_have_to_pass() {
     ] {
         assert!(answers.contains(what), "{answers}");
     }
-    // Whoever plans may.
+    // A planner may.
     workspace.ok("update T2 --clear acceptance");
     workspace.ok("update T3 --clear required-gates");
 }
@@ -440,7 +440,9 @@ fn evidence_of_an_agent_is_no_proof_in_an_interrupted_run() {
         let resumed = workspace.json(&["runs", "resume", &id_of_the_run(&workspace)]);
         let failed = task(&resumed["result"], "T2");
         assert!(
-            failed["missing"].to_string().contains("E_CRITERION_OPEN"),
+            failed["violations"]
+                .to_string()
+                .contains("E_CRITERION_OPEN"),
             "{resumed}"
         );
         assert!(statuses(&workspace).contains("T2 pending"), "{resumed}");
@@ -460,7 +462,7 @@ fn the_commands_of_an_epic_are_run_when_its_parts_are_done() {
     assert!(junit.contains("tests=\"5\" failures=\"1\""), "{junit}");
     let shown = workspace.read("../forged/T1");
     assert!(shown.contains("\"proven\""), "{shown}");
-    let missing = task(&result, "T1")["missing"].to_string();
+    let missing = task(&result, "T1")["violations"].to_string();
     assert!(missing.contains("E_CRITERION_OPEN"), "{result}");
     assert!(statuses(&workspace).contains("T1 pending"), "{result}");
     let workspace = plan_epic();
@@ -476,7 +478,7 @@ fn criteria_count_as_they_were_when_the_run_began() {
     workspace.ok("update T3 --acceptance 'It holds :: false'");
     let (exit, result) = run(&workspace, "T2 T3 --jobs 1 --repair 0", "lightens-later");
     assert_eq!(exit, 81, "{result}");
-    let missing = task(&result, "T3")["missing"].to_string();
+    let missing = task(&result, "T3")["violations"].to_string();
     assert!(missing.contains("E_CRITERION_OPEN"), "{result}");
     assert!(
         missing.contains("`false`, from the start of the run"),
@@ -500,7 +502,7 @@ fn criteria_of_later_tasks_count_when_a_killed_run_is_resumed() {
         how,
         ".played/hangs",
     );
-    let missing = task(&resumed["result"], "T3")["missing"].to_string();
+    let missing = task(&resumed["result"], "T3")["violations"].to_string();
     assert!(missing.contains("E_CRITERION_OPEN"), "{resumed}");
     assert!(
         missing.contains("`false`, from the start of the run"),
@@ -1156,7 +1158,7 @@ fn criteria_with_commands_are_run_before_a_task_is_done() {
     let (exit, result) = run(&workspace, "T2 --repair 0", "works");
     assert_eq!(exit, 80, "{result}");
     assert!(
-        task(&result, "T2")["missing"]
+        task(&result, "T2")["violations"]
             .to_string()
             .contains("E_CRITERION_OPEN"),
         "{result}"
@@ -1268,7 +1270,7 @@ fn an_interrupted_run_gives_its_tasks_back_and_goes_on_later() {
 #[test]
 fn what_a_killed_run_left_is_ended_and_the_run_goes_on() {
     let workspace = plan_epic();
-    // What it starts hangs at first and works when it is started again.
+    // The agent hangs at first and works when it is started again.
     let how = "sh -c 'sh $0 slowly; [ -e go ] || { : >hung; sleep 600; }'";
     let command = format!("{how} {AGENT}");
     let words = ["run", "--epic", "T1", "--command", &command];
@@ -1284,7 +1286,7 @@ fn what_a_killed_run_left_is_ended_and_the_run_goes_on() {
     assert_eq!(show_run(&workspace, &id)["run"]["status"], "interrupted");
     let resumed = workspace.json(&["runs", "resume", &id]);
     assert_eq!(resumed["result"]["run"]["status"], "completed", "{resumed}");
-    // What was there verified, so nobody did it again.
+    // The existing work verified, so it was not done again.
     assert_eq!(workspace.read(".played/T2").lines().count(), 1);
     assert_eq!(task(&resumed["result"], "T2")["attempts"], 1);
     assert!(!is_anybody_left(&workspace, &id));
@@ -1293,7 +1295,7 @@ fn what_a_killed_run_left_is_ended_and_the_run_goes_on() {
 #[test]
 fn the_time_of_a_killed_run_counts_when_it_goes_on() {
     let workspace = plan_epic();
-    // The first task is worked on in full, the second one hangs until the run goes on.
+    // The first task is completed, the second one hangs until the run is resumed.
     let how = "[ $CLEO_TASK_ID = T2 ] || [ -e go ] || { : >hung; exec sleep 600; }; sh $0 slowly";
     let command = format!("sh -c '{how}' {AGENT}");
     // With a fixed clock nothing takes any time.
@@ -1314,7 +1316,7 @@ fn the_time_of_a_killed_run_counts_when_it_goes_on() {
     let id = id_of_the_run(&workspace);
     let told = workspace.json(&["runs", "logs", &id])["result"]["events"].clone();
     let own = told.as_array().unwrap().iter();
-    let own = own.filter(|event| event["type"] != "error");
+    let own = own.filter(|event| event["type"] != "run.interrupted");
     let times: Vec<&str> = own.map(|event| event["ts"].as_str().unwrap()).collect();
     let before = milliseconds_between(times[0], times[times.len() - 1]);
     assert!(before >= 50, "as long as the first one took: {told}");
@@ -1326,8 +1328,8 @@ fn the_time_of_a_killed_run_counts_when_it_goes_on() {
     assert!(all >= before + 50, "and the second one: {resumed}");
 }
 
-/// Plays a program that comes to nothing at first, ENDS in another way when it is to go on with the
-/// conversation of that try, and works the third time.
+/// Plays a program that fails at first, ENDS in another way when it resumes the conversation of
+/// that attempt, and works the third time.
 const FORGETS: &str = r#"#!/bin/sh
 echo "$@" >>CALLED
 n=$(($(wc -l <CALLED)))
@@ -1367,14 +1369,14 @@ fn forgetting([name, begin, done]: [&str; 3], ends: &str) -> TestWorkspace {
     workspace.env("CLEO_RUNNERS_PROGRAMS", &programs)
 }
 
-/// Says of each call of such a program whether it was to go on with a conversation.
+/// Returns for each call of such a program whether it resumed a conversation.
 fn list_resumed(workspace: &TestWorkspace) -> Vec<bool> {
     let calls = workspace.read("called");
     let calls = calls.lines();
     calls.map(|call| call.contains("--resume=")).collect()
 }
 
-/// Ends of programs that do not find the conversation that they are to go on with.
+/// Failures of programs that do not find the conversation to resume.
 const GONE: [([&str; 3], &str, &str); 3] = [
     (
         GEMINI,
@@ -1551,7 +1553,7 @@ fn a_killed_run_that_two_give_up_at_once_is_ended_once() {
     for cancel in cancels {
         let reply = workspace.reply(&cancel.wait_with_output().unwrap());
         let answer = document(&reply);
-        // Who comes when all is over is told so.
+        // A late caller is told that all is done.
         let is_late = answer["error"]["code"] == "E_STATUS_REFUSED";
         let status = &answer["result"]["run"]["status"];
         assert!(is_late || status == "cancelled", "{reply}");
@@ -1671,7 +1673,7 @@ fn killed_run_is_named_wherever_its_tasks_block_others() {
     assert_eq!(start["recommended"]["action"], "spawn", "{start}");
 }
 
-/// Has a run killed once a file is there, and goes on with it.
+/// Kills a run once a file exists, and resumes it.
 fn kill_and_resume(workspace: &TestWorkspace, what: &str, how: &str, file: &str) -> Value {
     let mut child = begin(workspace, what, how, file);
     child.kill().unwrap();

@@ -170,7 +170,7 @@ fn a_branch_that_does_not_fit_is_kept_and_its_task_given_back() {
         told.lines().filter(is_it).count()
     };
     assert_eq!(
-        (told_of("task.merged"), told_of("task.kept")),
+        (told_of("task.merged"), told_of("worktree.retained")),
         (0, 1),
         "{told}"
     );
@@ -413,7 +413,7 @@ fn something_named_git_that_is_no_repository_is_not_thrown_away() {
     let file = format!("{}/fix/.git/config", find_retained(failed));
     assert_eq!(workspace.read(&file), "T1\n");
     assert_eq!(git(&workspace, "log --merges --format=%s"), "");
-    // What git ignores goes with the worktree.
+    // Ignored files are removed with the worktree.
     let (exit, result) = carry_out(&workspace, &words_for_one("names-git build"));
     assert_eq!(exit, 0, "{result}");
 }
@@ -956,8 +956,8 @@ fn removed_worktree_is_recreated_for_the_next_attempt() {
     is_clean(&workspace);
 }
 
-/// Plays a claude that removes its worktree, then lies in a conversation that counts on what it costs, and
-/// works when that goes on.
+/// Plays a claude that removes its worktree, then lies in a conversation with a cumulative cost,
+/// and works when that is resumed.
 const REMOVES_AND_LIES: &str = r#"#!/bin/sh
 echo "$@" >>CALLED
 case $(($(wc -l <CALLED))) in

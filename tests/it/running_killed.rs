@@ -1,5 +1,5 @@
-//! cleo is killed at any moment of a run, again and again, and the run goes on: each step is verified and
-//! completed exactly once.
+//! cleo is killed at any moment of a run, again and again, and the run is resumed: each step is
+//! verified and completed exactly once.
 
 use std::collections::BTreeMap;
 use std::process::Stdio;
@@ -49,7 +49,7 @@ fn kill_after(workspace: &TestWorkspace, words: &[&str], after: Duration) -> boo
     has_ended
 }
 
-/// Kills a run at so many moments, each time that it has begun or gone on, and lets it come to its end.
+/// Kills a run several times, after each start or resume, and then lets it finish.
 fn survives(kills: usize, seed: u64) {
     let mut numbers = Numbers(seed);
     let mut left = kills;

@@ -1,5 +1,5 @@
-//! What must hold whatever happens: sixty-four writers, readers beside a writer that does not end,
-//! kills at any moment, no room on the disk.
+//! Guarantees under stress: sixty-four writers, readers beside a writer that does not end, kills at
+//! any moment, a full disk.
 
 #![expect(
     clippy::print_stderr,
@@ -214,8 +214,9 @@ fn kill(doomed: &mut Doomed) -> Option<Value> {
     reply.filter(|reply| reply["success"] == true)
 }
 
-/// Kills two writers in each round, beside one that goes on; `CLEO_TEST_KILLS` says how many in all and
-/// `CLEO_TEST_SEED` at which moments. What a run of a thousand kills printed is in `tests/data/kills.txt`.
+/// Kills two writers in each round, beside one that continues; `CLEO_TEST_KILLS` says how many in
+/// all and `CLEO_TEST_SEED` at which moments. The output of a run with a thousand kills is in
+/// `tests/data/kills.txt`.
 #[test]
 fn kills_lose_no_acknowledged_write() {
     let now = || std::time::SystemTime::UNIX_EPOCH.elapsed().unwrap();
@@ -298,8 +299,8 @@ fn kills_lose_no_acknowledged_write() {
     assert_sound(&workspace);
     let faults = workspace.json(&["manifest", "validate"])["result"]["faults"].clone();
     assert_eq!(faults, json!([]), "{say}");
-    workspace.ok("add 'life goes on'");
-    let appended = workspace.json(&append_words("life-goes-on"));
+    workspace.ok("add 'life continues'");
+    let appended = workspace.json(&append_words("life-continues"));
     assert_eq!(appended["success"], true, "{say}: {appended}");
 }
 

@@ -1,4 +1,4 @@
-//! What commands really answer is what their schemas say.
+//! Replies of commands match their schemas.
 
 use std::collections::BTreeSet;
 use std::io::{BufRead, BufReader};
@@ -223,7 +223,7 @@ const LINES: &[(&str, &str)] = &[
     ("--version", ""),
 ];
 
-/// What a server says when it is there; it goes on until it is ended.
+/// The first reply of a server, which runs until it is stopped.
 fn serve(workspace: &TestWorkspace) -> Value {
     let mut command = workspace.command(&["serve", "--port", "0", "--json"]);
     let mut server = command.stdout(Stdio::piped()).spawn().unwrap();

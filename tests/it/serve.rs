@@ -153,7 +153,7 @@ fn head_of_a_request_has_at_most_64_kilobytes() {
     assert!(told.starts_with("HTTP/1.1 200 "), "{told}");
     for length in [(64 << 10) + 1, 70_000, 100_000] {
         let told = head(length);
-        // A connection that gives up before all has come may be gone before its answer is read.
+        // A connection that the server ends early may be gone before its reply is read.
         let is_refused = told.starts_with("HTTP/1.1 431 ") || told.is_empty();
         assert!(is_refused, "{length}: {told}");
     }
@@ -183,7 +183,7 @@ fn token_is_shown_once_and_holds_until_it_is_revoked() {
         body(&server.raw(head.as_bytes()))
     };
     assert_eq!(asked("/api/session")["session"]["user"], "ann");
-    // What others may have put there lets nobody in.
+    // Tokens that others may have put there are not accepted.
     let home = workspace.root().with_file_name("home");
     let files = walkdir::WalkDir::new(home).into_iter().map(Result::unwrap);
     let mut files = files.filter(|file| file.file_type().is_file());

@@ -8,7 +8,7 @@ use std::thread;
 
 use serde_json::Value;
 
-/// What the server does with a request.
+/// A behaviour of the server.
 #[derive(Clone)]
 pub(crate) enum Answer {
     /// Answers with a status, further headers and a body.
@@ -31,7 +31,7 @@ pub(crate) enum Answer {
     Worker(String),
 }
 
-/// What the server was asked.
+/// A request to the server.
 #[derive(Clone, Debug)]
 pub(crate) struct Asked {
     /// Method and path, such as `POST /x`.
@@ -68,7 +68,7 @@ impl Server {
                 let answer = answers[at.min(answers.len() - 1)].clone();
                 let (heard, may_go) = (Arc::clone(&heard), Arc::clone(&may_go));
                 let leaving = leaving.clone();
-                // Who is answered may leave at any time.
+                // The client may leave at any time.
                 thread::spawn(move || serve(stream.unwrap(), &answer, &heard, &may_go, &leaving));
             }
         });
@@ -138,7 +138,7 @@ fn serve(
             ))
         }
         Answer::Close => None,
-        Answer::Garbage => send("this is no HTTP\r\n\r\n"),
+        Answer::Garbage => send("this is not HTTP\r\n\r\n"),
         Answer::Endless => {
             send("HTTP/1.1 200 OK\r\nContent-Type: application/json\r\n\r\n")?;
             let piece = "x".repeat(1 << 16);

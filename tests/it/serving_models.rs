@@ -1,4 +1,4 @@
-//! A server whose executions wait for a model: told while they are carried out, given up, and ended.
+//! A server whose executions wait for a model: streamed, cancelled, and ended.
 
 use std::io::{BufRead, BufReader, Write};
 use std::net::TcpStream;
@@ -108,7 +108,7 @@ fn execution_streams_pieces_of_its_output() {
         1,
         "{rest:?}"
     );
-    // Who asks again with the same key is told of the same one.
+    // A second request with the same key gets the same execution.
     let again: Vec<_> = follow(&server, "once").collect();
     assert_eq!(again.len(), 1);
     assert_eq!(again[0].1["execution"]["id"], first["execution"]["id"]);
@@ -175,7 +175,7 @@ fn ending_server_waits_for_a_slow_model() {
     let mut server = Served::start(&workspace, &["--grace", "600"]);
     let id = begin(&server, &model);
     server.signal(Signal::SIGTERM);
-    // It takes nobody any more, and goes on with what it has begun.
+    // It accepts no more connections, and finishes its requests.
     wait_for(|| TcpStream::connect(&server.address).is_err());
     model.go.send(()).unwrap();
     model.go.send(()).unwrap();
@@ -260,7 +260,7 @@ fn killed_servers_lose_no_acknowledged_write() {
         assert_eq!(count, 1, "{id} of {} is lost", told.len());
     }
     assert_eq!(workspace.json(&["list"])["result"]["total"], 10);
-    // Whoever looks next knows that nobody carries out any more what was under way.
+    // The next reader marks unfinished executions as failed.
     let running = workspace.json(&["runs", "list", "--status", "running"]);
     assert_eq!(running["result"]["total"], 0);
 }

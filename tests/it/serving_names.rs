@@ -55,8 +55,17 @@ fn dns_rebinding_page_is_refused_and_changes_nothing() {
         let make = ["content-length: 13", json, host, "\r\n{\"title\":\"x\"}"];
         is_refused(&server, "POST /api/work/tasks", &make);
     }
-    for origin in ["origin: http://evil.example:PORT", "origin: null"] {
-        let own = "host: 127.0.0.1:PORT";
+    let own = "host: 127.0.0.1:PORT";
+    is_answered(
+        &server,
+        "GET /api/work/rows",
+        &[own, "origin: http://127.0.0.1:PORT"],
+    );
+    for origin in [
+        "origin: http://evil.example:PORT",
+        "origin: http://127.0.0.1:1",
+        "origin: null",
+    ] {
         is_refused(&server, "GET /api/work/rows", &[own, origin]);
         is_refused(&server, "OPTIONS /api/work/rows", &[own, origin]);
     }

@@ -57,7 +57,7 @@ fn planning() -> TestWorkspace {
     workspace
 }
 
-/// Waits until a run is no longer under way, and returns it.
+/// Waits until a run has ended, and returns it.
 fn wait_for_end(workspace: &TestWorkspace, run: &str) -> Value {
     let begun = Instant::now();
     loop {

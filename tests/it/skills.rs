@@ -118,7 +118,7 @@ fn the_first_skill_of_a_name_counts_and_the_others_are_named() {
         let shown = workspace.cleo("skills list --skills-dir named");
         assert!(
             shown.contains(&format!(
-                "shadowed {} stands before ",
+                "overridden {} overrides ",
                 one["path"].as_str().unwrap()
             )),
             "{shown}"
@@ -337,10 +337,7 @@ fn what_was_exported_is_no_source_of_exports() {
         (0, 15)
     );
     let told = workspace.cleo("skills export --to .claude/skills");
-    assert!(
-        told.contains("15 skills are there already, unchanged"),
-        "{told}"
-    );
+    assert!(told.contains("15 skills unchanged"), "{told}");
     let other = export(&workspace, &["out"]);
     assert_eq!(written(&other, "files"), 15, "{other}");
     let file = ".claude/skills/ct-validator/SKILL.md";

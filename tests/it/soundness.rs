@@ -24,8 +24,7 @@ pub(crate) fn number_from(variable: &str, otherwise: u64) -> u64 {
     given.map_or(otherwise, |given| given.parse().unwrap())
 }
 
-/// What the database keeps beside the tasks must be what can be worked out from them. Each question
-/// counts what differs.
+/// Derived rows of the database must match the tasks. Each query counts differences.
 const KEPT: [(&str, &str); 9] = [
     ("foreign keys", "SELECT count(*) FROM pragma_foreign_key_check"),
     (

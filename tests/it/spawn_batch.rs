@@ -231,7 +231,7 @@ fn what_touches_the_files_of_others_is_left_out_of_a_wave() {
     assert_eq!(wave(), ("T2 T4".to_string(), left_out.clone()));
     assert_eq!(start()["command"], "cleo orchestrator spawn T2 T4");
     workspace.ok("start T2");
-    assert_eq!(wave(), ("T4".to_string(), left_out), "it is under way");
+    assert_eq!(wave(), ("T4".to_string(), left_out), "it is in progress");
     assert_eq!(start()["command"], "cleo spawn T4");
     workspace.ok("start T4");
     assert_eq!(wave().0, "");

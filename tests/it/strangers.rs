@@ -12,7 +12,7 @@ use crate::served::{Served, begin_conversation};
 use crate::world::{TestWorkspace, skip};
 
 const DATABASE: &str = ".cleo/cleo.db";
-/// What a stranger would like to be run.
+/// A command that an attacker wants to run.
 const HOSTILE: &str = "run_1;sh .cleo/setup.sh;echo";
 
 /// Changes the database by hand.
@@ -113,7 +113,7 @@ fn parts_that_cleo_did_not_make_are_refused() {
             let connection = Connection::open(workspace.path(DATABASE)).unwrap();
             let before: i64 = connection.query_row(version, (), |row| row.get(0)).unwrap();
             connection.execute_batch(&part).unwrap();
-            // Whoever adds something can set the counter of changes back.
+            // An attacker can set the counter of changes back.
             connection
                 .execute_batch(&format!("{version} = {before}"))
                 .unwrap();
@@ -553,7 +553,7 @@ fn values_too_deep_to_be_read_again_are_refused_by_an_import() {
     }
 }
 
-/// Collects every command that stands in an answer.
+/// Collects every command in a reply.
 fn commands(value: &Value, found: &mut Vec<String>) {
     match value {
         Value::Array(items) => items.iter().for_each(|item| commands(item, found)),

@@ -98,7 +98,7 @@ fn a_topic_that_is_no_command_takes_no_further_word() {
     let error = workspace.json(&["help", "exit-codes", "x"])["error"].clone();
     assert_eq!(
         error["message"],
-        "the topic `exit-codes` takes no further word, and `x` follows"
+        "unexpected argument `x` after `exit-codes`"
     );
     assert_eq!(error["fix"], "cleo help exit-codes");
 }

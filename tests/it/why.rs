@@ -42,7 +42,7 @@ fn an_unchanged_task_gives_the_same_prompt_again() {
     assert_eq!(receipt["runnerUp"][0], "ct-task-executor");
     let shown = workspace.cleo("why T1");
     assert!(
-        shown.contains("The same prompt comes out today."),
+        shown.contains("The prompt would be the same today."),
         "{shown}"
     );
 }
@@ -126,7 +126,7 @@ fn a_receipt_is_shown_although_no_prompt_comes_out_any_more() {
     assert_eq!(why["receipt"]["skill"], "mine");
     let shown = workspace.cleo("why T1");
     assert!(
-        shown.contains("No prompt comes out today: there is no skill `mine`"),
+        shown.contains("The prompt can no longer be built: there is no skill `mine`"),
         "{shown}"
     );
 }

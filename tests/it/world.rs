@@ -263,7 +263,7 @@ impl TestWorkspace {
     }
 }
 
-/// What a command left behind.
+/// The result of a command.
 #[derive(Debug)]
 pub(crate) struct Reply {
     /// Exit code; -1 when a signal ended it.
@@ -337,7 +337,7 @@ fn split(line: &str) -> Vec<String> {
     shlex::split(line).unwrap_or_else(|| panic!("`{line}` has an open quote"))
 }
 
-/// Writes every row of every table on a line; nothing for a file that is no database.
+/// Writes every row of every table on a line; nothing for a file that is not a database.
 fn dump(database: &Path) -> String {
     let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let Ok(connection) = Connection::open_with_flags(database, flags) else {

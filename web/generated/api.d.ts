@@ -2001,7 +2001,7 @@ export interface components {
         Archived: "hidden" | "only" | "shown";
         /** @description A message that is to be routed. */
         Asked: {
-            /** @description The agent that is asked for; one that cannot be asked is told, and the router chooses. */
+            /** @description The requested agent. If it is not available, the reason says so and the router chooses. */
             agentId?: string | null;
             /** @description As `metadata`. */
             context?: components["schemas"]["Wish"] | null;
@@ -2015,7 +2015,7 @@ export interface components {
             explain?: number | null;
             /** @description The message. */
             input?: string | null;
-            /** @description Says which agent is asked for where `agentId` does not. */
+            /** @description May hold the requested agent, if `agentId` does not. */
             metadata?: components["schemas"]["Wish"] | null;
         };
         /** @description Who would get a step. */
@@ -2066,7 +2066,7 @@ export interface components {
         Beginning: {
             /** @description The agent, `cleo-supervisor`, or `chat`. */
             agent_id?: string | null;
-            /** @description What it is about, at most 200 characters. */
+            /** @description Its title, at most 200 characters. */
             title?: string | null;
         };
         /** @description A task that others wait for. */
@@ -2086,12 +2086,12 @@ export interface components {
              */
             unblocksInAll: number;
         };
-        /** @description An agent without what a model is told. */
+        /** @description The fields of an agent without its prompt. */
         Brief: {
             capability: string | null;
             color: string;
             description: string;
-            /** @description When it is removed, of an agent of the moment. */
+            /** @description When it is removed, of a runtime agent. */
             expiresAt?: string | null;
             icon: string;
             id: string;
@@ -2128,13 +2128,6 @@ export interface components {
             /** Format: uint */
             tokens: number;
         };
-        Called: {
-            args: {
-                [key: string]: unknown;
-            };
-            name: components["schemas"]["Tool"];
-            result: unknown;
-        };
         Cancel: {
             /** @description The agent that acts */
             agent?: string | null;
@@ -2149,8 +2142,14 @@ export interface components {
              */
             reason: string | null;
         };
-        /** @description A skill that something speaks for. */
         Candidate: {
+            id: string;
+            title: string;
+            /** @description Its type, such as `cards`. */
+            type: string;
+        };
+        /** @description A skill that something speaks for. */
+        Candidate2: {
             /** @description The labels, type or word that matched. */
             matched: string[];
             /** @description One sentence: why it won, or why it did not. */
@@ -2159,7 +2158,7 @@ export interface components {
             strategy: components["schemas"]["Strategy"];
         };
         /** @description An agent that could have been chosen, with the parts of its score, which add up. */
-        Candidate2: {
+        Candidate3: {
             /**
              * Format: uint32
              * @description One for each of `matchedTerms`.
@@ -2189,11 +2188,12 @@ export interface components {
              */
             detail: unknown;
             /**
-             * @description Kind of change: `added`, `changed`, `deleted`, `restored` of tasks; `spawned`, `verified`, `gate`, `criterion`,
-             *     `requiredGates`, `forced`, `linked`, `unlinked` and other words.
+             * @description What happened: `added`, `changed`, `deleted`, `restored` of tasks; `spawned`, `verified`,
+             *     `gate`, `criterion`, `requiredGates`, `forced`, `linked`, `unlinked` and other words of what
+             *     is around them.
              */
             kind: string;
-            /** @description The changed task. */
+            /** @description The task that it is about. */
             task: string | null;
         };
         Change2: {
@@ -2203,13 +2203,13 @@ export interface components {
             /** @description Its digest then; none when it was not there. */
             then: string | null;
         };
-        /** @description What is to change of a conversation. */
+        /** @description A change of a conversation. */
         ChangeInput: {
             /** @description Its agent, which stays. */
             agent_id?: string | null;
             /** @description `archived` ends it. */
             status?: components["schemas"]["ConversationStatus"] | null;
-            /** @description What it is about, at most 200 characters. */
+            /** @description Its title, at most 200 characters. */
             title?: string | null;
         };
         /** @description What a line comes from. */
@@ -2232,7 +2232,7 @@ export interface components {
         };
         Check2: {
             agent: string;
-            /** @description What kind of fault keeps it from that: a type of a worker's errors, or a code. */
+            /** @description The type of the fault: a worker's, or an error code. */
             fault: string | null;
             how: components["schemas"]["How"];
             kind: components["schemas"]["Kind"];
@@ -2266,15 +2266,9 @@ export interface components {
             total: number;
             /**
              * Format: uint
-             * @description How many of them are there.
+             * @description How many of them are up.
              */
             up: number;
-        };
-        Choosable: {
-            id: string;
-            title: string;
-            /** @description What it is, such as `cards`. */
-            type: string;
         };
         /** @description Tasks that wait for each other. */
         Circle: {
@@ -2315,9 +2309,9 @@ export interface components {
              */
             lease?: components["schemas"]["Lease"] | null;
         };
-        /** @description Agents of the moment that were removed. */
+        /** @description Runtime agents that were removed. */
         Cleaned: {
-            /** @description Ids of those that are gone. */
+            /** @description Ids of the agents that were removed. */
             cleanedUp: string[];
             count: components["schemas"]["Count"];
             message: string;
@@ -2332,10 +2326,13 @@ export interface components {
              */
             now: number | null;
             /**
-             * @description Only those whose id says that they are older than 30 minutes
+             * @description Only agents whose id says that they are older than 30 minutes
              * @default false
              */
             olderThan: boolean;
+        };
+        ClientMessage: {
+            content: string;
         };
         /** @description A command: a list of arguments, or one line that is split as a shell would. */
         CommandLine: string | string[];
@@ -2355,7 +2352,7 @@ export interface components {
             file: string;
             /** Format: uint */
             kept: number;
-            /** @description The moved lines, by their numbers before. */
+            /** @description What was moved, by line of the manifest before. */
             rejected: components["schemas"]["Faulty"][];
             /**
              * Format: uint
@@ -2609,12 +2606,12 @@ export interface components {
             activeAgents: number;
             /**
              * Format: uint64
-             * @description How many executions are under way.
+             * @description How many executions are in progress.
              */
             activeExecutions: number;
             /**
              * Format: double
-             * @description How long an answer takes; what ended without one has no response. None before the first.
+             * @description How long an answer takes. None before the first.
              */
             averageResponseTimeMs: number | null;
             /** Format: uint64 */
@@ -2629,15 +2626,15 @@ export interface components {
             routingPatterns: components["schemas"]["Pattern"][];
             /**
              * Format: double
-             * @description Share of those that ended which were answered, by nobody in the place of an agent that failed, from
-             *     0 to 1; none before the first has ended.
+             * @description Share of the finished executions that were answered, from 0 to 1; none before the first has ended. An
+             *     answer in the place of an agent that failed does not count.
              */
             successRate: number | null;
             /** Format: uint */
             totalAgents: number;
             /** Format: uint64 */
             totalExecutions: number;
-            /** @description Those of the last 24 hours. */
+            /** @description Executions of the last 24 hours. */
             window: components["schemas"]["Window"];
         };
         Data: {
@@ -2647,21 +2644,21 @@ export interface components {
             reason: string;
             reply: string;
             /** @description What became of what waited before this message; null where nothing waited, and while it still does. */
-            settled: components["schemas"]["Settled"] | null;
-            tool_calls: components["schemas"]["Called"][];
+            settled: components["schemas"]["Resolution"] | null;
+            tool_calls: components["schemas"]["ToolResult"][];
         };
         Decided: ("matched" | "finalize") | "requested";
         /** @description Which skill a task gets, and why. */
         Decision: {
             /** @description Every skill that something speaks for, best first. */
-            candidates: components["schemas"]["Candidate"][];
+            candidates: components["schemas"]["Candidate2"][];
             /** @description The labels, type or word that matched. */
             matched: string[];
             /** @description One sentence: why it won, or why it did not. */
             reason: string;
             /** @description The other skills, each with the reason; only filled when asked for. */
             rejected?: components["schemas"]["Rejected"][];
-            runnerUp: components["schemas"]["Candidate"] | null;
+            runnerUp: components["schemas"]["Candidate2"] | null;
             skill: string;
             strategy: components["schemas"]["Strategy"];
             /** @description The task, as the caller named it. */
@@ -2671,7 +2668,7 @@ export interface components {
             /** @description Id of the agent; `finalize` when none fits. */
             agent: string;
             /** @description Candidates with the parts of their scores, best first. */
-            candidates?: components["schemas"]["Candidate2"][] | null;
+            candidates?: components["schemas"]["Candidate3"][] | null;
             decided: components["schemas"]["Decided"];
             /**
              * Format: uint32
@@ -2679,7 +2676,7 @@ export interface components {
              */
             margin: number | null;
             reason: string;
-            /** @description The best of the others, if anything speaks for it. */
+            /** @description The best of the others, if it has points. */
             runnerUp: components["schemas"]["RunnerUp"] | null;
             /**
              * Format: uint32
@@ -2691,7 +2688,7 @@ export interface components {
             /** Format: uint */
             total: number;
         };
-        /** @description What is told to whoever follows where messages go. */
+        /** @description The event of a decision. */
         Delegated: {
             /**
              * Format: uint64
@@ -2699,7 +2696,7 @@ export interface components {
              */
             cursor: number;
             executionId: string;
-            /** @description Who hands the message on: the supervisor. */
+            /** @description The supervisor. */
             from: string;
             query: string;
             reason: string;
@@ -2710,9 +2707,9 @@ export interface components {
             /** @description The agent, or `finalize`. */
             to: string;
         };
-        /** @description What is told to whoever follows where messages go. */
+        /** @description The event of a decision. */
         Delegation: {
-            /** @description Who hands the message on: the supervisor. */
+            /** @description The supervisor. */
             from: string;
             query: string;
             reason: string;
@@ -2753,22 +2750,12 @@ export interface components {
             /** @description Tasks that can start once it is done, and not before. */
             unblocks: string[];
         };
+        /** @description A task of which the file says something else than was here. */
         Difference: {
-            after: string;
-            before: string | null;
-            label: string;
-        };
-        /** @description A task that differs from the file. */
-        Difference2: {
             fields: string[];
             /** @description Its id here. */
             id: string;
             reason?: string | null;
-        };
-        DifferenceInput: {
-            after: string;
-            before?: string | null;
-            label: string;
         };
         /** @description Which way rows are sorted. */
         Dir: "asc" | "desc";
@@ -2780,22 +2767,22 @@ export interface components {
             color?: string | null;
             /** @description Program and arguments of a worker, split like a shell's and run without one */
             command?: components["schemas"]["CommandLine"] | null;
-            /** @description What it is good at; its words bring messages to it */
+            /** @description Its abilities; messages are routed by these words */
             description?: string | null;
             /**
-             * @description Say what would be, and keep nothing.
+             * @description Validate only.
              * @default false
              */
             dryRun: boolean;
             /** @description Address of a worker that is reached by HTTP */
             endpoint?: string | null;
-            /** @description Address that says whether a worker is there */
+            /** @description Address for health checks of a worker */
             healthcheck?: string | null;
             /** @description Name of its icon */
             icon?: string | null;
             id?: string | null;
             /**
-             * @description What a worker can be asked for, such as summary.create (repeat)
+             * @description Request that a worker accepts, such as summary.create (repeat)
              * @default null
              */
             intents: string[] | null;
@@ -2808,9 +2795,9 @@ export interface components {
             model?: string | null;
             /** @description Its name for people, at most 100 characters */
             name?: string | null;
-            /** @description What it works towards; its words bring messages to it */
+            /** @description Its aim; messages are routed by these words */
             objective?: string | null;
-            /** @description What a model is told before the message */
+            /** @description System prompt of the model */
             prompt?: string | null;
             /**
              * @description supervisor, specialist or custom
@@ -2818,7 +2805,7 @@ export interface components {
              */
             role: components["schemas"]["Role"] | null;
             /**
-             * @description What it can do, for plans (repeat, or separate with commas)
+             * @description Skill, for plans (repeat, or separate with commas)
              * @default null
              */
             skills: string[] | null;
@@ -2852,7 +2839,7 @@ export interface components {
              * @default null
              */
             type: components["schemas"]["Kind"] | null;
-            /** @description When it was last changed as far as the caller knows; a change since then is refused. */
+            /** @description When the caller last saw it changed; a change since then is an error. */
             updated_at?: string | null;
         };
         /** @description When tasks are due. */
@@ -2869,24 +2856,24 @@ export interface components {
             to: string;
             toKind: components["schemas"]["End"];
         };
-        /** @description The dependencies of the file. */
+        /** @description What became of references that hold tasks up. */
         Edges: {
-            /** @description Onto a missing task: kept in `extra.danglingDepends`, so the task is not ready. */
+            /** @description Onto something that is not there: kept in `extra.danglingDepends`, so the task is not ready. */
             dangling: components["schemas"]["Sample4"];
             /** Format: uint */
             kept: number;
-            /** @description Onto a skipped task that is deleted or cancelled: kept in the same list. */
+            /** @description Onto something deleted or given up that was left out: kept in the same place. */
             onDeleted: components["schemas"]["Sample4"];
             /**
-             * @description From a part onto its whole, which cannot be done before its parts: kept as a relation, and for an open task
-             *     also in that list.
+             * @description From a part onto its whole, which cannot be done before its parts: kept as a relation, and
+             *     for an open task also among those that are not there.
              */
             onWhole: components["schemas"]["Sample4"];
             /** Format: uint */
             repeated: number;
             /**
              * Format: uint
-             * @description Onto a skipped task that is done, so no task waits for it.
+             * @description Onto something done that was left out, so nothing waits for it.
              */
             satisfied: number;
         };
@@ -2922,14 +2909,14 @@ export interface components {
         Entry2: {
             /** @description When, RFC 3339 in UTC. */
             at: string;
-            /** @description Author of the change. */
+            /** @description Who. */
             by: string;
             /**
              * Format: uint64
              * @description How many changes it made.
              */
             changes: number;
-            /** @description The command. */
+            /** @description By which command. */
             command: string;
             /**
              * Format: uint64
@@ -2951,9 +2938,9 @@ export interface components {
              */
             undoneBy: number | null;
         };
-        /** @description Report of an agent about one piece of work. Field names are those of the manifest, also in replies. */
+        /** @description What an agent reports about one piece of work. Spelled as in the manifest, also in replies. */
         Entry3: {
-            /** @description True if somebody can act on it now. */
+            /** @description Whether somebody can act on it now. */
             actionable: boolean;
             agent_type?: string | null;
             /** @description When it was appended, RFC 3339. */
@@ -2965,7 +2952,7 @@ export interface components {
             file: string;
             /** @description Name of the entry, one word, once in a manifest. */
             id: string;
-            /** @description Findings, one sentence each, readable alone. */
+            /** @description What was found, one sentence each, readable alone. */
             key_findings: string[];
             /** @description Tasks that it belongs to: the epic and the task. */
             linked_tasks: string[];
@@ -2980,9 +2967,9 @@ export interface components {
         } & {
             [key: string]: components["schemas"]["Raw"];
         };
-        /** @description Report of an agent about one piece of work. Field names are those of the manifest, also in replies. */
+        /** @description What an agent reports about one piece of work. Spelled as in the manifest, also in replies. */
         EntryInput: {
-            /** @description True if somebody can act on it now. */
+            /** @description Whether somebody can act on it now. */
             actionable: boolean;
             agent_type?: string | null;
             /** @description When it was appended, RFC 3339. */
@@ -2994,7 +2981,7 @@ export interface components {
             file: string;
             /** @description Name of the entry, one word, once in a manifest. */
             id: string;
-            /** @description Findings, one sentence each, readable alone. */
+            /** @description What was found, one sentence each, readable alone. */
             key_findings: string[];
             /** @description Tasks that it belongs to: the epic and the task. */
             linked_tasks: string[];
@@ -3159,7 +3146,7 @@ export interface components {
         Execution: {
             /** @description The agent that was asked for; the supervisor when none was. */
             agentId: string;
-            /** @description What the answer comes from; `offline` is none. */
+            /** @description The source of the answer; `offline` is none. */
             answeredBy: components["schemas"]["AnsweredBy"] | null;
             conversationId: string | null;
             currentStep?: string | null;
@@ -3173,7 +3160,7 @@ export interface components {
             metrics: components["schemas"]["Metrics"];
             model: string | null;
             output: string | null;
-            /** @description What a model has said so far, while its answer comes. */
+            /** @description The answer of a model so far, while it is streamed. */
             partial?: string | null;
             routing: components["schemas"]["Routing"];
             startTime: string;
@@ -3225,11 +3212,11 @@ export interface components {
             line: number;
             message: string;
         };
-        /** @description A fault in a file: it cannot be imported. */
+        /** @description Something that cannot be imported as it is written. */
         Fault2: {
             /** @description The file, below the folder that was named; none when there is only one. */
             file?: string | null;
-            /** @description Id of the task in the file, where it could be read. */
+            /** @description Id of the task in its file, where it could be read. */
             id?: string | null;
             /**
              * Format: uint
@@ -3252,15 +3239,15 @@ export interface components {
             task: string | null;
         };
         Fault5: {
-            /** @description What happened. May hold text from strangers. */
+            /** @description The message. May hold untrusted text. */
             message: string;
-            /** @description What kind of fault it is: one of [`FaultKind`], or the worker's own word. */
+            /** @description One of [`FaultKind`], or the worker's own word. */
             type: string;
         };
         FaultKind: "syntax" | "field" | "bound" | "id" | "dependency" | "circle" | "agent" | "intent";
         Faulty: {
             code: string;
-            /** @description Id of the entry, where one can be read. */
+            /** @description Id of the entry that it is or was to be, where one can be read. */
             id?: string | null;
             /**
              * Format: uint
@@ -3334,6 +3321,16 @@ export interface components {
             shown: components["schemas"]["OpenSession"][];
             /** Format: uint */
             total: number;
+        };
+        FieldChange: {
+            after: string;
+            before: string | null;
+            label: string;
+        };
+        FieldChangeInput: {
+            after: string;
+            before?: string | null;
+            label: string;
         };
         /** @description Fields of a task. Null empties a field of a task that is there, and is nothing of a new one. */
         Fields: {
@@ -3606,7 +3603,7 @@ export interface components {
             /** @description When it was last changed, also by a message. */
             updated_at: string;
             user_id: string;
-            /** @description Whether it waits for a yes, a choice, or what a request lacks. */
+            /** @description Whether it waits for a confirmation, a choice or a missing value. */
             waiting: boolean;
         };
         /** @description The rules for agents, as a prompt holds them. */
@@ -3615,7 +3612,7 @@ export interface components {
         };
         /** @description A query as a JSON object; other fields may stand beside these. */
         Input: {
-            /** @description The agent that is asked for; one that cannot be asked is told, and the router chooses. */
+            /** @description The requested agent. If it is not available, the reason says so and the router chooses. */
             agentId?: string | null;
             /** @description As `metadata`. */
             context?: components["schemas"]["Wish"] | null;
@@ -3623,7 +3620,7 @@ export interface components {
             conversationId?: string | null;
             /** @description The message. */
             input?: string | null;
-            /** @description Says which agent is asked for where `agentId` does not. */
+            /** @description May hold the requested agent, if `agentId` does not. */
             metadata?: components["schemas"]["Wish"] | null;
             /**
              * @description Tell it while it is carried out, as server-sent events.
@@ -3654,7 +3651,7 @@ export interface components {
         /** @description Where an agent comes from and how it is reached. */
         Kind: "builtin" | "runtime" | "persistent" | "http" | "cli";
         /**
-         * @description Who says something, in the words of the specification.
+         * @description The sender of a message, in the words of the specification.
          * @enum {string}
          */
         Kind2: "human" | "ai" | "system";
@@ -3813,7 +3810,7 @@ export interface components {
             total: number;
         };
         Listed5: {
-            /** @description The conversations, the one in which something was said last first. */
+            /** @description The conversations, the last used one first. */
             conversations: components["schemas"]["InList"][];
             /**
              * Format: uint64
@@ -3881,7 +3878,7 @@ export interface components {
              */
             total: number;
         };
-        /** @description A reference that cannot be resolved. */
+        /** @description An edge that leads somewhere it cannot be followed. */
         Loose: {
             /** @description The task, by its id in the file. */
             id: string;
@@ -3927,19 +3924,17 @@ export interface components {
             description: string;
             /**
              * Format: uint64
-             * @description How many executions it had, also such as are under way.
+             * @description How many executions it had, with those in progress.
              */
             executionCount: number;
             /** @description When its last execution began, RFC 3339 in UTC. */
             lastUsedAt: string | null;
             name: string;
-            /** @description What it does among the others. */
             role: components["schemas"]["Role"];
-            /** @description Whether messages reach it: they do. */
             status: components["schemas"]["AgentStatus"];
             /**
              * Format: double
-             * @description Share of those that ended which it answered, from 0 to 1; none before the first has ended.
+             * @description Share of its finished executions that it answered, from 0 to 1; none before the first has ended.
              */
             successRate: number | null;
             /** @description Its executions of the last 24 hours. */
@@ -3965,7 +3960,7 @@ export interface components {
              * @description What was said before, as the caller holds it, the oldest first. The client that it names last counts
              *     where the server remembers none.
              */
-            conversation?: components["schemas"]["RemarkInput"][] | null;
+            conversation?: components["schemas"]["ClientMessage"][] | null;
             /** @description The conversation that it belongs to; the caller's own by default. */
             conversation_id?: string | null;
             message?: string | null;
@@ -3990,7 +3985,7 @@ export interface components {
             /** @description Everything that is wrong; the first decides the exit code. */
             violations: components["schemas"]["Violation"][];
         };
-        /** @description What an execution took; none where nobody counted. */
+        /** @description Usage of an execution; none where nobody counted. */
         Metrics: {
             /**
              * Format: double
@@ -4012,7 +4007,7 @@ export interface components {
             outputTokens: number | null;
             /**
              * Format: uint32
-             * @description Always 0: who answers an execution is given no tools.
+             * @description Always 0: agents of executions have no tools.
              */
             toolCallsCount: number;
             /** Format: uint64 */
@@ -4340,9 +4335,9 @@ export interface components {
             entry: string;
         };
         Parents: {
-            /** @description Missing: the task has no parent now. */
+            /** @description Not there: the task is no part of anything now. */
             dangling: components["schemas"]["Sample4"];
-            /** @description The task itself. */
+            /** @description A task that named itself. */
             itself: components["schemas"]["Sample"];
             /** Format: uint */
             kept: number;
@@ -4492,7 +4487,7 @@ export interface components {
             count: number;
             /**
              * Format: double
-             * @description Which part of all that is, from 0 to 1.
+             * @description Share of all executions, from 0 to 1.
              */
             share: number;
         };
@@ -4500,7 +4495,7 @@ export interface components {
         Pending: {
             /** @default editor */
             agent: components["schemas"]["ChatAgent"];
-            /** @description What it will be given; the choice adds the component. */
+            /** @description Its arguments; the choice adds the component. */
             args: {
                 [key: string]: unknown;
             };
@@ -4510,10 +4505,10 @@ export interface components {
              */
             candidates: string[];
             /**
-             * @description What a yes would change, value by value.
+             * @description The changes that a yes would make.
              * @default []
              */
-            changes: components["schemas"]["Difference"][];
+            changes: components["schemas"]["FieldChange"][];
             /** @default  */
             created_at: string;
             /**
@@ -4525,20 +4520,20 @@ export interface components {
             expires: string;
             /** @default confirm */
             kind: components["schemas"]["PendingKind"];
-            /** @description What follows once a component is chosen from the list that was offered. */
+            /** @description The call that follows once a component is chosen. */
             next?: unknown;
             /**
              * @description The same components, as people tell them apart.
              * @default []
              */
-            options: components["schemas"]["Choosable"][];
+            options: components["schemas"]["Candidate"][];
             tool: components["schemas"]["Tool"];
         };
         /** @description A call that waits for a yes or for the choice of a component. */
         PendingInput: {
             /** @default editor */
             agent: components["schemas"]["ChatAgent"];
-            /** @description What it will be given; the choice adds the component. */
+            /** @description Its arguments; the choice adds the component. */
             args: {
                 [key: string]: unknown;
             };
@@ -4548,10 +4543,10 @@ export interface components {
              */
             candidates: string[];
             /**
-             * @description What a yes would change, value by value.
+             * @description The changes that a yes would make.
              * @default []
              */
-            changes: components["schemas"]["DifferenceInput"][];
+            changes: components["schemas"]["FieldChangeInput"][];
             /** @default  */
             created_at: string;
             /**
@@ -4563,16 +4558,16 @@ export interface components {
             expires: string;
             /** @default confirm */
             kind: components["schemas"]["PendingKind"];
-            /** @description What follows once a component is chosen from the list that was offered. */
+            /** @description The call that follows once a component is chosen. */
             next?: unknown;
             /**
              * @description The same components, as people tell them apart.
              * @default []
              */
-            options: components["schemas"]["Choosable"][];
+            options: components["schemas"]["Candidate"][];
             tool: components["schemas"]["Tool"];
         };
-        /** @description What an answer is waited for. */
+        /** @description The answer that a pending call needs. */
         PendingKind: "confirm" | "select";
         /** @description Status of a phase. */
         PhaseStatus: "pending" | "active" | "completed";
@@ -4584,12 +4579,12 @@ export interface components {
             /** Format: uint */
             total: number;
         };
-        /** @description The phases of the file. */
+        /** @description What became of the phases of the project. */
         Phases2: {
             added: string[];
-            /** @description Active in the file and pending here, because another phase is active here. */
+            /** @description Begun in the file and pending here, because the project is in another phase. */
             notBegun: string[];
-            /** @description Known already, and unchanged. */
+            /** @description Here already, and as they were. */
             unchanged: string[];
         };
         Picture: {
@@ -4737,23 +4732,23 @@ export interface components {
         Query: {
             /** @description The conversation that it belongs to, for the workers; its run by default */
             conversation_id?: string | null;
-            /** @description How it is shown; everything is answered, whatever they say */
+            /** @description How it is shown; they change nothing of the answer */
             options?: components["schemas"]["ShownInput"] | null;
-            /** @description What is asked */
+            /** @description The query */
             query: string;
-            /** @description Who asks, for the workers */
+            /** @description The user, for the workers */
             user_id?: string | null;
         };
-        /** @description What a query is answered with: the shape of the specification. */
+        /** @description The answer to a query, in the form of the specification. */
         QueryReply: {
             answer: string;
             /** @description Why there is no answer; null when at least one worker has answered. */
             error: components["schemas"]["Fault5"] | null;
-            /** @description What each said, under `step_` and its number. */
+            /** @description The reply to each step, under `step_` and its number. */
             intermediate_results: {
                 [key: string]: components["schemas"]["WorkerReply"];
             };
-            /** @description Who was asked, in order. */
+            /** @description The workers that were asked, in order. */
             used_agents: components["schemas"]["UsedAgent"][];
         };
         /** @description One thing that was run. */
@@ -4769,7 +4764,7 @@ export interface components {
             gate?: components["schemas"]["Gate"] | null;
             outcome: components["schemas"]["Outcome"];
         };
-        /** @description A value that is copied as text, so that it keeps every digit. */
+        /** @description A value that is handed on and never read, so that it keeps every digit. */
         Raw: unknown;
         /** @description Tasks that an agent can start now, most urgent first. */
         Ready: {
@@ -4861,7 +4856,7 @@ export interface components {
         /** @description An agent as it is, or as a change made it. */
         Registered2: {
             agent: components["schemas"]["Shown4"];
-            /** @description Whether it is new; an agent of the moment that was there is changed. */
+            /** @description Whether it is new; a runtime agent that exists is changed. */
             created: boolean;
         };
         Rejected: {
@@ -4883,24 +4878,21 @@ export interface components {
              */
             force: boolean;
         };
-        /** @description A task that was skipped or changed, and the reason. */
+        /** @description What an import did with a task, and why. */
         Remark: {
             /** @description Its id in the file. */
             id: string;
             reason: string;
         };
-        RemarkInput: {
-            content: string;
-        };
         /** @description An agent as it is, or as a change made it. */
         Removed: {
             agent: components["schemas"]["Shown4"];
-            /** @description True when a built-in agent is as it was built again. */
+            /** @description True if a changed built-in agent is as it was built again. */
             restored: boolean;
             /** @description The tasks that were assigned to it, and are to nobody now. */
             unassigned: string[];
         };
-        /** @description A task with a new id. */
+        /** @description A task that has another id now. */
         Renamed: {
             /** @description Its id in the file. */
             from: string;
@@ -4983,32 +4975,32 @@ export interface components {
             /** @description Everything that is wrong; the first decides the exit code. */
             violations: components["schemas"]["Violation"][];
         };
-        /** @description The results of an import. */
+        /** @description What an import did, or would do. */
         Report2: {
             /** Format: uint */
             added: number;
-            /** @description Imported tasks, by status. */
+            /** @description Tasks that were taken over, by status. */
             byStatus: {
                 [key: string]: number;
             };
-            /** @description Tasks whose texts were changed. */
+            /** @description Tasks that were taken over with a change of their texts. */
             changed: components["schemas"]["Sample3"];
             /** @description Tasks that wait for each other. */
             cycles: components["schemas"]["Sample5"];
-            /** @description True if nothing was written. */
+            /** @description True when nothing was written. */
             dryRun: boolean;
             edges: components["schemas"]["Edges"];
-            /** @description Unknown fields, which `extra` keeps, with the number of tasks that have them. */
+            /** @description Fields that cleo has no place for and keeps in `extra`, with the number of tasks that have them. */
             extraFields: {
                 [key: string]: number;
             };
-            /** @description Faults of the file. */
+            /** @description What cannot be taken over as it stands. */
             faults: components["schemas"]["Sample7"];
             format: components["schemas"]["Format"];
-            /** @description Fields that stay unchanged although the file differs. */
+            /** @description What stays as it is here although the file says otherwise. */
             kept: components["schemas"]["Sample2"];
             leftOut: components["schemas"]["Sample3"];
-            /** @description Tasks that were changed here later than in the file, and stay unchanged. */
+            /** @description Tasks that were changed here later than in the file, and stay as they are here. */
             newerHere: components["schemas"]["Sample"];
             parents: components["schemas"]["Parents"];
             phases: components["schemas"]["Phases2"];
@@ -5016,23 +5008,23 @@ export interface components {
             read: number;
             /** @description Tasks that could not keep their id. */
             renamed: components["schemas"]["Sample6"];
-            /** @description Duplicate ids: the place of the later one, and the decision about it. */
+            /** @description Ids that stand twice: where the later one stands, and what was done about it. */
             repeatedIds: components["schemas"]["Sample7"];
             /** @description Updated tasks, each with the fields that were replaced. */
             replaced: components["schemas"]["Sample2"];
             /**
              * Format: uint
-             * @description Known tasks that are the same.
+             * @description Tasks that were here already and are the same.
              */
             unchanged: number;
             /**
              * Format: uint
-             * @description Known tasks that changed.
+             * @description Tasks that an earlier import had brought and that have changed since.
              */
             updated: number;
             /**
              * Format: uint
-             * @description Tasks without a time of creation, which now have that of the import.
+             * @description Tasks without a time of creation, which have that of the import now.
              */
             withoutCreated: number;
         };
@@ -5048,25 +5040,30 @@ export interface components {
             /** @description The agent that acts */
             agent?: string | null;
             /**
-             * @description Skip lines and references that cannot be imported; all are reported
+             * @description Leave out lines, references and edges that cannot be imported; all are reported
              * @default false
              */
             dropFaults: boolean;
             /**
-             * @description Report the changes without making them
+             * @description Report what would be taken over, and write nothing
              * @default false
              */
             dryRun: boolean;
-            /** @description Format of the file [default: detected] */
+            /** @description What the file is, instead of finding out */
             from?: components["schemas"]["Format"] | null;
             /**
-             * @description Skip closed tasks
+             * @description Leave out what is done or cancelled
              * @default false
              */
             openOnly: boolean;
             /** @description The text of the file */
             text: string;
         };
+        /**
+         * @description How a pending call was resolved.
+         * @enum {string}
+         */
+        Resolution: "confirmed" | "chosen" | "cancelled" | "dropped" | "expired";
         /** @description That it went well, and what was replied. */
         Response: {
             data: components["schemas"]["Data"];
@@ -5081,7 +5078,7 @@ export interface components {
              */
             force: boolean;
         };
-        /** @description What an agent does among the others. */
+        /** @description The part of an agent among others. */
         Role: "supervisor" | "specialist" | "custom";
         Routed: {
             delegation: components["schemas"]["Delegation"];
@@ -5381,7 +5378,7 @@ export interface components {
                 [key: string]: unknown;
             };
             timestamp: string;
-            /** @description Always empty: who answers an execution is given no tools. */
+            /** @description Always empty: agents of executions have no tools. */
             toolCalls: unknown[];
             type: components["schemas"]["Kind2"];
         };
@@ -5395,49 +5392,49 @@ export interface components {
             exitCode: number | null;
             message: string | null;
         };
-        /** @description Items of one kind: their number, and the first of them. */
+        /** @description Things of one kind: how many there are, and the first of them. */
         Sample: {
             shown: string[];
             /** Format: uint */
             total: number;
         };
-        /** @description Items of one kind: their number, and the first of them. */
+        /** @description Things of one kind: how many there are, and the first of them. */
         Sample2: {
-            shown: components["schemas"]["Difference2"][];
+            shown: components["schemas"]["Difference"][];
             /** Format: uint */
             total: number;
         };
-        /** @description Items of one kind: their number, and the first of them. */
+        /** @description Things of one kind: how many there are, and the first of them. */
         Sample3: {
             shown: components["schemas"]["Remark"][];
             /** Format: uint */
             total: number;
         };
-        /** @description Items of one kind: their number, and the first of them. */
+        /** @description Things of one kind: how many there are, and the first of them. */
         Sample4: {
             shown: components["schemas"]["Loose"][];
             /** Format: uint */
             total: number;
         };
-        /** @description Items of one kind: their number, and the first of them. */
+        /** @description Things of one kind: how many there are, and the first of them. */
         Sample5: {
             shown: components["schemas"]["Circle"][];
             /** Format: uint */
             total: number;
         };
-        /** @description Items of one kind: their number, and the first of them. */
+        /** @description Things of one kind: how many there are, and the first of them. */
         Sample6: {
             shown: components["schemas"]["Renamed"][];
             /** Format: uint */
             total: number;
         };
-        /** @description Items of one kind: their number, and the first of them. */
+        /** @description Things of one kind: how many there are, and the first of them. */
         Sample7: {
             shown: components["schemas"]["Fault2"][];
             /** Format: uint */
             total: number;
         };
-        /** @description Rights of a token; each includes the ones before it. */
+        /** @description What a token allows; each allows what those before it allow. */
         Scope: "read" | "write" | "admin";
         Secret: {
             token: string;
@@ -5517,11 +5514,6 @@ export interface components {
             session?: string | null;
             task?: string | null;
         };
-        /**
-         * @description What became of what waited.
-         * @enum {string}
-         */
-        Settled: "confirmed" | "chosen" | "cancelled" | "dropped" | "expired";
         /** @description A skill that another of the same name stands before. */
         Shadowed: {
             name: string;
@@ -5558,7 +5550,7 @@ export interface components {
             /** @description The variable that sets it. */
             variable: string;
         };
-        /** @description An agent with what else is known of it. */
+        /** @description An agent with its file, trust and use. */
         Shown4: {
             /** @description The one thing that it offers to plans, such as web-crawler */
             capability: string | null;
@@ -5568,23 +5560,23 @@ export interface components {
             command: string[];
             /** @description When it was registered, RFC 3339 in UTC; none for a built-in one. */
             created_at: string | null;
-            /** @description What it is good at; its words bring messages to it */
+            /** @description Its abilities; messages are routed by these words */
             description: string;
             /** @description Address of a worker that is reached by HTTP */
             endpoint: string | null;
             /** Format: uint64 */
             executions: number;
-            /** @description When it is removed, of an agent of the moment. */
+            /** @description When it is removed, of a runtime agent. */
             expires_at?: string | null;
-            /** @description The file that it stands in, relative to the workspace; none for one of the store. */
+            /** @description The file that defines it, relative to the workspace; none for one of the store. */
             file?: string | null;
-            /** @description Address that says whether a worker is there */
+            /** @description Address for health checks of a worker */
             healthcheck: string | null;
             /** @description Name of its icon */
             icon: string;
             /** @description Its name for machines: unique, never changed. */
             id: string;
-            /** @description What a worker can be asked for, such as summary.create (repeat) */
+            /** @description Request that a worker accepts, such as summary.create (repeat) */
             intents: string[];
             /** @description Whether it is one of the four that are always there. */
             is_builtin: boolean;
@@ -5603,13 +5595,13 @@ export interface components {
             model: string;
             /** @description Its name for people, at most 100 characters */
             name: string;
-            /** @description What it works towards; its words bring messages to it */
+            /** @description Its aim; messages are routed by these words */
             objective: string;
-            /** @description What a model is told before the message */
+            /** @description System prompt of the model */
             prompt: string;
             /** @description supervisor, specialist or custom */
             role: components["schemas"]["Role"];
-            /** @description What it can do, for plans (repeat, or separate with commas) */
+            /** @description Skill, for plans (repeat, or separate with commas) */
             skills: string[];
             /** @description Whether it may be called, of a worker. */
             standing?: components["schemas"]["Standing2"] | null;
@@ -5630,13 +5622,13 @@ export interface components {
             /** @description Tool that it may use (repeat, or separate with commas) */
             tools: string[];
             updated_at: string | null;
-            /** @description Whose it is; none is everybody's. */
+            /** @description The user that it belongs to; none is everybody's. */
             user_id: string | null;
         };
-        /** @description A conversation with what was said last. */
+        /** @description A conversation with its last messages. */
         Shown5: {
             conversation: components["schemas"]["Conversation"];
-            /** @description The last messages, in the order in which they were said. */
+            /** @description The last messages, oldest first. */
             messages: components["schemas"]["Message"][];
             pending: components["schemas"]["Pending"] | null;
             /**
@@ -5734,7 +5726,7 @@ export interface components {
         Spread: {
             /**
              * Format: uint64
-             * @description How many were answered by a model or a worker, and by nobody in its place.
+             * @description How many were answered by the model or worker of their agent.
              */
             answered: number;
             /** Format: uint64 */
@@ -5746,12 +5738,12 @@ export interface components {
             failed: number;
             /**
              * Format: uint64
-             * @description Half of these answers took no longer, in milliseconds; none before the first.
+             * @description Median of their time, in milliseconds; none before the first.
              */
             medianMs: number | null;
             /**
              * Format: uint64
-             * @description Of 100 of these answers 95 took no longer, in milliseconds; none before the first.
+             * @description 95th percentile of their time, in milliseconds; none before the first.
              */
             p95Ms: number | null;
         };
@@ -5887,7 +5879,7 @@ export interface components {
          * @enum {string}
          */
         Status: "pending" | "active" | "review" | "blocked" | "paused" | "done" | "cancelled";
-        /** @description Result of the work. */
+        /** @description How far the work of an entry came. */
         Status2: ("complete" | "partial" | "blocked") | "archived";
         /**
          * @description How far the work came, as the agent says.
@@ -6258,6 +6250,13 @@ export interface components {
             /** @description What it was used on. */
             summary: string;
         };
+        ToolResult: {
+            args: {
+                [key: string]: unknown;
+            };
+            name: components["schemas"]["Tool"];
+            result: unknown;
+        };
         Totals: {
             byStatus: {
                 [key: string]: number;
@@ -6445,13 +6444,13 @@ export interface components {
             /** @description True when the standard is kept. */
             valid: boolean;
         };
-        /** @description Number of entries, and all faults. */
+        /** @description What the manifest holds and what is wrong with it. */
         Validated2: {
             /** Format: uint */
             entries: number;
-            /** @description Faults, by line. */
+            /** @description What is wrong, by line. */
             faults: components["schemas"]["Faulty"][];
-            /** @description True without faults. */
+            /** @description True when nothing is. */
             valid: boolean;
         };
         /** @description What something is set to. */
@@ -6478,7 +6477,7 @@ export interface components {
         Warned: {
             /** @description True when nothing was written. */
             dryRun: boolean;
-            /** @description The entry in the manifest. */
+            /** @description The entry as it stands in the manifest. */
             entry: components["schemas"]["Entry3"];
             warnings: string[];
         };
@@ -6536,11 +6535,11 @@ export interface components {
             /** @description When the output was last found to hold. */
             verifiedAt: string | null;
         };
-        /** @description Executions of the last 24 hours, with the hour that goes on. */
+        /** @description Executions of the last 24 hours, the current one included. */
         Window: {
             /**
              * Format: uint64
-             * @description How many were answered by a model or a worker, and by nobody in its place.
+             * @description How many were answered by the model or worker of their agent.
              */
             answered: number;
             /** Format: uint64 */
@@ -6552,22 +6551,22 @@ export interface components {
             failed: number;
             /** @description Each hour, oldest first, also those in which nothing was executed. */
             hours: components["schemas"]["Hour"][];
-            /** @description Whether all executions of this time were looked at, and not only the last 10,000. */
+            /** @description Whether all executions of this time were read, and not only the last 10,000. */
             isWhole: boolean;
             /**
              * Format: uint64
-             * @description Half of these answers took no longer, in milliseconds; none before the first.
+             * @description Median of their time, in milliseconds; none before the first.
              */
             medianMs: number | null;
             /**
              * Format: uint64
-             * @description Of 100 of these answers 95 took no longer, in milliseconds; none before the first.
+             * @description 95th percentile of their time, in milliseconds; none before the first.
              */
             p95Ms: number | null;
             /** @description Since when, the beginning of an hour, RFC 3339 in UTC. */
             since: string;
         };
-        /** @description What says beside other things which agent is asked for. */
+        /** @description An object that may hold the requested agent. */
         Wish: {
             requested_agent_id?: string | null;
         };
@@ -6584,9 +6583,9 @@ export interface components {
         /** @description An answer that keeps the rules, or the fault in its place. */
         WorkerReply: {
             agent_name: string;
-            /** @description Why it failed; null when it did not. */
+            /** @description Why it failed; null if it did not. */
             error: components["schemas"]["Fault5"] | null;
-            /** @description What came of it; null when it failed. */
+            /** @description The result; null if it failed. */
             output: components["schemas"]["Output"] | null;
             request_id: string;
             status: components["schemas"]["Status5"];

@@ -8,7 +8,7 @@ import { later } from "./parts/later";
 
 const SignIn = later(() => import("./pages/sign-in/SignIn"));
 
-/** One view goes on while only the id in its path changes. */
+/** A view stays while only the id in its path changes. */
 export function App() {
   const { path } = usePlace();
   if (path === "/sign-in") return <SignIn />;

@@ -193,7 +193,7 @@ export function At({ at, className = "small muted", text = timeOfDay(at) }: { at
   );
 }
 
-/** How long something took, or has been going on for when only its start is known. */
+/** The duration of something, or its age if it has not ended. */
 export function Duration({ ms, since, className }: { ms?: number | null | undefined; since?: Moment; className?: string }) {
   if (ms === undefined && since !== undefined) return <Running since={since} className={className ?? ""} />;
   if (ms === undefined || ms === null) return <span className={className}>{UNKNOWN}</span>;

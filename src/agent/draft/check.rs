@@ -105,7 +105,7 @@ fn check_address(field: &str, address: &str) -> Result<()> {
     let uri = address.parse::<Uri>().unwrap_or_default();
     let authority = uri.authority().map_or("", |authority| authority.as_str());
     if let Some((_, place)) = authority.rsplit_once('@') {
-        // The address is not repeated: it holds what should stay unknown.
+        // The address is not repeated: it has a secret.
         return Err(invalid(format!(
             "the {field} must not hold a name or a password: agents are kept as they are given; \
              name {place} alone"

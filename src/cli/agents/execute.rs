@@ -12,14 +12,14 @@ use crate::cli::runs::{how, status_tone};
 use crate::cli::screen::{Screen, Tone};
 use crate::error::{Code, Error, Result};
 use crate::ops::answers::INCOMPLETE;
-use crate::ops::executions::{Executor, Told, execute_many, failure};
+use crate::ops::executions::{Executor, Progress, execute_many, failure};
 use crate::route::{FINALIZE, Query};
 use crate::run::view::RunView;
 use crate::run::{DELEGATION, Run, RunStatus};
 
 #[derive(Args)]
 #[command(after_help = "\
-Without a configured model the answer says that there is none; it is never made up.
+Without a configured model, the reply says so; no answer is made up.
 
 Examples:
   cleo agents execute 'Explain the Second War in Warcraft history.'
@@ -32,21 +32,20 @@ pub(in crate::cli) struct Arguments {
     #[arg(required_unless_present = "stdin", conflicts_with = "stdin")]
     message: Option<String>,
 
-    /// Ask this agent; one that cannot be asked is told, and the router chooses
+    /// Agent to ask; if it is unavailable, a warning says so and the router chooses
     #[arg(long = "agent", value_name = "ID")]
     requested_agent: Option<String>,
 
-    /// The conversation that it belongs to
+    /// Conversation that the message belongs to
     #[arg(long, value_name = "ID")]
     conversation: Option<String>,
 
-    /// Read messages from standard input, one a line: text, or an object with `input` and perhaps
+    /// Read messages from standard input, one per line: text, or JSON with `input` and optional
     /// `agentId` and `conversation`
     #[arg(long)]
     stdin: bool,
 
-    /// How many messages of standard input are worked on at a time; those of one conversation wait
-    /// for each other
+    /// Messages from standard input to process in parallel; those of one conversation stay in order
     #[arg(long, value_name = "N", default_value_t = 4, requires = "stdin", value_parser = clap::value_parser!(u16).range(1..=256))]
     jobs: u16,
 }
@@ -63,7 +62,7 @@ pub(super) fn run(face: &mut Face<'_>, arguments: Arguments) -> Result<ExitCode>
     let mut live = Live::new(face);
     let mut to = FINALIZE.to_string();
     let shown = executor.execute(&query, &mut |told| match told {
-        Told::Event(event) => {
+        Progress::Event(event) => {
             live.send(event);
             if event.kind == DELEGATION {
                 let word = |name: &str| event.detail[name].as_str().unwrap_or_default();
@@ -71,10 +70,11 @@ pub(super) fn run(face: &mut Face<'_>, arguments: Arguments) -> Result<ExitCode>
                 live.show(|screen| head(screen, word("from"), &to, word("reason")));
             }
         }
-        Told::Piece(piece) => live.piece(&piece),
+        Progress::Piece(piece) => live.piece(&piece),
     })?;
     let answer = shown.run.record.output.as_deref().unwrap_or_default();
-    let (has_head, has_answer) = (live.is_text(), live.end_pieces(answer));
+    live.end_pieces(answer);
+    let (has_head, has_answer) = (live.is_text(), live.has_shown(answer));
     let warnings = warnings(&executor, &shown);
     live.end(&shown, failure(&shown), &warnings, |screen| {
         let run = &shown.run.record;
@@ -92,8 +92,7 @@ pub(super) fn run(face: &mut Face<'_>, arguments: Arguments) -> Result<ExitCode>
     })
 }
 
-/// Warns of agents that were left out, of an answer in the place of an agent that failed, and of one that
-/// is not all that would have been said.
+/// Returns warnings about skipped agents, fallback answers and incomplete answers.
 fn warnings(executor: &Executor, shown: &RunView) -> Vec<String> {
     let last = shown.messages.last();
     let lack = last.and_then(|message| message.metadata.get(INCOMPLETE)?.as_str());
@@ -130,18 +129,18 @@ fn many(face: &mut Face<'_>, arguments: &Arguments) -> Result<ExitCode> {
     let summary = execute_many(&executor, input, jobs, defaults, &mut |done| {
         let failed = done.as_ref().ok();
         let failed = failed.and_then(|done| Some((done, done.failure.as_ref()?)));
-        let is_read = match failed {
+        match failed {
             Some((done, error)) => lines.send_with(name, done, error),
             None => lines.send(name, &done),
-        };
+        }
         kept += usize::from(done.is_ok_and(|done| done.failure.is_some()));
         lines.flush();
-        is_read
+        lines.is_open()
     })?;
     let error = (summary.failed > 0).then(|| {
         let message = format!("{} of {} were not answered", summary.failed, summary.total);
         let error = Error::new(Code::StepsFailed, message);
-        // A line that is no message has left no run.
+        // An invalid message has left no run.
         match kept {
             0 => error,
             _ => error.fix("cleo runs list --status failed"),

@@ -15,7 +15,7 @@ use crate::ops::workers::{Checked, Checking};
 
 commands! {
     pub(super) (face, it)
-    /// List agents in the order that decides ties between them
+    /// List agents, in the order that breaks ties in routing
     #[command(after_help = "\
 Examples:
   cleo agents list
@@ -23,10 +23,10 @@ Examples:
   cleo agents list --capability web-crawler
   cleo agents list --skill search --skill ner --all")]
     List(Lookup) => face.call(&api::AGENTS, it, show_list);
-    /// Show an agent with everything that is set of it
+    /// Show an agent with all its settings
     #[command(after_help = "Examples:\n  cleo agents show toby-technical")]
     Show(AgentId) => face.call(&api::AGENT, it, |screen, one| show_agent(screen, &one.agent));
-    /// Register an agent: messages can reach it at once
+    /// Register an agent; it can be used at once
     Register(Box<register::Arguments>) => {
         face.call(&api::CREATE_AGENT, it.draft()?, |screen, registered| {
             let verb = if registered.created { "Registered" } else { "Changed" };
@@ -34,24 +34,24 @@ Examples:
             show_agent(screen, &registered.one.agent);
         })
     };
-    /// Change an agent, pause it or put it away
+    /// Change, pause or archive an agent
     Update(Box<register::UpdateArguments>) => {
         face.call(&api::CHANGE_AGENT, it.draft()?, |screen, one| {
             screen.say(Tone::Good, "Changed").say(Tone::Plain, " ");
             show_agent(screen, &one.agent);
         })
     };
-    /// Remove an agent; a built-in one that was changed becomes as it was built
+    /// Remove an agent; a changed built-in agent is reset
     #[command(after_help = "Examples:\n  cleo agents remove lore-keeper")]
     Remove(AgentId) => face.call(&api::REMOVE_AGENT, it, show_removed);
-    /// Remove the agents that were registered for the moment; others are never touched
+    /// Remove temporary agents; other agents are never touched
     #[command(after_help = "\
 Examples:
   cleo agents cleanup
   cleo agents cleanup --expired                       only those whose id is older than 30 minutes
   cleo agents cleanup --expired --now 1756443000000")]
     Cleanup(Cleanup) => face.call(&api::CLEAN_AGENTS, it, show_cleaned);
-    /// Register all agents of a file, or none
+    /// Register all agents in a file, or none
     #[command(after_help = "\
 Examples:
   cleo agents import agents.yaml
@@ -59,7 +59,7 @@ Examples:
   jq -c '.agents[]' registry.json | cleo agents import -")]
     Import(Import) => {
         face.anywhere("agents.import", |around, notes| agents::import(around, notes, it), |screen, done| {
-            let text = format!("{}, {} of them known before", count(done.total, "agent", "agents"), done.updated);
+            let text = format!("{}, {} of them updated", count(done.total, "agent", "agents"), done.updated);
             screen.say(Tone::Good, "Imported ").line(Tone::Plain, text);
             for agent in &done.agents {
                 screen.say(Tone::Dim, format!("  {}", agent.id));
@@ -68,25 +68,25 @@ Examples:
             }
         })
     };
-    /// Have a message answered by the agent that fits it, and keep the record
+    /// Route a message to an agent, and record its answer as a run
     Execute(execute::Arguments) => face.run("agents.execute", it, execute::run);
-    /// Look whether workers are there, all at once (exit 80 when one is not)
+    /// Check whether workers respond, all in parallel (exit 80 if one does not)
     #[command(after_help = "\
-Of a worker with an address for its health, that is read. Another is asked for nothing by the usual
-handshake: intent health.check, and dry_run in input.metadata.extra; any answer that keeps the rules
-counts, also one that says it failed. Workers that are not trusted are not called.
+Calls the health check URL of a worker, if it has one. Other workers get a request with intent
+health.check and dry_run in input.metadata.extra; every valid reply counts, even one that reports
+a failure. Untrusted workers are not called.
 
 Examples:
   cleo agents check
   cleo agents check summarizer crawler
   cleo agents check --json --jq '.result.checks[] | select(.up | not) | .agent'")]
     Check(Checking) => face.call(&api::CHECK_WORKERS, it, show_checked);
-    /// Trust a worker as it is now: from then on messages and plans run its program or call its address
+    /// Trust a worker as it is now, so that messages and plans may run or call it
     #[command(after_help = "\
-A worker may have come with a repository: from a file in .cleo/agents, or with the store of agents. So
-nothing of it is run or called before you say so, on this machine, for this folder, and for exactly
-this command, address and time limit; when they change, you are asked again. What the command itself
-starts is not looked at. Workers that you register by command are trusted at once.
+A worker may have come with a repository, in .cleo/agents or in the database. It is neither run
+nor called until you trust it, on this machine, for this folder, and with exactly this command,
+URL and time limit. Programs that the command starts are not checked. Workers that you register
+yourself are trusted at once.
 
 Examples:
   cleo agents show summarizer        see what would be run or called
@@ -99,14 +99,14 @@ Examples:
             screen.say(Tone::Good, "trusted ").line(Tone::Plain, may);
         })
     };
-    /// Take the trust in a worker back: it is listed, and neither run nor called
+    /// Remove trust in a worker: it stays listed, but is neither run nor called
     #[command(after_help = "Examples:\n  cleo agents untrust summarizer")]
     Untrust(AgentId) => {
         face.anywhere("agents.untrust", |around, _| agents::untrust(around, it), |screen, done| {
             screen.say(Tone::Warn, "untrusted ").line(Tone::Plain, &done.one.agent.agent.id);
         })
     };
-    /// Show how often agents were used, how long they took and how often they answered
+    /// Show usage, latency and success rate of agents
     #[command(after_help = "\
 Examples:
   cleo agents metrics
@@ -184,7 +184,7 @@ fn show_removed(screen: &mut Screen, removed: &Removed) {
     screen.line(Tone::Strong, &removed.one.agent.agent.id);
     if !removed.unassigned.is_empty() {
         let tasks = count(removed.unassigned.len(), "task is", "tasks are");
-        screen.line(Tone::Plain, format!("{tasks} assigned to nobody now"));
+        screen.line(Tone::Plain, format!("{tasks} no longer assigned"));
     }
 }
 

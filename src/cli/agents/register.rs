@@ -1,4 +1,4 @@
-//! What `cleo agents register` and `update` say of an agent.
+//! Arguments of `cleo agents register` and `update`.
 
 use std::path::PathBuf;
 
@@ -22,19 +22,19 @@ Examples:
   cleo agents register --runtime 'Try-out' --tag trial --prompt 'Answer in one line.'
   cleo agents register --stdin < agent.json")]
 pub(in crate::cli) struct Arguments {
-    /// Its name for people
+    /// Display name
     #[arg(required_unless_present = "stdin")]
     name: Option<String>,
 
-    /// Its id; made of the name by default
+    /// Id [default: derived from the name]
     #[arg(long, value_name = "ID")]
     id: Option<String>,
 
-    /// For the moment only: it gets an id of its own and goes with `cleo agents cleanup`
+    /// Register a temporary agent with a generated id, removed by `cleo agents cleanup`
     #[arg(long)]
     runtime: bool,
 
-    /// Read the agent as a JSON object from standard input; options stand above it
+    /// Read the agent as a JSON object from standard input; options override its fields
     #[arg(long)]
     stdin: bool,
 
@@ -60,11 +60,11 @@ impl Arguments {
 fn read_draft() -> Result<Draft> {
     let bytes = read_stdin(JSON_MAX)?;
     let text = String::from_utf8(bytes);
-    let text = text.map_err(|_| draft::invalid("standard input is not written in UTF-8"))?;
+    let text = text.map_err(|_| draft::invalid("standard input is not UTF-8"))?;
     let value = document::json(&text, usize::MAX)
-        .map_err(|fault| draft::invalid(format!("standard input is no JSON: {fault}")))?;
+        .map_err(|fault| draft::invalid(format!("standard input is not JSON: {fault}")))?;
     if !value.is_object() {
-        return Err(draft::invalid("standard input is no JSON object"));
+        return Err(draft::invalid("standard input is not a JSON object"));
     }
     Draft::from_value(value)
 }
@@ -75,7 +75,7 @@ struct Fields {
     #[command(flatten)]
     draft: Draft,
 
-    /// File that holds the prompt (`-` reads standard input)
+    /// File with the system prompt; - reads standard input
     #[arg(long, value_name = "FILE", conflicts_with = "prompt")]
     prompt_file: Option<PathBuf>,
 }
@@ -100,10 +100,10 @@ Examples:
   cleo agents update toby-technical --status paused
   cleo agents update lore-keeper --name 'Keeper of lore' --temperature 0.2")]
 pub(in crate::cli) struct UpdateArguments {
-    /// Its id
+    /// Id of the agent
     agent: String,
 
-    /// Its name for people
+    /// Display name
     #[arg(long, value_name = "NAME")]
     name: Option<String>,
 

@@ -1,4 +1,4 @@
-//! The filter itself: reading it, and what it makes of a document.
+//! Parses and runs filters.
 
 use std::io::{self, Write};
 
@@ -10,7 +10,7 @@ use jaq_core::path::Part;
 use jaq_core::{Compiler, Ctx, Exn, Filter, Vars};
 use jaq_json::{Val, read};
 
-/// What jq has and the library has not: rows for spreadsheets and shells.
+/// Filters of jq that the library does not have: rows for spreadsheets and shells.
 const TABLES: &str = r#"
 def @csv: [.[] | if type == "string" then "\"" + (split("\"") | join("\"\"")) + "\""
     elif . == null then "" else tostring end] | join(",");
@@ -19,11 +19,11 @@ def @tsv: [.[] | if type == "string" then split("\\") | join("\\\\") | split("\t
     elif . == null then "" else tostring end] | join("\t");
 "#;
 
-/// Longest path that is parsed without bounds on the stack, in bytes.
+/// Maximum length of a path that is parsed without a stack limit, in bytes.
 const PATH_MAX: usize = 256;
 
-/// Compiles a filter that only follows a path, such as `.result.tasks[].id`: it ends, and needs no more time
-/// and memory than its input.
+/// Compiles a filter that is only a path, such as `.result.tasks[].id`: its time and memory are
+/// bounded by its input.
 pub(super) fn compile_path(code: &str) -> Option<Filter<JustLut<Val>>> {
     let is_short = code.len() <= PATH_MAX;
     let term = is_short.then(|| load::parse(code, |parser| parser.term()))??;
@@ -50,7 +50,7 @@ fn is_path(term: &Term<&str>) -> bool {
     }
 }
 
-/// Reads a filter; one that is faulty is refused with the place.
+/// Parses a filter; an invalid one is refused with the position.
 pub(super) fn compile(code: &str) -> Result<Filter<JustLut<Val>>, String> {
     let own = load::parse(TABLES, |parser| parser.defs()).unwrap_or_default();
     let definitions = jaq_core::defs()
@@ -85,8 +85,8 @@ fn compile_with(
     })
 }
 
-/// Hands out each value that the filter makes of a JSON document, on a line. What it found before it
-/// failed is handed out.
+/// Passes each value that the filter makes of a JSON document to `out`, one per line, up to a
+/// failure.
 pub(super) fn run(
     filter: &Filter<JustLut<Val>>,
     json: &[u8],
@@ -107,7 +107,7 @@ pub(super) fn run(
     Ok(())
 }
 
-/// Says how a filter ended before its end. With which exit code cleo ends is not for it to say.
+/// Returns the error of a filter that stopped early. It cannot choose the exit code of cleo.
 fn judge_end(cause: Exn<'_, Val>) -> Result<(), String> {
     match cause.get_halt() {
         Ok(0) => Ok(()),
@@ -126,7 +126,7 @@ fn line(out: &mut Vec<u8>, found: &Val) -> io::Result<()> {
     }
 }
 
-/// Where a fault is, in characters from the start, and what it is.
+/// Position of an error, in characters from the start, and its message.
 type Fault = (usize, String);
 
 fn find_syntax_fault(code: &str, faults: &load::Errors<&str, ()>) -> Option<Fault> {
@@ -147,10 +147,10 @@ fn find_syntax_fault(code: &str, faults: &load::Errors<&str, ()>) -> Option<Faul
     ))
 }
 
-/// Finds the character at which a part of the filter begins, from 1.
+/// Returns the position of a part of the filter, from 1.
 fn place(code: &str, part: &str) -> usize {
     let start = (part.as_ptr() as usize).wrapping_sub(code.as_ptr() as usize);
-    // A part that is none of the filter's own text stands for its end.
+    // A part outside of the filter's text means its end.
     let before = code.get(..start).unwrap_or(code);
     before.chars().count() + 1
 }

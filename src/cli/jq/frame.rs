@@ -1,8 +1,8 @@
-//! Frames between cleo and the process that filters: a letter, the length of what follows as four bytes,
-//! the highest first, and so many bytes.
+//! Frames between cleo and the filter process: a letter, the length as four bytes (big-endian), and
+//! the content.
 //!
-//! cleo sends documents. The answer to the filter is `READY` or `FAULTY`, with the place; to a document, a
-//! `VALUE` for each and then `END`, or `FAILED` with the reason.
+//! cleo sends documents. The reply to the filter is `READY` or `FAULTY` with the position; to a
+//! document, `VALUE` frames and then `END`, or `FAILED` with the reason.
 
 use std::io::{self, Read, Write};
 
@@ -25,7 +25,7 @@ pub(super) fn send(out: &mut impl Write, letter: u8, bytes: &[u8]) -> io::Result
     out.flush()
 }
 
-/// Reads a frame: its letter and its bytes; `None` when the other process has ended.
+/// Reads the letter and content of a frame; `None` if the other process has ended.
 pub(super) fn receive(input: &mut impl Read) -> io::Result<Option<(u8, Vec<u8>)>> {
     let mut head = [0; 5];
     match input.read_exact(&mut head) {

@@ -1,6 +1,6 @@
-//! `--jq`: a filter over the answer. A plain path, such as `.result.tasks[].id`, is followed here. Every
-//! other filter may run for ever, so a process of its own applies it, to all answers of a stream, with 10
-//! seconds of the processor for each and 1 GB of memory ([`process`]).
+//! `--jq`: a filter for replies. A plain path, such as `.result.tasks[].id`, is evaluated here. Any
+//! other filter may run for ever, so a child process applies it, to all replies of a stream, with
+//! limits of 10 seconds of CPU time each and 1 GB of memory ([`process`]).
 
 mod filter;
 mod frame;
@@ -22,12 +22,12 @@ use super::screen::clean;
 use crate::error::{Code, Error, Result};
 use crate::runner;
 
-/// How long a filter may work on one answer, in seconds of the processor.
+/// CPU time of a filter per reply, in seconds.
 const SECONDS: u64 = 10;
-/// How much memory a filter may use, in bytes of address space.
+/// Memory of a filter, in bytes of address space.
 const MEMORY: u64 = 1 << 30;
 
-/// A filter that has been understood.
+/// A valid filter.
 pub(super) enum Jq {
     Path(Filter<JustLut<Val>>),
     Process(Process),
@@ -35,20 +35,20 @@ pub(super) enum Jq {
 
 pub(super) struct Process {
     code: String,
-    /// None once a filter was ended, until the next answer needs it again.
+    /// `None` after a filter was stopped, until the next reply.
     running: RefCell<Option<Running>>,
 }
 
-/// How far a filter came.
+/// How a filter ended.
 pub(super) enum Ended {
-    /// To its end.
+    /// Normally.
     Whole,
-    /// It failed with this message; what it had found before is written.
+    /// With this error, after its earlier values were written.
     Failed(String),
 }
 
 impl Jq {
-    /// Reads a filter; one that is faulty is refused with the place.
+    /// Parses a filter; an invalid one is refused with the position.
     pub(super) fn read(code: &str) -> Result<Jq> {
         if let Some(path) = filter::compile_path(code) {
             return Ok(Jq::Path(path));
@@ -69,8 +69,8 @@ impl Jq {
         Ok(Jq::Process(process))
     }
 
-    /// Writes what the filter makes of a JSON document, a value a line; text as it is, without
-    /// quotes. On a terminal nothing in it can steer.
+    /// Writes the output of the filter for a JSON document, one value per line, strings without
+    /// quotes. On a terminal, control characters are escaped.
     pub(super) fn write(
         &self,
         json: &str,
@@ -114,7 +114,7 @@ impl Process {
         }
     }
 
-    /// Starts the process; it says what is wrong with the filter, if anything is.
+    /// Starts the process, which reports an invalid filter.
     fn start(&self) -> io::Result<std::result::Result<Running, String>> {
         let mut child = Command::new(runner::own_program())
             .arg(process::ARGUMENT)
@@ -152,7 +152,7 @@ fn put(out: &mut dyn Write, text: &[u8], terminal: bool) -> io::Result<()> {
     Ok(())
 }
 
-/// The process while it runs.
+/// A running process.
 struct Running {
     child: Child,
     input: ChildStdin,
@@ -160,14 +160,14 @@ struct Running {
 }
 
 impl Running {
-    /// Has one document filtered and hands out each value; none when the process has ended.
+    /// Filters one document and passes on each value; `None` if the process has ended.
     fn filter(
         &mut self,
         json: &str,
         mut take: impl FnMut(&[u8]) -> io::Result<()>,
     ) -> io::Result<Option<Ended>> {
         match frame::send(&mut self.input, frame::DOCUMENT, json.as_bytes()) {
-            // One that has ended says why below.
+            // The reason of a process that has ended is read below.
             Err(cause) if cause.kind() != io::ErrorKind::BrokenPipe => return Err(cause),
             _ => {}
         }
@@ -187,7 +187,7 @@ impl Running {
     fn cause(mut self) -> String {
         let mut said = Vec::new();
         if let Some(errors) = self.child.stderr.take() {
-            // It has ended, so what it said lies in the pipe. That is short.
+            // The process has ended, so its short message is in the pipe.
             let _ = errors.take(4_096).read_to_end(&mut said);
         }
         let status = self.child.wait().unwrap_or_default();
@@ -209,7 +209,7 @@ fn why(status: ExitStatus, said: &str) -> String {
 }
 
 impl Drop for Running {
-    /// Nobody waits for its answers any more.
+    /// Its output is no longer needed.
     fn drop(&mut self) {
         let _ = self.child.kill();
         let _ = self.child.wait();

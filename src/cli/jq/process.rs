@@ -1,5 +1,5 @@
-//! The process that filters: cleo itself, started again with [`ARGUMENT`], because a filter may run for ever
-//! and only the system can end it.
+//! The filter process: cleo itself, started with [`ARGUMENT`], because a filter may run for ever
+//! and only the system can stop it.
 
 use std::ffi::OsString;
 use std::io::{self, BufWriter};
@@ -29,7 +29,7 @@ pub(in crate::cli) fn serve(arguments: &[OsString]) -> Option<ExitCode> {
     };
     Some(match done {
         Ok(true) => ExitCode::SUCCESS,
-        // A caller that has left has no use for an answer.
+        // A caller that has gone needs no reply.
         Ok(false) | Err(_) => ExitCode::from(Code::Usage.exit_code()),
     })
 }
@@ -58,15 +58,15 @@ fn answer_documents(bounds: &Bounds, code: &str) -> io::Result<bool> {
     Ok(true)
 }
 
-/// Limits of this process. Those that it was started with are kept where they are lower.
+/// Limits of this process. Lower limits that it was started with are kept.
 struct Bounds {
     seconds: u64,
     started_with: Rlimit,
 }
 
 impl Bounds {
-    /// Bounds the memory for good, in bytes of address space, and the time for each document, in
-    /// seconds of the processor. Without memory the process aborts, and leaves no image of it.
+    /// Limits the memory, in bytes of address space, and the CPU time for each document, in
+    /// seconds. Out of memory, the process aborts without a core dump.
     fn begin(seconds: u64, memory: u64) -> Bounds {
         lower(Resource::Core, 0, &getrlimit(Resource::Core));
         lower(Resource::As, memory, &getrlimit(Resource::As));
@@ -76,7 +76,7 @@ impl Bounds {
         }
     }
 
-    /// Gives the next document its time; when it is over, SIGXCPU ends the process.
+    /// Sets the time limit for the next document, at which SIGXCPU ends the process.
     fn next(&self) {
         let used = clock_gettime(ClockId::ProcessCPUTime).tv_sec;
         let end = u64::try_from(used)
@@ -92,6 +92,6 @@ fn lower(what: Resource, limit: u64, started_with: &Rlimit) {
         current: Some(current),
         maximum: started_with.maximum,
     };
-    // A system that does not know the limit leaves the filter unbounded, which is no reason to fail.
+    // A system without this limit leaves the filter unbounded.
     let _ = setrlimit(what, limit);
 }

@@ -17,7 +17,7 @@ use crate::ops::{Context, api};
 
 commands! {
     pub(super) (face, it)
-    /// Append one entry to the manifest: checked, whole and durable
+    /// Check an entry and append it to the manifest
     Append(Box<AppendArguments>) => {
         face.inside("manifest.append", |context| append(context, *it), show_appended)
     };
@@ -43,19 +43,18 @@ Examples:
   cleo manifest validate
   cleo manifest validate --json | jq -r '.result.faults[] | \"\\(.line) \\(.code) \\(.message)\"'
 
-An empty or missing manifest is valid. A faulty line never hides the entries around it.")]
+An empty or missing manifest is valid. An invalid line does not hide other entries.")]
     Validate(Nothing) => face.call(&api::VALIDATE_MANIFEST, it, show_faults);
-    /// Move torn, foreign and repeated lines out of the manifest, into a file beside it
+    /// Move torn, invalid and duplicate lines of the manifest to another file
     #[command(after_help = "\
 Examples:
   cleo manifest compact --dry-run
   cleo manifest compact
 
-Entries stay, archived ones too, and so do entries with faults that their author can fix. What
-is moved stands in MANIFEST.rejected.jsonl with the reason. Agents that append with cleo wait.
-A program that has the file open already, as with `cat >> MANIFEST.jsonl`, writes on to the old
-one: that is taken over until nothing has come for a quarter of a second, two seconds at most. One
-that writes later than that is not waited for, and what it writes then is lost.")]
+Valid and archived entries stay, and so do entries with errors that their author can fix. Removed
+lines go to MANIFEST.rejected.jsonl with the reason. Agents that append with cleo wait. Lines that
+a program appends to the open file meanwhile, as with `cat >> MANIFEST.jsonl`, are copied until a
+quarter of a second passes without one, for two seconds at most; later ones are lost.")]
     Compact(Compact) => face.call(&api::COMPACT, it, show_compaction);
 }
 
@@ -72,18 +71,18 @@ Examples:
   cleo manifest append --id auth-2026-01-26 --file 2026-01-26_auth.md --title 'Token refresh' \\
     --finding 'First fact.' --finding 'Second fact.' --finding 'Third fact.' --task T3
 
-Without options of an entry it is read from standard input as one JSON object, on one line or on
-several. The epic of each linked task is added. Exit 6: every fault is named and nothing is
-written. Exit 101: an entry with this id is there already.")]
+Without entry options, reads one JSON object from standard input. The epics of linked tasks are
+added. Exit 6: the entry is invalid; all errors are listed and nothing is written. Exit 101: an
+entry with this id exists.")]
 pub(super) struct AppendArguments {
     #[command(flatten)]
     entry: EntryOptions,
 
-    /// Check the entry and show it, but write nothing
+    /// Check and show the entry, but write nothing
     #[arg(long)]
     dry_run: bool,
 
-    /// Epoch of the claim under which this is done (or CLEO_EPOCH); refused when that is lost
+    /// Epoch of your claim (or CLEO_EPOCH); fails if the claim was lost
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     epoch: Option<u32>,
 }

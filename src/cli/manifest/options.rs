@@ -1,4 +1,4 @@
-//! An entry of the manifest as options say it.
+//! A manifest entry from options.
 
 use std::io::{IsTerminal, stdin};
 
@@ -10,14 +10,14 @@ use crate::error::{Code, Error, Result};
 use crate::file;
 use crate::id::TaskId;
 
-/// Most that is read from standard input, in bytes: an entry with room for line ends and blanks.
+/// Maximum size of an entry on standard input, in bytes.
 const INPUT_MAX: u64 = 4 << 20;
 
-// The fields of an entry as options; what is left out is missing or empty.
+// The fields of an entry as options; omitted ones are missing or empty.
 #[derive(Args, Default, PartialEq, Serialize)]
 #[command(next_help_heading = "Entry")]
 pub(super) struct EntryOptions {
-    /// Name of the entry: one word
+    /// Id of the entry: one word
     #[arg(long, value_name = "ID")]
     pub(super) id: Option<String>,
 
@@ -25,46 +25,45 @@ pub(super) struct EntryOptions {
     #[arg(long, value_name = "FILE")]
     pub(super) file: Option<String>,
 
-    /// One line
+    /// Title: one line
     #[arg(long, value_name = "TEXT")]
     pub(super) title: Option<String>,
 
-    /// Day of the work; today by default
+    /// Date of the work [default: today]
     #[arg(long, value_name = "DATE")]
     pub(super) date: Option<String>,
 
-    /// complete, partial, blocked or archived; complete by default
+    /// complete, partial, blocked or archived [default: complete]
     #[arg(long, value_name = "STATUS")]
     pub(super) status: Option<String>,
 
-    /// What it is about; may be repeated or separated by commas
+    /// Topics, repeated or separated by commas
     #[arg(long = "topic", value_name = "TOPIC", value_delimiter = ',')]
     pub(super) topics: Vec<String>,
 
-    /// One fact in one sentence; a complete entry has 3 to 7
+    /// Finding: one fact in one sentence; a complete entry has 3 to 7
     #[arg(long = "finding", value_name = "TEXT")]
     pub(super) key_findings: Vec<String>,
 
-    /// Somebody can act on it now
+    /// Mark the entry as ready to act on
     #[arg(long)]
     pub(super) actionable: bool,
 
-    /// Task that has to follow, or BLOCKED:reason; may be repeated
+    /// Follow-up task, or BLOCKED:reason (repeat for more)
     #[arg(long = "followup", value_name = "TASK|BLOCKED:REASON")]
     pub(super) needs_followup: Vec<String>,
 
-    /// Task that it belongs to; may be repeated or separated by commas
+    /// Linked tasks, repeated or separated by commas
     #[arg(long = "task", value_name = "TASK", value_delimiter = ',')]
     pub(super) linked_tasks: Vec<TaskId>,
 
-    /// Skill that the work was done by
+    /// Skill used for the work
     #[arg(long, value_name = "SKILL")]
     pub(super) skill: Option<String>,
 }
 
 impl EntryOptions {
-    /// Reads the entry: from the options where any is given, so that nobody is waited for, else from standard
-    /// input.
+    /// Reads the entry from the options, or without any from standard input.
     pub(super) fn read(mut self, today: String) -> Result<String> {
         if self == EntryOptions::default() {
             return read_stdin();
@@ -79,7 +78,7 @@ fn read_stdin() -> Result<String> {
     let refused = |message: String| Error::new(Code::EntryInvalid, message);
     if stdin().is_terminal() {
         return Err(refused(
-            "no entry is given: put it on standard input".into(),
+            "the entry is missing: pass it on standard input".into(),
         ));
     }
     let bytes = file::read_stdin(INPUT_MAX)?;
@@ -87,6 +86,6 @@ fn read_stdin() -> Result<String> {
     let text = std::str::from_utf8(bytes);
     text.map(str::to_string).map_err(|cause| {
         let place = cause.valid_up_to() + 1;
-        refused(format!("the entry is no UTF-8 from byte {place}"))
+        refused(format!("the entry is not UTF-8 from byte {place}"))
     })
 }

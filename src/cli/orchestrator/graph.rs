@@ -14,7 +14,7 @@ Examples:
   cleo orchestrator ready
   cleo orchestrator ready --epic T1 --limit 100
 
-Tasks come by priority, then by how many tasks wait for them in a row, then by id.";
+Tasks are sorted by priority, then by the longest chain of tasks that depend on them, then by id.";
 
 pub(super) fn render_ready(screen: &mut Screen, ready: &Ready) {
     if ready.total == 0 {
@@ -28,7 +28,10 @@ pub(super) fn render_ready(screen: &mut Screen, ready: &Ready) {
     }
     let more = ready.total - ready.tasks.len() as u64;
     if more > 0 {
-        screen.line(Tone::Dim, format!("and {more} more; --limit shows them"));
+        screen.line(
+            Tone::Dim,
+            format!("and {more} more; raise --limit to see them"),
+        );
     }
 }
 
@@ -38,12 +41,12 @@ Examples:
   cleo next
   cleo next --epic T1
 
-A task whose files may be the same as those of a task under way is passed over.";
+Tasks that share files with a task in progress are skipped.";
 
 pub(in crate::cli) fn render_next(screen: &mut Screen, next: &Next) {
     let Some(ReadyTask { task, .. }) = &next.task else {
         let reason = next.reason.as_deref();
-        let why = reason.map(|reason| format!("nothing to take: {reason}"));
+        let why = reason.map(|reason| format!("nothing to work on: {reason}"));
         screen.line(Tone::Dim, why.as_deref().unwrap_or("nothing is ready"));
         return;
     };
@@ -51,7 +54,7 @@ pub(in crate::cli) fn render_next(screen: &mut Screen, next: &Next) {
     screen.say(Tone::Dim, "because: ");
     screen.line(Tone::Plain, next.reason.as_deref().unwrap_or_default());
     for conflict in &next.conflicts {
-        screen.say(Tone::Dim, "passed over: ");
+        screen.say(Tone::Dim, "skipped: ");
         screen.line(Tone::Plain, tasks::describe_conflict(conflict));
     }
     screen
@@ -65,8 +68,8 @@ Examples:
   cleo orchestrator waves --epic T1
   cleo orchestrator waves --epic T1 --limit 1
 
-Tasks whose files may be the same (`cleo add … --file 'src/auth/**'`) do not stand in one wave: the
-less urgent one comes a wave later, and the answer says because of which files.";
+Tasks that may change the same files (`cleo add … --file 'src/auth/**'`) are not in the same wave:
+the less urgent one is a wave later, and the reply names the files.";
 
 pub(super) fn render_waves(screen: &mut Screen, waves: &Waves) {
     if waves.total == 0 && waves.stuck.is_empty() {
@@ -81,8 +84,8 @@ pub(super) fn render_waves(screen: &mut Screen, waves: &Waves) {
     let more = waves.total - waves.waves.len();
     if more > 0 {
         let more = match waves.waves.is_empty() {
-            true => format!("all {more} waves were left out; --limit shows them"),
-            false => format!("and {more} more; --limit shows them"),
+            true => format!("{more} waves are hidden; raise --limit to see them"),
+            false => format!("and {more} more; raise --limit to see them"),
         };
         screen.line(Tone::Dim, more);
     }
@@ -112,7 +115,7 @@ pub(super) fn render_analysis(screen: &mut Screen, analysis: &Analysis) {
     let (work, ready, stuck) = (totals.work, totals.ready, totals.stuck);
     screen.field(
         "open work",
-        format!("{work}, of it {ready} ready and {stuck} stuck"),
+        format!("{work}, {ready} ready and {stuck} stuck"),
     );
     screen.field("waves", widths(analysis));
     let path = &analysis.critical_path;
@@ -145,7 +148,7 @@ fn bottlenecks(screen: &mut Screen, analysis: &Analysis) {
     if analysis.bottlenecks.is_empty() {
         return;
     }
-    screen.line(Tone::Dim, "most waited for:");
+    screen.line(Tone::Dim, "bottlenecks:");
     for one in &analysis.bottlenecks {
         let waits = count(one.unblocks_in_all, "task waits", "tasks wait");
         let waits = format!(" {waits}, {} can start at once  ", one.unblocks);

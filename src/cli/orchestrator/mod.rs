@@ -20,24 +20,24 @@ use crate::task::graph::Conflict;
 
 #[derive(Subcommand)]
 pub(super) enum Command {
-    /// Show all that an orchestrating agent needs to begin, in under 1,000 tokens
+    /// Show what an orchestrating agent needs to start, in under 1,000 tokens
     Start(Below),
-    /// Show how far everything is, who works on what, and what came last
+    /// Show progress, work in progress and recent changes
     Status(Below),
     Context(ContextArguments),
     Brief(BriefArguments),
-    /// Prepare the prompt for a task, or for many: the right skill, every token, the protocol
+    /// Prepare the prompt of a task: its skill, its data and the protocol
     Spawn(spawn::Arguments),
     /// List the tasks that an agent can start now, most urgent first
     #[command(after_help = graph::READY)]
     Ready(Extract),
-    /// Show the task to take next, and why this one
+    /// Show which task to work on next, and why
     #[command(after_help = graph::NEXT)]
     Next(Below),
-    /// Show the open tasks in waves that can be worked on side by side
+    /// Show open tasks in waves, which can be worked on in parallel
     #[command(after_help = graph::WAVES)]
     Waves(Extract),
-    /// Show how a graph is doing: what is left, the critical path, bottlenecks, problems
+    /// Analyze a graph: progress, critical path, bottlenecks, problems
     #[command(after_help = graph::ANALYZE)]
     Analyze(Extract),
     /// Check the rules for orchestrators and agents, ORC-001 to ORC-005 and OUT-001 to OUT-004
@@ -67,7 +67,7 @@ pub(super) fn dispatch(face: &mut Face<'_>, command: Command) -> Result<ExitCode
 
 fn conflicts(screen: &mut Screen, conflicts: &[Conflict]) {
     if !conflicts.is_empty() {
-        screen.line(Tone::Dim, "a wave later because of the same files:");
+        screen.line(Tone::Dim, "a wave later because of shared files:");
     }
     for conflict in conflicts {
         let files = conflict.files.join(", ");
@@ -81,20 +81,20 @@ fn conflicts(screen: &mut Screen, conflicts: &[Conflict]) {
     }
 }
 
-/// Write the hand-over for an agent that begins with an empty context
+/// Write the hand-over for an agent that starts with an empty context
 #[derive(Args)]
 #[command(after_help = "\
 Examples:
   cleo orchestrator brief --epic T1 --format text
   cleo orchestrator brief --epic T1 --output HANDOVER.md
 
-The brief has at most about 4,000 tokens, however large the epic: lists are cut and say how
-long they are. As text it is Markdown. --output writes over a brief and over nothing else.")]
+The brief has at most about 4,000 tokens: long lists are cut and name their full length. As text
+it is Markdown. --output overwrites an earlier brief, but no other file.")]
 pub(in crate::cli) struct BriefArguments {
     #[command(flatten)]
     part: Below,
 
-    /// Write it into this file, as Markdown
+    /// Write the brief to this file, as Markdown
     #[arg(long, short, value_name = "FILE")]
     output: Option<PathBuf>,
 }
@@ -130,10 +130,10 @@ fn brief(face: &mut Face<'_>, arguments: BriefArguments) -> Result<ExitCode> {
     })
 }
 
-/// Largest text that is counted, in bytes.
+/// Maximum size of a text to count, in bytes.
 const TEXT_MAX: u64 = 64 << 20;
 
-/// Say how much an orchestrator has used of its 10,000 tokens (exit 52 from 80 percent on)
+/// Show how much of its 10,000 tokens an orchestrator has used (exit 52 from 80 percent)
 #[derive(Args)]
 #[command(after_help = "\
 Examples:
@@ -142,18 +142,18 @@ Examples:
   cleo orchestrator context --file notes.md --stdin < transcript.txt
   cleo orchestrator context --tokens 7300         what the agent has counted itself
 
-Texts are estimated at four characters a token, and the answer says so. The setting
-orchestrator.contextTokens changes the limit. From 70 percent on
-there is a warning, from 80 percent on the exit code is 52; the figures come in each case.")]
+Tokens of texts are estimated as characters divided by four. The setting
+orchestrator.contextTokens changes the limit. From 70 percent there is a warning, from 80 percent
+the exit code is 52.")]
 pub(in crate::cli) struct ContextArguments {
     #[command(flatten)]
     count: Sources,
 
-    /// Count this file; - is standard input
+    /// Also count this file; - reads standard input
     #[arg(long, value_name = "FILE")]
     file: Vec<PathBuf>,
 
-    /// Count standard input
+    /// Also count standard input
     #[arg(long)]
     stdin: bool,
 }

@@ -1,4 +1,4 @@
-//! How `cleo orchestrator validate` answers.
+//! Renders the reply of `cleo orchestrator validate`.
 
 use crate::cli::screen::{Screen, Tone, count};
 use crate::ops::proof::{Compliance, TaskReport};
@@ -17,12 +17,12 @@ pub(super) fn render(screen: &mut Screen, found: &Compliance) {
     for task in &found.tasks {
         render_task(screen, task);
     }
-    let tasks = count(found.total, "finished task", "finished tasks");
+    let tasks = count(found.total, "completed task", "completed tasks");
     let broken = match found.total - found.compliant {
         0 => "none".to_string(),
         broken => broken.to_string(),
     };
-    screen.line(Tone::Dim, format!("{tasks}, {broken} with a rule broken"));
+    screen.line(Tone::Dim, format!("{tasks}, {broken} with violations"));
 }
 
 fn render_task(screen: &mut Screen, task: &TaskReport) {

@@ -1,4 +1,4 @@
-//! The only place that prints. One answer goes out as text, as one JSON document or as JSON lines.
+//! The only place that prints: a reply as text, as one JSON document or as JSON lines.
 
 mod notes;
 mod stream;
@@ -23,7 +23,7 @@ use crate::error::{Code, Error};
 use crate::reply::Envelope;
 use crate::store::left_out;
 
-/// Where and how answers go.
+/// Form and options of replies.
 pub(super) struct Output {
     format: Format,
     color: bool,
@@ -63,8 +63,7 @@ impl Output {
         }
     }
 
-    /// Reads what of the answers is to be shown. What cannot be shown is refused before anything
-    /// is done.
+    /// Reads `--fields` and `--jq`, and refuses invalid ones before the command does anything.
     pub(super) fn select(&mut self, globals: &Globals) -> Result<(), Error> {
         self.view = View::read(globals)?;
         Ok(())
@@ -88,7 +87,7 @@ impl Output {
         if !has_events || self.format != Format::Ndjson {
             return self.view.check(command);
         }
-        // Whether it answers with events or with a reply turns out later.
+        // It is not known yet whether the reply is events or a document.
         let of_reply = self.view.check(command);
         self.check_events()
             .or_else(|error| of_reply.map_err(|_| error))
@@ -111,7 +110,7 @@ impl Output {
         self.format
     }
 
-    /// Answers with a result, with an error beside it when it is a verdict that failed.
+    /// Replies with a result, and with an error if it is a failed verdict.
     pub(super) fn reply<T: Serialize>(
         &self,
         command: &str,
@@ -149,8 +148,8 @@ impl Output {
         self.exit_code(printed, Some(&error))
     }
 
-    /// Says how the command ends once its answer is out. People read an error on standard error,
-    /// and so does everybody when the answer that holds it is lost.
+    /// Returns the exit code after the reply. Errors go to standard error for people, or if the
+    /// reply could not be written.
     fn exit_code(&self, printed: Result<(), Error>, error: Option<&Error>) -> ExitCode {
         let is_for_people = self.format == Format::Text || io::stderr().is_terminal();
         if let Some(error) = error.filter(|_| is_for_people || printed.is_err()) {
@@ -201,7 +200,7 @@ impl Output {
         self.format == Format::Text && io::stdout().is_terminal()
     }
 
-    /// Ends a stream and says how the command ends: with the first error that was streamed.
+    /// Ends a stream and returns the exit code: that of the first error in it.
     pub(super) fn end(&self, stream: Stream<'_>) -> ExitCode {
         let (written, failed) = stream.end();
         let lost = self.check_written(written).err();
@@ -249,7 +248,7 @@ impl Output {
 
     fn check_written(&self, written: io::Result<()>) -> Result<(), Error> {
         match written {
-            // Whoever closed the pipe has read enough: that is no error.
+            // A reader that closed the pipe has read enough.
             Err(cause) if cause.kind() != io::ErrorKind::BrokenPipe => {
                 let message = format!("the answer could not be written: {cause}");
                 Err(Error::new(Code::AnswerLost, message).fix(&self.way_to_result))
@@ -278,7 +277,7 @@ impl Output {
 
 fn way_to_result(globals: &Globals) -> String {
     match &globals.root {
-        // A path that is no text cannot be written into a command.
+        // A path that is not UTF-8 cannot be written into a command.
         Some(root) if root.to_str().is_none() => "cleo list --help".to_string(),
         _ => globals.in_root("cleo list"),
     }

@@ -1,4 +1,4 @@
-//! What people are told on standard error, beside the answer.
+//! Messages on standard error.
 
 use std::env;
 use std::io::{self, IsTerminal, Write};
@@ -11,12 +11,12 @@ use crate::error::Error;
 pub(in crate::cli) struct Notes {
     color: bool,
     quiet: bool,
-    /// How many lines were drawn that the next drawing replaces.
+    /// Number of drawn lines that the next drawing replaces.
     drawn: usize,
 }
 
 impl Notes {
-    /// Makes them, in color or not; with `quiet` only what went wrong is told.
+    /// Makes them; `quiet` shows errors only.
     pub(super) fn new(color: bool, quiet: bool) -> Notes {
         Notes {
             color,
@@ -68,8 +68,7 @@ impl Notes {
         }
     }
 
-    /// Draws lines in the place of those that were drawn last. Each is cut where the terminal ends, so
-    /// that none becomes two.
+    /// Draws lines over those of the last drawing. Each is cut at the width of the terminal.
     pub(in crate::cli) fn draw(&mut self, rows: &[Vec<Cell>]) {
         let mut screen = Screen::new(self.color);
         for row in rows {
@@ -95,6 +94,6 @@ impl Notes {
 }
 
 pub(super) fn eprint_whole(text: &str) {
-    // Nobody is left to tell when standard error is closed.
+    // A closed standard error cannot be reported.
     let _ = io::stderr().lock().write_all(text.as_bytes());
 }

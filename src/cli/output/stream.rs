@@ -1,4 +1,4 @@
-//! A stream of answers or changes: each line is out as soon as it is written.
+//! A stream of replies or changes, one line each.
 
 use std::io::{self, BufWriter, IsTerminal, Write};
 
@@ -19,8 +19,10 @@ pub(in crate::cli) struct Stream<'a> {
     format: Format,
     color: bool,
     broken: Option<io::Error>,
+    /// Whether more lines are useless: the reader has gone, or the filter failed on a row.
+    is_over: bool,
     failed: Option<Code>,
-    /// The answer that is being written.
+    /// Buffer for the current reply.
     line: Vec<u8>,
     is_for_terminal: bool,
 }
@@ -33,21 +35,27 @@ impl<'a> Stream<'a> {
             format,
             color,
             broken: None,
+            is_over: false,
             failed: None,
             line: Vec::new(),
             is_for_terminal: io::stdout().is_terminal(),
         }
     }
 
-    /// Ends it; returns how the last write went, and the code of what failed before.
+    /// Ends the stream; returns the result of the last write, and the code of an earlier error.
     pub(super) fn end(mut self) -> (io::Result<()>, Option<Code>) {
         let broken = self.broken.take();
         let written = broken.map_or_else(|| self.stdout.flush(), Err);
         (written, self.failed.or(self.view.misfit()))
     }
 
-    /// Adds an answer to the stream; false when nobody can read it any more.
-    pub(in crate::cli) fn send<T: Serialize>(&mut self, command: &str, answer: &Result<T>) -> bool {
+    /// Returns whether more lines are of use.
+    pub(in crate::cli) fn is_open(&self) -> bool {
+        !self.is_over
+    }
+
+    /// Adds a reply to the stream.
+    pub(in crate::cli) fn send<T: Serialize>(&mut self, command: &str, answer: &Result<T>) {
         let (result, error) = match answer {
             Ok(result) => (Some(result), None),
             Err(error) => (None, Some(error)),
@@ -55,22 +63,22 @@ impl<'a> Stream<'a> {
         self.failed = self.failed.or(error.map(|error| error.code));
         let written = self.write(command, result, error);
         let written = self.view.judge(written);
-        self.note(written)
+        self.note(written);
     }
 
-    /// Adds an answer that failed and says with what result; false when nobody can read it any more.
+    /// Adds a failed reply that has a result, too.
     pub(in crate::cli) fn send_with<T: Serialize>(
         &mut self,
         command: &str,
         result: &T,
         error: &Error,
-    ) -> bool {
+    ) {
         self.failed = self.failed.or(Some(error.code));
         let written = self.write(command, Some(result), Some(error));
-        self.note(written.map(|_| ()))
+        self.note(written.map(|_| ()));
     }
 
-    /// Writes an envelope on a line. What nobody has to change or clean goes out by one buffer.
+    /// Writes an envelope on a line, by one buffer where nothing has to be filtered or escaped.
     fn write<T: Serialize>(
         &mut self,
         command: &str,
@@ -90,38 +98,34 @@ impl<'a> Stream<'a> {
         Ok(Ended::Whole)
     }
 
-    /// Keeps the first fault of a write; false when there was one.
-    fn note(&mut self, written: io::Result<()>) -> bool {
+    /// Keeps the first error of a write.
+    fn note(&mut self, written: io::Result<()>) {
         self.broken = self.broken.take().or(written.err());
-        self.broken.is_none()
+        self.is_over |= self.broken.is_some();
     }
 
-    /// Shows text at once; false when nobody can read it any more.
-    pub(in crate::cli) fn show(&mut self, text: impl FnOnce(&mut Screen)) -> bool {
+    /// Shows text at once.
+    pub(in crate::cli) fn show(&mut self, text: impl FnOnce(&mut Screen)) {
         let mut screen = Screen::new(self.color);
         text(&mut screen);
         let written = self.stdout.write_all(screen.finish().as_bytes());
         let written = written.and_then(|()| self.stdout.flush());
-        self.note(written)
+        self.note(written);
     }
 
-    /// Writes a row at once: as text, or as JSON that is no envelope; false when nobody can read it any
-    /// more, and when the filter failed on a row.
-    pub(in crate::cli) fn row<T: Serialize>(
-        &mut self,
-        row: &T,
-        text: impl FnOnce(&mut Screen),
-    ) -> bool {
+    /// Writes a row at once, as text or as JSON without an envelope.
+    pub(in crate::cli) fn row<T: Serialize>(&mut self, row: &T, text: impl FnOnce(&mut Screen)) {
         if self.format == Format::Text {
             return self.show(text);
         }
         let written = self.view.row(&mut self.stdout, row);
         let written = self.view.judge(written);
         let written = written.and_then(|()| self.stdout.flush());
-        self.note(written) && self.view.misfit().is_none()
+        self.note(written);
+        self.is_over |= self.view.misfit().is_some();
     }
 
-    /// Returns whether somebody can still read what is written. Only a pipe tells.
+    /// Returns whether the reader is still there; known only for pipes.
     pub(in crate::cli) fn has_reader(&self) -> bool {
         let mut pipe = [PollFd::new(self.stdout.get_ref(), PollFlags::empty())];
         let polled = poll(&mut pipe, Some(&Timespec::default()));
@@ -134,13 +138,13 @@ impl<'a> Stream<'a> {
         }
     }
 
-    /// Sets the error that the command ends with, whatever single answers say.
+    /// Sets the error code of the command, over those of single replies.
     pub(in crate::cli) fn fails(&mut self, code: Code) {
         self.failed = Some(code);
     }
 
-    /// Adds the last answer, which sums up; its error is the one that the command ends with. A
-    /// filter sees it as it sees the others; the fields that are asked for are those of the others.
+    /// Adds the summary as the last reply; its error is that of the command. It is filtered like
+    /// the others, but has all fields.
     pub(in crate::cli) fn finish<T: Serialize>(
         &mut self,
         command: &str,

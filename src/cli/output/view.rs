@@ -1,4 +1,4 @@
-//! What of an answer is shown: all of it, some fields, or what a filter makes of it.
+//! The part of a reply that is shown: all of it, some fields, or the output of a filter.
 
 use std::cell::Cell;
 use std::fmt::Write as _;
@@ -17,7 +17,7 @@ use crate::embedded;
 use crate::error::{Code, Error, Result, steers};
 use crate::reply::Envelope;
 
-/// What of an answer is shown.
+/// The part of a reply that is shown.
 #[derive(Default)]
 pub(super) struct View {
     fields: Fields,
@@ -38,8 +38,8 @@ impl View {
         })
     }
 
-    /// Has the filter read a verdict that failed, too: for a command of which that is what people
-    /// want a part of.
+    /// Applies the filter to failed verdicts, too, for commands whose failures people want to
+    /// filter.
     pub(super) fn filter_verdict(&mut self) {
         self.filters_verdict = true;
     }
@@ -57,7 +57,7 @@ impl View {
         embedded::schema(command).map_or(Ok(()), |schema| self.fields.check_lines(&schema, list))
     }
 
-    /// Makes the envelope of an answer, with only those fields of a result that were asked for.
+    /// Makes the envelope of a reply, with only the requested fields of a result.
     pub(super) fn envelope<T: Serialize>(
         &self,
         command: &str,
@@ -80,7 +80,7 @@ impl View {
         let reply = reply.map_err(|cause| Error::new(Code::Internal, cause.to_string()))?;
         let schema = || embedded::schema(command).unwrap_or_default();
         let picked = self.fields.pick(&reply, &schema);
-        // The process ends with it: freeing each part would be a twelfth of its time.
+        // The process ends soon: freeing each part would take a twelfth of its time.
         std::mem::forget(reply);
         picked
     }
@@ -93,8 +93,8 @@ impl View {
         !self.fields.is_empty()
     }
 
-    /// Writes an envelope, or what a filter makes of it. An error goes out whole, and so does a verdict that failed
-    /// unless the filter is to read it.
+    /// Writes an envelope, or the output of the filter. Errors are not filtered, and failed
+    /// verdicts only if `filters_verdict` is set.
     pub(super) fn write(
         &self,
         out: &mut dyn Write,
@@ -136,7 +136,7 @@ impl View {
         self.document(out, &shown)
     }
 
-    /// Judges how far a line came; a filter that does not fit one ends no work, but is told.
+    /// Reports a filter that failed on a line; the work continues.
     pub(super) fn judge(&self, written: io::Result<Ended>) -> io::Result<()> {
         if let Ended::Failed(message) = written? {
             self.misfit.set(true);
@@ -167,8 +167,8 @@ enum Ordered {
     Other(Value),
 }
 
-/// Writes JSON with a line for each part. Each kind of reply is written in one way, and laid out by its text: a second
-/// way would take a hundredth of the program.
+/// Formats JSON with a line for each part. It parses the compact text, because a second serializer
+/// for all replies would take a hundredth of the program.
 fn lay_out(json: &str) -> String {
     let value = serde_json::from_str::<Ordered>(json);
     let text = value.and_then(|value| serde_json::to_string_pretty(&value));
@@ -184,7 +184,7 @@ fn unwritten(cause: serde_json::Error) -> String {
     format!("{{\"success\":false,\"error\":{{\"code\":\"E_INTERNAL\",\"message\":\"{cause}\"}}}}")
 }
 
-/// Escapes what JSON allows in a string and a terminal would obey.
+/// Escapes characters that JSON allows in a string and that could control a terminal.
 fn escape(json: &str) -> String {
     let mut shown = String::with_capacity(json.len());
     for c in json.chars() {
@@ -200,7 +200,7 @@ fn escape(json: &str) -> String {
     shown
 }
 
-/// The error of a filter that was understood and does not fit what it was given.
+/// The error of a valid filter that failed on its input.
 pub(super) fn filter_failed(message: &str) -> Error {
     let message = format!("the command was carried out, but the filter failed: {message}");
     Error::new(Code::AnswerLost, message).fix("cleo schema --list")

@@ -33,14 +33,14 @@ Examples:
   cleo plan show plan.yaml --svg > plan.svg
   cleo plan run plan.yaml
 
-Words of the goal ask for skills: plan, search, extract entities, sql, classify, tool, summary. Each
-becomes a step for an agent that offers the capability for it: planner, web-crawler, ie-agent,
-sql-agent, classifier, orchestrator, summarizer. A skill that no active agent offers is left out.
-Register one with:
+Words of the goal select skills: plan, search, extract entities, sql, classify, tool, summary.
+Each becomes a step for an agent with the matching capability: planner, web-crawler, ie-agent,
+sql-agent, classifier, orchestrator, summarizer. Skills that no active agent offers are left out.
+To register an agent:
   cleo agents register Planner --capability planner --prompt 'You break work into steps.'
 
-A plan file has a goal and steps, each with id, capability (or agent), instruction and dependsOn;
-title, skill, intent and maxLoops if wanted. Write your own, or edit one that cleo has made."
+A plan file has a goal and steps, each with id, capability (or agent), instruction and dependsOn,
+and optional title, skill, intent and maxLoops. Write your own, or edit a generated one."
 )]
 pub(super) struct Arguments {
     #[command(subcommand)]
@@ -51,11 +51,11 @@ pub(super) struct Arguments {
 
 commands! {
     (face, it)
-    /// Say whether a plan can be carried out, and everything that keeps it from that (exit 4 or 6)
+    /// Check whether a plan can run, and list all problems (exit 4 or 6)
     Check(CheckArguments) => face.run("plan.check", it, check);
-    /// Show a plan with who would get each step, or draw it
+    /// Show a plan with the agent of each step, or draw it
     Show(ShowArguments) => face.run("plan.show", it, show);
-    /// Carry out a plan: each step by its agent as soon as what it needs is done
+    /// Run a plan: each step starts as soon as its dependencies are done
     Run(run::Arguments) => face.run("plan.run", it, run::run);
 }
 
@@ -69,12 +69,12 @@ pub(super) fn run(face: &mut Face<'_>, arguments: Arguments) -> Result<ExitCode>
 // Options of two commands. A doc comment here would become their help.
 #[derive(Args, Default)]
 struct By {
-    /// Have the configured model plan; what it gets wrong twice, the rule does
+    /// Plan with the configured model; after two invalid plans, fall back to the built-in rules
     #[arg(long)]
     llm: bool,
 
-    /// Have this program plan: goal and agents as JSON on its standard input, the plan on its
-    /// standard output; no shell
+    /// Plan with this program, run without a shell: it reads goal and agents as JSON and prints the
+    /// plan
     #[arg(long, value_name = "COMMAND", conflicts_with = "llm")]
     planner: Option<String>,
 }
@@ -134,10 +134,10 @@ Examples:
   cleo plan check plan.yaml
   cleo plan 'Compare three caches' --json | cleo plan check -
 
-Checked are: fields and their bounds, ids, dependencies, circles, and whether an active agent offers
-the capability and the intent of each step. When only agents are missing, the exit code is 4.")]
+Checks fields and their limits, ids, dependencies and cycles, and that an active agent offers the
+capability and intent of each step. If only agents are missing, the exit code is 4.")]
 pub(in crate::cli) struct CheckArguments {
-    /// JSON or YAML file of the plan; - reads standard input
+    /// Plan file, JSON or YAML; - reads standard input
     file: PathBuf,
 }
 
@@ -169,7 +169,7 @@ Examples:
   cleo plan show plan.yaml
   cleo plan show plan.yaml --dot | dot -Tpng > plan.png")]
 pub(in crate::cli) struct ShowArguments {
-    /// JSON or YAML file of the plan; - reads standard input
+    /// Plan file, JSON or YAML; - reads standard input
     file: PathBuf,
 
     #[command(flatten)]
@@ -197,22 +197,22 @@ fn show(face: &mut Face<'_>, arguments: ShowArguments) -> Result<ExitCode> {
 // Options of `cleo plan GOAL`. A doc comment here would become the help of the command.
 #[derive(Args)]
 pub(in crate::cli) struct PlanArguments {
-    /// What is to be reached; - reads standard input
+    /// Goal of the plan; - reads standard input
     goal: Option<String>,
 
-    /// Most passes over the plan, until its last step says that the goal is reached
+    /// Maximum number of passes over the plan until its last step reports success
     #[arg(long, value_name = "N", requires = "goal", value_parser = clap::value_parser!(u32).range(1..=100))]
     max_loops: Option<u32>,
 
-    /// File to write the plan into: .json, .yaml or .yml
+    /// Write the plan to this file: .json, .yaml or .yml
     #[arg(long, short, value_name = "FILE", requires = "goal")]
     output: Option<PathBuf>,
 
-    /// Write over a file that is there
+    /// Overwrite an existing file
     #[arg(long, requires = "output")]
     force: bool,
 
-    /// Also say which words chose which skill, and who offers it (JSON always does)
+    /// Also show which words chose which skill, and which agents offer it (always in JSON)
     #[arg(long, requires = "goal")]
     explain: bool,
 
@@ -269,11 +269,11 @@ fn goal(given: Option<String>) -> Result<String> {
 fn reasons(screen: &mut Screen, planned: &Planned) {
     let source = match planned.source {
         Source::Words => "by words of the goal",
-        Source::Default => "no word of the goal asks for a skill: the usual ones",
-        Source::Fallback => "nobody offers what the goal asks for: a plan and a summary",
+        Source::Default => "no word of the goal selects a skill: the default steps",
+        Source::Fallback => "no agent offers the skills in the goal: a plan and a summary",
         Source::Model => "by the model",
         Source::Command => "by the command",
-        Source::File => "by who wrote it",
+        Source::File => "by its author",
     };
     screen.field("skills", source);
     for found in &planned.skills {
@@ -284,7 +284,7 @@ fn reasons(screen: &mut Screen, planned: &Planned) {
 fn reason(found: &Found) -> String {
     let words: Vec<String> = found.words.iter().map(|word| format!("`{word}`")).collect();
     let offered = match found.agents[..] {
-        [] => format!("nobody offers {}", found.capability),
+        [] => format!("no agent offers {}", found.capability),
         ref agents => format!("{} is offered by {}", found.capability, agents.join(", ")),
     };
     let left_out = if found.planned { "" } else { "; left out" };
@@ -293,7 +293,7 @@ fn reason(found: &Found) -> String {
     parts.join("; ")
 }
 
-/// The name of a plan in an answer: its file, or standard input.
+/// The name of a plan in a reply: its file, or standard input.
 fn describe_source(file: &Path) -> String {
     match file.as_os_str() == "-" {
         true => "the plan on standard input".to_string(),

@@ -20,18 +20,17 @@ use crate::ops::plans;
 use crate::ops::plans::external::External;
 use crate::ops::{Notes, Surroundings};
 use crate::plan::{AsWritten, LastStepSays, PLAN_MAX, Planner, Policy};
-use crate::run::track::StepState;
+use crate::run::StepState;
 use crate::run::{Event, Line};
 use crate::runner::agent::Runners;
 
 #[derive(Args)]
 #[command(after_help = "\
-What a step's agent says goes to the steps that depend on it. In the end all replies are put together.
-The goal is reached when the last step's reply holds [done], or its worker says so in `details`
-(\"satisfied\": true). If it is not, and passes are left, everything is planned and done again with the
-previous result. A step that fails is asked again as long as passes are left for it. A step that only
-a model could answer fails when none is configured: an offline reply is no result. `cleo runs show RUN`
-has everything that happened.
+Each step gets the replies of its dependencies, and all replies are combined at the end. The goal
+is reached when the reply of the last step contains [done], or its worker reports it in `details`
+(\"satisfied\": true). Otherwise the plan is made and run again with the previous result, while
+passes remain. A failed step is retried while passes remain for it. A step that needs a model
+fails if none is configured. `cleo runs show RUN` lists all events.
 
 Examples:
   cleo plan run plan.yaml
@@ -42,23 +41,23 @@ Examples:
   cleo plan run --resume exec_1769418000000_1
   cleo plan run --format ndjson plan.yaml          each event as it comes, the result last")]
 pub(in crate::cli) struct Arguments {
-    /// File of the plan (.json, .yaml or .yml; - reads standard input), or a goal to plan
+    /// Plan file (.json, .yaml or .yml; - reads standard input), or a goal to plan
     #[arg(value_name = "FILE|GOAL", required_unless_present = "resume")]
     what: Option<String>,
 
-    /// True when that is a file, whatever it is called.
+    /// Whether it is a file, whatever its extension.
     #[arg(skip)]
     is_file: bool,
 
-    /// Resume a run whose process ended, or that failed: what is done stays done
+    /// Resume an interrupted or failed run; finished steps stay done
     #[arg(long, value_name = "RUN", conflicts_with_all = ["what", "refine"])]
     resume: Option<String>,
 
     #[command(flatten)]
     passes: Passes,
 
-    /// Have this program say whether the goal is reached: what the pass came to as JSON on its standard
-    /// input, {"satisfied": true} on its standard output; no shell
+    /// Decide with this program whether the goal is reached: it reads the result of a pass as JSON
+    /// and prints {"satisfied": true}; run without a shell
     #[arg(long, value_name = "COMMAND")]
     satisfied_by: Option<String>,
 

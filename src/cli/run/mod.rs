@@ -23,17 +23,18 @@ use crate::runner::agent::Runners;
 
 #[derive(Args)]
 #[command(after_help = "\
-Each task is claimed, given to an agent of its own, and checked when that ends: the manifest entry, the
-output file, the gates, the commands of the acceptance criteria, and the last message of the agent.
-Only what verifies is completed, and what was completed by force does not count. An agent that left something out is told what is missing; then the task fails, is given back, and what
-waits for it is not begun. A task begins as soon as what it needs is done.
+Each task is claimed and given to its own agent as soon as its dependencies are done. When the
+agent ends, cleo checks the manifest entry, the output file, the gates, the commands of acceptance
+criteria and the final message. Only verified tasks are completed; completing a task by force does
+not count. If something is missing, the agent is asked to repair it (--repair); after that the
+task fails and is released, and the tasks that depend on it are skipped.
 
-Everything that happens is kept before it is acted on, in the store and in .cleo/runs/ID/events.jsonl,
-so that a run can be resumed after its process was killed: cleo runs resume ID. What agents write is kept
-beside it: cleo runs logs ID --task T3.
+Events are recorded in the database and in .cleo/runs/ID/events.jsonl before they take effect, so
+that a killed run can be resumed: cleo runs resume ID. The output of agents is stored next to
+them: cleo runs logs ID --task T3.
 
-Exit codes: 0 all is done, 80 the one task failed, 81 some failed, 124 it took too long, 130 and 143
-cleo was asked to end.
+Exit codes: 0 all tasks done, 80 the only task failed, 81 some tasks failed, 124 time limit
+reached, 130 and 143 interrupted.
 
 Examples:
   cleo run T3 --runner claude
@@ -45,7 +46,7 @@ Examples:
   cleo run --epic T1 --runner claude --isolate worktree
   cleo run --epic T1 --runner claude --dry-run                what would be done, in which order")]
 pub(super) struct Arguments {
-    /// Carry out a plan instead, as `cleo plan run FILE` does
+    /// Run a plan file, as `cleo plan run FILE` does
     #[arg(long, value_name = "FILE", conflicts_with_all = [
         "tasks", "epic", "wave", "all_ready", "runner", "command", "model", "repair", "max_cost", "max_turns",
         "time_limit", "task_time_limit", "idle_limit", "isolate", "fail_fast", "allow_tool", "pass_env",
@@ -84,8 +85,8 @@ pub(super) fn run(face: &mut Face<'_>, arguments: Arguments) -> Result<ExitCode>
     )
 }
 
-/// Has a run carried out, tells what goes on, and answers with what became of it. `warnings` stand there
-/// before it begins.
+/// Performs a run, shows its progress and replies with its report. `warnings` are those from before
+/// it began.
 pub(super) fn perform(
     face: &mut Face<'_>,
     reporting: &Reporting,

@@ -1,5 +1,5 @@
-//! The progress of a run: an event a line, or a view on a terminal with a line for each task that is
-//! under way and a bar for all of them.
+//! The progress of a run: one line per event, or on a terminal a line for each task in progress and
+//! a bar for all of them.
 
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
@@ -12,25 +12,25 @@ use crate::cli::screen::{Cell, Tone};
 use crate::coordinator::Listener;
 use crate::id::TaskId;
 use crate::run::report::{money, time, tokens};
-use crate::run::track::{TaskRun, Track};
 use crate::run::{Event, Line, Outcome, RUN_FINISHED, RunEvent, TaskEvent};
+use crate::run::{RunProjection, TaskRun};
 
-/// Shortest time between two drawings.
+/// Minimum time between two drawings.
 const PACE: Duration = Duration::from_millis(200);
-/// Most tasks that have a line.
+/// Maximum number of tasks with a line.
 const ROWS: usize = 20;
-/// How many letters the bar has.
+/// Width of the bar, in characters.
 const BAR: usize = 24;
 
 pub(in crate::cli) struct Progress<'a> {
     pub(in crate::cli) live: Live<'a>,
     notes: Notes,
-    /// Whether JSON lines hold everything.
+    /// Whether JSON lines have all events.
     is_silent: bool,
     draws: bool,
     drawn: Instant,
     begun: Instant,
-    /// When each task that is under way was begun.
+    /// When each task in progress was started.
     since: BTreeMap<TaskId, Instant>,
 }
 
@@ -48,7 +48,7 @@ impl<'a> Progress<'a> {
         }
     }
 
-    fn note(&mut self, event: &Event, track: &Track) {
+    fn note(&mut self, event: &Event, track: &RunProjection) {
         let Some(read) = RunEvent::read(event) else {
             return;
         };
@@ -57,7 +57,7 @@ impl<'a> Progress<'a> {
             match event {
                 TaskEvent::Started(_) => {
                     self.since.insert(*task_id, Instant::now());
-                    // The view shows what begins.
+                    // The view shows started tasks.
                     is_shown = !self.draws;
                 }
                 TaskEvent::Completed { .. } | TaskEvent::Failed { .. } => {
@@ -94,7 +94,7 @@ impl<'a> Progress<'a> {
         ]
     }
 
-    fn sum(&self, track: &Track) -> Vec<Cell> {
+    fn sum(&self, track: &RunProjection) -> Vec<Cell> {
         let summary = track.counts();
         let filled = (summary.total - summary.open) * BAR / summary.total.max(1);
         let bar = format!("{}{} ", "█".repeat(filled), "░".repeat(BAR - filled));
@@ -113,7 +113,7 @@ impl<'a> Progress<'a> {
 }
 
 /// Returns the first wave that has open tasks, from 0, where there are several.
-fn first_open_wave(track: &Track) -> Option<String> {
+fn first_open_wave(track: &RunProjection) -> Option<String> {
     let waves = || track.tasks().iter().filter(|task| !task.is_epic);
     let open = waves().filter(|task| task.state.is_open());
     let first = open.filter_map(|task| task.wave).min()? - 1;
@@ -122,7 +122,7 @@ fn first_open_wave(track: &Track) -> Option<String> {
 }
 
 impl Listener for Progress<'_> {
-    fn tell(&mut self, events: &[Event], track: &Track) {
+    fn tell(&mut self, events: &[Event], track: &RunProjection) {
         for event in events {
             self.live.row(&Line::from(event));
             if !self.is_silent {
@@ -134,7 +134,7 @@ impl Listener for Progress<'_> {
         }
     }
 
-    fn show(&mut self, track: &Track) {
+    fn show(&mut self, track: &RunProjection) {
         if !self.draws || self.drawn.elapsed() < PACE {
             return;
         }
@@ -159,7 +159,7 @@ fn format_elapsed(since: &Instant) -> String {
 }
 
 /// Describes an event for people; `None` for those that only programs need.
-fn describe(run: &str, event: &RunEvent, track: &Track) -> Option<(Tone, String)> {
+fn describe(run: &str, event: &RunEvent, track: &RunProjection) -> Option<(Tone, String)> {
     Some(match event {
         RunEvent::Started { tasks, .. } => {
             let n_tasks = tasks.iter().filter(|task| !task.is_epic).count();
@@ -180,7 +180,7 @@ fn describe_task(
     task: TaskId,
     attempt: Option<u32>,
     event: &TaskEvent,
-    track: &Track,
+    track: &RunProjection,
 ) -> Option<(Tone, String)> {
     let why = |reason: &Option<String>| reason.clone().unwrap_or_default();
     Some(match event {
@@ -203,11 +203,13 @@ fn describe_task(
             (Tone::Warn, line)
         }
         TaskEvent::VerificationFailed {
-            outcome, missing, ..
+            outcome,
+            violations,
+            ..
         } => {
             let outcome = outcome.map_or("", Outcome::word);
-            let missing = missing.join("; ");
-            let line = format!("{task} does not verify ({outcome}): {missing}");
+            let violations = violations.join("; ");
+            let line = format!("{task} does not verify ({outcome}): {violations}");
             (Tone::Warn, line)
         }
         TaskEvent::Retained {
@@ -227,8 +229,8 @@ fn describe_task(
             (Tone::Good, format!("{task} is done{took}"))
         }
         TaskEvent::Failed { reason, .. } => (Tone::Bad, format!("{task} failed: {}", why(reason))),
-        TaskEvent::Skipped { reason, because } => {
-            let because = because.map(|id| format!(" ({id})")).unwrap_or_default();
+        TaskEvent::Skipped { reason, caused_by } => {
+            let because = caused_by.map(|id| format!(" ({id})")).unwrap_or_default();
             let line = format!("{task} is not begun: {}{because}", why(reason));
             (Tone::Warn, line)
         }

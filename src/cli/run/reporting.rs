@@ -1,4 +1,4 @@
-//! What a run is told beside its answer: to a machine that builds and tests.
+//! Reports of a run for CI services.
 
 use std::path::PathBuf;
 
@@ -12,12 +12,12 @@ use crate::run::report::github;
 // A doc comment here would become the help of the commands.
 #[derive(Args)]
 pub(in crate::cli) struct Reporting {
-    /// Tell the machine that builds: annotations on standard error, and the summary of the job and the
-    /// outputs run_id, ok and failed where its variables say
+    /// Report to a CI service: annotations on standard error, a job summary, and the outputs
+    /// run_id, ok and failed
     #[arg(long, value_name = "SERVICE")]
     ci: Option<Ci>,
 
-    /// Write the tasks as JUnit XML, a suite for each wave
+    /// Write results as JUnit XML, one suite per wave
     #[arg(long, value_name = "FILE")]
     junit: Option<PathBuf>,
 }

@@ -6,7 +6,7 @@ use crate::id;
 use crate::run::Outcome;
 use crate::run::report::github::what_it_came_to;
 use crate::run::report::{money, time, tokens};
-use crate::run::track::{StepState, TaskRun};
+use crate::run::{StepState, TaskRun};
 
 pub(in crate::cli) fn render(screen: &mut Screen, report: &Report) {
     tasks(screen, &report.tasks);

@@ -19,15 +19,15 @@ Examples:
   cleo runs logs run_1769418000000_1 --task T3 --raw
   cleo runs logs run_1769418000000_1 --format ndjson | jq -r 'select(.type == \"task.failed\")'")]
 pub(in crate::cli) struct Arguments {
-    /// Its id
+    /// Id of the run
     run: String,
 
-    /// Only of this task
+    /// Only this task
     #[arg(long, short, value_name = "TASK")]
     task: Option<TaskId>,
 
-    /// What agents wrote; of an output over 1 MB the end. As text, what could steer a terminal is made
-    /// visible; --json has every character
+    /// Show the output of agents; of more than 1 MB only the end. Text escapes terminal control
+    /// characters; --json is exact
     #[arg(long)]
     raw: bool,
 }
@@ -39,7 +39,8 @@ pub(super) fn run(face: &mut Face<'_>, arguments: Arguments) -> Result<ExitCode>
         face.output.check_events()?;
         let mut stream = face.output.stream();
         for line in &logged.events {
-            if !stream.row(line, |_| {}) {
+            stream.row(line, |_| {});
+            if !stream.is_open() {
                 break;
             }
         }

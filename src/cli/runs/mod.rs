@@ -19,32 +19,31 @@ use crate::{coordinator, id};
 
 commands! {
     pub(super) (face, it)
-    /// List what agents carried out, newest first
+    /// List runs, newest first
     #[command(after_help = "\
 Examples:
   cleo runs list
   cleo runs list --status failed --limit 5
   cleo runs list --agent toby-technical --json")]
     List(RunFilter) => face.call(&api::RUNS, it, render_rows);
-    /// Show a run with its steps, its messages and everything that happened
+    /// Show a run with its steps, messages and events
     Show(show::Arguments) => face.run("runs.show", it, show::run);
-    /// Show what happened in a run, or what its agents wrote
+    /// Show the events of a run, or the output of its agents
     Logs(logs::Arguments) => face.run("runs.logs", it, logs::run);
-    /// Resume a run of tasks or of a plan that was interrupted, failed or was cancelled
+    /// Resume an interrupted, failed or cancelled run
     ///
-    /// What is done stays done. What an agent left behind whose try was cut off is verified first; what is
-    /// missing is done by another one. Agents of the dead process are ended. Tasks that failed are tried again
-    /// unless the run was interrupted before it came to its end: complete one that you have repaired yourself
-    /// before (cleo complete). A plan is resumed as by cleo plan run --resume.
+    /// Finished tasks stay done. The work of an interrupted attempt is verified first; another
+    /// agent does what is missing. Agents of the dead process are stopped. Failed tasks are
+    /// retried, unless the run was interrupted before its end. If you fixed a failed task yourself,
+    /// complete it first (cleo complete). A plan is resumed like with cleo plan run --resume.
     Resume(resume::Arguments) => face.run("runs.resume", it, resume::run);
-    /// Cancel a run: of tasks or of a plan its agents are ended and its tasks given back
+    /// Cancel a run: stop its agents and release its tasks
     #[command(after_help = "\
-The request is kept, and whoever carries the run out obeys it; it is waited for 15 seconds. A run whose
-process has ended is ended here. What is done stays done. What was done in a worktree and is not merged
-stays on its branch; where that cannot hold all of it, as with conflicts that nobody has settled, the
-worktree is kept, and told with the reason. Of an execution nothing more is kept from then on but what it
-took: the program or model that answers is not ended, and works until its answer or its time limit; who
-waits for that is told.
+The process of the run gets the request, and cleo waits up to 15 seconds for it to stop. If that
+process is gone, the run is ended here. Finished tasks stay done. Unmerged work of a worktree
+stays on its branch; if the branch cannot hold all of it, as with unresolved conflicts, the
+worktree is kept and reported. An execution records nothing more but its usage; its program or
+model is not stopped and works until it answers or reaches its time limit.
 
 Examples:
   cleo runs list --status running
@@ -73,17 +72,15 @@ pub(in crate::cli) fn how(run: &Run) -> String {
 const INPUT_SHOWN: usize = 30;
 
 fn render_rows(screen: &mut Screen, listed: &Rows) {
-    if listed.total == 0 {
-        screen.line(Tone::Dim, "no runs");
-        return;
-    }
     let head = ["RUN", "STATUS", "AGENT", "SCORE", "HOW", "MESSAGE"];
-    let rows = listed.runs.iter().map(|one| row(&one.record));
-    screen.rows(&head, rows);
-    let shown = listed.runs.len() as u64;
-    if shown < listed.total {
-        screen.line(Tone::Dim, format!("{shown} of {} runs", listed.total));
+    if listed.total == 0 || !listed.runs.is_empty() {
+        screen.list(
+            "no runs",
+            &head,
+            listed.runs.iter().map(|one| row(&one.record)),
+        );
     }
+    screen.cut_at(listed.runs.len(), listed.total, "runs");
 }
 
 fn row(run: &Run) -> Vec<Cell> {

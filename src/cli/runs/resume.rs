@@ -20,7 +20,7 @@ Examples:
   cleo runs resume run_1769418000000_1 --max-cost 5
   cleo runs resume run_1769418000000_1 --format ndjson")]
 pub(in crate::cli) struct Arguments {
-    /// Its id
+    /// Id of the run
     run: String,
 
     #[command(flatten)]

@@ -14,8 +14,8 @@ use crate::error::Result;
 use crate::ops::Surroundings;
 use crate::ops::work::runs;
 use crate::run::RunStatus;
-use crate::run::report::{describe_spent, lacking, why};
-use crate::run::track::TaskRun;
+use crate::run::TaskRun;
+use crate::run::report::{describe_spent, violations, why};
 use crate::run::view::RunView;
 
 #[derive(Args)]
@@ -25,10 +25,10 @@ Examples:
   cleo runs show run_1769418000000_1 --html report.html
   cleo runs show exec_1769418000000_1 --jq '.result.events[] | [.at, .kind]'")]
 pub(in crate::cli) struct Arguments {
-    /// Its id
+    /// Id of the run
     run: String,
 
-    /// Also write it as one page that needs nothing else: graph, timeline, evidence, routing
+    /// Also write a self-contained HTML page with graph, timeline, evidence and routing
     #[arg(long, value_name = "FILE")]
     html: Option<PathBuf>,
 }
@@ -115,7 +115,7 @@ fn show_unfinished(screen: &mut Screen, surroundings: &Surroundings, shown: &Run
     let tasks = shown.tasks.iter().filter(|task| !task.is_epic);
     for task in tasks.filter(|task| !task.is_done()) {
         let is_told = task.reason.is_some() || task.outcome.is_some();
-        if is_told || !task.missing.is_empty() {
+        if is_told || !task.violations.is_empty() {
             reason(screen, task);
         }
     }
@@ -145,8 +145,8 @@ fn reason(screen: &mut Screen, task: &TaskRun) {
         (None, None) => screen.line(Tone::Plain, ""),
         (Some(_), _) => screen.line(Tone::Plain, format!("  {}", why(task))),
     };
-    for lack in lacking(task) {
-        screen.field("missing", lack);
+    for violation in violations(task) {
+        screen.field("violation", violation);
     }
     let text = |field: &Option<String>| field.clone().unwrap_or_default();
     screen

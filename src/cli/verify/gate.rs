@@ -21,25 +21,25 @@ use crate::ops::{Context, api};
 // Options of `cleo verify TASK`. A doc comment here would become the help of the command.
 #[derive(Args)]
 pub(in crate::cli) struct GateArguments {
-    /// Show the gates and criteria of this task, or set one
+    /// Task whose gates and criteria to show, or to set with --gate
     task: Option<TaskId>,
 
     #[command(flatten)]
     request: GateRequest,
 
-    /// Criterion without a command to take somebody's word for, by its number
+    /// Accept the criterion with this number, which has no command
     #[arg(long, value_name = "N", requires_all = ["task", "Given"], group = "subject")]
     accept: Option<usize>,
 
-    /// Run the commands of all criteria that are not proven, and again what is stale
+    /// Run the commands of all criteria that are not proven or are stale
     #[arg(long, requires = "task", conflicts_with = "subject", group = "runs")]
     run_all: bool,
 
-    /// Run again only what is stale, of gates and criteria
+    /// Run again only gates and criteria that are stale
     #[arg(long, requires = "task", conflicts_with = "subject", group = "runs")]
     refresh: bool,
 
-    /// Run the command of the criterion with this number, also when it is proven
+    /// Run the command of the criterion with this number, even if it is proven
     #[arg(
         long,
         value_name = "N",
@@ -52,7 +52,7 @@ pub(in crate::cli) struct GateArguments {
 
 pub(super) fn run(face: &mut Face<'_>, arguments: GateArguments) -> Result<ExitCode> {
     let Some(task) = arguments.task else {
-        let message = "say what to verify: a task, or prompt, message, output or manifest";
+        let message = "name a task to verify, or prompt, message, output or manifest";
         return Err(Error::new(Code::Usage, message));
     };
     let mut request = GateRequest {
@@ -67,6 +67,7 @@ pub(super) fn run(face: &mut Face<'_>, arguments: GateArguments) -> Result<ExitC
             only: arguments.only,
             time_limit: request.time_limit,
             epoch,
+            ..RenewalRequest::default()
         };
         return renew(face, request);
     }
@@ -109,7 +110,7 @@ fn split(command: &str) -> Result<Vec<String>> {
         return Err(Error::new(Code::Usage, message));
     }
     words(command).ok_or_else(|| {
-        let message = format!("`{command}` is no command: a quote is open, or it is empty");
+        let message = format!("invalid command `{command}`: a quote is not closed, or it is empty");
         Error::new(Code::Usage, message)
     })
 }
@@ -121,7 +122,7 @@ fn find_failure(result: &TaskGates, gate: Gate, commands: &[String]) -> Option<E
     let why = why(&record.evidence, commands);
     let message = format!("{gate} of {} stays open: {why}", result.task_id);
     if result.rounds_exceeded() {
-        let spent = format!("all {ROUNDS_MAX} rounds are spent; a person should look at it");
+        let spent = format!("all {ROUNDS_MAX} rounds are used; a person should look at the task");
         let error = Error::new(Code::GateRounds, format!("{message}; {spent}"));
         return Some(error.fix(format!("cleo show {}", result.task_id)));
     }
@@ -132,7 +133,7 @@ fn why(evidence: &[Evidence], commands: &[String]) -> String {
     let failed = evidence.iter().enumerate();
     let mut failed = failed.filter(|(_, each)| each.outcome() == Some(false));
     let Some((at, each)) = failed.next() else {
-        return "it was said to have failed".to_string();
+        return "it was reported as failed".to_string();
     };
     let command = commands.get(at).cloned();
     let command = command.unwrap_or_else(|| standing::summary(each));
@@ -156,7 +157,7 @@ fn renew(face: &mut Face<'_>, request: RenewalRequest) -> Result<ExitCode> {
     let notes = face.output.notes();
     let work = |context: &mut Context| {
         let mut begin = |what: &str| notes.line(Tone::Dim, what);
-        let renewed = proof::renew_proofs(context, request, &mut begin)?;
+        let renewed = proof::renew(context, &request, &mut begin)?;
         context.notes.failure = broken(&renewed);
         Ok(renewed)
     };
@@ -188,7 +189,7 @@ fn broken(renewed: &Renewed) -> Option<Error> {
     rests_on_words(renewed)
 }
 
-/// What only somebody's word can renew: gates, and criteria without a command.
+/// Returns an error for gates and criteria without a command, which only a person can renew.
 fn rests_on_words(renewed: &Renewed) -> Option<Error> {
     let id = renewed.standing.task_id;
     let gates = renewed.words_only.iter();

@@ -29,9 +29,9 @@ Examples:
   cleo verify output T3
   cleo verify message 'Task complete. See MANIFEST.jsonl for summary.'
 
-Evidence holds for the files that the task is about: those that it declares with --file (src/auth
-for all below a folder, src/**/*.rs, {ts,tsx}, [a-z]), else all that git tracks or does not ignore.
-When one of them changes, it is stale, and `complete` asks for it again."
+Evidence is bound to the files of the task: those declared with --file (src/auth for all files
+below a folder, src/**/*.rs, {ts,tsx}, [a-z]), else all files that git does not ignore. When one
+of them changes, the evidence is stale, and `complete` requires it again."
 )]
 pub(super) struct Arguments {
     #[command(subcommand)]
@@ -52,12 +52,12 @@ commands! {
         },
         |screen, verdict| render(screen, &format!("prompt {}", it.file.display()), verdict),
     );
-    /// Check that an agent's last message is one of the allowed sentences (exit 61)
+    /// Check that an agent's final message is one of the allowed sentences (exit 61)
     #[command(after_help = "\
 Examples:
   cleo verify message 'Research complete. See MANIFEST.jsonl for summary.'
 
-The message must be the sentence alone, to the letter, with no blank or line end around it.")]
+The message must match the sentence exactly, without spaces or line breaks around it.")]
     Message(MessageSent) => face.call(&api::VERIFY_MESSAGE, it, |screen, found| {
         render(screen, "message", &found.report);
     });
@@ -89,7 +89,7 @@ Examples:
   cleo verify prompt prompt.md --task T3
   cleo spawn T3 | jq -r .result.prompt | cleo verify prompt - --strict")]
 pub(super) struct PromptArguments {
-    /// File of the prompt; - reads standard input
+    /// Prompt file; - reads standard input
     file: PathBuf,
 
     #[command(flatten)]

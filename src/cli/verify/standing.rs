@@ -11,7 +11,7 @@ use crate::ops::proof::{
 const COMMIT_SHOWN: usize = 12;
 
 pub(super) fn render(screen: &mut Screen, result: &TaskGates) {
-    screen.field("judged in", result.worktree.as_deref().unwrap_or_default());
+    screen.field("worktree", result.worktree.as_deref().unwrap_or_default());
     let rows = Gate::ALL.iter().map(|gate| row(*gate, result));
     screen.rows(&["GATE", "STATE", "BY", "EVIDENCE"], rows);
     screen.field("round", result.round);
@@ -34,7 +34,7 @@ pub(super) fn ran(screen: &mut Screen, renewed: &Renewed) {
         screen.say(tone, word).line(Tone::Plain, name(ran));
     }
     if renewed.ran.is_empty() {
-        screen.line(Tone::Dim, "there was nothing to run");
+        screen.line(Tone::Dim, "nothing to run");
     }
     screen.line(Tone::Plain, "");
     render(screen, &renewed.standing);

@@ -10,7 +10,7 @@ use crate::ops::plans;
 use crate::ops::runs::recording::Recording;
 use crate::plan::message::aggregate;
 use crate::plan::{Outcome, Plan, Wish, read};
-use crate::run::track::StepState;
+use crate::run::StepState;
 use crate::run::{AnsweredBy, Detail, Event, Message};
 
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]

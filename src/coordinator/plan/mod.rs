@@ -18,7 +18,7 @@ use crate::ops::trust::{Item, Registrant, Trust};
 use crate::ops::{Surroundings, plans};
 use crate::plan::message::max_loops;
 use crate::plan::{AsWritten, LOOPS_MAX, Planner, Policy};
-use crate::run::track::StepState;
+use crate::run::StepState;
 use crate::run::{AnsweredBy, Event, PLAN_RESUMED, Run, RunKind, RunStatus, Speaker};
 use crate::store::Store;
 use crate::words::closed;
@@ -40,16 +40,16 @@ closed! {
 // How a plan is gone over. A doc comment would become the help of the command.
 #[derive(Args, Clone, Copy)]
 pub(crate) struct Passes {
-    /// Most passes, up to 100, until the last step says that the goal is reached; what is no number
-    /// from 1 on is one pass
+    /// Maximum number of passes, up to 100, until the last step reports success; an invalid number
+    /// means 1
     #[arg(long, value_name = "N", allow_hyphen_values = true, value_parser = parse_passes)]
     pub(crate) max_loops: Option<u32>,
 
-    /// What further passes do: all of it (plan), or the last step alone (last-step)
+    /// What later passes repeat: the whole plan (plan) or only the last step (last-step)
     #[arg(long, value_name = "PART", default_value_t = Refine::Plan)]
     pub(crate) refine: Refine,
 
-    /// Most steps at a time
+    /// Maximum number of steps at a time
     #[arg(long, value_name = "N", default_value_t = JOBS, value_parser = clap::value_parser!(u16).range(1..=256))]
     pub(crate) jobs: u16,
 }

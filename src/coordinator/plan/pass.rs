@@ -11,8 +11,8 @@ use crate::ops::answers::{Answer, Answering, Question};
 use crate::ops::runs::recording::Recording;
 use crate::plan::message::{Reply, message};
 use crate::plan::{Plan, Step};
+use crate::run::StepState;
 use crate::run::schedule::Schedule;
-use crate::run::track::StepState;
 use crate::run::{AnsweredBy, Run, Speaker};
 use crate::runner::pool::{self, Steps};
 

@@ -171,7 +171,7 @@ impl Git<'_> {
         }
         command.args(&words.words);
         match &words.input {
-            Some(input) => process::converse(command, input.clone(), LIMIT, ANSWER_MAX),
+            Some(input) => process::run_with_input(command, input.clone(), LIMIT, ANSWER_MAX),
             None => process::capture(command, LIMIT, ANSWER_MAX),
         }
     }

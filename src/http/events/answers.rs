@@ -1,28 +1,28 @@
-//! Answers of models while they come. No piece is told twice, so what came before somebody began to
-//! listen is kept here until the answer is there.
+//! Answers of models in progress. Pieces are not sent again, so the answer so far is kept here
+//! until it is complete.
 
 use std::collections::VecDeque;
 
-/// Most answers that are kept; the earliest go.
+/// Maximum number of answers; the oldest are dropped.
 const ANSWERS_MAX: usize = 64;
-/// Most bytes of an answer that are kept.
+/// Maximum size of an answer, in bytes.
 const ANSWER_MAX: usize = 400_000;
 
-/// What came so far of each answer, by its run.
+/// The answer of each run so far.
 #[derive(Default)]
 pub(super) struct Answers(VecDeque<Answer>);
 
 struct Answer {
     run: String,
     text: String,
-    /// How many UTF-16 units came, also those that are not kept: what browsers count.
+    /// Length of the whole answer in UTF-16 units, as browsers count.
     units: usize,
     /// Whether it became too long.
     is_cut: bool,
 }
 
 impl Answers {
-    /// Takes a piece, and returns how many UTF-16 units of the answer came before it.
+    /// Adds a piece, and returns its offset in UTF-16 units.
     pub(super) fn take(&mut self, run: &str, piece: &str) -> usize {
         let place = self.0.iter().position(|answer| answer.run == run);
         let place = place.unwrap_or_else(|| self.begin(run));
@@ -49,7 +49,7 @@ impl Answers {
         self.0.len() - 1
     }
 
-    /// Returns what came so far; none when nothing did, or the answer is there.
+    /// Returns the answer so far, or `None` before the first piece and after the end.
     pub(super) fn so_far(&self, run: &str) -> Option<&str> {
         let answer = self.0.iter().find(|answer| answer.run == run)?;
         Some(&answer.text)

@@ -16,32 +16,32 @@ use crate::error::{Code, Error, Result};
 use crate::ops::executions;
 use crate::workspace::Workspace;
 
-/// How often the databases are looked at. Who writes in this process has it looked at once.
+/// Poll interval of the databases. Writers of this process wake the thread at once.
 const LOOK: Duration = Duration::from_millis(25);
-/// How far the stream may be behind before what lies between is passed over.
+/// Maximum lag of the stream before events are skipped.
 const BEHIND: u64 = 20_000;
-/// How long the thread rests after it has told something, so that much is told at once; and how much longer
-/// for each listener, so that many cost no more than a few.
+/// Pause of the thread after sending, so that events are sent in batches, and additional pause per
+/// listener, so that many listeners cost no more than a few.
 const REST: (Duration, Duration) = (Duration::from_millis(10), Duration::from_micros(80));
-/// How long it rests at most.
+/// Maximum pause.
 const REST_MAX: Duration = Duration::from_millis(60);
 /// Most listeners.
 const LISTENERS: usize = 2_000;
-/// How many batches wait for a slow listener before its stream ends. All listeners share them, so that one that
-/// reads nothing costs no more than one that does.
+/// Maximum number of batches that wait for a slow listener before its stream ends. All listeners
+/// share them.
 const BATCHES_MAX: usize = 256;
 
-/// From where on events are told.
+/// Start of a stream of events.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Since {
-    /// The last ones that there are, and from now on.
+    /// Recent events, and new ones.
     Recent,
     Now,
     /// After a place.
     Place(Place),
 }
 
-/// Sends what happens to all listeners.
+/// Sends events to all listeners.
 pub(in crate::http) struct Feed {
     state: Mutex<State>,
     wakes: Condvar,
@@ -72,11 +72,9 @@ impl Feed {
         let told = Arc::downgrade(&feed);
         let thread = thread::Builder::new().name("cleo-feed".to_string());
         let tell = move || {
-            while let Some(feed) = told.upgrade() {
-                if !feed.turn(&mut source) {
-                    break;
-                }
-            }
+            while let Some(feed) = told.upgrade()
+                && feed.turn(&mut source).is_some()
+            {}
         };
         thread.spawn(tell).map_err(|cause| {
             Error::new(Code::Internal, "a thread cannot be started").because(cause)
@@ -84,7 +82,7 @@ impl Feed {
         Ok(feed)
     }
 
-    /// Has the databases looked at now: something was written.
+    /// Polls the databases now, after a write.
     pub(in crate::http) fn wake(&self) {
         self.state().is_awake = true;
         self.wakes.notify_one();
@@ -141,7 +139,7 @@ impl Feed {
             },
             Since::Place(place) => place,
         };
-        // A place that the databases have not reached is one of others: a copy, or an older state.
+        // A place that the databases have not reached is from another copy or a later state.
         let is_foreign = after.is_behind(&end);
         let mut read = match is_foreign || after == end {
             true => Missed::nothing(end),
@@ -152,7 +150,7 @@ impl Feed {
         };
         let hello = json!({"id": read.from.to_string(), "replayed": read.from != end});
         let hello = write("hello", Some(&read.from), &hello);
-        // Browsers wait for seconds before they connect again unless a server says otherwise.
+        // By default browsers wait for seconds before they reconnect.
         let mut missed = vec![[b"retry: 500\n", &hello[..]].concat().into()];
         if is_foreign || (since != Since::Recent && !read.is_whole) {
             missed.extend(Frame::reset(None).bytes_for(wants).cloned());
@@ -166,20 +164,20 @@ impl Feed {
         Ok(missed)
     }
 
-    /// Waits until something has happened and sends it; false once the server ends.
-    fn turn(&self, source: &mut Source) -> bool {
+    /// Waits for new events and sends them; `None` once the server ends.
+    fn turn(&self, source: &mut Source) -> Option<()> {
         let state = self.state();
         let wait = self.wakes.wait_timeout_while(state, LOOK, |state| {
             !state.is_awake && state.sender.is_some()
         });
         let (mut state, _) = wait.unwrap_or_else(PoisonError::into_inner);
         if state.sender.is_none() {
-            return false;
+            return None;
         }
         state.is_awake = false;
         let (mut place, is_heard) = (state.place, state.listeners() > 0);
         drop(state);
-        // What cannot be read now is looked at again.
+        // A failed read is repeated in the next turn.
         let frames = new(source, &mut place, is_heard).unwrap_or_else(|_| {
             source.forget();
             Vec::new()
@@ -194,11 +192,11 @@ impl Feed {
                 thread::sleep(rest);
             }
         } else {
-            // Somebody came meanwhile, and is to hear what was passed over.
+            // A new listener gets the events that were skipped.
             source.forget();
             state.is_awake = true;
         }
-        true
+        Some(())
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
@@ -226,7 +224,7 @@ fn new(source: &mut Source, place: &mut Place, is_heard: bool) -> Result<Vec<Fra
     frames.extend(source.after(place, end)?);
     frames.extend(source.agents(place, &Clock::System)?);
     if place.is_before(&end, 0) {
-        // There is more than is read at once.
+        // There are more events than are read at once.
         source.forget();
     }
     Ok(frames)
@@ -235,7 +233,7 @@ fn new(source: &mut Source, place: &mut Place, is_heard: bool) -> Result<Vec<Fra
 impl State {
     fn send(&self, frames: Vec<Frame>) {
         if let Some(sender) = &self.sender {
-            // Without listeners there is nothing to do.
+            // Without listeners the send fails.
             let _ = sender.send(Arc::new(Batch::new(frames)));
         }
     }

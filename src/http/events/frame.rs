@@ -1,4 +1,4 @@
-//! An event as it goes over the wire: written once, shared by all listeners.
+//! An event as bytes, written once and shared by all listeners.
 
 use std::collections::HashMap;
 use std::fmt;
@@ -12,7 +12,7 @@ use serde_json::json;
 use crate::words::closed;
 
 closed! {
-    /// What an event is about.
+    /// Subject of an event.
     Kind, "kind of events":
     Run = "run",
     Task = "task",
@@ -24,9 +24,11 @@ closed! {
 /// The events that a listener gets.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(super) struct Wants {
-    /// Whose events beside those without an owner; `None` for the events of all users.
+    /// Owner whose events are sent beside those without an owner; `None` for the events of all
+    /// users.
     pub(super) only: Option<String>,
-    /// Each once and in their order, so that listeners with the same kinds share the same bytes; none: all kinds.
+    /// Sorted and unique, so that listeners with the same kinds share the same bytes; empty means
+    /// all kinds.
     pub(super) kinds: Vec<Kind>,
 }
 
@@ -56,7 +58,7 @@ impl Origin {
     }
 }
 
-/// A place in the stream: how far it has come in each of its sources.
+/// A place in the stream: the cursor of each source.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Place {
     pub(super) runs: u64,
@@ -106,7 +108,7 @@ impl FromStr for Place {
     type Err = String;
 
     fn from_str(text: &str) -> std::result::Result<Place, String> {
-        let wrong = || "that is no id of an event: ids look like 120.45.7.3".to_string();
+        let wrong = || "invalid event id: ids look like 120.45.7.3".to_string();
         let numbers: Vec<u64> = text
             .split('.')
             .map(|number| number.parse().map_err(|_| wrong()))
@@ -125,17 +127,17 @@ impl FromStr for Place {
 
 #[derive(Clone, Debug)]
 pub(super) struct Frame {
-    /// `None` for an event about the stream itself, which every listener gets.
+    /// `None` for an event about the stream itself, for every listener.
     kind: Option<Kind>,
-    /// Whose it is; `None` where every user gets it.
+    /// Owner; `None` if every user gets it.
     owner: Option<Arc<str>>,
     bytes: Bytes,
-    /// What listeners to the events of all users get instead, where it differs.
+    /// Form for listeners to the events of all users, if it differs.
     whole: Option<Bytes>,
 }
 
 impl Frame {
-    /// Writes an event. A listener cannot resume from one without a place.
+    /// Writes an event. Listeners cannot resume after one without a place.
     pub(super) fn new(kind: Kind, place: Option<&Place>, data: &impl Serialize) -> Frame {
         Frame {
             kind: Some(kind),
@@ -145,7 +147,7 @@ impl Frame {
         }
     }
 
-    /// Writes that what lies before a place is passed over.
+    /// Writes that events before a place are skipped.
     pub(super) fn reset(place: Option<&Place>) -> Frame {
         Frame {
             kind: None,
@@ -159,13 +161,13 @@ impl Frame {
         Frame { owner, ..self }
     }
 
-    /// Sets what listeners to the events of all users get instead.
+    /// Sets the form for listeners to the events of all users.
     pub(super) fn or_whole(self, whole: Option<Frame>) -> Frame {
         let whole = whole.map(|whole| whole.bytes);
         Frame { whole, ..self }
     }
 
-    /// Returns what a listener gets of it, or `None`.
+    /// Returns the form for a listener, or `None`.
     pub(super) fn bytes_for(&self, wants: &Wants) -> Option<&Bytes> {
         let only = wants.only.as_deref();
         let is_wanted = self.kind.is_none_or(|kind| wants.contains(kind));
@@ -177,8 +179,8 @@ impl Frame {
     }
 }
 
-/// Writes an event in the format of server-sent events. JSON holds no line breaks, so that nothing in `data`
-/// can look like another event.
+/// Writes an event in the format of server-sent events. JSON has no line breaks, so data cannot
+/// look like another event.
 pub(super) fn write(name: &str, place: Option<&Place>, data: &impl Serialize) -> Bytes {
     let data = serde_json::to_string(data).unwrap_or_default();
     let text = match place {
@@ -195,8 +197,8 @@ pub(super) fn belongs(owner: Option<&str>, only: Option<&str>) -> bool {
     }
 }
 
-/// Events that are sent together. Listeners that want the same share the same bytes: with one copy of each event
-/// for each of 500 listeners (as `axum::response::sse::Event` needs), the copies would cost more than the events.
+/// Events that are sent together. Equal listeners share the same bytes: a copy of each event for
+/// each of 500 listeners (as `axum::response::sse::Event` needs) would cost more than the events.
 pub(super) struct Batch {
     frames: Vec<Frame>,
     joined: Mutex<HashMap<Wants, Bytes>>,
@@ -210,7 +212,7 @@ impl Batch {
         }
     }
 
-    /// Returns the events for a listener, one after the other; empty when there are none.
+    /// Returns the events for a listener; empty if there are none.
     pub(super) fn bytes_for(&self, wants: &Wants) -> Bytes {
         let mut joined = self.joined.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(bytes) = joined.get(wants) {

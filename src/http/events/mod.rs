@@ -1,4 +1,4 @@
-//! What happens, sent while it happens, whichever program does it: this server, another one, a command.
+//! Streams events as they happen, by whichever program: this server, another one, a command.
 //!
 //! One thread looks whether the databases have changed, reads what is new, writes each event once as
 //! bytes, and broadcasts these to all listeners. Places in the stream are cursors of the databases, so
@@ -29,8 +29,8 @@ use crate::ops::tokens::Scope;
 use feed::Since;
 use frame::{Kind, Wants};
 
-/// How long nothing is sent before a comment is, so that no proxy takes the connection for dead, and a dead one
-/// is noticed.
+/// Interval of comments on a silent stream, so that proxies keep the connection, and a dead one is
+/// noticed.
 const HEARTBEAT: Duration = Duration::from_secs(15);
 
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
@@ -40,7 +40,7 @@ struct Wanted {
     /// Kinds of events with commas between them; all by default.
     #[serde(default)]
     kinds: Vec<Kind>,
-    /// The id of an event: those after it; `now`: from now on. The header Last-Event-ID stands before it.
+    /// Id of the event to start after, or `now`. The header Last-Event-ID takes precedence.
     since: Option<String>,
 }
 
@@ -48,19 +48,19 @@ pub(super) fn routes() -> Vec<Route> {
     vec![
         Route::waiting(Method::GET, "/api/events", listen)
             .scope(Scope::Read)
-            .about("Tells what happens while it happens, as server-sent events; pieces of an answer only where the server carries the execution out")
+            .about("Streams events as server-sent events, with parts of answers for executions of this server")
             .tag("events")
             .query::<Wanted>()
             .sends(200, "text/event-stream"),
     ]
 }
 
-/// Writes an event from which no listener can resume.
+/// Writes an event without an id.
 pub(super) fn event(name: &str, data: &impl Serialize) -> Bytes {
     frame::write(name, None, data)
 }
 
-/// Answers with events as they come, as long as the caller is let in.
+/// Streams events while the caller is authorized.
 pub(super) fn stream(events: impl Stream<Item = Bytes> + Send + 'static, pass: Pass) -> Answer {
     let events = events.take_until(Box::pin(async move { pass.wait_until_refused().await }));
     let beating = stream::unfold(Box::pin(events), |mut events| async move {
@@ -77,7 +77,7 @@ fn listen(call: Call) -> Promise {
     Box::pin(async move {
         let (wants, since) = read_wanted(&call)?;
         let feed = call.server.feed.clone();
-        // What was missed is read from the disk, so not here, where all wait.
+        // Missed events are read from disk, so not on this thread, which serves everybody.
         let subscribed = tokio::task::spawn_blocking(move || {
             let subscribed = feed.subscribe(&wants, since);
             subscribed.map(|(missed, receiver)| (missed, (receiver, wants)))
@@ -86,7 +86,7 @@ fn listen(call: Call) -> Promise {
             Error::new(Code::Internal, "the events cannot be read").because(cause)
         })??;
         let comes = stream::unfold(listener, |(mut receiver, wants)| async move {
-            // The stream of a listener that lags behind ends; it comes back and resumes where it was.
+            // The stream of a lagging listener ends; it reconnects and resumes.
             let batch = receiver.recv().await.ok()?;
             Some((batch.bytes_for(&wants), (receiver, wants)))
         });

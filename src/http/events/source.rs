@@ -1,4 +1,4 @@
-//! What is new in the databases, as events.
+//! Reads new rows of the databases as events.
 
 use std::collections::{HashMap, HashSet, VecDeque};
 use std::sync::Arc;
@@ -15,26 +15,26 @@ use crate::store::sqlite::SqliteStore;
 use crate::store::{Recorded, Store};
 use crate::workspace::Workspace;
 
-/// Most events of one sort that are read at once.
+/// Maximum number of events of a source per read.
 const BATCH: u32 = 500;
-/// Most new events of one sort that are told at once.
+/// Maximum number of new events of a source per batch.
 pub(super) const AT_ONCE: u32 = 2_000;
-/// How many events are told again to who comes anew, and of each sort to who comes back.
+/// Number of recent events for a new listener, and of each source for a reconnecting one.
 pub(super) const RECENT: usize = BATCH as usize;
-/// How often so many are read at most to find those that somebody hears.
+/// Maximum number of reads to find the events of a listener.
 const PAGES: usize = 20;
-/// Most owners that are remembered.
+/// Maximum number of cached owners.
 const OWNERS_MAX: usize = 10_000;
 
-/// What happened in one source, in the order of its cursors.
+/// Events of one source, in the order of its cursors.
 type Parts = VecDeque<Part>;
 
-/// What somebody missed between two places.
+/// Events missed between two places.
 pub(super) struct Missed {
-    /// The place after which nothing is left out.
+    /// The place after which no event is missing.
     pub(super) from: Place,
     pub(super) frames: Vec<Frame>,
-    /// Whether nothing is left out at all.
+    /// Whether no event is missing at all.
     pub(super) is_whole: bool,
 }
 
@@ -52,7 +52,7 @@ impl Missed {
 pub(super) struct Source {
     store: SqliteStore,
     workspace: Workspace,
-    /// Whose each run and conversation is.
+    /// Owners of runs and conversations.
     owners: HashMap<String, Option<Arc<str>>>,
     seen: Option<u64>,
 }
@@ -74,7 +74,7 @@ impl Source {
         Ok(changed)
     }
 
-    /// Has the next question find a change: what was seen was not told.
+    /// Makes the next check find a change, because events were not sent.
     pub(super) fn forget(&mut self) {
         self.seen = None;
     }
@@ -89,14 +89,14 @@ impl Source {
         })
     }
 
-    /// Reads what comes after a place and not after another, and moves the place on. What happened in
-    /// different sources comes in the order of its times.
+    /// Reads the events between two places and advances the place. Events of different sources are
+    /// ordered by time.
     pub(super) fn after(&mut self, place: &mut Place, end: Place) -> Result<Vec<Frame>> {
         let (from, mut sources) = (*place, Vec::new());
         for origin in Origin::ALL {
             let parts = self.read(origin, from.cursor(origin), end.cursor(origin), AT_ONCE)?;
             let last = parts.back().map(|part| part.cursor);
-            // What was said outside of conversations is not looked through again.
+            // Messages outside of conversations are not scanned again.
             let reached = last.filter(|_| parts.len() >= AT_ONCE as usize);
             let reached = reached.unwrap_or(end.cursor(origin));
             *place.cursor_mut(origin) = reached.max(from.cursor(origin));
@@ -105,8 +105,8 @@ impl Source {
         Ok(merge(sources, from))
     }
 
-    /// Reads the last that comes after a place and not after another, as far as somebody hears it: of each
-    /// source so much as is read at once.
+    /// Reads the latest events between two places that a listener gets, at most one read of each
+    /// source.
     pub(super) fn read_missed(
         &mut self,
         after: Place,
@@ -139,9 +139,9 @@ impl Source {
         })
     }
 
-    /// Reads the last of one source after a cursor and not after another, as far as somebody hears it.
-    /// Others may have done much meanwhile, so it is looked for backwards, and not for ever. Returns the
-    /// cursor after which nothing is left out.
+    /// Reads the latest events of one source between two cursors that a listener gets. It searches
+    /// backwards within limits, because most events may be those of others. Returns the cursor
+    /// after which no event is missing.
     fn last(
         &mut self,
         origin: Origin,
@@ -166,7 +166,7 @@ impl Source {
         Ok((from, heard))
     }
 
-    /// Reads what happened in one source after a cursor and not after another, and at most so much.
+    /// Reads at most `most` events of one source between two cursors.
     fn read(&mut self, origin: Origin, after: u64, end: u64, most: u32) -> Result<Parts> {
         let limit = u32::try_from(end.saturating_sub(after)).unwrap_or(most);
         let limit = limit.min(most);
@@ -175,7 +175,7 @@ impl Source {
             Origin::Runs => self.runs(after, limit)?,
             Origin::Said => self.read_messages(after, limit)?,
         };
-        // Cursors have gaps, so that so many may reach further.
+        // Cursors have gaps, so the read may go beyond the end.
         parts.retain(|part| part.cursor <= end);
         Ok(parts)
     }
@@ -185,7 +185,7 @@ impl Source {
         if changes.is_empty() {
             return Ok(Parts::new());
         }
-        // All users hear the same, so that none hears of an agent that only another sees, or saw.
+        // All users get the same, without agents that only another user sees or saw.
         let agents = agents::load_in(&self.workspace)?.agents.into_iter();
         let told = agents.filter(|agent| !agent.is_private());
         let told: HashSet<String> = told.map(|agent| agent.id).collect();
@@ -261,8 +261,8 @@ impl Source {
     }
 }
 
-/// Puts together what happened in different sources. Within one, cursors say what came first: times
-/// may run back a little, and whoever goes on from an id must not miss what came before it.
+/// Merges the events of all sources. Within a source, cursors decide the order: times may run back
+/// a little, and a client that resumes after an id must not miss earlier events.
 fn merge(mut sources: Vec<Parts>, mut place: Place) -> Vec<Frame> {
     let mut frames = Vec::new();
     loop {
@@ -279,10 +279,10 @@ struct Part {
     origin: Origin,
     cursor: u64,
     at: String,
-    /// Whose it is; `None` where every user gets it.
+    /// Owner; `None` if every user gets it.
     owner: Option<Arc<str>>,
     data: Value,
-    /// What listeners to the events of all users get instead, where it differs.
+    /// Form for listeners to the events of all users, if it differs.
     whole: Option<Value>,
 }
 
@@ -295,7 +295,7 @@ impl Part {
     }
 }
 
-/// Says whose something is. What is nobody's any more is told to nobody but those who hear all.
+/// Returns the owner. Events without an owner any more go only to listeners to all users.
 fn owner(
     owners: &mut HashMap<String, Option<Arc<str>>>,
     id: &str,

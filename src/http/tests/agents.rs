@@ -9,7 +9,7 @@ use crate::http::route;
 use crate::ops::Notes;
 use crate::ops::agents::{self, AgentId};
 
-/// Names for ids of agents of the moment that were minted some minutes ago.
+/// Names for ids of runtime agents that are some minutes old.
 fn minted<const N: usize>(agents: [(&str, i64); N]) -> Names {
     let id = |minutes| json!(format!("custom_{}", minutes_ago(minutes)));
     let named = |(name, minutes): (&str, i64)| (name.to_string(), id(minutes));

@@ -8,10 +8,10 @@ use crate::http::route;
 use crate::ops::tokens::Scope;
 use crate::run::RunStatus;
 
-/// A word that stands in everything that is Ann's.
+/// A word in everything that belongs to Ann.
 const SECRET: &str = "xylograph";
 
-/// What Ann has: a token, and the ids of her things.
+/// Ann's token, and the ids of her things.
 struct Ann {
     token: String,
     ids: Vec<String>,
@@ -129,7 +129,7 @@ fn two_users_never_see_or_change_each_others_data() {
                     body.clone(),
                 );
                 let asked = format!("{} {path} {body}", route.method);
-                // What was looked for is told again, and is the caller's own.
+                // The reply repeats the query, which is the caller's own.
                 let text = told.text().replace(&format!("\"q\":\"{SECRET}\""), "");
                 assert!(!told.status.is_server_error(), "{asked}: {text}");
                 let echo = body.to_string().contains(SECRET);

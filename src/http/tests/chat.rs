@@ -140,7 +140,7 @@ fn yes_is_for_what_the_caller_shows() {
     assert_eq!(data(&told)["tool_calls"][0]["name"], "updateDesign");
 }
 
-/// What cannot wait, as a caller holds it.
+/// Invalid pending operations of a caller.
 const FAULTY: &str = r#""yes"
 []
 {"tool": "dropTables", "args": {"clientId": "6", "componentId": "103"}}

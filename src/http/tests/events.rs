@@ -161,7 +161,7 @@ fn events_of_other_users_use_none_of_a_listeners_queue() {
     assert_eq!((told.len(), told[1].1.as_str()), (3, "task"));
     let told = read_events(&world, Some(&bob), "?kinds=task", "", 2);
     assert_eq!((told.len(), told[1].1.as_str()), (2, "task"));
-    // Who comes back missed nothing by what others did.
+    // A listener that reconnects missed nothing by events of others.
     let told = read_events(&world, Some(&ann), "", "0.0.0.0", 3);
     assert_eq!((told[0].1.as_str(), told[1].1.as_str()), ("hello", "task"));
 }

@@ -84,7 +84,7 @@ fn key_of_one_message_is_refused_for_another() {
             .header("idempotency-key", "k-1");
         world.send(request.body(body.to_string().into()).unwrap())
     };
-    // What was refused has no outcome that would have to be answered again.
+    // A refused request has no outcome to repeat.
     send(json!({"input": WAR, "conversationId": "conv_nope"})).with(404);
     let first = send(json!({"input": WAR})).with(200);
     for other in [

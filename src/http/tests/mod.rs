@@ -47,7 +47,7 @@ use crate::ops::tokens::{self, Scope};
 use crate::ops::{Assignment, Surroundings};
 use crate::workspace::Workspace;
 
-/// Who calls without a token.
+/// The caller without a token.
 const ME: &str = "me@here";
 /// Where calls come from.
 const PEER: [u8; 4] = [127, 0, 0, 1];
@@ -65,7 +65,7 @@ async fn respond(router: &Router, mut request: Request<Body>) -> Response<Body> 
     router.clone().call(request).await.unwrap()
 }
 
-/// What was answered.
+/// A reply of the server.
 #[derive(Debug)]
 struct Told {
     status: StatusCode,

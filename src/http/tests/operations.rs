@@ -73,7 +73,8 @@ fn operations_refuse_unknown_fields() {
         let told = match has_body(&method.parse().unwrap()) {
             true => {
                 world.call(method, &path, json!([])).with(400);
-                // What is told of agents of other programs is passed over, unless it seems to be misspelled.
+                // Unknown fields of agents of other programs are ignored, unless they look
+                // misspelled.
                 if facts.own.contains(&"isRuntime") {
                     let told = world.call(method, &path, json!({"temprature": 1}));
                     let error = told.with(400)["error"].to_string();

@@ -1,5 +1,4 @@
-//! What is refused before an endpoint has it: in which form, and that nothing decides by the first of two
-//! headers.
+//! Refusals before an endpoint is reached: their form, and that repeated headers are refused.
 
 use std::convert::Infallible;
 use std::time::Duration;
@@ -103,7 +102,10 @@ fn single_headers_are_refused_when_repeated() {
             let told = world.send(request.body(body).unwrap()).with(400);
             assert_eq!(told["error"]["code"], "E_INPUT_INVALID", "{pair:?}");
             let message = told["error"]["message"].as_str().unwrap();
-            assert!(message.contains(&format!("`{name}` twice")), "{message}");
+            assert!(
+                message.contains(&format!("duplicate header `{name}`")),
+                "{message}"
+            );
         }
     }
     assert_eq!(world.get("/api/agents/execute").with(200)["total"], 0);

@@ -36,8 +36,8 @@ pub(super) fn ran(world: &World, id: &str, user: &str, status: RunStatus) {
             json!({"taskId": "T1", "attempt": 1, "outcome": "ok", "exitCode": 0, "message": format!("word of {user}")}),
         ),
         (
-            "task.lacking",
-            json!({"taskId": "T1", "attempt": 1, "outcome": "protocol_violation", "missing": ["no entry"]}),
+            "task.verification_failed",
+            json!({"taskId": "T1", "attempt": 1, "outcome": "protocol_violation", "violations": ["no entry"]}),
         ),
         (
             "task.failed",
@@ -262,7 +262,7 @@ fn runs_are_sorted() {
         let mut run = transaction.run(id).unwrap().unwrap();
         run.started_at = format!("2026-11-22T09:00:0{}.000Z", &id[5..6]);
         (run.execution_time_ms, run.cost) = (ms, cost);
-        // What nobody carries out would be ended by the next who looks.
+        // A run without a process would be marked as interrupted.
         run.status = if status == RunStatus::Running {
             RunStatus::Cancelled
         } else {

@@ -1,7 +1,7 @@
 use super::*;
 use crate::config::{self, Origin};
 
-/// Makes settings of names and values; those after `project` stand in its file.
+/// Makes settings of names and values; those after `project` are in its file.
 fn make(user: &[(&str, &str)], project: &[(&str, &str)]) -> Result<Option<Model>> {
     let mut settings = Settings::default();
     let path = |of: &str| Origin::File {
@@ -120,16 +120,16 @@ fn servers_of_others_may_want_no_key_unless_one_is_named() {
 #[test]
 fn a_cost_is_told_only_when_everything_is_known() {
     let usage = super::super::Usage {
-        input: Some(1_000_000),
-        output: Some(500_000),
-        cached: None,
+        input_tokens: Some(1_000_000),
+        output_tokens: Some(500_000),
+        total_tokens: None,
     };
     let with = |more: &[(&str, &str)]| model(&[&[("llm.provider", "openai-chat")], more].concat());
     let both = with(&[("llm.inputPrice", "0.5"), ("llm.outputPrice", "3")]);
     assert_eq!(both.cost(&usage), Some(2.0));
     assert_eq!(
         both.cost(&super::super::Usage {
-            output: None,
+            output_tokens: None,
             ..usage
         }),
         None

@@ -1,17 +1,19 @@
-//! Removing agents, and sweeping away those of the moment.
+//! Removing agents: one by its id, and runtime agents all at once or after half an hour.
 
 use chrono::{DateTime, Utc};
 use clap::Args;
 use serde::{Deserialize, Serialize};
 
-use super::{AgentId, Known, One, load_with, show_stored, terms, write};
-use crate::agent::{Agent, Kind, runtime_moment};
+use super::{AgentId, Known, One, Registry, load_with, terms, write};
+use crate::agent::{Agent, Kind, SUPERVISOR, runtime_moment};
+use crate::clock::unix_ms;
 use crate::error::{Code, Error, Result, quote};
 use crate::id::TaskId;
 use crate::ops::trust::{Item, Trust};
 use crate::ops::{Context, Notes, Surroundings};
 use crate::store::{Filter, Transaction};
 
+/// How long a runtime agent stays.
 const STAY_MS: u64 = 30 * 60 * 1_000;
 
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
@@ -20,19 +22,19 @@ pub(crate) struct Removed {
     /// The agent as it was; its executions stay in the history.
     #[serde(flatten)]
     pub(crate) one: One,
-    /// True when a built-in agent is as it was built again.
+    /// True if a changed built-in agent is as it was built again.
     pub(crate) restored: bool,
     /// The tasks that were assigned to it, and are to nobody now.
     pub(crate) unassigned: Vec<TaskId>,
 }
 
-/// Agents of the moment that were removed.
+/// Runtime agents that were removed.
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[derive(Clone, Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Cleaned {
     message: String,
-    /// Ids of those that are gone.
+    /// Ids of the agents that were removed.
     pub(crate) cleaned_up: Vec<String>,
     /// Ids of all that remain, in list order.
     remaining: Vec<String>,
@@ -48,60 +50,58 @@ pub(crate) struct Count {
     pub(crate) removed: usize,
 }
 
-// Which agents of the moment go. A doc comment would become the help of the command.
+// A doc comment would become the help of the command.
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[derive(Debug, Default, Args, Deserialize)]
 #[serde(rename_all = "camelCase", default, deny_unknown_fields)]
 pub(crate) struct Cleanup {
-    /// Only those whose id says that they are older than 30 minutes
+    /// Only agents older than 30 minutes, by the time in their id
     #[arg(long = "expired")]
     pub(crate) older_than: bool,
 
-    /// The moment from which age is counted, in milliseconds since 1970; else now
+    /// Reference time in milliseconds since 1970 [default: now]
     #[arg(long, value_name = "MS", requires = "older_than")]
     pub(crate) now: Option<u64>,
 }
 
-/// Which agents of the moment go.
+/// Which runtime agents are removed. Moments are milliseconds since 1970.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::ops) enum Sweep {
-    /// All of them.
     All,
-    /// Those whose id is older than 30 minutes at this moment, in milliseconds.
+    /// Agents whose id is older than 30 minutes at this moment.
     Explicit(u64),
-    /// Those whose id and registration are older than 30 minutes at this moment, in milliseconds.
+    /// Agents whose id and registration are older than 30 minutes at this moment.
     Automatic(u64),
 }
 
 impl Sweep {
-    fn takes(self, agent: &Agent) -> bool {
-        let Some(minted) = runtime_moment(&agent.id) else {
+    fn includes(self, agent: &Agent) -> bool {
+        let Some(created) = runtime_moment(&agent.id) else {
             return false;
         };
         match self {
             Sweep::All => true,
-            Sweep::Explicit(now) => now.saturating_sub(minted) > STAY_MS,
+            Sweep::Explicit(now) => now.saturating_sub(created) > STAY_MS,
             Sweep::Automatic(now) => {
-                now.saturating_sub(minted.max(registration_time(agent))) > STAY_MS
+                now.saturating_sub(created.max(registration_time(agent))) > STAY_MS
             }
         }
     }
 }
 
-/// Says when an agent of the moment is removed; nothing for one that stays.
+/// Returns when a runtime agent is removed; `None` for others.
 pub(crate) fn expires(agent: &Agent) -> Option<DateTime<Utc>> {
-    let minted = runtime_moment(&agent.id).filter(|_| agent.is_runtime)?;
-    let end = minted.max(registration_time(agent)).saturating_add(STAY_MS);
+    let created = runtime_moment(&agent.id).filter(|_| agent.is_runtime)?;
+    let end = created
+        .max(registration_time(agent))
+        .saturating_add(STAY_MS);
     DateTime::from_timestamp_millis(i64::try_from(end).ok()?)
 }
 
 /// Returns when an agent was registered, in milliseconds since 1970.
 fn registration_time(agent: &Agent) -> u64 {
-    let moment = agent
-        .created_at
-        .as_deref()
-        .and_then(|at| DateTime::parse_from_rfc3339(at).ok());
-    moment.map_or(0, |moment| moment.timestamp_millis().unsigned_abs())
+    let moment = agent.created_at.as_deref().and_then(unix_ms);
+    moment.map_or(0, i64::unsigned_abs)
 }
 
 pub(crate) fn remove(
@@ -114,7 +114,6 @@ pub(crate) fn remove(
         let known = load_with(transaction, &workspace)?;
         if surroundings.only().is_none() && is_damaged(transaction, &known, &id) {
             transaction.remove_agent(&id)?;
-            // All that can be said of it.
             return Ok(Agent::new(&id, Kind::Persistent, &id));
         }
         let agent = terms::require(surroundings, &known, &id)?.clone();
@@ -128,16 +127,16 @@ pub(crate) fn remove(
         true => Vec::new(),
         false => unassign(surroundings, &id)?,
     };
-    // Trust that cannot be taken away holds for nothing but the agent as it was.
+    // Trust that stays counts only for exactly this agent.
     let _ = Trust::new(surroundings, &workspace).take(&Item::worker(&agent));
     Ok(Removed {
         restored: agent.is_builtin,
-        one: show_stored(surroundings, agent)?,
+        one: Registry::load(surroundings)?.show_stored(agent),
         unassigned,
     })
 }
 
-/// Takes an agent that was removed from its tasks, and returns these.
+/// Takes a removed agent from its tasks, and returns these.
 fn unassign(surroundings: &Surroundings, agent: &str) -> Result<Vec<TaskId>> {
     let mut context = Context::open(surroundings.clone())?;
     let now = context.now();
@@ -161,10 +160,12 @@ fn refuse_builtin(id: &str) -> Error {
     let message = format!("`{id}` is built in and cannot be removed");
     let show = format!("cleo agents show {}", quote(id));
     let error = Error::new(Code::AgentInvalid, message).fix(show);
-    let pause = format!("cleo agents update {} --status paused", quote(id));
     match id {
-        crate::agent::SUPERVISOR => error,
-        _ => error.or("pause it", pause),
+        SUPERVISOR => error,
+        _ => error.or(
+            "pause it",
+            format!("cleo agents update {} --status paused", quote(id)),
+        ),
     }
 }
 
@@ -174,7 +175,7 @@ fn is_damaged(transaction: &dyn Transaction, known: &Known, id: &str) -> bool {
     !is_known && read.is_err_and(|error| error.code == Code::RowDamaged)
 }
 
-/// Removes agents of the moment. Others are never touched.
+/// Removes runtime agents.
 pub(crate) fn cleanup(
     surroundings: &Surroundings,
     _: &mut Notes,
@@ -191,14 +192,14 @@ pub(crate) fn cleanup(
         }
     };
     let cleaned = write(&workspace, |transaction| {
-        let before = load_with(transaction, &workspace)?.agents.len();
+        let before = load_with(transaction, &workspace)?.agents;
         let cleaned_up = sweep_runtime(transaction, sweep)?;
-        let remaining = load_with(transaction, &workspace)?.agents;
-        let remaining: Vec<String> = remaining.into_iter().map(|agent| agent.id).collect();
+        let ids = before.iter().map(|agent| &agent.id);
+        let remaining: Vec<String> = ids.filter(|id| !cleaned_up.contains(id)).cloned().collect();
         Ok(Cleaned {
             message: format!("Cleaned up {} runtime agents", cleaned_up.len()),
             count: Count {
-                before,
+                before: before.len(),
                 after: remaining.len(),
                 removed: cleaned_up.len(),
             },
@@ -219,15 +220,13 @@ pub(in crate::ops) fn sweep_runtime(
     if transaction.runtime_agents()? == 0 {
         return Ok(Vec::new());
     }
-    let agents = transaction.agents()?;
-    let gone = agents
-        .into_iter()
-        .filter(|agent| agent.is_runtime && sweep.takes(agent));
-    let gone: Vec<_> = gone.map(|agent| agent.id).collect();
-    for id in &gone {
+    let mut agents = transaction.agents()?;
+    agents.retain(|agent| agent.is_runtime && sweep.includes(agent));
+    let ids: Vec<String> = agents.into_iter().map(|agent| agent.id).collect();
+    for id in &ids {
         transaction.remove_agent(id)?;
     }
-    Ok(gone)
+    Ok(ids)
 }
 
 #[cfg(test)]
@@ -245,7 +244,7 @@ mod tests {
         let old = agent(format!("custom_{}", minutes(31)), None);
         let young = agent(format!("custom_{}", minutes(29)), None);
         let other = agent("agent-1".to_string(), None);
-        // Registered a minute ago under the id of a day long past.
+        // Registered a minute ago under an old id.
         let sample = agent(
             "custom_1756441115596".into(),
             Some("2027-01-15T07:59:00.000Z"),
@@ -255,10 +254,10 @@ mod tests {
             (Sweep::Explicit(now), true, true),
             (Sweep::Automatic(now), true, false),
         ] {
-            assert_eq!(sweep.takes(&old), old_goes, "{sweep:?}");
-            assert_eq!(sweep.takes(&sample), sample_goes, "{sweep:?}");
-            assert_eq!(sweep.takes(&young), sweep == Sweep::All, "{sweep:?}");
-            assert!(!sweep.takes(&other), "{sweep:?}");
+            assert_eq!(sweep.includes(&old), old_goes, "{sweep:?}");
+            assert_eq!(sweep.includes(&sample), sample_goes, "{sweep:?}");
+            assert_eq!(sweep.includes(&young), sweep == Sweep::All, "{sweep:?}");
+            assert!(!sweep.includes(&other), "{sweep:?}");
         }
     }
 }

@@ -1,13 +1,12 @@
-//! Agents in files: `.cleo/agents/*.yaml`, `*.yml` and `*.json`, one agent or a list in each. A file
-//! that cannot be used is left out with a warning.
+//! Agents in files: `.cleo/agents/*.yaml`, `*.yml` and `*.json`, one agent or a list in each. An invalid file is left
+//! out with a warning.
 
-use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
 use serde_json::Value;
 
-use super::register::fresh;
-use super::terms;
+use super::register::make_from_file;
+use super::{Known, terms};
 use crate::agent::Agent;
 use crate::agent::draft::{self, Draft};
 use crate::document;
@@ -23,152 +22,142 @@ const SIZE_MAX: usize = 128 << 20;
 /// Most files that are read.
 const FILES_MAX: usize = 10_000;
 
-#[derive(Default)]
-pub(super) struct Files {
-    /// Agents with their files, relative to the workspace.
-    pub(super) agents: Vec<(Agent, String)>,
-    pub(super) warnings: Vec<String>,
-    /// The files that could not be used.
-    pub(super) left_out: Vec<LeftOut>,
-    /// Where in the list each agent is, by id.
-    places: HashMap<String, usize>,
-}
-
-/// A file of agents that could not be used.
+/// An invalid file of agents.
 #[derive(Clone, Debug)]
 pub(crate) struct LeftOut {
     pub(crate) file: String,
     pub(crate) why: String,
 }
 
-pub(super) fn read(workspace: &Workspace) -> Files {
-    let mut files = Files::default();
-    for path in paths(&workspace.root.join(".cleo/agents")) {
+pub(super) fn read(workspace: &Workspace) -> Known {
+    let mut known = Known::default();
+    for path in list_files(&workspace.root.join(".cleo/agents")) {
         let name = path.file_name().unwrap_or_default().to_string_lossy();
-        let place = format!(".cleo/agents/{name}");
-        let path = workspace.confine(&place);
-        let named = path.as_ref().map(|path| path.display().to_string());
-        let named = named.unwrap_or_else(|_| place.clone());
-        match path.and_then(|path| agents(&path)) {
-            Ok(agents) => files.add(agents, &place),
+        let file = format!(".cleo/agents/{name}");
+        let path = workspace.confine(&file);
+        let full = path
+            .as_ref()
+            .map_or_else(|_| file.clone(), |path| path.display().to_string());
+        match path.and_then(|path| read_agents(&path)) {
+            Ok(agents) => known.add(agents, &file),
             Err(error) => {
-                let what = error.message.replacen(&named, "it", 1);
-                let why = format!("{place} is left out: {what}");
-                files.warnings.push(why.clone());
-                files.left_out.push(LeftOut { file: place, why });
+                let what = error.message.replacen(&full, "it", 1);
+                let why = format!("{file} is left out: {what}");
+                known.warnings.push(why.clone());
+                known.left_out.push(LeftOut { file, why });
             }
         }
     }
-    files
+    known
 }
 
-impl Files {
-    fn add(&mut self, agents: Vec<(Agent, Vec<String>)>, place: &str) {
+impl Known {
+    fn add(&mut self, agents: Vec<(Agent, Vec<String>)>, file: &str) {
         for (agent, warnings) in agents {
-            let warnings = warnings.into_iter();
-            let warnings = warnings.map(|warning| format!("{place}: {warning}"));
+            let warnings = warnings.iter().map(|warning| format!("{file}: {warning}"));
             self.warnings.extend(warnings);
-            if let Some(there) = self.places.get(&agent.id) {
-                let other = &self.agents[*there].1;
-                let id = &agent.id;
-                let message = format!("the agent `{id}` of {place} is left out: {other} has one");
-                self.warnings.push(message);
+            let id = &agent.id;
+            if let Some(other) = self.files.get(id) {
+                let warning = format!("the agent `{id}` of {file} is left out: {other} has one");
+                self.warnings.push(warning);
                 continue;
             }
-            self.places.insert(agent.id.clone(), self.agents.len());
-            self.agents.push((agent, place.to_string()));
+            self.files.insert(id.clone(), file.to_string());
+            self.agents.push(agent);
         }
     }
 }
 
-fn paths(folder: &Path) -> Vec<PathBuf> {
+fn list_files(folder: &Path) -> Vec<PathBuf> {
     let Ok(entries) = std::fs::read_dir(folder) else {
         return Vec::new();
     };
-    let fits = |path: &PathBuf| {
-        let ending = path.extension().and_then(|ending| ending.to_str());
-        matches!(ending, Some("yaml" | "yml" | "json"))
+    let is_agent_file = |path: &PathBuf| {
+        let extension = path.extension().and_then(|extension| extension.to_str());
+        matches!(extension, Some("yaml" | "yml" | "json"))
     };
-    let paths = entries.flatten().map(|entry| entry.path()).filter(fits);
+    let paths = entries
+        .flatten()
+        .map(|entry| entry.path())
+        .filter(is_agent_file);
     let mut paths: Vec<_> = paths.take(FILES_MAX).collect();
     paths.sort_unstable();
     paths
 }
 
-fn agents(path: &Path) -> Result<Vec<(Agent, Vec<String>)>> {
+/// Reads the agents of a file, each with its warnings.
+fn read_agents(path: &Path) -> Result<Vec<(Agent, Vec<String>)>> {
     let stem = path.file_stem().unwrap_or_default().to_string_lossy();
-    let (bytes, place) = (file::read(path, FILE_MAX)?, path.to_string_lossy());
+    let (bytes, name) = (file::read(path, FILE_MAX)?, path.to_string_lossy());
     let text = String::from_utf8_lossy(&bytes);
-    if !text.trim_start().starts_with(['{', '[']) {
-        yaml::check_cost(&text).map_err(|fault| faulty(&place, "YAML", &fault))?;
+    if !is_json(&text) {
+        yaml::check_cost(&text).map_err(|fault| refuse(&name, "YAML", &fault))?;
     }
-    let (mut drafts, is_one) = drafts(&bytes, &place)?;
+    let (mut drafts, is_one) = read_drafts(&bytes, &name)?;
     // A file of one agent names it, as a file of one skill does.
     if is_one && let Some(only) = drafts.first_mut() {
         only.id.get_or_insert_with(|| draft::suggest_id(&stem));
     }
-    let made = drafts.into_iter().map(|mut draft| {
+    let agents = drafts.into_iter().map(|mut draft| {
         let warnings = draft.warnings();
         let name = draft.name.clone().unwrap_or_default();
         let id = draft.id.clone().unwrap_or_else(|| terms::suggest_id(&name));
         draft.name.get_or_insert_with(|| id.clone());
-        Ok((fresh(draft, &id)?, warnings))
+        Ok((make_from_file(draft, &id)?, warnings))
     });
-    made.collect()
+    agents.collect()
 }
 
-/// Reads drafts from a JSON or YAML document: one agent, a list of agents, or a list under `agents`;
-/// JSON also as one agent a line. Says as well whether the document is one agent.
-pub(super) fn drafts(bytes: &[u8], place: &str) -> Result<(Vec<Draft>, bool)> {
-    let text = std::str::from_utf8(bytes)
-        .map_err(|_| draft::invalid(format!("{place} is not written in UTF-8")))?;
-    let text = text.strip_prefix('\u{feff}').unwrap_or(text);
-    let mut is_one = false;
-    let values = match document(text, place)? {
-        Value::Array(list) => list,
-        Value::Object(mut map) if map.get("agents").is_some_and(Value::is_array) => {
-            match map.remove("agents") {
-                Some(Value::Array(list)) => list,
-                _ => Vec::new(),
-            }
-        }
-        one => {
-            is_one = true;
-            vec![one]
-        }
-    };
-    let many = values.len() > 1;
-    let drafts = values.into_iter().enumerate().map(|(index, value)| {
+/// Reads drafts from a file. Returns as well whether the file is one agent.
+pub(super) fn read_drafts(bytes: &[u8], name: &str) -> Result<(Vec<Draft>, bool)> {
+    let (values, is_one) = read_values(bytes, name)?;
+    let is_single = values.len() == 1;
+    let drafts = (1..).zip(values).map(|(number, value)| {
         Draft::from_value(value).map_err(|error| {
-            let which = if many {
-                format!(", agent {}", index + 1)
-            } else {
-                String::new()
+            let message = match is_single {
+                true => format!("{name}: {}", error.message),
+                false => format!("{name}, agent {number}: {}", error.message),
             };
-            Error {
-                message: format!("{place}{which}: {}", error.message),
-                ..error
-            }
+            Error { message, ..error }
         })
     });
     let drafts: Result<Vec<Draft>> = drafts.collect();
     Ok((drafts?, is_one))
 }
 
-fn document(text: &str, place: &str) -> Result<Value> {
-    if !text.trim_start().starts_with(['{', '[']) {
+/// Reads the agents of a JSON or YAML document: one agent, a list of agents, or a list under `agents`; JSON also as one
+/// agent a line. Returns as well whether the document is one agent.
+pub(in crate::ops) fn read_values(bytes: &[u8], name: &str) -> Result<(Vec<Value>, bool)> {
+    let text = std::str::from_utf8(bytes);
+    let text = text.map_err(|_| draft::invalid(format!("{name} is not written in UTF-8")))?;
+    let mut document = match read_document(text.trim_start_matches('\u{feff}'), name)? {
+        Value::Array(list) => return Ok((list, false)),
+        other => other,
+    };
+    match document.get_mut("agents") {
+        Some(Value::Array(list)) => Ok((std::mem::take(list), false)),
+        _ => Ok((vec![document], true)),
+    }
+}
+
+fn is_json(text: &str) -> bool {
+    text.trim_start().starts_with(['{', '['])
+}
+
+fn read_document(text: &str, name: &str) -> Result<Value> {
+    if !is_json(text) {
         return document::yaml(text, SIZE_MAX)
-            .map_err(|fault| faulty(place, "YAML", &yaml::describe_fault(text, &fault)));
+            .map_err(|fault| refuse(name, "YAML", &yaml::describe_fault(text, &fault)));
     }
     let values = document::jsons(text, SIZE_MAX);
-    let mut values = values.map_err(|fault| faulty(place, "JSON", &fault))?;
+    let mut values = values.map_err(|fault| refuse(name, "JSON", &fault))?;
     match values.len() {
         1 => Ok(values.remove(0)),
         _ => Ok(values.into()),
     }
 }
 
-/// Readers name line and column themselves.
-fn faulty(place: &str, form: &str, fault: &dyn std::fmt::Display) -> Error {
-    Error::new(Code::AgentInvalid, format!("{place} is no {form}: {fault}"))
+/// Makes the error of an invalid file. `fault` names line and column.
+fn refuse(name: &str, form: &str, fault: &dyn std::fmt::Display) -> Error {
+    Error::new(Code::AgentInvalid, format!("{name} is no {form}: {fault}"))
 }

@@ -3,13 +3,13 @@
 use clap::Args;
 use serde::{Deserialize, Serialize};
 
-use super::{Shown, load_in, read_seen, show_all};
+use super::{AgentId, One, Registry, Shown, load_in};
 use crate::agent::{Agent, AgentStatus, Kind, Role};
 use crate::error::{Code, Result};
 use crate::ops::{Context, Notes, Surroundings};
 use crate::score::normalize;
 
-// Which agents to list. Empty parts let everything through. A doc comment would become the help of the command.
+// Empty fields match every agent. A doc comment would become the help of the command.
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[derive(Clone, Debug, Default, Args, Deserialize)]
 #[serde(default, deny_unknown_fields)]
@@ -30,15 +30,15 @@ pub(crate) struct Lookup {
     #[arg(long, value_name = "TAG")]
     pub(crate) tag: Vec<String>,
 
-    /// Only agents that offer this capability, in any letter case
+    /// Only agents with this capability, ignoring case
     #[arg(long, value_name = "NAME")]
     pub(crate) capability: Option<String>,
 
-    /// Only agents with this skill, in any letter case (repeat: with any of them)
+    /// Only agents with this skill, ignoring case (repeat: with any of them)
     #[arg(long, value_name = "SKILL")]
     pub(crate) skill: Vec<String>,
 
-    /// Only agents with all the skills named
+    /// Only agents with all named skills
     #[arg(long, requires = "skill")]
     pub(crate) all: bool,
 
@@ -49,34 +49,32 @@ pub(crate) struct Lookup {
 
 impl Lookup {
     pub(in crate::ops) fn fits(&self, agent: &Agent) -> bool {
-        fn has_any<T: PartialEq>(wanted: &[T], value: &T) -> bool {
+        fn accepts<T: PartialEq>(wanted: &[T], value: &T) -> bool {
             wanted.is_empty() || wanted.contains(value)
         }
-        let has_skill = |wanted: &String| has(&agent.skills, wanted);
-        let has_skills = match self.all {
-            true => self.skill.iter().all(has_skill),
-            false => self.skill.is_empty() || self.skill.iter().any(has_skill),
-        };
-        let holds = |wanted: &String| {
+        let mut skills = self.skill.iter().map(|skill| has(&agent.skills, skill));
+        let contains = |wanted: &String| {
             let wanted = normalize(wanted.trim());
             let texts = [&agent.id, &agent.name, &agent.description];
             let mut texts = texts.into_iter().chain(&agent.tags);
-            texts.any(|text| normalize(text).contains(wanted.as_ref() as &str))
+            texts.any(|text| normalize(text).contains(&wanted))
         };
-        has_any(&self.status, &agent.status)
-            && has_any(&self.role, &agent.role)
-            && has_any(&self.kind, &agent.kind)
+        accepts(&self.status, &agent.status)
+            && accepts(&self.role, &agent.role)
+            && accepts(&self.kind, &agent.kind)
             && self.tag.iter().all(|tag| has(&agent.tags, tag))
-            && (self.capability.as_ref()).is_none_or(|wanted| agent.offers(wanted))
-            && has_skills
-            && self.q.as_ref().is_none_or(holds)
+            && self.capability.as_ref().is_none_or(|it| agent.offers(it))
+            && match self.all || self.skill.is_empty() {
+                true => skills.all(|has| has),
+                false => skills.any(|has| has),
+            }
+            && self.q.as_ref().is_none_or(contains)
     }
 }
 
 fn has(words: &[String], wanted: &str) -> bool {
-    words
-        .iter()
-        .any(|word| normalize(word.trim()) == normalize(wanted.trim()))
+    let wanted = normalize(wanted.trim());
+    words.iter().any(|word| normalize(word.trim()) == wanted)
 }
 
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
@@ -92,12 +90,26 @@ pub(crate) fn list(
     notes: &mut Notes,
     lookup: Lookup,
 ) -> Result<Listed> {
-    let (mut known, uses) = read_seen(surroundings)?;
-    known.agents.retain(|agent| lookup.fits(agent));
-    notes.warn(std::mem::take(&mut known.warnings));
-    let agents = show_all(surroundings, known, &uses)?;
+    let mut registry = Registry::load(surroundings)?;
+    notes.warn(std::mem::take(&mut registry.known.warnings));
+    let mut agents = std::mem::take(&mut registry.known.agents);
+    agents.retain(|agent| lookup.fits(agent));
+    let agents: Vec<Shown> = agents
+        .into_iter()
+        .map(|it| registry.show(it).agent)
+        .collect();
     let total = agents.len();
     Ok(Listed { agents, total })
+}
+
+pub(crate) fn show(
+    surroundings: &Surroundings,
+    notes: &mut Notes,
+    AgentId { id }: AgentId,
+) -> Result<One> {
+    let mut registry = Registry::load(surroundings)?;
+    notes.warn(std::mem::take(&mut registry.known.warnings));
+    Ok(registry.show(registry.known.require(&id)?.clone()))
 }
 
 /// Refuses to assign a task to an agent that the caller may not see, in the words for an unknown one. A caller who

@@ -1,4 +1,4 @@
-//! What executions say of agents: how often, how long, how well.
+//! Statistics of executions: how often agents were used, how long they took, and how often they answered.
 
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
@@ -11,7 +11,7 @@ use super::window::{self, Spread, Window};
 use crate::agent::{Agent, AgentStatus, Role};
 use crate::clock::timestamp;
 use crate::error::Result;
-use crate::ops::runs::settle_store;
+use crate::ops::runs::open_after_recovery;
 use crate::ops::{Notes, Surroundings};
 use crate::route::FINALIZE;
 use crate::run::{RunKind, RunStatus};
@@ -38,16 +38,16 @@ pub(crate) struct Dashboard {
     #[serde(flatten)]
     pub(crate) counts: Counts,
     pub(crate) cancelled_executions: u64,
-    /// Share of those that ended which were answered, by nobody in the place of an agent that failed, from
-    /// 0 to 1; none before the first has ended.
+    /// Share of the finished executions that were answered, from 0 to 1; none before the first has ended. An
+    /// answer in the place of an agent that failed does not count.
     pub(crate) success_rate: Option<f64>,
-    /// How long an answer takes; what ended without one has no response. None before the first.
+    /// Average time of an answer. None before the first.
     pub(crate) average_response_time_ms: Option<f64>,
     /// The agents with the most executions, most first.
     pub(crate) most_used_agents: Vec<Used>,
     /// Where executions went, `finalize` where no agent fits, most first.
     pub(crate) routing_patterns: Vec<Pattern>,
-    /// Those of the last 24 hours.
+    /// Executions of the last 24 hours.
     pub(crate) window: Window,
 }
 
@@ -58,7 +58,7 @@ pub(crate) struct Dashboard {
 pub(crate) struct Counts {
     pub(crate) total_agents: usize,
     pub(crate) total_executions: u64,
-    /// How many executions are under way.
+    /// How many executions are in progress.
     pub(crate) active_executions: u64,
     pub(crate) completed_executions: u64,
     pub(crate) failed_executions: u64,
@@ -78,7 +78,7 @@ pub(crate) struct Used {
 pub(crate) struct Pattern {
     #[serde(flatten)]
     pub(crate) used: Used,
-    /// Which part of all that is, from 0 to 1.
+    /// Share of all executions, from 0 to 1.
     pub(crate) share: f64,
 }
 
@@ -89,15 +89,13 @@ pub(crate) struct Measured {
     pub(crate) agent_id: String,
     pub(crate) name: String,
     pub(crate) description: String,
-    /// What it does among the others.
     pub(crate) role: Role,
-    /// Whether messages reach it: they do.
     pub(crate) status: AgentStatus,
-    /// How many executions it had, also such as are under way.
+    /// How many executions it had, with those in progress.
     pub(crate) execution_count: u64,
-    /// How long one takes, answered or not; none before the first has ended.
+    /// Average time of an execution, answered or not; none before the first has ended.
     pub(crate) average_execution_time_ms: Option<f64>,
-    /// Share of those that ended which it answered, from 0 to 1; none before the first has ended.
+    /// Share of its finished executions that it answered, from 0 to 1; none before the first has ended.
     pub(crate) success_rate: Option<f64>,
     /// When its last execution began, RFC 3339 in UTC.
     pub(crate) last_used_at: Option<String>,
@@ -105,47 +103,33 @@ pub(crate) struct Measured {
     pub(crate) window: Spread,
 }
 
+/// Counted executions of one agent, or of all.
 #[derive(Default)]
-struct Sum {
-    runs: u64,
-    timed: u64,
-    time_ms: u64,
-    completed: u64,
-    failed: u64,
-    cancelled: u64,
-    running: u64,
-    /// Answered by somebody else, since the agent failed.
-    stood_in: u64,
-    last: Option<String>,
-}
+struct Tallies<'a>(Vec<&'a Tally>);
 
-impl Sum {
-    fn add(&mut self, tally: &Tally) {
-        self.runs += tally.runs;
-        self.timed += tally.timed;
-        self.time_ms += tally.time_ms;
-        self.stood_in += tally.stood_in;
-        match tally.status {
-            RunStatus::Completed => self.completed += tally.runs,
-            RunStatus::Failed => self.failed += tally.runs,
-            RunStatus::Cancelled | RunStatus::Interrupted => self.cancelled += tally.runs,
-            RunStatus::Pending | RunStatus::Running => self.running += tally.runs,
-        }
-        self.last = self.last.take().max(Some(tally.last_started.clone()));
+impl Tallies<'_> {
+    fn runs(&self, statuses: &[RunStatus]) -> u64 {
+        let tallies = self.0.iter().filter(|it| statuses.contains(&it.status));
+        tallies.map(|it| it.runs).sum()
     }
 
-    fn average(&self) -> Option<f64> {
-        (self.timed > 0).then(|| self.time_ms as f64 / self.timed as f64)
+    fn average_ms(&self, statuses: &[RunStatus]) -> Option<f64> {
+        let tallies = self.0.iter().filter(|it| statuses.contains(&it.status));
+        let (timed, time_ms) = tallies.fold((0, 0), |(timed, time_ms), it| {
+            (timed + it.timed, time_ms + it.time_ms)
+        });
+        (timed > 0).then(|| time_ms as f64 / timed as f64)
     }
 
     fn success_rate(&self) -> Option<f64> {
-        let ended = self.completed + self.failed;
-        let own = self.completed.saturating_sub(self.stood_in);
-        (ended > 0).then(|| own as f64 / ended as f64)
+        let completed = self.runs(&[RunStatus::Completed]);
+        let ended = completed + self.runs(&[RunStatus::Failed]);
+        let fallback: u64 = self.0.iter().map(|it| it.answered_by_fallback).sum();
+        (ended > 0).then(|| completed.saturating_sub(fallback) as f64 / ended as f64)
     }
 }
 
-// Whose executions to count. A doc comment would become the help of the command.
+// A doc comment would become the help of the command.
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[derive(Debug, Default, Args, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -165,91 +149,82 @@ pub(crate) fn metrics(
     let workspace = surroundings.workspace()?;
     let user = surroundings.only().or(wanted.user.as_deref());
     let since = window::begin(surroundings.clock.now());
-    let (tallies, seen) = match settle_store(&workspace, &surroundings.clock)? {
+    let (tallies, seen) = match open_after_recovery(&workspace, &surroundings.clock)? {
         Some(mut store) => {
             let (transaction, from) = (store.read()?, timestamp(since));
-            let seen = transaction.executions_since(user, &from, window::LOOKED_AT)?;
+            let seen = transaction.executions_since(user, &from, window::EXECUTIONS_MAX)?;
             (transaction.tallies(user)?, seen)
         }
         None => Default::default(),
     };
-    let agents = load_in(&workspace)?
-        .keep_visible(surroundings.only())
-        .agents;
-    let (window, mut of_agents) = window::measure(since, &seen);
-    let mut metrics = measure(&agents, &tallies);
+    let known = load_in(&workspace)?.keep_visible(surroundings.only());
+    let (window, mut by_agent) = window::measure(since, &seen);
+    let mut metrics = measure(&known.agents, &tallies);
     metrics.dashboard.window = window;
     for agent in &mut metrics.agents {
-        agent.window = of_agents.remove(&agent.agent_id).unwrap_or_default();
+        agent.window = by_agent.remove(&agent.agent_id).unwrap_or_default();
     }
     Ok(metrics)
 }
 
 fn measure(agents: &[Agent], tallies: &[Tally]) -> Metrics {
-    let (mut all, mut answered) = (Sum::default(), Sum::default());
-    let mut sums: BTreeMap<String, Sum> = BTreeMap::new();
-    let executions = tallies.iter();
-    let executions = executions.filter(|tally| tally.kind == RunKind::Execution);
-    for tally in executions {
-        all.add(tally);
-        if tally.status == RunStatus::Completed {
-            answered.add(tally);
-        }
-        let agent = tally.agent.clone().unwrap_or_else(|| FINALIZE.to_string());
-        sums.entry(agent).or_default().add(tally);
+    use RunStatus::{Cancelled, Completed, Failed, Interrupted, Pending, Running};
+    let mut all = Tallies::default();
+    let mut by_agent: BTreeMap<&str, Tallies<'_>> = BTreeMap::new();
+    for tally in tallies.iter().filter(|it| it.kind == RunKind::Execution) {
+        all.0.push(tally);
+        let agent = tally.agent.as_deref().unwrap_or(FINALIZE);
+        by_agent.entry(agent).or_default().0.push(tally);
     }
-    let used = sums.iter().filter(|(_, sum)| sum.runs > 0);
-    let used = used.map(|(id, sum)| Used {
-        agent_id: id.clone(),
-        count: sum.runs,
+    let used = by_agent.iter().map(|(id, tallies)| Used {
+        agent_id: id.to_string(),
+        count: tallies.runs(RunStatus::ALL),
     });
-    let mut used: Vec<Used> = used.collect();
+    let mut used: Vec<Used> = used.filter(|used| used.count > 0).collect();
     used.sort_by_key(|used| Reverse(used.count));
-    let total_agents = agents.len();
-    let active = agents.iter();
-    let active = active.filter(|agent| agent.status == AgentStatus::Active);
-    let mut agents: Vec<_> = active
-        .map(|agent| measure_agent(agent, sums.get(&agent.id)))
-        .collect();
-    agents.sort_by_key(|agent| Reverse(agent.last_used_at.clone()));
+    let active = agents.iter().filter(|it| it.status == AgentStatus::Active);
+    let none = Tallies::default();
+    let measured = active.map(|agent| {
+        let tallies = by_agent.get(&*agent.id).unwrap_or(&none);
+        Measured {
+            agent_id: agent.id.clone(),
+            name: agent.name.clone(),
+            description: agent.description.clone(),
+            role: agent.role,
+            status: agent.status,
+            execution_count: tallies.runs(RunStatus::ALL),
+            average_execution_time_ms: tallies.average_ms(RunStatus::ALL),
+            success_rate: tallies.success_rate(),
+            last_used_at: tallies.0.iter().map(|it| it.last_started.clone()).max(),
+            window: Spread::default(),
+        }
+    });
+    let mut measured: Vec<Measured> = measured.collect();
+    measured.sort_by_key(|agent| Reverse(agent.last_used_at.clone()));
+    let total_executions = all.runs(RunStatus::ALL);
     let share = |used: Used| Pattern {
-        share: used.count as f64 / all.runs.max(1) as f64,
+        share: used.count as f64 / total_executions.max(1) as f64,
         used,
     };
     let real = used.iter().filter(|used| used.agent_id != FINALIZE);
     Metrics {
         dashboard: Dashboard {
-            active_agents: agents.len(),
+            active_agents: measured.len(),
             counts: Counts {
-                total_agents,
-                total_executions: all.runs,
-                active_executions: all.running,
-                completed_executions: all.completed,
-                failed_executions: all.failed,
+                total_agents: agents.len(),
+                total_executions,
+                active_executions: all.runs(&[Pending, Running]),
+                completed_executions: all.runs(&[Completed]),
+                failed_executions: all.runs(&[Failed]),
             },
-            cancelled_executions: all.cancelled,
+            cancelled_executions: all.runs(&[Cancelled, Interrupted]),
             success_rate: all.success_rate(),
-            average_response_time_ms: answered.average(),
+            average_response_time_ms: all.average_ms(&[Completed]),
             most_used_agents: real.take(MOST_USED).cloned().collect(),
             routing_patterns: used.into_iter().map(share).collect(),
             window: Window::default(),
         },
-        agents,
-    }
-}
-
-fn measure_agent(agent: &Agent, sum: Option<&Sum>) -> Measured {
-    Measured {
-        agent_id: agent.id.clone(),
-        name: agent.name.clone(),
-        description: agent.description.clone(),
-        role: agent.role,
-        status: agent.status,
-        execution_count: sum.map_or(0, |sum| sum.runs),
-        average_execution_time_ms: sum.and_then(Sum::average),
-        success_rate: sum.and_then(Sum::success_rate),
-        last_used_at: sum.and_then(|sum| sum.last.clone()),
-        window: Spread::default(),
+        agents: measured,
     }
 }
 
@@ -268,7 +243,7 @@ mod tests {
             timed: runs,
             time_ms,
             last_started: String::new(),
-            stood_in: u64::from(status == RunStatus::Completed),
+            answered_by_fallback: u64::from(status == RunStatus::Completed),
         };
         let tallies = [
             tally(RunStatus::Completed, 2, 200),

@@ -1,5 +1,5 @@
-//! The registry of agents: built-in ones, files in `.cleo/agents`, those that were registered to
-//! stay, and those of the moment. Rules: multi-agent notes, sections 1.4, 1.7 and 1.9.
+//! The registry of agents: built-in ones, files in `.cleo/agents`, registered and runtime agents. Rules:
+//! multi-agent notes, sections 1.4, 1.7 and 1.9.
 
 pub(crate) mod change;
 mod files;
@@ -12,13 +12,13 @@ mod terms;
 pub(crate) mod trust;
 mod window;
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 
 use clap::Args;
 use serde::{Deserialize, Serialize};
 
+use super::Surroundings;
 use super::trust::{Item, Standing, Trust};
-use super::{Notes, Surroundings};
 use crate::agent::{Agent, builtin};
 use crate::clock::timestamp;
 use crate::error::{Code, Error, Result, nearest};
@@ -27,26 +27,27 @@ use crate::store::{Store, Transaction};
 use crate::workspace::Workspace;
 pub(crate) use change::{Cleanup, cleanup, expires, remove};
 pub(crate) use files::LeftOut;
-pub(crate) use lookup::{Lookup, list};
+pub(in crate::ops) use files::read_values;
+pub(crate) use lookup::{Lookup, list, show};
 pub(super) use lookup::{check_assignable, find_assigned, require_visible};
 pub(crate) use metrics::{Measuring, metrics};
 pub(crate) use register::{Import, import, register, update};
 pub(crate) use roster::{Roster, View};
 pub(crate) use trust::{trust, untrust};
 
-/// An agent with what else is known of it.
+/// An agent with its file, trust and use.
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[derive(Clone, Debug, Serialize)]
 pub(crate) struct Shown {
     #[serde(flatten)]
     pub(crate) agent: Agent,
-    /// The file that it stands in, relative to the workspace; none for one of the store.
+    /// The file that defines it, relative to the workspace; none for one of the store.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) file: Option<String>,
     /// Whether it may be called, of a worker.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) standing: Option<Standing>,
-    /// When it is removed, of an agent of the moment.
+    /// When it is removed, of a runtime agent.
     #[serde(skip_serializing_if = "Option::is_none")]
     expires_at: Option<String>,
     executions: u64,
@@ -59,30 +60,30 @@ pub(crate) struct One {
     pub(crate) agent: Shown,
 }
 
-// The agent that is meant. A doc comment would become the help of the commands.
+// A doc comment would become the help of the commands.
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[derive(Debug, Args, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct AgentId {
-    /// Its id
+    /// Id of the agent
     #[arg(value_name = "AGENT")]
     pub(crate) id: String,
 }
 
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Known {
-    /// The agents in list order, which decides ties: built-in ones, files by name, registered ones
-    /// in the order of their registration, those of the moment last.
+    /// The agents in list order, which decides ties: built-in ones, files by name, registered ones in the order of
+    /// their registration, runtime agents.
     pub(crate) agents: Vec<Agent>,
-    /// The files of those that have one, relative to the workspace, by id.
+    /// The files that define agents, relative to the workspace, by id.
     pub(crate) files: HashMap<String, String>,
     pub(crate) warnings: Vec<String>,
     pub(crate) left_out: Vec<LeftOut>,
 }
 
 impl Known {
-    /// Leaves out the agents of others, whose those of the moment are, and when anybody had one last;
-    /// without a user all stay.
+    /// Leaves out private agents of other users, the owners of runtime agents, and when agents were last used.
+    /// Without a user nothing is left out.
     pub(crate) fn keep_visible(mut self, user: Option<&str>) -> Known {
         if user.is_some() {
             self.agents.retain(|agent| agent.is_seen_by(user));
@@ -90,7 +91,7 @@ impl Known {
                 agent.user_id.take_if(|owner| Some(owner.as_str()) != user);
                 agent.last_used_at = None;
             }
-            // What stands in faulty files is told to those only who have the files.
+            // Only users of the workspace itself learn what invalid files hold.
             self.left_out.clear();
         }
         self
@@ -101,79 +102,41 @@ impl Known {
         found.ok_or_else(|| self.no_agent(id))
     }
 
-    pub(crate) fn no_agent(&self, id: &str) -> Error {
-        let error = no_agent(id, self.agents.iter().map(|agent| agent.id.as_str()));
-        match self.left_out.is_empty() {
-            true => error,
-            false => {
-                let files = self.left_out.iter().map(|one| one.file.as_str());
-                let files = files.collect::<Vec<_>>().join(", ");
-                let message = format!("{}; files that are left out: {files}", error.message);
-                Error::new(Code::AgentNotFound, message).fix("cleo doctor")
-            }
+    fn no_agent(&self, id: &str) -> Error {
+        let error = no_agent(id, self.agents.iter().map(|agent| &*agent.id));
+        if self.left_out.is_empty() {
+            return error;
         }
+        let files: Vec<&str> = self.left_out.iter().map(|it| &*it.file).collect();
+        let message = format!(
+            "{}; files that are left out: {}",
+            error.message,
+            files.join(", ")
+        );
+        Error::new(Code::AgentNotFound, message).fix("cleo doctor")
     }
 }
 
-/// The error for an id that none of the agents has.
 fn no_agent<'a>(id: &str, known: impl Iterator<Item = &'a str>) -> Error {
     let error = Error::new(Code::AgentNotFound, format!("there is no agent `{id}`"));
-    match nearest(id, known) {
-        Some(near) => error.did_you_mean(near).fix("cleo agents list"),
-        None => error.fix("cleo agents list"),
-    }
+    let error = match nearest(id, known) {
+        Some(near) => error.did_you_mean(near),
+        None => error,
+    };
+    error.fix("cleo agents list")
 }
 
+/// Loads all agents; outside of a workspace the built-in ones.
 pub(crate) fn load_known(surroundings: &Surroundings) -> Result<Known> {
-    match place(surroundings)? {
+    match find_workspace(surroundings)? {
         Some(workspace) => load_in(&workspace),
-        None => Ok(Known {
-            agents: builtin::agents(),
-            ..Known::default()
-        }),
+        None => Ok(join(Vec::new(), Known::default())),
     }
 }
 
-/// Finds the agents that the caller sees.
+/// Loads the agents that the caller sees.
 pub(crate) fn load_seen(surroundings: &Surroundings) -> Result<Known> {
     Ok(load_known(surroundings)?.keep_visible(surroundings.only()))
-}
-
-/// What agents were used for, by id.
-type Uses = HashMap<String, Used>;
-
-#[derive(Default)]
-struct Used {
-    executions: u64,
-    last: String,
-}
-
-/// Finds what the caller used each agent for, by id; who sees everybody's, what all did.
-fn read_uses(transaction: &dyn Transaction, user: Option<&str>) -> Result<Uses> {
-    let mut uses = Uses::new();
-    for tally in transaction.tallies(user)? {
-        let Some(agent) = tally.agent else { continue };
-        let used = uses.entry(agent).or_default();
-        if tally.kind == RunKind::Execution {
-            used.executions += tally.runs;
-        }
-        used.last = std::mem::take(&mut used.last).max(tally.last_started);
-    }
-    Ok(uses)
-}
-
-/// Finds the agents that the caller sees, and what the caller used each for.
-fn read_seen(surroundings: &Surroundings) -> Result<(Known, Uses)> {
-    let store = match place(surroundings)? {
-        Some(workspace) => workspace.store_if_there()?.map(|store| (workspace, store)),
-        None => None,
-    };
-    let Some((workspace, mut store)) = store else {
-        return Ok((load_seen(surroundings)?, Uses::new()));
-    };
-    let (transaction, user) = (store.read()?, surroundings.only());
-    let known = load_with(&*transaction, &workspace)?.keep_visible(user);
-    Ok((known, read_uses(&*transaction, user)?))
 }
 
 pub(crate) fn load_in(workspace: &Workspace) -> Result<Known> {
@@ -195,43 +158,33 @@ pub(in crate::ops) fn load_with(
     Ok(known)
 }
 
-/// Puts agents of the store and of files in order.
-fn join(stored: Vec<Agent>, files: files::Files) -> Known {
-    let (runtime, stored): (Vec<_>, Vec<_>) =
-        stored.into_iter().partition(|agent| agent.is_runtime);
-    let (mut changed, stored): (Vec<_>, Vec<_>) =
-        stored.into_iter().partition(|agent| agent.is_builtin);
-    let mut known = Known {
-        agents: builtin::agents(),
-        files: HashMap::new(),
-        warnings: files.warnings,
-        left_out: files.left_out,
-    };
-    for builtin in &mut known.agents {
-        if let Some(place) = changed.iter().position(|agent| agent.id == builtin.id) {
-            *builtin = changed.swap_remove(place);
-        }
-    }
-    let registered: HashSet<&str> = stored.iter().map(|agent| agent.id.as_str()).collect();
-    for (agent, file) in files.agents {
-        // What somebody registered here is not replaced by a file, which may come with a repository.
-        if registered.contains(agent.id.as_str()) {
-            let id = &agent.id;
+/// Puts agents of the store and of files in list order.
+fn join(stored: Vec<Agent>, mut known: Known) -> Known {
+    let (builtin, stored): (Vec<_>, Vec<_>) = stored.into_iter().partition(|it| it.is_builtin);
+    let (runtime, registered): (Vec<_>, Vec<_>) = stored.into_iter().partition(|it| it.is_runtime);
+    for Agent { id, .. } in &registered {
+        // A file, which may come with a repository, does not replace what was registered here.
+        if let Some(file) = known.files.remove(id) {
+            known.agents.retain(|agent| agent.id != *id);
             known.warnings.push(format!(
                 "{file} is left out: the agent `{id}` is registered; to have the file's: \
                  cleo agents remove {id}"
             ));
-            continue;
         }
-        known.files.insert(agent.id.clone(), file);
-        known.agents.push(agent);
     }
-    known.agents.extend(stored);
-    known.agents.extend(runtime);
+    let mut agents = builtin::agents();
+    for changed in builtin {
+        if let Some(agent) = agents.iter_mut().find(|agent| agent.id == changed.id) {
+            *agent = changed;
+        }
+    }
+    agents.append(&mut known.agents);
+    agents.extend(registered.into_iter().chain(runtime));
+    known.agents = agents;
     known
 }
 
-fn place(surroundings: &Surroundings) -> Result<Option<Workspace>> {
+fn find_workspace(surroundings: &Surroundings) -> Result<Option<Workspace>> {
     match surroundings.workspace() {
         Ok(workspace) => Ok(Some(workspace)),
         Err(error) if surroundings.root.is_some() => Err(error),
@@ -239,56 +192,74 @@ fn place(surroundings: &Surroundings) -> Result<Option<Workspace>> {
     }
 }
 
-pub(crate) fn show(
-    surroundings: &Surroundings,
-    notes: &mut Notes,
-    AgentId { id }: AgentId,
-) -> Result<One> {
-    let (mut known, uses) = read_seen(surroundings)?;
-    let agent = known.require(&id)?.clone();
-    notes.warn(std::mem::take(&mut known.warnings));
-    known.agents = vec![agent];
-    show_one(surroundings, known, &uses)
+/// The agents that the caller sees, with their trust and use.
+struct Registry<'a> {
+    surroundings: &'a Surroundings,
+    known: Known,
+    /// By agent, how many executions it had for the caller, and when the last run of any kind began. A caller
+    /// who sees all counts everybody's.
+    uses: HashMap<String, (u64, String)>,
+    trust: Option<Trust>,
 }
 
-/// Shows an agent of the store.
-fn show_stored(surroundings: &Surroundings, agent: Agent) -> Result<One> {
-    let known = Known {
-        agents: vec![agent],
-        ..Known::default()
-    };
-    let mut store = surroundings.workspace()?.open_store()?;
-    let uses = read_uses(&*store.read()?, surroundings.only())?;
-    show_one(surroundings, known, &uses)
-}
+impl Registry<'_> {
+    fn load(surroundings: &Surroundings) -> Result<Registry<'_>> {
+        let user = surroundings.only();
+        let mut registry = Registry {
+            surroundings,
+            known: Known::default(),
+            uses: HashMap::new(),
+            trust: None,
+        };
+        let workspace = find_workspace(surroundings)?;
+        let store = workspace.as_ref().map(Workspace::store_if_there);
+        registry.known = match (&workspace, store.transpose()?.flatten()) {
+            (Some(workspace), Some(mut store)) => {
+                let transaction = store.read()?;
+                registry.count_uses(&*transaction)?;
+                load_with(&*transaction, workspace)?.keep_visible(user)
+            }
+            _ => load_seen(surroundings)?,
+        };
+        registry.trust = workspace.map(|workspace| Trust::new(surroundings, &workspace));
+        Ok(registry)
+    }
 
-fn show_one(surroundings: &Surroundings, known: Known, uses: &Uses) -> Result<One> {
-    let shown = show_all(surroundings, known, uses)?.into_iter().next();
-    let agent = shown.ok_or_else(|| Error::new(Code::Internal, "no agent was shown"))?;
-    Ok(One { agent })
-}
+    fn count_uses(&mut self, transaction: &dyn Transaction) -> Result<()> {
+        for tally in transaction.tallies(self.surroundings.only())? {
+            let Some(agent) = tally.agent else { continue };
+            let (executions, last) = self.uses.entry(agent).or_default();
+            if tally.kind == RunKind::Execution {
+                *executions += tally.runs;
+            }
+            *last = std::mem::take(last).max(tally.last_started);
+        }
+        Ok(())
+    }
 
-/// Adds what else is known of agents, and when the caller had each last; who sees everybody's, when anybody had.
-fn show_all(surroundings: &Surroundings, mut known: Known, uses: &Uses) -> Result<Vec<Shown>> {
-    let trust = place(surroundings)?.map(|place| Trust::new(surroundings, &place));
-    let shown = known.agents.into_iter().map(|agent| {
-        let used = uses.get(&agent.id);
-        let trust = trust.as_ref().filter(|_| agent.is_worker());
-        Shown {
-            file: known.files.remove(&agent.id),
-            standing: trust.map(|trust| trust.standing(&Item::worker(&agent))),
-            expires_at: expires(&agent).map(timestamp),
-            executions: used.map_or(0, |used| used.executions),
-            agent: match surroundings.only() {
-                Some(_) => Agent {
-                    last_used_at: used.map(|used| used.last.clone()),
-                    ..agent
-                },
-                None => agent,
+    fn show(&self, mut agent: Agent) -> One {
+        let (executions, last) = self.uses.get(&agent.id).cloned().unzip();
+        if self.surroundings.only().is_some() {
+            agent.last_used_at = last;
+        }
+        let trust = self.trust.as_ref().filter(|_| agent.is_worker());
+        One {
+            agent: Shown {
+                file: self.known.files.get(&agent.id).cloned(),
+                standing: trust.map(|trust| trust.standing(&Item::worker(&agent))),
+                expires_at: expires(&agent).map(timestamp),
+                executions: executions.unwrap_or(0),
+                agent,
             },
         }
-    });
-    Ok(shown.collect())
+    }
+
+    /// Shows an agent of the store.
+    fn show_stored(&self, agent: Agent) -> One {
+        let mut one = self.show(agent);
+        one.agent.file = None;
+        one
+    }
 }
 
 /// Runs `work` in a transaction on the agents of the workspace and commits it; an error leaves nothing behind.
@@ -299,7 +270,7 @@ pub(crate) fn write<T>(
     write_if(workspace, true, work)
 }
 
-/// Runs `work` as [`write()`] does, and commits only when `keeps` is true: else it shows what it would do.
+/// Runs `work` as [`write()`] does, and commits only if `keeps` is true.
 fn write_if<T>(
     workspace: &Workspace,
     keeps: bool,

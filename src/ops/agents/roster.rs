@@ -1,4 +1,4 @@
-//! The agents of a workspace, held ready to be chosen from.
+//! The agents of a workspace as indexes for routing, kept until an agent changes.
 
 use std::collections::HashMap;
 use std::ffi::OsString;
@@ -16,85 +16,79 @@ use crate::workspace::Workspace;
 #[derive(Debug)]
 pub(crate) struct View {
     pub(crate) index: Index,
-    /// Files of agents that could not be used.
+    /// Of invalid files.
     pub(crate) warnings: Vec<String>,
 }
 
 impl View {
     pub(crate) fn require(&self, id: &str) -> Result<&Arc<Agent>> {
-        let agents = self.index.agents.iter();
-        self.index
-            .agent(id)
-            .ok_or_else(|| no_agent(id, agents.map(|agent| agent.id.as_str())))
+        let ids = self.index.agents.iter().map(|agent| &*agent.id);
+        self.index.agent(id).ok_or_else(|| no_agent(id, ids))
     }
 }
 
-/// Names, sizes and times of the files that agents stand in; no time where that cannot be told.
+/// Names, sizes and times of the files of agents; no time where the system does not tell it.
 type Files = Vec<(OsString, u64, Option<SystemTime>)>;
 
-/// What the agents were when they were last read.
-struct Held {
+struct Cache {
     revision: u64,
     files: Files,
     all: Arc<View>,
-    /// Whether some agents are not everybody's.
-    is_divided: bool,
-    /// What single users see, where that is not all.
-    of_users: HashMap<String, Arc<View>>,
+    has_private: bool,
+    /// By user, if some agents are private.
+    by_user: HashMap<String, Arc<View>>,
 }
 
 /// The agents of a workspace, read again when the store or a file of agents has changed.
 pub(crate) struct Roster {
     workspace: Workspace,
-    held: Mutex<Option<Held>>,
+    cache: Mutex<Option<Cache>>,
 }
 
 impl Roster {
     pub(crate) fn new(workspace: Workspace) -> Roster {
-        let held = Mutex::default();
-        Roster { workspace, held }
+        let cache = Mutex::default();
+        Roster { workspace, cache }
     }
 
-    /// Returns the agents of a user, or all, as a transaction sees them that has changed none.
+    /// Returns the agents of a user, or all, in a transaction that has changed none.
     pub(crate) fn view(
         &self,
         transaction: &dyn Transaction,
         user: Option<&str>,
     ) -> Result<Arc<View>> {
-        let mut held = self.held.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut cache = self.cache.lock().unwrap_or_else(PoisonError::into_inner);
         let revision = transaction.agents_revision()?;
-        // Looked at before they are read: what changes meanwhile is seen the next time.
-        let files = find_files(&self.workspace);
-        let current = held
-            .take()
-            .filter(|held| held.revision == revision && held.files == files);
-        let current = match current {
+        // Listed before they are read: a change in between is noticed the next time.
+        let files = list_files(&self.workspace);
+        let is_current = |it: &Cache| it.revision == revision && it.files == files;
+        let current = match cache.take().filter(is_current) {
             Some(current) => current,
             None => {
                 let known = load_with(transaction, &self.workspace)?;
-                Held {
+                Cache {
                     revision,
                     files,
-                    is_divided: known.agents.iter().any(Agent::is_private),
+                    has_private: known.agents.iter().any(Agent::is_private),
                     all: Arc::new(View {
                         index: Index::new(known.agents),
                         warnings: known.warnings,
                     }),
-                    of_users: HashMap::new(),
+                    by_user: HashMap::new(),
                 }
             }
         };
-        Ok(held.insert(current).view(user))
+        Ok(cache.insert(current).view(user))
     }
 }
 
-impl Held {
+impl Cache {
     fn view(&mut self, user: Option<&str>) -> Arc<View> {
-        let Some(user) = user.filter(|_| self.is_divided) else {
-            return Arc::clone(&self.all);
-        };
         let all = &self.all;
-        let view = self.of_users.entry(user.to_string()).or_insert_with(|| {
+        let Some(user) = user.filter(|_| self.has_private) else {
+            return Arc::clone(all);
+        };
+        let view = self.by_user.entry(user.to_string()).or_insert_with(|| {
             let agents = all.index.agents.iter();
             let seen = agents.filter(|agent| agent.is_seen_by(Some(user))).cloned();
             Arc::new(View {
@@ -106,7 +100,7 @@ impl Held {
     }
 }
 
-fn find_files(workspace: &Workspace) -> Files {
+fn list_files(workspace: &Workspace) -> Files {
     let entries = fs::read_dir(workspace.root.join(".cleo/agents"));
     let described = entries.into_iter().flatten().flatten().map(|entry| {
         let data = fs::metadata(entry.path());

@@ -1,9 +1,10 @@
-//! Agents in the form of the specification that has no prompts: the list that pages keep in step with.
+//! Agents without prompts, in the form of the specification: the list that pages synchronize with.
 
 use serde::Serialize;
 
-use super::{read_seen, show_all};
+use super::{Registry, expires};
 use crate::agent::{Agent, AgentStatus, Kind, Role};
+use crate::clock::timestamp;
 use crate::error::Result;
 use crate::ops::operation::Nothing;
 use crate::ops::{Notes, Surroundings};
@@ -16,7 +17,7 @@ pub(crate) struct Synced {
     count: usize,
 }
 
-/// What is shown of an agent where what a model is told is not.
+/// The fields of an agent without its prompt.
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[derive(Serialize)]
 #[serde(remote = "Agent", rename_all = "camelCase")]
@@ -40,7 +41,6 @@ struct Summary {
     last_used_at: Option<String>,
 }
 
-/// An agent without what a model is told.
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
@@ -48,18 +48,17 @@ struct Brief {
     #[serde(flatten, with = "Summary")]
     #[cfg_attr(feature = "schemas", schemars(with = "Summary"))]
     agent: Agent,
-    /// When it is removed, of an agent of the moment.
+    /// When it is removed, of a runtime agent.
     #[serde(skip_serializing_if = "Option::is_none")]
     expires_at: Option<String>,
 }
 
-/// Shows the agents that the caller sees.
 pub(crate) fn sync(surroundings: &Surroundings, _: &mut Notes, _: Nothing) -> Result<Synced> {
-    let (known, uses) = read_seen(surroundings)?;
-    let shown = show_all(surroundings, known, &uses)?.into_iter();
-    let briefs = shown.map(|one| Brief {
-        agent: one.agent,
-        expires_at: one.expires_at,
+    let mut registry = Registry::load(surroundings)?;
+    let agents = std::mem::take(&mut registry.known.agents).into_iter();
+    let briefs = agents.map(|agent| Brief {
+        expires_at: expires(&agent).map(timestamp),
+        agent: registry.show(agent).agent.agent,
     });
     let agents: Vec<Brief> = briefs.collect();
     Ok(Synced {

@@ -1,4 +1,4 @@
-//! Which changes of agents a caller may make, and which ids are not to be had.
+//! Which changes of agents a caller may make, and which ids are reserved.
 
 use super::Known;
 use crate::agent::Agent;
@@ -8,7 +8,6 @@ use crate::net::address::is_plainly_private;
 use crate::ops::trust::Registrant;
 use crate::ops::{Scope, Surroundings};
 use crate::route::FINALIZE;
-use crate::run::CHAT;
 use crate::workspace::Workspace;
 
 /// Finds an agent that the caller may change.
@@ -45,11 +44,11 @@ pub(super) fn refuse_of_file(
         return Ok(());
     };
     let typed = surroundings.path_for_command(Some(workspace), file);
-    let message = format!("the agent `{id}` stands in {file}, which is yours to {what}");
+    let message = format!("the agent `{id}` is defined in {file}, which is yours to {what}");
     Err(draft::invalid(message).fix(format!("cat {typed}")))
 }
 
-/// Refuses a program of a caller who may not have any run.
+/// Refuses a command of a caller who may not run any.
 pub(super) fn check_command(surroundings: &Surroundings, draft: &Draft) -> Result<()> {
     match draft.has_command() {
         true => surroundings.rights.require(Scope::Admin),
@@ -57,59 +56,39 @@ pub(super) fn check_command(surroundings: &Surroundings, draft: &Draft) -> Resul
     }
 }
 
-/// Refuses a worker at an address that plainly is not public, unless that is allowed. Each call looks again, at what
-/// its name leads to.
+/// Refuses a worker at an address that plainly is not public, unless that is allowed. Each call checks the address again,
+/// after its name is resolved.
 pub(super) fn check_address(surroundings: &Surroundings, agent: &Agent) -> Result<()> {
+    let is_remote = surroundings.rights.registrant == Registrant::Http;
+    if !is_remote || surroundings.defaults.allow_private {
+        return Ok(());
+    }
     let addresses = [
         ("endpoint", &agent.endpoint),
         ("healthcheck", &agent.healthcheck),
     ];
-    let mut given = addresses
-        .iter()
-        .filter_map(|(field, url)| Some((*field, url.as_ref()?)));
-    let is_remote = surroundings.rights.registrant == Registrant::Http;
-    let is_bound = is_remote && !surroundings.defaults.allow_private;
-    match given.find(|(_, url)| is_bound && is_plainly_private(url)) {
-        None => Ok(()),
-        Some((field, url)) => {
+    for (field, url) in addresses {
+        if let Some(url) = url.as_ref().filter(|url| is_plainly_private(url)) {
             let message = format!(
                 "{url} is not a public address, as those that are registered over HTTP have to be"
             );
             let fix = "cleo config set --user workers.allowPrivate true";
             let error = Error::new(Code::AgentInvalid, message).or("allow such addresses", fix);
-            Err(error.in_field(field))
+            return Err(error.in_field(field));
         }
     }
+    Ok(())
 }
 
-/// What stands below `/api/agents` where an agent would.
-const ENDPOINTS: [&str; 10] = [
-    "cleanup",
-    "create",
-    "delegations",
-    "execute",
-    "execution",
-    "list",
-    "metrics",
-    "register",
-    "registry",
-    "sync",
-];
+/// Endpoints below `/api/agents`, at the place of an id.
+const ENDPOINTS: &str =
+    "cleanup create delegations execute execution list metrics register registry sync";
 
-/// Who speaks besides agents, what messages go through, and what an agent is called before it has an id.
-const PARTS: [&str; 8] = [
-    CHAT,
-    "clarifier",
-    "design",
-    "draft",
-    "editor",
-    "router",
-    "supervisor",
-    "user",
-];
+/// Names of other senders, of parts of the router, and of an agent without id.
+const PARTS: &str = "chat clarifier design draft editor router supervisor user";
 
-/// Refuses an id that something of cleo's own has. An agent that has one from earlier is shown, changed and
-/// removed by the commands like any other.
+/// Refuses an id with a meaning of its own. An agent that has one from earlier is shown, changed and removed like any
+/// other.
 pub(super) fn refuse_reserved(id: &str) -> Result<()> {
     let Some(meaning) = meaning(id) else {
         return Ok(());
@@ -118,7 +97,7 @@ pub(super) fn refuse_reserved(id: &str) -> Result<()> {
     Err(error.did_you_mean(&format!("{id}-agent")).in_field("id"))
 }
 
-/// Makes an id of a name, with a number where that would be reserved: `Metrics` becomes `metrics-2`.
+/// Makes an id of a name, with a number if it is reserved: `Metrics` becomes `metrics-2`.
 pub(super) fn suggest_id(name: &str) -> String {
     let id = draft::suggest_id(name);
     match meaning(&id) {
@@ -130,8 +109,10 @@ pub(super) fn suggest_id(name: &str) -> String {
 fn meaning(id: &str) -> Option<&'static str> {
     match id {
         FINALIZE => Some("what the router answers when it means no agent"),
-        id if ENDPOINTS.contains(&id) => Some("an endpoint of cleo's own below /api/agents"),
-        id if PARTS.contains(&id) => Some("an id of cleo's own"),
+        id if ENDPOINTS.split(' ').any(|it| it == id) => {
+            Some("an endpoint of cleo's own below /api/agents")
+        }
+        id if PARTS.split(' ').any(|it| it == id) => Some("an id of cleo's own"),
         _ => None,
     }
 }

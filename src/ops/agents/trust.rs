@@ -1,23 +1,22 @@
-//! Trust in workers. A worker runs a program or calls an address, and what names it may have come
-//! with a repository: a file in `.cleo/agents`, or the store of agents itself. So no worker is called
-//! that this user has not trusted on this machine.
+//! Trust in workers. A worker is a program or an address, and its definition may have come with a repository: in
+//! `.cleo/agents` or in the store. So no worker is called that this user has not trusted on this machine.
 
 use serde::Serialize;
 
-use super::{AgentId, One, read_seen, show_one};
+use super::{AgentId, One, Registry};
 use crate::agent::{Agent, Kind};
 use crate::error::{Code, Error, Result, quote};
 use crate::ops::Surroundings;
 use crate::ops::trust::{Item, Registrant, Trust, does};
 use crate::workspace::Workspace;
 
-/// An agent after its trust was given or taken.
+/// An agent after a change of its trust.
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[derive(Clone, Debug, Serialize)]
 pub(crate) struct Trusting {
     #[serde(flatten)]
     pub(crate) one: One,
-    /// Whether its standing is new.
+    /// Whether its standing changed.
     pub(crate) changed: bool,
 }
 
@@ -47,21 +46,20 @@ fn change_trust(
 ) -> Result<Trusting> {
     let workspace = surroundings.workspace()?;
     let trust = Trust::new(surroundings, &workspace);
-    let (mut known, uses) = read_seen(surroundings)?;
-    let agent = known.require(id)?.clone();
-    let item = Item::worker(&agent);
+    let registry = Registry::load(surroundings)?;
+    let agent = registry.known.require(id)?;
+    let item = Item::worker(agent);
     let before = trust.standing(&item);
-    change(&trust, &agent)?;
-    known.agents = vec![agent];
+    change(&trust, agent)?;
     Ok(Trusting {
         changed: trust.standing(&item) != before,
-        one: show_one(surroundings, known, &uses)?,
+        one: registry.show(agent.clone()),
     })
 }
 
-/// Trusts a worker that its registrant has just named; what keeps it from that is a warning, because it is registered
-/// nevertheless. A program that somebody names over HTTP is never trusted, nor is what an agent of a run names.
-pub(super) fn keep(
+/// Trusts a worker that its registrant has just named. Returns a warning if it cannot be trusted: it stays registered.
+/// A program that was named over HTTP is never trusted, nor is a worker that an agent of a run names.
+pub(super) fn trust_registered(
     surroundings: &Surroundings,
     workspace: &Workspace,
     agent: &Agent,
@@ -78,8 +76,10 @@ pub(super) fn keep(
         )
     } else {
         let trust = Trust::new(surroundings, workspace);
-        let given = trust.give(&Item::worker(agent), by, &surroundings.clock);
-        given.err()?.message
+        trust
+            .give(&Item::worker(agent), by, &surroundings.clock)
+            .err()?
+            .message
     };
     Some(format!("{} is not trusted: {why}", agent.id))
 }

@@ -7,14 +7,14 @@ use serde::Serialize;
 
 use crate::clock::timestamp;
 use crate::run::{AnsweredBy, RunStatus};
-use crate::store::records::Glimpse;
+use crate::store::records::ExecutionStat;
 
-/// How many hours are looked at.
+/// Length of the window, in hours.
 pub(super) const HOURS: i64 = 24;
-/// Most executions that are looked at, the last ones.
-pub(super) const LOOKED_AT: u32 = 10_000;
+/// Most executions that are read, the last ones.
+pub(super) const EXECUTIONS_MAX: u32 = 10_000;
 
-/// Executions of the last 24 hours, with the hour that goes on.
+/// Executions of the last 24 hours, the current one included.
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
@@ -25,7 +25,7 @@ pub(crate) struct Window {
     pub(crate) all: Spread,
     /// Each hour, oldest first, also those in which nothing was executed.
     pub(crate) hours: Vec<Hour>,
-    /// Whether all executions of this time were looked at, and not only the last 10,000.
+    /// Whether all executions of this time were read, and not only the last 10,000.
     pub(crate) is_whole: bool,
 }
 
@@ -37,11 +37,11 @@ pub(crate) struct Spread {
     pub(crate) executions: u64,
     /// How many of them failed, or their agent did.
     pub(crate) failed: u64,
-    /// How many were answered by a model or a worker, and by nobody in its place.
+    /// How many were answered by the model or worker of their agent.
     pub(crate) answered: u64,
-    /// Half of these answers took no longer, in milliseconds; none before the first.
+    /// Median of their time, in milliseconds; none before the first.
     pub(crate) median_ms: Option<u64>,
-    /// Of 100 of these answers 95 took no longer, in milliseconds; none before the first.
+    /// 95th percentile of their time, in milliseconds; none before the first.
     pub(crate) p95_ms: Option<u64>,
 }
 
@@ -62,49 +62,55 @@ pub(super) fn begin(now: DateTime<Utc>) -> DateTime<Utc> {
     hour - TimeDelta::hours(HOURS - 1)
 }
 
-pub(super) fn measure(since: DateTime<Utc>, seen: &[Glimpse]) -> (Window, HashMap<String, Spread>) {
-    let mut hours: Vec<Hour> = (0..HOURS)
-        .map(|hour| Hour {
-            at: timestamp(since + TimeDelta::hours(hour)),
-            executions: 0,
-            failed: 0,
-        })
-        .collect();
-    let mut of_agents: HashMap<String, Vec<&Glimpse>> = HashMap::new();
+/// Returns the window of all agents, and the figures of each.
+pub(super) fn measure(
+    since: DateTime<Utc>,
+    seen: &[ExecutionStat],
+) -> (Window, HashMap<String, Spread>) {
+    let hours = (0..HOURS).map(|hour| Hour {
+        at: timestamp(since + TimeDelta::hours(hour)),
+        executions: 0,
+        failed: 0,
+    });
+    let mut hours: Vec<Hour> = hours.collect();
+    let mut by_agent: HashMap<String, Vec<&ExecutionStat>> = HashMap::new();
     for one in seen {
-        // Times of one form are in the order of their bytes.
-        let place = hours.partition_point(|hour| hour.at <= one.started_at);
-        if let Some(hour) = place.checked_sub(1).and_then(|place| hours.get_mut(place)) {
+        // Times of one form sort by their bytes.
+        let at = hours.partition_point(|hour| hour.at <= one.started_at);
+        if let Some(hour) = at.checked_sub(1).and_then(|at| hours.get_mut(at)) {
             hour.executions += 1;
             hour.failed += u64::from(has_failed(one));
         }
         if let Some(agent) = &one.agent {
-            of_agents.entry(agent.clone()).or_default().push(one);
+            by_agent.entry(agent.clone()).or_default().push(one);
         }
     }
     let window = Window {
         since: timestamp(since),
         all: spread(seen),
         hours,
-        is_whole: seen.len() < LOOKED_AT as usize,
+        is_whole: seen.len() < EXECUTIONS_MAX as usize,
     };
-    let spreads = of_agents
-        .into_iter()
-        .map(|(agent, seen)| (agent, spread(seen)));
-    (window, spreads.collect())
+    let by_agent = by_agent.into_iter();
+    (
+        window,
+        by_agent
+            .map(|(agent, seen)| (agent, spread(seen)))
+            .collect(),
+    )
 }
 
-fn has_failed(one: &Glimpse) -> bool {
-    one.status == RunStatus::Failed || one.stood_in
+fn has_failed(one: &ExecutionStat) -> bool {
+    one.status == RunStatus::Failed || one.answered_by_fallback
 }
 
-fn spread<'a>(seen: impl IntoIterator<Item = &'a Glimpse>) -> Spread {
+fn spread<'a>(seen: impl IntoIterator<Item = &'a ExecutionStat>) -> Spread {
     let (mut spread, mut times) = (Spread::default(), Vec::new());
     for one in seen {
         spread.executions += 1;
         spread.failed += u64::from(has_failed(one));
         let is_answer = one.status == RunStatus::Completed
-            && !one.stood_in
+            && !one.answered_by_fallback
             && one.answered_by.is_some_and(|by| by != AnsweredBy::Offline);
         times.extend(one.time_ms.filter(|_| is_answer));
     }
@@ -130,22 +136,22 @@ mod tests {
         let now: DateTime<Utc> = "2026-01-26T09:30:00Z".parse().unwrap();
         let since = begin(now);
         assert_eq!(timestamp(since), "2026-01-25T10:00:00.000Z");
-        let one = |at: &str, status, by, time_ms| Glimpse {
+        let one = |at: &str, status, by, time_ms| ExecutionStat {
             agent: Some("a".into()),
             status,
             answered_by: by,
-            stood_in: false,
+            answered_by_fallback: false,
             time_ms: Some(time_ms),
             started_at: format!("2026-01-{at}:59.000Z"),
         };
         let (done, model) = (RunStatus::Completed, Some(AnsweredBy::Model));
-        let mut seen: Vec<Glimpse> = (1..=20)
+        let mut seen: Vec<ExecutionStat> = (1..=20)
             .map(|time| one("26T09:10", done, model, time * 10))
             .collect();
         seen.push(one("26T08:00", RunStatus::Failed, None, 9_999));
         seen.push(one("25T10:00", done, Some(AnsweredBy::Offline), 1));
-        let (window, of_agents) = measure(since, &seen);
-        assert_eq!(window.all, of_agents["a"]);
+        let (window, by_agent) = measure(since, &seen);
+        assert_eq!(window.all, by_agent["a"]);
         let Spread {
             executions,
             failed,

@@ -1,8 +1,8 @@
-//! The steps of a query: each worker as soon as its input is there, side by side where that can be.
+//! The steps of a query: each worker runs as soon as its input exists, in parallel with others.
 
 use serde_json::json;
 
-use super::{Options, Query, describe_step};
+use super::{Options, Query, Replies, describe_step};
 use crate::agent::Agent;
 use crate::error::{Code, Error, Result};
 use crate::llm;
@@ -12,14 +12,15 @@ use crate::query::{self, Step};
 use crate::run::Speaker;
 use crate::run::schedule::Schedule;
 use crate::runner::pool::{self, Steps};
-use crate::worker::response::{Fault, FaultKind, Status, WorkerReply};
+use crate::worker::response::{Fault, FaultKind, WorkerReply};
 use crate::worker::{Context, request_id};
 
-struct Course<'a, 'r> {
+struct QueryRun<'a, 'r> {
     query: &'a Query,
     steps: &'a [Step],
     agents: Vec<&'a Agent>,
-    replies: Vec<Option<WorkerReply>>,
+    /// By step.
+    replies: Replies,
     recording: &'a mut Recording<'r>,
 }
 
@@ -29,8 +30,8 @@ struct Job<'a> {
     text: String,
 }
 
-/// Carries out the steps and returns what each came to, by its number. A step that fails stops only
-/// those that need its result.
+/// Carries out the steps and returns the reply to each. A failed step stops only the steps that need its
+/// result.
 pub(super) fn execute(
     query: &Query,
     jobs: usize,
@@ -38,84 +39,70 @@ pub(super) fn execute(
     answering: &Answering,
     workers: &[&Agent],
     recording: &mut Recording<'_>,
-) -> Result<Vec<(u64, WorkerReply)>> {
+) -> Result<Replies> {
     let place = |id: u64| steps.iter().position(|step| step.id == id);
     let needs = |step: &Step| step.input.and_then(place).into_iter().collect();
     let mut schedule = Schedule::new(&steps.iter().map(needs).collect::<Vec<Vec<usize>>>());
     let find = |step: &Step| workers.iter().find(|agent| agent.id == step.agent).copied();
     let agents: Option<Vec<&Agent>> = steps.iter().map(find).collect();
-    let mut course = Course {
+    let mut run = QueryRun {
         query,
         steps,
         agents: agents.ok_or_else(|| Error::new(Code::Internal, "a step has no worker"))?,
-        replies: vec![None; steps.len()],
+        replies: Replies::new(),
         recording,
     };
-    course.refuse_orphans(&mut schedule)?;
+    run.refuse_orphans(&mut schedule)?;
     let conversation = query.conversation.clone();
     let context = Context {
         user_id: query.user_id.clone(),
-        conversation_id: conversation.or(Some(course.recording.run.id.clone())),
+        conversation_id: conversation.or(Some(run.recording.run.id.clone())),
         ..Context::default()
     };
-    pool::run_steps(&mut schedule, jobs, &mut course, |_, job: Job<'_>| {
-        let fails = |error: Error| match error.code {
-            Code::Untrusted => {
+    pool::run_steps(&mut schedule, jobs, &mut run, |_, job: Job<'_>| {
+        let (workers, context) = (&answering.workers, context.clone());
+        match workers.call(job.agent, job.intent, &job.text, context) {
+            Err(error) if error.code == Code::Untrusted => {
                 let fix = error.fix.as_deref().unwrap_or_default();
                 let message = format!("{}; {fix}", error.message);
-                failure_reply(job.agent, Fault::new(FaultKind::ConfigError, message))
+                let fault = Fault::new(FaultKind::ConfigError, message);
+                Ok(WorkerReply::failure(request_id()?, job.agent, fault))
             }
-            _ => Err(error),
-        };
-        let (workers, context) = (&answering.workers, context.clone());
-        let called = workers.call(job.agent, job.intent, &job.text, context);
-        called.or_else(fails)
+            called => called,
+        }
     })?;
-    let ids = steps.iter().map(|step| step.id);
-    let done = ids.zip(course.replies);
-    Ok(done.filter_map(|(id, reply)| Some((id, reply?))).collect())
+    Ok(run.replies)
 }
 
-fn failure_reply(agent: &Agent, fault: Fault) -> Result<WorkerReply> {
-    Ok(WorkerReply {
-        request_id: request_id()?,
-        agent_name: agent.name.clone(),
-        status: Status::Error,
-        output: None,
-        error: Some(fault),
-    })
-}
-
-impl Course<'_, '_> {
+impl QueryRun<'_, '_> {
     fn refuse_orphans(&mut self, schedule: &mut Schedule) -> Result<()> {
-        for at in 0..self.steps.len() {
-            let Some(need) = self.steps[at].input else {
-                continue;
-            };
-            if self.replies[at].is_none() && !self.steps.iter().any(|step| step.id == need) {
-                self.depends(at, need)?;
-                self.skip(schedule, at)?;
+        let steps = self.steps;
+        for (at, step) in steps.iter().enumerate() {
+            let is_left_out = |need: &u64| steps.iter().all(|step| step.id != *need);
+            if let Some(need) = step.input.filter(is_left_out) {
+                self.fail_without_input(at, need)?;
+                self.skip_dependents(schedule, at)?;
             }
         }
         Ok(())
     }
 
-    fn depends(&mut self, at: usize, need: u64) -> Result<()> {
+    fn fail_without_input(&mut self, at: usize, need: u64) -> Result<()> {
         let message = format!("step {need}, whose result it needs, has none");
         let fault = Fault::new(FaultKind::DependencyError, message);
-        let reply = failure_reply(self.agents[at], fault)?;
-        self.keep(at, reply)
+        let reply = WorkerReply::failure(request_id()?, self.agents[at], fault);
+        self.record(at, reply)
     }
 
-    fn skip(&mut self, schedule: &mut Schedule, at: usize) -> Result<()> {
+    fn skip_dependents(&mut self, schedule: &mut Schedule, at: usize) -> Result<()> {
         for later in schedule.fail(at) {
             let need = self.steps[later].input.unwrap_or_default();
-            self.depends(later, need)?;
+            self.fail_without_input(later, need)?;
         }
         Ok(())
     }
 
-    fn keep(&mut self, at: usize, reply: WorkerReply) -> Result<()> {
+    fn record(&mut self, at: usize, reply: WorkerReply) -> Result<()> {
         let (id, agent) = (self.steps[at].id, self.agents[at]);
         let step = id.to_string();
         self.recording.note(|notes| {
@@ -136,21 +123,20 @@ impl Course<'_, '_> {
             notes.record_answer(&agent.id, None, None)?;
             notes.event("stepCompleted", json!({"stepId": step}))
         })?;
-        self.replies[at] = Some(reply);
+        self.replies.insert(id, reply);
         Ok(())
     }
 }
 
-impl<'a> Steps for Course<'a, '_> {
+impl<'a> Steps for QueryRun<'a, '_> {
     type Job = Job<'a>;
     type Done = Result<WorkerReply>;
 
     fn begin(&mut self, at: usize) -> Result<Job<'a>> {
         let step = &self.steps[at];
-        let input = step.input.and_then(|need| {
-            let place = self.steps.iter().position(|step| step.id == need)?;
-            self.replies[place].as_ref()?.output.as_ref()
-        });
+        let input = step
+            .input
+            .and_then(|need| self.replies.get(&need)?.output.as_ref());
         let text = input.map_or_else(|| self.query.query.clone(), |output| output.text());
         let agent = self.agents[at];
         let fields = json!({
@@ -169,16 +155,16 @@ impl<'a> Steps for Course<'a, '_> {
     fn end(&mut self, schedule: &mut Schedule, at: usize, done: Result<WorkerReply>) -> Result<()> {
         let reply = done?;
         let worked = reply.output.is_some();
-        self.keep(at, reply)?;
+        self.record(at, reply)?;
         match worked {
             true => schedule.finish(at),
-            false => self.skip(schedule, at)?,
+            false => self.skip_dependents(schedule, at)?,
         }
         Ok(())
     }
 }
 
-/// The model that is asked where the settings name none.
+/// The model if the settings name none.
 pub(super) const MODEL: &str = "gpt-4o-mini";
 
 pub(super) fn plan(
@@ -204,10 +190,8 @@ pub(super) fn plan(
                     "the plan cannot be used, so one worker is asked: {why}"
                 ));
             }
-            (
-                query::fallback(&query.query, workers).into_iter().collect(),
-                "fallback",
-            )
+            let steps = query::fallback(&query.query, workers);
+            (steps.into_iter().collect(), "fallback")
         }
     };
     let all: Vec<_> = steps.iter().map(describe_step).collect();
@@ -216,7 +200,7 @@ pub(super) fn plan(
     Ok((steps, warnings))
 }
 
-/// Asks who plans; nothing when nobody does. The inner error says why there is no answer.
+/// Asks the planner; `None` without one. The inner error says why there is no plan.
 fn ask_planner(
     query: &Query,
     options: &Options,
@@ -225,26 +209,25 @@ fn ask_planner(
 ) -> Result<Option<std::result::Result<String, String>>> {
     let brief = query::brief(&query.query, workers);
     let answer = match &options.planner {
-        Some(program) => {
-            let answer = program.ask(&brief);
-            Some(answer.map(|bytes| String::from_utf8_lossy(&bytes).into_owned()))
-        }
+        Some(program) => program
+            .ask(&brief)
+            .map(|bytes| String::from_utf8_lossy(&bytes).into()),
         None => {
             let request = llm::Request {
                 temperature: Some(0.0),
                 schema: Some(query::schema()),
-                ..llm::Request::once(MODEL, query::PLANNER, &brief.to_string())
+                ..llm::Request::single(MODEL, query::PLANNER, &brief.to_string())
             };
-            let answer = answering.ask_model(&request, &mut |_| {});
-            answer.map(|answer| answer.map(|reply| reply.text))
+            match answering.ask_model(&request, &mut |_| {}) {
+                None => return Ok(None),
+                Some(answer) => answer.map(|reply| reply.text),
+            }
         }
     };
     match answer {
-        None => Ok(None),
-        Some(Ok(text)) => Ok(Some(Ok(text))),
-        Some(Err(error)) if matches!(error.code, Code::Interrupted | Code::Terminated) => {
-            Err(error)
-        }
-        Some(Err(error)) => Ok(Some(Err(error.display_message().into_owned()))),
+        Err(error) if matches!(error.code, Code::Interrupted | Code::Terminated) => Err(error),
+        answer => Ok(Some(
+            answer.map_err(|error| error.display_message().into_owned()),
+        )),
     }
 }

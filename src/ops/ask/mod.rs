@@ -1,9 +1,9 @@
-//! Queries: planned, carried out by workers, answered. Rules: supervisor-web-app notes. Start at
-//! [`ask`], which every face calls.
+//! Queries: plan, workers, answer. Rules: supervisor-web-app notes. Start at [`ask`], which every face calls.
 
 mod execute;
 
 use std::cell::RefCell;
+use std::collections::BTreeMap;
 
 use clap::Args;
 use indexmap::IndexMap;
@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 use super::Surroundings;
 use super::agents::load_in;
 use super::answers::Answering;
-use super::executions::{Piece, Told};
+use super::executions::{Piece, Progress};
 use super::plans::external::External;
 use super::runs::recording::Recording;
 use crate::agent::{Agent, MESSAGE_MAX, SUPERVISOR};
@@ -23,26 +23,26 @@ use crate::query::{self, Step};
 use crate::run::{AnsweredBy, Event, Run, RunKind, RunStatus, Speaker};
 use crate::worker::response::{Fault, FaultKind, Status, WorkerReply};
 
-/// Most of a worker's result that a model is given to answer from, in characters.
+/// Most characters of a worker's result that the model gets.
 const RESULT_MAX: usize = 20_000;
 
-// What is asked. A doc comment would become the help of the command.
+// A doc comment would become the help of the command.
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[derive(Args, Clone, Debug, Default, Deserialize)]
 pub(crate) struct Query {
-    /// What is asked
+    /// The query
     pub(crate) query: String,
 
-    /// Who asks, for the workers
+    /// User id passed to workers
     #[arg(long = "user", value_name = "ID")]
     pub(crate) user_id: Option<String>,
 
-    /// The conversation that it belongs to, for the workers; its run by default
+    /// Conversation id passed to workers [default: the id of the run]
     #[arg(long, value_name = "ID")]
     #[serde(rename = "conversation_id")]
     pub(crate) conversation: Option<String>,
 
-    /// How it is shown; everything is answered, whatever they say
+    /// How it is shown; they change nothing of the answer
     #[arg(skip)]
     #[serde(rename = "options")]
     pub(crate) _options: Option<Shown>,
@@ -62,14 +62,14 @@ pub(crate) struct Options {
     pub(crate) jobs: usize,
 }
 
-/// What a query is answered with: the shape of the specification.
+/// The answer to a query, in the form of the specification.
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[derive(Clone, Debug, Serialize)]
 pub(crate) struct QueryReply {
     pub(crate) answer: String,
-    /// Who was asked, in order.
+    /// The workers that were asked, in order.
     pub(crate) used_agents: Vec<UsedAgent>,
-    /// What each said, under `step_` and its number.
+    /// The reply to each step, under `step_` and its number.
     pub(crate) intermediate_results: IndexMap<String, WorkerReply>,
     /// Why there is no answer; null when at least one worker has answered.
     pub(crate) error: Option<Fault>,
@@ -82,6 +82,9 @@ pub(crate) struct UsedAgent {
     pub(crate) intent: String,
     pub(crate) status: Status,
 }
+
+/// The replies to steps, by their numbers, which are ascending.
+type Replies = BTreeMap<u64, WorkerReply>;
 
 #[derive(Debug)]
 pub(crate) struct Asked {
@@ -103,15 +106,14 @@ impl Asked {
     }
 }
 
-/// Answers a query, and keeps the record of it. `tell` hears each event once it is kept, and each piece
-/// of a model's answer.
+/// Answers a query and records it. `tell` gets each event once it is committed, and each piece of a model's answer.
 ///
-/// Errors: `E_INPUT_INVALID` for a blank query, and cleo's own. What workers fail of is in the reply.
+/// Errors: `E_INPUT_INVALID` for a blank query, and cleo's own. Failures of workers are in the reply.
 pub(crate) fn ask(
     surroundings: &Surroundings,
     query: &Query,
     options: &Options,
-    tell: &mut dyn FnMut(Told<'_>),
+    tell: &mut dyn FnMut(Progress<'_>),
 ) -> Result<Asked> {
     let text = check(&query.query)?;
     let workspace = surroundings.workspace()?;
@@ -124,15 +126,15 @@ pub(crate) fn ask(
         ..Run::new(String::new(), RunKind::Query, SUPERVISOR, text.to_string())
     };
     let tell = RefCell::new(tell);
-    let mut events = |event: &Event| (tell.borrow_mut())(Told::Event(event));
+    let mut events = |event: &Event| (tell.borrow_mut())(Progress::Event(event));
     let mut recording = Recording::begin(surroundings, &workspace, run, &mut events)?;
     let user = recording.run.user.clone();
     recording.note(|notes| notes.say(Speaker::User, &user, text, None))?;
     let mut pieces = |run: &str, piece: &str| {
         let agent = SUPERVISOR;
-        (tell.borrow_mut())(Told::Piece(Piece { run, agent, piece }));
+        (tell.borrow_mut())(Progress::Piece(Piece { run, agent, piece }));
     };
-    // Workers that may be called come first: who registers another over HTTP is not to stand in their way.
+    // Trusted workers come first, so that one that anybody registered over HTTP does not displace them.
     let (mut workers, others): (Vec<_>, Vec<_>) = query::workers(&known.agents)
         .into_iter()
         .partition(|agent| answering.workers.may_call(agent).is_ok());
@@ -169,18 +171,13 @@ pub(crate) fn ask(
 }
 
 fn check(query: &str) -> Result<&str> {
-    let refuse = |message: String| {
-        let error = Error::new(Code::InputInvalid, message);
-        Err(error)
+    let length = query.trim().len();
+    let message = match length {
+        0 => "Query cannot be empty".to_string(),
+        ..=MESSAGE_MAX => return Ok(query),
+        _ => format!("the query has {length} bytes; {MESSAGE_MAX} are allowed"),
     };
-    match query.trim() {
-        "" => refuse("Query cannot be empty".to_string()),
-        long if long.len() > MESSAGE_MAX => refuse(format!(
-            "the query has {} bytes; {MESSAGE_MAX} are allowed",
-            long.len()
-        )),
-        _ => Ok(query),
-    }
+    Err(Error::new(Code::InputInvalid, message))
 }
 
 fn answer(
@@ -192,31 +189,20 @@ fn answer(
     pieces: &mut dyn FnMut(&str, &str),
 ) -> Result<(QueryReply, Vec<String>)> {
     let (steps, mut warnings) = execute::plan(query, options, answering, workers, recording)?;
-    if steps.is_empty() {
-        let fault = Fault::new(FaultKind::NoAgents, "no worker is registered and active");
-        close(recording, query::NOTHING, Some(&fault), None, None)?;
-        let reply = QueryReply {
-            answer: query::NOTHING.to_string(),
-            used_agents: Vec::new(),
-            intermediate_results: IndexMap::new(),
-            error: Some(fault),
-        };
-        return Ok((reply, warnings));
-    }
-    let done = execute::execute(query, options.jobs, &steps, answering, workers, recording)?;
-    let first = done.iter().find_map(|(_, reply)| reply.error.clone());
-    let any = done.iter().any(|(_, reply)| reply.output.is_some());
-    let error = first.filter(|_| !any);
-    let used: Vec<UsedAgent> = steps
-        .iter()
-        .zip(&done)
-        .map(|(step, (_, reply))| UsedAgent {
-            name: reply.agent_name.clone(),
-            intent: step.intent.clone(),
-            status: reply.status,
-        })
-        .collect();
-    let (answer, by) = match any {
+    let done = match steps.is_empty() {
+        true => Replies::new(),
+        false => execute::execute(query, options.jobs, &steps, answering, workers, recording)?,
+    };
+    let fault = match done.is_empty() {
+        true => Some(Fault::new(
+            FaultKind::NoAgents,
+            "no worker is registered and active",
+        )),
+        false => done.values().find_map(|reply| reply.error.clone()),
+    };
+    let has_output = done.values().any(|reply| reply.output.is_some());
+    let error = fault.filter(|_| !has_output);
+    let (answer, by) = match has_output {
         true => compose(query, answering, &done, recording, pieces, &mut warnings)?,
         false => (query::NOTHING.to_string(), None),
     };
@@ -225,23 +211,31 @@ fn answer(
         _ => None,
     };
     close(recording, &answer, error.as_ref(), by, only)?;
-    let results = done
-        .into_iter()
-        .map(|(id, reply)| (format!("step_{id}"), reply));
+    let used = steps
+        .iter()
+        .zip(done.values())
+        .map(|(step, reply)| UsedAgent {
+            name: reply.agent_name.clone(),
+            intent: step.intent.clone(),
+            status: reply.status,
+        });
     let reply = QueryReply {
         answer,
-        used_agents: used,
-        intermediate_results: results.collect(),
+        used_agents: used.collect(),
+        intermediate_results: done
+            .into_iter()
+            .map(|(id, reply)| (format!("step_{id}"), reply))
+            .collect(),
         error,
     };
     Ok((reply, warnings))
 }
 
-/// Makes the answer of what the workers said: by a model where there is one, else put together.
+/// Makes the answer from the replies of workers: by the model, else by joining them.
 fn compose(
     query: &Query,
     answering: &Answering,
-    done: &[(u64, WorkerReply)],
+    done: &Replies,
     recording: &mut Recording<'_>,
     pieces: &mut dyn FnMut(&str, &str),
     warnings: &mut Vec<String>,
@@ -249,11 +243,11 @@ fn compose(
     let run = recording.run.id.clone();
     let request = llm::Request {
         temperature: Some(0.2),
-        ..llm::Request::once(execute::MODEL, query::COMPOSER, &outputs(query, done))
+        ..llm::Request::single(execute::MODEL, query::COMPOSER, &outputs(query, done))
     };
     match answering.ask_model(&request, &mut |text| pieces(&run, text)) {
         Some(Ok(reply)) => {
-            let (cost, usage) = answering.took(&reply.usage);
+            let (cost, usage) = answering.price(&reply.usage);
             recording.note(|notes| {
                 notes.run.model = Some(reply.model.clone());
                 notes.took(usage, cost);
@@ -265,19 +259,19 @@ fn compose(
             return Err(error);
         }
         Some(Err(error)) => warnings.push(format!(
-            "the model gave no answer, so the results are put together: {}",
+            "the model gave no answer, so the results are joined: {}",
             error.display_message()
         )),
         None => {}
     }
-    let texts = done.iter().filter_map(|(_, reply)| reply.output.as_ref());
+    let texts = done.values().filter_map(|reply| reply.output.as_ref());
     let texts: Vec<String> = texts.map(|output| output.text()).collect();
     let answer = query::join_results(texts.iter().map(String::as_str));
     Ok((answer, Some(AnsweredBy::Worker)))
 }
 
-fn outputs(query: &Query, done: &[(u64, WorkerReply)]) -> String {
-    let outputs = done.iter().map(|(_, reply)| {
+fn outputs(query: &Query, done: &Replies) -> String {
+    let outputs = done.values().map(|reply| {
         let output = reply.output.as_ref();
         let result = output.map(|output| output.text().chars().take(RESULT_MAX).collect::<String>());
         let details = output.and_then(|output| output.details.clone());

@@ -1,5 +1,5 @@
-//! The chat: one message, one reply. What a conversation remembers is read, and what a yes confirms is
-//! taken and done, in one transaction, so that nothing is done twice and nothing on half the way.
+//! The chat: one message, one reply. The state of the conversation is read, and a confirmed change is made, in one
+//! transaction, so that nothing is done twice or in part.
 
 mod reply;
 mod request;
@@ -11,11 +11,11 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 
 use super::Surroundings;
-use super::conversations::keep_turn;
-use crate::chat::answer::hear;
+use super::conversations::record_turn;
+use crate::chat::answer::interpret;
 use crate::chat::model::{self, Advice};
-use crate::chat::value::brief;
-use crate::chat::{Chat, Heard, Pending, Sentence, Tool, Turn};
+use crate::chat::value::truncate;
+use crate::chat::{Chat, Meaning, Pending, Sentence, Tool, Turn};
 use crate::clock::{parse_moment, timestamp};
 use crate::error::{Code, Error, Result};
 use crate::llm::client::Client;
@@ -26,7 +26,7 @@ use crate::task::rules::check_text;
 pub(crate) use seed::seed;
 use tools::Stop;
 
-/// The conversation of those who name none.
+/// The conversation of callers that name none.
 pub(crate) const DEFAULT: &str = "default";
 
 const TOKENS_MAX: u32 = 1_000;
@@ -36,38 +36,38 @@ const REMARKS_MAX: usize = 1_000;
 
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[derive(Clone, Debug, Deserialize)]
-pub(crate) struct Remark {
+pub(crate) struct ClientMessage {
     #[serde(alias = "text", alias = "message")]
     content: String,
 }
 
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Said<'a> {
+pub(crate) struct ChatRequest<'a> {
     pub(crate) message: &'a str,
     pub(crate) conversation: &'a str,
     /// How long a question waits for its answer, in seconds.
     pub(crate) pending_ttl: u64,
-    /// What was said so far, the oldest first, and what waits, as the caller holds it.
-    pub(crate) remarks: &'a [Remark],
+    /// Earlier messages, oldest first, and the pending call, as the caller stores them.
+    pub(crate) remarks: &'a [ClientMessage],
     pub(crate) pending: Option<&'a Pending>,
 }
 
-struct Talk<'a> {
-    said: &'a Said<'a>,
-    /// What a model makes of the message, where one was asked.
+struct TurnState<'a> {
+    said: &'a ChatRequest<'a>,
+    /// The call that a model proposes, if one was asked.
     advice: Option<&'a Advice>,
     transaction: &'a mut dyn Transaction,
     chat: Chat,
     turn: Turn,
-    /// Now, and when what begins to wait is forgotten, RFC 3339 in UTC.
+    /// Now, and when a call that is pending from now on expires, RFC 3339 in UTC.
     now: String,
     expires: String,
 }
 
-/// Answers a message. A model is asked about one that nothing else is made of.
+/// Answers a message. A model is asked about a message that the grammar does not understand.
 pub(crate) fn turn(
     surroundings: &Surroundings,
-    said: &Said<'_>,
+    said: &ChatRequest<'_>,
     model: Option<&Model>,
 ) -> Result<Turn> {
     check(said)?;
@@ -81,7 +81,7 @@ pub(crate) fn turn(
     let wait = seconds.and_then(TimeDelta::try_seconds).unwrap_or_default();
     let expires = now.checked_add_signed(wait).unwrap_or(now);
     super::agents::write(&workspace, |transaction| {
-        let mut talk = Talk {
+        let mut talk = TurnState {
             said,
             advice: advice.as_ref(),
             chat: transaction.chat(said.conversation)?,
@@ -94,7 +94,7 @@ pub(crate) fn turn(
             expires: timestamp(expires),
         };
         talk.join()?;
-        let heard = hear(&talk.chat, said.message, &talk.now);
+        let heard = interpret(&talk.chat, said.message, &talk.now);
         talk.answer(heard)?;
         talk.turn.pending = talk.chat.pending.clone();
         talk.transaction.put_chat(said.conversation, &talk.chat)?;
@@ -103,8 +103,8 @@ pub(crate) fn turn(
     })
 }
 
-impl Talk<'_> {
-    /// Keeps what was said where a conversation was begun for it.
+impl TurnState<'_> {
+    /// Stores the turn if the conversation was begun explicitly.
     fn record(&mut self, user: &str) -> Result<()> {
         let (said, turn) = (self.said, &self.turn);
         let fields = json!({
@@ -117,25 +117,26 @@ impl Talk<'_> {
             (Speaker::User, said.message, sender),
             (Speaker::Agent, turn.reply.as_str(), metadata),
         ];
-        keep_turn(self.transaction, said.conversation, user, &self.now, both)
+        record_turn(self.transaction, said.conversation, user, &self.now, both)
     }
 
-    /// Adds to what is remembered of a conversation what the caller holds of it and is not remembered.
+    /// Adds what the caller stores of the conversation and the store does not have.
     fn join(&mut self) -> Result<()> {
-        let client = |it: &Remark| Some(Sentence::read(&it.content).client_or(None)?.to_string());
+        let client =
+            |it: &ClientMessage| Some(Sentence::read(&it.content).client_or(None)?.to_string());
         let mut last = self.said.remarks.iter().rev().take(REMARKS_MAX);
         self.chat.client = self.chat.client.take().or_else(|| last.find_map(client));
         let Some(pending) = self.said.pending else {
             return Ok(());
         };
         if let Some(waiting) = self.chat.pending.take() {
-            // An answer is for what the caller was shown, and not for what somebody else asked for since.
+            // An answer is for the call that the caller was shown, not for a later one of somebody else.
             self.chat.pending = Some(waiting).filter(|it| it.call() == pending.call());
             return Ok(());
         }
         let since = read_moment("created_at", &pending.created_at)?;
         let until = read_moment("expires", &pending.expires)?;
-        // What began to wait before something ceased to is answered or dropped.
+        // A call from before the last resolution was answered or dropped.
         if since.is_some() && since <= self.chat.settled {
             return Ok(());
         }
@@ -146,7 +147,7 @@ impl Talk<'_> {
         Ok(())
     }
 
-    /// Carries out what a caller holds as if it were asked for now, to no other end than that it waits.
+    /// Repeats the request of a call that the caller stores, so that it is pending.
     fn ask_again(&mut self, pending: &Pending) -> Result<()> {
         let next = pending
             .next
@@ -154,7 +155,7 @@ impl Talk<'_> {
             .filter(|_| pending.tool == Tool::SearchComponent);
         let call = next.unwrap_or(pending.call());
         if let Some(name) = call.args.keys().find(|name| !call.tool.takes(name)) {
-            let (name, tool) = (brief(name), call.tool.name());
+            let (name, tool) = (truncate(name), call.tool.name());
             return Err(refuse(format!("{name} is not what {tool} is given")));
         }
         let turn = std::mem::take(&mut self.turn);
@@ -173,8 +174,8 @@ impl Talk<'_> {
     }
 }
 
-/// Refuses a message that is none, and a name of a conversation that is none.
-fn check(said: &Said<'_>) -> Result<()> {
+/// Refuses a blank message and an invalid name of a conversation.
+fn check(said: &ChatRequest<'_>) -> Result<()> {
     if said.message.trim().is_empty() {
         return Err(Error::new(Code::InputInvalid, "the message is blank"));
     }
@@ -186,20 +187,24 @@ fn check(said: &Said<'_>) -> Result<()> {
     Err(Error::new(Code::InputInvalid, message))
 }
 
-/// Asks a model about a message that no form of the grammar fits and that answers nothing that waits; no
-/// transaction is open meanwhile. An answer that cannot be used is told, in the reply.
-fn advise(surroundings: &Surroundings, said: &Said<'_>, model: &Model) -> Result<Option<Advice>> {
+/// Asks a model about a message that the grammar does not understand; no transaction is open meanwhile. An invalid answer
+/// is reported in the reply.
+fn advise(
+    surroundings: &Surroundings,
+    said: &ChatRequest<'_>,
+    model: &Model,
+) -> Result<Option<Advice>> {
     let (workspace, message) = (surroundings.workspace()?, said.message);
     let chat = super::agents::write(&workspace, |transaction| {
         transaction.chat(said.conversation)
     })?;
     let now = timestamp(surroundings.clock.now());
-    if hear(&chat, message, &now) != Heard::Unknown {
+    if interpret(&chat, message, &now) != Meaning::Unknown {
         return Ok(None);
     }
     let sentence = Sentence::read(message);
     let client = sentence.client_or(chat.client.as_deref());
-    let mut request = Request::once("gpt-4o-mini", &model::prompt(client), message);
+    let mut request = Request::single("gpt-4o-mini", &model::prompt(client), message);
     request.temperature = Some(0.0);
     request.max_tokens = TOKENS_MAX;
     request.schema = Some(model::schema());

@@ -1,28 +1,28 @@
-//! From what was heard to the reply, and the words of replies. Only what was offered is written, and only
+//! From the meaning of a message to the reply, and the words of replies. Only an offered change is written, and only
 //! after a yes.
 
 use serde_json::{Value, json};
 
-use super::Talk;
+use super::TurnState;
 use super::tools::{Done, Stop};
-use crate::chat::value::{brief, flatten, label, plain};
+use crate::chat::value::{flatten, label, plain, truncate};
 use crate::chat::vocabulary::{
     DESIGN, Field, contains_word, find_field, is_about_design, list_offered,
 };
-use crate::chat::{Call, ChatAgent, Heard, Pending, Sentence, Settled, Tool, text};
+use crate::chat::{Call, ChatAgent, Meaning, Pending, Resolution, Sentence, Tool, text};
 use crate::error::Result;
 
-/// What names a component, whose it is and of which type, which stands before all else of it.
-const NAMES: &str = "component_id|componentId|client_id|component_type|type";
+/// Fields that a description of a component begins with.
+const LEADING_FIELDS: &str = "component_id|componentId|client_id|component_type|type";
 
-impl Talk<'_> {
+impl TurnState<'_> {
     pub(super) fn say(&mut self, text: impl AsRef<str>) -> Done<()> {
         self.turn.reply += text.as_ref();
         Ok(())
     }
 
-    /// Answers what was heard. What waited before is over, unless it is still to be answered.
-    pub(super) fn answer(&mut self, heard: Heard) -> Result<()> {
+    /// Answers a message. The pending call is resolved, unless its answer was invalid.
+    pub(super) fn answer(&mut self, heard: Meaning) -> Result<()> {
         let (waited, question) = (self.chat.pending.take(), self.chat.question.take());
         let asked_until = question.as_ref().map(|question| &question.expires);
         let until = waited.as_ref().map(|pending| &pending.expires);
@@ -31,30 +31,30 @@ impl Talk<'_> {
         let what = what.map_or(String::new(), |call| describe_call(&call));
         self.turn.settled = match &heard {
             _ if waited.is_none() => None,
-            _ if is_late => Some(Settled::Expired),
-            Heard::Invalid => None,
-            Heard::Confirmed => Some(Settled::Confirmed),
-            Heard::Cancelled => Some(Settled::Cancelled),
-            Heard::Chosen(_) => Some(Settled::Chosen),
-            _ => Some(Settled::Dropped),
+            _ if is_late => Some(Resolution::Expired),
+            Meaning::Invalid => None,
+            Meaning::Confirmed => Some(Resolution::Confirmed),
+            Meaning::Cancelled => Some(Resolution::Cancelled),
+            Meaning::Chosen(_) => Some(Resolution::Chosen),
+            _ => Some(Resolution::Dropped),
         };
         if self.turn.settled.is_some() {
             self.chat.settled = Some(self.now.clone());
         }
         let live = waited.filter(|_| !is_late);
         self.turn.reply = match self.turn.settled {
-            Some(Settled::Dropped) => {
+            Some(Resolution::Dropped) => {
                 format!("I dropped what was waiting: {what}. Nothing was changed.\n")
             }
-            Some(Settled::Cancelled) => format!("Cancelled: {what}. Nothing was changed."),
+            Some(Resolution::Cancelled) => format!("Cancelled: {what}. Nothing was changed."),
             _ if is_late => "What waited too long was dropped; please ask again.\n".to_string(),
             _ => String::new(),
         };
         self.turn.reason = match (&heard, self.advice) {
-            (Heard::Request(_) | Heard::Client(_) | Heard::Help, _) => "a known sentence",
-            (Heard::Unknown, Some(Ok(_))) => "a model chose",
-            (Heard::Unknown, Some(Err(_))) => "what a model says is no call",
-            (Heard::Unknown, None) => "not understood",
+            (Meaning::Request(_) | Meaning::Client(_) | Meaning::Help, _) => "a known sentence",
+            (Meaning::Unknown, Some(Ok(_))) => "a model chose",
+            (Meaning::Unknown, Some(Err(_))) => "what a model says is no call",
+            (Meaning::Unknown, None) => "not understood",
             _ => "what waited is answered",
         };
         match self.reply(heard, live) {
@@ -63,32 +63,34 @@ impl Talk<'_> {
         }
     }
 
-    fn reply(&mut self, heard: Heard, live: Option<Pending>) -> Done<()> {
+    fn reply(&mut self, heard: Meaning, live: Option<Pending>) -> Done<()> {
         self.turn.agent = match (&heard, &live) {
-            (Heard::Chosen(_), _) => ChatAgent::Editor,
-            (Heard::Confirmed | Heard::Cancelled | Heard::Invalid, Some(pending)) => pending.agent,
-            (Heard::Unknown, _) if is_about_design(self.said.message) => ChatAgent::Design,
+            (Meaning::Chosen(_), _) => ChatAgent::Editor,
+            (Meaning::Confirmed | Meaning::Cancelled | Meaning::Invalid, Some(pending)) => {
+                pending.agent
+            }
+            (Meaning::Unknown, _) if is_about_design(self.said.message) => ChatAgent::Design,
             _ => ChatAgent::Clarifier,
         };
         match (heard, live) {
-            (Heard::Confirmed, Some(pending)) => self.write_confirmed(pending),
-            (Heard::Cancelled, Some(_)) => Ok(()),
-            (Heard::Invalid, pending) => {
+            (Meaning::Confirmed, Some(pending)) => self.write_confirmed(pending),
+            (Meaning::Cancelled, Some(_)) => Ok(()),
+            (Meaning::Invalid, pending) => {
                 self.chat.pending = pending;
                 self.say("Invalid selection. Please choose a valid number from the list.")
             }
-            (Heard::Chosen(call), _) => self.propose(call, false),
-            (Heard::Request(call), _) => self.carry_out(call),
-            (Heard::Client(client), _) => {
+            (Meaning::Chosen(call), _) => self.propose(call, false),
+            (Meaning::Request(call), _) => self.carry_out(call),
+            (Meaning::Client(client), _) => {
                 let about = format!("This is about client {client} now.");
                 self.chat.client = Some(client);
                 self.say(about + " What would you like to see or change?")
             }
-            (Heard::Help, _) => self.show_forms(
+            (Meaning::Help, _) => self.show_forms(
                 "I can show and change the design of a client, and list, show, add, change, delete and \
                  secure its components. ",
             ),
-            (Heard::Unknown, _) => match self.advice {
+            (Meaning::Unknown, _) => match self.advice {
                 Some(Ok(call)) => self.carry_out(call.clone()),
                 Some(Err(text)) => self.show_forms(text),
                 None => self.show_forms("I did not understand that. "),
@@ -105,9 +107,9 @@ impl Talk<'_> {
         let all = self.transaction.components(client)?;
         let groups = self.transaction.security_groups(client)?;
         let known = self.transaction.client(client)?;
-        // What follows may be about that client.
+        // The next message may be about that client.
         self.chat.client.take_if(|own| own != client);
-        // A form is left out for what a known client does not have.
+        // A known client without such an item gets no form for it.
         let example = |text| if known.is_none() { text } else { "\0" };
         let first = all.first().map_or(example("101"), |one| &one.component_id);
         let last = all.last().map_or(example("103"), |one| &one.component_id);
@@ -135,7 +137,7 @@ impl Talk<'_> {
         ))
     }
 
-    /// Does what was confirmed, if it is as it was shown, and says what came of it.
+    /// Makes a confirmed change, unless its target has changed since it was shown.
     fn write_confirmed(&mut self, pending: Pending) -> Done<()> {
         let call = pending.call();
         if call.tool == Tool::SearchComponent {
@@ -148,7 +150,7 @@ impl Talk<'_> {
         if trial.fault.is_none() && self.chat.shown.as_ref() != Some(&trial.digest) {
             self.say("It has changed since I asked you, so nothing was written.\n")?;
             let offered = self.propose(call, false);
-            self.turn.settled = self.chat.pending.is_none().then_some(Settled::Dropped);
+            self.turn.settled = self.chat.pending.is_none().then_some(Resolution::Dropped);
             return offered;
         }
         let result = self.use_tool(call.tool, &call)?;
@@ -193,7 +195,7 @@ pub(super) fn describe_component(component: &Value) -> String {
     let (kind, id) = (kind.map(plain).unwrap_or_default(), id_of(component));
     let fields = flatten(component).into_iter();
     let parts = fields.filter_map(|(path, value)| match value {
-        _ if contains_word(NAMES, &path) => None,
+        _ if contains_word(LEADING_FIELDS, &path) => None,
         Value::Null | Value::Bool(false) => None,
         Value::Bool(true) => Some(label(&path)),
         Value::Number(number) => Some(format!("{} {number}", label(&path))),
@@ -211,11 +213,11 @@ pub(super) fn id_of(component: &Value) -> String {
     id.map(plain).unwrap_or_default()
 }
 
-/// Says what a call is about: `change component 101 of client 6: title to "Home"`.
+/// Describes a call: `change component 101 of client 6: title to "Home"`.
 pub(super) fn describe_call(call: &Call) -> String {
     let changes = match call.text("security_group_title") {
         "" => describe_changes(call),
-        group => format!("\"{}\"", brief(group)),
+        group => format!("\"{}\"", truncate(group)),
     };
     let (client, id) = (call.text("clientId"), call.text("componentId"));
     let space = if id.is_empty() { "" } else { " " };
@@ -230,11 +232,11 @@ pub(super) fn describe_changes(call: &Call) -> String {
     let capital = |word: &str| word[..1].to_uppercase() + &word[1..];
     let updates = call.object(call.tool.updates()).into();
     let parts = flatten(&updates).into_iter().map(|(path, value)| {
-        let label = brief(&label(&path));
+        let label = truncate(&label(&path));
         let text = match value {
             Value::Null => "…".to_string(),
             Value::Array(_) => plain(&value[0]).replace(['"', '“', '”'], ""),
-            value => brief(&plain(value)),
+            value => truncate(&plain(value)),
         };
         match value {
             _ if is_design => {

@@ -1,33 +1,35 @@
-//! What a request asks for is looked up and shown; a write is tried and offered.
+//! Requests: reads are answered, writes are tried and offered.
 
 use serde_json::{Map, Value, json};
 
-use super::Talk;
+use super::TurnState;
 use super::reply::{
     ask_field, choose_agent, describe_answers, describe_call, describe_changes, describe_component,
     describe_design, id_of, write_form,
 };
 use super::tools::{Done, fault, run};
-use crate::chat::value::{brief, check_changes, check_fields, get, label, plain, set};
+use crate::chat::value::{check_changes, check_fields, get, label, plain, set, truncate};
 use crate::chat::vocabulary::{Field, elements, types};
-use crate::chat::{Call, Called, Choosable, Difference, Pending, PendingKind, Question, Tool};
+use crate::chat::{
+    Call, ComponentOption, FieldChange, Pending, PendingKind, Question, Tool, ToolResult,
+};
 use crate::error::Result;
 use crate::id::digest;
 
 pub(super) struct Trial {
     pub(super) fault: Option<String>,
-    changes: Vec<Difference>,
+    changes: Vec<FieldChange>,
     pub(super) digest: String,
 }
 
-impl Talk<'_> {
-    /// Calls a tool with what it takes of a call.
+impl TurnState<'_> {
+    /// Calls a tool with the arguments that it takes.
     pub(super) fn use_tool(&mut self, tool: Tool, call: &Call) -> Done<Value> {
         let mut args = call.args.clone();
         args.retain(|name, _| tool.takes(name));
         let made = Call { tool, args };
-        let result = run(self.transaction, &made, true)?;
-        self.turn.tool_calls.push(Called {
+        let result = run(self.transaction, &made, false)?;
+        self.turn.tool_calls.push(ToolResult {
             name: tool,
             args: made.args,
             result: result.clone(),
@@ -38,12 +40,12 @@ impl Talk<'_> {
         }
     }
 
-    /// Does what a call asks for, or says what it lacks. What writes is only offered.
+    /// Carries out a call, or asks for what is missing. A write is only offered.
     pub(super) fn carry_out(&mut self, mut call: Call) -> Done<()> {
         if let (false, Some(client)) = (call.has("clientId"), &self.chat.client) {
             call.set("clientId", client.as_str());
         }
-        // An id of the message and what else is said of the component have to fit together.
+        // The component must have the id and match the criteria.
         let mut criteria = call.object("criteria");
         if !criteria.is_empty()
             && let Some(id) = call.args.remove("componentId")
@@ -84,7 +86,7 @@ impl Talk<'_> {
         }
     }
 
-    /// Finds out which part of the design becomes what, or asks.
+    /// Finds the field of the design that changes, or asks.
     fn change_design(&mut self, mut call: Call) -> Done<()> {
         let mut updates = Map::new();
         for (name, value) in call.object("designUpdates") {
@@ -103,7 +105,7 @@ impl Talk<'_> {
         Ok(found["components"].as_array().cloned().unwrap_or_default())
     }
 
-    /// Finds what a call describes: shows it, or carries the call on with it.
+    /// Finds the components that a call describes: shows them, or continues with one.
     fn search(&mut self, call: Call) -> Done<()> {
         let is_search = call.tool == Tool::SearchComponent;
         let is_described = !call.object("criteria").is_empty();
@@ -130,7 +132,7 @@ impl Talk<'_> {
             Value::Bool(_) => label(key),
             _ => plain(value),
         });
-        let what = brief(&words.collect::<Vec<_>>().join(" "));
+        let what = truncate(&words.collect::<Vec<_>>().join(" "));
         let why = match what.as_str() {
             "" => "I need to know which component you mean.".to_string(),
             _ => format!("No components found matching '{what}'."),
@@ -160,8 +162,8 @@ impl Talk<'_> {
         self.say(format!("Which component do you mean?{lines}\n{select}"))
     }
 
-    /// Carries a call on once the component is known: asks for what is missing, with the component if it
-    /// was not shown before, or offers to write.
+    /// Continues a call whose component is known: asks for what is missing, after showing the component if it was not,
+    /// or offers to write.
     pub(super) fn propose(&mut self, call: Call, is_shown: bool) -> Done<()> {
         let updates = call.object("updates");
         let question = match (call.tool, call.missing()) {
@@ -189,7 +191,7 @@ impl Talk<'_> {
         }
     }
 
-    /// Tries what a call would write, and asks for a yes.
+    /// Tries a write, and asks for a yes.
     pub(super) fn offer(&mut self, call: Call) -> Done<()> {
         let (what, is_design) = (describe_call(&call), call.tool == Tool::UpdateDesign);
         let trial = self.try_out(&call)?;
@@ -207,7 +209,7 @@ impl Talk<'_> {
         }
         let changes = trial.changes.iter().filter(|_| is_update);
         let now = changes.map(|it| match &it.before {
-            Some(before) => format!("; {} is \"{}\" now", it.label, brief(before)),
+            Some(before) => format!("; {} is \"{}\" now", it.label, truncate(before)),
             None => format!("; {} is not set now", it.label),
         });
         let (client, now) = (call.text("clientId"), now.collect::<String>());
@@ -225,24 +227,24 @@ impl Talk<'_> {
         Ok(self.wait(call, &[], None)?)
     }
 
-    /// Tries a call, and compares what there is with what it would leave.
+    /// Tries a call, and compares the state before and after it.
     pub(super) fn try_out(&mut self, call: &Call) -> Result<Trial> {
         let (client, id) = (call.text("clientId"), call.text("componentId"));
         let before = match call.tool {
             Tool::UpdateDesign => json!(self.transaction.design(client)?),
             _ => json!(self.transaction.component(client, id)?),
         };
-        let result = run(self.transaction, call, false)?;
+        let result = run(self.transaction, call, true)?;
         let compare = |(field, value): (&Field, Value)| {
             let was = get(&before, field.path).filter(|was| !was.is_null());
-            (was != Some(&value)).then(|| Difference {
+            (was != Some(&value)).then(|| FieldChange {
                 label: field.label().to_string(),
                 before: was.map(plain),
                 after: plain(&value),
             })
         };
         let wanted = check_changes(call).unwrap_or_default().into_iter();
-        let changes: Vec<Difference> = wanted.filter_map(compare).collect();
+        let changes: Vec<FieldChange> = wanted.filter_map(compare).collect();
         let gone = (call.tool == Tool::DeleteComponent).then_some(before);
         Ok(Trial {
             fault: fault(&result).map(String::from),
@@ -251,13 +253,13 @@ impl Talk<'_> {
         })
     }
 
-    /// Lets a call wait for a yes, or for the choice of one of several components.
+    /// Makes a call pending: for a yes, or for the choice of one of several components.
     fn wait(&mut self, call: Call, components: &[Value], next: Option<Call>) -> Result<()> {
         let trial = self.try_out(&call)?;
         let options = components.iter().map(|one| {
             let titles = ["title", "caption", "text"].map(|name| one["props"][name].as_str());
             let title = titles.into_iter().flatten().find(|it| !it.is_empty());
-            Choosable {
+            ComponentOption {
                 id: id_of(one),
                 kind: plain(&one["type"]),
                 title: title.unwrap_or_default().to_string(),

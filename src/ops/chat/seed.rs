@@ -1,4 +1,4 @@
-//! Loading what the chat works on from a file: all of it, or nothing.
+//! Loading the records of the chat from a file: all or nothing.
 
 use std::path::Path;
 
@@ -23,7 +23,7 @@ use crate::task::rules::check_text;
 /// Largest file that is read, in bytes.
 const FILE_MAX: u64 = 64 << 20;
 
-/// Declares the tables of a seed in the order in which they are put, each with its rows and what puts one.
+/// Declares the tables of a seed in the order of insertion, each with the type of its rows and the function for one.
 macro_rules! tables {
     ($($table:ident: $row:ty, $put:expr;)+) => {
         #[derive(Debug, Default, Deserialize)]
@@ -35,7 +35,7 @@ macro_rules! tables {
         #[serde(rename_all = "camelCase")]
         pub(crate) struct Seeded { $(pub(crate) $table: usize,)+ }
 
-        /// Puts all rows, and then looks for what fits to no other.
+        /// Inserts all rows, then checks references between them.
         fn put(to: &mut dyn Transaction, seed: &Seed) -> Result<Seeded> {
             $(seed.$table.iter().try_for_each(|row| $put(&mut *to, row))?;)+
             let fault = to.find_fault()?;
@@ -56,7 +56,7 @@ tables! {
     answers: Answer, Components::put_answer;
 }
 
-/// Loads a file. What is there under the same ids is replaced.
+/// Loads a file. Rows with the same ids are replaced.
 pub(crate) fn seed(surroundings: &Surroundings, path: &Path) -> Result<Seeded> {
     let workspace = surroundings.workspace()?;
     let bytes = read_input(path, FILE_MAX)?;

@@ -1,17 +1,17 @@
-//! The tools of the chat's agents, as in section 2.4 of the chat notes. Each sees one client only, and checks
-//! all that it is given, since a yes may come late.
+//! The tools of the chat's agents, as in section 2.4 of the chat notes. Each sees one client only, and validates its
+//! arguments, since a yes may come late.
 
 use serde_json::{Value, json};
 
 use crate::chat::record::{Component, Design, Guard, canonical, is_id};
-use crate::chat::value::{Changes, brief, change, check_changes, check_values, get, plain};
+use crate::chat::value::{Changes, change, check_changes, check_values, get, plain, truncate};
 use crate::chat::vocabulary::{component_type, contains_word, types};
 use crate::chat::{Call, Tool, text};
 use crate::error::{Error, Result};
 use crate::store::Transaction;
 
 pub(super) enum Stop {
-    /// It was given something wrong: the result that says so, or what is wrong and was replied.
+    /// The arguments are invalid: the result with the error.
     Refused(Value),
     Error(Error),
 }
@@ -32,14 +32,18 @@ pub(super) fn fault(result: &Value) -> Option<&str> {
     result.get("error").and_then(Value::as_str)
 }
 
-/// Runs a tool. One that writes does all but the writing when `keep` is false.
-pub(super) fn run(transaction: &mut dyn Transaction, call: &Call, keep: bool) -> Result<Value> {
+/// Runs a tool. A dry run of a write only validates it.
+pub(super) fn run(
+    transaction: &mut dyn Transaction,
+    call: &Call,
+    is_dry_run: bool,
+) -> Result<Value> {
     let client = call.text("clientId");
     let mut work = Work {
         transaction,
         call,
         client,
-        keep,
+        is_dry_run,
     };
     let done = match call.tool {
         _ if client.is_empty() => Err(refuse("clientId is required")),
@@ -63,7 +67,7 @@ struct Work<'a> {
     transaction: &'a mut dyn Transaction,
     call: &'a Call,
     client: &'a str,
-    keep: bool,
+    is_dry_run: bool,
 }
 
 impl Work<'_> {
@@ -75,12 +79,12 @@ impl Work<'_> {
         Ok(json!({ "success": true, "components": components }))
     }
 
-    /// Finds the components of the client, who must be there.
+    /// Finds the components of the client, which must exist.
     fn components(&self) -> Done<Vec<Component>> {
         let client = self.client;
         match self.transaction.client(client)? {
             Some(_) => Ok(self.transaction.components(client)?),
-            None => Err(refuse(format!("Client {} not found", brief(client)))),
+            None => Err(refuse(format!("Client {} not found", truncate(client)))),
         }
     }
 
@@ -90,14 +94,14 @@ impl Work<'_> {
             return Err(refuse("componentId is required"));
         }
         let found = self.transaction.component(client, id)?;
-        let (client, id) = (brief(client), brief(id));
+        let (client, id) = (truncate(client), truncate(id));
         let missing = format!("Component with ID {id} not found for client {client}");
         found.ok_or_else(|| refuse(missing))
     }
 
     fn design(&self) -> Done<Design> {
         let design = self.transaction.design(self.client)?;
-        let missing = format!("No design found for client {}.", brief(self.client));
+        let missing = format!("No design found for client {}.", truncate(self.client));
         design.ok_or_else(|| refuse(missing))
     }
 
@@ -156,14 +160,14 @@ impl Work<'_> {
     fn update_design(&mut self) -> Done<Value> {
         let design = self.design()?;
         let changed = change(&design, &self.changes("No valid design fields to update.")?)?;
-        if self.keep {
+        if !self.is_dry_run {
             self.transaction.put_design(&changed)?;
         }
         Ok(json!({ "design": changed, "message": "Design updated successfully." }))
     }
 
     fn put_component(&mut self, component: &Component, message: String) -> Done<Value> {
-        if self.keep {
+        if !self.is_dry_run {
             self.transaction.put_component(component)?;
         }
         Ok(json!({ "success": true, "message": message, "component": component }))
@@ -171,7 +175,7 @@ impl Work<'_> {
 
     fn add_component(&mut self) -> Done<Value> {
         let word = text(&self.call.object("updates"), "component_type").to_lowercase();
-        let (shown, types) = (brief(&word), types().collect::<Vec<_>>().join(", "));
+        let (shown, types) = (truncate(&word), types().collect::<Vec<_>>().join(", "));
         let wrong = match word.as_str() {
             "" => "component_type is required".to_string(),
             _ => format!("component_type cannot be `{shown}`; allowed: {types}"),
@@ -180,7 +184,7 @@ impl Work<'_> {
         let changes = check_changes(self.call).map_err(Stop::Refused)?;
         let there = self.components()?;
         let id = match self.call.text("componentId") {
-            // The id of a removed component may still wait for a yes somewhere, which must not reach another.
+            // A pending call may still name a removed component, so its id is not used again.
             "" => {
                 let ids = there.iter().filter_map(|one| one.component_id.parse().ok());
                 let last = ids.chain(self.transaction.last_removed(self.client)?).max();
@@ -191,7 +195,7 @@ impl Work<'_> {
         let is_there = there.iter().any(|one| one.component_id == id);
         if is_there || !is_id(&id) {
             let why = ["is no id of a component", "exists already"][usize::from(is_there)];
-            return Err(refuse(format!("Component with ID {} {why}", brief(&id))));
+            return Err(refuse(format!("Component with ID {} {why}", truncate(&id))));
         }
         let last = there.iter().map(|component| component.display_order).max();
         let fresh = Component {
@@ -214,18 +218,18 @@ impl Work<'_> {
 
     fn delete_component(&mut self) -> Done<Value> {
         let id = self.component()?.component_id;
-        if self.keep {
+        if !self.is_dry_run {
             self.transaction.remove_component(self.client, &id)?;
         }
         let message = format!("Component with ID {id} deleted successfully");
         Ok(json!({ "success": true, "message": message }))
     }
 
-    /// Puts a component under a security group, or takes it out.
+    /// Adds a component to a security group, or removes it.
     fn change_guard(&mut self) -> Done<Value> {
         let mut component = self.component()?;
         let (client, id) = (self.client, component.component_id.clone());
-        let title = brief(self.call.text("security_group_title").trim());
+        let title = truncate(self.call.text("security_group_title").trim());
         let is_it = |other: &str| other.to_lowercase() == title.to_lowercase();
         let mut groups = self.transaction.security_groups(client)?.into_iter();
         let group = groups.find(|group| is_it(&group.security_group_title));
@@ -251,10 +255,10 @@ impl Work<'_> {
             component_id: id,
             security_group_id: group.security_group_id,
         };
-        if self.keep && is_added {
-            self.transaction.put_guard(&guard)?;
-        } else if self.keep {
-            self.transaction.remove_guard(&guard)?;
+        match is_added {
+            _ if self.is_dry_run => {}
+            true => self.transaction.put_guard(&guard)?,
+            false => drop(self.transaction.remove_guard(&guard)?),
         }
         let is_secured = component.is_secured;
         let done = self.put_component(&component, message)?;
@@ -295,16 +299,16 @@ mod tests {
         (folder, store)
     }
 
-    /// Calls a tool, keeps what it did, and returns its result.
+    /// Calls a tool, commits, and returns its result.
     fn call(store: &mut SqliteStore, tool: Tool, args: Value) -> Value {
         let args = args.as_object().cloned().unwrap();
         let mut transaction = store.write_records().unwrap();
-        let result = run(&mut *transaction, &Call { tool, args }, true).unwrap();
+        let result = run(&mut *transaction, &Call { tool, args }, false).unwrap();
         transaction.commit().unwrap();
         result
     }
 
-    /// A tool, what it is given, and what it says is wrong.
+    /// A tool, its arguments and its error.
     const WRONG: &str = r#"getClientDesign {} > clientId is required
 getClientDesign {"clientId": 6} > clientId is required
 getClientDesign {"clientId": "7"} > No design found for client 7.

@@ -8,7 +8,7 @@ use crate::clock::{Clock, timestamp};
 use crate::error::{Result, quote};
 use crate::id::{self, TaskId};
 use crate::ops::Surroundings;
-use crate::ops::runs::alive;
+use crate::ops::runs::liveness;
 use crate::store::sqlite::SqliteStore;
 use crate::store::{OperationFilter, Store};
 use crate::workspace::Workspace;
@@ -121,7 +121,7 @@ fn check_claims(
     let held = store.read()?.expired_claims("\u{10ffff}")?;
     let holders = held.iter().filter_map(|claim| claim.holder.as_deref());
     // An error of the store is reported by its own check.
-    let left = alive::find_left(surroundings, workspace, holders).unwrap_or_default();
+    let left = liveness::find_abandoned_runs(surroundings, workspace, holders).unwrap_or_default();
     let is_of = |claim: &Claim, run: &String| claim.holder.as_ref() == Some(run);
     let holder = |claim: &Claim| claim.holder.clone().unwrap_or_default();
     let ahead = held.iter().filter(|claim| claim.is_ahead_of(now));
@@ -153,7 +153,7 @@ fn check_claims(
         let tasks: Vec<TaskId> = tasks.map(|claim| claim.task).collect();
         let (run, tasks) = (quote(&left.run), id::list(&tasks));
         let message = format!("{run} holds {tasks}, and its process is gone");
-        Finding::warn(check, message, left.way_on())
+        Finding::warn(check, message, left.resume_command())
     }));
     if findings.is_empty() {
         findings.push(Finding::ok(check, "nobody holds a task longer than agreed"));

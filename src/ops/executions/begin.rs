@@ -5,52 +5,58 @@ use std::time::Instant;
 
 use serde_json::json;
 
+use super::finish::Outcome;
 use super::record::Record;
-use super::{Begun, Executor, Ground};
+use super::{Executor, Services, StartedExecution};
 use crate::agent::SUPERVISOR;
 use crate::error::Result;
 use crate::id;
-use crate::llm::Usage;
 use crate::ops::agents::View;
 use crate::ops::agents::change::{Sweep, sweep_runtime};
 use crate::ops::conversations::require_open;
 use crate::route::{self, Decided, Decision, Query};
-use crate::run::{Action, Conversation, DELEGATION, Message, RoutedBy, Run, RunKind, Speaker};
+use crate::run::{Action, DELEGATION, Message, RoutedBy, Run, RunKind, Speaker, Usage};
 use crate::store::{Store, Transaction};
 
 /// Most messages of a conversation that an agent is given.
 const HISTORY_MESSAGES: u32 = 20;
 /// Most bytes of a conversation that an agent is given.
 const HISTORY_BYTES: usize = 32_000;
-/// Most characters of a message in the event that tells where it goes.
+/// Most characters of a message in the event of its delegation.
 const QUERY_SHOWN: usize = 500;
 
 impl Executor {
-    /// Begins an execution of a user: removes agents of the moment whose time is over, chooses an agent
-    /// among those of everybody and of `only` (none: among all), and keeps the record of it. Where the answer is known
-    /// at once, it ends in the same transaction.
-    pub(crate) fn begin(&mut self, query: &Query, user: &str, only: Option<&str>) -> Result<Begun> {
+    /// Begins an execution of a user: removes expired runtime agents, chooses an agent that `only` sees (`None`: any)
+    /// and records it. If the answer is known at once, it ends in the same transaction.
+    pub(crate) fn begin(
+        &mut self,
+        query: &Query,
+        user: &str,
+        only: Option<&str>,
+    ) -> Result<StartedExecution> {
         self.sweep()?;
         let mut transaction = self.store.write_records()?;
-        let view = self.ground.roster.view(&*transaction, only)?;
+        let view = self.services.roster.view(&*transaction, only)?;
         self.warnings.clone_from(&view.warnings);
-        let mut begun = self.ground.begin(&mut *transaction, &view, user, query)?;
-        if let Some(ending) = self.ground.find_ending(&begun) {
+        let mut begun = self.services.begin(&mut *transaction, &view, user, query)?;
+        if let Some(answer) = self.services.find_offline_answer(&begun) {
             let mut ended = begun.clone();
-            self.ground.close(&mut *transaction, &mut ended, ending)?;
+            let outcome = Outcome::Answered(answer);
+            self.services
+                .close(&mut *transaction, &mut ended, &outcome)?;
             begun.ended = Some(Box::new(ended));
         }
         transaction.commit()?;
         Ok(begun)
     }
 
-    /// Removes agents of the moment whose time is over. That is a transaction of its own, because the
-    /// roster must not hold what a later failure would undo.
+    /// Removes expired runtime agents, in a transaction of its own: the roster must not cache what a later failure
+    /// would undo.
     fn sweep(&mut self) -> Result<()> {
         if self.store.read()?.runtime_agents()? == 0 {
             return Ok(());
         }
-        let millis = self.ground.clock.now().timestamp_millis().unsigned_abs();
+        let millis = self.services.clock.now().timestamp_millis().unsigned_abs();
         let mut transaction = self.store.write_records()?;
         match sweep_runtime(&mut *transaction, Sweep::Automatic(millis))?[..] {
             [] => Ok(()),
@@ -59,16 +65,15 @@ impl Executor {
     }
 }
 
-impl Ground {
-    /// Begins an execution of a user, who knows some agents. What is refused is refused before
-    /// anything is written.
+impl Services {
+    /// Begins an execution. A refusal comes before anything is written.
     fn begin(
         &self,
         transaction: &mut dyn Transaction,
         view: &View,
         user: &str,
         query: &Query,
-    ) -> Result<Begun> {
+    ) -> Result<StartedExecution> {
         let since = Instant::now();
         let conversation = match query.conversation.as_deref() {
             Some(id) => Some(require_open(transaction, id, Some(user))?),
@@ -92,7 +97,7 @@ impl Ground {
             Some(one) => transaction.messages(&one.id, None, HISTORY_MESSAGES)?,
             None => None,
         };
-        let history = history.map(history_of).unwrap_or_default();
+        let history = history.map(select_history).unwrap_or_default();
         let number = transaction.last_event()? + 1;
         let run = Run {
             user: user.to_string(),
@@ -106,7 +111,7 @@ impl Ground {
             routing_score: decision.score,
             conversation: conversation.as_ref().map(|one| one.id.clone()),
             started_at: self.clock.timestamp(),
-            owner: self.alive.name.clone(),
+            owner: self.lock.name.clone(),
             ..Run::new(
                 id::mint("exec", &self.clock, number),
                 RunKind::Execution,
@@ -116,16 +121,9 @@ impl Ground {
         };
         transaction.put_run(&run)?;
         let mut record = Record::new(run, self.clock);
-        first_steps(&mut record, transaction, &decision, view.index.candidates())?;
-        if let Some(conversation) = &conversation {
-            let now = self.clock.timestamp();
-            transaction.put_conversation(&Conversation {
-                updated_at: now.clone(),
-                last_message_at: now,
-                ..conversation.clone()
-            })?;
-        }
-        Ok(Begun {
+        add_first_steps(&mut record, transaction, &decision, view.index.candidates())?;
+        record.touch_conversation(transaction)?;
+        Ok(StartedExecution {
             record,
             agent,
             supervisor,
@@ -137,7 +135,7 @@ impl Ground {
     }
 }
 
-fn first_steps(
+fn add_first_steps(
     record: &mut Record,
     transaction: &mut dyn Transaction,
     decision: &Decision<'_>,
@@ -146,21 +144,26 @@ fn first_steps(
     let input = record.run.input.clone();
     let asked_for = record.run.requested_agent.clone();
     let asked_for = asked_for.as_deref().unwrap_or(SUPERVISOR);
-    record.event(
-        transaction,
-        "execution_start",
-        json!({"agentId": asked_for}),
-    )?;
+    let fields = json!({"agentId": asked_for});
+    record.event(transaction, "execution_start", fields)?;
     let metadata = json!({"sender": record.run.user, "requested_agent_id": asked_for});
     record.say(transaction, Speaker::User, &input, metadata, true)?;
     let analyzing = (SUPERVISOR, Action::Analyzing, 10);
     record.step(transaction, analyzing, "Looking at the message", json!({}))?;
-    let scoring = format!("Scoring {} candidate agents", candidates);
-    let looking = (SUPERVISOR, Action::Routing, 30);
-    record.step(transaction, looking, &scoring, json!({}))?;
+    let scoring = format!("Scoring {candidates} candidate agents");
+    record.step(
+        transaction,
+        (SUPERVISOR, Action::Routing, 30),
+        &scoring,
+        json!({}),
+    )?;
     let chosen = json!({"agent": decision.agent, "score": decision.score});
-    let found = (SUPERVISOR, Action::Routing, 40);
-    record.step(transaction, found, &decision.reason, chosen)?;
+    record.step(
+        transaction,
+        (SUPERVISOR, Action::Routing, 40),
+        &decision.reason,
+        chosen,
+    )?;
     let query: String = input.chars().take(QUERY_SHOWN).collect();
     let delegation = decision.delegation(&query, record.run.started_at.clone());
     record.event(transaction, DELEGATION, json!(delegation))?;
@@ -168,19 +171,19 @@ fn first_steps(
         return Ok(());
     };
     let to = json!({"delegatedTo": agent, "reason": decision.reason});
-    let handing = (SUPERVISOR, Action::Delegating, 55);
+    let handing = format!("Handing the message to {agent}");
     record.step(
         transaction,
-        handing,
-        &format!("Handing the message to {agent}"),
+        (SUPERVISOR, Action::Delegating, 55),
+        &handing,
         to,
     )?;
     let analyzing = (agent.as_str(), Action::Analyzing, 70);
     record.step(transaction, analyzing, "Working on the message", json!({}))
 }
 
-/// Keeps the end of a conversation that an agent can be given. What nobody answered is left out.
-fn history_of(mut messages: Vec<Message>) -> Vec<Message> {
+/// Returns the last messages of a conversation, as many as an agent gets, without failures and offline answers.
+fn select_history(mut messages: Vec<Message>) -> Vec<Message> {
     messages.retain(|one| {
         one.speaker != Speaker::System && one.metadata.get("answeredBy") != Some(&"offline".into())
     });
@@ -214,7 +217,7 @@ mod tests {
     #[test]
     fn agent_gets_the_latest_messages_without_failed_answers() {
         let large = "x".repeat(HISTORY_BYTES - 3);
-        let kept = history_of(vec![
+        let kept = select_history(vec![
             new_message("a", Speaker::User, None),
             new_message(&large, Speaker::Agent, Some("model")),
             new_message("[offline]", Speaker::Agent, Some("offline")),

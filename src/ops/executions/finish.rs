@@ -1,11 +1,13 @@
-//! The end of an execution: the agent answers, or the supervisor in its place, or nobody.
+//! The end of an execution: the agent answers, else the supervisor in its place, else nobody.
 
 use std::sync::Arc;
 
 use serde_json::json;
 
 use super::record::{Record, find_cancelled, watch};
-use super::{Begun, Executor, Ground, NO_MODEL, Piece, RETRYABLE, Told, UNTRUSTED};
+use super::{
+    Executor, NO_MODEL, Piece, Progress, RETRYABLE, Services, StartedExecution, UNTRUSTED,
+};
 use crate::agent::{Agent, SUPERVISOR};
 use crate::error::{Code, Error, Result, quote};
 use crate::ops::answers::{Answer, INCOMPLETE, Question};
@@ -13,81 +15,88 @@ use crate::run::{Action, AnsweredBy, Run, RunStatus, Speaker};
 use crate::runner::signals;
 use crate::store::{Store, Transaction};
 
-/// What the error of a run says whose agent did not answer.
+/// In the error of a run whose agent did not answer.
 const UNREACHED: &str = "agent_invoke_failed";
-/// Most characters of the reason why nobody answered that a conversation tells.
+/// Most characters of the reason that a conversation repeats.
 const REASON_MAX: usize = 400;
 
-pub(super) enum Ending {
-    /// Somebody answered, or it is said that nobody can.
+pub(super) enum Outcome {
+    /// Also of the offline answer.
     Answered(Answer),
-    /// Nobody answered.
-    Failed {
+    Unanswered {
         /// Whether the same message may be answered later.
-        is_passing: bool,
+        is_retryable: bool,
     },
     /// cleo was asked to end.
-    GivenUp(Error),
+    Stopped(Error),
 }
 
 impl Executor {
     pub(crate) fn finish(
         &mut self,
-        mut begun: Begun,
-        tell: &mut dyn FnMut(Told<'_>),
-    ) -> Result<Begun> {
+        mut begun: StartedExecution,
+        tell: &mut dyn FnMut(Progress<'_>),
+    ) -> Result<StartedExecution> {
         let told = begun.record.events.len();
         if let Some(ended) = begun.ended {
-            tell_from(&ended.record, told, tell);
+            report(&ended.record, told, tell);
             return Ok(*ended);
         }
-        let watch = watch(&self.ground.workspace, &begun.record.run.id);
-        let ending = match signals::until(watch, || self.ending(&mut begun, tell)) {
-            Err(error) if is_end(&error) => Ending::GivenUp(error),
-            ending => ending?,
+        let watch = watch(&self.services.workspace, &begun.record.run.id);
+        let outcome = match signals::until(watch, || self.find_answer(&mut begun, tell)) {
+            Err(error) if is_end(&error) => Outcome::Stopped(error),
+            outcome => outcome?,
         };
-        let told = tell_from(&begun.record, told, tell);
+        let told = report(&begun.record, told, tell);
         let mut transaction = self.store.write_records()?;
-        let given_up = self.ground.close(&mut *transaction, &mut begun, ending)?;
+        let services = &self.services;
+        let is_cancelled = !services.close(&mut *transaction, &mut begun, &outcome)?;
         transaction.commit()?;
-        if let Some(error) = given_up {
-            return Err(error);
+        match outcome {
+            Outcome::Stopped(error) if !is_cancelled => Err(error),
+            _ => {
+                report(&begun.record, told, tell);
+                Ok(begun)
+            }
         }
-        tell_from(&begun.record, told, tell);
-        Ok(begun)
     }
 
-    fn ending(&mut self, begun: &mut Begun, tell: &mut dyn FnMut(Told<'_>)) -> Result<Ending> {
+    fn find_answer(
+        &mut self,
+        begun: &mut StartedExecution,
+        tell: &mut dyn FnMut(Progress<'_>),
+    ) -> Result<Outcome> {
         if begun.record.run.agent.is_none() {
-            return self.synthesize(begun, None, tell);
+            return self.ask_supervisor(begun, None, tell);
         }
         let (agent, input) = (Arc::clone(&begun.agent), begun.record.run.input.clone());
-        match self.ask(begun, &agent, &input, tell) {
-            Ok(answer) => Ok(Ending::Answered(answer)),
-            Err(error) if is_end(&error) => Err(error),
-            Err(error) => {
-                self.note_failure(begun, &error)?;
-                // Who may not be called is for the user to say, and nobody answers in his place.
-                if error.code == Code::Untrusted {
-                    return Ok(Ending::Failed { is_passing: false });
-                }
-                if matches!(error.code, Code::ModelTimeout | Code::ModelUnreachable) {
-                    let why = "the supervisor would ask the same server";
-                    note_silence(&mut begun.record.run, why);
-                    let is_passing = error.is_retryable();
-                    return Ok(Ending::Failed { is_passing });
-                }
-                self.synthesize(begun, Some(&error), tell)
+        let error = match self.ask(begun, &agent, &input, tell) {
+            Ok(answer) => return Ok(Outcome::Answered(answer)),
+            Err(error) if is_end(&error) => return Err(error),
+            Err(error) => error,
+        };
+        self.record_failure(begun, &error)?;
+        match error.code {
+            // The user decides who may be called, so nobody answers in the place of an untrusted agent.
+            Code::Untrusted => Ok(Outcome::Unanswered {
+                is_retryable: false,
+            }),
+            Code::ModelTimeout | Code::ModelUnreachable => {
+                let why = "the supervisor would ask the same server";
+                record_no_response(&mut begun.record.run, why);
+                let is_retryable = error.is_retryable();
+                Ok(Outcome::Unanswered { is_retryable })
             }
+            _ => self.ask_supervisor(begun, Some(&error), tell),
         }
     }
 
     fn ask(
         &self,
-        begun: &mut Begun,
+        begun: &mut StartedExecution,
         agent: &Agent,
         message: &str,
-        tell: &mut dyn FnMut(Told<'_>),
+        tell: &mut dyn FnMut(Progress<'_>),
     ) -> Result<Answer> {
         let run = &begun.record.run;
         let question = Question {
@@ -97,48 +106,47 @@ impl Executor {
             ..Question::new(agent, message)
         };
         let mut seen = |text: &str| {
-            tell(Told::Piece(Piece {
+            tell(Progress::Piece(Piece {
                 run: &run.id,
                 agent: &agent.id,
                 piece: text,
             }));
         };
-        let answerers = &self.ground.answerers;
+        let answerers = &self.services.answerers;
         answerers.ask_counting(&question, &mut begun.counted, &mut seen)
     }
 
-    /// Has the supervisor answer in the place of an agent that none fits, or that failed.
-    fn synthesize(
+    /// Asks the supervisor if no agent fits, or in the place of an agent that failed.
+    fn ask_supervisor(
         &mut self,
-        begun: &mut Begun,
+        begun: &mut StartedExecution,
         failed: Option<&Error>,
-        tell: &mut dyn FnMut(Told<'_>),
-    ) -> Result<Ending> {
-        if !self.ground.answerers.has_model() {
-            let is_passing = failed.is_some_and(Error::is_retryable);
-            return Ok(Ending::Failed { is_passing });
+        tell: &mut dyn FnMut(Progress<'_>),
+    ) -> Result<Outcome> {
+        if !self.services.answerers.has_model() {
+            let is_retryable = failed.is_some_and(Error::is_retryable);
+            return Ok(Outcome::Unanswered { is_retryable });
         }
-        let input = &begun.record.run.input;
-        let message = match failed {
-            Some(_) => format!(
-                "{input}\n\n(The agent {} could not be reached. Answer yourself, and say so.)",
+        let mut message = begun.record.run.input.clone();
+        if failed.is_some() {
+            message += &format!(
+                "\n\n(The agent {} could not be reached. Answer yourself, and say so.)",
                 begun.agent.id
-            ),
-            None => input.clone(),
-        };
+            );
+        }
         let supervisor = Arc::clone(&begun.supervisor);
         match self.ask(begun, &supervisor, &message, tell) {
-            Ok(answer) => Ok(Ending::Answered(answer)),
+            Ok(answer) => Ok(Outcome::Answered(answer)),
             Err(error) if is_end(&error) => Err(error),
             Err(error) => {
-                note_silence(&mut begun.record.run, &error.message);
-                let is_passing = error.is_retryable();
-                Ok(Ending::Failed { is_passing })
+                record_no_response(&mut begun.record.run, &error.message);
+                let is_retryable = error.is_retryable();
+                Ok(Outcome::Unanswered { is_retryable })
             }
         }
     }
 
-    fn note_failure(&mut self, begun: &mut Begun, error: &Error) -> Result<()> {
+    fn record_failure(&mut self, begun: &mut StartedExecution, error: &Error) -> Result<()> {
         let (agent, record) = (&begun.agent.id, &mut begun.record);
         let text = format!("{agent} could not answer: {}", error.display_message());
         let word = match error.code {
@@ -151,9 +159,7 @@ impl Executor {
             return Ok(());
         }
         transaction.put_run(&record.run)?;
-        let metadata = json!({
-            "sender": agent, "error": word, "code": error.code.name(),
-        });
+        let metadata = json!({"sender": agent, "error": word, "code": error.code.name()});
         record.say(&mut *transaction, Speaker::Agent, &text, metadata, false)?;
         let fields = json!({"agent": agent, "error": word});
         record.event(&mut *transaction, "error", fields)?;
@@ -161,99 +167,82 @@ impl Executor {
     }
 }
 
-impl Ground {
-    /// Returns how an execution ends where nobody is there who could answer.
-    pub(super) fn find_ending(&self, begun: &Begun) -> Option<Ending> {
+impl Services {
+    /// Returns the offline answer if neither a model nor a worker can answer.
+    pub(super) fn find_offline_answer(&self, begun: &StartedExecution) -> Option<Answer> {
         let has_agent = begun.record.run.agent.is_some();
-        let has_worker = has_agent && begun.agent.is_worker();
-        if has_worker || self.answerers.has_model() {
+        if has_agent && begun.agent.is_worker() || self.answerers.has_model() {
             return None;
         }
-        Some(Ending::Answered(match has_agent {
-            true => self.answerers.absent(&begun.agent),
-            false => self.answerers.offline("No agent fits the message."),
-        }))
+        let agent = has_agent.then_some(&*begun.agent);
+        Some(self.answerers.answer_offline(agent))
     }
 
+    /// Records the end of an execution. Returns false if it was cancelled meanwhile: then only its cost is added.
     pub(super) fn close(
         &self,
         transaction: &mut dyn Transaction,
-        begun: &mut Begun,
-        ending: Ending,
-    ) -> Result<Option<Error>> {
-        // What failed was paid for as well, and so was what came after nobody wanted it any more.
-        let (cost, usage) = self.answerers.took(&begun.counted);
-        if let Some(run) = find_cancelled(transaction, &begun.record.run.id)? {
-            begun.record.run = Run { cost, usage, ..run };
-            transaction.put_run(&begun.record.run)?;
-            return Ok(None);
+        begun: &mut StartedExecution,
+        outcome: &Outcome,
+    ) -> Result<bool> {
+        let record = &mut begun.record;
+        // Failed and unwanted answers cost as well.
+        let (cost, usage) = self.answerers.price(&begun.counted);
+        if let Some(run) = find_cancelled(transaction, &record.run.id)? {
+            record.run = Run { cost, usage, ..run };
+            transaction.put_run(&record.run)?;
+            return Ok(false);
         }
-        (begun.record.run.cost, begun.record.run.usage) = (cost, usage);
-        let (mut given_up, mut lack, mut may_retry) = (None, None, false);
-        let failed = begun.record.run.error.is_some();
-        let (text, speaker) = match ending {
-            Ending::Answered(answer) => {
-                let run = &mut begun.record.run;
+        let run = &mut record.run;
+        (run.cost, run.usage) = (cost, usage);
+        let mut metadata = json!({});
+        let (speaker, text) = match outcome {
+            Outcome::Answered(answer) => {
                 run.status = RunStatus::Completed;
                 run.answered_by = Some(answer.by);
-                let is_model = answer.by == AnsweredBy::Model;
-                lack = answer.details.get(INCOMPLETE).filter(|_| is_model).cloned();
-                run.model = answer.model;
-                (answer.text, Speaker::Agent)
+                run.model.clone_from(&answer.model);
+                let details = answer.details.get(INCOMPLETE);
+                if let Some(why) = details.filter(|_| answer.by == AnsweredBy::Model) {
+                    metadata[INCOMPLETE] = why.clone();
+                }
+                (Speaker::Agent, answer.text.clone())
             }
-            Ending::Failed { is_passing } => {
-                may_retry = is_passing;
-                begun.record.run.status = RunStatus::Failed;
-                (describe_unanswered(&begun.record.run), Speaker::System)
+            Outcome::Unanswered { is_retryable } => {
+                run.status = RunStatus::Failed;
+                if *is_retryable {
+                    metadata[RETRYABLE] = true.into();
+                }
+                (Speaker::System, describe_unanswered(run))
             }
-            Ending::GivenUp(error) => {
-                let run = &mut begun.record.run;
+            Outcome::Stopped(error) => {
                 run.status = RunStatus::Cancelled;
                 run.error = Some(error.message.clone());
-                given_up = Some(error);
                 let text = "The execution was ended before an answer came.";
-                (text.to_string(), Speaker::System)
+                (Speaker::System, text.to_string())
             }
         };
-        let failed = failed || given_up.is_some();
-        let passes = begun.record.run.agent.is_some() && !failed;
-        let sender = match passes {
-            true => begun.agent.id.clone(),
-            false => SUPERVISOR.to_string(),
-        };
-        let by = begun.record.run.answered_by.map(AnsweredBy::word);
-        let mut metadata = json!({"sender": sender, "answeredBy": by});
-        if let Some(lack) = lack {
-            metadata[INCOMPLETE] = lack;
-        }
-        if may_retry {
-            metadata[RETRYABLE] = true.into();
-        }
-        let record = &mut begun.record;
+        let agent = run.agent.clone().filter(|_| run.error.is_none());
+        metadata["sender"] = agent.as_deref().unwrap_or(SUPERVISOR).into();
+        metadata["answeredBy"] = json!(run.answered_by);
         record.say(transaction, speaker, &text, metadata, true)?;
-        last_steps(record, transaction, passes.then_some(sender.as_str()))?;
+        add_last_steps(record, transaction, agent.as_deref())?;
         let now = self.clock.timestamp();
         record.run.output = Some(text);
         record.run.completed_at = Some(now.clone());
         record.run.execution_time_ms = Some(self.clock.elapsed_ms(begun.since));
         transaction.put_run(&record.run)?;
-        if let Some(agent) = record.run.agent.as_deref().filter(|_| !failed) {
-            transaction.use_agent(agent, &now)?;
+        if let Some(agent) = agent {
+            transaction.use_agent(&agent, &now)?;
         }
-        let conversation = record.run.conversation.as_deref();
-        let conversation = conversation.map(|id| transaction.conversation(id));
-        if let Some(mut conversation) = conversation.transpose()?.flatten() {
-            (conversation.updated_at, conversation.last_message_at) = (now.clone(), now);
-            transaction.put_conversation(&conversation)?;
-        }
+        record.touch_conversation(transaction)?;
         let ended = json!({"status": record.run.status});
         record.event(transaction, "execution_end", ended)?;
-        Ok(given_up)
+        Ok(true)
     }
 }
 
-/// Notes the steps after the answer; `agent` is the one whose answer is passed on.
-fn last_steps(
+/// Adds the steps after the answer; `agent` is the one whose answer is passed on.
+fn add_last_steps(
     record: &mut Record,
     transaction: &mut dyn Transaction,
     agent: Option<&str>,
@@ -271,7 +260,7 @@ fn last_steps(
     record.step(transaction, by(SUPERVISOR, 100), "Done", json!({}))
 }
 
-/// Says that nobody answered, why, and where more stands.
+/// Describes an unanswered execution for its conversation: the reason, and the command that shows it.
 fn describe_unanswered(run: &Run) -> String {
     let why = run.error.as_deref().unwrap_or("no reason is known");
     // These words are for programs.
@@ -279,29 +268,29 @@ fn describe_unanswered(run: &Run) -> String {
     let why = words
         .iter()
         .fold(why.to_string(), |why, word| why.replace(word, ""));
-    let (mut short, id) = (why.chars().take(REASON_MAX).collect::<String>(), &run.id);
+    let mut short: String = why.chars().take(REASON_MAX).collect();
     if short.len() < why.len() {
         short.push('…');
     }
-    format!(
-        "Nobody could answer this message: {short}; see: cleo runs show {}",
-        quote(id)
-    )
+    let look = format!("cleo runs show {}", quote(&run.id));
+    format!("Nobody could answer this message: {short}; see: {look}")
 }
 
-fn note_silence(run: &mut Run, why: &str) {
+fn record_no_response(run: &mut Run, why: &str) {
     let what = format!("{NO_MODEL}: {why}");
-    let all: Vec<String> = run.error.take().into_iter().chain([what]).collect();
-    run.error = Some(all.join("; "));
+    run.error = Some(match run.error.take() {
+        Some(error) => format!("{error}; {what}"),
+        None => what,
+    });
 }
 
 fn is_end(error: &Error) -> bool {
     matches!(error.code, Code::Interrupted | Code::Terminated)
 }
 
-/// Tells the events from one on; returns how many were told in all.
-fn tell_from(record: &Record, from: usize, tell: &mut dyn FnMut(Told<'_>)) -> usize {
+/// Reports the events from one on; returns how many there are in all.
+fn report(record: &Record, from: usize, tell: &mut dyn FnMut(Progress<'_>)) -> usize {
     let events = record.events[from..].iter();
-    events.for_each(|event| tell(Told::Event(event)));
+    events.for_each(|event| tell(Progress::Event(event)));
     record.events.len()
 }

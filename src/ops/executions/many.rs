@@ -1,4 +1,4 @@
-//! Many executions side by side, one for each line of input.
+//! Many executions in parallel, one for each line of input.
 
 use std::collections::HashMap;
 use std::io::BufRead;
@@ -16,7 +16,7 @@ use crate::run::{Run, RunStatus};
 
 /// Longest line, in bytes: a message with room for escapes.
 const LINE_MAX: usize = 6 * MESSAGE_MAX + 4_096;
-/// How many lines wait for each that is worked on.
+/// How many lines are read ahead for each thread.
 const AHEAD: usize = 16;
 
 struct Line {
@@ -34,7 +34,7 @@ pub(crate) struct Finished {
     pub(crate) run: Run,
     #[serde(skip)]
     pub(crate) failure: Option<Error>,
-    /// Files of agents that could not be used.
+    /// Of invalid files of agents.
     #[serde(skip)]
     pub(crate) warnings: Vec<String>,
 }
@@ -45,16 +45,16 @@ pub(crate) struct Summary {
     pub(crate) total: usize,
     /// How many of them were answered.
     pub(crate) completed: usize,
-    /// How many were not, or are no messages.
+    /// How many were not, or are invalid lines.
     pub(crate) failed: usize,
-    /// Files of agents that could not be used.
+    /// Of invalid files of agents.
     #[serde(skip)]
     pub(crate) warnings: Vec<String>,
 }
 
-/// Carries out an execution for each line, at most `jobs` at a time and those of one conversation one
-/// after the other, and tells each as it ends until nobody listens any more. `defaults` are the agent and
-/// the conversation of lines that name none.
+/// Carries out an execution for each line, at most `jobs` at a time and those of one conversation in their order.
+/// `told` gets each result, until it returns false. `defaults` are the agent and the conversation of lines that name
+/// none.
 pub(crate) fn execute_many(
     executor: &Executor,
     input: impl BufRead + Send,
@@ -109,8 +109,7 @@ impl Summary {
     }
 }
 
-/// Hands lines to those who work on them: all of a conversation to the same one, so that each turn is given the answers
-/// before it; others in turn.
+/// Hands lines to threads: all lines of a conversation to the same one, so that each turn gets the answers before it.
 fn read(
     input: impl BufRead,
     (agent, conversation): (Option<&str>, Option<&str>),

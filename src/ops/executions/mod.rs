@@ -1,9 +1,7 @@
-//! Executions: a message, the agent that the router finds for it, and its answer. Rules: multi-agent
-//! notes, sections 1.4 and 1.6. What happened is committed before the flow goes on, so that a killed
-//! process leaves a record that says how far it came.
+//! Executions: a message, the agent that the router finds for it, and its answer. Rules: multi-agent notes, sections
+//! 1.4 and 1.6. Each step is committed before the next one begins, so a killed process leaves a record of its progress.
 
 mod begin;
-mod delegations;
 mod finish;
 pub(crate) mod many;
 mod record;
@@ -14,31 +12,30 @@ use std::time::Instant;
 
 use serde::Serialize;
 
-pub(crate) use self::delegations::{Before, Delegations, delegations};
 pub(crate) use self::many::execute_many;
 use self::record::Record;
 pub(crate) use self::record::cancel;
+pub(crate) use self::reply::{Before, Delegations, delegations};
 use super::Surroundings;
 use super::agents::Roster;
 use super::answers::Answering;
-use super::runs::alive::{self, Alive};
+use super::runs::liveness::{self, RunLock};
 use crate::agent::Agent;
 use crate::clock::Clock;
 use crate::error::{Code, Error, Result, quote};
-use crate::llm::Usage;
 use crate::route::{Match, Query};
-use crate::run::track::Track;
+use crate::run::RunProjection;
 use crate::run::view::RunView;
-use crate::run::{Event, Message, Run, RunStatus};
+use crate::run::{Event, Message, Run, RunStatus, Usage};
 use crate::store::sqlite::SqliteStore;
 use crate::workspace::Workspace;
 
-/// What is told of an execution while it is carried out.
+/// Progress of an execution.
 #[derive(Clone, Copy, Debug)]
-pub(crate) enum Told<'a> {
-    /// Something happened, and is kept.
+pub(crate) enum Progress<'a> {
+    /// An event that was committed.
     Event(&'a Event),
-    /// A piece of an answer came, which is kept when the answer is whole.
+    /// A piece of an answer, which is stored when the answer is complete.
     Piece(Piece<'a>),
 }
 
@@ -51,52 +48,51 @@ pub(crate) struct Piece<'a> {
     pub(crate) piece: &'a str,
 }
 
-/// How the error of a run begins whose agent may not be called.
+/// Begins the error of a run whose agent may not be called.
 const UNTRUSTED: &str = "agent_untrusted";
 
-/// What the error of a run says whose supervisor got no answer of the model either.
+/// In the error of a run whose supervisor got no answer of the model either.
 const NO_MODEL: &str = "finalizer_llm_failed";
 
-/// Says, among what belongs to the last message of a run that nobody answered, that it may be answered
-/// later.
+/// Metadata of the last message of an unanswered run that may be answered later.
 const RETRYABLE: &str = "retryable";
 
-/// Carries out executions, one after the other. Others of the same process work side by side.
+/// Carries out executions, one after the other. A process may have several.
 pub(crate) struct Executor {
-    /// Files of agents that the last execution could not use.
+    /// Of invalid files of agents, at the last execution.
     pub(crate) warnings: Vec<String>,
-    ground: Ground,
+    services: Services,
     user: String,
     store: SqliteStore,
 }
 
-/// What executions stand on, whoever writes them down.
+/// The parts that all executors of a process share.
 #[derive(Clone)]
-struct Ground {
+struct Services {
     clock: Clock,
     workspace: Workspace,
     by: Match,
     answerers: Answering,
-    alive: Arc<Alive>,
+    lock: Arc<RunLock>,
     roster: Arc<Roster>,
 }
 
-/// An execution that has begun: its agent is chosen, and everything so far is kept.
+/// An execution whose agent is chosen and recorded.
 #[derive(Clone)]
-pub(crate) struct Begun {
+pub(crate) struct StartedExecution {
     record: Record,
-    /// Who answers: the agent that was chosen, else the supervisor.
+    /// The chosen agent, else the supervisor.
     agent: Arc<Agent>,
     supervisor: Arc<Agent>,
     history: Vec<Message>,
-    /// What the model took until now, also for answers that could not be used.
+    /// Tokens of the model so far, those of invalid answers included.
     counted: Usage,
     since: Instant,
-    /// The same at its end, where that was known at once.
-    ended: Option<Box<Begun>>,
+    /// The same at its end, if that was known at once.
+    ended: Option<Box<StartedExecution>>,
 }
 
-impl Begun {
+impl StartedExecution {
     pub(crate) fn run(&self) -> &Run {
         &self.record.run
     }
@@ -112,21 +108,26 @@ impl Begun {
     pub(crate) fn view(&self) -> RunView {
         let (run, events) = (self.record.run.clone(), &self.record.events);
         let now = events.last().map(|event| event.at.clone());
-        let mut view = RunView::new(run, &Track::default(), events, now.unwrap_or_default());
+        let mut view = RunView::new(
+            run,
+            &RunProjection::default(),
+            events,
+            now.unwrap_or_default(),
+        );
         view.messages.clone_from(&self.record.messages);
         view
     }
 }
 
 impl Executor {
-    /// Gets ready. Runs that dead processes have left are marked.
+    /// Opens the store, and marks runs of dead processes.
     pub(crate) fn open(surroundings: &Surroundings, by: Match) -> Result<Executor> {
         let workspace = surroundings.workspace()?;
         let mut store = workspace.open_store()?;
-        alive::settle(&mut store, &workspace, &surroundings.clock)?;
-        let ground = Ground {
+        liveness::mark_interrupted_runs(&mut store, &workspace, &surroundings.clock)?;
+        let services = Services {
             clock: surroundings.clock,
-            alive: Arc::new(Alive::begin(&workspace)?),
+            lock: Arc::new(RunLock::acquire(&workspace)?),
             answerers: Answering::open(surroundings, &workspace)?,
             roster: Arc::new(Roster::new(workspace.clone())),
             workspace,
@@ -134,34 +135,34 @@ impl Executor {
         };
         Ok(Executor {
             warnings: Vec::new(),
-            ground,
+            services,
             user: surroundings.actor.clone(),
             store,
         })
     }
 
     pub(crate) fn roster(&self) -> Arc<Roster> {
-        Arc::clone(&self.ground.roster)
+        Arc::clone(&self.services.roster)
     }
 
     pub(crate) fn another(&self) -> Result<Executor> {
         Ok(Executor {
             warnings: Vec::new(),
-            ground: self.ground.clone(),
+            services: self.services.clone(),
             user: self.user.clone(),
-            store: self.ground.workspace.open_store()?,
+            store: self.services.workspace.open_store()?,
         })
     }
 
     pub(crate) fn execute(
         &mut self,
         query: &Query,
-        tell: &mut dyn FnMut(Told<'_>),
+        tell: &mut dyn FnMut(Progress<'_>),
     ) -> Result<RunView> {
         let user = self.user.clone();
         let begun = self.begin(query, &user, None)?;
         let events = begun.events().iter();
-        events.for_each(|event| tell(Told::Event(event)));
+        events.for_each(|event| tell(Progress::Event(event)));
         self.finish(begun, tell).map(|ended| ended.view())
     }
 }

@@ -1,4 +1,4 @@
-//! Writing down what happens in a run.
+//! The record of an execution while it is carried out.
 
 use serde_json::{Value, json};
 
@@ -16,16 +16,7 @@ pub(super) struct Record {
     pub(super) messages: Vec<Message>,
     pub(super) events: Vec<Event>,
     steps: usize,
-    said: usize,
     clock: Clock,
-}
-
-/// Makes the fields of an event; `fields` is a JSON object.
-pub(super) fn detail(fields: Value) -> Detail {
-    match fields {
-        Value::Object(detail) => detail,
-        _ => Detail::new(),
-    }
 }
 
 impl Record {
@@ -35,11 +26,11 @@ impl Record {
             messages: Vec::new(),
             events: Vec::new(),
             steps: 0,
-            said: 0,
             clock,
         }
     }
 
+    /// Adds an event; `fields` is a JSON object.
     pub(super) fn event(
         &mut self,
         transaction: &mut dyn Transaction,
@@ -52,7 +43,7 @@ impl Record {
         Ok(())
     }
 
-    /// Notes a step: who does what, and how much of the run is done then, in percent.
+    /// Adds a step. `progress` is how much of the run is done then, in percent.
     pub(super) fn step(
         &mut self,
         transaction: &mut dyn Transaction,
@@ -73,7 +64,7 @@ impl Record {
         self.event(transaction, STEP, json!(step))
     }
 
-    /// Notes a message; in the conversation too, if it belongs there.
+    /// Adds a message, to the conversation as well if it is shown there.
     pub(super) fn say(
         &mut self,
         transaction: &mut dyn Transaction,
@@ -82,9 +73,8 @@ impl Record {
         metadata: Value,
         is_shown: bool,
     ) -> Result<()> {
-        self.said += 1;
         let message = Message {
-            id: format!("msg_{}_{}", self.run.id, self.said),
+            id: format!("msg_{}_{}", self.run.id, self.messages.len() + 1),
             conversation: self.run.conversation.clone().filter(|_| is_shown),
             run: Some(self.run.id.clone()),
             speaker,
@@ -97,9 +87,33 @@ impl Record {
             Speaker::User => "message_sent",
             _ => "message_received",
         };
-        let told = json!({"id": message.id, "type": speaker, "metadata": message.metadata});
+        let fields = json!({"id": message.id, "type": speaker, "metadata": message.metadata});
         self.messages.push(message);
-        self.event(transaction, kind, told)
+        self.event(transaction, kind, fields)
+    }
+
+    /// Sets when the conversation of the run was last used.
+    pub(super) fn touch_conversation(&self, transaction: &mut dyn Transaction) -> Result<()> {
+        let id = self.run.conversation.as_deref();
+        let found = id
+            .map(|id| transaction.conversation(id))
+            .transpose()?
+            .flatten();
+        let Some(mut conversation) = found else {
+            return Ok(());
+        };
+        conversation.updated_at = self.clock.timestamp();
+        conversation
+            .last_message_at
+            .clone_from(&conversation.updated_at);
+        transaction.put_conversation(&conversation)
+    }
+}
+
+fn detail(fields: Value) -> Detail {
+    match fields {
+        Value::Object(detail) => detail,
+        _ => Detail::new(),
     }
 }
 
@@ -131,12 +145,12 @@ pub(crate) fn cancel(
     Ok(run)
 }
 
-/// Returns a run that is over although whoever carries it out does not know: it was cancelled.
+/// Returns a run that was cancelled by another process while it was carried out.
 pub(super) fn find_cancelled(transaction: &dyn Transaction, id: &str) -> Result<Option<Run>> {
     Ok(transaction.run(id)?.filter(Run::is_over))
 }
 
-/// Returns whether an execution was cancelled meanwhile.
+/// Returns a check whether an execution was cancelled meanwhile.
 pub(super) fn watch(workspace: &Workspace, id: &str) -> impl FnMut() -> bool + 'static {
     let id = id.to_string();
     journal::watch(workspace, move |store| {

@@ -1,6 +1,6 @@
 //! Executions in the form of the specification.
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::error::Result;
@@ -8,6 +8,7 @@ use crate::ops::Surroundings;
 use crate::ops::runs;
 use crate::run::view::RunView;
 use crate::run::{AnsweredBy, Detail, Message, RoutedBy, Run, RunKind, RunStatus, Speaker, Step};
+use crate::store::Store;
 use crate::store::records::RunFilter;
 
 /// An execution, in the form of the specification.
@@ -52,13 +53,13 @@ pub(crate) struct Execution {
     end_time: Option<String>,
     input: String,
     output: Option<String>,
-    /// What a model has said so far, while its answer comes.
+    /// The answer of a model so far, while it is streamed.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) partial: Option<String>,
     /// Where the message went; none when no agent fits.
     delegated_to: Option<String>,
     routing: Routing,
-    /// What the answer comes from; `offline` is none.
+    /// The source of the answer; `offline` is none.
     answered_by: Option<AnsweredBy>,
     model: Option<String>,
     conversation_id: Option<String>,
@@ -82,7 +83,7 @@ struct Routing {
     reason: String,
 }
 
-/// What an execution took; none where nobody counted.
+/// Usage of an execution; none where nobody counted.
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
@@ -92,7 +93,7 @@ struct Metrics {
     output_tokens: Option<u64>,
     /// In milliseconds.
     execution_time: Option<u64>,
-    /// Always 0: who answers an execution is given no tools.
+    /// Always 0: agents of executions have no tools.
     tool_calls_count: u32,
     handoffs_count: u32,
     error_count: u32,
@@ -111,11 +112,11 @@ struct Said {
     content: String,
     timestamp: String,
     metadata: Detail,
-    /// Always empty: who answers an execution is given no tools.
+    /// Always empty: agents of executions have no tools.
     tool_calls: Vec<Value>,
 }
 
-/// Who says something, in the words of the specification.
+/// The sender of a message, in the words of the specification.
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "lowercase")]
@@ -196,4 +197,61 @@ impl Said {
             tool_calls: Vec::new(),
         }
     }
+}
+
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Delegated {
+    /// Its number among all events.
+    cursor: u64,
+    execution_id: String,
+    score: u32,
+    #[serde(flatten)]
+    #[cfg_attr(feature = "schemas", schemars(with = "crate::route::Delegation"))]
+    told: Detail,
+}
+
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Before {
+    limit: u32,
+    before: Option<u64>,
+}
+
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[derive(Debug, Default, Serialize)]
+pub(crate) struct Delegations {
+    /// Newest first.
+    delegations: Vec<Delegated>,
+    /// How many there are in all.
+    total: u64,
+}
+
+/// Lists the delegations that the caller sees.
+pub(crate) fn delegations(surroundings: &Surroundings, wanted: Before) -> Result<Delegations> {
+    let Some(mut store) = surroundings.workspace()?.store_if_there()? else {
+        return Ok(Delegations::default());
+    };
+    let transaction = store.read()?;
+    let events = transaction.delegations(surroundings.only(), wanted.before, wanted.limit)?;
+    let mut delegations = Vec::with_capacity(events.len());
+    for event in events {
+        let run = transaction.run(&event.run)?;
+        delegations.push(Delegated {
+            cursor: event.cursor,
+            execution_id: event.run,
+            score: run.map_or(0, |run| run.routing_score),
+            told: event.detail,
+        });
+    }
+    let executions = RunFilter {
+        kind: Some(RunKind::Execution),
+        ..RunFilter::default()
+    };
+    Ok(Delegations {
+        delegations,
+        total: transaction.runs(surroundings.only(), &executions)?.total,
+    })
 }

@@ -27,7 +27,7 @@ const FAULTS_SHOWN: usize = 5;
 #[derive(Clone, Debug, Default, PartialEq, Args, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub(crate) struct Filter {
-    /// Only entries that are linked to this task
+    /// Only entries linked to this task
     #[arg(long, value_name = "TASK")]
     pub(crate) task: Option<TaskId>,
 
@@ -35,11 +35,11 @@ pub(crate) struct Filter {
     #[arg(long, short, value_name = "STATUS")]
     pub(crate) status: Option<Status>,
 
-    /// Only entries with this topic, letter case ignored
+    /// Only entries with this topic, ignoring case
     #[arg(long, value_name = "TOPIC")]
     pub(crate) topic: Option<String>,
 
-    /// Only so many, the newest
+    /// Maximum number of entries, newest first
     #[arg(long, value_name = "N")]
     pub(crate) limit: Option<u32>,
 }
@@ -58,7 +58,7 @@ pub(crate) struct EntryId {
 #[derive(Args, Default, Deserialize)]
 #[serde(rename_all = "camelCase", default, deny_unknown_fields)]
 pub(crate) struct Compact {
-    /// Only say what would be moved
+    /// Show what would be moved
     #[arg(long, short = 'n')]
     pub(crate) dry_run: bool,
 }

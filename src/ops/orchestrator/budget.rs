@@ -85,7 +85,7 @@ pub(crate) struct Part {
 #[derive(Default, Args, Deserialize)]
 #[serde(rename_all = "camelCase", default, deny_unknown_fields)]
 pub(crate) struct Sources {
-    /// Tokens that the caller has counted itself
+    /// Number of tokens, counted by the caller
     #[arg(long, value_name = "NUMBER")]
     tokens: Option<usize>,
 
@@ -99,12 +99,12 @@ pub(crate) struct Sources {
     #[serde(skip)]
     pub(crate) named: Vec<(String, String)>,
 
-    /// Count the prompt of this task, as `spawn` would prepare it
+    /// Also count the prompt that `spawn` prepares for this task
     #[arg(long = "task", value_name = "TASK")]
     #[cfg_attr(feature = "schemas", schemars(length(max = SOURCES_MAX)))]
     tasks: Vec<TaskId>,
 
-    /// Count the answer of `orchestrator start` for this epic, besides
+    /// Also count the reply of `orchestrator start` for this epic
     #[arg(long, value_name = "TASK")]
     epic: Option<TaskId>,
 }

@@ -14,7 +14,7 @@ use crate::error::Result;
 use crate::estimate;
 use crate::id::TaskId;
 use crate::manifest::{Status as EntryStatus, log};
-use crate::ops::runs::alive;
+use crate::ops::runs::liveness;
 use crate::ops::tasks::{self, Below, warn_of_problems};
 use crate::ops::{Context, no_task, require};
 use crate::store::{Counts, Transaction};
@@ -229,7 +229,10 @@ fn list_problems(n_blocked: u64, problems: &[Problem]) -> Few<String> {
 }
 
 /// Finds a task that an interrupted run holds, and that run.
-fn find_left(context: &Context, overview: &Overview) -> Result<Option<(TaskId, alive::Left)>> {
+fn find_left(
+    context: &Context,
+    overview: &Overview,
+) -> Result<Option<(TaskId, liveness::AbandonedRun)>> {
     let active = overview.active.shown.iter();
     let active = active.map(|one| (one.task.id, one.holder.as_deref()));
     let expired = overview.expired_claims.shown.iter();
@@ -239,7 +242,7 @@ fn find_left(context: &Context, overview: &Overview) -> Result<Option<(TaskId, a
         .filter_map(|(task, holder)| Some((task, holder?)))
         .collect();
     let holders = held.iter().map(|(_, holder)| *holder);
-    let left = alive::find_left(&context.surroundings, &context.workspace, holders)?;
+    let left = liveness::find_abandoned_runs(&context.surroundings, &context.workspace, holders)?;
     Ok(held.into_iter().find_map(|(task, holder)| {
         let run = left.iter().find(|left| left.run == holder)?;
         Some((task, run.clone()))

@@ -7,7 +7,7 @@ use crate::error::quote;
 use crate::estimate::one_line;
 use crate::id::TaskId;
 use crate::manifest::Status as EntryStatus;
-use crate::ops::runs::alive::Left;
+use crate::ops::runs::liveness::AbandonedRun;
 use crate::ops::tasks::{Apart, Ready};
 use crate::task::Status;
 
@@ -38,7 +38,7 @@ fn advice(action: &'static str, reason: String, command: impl Into<String>) -> R
 /// tasks, problems, and at last for an epic or workspace without open work.
 pub(super) fn recommend(
     overview: &Overview,
-    left: Option<&(TaskId, Left)>,
+    left: Option<&(TaskId, AbandonedRun)>,
     ready: &Ready,
     apart: &Apart,
 ) -> Recommended {
@@ -50,7 +50,7 @@ pub(super) fn recommend(
         };
         let run = quote(&left.run);
         let reason = format!("{run} holds {task}, and its process is gone{foreign}");
-        return advice(action, reason, left.way_on());
+        return advice(action, reason, left.resume_command());
     }
     let has_entry = |one: &&Active| one.entry == Some(EntryStatus::Complete);
     if let Some(active) = overview.active.shown.iter().find(has_entry) {

@@ -55,7 +55,7 @@ impl External {
         let mut command = child::command(&self.words[0], &self.folder, environment);
         command.args(&self.words[1..]);
         let input = question.to_string().into_bytes();
-        let captured = process::converse(command, input, LIMIT, ANSWER_MAX as usize)?;
+        let captured = process::run_with_input(command, input, LIMIT, ANSWER_MAX as usize)?;
         let printed = read_printed(captured, &self.words[0], LIMIT);
         printed.map_err(|fault| Error::new(Code::AgentFailed, fault.message))
     }

@@ -67,7 +67,7 @@ pub(crate) struct Assignment {
 pub(crate) struct GoalSent {
     /// The goal, in words.
     pub(crate) goal: String,
-    /// Most passes over the plan, until its last step says that the goal is reached.
+    /// Maximum number of passes over the plan until its last step reports success.
     #[cfg_attr(feature = "schemas", schemars(range(min = 1, max = 100)))]
     pub(crate) max_loops: Option<u32>,
 }

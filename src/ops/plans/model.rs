@@ -41,7 +41,7 @@ fn plan_with(model: &Model, wish: &Wish<'_>) -> Result<Plan> {
     let mut request = Request {
         schema: Some(message::schema()),
         temperature: Some(0.0),
-        ..Request::once(MODEL, message::SYSTEM, &told.to_string())
+        ..Request::single(MODEL, message::SYSTEM, &told.to_string())
     };
     let first = match client.ask(&request, &mut |_| {}) {
         // Not every server knows schemas.

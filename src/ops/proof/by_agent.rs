@@ -1,4 +1,4 @@
-//! Completions by agents of a run: checked, and left to the run.
+//! Completions by agents of a run: they are checked, and the run completes the task.
 
 use super::check::Subject;
 use crate::error::{Code, Error, Result};
@@ -9,62 +9,57 @@ use crate::ops::{Context, require, runs};
 use crate::store::Transaction;
 use crate::task::{Status, Task};
 
-/// Checks a task that a run completes itself, once it has run the commands again and merged the work: where an agent
-/// of a run, or somebody under the claim of one, wants to complete it. Returns none for all others.
+/// Checks a task that an agent of a run, or somebody under the claim of a run, wants to complete: the run completes it
+/// once it has run the commands again and merged the work. Returns none for all others.
 pub(super) fn leave_to_run(
     context: &mut Context,
     subject: &Subject,
     force: bool,
 ) -> Result<Option<Moved>> {
-    let id = subject.id;
+    let (id, caller) = (subject.id, &subject.caller);
     let claim = context.read(|transaction| transaction.claim(id))?;
-    let claim = claim.filter(|claim| subject.caller.epoch == Some(claim.epoch));
-    let others = claim.and_then(|claim| claim.holder).into_iter();
-    let others = others.chain([subject.caller.name.clone()]);
-    let mut named = Vec::from_iter(others.filter(|name| runs::is_run(name)));
-    named.extend(subject.caller.run.clone());
+    let claim = claim.filter(|claim| caller.epoch == Some(claim.epoch));
+    let mut named = Vec::from_iter(claim.and_then(|claim| claim.holder));
+    named.push(caller.name.clone());
+    named.retain(|name| runs::is_run(name));
+    named.extend(caller.run.clone());
     if named.is_empty() {
         return Ok(None);
     }
-    let Some((run, is_under_way)) = runs::judge_of(&context.surroundings, &named, id)? else {
-        return match &subject.caller.run {
+    let Some((run, is_under_way)) = runs::find_judge(&context.surroundings, &named, id)? else {
+        return match &caller.run {
             Some(run) if runs::is_known(&context.workspace, run)? => {
                 put_under_review(context, subject, force, run)
             }
             _ => Ok(None),
         };
     };
-    let refused = |why: &str, fix| {
-        Err(Error::new(
-            Code::StatusRefused,
-            format!("{run} completes {id} itself: {why}"),
-        )
-        .fix(fix))
-    };
-    if force {
-        return refused(
+    let (why, fix) = match is_under_way {
+        _ if force => (
             "no agent does so by force",
             format!("cleo verify output {id}"),
-        );
-    }
-    if !is_under_way {
-        return refused("it is not under way", format!("cleo runs resume {run}"));
-    }
-    let moved = context.read(|transaction| {
-        let (task, warnings) = check_held(transaction, subject, &run)?;
-        let mut left = Moved::new(task, false);
-        left.worktree = subject.workspace.worktree();
-        if let Some(warnings) = warnings {
-            let later = format!("{run} completes {id} once its agent has ended");
-            left.warnings = [later].into_iter().chain(warnings).collect();
+        ),
+        false => ("it is not in progress", format!("cleo runs resume {run}")),
+        true => {
+            let moved = context.read(|transaction| {
+                let (task, warnings) = check_held(transaction, subject, &run)?;
+                let mut left = Moved::new(task, false);
+                left.worktree = subject.workspace.worktree();
+                if let Some(warnings) = warnings {
+                    left.warnings = vec![format!("{run} completes {id} once its agent has ended")];
+                    left.warnings.extend(warnings);
+                }
+                Ok(left)
+            })?;
+            return Ok(Some(moved.warn(context)));
         }
-        Ok(left)
-    })?;
-    Ok(Some(moved.warn(context)))
+    };
+    let message = format!("{run} completes {id} itself: {why}");
+    Err(Error::new(Code::StatusRefused, message).fix(fix))
 }
 
-/// Puts a part that an agent of a run finished in a git worktree under review: what is only there may never be merged,
-/// so that the run completes it once it holds in the workspace. Returns none for work in the workspace itself.
+/// Puts a part that an agent of a run finished in a git worktree under review: the run completes it once its work is
+/// merged and verified in the workspace. Returns none for work in the workspace itself.
 fn put_under_review(
     context: &mut Context,
     subject: &Subject,
@@ -72,27 +67,24 @@ fn put_under_review(
     run: &str,
 ) -> Result<Option<Moved>> {
     let id = subject.id;
-    let refused = |why: String, fix| Err(Error::new(Code::StatusRefused, why).fix(fix));
+    let refuse = |why: &str, fix| {
+        let message = format!("an agent of a run cannot complete {id} {why}");
+        Err(Error::new(Code::StatusRefused, message).fix(fix))
+    };
     let worktree = subject.workspace.worktree();
-    match &worktree {
-        _ if force => {
-            let why = format!("an agent of a run cannot complete {id} by force");
-            return refused(why, format!("cleo verify output {id}"));
-        }
-        None => return Ok(None),
-        Some(_) if subject.workspace.home_of_run().is_none() => {
-            let why = format!(
-                "an agent of a run cannot complete {id} from a git worktree that it made itself"
-            );
-            return refused(why, format!("cleo show {id}"));
-        }
-        Some(_) => {}
+    if force {
+        return refuse("by force", format!("cleo verify output {id}"));
+    }
+    if worktree.is_none() {
+        return Ok(None);
+    }
+    let show = format!("cleo show {id}");
+    if subject.workspace.home_of_run().is_none() {
+        return refuse("from a git worktree that it made itself", show);
     }
     if !context.read(|transaction| subject.caller.has_part(transaction, id))? {
-        let why = format!(
-            "an agent of a run cannot complete {id} from its worktree: {id} is not below its own task"
-        );
-        return refused(why, format!("cleo show {id}"));
+        let why = format!("from its worktree: {id} is not below its own task");
+        return refuse(&why, show);
     }
     let lease = context.surroundings.defaults.lease;
     let moved = context.write(|transaction| {
@@ -100,7 +92,7 @@ fn put_under_review(
         let Some(warnings) = warnings else {
             return move_task(transaction, task, Status::Done, &subject.caller.now);
         };
-        // A helper may hold it under a name of its own.
+        // An agent of the agent may hold it under a name of its own.
         claim::end(transaction, id, &subject.caller)?;
         let mut caller = subject.caller.clone();
         (caller.name, caller.epoch) = (run.to_string(), None);
@@ -116,8 +108,7 @@ fn put_under_review(
     Ok(Some(moved.warn(context)))
 }
 
-/// Checks a task that an agent of a run wants to complete. Returns it with what is to be told of the check; none where it
-/// is done already.
+/// Checks a task that an agent of a run wants to complete. Returns it with warnings; none where it is done already.
 fn check_held(
     transaction: &dyn Transaction,
     subject: &Subject,
@@ -129,16 +120,15 @@ fn check_held(
     if task.status == Status::Done {
         return Ok((task, None));
     }
+    // An agent of a run is not offered to force it, which it cannot.
+    let refuse = |fault: Error| {
+        Err(Error {
+            alternatives: Vec::new(),
+            ..fault
+        })
+    };
     let verdict = subject.judge(transaction, &task)?;
     verdict.faults.into_iter().try_for_each(refuse)?;
     refuse_open_parts(transaction, subject.id, Some(run)).or_else(refuse)?;
     Ok((task, Some(verdict.warnings)))
-}
-
-/// Refuses a completion without the offer to force it, which an agent of a run cannot.
-fn refuse(fault: Error) -> Result<()> {
-    Err(Error {
-        alternatives: Vec::new(),
-        ..fault
-    })
 }

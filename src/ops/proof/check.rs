@@ -1,9 +1,9 @@
-//! The check of a task: what speaks against it being done. Files are looked at before the transaction, which holds up
-//! other writers.
+//! The check of a task: everything that speaks against it being done. Files are read before the transaction, which
+//! holds up other writers.
 
 use super::merged::find_unmerged;
 use super::output::{OutputVerdict, check_named, check_output, look_at_outputs};
-use super::standing::{CriterionStanding, CriterionState, TaskGates, look_at_files};
+use super::standing::{CriterionStanding, CriterionState, TaskGates, digest_files};
 use crate::error::{Code, Error, Result};
 use crate::gate::{Forced, Gate};
 use crate::id::TaskId;
@@ -16,38 +16,37 @@ use crate::task::{Status, Task};
 use crate::tree::Tree;
 use crate::workspace::Workspace;
 
-/// Whether a task has earned to be done.
+/// The result of checking whether a task may be done.
 #[derive(Debug, Default)]
 pub(crate) struct Verdict {
-    /// Everything that speaks against it; first what its agent left.
+    /// Everything that speaks against it, in the order of importance.
     pub(crate) faults: Vec<Error>,
-    /// What cannot be told.
     pub(super) warnings: Vec<String>,
     /// The latest spawn, and what its agent left.
     pub(super) left: Option<Box<(SpawnRecord, OutputVerdict)>>,
-    /// Who completed it by force, where it is done anyway.
+    /// The completion by force of a task that is done.
     pub(crate) forced: Option<Box<Forced>>,
 }
 
 impl Verdict {
-    /// Returns what the entry of its agent says of the work.
+    /// Returns the status in the entry of its agent.
     pub(crate) fn entry(&self) -> Option<EntryStatus> {
         self.left.as_ref().and_then(|left| left.1.entry_status)
     }
 
-    /// Returns whether the commands that were to show it were ended because the run stops.
+    /// Returns whether commands were stopped because the run stops.
     pub(crate) fn is_cut_short(&self) -> bool {
         self.faults.iter().any(is_cut_short)
     }
 
-    /// Returns whether it lacks nothing, or nothing but commands that have to be run again.
+    /// Returns whether nothing is missing but commands that have to run again.
     pub(crate) fn lacks_only_proof(&self) -> bool {
         let is_proof = |code| matches!(code, Code::EvidenceStale | Code::CriterionOpen);
         self.faults.iter().all(|fault| is_proof(fault.code))
     }
 }
 
-/// Returns whether something was ended because cleo is asked to end, or the run stops.
+/// Returns whether something was stopped because cleo is asked to end, or the run stops.
 pub(crate) fn is_cut_short(error: &Error) -> bool {
     matches!(error.code, Code::Interrupted | Code::Terminated)
 }
@@ -81,35 +80,31 @@ pub(crate) fn check(
     context.read(|transaction| subject.judge(transaction, &require(transaction, id)?))
 }
 
-/// Tasks that have been looked at, to be completed.
+/// Tasks to complete, whose files have been read.
 pub(crate) type Subjects = Vec<(TaskId, Result<Subject>)>;
 
-/// Looks at everything on disk that completing tasks depends on, each under the epoch of a claim.
+/// Reads everything on disk that completing tasks depends on, each under the epoch of a claim.
 pub(crate) fn look(context: &mut Context, tasks: &[(TaskId, Option<u32>)]) -> Subjects {
     let look = |(id, epoch): &(TaskId, Option<u32>)| (*id, Subject::new(context, *id, *epoch));
     let mut subjects: Subjects = tasks.iter().map(look).collect();
-    let looked = subjects.iter_mut().flat_map(|(_, subject)| subject);
-    look_at_left(&context.workspace, looked);
+    let found = subjects.iter_mut().flat_map(|(_, subject)| subject);
+    look_at_left(&context.workspace, found.collect());
     subjects
 }
 
-/// Looks at what agents left; the manifest is read once for all of them. What cannot be read is left to
-/// the check to tell.
-fn look_at_left<'a>(workspace: &Workspace, subjects: impl Iterator<Item = &'a mut Subject>) {
-    let spawned = subjects.filter(|subject| subject.spawn.is_some());
-    let spawned: Vec<&mut Subject> = spawned.collect();
-    let records = spawned.iter().filter_map(|subject| subject.spawn.clone());
+/// Reads what agents left, all in one pass over the manifest. The check reports what could not be read.
+fn look_at_left(workspace: &Workspace, mut subjects: Vec<&mut Subject>) {
+    subjects.retain(|subject| subject.spawn.is_some());
+    let records = subjects.iter().filter_map(|subject| subject.spawn.clone());
     let records: Vec<SpawnRecord> = records.collect();
-    let required = spawned.first().map(|first| first.required.clone());
-    let Ok(found) = look_at_outputs(workspace, &records, &required.unwrap_or_default()) else {
-        return;
-    };
-    for ((subject, record), found) in spawned.into_iter().zip(records).zip(found) {
-        subject.left = found.ok().map(|found| (record, found));
+    let required = subjects.first().map(|first| first.required.clone());
+    let found = look_at_outputs(workspace, &records, &required.unwrap_or_default());
+    for (subject, found) in subjects.into_iter().zip(found.unwrap_or_default()) {
+        subject.left = found.ok();
     }
 }
 
-/// A task whose files have been looked at.
+/// A task whose files have been read.
 pub(crate) struct Subject {
     pub(super) id: TaskId,
     pub(super) workspace: Workspace,
@@ -119,11 +114,11 @@ pub(crate) struct Subject {
     /// Its files, where evidence has to be compared with them.
     files: Option<Tree>,
     spawn: Option<SpawnRecord>,
-    /// What the agent of a spawn left.
-    left: Option<(SpawnRecord, OutputVerdict)>,
+    /// The output of the agent of the spawn.
+    left: Option<OutputVerdict>,
     /// The error for work that is not merged. A run completes what it has merged itself.
     unmerged: Option<Error>,
-    /// Whether what only the agent chose to show its work by counts, although files changed since.
+    /// Whether stale evidence counts that only the agent chose.
     pub(super) counts_words: bool,
     trust: Trust,
     /// The criteria that count, where a run claimed the task.
@@ -133,8 +128,7 @@ pub(crate) struct Subject {
 impl Subject {
     pub(super) fn look(context: &mut Context, id: TaskId, epoch: Option<u32>) -> Result<Subject> {
         let mut subject = Subject::new(context, id, epoch)?;
-        let workspace = subject.workspace.clone();
-        look_at_left(&workspace, std::iter::once(&mut subject));
+        look_at_left(&subject.workspace.clone(), vec![&mut subject]);
         Ok(subject)
     }
 
@@ -154,7 +148,7 @@ impl Subject {
             spawn,
             left: None,
             unmerged: None,
-            files: look_at_files(&workspace, &task, &gates)?,
+            files: digest_files(&workspace, &task, &gates)?,
             workspace,
             caller,
             counts_words: false,
@@ -163,7 +157,6 @@ impl Subject {
         })
     }
 
-    /// Looks whether the work is merged, too.
     pub(super) fn look_at_merge(&mut self) -> Result<()> {
         if let Some(record) = &self.spawn {
             self.unmerged = find_unmerged(&self.workspace, record)?;
@@ -180,31 +173,32 @@ impl Subject {
         }
         let (files, is_run) = (self.files.clone(), self.criteria.is_some());
         let standing = TaskGates::new(&self.workspace, &judged, gates, files, is_run);
-        let mut lacking = standing.faults(&task.acceptance, &self.trust);
+        let mut unproven = standing.faults(&task.acceptance, &self.trust);
         if self.counts_words && !self.has_open_commands(&standing) {
-            lacking.retain(|fault| fault.code != Code::EvidenceStale);
+            unproven.retain(|fault| fault.code != Code::EvidenceStale);
         }
         let mut verdict = Verdict {
-            faults: Vec::new(),
             warnings: Vec::from_iter(standing.warn_unknown()),
-            left: None,
             forced: forced.filter(|_| task.status == Status::Done).map(Box::new),
+            ..Verdict::default()
         };
         if let Some(record) = transaction.latest_spawn(task.id)? {
             let left = match &self.left {
-                Some((known, left)) if *known == record => check_named(transaction, left.clone())?,
+                Some(left) if self.spawn.as_ref() == Some(&record) => {
+                    check_named(transaction, left.clone())?
+                }
                 _ => check_output(&self.workspace, transaction, &record, &self.required)?,
             };
-            let refused = refusal(&left).into_iter();
-            verdict.faults.extend(refused.chain(self.unmerged.clone()));
+            verdict.faults.extend(find_fault(&left));
+            verdict.faults.extend(self.unmerged.clone());
             verdict.left = Some(Box::new((record, left)));
         }
-        verdict.faults.extend(lacking);
+        verdict.faults.extend(unproven);
         Ok(verdict)
     }
 
-    /// Returns whether something does not hold that a trusted command of a gate, the command of a criterion, or
-    /// somebody other than the caller has to show.
+    /// Returns whether something is unproven that a trusted command of a gate, the command of a criterion, or somebody
+    /// other than the caller has to show.
     fn has_open_commands(&self, standing: &TaskGates) -> bool {
         let is_open = |one: &CriterionStanding| match (&one.command, &one.record) {
             (Some(_), _) => one.state != CriterionState::Proven,
@@ -221,8 +215,8 @@ impl Subject {
     }
 }
 
-/// Returns the error for an output that does not verify, or that says itself that the work is not complete.
-pub(super) fn refusal(left: &OutputVerdict) -> Option<Error> {
+/// Returns the error for an output that does not verify, or whose entry says that the work is not complete.
+fn find_fault(left: &OutputVerdict) -> Option<Error> {
     let id = left.task_id;
     let is_broken = !left.report.has_passed();
     let why = match left.entry_status {
@@ -231,22 +225,65 @@ pub(super) fn refusal(left: &OutputVerdict) -> Option<Error> {
         Some(status) => format!("its entry says {status}, not complete"),
         None => "it has no entry".to_string(),
     };
-    let check = ("see what is wrong", format!("cleo verify output {id}"));
-    let again = (
-        "give the prompt to an agent again",
+    let message = format!("{id} was spawned and does not verify: {why}");
+    let error = Error::new(Code::NotVerified, message);
+    let (check, again) = (
+        format!("cleo verify output {id}"),
         format!("cleo spawn {id} --format text"),
     );
-    // What an agent left unfinished verifies as such: only more work completes the task.
-    let (fix, other) = match is_broken {
-        true => (check, again),
-        false => (again, check),
+    let again_action = "give the prompt to an agent again";
+    // Work that an agent left unfinished verifies as such: only more work completes the task.
+    let error = match is_broken {
+        true => error.fix(check).or(again_action, again),
+        false => error.fix(again).or("see what is wrong", check),
     };
-    let message = format!("{id} was spawned and does not verify: {why}");
-    let error = Error::new(Code::NotVerified, message).fix(fix.1);
-    let force = "complete it anyway, which is recorded";
-    Some(
-        error
-            .or(other.0, other.1)
-            .or(force, format!("cleo complete {id} --force")),
-    )
+    let force = format!("cleo complete {id} --force");
+    Some(error.or("complete it anyway, which is recorded", force))
+}
+
+/// How a task that was done is no longer done.
+#[derive(Debug)]
+pub(crate) enum Undone {
+    /// Its output is missing or does not verify any more.
+    Broken(Box<Error>),
+    /// Somebody reopened it.
+    Open(Status),
+}
+
+/// Finds tasks that were done and no longer are, among these with the epochs of their claims. Only entries and files
+/// are checked again: evidence may be stale by now, and the task may have more criteria. Tasks that are archived or
+/// damaged, or that somebody else took over, are skipped.
+pub(crate) fn find_undone(
+    context: &mut Context,
+    done: &[(TaskId, Option<u32>)],
+) -> Result<Vec<(TaskId, Undone)>> {
+    let (mut undone, mut records) = (Vec::new(), Vec::new());
+    context.read(|transaction| {
+        for (id, epoch) in done {
+            let task = transaction.task(*id)?;
+            let Some(task) = task.filter(|task| task.archived_at.is_none()) else {
+                continue;
+            };
+            if task.status != Status::Done {
+                undone.push((*id, Undone::Open(task.status)));
+                continue;
+            }
+            let claim = transaction.claim(*id)?;
+            let is_last = claim.is_some_and(|claim| Some(claim.epoch) == *epoch);
+            let record = transaction.latest_spawn(*id)?;
+            records.extend(record.filter(|it| is_last && it.verified_at.is_some()));
+        }
+        Ok(())
+    })?;
+    if records.is_empty() {
+        return Ok(undone);
+    }
+    let required = context.load_sections()?.to_vec();
+    let left = look_at_outputs(&context.workspace, &records, &required).unwrap_or_default();
+    let left = left.into_iter().flatten();
+    undone.extend(left.filter_map(|left| {
+        let fault = find_fault(&left)?;
+        Some((left.task_id, Undone::Broken(Box::new(fault))))
+    }));
+    Ok(undone)
 }

@@ -1,5 +1,4 @@
-//! Completing a task, which it must earn: a spawned task by what its agent left, every task by the
-//! gates and criteria that it uses.
+//! Completing a task, after its check.
 
 use clap::Args;
 use serde::Deserialize;
@@ -13,7 +12,7 @@ use crate::ops::tasks::{
     Moved, check_clock, check_holder, claim, finish, open_parts, refuse_cancelled,
 };
 use crate::ops::{Context, require};
-use crate::store::{SpawnRecord, Transaction};
+use crate::store::Transaction;
 use crate::task::{Status, Task};
 
 // A doc comment would become the help of the command.
@@ -25,18 +24,18 @@ Examples:
   cleo complete T3
   cleo complete T3 --force
 
-What a task depends on need not be done: work that is finished is finished, so that is a warning.")]
+Completing a task whose dependencies are not done prints a warning.")]
 pub(crate) struct Complete {
     /// The task
     #[serde(rename = "id")]
     pub(crate) task: TaskId,
 
-    /// Complete it although it does not verify, has open children or is somebody else's; this is
-    /// recorded
+    /// Complete the task although it does not verify, has open children or belongs to another
+    /// holder (recorded in the log)
     #[arg(long)]
     pub(crate) force: bool,
 
-    /// Epoch of the claim under which this is done (or CLEO_EPOCH); refused when that is lost
+    /// Epoch of your claim (or CLEO_EPOCH); fails if the claim was lost
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     pub(crate) epoch: Option<u32>,
 }
@@ -52,7 +51,7 @@ impl From<TaskId> for Complete {
 
 /// Marks a task done and ends its claim. A task that was spawned must verify first; one that uses
 /// gates, or has criteria with a command, needs them passed on the files as they are; one that
-/// somebody else holds is left to them. Force completes it anyway; that is recorded.
+/// somebody else holds is refused. Force completes it anyway, which is recorded.
 pub(crate) fn complete(context: &mut Context, request: Complete) -> Result<Moved> {
     let Complete {
         task: id,
@@ -83,16 +82,15 @@ pub(crate) fn complete(context: &mut Context, request: Complete) -> Result<Moved
     Ok(moved.warn(context))
 }
 
-/// A task, and whether it was completed.
-pub(crate) type Completion = (TaskId, std::result::Result<Moved, Verdict>);
+/// A task, and why it was not completed, unless it was.
+pub(crate) type Completion = (TaskId, std::result::Result<(), Verdict>);
 
 /// Notes that a task is completed, in the transaction that completes it.
 pub(crate) type Record<'a> = dyn FnMut(&mut dyn Transaction, TaskId) -> Result<()> + 'a;
 
-/// Completes tasks that have been looked at as [`complete`] does without force, all in one transaction.
-/// One that is not completed holds up no other. One that is done already has to verify too where a claim was
-/// given for it, or it was not earned.
-/// `record` notes each that is completed, in the same transaction.
+/// Completes tasks without force in one transaction; one that is not completed holds up no other. A task that is done
+/// already has to verify too where a claim was given for it, or where it was never verified. `record` notes each that
+/// is completed.
 pub(crate) fn complete_checked(
     context: &mut Context,
     subjects: Subjects,
@@ -113,29 +111,27 @@ pub(crate) fn complete_checked(
 }
 
 /// Completes a task, the last, and before it the parts that its agent left under review: all in one transaction, or
-/// none. What the run cannot show itself of a part, or of a task that was verified in its worktree and is merged,
-/// because only the agent chose by what, counts by its word. `record` notes the task, in the same transaction.
+/// none. Returns the task, or the part that was not completed. Stale evidence that only the agent chose counts for
+/// a part, and for a task that was verified in its worktree and is merged. `record` notes the task.
 pub(crate) fn complete_with_parts(
     context: &mut Context,
-    subjects: Subjects,
+    mut subjects: Subjects,
     is_merged: bool,
     record: &mut Record<'_>,
 ) -> Result<Completion> {
     context.write_if(|transaction| {
-        let mut subjects = subjects.into_iter().peekable();
-        while let Some((id, subject)) = subjects.next() {
-            let is_part = subjects.peek().is_some();
-            let subject = subject.map_err(Verdict::from);
-            let done = subject.and_then(|mut subject| {
-                subject.counts_words = is_part || is_merged;
+        let last = subjects.len().saturating_sub(1);
+        for (at, (id, subject)) in subjects.drain(..).enumerate() {
+            let done = subject.map_err(Verdict::from).and_then(|mut subject| {
+                subject.counts_words = at < last || is_merged;
                 subject.complete(transaction)
             });
-            if !is_part || done.is_err() {
-                let keep = done.is_ok();
-                if keep {
-                    record(transaction, id)?;
-                }
-                return Ok(((id, done), keep));
+            if done.is_err() {
+                return Ok(((id, done), false));
+            }
+            if at == last {
+                record(transaction, id)?;
+                return Ok(((id, done), true));
             }
         }
         Err(Error::new(Code::Internal, "there is no task to complete"))
@@ -143,33 +139,30 @@ pub(crate) fn complete_with_parts(
 }
 
 impl Subject {
-    fn complete(&self, transaction: &mut dyn Transaction) -> std::result::Result<Moved, Verdict> {
+    fn complete(&self, transaction: &mut dyn Transaction) -> std::result::Result<(), Verdict> {
         let task = require(transaction, self.id)?;
         refuse_cancelled(&task)?;
         check_holder(transaction, &task, &self.caller, false, "complete")?;
         let mut earned = None;
-        let is_shown = task.status == Status::Done && !is_unearned(transaction, self.id)?;
+        let is_verified = task.status == Status::Done && !is_unearned(transaction, self.id)?;
         // Under the claim of a run the work is verified even if the task is done.
-        if !is_shown || self.caller.epoch.is_some() {
+        if !is_verified || self.caller.epoch.is_some() {
             let verdict = self.judge(transaction, &task)?;
             if !verdict.faults.is_empty() {
                 return Err(verdict);
             }
-            earned = Some(verdict).filter(|_| !is_shown);
+            earned = Some(verdict).filter(|_| !is_verified);
         }
         // It is moved first, which may be refused: then nothing of it was written.
-        let mut moved = finish(transaction, task, false, &self.caller.now)?;
+        finish(transaction, task, false, &self.caller.now)?;
         if let Some(verdict) = earned {
-            moved
-                .warnings
-                .extend(self.settle(transaction, verdict, false)?);
+            self.settle(transaction, verdict, false)?;
         }
         claim::end(transaction, self.id, &self.caller)?;
-        Ok(moved)
+        Ok(())
     }
 
-    /// Records by what a task was completed, and returns what is to be told of that; refuses it unless it was earned,
-    /// or `force`.
+    /// Records by what a task is completed, and returns warnings. Refuses a task with faults, unless `force`.
     fn settle(
         &self,
         transaction: &mut dyn Transaction,
@@ -186,40 +179,33 @@ impl Subject {
             reasons.extend(open_parts(transaction, self.id)?);
         }
         let (at, by) = (self.caller.now.clone(), self.caller.name.clone());
-        if let Some((record, left)) = verdict.left.map(|left| *left) {
-            let record = match is_earned {
-                true => SpawnRecord {
-                    verified_at: Some(at.clone()),
-                    output_digest: left.output_digest,
-                    forced: None,
-                    ..record
-                },
-                false => SpawnRecord {
-                    forced: Some(format!("{at} {by}")),
-                    ..record
-                },
-            };
+        if let Some((mut record, left)) = verdict.left.map(|left| *left) {
+            record.forced = (!is_earned).then(|| format!("{at} {by}"));
+            if is_earned {
+                record.verified_at = Some(at.clone());
+                record.output_digest = left.output_digest;
+            }
             transaction.put_spawn(&record)?;
         }
         let forced = reasons.iter();
         let forced = forced.map(|reason| format!("completed by force: {reason}"));
-        let told = verdict.warnings.into_iter().chain(forced).collect();
+        let warnings = verdict.warnings.into_iter().chain(forced).collect();
         let before = transaction.gates(self.id)?;
         let mut gates = before.clone();
-        // One that was earned takes the place of an earlier one by force, which the log keeps.
+        // A completion without force replaces an earlier one by force, which the log keeps.
         gates.forced = (!reasons.is_empty()).then_some(Forced { at, by, reasons });
-        // What a run saw in its worktrees is merged.
+        // The worktrees of the run are merged.
         if self.criteria.is_some() {
             gates.bring_home();
         }
         if gates != before {
             transaction.put_gates(self.id, &gates)?;
         }
-        Ok(told)
+        Ok(warnings)
     }
 }
 
-/// Returns true if a task is closed by [`complete`] alone, because it has to be shown first that it is done.
+/// Returns whether only [`complete`] may close a task, because it has to be verified.
 pub(crate) fn needs_proof(transaction: &dyn Transaction, task: &Task) -> Result<bool> {
     let has_command = |line: &String| Criterion::read(line).command.is_some();
     Ok(task.acceptance.iter().any(has_command)
@@ -227,10 +213,10 @@ pub(crate) fn needs_proof(transaction: &dyn Transaction, task: &Task) -> Result<
         || transaction.gates(task.id)?.has_gates())
 }
 
-/// Returns whether a task that is done was never shown to be: it was completed by force, or what its agent
-/// left was never found to hold.
+/// Returns whether a task that is done was never verified: it was completed by force, or what its agent left was never
+/// checked.
 pub(crate) fn is_unearned(transaction: &dyn Transaction, task: TaskId) -> Result<bool> {
     let spawn = transaction.latest_spawn(task)?;
-    let is_unseen = spawn.is_some_and(|spawn| spawn.verified_at.is_none());
-    Ok(is_unseen || transaction.gates(task)?.forced.is_some())
+    let is_unverified = spawn.is_some_and(|spawn| spawn.verified_at.is_none());
+    Ok(is_unverified || transaction.gates(task)?.forced.is_some())
 }

@@ -1,9 +1,9 @@
-//! Checking the manifest, or one entry of it.
+//! The check of the manifest, or of one entry.
 
 use clap::Args;
 use serde::{Deserialize, Serialize};
 
-use super::{Report, Violation, violation};
+use super::{Report, violation};
 use crate::error::{Code, Result};
 use crate::file::look;
 use crate::id;
@@ -18,12 +18,12 @@ use crate::store::Transaction;
 #[derive(Args, Default, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub(crate) struct WhichEntry {
-    /// Id of the entry; all lines are checked without one
+    /// Id of an entry [default: all lines]
     #[arg(value_name = "ID")]
     pub(crate) entry: Option<String>,
 }
 
-/// What a check of the manifest found.
+/// The result of checking the manifest.
 #[derive(Debug, Serialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub(crate) struct ManifestVerdict {
@@ -42,10 +42,10 @@ pub(crate) fn manifest(context: &mut Context, which: WhichEntry) -> Result<Manif
         return check_entry(context, id);
     }
     let faults = manifest::validate(context, Nothing::default())?.faults;
-    let wrong = faults.iter();
-    let wrong = wrong.map(|fault| violation(fault.code, "OUT-002", fault.to_string()));
+    let violations = faults.iter();
+    let violations = violations.map(|fault| violation(fault.code, "OUT-002", fault.to_string()));
     Ok(ManifestVerdict {
-        report: Report::new(wrong.collect()),
+        report: Report::new(violations.collect()),
         entry: None,
         faults,
     })
@@ -56,21 +56,23 @@ fn check_entry(context: &mut Context, id: &str) -> Result<ManifestVerdict> {
     let path = context.workspace.manifest()?;
     let Found { entry, faulty } = log::find(&path, id)?;
     let entry = entry.map(|(_, entry)| entry);
-    let wrong = match &entry {
+    let (code, messages) = match &entry {
         Some(entry) => {
-            let named = context.read(|transaction| find_unknown_tasks(transaction, entry))?;
-            named.map(|message| violation(Code::EntryInvalid, "OUT-002", message))
+            let unknown = context.read(|transaction| find_unknown_tasks(transaction, entry))?;
+            (Code::EntryInvalid, Vec::from_iter(unknown))
         }
         None if faulty.is_empty() => {
             let message = format!("the manifest has no entry {id}");
-            Some(violation(Code::EntryMissing, "OUT-002", message))
+            (Code::EntryMissing, vec![message])
         }
-        None => None,
+        None => {
+            let messages = faulty.iter().map(ToString::to_string);
+            (Code::EntryInvalid, messages.collect())
+        }
     };
-    let faults = faulty.iter().filter(|_| entry.is_none());
-    let faults = faults.map(|one| violation(Code::EntryInvalid, "OUT-002", one.to_string()));
-    let wrong: Vec<Violation> = wrong.into_iter().chain(faults).collect();
-    let report = Report::new(wrong);
+    let violations = messages.into_iter();
+    let violations = violations.map(|message| violation(code, "OUT-002", message));
+    let report = Report::new(violations.collect());
     let fix = match faulty.first() {
         Some(first) => look(&path, &[first.line]),
         None => "cleo manifest list".to_string(),
@@ -84,7 +86,7 @@ fn check_entry(context: &mut Context, id: &str) -> Result<ManifestVerdict> {
     })
 }
 
-/// Says which tasks an entry names that do not exist.
+/// Returns a message about tasks that an entry names and that do not exist.
 pub(super) fn find_unknown_tasks(
     transaction: &dyn Transaction,
     entry: &Entry,

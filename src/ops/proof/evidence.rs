@@ -1,12 +1,12 @@
-//! Taking evidence: running commands, looking at files, asking git for commits.
+//! Taking evidence: running commands, reading files, asking git for commits.
 
-use std::io::ErrorKind;
+use std::io::{self, ErrorKind};
 use std::path::{Component, Path, PathBuf};
 
 use clap::Args;
 use serde::Deserialize;
 
-use crate::error::{Code, Error, Result, quote_all};
+use crate::error::{Code, Error, Result};
 use crate::file::nearest;
 use crate::gate::{Evidence, Origin, Proof, check_url};
 use crate::id::{self, TaskId};
@@ -18,9 +18,8 @@ use crate::task::rules::check_note;
 use crate::tree::{self, Tree};
 use crate::workspace::Workspace;
 
-/// How many commands there are above this cleo that cleo runs to verify.
+/// Counts the commands above this process that cleo runs to verify.
 const DEPTH: &str = "CLEO_VERIFY_DEPTH";
-/// Most commands within commands that cleo runs.
 const DEPTH_MAX: u32 = 8;
 /// Variables of cleo that a command gets, as agents do.
 const OWN_VARIABLES: [&str; 5] = [
@@ -31,7 +30,7 @@ const OWN_VARIABLES: [&str; 5] = [
     "TRACEPARENT",
 ];
 
-// What is given for a gate or criterion. A doc comment would become the help of the command.
+// Evidence that is given for a gate or criterion. A doc comment would become the help of the command.
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[derive(Clone, Debug, Default, PartialEq, Eq, Args, Deserialize)]
 #[serde(default)]
@@ -41,20 +40,20 @@ pub(crate) struct Given {
     #[serde(skip)]
     pub(crate) commands: Vec<Vec<String>>,
 
-    /// File of the workspace whose digest is kept as evidence; may be repeated
+    /// File whose digest is recorded as evidence (repeat for more)
     #[arg(long = "file", value_name = "PATH", requires = "subject")]
     pub(crate) files: Vec<String>,
 
-    /// Commit that git must have; its full id is kept; may be repeated
+    /// Existing commit, recorded as evidence (repeat for more)
     #[arg(long = "commit", value_name = "REVISION", requires = "subject")]
     pub(crate) commits: Vec<String>,
 
-    /// Address of a web page that is kept and never looked at; may be repeated
+    /// URL, recorded as evidence and never opened (repeat for more)
     #[arg(long = "url", value_name = "URL", requires = "subject")]
     #[cfg_attr(feature = "schemas", schemars(inner(length(max = 2_000))))]
     pub(crate) urls: Vec<String>,
 
-    /// Remark that is kept; may be repeated
+    /// Note, recorded as evidence (repeat for more)
     #[arg(long = "note", value_name = "TEXT", requires = "subject")]
     pub(crate) notes: Vec<String>,
 }
@@ -64,7 +63,7 @@ impl Given {
         *self == Given::default()
     }
 
-    /// Collects what can be taken again by a program.
+    /// Collects from evidence what a program can take again.
     pub(super) fn again(evidence: &[Evidence]) -> Given {
         let mut given = Given::default();
         for each in evidence {
@@ -81,27 +80,19 @@ impl Given {
     }
 }
 
-/// Where and on what evidence is taken.
+/// A folder in which evidence is taken, and the files that the evidence is about.
 pub(super) struct Scene {
     origin: Origin,
     place: Workspace,
     tree: Tree,
 }
 
-/// Evidence, and what is to be told of the files that it speaks for.
-pub(super) struct Taken {
-    pub(super) evidence: Vec<Evidence>,
-    /// Whether files changed while commands ran, so that it is stale already.
-    pub(super) is_stale: bool,
-}
-
 impl Scene {
-    /// Looks at what is there before evidence is taken: that is what it speaks for.
+    /// Digests the files before evidence is taken: the evidence is about these.
     pub(super) fn look(
         context: &Context,
-        place: &Workspace,
+        (place, directory): (&Workspace, &str),
         patterns: &[String],
-        directory: &str,
         epoch: Option<u32>,
     ) -> Result<Scene> {
         let tree = tree::digest(&place.root, patterns)?;
@@ -120,57 +111,60 @@ impl Scene {
         })
     }
 
-    /// Takes what is given. Everything is checked before the first command runs.
-    pub(super) fn take(&self, context: &Context, given: &Given, bounds: &Bounds) -> Result<Taken> {
-        let place = (&self.place, self.origin.directory.as_str());
-        let mut proofs = Vec::new();
+    /// Takes evidence, and returns whether files changed while commands ran, so that it is stale already. Everything
+    /// is checked before the first command runs.
+    pub(super) fn take(
+        &self,
+        context: &Context,
+        given: &Given,
+        bounds: &Bounds,
+    ) -> Result<(Vec<Evidence>, bool)> {
+        let mut others = Vec::new();
         for path in &given.files {
-            proofs.push(file(place, path)?);
+            others.push(self.read_file(path)?);
         }
         for revision in &given.commits {
             let id = tree::commit(&self.place.root, revision)?;
             let revision = revision.clone();
-            proofs.push(Proof::Commit { revision, id });
+            others.push(Proof::Commit { revision, id });
         }
         for url in &given.urls {
             check_url(url)?;
-            proofs.push(Proof::Url { url: url.clone() });
+            others.push(Proof::Url { url: url.clone() });
         }
         for text in &given.notes {
             check_note(text)?;
-            proofs.push(Proof::Note { text: text.clone() });
+            others.push(Proof::Note { text: text.clone() });
         }
-        let mut taken = Vec::new();
+        let mut proofs = Vec::new();
         for command in &given.commands {
-            taken.push(run(context, place, command, bounds)?);
-            if taken.last().and_then(Proof::outcome) != Some(true) {
+            proofs.push(self.run(context, command, bounds)?);
+            if proofs.last().and_then(Proof::outcome) != Some(true) {
                 break;
             }
         }
-        taken.extend(proofs);
-        if taken.is_empty() {
-            taken.push(Proof::Claim);
+        proofs.extend(others);
+        if proofs.is_empty() {
+            proofs.push(Proof::Claim);
         }
-        match given.commands.is_empty() {
-            true => Ok(self.speak(taken, self.tree.digest.clone(), false)),
-            false => {
-                let after = tree::digest(&self.place.root, &self.tree.patterns)?.digest;
-                let is_stale = after != self.tree.digest;
-                // If files changed meanwhile it matches no state of them, because nobody can tell which of them the
-                // commands saw.
-                let tree = match (&self.tree.digest, after) {
-                    (Some(before), Some(after)) if *before != after => {
-                        Some(id::digest(format!("{before} {after}")))
-                    }
-                    (before, _) => before.clone(),
-                };
-                Ok(self.speak(taken, tree, is_stale))
+        let before = self.tree.digest.clone();
+        let after = match given.commands.is_empty() {
+            true => before.clone(),
+            false => tree::digest(&self.place.root, &self.tree.patterns)?.digest,
+        };
+        let is_stale = before != after;
+        // Evidence of files that changed meanwhile matches no state of them: nobody can tell which one commands saw.
+        let tree = match (before, after) {
+            (Some(before), Some(after)) if is_stale => {
+                Some(id::digest(format!("{before} {after}")))
             }
-        }
+            (before, _) => before,
+        };
+        Ok((self.add_origin(proofs, tree), is_stale))
     }
 
     /// Makes the evidence of a command that cannot be started, which proves nothing.
-    pub(super) fn not_started(&self, command: Vec<String>, why: String) -> Taken {
+    pub(super) fn not_started(&self, command: Vec<String>, why: String) -> Vec<Evidence> {
         let proof = Proof::Command {
             command,
             exit_code: None,
@@ -179,25 +173,22 @@ impl Scene {
             last_lines: vec![why],
             timed_out: false,
         };
-        self.speak(vec![proof], self.tree.digest.clone(), false)
+        self.add_origin(vec![proof], self.tree.digest.clone())
     }
 
-    fn speak(&self, proofs: Vec<Proof>, tree: Option<String>, is_stale: bool) -> Taken {
+    fn add_origin(&self, proofs: Vec<Proof>, tree: Option<String>) -> Vec<Evidence> {
         let origin = Origin {
             tree,
             ..self.origin.clone()
         };
-        let with_origin = |proof| Evidence {
+        let proofs = proofs.into_iter().map(|proof| Evidence {
             proof,
             origin: origin.clone(),
-        };
-        Taken {
-            evidence: proofs.into_iter().map(with_origin).collect(),
-            is_stale,
-        }
+        });
+        proofs.collect()
     }
 
-    /// Warns where nobody can tell when evidence of these files gets stale.
+    /// Warns that it cannot be known when evidence of these files gets stale.
     pub(super) fn warning(&self, task: TaskId) -> Option<String> {
         if let Some(problem) = &self.tree.problem {
             return Some(format!(
@@ -211,122 +202,102 @@ impl Scene {
         let message = format!("{none}: nothing that is changed elsewhere makes this stale");
         (self.tree.files == 0).then_some(message)
     }
+
+    /// Runs a command. It gets what agents get, whose work it runs: variables of the user that are chosen or that
+    /// settings name, and the assignment of the caller, not that of whoever started this process.
+    fn run(&self, context: &Context, command: &[String], bounds: &Bounds) -> Result<Proof> {
+        let directory = &self.origin.directory;
+        // Without a dot at its end, because that is what the command gets as PWD.
+        let folder: PathBuf = self.place.confine(directory)?.components().collect();
+        if !folder.is_dir() {
+            let message = format!("the folder {directory}, in which the command ran, is gone");
+            return Err(Error::new(Code::FileUnreadable, message).fix("git status"));
+        }
+        let around = &context.surroundings;
+        let mut environment = child::work_environment(around.gate_variables.names()?.iter());
+        environment.extend(child::variables(&OWN_VARIABLES));
+        environment.push((DEPTH.into(), count_depth()?.to_string().into()));
+        environment.extend(child::variables(around.assignment.variables()));
+        if is_run(&around.actor) {
+            // It runs what an agent wrote, which completes no task of the run.
+            environment.push(("CLEO_JUDGE".into(), around.actor.as_str().into()));
+        }
+        let finished = process::run(command, &folder, bounds, environment).map_err(|error| {
+            let cause = error
+                .source
+                .as_ref()
+                .and_then(|it| it.downcast_ref::<io::Error>());
+            match cause.map(io::Error::kind) {
+                // The command names what nobody may start.
+                Some(ErrorKind::PermissionDenied | ErrorKind::InvalidInput) => {
+                    error.in_field("run")
+                }
+                _ => error,
+            }
+        })?;
+        Ok(Proof::Command {
+            command: command.to_vec(),
+            exit_code: finished.exit_code,
+            duration_ms: u64::try_from(finished.duration.as_millis()).unwrap_or(u64::MAX),
+            output_digest: finished.output_digest,
+            last_lines: finished.last_lines,
+            timed_out: finished.timed_out,
+        })
+    }
+
+    fn read_file(&self, path: &str) -> Result<Proof> {
+        let path = relative(&self.place.root, &self.origin.directory, path);
+        let full = self.place.confine(&path)?;
+        let digest = tree::file_digest(&full).ok_or_else(|| {
+            let message = format!("{path} is no regular file that can be read");
+            let look = if full.exists() { "ls -ld" } else { "ls -l" };
+            Error::new(Code::FileUnreadable, message)
+                .fix(format!("{look} {}", nearest(&full)))
+                .in_field("files")
+        })?;
+        Ok(Proof::File { path, digest })
+    }
 }
 
-/// Returns the folder of a tree in which the caller stands, relative to its root.
-pub(super) fn directory(context: &Context, tree: &Workspace) -> String {
-    let real = |path: &Path| path.canonicalize().ok();
-    let inside = real(&context.surroundings.directory)
-        .zip(real(&tree.root))
-        .and_then(|(here, root)| here.strip_prefix(root).map(Path::to_path_buf).ok());
+/// Returns the folder of a tree in which the caller is, relative to its root.
+pub(super) fn find_directory(context: &Context, tree: &Workspace) -> String {
+    let here = context.surroundings.directory.canonicalize().ok();
+    let inside = here.zip(tree.root.canonicalize().ok());
+    let inside =
+        inside.and_then(|(here, root)| here.strip_prefix(root).map(Path::to_path_buf).ok());
     let inside = inside.and_then(|path| path.to_str().map(str::to_string));
     inside.filter(|path| !path.is_empty()).unwrap_or(".".into())
 }
 
-/// Runs a command in a folder of a tree. It gets what agents get, whose work it runs: of the user's variables
-/// those that are chosen and those that settings name. It sees what the caller was given to do, and not what
-/// another was who started this process.
-fn run(
-    context: &Context,
-    (workspace, directory): (&Workspace, &str),
-    command: &[String],
-    bounds: &Bounds,
-) -> Result<Proof> {
-    // Without a dot at its end, because that is what the command gets as PWD.
-    let folder: PathBuf = workspace.confine(directory)?.components().collect();
-    if !folder.is_dir() {
-        let message = format!("the folder {directory}, in which the command ran, is gone");
-        return Err(Error::new(Code::FileUnreadable, message).fix("git status"));
-    }
-    let around = &context.surroundings;
-    let mut environment = child::work_environment(around.gate_variables.names()?.iter());
-    environment.extend(child::variables(&OWN_VARIABLES));
-    environment.push((DEPTH.into(), deeper()?.to_string().into()));
-    environment.extend(child::variables(around.assignment.variables()));
-    if is_run(&around.actor) {
-        // It runs what an agent wrote, which completes no task of the run.
-        environment.push(("CLEO_JUDGE".into(), around.actor.as_str().into()));
-    }
-    let finished = process::run(command, &folder, bounds, environment).map_err(blame)?;
-    Ok(Proof::Command {
-        command: command.to_vec(),
-        exit_code: finished.exit_code,
-        duration_ms: u64::try_from(finished.duration.as_millis()).unwrap_or(u64::MAX),
-        output_digest: finished.output_digest,
-        last_lines: finished.last_lines,
-        timed_out: finished.timed_out,
-    })
-}
-
-/// Returns the depth of a command below this one. A command that verifies its own task would begin itself without end.
-fn deeper() -> Result<u32> {
+/// Counts this process among the commands that run each other: a command that verifies its own task would never end.
+fn count_depth() -> Result<u32> {
     let depth = std::env::var(DEPTH).unwrap_or("0".to_string());
     let depth = depth.parse().unwrap_or(DEPTH_MAX);
-    match depth < DEPTH_MAX {
-        true => Ok(depth + 1),
-        false => Err(Error::new(
-            Code::RunNested,
-            format!(
-                "this command would run {depth} cleos deep; no more than {DEPTH_MAX} may be nested"
-            ),
-        )),
+    if depth < DEPTH_MAX {
+        return Ok(depth + 1);
     }
+    let message = format!(
+        "this command would run {depth} cleos deep; no more than {DEPTH_MAX} may be nested"
+    );
+    Err(Error::new(Code::RunNested, message))
 }
 
-/// Blames the command where it names what nobody may start, and not where the machine had no room for it.
-fn blame(error: Error) -> Error {
-    let cause = error.source.as_ref();
-    let cause = cause.and_then(|cause| cause.downcast_ref::<std::io::Error>());
-    match cause.map(std::io::Error::kind) {
-        Some(ErrorKind::PermissionDenied | ErrorKind::InvalidInput) => error.in_field("run"),
-        _ => error,
-    }
-}
-
-fn file((workspace, directory): (&Workspace, &str), path: &str) -> Result<Proof> {
-    let relative = relative(&workspace.root, directory, path);
-    let full = workspace.confine(&relative)?;
-    let digest = tree::file_digest(&full).ok_or_else(|| {
-        let message = format!("{relative} is no regular file that can be read");
-        let look = if full.exists() { "ls -ld" } else { "ls -l" };
-        let fix = format!("{look} {}", nearest(&full));
-        Error::new(Code::FileUnreadable, message)
-            .fix(fix)
-            .in_field("files")
-    })?;
-    Ok(Proof::File {
-        path: relative,
-        digest,
-    })
-}
-
-/// Returns a path relative to the root, also one that leaves the workspace and comes back. One that
-/// does not stays as it was typed, and is refused later.
+/// Returns a path relative to the root, also for a path that leaves the workspace and comes back. A path outside stays
+/// as it was typed, and is refused later.
 fn relative(root: &Path, directory: &str, path: &str) -> String {
     let real = root.canonicalize().unwrap_or_else(|_| root.to_path_buf());
-    let full = without_dots(&real.join(directory).join(path));
-    let mut roots = [real.as_path(), root].into_iter();
-    let inside = roots.find_map(|root| full.strip_prefix(root).ok());
-    let inside = inside.map(|inside| inside.to_string_lossy().into_owned());
-    inside.unwrap_or_else(|| path.to_string())
-}
-
-fn without_dots(path: &Path) -> PathBuf {
-    let mut plain = PathBuf::new();
-    for part in path.components() {
+    let mut full = PathBuf::new();
+    for part in real.join(directory).join(path).components() {
         match part {
             Component::CurDir => {}
-            Component::ParentDir => _ = plain.pop(),
-            part => plain.push(part),
+            Component::ParentDir => _ = full.pop(),
+            part => full.push(part),
         }
     }
-    plain
-}
-
-/// Returns the command of evidence, as it is typed.
-pub(super) fn command_line(evidence: &Evidence) -> Option<String> {
-    let Proof::Command { command, .. } = &evidence.proof else {
-        return None;
-    };
-    Some(quote_all(command))
+    let inside = full
+        .strip_prefix(&real)
+        .or_else(|_| full.strip_prefix(root));
+    inside.map_or(path.to_string(), |inside| {
+        inside.to_string_lossy().into_owned()
+    })
 }

@@ -1,51 +1,39 @@
-//! What completing a task still waits for of its gates and criteria, and the commands that bring it.
+//! The gates and criteria that completing a task still waits for, and the commands that resolve them.
 
-use super::evidence::command_line;
 use super::standing::{CriterionStanding, CriterionState, TaskGates};
 use crate::error::{Code, Error, quote_all};
-use crate::gate::{Criterion, Evidence, Gate, find_shell_sign, for_shells, or_look};
-use crate::id::TaskId;
+use crate::gate::{Criterion, Evidence, Gate, Proof, find_shell_sign, for_shells, or_look};
 use crate::ops::trust::{Item, Trust};
 
+/// Options of `cleo verify` and `cleo update` that run commands, or have them trusted when they are pasted.
+const RUNNING: [&str; 4] = [" --run", " --refresh", " --only", " --acceptance"];
+
 impl TaskGates {
-    /// Names everything that completing the task waits for: gates that are open, evidence that is stale, and criteria
-    /// whose command has not shown that they hold. `now` are the criteria that the task has now, where a run keeps
-    /// others.
+    /// Lists everything that completing the task waits for: open gates, stale evidence, and criteria whose command has
+    /// not shown that they hold. `now` are the criteria that the task has now, where a run keeps others.
     pub(super) fn faults(&self, now: &[String], trust: &Trust) -> Vec<Error> {
-        let faults = [self.open(), self.refuse_outdated(), self.unproven(now)];
-        let faults = faults.into_iter().flatten();
+        let faults = [self.find_open(), self.find_stale(), self.find_unproven(now)];
+        let faults = faults.into_iter().flatten().map(|fault| {
+            fault.or(
+                "complete it anyway, which is recorded",
+                format!("cleo complete {} --force", self.task_id),
+            )
+        });
+        let mut faults = Vec::from_iter(faults);
+        if !faults.is_empty() && !self.has_trusted_commands(trust) {
+            faults.iter_mut().for_each(propose_trust);
+        }
         faults
-            .map(|fault| self.through_trust(fault, trust))
-            .collect()
     }
 
-    /// Has the user look at what would run before a command that runs it is proposed, where not all of it is trusted.
-    /// Records are only read where something is lacking.
-    fn through_trust(&self, mut error: Error, trust: &Trust) -> Error {
-        // A criterion that the user pastes would be trusted as what the user typed.
-        let runs = |command: &str| {
-            let options = [" --run", " --refresh", " --only", " --acceptance"];
-            options.iter().any(|option| command.contains(option))
-        };
-        let proposes = error.fix.as_deref().is_some_and(runs);
-        let others = error.alternatives.iter().any(|other| runs(&other.command));
-        if !proposes && !others {
-            return error;
-        }
+    fn has_trusted_commands(&self, trust: &Trust) -> bool {
         let criteria = self.criteria.iter().map(|one| one.line.clone());
-        let mut items = Item::criteria(self.task_id, &criteria.collect::<Vec<String>>());
+        let mut items = Item::criteria(self.task_id, &Vec::from_iter(criteria));
         items.extend(self.gates.keys().flat_map(|gate| self.commands(*gate)));
-        if items.iter().all(|item| trust.is_trusted(item)) {
-            return error;
-        }
-        error.alternatives.retain(|other| !runs(&other.command));
-        match proposes {
-            true => error.fix("cleo trust"),
-            false => error,
-        }
+        items.iter().all(|item| trust.is_trusted(item))
     }
 
-    fn open(&self) -> Option<Error> {
+    fn find_open(&self) -> Option<Error> {
         let id = self.task_id;
         let has_passed = |gate: &Gate| self.gates.get(gate).is_some_and(|record| record.passed);
         let open = self.required.iter().filter(|gate| !has_passed(gate));
@@ -54,36 +42,36 @@ impl TaskGates {
             return None;
         }
         let message = format!("{id} needs gates that are open: {}", names.join(", "));
-        let mut error = or_look(&id.to_string(), Error::new(Code::GateOpen, message));
-        if !self.names_gates && !self.gates.is_empty() {
-            let set = self.gates.keys();
-            let own: Vec<String> = set.map(|gate| format!("--require-gate {gate}")).collect();
-            let command = format!("cleo update {id} {}", own.join(" "));
-            error = error.or("if it needs only those that were set, say so", command);
+        let error = or_look(&id.to_string(), Error::new(Code::GateOpen, message));
+        if self.names_gates || self.gates.is_empty() {
+            return Some(error);
         }
-        Some(or_force(error, id))
+        let set = self.gates.keys();
+        let own: Vec<String> = set.map(|gate| format!("--require-gate {gate}")).collect();
+        let command = format!("cleo update {id} {}", own.join(" "));
+        Some(error.or("if it needs only those that were set, say so", command))
     }
 
-    /// A criterion that somebody's word once showed counts like one that a command did: otherwise files could change
-    /// under an acceptance and nobody would look again.
-    fn refuse_outdated(&self) -> Option<Error> {
+    /// Finds what is stale. A criterion that somebody accepted counts like one that a command proved: otherwise files
+    /// could change under an acceptance and nobody would look again.
+    fn find_stale(&self) -> Option<Error> {
         let id = self.task_id;
         let (mut names, mut is_renewable) = (Vec::new(), false);
-        for gate in self
+        let stale = self
             .stale
             .iter()
-            .filter(|gate| self.required.contains(gate))
-        {
-            let evidence = self
-                .gates
-                .get(gate)
-                .map_or(&[][..], |record| &record.evidence);
-            let commands: Vec<String> = evidence.iter().filter_map(command_line).collect();
+            .filter(|gate| self.required.contains(gate));
+        for (gate, record) in stale.filter_map(|gate| Some((gate, self.gates.get(gate)?))) {
+            let commands = record.evidence.iter().filter_map(|one| match &one.proof {
+                Proof::Command { command, .. } => Some(quote_all(command)),
+                _ => None,
+            });
+            let commands: Vec<String> = commands.collect();
             names.push(match commands.is_empty() {
                 true => gate.word().to_string(),
                 false => format!("{gate} (`{}`)", commands.join("`, `")),
             });
-            is_renewable |= evidence.iter().any(Evidence::is_proof);
+            is_renewable |= record.evidence.iter().any(Evidence::is_proof);
         }
         let criteria = self.criteria.iter();
         for one in criteria.filter(|one| one.state == CriterionState::Stale) {
@@ -93,9 +81,6 @@ impl TaskGates {
             });
             is_renewable |= one.command.is_some();
         }
-        if names.is_empty() {
-            return None;
-        }
         let message = format!(
             "files of {id} changed after it was verified, or it was verified in another worktree, so this is stale: {}",
             names.join(", ")
@@ -104,12 +89,11 @@ impl TaskGates {
             true => format!("cleo verify {id} --refresh"),
             false => format!("cleo verify {id}"),
         };
-        let error = Error::new(Code::EvidenceStale, message).fix(fix);
-        Some(or_force(error, id))
+        (!names.is_empty()).then(|| Error::new(Code::EvidenceStale, message).fix(fix))
     }
 
-    /// Criteria with a command that failed, or was never run.
-    fn unproven(&self, now: &[String]) -> Option<Error> {
+    /// Finds criteria with a command that failed, or never ran.
+    fn find_unproven(&self, now: &[String]) -> Option<Error> {
         let id = self.task_id;
         let is_open = |one: &&CriterionStanding| {
             one.command.is_some()
@@ -117,7 +101,8 @@ impl TaskGates {
         };
         let (mut names, mut are_current) = (Vec::new(), true);
         for one in self.criteria.iter().filter(is_open) {
-            let why = one.half().map(|why| format!("; {why}")).unwrap_or_default();
+            let why = one.find_shell_syntax().map(|why| format!("; {why}"));
+            let why = why.unwrap_or_default();
             let line = one.command.as_deref().map(quote_all).unwrap_or_default();
             let is_current = now.contains(&one.line);
             names.push(match is_current {
@@ -125,9 +110,6 @@ impl TaskGates {
                 false => format!("`{line}`{why}, from the start of the run"),
             });
             are_current &= is_current;
-        }
-        if names.is_empty() {
-            return None;
         }
         let mut message = format!(
             "{id} has criteria that nothing has shown to hold: {}",
@@ -142,21 +124,22 @@ impl TaskGates {
             // An agent may have changed them, so the new run is not what is proposed.
             fix = format!("cleo log --task {id}");
         }
-        let error = Error::new(Code::CriterionOpen, message).fix(fix);
-        Some(or_force(error, id))
+        (!names.is_empty()).then(|| Error::new(Code::CriterionOpen, message).fix(fix))
     }
 }
 
-fn or_force(error: Error, id: TaskId) -> Error {
-    error.or(
-        "complete it anyway, which is recorded",
-        format!("cleo complete {id} --force"),
-    )
+/// Has the user look at what would run, in the place of commands that run it.
+fn propose_trust(error: &mut Error) {
+    let runs = |command: &str| RUNNING.iter().any(|option| command.contains(option));
+    error.alternatives.retain(|other| !runs(&other.command));
+    if error.fix.as_deref().is_some_and(runs) {
+        error.fix = Some("cleo trust".to_string());
+    }
 }
 
 impl CriterionStanding {
-    /// Says why its command would do half of what it asks for; none where it does all of it.
-    pub(super) fn half(&self) -> Option<String> {
+    /// Explains that its command needs a shell and would do only a part of what it says; none for other commands.
+    pub(super) fn find_shell_syntax(&self) -> Option<String> {
         let sign = Criterion::read(&self.line).line.and_then(find_shell_sign)?;
         Some(format!("it is run without a shell: {}", for_shells(sign)))
     }

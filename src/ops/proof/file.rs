@@ -1,4 +1,4 @@
-//! Checking the output file of an agent.
+//! The check of an output file.
 
 use std::fs;
 use std::time::SystemTime;
@@ -16,7 +16,7 @@ use crate::workspace::Workspace;
 
 /// Largest output file that is read, in bytes. Its Markdown takes up to sixty times as much memory.
 const FILE_MAX: u64 = 4 << 20;
-/// What stands where something is still to be written.
+/// Words for text that is still to be written.
 const PUT_OFF: [&str; 2] = ["tbd", "todo"];
 /// How much the time of a file may lag behind, in milliseconds: the longest tick of a system.
 const TICK_MS: i64 = 10;
@@ -57,14 +57,14 @@ pub(super) fn check_file(
         return Ok(Some(digest(&bytes)));
     }
     let visible = remove_comments(&text);
-    faults(&sections(&visible), required)
-        .into_iter()
-        .for_each(|fault| fail(format!("{file} {fault}")));
+    for fault in check_headings(&sections(&visible), required) {
+        fail(format!("{file} {fault}"));
+    }
     Ok(Some(digest(&bytes)))
 }
 
-/// Says what the headings lack. The title cannot stand for a section as well.
-fn faults(found: &[Section<'_>], required: &[String]) -> Vec<String> {
+/// Lists what is missing in the headings. The title does not count as a section.
+fn check_headings(found: &[Section<'_>], required: &[String]) -> Vec<String> {
     let mut faults = Vec::new();
     let title = found.iter().position(|section| section.level == 1);
     match title.map(|at| found[at].title) {
@@ -100,8 +100,8 @@ fn plain(title: &str) -> &str {
     title.trim_matches(|c: char| matches!(c, '*' | '_' | '`' | ':') || c.is_whitespace())
 }
 
-/// Returns whether a text is more than `<…>`, which the protocol asks to be replaced, and more than a word
-/// that puts it off. A link or a tag with attributes is none of those; a single tag is no answer.
+/// Returns whether a text is more than `<…>`, which the protocol asks to replace, and more than a word like TODO. A link
+/// or a tag with attributes counts as text; a single tag does not.
 fn is_filled_in(text: &str) -> bool {
     let text = text.trim();
     let inner = text
@@ -113,8 +113,8 @@ fn is_filled_in(text: &str) -> bool {
     !text.is_empty() && !is_put_off && !is_placeholder
 }
 
-/// Compares in whole milliseconds, which is how a spawn is recorded. A file written right after it may
-/// bear an earlier time: the system takes it from a clock that stands still for up to a tick.
+/// Compares in whole milliseconds, as a spawn is recorded. A file written right after it may
+/// have an earlier time: the system takes it from a clock that moves once a tick.
 fn is_older(modified: Option<SystemTime>, spawned_at: &str) -> bool {
     let (Some(modified), Ok(spawned)) = (modified, DateTime::parse_from_rfc3339(spawned_at)) else {
         return false;

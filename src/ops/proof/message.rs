@@ -1,4 +1,4 @@
-//! Checking the last message of an agent.
+//! The check of the last message of an agent.
 
 use clap::Args;
 use serde::{Deserialize, Serialize};
@@ -8,15 +8,15 @@ use crate::error::{Code, Result};
 use crate::ops::{Notes, Surroundings};
 use crate::protocol::message::{self, Status};
 
-/// What a check of a message found.
+/// The result of checking a message.
 #[derive(Clone, Debug, Serialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub(crate) struct MessageVerdict {
     #[serde(flatten)]
     pub(crate) report: Report,
-    /// What the message says of the work.
+    /// The status that the message reports.
     pub(crate) status: Option<Status>,
-    /// The allowed sentence that is most like a message that is refused.
+    /// The allowed sentence nearest to a message that is refused.
     pub(crate) nearest: Option<String>,
 }
 
@@ -31,25 +31,16 @@ pub(crate) struct MessageSent {
 }
 
 pub(crate) fn message(text: &str) -> MessageVerdict {
-    match message::check(text) {
-        Ok(status) => MessageVerdict {
-            report: Report::new(Vec::new()),
-            status: Some(status),
-            nearest: None,
-        },
-        Err(refused) => {
-            let message = format!(
-                "it {}; allowed are {}",
-                refused.reason,
-                message::list_allowed()
-            );
-            let wrong = violation(Code::ReturnMessage, "OUT-003", message);
-            MessageVerdict {
-                report: Report::new(vec![wrong]),
-                status: None,
-                nearest: Some(refused.nearest),
-            }
-        }
+    let checked = message::check(text);
+    let violations = checked.as_ref().err().map(|refused| {
+        let allowed = message::list_allowed();
+        let message = format!("it {}; allowed are {allowed}", refused.reason);
+        violation(Code::ReturnMessage, "OUT-003", message)
+    });
+    MessageVerdict {
+        report: Report::new(Vec::from_iter(violations)),
+        status: checked.as_ref().ok().copied(),
+        nearest: checked.err().map(|refused| refused.nearest),
     }
 }
 

@@ -1,5 +1,5 @@
-//! What it takes for a task to be done: what its agent left, and the gates and criteria that it uses, shown on the files
-//! as they are. [`check()`] is the only judge of it: an agent's words and exit code prove nothing.
+//! Verification: a task is done when what its agent left verifies, and its gates and criteria are proven for the files
+//! as they are. Only [`check()`] decides; an agent's words and exit code prove nothing.
 
 mod by_agent;
 mod check;
@@ -13,14 +13,13 @@ mod merged;
 mod message;
 mod output;
 mod prompt;
-mod prove;
 mod request;
 mod rules;
 mod standing;
-mod undone;
 mod validate;
+mod verify;
 
-pub(crate) use check::{Verdict, check, is_cut_short, look};
+pub(crate) use check::{Undone, Verdict, check, find_undone, is_cut_short, look};
 pub(crate) use complete::{
     Complete, Record, complete, complete_checked, complete_with_parts, is_unearned, needs_proof,
 };
@@ -30,14 +29,11 @@ pub(crate) use message::{MessageSent, MessageVerdict, check_message, message};
 pub(super) use output::check_output;
 pub(crate) use output::{Output, OutputVerdict, look_at_output, output};
 pub(crate) use prompt::{PromptSent, prompt};
-pub(crate) use prove::{Extent, Outcome, Ran, Renewal, Renewed, renew};
-pub(crate) use request::{
-    Acceptance, GateRequest, RenewalRequest, accept_criterion, renew_proofs, set_gate,
-};
+pub(crate) use request::{Acceptance, GateRequest, RenewalRequest, accept_criterion, set_gate};
 pub(super) use standing::gates_to_show;
 pub(crate) use standing::{CriterionStanding, CriterionState, GateState, Summary, TaskGates, show};
-pub(crate) use undone::{Undone, find_undone};
 pub(crate) use validate::{Compliance, TaskReport, validate};
+pub(crate) use verify::{Outcome, Ran, Renewed, renew};
 
 use serde::Serialize;
 
@@ -48,11 +44,10 @@ use crate::error::{Code, Error};
 pub(crate) struct Report {
     /// `pass` or `fail`.
     pub(crate) verdict: &'static str,
-    /// Everything that is wrong; the first decides the exit code.
+    /// The first decides the exit code.
     pub(crate) violations: Vec<Violation>,
 }
 
-/// One thing that is wrong.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub(crate) struct Violation {
@@ -97,13 +92,12 @@ impl Report {
         self.violations.is_empty()
     }
 
-    /// Joins the messages of all violations.
     fn join_messages(&self) -> String {
         let messages = self.violations.iter().map(|found| found.message.as_str());
         messages.collect::<Vec<_>>().join("; ")
     }
 
-    /// Returns the error that a failed check ends with; `what` is what was checked.
+    /// Returns the error of a failed check of `what`.
     pub(crate) fn error(&self, what: &str) -> Option<Error> {
         let first = self.violations.first()?;
         let message = format!("{what} does not verify: {}", self.join_messages());

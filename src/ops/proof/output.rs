@@ -1,4 +1,4 @@
-//! Checking what an agent left behind: its entry, then its file.
+//! The check of what an agent left: its entry, then its file.
 
 use std::collections::HashSet;
 
@@ -9,7 +9,7 @@ use super::entries::find_unknown_tasks;
 use super::file::check_file;
 use super::merged::find_unmerged;
 use super::{Report, Violation, violation};
-use crate::error::{Code, Error, Result};
+use crate::error::{Code, Result};
 use crate::id::TaskId;
 use crate::manifest::log;
 use crate::manifest::{Entry, Status};
@@ -27,18 +27,18 @@ pub(crate) struct Output {
     #[serde(rename = "id")]
     pub(crate) task: TaskId,
 
-    /// Epoch of the claim under which this is done (or CLEO_EPOCH); refused when that is lost
+    /// Epoch of your claim (or CLEO_EPOCH); fails if the claim was lost
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     pub(crate) epoch: Option<u32>,
 }
 
-/// What a check of an agent's output found.
+/// The result of checking an agent's output.
 #[derive(Clone, Debug, Serialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct OutputVerdict {
     pub(crate) task_id: TaskId,
-    /// The git worktree that was looked at; none for the workspace.
+    /// The git worktree that was checked; none for the workspace.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) worktree: Option<String>,
     #[serde(flatten)]
@@ -47,7 +47,7 @@ pub(crate) struct OutputVerdict {
     pub(crate) manifest_id: Option<String>,
     /// The file that is due, relative to the workspace root.
     pub(crate) output_file: Option<String>,
-    /// What the entry says of the work: complete, partial, blocked or archived.
+    /// The status in the entry: complete, partial, blocked or archived.
     pub(crate) entry_status: Option<Status>,
     /// Digest of the output file.
     pub(crate) output_digest: Option<String>,
@@ -56,14 +56,29 @@ pub(crate) struct OutputVerdict {
     pub(crate) entry: Option<Entry>,
 }
 
-/// Checks what the agent of a task left behind, and records what was found.
+/// Checks what the agent of a task left, and records the digest of a file that verifies.
 pub(crate) fn output(context: &mut Context, which: Output) -> Result<OutputVerdict> {
     let Output { task: id, epoch } = which;
     let caller = Caller::for_task(context, id, epoch);
     context.read(|transaction| check_epoch(transaction, &require(transaction, id)?, &caller))?;
     let (verdict, record) = judge(context, id)?;
-    if let Some(record) = record {
-        remember(context, record, &verdict, &caller)?;
+    let record = record.filter(|record| {
+        let is_known =
+            record.verified_at.is_some() && record.output_digest == verdict.output_digest;
+        verdict.report.has_passed() && !is_known
+    });
+    if let Some(mut record) = record {
+        record.verified_at = Some(caller.now.clone());
+        record.output_digest.clone_from(&verdict.output_digest);
+        context.write(|transaction| {
+            check_epoch(transaction, &require(transaction, id)?, &caller)?;
+            // Writing the spawn makes it the latest, which another one may have become meanwhile.
+            let latest = transaction.latest_spawn(id)?;
+            match latest.is_some_and(|latest| latest.manifest_id == record.manifest_id) {
+                true => transaction.put_spawn(&record),
+                false => Ok(()),
+            }
+        })?;
     }
     let error = verdict.report.error(&format!("the output of {id}"));
     context.notes.failure = error.map(|error| {
@@ -75,7 +90,7 @@ pub(crate) fn output(context: &mut Context, which: Output) -> Result<OutputVerdi
     Ok(verdict)
 }
 
-/// Checks what the agent of a task left behind, and records nothing.
+/// Checks what the agent of a task left, and records nothing.
 pub(crate) fn look_at_output(context: &mut Context, task: TaskId) -> Result<OutputVerdict> {
     Ok(judge(context, task)?.0)
 }
@@ -88,63 +103,35 @@ fn judge(context: &mut Context, task: TaskId) -> Result<(OutputVerdict, Option<S
         let record = transaction.latest_spawn(task)?;
         let verdict = match &record {
             Some(record) => check_output(&workspace, transaction, record, &required)?,
-            None => check_unspawned(&workspace, transaction, task, &required)?,
+            None => {
+                let mut violations = Vec::new();
+                let entry = find_linked_entry(&workspace, transaction, task, &mut violations)?;
+                check_left(&workspace, task, None, entry, &required, violations)?
+            }
         };
         Ok((verdict, record))
     })?;
     if let Some(record) = &record
         && let Some(error) = find_unmerged(&workspace, record)?
     {
-        verdict
-            .report
-            .add(violation(error.code, "MERGED", error.message));
+        let unmerged = violation(error.code, "MERGED", error.message);
+        verdict.report.add(unmerged);
     }
     Ok((verdict, record))
 }
 
-/// Records the digest of a file that holds, unless that is known.
-fn remember(
-    context: &mut Context,
-    record: SpawnRecord,
-    verdict: &OutputVerdict,
-    caller: &Caller,
-) -> Result<()> {
-    let is_known = record.output_digest == verdict.output_digest && record.verified_at.is_some();
-    if is_known || !verdict.report.has_passed() {
-        return Ok(());
-    }
-    let record = SpawnRecord {
-        verified_at: Some(caller.now.clone()),
-        output_digest: verdict.output_digest.clone(),
-        ..record
-    };
-    context.write(|transaction| {
-        check_epoch(transaction, &require(transaction, record.task)?, caller)?;
-        // Writing the spawn makes it the latest, which another one may have become meanwhile.
-        let latest = transaction.latest_spawn(record.task)?;
-        match latest.is_some_and(|latest| latest.manifest_id == record.manifest_id) {
-            true => transaction.put_spawn(&record),
-            false => Ok(()),
-        }
-    })
-}
-
-/// Checks what the agent of a spawn left behind.
+/// Checks what the agent of a spawn left.
 pub(in crate::ops) fn check_output(
     workspace: &Workspace,
     transaction: &dyn Transaction,
     record: &SpawnRecord,
     required: &[String],
 ) -> Result<OutputVerdict> {
-    let left = look_at_outputs(workspace, std::slice::from_ref(record), required)?;
-    let verdict = left.into_iter().next().unwrap_or_else(|| {
-        let message = format!("nothing was looked at for {}", record.task);
-        Err(Error::new(Code::Internal, message))
-    })?;
-    check_named(transaction, verdict)
+    let mut left = look_at_outputs(workspace, std::slice::from_ref(record), required)?;
+    check_named(transaction, left.remove(0)?)
 }
 
-/// Looks at what agents left for these spawns, in their order. The manifest is read once for all of them.
+/// Reads what agents left for these spawns, in their order, in one pass over the manifest.
 pub(super) fn look_at_outputs(
     workspace: &Workspace,
     records: &[SpawnRecord],
@@ -162,7 +149,7 @@ pub(super) fn look_at_outputs(
         let mut violations = Vec::new();
         let found = found.remove(&record.manifest_id).unwrap_or_default();
         let entry = check_spawned_entry(record, found, &mut violations);
-        verdict(
+        check_left(
             workspace,
             record.task,
             Some(record),
@@ -174,7 +161,7 @@ pub(super) fn look_at_outputs(
     Ok(records.iter().map(look).collect())
 }
 
-/// Adds to a check what it takes a store to see: whether the tasks that the entry names exist.
+/// Checks that the tasks exist that the entry names.
 pub(super) fn check_named(
     transaction: &dyn Transaction,
     mut checked: OutputVerdict,
@@ -183,26 +170,14 @@ pub(super) fn check_named(
         && let Some(message) = find_unknown_tasks(transaction, entry)?
     {
         let unknown = violation(Code::EntryMissing, "OUT-002", message);
-        let others = checked.report.violations;
-        checked.report = Report::new([unknown].into_iter().chain(others).collect());
+        checked.report.violations.insert(0, unknown);
+        checked.report = Report::new(checked.report.violations);
     }
     Ok(checked)
 }
 
-/// Checks entry and file of a task that was not spawned: of the latest entry linked to it.
-fn check_unspawned(
-    workspace: &Workspace,
-    transaction: &dyn Transaction,
-    task: TaskId,
-    required: &[String],
-) -> Result<OutputVerdict> {
-    let mut violations = Vec::new();
-    let entry = find_linked_entry(workspace, transaction, task, &mut violations)?;
-    verdict(workspace, task, None, entry, required, violations)
-}
-
 /// Checks the file that is due, after the entry.
-fn verdict(
+fn check_left(
     workspace: &Workspace,
     task_id: TaskId,
     record: Option<&SpawnRecord>,
@@ -210,12 +185,14 @@ fn verdict(
     required: &[String],
     mut violations: Vec<Violation>,
 ) -> Result<OutputVerdict> {
-    let named = entry.as_ref().map(|entry| {
-        let file = format!("{OUTPUT_DIR}/{}", plain(&entry.file));
-        (entry.id.clone(), file)
-    });
-    let due = record.map(|record| (record.manifest_id.clone(), record.output_file.clone()));
-    let (manifest_id, output_file) = due.or(named).unzip();
+    let (manifest_id, output_file) = match (record, &entry) {
+        (Some(record), _) => (Some(&record.manifest_id), Some(record.output_file.clone())),
+        (None, Some(entry)) => {
+            let file = format!("{OUTPUT_DIR}/{}", simplify(&entry.file));
+            (Some(&entry.id), Some(file))
+        }
+        (None, None) => (None, None),
+    };
     let output_digest = match &output_file {
         Some(file) => check_file(workspace, file, record, required, &mut violations)?,
         None => None,
@@ -224,7 +201,7 @@ fn verdict(
         task_id,
         worktree: workspace.worktree(),
         report: Report::new(violations),
-        manifest_id,
+        manifest_id: manifest_id.cloned(),
         output_file,
         entry_status: entry.as_ref().map(|entry| entry.status),
         entry,
@@ -259,19 +236,20 @@ fn check_spawned_entry(
         missing(format!("the entry {id} is not linked to {task}"));
     }
     let due = record.output_file.rsplit('/').next().unwrap_or_default();
-    if plain(&entry.file) != due {
+    if simplify(&entry.file) != due {
         let message = format!("the entry {id} names the file {}, not {due}", entry.file);
         violations.push(violation(Code::OutputMissing, "OUT-001", message));
     }
     Some(entry)
 }
 
-/// Returns the path of a file as others spell it, too: `./a.md` is `a.md`.
-fn plain(file: &str) -> String {
+/// Returns the shortest spelling of a path: `./a.md` is `a.md`.
+fn simplify(file: &str) -> String {
     let parts = file.split('/').filter(|part| !matches!(*part, "" | "."));
     Vec::from_iter(parts).join("/")
 }
 
+/// Finds the latest entry of a task that was not spawned.
 fn find_linked_entry(
     workspace: &Workspace,
     transaction: &dyn Transaction,
@@ -279,7 +257,11 @@ fn find_linked_entry(
     violations: &mut Vec<Violation>,
 ) -> Result<Option<Entry>> {
     let others = transaction.entries_of_others(task)?;
-    let below = below_epic(transaction, task)?;
+    let mut below = HashSet::new();
+    if require(transaction, task)?.kind.is_epic() {
+        below.extend(transaction.nodes(Some(task))?.iter().map(|node| node.id));
+        below.remove(&task);
+    }
     // Append adds the epic, so an entry that names a task below is about that task.
     let is_own = |_: TaskId, entry: &Entry| {
         !others.contains(&entry.id) && !entry.linked_tasks.iter().any(|id| below.contains(id))
@@ -296,16 +278,6 @@ fn find_linked_entry(
     Ok(entry)
 }
 
-/// Returns the tasks below an epic; none for another task.
-fn below_epic(transaction: &dyn Transaction, task: TaskId) -> Result<HashSet<TaskId>> {
-    if !require(transaction, task)?.kind.is_epic() {
-        return Ok(HashSet::new());
-    }
-    let nodes = transaction.nodes(Some(task))?;
-    let below = nodes.iter().map(|node| node.id);
-    Ok(below.filter(|id| *id != task).collect())
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -319,7 +291,7 @@ mod tests {
             ("sub/./a.md", "sub/a.md"),
             (".a.md", ".a.md"),
         ] {
-            assert_eq!(plain(file), expected);
+            assert_eq!(simplify(file), expected);
         }
     }
 }

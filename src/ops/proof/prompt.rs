@@ -1,4 +1,4 @@
-//! Checking that a prompt carries the protocol, and that nobody else put it there.
+//! The check that a prompt has the protocol, and that it does not come from a task or an entry.
 
 use clap::Args;
 use serde::Deserialize;
@@ -22,20 +22,19 @@ pub(crate) struct PromptSent {
     #[arg(skip)]
     pub(crate) text: String,
 
-    /// Task that the prompt is for: its id must stand in the block; else the one that the prompt names
+    /// Task that the protocol block must name [default: the task that the prompt names]
     #[arg(long, value_name = "TASK")]
     pub(crate) task: Option<TaskId>,
 
-    /// Also demand that the protocol is word for word a known version
+    /// Also require that the protocol is a known version, word for word
     #[arg(long)]
     #[serde(default)]
     pub(crate) strict: bool,
 }
 
-/// Checks that a prompt carries the protocol. A block that is word for word a known one counts
-/// wherever it comes from; any other only where nobody wrote one into a task or an entry. The ids in
-/// a known block must be those of `task`, or of the task that the prompt names. A `task` that the
-/// workspace does not have is refused before anything is said of the prompt.
+/// Checks that a prompt has the protocol. A block that equals a known one counts wherever it comes from; any other
+/// only where no task and no entry holds one. The ids in a known block must be those of `task`, or of the task that
+/// the prompt names. An unknown `task` is refused before the prompt is checked.
 pub(crate) fn prompt(
     surroundings: &Surroundings,
     notes: &mut Notes,
@@ -58,13 +57,12 @@ pub(crate) fn prompt(
     }
     let known = list_known_protocols()?;
     let strictly = block::check_strictly(text, &known);
-    let mut found = if strict {
-        strictly.clone()
-    } else {
-        block::check(text)
+    let mut found = match strict {
+        true => strictly.clone(),
+        false => block::check(text),
     };
     if let Some(change) = strictly.first().filter(|_| found.is_empty()) {
-        match origin(surroundings, text)? {
+        match find_origin(surroundings, text)? {
             Origin::Project => {}
             Origin::Unknown => notes.warn([block::describe_edit(change)]),
             Origin::Forged => found.push(block::Violation {
@@ -78,7 +76,7 @@ pub(crate) fn prompt(
     let other = task.filter(|_| found.is_empty());
     let other = other.and_then(|task| other_task(text, task, &known));
     let named = task.map(|id| format!(" {id}")).unwrap_or_default();
-    let way_on = match other {
+    let hint = match other {
         Some(_) => (
             "print its own prompt",
             format!("cleo spawn{named} --format text"),
@@ -93,7 +91,7 @@ pub(crate) fn prompt(
         |found: block::Violation| violation(Code::ProtocolMissing, &found.rule, found.message);
     let report = Report::new(found.into_iter().map(missing).collect());
     let error = report.error("the prompt");
-    notes.failure = error.map(|error| error.or(way_on.0, way_on.1));
+    notes.failure = error.map(|error| error.or(hint.0, hint.1));
     Ok(report)
 }
 
@@ -105,17 +103,17 @@ fn other_task(text: &str, task: TaskId, known: &[ProtocolFile]) -> Option<block:
     })
 }
 
-/// Where a block comes from that is word for word none that the program carries.
+/// The origin of a block that differs from all built-in ones.
 enum Origin {
-    /// From the protocols or the skills of the project.
+    /// The protocols or the skills of the project.
     Project,
-    /// Perhaps from a task or an entry: one of them holds text that looks like it.
+    /// Perhaps a task or an entry: one of them holds text that looks like a block.
     Forged,
-    /// Nobody can say: somebody may have edited it.
+    /// Perhaps an edit.
     Unknown,
 }
 
-fn origin(surroundings: &Surroundings, text: &str) -> Result<Origin> {
+fn find_origin(surroundings: &Surroundings, text: &str) -> Result<Origin> {
     let Ok(mut context) = Context::open(surroundings.clone()) else {
         return Ok(Origin::Unknown);
     };
@@ -123,12 +121,13 @@ fn origin(surroundings: &Surroundings, text: &str) -> Result<Origin> {
         return Ok(Origin::Project);
     }
     let manifest = context.workspace.manifest()?;
-    let is_forged = context.read(|transaction| is_in_task(transaction, text))?
-        || log::any_text(&manifest, block::begins)?;
-    Ok(match is_forged {
-        true => Origin::Forged,
-        false => Origin::Unknown,
-    })
+    let is_in_task = context.read(|transaction| is_in_task(transaction, text))?;
+    Ok(
+        match is_in_task || log::any_text(&manifest, block::begins)? {
+            true => Origin::Forged,
+            false => Origin::Unknown,
+        },
+    )
 }
 
 fn is_of_project(context: &Context, text: &str) -> bool {

@@ -6,17 +6,18 @@ use clap::Args;
 use serde::Deserialize;
 
 use super::evidence::Given;
-use super::prove::{Extent, Renewal, Renewed, Requirement, Showing, find_criterion, renew};
 use super::standing::{TaskGates, gates};
+use super::verify::{Requirement, Verification};
 use crate::error::{Code, Error, Result};
 use crate::gate::Gate;
 use crate::id::TaskId;
 use crate::ops::{Context, Scope};
+use crate::runner::process::Bounds;
 
 /// Longest time that the command of a gate may take, in seconds.
 const TIME_LIMIT_MAX: u64 = 86_400;
 
-// What to set a gate to, and by what. A doc comment would become the help of the command.
+// The value of a gate, and its evidence. A doc comment would become the help of the command.
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[derive(Args, Default, Deserialize)]
 #[serde(rename_all = "camelCase", default, deny_unknown_fields)]
@@ -25,7 +26,7 @@ pub(crate) struct GateRequest {
     #[serde(rename = "id")]
     pub(crate) task: TaskId,
 
-    /// Gate to set: implemented, testsPassed, qaPassed, cleanupDone, securityPassed, documented
+    /// Gate to pass: implemented, testsPassed, qaPassed, cleanupDone, securityPassed, documented
     #[arg(
         long,
         value_name = "GATE",
@@ -37,8 +38,8 @@ pub(crate) struct GateRequest {
     #[cfg_attr(feature = "schemas", schemars(with = "Gate"))]
     pub(crate) gate: String,
 
-    /// Command whose result decides the gate; run without a shell, and what it leaves running is
-    /// ended; may be repeated
+    /// Command that decides the gate, run without a shell; processes it leaves behind are stopped
+    /// (repeat for more)
     #[arg(long, value_name = "COMMAND", requires = "gate", group = "runs")]
     #[cfg_attr(
         feature = "schemas",
@@ -50,7 +51,7 @@ pub(crate) struct GateRequest {
     #[serde(flatten)]
     pub(crate) given: Given,
 
-    /// What to set the gate to without a command: true or false; true by default
+    /// State of the gate without a command [default: true]
     #[arg(
         long = "value",
         value_name = "BOOL",
@@ -59,20 +60,21 @@ pub(crate) struct GateRequest {
     )]
     pub(crate) passed: Option<bool>,
 
-    /// Role of who sets it: planner, coder, testing, qa, cleanup, security or docs
+    /// Your role: planner, coder, testing, qa, cleanup, security or docs
     #[arg(long = "agent", value_name = "AGENT", requires = "gate")]
     pub(crate) role: Option<String>,
 
-    /// Seconds that each command may take, a day at most; 600 unless gates.timeLimit says otherwise
+    /// Time limit of each command in seconds, at most a day [default: the setting gates.timeLimit,
+    /// 600]
     #[arg(long, value_name = "SECONDS", value_parser = clap::value_parser!(u64).range(1..=TIME_LIMIT_MAX), requires = "runs")]
     #[cfg_attr(feature = "schemas", schemars(range(min = 1, max = TIME_LIMIT_MAX)))]
     pub(crate) time_limit: Option<u64>,
 
-    /// Pass the gate although an earlier one is open; this is recorded
+    /// Pass the gate although an earlier one is open (recorded in the log)
     #[arg(long, requires = "gate")]
     pub(crate) force: bool,
 
-    /// Epoch of the claim under which this is done (or CLEO_EPOCH); refused when that is lost
+    /// Epoch of your claim (or CLEO_EPOCH); fails if the claim was lost
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     pub(crate) epoch: Option<u32>,
 }
@@ -92,7 +94,7 @@ pub(crate) struct Acceptance {
     pub(crate) epoch: Option<u32>,
 }
 
-/// What to run again.
+/// The gates and criteria to run again.
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[derive(Default, Deserialize)]
 #[serde(rename_all = "camelCase", default, deny_unknown_fields)]
@@ -108,10 +110,16 @@ pub(crate) struct RenewalRequest {
     #[cfg_attr(feature = "schemas", schemars(range(min = 1, max = TIME_LIMIT_MAX)))]
     pub(crate) time_limit: Option<u64>,
     pub(crate) epoch: Option<u32>,
+    /// Also criteria that are proven, and gates whose commands are trusted; others are the word of an agent.
+    #[serde(skip)]
+    pub(crate) all: bool,
+    /// Takes precedence over the time limit.
+    #[serde(skip)]
+    pub(crate) bounds: Option<Bounds>,
 }
 
-/// Sets a gate to what its commands' result is, or to what the caller says, and trusts the command that the caller
-/// gave. The reply says when a failure came after the last round.
+/// Sets a gate to the result of its commands, or to what the caller says, and trusts the command that the caller
+/// gave.
 pub(crate) fn set_gate(context: &mut Context, mut request: GateRequest) -> Result<TaskGates> {
     let run = std::mem::take(&mut request.run);
     let commands = &mut request.given.commands;
@@ -119,15 +127,15 @@ pub(crate) fn set_gate(context: &mut Context, mut request: GateRequest) -> Resul
     if !commands.is_empty() {
         context.surroundings.rights.require(Scope::Admin)?;
     }
-    // A right name in its place would pass a gate as soon as it is pasted.
-    let shows = |error: Error| error.fix(format!("cleo verify {}", request.task));
-    let gate = Gate::read(&request.gate).map_err(shows)?;
-    let showing = Showing {
+    // A corrected name would pass a gate as soon as it is pasted.
+    let show = |error: Error| error.fix(format!("cleo verify {}", request.task));
+    let gate = Gate::read(&request.gate).map_err(show)?;
+    let verification = Verification {
         of: Requirement::Gate(gate),
-        bounds: time_limit(context, request.time_limit)?.into(),
+        bounds: bound(context, request.time_limit)?,
         request,
     };
-    let result = showing.carry_out(context)?;
+    let result = verification.run(context)?;
     context.vouch(&result.commands(gate));
     Ok(result)
 }
@@ -140,51 +148,34 @@ pub(crate) fn accept_criterion(context: &mut Context, request: Acceptance) -> Re
         return Err(Error::new(Code::InputInvalid, message));
     }
     let standing = gates(context, task)?;
-    let one = find_criterion(&standing, number)?;
+    let one = standing.criterion(number)?;
     if one.command.is_some() {
         let message = format!("criterion {number} of {task} has a command, which decides");
         let run = format!("cleo verify {task} --only {number}");
         return Err(Error::new(Code::InputInvalid, message).fix(run));
     }
-    let Acceptance { given, epoch, .. } = request;
-    let showing = Showing {
+    let verification = Verification {
         of: Requirement::Criterion(one.clone()),
         request: GateRequest {
             task,
-            given,
-            epoch,
+            given: request.given,
+            epoch: request.epoch,
             ..GateRequest::default()
         },
         bounds: Duration::ZERO.into(),
     };
-    showing.carry_out(context)
+    verification.run(context)
 }
 
-/// Runs commands again; `begin` is told before what is done.
-pub(crate) fn renew_proofs(
-    context: &mut Context,
-    request: RenewalRequest,
-    begin: &mut dyn FnMut(&str),
-) -> Result<Renewed> {
-    let renewal = Renewal {
-        extent: match request.stale_only {
-            true => Extent::Stale,
-            false => Extent::Open,
-        },
-        only: request.only,
-        bounds: time_limit(context, request.time_limit)?.into(),
-        epoch: request.epoch,
-    };
-    renew(context, request.task, &renewal, begin)
-}
-
-fn time_limit(context: &Context, seconds: Option<u64>) -> Result<Duration> {
-    let Some(seconds) = seconds else {
-        return Ok(context.surroundings.defaults.time_limit);
-    };
-    if (1..=TIME_LIMIT_MAX).contains(&seconds) {
-        return Ok(Duration::from_secs(seconds));
+/// Returns the bounds of a command that may take so many seconds; by default the setting.
+pub(super) fn bound(context: &Context, seconds: Option<u64>) -> Result<Bounds> {
+    match seconds {
+        None => Ok(context.surroundings.defaults.time_limit.into()),
+        Some(seconds @ 1..=TIME_LIMIT_MAX) => Ok(Duration::from_secs(seconds).into()),
+        Some(seconds) => {
+            let message =
+                format!("timeLimit is {seconds}; it can be 1 to {TIME_LIMIT_MAX} seconds");
+            Err(Error::new(Code::InputInvalid, message))
+        }
     }
-    let message = format!("timeLimit is {seconds}; it can be 1 to {TIME_LIMIT_MAX} seconds");
-    Err(Error::new(Code::InputInvalid, message))
 }

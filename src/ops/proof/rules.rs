@@ -1,5 +1,4 @@
-//! ORC-001 to ORC-005, and what of OUT-001 to OUT-004 leaves no trace: each is checked, with what was found, or is
-//! advice that no program can check.
+//! ORC-001 to ORC-005, OUT-003 and OUT-004: checked rules, and advice that no program can check.
 
 use serde::Serialize;
 
@@ -11,18 +10,18 @@ use crate::task::Status;
 use crate::tree;
 use crate::workspace::Workspace;
 
-/// What is known of one rule.
+/// The result of checking one rule.
 #[derive(Debug, Serialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub(crate) struct RuleReport {
     /// Its name, such as `ORC-004`.
     pub(crate) id: &'static str,
     pub(crate) rule: &'static str,
-    /// `checked`, or `advice` where nothing that is kept shows it.
+    /// `checked`, or `advice` where no record shows it.
     pub(crate) kind: &'static str,
     /// `pass` or `fail`; none for advice.
     pub(crate) verdict: Option<&'static str>,
-    /// What was found, or where to look.
+    /// Counts and tasks, or where to look.
     pub(crate) evidence: String,
     /// The first ten tasks that break it, by id.
     pub(crate) tasks: Vec<TaskId>,
@@ -30,44 +29,46 @@ pub(crate) struct RuleReport {
     pub(crate) total: usize,
 }
 
-pub(super) fn reports(
+/// Rules that no record shows: name, rule and why.
+const ADVICE: [(&str, &str, &str); 5] = [
+    (
+        "ORC-001",
+        "Stay high-level: no implementation details",
+        "what an orchestrator writes to its agents is not kept; prompts come from `cleo spawn`",
+    ),
+    (
+        "ORC-003",
+        "No full file reads: manifest summaries only",
+        "what an orchestrator reads is not kept; `cleo manifest list` has the summaries",
+    ),
+    (
+        "ORC-005",
+        "Context budget: stay under 10,000 tokens",
+        "what an orchestrator holds is not kept; `cleo orchestrator context` counts what cleo gave it",
+    ),
+    (
+        "OUT-003",
+        "Last message: one of the allowed lines, alone",
+        "`cleo run` checks what its agents say last; `cleo verify message TEXT` checks it of others",
+    ),
+    (
+        "OUT-004",
+        "No results, paths or remarks in the last message",
+        "as OUT-003",
+    ),
+];
+
+/// Checks the rules, and lists them by name.
+pub(super) fn report_rules(
     transaction: &dyn Transaction,
     workspace: &Workspace,
     worked: &[Worked],
 ) -> Result<Vec<RuleReport>> {
-    Ok(vec![
-        advice(
-            "ORC-001",
-            "Stay high-level: no implementation details",
-            "what an orchestrator writes to its agents is not kept; prompts come from `cleo spawn`",
-        ),
+    let mut rules = vec![
         check_delegation(worked),
-        advice(
-            "ORC-003",
-            "No full file reads: manifest summaries only",
-            "what an orchestrator reads is not kept; `cleo manifest list` has the summaries",
-        ),
         check_order(transaction, workspace, worked)?,
-        advice(
-            "ORC-005",
-            "Context budget: stay under 10,000 tokens",
-            "what an orchestrator holds is not kept; `cleo orchestrator context` counts what cleo gave it",
-        ),
-        advice(
-            "OUT-003",
-            "Last message: one of the allowed lines, alone",
-            "`cleo run` checks what its agents say last; `cleo verify message TEXT` checks it of others",
-        ),
-        advice(
-            "OUT-004",
-            "No results, paths or remarks in the last message",
-            "as OUT-003",
-        ),
-    ])
-}
-
-fn advice(id: &'static str, rule: &'static str, evidence: &str) -> RuleReport {
-    RuleReport {
+    ];
+    rules.extend(ADVICE.map(|(id, rule, evidence)| RuleReport {
         id,
         rule,
         kind: "advice",
@@ -75,7 +76,9 @@ fn advice(id: &'static str, rule: &'static str, evidence: &str) -> RuleReport {
         evidence: evidence.to_string(),
         tasks: Vec::new(),
         total: 0,
-    }
+    }));
+    rules.sort_unstable_by_key(|rule| rule.id);
+    Ok(rules)
 }
 
 fn check_rule(
@@ -102,10 +105,12 @@ fn check_rule(
 /// ORC-002: each task that is done and has no parts was given to an agent.
 fn check_delegation(worked: &[Worked]) -> RuleReport {
     let is_done = |it: &&Worked| it.is_leaf && it.task.status == Status::Done;
-    let done: Vec<&Worked> = worked.iter().filter(is_done).collect();
-    let by_hand = done.iter().filter(|it| it.spawn.is_none());
-    let by_hand: Vec<TaskId> = by_hand.map(|it| it.task.id).collect();
-    let (n_done, n_spawned) = (done.len(), done.len() - by_hand.len());
+    let (spawned, by_hand): (Vec<&Worked>, Vec<&Worked>) = worked
+        .iter()
+        .filter(is_done)
+        .partition(|it| it.spawn.is_some());
+    let by_hand: Vec<TaskId> = by_hand.iter().map(|it| it.task.id).collect();
+    let (n_spawned, n_done) = (spawned.len(), spawned.len() + by_hand.len());
     let mut evidence = format!("{n_spawned} of {n_done} done tasks were spawned");
     if !by_hand.is_empty() {
         evidence += &format!("; without: {}", id::list_first(&by_hand, NAMED));
@@ -113,31 +118,40 @@ fn check_delegation(worked: &[Worked]) -> RuleReport {
     check_rule("ORC-002", "Delegate all work", evidence, by_hand)
 }
 
-/// ORC-004: work began after what it depends on was done, and agents at work share no files.
+/// ORC-004: work began after what it depends on was done, and active tasks share no files.
 fn check_order(
     transaction: &dyn Transaction,
     workspace: &Workspace,
     worked: &[Worked],
 ) -> Result<RuleReport> {
     let (mut broken_by, mut found) = (Vec::new(), Vec::new());
-    let leaves: Vec<&Worked> = worked.iter().filter(|it| it.is_leaf).collect();
-    let begun = leaves
-        .iter()
-        .filter(|it| it.task.status != Status::Cancelled);
-    for (it, at) in begun.filter_map(|it| Some((it, find_begin(it)?))) {
-        for need in &it.task.depends {
+    let leaves = worked.iter().filter(|it| it.is_leaf);
+    for it in leaves.clone() {
+        let task = &it.task;
+        // Work that was completed without a start or a prompt had begun by then.
+        let spawned = it.spawn.as_ref().map(|spawn| &spawn.at);
+        let began = task
+            .started_at
+            .as_ref()
+            .or(spawned)
+            .or(task.completed_at.as_ref());
+        let Some(began) = began.filter(|_| task.status != Status::Cancelled) else {
+            continue;
+        };
+        for need in &task.depends {
             let done = transaction.task(*need)?.and_then(|need| need.completed_at);
             // Times of one form sort as text.
-            if done.is_none_or(|done| done.as_str() > at) {
-                broken_by.push(it.task.id);
-                found.push(format!("{} began before {need} was done", it.task.id));
+            if done.is_none_or(|done| done > *began) {
+                broken_by.push(task.id);
+                found.push(format!("{} began before {need} was done", task.id));
             }
         }
     }
-    let active = leaves.iter().filter(|it| it.task.status == Status::Active);
-    let active: Vec<&&Worked> = active.collect();
-    let with_files = active.iter().filter(|it| !it.task.files.is_empty());
-    let tasks: Vec<_> = with_files.map(|it| &it.task).collect();
+    let active = leaves
+        .map(|it| &it.task)
+        .filter(|task| task.status == Status::Active);
+    let n_active = active.clone().count();
+    let tasks = Vec::from_iter(active.filter(|task| !task.files.is_empty()));
     let patterns: Vec<&[String]> = tasks.iter().map(|task| task.files.as_slice()).collect();
     for (first, second, path) in tree::overlaps(&workspace.root, &patterns)? {
         let (first, second) = (tasks[first].id, tasks[second].id);
@@ -147,9 +161,8 @@ fn check_order(
     }
     let noun = if worked.len() == 1 { "task" } else { "tasks" };
     let mut parts = vec![format!(
-        "{} {noun} begun, {} at work now",
-        worked.len(),
-        active.len()
+        "{} {noun} begun, {n_active} at work now",
+        worked.len()
     )];
     let n_more = found.len().saturating_sub(NAMED);
     parts.extend(found.into_iter().take(NAMED));
@@ -158,13 +171,4 @@ fn check_order(
     }
     let rule = "Dependency order, no overlapping agents";
     Ok(check_rule("ORC-004", rule, parts.join("; "), broken_by))
-}
-
-/// Returns when the work on a task began: with its first start, else with its prompt. What was completed without
-/// either had begun by then.
-fn find_begin(worked: &Worked) -> Option<&str> {
-    let spawned = worked.spawn.as_ref().map(|spawn| spawn.at.as_str());
-    let task = &worked.task;
-    let begun = task.started_at.as_deref().or(spawned);
-    begun.or(task.completed_at.as_deref())
 }

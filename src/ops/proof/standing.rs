@@ -1,11 +1,11 @@
-//! How the gates and criteria of a task stand: what was proven, and whether that still holds.
+//! The gates and criteria of a task: what was proven, and whether that still holds.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use serde::Serialize;
 
-use crate::error::Result;
+use crate::error::{Code, Error, Result};
 use crate::gate::{
     Criterion, Failure, Freshness, Gate, Gates, Origin, Present, ROUNDS_MAX, Record, freshness,
 };
@@ -23,12 +23,12 @@ use crate::workspace::Workspace;
 #[serde(rename_all = "camelCase")]
 pub(crate) struct TaskGates {
     pub(crate) task_id: TaskId,
-    /// The git worktree whose files it is judged by; none for those of the workspace.
+    /// The git worktree whose files decide; none for those of the workspace.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) worktree: Option<String>,
     /// True when every gate that it needs has passed and nothing of that is stale.
     pub(crate) passed: bool,
-    /// How each gate stands, in their order; none when none was set.
+    /// The state of each gate, in their order; none when none was set.
     pub(crate) states: Option<Vec<GateState>>,
     /// The gates that it needs.
     pub(crate) required: Vec<Gate>,
@@ -37,7 +37,7 @@ pub(crate) struct TaskGates {
     pub(crate) stale: Vec<Gate>,
     /// How often a gate has failed, up to the last round.
     pub(crate) round: u32,
-    /// Most rounds that there are.
+    /// Maximum number of rounds.
     pub(crate) rounds_max: u32,
     /// Each failure, oldest first.
     pub(crate) failures: Vec<Failure>,
@@ -53,7 +53,7 @@ pub(crate) struct TaskGates {
     pub(super) names_gates: bool,
 }
 
-/// An acceptance criterion and what is known of it.
+/// An acceptance criterion with its evidence.
 #[derive(Clone, Debug, Serialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
@@ -88,7 +88,7 @@ pub(crate) enum GateState {
     Stale,
 }
 
-/// How a task stands, in few words.
+/// The states of the gates and criteria of a task.
 #[derive(Debug, Serialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub(crate) struct Summary {
@@ -130,7 +130,7 @@ impl GateState {
         }
     }
 
-    /// Returns how the gates of a task stand, in their order; none when none was set.
+    /// Returns the states of all gates of a task, in their order; none when none was set.
     pub(in crate::ops) fn all(gates: &Gates, stale: &[Gate]) -> Option<Vec<GateState>> {
         let state = |gate: &Gate| {
             let record = gates.gates.get(gate);
@@ -166,19 +166,109 @@ impl TaskGates {
         GateState::new(self.gates.get(&gate), is_needed, self.stale.contains(&gate))
     }
 
-    /// Says in few words how the task stands; none when it neither uses gates nor has criteria
-    /// that something is known of or that can be run.
+    pub(super) fn criterion(&self, number: usize) -> Result<&CriterionStanding> {
+        let found = self.criteria.iter().find(|one| one.number == number);
+        found.ok_or_else(|| {
+            let (id, total) = (self.task_id, self.criteria.len());
+            let message =
+                format!("{id} has {total} acceptance criteria; there is no number {number}");
+            Error::new(Code::InputInvalid, message).fix(format!("cleo verify {id}"))
+        })
+    }
+
+    /// Sums the states up; none when the task neither uses gates nor has criteria with a command or a record.
     pub(crate) fn summary(&self) -> Option<Summary> {
-        let is_told = |one: &CriterionStanding| one.command.is_some() || one.record.is_some();
-        let has_criteria = self.criteria.iter().any(is_told);
-        let are_used = self.states.is_some();
-        let gates = Gate::ALL.iter().copied().filter(|_| are_used);
+        let is_shown = |one: &CriterionStanding| one.command.is_some() || one.record.is_some();
+        let has_criteria = self.criteria.iter().any(is_shown);
+        let has_gates = self.states.is_some();
+        let gates = Gate::ALL.iter().copied().filter(|_| has_gates);
         let criteria = self.criteria.iter().filter(|_| has_criteria);
-        (are_used || has_criteria).then(|| Summary {
+        (has_gates || has_criteria).then(|| Summary {
             passed: self.passed,
             gates: crate::build_map(gates.map(|gate| (gate, self.state(gate)))),
             criteria: criteria.map(|one| one.state).collect(),
         })
+    }
+
+    pub(super) fn new(
+        workspace: &Workspace,
+        task: &Task,
+        gates: Gates,
+        files: Option<Tree>,
+        is_run: bool,
+    ) -> TaskGates {
+        // Evidence from before the task declared other files says nothing about these.
+        let fitting = files.as_ref().filter(|files| files.patterns == task.files);
+        let file = |path: &str| tree::file_digest(&workspace.confine(path).ok()?);
+        // Commands read more than is compared, such as what git ignores. A run merges its worktrees, so that it takes
+        // the evidence of these for its own.
+        let worktree = workspace.worktree();
+        let place = |worktree: &Option<String>| {
+            let is_other = |root: &String| {
+                !is_run || Workspace::from(PathBuf::from(root)).home_of_run().is_none()
+            };
+            worktree.clone().filter(is_other)
+        };
+        let here = place(&worktree);
+        let is_elsewhere = |origin: &Origin| place(&origin.worktree) != here;
+        let present = Present {
+            tree: fitting.and_then(|files| files.digest.as_deref()),
+            file: &file,
+            is_elsewhere: &is_elsewhere,
+        };
+        let (mut stale, mut unknown) = (Vec::new(), Vec::new());
+        for (gate, record) in gates.gates.iter().filter(|(_, record)| record.passed) {
+            match freshness(&record.evidence, &present) {
+                Freshness::Stale => stale.push(*gate),
+                Freshness::Unknown => unknown.push(gate.word().to_string()),
+                Freshness::Fresh => {}
+            }
+        }
+        let mut criteria = Vec::new();
+        for (at, line) in task.acceptance.iter().enumerate() {
+            let criterion = Criterion::read(line);
+            let record = gates.criteria.get(line).cloned();
+            let (state, is_unknown) = find_state(record.as_ref(), &present);
+            unknown.extend(is_unknown.then(|| format!("`{line}`")));
+            criteria.push(CriterionStanding {
+                number: at + 1,
+                text: criterion.text.to_string(),
+                state,
+                command: criterion.command,
+                record,
+                line: line.clone(),
+            });
+        }
+        TaskGates {
+            task_id: task.id,
+            passed: gates.open().is_empty() && !stale.iter().any(|gate| gates.needs(*gate)),
+            required: gates.list_needed(),
+            names_gates: !gates.required.is_empty(),
+            unknown,
+            states: GateState::all(&gates, &stale),
+            stale,
+            criteria,
+            rounds_max: ROUNDS_MAX,
+            round: gates.round,
+            gates: gates.gates,
+            failures: gates.failures,
+            tree: files,
+            worktree,
+        }
+    }
+}
+
+/// Returns the state of a criterion, and whether a command proved it without a digest of the files.
+fn find_state(record: Option<&Record>, present: &Present<'_>) -> (CriterionState, bool) {
+    let Some(record) = record else {
+        return (CriterionState::Unproven, false);
+    };
+    let is_run = record.evidence.iter().any(|each| each.outcome().is_some());
+    match freshness(&record.evidence, present) {
+        _ if !record.passed => (CriterionState::Failed, false),
+        Freshness::Stale => (CriterionState::Stale, false),
+        found if is_run => (CriterionState::Proven, found == Freshness::Unknown),
+        _ => (CriterionState::Claimed, false),
     }
 }
 
@@ -192,8 +282,8 @@ pub(super) fn gates(context: &mut Context, task: TaskId) -> Result<TaskGates> {
     gates_in(context, &tree, task)
 }
 
-/// Reads the gates of a task to show them, which proves nothing: where no tree can be judged from the folder
-/// of the caller, the workspace is.
+/// Reads the gates of a task to show them, which proves nothing: the workspace counts where no tree can be judged from
+/// the folder of the caller.
 pub(in crate::ops) fn gates_to_show(context: &mut Context, task: TaskId) -> Result<TaskGates> {
     let tree = context.find_judged_workspace(task);
     let tree = tree.unwrap_or_else(|_| context.workspace.clone());
@@ -206,12 +296,12 @@ fn gates_in(context: &mut Context, tree: &Workspace, task: TaskId) -> Result<Tas
     let assignment = &context.surroundings.assignment;
     let is_run = assignment.criteria.contains_key(&task.id);
     task.acceptance = assignment.criteria_of(&task);
-    let files = look_at_files(tree, &task, &gates)?;
+    let files = digest_files(tree, &task, &gates)?;
     Ok(TaskGates::new(tree, &task, gates, files, is_run))
 }
 
-/// Looks at the files of a task, where evidence has to be compared with them.
-pub(super) fn look_at_files(
+/// Digests the files of a task, where evidence has to be compared with them.
+pub(super) fn digest_files(
     workspace: &Workspace,
     task: &Task,
     gates: &Gates,
@@ -220,101 +310,5 @@ pub(super) fn look_at_files(
     match records.any(|record| !record.evidence.is_empty()) {
         true => tree::digest(&workspace.root, &task.files).map(Some),
         false => Ok(None),
-    }
-}
-
-impl TaskGates {
-    pub(super) fn new(
-        workspace: &Workspace,
-        task: &Task,
-        gates: Gates,
-        files: Option<Tree>,
-        is_run: bool,
-    ) -> TaskGates {
-        // Seen before the task named other files, they say nothing of these.
-        let fitting = files.as_ref().filter(|files| files.patterns == task.files);
-        let file = |path: &str| tree::file_digest(&workspace.confine(path).ok()?);
-        // Commands read more than what is compared: other files than those that a task names, and those that git
-        // ignores. A run merges what is in its worktrees, so that it takes the evidence of these for its own.
-        let worktree = workspace.worktree();
-        let place = |worktree: Option<&String>| {
-            let place = worktree.map(|root| Workspace::from(PathBuf::from(root)));
-            let place = place.filter(|place| !is_run || place.home_of_run().is_none());
-            place.map(|place| place.root)
-        };
-        let here = place(worktree.as_ref());
-        let is_elsewhere = |origin: &Origin| place(origin.worktree.as_ref()) != here;
-        let present = Present {
-            tree: fitting.and_then(|files| files.digest.as_deref()),
-            file: &file,
-            is_elsewhere: &is_elsewhere,
-        };
-        let stale = list_passed(&gates, &present, Freshness::Stale);
-        let unknown_gates = list_passed(&gates, &present, Freshness::Unknown);
-        let is_unknown = |line: &&String| {
-            let record = gates.criteria.get(*line).filter(|record| record.passed);
-            let is_run = |each: &crate::gate::Evidence| each.outcome().is_some();
-            record.is_some_and(|it| {
-                it.evidence.iter().any(is_run)
-                    && freshness(&it.evidence, &present) == Freshness::Unknown
-            })
-        };
-        let unknown_criteria = task.acceptance.iter().filter(is_unknown);
-        TaskGates {
-            task_id: task.id,
-            passed: gates.open().is_empty() && !stale.iter().any(|gate| gates.needs(*gate)),
-            required: gates.list_needed(),
-            names_gates: !gates.required.is_empty(),
-            unknown: unknown_gates
-                .iter()
-                .map(|gate| gate.word().to_string())
-                .chain(unknown_criteria.map(|line| format!("`{line}`")))
-                .collect(),
-            states: GateState::all(&gates, &stale),
-            stale,
-            criteria: criteria(task, &gates, &present),
-            rounds_max: ROUNDS_MAX,
-            round: gates.round,
-            gates: gates.gates,
-            failures: gates.failures,
-            tree: files,
-            worktree,
-        }
-    }
-}
-
-fn list_passed(gates: &Gates, present: &Present<'_>, wanted: Freshness) -> Vec<Gate> {
-    let passed = gates.gates.iter().filter(|(_, record)| record.passed);
-    let found = passed.filter(|(_, record)| freshness(&record.evidence, present) == wanted);
-    found.map(|(gate, _)| *gate).collect()
-}
-
-fn criteria(task: &Task, gates: &Gates, present: &Present<'_>) -> Vec<CriterionStanding> {
-    let all = task.acceptance.iter().enumerate();
-    all.map(|(at, line)| {
-        let criterion = Criterion::read(line);
-        let record = gates.criteria.get(line).cloned();
-        CriterionStanding {
-            number: at + 1,
-            text: criterion.text.to_string(),
-            state: state(record.as_ref(), present),
-            command: criterion.command,
-            record,
-            line: line.clone(),
-        }
-    })
-    .collect()
-}
-
-fn state(record: Option<&Record>, present: &Present<'_>) -> CriterionState {
-    let Some(record) = record else {
-        return CriterionState::Unproven;
-    };
-    let is_run = record.evidence.iter().any(|each| each.outcome().is_some());
-    match freshness(&record.evidence, present) {
-        _ if !record.passed => CriterionState::Failed,
-        Freshness::Stale => CriterionState::Stale,
-        _ if is_run => CriterionState::Proven,
-        _ => CriterionState::Claimed,
     }
 }

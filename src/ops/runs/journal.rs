@@ -1,16 +1,16 @@
-//! What happens in a run, durable before anybody acts on it: in the store, and as a line of
-//! `.cleo/runs/<id>/events.jsonl` for people and programs that follow a file. The store is the truth:
-//! its commit is what makes events durable. The file is written after it, may lag behind or end in a
-//! torn line when a process is killed, and is repaired from the store when the run is resumed.
+//! Events of a run, durable before they are acted on: in the store, and as lines of
+//! `.cleo/runs/<id>/events.jsonl` for people and programs that follow a file. A commit of the store makes events
+//! durable. The file is written after it, may lag behind or end in a torn line when a process is killed, and is
+//! repaired from the store when the run is resumed.
 
-use std::fs::{self, File, OpenOptions};
+use std::fs::{File, Permissions};
 use std::io::{Read, Seek, SeekFrom, Write};
-use std::os::unix::fs::OpenOptionsExt;
+use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
 use crate::clock::Clock;
 use crate::error::{Code, Error, Result};
-use crate::file::{PRIVATE_FILE, create_private_folder, read_start, unreadable, unwritable};
+use crate::file::{PRIVATE_FILE, create_private_folder, open_to_write, read_start, unwritable};
 use crate::id;
 use crate::run::event::RUN_CANCEL;
 use crate::run::{Detail, Event, Line, RUN_FINISHED, RunEvent};
@@ -21,23 +21,20 @@ use crate::workspace::Workspace;
 /// How many events are read from the store at a time.
 const PAGE: u32 = 1_000;
 
-/// The record of one run that this process carries out.
-///
-/// Events that are told in one transaction become durable together, by one synchronization: that of
-/// the store. The file is only written then; it is synchronized when the run ends.
+/// The events of one run that this process executes. The file is synchronized when the run ends.
 pub(crate) struct Journal {
     run: String,
     pub(super) clock: Clock,
     path: PathBuf,
     file: File,
-    /// Told in a transaction that is not kept yet.
-    told: Vec<Event>,
+    /// Events of a transaction that the file does not have yet.
+    unwritten: Vec<Event>,
     /// Cursor of the last event in which a request of another process was looked for.
     seen: u64,
 }
 
 impl Journal {
-    /// Begins the journal of a run, or goes on with it: the file is made to hold what the store holds.
+    /// Begins or continues the journal of a run: the file is repaired from the store.
     pub(crate) fn begin(
         workspace: &Workspace,
         run: &str,
@@ -54,14 +51,13 @@ impl Journal {
             clock,
             file: repair(&path, &lines)?,
             path,
-            told: Vec::new(),
+            unwritten: Vec::new(),
             seen: events.last().map_or(0, |event| event.cursor),
         })
     }
 
-    /// Tells what happened, in a transaction. It counts once that is committed and [`Journal::keep`]
-    /// has written it down.
-    pub(crate) fn tell(
+    /// Adds an event to a transaction. The file gets it by [`Journal::flush`], once that is committed.
+    pub(crate) fn add(
         &mut self,
         transaction: &mut dyn Transaction,
         kind: &str,
@@ -69,26 +65,26 @@ impl Journal {
     ) -> Result<()> {
         let at = self.clock.timestamp();
         let event = transaction.add_event(&self.run, &at, kind, detail)?;
-        self.told.push(event);
+        self.unwritten.push(event);
         Ok(())
     }
 
-    pub(crate) fn tell_event(
+    pub(crate) fn add_event(
         &mut self,
         transaction: &mut dyn Transaction,
         event: &RunEvent,
     ) -> Result<()> {
         let (kind, detail) = event.to_parts();
-        self.tell(transaction, &kind, detail)
+        self.add(transaction, &kind, detail)
     }
 
-    /// Drops what was told in a transaction that was not committed.
-    pub(crate) fn forget(&mut self) {
-        self.told.clear();
+    /// Drops the events of a transaction that was not committed.
+    pub(crate) fn discard(&mut self) {
+        self.unwritten.clear();
     }
 
-    pub(crate) fn keep(&mut self) -> Result<Vec<Event>> {
-        let told = std::mem::take(&mut self.told);
+    pub(crate) fn flush(&mut self) -> Result<Vec<Event>> {
+        let told = std::mem::take(&mut self.unwritten);
         let lines: String = told.iter().map(line).collect();
         let mut written = self.file.write_all(lines.as_bytes());
         if told.iter().any(|event| event.kind == RUN_FINISHED) {
@@ -98,8 +94,7 @@ impl Journal {
         Ok(told)
     }
 
-    /// Does `work` in one transaction, keeps what it told, and returns that. When it fails, nothing
-    /// of it was ever told.
+    /// Does `work` in one transaction and returns its events. When it fails, none of them is kept.
     pub(crate) fn record(
         &mut self,
         store: &mut dyn Store,
@@ -108,10 +103,10 @@ impl Journal {
         let mut transaction = store.write_records()?;
         let done = work(self, &mut *transaction).and_then(|()| transaction.commit());
         if let Err(error) = done {
-            self.forget();
+            self.discard();
             return Err(error);
         }
-        self.keep()
+        self.flush()
     }
 
     pub(crate) fn is_cancelled(&mut self, store: &mut dyn Store) -> Result<bool> {
@@ -129,7 +124,7 @@ impl Journal {
     }
 }
 
-/// Asks a store, which is opened when it is asked first, again and again. One that cannot be read says no.
+/// Asks a store repeatedly; it is opened on the first call. An unreadable store answers no.
 pub(in crate::ops) fn watch(
     workspace: &Workspace,
     mut ask: impl FnMut(&mut SqliteStore) -> Result<bool> + 'static,
@@ -158,11 +153,10 @@ fn find_cancel(run: &str, seen: &mut u64, store: &mut dyn Store) -> Result<bool>
     }
 }
 
-/// Returns the folder of a run. One that leads out of the workspace is refused, and so is a run whose
-/// name is no name of a folder.
+/// Returns the folder of a run. Names that lead out of the workspace or name no folder are refused.
 pub(crate) fn place(workspace: &Workspace, run: &str) -> Result<PathBuf> {
     if !id::is_plain(run) {
-        let message = format!("`{run}` is no name of a run");
+        let message = format!("`{run}` is not the id of a run");
         return Err(Error::new(Code::RunNotFound, message).fix("cleo runs list"));
     }
     workspace.confine(&format!(".cleo/runs/{run}"))
@@ -172,8 +166,8 @@ fn path(workspace: &Workspace, run: &str) -> Result<PathBuf> {
     Ok(place(workspace, run)?.join("events.jsonl"))
 }
 
-/// Appends to the file of a run what a kill kept from it. A file that says other than the store stays: a row of
-/// the store may be damaged.
+/// Appends to the file of a run the events that a kill kept from it. A file that differs from the store stays,
+/// because a row of the store may be damaged.
 pub(crate) fn catch_up(workspace: &Workspace, run: &str, store: &mut dyn Store) -> Result<()> {
     let path = path(workspace, run)?;
     let lines: String = events(&*store.read()?, run)?.iter().map(line).collect();
@@ -201,45 +195,30 @@ fn line(event: &Event) -> String {
     serde_json::to_string(&Line::from(event)).unwrap_or_default() + "\n"
 }
 
-/// Opens the file at its end, and makes it hold these lines: what is right stays, and what is torn or
-/// wrong from there on is replaced.
+/// Opens the file at its end and makes it hold these lines: everything from the first difference on is replaced.
 fn repair(path: &Path, lines: &str) -> Result<File> {
-    let options = || {
-        OpenOptions::new()
-            .read(true)
-            .write(true)
-            .create(true)
-            .truncate(false)
-            .mode(PRIVATE_FILE)
-            .open(path)
+    let repair = || {
+        let mut file = open_to_write(path)?;
+        file.set_permissions(Permissions::from_mode(PRIVATE_FILE))?;
+        let mut there = Vec::new();
+        (&mut file)
+            .take(lines.len() as u64)
+            .read_to_end(&mut there)?;
+        let pairs = there.iter().zip(lines.as_bytes());
+        let same = pairs.take_while(|(a, b)| a == b).count();
+        file.set_len(same as u64)?;
+        file.seek(SeekFrom::Start(same as u64))?;
+        file.write_all(&lines.as_bytes()[same..])?;
+        file.sync_data()?;
+        Ok(file)
     };
-    if fs::symlink_metadata(path).is_ok_and(|there| !there.is_file()) {
-        let cause = std::io::Error::other("it is no regular file");
-        return Err(unwritable(path, cause));
-    }
-    let mut file = options().map_err(|cause| unwritable(path, cause))?;
-    let mut there = Vec::new();
-    let most = lines.len() as u64;
-    let read = (&mut file).take(most).read_to_end(&mut there);
-    read.map_err(|cause| unreadable(path, cause))?;
-    let right = whole_lines(&there, lines.as_bytes());
-    let mend = |file: &mut File| {
-        file.set_len(right as u64)?;
-        file.seek(SeekFrom::Start(right as u64))?;
-        file.write_all(&lines.as_bytes()[right..])?;
-        file.sync_data()
-    };
-    mend(&mut file).map_err(|cause| unwritable(path, cause))?;
-    Ok(file)
-}
-
-fn whole_lines(a: &[u8], b: &[u8]) -> usize {
-    let same = a.iter().zip(b).take_while(|(a, b)| a == b).count();
-    memchr::memrchr(b'\n', &a[..same]).map_or(0, |end| end + 1)
+    repair().map_err(|cause| unwritable(path, cause))
 }
 
 #[cfg(test)]
 mod tests {
+    use std::fs;
+
     use super::*;
 
     struct World {
@@ -268,7 +247,7 @@ mod tests {
             let mut journal = self.journal();
             let tell = |journal: &mut Journal, transaction: &mut dyn Transaction| {
                 let mut all = kinds.iter();
-                all.try_for_each(|kind| journal.tell(transaction, kind, Detail::new()))
+                all.try_for_each(|kind| journal.add(transaction, kind, Detail::new()))
             };
             journal.record(&mut self.store, tell).unwrap();
         }
@@ -288,7 +267,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_kept_is_in_the_store_and_in_the_file() {
+    fn events_are_in_the_store_and_in_the_file() {
         let mut world = World::new();
         world.record_events(&["a", "b"]);
         world.record_events(&["c"]);
@@ -298,11 +277,11 @@ mod tests {
     }
 
     #[test]
-    fn what_fails_was_never_told() {
+    fn failed_transaction_adds_no_events() {
         let mut world = World::new();
         let mut journal = world.journal();
         let failed = journal.record(&mut world.store, |journal, transaction| {
-            journal.tell(transaction, "a", Detail::new())?;
+            journal.add(transaction, "a", Detail::new())?;
             Err(Error::new(Code::Internal, "no"))
         });
         assert!(failed.is_err());
@@ -311,7 +290,7 @@ mod tests {
     }
 
     #[test]
-    fn the_file_is_mended_from_the_store_whatever_a_kill_left() {
+    fn file_is_repaired_from_the_store_after_a_kill() {
         let mut world = World::new();
         world.record_events(&["a", "b", "c"]);
         let whole = fs::read_to_string(world.path()).unwrap();
@@ -335,7 +314,7 @@ mod tests {
     }
 
     #[test]
-    fn no_name_of_a_run_leads_elsewhere() {
+    fn run_ids_cannot_leave_the_workspace() {
         let world = World::new();
         for name in ["", "..", "a/b", "/etc", "a b"] {
             assert!(place(&world.workspace, name).is_err(), "{name}");

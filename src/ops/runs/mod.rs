@@ -1,8 +1,8 @@
 //! The recorder of runs: what happens in each is kept here, and which process executes it. Pages, lists and
 //! reports of runs are in `ops::work::runs`.
 
-pub(crate) mod alive;
 pub(crate) mod journal;
+pub(crate) mod liveness;
 pub(crate) mod recording;
 
 use super::trust::{Item, Trust};
@@ -10,7 +10,7 @@ use super::{Context, Surroundings};
 use crate::clock::Clock;
 use crate::error::{Code, Error, Result};
 use crate::id::TaskId;
-use crate::run::track::Track;
+use crate::run::RunProjection;
 use crate::run::{Event, Run, RunKind, RunStatus};
 use crate::store::records::{RunFilter, RunPage};
 use crate::store::sqlite::SqliteStore;
@@ -23,10 +23,10 @@ const BEGINNING: u32 = 4;
 /// Most runs of a status that are asked whether they do a task.
 const OPEN_MAX: u32 = 100;
 
-/// Lists runs of the caller. Those of dead processes are marked first.
+/// Lists runs of the caller, after runs of dead processes were marked.
 pub(crate) fn list(surroundings: &Surroundings, filter: &RunFilter) -> Result<RunPage> {
     let workspace = surroundings.workspace()?;
-    match settle_store(&workspace, &surroundings.clock)? {
+    match open_after_recovery(&workspace, &surroundings.clock)? {
         Some(mut store) => store.read()?.runs(surroundings.only(), filter),
         None => Ok(RunPage::default()),
     }
@@ -76,15 +76,15 @@ pub(crate) fn is_known(workspace: &Workspace, run: &str) -> Result<bool> {
     }
 }
 
-/// Returns the run, and whether it is under way, that does a task and is not over: one of these, or any that is under
-/// way or was interrupted. One whose plan cannot be read may do it.
-pub(crate) fn judge_of(
+/// Returns the run that works on a task and is not over, and whether it is in progress: one of `named`, or any that is
+/// in progress or interrupted. A run whose plan cannot be read counts too.
+pub(crate) fn find_judge(
     surroundings: &Surroundings,
     named: &[String],
     task: TaskId,
 ) -> Result<Option<(String, bool)>> {
     let workspace = surroundings.workspace()?;
-    let mut store = settle_store(&workspace, &surroundings.clock)?;
+    let mut store = open_after_recovery(&workspace, &surroundings.clock)?;
     let mut runs = Vec::new();
     let transaction = store.as_mut().map(Store::read).transpose()?;
     for id in named {
@@ -111,10 +111,10 @@ pub(crate) fn judge_of(
         if is_over || !matches!(run.kind, RunKind::Epic | RunKind::Tasks) {
             continue;
         }
-        let track = Track::read(&transaction.events(Some(&run.id), 0, BEGINNING)?);
+        let track = RunProjection::read(&transaction.events(Some(&run.id), 0, BEGINNING)?);
         if track.tasks().is_empty() || track.task(task).is_some() {
-            let is_under_way = matches!(run.status, RunStatus::Running | RunStatus::Pending);
-            return Ok(Some((run.id, is_under_way)));
+            let is_in_progress = matches!(run.status, RunStatus::Running | RunStatus::Pending);
+            return Ok(Some((run.id, is_in_progress)));
         }
     }
     Ok(None)
@@ -125,13 +125,13 @@ pub(crate) fn kind(surroundings: &Surroundings, id: &str) -> Result<RunKind> {
     run.map(|run| run.kind).ok_or_else(|| no_run(id))
 }
 
-pub(in crate::ops) fn settle_store(
+pub(in crate::ops) fn open_after_recovery(
     workspace: &Workspace,
     clock: &Clock,
 ) -> Result<Option<SqliteStore>> {
     let mut store = workspace.store_if_there()?;
     if let Some(store) = &mut store {
-        alive::settle(store, workspace, clock)?;
+        liveness::mark_interrupted_runs(store, workspace, clock)?;
     }
     Ok(store)
 }
@@ -139,7 +139,7 @@ pub(in crate::ops) fn settle_store(
 /// Returns the store of the caller's workspace; runs of dead processes are marked first.
 pub(in crate::ops) fn open(context: &mut Context) -> Result<&mut SqliteStore> {
     let clock = &context.surroundings.clock;
-    alive::settle(&mut context.store, &context.workspace, clock)?;
+    liveness::mark_interrupted_runs(&mut context.store, &context.workspace, clock)?;
     Ok(&mut context.store)
 }
 

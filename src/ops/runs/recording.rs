@@ -1,12 +1,11 @@
-//! The record of a run while it is carried out: what happened is kept before anything goes on, and
-//! told once it is kept.
+//! The record of a run in progress: events are committed first and then reported.
 
 use std::time::Instant;
 
 use serde_json::{Value, json};
 
-use super::alive::{self, Alive};
 use super::journal::{self, Journal};
+use super::liveness::{self, RunLock};
 use crate::error::{Code, Error, Result};
 use crate::id;
 use crate::ops::Surroundings;
@@ -24,7 +23,7 @@ pub(crate) struct Recording<'a> {
     messages: usize,
     tell: &'a mut dyn FnMut(&Event),
     journal: Journal,
-    _alive: Alive,
+    _lock: RunLock,
 }
 
 pub(crate) struct Notes<'a> {
@@ -35,7 +34,7 @@ pub(crate) struct Notes<'a> {
 }
 
 impl<'a> Recording<'a> {
-    /// Begins a run of the caller, which gets its id here. Runs that dead processes have left are marked. `tell` hears what happens.
+    /// Begins a run of the caller, which gets its id here. Runs of dead processes are marked. `tell` gets the events.
     pub(crate) fn begin(
         surroundings: &Surroundings,
         workspace: &Workspace,
@@ -44,8 +43,8 @@ impl<'a> Recording<'a> {
     ) -> Result<Recording<'a>> {
         let clock = surroundings.clock;
         let mut store = workspace.open_store()?;
-        alive::settle(&mut store, workspace, &clock)?;
-        let alive = Alive::begin(workspace)?;
+        liveness::mark_interrupted_runs(&mut store, workspace, &clock)?;
+        let lock = RunLock::acquire(workspace)?;
         let mut transaction = store.write_records()?;
         let number = transaction.last_event()? + 1;
         let run = Run {
@@ -53,7 +52,7 @@ impl<'a> Recording<'a> {
             user: surroundings.actor.clone(),
             routed_by: RoutedBy::Rule,
             started_at: clock.timestamp(),
-            owner: alive.name.clone(),
+            owner: lock.name.clone(),
             ..run
         };
         transaction.put_run(&run)?;
@@ -66,14 +65,14 @@ impl<'a> Recording<'a> {
             messages: 0,
             tell,
             journal,
-            _alive: alive,
+            _lock: lock,
         })
     }
 
-    /// Resumes a run that ended before it was done, and returns what is kept of it.
+    /// Resumes a run that ended before it was done, and returns its events and messages.
     ///
-    /// Errors: `E_RUN_NOT_FOUND`; `E_STATUS_REFUSED` for one of another kind, or one that goes on or is
-    /// done.
+    /// Errors: `E_RUN_NOT_FOUND`; `E_STATUS_REFUSED` for one of another kind, or one that is in progress or
+    /// completed.
     pub(crate) fn resume(
         surroundings: &Surroundings,
         workspace: &Workspace,
@@ -83,12 +82,12 @@ impl<'a> Recording<'a> {
     ) -> Result<(Recording<'a>, Vec<Event>, Vec<Message>)> {
         let clock = surroundings.clock;
         let mut store = workspace.open_store()?;
-        alive::settle(&mut store, workspace, &clock)?;
-        let alive = Alive::begin(workspace)?;
-        let may_take = |run: &Run| alive::refuse_resume(run, &[kind]).map(|()| true);
-        let run = alive.take_over(&mut store, id, &may_take)?;
+        liveness::mark_interrupted_runs(&mut store, workspace, &clock)?;
+        let lock = RunLock::acquire(workspace)?;
+        let may_take = |run: &Run| liveness::refuse_resume(run, &[kind]).map(|()| true);
+        let run = lock.take_over(&mut store, id, &may_take)?;
         let mut run = run.ok_or_else(|| super::no_run(id))?;
-        alive.take(&mut run);
+        lock.take(&mut run);
         let transaction = store.read()?;
         let events = journal::events(&*transaction, id)?;
         let messages = transaction.run_messages(id)?;
@@ -101,7 +100,7 @@ impl<'a> Recording<'a> {
             messages: messages.len(),
             tell,
             journal,
-            _alive: alive,
+            _lock: lock,
         };
         Ok((recording, events, messages))
     }
@@ -133,7 +132,7 @@ impl<'a> Recording<'a> {
         self.journal.is_cancelled(&mut self.store)
     }
 
-    /// Ends the run. The rest of `note` is kept with it.
+    /// Ends the run, in one transaction with `note`.
     pub(crate) fn end(
         &mut self,
         status: RunStatus,
@@ -157,10 +156,10 @@ impl Notes<'_> {
             Value::Object(detail) => detail,
             _ => Detail::new(),
         };
-        self.journal.tell(self.transaction, kind, detail)
+        self.journal.add(self.transaction, kind, detail)
     }
 
-    /// Notes that somebody said something; returns the id of the message.
+    /// Adds a message; returns its id.
     pub(crate) fn say(
         &mut self,
         speaker: Speaker,

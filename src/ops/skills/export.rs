@@ -17,14 +17,14 @@ use crate::template::export_text;
 // A doc comment would become the help of the command.
 #[derive(Args)]
 pub(crate) struct Export {
-    /// Skills to write; the built-in ones when left out
+    /// Skills to write [default: the built-in ones]
     skills: Vec<String>,
 
     /// Folder to write to
     #[arg(long, value_name = "DIR")]
     to: PathBuf,
 
-    /// Overwrite files that have other content
+    /// Overwrite files with different content
     #[arg(long)]
     force: bool,
 

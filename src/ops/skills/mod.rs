@@ -54,7 +54,7 @@ pub(crate) struct SkillQuery {
 #[derive(Args, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct SkillName {
-    /// The skill, in any letter case, with or without ct-
+    /// The skill, with or without ct-, ignoring case
     #[arg(value_name = "SKILL")]
     pub(crate) name: String,
 }

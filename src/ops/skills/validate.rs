@@ -46,10 +46,10 @@ pub(crate) struct SkillSent {
 // A doc comment would become the help of the command.
 #[derive(Args)]
 pub(crate) struct SkillPaths {
-    /// Folder of a skill, its SKILL.md, or a folder of skills; all skills in reach when left out
+    /// Skill folder, SKILL.md file or folder of skills [default: all available skills]
     pub(crate) paths: Vec<PathBuf>,
 
-    /// Accepted for clarity: the judgement is always strict
+    /// Has no effect: validation is always strict
     #[arg(long)]
     pub(crate) strict: bool,
 }

@@ -35,19 +35,19 @@ pub(crate) struct Options {
     #[serde(rename = "id")]
     pub(crate) task: TaskId,
 
-    /// Use this skill, in any letter case, with or without ct-
+    /// Use this skill, with or without ct-, ignoring case
     #[arg(long, short, value_name = "SKILL")]
     pub(crate) template: Option<String>,
 
-    /// Refuse unresolved tokens and protocols that are no known version
+    /// Fail if tokens are unresolved or a protocol has an unknown version
     #[arg(long)]
     pub(crate) strict: bool,
 
-    /// Add the protocol block when the prompt lacks it
+    /// Add the protocol block if the prompt has none
     #[arg(long)]
     pub(crate) force_inject: bool,
 
-    /// Date in the prompt and in the names, instead of today
+    /// Date for the prompt and file names [default: today]
     #[arg(long, value_name = "DATE")]
     #[serde(skip)]
     pub(crate) date: Option<String>,

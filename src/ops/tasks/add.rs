@@ -18,7 +18,7 @@ use crate::task::fields::Draft;
 use crate::task::graph::circle;
 use crate::task::rules::refuse_blank;
 
-/// What `add` did with one draft.
+/// The result of adding one draft.
 #[derive(Debug, Serialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub(crate) struct Added {
@@ -27,10 +27,10 @@ pub(crate) struct Added {
     pub(crate) created: bool,
 }
 
-/// Most tasks that the answer to a batch tells one by one.
+/// Maximum number of tasks that the reply to a batch lists.
 pub(crate) const TOLD_MAX: usize = 100;
 
-/// What `add` did with many drafts.
+/// The result of adding many drafts.
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[derive(Debug, Serialize)]
 pub(crate) struct AddedMany {
@@ -84,7 +84,7 @@ pub(crate) fn add_one(context: &mut Context, draft: Draft) -> Result<Added> {
     Ok(added)
 }
 
-/// Adds tasks as [`add`] does and tells of a large number of them only in short.
+/// Adds tasks as [`add`] does, and lists only a small number of them.
 pub(crate) fn add_batch(context: &mut Context, plans: Vec<Plan>) -> Result<AddedMany> {
     let is_short = plans.len() <= TOLD_MAX;
     let mut many = AddedMany {
@@ -131,7 +131,7 @@ struct Batch {
     keys: HashMap<String, TaskId>,
 }
 
-/// What a draft will be: a new task, or the one that has its key.
+/// A draft as a new task, or as the task that has its key.
 pub(crate) struct Plan {
     pub(crate) task: Task,
     is_new: bool,
@@ -142,7 +142,7 @@ pub(crate) struct Plan {
 }
 
 impl Batch {
-    /// Gives each task the id that it is known by, or a new one, and says when and by whom it is added.
+    /// Sets the id of each task, which is that of its key or a new one, its times, and the author of its notes.
     fn identify(
         &mut self,
         transaction: &mut dyn Transaction,
@@ -216,8 +216,7 @@ impl Batch {
         self.plans.iter().filter(|plan| plan.is_new)
     }
 
-    /// Looks for circles through the new tasks. An older one can only wait for a new one that is a
-    /// part of it.
+    /// Refuses circles through the new tasks. An older task can only wait for a new one that is a part of it.
     fn refuse_circles(&self, tasks: &dyn Tasks) -> Result<()> {
         let mut waits: HashMap<TaskId, Vec<TaskId>> = HashMap::new();
         for plan in self.new_plans() {

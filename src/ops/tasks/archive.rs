@@ -1,4 +1,4 @@
-//! Putting closed tasks away, and taking them out again.
+//! Archiving closed tasks, and unarchiving.
 
 use std::collections::{BTreeSet, HashSet};
 
@@ -12,7 +12,7 @@ use crate::ops::{Context, require};
 use crate::store::{Archived, Filter, Tasks, Transaction};
 use crate::task::{Status, Task};
 
-/// Arguments that say which tasks go.
+/// Arguments that select tasks.
 const WHICH: [&str; 3] = ["tasks", "older_than", "epic"];
 
 // A doc comment would become the help of the command.
@@ -28,15 +28,15 @@ Examples:
   cleo unarchive T3")]
 #[command(group = clap::ArgGroup::new("which").required(true).multiple(true).args(WHICH))]
 pub(crate) struct Selection {
-    /// The tasks, each with everything below it
+    /// Tasks to archive, with all tasks below them
     #[arg(value_name = "TASK")]
     tasks: Vec<TaskId>,
 
-    /// All that were done or cancelled longer ago, such as 12h, 30d or 2w, or before a date, with everything below them
+    /// All tasks closed longer ago than 12h, 30d or 2w, or before a date, with all tasks below them
     #[arg(long, value_name = "AGE")]
     older_than: Option<String>,
 
-    /// Only this task and what is below it; alone, all of it
+    /// Only this task and all tasks below it
     #[arg(long, value_name = "TASK", conflicts_with = "tasks")]
     epic: Option<TaskId>,
 
@@ -61,17 +61,17 @@ impl From<TaskId> for Selection {
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 #[command(after_help = "Examples:\n  cleo unarchive T3\n  cleo list --archived")]
 pub(crate) struct Unarchive {
-    /// The tasks, each with everything below it
+    /// Tasks to archive, with all tasks below them
     #[arg(required = true, value_name = "TASK")]
     tasks: Vec<TaskId>,
 
-    /// Show what would be taken out
+    /// Show what would be restored
     #[arg(long, short = 'n')]
     #[serde(default)]
     dry_run: bool,
 }
 
-/// What was archived, or taken out again.
+/// The result of archiving or unarchiving.
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
@@ -83,9 +83,9 @@ pub(crate) struct Archival {
     pub(crate) dry_run: bool,
 }
 
-/// Archives closed tasks, all or none: they are left out of lists and still count as what they
-/// are. An open one, or one with open tasks below it, is refused by name; a moment chooses only
-/// what is closed as a whole.
+/// Archives closed tasks, all or none: lists leave them out, and they still count by their status.
+/// A named task that is open or has open tasks below it is refused; `older_than` selects only tasks
+/// that are closed as a whole.
 pub(crate) fn archive(context: &mut Context, selection: Selection) -> Result<Archival> {
     let now = context.now();
     let epic = selection.epic;
@@ -134,7 +134,7 @@ pub(crate) fn unarchive(context: &mut Context, request: Unarchive) -> Result<Arc
     set(context, plan, None, request.dry_run)
 }
 
-/// Sets or clears when tasks were archived; one that stands so already is left as it is.
+/// Sets or clears the time when tasks were archived, and skips tasks that need no change.
 fn set(
     context: &mut Context,
     plan: impl Fn(&dyn Transaction) -> Result<BTreeSet<TaskId>>,

@@ -1,4 +1,4 @@
-//! Reading a batch: a file with one task a line. Every faulty line is named.
+//! Batches: files with one task a line.
 
 use std::io::BufRead;
 use std::path::Path;
@@ -9,15 +9,14 @@ use crate::file::{Lines, look};
 use crate::task::fields::Draft;
 use crate::task::rules::TEXT_MAX;
 
-/// Most faulty lines that one message names.
+/// Maximum number of faulty lines that a message names.
 const FAULTS_SHOWN: usize = 10;
 /// Largest batch, in bytes.
 const BATCH_MAX: u64 = 256 << 20;
 /// Longest line, in bytes: every long text of a task with room for escapes.
 const LINE_MAX: usize = 4 * TEXT_MAX;
 
-/// Reads tasks from JSON lines, which may come from a file. Every faulty line is named; one is enough
-/// to refuse all.
+/// Reads tasks from JSON lines. The error names every faulty line; one is enough to refuse all.
 pub(crate) fn read_batch(input: impl BufRead, file: Option<&Path>) -> Result<Vec<Plan>> {
     let mut lines = Lines::new(input.take(BATCH_MAX + 1), LINE_MAX);
     let (mut plans, mut faults, mut bytes) = (Vec::new(), Vec::new(), 0);

@@ -5,9 +5,9 @@ use std::collections::BTreeSet;
 use serde::Serialize;
 use serde_json::Value;
 
-use super::claim::release_claim;
+use super::claim::end_undone;
 use super::fence::{Caller, check_holder, no_removal};
-use super::moves::early;
+use super::waits::early;
 use super::{DEPTH_MAX, cycle, depth, exists, no_dependency, no_parent, too_deep, waits_for};
 use crate::error::{Code, Error, Result};
 use crate::gate::{Gate, Gates};
@@ -48,7 +48,7 @@ pub(crate) fn update(context: &mut Context, patch: Patch) -> Result<Updated> {
     Ok(Updated { task })
 }
 
-/// Changes a task, and returns it as it is then; unless the change is to be kept, it is only tried.
+/// Changes a task and returns it; without `keep` the change is rolled back.
 pub(in crate::ops) fn change(
     context: &mut Context,
     id: TaskId,
@@ -66,15 +66,19 @@ pub(in crate::ops) fn change(
             check_holder(transaction, &task, &caller, false, "release")?;
         }
         let mut warnings = Vec::new();
-        if patch.status == Some(Status::Pending) {
-            warnings.extend(release_claim(transaction, id, &caller)?);
+        if patch.status == Some(Status::Pending)
+            && let Some(holder) = end_undone(transaction, id, &caller)?
+        {
+            warnings.push(format!(
+                "{id} was released: {holder} does not hold it any more"
+            ));
         }
         let before = task.clone();
         if caller.run.is_some() {
             refuse_fewer_gates(id, &transaction.gates(id)?, &patch, &gates)?;
         }
         apply_status(&mut task, patch.status, &now)?;
-        take_away(&mut task, &patch)?;
+        remove_items(&mut task, &patch)?;
         patch.clone().apply(&mut task, &now, &by)?;
         caller.refuse_change(transaction, &before, &task)?;
         task.touch(&now);
@@ -95,7 +99,7 @@ pub(in crate::ops) fn change(
     Ok(task)
 }
 
-/// Moves between open statuses; the ends have commands of their own, with rules of their own.
+/// Moves between open statuses; other commands close and reopen tasks.
 fn apply_status(task: &mut Task, status: Option<Status>, now: &str) -> Result<()> {
     let Some(status) = status else { return Ok(()) };
     let (id, from) = (task.id, task.status);
@@ -112,8 +116,8 @@ fn apply_status(task: &mut Task, status: Option<Status>, now: &str) -> Result<()
     Err(Error::new(Code::StatusRefused, message).fix(format!("cleo {verb} {id}")))
 }
 
-/// Empties fields, and takes single items out of lists.
-fn take_away(task: &mut Task, patch: &Patch) -> Result<()> {
+/// Clears fields, and removes single items from lists.
+fn remove_items(task: &mut Task, patch: &Patch) -> Result<()> {
     patch.clear.iter().for_each(|field| field.clear(task));
     if patch.clear.contains(&ListField::Depends) {
         task.extra.remove(DANGLING);
@@ -125,7 +129,7 @@ fn take_away(task: &mut Task, patch: &Patch) -> Result<()> {
     remove_depends(task, &patch.remove_depends)
 }
 
-/// Takes files away; one that the task does not have is refused with the nearest that it has.
+/// Removes files; the error for an unknown one lists those of the task.
 fn remove_files(task: &mut Task, gone: &[String]) -> Result<()> {
     for file in gone {
         let plain = inside(file);
@@ -145,7 +149,7 @@ fn remove_files(task: &mut Task, gone: &[String]) -> Result<()> {
     Ok(())
 }
 
-/// Takes dependencies away: ids, which may be separated by commas, or names that an import found no task for.
+/// Removes dependencies: ids, which may be separated by commas, or names that an import found no task for.
 fn remove_depends(task: &mut Task, gone: &[String]) -> Result<()> {
     let mut names = dangling(task);
     for text in gone {
@@ -177,8 +181,8 @@ fn remove_depends(task: &mut Task, gone: &[String]) -> Result<()> {
     Ok(())
 }
 
-/// Checks the rules of the graph around tasks that are written; an error takes them back. What they refer to is
-/// there, nothing waits for itself, and nothing is nested too deep.
+/// Checks the rules of the graph around tasks that were written; an error undoes the transaction. Parents and
+/// dependencies exist, no task waits for itself, and none is nested too deep.
 pub(in crate::ops) fn check_graph(tasks: &dyn Tasks, ids: &BTreeSet<TaskId>) -> Result<()> {
     for id in ids {
         if let Some(parent) = tasks.parent(*id)?
@@ -218,7 +222,7 @@ fn height(tasks: &dyn Tasks, task: TaskId) -> Result<usize> {
     Ok(levels)
 }
 
-/// Refuses an agent of a run that takes away gates: that is not for those to say who are judged by them.
+/// Refuses an agent of a run that removes gates, by which it is judged.
 fn refuse_fewer_gates(id: TaskId, before: &Gates, patch: &Patch, gates: &[Gate]) -> Result<()> {
     let clears = patch.clear.contains(&ListField::RequiredGates);
     let mut after = Gates::default();
@@ -232,7 +236,7 @@ fn refuse_fewer_gates(id: TaskId, before: &Gates, patch: &Patch, gates: &[Gate])
             Vec::new()
         }
     };
-    // Where none was named, to name one makes the others needless.
+    // Without required gates, to name one makes the others optional.
     let proven = Gate::ALL
         .iter()
         .copied()

@@ -1,4 +1,4 @@
-//! Claiming tasks, so that exactly one works on each, and giving them back.
+//! Claims: exactly one holder works on a task, until it releases it or its lease expires.
 
 use clap::Args;
 use serde::Deserialize;
@@ -28,30 +28,30 @@ Examples:
   cleo claim --next --epic T1 --lease 30m
   cleo claim --next --json | jq -r '.result.claim | [.task, .epoch] | @tsv'
 
-Whoever wins gets an epoch; give it to complete, verify, manifest append, heartbeat and release with
---epoch or CLEO_EPOCH, and they refuse (exit 35) once somebody else took over. Exit 35: somebody
-holds the task. Exit 4 with --next: nothing is ready; `retryable` says whether to come back.")]
+A claim returns an epoch. Pass it to complete, verify, manifest append, heartbeat and release with
+--epoch or CLEO_EPOCH: they fail (exit 35) once somebody else took over. Exit 35: the task is
+claimed. Exit 4 with --next: nothing is ready; if `retryable` is true, retry later.")]
 pub(crate) struct Claiming {
     /// The task
     #[arg(required_unless_present = "next", conflicts_with = "next")]
     #[serde(rename = "id")]
     task: Option<TaskId>,
 
-    /// The most urgent task that is ready and touches no files of a task under way
+    /// Claim the most urgent ready task that shares no files with tasks in progress
     #[arg(long)]
     #[serde(skip)]
     next: bool,
 
-    /// With --next: only what is below this task, to any depth
+    /// With --next: only tasks below this one, at any depth
     #[arg(long, value_name = "TASK", requires = "next")]
     epic: Option<TaskId>,
 
-    /// How long the claim lasts unless a heartbeat extends it: 90s, 30m, 1h, 2d [default: the
-    /// setting claims.lease, 1h]
+    /// How long the claim lasts without a heartbeat: 90s, 30m, 1h, 2d [default: the setting
+    /// claims.lease, 1h]
     #[arg(long, value_name = "DURATION")]
     lease: Option<Lease>,
 
-    /// Claim a task although it waits for others; this is recorded
+    /// Claim the task although it waits for others (recorded in the log)
     #[arg(long, conflicts_with = "next")]
     force: bool,
 }
@@ -69,16 +69,16 @@ pub(crate) struct Heartbeat {
     #[serde(rename = "id")]
     task: TaskId,
 
-    /// How long the claim lasts unless a heartbeat extends it: 90s, 30m, 1h, 2d [default: the
-    /// setting claims.lease, 1h]
+    /// How long the claim lasts without a heartbeat: 90s, 30m, 1h, 2d [default: the setting
+    /// claims.lease, 1h]
     #[arg(long, value_name = "DURATION")]
     lease: Option<Lease>,
 
-    /// Epoch of the claim under which this is done (or CLEO_EPOCH); refused when that is lost
+    /// Epoch of your claim (or CLEO_EPOCH); fails if the claim was lost
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     epoch: Option<u32>,
 
-    /// Extend it although somebody else holds the task; this is recorded
+    /// Extend the lease although another holder has the task (recorded in the log)
     #[arg(long)]
     force: bool,
 }
@@ -97,11 +97,11 @@ pub(crate) struct Release {
     #[serde(rename = "id")]
     task: TaskId,
 
-    /// Epoch of the claim under which this is done (or CLEO_EPOCH); refused when that is lost
+    /// Epoch of your claim (or CLEO_EPOCH); fails if the claim was lost
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     epoch: Option<u32>,
 
-    /// Take it from somebody else; this is recorded
+    /// Release the claim of another holder (recorded in the log)
     #[arg(long)]
     force: bool,
 }
@@ -127,12 +127,12 @@ pub(crate) fn release_task(context: &mut Context, request: Release) -> Result<Mo
     Ok(released.warn(context))
 }
 
-/// Claims a task that nobody holds and starts it. One that waits for others is refused unless
+/// Claims a free task and starts it. A task that waits for others is refused unless
 /// `force`, which is recorded.
 pub(crate) fn claim(context: &mut Context, id: TaskId, lease: Lease, force: bool) -> Result<Moved> {
     let caller = Caller::without_task(context);
     refuse_task_of_run(context, id)?;
-    // Whoever comes too late need not wait for those who write.
+    // Fail without waiting for the write lock.
     context.read(|transaction| claimable(transaction, id, &caller, force).map(drop))?;
     context.write(|transaction| {
         let (task, last, warnings) = claimable(transaction, id, &caller, force)?;
@@ -142,8 +142,8 @@ pub(crate) fn claim(context: &mut Context, id: TaskId, lease: Lease, force: bool
     })
 }
 
-/// Claims tasks in this order, each that nobody holds, that is ready, and that touches no files of one
-/// under way or claimed before it. One that cannot be claimed holds up no other; its error says why.
+/// Claims tasks in this order, each that is free, ready, and touches no files of active tasks or of those claimed
+/// before it. A task that cannot be claimed holds up no other; its error has the reason.
 pub(crate) fn claim_apart(
     context: &mut Context,
     ids: &[TaskId],
@@ -168,7 +168,7 @@ fn claim_one(
 ) -> Result<Claim> {
     let (task, last, _) = claimable(transaction, id, caller, false)?;
     if !task.files.is_empty() {
-        // What somebody left active when the lease was over is in nobody's way, itself least of all.
+        // A task that is active although its lease expired is not in its own way.
         let beside = apart(transaction, &[id], 1, &caller.now)?;
         let conflict = beside.conflicts.first();
         if let Some(conflict) = conflict.filter(|one| one.conflicts_with != id) {
@@ -215,7 +215,7 @@ pub(super) fn start_work(
     Ok(moved)
 }
 
-/// Takes a task up again that was completed without being earned, for who had it worked on.
+/// Reclaims a task that was completed without proof, for the run that had it worked on.
 pub(crate) fn take_back(context: &mut Context, id: TaskId, lease: Lease) -> Result<Claim> {
     let caller = Caller::without_task(context);
     context.write(|transaction| {
@@ -277,7 +277,7 @@ fn renew(
     Ok(claim)
 }
 
-/// Extends the lease of a claim. That of somebody else only by `force`, which is recorded.
+/// Extends the lease of a claim; that of somebody else only by `force`, which is recorded.
 pub(crate) fn heartbeat(
     context: &mut Context,
     id: TaskId,
@@ -311,8 +311,8 @@ pub(crate) fn heartbeat(
     })
 }
 
-/// Gives a task back: it is free, and pending if it was active or a run had it under review. What somebody else holds is
-/// only taken from them by `force`, which is recorded.
+/// Releases a task, which becomes pending if it was active or a run had it under review. The claim of somebody else is
+/// released only by `force`, which is recorded.
 pub(crate) fn release(
     context: &mut Context,
     id: TaskId,
@@ -323,14 +323,12 @@ pub(crate) fn release(
     context.write(|transaction| {
         let task = require(transaction, id)?;
         let forced = check_holder(transaction, &task, &caller, force, "release")?;
-        let holder = transaction.claim(id)?.and_then(|claim| claim.holder);
-        let is_of_run = holder.is_some_and(|holder| is_run(&holder));
-        let is_under_way =
-            task.status == Status::Active || is_of_run && task.status == Status::Review;
-        let ended = end_undone(transaction, id, &caller)?;
-        let mut released = match ended && is_under_way {
+        let holder = end_undone(transaction, id, &caller)?;
+        let is_of_run = holder.as_deref().is_some_and(is_run);
+        let is_begun = task.status == Status::Active || is_of_run && task.status == Status::Review;
+        let mut released = match holder.is_some() && is_begun {
             true => move_task(transaction, task, Status::Pending, &caller.now)?,
-            false => Moved::new(task, ended),
+            false => Moved::new(task, holder.is_some()),
         };
         released.claim = transaction.claim(id)?;
         released.warnings.extend(forced);
@@ -341,15 +339,15 @@ pub(crate) fn release(
     })
 }
 
-/// Ends the claim of a task, if somebody holds it, and records how; returns whether somebody did.
+/// Ends the claim of a task, if it is held, and records how.
 pub(in crate::ops) fn end(
     transaction: &mut dyn Transaction,
     task: TaskId,
     caller: &Caller,
-) -> Result<bool> {
+) -> Result<()> {
     let claim = transaction.claim(task)?;
     let Some(claim) = claim.filter(|claim| claim.holder.is_some()) else {
-        return Ok(false);
+        return Ok(());
     };
     let is_own = caller.epoch.is_some() || claim.holder.as_ref() == Some(&caller.name);
     let kind = match claim.is_expired(&caller.now) && !is_own {
@@ -357,36 +355,24 @@ pub(in crate::ops) fn end(
         false => "released",
     };
     transaction.put_claim(&claim.release(&caller.now))?;
-    record(transaction, kind, &claim, kind == "released" && !is_own)?;
-    Ok(true)
+    record(transaction, kind, &claim, kind == "released" && !is_own)
 }
 
-/// Ends the claim of a task that is not done as [`end`] does. What was seen in worktrees of a run that held it proves
-/// nothing any more.
-pub(in crate::ops) fn end_undone(
-    transaction: &mut dyn Transaction,
-    task: TaskId,
-    caller: &Caller,
-) -> Result<bool> {
-    let holder = transaction.claim(task)?.and_then(|claim| claim.holder);
-    if holder.is_some_and(|holder| is_run(&holder)) {
-        let mut gates = transaction.gates(task)?;
-        gates.forget_worktrees();
-        transaction.put_gates(task, &gates)?;
-    }
-    end(transaction, task, caller)
-}
-
-/// Ends the claim of a task that is not done; says who held it.
-pub(in crate::ops) fn release_claim(
+/// Ends the claim of a task that is not done, as [`end`] does, and returns its holder. Evidence from worktrees of a run
+/// that held it is dropped.
+pub(super) fn end_undone(
     transaction: &mut dyn Transaction,
     task: TaskId,
     caller: &Caller,
 ) -> Result<Option<String>> {
     let holder = transaction.claim(task)?.and_then(|claim| claim.holder);
-    let ended = end_undone(transaction, task, caller)?;
-    let told = |holder: String| format!("{task} was released: {holder} does not hold it any more");
-    Ok(holder.filter(|_| ended).map(told))
+    if holder.as_deref().is_some_and(is_run) {
+        let mut gates = transaction.gates(task)?;
+        gates.forget_worktrees();
+        transaction.put_gates(task, &gates)?;
+    }
+    end(transaction, task, caller)?;
+    Ok(holder)
 }
 
 fn record(

@@ -1,4 +1,4 @@
-//! Claiming the most urgent task that is ready.
+//! `claim --next`: the most urgent task that is ready.
 
 use super::claim::{end, start_work, take};
 use super::fence::{Caller, refuse_task_of_run};
@@ -8,28 +8,28 @@ use super::{
 use crate::claim::Lease;
 use crate::error::{Code, Error, Result};
 use crate::id::TaskId;
-use crate::ops::runs::alive;
+use crate::ops::runs::liveness;
 use crate::ops::{Context, require};
 use crate::store::{Filter, Transaction};
 use crate::task::graph::Conflict;
 use crate::task::{Status, Task};
 
-/// How many tasks that were passed over are named.
+/// Maximum number of skipped tasks that are named.
 const PASSED_SHOWN: usize = 5;
-/// Most claims that are looked at.
+/// Maximum number of claims that are read.
 const RUNNING_MAX: u32 = 1_000;
-/// Where a task is in work.
+/// Statuses of tasks in progress.
 const WORK: [Status; 2] = [Status::Active, Status::Review];
 
-/// Claims the most urgent ready task below `scope`, or of all, that touches no files of a task under
-/// way, and starts it. Tasks whose lease is over are free again first.
+/// Claims the most urgent ready task below `scope`, or of all, that touches no files of active tasks, and starts it.
+/// Expired claims end first.
 pub(crate) fn claim_next(
     context: &mut Context,
     scope: Option<TaskId>,
     lease: Lease,
 ) -> Result<Moved> {
     let caller = &Caller::without_task(context);
-    // Whoever finds nothing need not wait for those who write.
+    // Fail without waiting for the write lock.
     let found = context.read(|transaction| {
         if let Some(scope) = scope {
             require(transaction, scope)?;
@@ -53,14 +53,14 @@ pub(crate) fn claim_next(
     })
 }
 
-/// Names in the error of a caller who is to come back later a run whose process is gone, if one holds tasks.
+/// Adds to a retryable error the run that holds tasks although its process ended, if there is one.
 fn with_the_dead(context: &mut Context, error: Error, caller: &Caller) -> Result<Error> {
     if !error.passing {
         return Ok(error);
     }
     let held = context.read(|it| it.running_claims(&caller.now, RUNNING_MAX))?;
     let holders = held.iter().filter_map(|claim| claim.holder.as_deref());
-    alive::name_run(&context.surroundings, &context.workspace, holders, error)
+    liveness::add_resume_hint(&context.surroundings, &context.workspace, holders, error)
 }
 
 fn chosen(
@@ -85,12 +85,11 @@ fn describe_passed(passed: &[Conflict]) -> impl Iterator<Item = String> {
     let first = passed.iter().take(PASSED_SHOWN);
     let more = passed.len().saturating_sub(PASSED_SHOWN);
     let more = (more > 0).then(|| format!("{more} more were passed over because of their files"));
-    let passed = |conflict| format!("passed over: {}", describe_conflict(conflict));
+    let passed = |conflict| format!("skipped: {}", describe_conflict(conflict));
     first.map(passed).chain(more)
 }
 
-/// The error for a graph in which all that is ready touches files of tasks under way. Whether to come back
-/// later depends on whether somebody works on these.
+/// Makes the error for ready tasks that all touch files of active tasks. It is retryable where somebody works on these.
 fn refuse_crowded(
     transaction: &dyn Transaction,
     first: &Conflict,
@@ -132,8 +131,8 @@ fn free_expired(
     Ok(over)
 }
 
-/// The error for a graph with nothing to do now. It says whether to come back later, which helps only where
-/// somebody is at work at `now` (RFC 3339 in UTC). Several may go by `name`, so that one is waited for too.
+/// Makes the error for a graph without a ready task. It is retryable where somebody holds a task at `now` (RFC 3339 in
+/// UTC). Several workers may share `name`, so tasks under that name count too.
 pub(crate) fn nothing_ready(
     transaction: &dyn Transaction,
     scope: Option<TaskId>,
@@ -146,7 +145,7 @@ pub(crate) fn nothing_ready(
         found.sum()
     };
     let open = of(&[Status::Pending, Status::Blocked, Status::Paused]);
-    // What is waited for may lie outside the scope.
+    // Dependencies may be outside the scope.
     let (held, free) = at_work(transaction, scope.filter(|_| open == 0), now)?;
     let epic = scope.map(|id| format!(" --epic {id}")).unwrap_or_default();
     let place = scope.map(|id| format!(" below {id}")).unwrap_or_default();
@@ -187,7 +186,7 @@ pub(crate) fn nothing_ready(
     })
 }
 
-/// Returns the command that takes up a task that nobody holds; none when it would be refused.
+/// Returns the command that continues a free task; none when it would be refused.
 fn way_on(transaction: &dyn Transaction, task: &Task) -> Result<Option<String>> {
     let id = task.id;
     if open_parts(transaction, id)?.is_some() {

@@ -20,11 +20,12 @@ pub(crate) struct Delete {
     #[serde(rename = "id")]
     pub(crate) task: TaskId,
 
-    /// Delete what is below it too
+    /// Also delete all tasks below it
     #[arg(long)]
     pub(crate) cascade: bool,
 
-    /// Delete it although others depend on it, who no longer do, or somebody else holds it
+    /// Delete the task although other tasks depend on it (the dependency is removed) or another
+    /// holder has it
     #[arg(long)]
     pub(crate) force: bool,
 
@@ -33,7 +34,7 @@ pub(crate) struct Delete {
     pub(crate) dry_run: bool,
 }
 
-/// What a delete took away, or would take away.
+/// The result of deleting.
 #[derive(Debug, Serialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
@@ -46,8 +47,8 @@ pub(crate) struct Deleted {
     pub(crate) dry_run: bool,
 }
 
-/// Deletes a task. Children are taken along only with `cascade`, and tasks outside that depend on
-/// what goes are released only with `force`; so is what somebody else holds.
+/// Deletes a task. Children are deleted only with `cascade`; tasks outside that depend on deleted ones, and tasks that
+/// somebody else holds, need `force`.
 pub(crate) fn delete(context: &mut Context, request: Delete) -> Result<Deleted> {
     let Delete {
         task: id,
@@ -118,12 +119,12 @@ fn plan(
     Ok((going, released))
 }
 
-/// Reads a task, which may be damaged: what cannot be read can be deleted.
+/// Reads a task, which may be damaged: it can be deleted.
 fn read_salvaged(tasks: &dyn Transaction, id: TaskId) -> Result<Task> {
     tasks.salvage(id)?.ok_or_else(|| no_task(id))
 }
 
-/// Finds the tasks that depend on what goes and do not go themselves.
+/// Finds the tasks that depend on deleted ones and are not deleted.
 fn find_released(tasks: &dyn Transaction, going: &[TaskId]) -> Result<Vec<TaskId>> {
     let mut released = Vec::new();
     for id in going {
@@ -135,8 +136,7 @@ fn find_released(tasks: &dyn Transaction, going: &[TaskId]) -> Result<Vec<TaskId
     Ok(released)
 }
 
-/// Refuses to delete under the hands of somebody who works on a task. The first of `going` is the
-/// one that was named.
+/// Refuses to delete a task that somebody else holds. The first of `going` is the one that was named.
 fn refuse_held(
     transaction: &dyn Transaction,
     going: &[TaskId],

@@ -1,4 +1,4 @@
-//! Who may act on a claimed task: whoever was replaced is refused, by epoch or by name.
+//! The fence of claimed tasks: a caller whose claim was lost is refused, by epoch or by name.
 
 use chrono::{DateTime, Utc};
 
@@ -67,7 +67,7 @@ impl Caller {
             .map_or(Ok(false), |own| is_within(transaction, id, own))
     }
 
-    /// Refuses evidence that an agent of a run takes in a worktree for what is not its work: what is only there may never
+    /// Refuses evidence that an agent of a run takes in a worktree for other tasks than its own: the worktree may never
     /// be merged.
     pub(in crate::ops) fn refuse_unmerged(
         &self,
@@ -84,7 +84,7 @@ impl Caller {
         Err(Error::new(Code::StatusRefused, message).fix(format!("cleo show {id}")))
     }
 
-    /// Refuses an agent of a run that moves or removes what is neither its own task, nor a part of it, nor added by it.
+    /// Refuses an agent of a run that moves or deletes a task that is neither its own, nor a part of it, nor added by it.
     fn refuse_foreign(&self, transaction: &dyn Transaction, id: TaskId) -> Result<()> {
         refuse_other(transaction, id, self)?;
         match self.has_added(transaction, id)? || self.has_part(transaction, id)? {
@@ -93,14 +93,13 @@ impl Caller {
         }
     }
 
-    /// Returns whether an agent of the caller's run added a task. What else an agent calls itself proves nothing.
+    /// Returns whether an agent of the caller's run added a task. Other names of an agent prove nothing.
     fn has_added(&self, transaction: &dyn Transaction, id: TaskId) -> Result<bool> {
         let added = transaction.changes(0, Some(id), 1)?.into_iter().next();
         Ok(added.is_some_and(|added| self.run == Some(added.by)))
     }
 
-    /// Refuses an agent of a run that takes away a criterion with a command: that is not for those to say who
-    /// are judged by it.
+    /// Refuses an agent of a run that removes a criterion with a command, by which it is judged.
     fn refuse_fewer_criteria(&self, before: &Task, after: &[String]) -> Result<()> {
         let is_lost =
             |line: &&String| Criterion::read(line).command.is_some() && !after.contains(line);
@@ -110,8 +109,8 @@ impl Caller {
         }
     }
 
-    /// Refuses an agent of a run that takes away a criterion with a command, moves what the run holds for another agent,
-    /// reopens or cancels what is not its own, or makes a task done in another way than by `complete`, which leaves the
+    /// Refuses an agent of a run that removes a criterion with a command, moves a task that the run holds for another
+    /// agent, reopens or cancels a task that is not its own, or makes a task done without `complete`, which leaves the
     /// verdict to the run.
     pub(in crate::ops) fn refuse_change(
         &self,
@@ -141,7 +140,7 @@ impl Caller {
         self.refuse_done(after).map_err(|error| error.fix(complete))
     }
 
-    /// Refuses an agent of a run that makes a task done in another way than by `complete`.
+    /// Refuses an agent of a run that makes a task done without `complete`.
     pub(in crate::ops) fn refuse_done(&self, task: &Task) -> Result<()> {
         if self.run.is_none() || task.status != Status::Done {
             return Ok(());
@@ -153,8 +152,7 @@ impl Caller {
         Err(Error::new(Code::NotVerified, message))
     }
 
-    /// Refuses an agent of a run that deletes a task which has to pass a command or a gate: it could come back
-    /// without.
+    /// Refuses an agent of a run that deletes a task with a command or a required gate: it could be added again without.
     pub(in crate::ops) fn refuse_removal(
         &self,
         transaction: &dyn Transaction,
@@ -178,7 +176,7 @@ pub(in crate::ops) fn no_removal(id: TaskId, what: &str) -> Error {
     Error::new(Code::NotVerified, message).fix(format!("cleo verify {id} --run-all"))
 }
 
-/// Refuses a caller whose claim was lost; one that names no epoch passes.
+/// Refuses a caller whose claim was lost; a caller without an epoch passes.
 pub(in crate::ops) fn check_epoch(
     transaction: &dyn Transaction,
     task: &Task,
@@ -188,7 +186,7 @@ pub(in crate::ops) fn check_epoch(
         return Ok(());
     };
     let claim = transaction.claim(task.id)?;
-    // What was completed under this epoch may be looked at under it.
+    // A task that was completed under this epoch may be read under it.
     let is_current = claim.as_ref().is_some_and(|claim| {
         claim.epoch == epoch && (claim.holder.is_some() || task.status == Status::Done)
     });
@@ -227,8 +225,8 @@ pub(in crate::ops) fn check_holder(
     }
 }
 
-/// Refuses an agent of a run, or a command that the run judges by, that acts on what the run holds for another of its
-/// agents: neither its own task, nor a part of it, nor a follow-up that an agent added, which is a part of no such task.
+/// Refuses an agent of a run, or a command of a gate, that acts on a task that the run holds for another of its agents:
+/// neither its own task, nor a part of it, nor a follow-up that an agent added outside of such a task.
 pub(in crate::ops) fn refuse_other(
     transaction: &dyn Transaction,
     id: TaskId,
@@ -279,7 +277,7 @@ pub(in crate::ops) fn refuse_task_of_run(context: &Context, id: TaskId) -> Resul
     let assigned = &surroundings.assignment;
     let run = assigned.run.clone().filter(|_| assigned.task != Some(id));
     let Some(run) = run else { return Ok(()) };
-    let judge = runs::judge_of(surroundings, std::slice::from_ref(&run), id)?;
+    let judge = runs::find_judge(surroundings, std::slice::from_ref(&run), id)?;
     if judge.is_none_or(|(judge, _)| judge != run) {
         return Ok(());
     }
@@ -308,7 +306,7 @@ pub(super) fn refuse_held(last: Option<&Claim>, caller: &Caller) -> Result<()> {
     }
 }
 
-/// Refuses to end the work on a task by a clock that was set back: it would end before it began.
+/// Refuses to complete a task by a clock that was set back: it would end before it began.
 pub(in crate::ops) fn check_clock(
     transaction: &dyn Transaction,
     task: TaskId,

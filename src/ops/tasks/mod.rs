@@ -12,6 +12,7 @@ pub(crate) mod graph;
 pub(crate) mod moves;
 pub(crate) mod read;
 pub(crate) mod request;
+mod waits;
 
 pub(crate) use add::{Added, add_batch, add_one};
 pub(crate) use archive::{Archival, Selection, Unarchive, archive, unarchive};
@@ -30,15 +31,13 @@ pub(crate) use graph::{
 };
 pub(super) use graph::{choose, find_expired};
 pub(crate) use moves::{Cancel, Moved, Start, cancel, reopen, reviewing_run, start};
-pub(super) use moves::{
-    finish, is_split, move_task, not_ready, open_parts, refuse_cancelled, refuse_open_parts,
-    waiting_for,
-};
+pub(super) use moves::{finish, move_task, refuse_cancelled, refuse_open_parts};
 pub(in crate::ops) use read::warn_of_problems;
 pub(crate) use read::{
     Dependencies, HeldClaim, Links, TreeRow, deps, find, find_regex, list, list_or_find, tree,
 };
 pub(crate) use request::{Below, Extract, One};
+pub(super) use waits::{is_split, not_ready, open_parts, waiting_for};
 
 pub(crate) use crate::task::fields::{Draft, Patch};
 
@@ -46,7 +45,7 @@ use crate::error::{Code, Error, Result};
 use crate::id::TaskId;
 use crate::store::Tasks;
 
-/// How deep tasks may be nested: epic, sub-epic, task, subtask, and some more.
+/// Maximum depth of nesting: epic, sub-epic, task, subtask, and some more.
 pub(crate) const DEPTH_MAX: usize = 8;
 
 /// Counts the levels from the top down to `id`, itself included. `parent_of` may know more than
@@ -67,21 +66,20 @@ pub(super) fn depth(
     Ok(levels)
 }
 
-/// The error for a nesting that is too deep.
+/// Makes the error for nesting that is too deep.
 fn too_deep(id: &str) -> Error {
     let message = format!("{id} would be nested deeper than {DEPTH_MAX} levels");
     Error::new(Code::TooDeep, message).fix("cleo list --tree")
 }
 
-/// Returns what a task waits for: what it depends on, and its parts. Something that is done only
-/// when its parts are must not be what they wait for.
+/// Returns the dependencies and parts of a task, which must not wait for it.
 pub(super) fn waits_for(tasks: &dyn Tasks, id: TaskId) -> Result<Vec<TaskId>> {
     let mut waits = tasks.depends(id)?;
     waits.extend(tasks.children(id)?);
     Ok(waits)
 }
 
-/// The error for a circle; `way` leads from a task back to itself.
+/// Makes the error for a circle; `way` is a path from a task back to itself.
 fn cycle(way: &[String]) -> Error {
     let message = format!(
         "tasks would wait for each other in a circle: {}",
@@ -90,13 +88,13 @@ fn cycle(way: &[String]) -> Error {
     Error::new(Code::Cycle, message)
 }
 
-/// The error for a dependency that is no task.
+/// Makes the error for an unknown dependency.
 fn no_dependency(name: &str) -> Error {
     let message = format!("there is no task {name} to depend on");
     Error::new(Code::DependencyNotFound, message).fix("cleo list")
 }
 
-/// The error for a parent that is no task.
+/// Makes the error for an unknown parent.
 fn no_parent(name: &str) -> Error {
     let message = format!("there is no task {name} to be the parent");
     Error::new(Code::ParentNotFound, message).fix("cleo list")

@@ -1,21 +1,19 @@
-//! Moving a task along: start, complete, cancel, reopen.
+//! Changes of status: start, complete, cancel, reopen.
 
 use clap::Args;
 use serde::{Deserialize, Serialize};
 
 use super::claim::{end_undone, take_or_renew};
 use super::fence::{Caller, check_holder, refuse_outside_task, refuse_task_of_run};
+use super::waits::{NAMED_MAX, early, filter, open_below, open_children};
 use crate::claim::{Claim, Lease};
 use crate::error::{Code, Error, Result};
 use crate::id::{self, TaskId};
 use crate::ops::runs::is_run;
 use crate::ops::{Context, require};
-use crate::store::{Tasks, Transaction, missing};
+use crate::store::Transaction;
 use crate::task::rules::check_note;
 use crate::task::{Note, Status, Task};
-
-/// How many tasks a refusal names.
-const NAMED_MAX: usize = 20;
 
 // A doc comment would become the help of the command.
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
@@ -26,19 +24,19 @@ Examples:
   cleo start T3
   cleo start T3 --lease 4h
 
-A task that waits for others is started with a warning: whoever starts it has chosen it, as an agent
-has that was given its prompt. `cleo claim`, which hands out work, refuses it without --force.")]
+A task that waits for others is started with a warning, because its caller chose it. `cleo claim`,
+which hands out work, refuses it without --force.")]
 pub(crate) struct Start {
     /// The task
     #[serde(rename = "id")]
     pub(crate) task: TaskId,
 
-    /// How long the claim lasts unless a heartbeat extends it: 90s, 30m, 1h, 2d [default: the
-    /// setting claims.lease, 1h]
+    /// How long the claim lasts without a heartbeat: 90s, 30m, 1h, 2d [default: the setting
+    /// claims.lease, 1h]
     #[arg(long, value_name = "DURATION")]
     pub(crate) lease: Option<Lease>,
 
-    /// Epoch of the claim under which this is done (or CLEO_EPOCH); refused when that is lost
+    /// Epoch of your claim (or CLEO_EPOCH); fails if the claim was lost
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     pub(crate) epoch: Option<u32>,
 }
@@ -53,11 +51,11 @@ pub(crate) struct Cancel {
     #[serde(rename = "id")]
     pub(crate) task: TaskId,
 
-    /// Why; kept as a note
+    /// Reason, kept as a note
     #[arg(long, value_name = "TEXT")]
     pub(crate) reason: Option<String>,
 
-    /// Cancel it although somebody else holds it; this is recorded
+    /// Cancel the task although another holder has it (recorded in the log)
     #[arg(long)]
     pub(crate) force: bool,
 }
@@ -86,17 +84,17 @@ impl From<TaskId> for Cancel {
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub(crate) struct Moved {
     pub(crate) task: Task,
-    /// False when it stood there already.
+    /// False when it had this status already.
     pub(crate) changed: bool,
     /// The claim that was made, renewed or ended.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) claim: Option<Claim>,
-    /// The git worktree whose files earned it; none for those of the workspace.
+    /// The git worktree whose files were verified; none for those of the workspace.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) worktree: Option<String>,
     /// Tasks that became ready by the move.
     pub(crate) unblocked: Vec<TaskId>,
-    /// What the caller should know.
+    /// Warnings for the caller.
     #[serde(skip)]
     pub(crate) warnings: Vec<String>,
 }
@@ -113,14 +111,14 @@ impl Moved {
         }
     }
 
-    /// Notes what the caller should know.
+    /// Moves the warnings into the notes of the context.
     pub(in crate::ops) fn warn(mut self, context: &mut Context) -> Moved {
         context.warn(&mut self.warnings);
         self
     }
 }
 
-/// Starts the work on a task and claims it. Whoever holds it already only renews the lease.
+/// Starts the work on a task and claims it, or renews the lease of its holder.
 pub(crate) fn start(context: &mut Context, request: Start) -> Result<Moved> {
     let id = request.task;
     let lease = request.lease.unwrap_or(context.surroundings.defaults.lease);
@@ -142,8 +140,7 @@ pub(crate) fn start(context: &mut Context, request: Start) -> Result<Moved> {
     Ok(moved.warn(context))
 }
 
-/// Cancels a task, with the reason as a note. What somebody else holds is left to them unless
-/// `force`, which is recorded.
+/// Cancels a task, with the reason as a note. A task of another holder is refused unless `force`, which is recorded.
 pub(crate) fn cancel(context: &mut Context, request: Cancel) -> Result<Moved> {
     let Cancel {
         task: id,
@@ -197,7 +194,7 @@ pub(crate) fn cancel(context: &mut Context, request: Cancel) -> Result<Moved> {
     Ok(moved.warn(context))
 }
 
-/// Takes a closed task up again.
+/// Reopens a closed task.
 pub(crate) fn reopen(context: &mut Context, id: TaskId) -> Result<Moved> {
     let now = context.now();
     refuse_outside_task(context, id)?;
@@ -214,7 +211,7 @@ pub(crate) fn reopen(context: &mut Context, id: TaskId) -> Result<Moved> {
     Ok(moved.warn(context))
 }
 
-/// Marks a task done, once everything that speaks against it has been asked.
+/// Marks a task done, after its check.
 pub(in crate::ops) fn finish(
     transaction: &mut dyn Transaction,
     task: Task,
@@ -235,13 +232,13 @@ pub(in crate::ops) fn finish(
     Ok(moved)
 }
 
-/// Refuses to complete a task with open parts, but for those that this run completes before it.
+/// Refuses to complete a task with open parts, except those that this run completes before it.
 pub(in crate::ops) fn refuse_open_parts(
     transaction: &dyn Transaction,
     id: TaskId,
     run: Option<&str>,
 ) -> Result<()> {
-    let open = keep(open_below(transaction, id)?, |part| {
+    let open = filter(open_below(transaction, id)?, |part| {
         Ok(run.is_none() || reviewing_run(transaction, *part)?.as_deref() != run)
     })?;
     let Some(first) = open.first() else {
@@ -257,7 +254,7 @@ pub(in crate::ops) fn refuse_open_parts(
         .or(anyway, format!("cleo complete {id} --force")))
 }
 
-/// Returns the run that holds a task under review, to complete it.
+/// Returns the run that holds a task under review and will complete it.
 pub(crate) fn reviewing_run(transaction: &dyn Transaction, id: TaskId) -> Result<Option<String>> {
     if transaction.status(id)? != Some(Status::Review) {
         return Ok(None);
@@ -266,7 +263,7 @@ pub(crate) fn reviewing_run(transaction: &dyn Transaction, id: TaskId) -> Result
     Ok(holder.filter(|holder| is_run(holder)))
 }
 
-/// Refuses to complete what was cancelled; neither a proof nor force helps there.
+/// Refuses to complete a cancelled task, with or without force.
 pub(in crate::ops) fn refuse_cancelled(task: &Task) -> Result<()> {
     match task.status {
         Status::Cancelled => Err(refuse_move(
@@ -278,7 +275,7 @@ pub(in crate::ops) fn refuse_cancelled(task: &Task) -> Result<()> {
     }
 }
 
-/// Moves a task to a status, unless it stands there already.
+/// Moves a task to a status, unless it has it already.
 pub(in crate::ops) fn move_task(
     transaction: &mut dyn Transaction,
     mut task: Task,
@@ -293,116 +290,7 @@ pub(in crate::ops) fn move_task(
     Ok(Moved::new(task, changed))
 }
 
-/// Returns whether nothing is in the way of a task but parts that its holder, such as a run, has added to it.
-pub(in crate::ops) fn is_split(
-    transaction: &dyn Transaction,
-    task: &Task,
-    holder: &str,
-) -> Result<bool> {
-    let parts = open_children(transaction, task.id)?;
-    let others = !waiting_for(transaction, task)?.is_empty() || !missing(task).is_empty();
-    if parts.is_empty() || others || task.status == Status::Blocked || !is_run(holder) {
-        return Ok(false);
-    }
-    for part in parts {
-        let first = transaction.changes(0, Some(part), 1)?.into_iter().next();
-        if first.is_none_or(|first| first.by != holder) {
-            return Ok(false);
-        }
-    }
-    Ok(true)
-}
-
-/// Returns why nobody should take up a task: what comes before it is not done, or not here.
-pub(in crate::ops) fn not_ready(tasks: &dyn Tasks, task: &Task) -> Result<Option<Error>> {
-    let mut waits: Vec<String> = Vec::new();
-    for (what, open) in [
-        ("depends on", waiting_for(tasks, task)?),
-        ("has open children", open_children(tasks, task.id)?),
-    ] {
-        if !open.is_empty() {
-            waits.push(format!("it {what} {}", id::list(&open)));
-        }
-    }
-    let missing = missing(task);
-    waits.extend(
-        missing
-            .iter()
-            .map(|need| format!("it depends on {}", need.describe())),
-    );
-    if task.status == Status::Blocked {
-        waits.push("it is blocked".to_string());
-    }
-    let message = format!("{} is not ready: {}", task.id, waits.join(", and "));
-    let error = Error::new(Code::NotReady, message)
-        .fix("cleo claim --next")
-        .or(
-            "claim it anyway, which is recorded",
-            format!("cleo claim {} --force", task.id),
-        );
-    Ok((!waits.is_empty()).then_some(error))
-}
-
 fn refuse_move(task: &Task, verb: &str, fix: &str) -> Error {
     let message = format!("{} is {} and cannot be {verb}", task.id, task.status);
     Error::new(Code::StatusRefused, message).fix(fix)
-}
-
-fn open_children(tasks: &dyn Tasks, id: TaskId) -> Result<Vec<TaskId>> {
-    keep(tasks.children(id)?, |child| {
-        let status = tasks.status(*child)?;
-        Ok(!status.is_some_and(Status::is_closed))
-    })
-}
-
-/// Finds the open tasks below a task, without what is below these. What is over may have parts that
-/// are not.
-fn open_below(tasks: &dyn Tasks, id: TaskId) -> Result<Vec<TaskId>> {
-    if tasks.children(id)?.is_empty() {
-        return Ok(Vec::new());
-    }
-    let nodes = tasks.nodes(Some(id))?;
-    let is_open = |wanted: TaskId| {
-        let found = id::place(&nodes, wanted, |node| node.id);
-        found.is_some_and(|place| nodes[place].is_open())
-    };
-    let open = nodes.iter().filter(|node| node.is_open());
-    let first = open.filter(|node| !node.parent.is_some_and(is_open));
-    Ok(first.map(|node| node.id).collect())
-}
-
-/// Says which tasks below one are open; none when it has none.
-pub(in crate::ops) fn open_parts(tasks: &dyn Tasks, id: TaskId) -> Result<Option<String>> {
-    let open = open_below(tasks, id)?;
-    Ok((!open.is_empty())
-        .then(|| format!("it has open children: {}", id::list_first(&open, NAMED_MAX))))
-}
-
-/// Says what should have come before a task that is moved: what is not done, and what is not here.
-pub(super) fn early(tasks: &dyn Tasks, task: &Task) -> Result<Vec<String>> {
-    let (id, waiting) = (task.id, waiting_for(tasks, task)?);
-    let open = (!waiting.is_empty()).then(|| {
-        let waits = id::list(&waiting);
-        format!("{id} depends on {waits}, not done yet")
-    });
-    let missing = missing(task).into_iter();
-    let missing = missing.map(|need| format!("{id} depends on {}", need.describe()));
-    Ok(open.into_iter().chain(missing).collect())
-}
-
-/// Returns what a task depends on and is not done.
-pub(in crate::ops) fn waiting_for(tasks: &dyn Tasks, task: &Task) -> Result<Vec<TaskId>> {
-    keep(task.depends.clone(), |id| {
-        Ok(tasks.status(*id)? != Some(Status::Done))
-    })
-}
-
-fn keep(ids: Vec<TaskId>, wanted: impl Fn(&TaskId) -> Result<bool>) -> Result<Vec<TaskId>> {
-    let mut kept = Vec::new();
-    for id in ids {
-        if wanted(&id)? {
-            kept.push(id);
-        }
-    }
-    Ok(kept)
 }

@@ -16,9 +16,9 @@ use crate::store::{Archived, Filter, Page, Transaction, missing};
 use crate::task::graph::{Missing, Problem};
 use crate::task::{Task, TaskView};
 
-/// Most labels and types that a filter may name.
+/// Maximum number of labels and types in a filter.
 const FILTER_MAX: usize = 100;
-/// How many problems are named beside a reply.
+/// Maximum number of problems in the warnings of a reply.
 const PROBLEMS_SHOWN: usize = 5;
 
 /// The claim of a task that somebody holds.
@@ -40,7 +40,7 @@ impl HeldClaim {
     }
 }
 
-/// What a task depends on and what depends on it.
+/// The dependencies and dependents of a task.
 #[derive(Debug, Serialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub(crate) struct Dependencies {
@@ -51,12 +51,12 @@ pub(crate) struct Dependencies {
     pub(crate) links: Links<TaskView>,
 }
 
-/// Where a task stands in the graph; `T` is what is shown of others.
+/// The neighbors of a task in the graph; `T` shows each.
 #[derive(Debug, Serialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub(crate) struct Links<T> {
     pub(crate) depends: Vec<T>,
-    /// What it depends on and leads to no task.
+    /// Dependencies that lead to no task.
     pub(crate) missing: Vec<Missing>,
     pub(crate) dependents: Vec<T>,
     /// Tasks that can start once it is done, and not before.
@@ -102,7 +102,7 @@ pub(crate) fn list_or_find(context: &mut Context, mut request: Filter) -> Result
     list(context, &request)
 }
 
-/// Warns of what keeps tasks from ever starting.
+/// Warns of problems that keep tasks from ever starting.
 pub(in crate::ops) fn warn_of_problems(context: &mut Context, problems: &[Problem]) {
     let shown = problems.iter().take(PROBLEMS_SHOWN);
     let warnings = shown.map(|one| format!("{}; fix it with `{}`", one.message, one.fix));
@@ -133,8 +133,7 @@ fn check_filter(filter: &Filter) -> Result<()> {
     Err(Error::new(Code::InputInvalid, message))
 }
 
-/// Finds tasks by words in title and description, best first. Before them come those that an import
-/// brought under this very id.
+/// Finds tasks by words in title and description, best first, after those that were imported under this id.
 pub(crate) fn find(
     context: &mut Context,
     words: &str,
@@ -208,7 +207,7 @@ pub(crate) fn tree(
     })
 }
 
-/// Puts tasks into the order of a tree. A task whose parent is not among them stands at the top.
+/// Sorts tasks as a tree. A task whose parent is not among them is at the top.
 fn arrange(tasks: Vec<Task>) -> Vec<TreeRow> {
     let present: HashSet<TaskId> = tasks.iter().map(|task| task.id).collect();
     let mut below: HashMap<Option<TaskId>, Vec<Task>> = HashMap::new();
@@ -236,7 +235,7 @@ fn push(stack: &mut Vec<(usize, Task)>, tasks: Option<Vec<Task>>, depth: usize) 
     );
 }
 
-/// Reads what a task depends on and what depends on it, and warns of what keeps it from ever starting.
+/// Reads the neighbors of a task, and warns of problems that keep it from ever starting.
 pub(crate) fn deps(context: &mut Context, which: One) -> Result<Dependencies> {
     let id = which.task;
     let found = context.read(|tasks| {

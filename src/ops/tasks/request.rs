@@ -19,7 +19,7 @@ pub(crate) struct One {
 #[derive(Args, Default, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub(crate) struct Below {
-    /// Only what is below this task, to any depth
+    /// Only tasks below this one, at any depth
     #[arg(long, value_name = "TASK")]
     pub(crate) epic: Option<TaskId>,
 }
@@ -28,11 +28,11 @@ pub(crate) struct Below {
 #[derive(Args, Default, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub(crate) struct Extract {
-    /// Only what is below this task, to any depth
+    /// Only tasks below this one, at any depth
     #[arg(long, value_name = "TASK")]
     pub(crate) epic: Option<TaskId>,
 
-    /// Maximum number of items; by default 20 of `ready`, 10 of `analyze`, all waves
+    /// Maximum number of items [default: 20 for `ready`, 10 for `analyze`, all for `waves`]
     #[arg(long, value_name = "N")]
     pub(crate) limit: Option<u32>,
 }

@@ -28,31 +28,31 @@ pub(crate) struct Request {
     #[arg(skip)]
     pub(crate) text: String,
 
-    /// Format of the file [default: detected]
+    /// Format of the file [default: detect it]
     #[arg(long, value_name = "FORMAT")]
     pub(crate) from: Option<Format>,
 
-    /// Report the changes without making them
+    /// Report what would be imported, and write nothing
     #[arg(long)]
     #[serde(default)]
     pub(crate) dry_run: bool,
 
-    /// Skip closed tasks
+    /// Skip done and cancelled tasks
     #[arg(long)]
     #[serde(default)]
     pub(crate) open_only: bool,
 
-    /// Skip the archive beside a CLEO todo.json
+    /// Skip the archive next to a CLEO todo.json
     #[arg(long)]
     #[serde(skip)]
     pub(crate) no_archive: bool,
 
-    /// Import the archive of a Backlog.md folder, too
+    /// Include the archive of a Backlog.md folder
     #[arg(long, conflicts_with = "no_archive")]
     #[serde(skip)]
     pub(crate) archive: bool,
 
-    /// Skip lines and references that cannot be imported; all are reported
+    /// Skip and report lines and references that cannot be imported
     #[arg(long)]
     #[serde(default)]
     pub(crate) drop_faults: bool,

@@ -10,7 +10,7 @@ use crate::error::Result;
 use crate::id::TaskId;
 use crate::ops::Context;
 use crate::ops::tasks::graph::make_views;
-use crate::run::track::StepState;
+use crate::run::StepState;
 use crate::task::graph::Problem;
 use crate::task::layout::{Area, Card, Edge, Folding, Lane, NODE, Picture, Stack, picture, ties};
 use crate::task::{DisplayStatus, Progress, Status, TaskView};

@@ -8,7 +8,7 @@ use crate::id::TaskId;
 use crate::ops::Context;
 use crate::ops::proof::GateState;
 use crate::ops::tasks::HeldClaim;
-use crate::run::track::StepState;
+use crate::run::StepState;
 use crate::score::normalize;
 use crate::store::records::Dir;
 use crate::task::graph::Node;

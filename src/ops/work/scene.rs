@@ -11,8 +11,7 @@ use crate::gate::{Gate, Gates};
 use crate::id::TaskId;
 use crate::ops::tasks::graph::load;
 use crate::ops::{Cache, Context};
-use crate::run::Run;
-use crate::run::track::{StepState, TaskRun, Track};
+use crate::run::{Run, RunProjection, StepState, TaskRun};
 use crate::store::{Outlines, SpawnVerdict, Transaction};
 use crate::task::graph::{Node, TaskGraph};
 use crate::task::layout::{Layers, layers};
@@ -236,7 +235,7 @@ fn display_status(
 pub(super) fn in_runs(runs: &[Run], tracks: &Tracks) -> HashMap<TaskId, TaskRun> {
     let mut last = HashMap::new();
     for run in runs {
-        let tasks = tracks.find(&run.id).map(Track::tasks);
+        let tasks = tracks.find(&run.id).map(RunProjection::tasks);
         for task in tasks.unwrap_or_default() {
             let was_there = task.attempts > 0 || task.state.is_undone();
             let is_stale = run.is_over() && task.state.is_under_way();

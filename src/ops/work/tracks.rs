@@ -4,8 +4,7 @@ use std::collections::HashMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use crate::error::Result;
-use crate::run::track::Track;
-use crate::run::{Event, Run, RunKind};
+use crate::run::{Event, Run, RunKind, RunProjection};
 use crate::store::Transaction;
 use crate::store::records::RunFilter;
 
@@ -17,7 +16,7 @@ const RUNS_MAX: u32 = 20;
 const PAGE: u32 = 1_000;
 
 #[derive(Default)]
-pub(crate) struct Tracks(HashMap<String, Track>);
+pub(crate) struct Tracks(HashMap<String, RunProjection>);
 
 /// Locks a cache, also after a panic: its content can be read again.
 pub(crate) fn lock<T>(cache: &Mutex<T>) -> MutexGuard<'_, T> {
@@ -31,7 +30,7 @@ impl Tracks {
         transaction: &dyn Transaction,
         run: &str,
         read: &[Event],
-    ) -> Result<&Track> {
+    ) -> Result<&RunProjection> {
         if self.0.len() >= TRACKS_MAX && !self.0.contains_key(run) {
             self.0.clear();
         }
@@ -47,7 +46,7 @@ impl Tracks {
     }
 
     /// Returns the track of a run as of its last update.
-    pub(crate) fn find(&self, run: &str) -> Option<&Track> {
+    pub(crate) fn find(&self, run: &str) -> Option<&RunProjection> {
         self.0.get(run)
     }
 

@@ -2,10 +2,10 @@
 
 use std::fmt::Write;
 
-use super::{clean, code, describe_spent, lacking, money, time, tokens, why};
+use super::{clean, code, describe_spent, money, time, tokens, violations, why};
 use crate::markdown::escape;
-use crate::run::track::{Counts, StepState, TaskRun};
 use crate::run::view::RunView;
+use crate::run::{Counts, StepState, TaskRun};
 use crate::run::{Run, RunStatus};
 
 /// Most annotations of a kind that GitHub shows for a step.
@@ -20,7 +20,7 @@ pub(crate) fn annotations(view: &RunView) -> String {
     let failed = view.work().filter(|task| task.state.is_undone());
     some(&mut text, "error", failed, |task| {
         let mut lines = vec![why(task)];
-        lines.extend(lacking(task).map(String::from));
+        lines.extend(violations(task).map(String::from));
         (
             format!("{} {}: {}", task.task_id, code(task).name(), task.title),
             lines.join("\n"),

@@ -1,5 +1,5 @@
 //! A run as one page that needs nothing from elsewhere: no scripts, no fonts, no pictures but those in it.
-//! Everything that somebody wrote is text in it.
+//! All values are escaped text.
 
 use std::collections::HashMap;
 
@@ -13,9 +13,9 @@ use crate::error::{Code, Error, Result, shorten};
 use crate::id::TaskId;
 use crate::plan::{self, Plan};
 use crate::run::attempt::Attempt;
-use crate::run::track::{StepState, TaskRun};
 use crate::run::view::RunView;
 use crate::run::{RunKind, Usage};
+use crate::run::{StepState, TaskRun};
 use crate::task::Status;
 use crate::task::drawing::{DRAWN_MAX, Look, Shape, svg_with};
 
@@ -137,7 +137,7 @@ struct Bar {
     took: String,
 }
 
-/// Returns the attempts in the order of their starts; one that is still under way ends with the last event.
+/// Returns the attempts in the order of their starts; one that is in progress ends with the last event.
 fn bars(view: &RunView) -> Vec<Bar> {
     let last = view.events().last().and_then(|event| unix_ms(&event.at));
     let times = |one: &Attempt| {

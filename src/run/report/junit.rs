@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 use std::fmt::Write;
 
 use super::{code, escape, why};
-use crate::run::track::{StepState, TaskRun};
 use crate::run::view::RunView;
+use crate::run::{StepState, TaskRun};
 
 pub(crate) fn junit(view: &RunView) -> String {
     let mut waves: BTreeMap<_, Vec<&TaskRun>> = BTreeMap::new();
@@ -60,10 +60,10 @@ fn case(text: &mut String, task: &TaskRun) {
     match task.state {
         StepState::Done => *text += "/>\n",
         StepState::Failed | StepState::Cancelled => {
-            let missing = escape(&task.missing.join("\n"));
+            let violations = escape(&task.violations.join("\n"));
             let _ = writeln!(
                 text,
-                ">\n      <failure type=\"{}\" message=\"{}\">{missing}</failure>\n    </testcase>",
+                ">\n      <failure type=\"{}\" message=\"{}\">{violations}</failure>\n    </testcase>",
                 code(task).name(),
                 escape(&why(task))
             );

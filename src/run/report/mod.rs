@@ -1,5 +1,4 @@
-//! A run written down for those who were not there: a page for people, a file and words for the
-//! machines that build and test. Pure; `ops::work::runs::export` writes them.
+//! Reports of a run: an HTML page, JUnit XML, and the output of GitHub Actions. Pure; `ops::work::runs::export` writes them.
 
 pub(crate) mod github;
 pub(crate) mod html;
@@ -8,7 +7,7 @@ pub(crate) mod junit;
 mod tests;
 
 use super::Outcome;
-use super::track::TaskRun;
+use super::TaskRun;
 use crate::error::{Code, steers};
 use crate::markdown::escape_html;
 use crate::run::{Run, Usage};
@@ -31,9 +30,9 @@ pub(crate) fn why(task: &TaskRun) -> String {
     }
 }
 
-pub(crate) fn lacking(task: &TaskRun) -> impl Iterator<Item = &str> {
-    let missing = task.missing.iter().map(String::as_str);
-    missing.filter(move |lack| task.reason.as_deref() != Some(*lack))
+pub(crate) fn violations(task: &TaskRun) -> impl Iterator<Item = &str> {
+    let violations = task.violations.iter().map(String::as_str);
+    violations.filter(move |one| task.reason.as_deref() != Some(*one))
 }
 
 /// Returns text without what cannot be seen and steers what shows it; ends of lines stay.
@@ -72,7 +71,7 @@ pub(crate) fn tokens(usage: Usage) -> Option<String> {
     })
 }
 
-/// Writes what time, tokens and money a run took, as far as that is known.
+/// Writes the time, tokens and cost of a run, as far as they are known.
 pub(crate) fn describe_spent(run: &Run) -> Vec<String> {
     let parts = [
         run.execution_time_ms.map(time),
@@ -89,7 +88,7 @@ pub(crate) fn money(dollars: f64) -> String {
     if dollars <= 0.0 || dollars >= 0.01 {
         return format!("${dollars:.2}");
     }
-    // Nobody counts finer than billionths.
+    // Billionths are the finest amounts.
     let digits = (1.0 - dollars.log10().floor()).clamp(2.0, 9.0) as usize;
     format!("${dollars:.digits$}")
 }

@@ -2,9 +2,9 @@ use serde_json::json;
 
 use super::*;
 use crate::id::TaskId;
-use crate::run::track::{StepState, Track};
 use crate::run::view::RunView;
 use crate::run::{Event, Run, RunKind};
+use crate::run::{RunProjection, StepState};
 
 const NASTY: &str =
     "<script>alert(1)</script> & \"x\" 'y' ]]> \u{1b}[31m\u{202e}, 50%: a\r\nb | `c`";
@@ -44,9 +44,9 @@ fn events() -> Vec<Event> {
         event(5, "agent.ended", end("T3", "gone")),
         event(
             6,
-            "task.lacking",
+            "task.verification_failed",
             json!({"taskId": "T3", "outcome": "protocol_violation",
-            "missing": [NASTY]}),
+            "violations": [NASTY]}),
         ),
         event(
             7,
@@ -57,7 +57,7 @@ fn events() -> Vec<Event> {
         event(
             8,
             "task.skipped",
-            json!({"taskId": "T4", "because": "T3", "reason": "T3 failed"}),
+            json!({"taskId": "T4", "causedBy": "T3", "reason": "T3 failed"}),
         ),
     ]
 }
@@ -72,7 +72,7 @@ fn with_record<T>(look: impl FnOnce(&RunView) -> T) -> T {
 }
 
 fn view(run: Run, events: Vec<Event>) -> RunView {
-    let mut view = RunView::new(run, &Track::read(&events), &events, String::new());
+    let mut view = RunView::new(run, &RunProjection::read(&events), &events, String::new());
     view.events = Some(events);
     view
 }
@@ -103,7 +103,7 @@ fn is_well_formed(text: &str) -> bool {
 }
 
 #[test]
-fn the_page_stands_alone_and_shows_all_text_as_text() {
+fn page_is_self_contained_and_escapes_text() {
     let page = with_record(html::page).unwrap();
     assert!(is_well_formed(&page), "{page}");
     for bad in [
@@ -129,7 +129,7 @@ fn the_page_stands_alone_and_shows_all_text_as_text() {
 }
 
 #[test]
-fn the_graph_says_of_each_task_what_the_table_says() {
+fn graph_and_table_agree_on_each_task() {
     let page = with_record(html::page).unwrap();
     let graph = page.split("<h2>Graph</h2>").nth(1).unwrap();
     let graph = graph.split("</section>").next().unwrap();
@@ -201,7 +201,7 @@ fn annotations_are_one_line_each_and_escaped() {
 }
 
 #[test]
-fn the_summary_is_a_table_within_its_bound() {
+fn summary_table_stays_within_its_limit() {
     let text = with_record(|view| github::summary(view, github::SUMMARY_MAX));
     let rows = text.lines().filter(|line| line.starts_with("| T")).count();
     assert_eq!(rows, 4, "the head and three tasks: {text}");
@@ -218,7 +218,7 @@ fn the_summary_is_a_table_within_its_bound() {
 }
 
 #[test]
-fn only_so_many_annotations_are_written_as_are_shown() {
+fn annotations_stay_within_the_limit_of_github() {
     let tasks: Vec<_> = (1..=40)
         .map(|id| json!({"taskId": format!("T{id}"), "title": "x"}))
         .collect();
@@ -254,7 +254,7 @@ fn times_and_tokens_are_written_for_people() {
 }
 
 #[test]
-fn what_costs_less_than_a_cent_does_not_seem_to_cost_nothing() {
+fn small_costs_are_not_rounded_to_zero() {
     let costs = [0.0, 1.254, 0.01, 0.0042, 0.000_123_4, 0.000_000_001].map(money);
     let shown = [
         "$0.00",

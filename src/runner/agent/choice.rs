@@ -1,5 +1,5 @@
-//! Which runner drives the agent of a task: what the command line says, else what the settings say
-//! of its skill, of the tier of its skill, of all. Pure.
+//! The runner of a task: that of the command line, else that of the settings for its skill, for the tier of its
+//! skill, or for all. Pure.
 
 use crate::error::{Code, Error, Result};
 
@@ -47,7 +47,7 @@ pub(crate) fn read(text: &str) -> Result<Named> {
     };
     let is_model = |model: &&str| !model.is_empty() && !model.contains(char::is_whitespace);
     if !NAMES.contains(&runner) {
-        return Err(unknown(runner));
+        return Err(unknown_runner_error(runner));
     }
     if model.is_some_and(|model| !is_model(&model)) {
         let message = format!("`{text}` names no model after the colon");
@@ -82,7 +82,7 @@ pub(super) fn pairs(text: &str) -> Result<Vec<(String, String)>> {
     parts.map(pair).collect()
 }
 
-pub(super) fn unknown(name: &str) -> Error {
+pub(super) fn unknown_runner_error(name: &str) -> Error {
     let known = NAMES.join(", ");
     let message = format!("there is no runner `{name}`; runners are {known}");
     Error::new(Code::InputInvalid, message)
@@ -101,7 +101,7 @@ mod tests {
     }
 
     #[test]
-    fn the_nearest_word_on_a_task_counts() {
+    fn most_specific_rule_wins() {
         let flag = read("opencode:a/b:c").unwrap();
         for (flag, skill, tier, runner) in [
             (Some(&flag), "ct-docs", Some(1), "opencode"),

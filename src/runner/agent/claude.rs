@@ -1,16 +1,16 @@
-//! Claude Code: `claude -p`. Its result tells of errors under `subtype: success`, and permissions
-//! that it lacked do not keep it from saying that it is done.
+//! Claude Code: `claude -p`. It reports errors under `subtype: success`, and success although permissions were
+//! denied.
 
 use serde_json::Value;
 
-use super::event::{conversation, doing, list, money, more, number, sum, text, trouble, usage};
-use super::{Ended, Invocation, Job, Runner, choices, event, split_words, tools};
+use super::event::{fail_with, list, money, note_conversation, number, sum, text, usage, use_tool};
+use super::{AgentExit, Invocation, Job, Runner, choices, event, split_words, tools};
 use crate::run::spent::dollars;
 use crate::run::{Outcome, Usage};
 
 pub(super) struct Claude;
 
-/// What it may use without asking when the job does not say.
+/// Tools that it may use without asking, unless the job names some.
 const TOOLS: &str = "Bash,Edit,Read,WebFetch,WebSearch,Write";
 
 impl Runner for Claude {
@@ -33,7 +33,7 @@ impl Runner for Claude {
         };
         words.push(format!("--allowedTools={tools}"));
         words.extend(job.limits.turns.map(|it| format!("--max-turns={it}")));
-        // It counts in what the conversation has cost before.
+        // Its budget includes the earlier cost of the conversation.
         let before = job.before.cost.unwrap_or(0.0);
         let budget = job.limits.cost.map(|left| dollars(before + left));
         words.extend(budget.map(|it| format!("--max-budget-usd={it}")));
@@ -50,49 +50,49 @@ impl Runner for Claude {
         }
     }
 
-    fn read_event(&self, kind: &str, event: &Value, ended: &mut Ended) {
+    fn read_event(&self, kind: &str, event: &Value, exit: &mut AgentExit) {
         match kind {
-            "system" => system(event, ended),
-            "assistant" => assistant(event, ended),
-            "result" => result(event, ended),
+            "system" => system(event, exit),
+            "assistant" => assistant(event, exit),
+            "result" => result(event, exit),
             _ => {}
         }
     }
 }
 
-fn system(event: &Value, ended: &mut Ended) {
+fn system(event: &Value, exit: &mut AgentExit) {
     match text(event, "/subtype") {
-        Some("permission_denied") => ended.deny(text(event, "/tool_name")),
+        Some("permission_denied") => exit.deny(text(event, "/tool_name")),
         Some("api_retry") => {
             let status = number(event, "/error_status");
-            event::read_retry(text(event, "/error"), status, ended);
+            event::read_retry(text(event, "/error"), status, exit);
         }
         _ => {}
     }
-    conversation(text(event, "/session_id"), ended);
+    note_conversation(text(event, "/session_id"), exit);
 }
 
 /// A message of the model. One with several parts comes once for each, with the same usage.
-fn assistant(event: &Value, ended: &mut Ended) {
+fn assistant(event: &Value, exit: &mut AgentExit) {
     for part in list(event, "/message/content") {
         match text(part, "/type") {
-            Some("tool_use") => doing(text(part, "/name"), part.get("input"), ended),
-            // Words of an agent below it are not its own.
+            Some("tool_use") => use_tool(text(part, "/name"), part.get("input"), exit),
+            // Messages of subagents are not its own.
             Some("text") if event.get("parent_tool_use_id").is_none_or(Value::is_null) => {
-                ended.message = text(part, "/text").map(String::from);
+                exit.message = text(part, "/text").map(String::from);
             }
             _ => {}
         }
     }
     let id = text(event, "/message/id").map(String::from);
-    let now = used(event, "/message/usage").filter(|_| id.is_some() && id != ended.seen);
+    let now = read_usage(event, "/message/usage").filter(|_| id.is_some() && id != exit.seen);
     if let Some(now) = now {
-        ended.seen = id;
-        ended.use_tokens(more(ended.usage, now));
+        exit.seen = id;
+        exit.add_tokens(now);
     }
 }
 
-fn used(event: &Value, place: &str) -> Option<Usage> {
+fn read_usage(event: &Value, place: &str) -> Option<Usage> {
     let counts = event.pointer(place)?;
     let read = [
         "/input_tokens",
@@ -102,27 +102,26 @@ fn used(event: &Value, place: &str) -> Option<Usage> {
     usage(sum(counts, &read), number(counts, "/output_tokens"))
 }
 
-fn result(event: &Value, ended: &mut Ended) {
-    conversation(text(event, "/session_id"), ended);
+fn result(event: &Value, exit: &mut AgentExit) {
+    note_conversation(text(event, "/session_id"), exit);
     if let Some(message) = text(event, "/result") {
-        ended.message = Some(message.to_string());
+        exit.message = Some(message.to_string());
     }
-    let before = ended.before;
-    let usage = used_in_all(event).map(|all| before.new_usage(all));
-    if let Some(usage) = usage.or(used(event, "/usage")) {
-        ended.use_tokens(usage);
+    let before = exit.before;
+    let usage = sum_models(event).map(|all| before.new_usage(all));
+    if let Some(usage) = usage.or(read_usage(event, "/usage")) {
+        exit.use_tokens(usage);
     }
-    ended.cost = money(event, "/total_cost_usd").map(|all| before.new_cost(all));
-    ended.turns = number(event, "/num_turns").and_then(|turns| turns.try_into().ok());
+    exit.cost = money(event, "/total_cost_usd").map(|all| before.new_cost(all));
+    exit.turns = number(event, "/num_turns").and_then(|turns| turns.try_into().ok());
     for denial in list(event, "/permission_denials") {
-        ended.deny(text(denial, "/tool_name"));
+        exit.deny(text(denial, "/tool_name"));
     }
-    close(event, ended);
+    close(event, exit);
 }
 
-/// Tokens of all models, those of agents below it too, and like the cost those of earlier tries of the
-/// conversation.
-fn used_in_all(event: &Value) -> Option<Usage> {
+/// Tokens of all models, subagents and, like the cost, earlier attempts of the conversation included.
+fn sum_models(event: &Value) -> Option<Usage> {
     let models = event.get("modelUsage")?.as_object()?.values();
     let read = [
         "/inputTokens",
@@ -130,23 +129,21 @@ fn used_in_all(event: &Value) -> Option<Usage> {
         "/cacheReadInputTokens",
     ];
     let of_model = |model| usage(sum(model, &read), number(model, "/outputTokens"));
-    models
-        .filter_map(of_model)
-        .reduce(|before, now| more(Some(before), now))
+    models.filter_map(of_model).reduce(Usage::plus)
 }
 
-fn close(event: &Value, ended: &mut Ended) {
+fn close(event: &Value, exit: &mut AgentExit) {
     let subtype = text(event, "/subtype").unwrap_or_default();
     let is_error = event.get("is_error").and_then(Value::as_bool);
     if is_error == Some(false) && subtype == "success" {
-        ended.outcome = Some(Outcome::Ok);
+        exit.outcome = Some(Outcome::Ok);
         return;
     }
     let error = list(event, "/errors").last().and_then(Value::as_str);
     let said = text(event, "/result").or(error).unwrap_or(subtype);
     match subtype {
-        "error_max_turns" => ended.fail(Outcome::Budget, Some("its turns ran out".into())),
-        "error_max_budget_usd" => ended.fail(Outcome::Budget, Some("its money ran out".into())),
-        _ => trouble(said, number(event, "/api_error_status"), ended),
+        "error_max_turns" => exit.fail(Outcome::Budget, Some("its turns ran out".into())),
+        "error_max_budget_usd" => exit.fail(Outcome::Budget, Some("its money ran out".into())),
+        _ => fail_with(said, number(event, "/api_error_status"), exit),
     }
 }

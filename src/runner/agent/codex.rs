@@ -3,8 +3,8 @@
 
 use serde_json::Value;
 
-use super::event::{conversation, doing, number, text, trouble, usage};
-use super::{Ended, Invocation, Job, Runner, event, split_words, tools};
+use super::event::{fail_with, note_conversation, number, text, usage, use_tool};
+use super::{AgentExit, Invocation, Job, Runner, event, split_words, tools};
 use crate::run::Outcome;
 
 pub(super) struct Codex;
@@ -18,7 +18,7 @@ impl Runner for Codex {
 
     fn invocation(&self, job: &Job) -> Invocation {
         let mut words = split_words("codex exec --json --skip-git-repo-check");
-        // It has one tool for everything, so what it may do is what its sandbox lets it do.
+        // It has one tool for everything; its sandbox is the only limit.
         let sandbox = match tools::writes(job) {
             true => "--sandbox=workspace-write",
             false => "--sandbox=read-only",
@@ -38,51 +38,51 @@ impl Runner for Codex {
         }
     }
 
-    fn read_event(&self, kind: &str, event: &Value, ended: &mut Ended) {
+    fn read_event(&self, kind: &str, event: &Value, exit: &mut AgentExit) {
         match kind {
-            "thread.started" => conversation(text(event, "/thread_id"), ended),
-            "item.started" => item_started(&event["item"], ended),
-            "item.completed" => item_completed(&event["item"], ended),
+            "thread.started" => note_conversation(text(event, "/thread_id"), exit),
+            "item.started" => item_started(&event["item"], exit),
+            "item.completed" => item_completed(&event["item"], exit),
             "turn.completed" => {
-                ended.outcome = Some(Outcome::Ok);
-                ended.reason = None;
+                exit.outcome = Some(Outcome::Ok);
+                exit.reason = None;
                 let read = number(event, "/usage/input_tokens");
                 if let Some(all) = usage(read, number(event, "/usage/output_tokens")) {
-                    // It counts in what earlier tries of the conversation used.
-                    ended.use_tokens(ended.before.new_usage(all));
+                    // The total includes earlier attempts of the conversation.
+                    exit.use_tokens(exit.before.new_usage(all));
                 }
             }
             "turn.failed" => {
                 let message = text(event, "/error/message").unwrap_or("its turn failed");
-                trouble(message, None, ended);
+                fail_with(message, None, exit);
             }
-            // It may go on after that.
-            "error" => event::read_retry(text(event, "/message"), None, ended),
+            // It may continue after that.
+            "error" => event::read_retry(text(event, "/message"), None, exit),
             _ => {}
         }
     }
 }
 
-fn item_started(item: &Value, ended: &mut Ended) {
+fn item_started(item: &Value, exit: &mut AgentExit) {
     match text(item, "/type") {
-        Some("command_execution") => doing(Some("shell"), Some(item), ended),
-        Some("mcp_tool_call") => doing(text(item, "/tool"), item.get("arguments"), ended),
-        Some("web_search") => doing(Some("search"), Some(item), ended),
+        Some("command_execution") => use_tool(Some("shell"), Some(item), exit),
+        Some("mcp_tool_call") => use_tool(text(item, "/tool"), item.get("arguments"), exit),
+        Some("web_search") => use_tool(Some("search"), Some(item), exit),
         _ => {}
     }
 }
 
-fn item_completed(item: &Value, ended: &mut Ended) {
+fn item_completed(item: &Value, exit: &mut AgentExit) {
     match text(item, "/type") {
-        Some("agent_message") => ended.message = text(item, "/text").map(String::from),
+        Some("agent_message") => exit.message = text(item, "/text").map(String::from),
         Some("command_execution") => {
             let output = text(item, "/aggregated_output").unwrap_or_default();
             let is_refused = SANDBOX.iter().any(|words| output.contains(words));
             if is_refused && text(item, "/status") == Some("failed") {
-                ended.deny(Some("shell"));
+                exit.deny(Some("shell"));
             }
         }
-        Some("file_change") => doing(Some("edit"), item.pointer("/changes/0"), ended),
+        Some("file_change") => use_tool(Some("edit"), item.pointer("/changes/0"), exit),
         _ => {}
     }
 }

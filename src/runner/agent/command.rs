@@ -1,10 +1,9 @@
-//! Any program: the words of a command line with places for files. It says nothing of itself but its
-//! exit code, and the last line that it prints is its last message; what its agent says when it prints
-//! nothing, nobody knows.
+//! Any program: a command line with placeholders for files. Its exit code is its result, and the last line that it
+//! prints is its last message, which is unknown when it prints nothing.
 
 use std::path::Path;
 
-use super::{Ended, Invocation, Job, Runner, event};
+use super::{AgentExit, Invocation, Job, Runner, event};
 use crate::error::{Code, Error, Result};
 use crate::run::Outcome;
 
@@ -18,7 +17,8 @@ impl CommandLine {
     pub(crate) fn read(text: &str) -> Result<CommandLine> {
         let words = shlex::split(text).filter(|words| !words.is_empty());
         let words = words.ok_or_else(|| {
-            let message = format!("`{text}` is no command line: it is empty, or a quote is open");
+            let message =
+                format!("`{text}` is not a command line: it is empty, or a quote is open");
             Error::new(Code::InputInvalid, message)
         })?;
         Ok(CommandLine { words })
@@ -52,16 +52,16 @@ impl Runner for CommandLine {
         }
     }
 
-    fn read_line(&self, line: &str, ended: &mut Ended) {
-        ended.message = Some(line.to_string());
-        event::saying(line, ended);
+    fn read_line(&self, line: &str, exit: &mut AgentExit) {
+        exit.message = Some(line.to_string());
+        event::read_progress(line, exit);
     }
 
-    fn judge(&self, ended: &mut Ended) {
-        if ended.exit_code == Some(0) {
-            ended.outcome = Some(Outcome::Ok);
+    fn judge(&self, exit: &mut AgentExit) {
+        if exit.exit_code == Some(0) {
+            exit.outcome = Some(Outcome::Ok);
         } else {
-            ended.fail(Outcome::AgentError, None);
+            exit.fail(Outcome::AgentError, None);
         }
     }
 
@@ -101,13 +101,13 @@ mod tests {
     use crate::runner::agent::AgentEvent;
     use crate::runner::agent::tests::job;
 
-    fn called(line: &str) -> Invocation {
+    fn invoke(line: &str) -> Invocation {
         CommandLine::read(line).unwrap().invocation(&job())
     }
 
     #[test]
-    fn paths_go_into_words_and_no_word_becomes_two() {
-        let invocation = called("agent --in={prompt_file} '{cwd} x' {output_file}{cwd} {x} '{'");
+    fn placeholders_are_filled_within_words() {
+        let invocation = invoke("agent --in={prompt_file} '{cwd} x' {output_file}{cwd} {x} '{'");
         let words = [
             "agent",
             "--in=/w/a {cwd}.prompt",
@@ -118,11 +118,11 @@ mod tests {
         ];
         assert_eq!(invocation.words, words);
         assert!(!invocation.reads_prompt);
-        assert!(called("agent").reads_prompt);
+        assert!(invoke("agent").reads_prompt);
     }
 
     #[test]
-    fn what_is_no_command_line_is_refused() {
+    fn invalid_command_line_is_refused() {
         for line in ["", "  ", "agent 'x"] {
             assert!(CommandLine::read(line).is_err(), "{line:?}");
         }
@@ -132,16 +132,16 @@ mod tests {
     fn line_becomes_progress_without_control_characters() {
         let runner = CommandLine::read("agent").unwrap();
         let hear = |line: &str| {
-            let mut ended = Ended::default();
-            runner.read_line(line, &mut ended);
-            ended.signs
+            let mut exit = AgentExit::default();
+            runner.read_line(line, &mut exit);
+            exit.events
         };
-        let doing = |what: &str| [AgentEvent::Doing(what.to_string())];
+        let progress = |what: &str| [AgentEvent::Progress(what.to_string())];
         assert_eq!(
             hear("  Tests run: \u{1b}[31m3\u{7} "),
-            doing("Tests run: 3")
+            progress("Tests run: 3")
         );
-        assert_eq!(hear(&"x".repeat(500)), doing(&"x".repeat(120)));
+        assert_eq!(hear(&"x".repeat(500)), progress(&"x".repeat(120)));
         assert_eq!(hear(" \t\r"), []);
     }
 
@@ -153,15 +153,15 @@ mod tests {
             (Some(1), Outcome::AgentError),
             (None, Outcome::AgentError),
         ] {
-            let mut ended = Ended {
+            let mut exit = AgentExit {
                 exit_code,
-                ..Ended::default()
+                ..AgentExit::default()
             };
-            runner.read_line("working", &mut ended);
-            runner.read_line("Done.", &mut ended);
-            runner.judge(&mut ended);
-            assert_eq!(ended.outcome, Some(outcome));
-            assert_eq!(ended.message.as_deref(), Some("Done."));
+            runner.read_line("working", &mut exit);
+            runner.read_line("Done.", &mut exit);
+            runner.judge(&mut exit);
+            assert_eq!(exit.outcome, Some(outcome));
+            assert_eq!(exit.message.as_deref(), Some("Done."));
         }
     }
 }

@@ -1,14 +1,14 @@
-//! GitHub Copilot CLI. It tells of no tokens, and of what it was not allowed only where a tool fails.
+//! GitHub Copilot CLI. It reports no tokens, and denials only where a tool fails.
 
 use serde_json::Value;
 
-use super::event::{conversation, doing, number, text, trouble};
-use super::{Ended, Invocation, Job, Runner, choices, event, split_words, tools};
+use super::event::{fail_with, note_conversation, number, text, use_tool};
+use super::{AgentExit, Invocation, Job, Runner, choices, event, split_words, tools};
 use crate::run::Outcome;
 
 pub(super) struct Copilot;
 
-/// What allows its kinds of tools; it reads without asking.
+/// Options that allow its kinds of tools; it reads without asking.
 const KINDS: [(&str, &str); 4] = [
     ("Bash", "--allow-tool=shell"),
     ("Edit", "--allow-tool=write"),
@@ -29,7 +29,7 @@ impl Runner for Copilot {
         match job.tools.is_empty() {
             true => words.push("--allow-all-tools".to_string()),
             false => {
-                let kinds = tools::known_as(job, &KINDS).into_iter();
+                let kinds = tools::translate_allowed(job, &KINDS).into_iter();
                 words.extend(kinds.map(String::from));
             }
         }
@@ -42,47 +42,47 @@ impl Runner for Copilot {
         }
     }
 
-    fn read_event(&self, kind: &str, event: &Value, ended: &mut Ended) {
+    fn read_event(&self, kind: &str, event: &Value, exit: &mut AgentExit) {
         match kind {
-            "assistant.turn_start" => ended.begin_turn(),
+            "assistant.turn_start" => exit.begin_turn(),
             "assistant.message" => {
                 let content = text(event, "/data/content").filter(|it| !it.is_empty());
-                ended.message = content.map(String::from).or(ended.message.take());
+                exit.message = content.map(String::from).or(exit.message.take());
             }
             "tool.execution_start" => {
                 let tool = text(event, "/data/toolName");
-                doing(tool, event.pointer("/data/arguments"), ended);
+                use_tool(tool, event.pointer("/data/arguments"), exit);
                 // Its end does not name the tool again, so it is remembered.
                 let call = text(event, "/data/toolCallId").unwrap_or_default();
-                ended.seen = tool.map(|tool| format!("{call} {tool}"));
+                exit.seen = tool.map(|tool| format!("{call} {tool}"));
             }
             "tool.execution_complete" if text(event, "/data/error/code") == Some("denied") => {
                 let call = text(event, "/data/toolCallId").unwrap_or_default();
-                let seen = ended.seen.take().unwrap_or_default();
+                let seen = exit.seen.take().unwrap_or_default();
                 let tool = seen.strip_prefix(call).map(str::trim);
-                ended.deny(tool.filter(|tool| !tool.is_empty()));
+                exit.deny(tool.filter(|tool| !tool.is_empty()));
             }
-            "assistant.turn_retry" => event::read_retry(text(event, "/data/reason"), None, ended),
+            "assistant.turn_retry" => event::read_retry(text(event, "/data/reason"), None, exit),
             "session.error" => {
                 let message = text(event, "/data/message").unwrap_or("its session failed");
-                trouble(message, number(event, "/data/statusCode"), ended);
+                fail_with(message, number(event, "/data/statusCode"), exit);
             }
             // Its result is a success then.
-            "abort" => ended.fail(Outcome::AgentError, Some("it was interrupted".to_string())),
-            "result" => result(event, ended),
+            "abort" => exit.fail(Outcome::AgentError, Some("it was interrupted".to_string())),
+            "result" => result(event, exit),
             _ => {}
         }
     }
 }
 
-fn result(event: &Value, ended: &mut Ended) {
+fn result(event: &Value, exit: &mut AgentExit) {
     match number(event, "/exitCode") {
-        _ if ended.outcome.is_some() => {}
-        Some(0) => ended.outcome = Some(Outcome::Ok),
+        _ if exit.outcome.is_some() => {}
+        Some(0) => exit.outcome = Some(Outcome::Ok),
         _ => {
-            let said = ended.reason.take().unwrap_or_default();
-            trouble(&said, None, ended);
+            let said = exit.reason.take().unwrap_or_default();
+            fail_with(&said, None, exit);
         }
     }
-    conversation(text(event, "/sessionId"), ended);
+    note_conversation(text(event, "/sessionId"), exit);
 }

@@ -1,45 +1,40 @@
-//! Runs one attempt: starts the program with a minimal environment and the prompt, takes what it writes, and
-//! says when it is to be ended. One thread serves it and sleeps while nothing happens, so that many run in one
-//! process.
+//! Runs one attempt: starts the program with a minimal environment and the prompt, reads its output, and stops it at
+//! its limits. One thread serves it and sleeps while nothing happens, so that many run in one process.
 
-use std::collections::BTreeMap;
-use std::ffi::{OsStr, OsString};
 use std::ops::ControlFlow;
-use std::os::unix::process::CommandExt;
 use std::path::Path;
 use std::process::Command;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use super::log::Log;
-use super::{AgentEvent, Ended, Invocation, Job, Runner};
+use super::{AgentEvent, AgentExit, Invocation, Job, Runner};
 use crate::error::{Code, Error, Result, quote};
 use crate::run::Outcome;
 use crate::run::log::{LINE_MAX, Stream};
 use crate::runner::lines::{LastLines, Lines};
-use crate::runner::process::{Observer, Program};
 use crate::runner::signals::Guard;
+use crate::runner::supervise::{Observer, Program};
 use crate::runner::{child, orphans};
 
-/// How often to check for a stop request when nobody calls `wake`.
-const LOOK: Duration = Duration::from_secs(2);
-/// Most signs that are told of one attempt: no agent has a reason to give more.
-const SIGNS_MAX: usize = 100_000;
+/// How often to check for a stop request.
+const POLL_INTERVAL: Duration = Duration::from_millis(250);
+/// Most events that are passed on of one attempt.
+const EVENTS_MAX: usize = 100_000;
 
-/// Runs an agent until it exits, `stop` is set or cleo is interrupted. `stop` is checked every two seconds,
-/// and at once after [`wake`](super::wake). `tell` gets every sign on this thread, so the agent is not read
-/// while it runs. All descendants are ended too. It is an error when the program cannot be started or its
-/// output cannot be kept.
+/// Runs an agent until it exits, `stop` is set or cleo is interrupted. `tell` gets every event on this thread, so the
+/// agent is not read while it runs. All descendants are ended too. It is an error when the program cannot be started
+/// or its output cannot be kept.
 pub(crate) fn drive(
     runner: &dyn Runner,
     job: &Job,
     stop: &AtomicBool,
     tell: &mut dyn FnMut(AgentEvent),
-) -> Result<Ended> {
+) -> Result<AgentExit> {
     let guard = Guard::begin()?;
     let invocation = runner.invocation(job);
     let log = Log::begin(&job.raw)?;
-    let begun = Instant::now();
+    let started = Instant::now();
     let input = invocation.reads_prompt.then(|| job.prompt.clone().into());
     let mut program = Program::start(&mut command(&invocation, job)?, input)?;
     let id = program.child.id();
@@ -48,18 +43,18 @@ pub(crate) fn drive(
         runner,
         job,
         tell,
-        wants_end: &|| stop.load(Ordering::Relaxed) || guard.caught().is_some(),
+        is_stop_requested: &|| stop.load(Ordering::Relaxed) || guard.caught().is_some(),
         log,
         lines: [Lines::new(LINE_MAX), Lines::new(LINE_MAX)],
-        complaints: LastLines::default(),
-        begun,
-        heard: begun,
+        stderr_tail: LastLines::default(),
+        started,
+        active_at: started,
         has_worked: false,
-        ended: Ended {
+        exit: AgentExit {
             before: job.before,
-            ..Ended::default()
+            ..AgentExit::default()
         },
-        signs: 0,
+        n_events: 0,
     };
     let reason = program.supervise(&mut attempt);
     let exit_code = program.reap();
@@ -83,15 +78,11 @@ fn command(invocation: &Invocation, job: &Job) -> Result<Command> {
         return Err(Error::new(Code::FileUnreadable, message).fix(fix));
     }
     let names = invocation.passed.iter().chain(&job.passed);
+    let mut command = child::command(name, folder, child::work_environment(names));
     let given = invocation.environment.iter().chain(&job.environment);
-    let mut environment: BTreeMap<OsString, OsString> = BTreeMap::new();
-    environment.extend(child::work_environment(names));
-    environment.extend(given.map(|(name, value)| (name.into(), value.into())));
-    let path = environment.get(OsStr::new("PATH"));
-    let program = path.and_then(|path| child::find_program(name.as_ref(), path));
-    let program = program.unwrap_or_else(|| name.into());
-    let mut command = child::command(program, folder, environment);
-    command.arg0(name).args(arguments);
+    command
+        .args(arguments)
+        .envs(given.map(|(name, value)| (name, value)));
     Ok(command)
 }
 
@@ -99,16 +90,16 @@ struct Attempt<'a> {
     runner: &'a dyn Runner,
     job: &'a Job,
     tell: &'a mut dyn FnMut(AgentEvent),
-    wants_end: &'a dyn Fn() -> bool,
+    is_stop_requested: &'a dyn Fn() -> bool,
     log: Log,
     lines: [Lines; 2],
-    complaints: LastLines,
-    begun: Instant,
+    stderr_tail: LastLines,
+    started: Instant,
     /// When it last wrote something that shows that it works.
-    heard: Instant,
+    active_at: Instant,
     has_worked: bool,
-    ended: Ended,
-    signs: usize,
+    exit: AgentExit,
+    n_events: usize,
 }
 
 impl Observer for Attempt<'_> {
@@ -121,45 +112,51 @@ impl Observer for Attempt<'_> {
             self.take_line(stream, line, beyond)
         })?;
         self.lines[stream as usize] = lines;
-        // One that only tries again is as good as silent.
-        if !self.ended.refused {
-            self.heard = Instant::now();
+        // An agent that only retries counts as silent.
+        if !self.exit.refused {
+            self.active_at = Instant::now();
         }
         self.log.flush()
     }
 
     fn check(&mut self) -> ControlFlow<(Outcome, String), Duration> {
-        let (limits, ended) = (self.job.limits, &self.ended);
-        if (self.wants_end)() {
+        let (limits, exit) = (self.job.limits, &self.exit);
+        if (self.is_stop_requested)() {
             let reason = "cleo was asked to end it".to_string();
             return ControlFlow::Break((Outcome::Cancelled, reason));
         }
-        let timeout = match ended.refused {
+        let timeout = match exit.refused {
             true => Outcome::RateLimited,
             false => Outcome::Timeout,
         };
-        if let Some(limit) = limits.time.filter(|limit| self.begun.elapsed() >= *limit) {
+        if let Some(limit) = limits.time.filter(|limit| self.started.elapsed() >= *limit) {
             return ControlFlow::Break((timeout, format!("it took longer than {limit:?}")));
         }
-        if let Some(limit) = limits.idle.filter(|limit| self.heard.elapsed() >= *limit) {
+        if let Some(limit) = limits
+            .idle
+            .filter(|limit| self.active_at.elapsed() >= *limit)
+        {
             return ControlFlow::Break((timeout, format!("it was silent for {limit:?}")));
         }
         let reason = match (limits.turns, limits.cost, limits.budget) {
-            (Some(limit), ..) if ended.turns > Some(limit) => {
+            (Some(limit), ..) if exit.turns > Some(limit) => {
                 format!("it took more than {limit} turns")
             }
-            (_, Some(limit), Some(all)) if ended.cost > Some(limit) => {
+            (_, Some(limit), Some(all)) if exit.cost > Some(limit) => {
                 format!("with it the run cost more than the {all} USD given")
             }
-            (_, Some(limit), None) if ended.cost > Some(limit) => {
+            (_, Some(limit), None) if exit.cost > Some(limit) => {
                 format!("it cost more than {limit} USD")
             }
             _ => {
                 let left = |limit: Option<Duration>, since: Instant| {
-                    limit.map_or(LOOK, |limit| limit.saturating_sub(since.elapsed()))
+                    limit.map_or(POLL_INTERVAL, |limit| limit.saturating_sub(since.elapsed()))
                 };
-                let (time, idle) = (left(limits.time, self.begun), left(limits.idle, self.heard));
-                return ControlFlow::Continue(LOOK.min(time).min(idle));
+                let (time, idle) = (
+                    left(limits.time, self.started),
+                    left(limits.idle, self.active_at),
+                );
+                return ControlFlow::Continue(POLL_INTERVAL.min(time).min(idle));
             }
         };
         ControlFlow::Break((Outcome::Budget, reason))
@@ -177,32 +174,36 @@ impl Attempt<'_> {
             _ if line.is_empty() => {}
             Stream::Out => self.read_line(line),
             Stream::Err => {
-                self.runner.read_error(line, &mut self.ended);
-                self.complaints.push(line);
+                self.runner.read_error(line, &mut self.exit);
+                self.stderr_tail.push(line);
             }
         }
         Ok(())
     }
 
     fn read_line(&mut self, line: &str) {
-        // Whatever else it says shows that its model answers again.
-        self.ended.refused = false;
-        self.runner.read_line(line, &mut self.ended);
-        for sign in std::mem::take(&mut self.ended.signs) {
-            let resumed = match &sign {
+        // Any other output shows that its model answers again.
+        self.exit.refused = false;
+        self.runner.read_line(line, &mut self.exit);
+        for event in std::mem::take(&mut self.exit.events) {
+            let resumed = match &event {
                 AgentEvent::Conversation(name) => Some(name),
                 _ => None,
             };
             let goes_on = resumed.is_some() && resumed == self.job.resume.as_ref();
-            self.has_worked |= goes_on || sign.is_of_work();
-            self.signs += 1;
-            if self.signs <= SIGNS_MAX {
-                (self.tell)(sign);
+            self.has_worked |= goes_on || event.is_of_work();
+            self.n_events += 1;
+            if self.n_events <= EVENTS_MAX {
+                (self.tell)(event);
             }
         }
     }
 
-    fn judge(mut self, reason: Option<(Outcome, String)>, exit_code: Option<i32>) -> Result<Ended> {
+    fn judge(
+        mut self,
+        reason: Option<(Outcome, String)>,
+        exit_code: Option<i32>,
+    ) -> Result<AgentExit> {
         for stream in [Stream::Out, Stream::Err] {
             let lines = std::mem::replace(&mut self.lines[stream as usize], Lines::new(0));
             if let Some((line, beyond)) = lines.rest() {
@@ -210,22 +211,22 @@ impl Attempt<'_> {
             }
         }
         self.log.end()?;
-        let mut ended = self.ended;
-        ended.exit_code = exit_code.filter(|_| reason.is_none());
-        ended.duration_ms = self.begun.elapsed().as_millis() as u64;
-        ended.complaints = self.complaints.into();
+        let mut exit = self.exit;
+        exit.exit_code = exit_code.filter(|_| reason.is_none());
+        exit.duration_ms = self.started.elapsed().as_millis() as u64;
+        exit.stderr_tail = self.stderr_tail.into();
         match reason {
             None => {
-                self.runner.judge(&mut ended);
-                ended.not_resumed =
-                    self.job.resume.is_some() && !self.has_worked && ended.is_silent_failure();
+                self.runner.judge(&mut exit);
+                exit.not_resumed =
+                    self.job.resume.is_some() && !self.has_worked && exit.is_silent_failure();
             }
             Some((outcome, reason)) => {
-                ended.outcome = Some(outcome);
-                let said = ended.reason.take().map(|said| format!("{reason}: {said}"));
-                ended.reason = Some(said.unwrap_or(reason));
+                exit.outcome = Some(outcome);
+                let said = exit.reason.take().map(|said| format!("{reason}: {said}"));
+                exit.reason = Some(said.unwrap_or(reason));
             }
         }
-        Ok(ended)
+        Ok(exit)
     }
 }

@@ -3,26 +3,13 @@
 
 use serde_json::Value;
 
-use super::{AgentEvent, Ended, all};
+use super::{AgentEvent, AgentExit, all};
 use crate::run::log::Stream;
 use crate::run::transcript::{self, TEXT_MAX};
 use crate::run::{self, Outcome, Spent, Usage};
 
 /// Longest description of what an agent does, in characters.
 const DOING_MAX: usize = 120;
-/// Fields of a tool's input that say what it is about, in the order of what they say.
-const ABOUT: &[&str] = &[
-    "file_path",
-    "filePath",
-    "path",
-    "command",
-    "cmd",
-    "url",
-    "pattern",
-    "query",
-    "prompt",
-];
-
 /// Returns the text at a JSON pointer, such as `/part/text`.
 pub(super) fn text<'a>(event: &'a Value, place: &str) -> Option<&'a str> {
     event.pointer(place)?.as_str()
@@ -52,43 +39,29 @@ pub(super) fn usage(input_tokens: Option<u64>, output_tokens: Option<u64>) -> Op
     })
 }
 
-pub(super) fn more(before: Option<Usage>, now: Usage) -> Usage {
-    let add = |of: fn(&Usage) -> Option<u64>| {
-        let both = [before.as_ref().and_then(of), of(&now)];
-        both.into_iter().flatten().reduce(u64::saturating_add)
-    };
-    Usage {
-        input_tokens: add(|usage| usage.input_tokens),
-        output_tokens: add(|usage| usage.output_tokens),
-        total_tokens: add(|usage| usage.total_tokens),
-    }
-}
-
 /// Notes the conversation, if its name is one that can be said to a program again.
-pub(super) fn conversation(name: Option<&str>, ended: &mut Ended) {
+pub(super) fn note_conversation(name: Option<&str>, exit: &mut AgentExit) {
     let is_plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_');
     let is_name = |name: &&str| {
         (1..=100).contains(&name.len()) && !name.starts_with('-') && name.chars().all(is_plain)
     };
-    let is_new = |name: &&str| ended.conversation.as_deref() != Some(name);
+    let is_new = |name: &&str| exit.conversation.as_deref() != Some(name);
     if let Some(name) = name.filter(is_name).filter(is_new) {
-        ended.signs.push(AgentEvent::Conversation(name.to_string()));
-        ended.conversation = Some(name.to_string());
+        exit.events.push(AgentEvent::Conversation(name.to_string()));
+        exit.conversation = Some(name.to_string());
     }
 }
 
-/// Notes that a tool is used, with what its input says that it is used on.
-pub(super) fn doing(tool: Option<&str>, input: Option<&Value>, ended: &mut Ended) {
+/// Adds the event that a tool is used, with the subject that its input names.
+pub(super) fn use_tool(tool: Option<&str>, input: Option<&Value>, exit: &mut AgentExit) {
     let tool = tool.unwrap_or("a tool");
-    let about = ABOUT.iter().find_map(|name| input?.get(name)?.as_str());
+    let about = input.and_then(transcript::find_subject);
     let words = [tool, about.unwrap_or_default()].join(" ");
-    let line = words.lines().next().unwrap_or_default().trim();
-    let shown = line.chars().take(DOING_MAX).collect();
-    ended.signs.push(AgentEvent::Doing(shown));
+    read_progress(words.lines().next().unwrap_or_default(), exit);
 }
 
-/// Takes a line of words for what an agent does; one without any says nothing.
-pub(super) fn saying(line: &str, ended: &mut Ended) {
+/// Adds a line of text as progress, unless it is blank.
+pub(super) fn read_progress(line: &str, exit: &mut AgentExit) {
     // Little is shown, and lines may be long.
     let plain = transcript::plain(&line[..line.floor_char_boundary(TEXT_MAX)]);
     let shown = plain.chars().filter(|c| !c.is_control());
@@ -97,38 +70,37 @@ pub(super) fn saying(line: &str, ended: &mut Ended) {
         .take(DOING_MAX)
         .collect();
     if !shown.trim_end().is_empty() {
-        ended
-            .signs
-            .push(AgentEvent::Doing(shown.trim_end().to_string()));
+        exit.events
+            .push(AgentEvent::Progress(shown.trim_end().to_string()));
     }
 }
 
-pub(super) fn trouble(message: &str, status: Option<u64>, ended: &mut Ended) {
+pub(super) fn fail_with(message: &str, status: Option<u64>, exit: &mut AgentExit) {
     let outcome = match is_too_many(message, status) {
         true => Outcome::RateLimited,
         false => Outcome::AgentError,
     };
     if outcome == Outcome::RateLimited {
-        ended.retry_after_ms = retry_after(message).or(ended.retry_after_ms);
+        exit.retry_after_ms = retry_after(message).or(exit.retry_after_ms);
     }
-    ended.fail(
+    exit.fail(
         outcome,
         Some(message.to_string()).filter(|it| !it.is_empty()),
     );
 }
 
-/// Notes that a program tries again because its model refused it, if that is why.
-pub(super) fn retry(message: &str, status: Option<u64>, ended: &mut Ended) {
-    ended.refused = is_too_many(message, status);
-    if ended.refused {
-        ended.retry_after_ms = retry_after(message).or(ended.retry_after_ms);
+/// Notes that a program retries because its model refused it, if that is the reason.
+pub(super) fn retry(message: &str, status: Option<u64>, exit: &mut AgentExit) {
+    exit.refused = is_too_many(message, status);
+    if exit.refused {
+        exit.retry_after_ms = retry_after(message).or(exit.retry_after_ms);
     }
 }
 
-/// Notes an event by which a program says that it tries again, and why.
-pub(super) fn read_retry(why: Option<&str>, status: Option<u64>, ended: &mut Ended) {
-    retry(why.unwrap_or_default(), status, ended);
-    ended.reason = why.filter(|why| !why.is_empty()).map(String::from);
+/// Reads an event by which a program reports a retry and its reason.
+pub(super) fn read_retry(why: Option<&str>, status: Option<u64>, exit: &mut AgentExit) {
+    retry(why.unwrap_or_default(), status, exit);
+    exit.reason = why.filter(|why| !why.is_empty()).map(String::from);
 }
 
 /// Returns the amount of money at a place, in US dollars; what is no amount is none.
@@ -139,20 +111,20 @@ pub(super) fn money(event: &Value, place: &str) -> Option<f64> {
 
 /// Judges an exit by the outcome in its stream. A stream without an outcome is a failure, whatever the exit
 /// code.
-pub(super) fn judge(ended: &mut Ended) {
-    match (ended.outcome, ended.exit_code) {
-        (Some(Outcome::Ok), Some(0)) => ended.reason = None,
-        (Some(Outcome::Ok), _) => ended.fail(Outcome::AgentError, None),
+pub(super) fn judge(exit: &mut AgentExit) {
+    match (exit.outcome, exit.exit_code) {
+        (Some(Outcome::Ok), Some(0)) => exit.reason = None,
+        (Some(Outcome::Ok), _) => exit.fail(Outcome::AgentError, None),
         (Some(_), _) => {}
         (None, code) => {
-            let complaints = ended.complaints.join("\n");
-            let said = ended.reason.take();
-            let without = || format!("{}, without a result", ended.exit());
+            let stderr_tail = exit.stderr_tail.join("\n");
+            let said = exit.reason.take();
+            let without = || format!("{}, without a result", exit.describe_exit());
             let reason = said.clone().unwrap_or_else(without);
-            let known = [said.unwrap_or_default(), complaints].join("\n");
+            let known = [said.unwrap_or_default(), stderr_tail].join("\n");
             let status = is_too_many(&known, None).then_some(429);
-            trouble(&reason, status.filter(|_| code != Some(0)), ended);
-            ended.retry_after_ms = ended.retry_after_ms.or(retry_after(&known));
+            fail_with(&reason, status.filter(|_| code != Some(0)), exit);
+            exit.retry_after_ms = exit.retry_after_ms.or(retry_after(&known));
         }
     }
 }
@@ -203,23 +175,23 @@ fn retry_after(message: &str) -> Option<u64> {
     Some((number * factor) as u64)
 }
 
-/// Returns what an agent has used by the log of what its program wrote; nothing of a runner that tells none.
-/// `before` is what its conversation had come to.
-pub(crate) fn used(runner: &str, log: &[u8], before: Spent) -> Spent {
-    let mut ended = Ended {
+/// Returns the tokens and cost of an agent by its log; nothing if its runner reports none. `before` are those of its
+/// conversation before.
+pub(crate) fn read_spent(runner: &str, log: &[u8], before: Spent) -> Spent {
+    let mut exit = AgentExit {
         before,
-        ..Ended::default()
+        ..AgentExit::default()
     };
     let known = all().into_iter().find(|known| known.name() == runner);
     if let Some(known) = known {
         for entry in run::log::read(log).filter(|entry| entry.stream == Stream::Out) {
-            known.read_line(entry.text.trim_end(), &mut ended);
-            ended.signs.clear();
+            known.read_line(entry.text.trim_end(), &mut exit);
+            exit.events.clear();
         }
     }
     Spent {
-        usage: ended.usage,
-        cost: ended.cost,
+        usage: exit.usage,
+        cost: exit.cost,
     }
 }
 
@@ -228,7 +200,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn too_many_requests_are_told_from_other_trouble() {
+    fn rate_limits_are_recognized() {
         for (message, status, is_it) in [
             ("", Some(429), true),
             ("", Some(529), true),
@@ -248,7 +220,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_amount_of_money_costs_nothing() {
+    fn invalid_amounts_cost_nothing() {
         let event = serde_json::json!({"cost": -3.0, "all": 0.5, "text": "1"});
         let money = |place| money(&event, place);
         assert_eq!(
@@ -258,7 +230,7 @@ mod tests {
     }
 
     #[test]
-    fn the_time_to_wait_is_read_in_the_ways_it_is_written() {
+    fn retry_delay_is_read_in_all_units() {
         for (message, wait) in [
             ("Retry-After: 7", Some(7_000)),
             ("please try again in 1.5s.", Some(1_500)),
@@ -274,40 +246,40 @@ mod tests {
 
     #[test]
     fn conversation_id_must_not_look_like_an_option() {
-        let mut ended = Ended::default();
+        let mut exit = AgentExit::default();
         for name in ["", "--last", "a b", "x/../y"] {
-            conversation(Some(name), &mut ended);
-            assert!(ended.signs.is_empty());
+            note_conversation(Some(name), &mut exit);
+            assert!(exit.events.is_empty());
         }
-        conversation(Some("ses_1-a"), &mut ended);
-        conversation(Some("ses_1-a"), &mut ended);
-        assert_eq!(ended.signs.len(), 1, "told once");
+        note_conversation(Some("ses_1-a"), &mut exit);
+        note_conversation(Some("ses_1-a"), &mut exit);
+        assert_eq!(exit.events.len(), 1, "added once");
     }
 
     #[test]
-    fn what_was_told_before_a_line_that_is_torn_counts() {
+    fn usage_before_a_torn_line_counts() {
         let written = r#"{"type":"assistant","message":{"id":"m1","usage":{"input_tokens":7,"output_tokens":2}}}
 no event
 {"type":"assistant","message":{"id":"m2","usage":{"input_tokens":9,"output_tokens":1}}}
 {"type":"result","total_cost_usd":0"#;
         let log = run::log::write(Stream::Out, written);
-        let used = |runner| used(runner, log.as_bytes(), Spent::default());
-        let usage = used("claude").usage.unwrap();
+        let spent = |runner| read_spent(runner, log.as_bytes(), Spent::default());
+        let usage = spent("claude").usage.unwrap();
         assert_eq!(
             (usage.input_tokens, usage.output_tokens),
             (Some(16), Some(3))
         );
-        assert_eq!(used("claude").cost, None);
-        assert_eq!(used("command"), Spent::default());
+        assert_eq!(spent("claude").cost, None);
+        assert_eq!(spent("command"), Spent::default());
     }
 
     #[test]
-    fn of_a_conversation_only_what_is_new_counts() {
+    fn only_new_cost_of_a_conversation_counts() {
         let log = run::log::write(Stream::Out, r#"{"type":"result","total_cost_usd":0.5}"#);
         let before = Spent {
             usage: None,
             cost: Some(0.2),
         };
-        assert_eq!(used("claude", log.as_bytes(), before).cost, Some(0.3));
+        assert_eq!(read_spent("claude", log.as_bytes(), before).cost, Some(0.3));
     }
 }

@@ -3,13 +3,13 @@
 
 use serde_json::Value;
 
-use super::event::{conversation, doing, number, text, trouble, usage};
-use super::{Ended, Invocation, Job, Runner, choices, event, split_words, tools};
+use super::event::{fail_with, note_conversation, number, text, usage, use_tool};
+use super::{AgentExit, Invocation, Job, Runner, choices, event, split_words, tools};
 use crate::run::Outcome;
 
 pub(super) struct Gemini;
 
-/// What `seen` says while pieces of one message come.
+/// Value of `seen` while pieces of one message come.
 const SPEAKING: &str = "speaking";
 
 /// Its tools that it would ask for; it reads and searches without asking.
@@ -30,7 +30,7 @@ impl Runner for Gemini {
         match job.tools.is_empty() {
             true => words.push("--approval-mode=yolo".to_string()),
             false => {
-                let names = tools::known_as(job, &TOOLS).join(",");
+                let names = tools::translate_allowed(job, &TOOLS).join(",");
                 words.push("--approval-mode=default".to_string());
                 words.extend((!names.is_empty()).then(|| format!("--allowed-tools={names}")));
             }
@@ -44,63 +44,63 @@ impl Runner for Gemini {
         }
     }
 
-    fn read_event(&self, kind: &str, event: &Value, ended: &mut Ended) {
+    fn read_event(&self, kind: &str, event: &Value, exit: &mut AgentExit) {
         if kind == "message" {
-            return message(event, ended);
+            return message(event, exit);
         }
-        ended.seen = None;
+        exit.seen = None;
         match kind {
-            "init" => conversation(text(event, "/session_id"), ended),
-            "tool_use" => doing(text(event, "/tool_name"), event.get("parameters"), ended),
-            "error" => ended.reason = text(event, "/message").map(String::from),
-            "result" => result(event, ended),
+            "init" => note_conversation(text(event, "/session_id"), exit),
+            "tool_use" => use_tool(text(event, "/tool_name"), event.get("parameters"), exit),
+            "error" => exit.reason = text(event, "/message").map(String::from),
+            "result" => result(event, exit),
             _ => {}
         }
     }
 
-    fn read_error(&self, line: &str, ended: &mut Ended) {
+    fn read_error(&self, line: &str, exit: &mut AgentExit) {
         if line.starts_with("Attempt ") && line.contains(" failed") {
-            event::retry(line, None, ended);
+            event::retry(line, None, exit);
         }
     }
 
-    fn judge(&self, ended: &mut Ended) {
-        if ended.outcome.is_none() && ended.reason.is_none() {
-            ended.reason = complaint(&ended.complaints);
+    fn judge(&self, exit: &mut AgentExit) {
+        if exit.outcome.is_none() && exit.reason.is_none() {
+            exit.reason = complaint(&exit.stderr_tail);
         }
-        if ended.exit_code == Some(53) {
-            ended.fail(Outcome::Budget, Some("its turns ran out".to_string()));
+        if exit.exit_code == Some(53) {
+            exit.fail(Outcome::Budget, Some("its turns ran out".to_string()));
         }
-        event::judge(ended);
+        event::judge(exit);
     }
 }
 
-fn message(event: &Value, ended: &mut Ended) {
+fn message(event: &Value, exit: &mut AgentExit) {
     let content = text(event, "/content").filter(|_| text(event, "/role") == Some("assistant"));
     let Some(content) = content else {
-        ended.seen = None;
+        exit.seen = None;
         return;
     };
-    let begun = ended
+    let begun = exit
         .message
         .take()
-        .filter(|_| ended.seen.as_deref() == Some(SPEAKING));
-    ended.message = Some(begun.unwrap_or_default() + content);
+        .filter(|_| exit.seen.as_deref() == Some(SPEAKING));
+    exit.message = Some(begun.unwrap_or_default() + content);
     let is_piece = event.get("delta").and_then(Value::as_bool) == Some(true);
-    ended.seen = is_piece.then(|| SPEAKING.to_string());
+    exit.seen = is_piece.then(|| SPEAKING.to_string());
 }
 
-fn result(event: &Value, ended: &mut Ended) {
+fn result(event: &Value, exit: &mut AgentExit) {
     let read = number(event, "/stats/input_tokens");
     if let Some(all) = usage(read, number(event, "/stats/output_tokens")) {
-        ended.use_tokens(all);
+        exit.use_tokens(all);
     }
     match text(event, "/status") {
-        Some("success") => ended.outcome = Some(Outcome::Ok),
+        Some("success") => exit.outcome = Some(Outcome::Ok),
         _ => {
             let said = text(event, "/error/message").map(String::from);
-            let said = said.or(ended.reason.take()).unwrap_or_default();
-            trouble(&said, None, ended);
+            let said = said.or(exit.reason.take()).unwrap_or_default();
+            fail_with(&said, None, exit);
         }
     }
 }

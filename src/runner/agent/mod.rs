@@ -1,6 +1,5 @@
-//! Programs that drive an agent: each a [`Runner`], which knows how it is called and what it writes.
-//! A runner starts nothing and reads no file; `drive` does. What an agent says here is told on and
-//! believed in nothing: whether its work is done is for the caller to find out.
+//! Programs that drive an agent: each is a [`Runner`], which knows its command line and its output. A runner starts
+//! nothing and reads no file; `drive` does. Claims of an agent are only passed on: the caller verifies its work.
 
 pub(crate) mod choice;
 mod claude;
@@ -22,10 +21,9 @@ use serde::Serialize;
 use serde_json::Value;
 
 use crate::run::{Outcome, Spent, Usage};
-pub(crate) use crate::runner::pipes::wake;
 pub(crate) use command::CommandLine;
 pub(crate) use drive::drive;
-pub(crate) use event::used;
+pub(crate) use event::read_spent;
 pub(crate) use settings::{GateVariables, Runners, all, needs, no_command};
 
 #[derive(Clone, Debug, Default)]
@@ -42,7 +40,7 @@ pub(crate) struct Job {
     /// The model, if one is asked for.
     pub(crate) model: Option<String>,
     pub(crate) resume: Option<String>,
-    /// What that conversation has come to; nothing for a new one.
+    /// Tokens and cost of that conversation; nothing for a new one.
     pub(crate) before: Spent,
     /// Tools that it may use without asking, in the words of Claude Code; empty for those that the runner
     /// gives by itself.
@@ -58,13 +56,13 @@ pub(crate) struct Job {
 pub(crate) struct Limits {
     /// After so long.
     pub(crate) time: Option<Duration>,
-    /// After so long without a sign of it.
+    /// After so long without output.
     pub(crate) idle: Option<Duration>,
     /// After so many turns, where its program counts them.
     pub(crate) turns: Option<u32>,
     /// After so many US dollars, where its program counts them.
     pub(crate) cost: Option<f64>,
-    /// What everything may cost of which that is left: what is named when it is spent.
+    /// The cost limit of the run of which `cost` is the rest: named in messages.
     pub(crate) budget: Option<f64>,
 }
 
@@ -84,10 +82,10 @@ pub(crate) struct Invocation {
 pub(crate) enum AgentEvent {
     /// It runs, in the process group of this number, which began then.
     Started(u32, Option<String>),
-    /// It is in a conversation that can be gone on with under this name.
+    /// It is in a conversation that can be resumed under this name.
     Conversation(String),
     /// It does something, in a few words, such as `Write src/lib.rs`.
-    Doing(String),
+    Progress(String),
     /// So much was used until now.
     Used(Usage),
 }
@@ -96,7 +94,7 @@ impl AgentEvent {
     fn is_of_work(&self) -> bool {
         match self {
             AgentEvent::Started(..) | AgentEvent::Conversation(_) => false,
-            AgentEvent::Doing(_) => true,
+            AgentEvent::Progress(_) => true,
             AgentEvent::Used(usage) => usage.total_tokens.is_some_and(|tokens| tokens > 0),
         }
     }
@@ -104,7 +102,7 @@ impl AgentEvent {
 
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
-pub(crate) struct Ended {
+pub(crate) struct AgentExit {
     /// How it ended. `Ok` means in good order here, and that nothing is checked yet.
     pub(crate) outcome: Option<Outcome>,
     /// Why, when it is not `Ok`.
@@ -112,72 +110,70 @@ pub(crate) struct Ended {
     /// The last message of the agent.
     pub(crate) message: Option<String>,
     pub(crate) conversation: Option<String>,
-    /// Tokens that were used, as far as the program tells.
+    /// Tokens that it used, if the program reports them.
     pub(crate) usage: Option<Usage>,
-    /// What it cost in US dollars, as far as the program tells.
+    /// Cost in US dollars, if the program reports it.
     pub(crate) cost: Option<f64>,
-    /// How many turns it took, as far as the program tells.
+    /// How many turns it took, if the program reports them.
     pub(crate) turns: Option<u32>,
-    /// What it was not allowed, such as `Write`.
-    pub(crate) denied: Vec<String>,
-    /// When to try again after too many requests, in milliseconds.
+    /// Tools that it was denied, such as `Write`.
+    pub(crate) denied_tools: Vec<String>,
+    /// When to retry after too many requests, in milliseconds.
     pub(crate) retry_after_ms: Option<u64>,
     /// Its exit code; none when a signal ended it.
     pub(crate) exit_code: Option<i32>,
     /// How long it took, in milliseconds.
     pub(crate) duration_ms: u64,
     /// The last lines of its standard error.
-    pub(crate) complaints: Vec<String>,
-    /// True while its program tries again and again because its model has too many requests: when it is
-    /// ended then, that is why.
+    pub(crate) stderr_tail: Vec<String>,
+    /// True while its program retries because its model has too many requests: if it is stopped then, that is the
+    /// reason.
     #[serde(skip)]
     pub(crate) refused: bool,
-    /// True when it was to go on with a conversation and its program failed before anything came of that: the
-    /// conversation is not there.
+    /// True when it was to resume a conversation and failed before any work: the conversation is missing.
     #[serde(skip)]
     pub(crate) not_resumed: bool,
-    /// What the conversation had come to before: some programs count it in.
+    /// Tokens and cost of the conversation before: some programs include them.
     #[serde(skip)]
     pub(crate) before: Spent,
-    /// What the runner needs to remember between two lines.
+    /// State that the runner keeps between two lines.
     #[serde(skip)]
     pub(crate) seen: Option<String>,
-    /// What its lines were signs of, until the caller takes them.
+    /// Events in its lines, until the caller takes them.
     #[serde(skip)]
-    pub(crate) signs: Vec<AgentEvent>,
+    pub(crate) events: Vec<AgentEvent>,
 }
 
-/// Knows one program: how it is called, and what its lines mean.
+/// One program that drives an agent.
 pub(crate) trait Runner: Send + Sync {
     /// Its name, such as `claude`.
     fn name(&self) -> &'static str;
 
     fn invocation(&self, job: &Job) -> Invocation;
 
-    /// Takes a line of its standard output: notes in `ended` what it tells of the end and what it is a sign
-    /// of. Most programs write events.
-    fn read_line(&self, line: &str, ended: &mut Ended) {
+    /// Reads a line of its standard output. Most programs write events as JSON.
+    fn read_line(&self, line: &str, exit: &mut AgentExit) {
         if let Ok(event @ Value::Object(_)) = serde_json::from_str(line) {
             let kind = event::text(&event, "/type").unwrap_or_default();
-            self.read_event(kind, &event, ended);
+            self.read_event(kind, &event, exit);
         }
     }
 
-    /// Takes an event of the kind that its field `type` names. Kinds that it does not know mean nothing.
-    fn read_event(&self, _kind: &str, _event: &Value, _ended: &mut Ended) {}
+    /// Reads an event of the kind that its field `type` names; unknown kinds are ignored.
+    fn read_event(&self, _kind: &str, _event: &Value, _ended: &mut AgentExit) {}
 
-    /// Takes a line of its standard error, on which most programs say nothing that counts.
-    fn read_error(&self, _line: &str, _ended: &mut Ended) {}
+    /// Reads a line of its standard error, which most programs use for nothing relevant.
+    fn read_error(&self, _line: &str, _ended: &mut AgentExit) {}
 
-    fn judge(&self, ended: &mut Ended) {
-        event::judge(ended);
+    fn judge(&self, exit: &mut AgentExit) {
+        event::judge(exit);
     }
 
     fn resumes(&self) -> bool {
         true
     }
 
-    /// Returns whether every message of its agent is told: then one that is not there was not said.
+    /// Returns true if the program reports every message of its agent.
     fn tells_messages(&self) -> bool {
         true
     }
@@ -185,24 +181,28 @@ pub(crate) trait Runner: Send + Sync {
 
 const DENIED_MAX: usize = 20;
 
-impl Ended {
+impl AgentExit {
     /// Notes a failure. Without a reason, it is how the program ended and what it complained of.
     pub(super) fn fail(&mut self, outcome: Outcome, reason: Option<String>) {
         self.outcome = Some(outcome);
-        self.reason = Some(reason.unwrap_or_else(|| self.exit()));
+        self.reason = Some(reason.unwrap_or_else(|| self.describe_exit()));
     }
 
     pub(super) fn deny(&mut self, tool: Option<&str>) {
         let tool = tool.unwrap_or("a tool");
-        if self.denied.len() < DENIED_MAX && !self.denied.iter().any(|it| it == tool) {
-            self.denied.push(tool.to_string());
+        if self.denied_tools.len() < DENIED_MAX && !self.denied_tools.iter().any(|it| it == tool) {
+            self.denied_tools.push(tool.to_string());
         }
     }
 
-    /// Notes what was used until now.
+    /// Adds tokens to those that were used until now.
+    fn add_tokens(&mut self, new: Usage) {
+        self.use_tokens(self.usage.map_or(new, |before| before.plus(new)));
+    }
+
     fn use_tokens(&mut self, usage: Usage) {
         self.usage = Some(usage);
-        self.signs.push(AgentEvent::Used(usage));
+        self.events.push(AgentEvent::Used(usage));
     }
 
     /// Notes that a turn has begun.
@@ -215,12 +215,12 @@ impl Ended {
         failed && self.message.is_none()
     }
 
-    fn exit(&self) -> String {
+    fn describe_exit(&self) -> String {
         let exit = match self.exit_code {
             Some(code) => format!("it ended with exit code {code}"),
             None => "a signal ended it".to_string(),
         };
-        match self.complaints.last() {
+        match self.stderr_tail.last() {
             Some(complaint) => format!("{exit}: {complaint}"),
             None => exit,
         }
@@ -231,7 +231,7 @@ fn split_words(words: &str) -> Vec<String> {
     words.split_whitespace().map(String::from).collect()
 }
 
-/// Returns the options for the model and for the conversation to go on with.
+/// Returns the options for the model and for the conversation to resume.
 fn choices<'a>(job: &'a Job, resume: &'a str) -> impl Iterator<Item = String> + 'a {
     let model = job.model.iter().map(|model| format!("--model={model}"));
     model.chain(

@@ -2,13 +2,13 @@
 
 use serde_json::{Map, Value};
 
-use super::event::{conversation, doing, money, more, number, sum, text, trouble, usage};
-use super::{Ended, Invocation, Job, Runner, choices, event, split_words, tools};
+use super::event::{fail_with, money, note_conversation, number, sum, text, usage, use_tool};
+use super::{AgentExit, Invocation, Job, Runner, choices, event, split_words, tools};
 use crate::run::Outcome;
 
 pub(super) struct OpenCode;
 
-/// What it calls its kinds of tools; reading is always allowed.
+/// Its names of kinds of tools; reading is always allowed.
 const KINDS: [(&str, &str); 5] = [
     ("Bash", "bash"),
     ("Edit", "edit"),
@@ -23,7 +23,7 @@ impl Runner for OpenCode {
     }
 
     fn invocation(&self, job: &Job) -> Invocation {
-        // It tells nowhere but in its logs that it tries again.
+        // It reports retries in its logs only.
         let mut words =
             split_words("opencode run --format=json --auto --print-logs --log-level=ERROR");
         words.extend(choices(job, "session"));
@@ -40,35 +40,35 @@ impl Runner for OpenCode {
         }
     }
 
-    fn read_event(&self, kind: &str, event: &Value, ended: &mut Ended) {
-        conversation(text(event, "/sessionID"), ended);
+    fn read_event(&self, kind: &str, event: &Value, exit: &mut AgentExit) {
+        note_conversation(text(event, "/sessionID"), exit);
         match kind {
-            "step_start" => ended.begin_turn(),
-            "text" => ended.message = text(event, "/part/text").map(String::from),
+            "step_start" => exit.begin_turn(),
+            "text" => exit.message = text(event, "/part/text").map(String::from),
             "tool_use" => {
                 let input = event.pointer("/part/state/input");
-                doing(text(event, "/part/tool"), input, ended);
+                use_tool(text(event, "/part/tool"), input, exit);
             }
-            "step_finish" => finish_step(event, ended),
+            "step_finish" => finish_step(event, exit),
             "error" => {
                 let message = text(event, "/error/data/message").or(text(event, "/error/name"));
                 let status = number(event, "/error/data/statusCode");
-                trouble(message.unwrap_or("it failed"), status, ended);
+                fail_with(message.unwrap_or("it failed"), status, exit);
             }
             _ => {}
         }
     }
 
-    fn read_error(&self, line: &str, ended: &mut Ended) {
+    fn read_error(&self, line: &str, exit: &mut AgentExit) {
         if line.contains("message=\"stream error\"") {
-            event::retry(line, None, ended);
+            event::retry(line, None, exit);
         }
     }
 }
 
-/// Returns what it is denied, where the job names its tools: what is not denied is allowed.
+/// Returns the kinds of tools that it is denied, if the job names its tools: all others are allowed.
 fn permission(job: &Job) -> Option<String> {
-    let allowed = tools::known_as(job, &KINDS);
+    let allowed = tools::translate_allowed(job, &KINDS);
     let denied = KINDS.iter().map(|(_, kind)| *kind);
     let denied = denied.filter(|kind| !allowed.contains(kind));
     let denied = denied.map(|kind| (kind.to_string(), "deny".into()));
@@ -76,18 +76,18 @@ fn permission(job: &Job) -> Option<String> {
     (!denied.is_empty()).then(|| Value::Object(denied).to_string())
 }
 
-fn finish_step(event: &Value, ended: &mut Ended) {
+fn finish_step(event: &Value, exit: &mut AgentExit) {
     match text(event, "/part/reason") {
-        Some("stop") => ended.outcome = Some(Outcome::Ok),
-        Some("length") => trouble("the answer of its model was cut", None, ended),
+        Some("stop") => exit.outcome = Some(Outcome::Ok),
+        Some("length") => fail_with("the answer of its model was cut", None, exit),
         _ => {}
     }
     if let Some(cost) = money(event, "/part/cost") {
-        ended.cost = Some(ended.cost.unwrap_or(0.0) + cost);
+        exit.cost = Some(exit.cost.unwrap_or(0.0) + cost);
     }
     let counts = &event["part"]["tokens"];
     let read = sum(counts, &["/input", "/cache/read", "/cache/write"]);
     if let Some(now) = usage(read, number(counts, "/output")) {
-        ended.use_tokens(more(ended.usage, now));
+        exit.add_tokens(now);
     }
 }

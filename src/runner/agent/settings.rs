@@ -1,12 +1,11 @@
 //! From settings to runners. Pure.
 //!
-//! A project's file may come from a stranger. It can say which runner drives what, but it names no
-//! program and no variable: those are the user's to name.
+//! A project's file is untrusted input. It can choose runners, but only the user names programs and variables.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
-use super::choice::{Rules, pairs, read, read_rules, unknown};
+use super::choice::{Rules, pairs, read, read_rules, unknown_runner_error};
 use super::{CommandLine, Job, Limits, Runner};
 use super::{claude::Claude, codex::Codex, copilot::Copilot, gemini::Gemini, opencode::OpenCode};
 use crate::config::{
@@ -70,7 +69,7 @@ impl Runners {
     }
 
     /// Returns the runner of a name. `command` is what the command line says of `command`.
-    pub(crate) fn named(&self, name: &str, command: Option<&str>) -> Result<Box<dyn Runner>> {
+    pub(crate) fn find(&self, name: &str, command: Option<&str>) -> Result<Box<dyn Runner>> {
         if name == "command" {
             let line = match (command, &self.command) {
                 (Some(said), _) => CommandLine::read(said)?,
@@ -81,7 +80,7 @@ impl Runners {
             return Ok(Box::new(line));
         }
         let known = all().into_iter().find(|runner| runner.name() == name);
-        known.ok_or_else(|| unknown(name))
+        known.ok_or_else(|| unknown_runner_error(name))
     }
 }
 
@@ -186,7 +185,7 @@ mod tests {
     use super::*;
     use crate::config::{Key, Origin};
 
-    fn made(pairs: &[(&str, &str)], of: &str) -> Result<Runners> {
+    fn read_settings(pairs: &[(&str, &str)], of: &str) -> Result<Runners> {
         let mut settings = Settings::default();
         for (name, value) in pairs {
             let key = Key::require(name).unwrap();
@@ -198,8 +197,8 @@ mod tests {
     }
 
     #[test]
-    fn a_program_may_lie_elsewhere() {
-        let runners = made(&[("runners.programs", "codex=/opt/codex")], "cleo").unwrap();
+    fn program_path_can_be_set() {
+        let runners = read_settings(&[("runners.programs", "codex=/opt/codex")], "cleo").unwrap();
         assert_eq!(runners.program("codex"), Some("/opt/codex"));
         assert_eq!(runners.program("claude"), None);
     }
@@ -207,33 +206,38 @@ mod tests {
     #[test]
     fn a_project_chooses_runners_and_starts_nothing() {
         let choice = [("runners.default", "codex"), ("runners.byTier", "1=gemini")];
-        assert!(made(&choice, ".cleo").is_ok());
+        assert!(read_settings(&choice, ".cleo").is_ok());
         for pair in [
             ("runners.command", "sh -c evil"),
             ("runners.programs", "claude=/tmp/evil"),
             ("runners.environment", "AWS_*"),
         ] {
-            let error = made(&[pair], ".cleo").unwrap_err();
+            let error = read_settings(&[pair], ".cleo").unwrap_err();
             assert_eq!(error.code, Code::ConfigInvalid);
-            assert!(made(&[pair], "cleo").is_ok());
+            assert!(read_settings(&[pair], "cleo").is_ok());
         }
     }
 
     #[test]
-    fn what_cannot_be_read_is_told_with_its_setting() {
+    fn error_names_its_setting() {
         for pair in [
             ("runners.default", "nobody"),
             ("runners.bySkill", "ct-docs"),
             ("runners.programs", "x"),
         ] {
-            let error = made(&[pair], "cleo").unwrap_err();
+            let error = read_settings(&[pair], "cleo").unwrap_err();
             assert!(error.message.starts_with(pair.0), "{}", error.message);
         }
-        assert!(made(&[], "cleo").unwrap().named("command", None).is_err());
+        assert!(
+            read_settings(&[], "cleo")
+                .unwrap()
+                .find("command", None)
+                .is_err()
+        );
     }
 
     #[test]
-    fn what_a_variable_says_is_mended_there() {
+    fn fix_of_a_variable_unsets_it() {
         for (name, value) in [
             ("runners.default", "nobody"),
             ("runners.bySkill", "ct-docs"),
@@ -245,8 +249,8 @@ mod tests {
             let mut settings = Settings::default();
             let origin = Origin::Variable(key.variable);
             settings.add(key, key.read(value).unwrap(), origin);
-            let made = Runners::from(&settings).and_then(|it| it.named("command", None));
-            let error = made.err().unwrap();
+            let read = Runners::from(&settings).and_then(|it| it.find("command", None));
+            let error = read.err().unwrap();
             assert!(
                 error.message.starts_with(&format!("{}: ", key.variable)),
                 "{error}"

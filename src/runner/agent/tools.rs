@@ -3,7 +3,7 @@
 
 use super::Job;
 
-/// What changes files or can do anything: without these, nothing is written.
+/// Tools that change files: without these, nothing is written.
 const WRITING: [&str; 3] = ["Bash", "Edit", "Write"];
 
 /// Returns whether a job allows a tool; a rule for a part of it, such as `Bash(git *)`, allows it too, since
@@ -21,7 +21,7 @@ pub(super) fn writes(job: &Job) -> bool {
     WRITING.iter().any(|tool| allows(job, tool))
 }
 
-pub(super) fn known_as<'a>(job: &Job, names: &[(&str, &'a str)]) -> Vec<&'a str> {
+pub(super) fn translate_allowed<'a>(job: &Job, names: &[(&str, &'a str)]) -> Vec<&'a str> {
     let allowed = names.iter().filter(|(tool, _)| allows(job, tool));
     allowed.map(|(_, name)| *name).collect()
 }
@@ -47,6 +47,9 @@ mod tests {
             ("Edit", "replace"),
             ("WebFetch", "web_fetch"),
         ];
-        assert_eq!(known_as(&reads, &names), ["read_file", "web_fetch"]);
+        assert_eq!(
+            translate_allowed(&reads, &names),
+            ["read_file", "web_fetch"]
+        );
     }
 }

@@ -282,7 +282,7 @@ pub(super) fn tallies_follow_every_change_of_a_run(store: &mut dyn Store) {
         timed,
         time_ms,
         last_started: format!("2026-01-26T09:00:{last}.000Z"),
-        stood_in: 0,
+        answered_by_fallback: 0,
     };
     let open = of(None, RunStatus::Running, 1, 0, 0, "00");
     let done = of(Some("a"), RunStatus::Completed, 2, 2, 11, "01");
@@ -318,11 +318,16 @@ pub(super) fn what_was_answered_in_the_place_of_an_agent_is_counted(store: &mut 
     );
     let transaction = store.read().unwrap();
     let counted = transaction.tallies(None).unwrap().into_iter();
-    let counted = counted.filter(|tally| tally.stood_in > 0);
-    let counted: Vec<_> = counted.map(|one| (one.agent, one.stood_in)).collect();
+    let counted = counted.filter(|tally| tally.answered_by_fallback > 0);
+    let counted: Vec<_> = counted
+        .map(|one| (one.agent, one.answered_by_fallback))
+        .collect();
     assert_eq!(counted, [(Some("a".to_string()), 1)]);
     let seen = transaction.executions_since(None, "2026", 9).unwrap();
-    assert_eq!(seen.iter().filter(|one| one.stood_in).count(), 1);
+    assert_eq!(
+        seen.iter().filter(|one| one.answered_by_fallback).count(),
+        1
+    );
 }
 
 pub(super) fn the_last_executions_are_glimpsed(store: &mut dyn Store) {

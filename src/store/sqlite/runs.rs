@@ -11,7 +11,7 @@ use crate::error::Result;
 use crate::id;
 use crate::run::{AnsweredBy, DELEGATION, Detail, Event, Run};
 use crate::score::normalize;
-use crate::store::records::{Dir, Glimpse, Order, RunFilter, RunPage, Runs, Tally};
+use crate::store::records::{Dir, ExecutionStat, Order, RunFilter, RunPage, Runs, Tally};
 
 pub(super) const COLUMNS: &str = "id, owner, record, kind, status";
 
@@ -99,7 +99,7 @@ impl Runs for SqliteTransaction<'_> {
         user: Option<&str>,
         since: &str,
         limit: u32,
-    ) -> Result<Vec<Glimpse>> {
+    ) -> Result<Vec<ExecutionStat>> {
         let whose = match user {
             Some(_) => "user_id = ?3",
             None => "?3 IS NULL",
@@ -112,13 +112,13 @@ impl Runs for SqliteTransaction<'_> {
              WHERE started_at >= ?1"
         );
         self.all(&sql, (since, limit, user), |row| {
-            Ok(Glimpse {
+            Ok(ExecutionStat {
                 agent: row.get(1)?,
                 status: word(row, 2)?,
                 answered_by: word(row, 3).ok(),
                 time_ms: row.get::<_, Option<i64>>(4)?.map(i64::unsigned_abs),
                 started_at: row.get(5)?,
-                stood_in: row.get(6)?,
+                answered_by_fallback: row.get(6)?,
             })
         })
     }
@@ -147,7 +147,7 @@ impl Runs for SqliteTransaction<'_> {
                 timed: to_unsigned(row, 4)?,
                 time_ms: to_unsigned(row, 5)?,
                 last_started: row.get(6)?,
-                stood_in: to_unsigned(row, 7)?,
+                answered_by_fallback: to_unsigned(row, 7)?,
             }))
         })?;
         if tallies.contains(&None) {

@@ -10,7 +10,7 @@ use petgraph::Direction::Incoming;
 use petgraph::algo::{astar, kosaraju_scc};
 use petgraph::graphmap::{GraphMap, NodeTrait};
 
-/// What waits for what, or comes before it.
+/// Edges of a graph: from a task to one that it waits for, or the reverse.
 pub(crate) type Edges<T> = GraphMap<T, (), Directed, RandomState>;
 
 /// Returns the groups of nodes that can all reach each other.
@@ -63,14 +63,14 @@ pub(crate) fn circle<T: NodeTrait + Hash, E>(
     Ok(back.map(|(_, back)| once(start).chain(back).collect()))
 }
 
-/// Returns the weight of the heaviest chain before each node, along edges from what comes first. What is in a
-/// circle, or waits for one, has none.
+/// Returns the weight of the heaviest chain before each node, along edges from predecessors. Nodes in a circle, and
+/// nodes that wait for one, have none.
 pub(crate) fn depths<T: NodeTrait + Hash>(
     graph: &Edges<T>,
     weight: impl Fn(T) -> usize,
 ) -> HashMap<T, usize> {
     let mut depths: HashMap<T, usize> = HashMap::new();
-    // The parts come last first.
+    // The parts are in reverse order.
     for part in kosaraju_scc(graph).into_iter().rev() {
         let [one] = part[..] else { continue };
         let depth = graph

@@ -1,5 +1,4 @@
-//! The graph of tasks: waves, paths, circles and what stands in the way. Pure: it works on nodes
-//! that somebody has read.
+//! The graph of tasks: waves, paths, circles and problems. Pure: it works on nodes that its caller read.
 
 mod circles;
 mod paths;
@@ -18,9 +17,9 @@ use crate::id::{self, TaskId};
 
 pub(crate) use circles::{Edges, circle, depths, in_circles, reachable};
 pub(crate) use problems::{PROBLEMS_MAX, Problem};
-pub(crate) use waves::{Conflict, Waves};
+pub(crate) use waves::Conflict;
 
-/// What the graph needs to know of a task.
+/// A task as a node of the graph.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Node {
     pub(crate) id: TaskId,
@@ -31,7 +30,7 @@ pub(crate) struct Node {
     /// How many of its children are neither done nor cancelled.
     pub(crate) open_children: u32,
     pub(crate) depends: Vec<TaskId>,
-    /// What an import says must be done first, and nobody knows.
+    /// Dependencies of an import that lead to no task.
     pub(crate) missing: Vec<Missing>,
 }
 
@@ -54,14 +53,14 @@ pub(crate) fn by_id(nodes: &mut [Node]) {
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub(crate) struct Missing {
-    /// What an import says must be done first.
+    /// The dependency as the import names it.
     pub(crate) name: String,
     /// True when it was there, and left out because tasks would have waited for each other.
     pub(crate) circular: bool,
 }
 
 impl Missing {
-    /// Says what it is and why nobody can wait for it.
+    /// Describes it, and why nobody can wait for it.
     pub(crate) fn describe(&self) -> String {
         let why = match self.circular {
             true => "was left out because it closed a circle",
@@ -76,13 +75,13 @@ impl Missing {
 pub(crate) struct TaskGraph {
     nodes: Vec<Node>,
     outside: HashMap<TaskId, Node>,
-    /// Who waits for whom, worked out when it is first asked.
+    /// The edges of waiting, computed when they are first used.
     waiting: OnceLock<Waiting>,
 }
 
 impl TaskGraph {
     /// Makes a graph of `nodes`; `outside` are the tasks that they depend on and that are not among
-    /// them. What is in neither does not exist and is never counted as done.
+    /// them. A task in neither does not exist and never counts as done.
     pub(crate) fn new(mut nodes: Vec<Node>, outside: Vec<Node>) -> TaskGraph {
         by_id(&mut nodes);
         TaskGraph {
@@ -189,15 +188,14 @@ impl Waiting {
                 waiting.followers[place].push(parent);
                 waiting.waits[parent] += 1;
             }
-            // An empty epic is over when somebody says so: it waits for that.
+            // An empty epic waits until somebody completes it.
             waiting.waits[place] += usize::from(node.is_epic && node.open_children == 0);
         }
         waiting
     }
 
-    /// Returns the open nodes in an order in which each comes after everything that it waits for, and
-    /// soon after the last of it: what belongs together stays together. What has to wait for ever is
-    /// not among them.
+    /// Returns the open nodes in topological order, each soon after the last node that it waits for. Nodes that wait for
+    /// ever are left out.
     fn order(&self, graph: &TaskGraph) -> Vec<usize> {
         let mut waits = self.waits.clone();
         let open = graph.open().map(|(place, _)| place);
@@ -210,7 +208,7 @@ impl Waiting {
         order
     }
 
-    /// Lets go of everything that waited for `place`, and hands over what waits for nothing more.
+    /// Marks `place` as done, and hands over the open nodes that wait for nothing more.
     fn release(
         &self,
         graph: &TaskGraph,

@@ -7,8 +7,7 @@ use super::Waiting;
 use crate::id::TaskId;
 use crate::task::Status;
 
-/// Tasks that are looked at together when it is counted what waits behind each: as bits of these
-/// words.
+/// Words of bits, one bit a task, in which waiting tasks are counted together.
 const WORDS: usize = 16;
 
 /// A task that others wait for.
@@ -100,7 +99,7 @@ impl TaskGraph {
             for (bit, turn) in block.iter().enumerate() {
                 own[order[*turn]] = Some(bit);
             }
-            // What comes after the last of them waits for none of them.
+            // Tasks after the last of them wait for none of them.
             let last = block.last().copied().unwrap_or(0);
             for place in order[..last].iter().rev() {
                 let mut all = [0; WORDS];

@@ -1,4 +1,4 @@
-//! What keeps tasks from ever starting, in words that are the same everywhere.
+//! Problems that keep tasks from ever starting, in the same words everywhere.
 
 use std::collections::{HashMap, HashSet};
 use std::convert::Infallible;
@@ -21,11 +21,11 @@ pub(crate) struct Problem {
     /// The tasks that it is about; the first cannot start.
     pub(crate) tasks: Vec<TaskId>,
     pub(crate) message: String,
-    /// A command that mends it.
+    /// A command that fixes it.
     pub(crate) fix: String,
 }
 
-/// What can keep a task from ever starting.
+/// The kind of a problem.
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
@@ -35,7 +35,7 @@ pub(crate) enum Kind {
     /// A dependency is no task, or was left out by an import.
     Missing,
     Cancelled,
-    /// A dependency is an epic in which nothing is left to do and that nobody completes.
+    /// A dependency is an epic without open parts that nobody completes.
     EmptyEpic,
 }
 

@@ -3,6 +3,7 @@ use std::convert::Infallible;
 
 use proptest::prelude::*;
 
+use super::waves::Waves;
 use super::*;
 use crate::id::TaskId;
 use crate::task::overlap::{Occupied, patterns};

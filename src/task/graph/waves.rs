@@ -1,4 +1,4 @@
-//! Waves: open tasks that can be worked on side by side; and the length of the chain that waits for each.
+//! Waves: open tasks that can be worked on in parallel; and the length of the chain that waits for each.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet, BinaryHeap, HashMap, HashSet};
@@ -21,7 +21,7 @@ pub(crate) struct Waves {
     pub(crate) conflicts: Vec<Conflict>,
 }
 
-/// Two tasks that touch the same files and so are not put side by side.
+/// Two tasks that touch the same files, so that they cannot run in parallel.
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
@@ -30,15 +30,15 @@ pub(crate) struct Conflict {
     pub(crate) task: TaskId,
     /// The task of the wave before that touches its files.
     pub(crate) conflicts_with: TaskId,
-    /// What the later one says of these files.
+    /// The patterns of the later task for these files.
     pub(crate) files: Vec<String>,
 }
 
 impl TaskGraph {
     /// Returns the open tasks for agents in waves: each wave needs only tasks of earlier waves and
     /// done tasks, and no two tasks of a wave touch the same files. A parent comes after its
-    /// parts. An epic makes no wave; it is over with the last task in it. Tasks that wait for a circle,
-    /// for an empty epic or for something that is not here make no wave either; they are stuck.
+    /// parts. An epic is in no wave; it is over with the last task in it. Tasks that wait for a circle,
+    /// for an empty epic or for a missing dependency are in no wave either; they are stuck.
     pub(crate) fn waves<'a>(&self, files: impl Fn(TaskId) -> &'a [String]) -> Waves {
         let waiting = self.waiting();
         let ranks = self.ranks();
@@ -68,8 +68,8 @@ impl TaskGraph {
         }
     }
 
-    /// Returns what the order of tasks goes by: what is under way, then priority, then the longest
-    /// chain that depends on it, then id.
+    /// Returns the sort keys of tasks: active ones first, then by priority, then by the longest chain that depends on
+    /// them, then by id.
     fn ranks(&self) -> Vec<Rank> {
         let edges = self.nodes.iter().flat_map(|node| {
             let edge = |need: &TaskId| (node.id.0, need.0);
@@ -93,9 +93,9 @@ type Candidate = (Rank, usize);
 
 /// Waves while they are made.
 ///
-/// What keeps a candidate out of a wave is a pattern that is taken. It waits for that pattern, in a
-/// queue with all others whose files may be among those of the pattern. While somebody has it, none
-/// of them is looked at but the first. So many tasks that share a file cost no more than others.
+/// A candidate waits for the pattern that keeps it out of a wave, in a queue with all others that overlap it. While a
+/// task of the wave has that pattern, only the first of the queue is compared, so that many tasks that share a file
+/// cost no more than others.
 struct Plan {
     ranks: Vec<Rank>,
     waves: Vec<Vec<TaskId>>,
@@ -104,7 +104,7 @@ struct Plan {
     /// Patterns of candidates that wait, by place.
     patterns: HashMap<usize, Vec<Pattern>, RandomState>,
     queues: Queues,
-    /// What the wave before has taken, and how much of it before whom.
+    /// The patterns of the wave before, and how many of them were taken before each task.
     before: Occupied,
     counts: Vec<(Rank, usize)>,
 }
@@ -190,7 +190,7 @@ impl Plan {
         self.conflicts.insert(task, (wave, conflict));
     }
 
-    /// Notes what kept a task out of the wave before, where nobody looked at it then.
+    /// Notes the conflict that kept a task in its queue during the wave before.
     fn note_before(&mut self, task: TaskId, rank: Rank, parsed: &[Pattern], own: &[String]) {
         let Some(wave) = self.waves.len().checked_sub(1) else {
             return;
@@ -220,7 +220,7 @@ struct Round {
     occupied: Occupied,
     /// How many patterns were taken when each task of the wave was put into it.
     counts: Vec<(Rank, usize)>,
-    /// Queues for patterns that are taken, so that everybody in them waits on.
+    /// Queues for patterns that are taken, whose candidates stay in them.
     held: HashSet<usize, RandomState>,
 }
 
@@ -275,8 +275,7 @@ impl Queues {
     }
 }
 
-/// Longest chain that is told from longer ones. A change at the end of a chain has to be carried
-/// up to its beginning, so there is an end to that.
+/// Maximum length of a chain: a change at the end of a chain is carried up to its beginning.
 pub(crate) const BOUND: u32 = 1_000;
 
 /// An edge: the first waits for the second.

@@ -9,7 +9,7 @@ use crate::task::DisplayStatus;
 
 /// Most stacks in a lane; parents beyond them share one.
 const STACKS_MAX: usize = 12;
-/// Most cards that stay out of a fold because somebody looks for them.
+/// Maximum number of urgent cards that stay out of a fold.
 const URGENT_MAX: usize = 100;
 
 /// A lane before it has a place.
@@ -74,8 +74,7 @@ fn count_shown(band: &Band) -> usize {
     tasks.count()
 }
 
-/// Folds the finished waves at the beginning into one, but for the last of them, on which the next one
-/// stands.
+/// Folds the finished waves at the beginning into one, except the last of them, on which the next one depends.
 fn fold_finished(bands: Vec<Band>, folding: &Folding) -> Vec<Band> {
     let is_over =
         |band: &Band| band.layers.is_some() && band.cards.iter().all(|card| card.state.is_over());
@@ -119,7 +118,7 @@ fn join_bands(bands: &[Band]) -> Band {
     band
 }
 
-/// Finds the band where work goes on: the first with something that runs or can start.
+/// Finds the band of the current work: the first with a task that runs or can start.
 pub(super) fn focus(bands: &[Band]) -> Option<usize> {
     let has = |wanted: &dyn Fn(DisplayStatus) -> bool| {
         let fits = |band: &Band| band.cards.iter().any(|card| wanted(card.state));
@@ -132,7 +131,7 @@ pub(super) fn focus(bands: &[Band]) -> Option<usize> {
         .or(bands.len().checked_sub(1))
 }
 
-/// Folds bands until not too many cards are left, those farthest from where work goes on first.
+/// Folds bands until few enough cards are left, those farthest from the current work first.
 fn crowd(bands: &mut [Band], folding: &Folding) {
     let at = focus(bands).unwrap_or(0);
     let mut order: Vec<usize> = (0..bands.len()).collect();

@@ -1,6 +1,5 @@
-//! Where each task stands in the picture of a graph that people work with: waves from left to right,
-//! each task near to what it is tied to, finished and crowded waves folded. Pure, and the same for the
-//! same tasks.
+//! The interactive picture of a graph: waves from left to right, each task near its neighbors, finished and crowded
+//! waves folded. Pure, and the same for the same tasks.
 
 mod fold;
 mod picture;
@@ -22,7 +21,7 @@ pub(crate) const NODE: (u32, u32) = (224, 50);
 /// Width of a lane, and of one that is folded.
 const LANE: u32 = 252;
 const LANE_FOLDED: u32 = 96;
-/// From the edge of a lane to what stands in it.
+/// From the edge of a lane to its cards.
 const MARGIN: u32 = 14;
 const MARGIN_FOLDED: u32 = 8;
 /// Height of a row, and where the first begins.
@@ -49,16 +48,16 @@ pub(crate) struct Folding {
     pub(crate) open: HashSet<String>,
 }
 
-/// In which layer each task is, whatever is done of it by now: so what is done stays where it is, and what follows too.
+/// The layer of each task, which does not depend on its status: finished tasks keep their place.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Layers {
-    /// The layer of each task, from 0. A whole has none, nor has what is in a circle or waits for one.
+    /// The layer of each task, from 0. Wholes have none, nor have tasks in a circle or that wait for one.
     pub(crate) of: HashMap<TaskId, usize>,
     /// Tasks that are drawn as groups of others and not by themselves: epics and parents.
     pub(crate) wholes: HashSet<TaskId>,
 }
 
-/// Finds the layer of each task: the one after all that it needs. What needs a whole needs its parts.
+/// Finds the layer of each task: the one after all that it depends on. To depend on a whole is to depend on its parts.
 pub(crate) fn layers(nodes: &[graph::Node]) -> Layers {
     let ids: HashSet<TaskId> = nodes.iter().map(|node| node.id).collect();
     let is_inside = |id: &TaskId| ids.contains(id);
@@ -82,7 +81,7 @@ pub(crate) fn layers(nodes: &[graph::Node]) -> Layers {
     Layers { of, wholes }
 }
 
-/// What stands in one place of a picture.
+/// The content of one place in a picture.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize)]
 #[serde(untagged)]
 pub(crate) enum Item {

@@ -20,11 +20,11 @@ pub(crate) struct Picture {
     pub(crate) lanes: Vec<Lane>,
     /// Tasks that are shown by themselves, by id.
     pub(crate) nodes: Vec<Node>,
-    /// What stands for several tasks.
+    /// Places of several tasks each.
     pub(crate) stacks: Vec<Stack>,
     /// Lines, those that matter most last.
     pub(crate) edges: Vec<Edge>,
-    /// The lane where work goes on.
+    /// The lane of the current work.
     pub(crate) focus: Option<String>,
 }
 
@@ -59,12 +59,12 @@ pub(crate) struct Node {
 pub(crate) struct Stack {
     /// Its key: that of its lane, and what its tasks are a part of.
     pub(crate) key: String,
-    /// What its tasks are a part of, when they are kept apart by that.
+    /// The task that its tasks are a part of, when they are grouped by it.
     pub(crate) parent: Option<TaskId>,
-    /// The title of that, where somebody knows it.
+    /// The title of that task, if known.
     pub(crate) title: Option<String>,
     pub(crate) total: usize,
-    /// How many of them stand where.
+    /// Number of tasks by status.
     pub(crate) counts: BTreeMap<&'static str, usize>,
     /// How many and how far, in words.
     pub(crate) label: String,
@@ -82,15 +82,15 @@ pub(crate) struct Area {
     pub(crate) height: u32,
 }
 
-/// What a line means; what matters more comes later.
+/// The meaning of a line, in ascending order of importance.
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) enum Kind {
-    /// What is waited for is done.
+    /// The dependency is done.
     Met,
     Unmet,
-    /// It is not, and is on the longest way.
+    /// It is open, and on the critical path.
     Critical,
     Missing,
 }
@@ -103,14 +103,14 @@ pub(crate) struct Edge {
     /// Where it comes from: a task, a stack, or the name of something that is not in the picture.
     pub(crate) from: String,
     pub(crate) to: String,
-    /// What it means; of several the one that matters most.
+    /// Its meaning; of several the most important one.
     pub(crate) kind: Kind,
     pub(crate) count: usize,
     pub(crate) from_kind: End,
     pub(crate) to_kind: End,
 }
 
-/// What stands at the end of a line.
+/// The end of a line.
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 #[serde(rename_all = "camelCase")]

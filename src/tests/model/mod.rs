@@ -18,7 +18,7 @@ use serde_json::{Value, json};
 use talk::Talk;
 use wire::Format;
 
-/// What the model answers next.
+/// The next answer of the model.
 #[derive(Clone, Debug)]
 pub(crate) enum Step {
     /// Has a file written, by the tool that the program offers for that, else by its shell.
@@ -44,7 +44,7 @@ pub(crate) fn say(text: &str) -> Step {
     Step::Say(text.to_string())
 }
 
-/// What a program is to do, in its own words for it.
+/// An answer for a program, in its own terms.
 pub(super) enum Answer {
     Text { text: String, is_cut: bool },
     Call { tool: String, input: Value },
@@ -81,7 +81,7 @@ impl Model {
         thread::spawn(move || {
             for stream in listener.incoming() {
                 let stage = Arc::clone(&stage);
-                // Who asks may leave at any time.
+                // The client may leave at any time.
                 thread::spawn(move || serve(&stream.unwrap(), &stage));
             }
         });
@@ -91,14 +91,14 @@ impl Model {
         }
     }
 
-    /// Returns when somebody waits for an answer that will not come; gives up after a long time.
+    /// Returns when somebody waits for an answer that will not come; panics after a long time.
     pub(crate) fn wait_until_it_hangs(&self) {
         let hangs = self.hangs.lock().unwrap();
         let _ = hangs.recv_timeout(Duration::from_secs(120));
     }
 }
 
-/// What goes back over a connection.
+/// A reply over a connection.
 enum Reply {
     Whole(u16, String),
     Events(String),
@@ -134,7 +134,7 @@ impl Stage {
         self.play(&talk, steps, &wrap)
     }
 
-    /// Plays the step that the conversation has come to. Those that only pass stand before it.
+    /// Plays the step that the conversation has come to. Steps that only pass come before it.
     fn play(&self, talk: &Talk, steps: &[Step], wrap: &dyn Fn(&Answer) -> Reply) -> Reply {
         let mut done = 0;
         let mut is_half = false;

@@ -9,7 +9,7 @@ use super::{Answer, Step};
 /// See the module.
 #[derive(Debug, Default)]
 pub(super) struct Talk {
-    /// What the last prompt asks to play.
+    /// The script named in the last prompt.
     pub(super) play: String,
     /// How many answers with a call there were since.
     pub(super) steps: usize,

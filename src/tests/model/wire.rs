@@ -19,7 +19,7 @@ pub(super) enum Format {
     Gemini,
 }
 
-/// What every answer costs.
+/// Cost of every answer.
 const TOKENS: (u32, u32) = (100, 20);
 const MODEL: &str = "scripted-model";
 
@@ -75,7 +75,7 @@ fn data(event: &Value) -> String {
     format!("data: {event}\n\n")
 }
 
-/// An event whose type also stands before it.
+/// An event with its type on a line before it.
 fn write_named(event: &Value) -> String {
     let kind = event["type"].as_str().unwrap_or_default();
     format!("event: {kind}\n{}", data(event))

@@ -82,7 +82,7 @@ fn a_late_yes_reaches_no_newer_component() {
     assert_eq!(component(&workspace, "6", "104")["props"]["title"], "Other");
 }
 
-/// What is asked, the answer, and what became of the question.
+/// The question, the answer, and how the question ended.
 const SETTLED: &str = "\
 change button radius to full for client 6 > yess > dropped
 change button radius to full for client 6 > yes? > dropped

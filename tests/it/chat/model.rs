@@ -159,7 +159,7 @@ fn without_an_answer_that_can_be_used_the_forms_are_shown() {
     let keyless = seed().env("CLEO_LLM_PROVIDER", "openai-chat");
     let begun = Instant::now();
     for (workspace, why) in [
-        (&prosaic, "no call in JSON"),
+        (&prosaic, "not a call in JSON"),
         (&keyless, "OPENAI_API_KEY"),
         (&asking(&slow), ""),
     ] {

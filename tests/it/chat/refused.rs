@@ -1,4 +1,4 @@
-//! What is refused: values that are none, components and clients that are not there, faulty seeds.
+//! Refusals: invalid values, unknown components and clients, invalid seeds.
 
 use serde_json::{Value, json};
 

@@ -1,4 +1,4 @@
-//! What agents leave among the outputs of their worktrees comes home, or its worktree stays.
+//! Outputs in worktrees are copied to the workspace, or the worktree stays.
 
 use std::fs;
 use std::os::unix::fs::symlink;

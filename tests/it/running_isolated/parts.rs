@@ -44,7 +44,7 @@ fn parts_are_done_once_they_hold_in_the_workspace() {
         );
         assert_eq!(workspace.path("part.txt").exists(), exit == 0, "{then}");
         if exit == 0 {
-            // What was merged once stays done, whatever becomes of its task later.
+            // A merged task stays done, whatever happens to its task later.
             workspace.ok("reopen T1");
             let (failed, result) = run(&workspace, "T1", "exit 3");
             assert_eq!(failed, 80, "{result}");
@@ -179,7 +179,7 @@ fn parts_that_were_moved_are_given_back() {
         let (exit, result) = run(&workspace, "T1", &script);
         assert_eq!(exit, 80, "{result}");
         assert_eq!(status(&workspace, "T3"), "pending", "{move_it}");
-        // What was only seen in the worktree proves nothing any more.
+        // Proof in the worktree alone is no longer valid.
         let standing = workspace.json(&["verify", "T3"]);
         assert_eq!(
             standing["result"]["criteria"][0]["state"], "unproven",

@@ -1,4 +1,4 @@
-//! What was proven in a worktree is what the workspace holds afterwards.
+//! Work proven in a worktree equals what the workspace has afterwards.
 
 use std::process::{Child, Stdio};
 use std::thread;
@@ -31,7 +31,7 @@ fn files_that_git_ignores_prove_nothing() {
     workspace.ok("update T1 --acceptance 'it is made :: test -e made.out'");
     let (exit, result) = run(&workspace, "T1", "echo made >made.out");
     assert_eq!(exit, 80, "{result}");
-    let why = result["tasks"][0]["missing"].to_string();
+    let why = result["tasks"][0]["violations"].to_string();
     assert!(why.contains("git ignores made.out"), "{why}");
     assert_eq!(
         workspace.json(&["show", "T1"])["result"]["task"]["status"],

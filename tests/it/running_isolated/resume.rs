@@ -1,4 +1,4 @@
-//! What a run that was killed has left of a worktree, and what its resume makes of it.
+//! Worktrees of a killed run, and their resume.
 
 use std::fs;
 use std::process::Stdio;

@@ -55,7 +55,7 @@ fn attributes_that_an_earlier_agent_chose_do_not_count() {
     git(&workspace, "config filter.up.clean 'tr a-z A-Z'");
     git(&workspace, "add .gitattributes");
     git(&workspace, &format!("{COMMIT} attributes"));
-    // What an agent leaves behind holds when the next run begins.
+    // Leftovers of an agent apply when the next run begins.
     let empty = git(&workspace, "mktree </dev/null");
     git(&workspace, &format!("config attr.tree {}", empty.trim()));
     let (exit, result) = run(&workspace, "T1", "echo work >x.sec");

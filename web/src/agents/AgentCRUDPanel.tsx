@@ -155,14 +155,14 @@ function updatedAt(row: object): string | null {
 
 function labelled(label: string, tab: string, faults: Faults): ReactNode {
   const isBad = TABS[tab]?.some((field) => faults.by[field] !== undefined);
-  return isBad ? <span className="bad">{label}, to mend</span> : label;
+  return isBad ? <span className="bad">{label}, invalid</span> : label;
 }
 
 function Summary({ faults }: { faults: Faults["by"] }) {
   const names = FIELDS.filter((field) => faults[field] !== undefined).map((field) => LABELS[field]);
   return (
     <p className="small bad grow" role="status">
-      {names.length > 0 && `To mend: ${names.join(", ")}`}
+      {names.length > 0 && `Invalid: ${names.join(", ")}`}
     </p>
   );
 }

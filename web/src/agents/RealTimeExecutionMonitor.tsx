@@ -20,7 +20,7 @@ interface Props {
   children?: ReactNode;
 }
 
-/** One execution as it goes on: its steps with their times, and the answer as it comes. */
+/** A live execution: its steps with their times, and the answer so far. */
 export function RealTimeExecutionMonitor({ id, name, back, children }: Props) {
   const resource = useExecution(id);
   return (

@@ -165,7 +165,7 @@ function words(text: string): Word[] {
   return found;
 }
 
-/** Marks what of a message speaks for a candidate: tags as they stand in a row, else single words. */
+/** Marks the matches of a candidate in a message: whole tags, else single words. */
 export function marks(message: string, candidate: Candidate | undefined): Mark[] {
   const all = words(message);
   const kinds = new Array<Mark["kind"]>(all.length).fill("none");

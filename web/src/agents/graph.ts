@@ -54,7 +54,7 @@ interface Facts {
   routed: Routed | null;
   /** Ids of agents with running executions, `finalize` for those that nobody fits. */
   live: ReadonlySet<string>;
-  /** What is left of the time of an agent of the moment, in words. */
+  /** Remaining time of a runtime agent, in words. */
   left: (agent: Agent) => string | null;
 }
 

@@ -89,7 +89,7 @@ function flush() {
   listeners.forEach((listener) => listener(events));
 }
 
-/** Once a second: how the line is called now, and the polling that stands in for it. */
+/** Once a second: the label of the connection, and polling in its place. */
 function judge() {
   const away = lostAt === 0 ? 0 : Date.now() - lostAt;
   if (away > LATE) setLine("polling");

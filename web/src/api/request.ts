@@ -47,7 +47,7 @@ async function read(response: Response): Promise<unknown> {
   try {
     return JSON.parse(text) as unknown;
   } catch {
-    throw new Failure("The answer of cleo is not whole JSON.", response.status);
+    throw new Failure("The server returned an invalid JSON response.", response.status);
   }
 }
 

@@ -11,7 +11,7 @@ import { Absent, Empty } from "../parts/States";
 
 interface PageProps {
   title: string;
-  /** Stands before the title, as T118 does. */
+  /** Text before the title, such as T118. */
   id?: string | undefined;
   crumbs?: { label: string; href: string }[];
   /** Views, filter, and at most one primary button. */

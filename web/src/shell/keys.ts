@@ -16,7 +16,7 @@ interface Layer {
 
 const layers: { current: Layer }[] = [];
 
-/** Keys that hold while the component is there; a later layer stands before an earlier one. */
+/** Key bindings of a mounted component; a later layer takes precedence. */
 export function useKeys(group: string, bindings: Binding[]) {
   const layer = useRef<Layer>({ group, bindings });
   useEffect(() => {

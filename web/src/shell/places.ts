@@ -51,7 +51,7 @@ function isEndOfRun(type: unknown) {
 
 interface PaletteState {
   open: boolean;
-  /** What stands in the field when it opens. */
+  /** The initial text of the field. */
   begin: string;
   commands: Map<string, PaletteCommand[]>;
 }

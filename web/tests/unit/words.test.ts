@@ -18,8 +18,8 @@ test("what the server puts between backticks is quoted", () => {
 test("lines of the record are read as words", () => {
   const rows: [string, string][] = [
     ['agent.ended T4 {"durationMs":47,"exitCode":0,"message":"done","outcome":"ok"}', "agent ended: 47 ms, exit code 0, outcome ok"],
-    ['agent.started T4 {"born":"39","group":7982}', "agent started"],
-    ['task.lacking T4 {"missing":["E_X: no entry"]}', "task lacking: missing no entry"],
+    ['agent.started T4 {"processStartTime":"39","group":7982}', "agent started"],
+    ['task.verification_failed T4 {"violations":["E_X: no entry"]}', "task verification failed: violations no entry"],
     ["task.completed T4", "task completed"],
     ['Reading the task, {"a":1', 'Reading the task, {"a":1'],
   ];

@@ -18,7 +18,7 @@ use crate::ops::operation::{Frame, Row};
 use crate::reply::Failure;
 use crate::tests::generated;
 
-/// What the answer to an address that is too long is called there.
+/// Name of the reply to a URL that is too long.
 const TOO_LONG: &str = "AddressTooLong";
 
 fn description() -> Value {
@@ -71,7 +71,7 @@ fn list_requests(paths: &mut Map<String, Value>) -> impl Iterator<Item = &mut Va
     asked.map(|(_, value)| value)
 }
 
-/// What makes schemas: of what is read and of what is written, which differ in what may be missing.
+/// Generators for schemas of requests and of replies, which differ in optional fields.
 struct Generators {
     reads: SchemaGenerator,
     writes: SchemaGenerator,
@@ -247,7 +247,7 @@ fn queries(schema: Value) -> Vec<Value> {
     fields.into_iter().map(parameter).collect()
 }
 
-/// Leaves out that a value may be null: what stands in an address never is.
+/// Removes null from a schema: query parameters are never null.
 fn plain(schema: &mut Value) {
     let Some(fields) = schema.as_object_mut() else {
         return;
@@ -369,7 +369,7 @@ fn reference(shape: Shape) -> String {
     format!("#{SCHEMAS}/Error{shape:?}")
 }
 
-/// What follows the replies of operations.
+/// Notes after the replies of operations.
 fn notes() -> [(String, Value); 3] {
     let warnings = json!({
         "type": "array", "items": {"type": "string"},

@@ -1,14 +1,14 @@
-//! Names of definitions. What is read and what is written are described apart, so that two types of one name
-//! come together only in the end: then what is read gets a name of its own where the two differ.
+//! Names of definitions. Requests and replies are described separately, so two types may have one
+//! name: then that of a request gets its own name if the two differ.
 
 use std::collections::BTreeSet;
 
 use serde_json::{Map, Value};
 
-/// Where schemas stand in a description.
+/// Place of schemas in a description.
 pub(super) const SCHEMAS: &str = "/components/schemas";
 
-/// What the name of a definition of what is read ends in where what is written has one of the same name.
+/// Suffix for the definition of a request if a reply has the same name.
 const READ: &str = "Input";
 
 pub(super) type Definitions = Map<String, Value>;

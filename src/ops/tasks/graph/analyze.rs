@@ -1,16 +1,16 @@
-//! How a graph is doing: how much is left, how long it takes at least, where it is narrow.
+//! The analysis of a graph: open work, the critical path and bottlenecks.
 
 use std::collections::BTreeMap;
+use std::iter::successors;
 
 use serde::Serialize;
 
-use super::apart::waves_of;
 use super::{load, make_views};
 use crate::error::Result;
 use crate::id::TaskId;
 use crate::ops::Context;
-use crate::ops::tasks::Extract;
 use crate::ops::tasks::read::warn_of_problems;
+use crate::ops::tasks::{DEPTH_MAX, Extract};
 use crate::store::Outlines;
 use crate::task::Status;
 use crate::task::TaskView;
@@ -99,8 +99,8 @@ pub(crate) struct Bottleneck {
     pub(crate) unblocks_in_all: usize,
 }
 
-/// Looks at everything below an epic, or at the whole workspace, and warns of what can never start. The limit counts
-/// bottlenecks and conflicts.
+/// Analyzes the tasks below an epic, or of the whole workspace, and warns of tasks that can never start. The limit
+/// counts bottlenecks and conflicts.
 pub(crate) fn analyze(context: &mut Context, part: Extract) -> Result<Analysis> {
     let limit = part.limit.unwrap_or(LISTED) as usize;
     let found = context.read(|tasks| {
@@ -118,47 +118,53 @@ fn analysis(
     outlines: &Outlines,
     limit: usize,
 ) -> Analysis {
-    let waves = waves_of(graph, outlines);
+    let waves = graph.waves(|id| outlines.files(id));
     let widths: Vec<usize> = waves.waves.iter().map(Vec::len).collect();
-    let critical_path = path(graph, outlines);
+    let critical_path = find_path(graph, outlines);
     let stuck = waves.stuck.len();
     let (conflicts_total, mut conflicts) = (waves.conflicts.len(), waves.conflicts);
     conflicts.truncate(limit);
+    let nodes = graph.nodes();
+    let all = Status::ALL.iter().map(|status| (status.word(), 0));
+    let mut by_status: BTreeMap<&str, usize> = crate::build_map(all);
+    for node in nodes {
+        *by_status.entry(node.status.word()).or_default() += 1;
+    }
+    let bottlenecks = graph.bottlenecks(limit).into_iter();
     Analysis {
         epic,
         totals: Totals {
-            tasks: graph.nodes().len(),
-            open: graph.nodes().iter().filter(|node| node.is_open()).count(),
+            tasks: nodes.len(),
+            open: nodes.iter().filter(|node| node.is_open()).count(),
             work: widths.iter().sum::<usize>() + stuck,
             ready: graph.count_ready(),
             stuck,
-            by_status: by_status(graph),
+            by_status,
         },
         depth: critical_path.total,
-        levels: levels(graph),
+        levels: count_levels(graph),
         waves: WaveWidths {
             total: widths.len(),
             widest: widths.iter().copied().max().unwrap_or(0),
             widths,
         },
         critical_path,
-        bottlenecks: bottlenecks(graph, outlines, limit),
+        bottlenecks: bottlenecks
+            .filter_map(|one| {
+                Some(Bottleneck {
+                    task: make_views(graph, outlines, &[one.id]).pop()?,
+                    unblocks: one.direct,
+                    unblocks_in_all: one.all,
+                })
+            })
+            .collect(),
         conflicts,
         conflicts_total,
         problems: graph.problems(),
     }
 }
 
-fn by_status(graph: &TaskGraph) -> BTreeMap<&'static str, usize> {
-    let all = Status::ALL.iter().map(|status| (status.word(), 0));
-    let mut counts: BTreeMap<&str, usize> = crate::build_map(all);
-    for node in graph.nodes() {
-        *counts.entry(node.status.word()).or_default() += 1;
-    }
-    counts
-}
-
-fn path(graph: &TaskGraph, outlines: &Outlines) -> Path {
+fn find_path(graph: &TaskGraph, outlines: &Outlines) -> Path {
     let ids = graph.critical_path();
     let estimate = |id: &TaskId| outlines.get(*id).and_then(|outline| outline.estimate);
     let hours: Option<f64> = ids.iter().map(estimate).sum();
@@ -169,27 +175,13 @@ fn path(graph: &TaskGraph, outlines: &Outlines) -> Path {
     }
 }
 
-fn bottlenecks(graph: &TaskGraph, outlines: &Outlines, limit: usize) -> Vec<Bottleneck> {
-    let found = graph.bottlenecks(limit).into_iter();
-    let told = found.filter_map(|one| {
-        let task = make_views(graph, outlines, &[one.id]).pop()?;
-        Some(Bottleneck {
-            task,
-            unblocks: one.direct,
-            unblocks_in_all: one.all,
-        })
-    });
-    told.collect()
-}
-
-/// Counts the levels of parts. No way up is longer than there are nodes.
-fn levels(graph: &TaskGraph) -> usize {
+/// Counts the levels of parts.
+fn count_levels(graph: &TaskGraph) -> usize {
     let depth = |node: &Node| {
-        let above = |parent: &TaskId| graph.find(*parent)?.parent;
-        let way = std::iter::successors(Some(node.id), |id| {
-            above(id).filter(|parent| graph.find(*parent).is_some())
-        });
-        way.take(crate::ops::tasks::DEPTH_MAX).count()
+        let parent = |id: &TaskId| graph.find(*id)?.parent.and_then(|id| graph.find(id));
+        let way = successors(Some(node.id), |id| parent(id).map(|parent| parent.id));
+        // In a damaged store, parents may form a circle.
+        way.take(DEPTH_MAX).count()
     };
     graph.nodes().iter().map(depth).max().unwrap_or(0)
 }

@@ -1,4 +1,4 @@
-//! Which of the ready tasks can be worked on side by side.
+//! Waves, and ready tasks that can be worked on in parallel.
 
 use std::collections::HashSet;
 
@@ -10,28 +10,28 @@ use crate::id::TaskId;
 use crate::ops::Context;
 use crate::ops::tasks::Extract;
 use crate::ops::tasks::read::warn_of_problems;
-use crate::store::{Outlines, Transaction};
+use crate::store::Transaction;
 use crate::task::Status;
 use crate::task::TaskView;
-use crate::task::graph::{self, Conflict, Problem, TaskGraph};
+use crate::task::graph::{Conflict, Problem};
 use crate::task::overlap::{Occupied, patterns};
 
-/// Most tasks under way whose files are kept free.
+/// Maximum number of tasks in progress whose files are compared.
 const WORKING_MAX: u32 = 1_000;
-/// How many files a sentence names.
+/// Maximum number of files that a sentence names.
 const FILES_TOLD: usize = 3;
 
-/// Ready tasks that share no files, and those that have to wait for the files of others.
+/// Ready tasks that share no files, and those that conflict with others.
 #[derive(Debug, Default)]
 pub(crate) struct Apart {
     /// Tasks that can be given out at once, most urgent first.
     pub(crate) tasks: Vec<TaskId>,
-    /// Tasks that cannot, each with who has its files.
+    /// Tasks that cannot, each with the task that has its files.
     pub(crate) conflicts: Vec<Conflict>,
 }
 
 /// Chooses from ready tasks, most urgent first, at most `limit` that touch neither the files of
-/// each other nor those of a task under way at `now` (RFC 3339 in UTC).
+/// each other nor those of a task in progress at `now` (RFC 3339 in UTC).
 pub(crate) fn apart(
     transaction: &dyn Transaction,
     ready: &[TaskId],
@@ -41,7 +41,7 @@ pub(crate) fn apart(
     apart_from(transaction, &working(transaction, now)?, ready, limit)
 }
 
-/// Reads which tasks are under way: active ones, and those that somebody holds.
+/// Reads the tasks in progress: active ones, and those that somebody holds.
 pub(super) fn working(transaction: &dyn Transaction, now: &str) -> Result<Vec<TaskId>> {
     let mut working = transaction.recent(None, Status::Active, WORKING_MAX)?;
     let mut known: HashSet<TaskId> = working.iter().copied().collect();
@@ -51,7 +51,7 @@ pub(super) fn working(transaction: &dyn Transaction, now: &str) -> Result<Vec<Ta
     Ok(working)
 }
 
-/// Chooses as [`apart`] does, beside these tasks under way.
+/// Chooses as [`apart`] does, beside these tasks in progress.
 pub(super) fn apart_from(
     transaction: &dyn Transaction,
     working: &[TaskId],
@@ -140,11 +140,13 @@ pub(crate) fn find_waves(
     context.read(|tasks| {
         let graph = load(tasks, epic)?;
         let outlines = tasks.outlines(&graph.ids())?;
-        let found = waves_of(&graph, &outlines);
+        let found = graph.waves(|id| outlines.files(id));
         let shown = found
             .waves
             .iter()
             .take(limit.map_or(usize::MAX, |n| n as usize));
+        let outside = graph.waiting_outside().into_iter();
+        let outside = outside.map(|(task, waits_for)| Outside { task, waits_for });
         Ok(Waves {
             waves: shown
                 .map(|wave| make_views(&graph, &outlines, wave))
@@ -152,19 +154,8 @@ pub(crate) fn find_waves(
             total: found.waves.len(),
             conflicts: found.conflicts,
             stuck: make_views(&graph, &outlines, &found.stuck),
-            outside: outside(&graph),
+            outside: outside.collect(),
             problems: graph.problems(),
         })
     })
-}
-
-pub(super) fn waves_of(graph: &TaskGraph, outlines: &Outlines) -> graph::Waves {
-    graph.waves(|id| outlines.files(id))
-}
-
-fn outside(graph: &TaskGraph) -> Vec<Outside> {
-    let waiting = graph.waiting_outside().into_iter();
-    waiting
-        .map(|(task, waits_for)| Outside { task, waits_for })
-        .collect()
 }

@@ -1,5 +1,5 @@
-//! Which task is given out next: the most urgent that is ready, that nobody holds, and whose files
-//! no task under way touches. `next` shows it and `claim --next` takes it.
+//! The next task: the most urgent one that is ready and free, and touches no files of a task in progress. `next` shows
+//! it and `claim --next` claims it.
 
 use std::cmp::Reverse;
 
@@ -11,23 +11,23 @@ use crate::ops::tasks::is_in_scope;
 use crate::store::{ReadyTask, Transaction};
 use crate::task::graph::Conflict;
 
-/// How many more tasks are looked at each time that all before touch files of others.
+/// Factor by which more candidates are read while all of them conflict.
 const STEP: u32 = 8;
 
-/// The task to give out next.
+/// The next task to claim.
 #[derive(Debug, Default)]
 pub(in crate::ops) struct Choice {
     /// The task; none when nothing is ready, or only what touches files of others.
     pub(in crate::ops) task: Option<ReadyTask>,
-    /// Who held it last, where the lease is over.
+    /// The last holder, whose lease expired.
     pub(in crate::ops) lapsed: Option<String>,
     pub(in crate::ops) passed: Vec<Conflict>,
     /// How many tasks are ready.
     pub(in crate::ops) total: u64,
 }
 
-/// Chooses the task to give out next below `scope`, or of all. What somebody holds although the
-/// lease is over at `now` (RFC 3339 in UTC) can be given out again.
+/// Chooses the next task below `scope`, or of all. A task whose lease expired at `now` (RFC 3339 in UTC) can be
+/// claimed again.
 pub(in crate::ops) fn choose(
     transaction: &dyn Transaction,
     scope: Option<TaskId>,
@@ -57,7 +57,7 @@ pub(in crate::ops) fn choose(
     }
 }
 
-/// Finds the tasks that cannot be read: nobody can work on them.
+/// Finds damaged tasks, which nobody can work on.
 fn find_damaged(transaction: &dyn Transaction, ids: &[TaskId]) -> Result<Vec<TaskId>> {
     let mut damaged = Vec::new();
     for id in ids {
@@ -70,8 +70,7 @@ fn find_damaged(transaction: &dyn Transaction, ids: &[TaskId]) -> Result<Vec<Tas
     Ok(damaged)
 }
 
-/// Finds the first task that touches no files of one under way. Most declare none, and need no look
-/// at the others.
+/// Finds the first task that touches no files of one in progress. Most declare none, and need no comparison.
 fn first_apart(
     transaction: &dyn Transaction,
     free: &[TaskId],
@@ -87,9 +86,9 @@ fn first_apart(
             ..Apart::default()
         });
     }
-    let mut under_way = working(transaction, now)?;
-    under_way.retain(|id| over.holder(*id).is_none());
-    apart_from(transaction, &under_way, free, 1)
+    let mut working = working(transaction, now)?;
+    working.retain(|id| over.holder(*id).is_none());
+    apart_from(transaction, &working, free, 1)
 }
 
 fn unheld(
@@ -107,7 +106,7 @@ fn unheld(
     Ok(free)
 }
 
-/// Reads the claims in a scope whose lease is over at `now`.
+/// Reads the claims in a scope whose lease expired at `now`.
 pub(in crate::ops) fn find_expired(
     transaction: &dyn Transaction,
     scope: Option<TaskId>,
@@ -121,10 +120,10 @@ pub(in crate::ops) fn find_expired(
     Ok(expired)
 }
 
-/// What is held although the lease is over.
+/// Claims whose lease expired.
 struct Lapsed {
     holders: Vec<(TaskId, String)>,
-    /// Those of them that are active and could be taken up again.
+    /// Active tasks among them, which can be claimed again.
     tasks: Vec<ReadyTask>,
 }
 
@@ -145,8 +144,7 @@ impl Lapsed {
         found.map(|(_, holder)| holder.clone())
     }
 
-    /// Reads the first ready tasks, with what could be taken up again in its place among them, and
-    /// how many there are in all.
+    /// Reads the first tasks that are ready or can be claimed again, and their total.
     fn with_ready(
         &self,
         transaction: &dyn Transaction,

@@ -1,4 +1,4 @@
-//! The tasks around one, or below an epic, as they are drawn.
+//! Drawings of the tasks around one, or below an epic.
 
 use std::collections::HashSet;
 
@@ -12,9 +12,9 @@ use crate::task::graph::Node;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Part {
-    /// A task with what it waits for and what waits for it, over at most so many steps.
+    /// A task with its dependencies and dependents, over a maximum number of steps.
     Around(TaskId, Option<u32>),
-    /// What is below an epic; without one everything.
+    /// All tasks below an epic; without one all tasks.
     Below(Option<TaskId>),
 }
 
@@ -81,7 +81,7 @@ fn around(tasks: &dyn Transaction, id: TaskId, depth: Option<u32>) -> Result<Vec
     Ok(all)
 }
 
-/// Refuses a picture in which nobody would find anything.
+/// Refuses a picture of too many tasks.
 fn refuse_many(n_tasks: usize) -> Result<()> {
     if n_tasks <= DRAWN_MAX {
         return Ok(());

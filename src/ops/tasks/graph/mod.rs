@@ -1,4 +1,4 @@
-//! The graph of a workspace or an epic: what is ready, in which waves, and what stands in the way.
+//! The graph of a workspace or an epic: ready tasks, waves and problems.
 
 mod analyze;
 mod apart;
@@ -23,7 +23,7 @@ use crate::task::Status;
 use crate::task::TaskView;
 use crate::task::graph::{Node, PROBLEMS_MAX, Problem, TaskGraph, by_id};
 
-/// Most tasks around one of which it is asked what stands in their way.
+/// Maximum number of tasks around one whose problems are looked for.
 const AROUND_MAX: usize = 1_000;
 
 fn check_scope(tasks: &dyn Transaction, epic: Option<TaskId>) -> Result<()> {
@@ -33,7 +33,7 @@ fn check_scope(tasks: &dyn Transaction, epic: Option<TaskId>) -> Result<()> {
     }
 }
 
-/// Reads what is below an epic, or everything, with what it depends on outside.
+/// Reads the tasks below an epic, or all, with their dependencies outside.
 pub(in crate::ops) fn load(tasks: &dyn Transaction, epic: Option<TaskId>) -> Result<TaskGraph> {
     check_scope(tasks, epic)?;
     with_outside(tasks, tasks.nodes(epic)?)
@@ -51,9 +51,8 @@ fn with_outside(tasks: &dyn Transaction, mut nodes: Vec<Node>) -> Result<TaskGra
     Ok(TaskGraph::new(nodes, outside))
 }
 
-/// Says why tasks can never start, without reading the graph where that can be. Circles cannot come
-/// about by what cleo does; they are looked for when nothing below an epic is ready, and when
-/// pending tasks are left and nothing in the workspace moves.
+/// Lists why tasks can never start, without reading the graph where possible. Commands of cleo cannot make circles; they
+/// are looked for when no task below an epic is ready, and when pending tasks are left and none is in progress.
 fn problems(tasks: &dyn Transaction, epic: Option<TaskId>, n_ready: u64) -> Result<Vec<Problem>> {
     if n_ready == 0 && (epic.is_some() || !is_moving(tasks)?) {
         return Ok(load(tasks, epic)?.problems());
@@ -77,7 +76,7 @@ fn is_moving(tasks: &dyn Transaction) -> Result<bool> {
     Ok(count(&[Status::Active, Status::Review])? > 0 || count(&[Status::Pending])? == 0)
 }
 
-/// Says why a task, or one that it waits for, can never start.
+/// Lists why a task, or one that it waits for, can never start.
 pub(in crate::ops) fn problems_around(tasks: &dyn Transaction, id: TaskId) -> Result<Vec<Problem>> {
     let (mut known, mut left) = (HashSet::from([id]), vec![id]);
     let mut nodes = Vec::new();

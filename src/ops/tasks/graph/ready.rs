@@ -1,4 +1,4 @@
-//! What can start now, and what of it to take next.
+//! Ready tasks, and the next one.
 
 use serde::Serialize;
 
@@ -15,9 +15,9 @@ use crate::task::graph::{Conflict, Problem};
 
 /// How many ready tasks are listed by default.
 const SHOWN: u32 = 20;
-/// Most tasks that a reason names.
+/// Maximum number of tasks that a reason names.
 const NAMED_MAX: usize = 5;
-/// Most tasks that an answer names as passed over.
+/// Maximum number of skipped tasks in a reply.
 const PASSED_MAX: usize = 20;
 
 /// Tasks that an agent can start now, most urgent first.
@@ -40,7 +40,7 @@ pub(crate) struct Next {
     pub(crate) task: Option<ReadyTask>,
     /// Why this one, or why none although something is ready.
     pub(crate) reason: Option<String>,
-    /// More urgent tasks that were passed over because a task under way touches the same files.
+    /// More urgent tasks that were skipped because a task in progress touches the same files.
     pub(crate) conflicts: Vec<Conflict>,
     /// How many of these there are in all.
     pub(crate) conflicts_total: usize,
@@ -52,21 +52,21 @@ pub(crate) struct Next {
     pub(crate) problems: Vec<Problem>,
 }
 
-/// Reads what is ready below an epic, or in the whole workspace, and warns of what can never start.
+/// Reads the ready tasks below an epic, or of the whole workspace, and warns of tasks that can never start.
 pub(crate) fn ready(context: &mut Context, part: Extract) -> Result<Ready> {
     let found = find_ready(context, part.epic, Some(part.limit.unwrap_or(SHOWN)))?;
     warn_of_problems(context, &found.problems);
     Ok(found)
 }
 
-/// Warns of what keeps tasks below an epic from ever starting.
+/// Warns of problems that keep tasks below an epic from ever starting.
 pub(crate) fn warn_of_stuck(context: &mut Context, epic: Option<TaskId>) -> Result<()> {
     let problems = find_ready(context, epic, Some(0))?.problems;
     warn_of_problems(context, &problems);
     Ok(())
 }
 
-/// Reads what is ready below `epic`, or in the whole workspace, at most `limit`.
+/// Reads the ready tasks below `epic`, or of the whole workspace, at most `limit`.
 pub(crate) fn find_ready(
     context: &mut Context,
     epic: Option<TaskId>,
@@ -83,7 +83,7 @@ pub(crate) fn find_ready(
     })
 }
 
-/// Chooses the task to take next, and warns of what can never start.
+/// Chooses the next task, and warns of tasks that can never start.
 pub(crate) fn next(context: &mut Context, part: Below) -> Result<Next> {
     let (now, epic) = (context.now(), part.epic);
     let next = context.read(|tasks| {
@@ -109,7 +109,7 @@ pub(crate) fn next(context: &mut Context, part: Below) -> Result<Next> {
     Ok(next)
 }
 
-/// Says why it is this task, or why it is none although something is ready.
+/// Explains the choice; none when no task is ready.
 fn explain_choice(choice: &Choice, unblocks: &[TaskId]) -> Option<String> {
     let Some(task) = &choice.task else {
         let first = choice.passed.first()?;

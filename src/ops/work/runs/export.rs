@@ -1,4 +1,4 @@
-//! Runs written down outside of the store: a page for people, files for what builds and tests.
+//! Runs exported to files: a page for people, JUnit XML and GitHub output for CI.
 
 use std::fs::{self, OpenOptions};
 use std::io::Write;

@@ -1,4 +1,4 @@
-//! Runs on one line each, which says how far they are.
+//! Runs, one line each.
 
 use std::sync::Arc;
 
@@ -9,7 +9,7 @@ use crate::error::Result;
 use crate::ops::Context;
 use crate::ops::runs::open;
 use crate::ops::work::tracks::lock;
-use crate::run::track::Track;
+use crate::run::RunProjection;
 use crate::run::view::RunRow;
 use crate::run::{RunKind, RunStatus};
 use crate::store::records::{RunFilter, RunPage};
@@ -24,10 +24,9 @@ const INPUT_MAX: usize = 300;
 #[derive(Debug, Default, Serialize)]
 pub(crate) struct Rows {
     pub(crate) runs: Vec<RunRow>,
-    /// How many fit in all; of those that are looked for by words, or sorted by anything but newest first,
-    /// among the last ones.
+    /// Number of matches; of a search by words, or in another order than newest first, among the last ones.
     pub(crate) total: u64,
-    /// How all runs of the user stand.
+    /// Counts over all runs of the user.
     pub(crate) summary: Summary,
 }
 
@@ -36,7 +35,7 @@ pub(crate) struct Rows {
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Summary {
     pub(crate) live: u64,
-    /// Can be gone on with.
+    /// Can be resumed.
     pub(crate) needs_you: u64,
     /// Begun today (UTC), among the last 500.
     pub(crate) today: u64,
@@ -44,13 +43,13 @@ pub(crate) struct Summary {
     pub(crate) finished_today: u64,
     /// Of these, ended badly.
     pub(crate) failed_today: u64,
-    /// What these cost in US dollars, as far as they say.
+    /// Cost of these in US dollars, as far as they report it.
     pub(crate) cost_today: Option<f64>,
     /// How many of today's runs say what they cost.
     pub(crate) costs_told: u64,
 }
 
-/// Lists runs of the caller. Those of dead processes are marked first.
+/// Lists runs of the caller, after runs of dead processes were marked.
 pub(crate) fn rows(context: &mut Context, wanted: RunFilter) -> Result<Rows> {
     let user = context.surroundings.rights.user.clone();
     let now = context.now();
@@ -58,7 +57,7 @@ pub(crate) fn rows(context: &mut Context, wanted: RunFilter) -> Result<Rows> {
     let transaction = open(context)?.read()?;
     let RunPage { runs, total } = transaction.runs(user.as_deref(), &wanted)?;
     let mut tracks = lock(&cache.tracks);
-    let (mut rows, no_track) = (Vec::with_capacity(runs.len()), Track::default());
+    let (mut rows, no_track) = (Vec::with_capacity(runs.len()), RunProjection::default());
     for mut run in runs {
         run.output = None;
         run.input = run.input.chars().take(INPUT_MAX).collect();
@@ -78,7 +77,7 @@ pub(crate) fn rows(context: &mut Context, wanted: RunFilter) -> Result<Rows> {
     })
 }
 
-/// Counts how the runs of a user stand; without one, those of everybody.
+/// Counts the runs of a user by status; without one, those of all users.
 fn summary(transaction: &dyn Transaction, user: Option<&str>, now: &str) -> Result<Summary> {
     let mut summary = Summary::default();
     for tally in transaction.tallies(user)? {

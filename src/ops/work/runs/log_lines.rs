@@ -9,15 +9,16 @@ use crate::error::Result;
 use crate::file::{open, unreadable};
 use crate::id::TaskId;
 use crate::run::attempt::Attempt;
+use crate::run::event::RUN_INTERRUPTED;
 use crate::run::log::{Entry, LINES_MAX, LOG_MAX, Stream};
 use crate::run::transcript::{self, Channel};
 use crate::run::{Event, Line};
 
-/// What the lines of a log come from.
+/// The sources of the lines of a log, in order.
 #[derive(Default)]
 pub(super) struct Parts<'a> {
     pub(super) before: Vec<&'a Event>,
-    /// What the agent wrote, and how many whole lines that has.
+    /// The log of the attempt, and its number of whole lines.
     written: Option<(PathBuf, usize)>,
     since: Vec<&'a Event>,
 }
@@ -27,7 +28,7 @@ pub(super) enum Source<'a> {
     Event(&'a Event),
     /// An entry of the log.
     Written(Vec<u8>),
-    /// What stands for all lines over the maximum.
+    /// A line in place of all lines over the maximum.
     More,
 }
 
@@ -70,14 +71,14 @@ impl<'a> Parts<'a> {
         };
         let is_silent = attempt.agent_ended_at.is_some() || !following;
         let path = folder.join(format!("{task}-{}.log", attempt.attempt));
-        // That it began is told before all that it wrote.
+        // Its start comes before its output.
         if (has_begun || is_silent) && path.is_file() {
             let n_lines = count_lines(&path)?;
             parts.written = Some((path, n_lines));
         }
         if is_silent {
-            // What the agent did meanwhile its own lines say.
-            let meanwhile = ["agent.doing", "agent.conversation"];
+            // The agent's own lines show these already.
+            let meanwhile = ["agent.progress", "agent.conversation"];
             since.retain(|event| !meanwhile.contains(&event.kind.as_str()));
             parts.since = since;
         }
@@ -135,7 +136,12 @@ impl Source<'_> {
                 let about = line.task_id.as_deref().unwrap_or_default();
                 let detail = serde_json::to_string(&line.detail).unwrap_or_default();
                 let detail = if line.detail.is_empty() { "" } else { &detail };
-                let failures = ["task.failed", "task.lacking", "error"];
+                let failures = [
+                    "task.failed",
+                    "task.verification_failed",
+                    RUN_INTERRUPTED,
+                    "error",
+                ];
                 Raw {
                     ch: Channel::Event,
                     ms: between_ms(started_at, &event.at),

@@ -1,4 +1,4 @@
-//! What happened in a run, and what its agents wrote.
+//! The events of a run, and the output of its agents.
 
 use std::fs;
 use std::path::Path;
@@ -9,7 +9,7 @@ use crate::error::Result;
 use crate::file::read_start;
 use crate::id::TaskId;
 use crate::ops::Surroundings;
-use crate::ops::runs::{journal, no_run, settle_store};
+use crate::ops::runs::{journal, no_run, open_after_recovery};
 use crate::run::Line;
 use crate::run::log::{self, LOG_MAX, Stream};
 use crate::store::Store;
@@ -17,25 +17,25 @@ use crate::store::Store;
 /// Most bytes of one output that are shown: its end.
 const OUTPUT_MAX: usize = 1 << 20;
 
-/// What happened in a run.
+/// The events of a run.
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[derive(Debug, Serialize)]
 pub(crate) struct Logged {
     pub(crate) events: Vec<Line>,
-    /// What agents wrote, in the order of tasks and tries; left out unless asked for.
+    /// Output of agents, by task and attempt; left out unless requested.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) outputs: Option<Vec<Output>>,
     /// How many events there are.
     pub(crate) total: usize,
 }
 
-/// What one try of an agent wrote.
+/// Output of one attempt.
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Output {
     pub(crate) task_id: TaskId,
-    /// Which try of it, from 1.
+    /// Its number, from 1.
     pub(crate) attempt: u32,
     /// Standard output, `out`, or standard error, `err`.
     pub(crate) stream: Stream,
@@ -53,7 +53,8 @@ pub(crate) fn logs(
     raw: bool,
 ) -> Result<Logged> {
     let workspace = surroundings.workspace()?;
-    let mut store = settle_store(&workspace, &surroundings.clock)?.ok_or_else(|| no_run(id))?;
+    let mut store =
+        open_after_recovery(&workspace, &surroundings.clock)?.ok_or_else(|| no_run(id))?;
     let transaction = store.read()?;
     transaction.run(id)?.ok_or_else(|| no_run(id))?;
     let events = journal::events(&*transaction, id)?;
@@ -107,7 +108,7 @@ fn outputs(root: &Path, folder: &Path, task: Option<TaskId>) -> Result<Vec<Outpu
             });
         }
     }
-    // Of one try, what it wrote comes before what it complained of.
+    // Of one attempt, standard output comes first.
     outputs.sort_unstable_by_key(|one| (one.task_id, one.attempt, one.stream));
     Ok(outputs)
 }
@@ -122,7 +123,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_logs_of_tries_are_named_so() {
+    fn only_logs_of_attempts_are_read() {
         assert_eq!(parse_name("T3-12.log"), Some((TaskId(3), 12)));
         for name in [
             "events.jsonl",

@@ -18,9 +18,9 @@ use super::tracks::lock;
 use crate::error::Result;
 use crate::id::TaskId;
 use crate::ops::Context;
-use crate::ops::runs::{alive, no_run};
+use crate::ops::runs::{liveness, no_run};
 use crate::run::RunKind;
-use crate::run::track::Track;
+use crate::run::RunProjection;
 use crate::run::view::{RunRow, RunView};
 use crate::store::Store;
 
@@ -32,7 +32,7 @@ const EVENTS_MAX: u32 = 10_000;
 #[derive(Args, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct OneRun {
-    /// Its id
+    /// Id of the run
     #[arg(value_name = "RUN")]
     pub(crate) id: String,
 }
@@ -42,12 +42,12 @@ pub(crate) fn show(context: &mut Context, id: &str) -> Result<RunView> {
     view(context, id, true)?.ok_or_else(|| no_run(id))
 }
 
-/// Shows a run for those to whom its events are told as they happen.
+/// Shows a run without its events, for callers that stream them.
 pub(crate) fn watch(context: &mut Context, which: OneRun) -> Result<RunView> {
     view(context, &which.id, false)?.ok_or_else(|| no_run(&which.id))
 }
 
-/// Reads a run of the caller, or of anybody where the caller sees all.
+/// Reads a run of the caller, or of any user where the caller sees all.
 pub(crate) fn view(context: &mut Context, id: &str, has_events: bool) -> Result<Option<RunView>> {
     let (workspace, clock) = (context.workspace.clone(), context.surroundings.clock);
     let user = context.surroundings.rights.user.clone();
@@ -55,7 +55,7 @@ pub(crate) fn view(context: &mut Context, id: &str, has_events: bool) -> Result<
     let store = &mut context.store;
     let run = store.read()?.run(id)?;
     if run.is_some_and(|run| !run.is_over()) {
-        alive::settle(store, &workspace, &clock)?;
+        liveness::mark_interrupted_runs(store, &workspace, &clock)?;
     }
     let transaction = store.read()?;
     let run = transaction.run(id)?;
@@ -68,8 +68,8 @@ pub(crate) fn view(context: &mut Context, id: &str, has_events: bool) -> Result<
     };
     let now = clock.timestamp();
     let mut view = match run.kind {
-        // There are many of these, and they are short: none takes the place of a run that is watched.
-        RunKind::Execution => RunView::new(run, &Track::read(&events), &events, now),
+        // Executions are many and short: none evicts a run that is watched.
+        RunKind::Execution => RunView::new(run, &RunProjection::read(&events), &events, now),
         _ => {
             let mut tracks = lock(&cache.tracks);
             let track = tracks.update(&*transaction, id, &events)?;

@@ -1,4 +1,4 @@
-//! What happened in a run and what its agents wrote, a part at a time.
+//! Pages of the events of a run and of the output of its agents.
 
 use std::sync::Arc;
 
@@ -17,18 +17,18 @@ use crate::store::Store;
 
 /// Most bytes of a prompt.
 const PROMPT_MAX: u64 = 4 << 20;
-/// Most matches that are told.
+/// Most matches that are returned.
 const MATCHES_MAX: usize = 10_000;
 
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[derive(Debug, Serialize)]
 pub(crate) struct EventPage {
     pub(crate) events: Vec<Line>,
-    /// Cursor to go on from; none at the end.
+    /// Cursor of the next page; none at the end.
     pub(crate) next: Option<u64>,
 }
 
-/// Some lines of what an agent wrote.
+/// Some lines of the output of an agent.
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[derive(Debug, Serialize)]
 pub(crate) struct LogPage {
@@ -39,7 +39,7 @@ pub(crate) struct LogPage {
     pub(crate) lines: Vec<LogLine>,
     /// Whether more may come.
     pub(crate) following: bool,
-    /// Numbers of the lines that hold what is looked for.
+    /// Numbers of the lines that match.
     pub(crate) matches: Option<Vec<usize>>,
 }
 
@@ -49,7 +49,7 @@ pub(crate) struct LogPage {
 pub(crate) struct LogLine {
     /// Its number, from 0.
     pub(crate) n: usize,
-    /// When, in milliseconds since the run began; none where nobody knows.
+    /// When, in milliseconds since the run began; none where that is unknown.
     pub(crate) ms: Option<u64>,
     #[serde(flatten)]
     pub(crate) line: transcript::Line,
@@ -127,9 +127,8 @@ pub(crate) fn events(context: &mut Context, query: EventQuery) -> Result<EventPa
     })
 }
 
-/// Shows lines of the log of a task: what happened until its agent began, what that wrote, what happened since.
-/// Without a task all that happened. What is written is only ever added to, so a line keeps its number; what comes
-/// after the output is told once the agent has ended.
+/// Shows lines of the log of a task: events until its agent began, its output, events since. Without a task, all
+/// events. Lines are only appended, so each keeps its number; events after the output come once the agent has ended.
 pub(crate) fn log(context: &mut Context, query: LogQuery) -> Result<LogPage> {
     let id = query.id.as_str();
     let user = context.surroundings.rights.user.clone();

@@ -1,4 +1,4 @@
-//! What an agent said of a try, and what cleo found: side by side, never merged.
+//! The claims of an agent about an attempt beside the findings of cleo, never merged.
 
 use std::sync::Arc;
 
@@ -13,19 +13,19 @@ use crate::ops::tasks::One;
 use crate::ops::work::tracks::lock;
 use crate::ops::{Context, proof as proofs};
 use crate::run::attempt::Attempt;
-use crate::run::track::{StepState, TaskRun};
+use crate::run::{StepState, TaskRun};
 use crate::store::Store;
 
-/// A try, as its agent tells it and as cleo found it.
+/// An attempt, as its agent reports it and as cleo found it.
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[derive(Debug, Serialize)]
 pub(crate) struct Proof {
     pub(crate) task: TaskId,
     pub(crate) attempt: u32,
     pub(crate) said: Said,
-    /// What cleo found; of a try that another one followed only what it was missing.
+    /// Findings of cleo; of an attempt that is not the last only its violations.
     pub(crate) found: Vec<Check>,
-    /// What it came to, in a sentence.
+    /// The verdict in a sentence.
     pub(crate) verdict: String,
     pub(crate) next: Option<String>,
 }
@@ -37,17 +37,17 @@ pub(crate) struct Said {
     pub(crate) message: Option<String>,
     /// The exit code of its program.
     pub(crate) exit_code: Option<i32>,
-    /// What its entry in the manifest says of the work.
+    /// Findings that its manifest entry claims.
     pub(crate) claims: Vec<String>,
 }
 
-/// One thing that was looked at.
+/// One check.
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[derive(Debug, Default, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Check {
     pub(crate) check: String,
-    /// Whether it holds; none when nobody knows yet.
+    /// Whether it holds; none when that is not known yet.
     pub(crate) ok: Option<bool>,
     pub(crate) text: String,
     pub(crate) command: Option<Vec<String>>,
@@ -95,13 +95,13 @@ pub(crate) fn proof(context: &mut Context, query: ProofQuery) -> Result<Proof> {
     if !is_last || found.iter().all(|check| check.ok != Some(false)) {
         found.extend(
             attempt
-                .missing
+                .violations
                 .iter()
-                .map(|text| check("missing", Some(false), text.clone())),
+                .map(|text| check("violation", Some(false), text.clone())),
         );
     }
     if attempt.ended_at.is_none() || attempt.state == StepState::Cancelled {
-        // What is not there may have come yet: the try did not come to its end.
+        // The attempt did not finish, so a missing part is not a failure.
         for check in found.iter_mut().filter(|check| check.ok == Some(false)) {
             check.ok = None;
             check.text = "not reached".to_string();
@@ -202,12 +202,12 @@ fn of_record(name: &str, record: &Record, is_stale: bool) -> Check {
 }
 
 fn verdict(attempt: &Attempt) -> String {
-    let why = attempt.missing.first().or(attempt.reason.as_ref());
+    let why = attempt.violations.first().or(attempt.reason.as_ref());
     let word = match attempt.state {
         StepState::Done => return "Verified.".to_string(),
         StepState::Running => return "The agent works.".to_string(),
-        StepState::Verifying => return "cleo looks at what the agent left.".to_string(),
-        StepState::Waiting => return "It is tried again soon.".to_string(),
+        StepState::Verifying => return "cleo verifies the work of the agent.".to_string(),
+        StepState::Waiting => return "The next attempt starts soon.".to_string(),
         StepState::Cancelled => "Cancelled",
         StepState::Failed | StepState::Skipped => "Refused",
     };
@@ -219,10 +219,10 @@ fn verdict(attempt: &Attempt) -> String {
 
 fn next(attempt: &Attempt, task: Option<&TaskRun>, is_last: bool) -> Option<String> {
     if !is_last {
-        return Some(format!("try {}", attempt.attempt + 1));
+        return Some(format!("attempt {}", attempt.attempt + 1));
     }
     let reason = task
         .filter(|task| !task.is_done())
         .and_then(|task| task.reason.clone());
-    reason.filter(|reason| Some(reason) != attempt.missing.first())
+    reason.filter(|reason| Some(reason) != attempt.violations.first())
 }

@@ -1,5 +1,4 @@
-//! The reason for the state of a run, and of each of its tasks: what happened in it, beside the receipts of
-//! its prompts, replayed.
+//! The reason for the state of a run and of each of its tasks, with the replayed receipts of its prompts.
 
 use std::collections::HashSet;
 
@@ -10,9 +9,9 @@ use crate::error::Result;
 use crate::id::{self, TaskId};
 use crate::ops::Context;
 use crate::ops::spawn::{Why, whys};
-use crate::run::track::{StepState, TaskRun};
 use crate::run::view::RunView;
 use crate::run::{Run, RunKind, RunStatus};
+use crate::run::{StepState, TaskRun};
 
 /// A run with the reason for its state.
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
@@ -21,7 +20,7 @@ pub(crate) struct RunWhy {
     pub(crate) run: Run,
     /// The reason for its state.
     pub(crate) reason: String,
-    /// Its tasks, in its order; epics, on which nobody works, are left out.
+    /// Its tasks, in its order, without epics that did not fail.
     pub(crate) tasks: Vec<TaskWhy>,
 }
 
@@ -90,9 +89,9 @@ fn task_reason(task: &TaskRun, run: &Run, waits_for: &[TaskId]) -> String {
 
 fn explain_task(task: &TaskRun, waits_for: &[TaskId]) -> String {
     let noted = task.reason.clone();
-    let noted = noted.unwrap_or_else(|| match task.missing.is_empty() {
+    let noted = noted.unwrap_or_else(|| match task.violations.is_empty() {
         true => "no reason is known".to_string(),
-        false => task.missing.join("; "),
+        false => task.violations.join("; "),
     });
     match waits_for.is_empty() {
         true => noted,
@@ -106,7 +105,7 @@ fn reason(run: &Run) -> String {
     }
     match run.status {
         RunStatus::Pending => "it has not begun".to_string(),
-        RunStatus::Running => "it is under way".to_string(),
+        RunStatus::Running => "it is in progress".to_string(),
         RunStatus::Interrupted => "its process ended before it did".to_string(),
         RunStatus::Cancelled => "it was cancelled".to_string(),
         RunStatus::Failed => "no reason is known".to_string(),
@@ -114,11 +113,11 @@ fn reason(run: &Run) -> String {
     }
 }
 
-/// What an agent answered is no reason; how a run over tasks came out is.
+/// An agent's answer is not a reason; the result of a run over tasks is.
 fn describe_completion(run: &Run) -> String {
     let is_over_tasks = matches!(run.kind, RunKind::Epic | RunKind::Tasks);
     let came_out = run.output.clone().filter(|_| is_over_tasks);
     let routed = Some(run.routing_reason.clone()).filter(|reason| !reason.is_empty());
     let told = came_out.or(routed);
-    told.unwrap_or_else(|| "all of it was carried out".to_string())
+    told.unwrap_or_else(|| "all of it was done".to_string())
 }

@@ -103,7 +103,7 @@ function Open({ talk, registry, onMore }: { talk: Talk; registry: Registry; onMo
         </div>
       </div>
       {isArchived ? (
-        <p className="muted thread-none">This conversation is archived: it can be read and not gone on with.</p>
+        <p className="muted thread-none">This conversation is archived and read-only.</p>
       ) : (
         <Composer
           draft={conversation.id}

@@ -1,4 +1,4 @@
-/** From the messages of a conversation to what stands in the thread: questions that were answered
+/** From the messages of a conversation to the items of the thread: questions that were answered
  * become one line, and what belongs to one sender stands together. */
 import { CHAT_AGENTS } from "../../agents/agents";
 import type { Said, Pending } from "../../api/types";
@@ -79,7 +79,7 @@ function outcomeOf(pending: Pending, answer: Said, reply: Said | undefined): Out
   }
 }
 
-/** The component that was chosen: the one that the reply goes on with, or else by its place, its id or its title. */
+/** The chosen component: that of the reply, or else by its place, its id or its title. */
 function chosenIn(pending: Pending, text: string, reply: Said): string | null {
   const { candidates, options } = pending;
   const place = Number(text.replace(/^#|^number /i, ""));

@@ -178,7 +178,7 @@ function MoveMenu({ task, onMove }: { task: AgentTask; onMove: (to: TaskStatus) 
 }
 
 /** The glyph of a status, beside its word. Done is grey here: somebody said so, and whether cleo
- * verified it stands on the page of the task. */
+ * verified is on the page of the task. */
 export function TaskGlyph({ status }: { status: TaskStatus }) {
   return (
     <span className={status === "done" ? "task-glyph told" : "task-glyph"}>

@@ -1,4 +1,4 @@
-/** The tasks of the board, and moving them: shown at once, taken back when the server refuses. */
+/** The tasks of the board, and moving them: shown at once, reverted when the server refuses. */
 import { useCallback, useEffect, useMemo, useState } from "react";
 import type { LiveEvent } from "../../api/events";
 import { Failure, api, path } from "../../api/request";
@@ -121,7 +121,7 @@ export const GLYPHS: Record<TaskStatus, State> = { todo: "ready", doing: "runnin
 /** The more urgent first, then what is due earlier, then the older one. */
 export function byUrgency(one: AgentTask, other: AgentTask): number {
   const rank = (task: AgentTask) => PRIORITIES.indexOf(task.priority);
-  // What has no date comes last; two without one differ by nothing, which is no number.
+  // Tasks without a date come last; two of them are equal.
   const due = (task: AgentTask) => (task.due_date === null ? Infinity : Date.parse(task.due_date));
   const number = (task: AgentTask) => Number(task.id.replace(/\D/g, ""));
   return rank(one) - rank(other) || due(one) - due(other) || number(one) - number(other);

@@ -14,7 +14,7 @@ import { At } from "../../format";
 import { offer } from "../../shell/places";
 import { later } from "../../parts/later";
 
-/** Cancel asks first and says what stays; resume goes on. */
+/** Cancel asks first and says what stays; resume does not ask. */
 export function RunActions({ run }: { run: RunRow }) {
   const [asking, setAsking] = useState(false);
   const [comparing, setComparing] = useState(false);

@@ -31,6 +31,6 @@ export function load(page: RunPage) {
 /** When cleo looked at what an attempt left, and whether that held; null where nothing was looked at. */
 export function checkOf(attempt: Attempt) {
   if (attempt.agentEndedAt === null || attempt.state === "cancelled") return null;
-  const isJudged = attempt.state === "verifying" || attempt.state === "done" || attempt.missing.length > 0;
+  const isJudged = attempt.state === "verifying" || attempt.state === "done" || attempt.violations.length > 0;
   return isJudged ? { startedAt: attempt.agentEndedAt, endedAt: attempt.endedAt, passed: attempt.state === "done" } : null;
 }

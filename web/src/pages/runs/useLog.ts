@@ -10,7 +10,7 @@ const CHUNK = 500;
 /** Most chunks that are kept beside the end. */
 const MOST = 200;
 
-/** The lines of an attempt: its last ones, which are fetched again while it goes on, and whole chunks of what was scrolled to. */
+/** The lines of an attempt: its last ones, which are fetched again while it runs, and whole chunks around the scroll position. */
 export function useLog(run: string, task: string, attempt: number) {
   const pathOf = (query: object) => path(`/api/runs/${encodeURIComponent(run)}/log`, { task, attempt, limit: CHUNK, ...query });
   const end = useResource<LogPage>(pathOf({ from: -CHUNK }), { on: (event) => event.data["runId"] === run && event.data["taskId"] === task });
@@ -41,7 +41,7 @@ export function useLog(run: string, task: string, attempt: number) {
   return { total, lines, following, failure: end.failure, need, pathOf, retry: reload };
 }
 
-const HIDDEN = new Set(["manifestId", "outputFile", "born", "group", "message"]);
+const HIDDEN = new Set(["manifestId", "outputFile", "processStartTime", "group", "message"]);
 
 /** `agent.ended T4 {"exitCode":0,"outcome":"ok"}` as `agent ended: exit code 0, outcome ok`. */
 export function eventWords(text: string): string {

@@ -125,7 +125,7 @@ function heightOf(item: Item) {
   return coarse.matches ? 44 : 32;
 }
 
-/** A heading before the first row of each wave; the last one may go on in what was not read yet. */
+/** A heading before the first row of each wave; the last wave may have more rows that are not loaded yet. */
 function grouped(rows: Row[], whole: boolean): Item[] {
   const waves = Map.groupBy(rows, (row) => row.wave);
   return [...waves].flatMap(([wave, inWave], at): Item[] => [

@@ -139,7 +139,7 @@ function useWorkKeys(task: string | null, marking: boolean, inGraph: boolean, op
     { keys: inGraph ? "K" : "K|ArrowUp", does: "Task before", run: () => walk.step(-1) },
     { keys: "N", does: "Next ready task", run: () => walk.next("ready") },
     { keys: "Shift+N", does: "Next failed task", run: () => walk.next("failed") },
-    { keys: "Space", does: "Look at the task that has the focus, and close it again", run: () => peek(task) },
+    { keys: "Space", does: "Toggle the preview of the focused task", run: () => peek(task) },
     ...(inGraph ? [] : [{ keys: "X", does: "Select the task, with Shift and a click all up to one", run: () => mark(task) }]),
     { keys: "Mod+Enter", does: "Open the task as a page", run: () => task && navigate(`/work/${task}`) },
     { keys: "Escape", does: "Close the task", run: () => (marking ? clearMarks() : task && closeTask()) },

@@ -46,7 +46,7 @@ export function NoTasks() {
   return <Empty command={'cleo add "First task"'}>No tasks yet. A task appears here as soon as it is added or a plan is imported.</Empty>;
 }
 
-/** What stands in the place of rows that are not there: why, or what else (the children), or that there is no task at all. */
+/** Text in place of missing rows: the reason, other rows (the children), or that there are no tasks. */
 export function Unlisted({ rows, children }: { rows: ReturnType<typeof useRows>; children?: ReactNode }) {
   const { failure, loading, reload } = rows;
   return <div className="pane">{failure ? <Trouble failure={failure} retry={reload} /> : loading ? <Ghost rows={12} /> : children || <NoTasks />}</div>;

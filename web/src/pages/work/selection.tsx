@@ -77,7 +77,7 @@ export function select(id: string) {
   navigate(withQuery({ task: id }));
 }
 
-/** Closes the panel. Whoever was in it goes on where the task stands in the view. */
+/** Closes the panel, and moves the focus from it to the task in the view. */
 export function closeTask() {
   const id = new URLSearchParams(window.location.search).get("task");
   const isInside = document.activeElement?.closest(".panel") != null;

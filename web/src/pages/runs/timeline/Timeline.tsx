@@ -220,7 +220,7 @@ function counted(page: RunPage) {
 const HEIGHT = 26;
 
 function Axis({ page, range, width, start, elapsed, live }: { page: RunPage; range: Range; width: number; start: number; elapsed: number; live: boolean }) {
-  // The flag of now stands before the time of a tick behind it.
+  // The marker of the current time covers the label of a tick behind it.
   const covered = (at: number) => live && Math.abs(place(at, range) - place(elapsed, range)) * width < 5600 && at > elapsed - 1;
   return (
     <>

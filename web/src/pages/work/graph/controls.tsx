@@ -60,7 +60,7 @@ export function useGraphKeys(graph: Graph, selected: string | null) {
     const to = next(startOf(graph, selected));
     if (!to) return;
     select(to.id);
-    // Whoever reads in the panel goes on reading there.
+    // The focus stays in the panel.
     if (!document.activeElement?.closest(".panel")) focusCard(to.id);
   };
   useKeys("Graph", [

@@ -24,7 +24,7 @@ function reached(edges: readonly Line[], id: string, here: "from" | "to", there:
     else lines.set(edge[here], [edge[there]]);
   }
   const found = new Set([id]);
-  // A set goes on with what is added to it.
+  // Iterating a set includes items that are added meanwhile.
   for (const one of found) lines.get(one)?.forEach((next) => found.add(next));
   return found;
 }

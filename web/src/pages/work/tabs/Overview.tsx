@@ -165,7 +165,7 @@ function Refused({ page }: { page: TaskPage }) {
       </h3>
       <div className="quote bad">
         {refused.reason && <p className="text">{sentence(refused.reason)}</p>}
-        {refused.missing
+        {refused.violations
           .filter((line) => line !== refused.reason)
           .map((line) => (
             <p key={line} className="mono muted text">

@@ -160,7 +160,7 @@ export function compare(before: string, after: string): string[][] {
 
 /**
  * A prompt as it would have read with another entry of the manifest, and the entry that it named: each prompt
- * gets an entry of its own, which is no change of the prompt.
+ * gets its own entry, which does not change the prompt.
  */
 export function underEntry(prompt: string, entries: readonly string[], entry: string): { text: string; named: string | null } {
   const named = entries.filter((one) => one !== entry && prompt.includes(one)).sort((a, b) => b.length - a.length)[0];

@@ -11,7 +11,7 @@ pub(super) struct Reading<'i> {
     pub(super) terms: Vec<(usize, usize)>,
     /// Numbers of the terms that are words of the index, ascending.
     pub(super) words: Vec<usize>,
-    /// Tags of several words that stand in the message, each once.
+    /// Tags of several words in the message, each once.
     pub(super) phrases: Vec<&'i [usize]>,
 }
 
@@ -31,13 +31,12 @@ impl Standing {
 impl Index {
     /// Looks the words of a message up.
     ///
-    /// A message without any term goes to nobody: the rule ends there, before it looks at agents
-    /// (notes 1.2: no tokens, then `finalize` at once). So a tag of several short words (`go on`),
-    /// which counts beside terms (1.4), is not found by them alone.
+    /// A message without any term matches no agent (notes 1.2: no tokens, then `finalize` at once). So a tag of several
+    /// short words (`do it`), which counts beside terms (1.4), is not found by them alone.
     pub(super) fn read(&self, message: &Message, by: Match) -> Reading<'_> {
         // An unknown word has a number that no word has.
         let number = |word| self.number(word).unwrap_or(usize::MAX);
-        let numbers: Vec<usize> = message.words().map(number).collect();
+        let numbers: Vec<usize> = message.words.iter().map(number).collect();
         let known = message.terms.iter().map(|at| numbers[*at]).enumerate();
         let known = known.filter(|(_, number)| *number != usize::MAX);
         let mut words: Vec<usize> = known.clone().map(|(_, number)| number).collect();
@@ -63,7 +62,7 @@ impl Index {
     /// Returns the points of each agent.
     pub(super) fn points(&self, reading: &Reading<'_>) -> Vec<u32> {
         let mut points = vec![0; self.agents.len()];
-        // A term that stands in several words of an agent counts once.
+        // A term in several words of an agent counts once.
         let mut counted = vec![0; self.agents.len()];
         for (term, word) in &reading.terms {
             for place in &self.words[*word].holders {
@@ -94,7 +93,7 @@ impl Index {
         found
     }
 
-    /// Returns the best candidates in their order, also those that nothing speaks for.
+    /// Returns the best candidates in their order, also with no points.
     pub(super) fn best(&self, points: &[u32], limit: usize) -> Vec<Standing> {
         let agents = self.candidates.iter().zip(points).enumerate();
         let candidates = agents.filter(|(_, (is_candidate, _))| **is_candidate);

@@ -1,6 +1,6 @@
 //! Makes the schemas from the types of the replies.
 //!
-//! A new command that is no row of the table of operations needs one line in [`replies`].
+//! A new command without a row in the table of operations needs one line in [`replies`].
 
 use std::collections::BTreeSet;
 
@@ -182,7 +182,7 @@ fn every_command_has_a_schema() {
             missing.push(name.to_string());
         }
     });
-    let what = "add a line for each of these commands to `replies` in src/cli/schema/made.rs";
+    let what = "add a line for each of these commands to `replies` in src/cli/tests/schemas.rs";
     assert!(
         missing.is_empty(),
         "{what}, then run scripts/generate: {missing:?}"

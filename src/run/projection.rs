@@ -1,207 +1,40 @@
-//! What became of each task of a run and when agents worked, read from its events: for the coordinator, which
-//! resumes from it, and for all views. Also incrementally. Pure.
+//! The state of a run and of each of its tasks, read from its events, all at once or as they come: for the
+//! coordinator, which resumes from it, and for all views. Pure.
 
 #[cfg(test)]
 mod tests;
 
 use std::collections::HashMap;
 
-use serde::Serialize;
 use serde_json::Value;
 
 use super::attempt::Attempt;
-use super::event::{AgentEnd, AttemptStart, Planned, Setup, waves};
+use super::event::{AgentEnd, AttemptStart};
+use super::planned::{Planned, waves};
+use super::step::{Counts, StepState, TaskRun};
 use super::{Event, Outcome, RunEvent, Spent, TaskEvent, Usage};
 use crate::clock::between_ms;
 use crate::id::TaskId;
-use crate::words::closed;
 
 /// Most attempts of a task that are kept; the last one counts always.
 const ATTEMPTS_MAX: usize = 200;
 
-closed! {
-    #[derive(Default)]
-    StepState, "state of a step":
-    /// It waits for others, or for its turn.
-    #[default]
-    Waiting = "waiting",
-    /// An agent works on it, or is about to.
-    Running = "running",
-    /// Its agent has ended, and cleo looks at what it left.
-    Verifying = "verifying",
-    /// It verified and is done.
-    Done = "done",
-    Failed = "failed",
-    /// Somebody ended the work on it before it was over, which is no failure of it.
-    Cancelled = "cancelled",
-    /// It was not begun.
-    Skipped = "skipped",
-}
-
-impl StepState {
-    pub(crate) fn is_under_way(self) -> bool {
-        matches!(self, StepState::Running | StepState::Verifying)
-    }
-
-    pub(crate) fn is_open(self) -> bool {
-        self == StepState::Waiting || self.is_under_way()
-    }
-
-    /// Returns whether work on it ended without success.
-    pub(crate) fn is_undone(self) -> bool {
-        matches!(self, StepState::Failed | StepState::Cancelled)
-    }
-}
-
-/// What became of a task in a run.
-#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
-#[serde(rename_all = "camelCase")]
-pub(crate) struct TaskRun {
-    pub(crate) task_id: TaskId,
-    pub(crate) title: String,
-    /// Its wave in the run, from 1; none when it waits for itself.
-    pub(crate) wave: Option<usize>,
-    /// Whether it is an epic, which no agent works on.
-    pub(crate) is_epic: bool,
-    /// The tasks of the run that come before it.
-    pub(crate) needs: Vec<TaskId>,
-    pub(crate) state: StepState,
-    pub(crate) outcome: Option<Outcome>,
-    pub(crate) reason: Option<String>,
-    pub(crate) attempts: u32,
-    #[serde(flatten)]
-    pub(crate) setup: Setup,
-    pub(crate) missing: Vec<String>,
-    /// What its user should look at, also where it is done: files that were put aside, and work that is kept.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub(crate) warnings: Vec<String>,
-    /// When it was begun, RFC 3339 in UTC.
-    pub(crate) started_at: Option<String>,
-    pub(crate) ended_at: Option<String>,
-    /// From when on it could have begun, where that is asked for and all that it needs is done.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub(crate) ready_at: Option<String>,
-    /// How long its agents took together, in milliseconds.
-    pub(crate) duration_ms: u64,
-    #[serde(flatten)]
-    pub(crate) spent: Spent,
-    /// The branch that holds its work, when that could not be merged.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub(crate) branch: Option<String>,
-    /// The worktree that holds its work, when no branch could hold all of it.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub(crate) worktree: Option<String>,
-    /// Its attempts, oldest first, of very many the last ones; none in the report of a run that has just ended.
-    pub(crate) history: Vec<Attempt>,
-    /// The task that kept it from being begun.
-    #[serde(skip)]
-    pub(crate) because: Option<TaskId>,
-    /// What its agent does now.
-    pub(crate) doing: Option<String>,
-    /// The criteria that it had when it was claimed.
-    #[serde(skip)]
-    pub(crate) acceptance: Vec<String>,
-    #[serde(skip)]
-    pub(crate) conversation: Option<String>,
-    /// What that conversation has come to.
-    #[serde(skip)]
-    pub(crate) conversed: Spent,
-    /// When the agent that works on it began.
-    #[serde(skip)]
-    pub(crate) since: Option<String>,
-    /// The process group that works on it, and when that began.
-    #[serde(skip)]
-    pub(crate) group: Option<(u32, String)>,
-    /// What the running agent has used until now.
-    #[serde(skip)]
-    pub(crate) using: Option<Usage>,
-    /// How the program of the last agent says it did that came to an end of its own.
-    #[serde(skip)]
-    pub(crate) ended: Option<Outcome>,
-    /// The last message of that agent.
-    #[serde(skip)]
-    pub(crate) message: Option<String>,
-    /// True from its first try until the run is through with it, also while no process carries the run out.
-    #[serde(skip)]
-    pub(crate) is_held: bool,
-}
-
-impl TaskRun {
-    pub(crate) fn is_done(&self) -> bool {
-        self.state == StepState::Done
-    }
-
-    /// Returns an attempt by its number, by default the last.
-    pub(crate) fn attempt(&self, number: Option<u32>) -> Option<&Attempt> {
-        match number {
-            Some(number) => self.history.iter().find(|one| one.attempt == number),
-            None => self.history.last(),
-        }
-    }
-
-    /// Returns whether the run counts it among its work: an epic only when it failed.
-    pub(crate) fn is_counted(&self) -> bool {
-        !self.is_epic || self.state.is_undone()
-    }
-}
-
-/// How many tasks of a run came how far. An epic is counted only when it failed.
-#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
-pub(crate) struct Counts {
-    pub(crate) total: usize,
-    pub(crate) waiting: usize,
-    pub(crate) running: usize,
-    /// Being checked.
-    pub(crate) verifying: usize,
-    /// Verified and done.
-    pub(crate) done: usize,
-    pub(crate) failed: usize,
-    /// Ended by somebody before they were over.
-    pub(crate) cancelled: usize,
-    /// Not begun.
-    pub(crate) skipped: usize,
-    /// Waiting, running or verifying: the run is not over.
-    pub(crate) open: usize,
-}
-
-impl Counts {
-    pub(crate) fn new(tasks: &[TaskRun]) -> Counts {
-        let mut counts = Counts::default();
-        for task in tasks.iter().filter(|task| task.is_counted()) {
-            counts.total += 1;
-            counts.open += usize::from(task.state.is_open());
-            *match task.state {
-                StepState::Waiting => &mut counts.waiting,
-                StepState::Running => &mut counts.running,
-                StepState::Verifying => &mut counts.verifying,
-                StepState::Done => &mut counts.done,
-                StepState::Failed => &mut counts.failed,
-                StepState::Cancelled => &mut counts.cancelled,
-                StepState::Skipped => &mut counts.skipped,
-            } += 1;
-        }
-        counts
-    }
-}
-
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Track {
+pub(crate) struct RunProjection {
     tasks: Vec<TaskRun>,
     places: HashMap<TaskId, usize>,
     /// Cursor of the last event that was read.
     pub(crate) cursor: u64,
-    /// How the run is carried out, as it was told last.
+    /// The options of the run, as the last event of them says.
     pub(crate) options: Option<Value>,
     told_at: String,
-    /// When the last process that worked on the run began, until its end was told.
+    /// When the last process that worked on the run began; `None` once its end is recorded.
     process_at: Option<String>,
 }
 
-impl Track {
-    pub(crate) fn read(events: &[Event]) -> Track {
-        let mut track = Track::default();
+impl RunProjection {
+    pub(crate) fn read(events: &[Event]) -> RunProjection {
+        let mut track = RunProjection::default();
         events.iter().for_each(|event| track.take_event(event));
         track
     }
@@ -246,7 +79,7 @@ impl Track {
         Counts::new(&self.tasks)
     }
 
-    /// Notes what the running agent of a task has used until now, which no event tells.
+    /// Sets the tokens that the running agent of a task has used until now, which no event holds.
     pub(crate) fn note_usage(&mut self, id: TaskId, usage: Usage) {
         if let Some(task) = self.task_mut(id) {
             task.using = Some(usage);
@@ -259,7 +92,7 @@ impl Track {
         }
     }
 
-    /// Applies an event; `None` is one that tells nothing of tasks.
+    /// Applies an event; `None` is one that does not concern tasks.
     pub(crate) fn apply(&mut self, at: &str, event: Option<&RunEvent>) {
         // No event of its own says that a plan began: its first one is what was asked for.
         if self.told_at.is_empty() {
@@ -277,7 +110,7 @@ impl Track {
                 self.reopen(options, *again);
             }
             Some(RunEvent::PlanResumed {}) => self.process_at = Some(at.to_string()),
-            Some(RunEvent::Lost {}) => {
+            Some(RunEvent::Interrupted {}) => {
                 self.process_at = None;
                 self.add_lost_time();
             }
@@ -294,7 +127,7 @@ impl Track {
                     apply(task, at, *attempt, event);
                 }
             }
-            // Others ask for the end, perhaps long after the process was gone.
+            // A request may come long after the process has ended.
             Some(RunEvent::CancelRequested { .. }) => return,
             Some(RunEvent::Stopping { .. }) | None => {}
         }
@@ -350,8 +183,11 @@ impl Track {
 fn apply(task: &mut TaskRun, at: &str, attempt: Option<u32>, event: &TaskEvent) {
     match event {
         TaskEvent::Started(start) => return begin(task, at, attempt, start),
-        TaskEvent::AgentStarted { group, born } => {
-            task.group = group.zip(born.clone());
+        TaskEvent::AgentStarted {
+            group,
+            process_start_time,
+        } => {
+            task.group = group.zip(process_start_time.clone());
             task.since = Some(at.to_string());
         }
         TaskEvent::AgentConversation { conversation } => {
@@ -360,16 +196,18 @@ fn apply(task: &mut TaskRun, at: &str, attempt: Option<u32>, event: &TaskEvent) 
         TaskEvent::AgentProgress { doing } => task.doing.clone_from(doing),
         TaskEvent::AgentEnded(end) => end_agent(task, end),
         TaskEvent::VerificationFailed {
-            outcome, missing, ..
+            outcome,
+            violations,
+            ..
         } => {
             task.state = StepState::Running;
-            task.missing.clone_from(missing);
+            task.violations.clone_from(violations);
             task.outcome = *outcome;
         }
         TaskEvent::Completed { reason } => {
             end(task, StepState::Done, at, reason);
             task.outcome = Some(Outcome::Ok);
-            task.missing.clear();
+            task.violations.clear();
         }
         TaskEvent::Failed { outcome, reason } => {
             task.outcome = outcome.or(task.outcome);
@@ -379,9 +217,9 @@ fn apply(task: &mut TaskRun, at: &str, attempt: Option<u32>, event: &TaskEvent) 
             };
             end(task, state, at, reason);
         }
-        TaskEvent::Skipped { reason, because } => {
+        TaskEvent::Skipped { reason, caused_by } => {
             end(task, StepState::Skipped, at, reason);
-            task.because = *because;
+            task.caused_by = *caused_by;
         }
         TaskEvent::Merged { .. } => task.branch = None,
         TaskEvent::Retained {
@@ -420,7 +258,7 @@ fn end_agent(task: &mut TaskRun, end: &AgentEnd) {
         task.state = StepState::Verifying;
     }
     task.outcome = end.outcome;
-    // One that was ended came to no last words of its own.
+    // An agent that was stopped has no final message.
     if end.outcome != Some(Outcome::Cancelled) {
         (task.ended, task.message) = (end.outcome, end.message.clone());
     }
@@ -446,7 +284,7 @@ fn retain(
     branch: &Option<String>,
     worktree: &Option<String>,
 ) {
-    for list in [&mut task.missing, &mut task.warnings] {
+    for list in [&mut task.violations, &mut task.warnings] {
         let new = why.as_ref().filter(|why| !list.contains(why)).cloned();
         list.extend(new);
     }
@@ -477,5 +315,5 @@ fn end(task: &mut TaskRun, state: StepState, at: &str, reason: &Option<String>) 
     task.is_held = false;
     task.ended_at = Some(at.to_string());
     task.state = state;
-    (task.reason, task.because) = (reason.clone(), None);
+    (task.reason, task.caused_by) = (reason.clone(), None);
 }

@@ -40,8 +40,8 @@ fn story() -> Vec<Event> {
         ),
         event(
             5,
-            "task.lacking",
-            task(json!({"outcome": "protocol_violation", "missing": ["no entry"]})),
+            "task.verification_failed",
+            task(json!({"outcome": "protocol_violation", "violations": ["no entry"]})),
         ),
         event(
             6,
@@ -53,8 +53,8 @@ fn story() -> Vec<Event> {
 }
 
 #[test]
-fn each_try_says_what_the_agent_said_and_what_was_found() {
-    let mut track = Track::default();
+fn attempt_holds_last_message_and_violations() {
+    let mut track = RunProjection::default();
     track.take(&story());
     let tries = track.attempts(TaskId(1));
     assert_eq!(tries.len(), 2);
@@ -62,14 +62,14 @@ fn each_try_says_what_the_agent_said_and_what_was_found() {
         (tries[0].state, tries[0].said.as_deref()),
         (StepState::Failed, Some("all done"))
     );
-    assert_eq!(tries[0].missing, ["no entry"]);
+    assert_eq!(tries[0].violations, ["no entry"]);
     assert!(tries[1].resumes && tries[1].state == StepState::Running);
     assert_eq!(track.options, Some(json!({"jobs": 4})));
 }
 
 #[test]
-fn events_may_come_a_few_at_a_time_and_twice() {
-    let (mut whole, mut parts) = (Track::default(), Track::default());
+fn events_may_come_in_parts_and_repeatedly() {
+    let (mut whole, mut parts) = (RunProjection::default(), RunProjection::default());
     whole.take(&story());
     for events in story().windows(3) {
         parts.take(events);
@@ -79,8 +79,8 @@ fn events_may_come_a_few_at_a_time_and_twice() {
 }
 
 #[test]
-fn what_was_under_way_when_the_process_ended_was_cancelled() {
-    let mut track = Track::default();
+fn open_attempt_of_a_dead_process_is_cancelled() {
+    let mut track = RunProjection::default();
     track.take(&story());
     track.take(&[event(8, "run.resumed", json!({}))]);
     let last = track.attempts(TaskId(1)).last().unwrap();
@@ -97,16 +97,16 @@ fn what_was_under_way_when_the_process_ended_was_cancelled() {
 
 #[test]
 fn odd_events_change_nothing() {
-    let mut track = Track::default();
+    let mut track = RunProjection::default();
     track.take(&[
-        event(1, "task.lacking", json!({"taskId": "T9"})),
+        event(1, "task.verification_failed", json!({"taskId": "T9"})),
         event(2, "agent.ended", json!({"taskId": 5, "exitCode": "x"})),
         event(3, "nonsense", json!({})),
     ]);
     assert_eq!(track.attempts(TaskId(9)), []);
 }
 
-fn apply_one(track: &mut Track, kind: &str, at: &str, detail: Value) {
+fn apply_one(track: &mut RunProjection, kind: &str, at: &str, detail: Value) {
     let event = Event {
         at: at.into(),
         ..event(1, kind, detail)
@@ -114,38 +114,38 @@ fn apply_one(track: &mut Track, kind: &str, at: &str, detail: Value) {
     track.apply(at, RunEvent::read(&event).as_ref());
 }
 
-fn two_tasks() -> Track {
+fn two_tasks() -> RunProjection {
     let tasks = json!([{"taskId": "T1", "title": "Task 1"}, {"taskId": "T2", "title": "Task 2"}]);
-    let mut track = Track::default();
+    let mut track = RunProjection::default();
     apply_one(&mut track, "run.started", "t0", json!({"tasks": tasks}));
     track
 }
 
 #[test]
-fn retained_worktree_is_told_with_the_failure() {
+fn failure_names_the_retained_worktree() {
     let mut track = two_tasks();
     let failed = json!({"taskId": "T1", "outcome": "agent_error", "reason": "it crashed"});
     apply_one(&mut track, "task.failed", "t1", failed);
     let kept = json!({"taskId": "T1", "worktree": "/w/T1-1", "reason": "no commit"});
-    apply_one(&mut track, "task.kept", "t2", kept);
+    apply_one(&mut track, "worktree.retained", "t2", kept);
     let task = &track.tasks()[0];
     let reason = "it crashed; its worktree is kept: /w/T1-1";
     assert_eq!(task.reason.as_deref(), Some(reason));
-    assert_eq!(task.missing, ["no commit"]);
+    assert_eq!(task.violations, ["no commit"]);
     apply_one(&mut track, "task.completed", "t3", json!({"taskId": "T1"}));
     let task = &track.tasks()[0];
-    assert!(task.missing.is_empty());
+    assert!(task.violations.is_empty());
     assert_eq!(task.warnings, ["no commit"], "they stay");
     assert_eq!(task.worktree.as_deref(), Some("/w/T1-1"));
 }
 
 #[test]
-fn retained_branch_is_told_with_the_failure() {
+fn failure_names_the_retained_branch() {
     let mut track = two_tasks();
     let failed = json!({"taskId": "T1", "reason": "it was cancelled"});
     apply_one(&mut track, "task.failed", "t1", failed);
     let kept = json!({"taskId": "T1", "branch": "cleo/run_1/T1-1"});
-    apply_one(&mut track, "task.kept", "t2", kept);
+    apply_one(&mut track, "worktree.retained", "t2", kept);
     let task = &track.tasks()[0];
     let reason = "it was cancelled; its work is kept on the branch cleo/run_1/T1-1";
     assert_eq!(task.reason.as_deref(), Some(reason));
@@ -153,7 +153,7 @@ fn retained_branch_is_told_with_the_failure() {
 }
 
 #[test]
-fn where_work_is_kept_is_told_once_and_as_it_stands() {
+fn place_of_retained_work_is_named_once() {
     let mut track = two_tasks();
     let failed = json!({"taskId": "T1", "reason": "it crashed"});
     apply_one(&mut track, "task.failed", "t1", failed);
@@ -161,25 +161,25 @@ fn where_work_is_kept_is_told_once_and_as_it_stands() {
     for _ in 0..2 {
         apply_one(
             &mut track,
-            "task.kept",
+            "worktree.retained",
             "t2",
             kept(Some("/w/T1-1"), "b/T1-1"),
         );
         let task = &track.tasks()[0];
         let reason = "it crashed; its worktree is kept: /w/T1-1";
         assert_eq!(task.reason.as_deref(), Some(reason));
-        assert_eq!((task.missing.len(), task.warnings.len()), (1, 1));
+        assert_eq!((task.violations.len(), task.warnings.len()), (1, 1));
     }
     let mut reason = "it crashed".to_string();
     for branch in ["b/T1-1", "b/T1-2"] {
-        apply_one(&mut track, "task.kept", "t3", kept(None, branch));
+        apply_one(&mut track, "worktree.retained", "t3", kept(None, branch));
         reason += &format!("; its work is kept on the branch {branch}");
         assert_eq!(track.tasks()[0].reason.as_ref(), Some(&reason));
     }
 }
 
 #[test]
-fn a_task_adds_up_what_its_tries_took() {
+fn task_sums_its_attempts() {
     let mut track = two_tasks();
     for attempt in [1, 2] {
         let started = json!({"taskId": "T1", "attempt": attempt, "epoch": 3});
@@ -200,7 +200,7 @@ fn a_task_adds_up_what_its_tries_took() {
 }
 
 #[test]
-fn what_was_cancelled_is_counted_apart_from_what_failed() {
+fn cancelled_tasks_are_not_counted_as_failed() {
     let mut track = two_tasks();
     for (task, outcome) in [(1, Outcome::Cancelled), (2, Outcome::AgentError)] {
         let failed = json!({"taskId": TaskId(task), "outcome": outcome});
@@ -216,7 +216,7 @@ fn what_was_cancelled_is_counted_apart_from_what_failed() {
 }
 
 #[test]
-fn what_a_conversation_came_to_is_known_until_a_new_one_begins() {
+fn conversation_totals_last_until_a_new_one_begins() {
     let mut track = two_tasks();
     let costs = [(false, 0.1), (true, 0.2), (false, 0.5)];
     let mut conversed = Vec::new();
@@ -233,7 +233,7 @@ fn what_a_conversation_came_to_is_known_until_a_new_one_begins() {
 }
 
 #[test]
-fn a_conversation_is_gone_on_with_unless_it_is_not_there() {
+fn conversation_is_resumed_unless_missing() {
     for (resumes, outcome, left) in [
         (None, Outcome::AgentError, Some("s1")),
         (None, Outcome::RateLimited, Some("s1")),
@@ -255,15 +255,20 @@ fn attempt_of_a_killed_run_ends_at_its_last_event() {
     let mut track = two_tasks();
     apply_one(&mut track, "task.started", &at(1), json!({"taskId": "T1"}));
     apply_one(&mut track, "agent.started", &at(2), json!({"taskId": "T1"}));
-    apply_one(&mut track, "agent.doing", &at(5), json!({"taskId": "T1"}));
+    apply_one(
+        &mut track,
+        "agent.progress",
+        &at(5),
+        json!({"taskId": "T1"}),
+    );
     apply_one(&mut track, "run.cancel", &at(30), json!({}));
-    apply_one(&mut track, "error", &at(40), json!({}));
+    apply_one(&mut track, "run.interrupted", &at(40), json!({}));
     apply_one(&mut track, "run.resumed", &at(50), json!({}));
     assert_eq!(track.tasks()[0].duration_ms, 3_000);
 }
 
 #[test]
-fn going_on_takes_up_what_came_to_no_end() {
+fn resume_reopens_unfinished_tasks() {
     let mut track = two_tasks();
     apply_one(&mut track, "task.started", "t1", json!({"taskId": "T1"}));
     let failed = json!({"taskId": "T2", "outcome": "agent_error"});
@@ -304,22 +309,26 @@ fn plain(second: u8, kind: &str) -> Event {
 }
 
 #[test]
-fn each_process_counts_once_until_it_told_something_last() {
+fn time_of_each_process_counts_until_its_last_event() {
     let mut events = Vec::new();
     for (second, kind, counted) in [
         (1, "run.started", Some(0)),
-        (4, "agent.doing", Some(3_000)),
+        (4, "agent.progress", Some(3_000)),
         (20, "run.cancel", Some(3_000)),
-        (30, "error", None),
+        (30, "run.interrupted", None),
         (31, "agent.ended", None),
         (40, "run.resumed", Some(0)),
         (42, "agent.started", Some(2_000)),
         (43, RUN_FINISHED, None),
     ] {
         events.push(plain(second, kind));
-        assert_eq!(Track::read(&events).count_open_time(), counted, "{kind}");
+        assert_eq!(
+            RunProjection::read(&events).count_open_time(),
+            counted,
+            "{kind}"
+        );
     }
-    assert_eq!(Track::default().count_open_time(), None);
+    assert_eq!(RunProjection::default().count_open_time(), None);
 }
 
 #[test]
@@ -331,7 +340,7 @@ fn plan_starts_at_its_first_event_and_survives_step_errors() {
         (4, "error", Some("a"), Some(3_000)),
         (5, "plan", None, Some(4_000)),
         (9, "run.cancel", None, Some(4_000)),
-        (10, "error", None, None),
+        (10, "run.interrupted", None, None),
         (20, PLAN_RESUMED, None, Some(0)),
         (23, "stepCompleted", Some("a"), Some(3_000)),
         (24, RUN_FINISHED, None, None),
@@ -342,7 +351,7 @@ fn plan_starts_at_its_first_event_and_survives_step_errors() {
         told.detail.extend(step);
         events.push(told);
         assert_eq!(
-            Track::read(&events).count_open_time(),
+            RunProjection::read(&events).count_open_time(),
             counted,
             "{second} {kind}"
         );

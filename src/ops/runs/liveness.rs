@@ -1,6 +1,5 @@
-//! Signs of life: a file that a process keeps locked while it carries out runs. The lock ends with the
-//! process, however that ends, so what a dead process left behind is known without a clock, a number
-//! that another process may have got since, or a message that has to be sent in time.
+//! Liveness of the processes that execute runs: each keeps a file locked. The lock ends with the process, however
+//! that ends, so runs of dead processes are found without clocks, process numbers or messages.
 
 use std::collections::BTreeSet;
 use std::fs::{self, File};
@@ -13,26 +12,26 @@ use crate::error::{Code, Error, Result, quote};
 use crate::file::{create_anew, create_private_folder, unwritable};
 use crate::id;
 use crate::ops::Surroundings;
-use crate::run::event::RUN_LOST;
-use crate::run::track::Track;
+use crate::run::RunProjection;
+use crate::run::event::RUN_INTERRUPTED;
 use crate::run::{Run, RunKind, RunStatus};
 use crate::store::sqlite::SqliteStore;
 use crate::store::{Store, Transaction};
 use crate::workspace::Workspace;
 
-/// What a run says whose process is dead.
-const INTERRUPTED: &str = "interrupted: the process that carried it out has ended";
+/// Error of a run whose process is dead.
+const INTERRUPTED: &str = "interrupted: the process that executed it has ended";
 
-/// The sign of life of this process, from now until it is dropped.
-pub(crate) struct Alive {
+/// The lock of this process, held until it is dropped.
+pub(crate) struct RunLock {
     /// Its name, which is noted in each run.
     pub(crate) name: String,
     path: PathBuf,
     _lock: File,
 }
 
-impl Alive {
-    pub(crate) fn begin(workspace: &Workspace) -> Result<Alive> {
+impl RunLock {
+    pub(crate) fn acquire(workspace: &Workspace) -> Result<RunLock> {
         let name = id::random();
         let path = place(workspace, &name)?;
         let begin = || {
@@ -41,15 +40,15 @@ impl Alive {
             file.lock().map(|()| file)
         };
         let lock = begin().map_err(|cause| unwritable(&path, cause))?;
-        Ok(Alive {
+        Ok(RunLock {
             name,
             path,
             _lock: lock,
         })
     }
 
-    /// Has this process carry out a run that nobody carries out any more, if `may_take` still accepts it, and
-    /// returns the run as it was. Of two processes that want it, one gets it.
+    /// Takes over a run that no process executes, if `may_take` still accepts it, and returns the run as it was. Of
+    /// two processes that want it, one gets it.
     pub(crate) fn take_over(
         &self,
         store: &mut dyn Store,
@@ -75,9 +74,9 @@ impl Alive {
     }
 }
 
-impl Drop for Alive {
+impl Drop for RunLock {
     fn drop(&mut self) {
-        // One that stays is no sign of life, because nobody holds it locked.
+        // A file that remains is harmless, because no process holds it locked.
         let _ = fs::remove_file(&self.path);
     }
 }
@@ -86,8 +85,8 @@ fn place(workspace: &Workspace, name: &str) -> Result<PathBuf> {
     workspace.confine(&format!(".cleo/runs/{name}.alive"))
 }
 
-/// Returns whether a process lives. When that cannot be told, it does.
-fn lives(workspace: &Workspace, name: &str) -> bool {
+/// Returns whether a process is alive, also true when that is unknown.
+fn is_alive(workspace: &Workspace, name: &str) -> bool {
     // No process of cleo has such a name, or keeps its file there.
     if !id::is_plain(name) {
         return false;
@@ -106,17 +105,17 @@ fn lives(workspace: &Workspace, name: &str) -> bool {
     false
 }
 
-/// A run that nobody carries out any more and that can be resumed or cancelled.
+/// A run that no process executes and that can be resumed or cancelled.
 #[derive(Clone, Debug)]
-pub(crate) struct Left {
+pub(crate) struct AbandonedRun {
     pub(crate) run: String,
-    /// Whether this user began it on this machine.
+    /// Whether this user started it on this machine.
     pub(crate) is_own: bool,
 }
 
-impl Left {
-    /// Returns what to do next: to resume a run of this user, to look at one of a stranger.
-    pub(crate) fn way_on(&self) -> String {
+impl AbandonedRun {
+    /// Returns the next command: `resume` for a run of this user, `show` for one of somebody else.
+    pub(crate) fn resume_command(&self) -> String {
         let run = quote(&self.run);
         match self.is_own {
             true => format!("cleo runs resume {run}"),
@@ -125,13 +124,12 @@ impl Left {
     }
 }
 
-/// Finds, among those who hold tasks, the runs that nobody carries out any more and that can be gone on
-/// with. They are not marked: whoever only looks changes nothing.
-pub(crate) fn find_left<'a>(
+/// Finds the holders of tasks that are abandoned runs. Only reads, so they are not marked.
+pub(crate) fn find_abandoned_runs<'a>(
     surroundings: &Surroundings,
     workspace: &Workspace,
     holders: impl IntoIterator<Item = &'a str>,
-) -> Result<Vec<Left>> {
+) -> Result<Vec<AbandonedRun>> {
     let holders = holders.into_iter();
     let runs: BTreeSet<&str> = holders.filter(|who| who.starts_with("run_")).collect();
     // Most of the time no run holds anything, and then nothing of runs is read.
@@ -149,10 +147,10 @@ pub(crate) fn find_left<'a>(
             Err(error) if error.code == Code::RowDamaged => None,
             run => run?,
         };
-        if let Some(run) = run.filter(|run| is_left(workspace, run)) {
+        if let Some(run) = run.filter(|run| is_abandoned(workspace, run)) {
             let events = journal::events(&*transaction, &run.id)?;
             let is_own = is_own(surroundings, workspace, &run, &events);
-            left.push(Left {
+            left.push(AbandonedRun {
                 run: run.id,
                 is_own,
             });
@@ -161,15 +159,14 @@ pub(crate) fn find_left<'a>(
     Ok(left)
 }
 
-/// Names in the error of a caller who could only wait a run that nobody carries out any more, if one is among
-/// those who hold tasks: that one is not waited for.
-pub(crate) fn name_run<'a>(
+/// Adds to an error how to resume an abandoned run, if one is among the holders of tasks.
+pub(crate) fn add_resume_hint<'a>(
     surroundings: &Surroundings,
     workspace: &Workspace,
     holders: impl IntoIterator<Item = &'a str>,
     error: Error,
 ) -> Result<Error> {
-    let left = find_left(surroundings, workspace, holders)?;
+    let left = find_abandoned_runs(surroundings, workspace, holders)?;
     let Some(first) = left.first() else {
         return Ok(error);
     };
@@ -179,19 +176,19 @@ pub(crate) fn name_run<'a>(
         error.message
     );
     Ok(Error::new(error.code, message)
-        .fix(first.way_on())
+        .fix(first.resume_command())
         .or("give that run up", format!("cleo runs cancel {run}")))
 }
 
-fn is_left(workspace: &Workspace, run: &Run) -> bool {
+fn is_abandoned(workspace: &Workspace, run: &Run) -> bool {
     let is_over = match run.status {
-        RunStatus::Pending | RunStatus::Running => !lives(workspace, &run.owner),
+        RunStatus::Pending | RunStatus::Running => !is_alive(workspace, &run.owner),
         status => matches!(status, RunStatus::Interrupted | RunStatus::Failed),
     };
     is_over && run.kind.resumes()
 }
 
-/// Refuses to resume a run of another kind, and one that goes on or is done.
+/// Refuses to resume a run of another kind, and one that is in progress or completed.
 pub(crate) fn refuse_resume(run: &Run, kinds: &[RunKind]) -> Result<()> {
     let id = quote(&run.id);
     let refuse = |what: &str| {
@@ -210,11 +207,14 @@ pub(crate) fn refuse_resume(run: &Run, kinds: &[RunKind]) -> Result<()> {
     }
 }
 
-/// Marks the runs that dead processes have left as failed, or as interrupted where they can be gone
-/// on with.
-pub(crate) fn settle(store: &mut SqliteStore, workspace: &Workspace, clock: &Clock) -> Result<()> {
+/// Marks runs of dead processes as failed, or as interrupted if they can be resumed.
+pub(crate) fn mark_interrupted_runs(
+    store: &mut SqliteStore,
+    workspace: &Workspace,
+    clock: &Clock,
+) -> Result<()> {
     let owners = store.read()?.owners()?;
-    let dead = owners.iter().filter(|owner| !lives(workspace, owner));
+    let dead = owners.iter().filter(|owner| !is_alive(workspace, owner));
     let dead: Vec<_> = dead.collect();
     if dead.is_empty() {
         return Ok(());
@@ -239,7 +239,11 @@ fn interrupt(transaction: &mut dyn Transaction, mut run: Run, clock: &Clock) -> 
     count(transaction, &mut run)?;
     transaction.put_run(&run)?;
     let detail = crate::build_map([("error".to_string(), INTERRUPTED.into())]);
-    transaction.add_event(&run.id, &now, RUN_LOST, detail)?;
+    let kind = match run.kind.resumes() {
+        true => RUN_INTERRUPTED,
+        false => "error",
+    };
+    transaction.add_event(&run.id, &now, kind, detail)?;
     Ok(())
 }
 
@@ -247,7 +251,7 @@ fn count(transaction: &dyn Transaction, run: &mut Run) -> Result<()> {
     if !run.kind.resumes() {
         return Ok(());
     }
-    let track = Track::read(&journal::events(transaction, &run.id)?);
+    let track = RunProjection::read(&journal::events(transaction, &run.id)?);
     let took = track.count_open_time();
     if let Some(took) = took.filter(|took| *took > 0) {
         run.add_time(took);
