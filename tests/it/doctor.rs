@@ -554,7 +554,7 @@ fn an_agent_program_that_knows_everything_is_well() {
 }
 
 #[test]
-fn a_program_that_lies_elsewhere_is_the_one_that_is_asked() {
+fn program_of_the_settings_is_the_one_that_is_asked() {
     let all = "--output-format --approval-mode --skip-trust --model";
     let elsewhere = with_program("my-gemini", &format!("echo '7.0 {all}'"));
     let program = elsewhere.path("bin/my-gemini");
@@ -570,7 +570,7 @@ fn a_program_that_lies_elsewhere_is_the_one_that_is_asked() {
         &named("/no/such"),
         "clients",
         "warn",
-        "has `/no/such` run gemini",
+        "has `/no/such` for gemini",
     );
     assert_eq!(fix, "cleo config get runners.programs");
 }
