@@ -135,7 +135,7 @@ thread_local! {
     static LAST_UID: Cell<Ulid> = const { Cell::new(Ulid::nil()) };
 }
 
-/// Makes the uid of a new task, by which every copy of the workspace knows it: a ULID. Those of one millisecond
+/// Makes the uid of a new task, by which every copy of the workspace knows it: a ULID. Uids of one millisecond
 /// increase, so that an index of them grows at its end. Under a fixed clock the task decides it, so that runs can
 /// be repeated.
 pub(crate) fn new_uid(clock: &Clock, id: TaskId, title: &str) -> String {
