@@ -7,10 +7,11 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::Duration;
 
+use crate::run::event::AgentEnd;
 use crate::run::log::{self, Stream};
 use crate::run::{Outcome, Spent};
 use crate::runner::agent::{
-    AgentEvent, AgentExit, CommandLine, Invocation, Job, Limits, Runner, Runners, drive,
+    AgentEvent, CommandLine, Invocation, Job, Limits, OutputState, Runner, Runners, drive,
 };
 use rustix::fs::{Mode, OFlags};
 use tempfile::TempDir;
@@ -53,7 +54,7 @@ impl Stage {
     }
 
     /// Plays a script to its end.
-    fn play(&self, script: &str) -> AgentExit {
+    fn play(&self, script: &str) -> AgentEnd {
         play(script, &self.job("Do it."))
     }
 
@@ -67,7 +68,7 @@ impl Stage {
     }
 }
 
-fn play(script: &str, job: &Job) -> AgentExit {
+fn play(script: &str, job: &Job) -> AgentEnd {
     drive(&shell(script), job, &AtomicBool::new(false), &mut |_| {}).unwrap()
 }
 
@@ -215,15 +216,15 @@ impl Runner for Played {
         }
     }
 
-    fn read_line(&self, line: &str, ended: &mut AgentExit) {
+    fn read_line(&self, line: &str, ended: &mut OutputState) {
         self.0.read_line(line, ended);
     }
 
-    fn read_error(&self, line: &str, ended: &mut AgentExit) {
+    fn read_error(&self, line: &str, ended: &mut OutputState) {
         self.0.read_error(line, ended);
     }
 
-    fn judge(&self, ended: &mut AgentExit) {
+    fn judge(&self, ended: &mut OutputState) {
         self.0.judge(ended);
     }
 
@@ -480,7 +481,7 @@ impl Runner for Broken {
         self.0.invocation(job)
     }
 
-    fn read_line(&self, _line: &str, _ended: &mut AgentExit) {
+    fn read_line(&self, _line: &str, _ended: &mut OutputState) {
         panic!("injected fault")
     }
 }
