@@ -168,6 +168,11 @@ fn d_6_to_d_9_what_is_wrong_with_a_worker_has_a_type() {
             "http_error",
             "HTTP 500 calling",
         ),
+        (
+            Answer::Whole(302, "Location: http://127.0.0.1:9/\r\n", String::new()),
+            "http_error",
+            "",
+        ),
         (Answer::Close, "network_error", ""),
         (
             Answer::Worker("hello".into()),
