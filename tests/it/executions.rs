@@ -178,21 +178,6 @@ fn the_record_tells_each_step_in_order() {
 }
 
 #[test]
-fn runtime_agent_beats_the_built_in_until_cleanup() {
-    let workspace = TestWorkspace::new();
-    let keeper = "agents register 'Lore keeper' --runtime --prompt p --role specialist \
-                  --tag warcraft,wow,lore,'second war'";
-    let id = does(&workspace, keeper)["agent"]["id"].clone();
-    let message = "Explain the Second War in Warcraft.";
-    assert_eq!(execute(&workspace, message)["run"]["agent"], id);
-    assert_eq!(does(&workspace, "agents cleanup")["count"]["removed"], 1);
-    assert_eq!(
-        execute(&workspace, message)["run"]["agent"],
-        "toby-technical"
-    );
-}
-
-#[test]
 fn an_old_agent_of_the_moment_is_swept_away_before_it_is_chosen() {
     let workspace = TestWorkspace::new();
     let keeper = "agents register Old --id custom_1 --runtime --prompt p --tag warcraft";
