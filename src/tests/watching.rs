@@ -268,7 +268,7 @@ fn runs_of_other_users_are_hidden() {
     let workspace = TestWorkspace::with_plan();
     let id = play(&workspace, "T2", "works");
     let mut context = open(workspace.root());
-    context.surroundings.rights.user = Some("stranger".into());
+    context.surroundings.rights.user = Some("other".into());
     let rows: [(&dyn Row, Value); 5] = [
         (&api::RUN, json!({"id": id})),
         (&api::RUN_EVENTS, json!({"id": id, "limit": 10})),

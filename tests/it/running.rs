@@ -209,7 +209,7 @@ fn only_what_verifies_is_completed_whatever_agents_say() {
         ("dies", 80, "agent_error"),
         ("partial", 80, "partial"),
         ("blocked", 80, "blocked"),
-        ("stranger", 80, "protocol_violation"),
+        ("foreign", 80, "protocol_violation"),
         ("chats", 80, "protocol_violation"),
         ("wraps", 80, "protocol_violation"),
         ("hangs", 124, "timeout"),
