@@ -150,7 +150,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn panic_in_a_thread_is_an_error_of_its_attempt() {
+    fn panic_in_thread_is_error_of_its_attempt() {
         let threads = Threads::new();
         let end = |ended: Result<AgentEnd>| Update::Ended(Box::new(ended));
         threads

@@ -354,7 +354,7 @@ fn stubborn_agent_is_killed_and_its_last_output_kept() {
 
 #[test]
 #[cfg(target_os = "linux")]
-fn nothing_that_an_agent_started_outlives_it() {
+fn nothing_that_agent_started_outlives_it() {
     let ends = ["exit 0", "exit 1", "sleep 300"];
     let leaves = [
         "sleep 300 &",
@@ -406,7 +406,7 @@ fn concurrent_agents_kill_only_their_own_descendants() {
 
 #[test]
 #[cfg(target_os = "linux")]
-fn unmarked_process_ends_with_the_last_possible_parent() {
+fn unmarked_process_ends_with_last_possible_parent() {
     let (slow, quick) = (Stage::new(), Stage::new());
     let over = AtomicBool::new(false);
     let hold = "mkfifo alive; exec 3<>alive; env -i setsid sleep 300 &";
@@ -438,7 +438,7 @@ fn unmarked_process_ends_with_the_last_possible_parent() {
 
 #[test]
 #[cfg(target_os = "linux")]
-fn process_without_environment_outlives_no_agents() {
+fn process_without_env_outlives_no_agents() {
     for leave in [
         "env -i setsid sleep 300 &",
         "setsid env -i sh -c 'sleep 300 & setsid sleep 300 >&- 2>&-' >&- 2>&- &",
@@ -487,7 +487,7 @@ impl Runner for Broken {
 }
 
 #[test]
-fn panic_over_output_fails_the_attempt_and_ends_the_agent() {
+fn panic_over_output_fails_attempt() {
     let stage = Stage::new();
     let script = "mkfifo pipe; exec 3<>pipe; echo ready; sleep 60";
     let runner = Broken(shell(script));

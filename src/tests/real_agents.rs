@@ -441,13 +441,13 @@ fn those_that_only_try_again_were_refused_when_they_are_ended() {
 }
 
 #[test]
-fn gemini_fails_after_a_cut_stream() {
+fn gemini_fails_after_cut_stream() {
     let steps = vec![Step::Break, say(DONE)];
     ends("gemini", vec![(steps, |_| {}, Outcome::AgentError)]);
 }
 
 #[test]
-fn a_way_to_sign_in_that_gemini_does_not_know_is_told() {
+fn way_to_sign_in_that_gemini_does_not_know_is_told() {
     let workspace = TestWorkspace::new();
     let model = Model::start(&[("any", vec![say(DONE)])]);
     let Some(agent) = Agent::find("gemini", &model.url, workspace.root()) else {

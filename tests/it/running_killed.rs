@@ -130,12 +130,12 @@ fn check(workspace: &TestWorkspace, id: &str) {
 }
 
 #[test]
-fn a_run_that_is_killed_again_and_again_verifies_each_step_once() {
+fn run_that_is_killed_repeatedly_verifies_each_step_once() {
     survives(10, 7);
 }
 
 #[test]
 #[ignore = "takes minutes; the one above does the same with fewer kills"]
-fn a_run_survives_a_hundred_kills() {
+fn run_survives_hundred_kills() {
     survives(100, 1);
 }

@@ -88,7 +88,7 @@ fn d_2_and_d_13_registry_lists_new_agents_at_once() {
 }
 
 #[test]
-fn d_4_summarizer_is_asked_without_a_model() {
+fn d_4_summarizer_is_asked_without_model() {
     let worker = Server::start(&[well("R1")]);
     let workspace = summarizer(&worker.url);
     let server = Served::start(&workspace, &[]);
@@ -113,7 +113,7 @@ fn d_4_summarizer_is_asked_without_a_model() {
 }
 
 #[test]
-fn d_5_and_d_11_invalid_plan_falls_back_to_the_worker() {
+fn d_5_and_d_11_invalid_plan_falls_back_to_worker() {
     let (one, two) = (
         Server::start(&[well("first")]),
         Server::start(&[well("second")]),

@@ -62,7 +62,7 @@ fn data(told: &super::Told) -> Value {
 
 /// Chat notes, section 2.1.
 #[test]
-fn client_of_the_conversation_that_the_caller_sends_is_known() {
+fn client_of_conversation_that_caller_sends_is_known() {
     seed_world().walk(
         r#"
         POST /api/chat {"message": "change button radius to full", "conversation_id": "c1", "conversation": [{"role": "user", "content": "I am client 7"}, {"role": "user", "content": "no, I am client 6"}, {"role": "assistant", "content": "What can I do?"}]} -> 200 {"response": {"data": {"pending": {"args": {"clientId": "6"}}}}}
@@ -118,7 +118,7 @@ fn pending_operation_round_trips_and_runs_once_after_yes() {
 }
 
 #[test]
-fn yes_is_for_what_the_caller_shows() {
+fn yes_is_for_what_caller_shows() {
     let names = seed_world().walk(
         r#"
         POST /api/chat {"message": "change button radius to full for client 6", "conversation_id": "h"} -> 200
@@ -167,7 +167,7 @@ const FAULTY: &str = r#""yes"
 {"tool": "searchComponent", "args": {"clientId": "6", "criteria": {}}, "next": {"tool": "updateDesign", "args": {"clientId": "6", "designUpdates": {}}}}"#;
 
 #[test]
-fn pending_operation_of_a_caller_is_validated() {
+fn pending_operation_is_validated() {
     let world = seed_world();
     for line in FAULTY.lines() {
         let pending: Value = serde_json::from_str(line).unwrap();

@@ -44,7 +44,7 @@ B-17 | add a card with title X for client 99 | Client 99 not found | - | -
 ";
 
 #[test]
-fn scenarios_b_2_to_b_17_hold_without_a_model() {
+fn scenarios_b_2_to_b_17_hold_without_model() {
     let mut world = seed_world();
     let mut last = "";
     for line in SCENARIOS.lines() {

@@ -129,7 +129,7 @@ mod tests {
     }
 
     #[test]
-    fn line_becomes_progress_without_control_characters() {
+    fn line_becomes_progress_without_control_chars() {
         let runner = CommandLine::read("agent").unwrap();
         let hear = |line: &str| {
             let mut state = OutputState::default();
@@ -146,7 +146,7 @@ mod tests {
     }
 
     #[test]
-    fn the_exit_code_decides_and_the_last_line_is_the_message() {
+    fn exit_code_decides_and_last_line_is_message() {
         let runner = CommandLine::read("agent").unwrap();
         for (exit_code, outcome) in [
             (Some(0), Outcome::Ok),

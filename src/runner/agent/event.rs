@@ -245,7 +245,7 @@ mod tests {
     }
 
     #[test]
-    fn conversation_id_must_not_look_like_an_option() {
+    fn conversation_id_is_not_an_option() {
         let mut state = OutputState::default();
         for name in ["", "--last", "a b", "x/../y"] {
             note_conversation(Some(name), &mut state);

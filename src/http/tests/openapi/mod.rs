@@ -449,7 +449,7 @@ fn endpoints_have_unique_names_and_summaries() {
 }
 
 #[test]
-fn bodies_are_described_as_they_are_read() {
+fn bodies_are_described_unchanged_read() {
     let described = description();
     let schema = |path: &str, method: &str| {
         let content = &described["paths"][path][method]["requestBody"]["content"];
