@@ -186,7 +186,7 @@ mod tests {
     }
 
     #[test]
-    fn a_claim_is_live_until_its_lease_is_over() {
+    fn claim_is_live_until_its_lease_is_over() {
         let claim = claim();
         for (now, holder) in [
             ("2026-01-26T09:00:00.000Z", Some("ada")),
@@ -201,7 +201,7 @@ mod tests {
     }
 
     #[test]
-    fn the_epoch_grows_with_each_claim_and_outlives_a_release() {
+    fn epoch_grows_with_each_claim_and_outlives_release() {
         let now = moment("2026-01-26T09:10:00Z");
         let freed = claim().release("2026-01-26T09:05:00.000Z");
         let next = Claim::after(Some(&freed), TaskId(1), "bob", now, Lease::default());
@@ -209,7 +209,7 @@ mod tests {
     }
 
     #[test]
-    fn a_lease_is_never_shortened() {
+    fn lease_is_never_shortened() {
         let now = moment("2026-01-26T09:10:00Z");
         let extended = |lease: &str| claim().extend(now, lease.parse().unwrap()).expires;
         assert_eq!(extended("1m"), "2026-01-26T10:00:00.000Z");
@@ -217,7 +217,7 @@ mod tests {
     }
 
     #[test]
-    fn a_lease_ends_with_the_years_that_have_four_digits() {
+    fn lease_ends_with_years_that_have_four_digits() {
         let now = moment("9999-12-31T23:30:00Z");
         let claim = Claim::after(None, TaskId(1), "ada", now, Lease::default());
         assert_eq!(claim.expires, END_OF_TIME);
@@ -225,7 +225,7 @@ mod tests {
     }
 
     #[test]
-    fn a_clock_more_than_a_minute_behind_a_claim_was_set_back() {
+    fn clock_more_than_minute_behind_claim_was_set_back() {
         for (now, back) in [
             ("2026-01-26T09:00:00Z", false),
             ("2026-01-26T08:59:00Z", false),

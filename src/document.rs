@@ -380,7 +380,7 @@ mod tests {
     }
 
     #[test]
-    fn values_that_follow_each_other_are_all_read() {
+    fn consecutive_values_are_all_read() {
         let all = jsons(" {\"a\":1}\n[2] 3\n", 1_000).unwrap();
         assert_eq!(all, [json!({"a": 1}), json!([2]), json!(3)]);
         for cut in ["", " ", "{\"a\":1} {", "{} }"] {
@@ -390,7 +390,7 @@ mod tests {
     }
 
     #[test]
-    fn a_name_that_stands_for_a_long_text_counts_each_time() {
+    fn name_that_stands_for_long_text_counts_each_time() {
         let text = format!("- &a {}\n- *a\n- *a\n", "x".repeat(100));
         assert!(yaml(&text, 500).is_ok());
         assert!(yaml(&text, 300).is_err());

@@ -52,7 +52,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_embedded_file_is_as_it_is_in_the_project() {
+    fn every_embedded_file_is_unchanged_in_project() {
         assert!(names("web/dist/").any(|name| name == "index.html"));
         for (path, gzip) in FILES {
             let file = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join(path);

@@ -46,7 +46,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn four_characters_are_a_token_and_so_is_a_wide_one() {
+    fn four_chars_are_token_and_so_is_wide_one() {
         for (text, expected) in [
             ("", 0),
             ("a", 1),

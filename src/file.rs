@@ -259,7 +259,7 @@ mod tests {
     }
 
     #[test]
-    fn a_link_stays_and_what_it_leads_to_is_written() {
+    fn link_stays_and_its_target_is_written() {
         let folder = tempfile::tempdir().unwrap();
         let path = |name: &str| folder.path().join(name);
         fs::write(path("file"), "1").unwrap();
@@ -283,7 +283,7 @@ mod tests {
     }
 
     #[test]
-    fn a_file_is_read_within_bounds_and_written_whole() {
+    fn file_is_read_within_bounds_and_written_whole() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("new/file");
         write_whole(&path, "1234").unwrap();

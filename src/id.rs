@@ -135,7 +135,7 @@ thread_local! {
     static LAST_UID: Cell<Ulid> = const { Cell::new(Ulid::nil()) };
 }
 
-/// Makes the uid of a new task, by which every copy of the workspace knows it: a ULID. Those of one millisecond
+/// Makes the uid of a new task, by which every copy of the workspace knows it: a ULID. Uids of one millisecond
 /// increase, so that an index of them grows at its end. Under a fixed clock the task decides it, so that runs can
 /// be repeated.
 pub(crate) fn new_uid(clock: &Clock, id: TaskId, title: &str) -> String {
@@ -258,7 +258,7 @@ mod tests {
     }
 
     #[test]
-    fn an_id_is_found_in_a_list_with_and_without_gaps() {
+    fn ids_are_found_in_sparse_and_dense_lists() {
         for ids in [vec![], vec![3], vec![3, 4, 5, 6], vec![1, 4, 5, 9, 12]] {
             for wanted in 0..15 {
                 let expected = ids.iter().position(|id| *id == wanted);
@@ -269,13 +269,13 @@ mod tests {
     }
 
     #[test]
-    fn a_uuid_says_that_it_is_random() {
+    fn uuid_says_that_it_is_random() {
         assert_eq!(uuid([0; 16]), "00000000-0000-4000-8000-000000000000");
         assert_eq!(uuid([0xff; 16]), "ffffffff-ffff-4fff-bfff-ffffffffffff");
     }
 
     #[test]
-    fn a_digest_names_its_algorithm() {
+    fn digest_names_its_algorithm() {
         let empty = "sha256:e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855";
         assert_eq!(digest(""), empty);
     }

@@ -242,7 +242,7 @@ mod tests {
     }
 
     #[test]
-    fn what_only_looks_like_a_comment_stays() {
+    fn what_only_looks_like_comment_stays() {
         for text in [
             "```\n<!-- a\n```\nb",
             "`<!--` a `-->`",
@@ -267,7 +267,7 @@ mod tests {
     }
 
     #[test]
-    fn a_text_that_is_made_to_take_long_does_not() {
+    fn text_that_is_made_to_take_long_does_not() {
         let ladder: String = (1..2_000).map(|length| "`".repeat(length) + "a").collect();
         for text in [ladder, "<!-- ".repeat(200_000), "\\`<".repeat(200_000)] {
             assert_eq!(remove_comments(&format!("a {text}")), format!("a {text}"));
@@ -295,7 +295,7 @@ mod tests {
     }
 
     #[test]
-    fn a_line_below_a_paragraph_makes_it_a_heading() {
+    fn line_below_paragraph_makes_it_heading() {
         let text = "Title\r\n=====\r\n\r\nSummary\n-\nx\n\n    a\n    ---\n> b\n> ===\n";
         assert_eq!(titles(text), [(1, "Title", false), (2, "Summary", false)]);
         let ruled = "# a\n## b\nIt is red.\n---\n\n---\n";
@@ -312,7 +312,7 @@ mod tests {
     }
 
     #[test]
-    fn a_fence_ends_with_as_many_marks_alone_on_their_line() {
+    fn fence_ends_with_as_many_marks_alone_on_their_line() {
         let nested = "# a\n````md\n```sh\n## no\n```\n````\n## b\n";
         assert_eq!(titles(nested), [(1, "a", false), (2, "b", true)]);
         let quoted = "# a\n```\n```sh\n## no\n```\n## b\n";
@@ -322,7 +322,7 @@ mod tests {
     }
 
     #[test]
-    fn a_section_is_as_empty_as_all_that_stands_in_it() {
+    fn section_is_empty_if_its_parts_are() {
         for (text, expected) in [
             ("# a\n## b\n### c\n### d\n", "a- b- c- d-"),
             ("# a\n## b\n### c\nx\n### d\n", "a b c d-"),
@@ -363,7 +363,7 @@ mod tests {
     }
 
     #[test]
-    fn a_text_is_read_up_to_a_line_that_nests_too_deep() {
+    fn text_is_read_up_to_line_that_nests_too_deep() {
         let deep = format!("# a\n{}x\n# b\nx\n", "- ".repeat(20_000));
         assert_eq!(titles(&deep), [(1, "a", true)]);
         assert_eq!(remove_comments(&deep), "# a\n");

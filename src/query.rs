@@ -200,7 +200,7 @@ mod tests {
     }
 
     #[test]
-    fn without_a_planner_one_worker_is_asked() {
+    fn without_planner_one_worker_is_asked() {
         let summarizer = worker("document_summarizer_agent", "Sums up", &["summary.create"]);
         let mail = worker(
             "email_priority_agent",
@@ -278,7 +278,7 @@ mod tests {
     }
 
     #[test]
-    fn steps_follow_one_another_and_ask_for_what_is_offered() {
+    fn steps_follow_one_another() {
         let good = |id: u64| step(json!(id), "the worker", "x.do", "user_query");
         let after = |id: u64, other: u64| {
             step(

@@ -193,7 +193,7 @@ mod tests {
     }
 
     #[test]
-    fn signs_belong_to_the_letter_before_them() {
+    fn signs_belong_to_letter_before_them() {
         for (text, expected) in [
             ("लड़का, लड़की", &["लड\u{93c}का", "लड\u{93c}की"][..]),
             ("हिन्दी", &["हिन्दी"]),
@@ -251,7 +251,7 @@ mod tests {
     }
 
     #[test]
-    fn keywords_with_other_characters_match_as_written() {
+    fn keywords_with_other_chars_match_as_written() {
         assert_eq!(Words::parse("Move lib/core.sh").find("lib/"), Some(5));
         assert_eq!(Words::parse("/usr/lib/x").find("lib/"), Some(5));
         assert_eq!(Words::parse("glib/core").find("lib/"), None);
@@ -259,7 +259,7 @@ mod tests {
     }
 
     #[test]
-    fn patterns_fit_whole_words_beginnings_and_words_in_a_row() {
+    fn patterns_fit_whole_words_beginnings_and_words_in_row() {
         let words = Words::parse("Extracting entities: summaries, a SUMMARY; search research");
         for (pattern, expected) in [
             ("summar*", &["summaries", "summary"][..]),

@@ -289,7 +289,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_workspace_is_found_from_below_and_made_once() {
+    fn workspace_is_found_from_below_and_made_once() {
         let folder = tempfile::tempdir().unwrap();
         let missing = Workspace::missing(folder.path());
         let (workspace, made) = Workspace::create(folder.path()).unwrap();
@@ -306,7 +306,7 @@ mod tests {
     }
 
     #[test]
-    fn worktree_shows_its_files_and_those_of_the_main_checkout() {
+    fn worktree_shows_its_files_and_those_of_main_checkout() {
         let folder = tempfile::tempdir().unwrap();
         let (home, _) = Workspace::create(folder.path()).unwrap();
         let tree = Workspace::from(home.root.join(".cleo/runs/run_1/trees/T1-1"));

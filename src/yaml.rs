@@ -114,7 +114,7 @@ mod tests {
     }
 
     #[test]
-    fn deeply_nested_brackets_are_refused_early() {
+    fn deep_nesting_is_refused_early() {
         let deep = format!("a: 1\nb: {}", "[".repeat(1 << 20));
         let fault = from_str::<Value>(&deep).unwrap_err().to_string();
         assert_eq!(fault, "brackets are nested more than 100 deep in line 2");
@@ -125,7 +125,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_wrong_is_told_with_line_and_column() {
+    fn errors_have_line_and_column() {
         for (text, place) in [
             ("\tname: x\n", " at line 1 column 1"),
             ("name: x\nprompt: a\u{7}b\n", " at line 2 column 10"),
@@ -138,7 +138,7 @@ mod tests {
     }
 
     #[test]
-    fn a_second_document_is_named_by_its_line() {
+    fn second_document_is_named_by_its_line() {
         for (text, line) in [
             ("a: 1\n---\nb: 2\n", Some(2)),
             ("# c\n---\na: 1\n--- # next\nb: 2\n", Some(4)),
@@ -155,7 +155,7 @@ mod tests {
     }
 
     #[test]
-    fn a_byte_order_mark_and_ends_of_lines_of_windows_are_no_fault() {
+    fn byte_order_mark_and_ends_of_lines_of_windows_are_no_fault() {
         let read: Value = from_str("\u{feff}id: a\r\ntags: [b]\r\n").unwrap();
         assert_eq!(read, json!({"id": "a", "tags": ["b"]}));
     }

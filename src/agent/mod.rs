@@ -317,7 +317,7 @@ mod tests {
     }
 
     #[test]
-    fn an_agent_of_the_moment_is_seen_by_all_and_owned_by_one() {
+    fn agent_of_moment_is_seen_by_all_and_owned_by_one() {
         let of_ann = |kind| Agent {
             user_id: Some("ann".into()),
             ..Agent::new("a", kind, "A")
@@ -339,7 +339,7 @@ mod tests {
     }
 
     #[test]
-    fn words_are_read_in_any_letter_case_and_others_are_named() {
+    fn words_are_read_in_any_letter_case() {
         assert_eq!("Paused".parse(), Ok(AgentStatus::Paused));
         let error = "worker".parse::<Role>().unwrap_err();
         assert_eq!(

@@ -159,7 +159,7 @@ mod tests {
     }
 
     #[test]
-    fn hooks_are_put_into_a_file_and_stay_as_they_are() {
+    fn hooks_are_put_into_file() {
         let made = put_claude("");
         let value: Value = serde_json::from_str(&made.text).unwrap();
         let stop = &value["hooks"]["Stop"][0]["hooks"][0];
@@ -211,7 +211,7 @@ mod tests {
     }
 
     #[test]
-    fn a_hook_of_ours_that_somebody_changed_is_noticed() {
+    fn hook_of_ours_that_someone_changed_is_noticed() {
         let ours = put_claude("").text;
         let changed = ours.replace("\"timeout\": 60", "\"timeout\": 5");
         let made = put_claude(&changed);
@@ -234,7 +234,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_settings_file_is_refused_with_the_reason() {
+    fn what_is_no_settings_file_is_refused_with_reason() {
         for (there, why) in [
             ("[]", "it is not a JSON object"),
             (

@@ -147,7 +147,7 @@ mod tests {
     }
 
     #[test]
-    fn the_agent_for_claude_repeats_why_and_no_rule() {
+    fn claude_agent_repeats_reasons_not_rules() {
         let text = text_of(".claude/agents/cleo-subagent.md");
         let (front, body) = text
             .strip_prefix("---\n")
@@ -167,7 +167,7 @@ mod tests {
     }
 
     #[test]
-    fn the_agent_for_codex_has_the_keys_that_codex_reads() {
+    fn codex_agent_has_the_keys_codex_reads() {
         let text = text_of(".codex/agents/cleo-subagent.toml");
         for start in [
             "# cleo:digest ",
@@ -189,7 +189,7 @@ mod tests {
     }
 
     #[test]
-    fn an_import_that_is_there_is_left_alone() {
+    fn import_that_is_there_is_left_alone() {
         let base = list_known_protocols().unwrap().remove(0);
         let files = files(&[Client::Claude], &base.text).unwrap();
         let claude = files.iter().find(|file| file.path == "CLAUDE.md").unwrap();
@@ -202,7 +202,7 @@ mod tests {
     }
 
     #[test]
-    fn values_go_in_as_they_are_and_must_all_be_there() {
+    fn values_go_in_unchanged_and_must_all_be_there() {
         let values = json!({ "name": "<a & b>" });
         assert_eq!(render("{{name}}!", &values).unwrap(), "<a & b>!");
         assert_eq!(

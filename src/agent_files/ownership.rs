@@ -150,7 +150,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_signed_file_is_replaced_as_long_as_nobody_changed_it() {
+    fn signed_file_is_replaced_as_long_as_nobody_changed_it() {
         let old = sign("---\nname: a\n---\nold\n", 1);
         let new = sign("---\nname: a\n---\nnew\n", 1);
         for (there, holds_changes) in [
@@ -172,7 +172,7 @@ mod tests {
     }
 
     #[test]
-    fn a_block_changes_nothing_around_it() {
+    fn block_changes_nothing_around_it() {
         let first = put_block("# Mine\nno end", "one\n").unwrap();
         assert!(!first.holds_changes);
         assert_eq!(put_block(&first.text, "one\n").unwrap().text, first.text);
@@ -188,7 +188,7 @@ mod tests {
     }
 
     #[test]
-    fn an_edited_block_is_noticed() {
+    fn edited_block_is_noticed() {
         let ours = put_block("", "one\n").unwrap().text;
         let mine = put_block(&ours.replace("one", "mine"), "two\n");
         assert!(mine.unwrap().holds_changes);

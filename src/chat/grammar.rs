@@ -302,7 +302,7 @@ mod tests {
     use crate::chat::check_pattern;
 
     #[test]
-    fn forms_compile_in_the_program() {
+    fn forms_compile_in_program() {
         READERS
             .iter()
             .for_each(|(_, form)| check_pattern(form.as_str()));

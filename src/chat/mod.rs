@@ -12,7 +12,7 @@ macro_rules! patterns {
 
         #[cfg(test)]
         #[test]
-        fn patterns_compile_in_the_program() {
+        fn patterns_compile_in_program() {
             $(crate::chat::check_pattern($name.as_str());)+
         }
     };

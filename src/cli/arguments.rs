@@ -130,7 +130,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_fix_names_the_workspace_and_the_folders_of_skills() {
+    fn fix_names_workspace_and_skill_folders() {
         let mut globals = Globals::default();
         assert_eq!(globals.in_root("cleo list"), "cleo list");
         globals.root = Some("in it".into());

@@ -333,7 +333,7 @@ mod tests {
     }
 
     #[test]
-    fn paths_lead_into_objects_and_into_each_item_of_a_list() {
+    fn paths_lead_into_objects_and_into_each_item_of_list() {
         let one =
             json!({"task": {"id": "T1", "title": "x", "notes": [{"at": 1, "by": 2}, {"at": 3}]}});
         assert_eq!(pick(&["task.id"], &one), json!({"task": {"id": "T1"}}));
@@ -354,7 +354,7 @@ mod tests {
     }
 
     #[test]
-    fn a_name_that_nothing_has_is_refused_with_the_nearest() {
+    fn name_that_nothing_has_is_refused_with_nearest() {
         let check = |path: &str| Fields::read(&[path.to_string()]).check(&schema().to_string());
         for known in ["id", "title", "task.id", "extra.what.ever"] {
             assert!(check(known).is_ok(), "{known}");

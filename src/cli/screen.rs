@@ -292,7 +292,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn nothing_from_a_stranger_reaches_the_terminal_as_a_command() {
+    fn nothing_from_attacker_reaches_terminal_as_command() {
         for (text, shown) in [
             ("plain & ünïcode", "plain & ünïcode"),
             ("a\u{1b}[31mb", "a\\u{1b}[31mb"),
@@ -312,7 +312,7 @@ mod tests {
     }
 
     #[test]
-    fn a_line_is_cut_where_the_terminal_ends() {
+    fn line_is_cut_where_terminal_ends() {
         let mut screen = Screen::new(false);
         screen.width = 10;
         let pieces = ["ab ", "日本語日本語", "x"].map(|text| (Tone::Plain, text.to_string()));
@@ -321,7 +321,7 @@ mod tests {
     }
 
     #[test]
-    fn an_id_is_not_broken_where_a_message_can_be() {
+    fn id_is_not_broken_where_message_can_be() {
         let mut screen = Screen::new(false);
         screen.width = 60;
         let id = "run_1769418000000_12345";

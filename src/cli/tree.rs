@@ -94,12 +94,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_command_line_is_one_that_clap_can_build() {
+    fn command_line_is_one_that_clap_can_build() {
         whole().debug_assert();
     }
 
     #[test]
-    fn command_list_and_help_describe_a_command_alike() {
+    fn command_list_and_help_describe_command_alike() {
         let about = |command: &clap::Command| command.get_about().map(ToString::to_string);
         let mut built = whole();
         built.build();
@@ -112,7 +112,7 @@ mod tests {
     }
 
     #[test]
-    fn a_branch_holds_the_command_that_the_line_begins_with() {
+    fn branch_has_the_first_command_of_a_line() {
         let branch_of = |line: &str| {
             let words: Vec<OsString> = line.split(' ').map(OsString::from).collect();
             let names = |tree: clap::Command| -> Vec<String> {

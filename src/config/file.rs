@@ -237,7 +237,7 @@ mod tests {
     }
 
     #[test]
-    fn a_faulty_file_is_refused_with_line_and_fix() {
+    fn faulty_file_is_refused_with_line_and_fix() {
         for (text, line, what) in [
             ("a: b\nlist:\n  limits: 5\n", 1, "no setting `a`"),
             ("list:\n  limit: many\n", 2, "it can be a whole number"),
@@ -283,7 +283,7 @@ mod tests {
     }
 
     #[test]
-    fn edits_of_anything_but_a_flat_line_are_refused_with_its_line() {
+    fn edits_of_anything_but_flat_line_are_refused_with_its_line() {
         for (text, line) in [
             ("{list.limit: 5}\n", 1),
             ("color: auto\nlist:\n  limit: 5\n", 3),

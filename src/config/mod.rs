@@ -108,7 +108,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_file_of_the_project_is_told_from_that_of_the_user() {
+    fn project_and_user_files_are_distinguished() {
         let key = Key::require("llm.baseUrl").unwrap();
         for (path, is_project) in [
             ("/home/me/project/.cleo/config.yaml", true),
@@ -124,7 +124,7 @@ mod tests {
     }
 
     #[test]
-    fn the_first_layer_counts() {
+    fn first_layer_counts() {
         let key = Key::require("list.limit").unwrap();
         let mut settings = Settings::default();
         assert_eq!(settings.find(key), None);

@@ -96,7 +96,7 @@ mod tests {
     }
 
     #[test]
-    fn an_attempt_of_unknown_cost_is_never_free() {
+    fn attempt_of_unknown_cost_is_never_free() {
         for (costs, spent) in [
             (&[None][..], 0.25),
             (&[None, None, None, None], 1.0),

@@ -175,7 +175,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_its_starter_was_given_to_do_is_nothing_of_a_run() {
+    fn what_its_starter_was_given_to_do_is_nothing_of_run() {
         let words = ["runs", "resume", "exec_1"].map(String::from);
         let command = command(Path::new("/w"), "ann", &words);
         let set = |wanted: &str| {
@@ -190,7 +190,7 @@ mod tests {
     }
 
     #[test]
-    fn the_first_event_of_a_run_names_it() {
+    fn first_event_of_run_names_it() {
         let words = ["runs", "resume", "exec_1"].map(String::from);
         let told = json!({"cursor": 1, "type": "run.resumed", "runId": "exec_1"});
         let begun = begun(&told, format_command(&words)).unwrap();
@@ -199,7 +199,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_run_refuses_is_refused_with_its_code() {
+    fn refusal_of_a_run_keeps_its_code() {
         let told =
             json!({"error": {"code": "E_TASK_NOT_FOUND", "message": "no", "fix": "cleo list"}});
         let error = read_refusal(&told);

@@ -49,7 +49,7 @@ pub(super) struct Slot {
     pub(super) stop: Option<Arc<AtomicBool>>,
     pub(super) tree: Option<Tree>,
     /// The result of an attempt, until it is judged.
-    pub(super) said: Option<crate::runner::agent::AgentExit>,
+    pub(super) said: Option<crate::run::event::AgentEnd>,
     /// The last message of an agent that came to its end, as far as it can be known.
     pub(super) last_words: Option<String>,
     /// Why its commands have not been run to their end since its agent ended.

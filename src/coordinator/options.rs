@@ -239,14 +239,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn pauses_double_up_to_a_bound_and_end() {
+    fn pauses_double_up_to_bound_and_end() {
         let seconds = |number| pause(number, None, 0).map(|wait| wait.as_secs());
         assert_eq!([0, 1, 2, 7].map(seconds), [2, 4, 8, 256].map(Some));
         assert_eq!(seconds(8), None);
     }
 
     #[test]
-    fn whoever_is_asked_to_wait_waits_no_shorter() {
+    fn requested_wait_is_the_minimum() {
         let asked = Some(Duration::from_secs(30));
         assert_eq!(pause(0, asked, 3), asked);
         let long = Some(Duration::from_secs(5 * 3_600));

@@ -70,7 +70,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn tries_of_a_run_are_spans_of_one_trace() {
+    fn tries_of_run_are_spans_of_one_trace() {
         let [a, b] = [1, 2].map(|attempt| traceparent(None, "r", TaskId(1), attempt));
         assert_eq!(a[..36], b[..36]);
         assert_ne!(a, b);
@@ -78,7 +78,7 @@ mod tests {
     }
 
     #[test]
-    fn whoever_starts_cleo_gives_it_the_trace() {
+    fn whoever_starts_cleo_gives_it_trace() {
         let above = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01";
         let own = traceparent(Some(above), "r", TaskId(1), 1);
         assert_eq!(own[..36], above[..36]);

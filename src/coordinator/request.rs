@@ -230,7 +230,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn no_value_becomes_an_option_of_its_own() {
+    fn no_value_becomes_option_of_own() {
         let request = RunRequest {
             tasks: vec![TaskId(3)],
             runner: Some("--command=rm -rf /".into()),
@@ -276,7 +276,7 @@ mod tests {
     }
 
     #[test]
-    fn a_plan_is_read_and_a_goal_is_made_one_first() {
+    fn plan_is_read_and_goal_is_made_one_first() {
         let request = PlanRequest {
             max_loops: Some(3),
             refine: Some(Refine::LastStep),

@@ -14,7 +14,8 @@ use crate::error::{Code, Error, Result, catch_panic};
 use crate::file::{create_anew, unwritable};
 use crate::ops::proof::{self, RenewalRequest};
 use crate::ops::{Context, Surroundings};
-use crate::runner::agent::{self, AgentEvent, AgentExit, Job, Runner};
+use crate::run::event::AgentEnd;
+use crate::runner::agent::{self, AgentEvent, Job, Runner};
 
 /// Room for the calls of a thread, in bytes: driving an agent takes little of it.
 const STACK: usize = 512 * 1024;
@@ -23,7 +24,7 @@ const PATIENCE: Duration = Duration::from_secs(15);
 
 pub(super) enum Update {
     AgentEvent(AgentEvent),
-    Ended(Box<Result<AgentExit>>),
+    Ended(Box<Result<AgentEnd>>),
     Checked(Result<Vec<String>>),
 }
 
@@ -62,7 +63,7 @@ impl Threads {
     ) -> Result<Arc<AtomicBool>> {
         let stop = Arc::new(AtomicBool::new(false));
         let flag = Arc::clone(&stop);
-        let end = |ended: Result<AgentExit>| Update::Ended(Box::new(ended));
+        let end = |ended: Result<AgentEnd>| Update::Ended(Box::new(ended));
         self.spawn(step, attempt, end, move |sender| {
             let mut tell = |sign| drop(sender.send((step, attempt, Update::AgentEvent(sign))));
             let path = &job.prompt_file;
@@ -149,14 +150,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn panic_in_a_thread_is_an_error_of_its_attempt() {
+    fn panic_in_thread_is_error_of_its_attempt() {
         let threads = Threads::new();
-        let end = |ended: Result<AgentExit>| Update::Ended(Box::new(ended));
+        let end = |ended: Result<AgentEnd>| Update::Ended(Box::new(ended));
         threads
             .spawn(1, 2, end, |_| panic!("injected fault"))
             .unwrap();
         threads
-            .spawn(3, 1, end, |_| Ok(AgentExit::default()))
+            .spawn(3, 1, end, |_| Ok(AgentEnd::default()))
             .unwrap();
         let mut failed = Vec::new();
         while threads.busy.get() > 0 {

@@ -13,7 +13,7 @@ use crate::id::TaskId;
 use crate::ops::tasks::claim;
 use crate::run::event::AgentEnd;
 use crate::run::{Outcome, TaskEvent};
-use crate::runner::agent::{AgentEvent, AgentExit};
+use crate::runner::agent::AgentEvent;
 use crate::runner::signals;
 
 /// Shortest time between two events that tell what an agent does.
@@ -66,55 +66,37 @@ impl Engine<'_> {
         self.tell_step(step, TaskEvent::AgentProgress { doing });
     }
 
-    fn end_attempt(&mut self, step: usize, ended: Result<AgentExit>) {
-        let mut ended = ended.unwrap_or_else(|error| AgentExit {
+    fn end_attempt(&mut self, step: usize, ended: Result<AgentEnd>) {
+        let mut end = ended.unwrap_or_else(|error| AgentEnd {
             outcome: Some(Outcome::AgentError),
             reason: Some(error.message),
-            ..AgentExit::default()
+            ..AgentEnd::default()
         });
-        if ended.outcome == Some(Outcome::Cancelled) && self.machine.stop() == Some(Stop::TimeLimit)
-        {
-            // It was ended for that, and nobody has given it up.
-            ended.outcome = Some(Outcome::Timeout);
-            ended.reason = Some(self.machine.why_stopped());
+        if end.outcome == Some(Outcome::Cancelled) && self.machine.stop() == Some(Stop::TimeLimit) {
+            // The time limit of the run stopped it, and nobody cancelled it.
+            end.outcome = Some(Outcome::Timeout);
+            end.reason = Some(self.machine.why_stopped());
         }
-        let first = ended.stderr_tail.len().saturating_sub(STDERR_TAIL_MAX);
-        let end = AgentEnd {
-            outcome: ended.outcome,
-            reason: ended.reason.clone().map(shorten_said),
-            exit_code: ended.exit_code,
-            duration_ms: Some(ended.duration_ms),
-            usage: ended.usage,
-            cost: ended.cost,
-            turns: ended.turns,
-            message: ended.message.clone().map(shorten_said),
-            conversation: ended.conversation.clone().map(shorten_said),
-            resumes: ended.not_resumed.then_some(false),
-            denied_tools: ended
-                .denied_tools
-                .iter()
-                .cloned()
-                .map(shorten_said)
-                .collect(),
-            stderr_tail: ended.stderr_tail[first..]
-                .iter()
-                .cloned()
-                .map(shorten_said)
-                .collect(),
-        };
-        self.tell_step(step, TaskEvent::AgentEnded(end));
+        let first = end.stderr_tail.len().saturating_sub(STDERR_TAIL_MAX);
+        end.stderr_tail.drain(..first);
+        let texts = [&mut end.reason, &mut end.message, &mut end.conversation];
+        let lines = end.denied_tools.iter_mut().chain(&mut end.stderr_tail);
+        for text in texts.into_iter().flatten().chain(lines) {
+            *text = shorten_said(std::mem::take(text));
+        }
         self.inbox.push(Event::Ended(
             step,
             machine::Ended {
-                outcome: ended.outcome,
-                cost: ended.cost,
-                retry_after: ended.retry_after_ms.map(Duration::from_millis),
+                outcome: end.outcome,
+                cost: end.cost,
+                retry_after: end.retry_after_ms.map(Duration::from_millis),
             },
         ));
+        self.tell_step(step, TaskEvent::AgentEnded(end.clone()));
         self.slots[step].stop = None;
-        let words = self.last_words(step, ended.outcome, ended.message.as_deref());
+        let words = self.last_words(step, end.outcome, end.message.as_deref());
         self.slots[step].last_words = words;
-        self.slots[step].said = Some(ended);
+        self.slots[step].said = Some(end);
         // The run does not rely on commands that the agent ran.
         let has_checks = self.machine.has_checks(step);
         self.slots[step].unproven = has_checks.then(|| unproven_error(self.tasks[step]));

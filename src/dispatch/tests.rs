@@ -102,7 +102,7 @@ fn each_type_leads_to_its_skill() {
 }
 
 #[test]
-fn task_subtask_and_unknown_types_fall_through_to_the_words() {
+fn task_subtask_and_unknown_types_fall_through_to_words() {
     for kind in ["task", "subtask", "Task", "", "chore", "spec"] {
         let task = json!({"type": kind, "title": "Verify the backup"});
         check(task, "ct-validator", Strategy::Keyword);
@@ -152,7 +152,7 @@ fn missing_null_and_empty_fields_are_fine() {
 }
 
 #[test]
-fn a_skill_that_is_switched_off_is_never_chosen() {
+fn disabled_skill_is_never_chosen() {
     let off = "cleo-status: inactive";
     let rows =
         json!({"by_task_type": {"k": "off"}, "by_keyword": {"word": "off", "word|more": "on"}});
@@ -168,7 +168,7 @@ fn a_skill_that_is_switched_off_is_never_chosen() {
 }
 
 #[test]
-fn without_the_default_skill_only_what_nothing_fits_is_refused() {
+fn without_default_skill_only_what_nothing_fits_is_refused() {
     let skills: &[(&str, &[&str])] = &[
         ("one", &["cleo-tags: t"]),
         (skill::DEFAULT, &["cleo-status: inactive"]),
@@ -180,7 +180,7 @@ fn without_the_default_skill_only_what_nothing_fits_is_refused() {
 }
 
 #[test]
-fn skill_names_ignore_case_and_the_ct_prefix() {
+fn skill_names_ignore_case_and_ct_prefix() {
     let made = Made::new(
         &[
             ("ct-one", &["cleo-tags: t"]),

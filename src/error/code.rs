@@ -270,7 +270,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn names_are_unique_and_exit_codes_keep_to_the_reserved_ranges() {
+    fn names_are_unique_and_exit_codes_keep_to_reserved_ranges() {
         for (index, code) in Code::ALL.iter().enumerate() {
             assert!(
                 Code::ALL[index + 1..]

@@ -209,7 +209,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_message_without_end_is_cut() {
+    fn message_without_end_is_cut() {
         let error = |length| Error::new(Code::Usage, "ä".repeat(length));
         assert_eq!(
             error(MESSAGE_MAX).display_message(),
@@ -220,7 +220,7 @@ mod tests {
     }
 
     #[test]
-    fn quoting_survives_a_shell() {
+    fn quoting_survives_shell() {
         assert_eq!(quote("a-b_c.d"), "a-b_c.d");
         assert_eq!(quote("it's"), r"'it'\''s'");
         assert_eq!(quote(""), "''");
@@ -228,7 +228,7 @@ mod tests {
     }
 
     #[test]
-    fn quoted_argument_has_no_control_characters() {
+    fn quoted_argument_has_no_control_chars() {
         for (argument, quoted) in [
             ("a\nb\tc", r"$'a\nb\tc'"),
             ("it's\n\\", r"$'it\'s\n\\'"),
@@ -241,7 +241,7 @@ mod tests {
     }
 
     #[test]
-    fn the_nearest_name_is_suggested_only_when_it_is_near() {
+    fn nearest_name_is_suggested_only_when_it_is_near() {
         assert_eq!(nearest("titel", ["title", "type"]), Some("title"));
         assert_eq!(nearest("zzz", ["title", "type"]), None);
         assert_eq!(nearest("sort", ["format"]), None);

@@ -108,7 +108,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn lines_that_are_too_long_do_not_hide_the_next() {
+    fn overlong_lines_do_not_hide_the_next() {
         let mut lines = Lines::new(&b"ab\nabcdef\n\nabc\r\nxyz"[..], 4);
         let mut found = Vec::new();
         while let Some(line) = lines.next_line().unwrap() {
@@ -126,7 +126,7 @@ mod tests {
     }
 
     #[test]
-    fn lines_come_whole_however_the_input_is_cut() {
+    fn lines_come_whole_however_input_is_cut() {
         let text = b"ab\n\nabcde\nabcd\n\nxy";
         for chunk in 1..=text.len() {
             let mut lines = Lines::new(BufReader::with_capacity(chunk, &text[..]), 4);

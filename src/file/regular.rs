@@ -79,7 +79,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_regular_files_are_opened_and_nothing_is_waited_for() {
+    fn only_regular_files_are_opened() {
         let folder = tempfile::tempdir().unwrap();
         let place = |name: &str| folder.path().join(name);
         fs::write(place("file"), "1").unwrap();
@@ -103,7 +103,7 @@ mod tests {
     }
 
     #[test]
-    fn no_link_leads_out_of_a_folder() {
+    fn no_link_leads_out_of_folder() {
         let folder = tempfile::tempdir().unwrap();
         let top = folder.path().join("top");
         fs::create_dir_all(top.join("a/b")).unwrap();

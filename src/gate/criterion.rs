@@ -169,7 +169,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_last_mark_divides_words_and_command() {
+    fn last_mark_divides_words_and_command() {
         for (line, text, command) in [
             (
                 "tests pass :: cargo test -p auth",
@@ -195,7 +195,7 @@ mod tests {
     }
 
     #[test]
-    fn shell_command_keeps_the_escaped_semicolon_of_find() {
+    fn shell_command_keeps_escaped_semicolon_of_find() {
         for (command, expected) in [
             ("true && false", r"sh -c 'true && false'"),
             (
@@ -212,7 +212,7 @@ mod tests {
     }
 
     #[test]
-    fn what_only_a_shell_carries_out_is_no_command() {
+    fn shell_syntax_is_not_a_command() {
         for (command, sign) in [
             ("grep -q a f && grep -q b f", Some("&")),
             ("true &&false", Some("&")),

@@ -207,7 +207,7 @@ mod tests {
     }
 
     #[test]
-    fn evidence_is_as_fresh_as_the_stalest_piece_that_decides() {
+    fn evidence_is_as_fresh_as_stalest_piece_that_decides() {
         use Freshness::{Fresh, Stale, Unknown};
         for (evidence, expected) in [
             (vec![from_proof(note(), Some("now"))], Fresh),

@@ -15,7 +15,7 @@ fn record(passed: bool) -> Record {
 }
 
 #[test]
-fn gates_are_passed_in_order_and_cleanup_holds_nobody_up() {
+fn gates_are_passed_in_order() {
     let mut gates = Gates::default();
     let code = |gates: &Gates, gate| gates.check("T1", gate, true, false).err().map(|e| e.code);
     assert_eq!(code(&gates, Gate::TestsPassed), Some(Code::GateOrder));
@@ -38,7 +38,7 @@ fn gates_are_passed_in_order_and_cleanup_holds_nobody_up() {
 }
 
 #[test]
-fn a_failure_clears_the_later_gates_and_counts_as_a_round() {
+fn failure_clears_later_gates_and_counts_as_round() {
     let mut gates = Gates::default();
     for gate in Gate::ALL.iter().copied() {
         gates.set(gate, record(true));
@@ -57,7 +57,7 @@ fn a_failure_clears_the_later_gates_and_counts_as_a_round() {
 }
 
 #[test]
-fn failure_after_the_last_round_keeps_the_round_number() {
+fn failure_after_last_round_keeps_round_number() {
     let mut gates = Gates::default();
     for _ in 0..ROUNDS_MAX {
         gates.set(Gate::Implemented, record(false));
@@ -71,7 +71,7 @@ fn failure_after_the_last_round_keeps_the_round_number() {
 }
 
 #[test]
-fn a_task_that_names_its_gates_needs_no_others() {
+fn task_needs_only_the_gates_it_names() {
     let mut gates = Gates {
         required: BTreeSet::from([Gate::TestsPassed, Gate::CleanupDone]),
         ..Gates::default()
@@ -124,7 +124,7 @@ proptest::proptest! {
 }
 
 #[test]
-fn unknown_gates_and_agents_have_codes_of_their_own() {
+fn unknown_gates_and_agents_have_codes_of_own() {
     assert_eq!("tests-passed".parse::<Gate>().ok(), Some(Gate::TestsPassed));
     assert_eq!(
         Gate::read("testPassed").unwrap_err().code,

@@ -67,7 +67,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_origin_is_let_in_as_browsers_send_it_or_not_at_all() {
+    fn origin_is_let_in_as_browsers_send_it_or_not() {
         for (text, read) in [
             ("https://app.example.org", "https://app.example.org"),
             ("https://app.example.org/", "https://app.example.org"),
@@ -99,7 +99,7 @@ mod tests {
     }
 
     #[test]
-    fn a_host_is_a_name_alone_that_may_have_a_port() {
+    fn host_is_name_alone_that_may_have_port() {
         for (text, read) in [
             ("cleo.example.org", "cleo.example.org"),
             ("cleo.example.org:8443", "cleo.example.org:8443"),

@@ -86,7 +86,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn hidden_agent_names_are_removed_from_tasks_and_changes() {
+    fn hidden_agent_names_are_removed_from_tasks() {
         let mut value = json!({
             "tasks": [{"assignedAgent": "hers"}, {"assignedAgent": "mine", "title": "hers"}],
             "changes": [{"detail": {"assignedAgent": {"from": "mine", "to": "hers"}}}],

@@ -72,7 +72,7 @@ mod tests {
     struct Empty {}
 
     #[test]
-    fn an_object_is_read_from_no_list_however_deep_it_stands() {
+    fn object_is_read_from_no_list_however_deep_it_stands() {
         let told = read::<Outer>(json!({"inner": {"size": 1}, "all": [{"size": 2}]})).unwrap();
         let sizes = (told.inner, told.all);
         assert_eq!(sizes, (Some(Inner { size: 1 }), vec![Inner { size: 2 }]));
@@ -96,7 +96,7 @@ mod tests {
     }
 
     #[test]
-    fn a_field_that_nobody_reads_is_told_with_the_nearest() {
+    fn field_that_nobody_reads_is_told_with_nearest() {
         let told = read::<Outer>(json!({"innner": {}})).unwrap_err().message;
         assert!(told.contains("`innner`; `inner` is the nearest"), "{told}");
         let told = read::<Outer>(json!({"qqq": 1})).unwrap_err().message;
@@ -110,7 +110,7 @@ mod tests {
     }
 
     #[test]
-    fn a_field_stands_once_and_null_is_none() {
+    fn field_stands_once_and_null_is_none() {
         let told = json(b"{\"inner\":{\"size\":1,\"size\":2}}").unwrap_err();
         assert!(told.message.contains("duplicate field `size`"), "{told}");
         assert!(json(&[0xff]).is_err());

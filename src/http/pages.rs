@@ -279,7 +279,7 @@ mod tests {
     }
 
     #[test]
-    fn a_page_that_stays_as_it_is_has_no_script_of_a_file() {
+    fn page_that_stays_unchanged_has_no_script_of_file() {
         let rest = "<script>alert(1)</script><script>let a = 'src=';</script><!--page-->";
         let module = "<script type=\"module\" src=\"/assets/a.js\"></script>";
         for page in [
@@ -292,7 +292,7 @@ mod tests {
     }
 
     #[test]
-    fn there_is_a_page_wherever_the_application_has_one() {
+    fn there_is_page_wherever_application_has_one() {
         let routes = Path::new(env!("CARGO_MANIFEST_DIR")).join("web/src/App.tsx");
         let routes = std::fs::read_to_string(routes).unwrap();
         let paths = routes.lines().filter_map(|line| {

@@ -81,7 +81,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn ten_seconds_calls_may_come_at_once_and_then_so_many_a_second() {
+    fn ten_seconds_calls_may_come_at_once_and_then_so_many_second() {
         let (rates, now) = (Rates::new(Some(2)), Instant::now());
         let take = |who: &str, after: u64| {
             let now = now + Duration::from_millis(after);
@@ -94,7 +94,7 @@ mod tests {
     }
 
     #[test]
-    fn excess_calls_do_not_lower_the_allowed_rate() {
+    fn excess_calls_do_not_lower_allowed_rate() {
         for (rate, calls, answered) in
             [(5, 4, 4), (5, 5, 5), (5, 7, 5), (5, 50, 5), (100, 150, 100)]
         {

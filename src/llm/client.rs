@@ -198,7 +198,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn pauses_grow_to_a_bound() {
+    fn pauses_grow_to_bound() {
         for _ in 0..100 {
             let pauses: Vec<u128> = pauses(9).map(|pause| pause.as_millis()).collect();
             assert_eq!(pauses.len(), 9);
@@ -222,7 +222,7 @@ mod tests {
     }
 
     #[test]
-    fn a_server_asks_for_seconds_or_names_a_date() {
+    fn server_asks_for_seconds_or_names_date() {
         let now = DateTime::parse_from_rfc3339("2015-10-21T07:27:30Z")
             .unwrap()
             .to_utc();

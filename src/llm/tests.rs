@@ -41,7 +41,7 @@ fn request() -> Request {
 }
 
 #[test]
-fn a_request_has_the_form_of_its_server() {
+fn request_has_form_of_its_server() {
     let said = json!([{"role": "user", "content": "Hi"}, {"role": "assistant", "content": "Yes?"},
         {"role": "user", "content": "Why?"}]);
     let mut with_system = said.clone();
@@ -72,7 +72,7 @@ fn a_request_has_the_form_of_its_server() {
 }
 
 #[test]
-fn unset_values_are_not_sent_and_the_model_falls_back() {
+fn unset_values_are_not_sent() {
     for provider in ALL {
         let model = Model {
             name: None,
@@ -147,7 +147,7 @@ fn read_stream(provider: Provider, text: &str) -> Delta {
 }
 
 #[test]
-fn an_answer_is_the_same_whole_and_in_pieces() {
+fn answer_is_same_whole_and_in_pieces() {
     for provider in ALL {
         let (whole, pieces) = answers(provider);
         let expected = Reply {
@@ -174,7 +174,7 @@ fn an_answer_is_the_same_whole_and_in_pieces() {
 }
 
 #[test]
-fn the_end_of_an_answer_is_told_in_one_word_for_all_servers() {
+fn end_of_answer_is_told_in_one_word_for_all_servers() {
     for (provider, body, finish) in [
         (
             Provider::OpenAiChat,
@@ -217,7 +217,7 @@ fn the_end_of_an_answer_is_told_in_one_word_for_all_servers() {
 }
 
 #[test]
-fn an_answer_that_is_none_is_not_taken_for_one() {
+fn invalid_answer_is_not_accepted() {
     for provider in ALL {
         for body in [
             json!({}),
@@ -244,7 +244,7 @@ fn an_answer_that_is_none_is_not_taken_for_one() {
 }
 
 #[test]
-fn what_a_server_says_went_wrong_is_found() {
+fn what_server_says_went_wrong_is_found() {
     for (provider, event) in [
         (
             Provider::OpenAiChat,
@@ -328,7 +328,7 @@ fn hostile() -> impl Strategy<Value = Value> {
 
 proptest! {
     #[test]
-    fn no_json_of_a_server_breaks_a_reader(value in hostile()) {
+    fn no_json_of_server_breaks_reader(value in hostile()) {
         for provider in ALL {
             let _ = provider.whole(&value).finish("m");
             let _ = provider.delta(&value).finish("m");
@@ -337,7 +337,7 @@ proptest! {
     }
 
     #[test]
-    fn no_text_of_a_server_breaks_a_reader(text in "(data: ?|event|: |\r|\n|\\{|\\}|\"error\"|é|\u{1b}|[a-z]|\\PC){0,60}") {
+    fn no_text_of_server_breaks_reader(text in "(data: ?|event|: |\r|\n|\\{|\\}|\"error\"|é|\u{1b}|[a-z]|\\PC){0,60}") {
         for provider in ALL {
             let _ = read_stream(provider, &text).finish("m");
         }

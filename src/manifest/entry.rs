@@ -268,7 +268,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_value_keeps_its_digits_and_loses_its_line_ends() {
+    fn value_keeps_its_digits() {
         for (there, line) in [
             ("18446744073709551617", "18446744073709551617"),
             ("[1.10,  1E5]", "[1.10,  1E5]"),

@@ -181,7 +181,7 @@ mod tests {
     }
 
     #[test]
-    fn what_the_protocols_show_is_to_be_replaced() {
+    fn what_protocols_show_is_to_be_replaced() {
         for text in [
             include_str!("../../skills/_shared/subagent-protocol-base.md"),
             include_str!("../../protocols/error-handling.md"),

@@ -22,7 +22,7 @@ fn faults(value: &Value) -> Vec<String> {
 }
 
 #[test]
-fn sample_line_of_the_specification_round_trips() {
+fn sample_line_of_spec_round_trips() {
     let entry = Entry::read(LINE).unwrap();
     assert_eq!(entry.status, Status::Complete);
     assert_eq!(entry.linked_tasks, [TaskId(1000), TaskId(1234)]);
@@ -30,7 +30,7 @@ fn sample_line_of_the_specification_round_trips() {
 }
 
 #[test]
-fn every_value_that_the_notes_allow_is_taken() {
+fn every_value_that_notes_allow_is_taken() {
     for (field, value) in [
         ("id", json!("A.b_c-9")),
         ("id", json!("x".repeat(200))),
@@ -68,7 +68,7 @@ fn every_value_that_the_notes_allow_is_taken() {
 }
 
 #[test]
-fn every_value_that_the_notes_refuse_is_refused_by_name() {
+fn every_value_that_notes_refuse_is_refused_by_name() {
     for (field, value, message) in [
         (
             "id",
@@ -230,7 +230,7 @@ fn every_fault_is_named_at_once() {
 }
 
 #[test]
-fn a_field_that_stands_twice_is_a_fault() {
+fn field_that_stands_twice_is_fault() {
     let text = LINE.replacen("{", r#"{"id":"other","x":1,"x":2,"#, 1);
     let faults = Entry::read(&text).unwrap_err();
     let faults: Vec<_> = faults.iter().map(ToString::to_string).collect();
@@ -298,7 +298,7 @@ fn what_is_no_object_says_why_and_where() {
 }
 
 #[test]
-fn an_entry_longer_than_a_line_may_be_is_refused() {
+fn overlong_entry_is_refused() {
     let entry = Entry::read(&with_field("note", json!("x".repeat(LINE_MAX))).to_string()).unwrap();
     assert!(
         entry
@@ -324,7 +324,7 @@ fn items(bytes: &[u8]) -> Vec<String> {
 }
 
 #[test]
-fn whatever_stands_whole_in_a_line_is_found() {
+fn whatever_stands_whole_in_line_is_found() {
     let other = LINE.replace("topic-2026", "other-2026");
     let short = other.replace(r#","Finding 3""#, "");
     for (text, expected) in [
@@ -372,7 +372,7 @@ fn whatever_stands_whole_in_a_line_is_found() {
 }
 
 #[test]
-fn a_hostile_line_costs_no_more_than_its_length_and_no_stack() {
+fn hostile_line_costs_no_more_than_its_length_and_no_stack() {
     let started = measure_cpu();
     for text in ["[", "{\"a\":", "{\"", "{\"\":0}", "\"{\\\""] {
         items(text.repeat(LINE_MAX / text.len()).as_bytes());
@@ -405,7 +405,7 @@ fn ids_of_plain_lines_are_read_without_taking_them_apart() {
 }
 
 #[test]
-fn codes_of_faulty_lines_are_in_the_table_with_exit_6() {
+fn codes_of_faulty_lines_are_in_table_with_exit_6() {
     for code in [
         Code::LineTorn,
         Code::LineForeign,

@@ -55,7 +55,7 @@ mod tests {
     }
 
     #[test]
-    fn the_variable_for_the_scheme_counts_before_that_for_all() {
+    fn variable_for_scheme_counts_before_that_for_all() {
         let all = [
             ("HTTPS_PROXY", "s"),
             ("HTTP_PROXY", "h"),

@@ -31,7 +31,7 @@ pub(crate) struct Router {
     index: Index,
     options: Options,
     clock: Clock,
-    /// Of invalid files of agents.
+    /// Warnings about invalid agent files.
     pub(crate) warnings: Vec<String>,
 }
 

@@ -210,7 +210,7 @@ mod tests {
     ];
 
     #[test]
-    fn goals_become_chains_of_what_agents_offer() {
+    fn goals_become_chains_of_offered_skills() {
         let chain = "planning< search<planning summarization<search";
         for (goal, capabilities, expected) in [
             (
@@ -242,7 +242,7 @@ mod tests {
     }
 
     #[test]
-    fn only_whole_words_in_the_listed_forms_ask_for_a_skill() {
+    fn only_whole_words_in_listed_forms_ask_for_skill() {
         for (skill, fits, misses) in [
             (
                 "planning",
@@ -286,7 +286,7 @@ mod tests {
     }
 
     #[test]
-    fn a_plan_says_what_chose_each_skill_and_what_is_left_out() {
+    fn plan_says_what_chose_each_skill() {
         let agents = [offering(&["planner"]), offering(&["Planner"])].concat();
         let made = decompose("Plan it, search the web, search again", &agents);
         assert_eq!(made.source, Source::Words);
@@ -310,7 +310,7 @@ mod tests {
     }
 
     #[test]
-    fn agents_that_are_not_active_offer_nothing() {
+    fn inactive_agents_offer_nothing() {
         let mut agents = offering(&["planner"]);
         agents[0].status = AgentStatus::Paused;
         assert_eq!(decompose("plan", &agents).source, Source::Fallback);
@@ -339,7 +339,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn every_plan_passes_its_own_check(
+        fn every_plan_passes_own_check(
             goal in prop_oneof![goals(), "[a-z]\\PC{0,80}"],
             offered in prop::sample::subsequence(ALL.to_vec(), 0..=ALL.len()),
         ) {

@@ -249,7 +249,7 @@ mod tests {
     }
 
     #[test]
-    fn the_marker_or_the_flag_of_the_reply_satisfies() {
+    fn marker_or_flag_of_reply_satisfies() {
         for (reply, metadata, satisfied) in [
             ("final [done]", json!({}), true),
             ("[DONE]", json!({}), true),
@@ -289,7 +289,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn an_echo_never_satisfies(
+        fn echo_never_satisfies(
             parts in prop::collection::vec("(\\[|do|ne|DONE|\\]|\\[done\\]|x){0,6}", 5),
         ) {
             let context = [Reply { step: &parts[1], agent: &parts[2], text: &parts[3] }];
@@ -299,7 +299,7 @@ mod tests {
     }
 
     #[test]
-    fn a_plan_is_read_with_and_without_a_fence_and_the_goal_is_ours() {
+    fn plan_is_read_with_and_without_fence() {
         let json = r#"{"goal":"another","maxLoops":9,"steps":[{"id":"a","title":"t","agent":"x","intent":null,"instruction":"Do.","dependsOn":[]}]}"#;
         for text in [
             json.to_string(),

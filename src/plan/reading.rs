@@ -107,7 +107,7 @@ steps:
 ";
 
     #[test]
-    fn json_and_yaml_say_the_same_and_so_does_an_answer_of_cleo() {
+    fn json_and_yaml_say_same_and_so_does_answer_of_cleo() {
         let (plan, faults) = read(YAML.as_bytes());
         assert_eq!(faults, []);
         assert_eq!(plan.loops(), 2);
@@ -120,7 +120,7 @@ steps:
     }
 
     #[test]
-    fn a_text_that_cannot_be_read_is_told_with_line_and_column() {
+    fn text_that_cannot_be_read_is_told_with_line_and_column() {
         for (text, expected) in [
             ("{\"goal\": \"g\",\n  \"steps\": [,]}", "line 2, column 13"),
             ("goal: g\nsteps:\n  - id: [a\n", "line 4, column 1"),
@@ -139,7 +139,7 @@ steps:
     }
 
     #[test]
-    fn a_value_of_the_wrong_type_is_told_with_its_path() {
+    fn value_of_wrong_type_is_told_with_its_path() {
         let step = |fields: &str| format!(r#"{{"goal": "g", "steps": [{{"id": "a"}}, {fields}]}}"#);
         for (text, fault) in [
             ("just words".to_string(), "plan: invalid type: string"),

@@ -145,7 +145,7 @@ mod tests {
     }
 
     #[test]
-    fn other_final_messages_are_refused_with_the_nearest_one() {
+    fn other_final_messages_are_refused_with_nearest_one() {
         let right = "Testing partial. See MANIFEST.jsonl for details.";
         for (text, reason) in [
             (
@@ -189,7 +189,7 @@ mod tests {
     }
 
     #[test]
-    fn the_allowed_sentences_are_told_in_one_line() {
+    fn allowed_sentences_are_told_in_one_line() {
         let line = list_allowed();
         assert!(
             line.contains("`<Kind> blocked. See MANIFEST.jsonl for blocker details.`"),

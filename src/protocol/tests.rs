@@ -34,7 +34,7 @@ pub(crate) fn skill(metadata: &str, body: &str) -> Skill {
 }
 
 #[test]
-fn line_ends_of_a_file_make_no_other_protocol() {
+fn line_endings_do_not_change_a_protocol() {
     let text = "---\nname: x\nversion: \"1\"\norder: \"9\"\n---\n## One\n\nTwo\n";
     let read = |text: String| ProtocolFile::read(text.into(), "x.md".into()).unwrap();
     let plain = read(text.to_string());
@@ -68,7 +68,7 @@ fn applying(
 const ALWAYS: [&str; 2] = ["task-lifecycle", "error-handling"];
 
 #[test]
-fn each_protocol_applies_exactly_when_its_row_says() {
+fn each_protocol_applies_when_its_row_says() {
     let check = |fields: Value, metadata: &str, session, gates, more: &[&str]| {
         let found: BTreeSet<_> = applying(fields.clone(), metadata, session, gates)
             .into_iter()
@@ -151,7 +151,7 @@ fn each_protocol_applies_exactly_when_its_row_says() {
 }
 
 #[test]
-fn the_block_has_a_fixed_order() {
+fn block_has_fixed_order() {
     let fields = json!({"depends": ["T7"], "phase": "core", "labels": ["research"]});
     let expected = [
         "task-lifecycle",
@@ -199,7 +199,7 @@ fn every_reason_says_what_matched() {
 }
 
 #[test]
-fn only_the_base_and_what_is_always_there_is_unconditional() {
+fn only_base_and_what_is_there_is_unconditional() {
     let known = list_known_protocols().unwrap();
     let names: Vec<_> = known
         .iter()
@@ -213,7 +213,7 @@ fn only_the_base_and_what_is_always_there_is_unconditional() {
 }
 
 #[test]
-fn protocol_texts_hold_no_text_that_a_person_wrote() {
+fn protocol_texts_hold_no_text_that_person_wrote() {
     for file in list_known_protocols().unwrap() {
         for name in [
             "TASK_TITLE",
@@ -245,7 +245,7 @@ fn read(when: &str) -> Result<ProtocolFile> {
 }
 
 #[test]
-fn an_unknown_key_or_value_names_file_and_line() {
+fn unknown_key_or_value_names_file_and_line() {
     for (when, place) in [
         ("when:\n  allways: \"true\"", "protocols/x.md:"),
         (

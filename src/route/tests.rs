@@ -41,7 +41,7 @@ fn route(index: &Index, message: &str, by: Match) -> (String, u32) {
 }
 
 #[test]
-fn the_examples_of_the_specification_have_their_scores() {
+fn examples_of_spec_have_their_scores() {
     let built_in = index(&builtin::agents());
     let with_lore = index(&[builtin::agents(), vec![lore()]].concat());
     let (token, substring) = (Match::Token, Match::Substring);
@@ -96,7 +96,7 @@ fn the_examples_of_the_specification_have_their_scores() {
 }
 
 #[test]
-fn tags_count_as_the_rule_says() {
+fn tags_count_as_rule_says() {
     for (tags, message, score) in [
         (&["war"][..], "War and war again", 3),
         (&["war", "War"], "the war", 5),
@@ -140,7 +140,7 @@ fn ask<'a>(index: &'a Index, message: &'a Message, agent: &'a str) -> super::Dec
 }
 
 #[test]
-fn an_agent_that_is_asked_for_is_taken_when_it_can_be_had() {
+fn agent_that_is_asked_for_is_taken_when_it_can_be_had() {
     let mut agents = builtin::agents();
     let mut paused = agent("paused", &["layout", "design"]);
     paused.status = AgentStatus::Paused;
@@ -215,7 +215,7 @@ fn only_active_agents_take_part() {
 }
 
 #[test]
-fn ties_go_to_the_first_of_the_list_and_are_said() {
+fn ties_go_to_first_of_list_and_are_said() {
     let agents = [agent("one", &["alpha"]), agent("two", &["beta"])];
     let index = index(&agents);
     let message = Message::parse("alpha beta");
@@ -436,7 +436,7 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 400, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
-    fn the_index_answers_as_the_plain_rule(
+    fn index_answers_as_plain_rule(
         agents in prop::collection::vec(any_agent(), 0..12),
         messages in prop::collection::vec(prop_oneof![
             9 => text(12),
@@ -455,7 +455,7 @@ proptest! {
 }
 
 #[test]
-fn words_that_count_are_distinct_and_have_three_characters() {
+fn words_that_count_are_distinct() {
     for (text, expected) in [
         (
             "Explain the Second War, the SECOND one",

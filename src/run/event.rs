@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::planned::Planned;
-use super::{Detail, Outcome, STEP, Usage};
+use super::{Detail, Outcome, STEP, Spent, Usage};
 use crate::id::TaskId;
 
 /// The event that asks a run to stop.
@@ -158,21 +158,39 @@ pub(crate) struct AttemptStart {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub(crate) struct AgentEnd {
-    /// False where the conversation that it was to resume is not there.
+    /// How it ended. `Ok` means in good order, before anything is verified.
+    pub(crate) outcome: Option<Outcome>,
+    /// Why, when it is not `Ok`.
+    pub(crate) reason: Option<String>,
+    /// The last message of the agent.
+    pub(crate) message: Option<String>,
+    /// False where the conversation that it was to resume is missing.
     pub(crate) resumes: Option<bool>,
     pub(crate) conversation: Option<String>,
-    pub(crate) outcome: Option<Outcome>,
-    pub(crate) reason: Option<String>,
+    /// Tokens that it used, if the program reports them.
+    pub(crate) usage: Option<Usage>,
+    /// Cost in US dollars, if the program reports it.
+    pub(crate) cost: Option<f64>,
+    /// How many turns it took, if the program reports them.
+    pub(crate) turns: Option<u32>,
+    /// Tools that it was denied, such as `Write`.
+    pub(crate) denied_tools: Vec<String>,
+    /// When to retry after too many requests, in milliseconds.
+    pub(crate) retry_after_ms: Option<u64>,
+    /// None when a signal ended it.
     pub(crate) exit_code: Option<i32>,
     pub(crate) duration_ms: Option<u64>,
-    pub(crate) usage: Option<Usage>,
-    /// Cost in US dollars.
-    pub(crate) cost: Option<f64>,
-    pub(crate) turns: Option<u32>,
-    pub(crate) message: Option<String>,
-    pub(crate) denied_tools: Vec<String>,
     /// The last lines of its standard error.
     pub(crate) stderr_tail: Vec<String>,
+}
+
+impl AgentEnd {
+    pub(crate) fn spent(&self) -> Spent {
+        Spent {
+            usage: self.usage,
+            cost: self.cost,
+        }
+    }
 }
 
 impl TaskEvent {

@@ -329,7 +329,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_title_is_one_visible_line_of_bounded_length() {
+    fn title_is_one_visible_line_of_bounded_length() {
         assert_eq!(check_title(" Lore ").unwrap().as_deref(), Some("Lore"));
         assert_eq!(check_title(" ").unwrap(), None);
         assert!(check_title(&"ä".repeat(200)).is_ok());

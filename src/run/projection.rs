@@ -264,12 +264,8 @@ fn end_agent(task: &mut TaskRun, end: &AgentEnd) {
     }
     task.duration_ms += end.duration_ms.unwrap_or(0);
     task.since = None;
-    let now = Spent {
-        usage: end.usage,
-        cost: end.cost,
-    };
-    task.spent = task.spent.plus(now);
-    task.conversed = task.conversed.plus(now);
+    task.spent = task.spent.plus(end.spent());
+    task.conversed = task.conversed.plus(end.spent());
     if end.resumes == Some(false) {
         task.conversation = None;
     } else if end.conversation.is_some() {

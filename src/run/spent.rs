@@ -81,7 +81,7 @@ mod tests {
     }
 
     #[test]
-    fn a_total_that_is_less_than_before_counts_from_nothing() {
+    fn total_that_is_less_than_before_counts_from_nothing() {
         let before = Spent {
             usage: Some(with_total(100)),
             cost: Some(0.5),

@@ -171,7 +171,7 @@ mod tests {
     }
 
     #[test]
-    fn only_chosen_and_named_variables_are_passed() {
+    fn only_chosen_and_named_vars_are_passed() {
         let user = [
             "PATH",
             "LC_ALL",
@@ -216,7 +216,7 @@ mod tests {
     }
 
     #[test]
-    fn every_local_variable_of_the_installed_git_is_known() {
+    fn every_local_variable_of_installed_git_is_known() {
         let Ok(listed) = Command::new("git")
             .args(["rev-parse", "--local-env-vars"])
             .output()
@@ -230,7 +230,7 @@ mod tests {
     }
 
     #[test]
-    fn a_folder_is_named_as_a_shell_accepts_it() {
+    fn folder_is_named_as_shell_accepts_it() {
         let folder = tempfile::tempdir().unwrap();
         let real = folder.path().canonicalize().unwrap();
         std::fs::create_dir(real.join("sub")).unwrap();

@@ -153,7 +153,7 @@ mod tests {
     }
 
     #[test]
-    fn panic_in_a_step_is_its_error() {
+    fn panic_in_step_is_its_error() {
         let mut schedule = Schedule::new(&[vec![]]);
         let work = |_, _| panic!("injected fault");
         let done = run_steps(&mut schedule, 1, &mut Noted::default(), work);

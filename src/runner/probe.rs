@@ -64,7 +64,7 @@ mod tests {
     }
 
     #[test]
-    fn probe_hides_home_and_environment_of_the_user() {
+    fn probe_hides_home_and_env_of_user() {
         let said = sh("echo \"$HOME ${CLEO_AGENT-none} ${USER-none} $HTTPS_PROXY\"");
         let Probed::Said(said) = said else {
             panic!("{said:?}")

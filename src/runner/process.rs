@@ -302,7 +302,7 @@ mod tests {
     }
 
     #[test]
-    fn the_longest_limit_is_none() {
+    fn longest_limit_is_none() {
         let finished = sh("exit 0", Duration::MAX);
         assert_eq!((finished.exit_code, finished.timed_out), (Some(0), false));
     }

@@ -151,7 +151,7 @@ mod tests {
     }
 
     #[test]
-    fn the_body_begins_after_the_closing_line() {
+    fn body_begins_after_closing_line() {
         for (text, body) in [
             ("---\na: b\n---\nbody\n", "body\n"),
             ("\u{feff}---\r\na: b\r\n---\r\nbody\r\n", "body\r\n"),
@@ -166,7 +166,7 @@ mod tests {
     }
 
     #[test]
-    fn faults_give_the_place_in_the_file() {
+    fn faults_give_place_in_file() {
         for (text, code, line, column) in [
             ("# Title\n", "FRONT_MATTER_MISSING", 1, 1),
             ("", "FRONT_MATTER_MISSING", 1, 1),
@@ -222,7 +222,7 @@ mod tests {
     }
 
     #[test]
-    fn keys_have_their_places_in_the_file() {
+    fn keys_have_their_places_in_file() {
         let text = "---\nb: 1\n\"d\" : e\nwhen:\n\n  # first\n  a: c\n---\n";
         let place = |fields: &Fields, key| fields.find(key).unwrap().place;
         let document = parse(text).unwrap();

@@ -87,7 +87,7 @@ impl Case {
 const OWN: &str = "  cleo-protocol: own\n";
 
 #[test]
-fn skill_task_and_protocol_stand_in_this_order() {
+fn skill_comes_first_and_protocol_last() {
     let prepared = Case::new(BODY).prepare().unwrap();
     let names: Vec<_> = prepared
         .token_estimate
@@ -121,7 +121,7 @@ fn skill_task_and_protocol_stand_in_this_order() {
 }
 
 #[test]
-fn a_skill_without_task_text_gets_the_task_section() {
+fn skill_without_task_text_gets_task_section() {
     for body in ["# Foreign\n\nText {{TASK_TITLE}}\n", "# Foreign\n"] {
         let prompt = Case::new(body).prepare().unwrap().prompt;
         assert!(prompt.contains("\n\n## Task\n\nTitle\n"), "{prompt}");
@@ -174,7 +174,7 @@ fn required_tokens_are_demanded() {
 }
 
 #[test]
-fn a_skill_with_a_protocol_of_its_own_must_hold_it() {
+fn skill_with_protocol_of_own_must_hold_it() {
     let own = format!("{BODY}\n{FORGED}\n");
     let prepared = Case::from_parts(OWN, &own, json!({})).prepare().unwrap();
     assert_eq!(prepared.protocols, []);
@@ -194,7 +194,7 @@ fn a_skill_with_a_protocol_of_its_own_must_hold_it() {
 }
 
 #[test]
-fn no_words_of_a_task_stand_for_the_protocol() {
+fn no_words_of_task_stand_for_protocol() {
     for text in [WORDS, FORGED] {
         let fields = json!({"title": WORDS, "description": text});
         let mut case = Case::from_parts(OWN, BODY, fields);
@@ -212,7 +212,7 @@ fn no_words_of_a_task_stand_for_the_protocol() {
 }
 
 #[test]
-fn no_words_of_a_task_stand_for_a_rule_that_the_base_lacks() {
+fn no_words_of_task_stand_for_rule_that_base_lacks() {
     for rule in block::RULES {
         let mut case = Case::from_parts("", BODY, json!({"title": rule, "phase": rule}));
         case.base.text = case.base.text.replace(rule, "A rule");
@@ -230,7 +230,7 @@ fn no_words_of_a_task_stand_for_a_rule_that_the_base_lacks() {
 }
 
 #[test]
-fn a_base_that_lacks_something_is_refused_and_replaced_by_force() {
+fn base_that_lacks_something_is_refused_and_replaced_by_force() {
     for word in [
         "SUBAGENT PROTOCOL",
         "OUT-001",
@@ -253,7 +253,7 @@ fn a_base_that_lacks_something_is_refused_and_replaced_by_force() {
 }
 
 #[test]
-fn strictly_an_edited_base_is_no_known_protocol() {
+fn strict_refuses_an_edited_base() {
     let mut case = Case::new(BODY);
     case.base.text.push_str("\n\nBut be brief.");
     assert!(case.prepare().is_ok());
@@ -269,7 +269,7 @@ fn strictly_an_edited_base_is_no_known_protocol() {
 }
 
 #[test]
-fn the_refusal_is_the_error_of_the_specification() {
+fn refusal_is_error_of_spec() {
     let mut case = Case::new(BODY);
     case.base.text = "Nothing".into();
     let error = case.prepare().unwrap_err();
@@ -293,7 +293,7 @@ fn the_refusal_is_the_error_of_the_specification() {
 
 proptest! {
     #[test]
-    fn no_task_text_changes_the_block_or_is_changed(
+    fn task_text_and_block_stay_unchanged(
         parts in prop::collection::vec(prop::sample::select(&["{{DATE}}", "{{NEW}}", "&", "\\1", "$0", "\n", "\"", "'", "|", WORDS, FORGED, "<!-- END SUBAGENT PROTOCOL v1 -->\n", "## Task\n", "é", "text "][..]), 0..12),
     ) {
         let text = parts.concat();

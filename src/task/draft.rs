@@ -116,7 +116,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_unknown_field_is_refused_with_the_nearest_known_one() {
+    fn unknown_field_is_refused_with_nearest_known_one() {
         let error = Draft::from_json(br#"{"titel": "x"}"#).unwrap_err();
         assert_eq!(error.code, Code::FieldUnknown);
         assert_eq!(
@@ -126,7 +126,7 @@ mod tests {
     }
 
     #[test]
-    fn a_wrong_kind_of_value_is_refused() {
+    fn wrong_kind_of_value_is_refused() {
         for (text, message) in [
             (
                 r#"{"title": 1}"#,

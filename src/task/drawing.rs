@@ -263,7 +263,7 @@ mod tests {
     ];
 
     #[test]
-    fn no_title_breaks_out_of_a_dot_label() {
+    fn no_title_breaks_out_of_dot_label() {
         for title in HOSTILE {
             let text = dot(&[shape(1, title, &[]), shape(2, "b", &[1])]);
             let line = text
@@ -282,7 +282,7 @@ mod tests {
     }
 
     #[test]
-    fn no_title_breaks_out_of_an_svg_text() {
+    fn no_title_breaks_out_of_svg_text() {
         let plain = svg(&[shape(1, "a", &[]), shape(2, "b", &[1])]);
         for title in HOSTILE {
             let text = svg(&[shape(1, title, &[]), shape(2, "b", &[1])]);
@@ -299,7 +299,7 @@ mod tests {
     }
 
     #[test]
-    fn a_picture_is_no_wider_than_a_page_and_the_same_every_time() {
+    fn picture_is_no_wider_than_page_and_same_every_time() {
         let many: Vec<Shape> = (1..=300).map(|id| shape(id, "x", &[])).collect();
         let text = svg(&many);
         assert_eq!(text, svg(&many));
@@ -317,7 +317,7 @@ mod tests {
     }
 
     #[test]
-    fn circles_and_edges_to_nowhere_are_drawn_all_the_same() {
+    fn circles_and_edges_to_nowhere_are_drawn_anyway() {
         let odd = [
             shape(1, "a", &[2]),
             shape(2, "b", &[1]),

@@ -140,7 +140,7 @@ mod tests {
     }
 
     #[test]
-    fn patterns_overlap_when_one_prefix_is_in_the_other() {
+    fn patterns_overlap_when_one_prefix_is_in_other() {
         for (a, b, expected) in [
             ("src/a.rs", "src/a.rs", true),
             ("src/a.rs", "src/b.rs", false),
@@ -173,7 +173,7 @@ mod tests {
     }
 
     #[test]
-    fn first_owner_is_named_with_the_texts_that_overlap() {
+    fn first_owner_is_named_with_texts_that_overlap() {
         let mut occupied = Occupied::default();
         occupied.take(1, read(&["src/auth/**", "docs/auth.md"]));
         occupied.take(2, read(&["src/web/x.rs"]));

@@ -278,7 +278,7 @@ mod tests {
     }
 
     #[test]
-    fn a_text_of_control_characters_only_is_an_empty_one() {
+    fn text_of_control_chars_only_is_empty_one() {
         let error = with_title("\u{1} \u{2}").unwrap_err();
         assert_eq!(
             error.message,

@@ -163,7 +163,7 @@ mod tests {
     }
 
     #[test]
-    fn unknown_words_are_refused_with_the_known_ones() {
+    fn unknown_words_are_refused_with_choices() {
         let message = "asap".parse::<Priority>().unwrap_err();
         assert_eq!(
             message,
@@ -172,7 +172,7 @@ mod tests {
     }
 
     #[test]
-    fn the_set_of_types_is_open_but_not_for_any_text() {
+    fn types_are_open_but_not_any_text() {
         for word in ["epic", "research", "bash-library", "spike2"] {
             assert!(word.parse::<TaskType>().is_ok(), "{word}");
         }

@@ -10,7 +10,7 @@ fn bindings(pairs: &[(&'static str, &str)]) -> Bindings {
 }
 
 #[test]
-fn a_token_is_two_braces_around_capitals_and_nothing_else_is() {
+fn token_is_two_braces_around_capitals() {
     let known = bindings(&[("DATE", "2026-01-26"), ("A", "x"), ("A1_B", "y")]);
     for (template, expected) in [
         ("{{DATE}}", "2026-01-26"),
@@ -34,7 +34,7 @@ fn a_token_is_two_braces_around_capitals_and_nothing_else_is() {
 }
 
 #[test]
-fn a_value_is_inserted_once_and_literally() {
+fn value_is_inserted_once_and_literally() {
     let hostile = "{{DATE}} & \\1 $0 | \"q\" 'q'\n{{TASK_TITLE}} {{#x}}";
     let known = bindings(&[("TASK_TITLE", hostile), ("DATE", "2026-01-26")]);
     let injected = inject("<{{TASK_TITLE}}|{{TASK_TITLE}}>", &known);
@@ -53,7 +53,7 @@ fn unresolved_tokens_stay_and_are_listed_sorted_and_once() {
 }
 
 #[test]
-fn command_tokens_have_the_documented_values() {
+fn command_tokens_have_documented_values() {
     let bindings = Bindings::new();
     for (name, value) in [
         ("TASK_SHOW_CMD", "cleo show"),
@@ -138,7 +138,7 @@ proptest::proptest! {
     }
 
     #[test]
-    fn slugs_always_fit_the_rule(title in "\\PC*") {
+    fn slugs_fit_rule(title in "\\PC*") {
         let slug = slug(&title, TaskId(1));
         proptest::prop_assert!(!slug.is_empty() && slug.len() <= 60);
         proptest::prop_assert!(!slug.starts_with('-') && !slug.ends_with('-'));

@@ -38,7 +38,7 @@ fn sentences_mean_their_calls() {
 
 proptest! {
     #[test]
-    fn any_text_is_read_without_a_panic(
+    fn any_text_is_read_without_panic(
         parts in prop::collection::vec(
             prop_oneof![
                 4 => prop::sample::select(vec![

@@ -152,7 +152,7 @@ proptest! {
     })]
 
     #[test]
-    fn at_most_one_holds_a_task_whatever_is_done(
+    fn at_most_one_holds_task_whatever_is_done(
         steps in prop::collection::vec(step(), 1..40)
     ) {
         let folder = tempfile::tempdir().unwrap();

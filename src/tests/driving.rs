@@ -7,10 +7,11 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::Duration;
 
+use crate::run::event::AgentEnd;
 use crate::run::log::{self, Stream};
 use crate::run::{Outcome, Spent};
 use crate::runner::agent::{
-    AgentEvent, AgentExit, CommandLine, Invocation, Job, Limits, Runner, Runners, drive,
+    AgentEvent, CommandLine, Invocation, Job, Limits, OutputState, Runner, Runners, drive,
 };
 use rustix::fs::{Mode, OFlags};
 use tempfile::TempDir;
@@ -53,7 +54,7 @@ impl Stage {
     }
 
     /// Plays a script to its end.
-    fn play(&self, script: &str) -> AgentExit {
+    fn play(&self, script: &str) -> AgentEnd {
         play(script, &self.job("Do it."))
     }
 
@@ -67,7 +68,7 @@ impl Stage {
     }
 }
 
-fn play(script: &str, job: &Job) -> AgentExit {
+fn play(script: &str, job: &Job) -> AgentEnd {
     drive(&shell(script), job, &AtomicBool::new(false), &mut |_| {}).unwrap()
 }
 
@@ -215,15 +216,15 @@ impl Runner for Played {
         }
     }
 
-    fn read_line(&self, line: &str, ended: &mut AgentExit) {
+    fn read_line(&self, line: &str, ended: &mut OutputState) {
         self.0.read_line(line, ended);
     }
 
-    fn read_error(&self, line: &str, ended: &mut AgentExit) {
+    fn read_error(&self, line: &str, ended: &mut OutputState) {
         self.0.read_error(line, ended);
     }
 
-    fn judge(&self, ended: &mut AgentExit) {
+    fn judge(&self, ended: &mut OutputState) {
         self.0.judge(ended);
     }
 
@@ -353,7 +354,7 @@ fn stubborn_agent_is_killed_and_its_last_output_kept() {
 
 #[test]
 #[cfg(target_os = "linux")]
-fn nothing_that_an_agent_started_outlives_it() {
+fn nothing_that_agent_started_outlives_it() {
     let ends = ["exit 0", "exit 1", "sleep 300"];
     let leaves = [
         "sleep 300 &",
@@ -405,7 +406,7 @@ fn concurrent_agents_kill_only_their_own_descendants() {
 
 #[test]
 #[cfg(target_os = "linux")]
-fn unmarked_process_ends_with_the_last_possible_parent() {
+fn unmarked_process_ends_with_last_possible_parent() {
     let (slow, quick) = (Stage::new(), Stage::new());
     let over = AtomicBool::new(false);
     let hold = "mkfifo alive; exec 3<>alive; env -i setsid sleep 300 &";
@@ -437,7 +438,7 @@ fn unmarked_process_ends_with_the_last_possible_parent() {
 
 #[test]
 #[cfg(target_os = "linux")]
-fn process_without_environment_outlives_no_agents() {
+fn process_without_env_outlives_no_agents() {
     for leave in [
         "env -i setsid sleep 300 &",
         "setsid env -i sh -c 'sleep 300 & setsid sleep 300 >&- 2>&-' >&- 2>&- &",
@@ -480,13 +481,13 @@ impl Runner for Broken {
         self.0.invocation(job)
     }
 
-    fn read_line(&self, _line: &str, _ended: &mut AgentExit) {
+    fn read_line(&self, _line: &str, _ended: &mut OutputState) {
         panic!("injected fault")
     }
 }
 
 #[test]
-fn panic_over_output_fails_the_attempt_and_ends_the_agent() {
+fn panic_over_output_fails_attempt() {
     let stage = Stage::new();
     let script = "mkfifo pipe; exec 3<>pipe; echo ready; sleep 60";
     let runner = Broken(shell(script));

@@ -9,7 +9,7 @@ use super::models::{KEY, ask, chat, fails, model, pieces};
 use super::server::{Answer, Server, nobody};
 
 #[test]
-fn a_server_that_hangs_is_left_in_time() {
+fn server_that_hangs_is_left_in_time() {
     for first in [Answer::Hang, pieces(Provider::OpenAiChat)] {
         let server = Server::start(&[first]);
         let model = Model {
@@ -39,7 +39,7 @@ fn timed_out_question_leaves_no_connection() {
 }
 
 #[test]
-fn unreachable_server_has_its_own_error() {
+fn unreachable_server_has_own_error() {
     let model = Model {
         retries: 0,
         ..model(Provider::OpenAiChat, &format!("http://{}", nobody()))
@@ -52,7 +52,7 @@ fn unreachable_server_has_its_own_error() {
 }
 
 #[test]
-fn a_server_that_speaks_no_tls_is_no_safe_one() {
+fn server_without_tls_is_not_safe() {
     let server = Server::start(&[Answer::Whole(200, "", chat("Hello"))]);
     let url = server.url.replace("http://", "https://");
     let error = fails(&model(Provider::OpenAiChat, &url), Code::ModelUnreachable);
@@ -60,7 +60,7 @@ fn a_server_that_speaks_no_tls_is_no_safe_one() {
 }
 
 #[test]
-fn an_answer_that_is_none_is_said_to_be_none() {
+fn answer_that_is_none_is_said_to_be_none() {
     let text = |text: &str| Answer::Whole(200, "", text.to_string());
     let events =
         |text: &str| Answer::Whole(200, "Content-Type: text/event-stream\r\n", text.to_string());
@@ -106,7 +106,7 @@ fn an_answer_that_is_none_is_said_to_be_none() {
 }
 
 #[test]
-fn an_answer_without_end_does_not_fill_the_memory() {
+fn answer_without_end_does_not_fill_memory() {
     let server = Server::start(&[Answer::Endless]);
     let error = fails(&model(Provider::OpenAiChat, &server.url), Code::ModelAnswer);
     assert!(error.message.contains("larger than"), "{error}");
@@ -130,7 +130,7 @@ fn broken_answer_with_text_shown_is_not_retried() {
 }
 
 #[test]
-fn redirects_are_not_followed_so_a_key_goes_nowhere_else() {
+fn redirects_are_not_followed_so_key_goes_nowhere_else() {
     let other = Server::start(&[Answer::Whole(200, "", chat("Hello"))]);
     let location: &'static str = format!("Location: {}/x\r\n", other.url).leak();
     for status in [301, 302, 303, 307, 308] {
@@ -145,7 +145,7 @@ fn redirects_are_not_followed_so_a_key_goes_nowhere_else() {
 }
 
 #[test]
-fn a_key_that_a_server_repeats_is_taken_out() {
+fn key_that_server_repeats_is_taken_out() {
     for status in [200, 400, 401, 500] {
         let server = Server::start(&[Answer::Echo(status)]);
         let model = Model {
@@ -172,7 +172,7 @@ fn escape(text: &str) -> String {
 }
 
 #[test]
-fn a_key_is_taken_out_however_a_server_writes_it() {
+fn key_is_redacted_in_every_spelling() {
     let json = "Content-Type: application/json\r\n";
     let whole = escape(
         &serde_json::json!({

@@ -145,7 +145,7 @@ fn every_kind_of_server_is_asked_with_its_key_where_it_wants_it() {
 }
 
 #[test]
-fn an_answer_is_seen_piece_by_piece_as_it_comes() {
+fn answer_is_shown_in_pieces() {
     for provider in ALL {
         let server = Server::start(&[pieces(provider)]);
         let model = Model {
@@ -165,7 +165,7 @@ fn an_answer_is_seen_piece_by_piece_as_it_comes() {
 }
 
 #[test]
-fn whole_answer_to_a_streaming_request_is_accepted() {
+fn whole_answer_to_streaming_request_is_accepted() {
     for provider in ALL {
         let server = Server::start(&[Answer::Whole(200, "", good(provider, "Hello").to_string())]);
         let model = Model {
@@ -179,7 +179,7 @@ fn whole_answer_to_a_streaming_request_is_accepted() {
 }
 
 #[test]
-fn what_passes_is_tried_again_and_what_does_not_is_not() {
+fn what_passes_is_tried_again() {
     let busy = |status| {
         Answer::Whole(
             status,
@@ -219,7 +219,7 @@ fn what_passes_is_tried_again_and_what_does_not_is_not() {
 }
 
 #[test]
-fn trying_again_ends_after_as_many_times_as_the_settings_say() {
+fn trying_again_ends_after_as_many_times_as_settings_say() {
     let server = Server::start(&[Answer::Whole(503, "Retry-After: 0\r\n", String::new())]);
     for (retries, asked) in [(0, 1), (1, 3)] {
         let model = Model {
@@ -236,7 +236,7 @@ fn trying_again_ends_after_as_many_times_as_the_settings_say() {
 }
 
 #[test]
-fn retry_after_beyond_the_time_limit_is_not_waited_for() {
+fn retry_after_beyond_time_limit_is_not_waited_for() {
     let date = "Retry-After: Fri, 01 Jan 2100 00:00:00 GMT\r\n";
     for header in ["Retry-After: 86400\r\n", date] {
         let server = Server::start(&[Answer::Whole(429, header, "{}".to_string())]);
@@ -254,7 +254,7 @@ fn retry_after_beyond_the_time_limit_is_not_waited_for() {
 }
 
 #[test]
-fn what_an_answer_took_is_counted_also_when_it_cannot_be_used() {
+fn what_answer_took_is_counted_also_when_it_cannot_be_used() {
     let request = Request::single("m", "Be brief.", "Hi");
     for (provider, stream) in ALL.into_iter().flat_map(|it| [(it, false), (it, true)]) {
         let answer = match (provider, stream) {
@@ -291,7 +291,7 @@ fn what_an_answer_took_is_counted_also_when_it_cannot_be_used() {
 }
 
 #[test]
-fn a_server_that_wants_a_key_is_named_with_the_settings() {
+fn server_that_wants_key_is_named_with_settings() {
     let server = Server::start(&[Answer::Whole(401, "", "{}".to_string())]);
     for (is_of_project, why) in [
         (false, "llm.apiKeyEnv does not say"),
@@ -315,7 +315,7 @@ fn a_server_that_wants_a_key_is_named_with_the_settings() {
 /// Not a test of its own: it is run as a process that somebody interrupts. See below.
 #[test]
 #[ignore = "it is run by the test below"]
-fn a_process_that_waits_for_a_model() {
+fn process_that_waits_for_model() {
     let Ok(url) = std::env::var("TEST_URL") else {
         return;
     };
@@ -336,7 +336,7 @@ fn interrupted_cleo_ends_its_model_request() {
         .args([
             "--ignored",
             "--exact",
-            "tests::models::a_process_that_waits_for_a_model",
+            "tests::models::process_that_waits_for_model",
         ])
         .env("TEST_URL", &server.url)
         .stdout(Stdio::piped())
@@ -360,7 +360,7 @@ fn interrupted_cleo_ends_its_model_request() {
 }
 
 #[test]
-fn abandoned_question_closes_its_connection() {
+fn dropped_question_closes_its_connection() {
     let server = Server::start(&[Answer::Hang]);
     let model = model(Provider::OpenAiChat, &server.url);
     let error = signals::until(|| true, || ask(&model).0.unwrap_err());

@@ -370,7 +370,7 @@ proptest! {
     #![proptest_config(config())]
 
     #[test]
-    fn any_sequence_of_steps_keeps_the_graph_as_the_model_says(
+    fn any_sequence_of_steps_keeps_graph_as_model_says(
         steps in prop::collection::vec(step(), 1..60)
     ) {
         let folder = tempfile::tempdir().unwrap();

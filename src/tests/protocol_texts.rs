@@ -18,7 +18,7 @@ const LIMITS: [(&str, usize); 8] = [
 ];
 
 #[test]
-fn capitals_stand_only_where_the_protocol_speaks() {
+fn capitals_are_only_used_in_the_protocol() {
     let capitals = pattern(r"\b(MUST|NEVER|SHALL|ALWAYS)\b");
     for skill in load_shipped()
         .iter()
@@ -89,7 +89,7 @@ fn protocols_keep_to_their_length() {
 }
 
 #[test]
-fn no_eight_words_stand_in_two_texts() {
+fn no_eight_words_are_in_two_texts() {
     let word = pattern(r"[\w'{}-]+");
     let mut seen: BTreeMap<Vec<String>, String> = BTreeMap::new();
     for (name, text) in texts() {

@@ -64,7 +64,7 @@ fn claim(root: &str, what: &str) -> &'static str {
 
 /// A racer: this very program, started again by a race. It claims once for each line that it reads.
 #[test]
-fn a_racer_claims_whenever_it_is_told() {
+fn racer_claims_whenever_it_is_told() {
     let Ok(root) = std::env::var(RACE) else {
         return;
     };
@@ -83,7 +83,7 @@ struct Racer {
 impl Racer {
     fn start(workspace: &TestWorkspace) -> Racer {
         let mut program = Command::new(std::env::current_exe().unwrap());
-        let name = "tests::races::a_racer_claims_whenever_it_is_told";
+        let name = "tests::races::racer_claims_whenever_it_is_told";
         program.args([name, "--exact", "--nocapture"]);
         program.env(RACE, workspace.root());
         program.stdin(Stdio::piped()).stdout(Stdio::piped());
@@ -134,17 +134,17 @@ fn assert_one_winner(what: &str, lost: &str) {
 }
 
 #[test]
-fn a_hundred_processes_race_for_a_task_and_one_wins() {
+fn hundred_processes_race_for_task_and_one_wins() {
     assert_one_winner("task", "E_CLAIMED");
 }
 
 #[test]
-fn a_hundred_processes_race_for_the_next_task_and_one_wins() {
+fn hundred_processes_race_for_next_task_and_one_wins() {
     assert_one_winner("next", "E_NOTHING_READY");
 }
 
 #[test]
-fn a_hundred_commands_race_for_a_task_and_one_wins() {
+fn hundred_commands_race_for_task_and_one_wins() {
     let workspace = workspace();
     for round in 1..=WHOLE_ROUNDS {
         for (line, lost) in [(&["claim", "T1"], 35), (&["claim", "--next"], 4)] {

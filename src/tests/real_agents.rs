@@ -7,8 +7,9 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::Duration;
 
+use crate::run::event::AgentEnd;
 use crate::run::{Outcome, Spent};
-use crate::runner::agent::{AgentExit, Invocation, Job, Limits, Runner, Runners, drive};
+use crate::runner::agent::{Invocation, Job, Limits, OutputState, Runner, Runners, drive};
 use serde_json::json;
 use tempfile::TempDir;
 
@@ -37,15 +38,15 @@ impl Runner for Clean {
         }
     }
 
-    fn read_line(&self, line: &str, ended: &mut AgentExit) {
+    fn read_line(&self, line: &str, ended: &mut OutputState) {
         self.0.read_line(line, ended);
     }
 
-    fn read_error(&self, line: &str, ended: &mut AgentExit) {
+    fn read_error(&self, line: &str, ended: &mut OutputState) {
         self.0.read_error(line, ended);
     }
 
-    fn judge(&self, ended: &mut AgentExit) {
+    fn judge(&self, ended: &mut OutputState) {
         self.0.judge(ended);
     }
 
@@ -101,12 +102,12 @@ impl Agent {
         }
     }
 
-    fn drive(&self, job: &Job) -> AgentExit {
+    fn drive(&self, job: &Job) -> AgentEnd {
         drive(&self.runner, job, &AtomicBool::new(false), &mut |_| {}).unwrap()
     }
 
     /// Plays something to its end.
-    fn play(&self, play: &str) -> AgentExit {
+    fn play(&self, play: &str) -> AgentEnd {
         self.drive(&self.job(play))
     }
 }
@@ -440,13 +441,13 @@ fn those_that_only_try_again_were_refused_when_they_are_ended() {
 }
 
 #[test]
-fn gemini_fails_after_a_cut_stream() {
+fn gemini_fails_after_cut_stream() {
     let steps = vec![Step::Break, say(DONE)];
     ends("gemini", vec![(steps, |_| {}, Outcome::AgentError)]);
 }
 
 #[test]
-fn a_way_to_sign_in_that_gemini_does_not_know_is_told() {
+fn way_to_sign_in_that_gemini_does_not_know_is_told() {
     let workspace = TestWorkspace::new();
     let model = Model::start(&[("any", vec![say(DONE)])]);
     let Some(agent) = Agent::find("gemini", &model.url, workspace.root()) else {

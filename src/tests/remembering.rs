@@ -69,7 +69,7 @@ fn what_is_remembered_is_what_would_be_read_anew() {
 }
 
 #[test]
-fn a_page_of_many_tasks_goes_on_where_the_one_before_ended() {
+fn page_of_many_tasks_continues_where_one_before_ended() {
     let workspace = TestWorkspace::new();
     let lines: Vec<String> = (0..250)
         .map(|number| {

@@ -4,8 +4,9 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use crate::run::event::AgentEnd;
 use crate::run::{Outcome, Spent, Usage};
-use crate::runner::agent::{AgentEvent, AgentExit, Job, Limits, Runner, Runners, all};
+use crate::runner::agent::{AgentEvent, Job, Limits, OutputState, Runner, Runners, all};
 
 use Outcome::{AgentError, Budget, Ok as Good, RateLimited};
 
@@ -19,24 +20,18 @@ fn find_recording(program: &str, case: &str) -> PathBuf {
 }
 
 /// Plays a recorded stream, and says how it ended and of what it gave signs.
-fn play(program: &str, case: &str, exit_code: Option<i32>) -> (AgentExit, Vec<AgentEvent>) {
+fn play(program: &str, case: &str, exit_code: Option<i32>) -> (AgentEnd, Vec<AgentEvent>) {
     let said = fs::read_to_string(find_recording(program, &format!("{case}.out"))).unwrap();
     let stderr_tail = fs::read_to_string(find_recording(program, &format!("{case}.err")));
     let runner = runner(program);
-    let mut ended = AgentExit {
-        exit_code,
-        stderr_tail: stderr_tail
-            .unwrap_or_default()
-            .lines()
-            .map(String::from)
-            .collect(),
-        ..AgentExit::default()
-    };
+    let mut state = OutputState::default();
+    state.end.exit_code = exit_code;
+    let lines = stderr_tail.iter().flat_map(|text| text.lines());
+    state.end.stderr_tail = lines.map(String::from).collect();
     said.lines()
-        .for_each(|line| runner.read_line(line, &mut ended));
-    runner.judge(&mut ended);
-    let signs = std::mem::take(&mut ended.events);
-    (ended, signs)
+        .for_each(|line| runner.read_line(line, &mut state));
+    runner.judge(&mut state);
+    (state.end, state.events)
 }
 
 /// The table of how each program ends: exit code as observed, outcome, and what the reason holds.
@@ -224,12 +219,10 @@ fn table_has_every_recorded_stream() {
 fn exit_without_a_result_is_a_failure() {
     for runner in all() {
         for (exit_code, outcome) in [(Some(0), AgentError), (None, AgentError)] {
-            let mut ended = AgentExit {
-                exit_code,
-                ..AgentExit::default()
-            };
-            runner.judge(&mut ended);
-            assert_eq!(ended.outcome, Some(outcome), "{}", runner.name());
+            let mut state = OutputState::default();
+            state.end.exit_code = exit_code;
+            runner.judge(&mut state);
+            assert_eq!(state.end.outcome, Some(outcome), "{}", runner.name());
         }
     }
 }
@@ -311,15 +304,12 @@ fn usage_of_earlier_attempts_is_not_counted_again() {
         // It lies twice, and counts on: 100, 200, 300.
         let (mut before, mut own) = (Spent::default(), Vec::new());
         for (total, cost) in [(100, 0.0008), (200, 0.0016), (300, 0.0024)] {
-            let mut ended = AgentExit {
+            let mut state = OutputState {
                 before,
-                ..AgentExit::default()
+                ..OutputState::default()
             };
-            runner(program).read_line(&says(total, cost), &mut ended);
-            let now = Spent {
-                usage: ended.usage,
-                cost: ended.cost,
-            };
+            runner(program).read_line(&says(total, cost), &mut state);
+            let now = state.end.spent();
             own.push((now.usage.unwrap().total_tokens, now.cost));
             before = before.plus(now);
         }
@@ -328,12 +318,12 @@ fn usage_of_earlier_attempts_is_not_counted_again() {
         assert_eq!(before.usage.unwrap().total_tokens, Some(300), "{program}");
         assert_eq!(before.cost, cost.map(|_| 0.0024), "{program}");
         // One that counts each process by itself comes to less.
-        let mut ended = AgentExit {
+        let mut state = OutputState {
             before,
-            ..AgentExit::default()
+            ..OutputState::default()
         };
-        runner(program).read_line(&says(100, 0.0008), &mut ended);
-        assert_eq!(ended.usage, Some(used(100)), "{program}");
+        runner(program).read_line(&says(100, 0.0008), &mut state);
+        assert_eq!(state.end.usage, Some(used(100)), "{program}");
     }
 }
 
@@ -373,7 +363,8 @@ fn denied_tools_are_named() {
 
 #[test]
 fn json_error_on_standard_error_is_read() {
-    let mut ended = AgentExit {
+    let mut state = OutputState::default();
+    state.end = AgentEnd {
         exit_code: Some(144),
         stderr_tail: [
             "{",
@@ -384,10 +375,10 @@ fn json_error_on_standard_error_is_read() {
         ]
         .map(String::from)
         .to_vec(),
-        ..AgentExit::default()
+        ..AgentEnd::default()
     };
-    runner("gemini").judge(&mut ended);
-    assert_eq!(ended.reason.as_deref(), Some("no, \"no\""));
+    runner("gemini").judge(&mut state);
+    assert_eq!(state.end.reason.as_deref(), Some("no, \"no\""));
 }
 
 #[test]
@@ -404,11 +395,11 @@ fn hostile_lines_are_ignored() {
         deep.as_str(),
     ];
     for runner in all() {
-        let mut ended = AgentExit::default();
+        let mut state = OutputState::default();
         for line in lines {
-            runner.read_line(line, &mut ended);
+            runner.read_line(line, &mut state);
         }
-        assert_eq!(ended, AgentExit::default(), "{}", runner.name());
+        assert_eq!(state, OutputState::default(), "{}", runner.name());
         // Wrong types where something else is expected.
         for kind in [
             "result",
@@ -423,11 +414,11 @@ fn hostile_lines_are_ignored() {
                     "{{\"type\":\"{kind}\",\"message\":{value},\"usage\":{value},\"part\":{value},\
                      \"error\":{value},\"result\":{value},\"stats\":{value},\"num_turns\":{value}}}"
                 );
-                runner.read_line(&line, &mut ended);
+                runner.read_line(&line, &mut state);
             }
         }
-        runner.judge(&mut ended);
-        assert!(ended.outcome.is_some());
+        runner.judge(&mut state);
+        assert!(state.end.outcome.is_some());
     }
 }
 

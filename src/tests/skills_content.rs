@@ -94,7 +94,7 @@ pub(crate) fn texts() -> Vec<(String, String)> {
 }
 
 #[test]
-fn the_manifest_and_the_skills_say_the_same() {
+fn manifest_and_skills_say_same() {
     let manifest: Value =
         serde_json::from_str(&fs::read_to_string(root().join("skills/manifest.json")).unwrap())
             .unwrap();
@@ -153,7 +153,7 @@ fn the_manifest_and_the_skills_say_the_same() {
 }
 
 #[test]
-fn the_front_matter_keeps_its_form() {
+fn front_matter_keeps_its_form() {
     let mut described = 0;
     for skill in load_shipped() {
         let name = &skill.name;
@@ -255,7 +255,7 @@ fn skills_keep_to_their_length_and_outline() {
 }
 
 #[test]
-fn task_sections_add_at_most_one_line_to_the_shared_one() {
+fn task_sections_add_at_most_one_line_to_shared_one() {
     let shared = fs::read_to_string(root().join("skills/_shared/task-context.md")).unwrap();
     let lines = |text: &str| {
         text.lines()

@@ -95,7 +95,7 @@ fn assert_same(ours: &Verdicts, theirs: &Verdicts) {
 }
 
 #[test]
-fn few_verdicts_differ_and_each_has_a_reason() {
+fn few_verdicts_differ_and_each_has_reason() {
     let reasons = differing();
     let recorded = load_recorded();
     assert!(reasons.len() <= 20, "{} cases differ", reasons.len());
@@ -106,14 +106,14 @@ fn few_verdicts_differ_and_each_has_a_reason() {
 }
 
 #[test]
-fn our_verdicts_equal_the_recorded_ones() {
+fn our_verdicts_equal_recorded_ones() {
     let ours = our_verdicts();
     assert!(ours.len() >= 60, "the corpus has only {} cases", ours.len());
     assert_same(&ours, &load_recorded());
 }
 
 #[test]
-fn our_verdicts_equal_those_of_the_program() {
+fn our_verdicts_equal_those_of_program() {
     let Ok(program) = std::env::var("CLEO_AGENTSKILLS") else {
         eprintln!("left out: CLEO_AGENTSKILLS does not name the reference validator");
         return;
@@ -204,7 +204,7 @@ proptest! {
     }
 
     #[test]
-    fn no_front_matter_makes_them_panic_and_what_is_valid_is_loaded(
+    fn no_front_matter_makes_them_panic(
         pieces in prop::collection::vec(piece(), 0..40),
     ) {
         let text = format!("---\nname: a\ndescription: b\n{}\n---\n", pieces.concat());

@@ -72,7 +72,7 @@ fn list_expected(skill: &Skill, task: &str) -> Vec<&'static str> {
 }
 
 #[test]
-fn every_skill_makes_a_complete_prompt_for_every_kind_of_task() {
+fn every_skill_makes_complete_prompt_for_every_kind_of_task() {
     let workspace = TestWorkspace::new().with(MANIFEST, format!("{EARLIER}\n"));
     let tasks = four_tasks();
     add(&workspace, &tasks);
@@ -134,7 +134,7 @@ fn free_text(task: &Value) -> Vec<String> {
 }
 
 #[test]
-fn the_task_section_has_the_value_of_every_token() {
+fn task_section_has_value_of_every_token() {
     let workspace = TestWorkspace::new().with(MANIFEST, format!("{EARLIER}\n"));
     add(&workspace, &four_tasks());
     let section = |id: &str| {
@@ -155,7 +155,7 @@ fn the_task_section_has_the_value_of_every_token() {
 }
 
 #[test]
-fn what_a_dependency_found_stands_on_lines_of_bounded_length() {
+fn what_dependency_found_stands_on_lines_of_bounded_length() {
     let workspace = TestWorkspace::new();
     add(
         &workspace,
@@ -181,7 +181,7 @@ fn what_a_dependency_found_stands_on_lines_of_bounded_length() {
 }
 
 #[test]
-fn a_topic_stands_once() {
+fn topic_stands_once() {
     let workspace = TestWorkspace::new();
     add(
         &workspace,
@@ -192,7 +192,7 @@ fn a_topic_stands_once() {
 }
 
 #[test]
-fn every_token_of_the_notes_has_a_value() {
+fn every_token_of_notes_has_value() {
     let tokens = [
         "TASK_ID",
         "DATE",
@@ -261,7 +261,7 @@ fn every_token_of_the_notes_has_a_value() {
 }
 
 #[test]
-fn prompt_overhead_of_a_plain_task_is_under_3_kb() {
+fn prompt_overhead_of_plain_task_is_under_3_kb() {
     let workspace = TestWorkspace::new();
     let task = json!({
         "title": "Implement the parser", "description": "Text of the task.", "type": "implementation",
@@ -288,7 +288,7 @@ fn prompt_overhead_of_a_plain_task_is_under_3_kb() {
 }
 
 #[test]
-fn the_same_task_gives_the_same_bytes() {
+fn same_task_gives_same_bytes() {
     let workspace = TestWorkspace::new();
     add(&workspace, &four_tasks());
     let first = spawn(&workspace, &["T5"]);
@@ -302,7 +302,7 @@ fn the_same_task_gives_the_same_bytes() {
 }
 
 #[test]
-fn text_goes_into_a_pipe_byte_for_byte() {
+fn text_goes_into_pipe_byte_for_byte() {
     let workspace = TestWorkspace::new();
     add(
         &workspace,
@@ -315,7 +315,7 @@ fn text_goes_into_a_pipe_byte_for_byte() {
 }
 
 #[test]
-fn a_dry_run_records_nothing() {
+fn dry_run_records_nothing() {
     let workspace = TestWorkspace::new();
     add(&workspace, &four_tasks());
     let before = workspace.state();
@@ -344,7 +344,7 @@ fn prompt_escapes_controls_and_digests_what_is_printed() {
 }
 
 #[test]
-fn a_file_that_differs_in_letter_case_only_is_taken() {
+fn file_that_differs_in_letter_case_only_is_taken() {
     let workspace = TestWorkspace::new();
     workspace.ok("add 'Paint it'");
     let line = "{\"id\":\"other\",\"file\":\"2026-01-26_Paint-IT.md\"}\n";

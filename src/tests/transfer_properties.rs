@@ -143,7 +143,7 @@ proptest! {
     #![proptest_config(config(48))]
 
     #[test]
-    fn what_is_written_out_is_read_back_as_it_was(tasks in prop::collection::vec(a_task(), 1..12)) {
+    fn written_text_is_read_back_unchanged(tasks in prop::collection::vec(a_task(), 1..12)) {
         let folder = tempfile::tempdir().unwrap();
         let mut from = open(&folder.path().join("from"), 0);
         let tasks = graph(tasks);

@@ -162,7 +162,7 @@ proptest! {
     #![proptest_config(config())]
 
     #[test]
-    fn every_operation_can_be_undone_and_redone(
+    fn operations_can_be_undone_and_redone(
         steps in prop::collection::vec(step(), 1..40)
     ) {
         let folder = tempfile::tempdir().unwrap();
@@ -192,7 +192,7 @@ proptest! {
     }
 
     #[test]
-    fn an_undo_anywhere_is_refused_or_can_be_taken_back(
+    fn undo_anywhere_is_refused_or_can_be_reverted(
         steps in prop::collection::vec(step(), 1..60)
     ) {
         let folder = tempfile::tempdir().unwrap();

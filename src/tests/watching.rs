@@ -142,7 +142,7 @@ fn failed_task_that_is_reopened_is_ready() {
 }
 
 #[test]
-fn an_epic_without_tasks_counts_as_no_task() {
+fn epic_without_tasks_counts_as_no_task() {
     let workspace = TestWorkspace::with_plan();
     let before = graph(&workspace, None);
     workspace.ok("add 'Some day' --type epic");
@@ -254,7 +254,7 @@ fn run_shows_attempts_and_waiting_times() {
 }
 
 #[test]
-fn a_run_over_a_wave_is_named_after_its_epic() {
+fn run_over_wave_is_named_after_its_epic() {
     let workspace = TestWorkspace::with_plan();
     let id = play(&workspace, "--epic T1 --wave 0", "works");
     let epic = workspace.json(&["show", "T1"])["result"]["task"]["title"].clone();
@@ -268,7 +268,7 @@ fn runs_of_other_users_are_hidden() {
     let workspace = TestWorkspace::with_plan();
     let id = play(&workspace, "T2", "works");
     let mut context = open(workspace.root());
-    context.surroundings.rights.user = Some("stranger".into());
+    context.surroundings.rights.user = Some("other".into());
     let rows: [(&dyn Row, Value); 5] = [
         (&api::RUN, json!({"id": id})),
         (&api::RUN_EVENTS, json!({"id": id, "limit": 10})),

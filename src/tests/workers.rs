@@ -62,7 +62,7 @@ fn fails(agent: &Agent, kind: &str) -> Fault {
 }
 
 #[test]
-fn a_worker_behind_an_address_is_asked_with_the_handshake() {
+fn worker_behind_address_is_asked_with_handshake() {
     let server = Server::start(&[Answer::Worker(WELL.to_string())]);
     let reply = call(&behind(&server.url), "Summarize X");
     assert_eq!(
@@ -95,7 +95,7 @@ fn ids_of_requests_are_random_uuids() {
 }
 
 #[test]
-fn only_200_is_an_answer() {
+fn only_200_is_answer() {
     for status in [201, 204, 301, 400, 404, 500, 503] {
         let server = Server::start(&[Answer::Whole(status, "", WELL.to_string())]);
         let agent = behind(&server.url);
@@ -109,7 +109,7 @@ fn only_200_is_an_answer() {
 }
 
 #[test]
-fn a_worker_that_sleeps_is_left_when_its_time_is_up() {
+fn worker_that_sleeps_is_left_when_its_time_is_up() {
     let server = Server::start(&[Answer::Hang]);
     let agent = Agent {
         timeout_ms: 200,
@@ -121,7 +121,7 @@ fn a_worker_that_sleeps_is_left_when_its_time_is_up() {
 }
 
 #[test]
-fn a_worker_that_is_not_there_is_a_fault_of_the_network() {
+fn worker_that_is_not_there_is_fault_of_network() {
     fails(&behind(&format!("http://{}", nobody())), "network_error");
     for answer in [
         Answer::Close,
@@ -133,7 +133,7 @@ fn a_worker_that_is_not_there_is_a_fault_of_the_network() {
 }
 
 #[test]
-fn an_answer_that_breaks_the_rules_is_none() {
+fn answer_that_breaks_rules_is_none() {
     let both = r#"{"request_id":"ID","status":"success","output":{"result":"R"},"error":{"type":"t","message":"m"}}"#;
     let other = r#"{"request_id":"other","status":"success","output":{"result":"R"},"error":null}"#;
     for body in ["hello", "", "{}", both, other] {
@@ -148,7 +148,7 @@ fn an_answer_that_breaks_the_rules_is_none() {
 }
 
 #[test]
-fn what_a_worker_says_of_its_own_failure_passes_through() {
+fn what_worker_says_of_own_failure_passes_through() {
     let body = r#"{"request_id":"ID","status":"error","output":null,"error":{"type":"quota","message":"none left"}}"#;
     let server = Server::start(&[Answer::Worker(body.to_string())]);
     assert_eq!(fails(&behind(&server.url), "quota").message, "none left");
@@ -181,7 +181,7 @@ fn one_that_fails_does_not_hinder_another() {
 }
 
 #[test]
-fn an_agent_that_cannot_be_asked_is_not_set_up() {
+fn unusable_agent_is_not_set_up() {
     fails(&Agent::new("a", Kind::Persistent, "A"), "config_error");
     fails(&Agent::new("a", Kind::Http, "A"), "config_error");
     fails(&program(&[]), "config_error");
@@ -197,7 +197,7 @@ fn answering() -> Agent {
 }
 
 #[test]
-fn worker_program_gets_stdin_and_stdout_without_a_shell() {
+fn worker_program_gets_stdin_and_stdout_without_shell() {
     let folder = tempfile::tempdir().unwrap();
     let text = "quotes \" ' and $(touch hacked) `touch hacked`\nand a line; \\ ü";
     let reply = call_in(folder.path(), &answering(), text);
@@ -215,7 +215,7 @@ fn worker_program_gets_stdin_and_stdout_without_a_shell() {
 }
 
 #[test]
-fn long_request_to_a_non_reading_program_does_not_hang() {
+fn long_request_to_non_reading_program_does_not_hang() {
     let folder = tempfile::tempdir().unwrap();
     let text = "x".repeat(1 << 20);
     let reply = call_in(folder.path(), &answering(), &text);
@@ -226,7 +226,7 @@ fn long_request_to_a_non_reading_program_does_not_hang() {
 }
 
 #[test]
-fn a_program_that_fails_says_why() {
+fn program_that_fails_says_why() {
     let fault = fails(&program(&["false"]), "cli_error");
     assert_eq!(fault.message, "`false` ended with exit code 1");
     let loud = program(&[
@@ -262,7 +262,7 @@ impl Short for Agent {
 }
 
 #[test]
-fn what_a_program_leaves_running_does_not_hold_up_its_answer() {
+fn what_program_leaves_running_does_not_hold_up_its_answer() {
     let folder = tempfile::tempdir().unwrap();
     // The last one has nothing by which it could be found.
     for left in ["sleep 300", "setsid sleep 300", "env -i setsid sleep 30"] {
@@ -281,7 +281,7 @@ fn what_a_program_leaves_running_does_not_hold_up_its_answer() {
 }
 
 #[test]
-fn a_program_that_sleeps_is_ended_with_all_that_it_started() {
+fn program_that_sleeps_is_ended_with_all_that_it_started() {
     let folder = tempfile::tempdir().unwrap();
     let script = "sleep 300 & echo $! > child; echo $$ > own; sleep 300";
     let agent = Agent {
@@ -311,7 +311,7 @@ fn is_gone(pid: &str) -> bool {
 }
 
 #[test]
-fn a_program_sees_little_of_the_environment() {
+fn program_sees_little_of_env() {
     let fault = fails(&program(&["sh", "-c", "env >&2; exit 1"]), "cli_error");
     let seen = program(&[
         "sh",

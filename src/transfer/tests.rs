@@ -53,7 +53,7 @@ fn statuses_of_beads_mean_ours() {
 }
 
 #[test]
-fn only_blocking_kinds_of_beads_hold_a_task_up() {
+fn only_blocking_bead_links_block_tasks() {
     let edge = |kind: &str, on: &str| json!({"depends_on_id": on, "type": kind});
     let record = issue(json!({"id": "x-1.2", "dependencies": [
         edge("blocks", "a"), edge("waits-for", "b"), edge("conditional-blocks", "c"),
@@ -76,7 +76,7 @@ fn only_blocking_kinds_of_beads_hold_a_task_up() {
 }
 
 #[test]
-fn priority_0_of_beads_is_critical_and_epoch_0_is_no_time() {
+fn priority_0_of_beads_is_critical() {
     let record = issue(json!({"priority": 0, "due_at": "1970-01-01T00:00:00Z"}));
     assert_eq!(
         (record.task.priority.word(), record.task.due),
@@ -85,7 +85,7 @@ fn priority_0_of_beads_is_critical_and_epoch_0_is_no_time() {
 }
 
 #[test]
-fn criteria_of_beads_begin_with_a_dash_and_lose_their_boxes() {
+fn criteria_of_beads_begin_with_dash_and_lose_their_boxes() {
     for (text, criteria) in [
         ("- a\n- b\n  more", vec!["a", "b more"]),
         ("- [ ] a\n- [x] b\n- [X] c", vec!["a", "b", "c"]),
@@ -98,7 +98,7 @@ fn criteria_of_beads_begin_with_a_dash_and_lose_their_boxes() {
 }
 
 #[test]
-fn references_of_task_master_are_read_as_the_tool_writes_them() {
+fn references_of_task_master_are_read_as_tool_writes_them() {
     let file = json!({"t": {"metadata": {}, "tasks": [
         {"id": 1, "title": "a", "dependencies": ["2", 2, "2.1"]},
         {"id": "2", "title": "b", "subtasks": [
@@ -173,7 +173,7 @@ fn statuses_of_taskwarrior_mean_ours() {
 }
 
 #[test]
-fn criteria_that_repeat_a_child_are_dropped_only_with_it() {
+fn criteria_that_repeat_child_are_dropped_only_with_it() {
     let file = json!({"_meta": {"schemaVersion": "2"}, "tasks": [
         {"id": "T001", "title": "a", "acceptance": ["own", "Complete child T002: b", "Complete child T003: c"]},
         {"id": "T002", "title": "b"},
@@ -187,7 +187,7 @@ fn criteria_that_repeat_a_child_are_dropped_only_with_it() {
 }
 
 #[test]
-fn end_times_that_contradict_the_status_are_set_aside() {
+fn end_times_that_contradict_status_are_set_aside() {
     let (one, other) = ("2026-01-03T22:58:36Z", "2026-01-04T00:00:00Z");
     let (completed, cancelled) = (json!({"completedAt": one}), json!({"cancelledAt": one}));
     let read = |at: &str| Some(moment::read(at).unwrap());
@@ -231,7 +231,7 @@ fn page(text: &str, area: Area) -> Record {
 }
 
 #[test]
-fn backlog_status_depends_on_folder_and_configuration() {
+fn backlog_status_depends_on_folder_and_config() {
     for (word, area, status) in [
         ("backlog", Area::Tasks, Status::Pending),
         ("Doing", Area::Tasks, Status::Active),
@@ -248,7 +248,7 @@ fn backlog_status_depends_on_folder_and_configuration() {
 }
 
 #[test]
-fn sections_of_backlog_end_where_the_tool_ends_them() {
+fn sections_of_backlog_end_where_tool_ends_them() {
     let text = "---\r\nid: A-01.02\r\ntitle: 'it''s: x'\r\nassignee: [@dana, \"lee\"]\r\nreporter: @kim\r\n---\r\n\
         ## Description\r\n\r\n<!-- SECTION:DESCRIPTION:BEGIN -->\r\nText\r\n\r\n## Notes\r\n\r\n---\r\nmore\r\n\
         <!-- SECTION:DESCRIPTION:END -->\r\n\r\n## Acceptance Criteria (Optional)\r\n- [x] #1 one\r\n- [ ] two\r\n- three\r\n\r\n\
@@ -270,7 +270,7 @@ fn sections_of_backlog_end_where_the_tool_ends_them() {
 }
 
 #[test]
-fn what_a_file_is_stands_in_it() {
+fn what_file_is_is_in_it() {
     for (text, format) in [
         (
             "\u{feff}{\"cleo\":\"tasks\",\"version\":1}\r\n",
@@ -330,7 +330,7 @@ fn what_a_file_is_stands_in_it() {
 }
 
 #[test]
-fn no_bytes_make_a_reader_panic() {
+fn no_bytes_make_reader_panic() {
     let samples: [&[u8]; 12] = [
         b"",
         b"\xff\xfe",

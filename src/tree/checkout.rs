@@ -215,7 +215,7 @@ mod tests {
     }
 
     #[test]
-    fn the_tree_around_the_caller_is_found() {
+    fn tree_around_caller_is_found() {
         let (_folder, top) = layout();
         let look = |root: &str, here: &str| {
             let found = root_in_worktree(&top.join(root), &top.join(here));

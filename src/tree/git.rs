@@ -199,7 +199,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_git_that_hangs_is_ended_and_said_to_be() {
+    fn git_that_hangs_is_ended_and_said_to_be() {
         let folder = tempfile::tempdir().unwrap();
         let script = folder.path().join("hang");
         std::fs::write(&script, "#!/bin/sh\nsleep 60\n").unwrap();

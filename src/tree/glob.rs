@@ -177,7 +177,7 @@ mod tests {
     }
 
     #[test]
-    fn folders_are_those_above_the_first_sign() {
+    fn folders_are_those_above_first_sign() {
         let globs = |patterns: &[&str]| {
             let patterns: Vec<String> = patterns.iter().map(|text| text.to_string()).collect();
             Globs::new(&patterns).unwrap().folders()

@@ -143,7 +143,7 @@ const STEPS: &[(Step, bool, bool)] = &[
 ];
 
 #[test]
-fn the_digest_changes_exactly_when_a_file_does() {
+fn digest_changes_when_file_does() {
     for (folder, has_git) in [(Folder::with_git(), true), (Folder::plain(), false)] {
         for ((name, step), declared, all) in STEPS {
             let before = (folder.digest(AUTH), folder.digest(&[]));
@@ -158,7 +158,7 @@ fn the_digest_changes_exactly_when_a_file_does() {
 }
 
 #[test]
-fn git_makes_no_difference_to_the_digest() {
+fn git_makes_no_difference_to_digest() {
     let (plain, git) = (Folder::plain(), Folder::with_git());
     assert_eq!(plain.digest(AUTH), git.digest(AUTH));
     assert_eq!(plain.digest(&[]), git.digest(&[]));
@@ -166,7 +166,7 @@ fn git_makes_no_difference_to_the_digest() {
 }
 
 #[test]
-fn what_git_ignores_counts_only_by_its_own_path() {
+fn ignored_files_count_only_by_own_path() {
     let folder = Folder::with_git();
     folder.write(".gitignore", "*.log\n");
     let before = (folder.digest(AUTH), folder.digest(&[]));
@@ -178,7 +178,7 @@ fn what_git_ignores_counts_only_by_its_own_path() {
 }
 
 #[test]
-fn marks_in_the_index_hide_no_change() {
+fn marks_in_index_hide_no_change() {
     for mark in ["--assume-unchanged", "--skip-worktree"] {
         let folder = Folder::with_git();
         folder.git(&["update-index", mark, "src/a.rs"]);
@@ -189,7 +189,7 @@ fn marks_in_the_index_hide_no_change() {
 }
 
 #[test]
-fn a_hostile_repository_runs_nothing_and_leads_nowhere() {
+fn hostile_repo_runs_nothing() {
     let folder = Folder::with_git();
     let calm = folder.digest(&[]);
     let mark = folder.path().join(".cleo/ran");
@@ -229,7 +229,7 @@ fn a_hostile_repository_runs_nothing_and_leads_nowhere() {
 }
 
 #[test]
-fn a_folder_of_a_repository_sees_only_what_is_below_it() {
+fn folder_of_repo_sees_only_what_is_below_it() {
     let folder = Folder::with_git();
     let below = |patterns: &[String]| digest(&folder.path().join("src"), patterns).unwrap();
     assert_eq!(below(&[]).files, 2);
@@ -237,7 +237,7 @@ fn a_folder_of_a_repository_sees_only_what_is_below_it() {
 }
 
 #[test]
-fn a_linked_worktree_is_a_repository_like_any_other() {
+fn linked_worktree_is_repo_like_any_other() {
     let folder = Folder::with_git();
     folder.git(&["worktree", "add", "-q", "linked"]);
     let linked = folder.path().join("linked");
@@ -252,7 +252,7 @@ fn a_linked_worktree_is_a_repository_like_any_other() {
 }
 
 #[test]
-fn ignored_workspace_is_digested_without_its_repository() {
+fn ignored_workspace_is_digested_without_its_repo() {
     let above = Folder::with_git();
     above.write(".gitignore", "*\n");
     above.write("inner/src/a.rs", "a");
@@ -261,7 +261,7 @@ fn ignored_workspace_is_digested_without_its_repository() {
 }
 
 #[test]
-fn files_of_a_repository_within_count() {
+fn files_of_repo_within_count() {
     let folder = Folder::with_git();
     folder.write("lib/inner/x.rs", "x");
     Command::new("git")
@@ -343,7 +343,7 @@ fn revisions_are_commits_that_are_there() {
 }
 
 #[test]
-fn a_repository_without_a_commit_has_no_head() {
+fn repo_without_commit_has_no_head() {
     let folder = Folder::plain();
     folder.git(&["init", "-q"]);
     assert_eq!(head(folder.path()).unwrap(), None);

@@ -186,7 +186,7 @@ mod tests {
     }
 
     #[test]
-    fn a_request_has_the_form_of_the_handshake() {
+    fn request_has_form_of_handshake() {
         let agent = Agent::new("w", Kind::Http, "document_summarizer_agent");
         let context = Context {
             timestamp: "2026-01-26T09:00:00.000Z".into(),
@@ -212,7 +212,7 @@ mod tests {
     }
 
     #[test]
-    fn an_output_is_taken_as_it_is() {
+    fn output_is_taken_unchanged() {
         let reply = read_value(
             json!({"request_id": "id-1", "agent_name": "other", "status": "success",
             "output": {"result": "R1", "confidence": 0.9, "details": {"a": 1}, "more": 1}, "error": null}),
@@ -228,7 +228,7 @@ mod tests {
     }
 
     #[test]
-    fn the_type_of_the_workers_own_error_passes_through() {
+    fn error_types_of_workers_are_passed_on() {
         let fault = |error: Value| {
             let answer =
                 json!({"request_id": "id-1", "status": "error", "output": null, "error": error});
@@ -250,7 +250,7 @@ mod tests {
     }
 
     #[test]
-    fn an_answer_that_breaks_a_rule_is_none() {
+    fn answer_that_breaks_rule_is_none() {
         let output = json!({"result": "R"});
         let error = json!({"type": "t", "message": "m"});
         for (answer, word) in [

@@ -172,7 +172,7 @@ torn)
     write_line complete "$CLEO_TASK_ID"
     ;;
 # Links its line to somebody else's task.
-stranger) write_file && write_line complete T1 ;;
+foreign) write_file && write_line complete T1 ;;
 # Leaves children behind that hold its pipes, one in a group of its own.
 leaves)
     work

@@ -34,7 +34,7 @@ const BUILTIN: [&str; 4] = [
 ];
 
 #[test]
-fn four_agents_are_always_there_also_without_a_workspace() {
+fn four_agents_are_there_also_without_workspace() {
     let bare = TestWorkspace::bare();
     assert_eq!(ids(&bare, "agents list"), BUILTIN);
     insta::assert_snapshot!(bare.cleo("agents list"));
@@ -52,7 +52,7 @@ fn four_agents_are_always_there_also_without_a_workspace() {
 }
 
 #[test]
-fn an_agent_is_registered_changed_and_removed() {
+fn agent_is_registered_changed_and_removed() {
     let workspace = TestWorkspace::new();
     let line = "agents register 'Lore Keeper' --tag warcraft,wow --tag 'second war' --prompt 'You \
                 know Azeroth.' --temperature 0.25 --agent-color '#00ff00' --role specialist";
@@ -131,7 +131,7 @@ fn built_in_agents_can_be_changed_and_restored_but_one() {
 }
 
 #[test]
-fn agents_of_the_moment_get_ids_of_their_own_and_go_together() {
+fn agents_of_moment_get_ids_of_own_and_go_together() {
     let workspace = TestWorkspace::new();
     let first = does(&workspace, "agents register --runtime One --prompt p");
     let id = first["agent"]["id"].as_str().unwrap();
@@ -208,7 +208,7 @@ fn faulty_agent_file_is_skipped_with_line_and_column() {
 }
 
 #[test]
-fn a_link_out_of_the_workspace_is_no_agent_and_shows_nothing() {
+fn link_out_of_workspace_is_no_agent() {
     let workspace = TestWorkspace::new().with(".cleo/agents/own.yaml", "name: Own\nprompt: p\n");
     let outside = tempfile::tempdir().unwrap();
     let secret = outside.path().join("secret");
@@ -224,7 +224,7 @@ fn a_link_out_of_the_workspace_is_no_agent_and_shows_nothing() {
 }
 
 #[test]
-fn a_file_is_imported_whole_or_not_at_all() {
+fn file_is_imported_whole_or_not() {
     let workspace = TestWorkspace::new()
         .with("good.yaml", "- {id: a, name: A, prompt: p}\n- {id: w, name: W, type: cli, command: run --fast, max_tokens: 9}\n")
         .with("bad.json", r#"[{"id": "b", "name": "B", "prompt": "p"}, {"id": "c", "name": "C", "prompt": "p", "color": "red"}]"#)
@@ -280,7 +280,7 @@ fn duplicate_fields_are_refused_wherever_agents_are_read() {
 }
 
 #[test]
-fn no_agent_has_the_id_that_is_answered_in_the_place_of_one() {
+fn no_agent_has_id_that_is_answered_in_place_of_one() {
     let workspace = TestWorkspace::new()
         .with(
             "agents.json",
@@ -338,7 +338,7 @@ fn skipped_agent_files_are_named_by_every_command() {
 }
 
 #[test]
-fn reserved_agent_name_gets_a_numbered_id() {
+fn reserved_agent_name_gets_numbered_id() {
     let workspace = TestWorkspace::new().with(
         "agents.json",
         r#"[{"name": "Chat", "prompt": "p"}, {"name": "Sync", "prompt": "p"}]"#,
@@ -364,7 +364,7 @@ fn reserved_agent_name_gets_a_numbered_id() {
 }
 
 #[test]
-fn a_name_is_one_line_wherever_it_comes_from() {
+fn name_is_one_line_wherever_it_comes_from() {
     let workspace = TestWorkspace::new()
         .with("agents.json", r#"[{"name": "A\nB", "prompt": "p"}]"#)
         .with(".cleo/agents/two.yaml", "name: \"A\\nB\"\n");
@@ -380,7 +380,7 @@ fn a_name_is_one_line_wherever_it_comes_from() {
 }
 
 #[test]
-fn runtime_agent_id_keeps_the_length_limit() {
+fn runtime_agent_id_keeps_length_limit() {
     let workspace = TestWorkspace::new();
     let id = |digits| format!("custom_{}", "0".repeat(digits));
     let error = expect_refusal(
@@ -397,7 +397,7 @@ fn runtime_agent_id_keeps_the_length_limit() {
 }
 
 #[test]
-fn lists_of_a_wrong_form_are_told_in_words_of_agents() {
+fn lists_of_wrong_form_are_told_in_words_of_agents() {
     let workspace = TestWorkspace::new();
     let tags: Vec<String> = (0..1_001).map(|number| format!("t{number}")).collect();
     for (draft, said) in [
@@ -422,7 +422,7 @@ fn lists_of_a_wrong_form_are_told_in_words_of_agents() {
 }
 
 #[test]
-fn second_agent_with_the_same_id_in_a_file_is_skipped() {
+fn second_agent_with_same_id_in_file_is_skipped() {
     let workspace = TestWorkspace::new().with(
         ".cleo/agents/two.yaml",
         "- {id: k, name: First, prompt: p}\n- {id: k, name: Second, prompt: p}\n- {id: l, name: Third, prompt: p}\n",
@@ -437,7 +437,7 @@ fn second_agent_with_the_same_id_in_a_file_is_skipped() {
 }
 
 #[test]
-fn a_faulty_file_is_named_with_what_mends_it() {
+fn faulty_file_is_named_with_what_fixes_it() {
     let workspace = TestWorkspace::new()
         .with(
             "twice.yaml",
@@ -496,7 +496,7 @@ fn a_faulty_file_is_named_with_what_mends_it() {
 }
 
 #[test]
-fn a_file_takes_no_registered_agents_place() {
+fn file_takes_no_registered_agents_place() {
     let workspace = TestWorkspace::new();
     does(
         &workspace,
@@ -520,7 +520,7 @@ fn a_file_takes_no_registered_agents_place() {
 }
 
 #[test]
-fn a_connection_that_is_not_used_is_told() {
+fn connection_that_is_not_used_is_told() {
     let workspace = TestWorkspace::new();
     does(&workspace, "agents register A --prompt p");
     does(
@@ -548,7 +548,7 @@ fn a_connection_that_is_not_used_is_told() {
 }
 
 #[test]
-fn a_file_of_nested_brackets_is_refused_at_once() {
+fn file_of_nested_brackets_is_refused_at_once() {
     let deep = format!("name: x\ntags: {}", "[".repeat(500_000));
     let workspace = TestWorkspace::new()
         .with(".cleo/agents/deep.yaml", &deep)
@@ -627,7 +627,7 @@ fn many_processes_register_at_once_and_none_is_lost() {
 }
 
 #[test]
-fn files_of_agents_are_checked_as_an_import_is() {
+fn agent_files_are_checked_like_imports() {
     let workspace = TestWorkspace::new()
         .with(".cleo/agents/notes.json", r#"{"note": "my settings"}"#)
         .with(
@@ -647,7 +647,7 @@ fn files_of_agents_are_checked_as_an_import_is() {
 }
 
 #[test]
-fn tasks_of_an_agent_that_is_removed_are_assigned_to_nobody() {
+fn tasks_of_agent_that_is_removed_are_assigned_to_nobody() {
     let workspace = TestWorkspace::new();
     does(&workspace, "agents register Lore --prompt p");
     does(&workspace, "add 'Write it down' --agent lore");

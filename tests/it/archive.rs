@@ -13,7 +13,7 @@ fn ids(reply: &Value) -> Vec<&str> {
 }
 
 #[test]
-fn what_is_archived_is_left_out_and_still_counts_as_done() {
+fn what_is_archived_is_left_out() {
     let workspace = TestWorkspace::with_plan();
     workspace.ok("complete T2");
     let dry = workspace.json(&["archive", "T2", "--dry-run"]);
@@ -108,7 +108,7 @@ fn open_tasks_and_wholes_with_open_parts_are_refused_by_name() {
 }
 
 #[test]
-fn by_age_goes_what_is_closed_as_a_whole() {
+fn by_age_goes_what_is_closed_as_whole() {
     let workspace = TestWorkspace::new();
     // T1 with T2, all closed; T3 is closed and T4 in it is not; T5 alone; T6 closed later.
     for line in [

@@ -63,7 +63,7 @@ fn statuses(reply: &Value) -> Vec<&str> {
 }
 
 #[test]
-fn d_3_a_blank_query_is_refused_and_leaves_no_run() {
+fn d_3_blank_query_is_refused() {
     let workspace = TestWorkspace::new();
     for query in ["", "  "] {
         let reply = workspace.json(&["ask", query]);
@@ -74,7 +74,7 @@ fn d_3_a_blank_query_is_refused_and_leaves_no_run() {
 }
 
 #[test]
-fn d_4_without_a_model_the_summarizer_answers() {
+fn d_4_without_model_summarizer_answers() {
     let server = Server::start(&[well("R1")]);
     let workspace = summarizer(&server);
     let reply = asks(&workspace, &["Summarize X"]);
@@ -125,7 +125,7 @@ fn d_4_without_a_model_the_summarizer_answers() {
 }
 
 #[test]
-fn d_5_the_result_of_a_step_is_the_input_of_another() {
+fn d_5_result_of_step_is_input_of_another() {
     let (one, two) = (
         Server::start(&[well("first")]),
         Server::start(&[well("second")]),
@@ -159,7 +159,7 @@ fn d_5_the_result_of_a_step_is_the_input_of_another() {
 }
 
 #[test]
-fn d_6_to_d_9_what_is_wrong_with_a_worker_has_a_type() {
+fn d_6_to_d_9_what_is_wrong_with_worker_has_type() {
     let other = r#"{"request_id":"other","status":"success","output":{"result":"R"},"error":null}"#;
     let both = r#"{"request_id":"ID","status":"success","output":{"result":"R"},"error":{"type":"t","message":"m"}}"#;
     for (answer, kind, word) in [
@@ -167,6 +167,11 @@ fn d_6_to_d_9_what_is_wrong_with_a_worker_has_a_type() {
             Answer::Whole(500, "", String::new()),
             "http_error",
             "HTTP 500 calling",
+        ),
+        (
+            Answer::Whole(302, "Location: http://127.0.0.1:9/\r\n", String::new()),
+            "http_error",
+            "",
         ),
         (Answer::Close, "network_error", ""),
         (
@@ -219,7 +224,7 @@ fn d_6_to_d_9_what_is_wrong_with_a_worker_has_a_type() {
 }
 
 #[test]
-fn d_7_a_worker_that_sleeps_is_left_when_its_time_is_up() {
+fn d_7_worker_that_sleeps_is_left_when_its_time_is_up() {
     let server = Server::start(&[Answer::Hang]);
     let workspace = summarizer(&server);
     workspace.ok("agents update document-summarizer-agent --timeout-ms 200");
@@ -271,7 +276,7 @@ fn d_10_one_that_fails_stops_only_those_that_need_it() {
 }
 
 #[test]
-fn d_11_a_plan_that_is_none_leaves_it_to_the_usual_worker() {
+fn d_11_plan_that_is_none_leaves_it_to_usual_worker() {
     let server = Server::start(&[well("R1")]);
     let workspace = summarizer(&server);
     for plan in [
@@ -329,7 +334,7 @@ fn d_11_a_plan_that_is_none_leaves_it_to_the_usual_worker() {
 }
 
 #[test]
-fn without_any_worker_there_is_an_error_and_an_answer() {
+fn without_any_worker_there_is_error() {
     let workspace = TestWorkspace::new();
     let reply = asks(&workspace, &["Summarize X"]);
     assert_eq!(reply["result"]["error"]["type"], "no_agents");
@@ -362,7 +367,7 @@ printf '{"request_id":"%s","status":"success","output":{"result":"R1"},"error":n
 "#;
 
 #[test]
-fn d_12_program_gets_text_verbatim_and_leaves_nothing() {
+fn d_12_program_gets_text_verbatim() {
     let workspace = TestWorkspace::new().with("worker.sh", PROGRAM);
     register(
         &workspace,
@@ -409,7 +414,7 @@ fn d_12_program_gets_text_verbatim_and_leaves_nothing() {
 }
 
 #[test]
-fn a_worker_of_the_project_is_not_asked_before_it_is_trusted() {
+fn worker_of_project_is_not_asked_before_it_is_trusted() {
     let file =
         "name: document_summarizer_agent\nintents: [summary.create]\ncommand: [touch, pwned]\n";
     let workspace = TestWorkspace::new().with(".cleo/agents/evil.yaml", file);
@@ -421,7 +426,7 @@ fn a_worker_of_the_project_is_not_asked_before_it_is_trusted() {
 }
 
 #[test]
-fn d_15_queries_at_the_same_time_do_not_mix() {
+fn d_15_queries_at_once_do_not_mix() {
     let server = Server::start(&[well("R")]);
     let workspace = summarizer(&server);
     let start = |n: usize| {
@@ -477,7 +482,7 @@ pub(crate) fn with_model(workspace: TestWorkspace, server: &Server) -> TestWorks
 }
 
 #[test]
-fn a_model_plans_and_answers_out_of_what_the_workers_said() {
+fn model_plans_and_answers_out_of_what_workers_said() {
     let worker = Server::start(&[well("Paris is sunny")]);
     let plan = steps(&[(0, NAME, "summary.create", "user_query")]);
     let model = Server::start(&[says(&plan), says("It is sunny.")]);
@@ -508,7 +513,7 @@ fn a_model_plans_and_answers_out_of_what_the_workers_said() {
 }
 
 #[test]
-fn a_model_that_fails_costs_nothing_but_its_answer() {
+fn model_that_fails_costs_nothing_but_its_answer() {
     let worker = Server::start(&[well("R1")]);
     for answers in [
         vec![Answer::Whole(500, "", String::new())],
@@ -527,7 +532,7 @@ fn a_model_that_fails_costs_nothing_but_its_answer() {
 }
 
 #[test]
-fn the_answer_of_a_model_is_streamed_piece_by_piece() {
+fn answer_of_model_is_streamed_piece_by_piece() {
     let worker = Server::start(&[well("R1")]);
     let plan = steps(&[(0, NAME, "summary.create", "user_query")]);
     let model = Server::start(&[says(&plan), stream(&["It is ", "sunny."])]);
@@ -577,7 +582,7 @@ fn the_answer_of_a_model_is_streamed_piece_by_piece() {
 }
 
 #[test]
-fn people_see_the_answer_and_with_debug_who_said_what() {
+fn people_see_answer_and_with_debug_who_said_what() {
     let workspace = TestWorkspace::new().with("worker.sh", PROGRAM);
     register(
         &workspace,

@@ -23,7 +23,7 @@ fn name_output(slug: &str, id: &str) -> (String, String) {
 }
 
 #[test]
-fn new_attempt_gets_a_new_id_if_the_manifest_has_the_old() {
+fn new_attempt_gets_new_id_if_manifest_has_old() {
     let workspace = TestWorkspace::new();
     add(&workspace, &[json!({"title": "Look around"})]);
     assert_eq!(
@@ -53,7 +53,7 @@ fn new_attempt_gets_a_new_id_if_the_manifest_has_the_old() {
 }
 
 #[test]
-fn tasks_with_one_title_get_files_of_their_own() {
+fn tasks_with_one_title_get_files_of_own() {
     let workspace = TestWorkspace::new();
     let long = "word ".repeat(20);
     let titles = [
@@ -82,7 +82,7 @@ fn tasks_with_one_title_get_files_of_their_own() {
 }
 
 #[test]
-fn the_date_can_be_given_and_must_be_real() {
+fn date_can_be_given_and_must_be_real() {
     let workspace = TestWorkspace::new();
     add(&workspace, &[json!({"title": "Look"})]);
     let result = spawn(&workspace, &["T1", "--date", "2024-02-29"]);
@@ -111,7 +111,7 @@ fn the_date_can_be_given_and_must_be_real() {
 }
 
 #[test]
-fn a_file_that_is_somebody_elses_is_not_handed_out() {
+fn file_that_is_of_others_is_not_handed_out() {
     let workspace = TestWorkspace::new();
     add(
         &workspace,
@@ -134,7 +134,7 @@ fn a_file_that_is_somebody_elses_is_not_handed_out() {
 }
 
 #[test]
-fn attempts_of_a_run_keep_their_names_past_midnight() {
+fn attempts_of_run_keep_their_names_past_midnight() {
     let workspace = TestWorkspace::new();
     add(&workspace, &[json!({"title": "One"})]);
     let agent = format!("sh {AGENT} hangs-lies-works");

@@ -13,7 +13,7 @@ fn ids(reply: &Value) -> Vec<&str> {
 }
 
 #[test]
-fn a_batch_adds_all_its_tasks_in_order() {
+fn batch_adds_all_its_tasks_in_order() {
     let workspace = TestWorkspace::new().with(
         "plan.jsonl",
         "\u{feff}{\"title\":\"one\",\"key\":\"a\"}\r\n\n  {\"title\":\"two\",\"depends\":[\"@a\"]}\n",
@@ -37,7 +37,7 @@ fn lines_refer_to_each_other_forward_and_backward() {
 }
 
 #[test]
-fn a_batch_may_refer_to_tasks_that_are_there() {
+fn batch_may_refer_to_tasks_that_are_there() {
     let workspace = TestWorkspace::with_plan();
     let batch = r#"{"title":"x","parent":"@epic","depends":["T2","@build"]}"#;
     let added = workspace.json_with(&["add", "--batch", "-"], batch);
@@ -47,7 +47,7 @@ fn a_batch_may_refer_to_tasks_that_are_there() {
 }
 
 #[test]
-fn the_same_batch_twice_adds_nothing_the_second_time() {
+fn repeated_batch_adds_nothing() {
     let workspace = TestWorkspace::new();
     let batch = "{\"title\":\"one\",\"key\":\"a\"}\n{\"title\":\"two\",\"key\":\"b\"}\n";
     let first = workspace.json_with(&["add", "--batch", "-"], batch);
@@ -60,7 +60,7 @@ fn the_same_batch_twice_adds_nothing_the_second_time() {
 }
 
 #[test]
-fn a_key_makes_add_idempotent() {
+fn key_makes_add_idempotent() {
     let workspace = TestWorkspace::new();
     workspace.ok("add 'Fix the door' --key door");
     let before = workspace.state();
@@ -71,7 +71,7 @@ fn a_key_makes_add_idempotent() {
 }
 
 #[test]
-fn one_faulty_line_refuses_all_and_every_faulty_line_is_named() {
+fn one_faulty_line_refuses_all() {
     for (batch, code, message) in [
         (
             "{\"title\":\"x\"}\n{\"titel\":\"y\"}\n{\"title\":\"\"}\nno\n",
@@ -182,7 +182,7 @@ fn fix_shows_faulty_lines_that_work_once_corrected() {
 }
 
 #[test]
-fn lines_that_do_not_go_together_are_shown_by_the_fix() {
+fn lines_that_do_not_go_together_are_shown_by_fix() {
     let good = "{\"title\":\"x\"}\n\n";
     for (lines, code, numbers) in [
         (
@@ -211,7 +211,7 @@ fn lines_that_do_not_go_together_are_shown_by_the_fix() {
 }
 
 #[test]
-fn a_title_of_a_megabyte_is_refused() {
+fn title_of_megabyte_is_refused() {
     let workspace = TestWorkspace::new();
     let batch = json!({"title": "x".repeat(1 << 20)}).to_string();
     let refused = workspace.json_with(&["add", "--batch", "-"], &batch);
@@ -234,14 +234,14 @@ fn endless_line_is_refused_without_reading_it_whole() {
 }
 
 #[test]
-fn a_batch_of_bytes_that_are_no_text_is_refused() {
+fn non_utf8_batch_is_refused() {
     let workspace = TestWorkspace::new().with("plan.jsonl", b"{\"title\":\"\xff\xfe\"}\n\0\0\0\n");
     let reply = workspace.finish(workspace.command(&["add", "--batch", "plan.jsonl"]), "");
     assert_eq!(document(&reply)["error"]["code"], "E_BATCH_INVALID");
 }
 
 #[test]
-fn a_thousand_tasks_are_added_in_one_go() {
+fn thousand_tasks_are_added_in_one_go() {
     let workspace = TestWorkspace::new();
     let lines: Vec<String> = (1..=1_000)
         .map(|number| match number {

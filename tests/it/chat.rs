@@ -111,7 +111,7 @@ fn has(turn: &Value, parts: &[&str]) {
 }
 
 #[test]
-fn b1_a_blank_message_is_an_error() {
+fn b1_blank_message_is_error() {
     let workspace = seed();
     for blank in ["", "  ", "\n\t"] {
         workspace.expect_refusal(&["chat", "--message", blank], "E_INPUT_INVALID");
@@ -123,7 +123,7 @@ fn b1_a_blank_message_is_an_error() {
 }
 
 #[test]
-fn b13_one_of_several_components_is_chosen_from_a_list() {
+fn b13_one_of_several_components_is_chosen_from_list() {
     let workspace = seed();
     let ask = "update title of my card component for client 6 to X";
     for (at, choice) in [
@@ -216,7 +216,7 @@ fn b19_conversations_share_nothing_that_waits() {
 
 /// Sentences are what the chat understands without a model, each with the call that it means.
 #[test]
-fn no_sentence_of_the_table_is_answered_with_forms() {
+fn no_sentence_of_table_is_answered_with_forms() {
     let workspace = seed();
     let rows = rows(include_str!("chat/sentences.jsonl"));
     let said = rows.iter().map(|row| row["say"].as_str().unwrap());
@@ -228,7 +228,7 @@ fn no_sentence_of_the_table_is_answered_with_forms() {
 }
 
 #[test]
-fn forms_are_filled_with_what_the_client_has_and_understood() {
+fn forms_are_filled_with_what_client_has_and_understood() {
     let workspace = seed();
     for (client, title, others) in [("6", "Home", "Storefront"), ("7", "Storefront", "Home")] {
         let turn = say(
@@ -303,7 +303,7 @@ fn many_processes_that_say_yes_at_once_write_once() {
 }
 
 #[test]
-fn lines_of_a_pipe_are_messages_and_a_faulty_one_stops_nothing() {
+fn lines_of_pipe_are_messages() {
     let workspace = seed();
     let input = "change button radius to full for client 6\n\nbad \u{7} line\nyes\n";
     let reply = workspace.text("chat", input);
@@ -394,7 +394,7 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 12, ..ProptestConfig::default() })]
 
     #[test]
-    fn nothing_changes_without_a_yes(phrases in phrases()) {
+    fn nothing_changes_without_yes(phrases in phrases()) {
         let workspace = seed();
         let served = Served::start(&workspace, &[]);
         let before = data(&workspace);

@@ -109,7 +109,7 @@ rm -rf "$folder"
 "#;
 
 #[test]
-fn git_variables_of_the_caller_reach_no_gate() {
+fn git_vars_of_caller_reach_no_gate() {
     let workspace = plain(&[("test.sh", FIXTURE)]);
     let seen = workspace.root().with_file_name("seen");
     workspace.ok("update T1 --acceptance 'tests :: sh test.sh'");
@@ -134,7 +134,7 @@ fn git_variables_of_the_caller_reach_no_gate() {
 }
 
 #[test]
-fn git_variables_of_the_caller_reach_no_agent() {
+fn git_vars_of_caller_reach_no_agent() {
     let script = format!("env >\"$CLEO_ROOT/.seen\"\nsh {AGENT} edits\n");
     let workspace = plain(&[("agent.sh", &script), ("test.sh", FIXTURE)]);
     let seen = workspace.root().with_file_name("seen");
@@ -162,7 +162,7 @@ fn git_variables_of_the_caller_reach_no_agent() {
 }
 
 #[test]
-fn git_variables_of_the_caller_reach_no_planner() {
+fn git_vars_of_caller_reach_no_planner() {
     let planner = "env >seen; cat >/dev/null; cat plan.json";
     let plan = r#"{"goal":"x","steps":[{"id":"a","capability":"planner","instruction":"do"}]}"#;
     let workspace = plain(&[("planner.sh", planner), ("plan.json", plan)]);
@@ -173,7 +173,7 @@ fn git_variables_of_the_caller_reach_no_planner() {
 }
 
 #[test]
-fn git_variables_of_the_caller_reach_no_worker() {
+fn git_vars_of_caller_reach_no_worker() {
     let answer = r#"env >seen
 id=$(sed 's/.*"request_id":"\([^"]*\)".*/\1/')
 printf '{"request_id":"%s","agent_name":"w","status":"success","output":{"result":"R"},"error":null}' "$id"
@@ -214,7 +214,7 @@ fn gates_get_what_settings_name() {
 }
 
 #[test]
-fn a_gate_knows_the_folder_it_runs_in() {
+fn gate_knows_folder_it_runs_in() {
     let makefile = "test:\n\t@grep -q good $(PWD)/code.txt\n";
     let breaks = format!("sh {AGENT} edits && echo bad >code.txt\n");
     let files = [
@@ -253,7 +253,7 @@ fn stands_in(workspace: &TestWorkspace, place: &Path, line: &str) -> (i32, Value
 }
 
 #[test]
-fn files_that_a_task_names_prove_nothing_of_another_worktree() {
+fn files_that_task_names_prove_nothing_of_another_worktree() {
     let (workspace, tree) = link_worktree("good\n", "good\n");
     workspace.ok("update T1 --file code.txt --acceptance 'there :: test -e there'");
     for (seen_in, judged_in) in [
@@ -281,7 +281,7 @@ fn files_that_a_task_names_prove_nothing_of_another_worktree() {
 }
 
 #[test]
-fn main_checkout_does_not_prove_work_of_a_linked_worktree() {
+fn main_checkout_does_not_prove_work_of_linked_worktree() {
     let (workspace, tree) = link_worktree("good\n", "bad\n");
     let (exit, answer) = stands_in(&workspace, &tree, "verify T1 --run-all");
     assert_eq!(exit, 6, "{answer}");
@@ -296,7 +296,7 @@ fn main_checkout_does_not_prove_work_of_a_linked_worktree() {
 }
 
 #[test]
-fn linked_worktree_finds_a_workspace_in_a_subfolder() {
+fn linked_worktree_finds_workspace_in_subfolder() {
     let workspace = plain(&[("app/code.txt", "good\n")]);
     let stands = |place: &Path, line: &str| {
         let mut command = workspace.command(&shlex::split(line).unwrap());
@@ -318,7 +318,7 @@ fn linked_worktree_finds_a_workspace_in_a_subfolder() {
 }
 
 #[test]
-fn linked_worktree_uses_the_workspace_of_its_main_checkout() {
+fn linked_worktree_uses_workspace_of_its_main_checkout() {
     let (workspace, tree) = link_worktree("good\n", "bad\n");
     fs::create_dir(tree.join("below")).unwrap();
     let stands = |place: &Path, line: &str| {
@@ -401,7 +401,7 @@ fn linked_worktree_uses_the_workspace_of_its_main_checkout() {
 }
 
 #[test]
-fn good_work_in_a_linked_worktree_is_proven_there() {
+fn good_work_in_linked_worktree_is_proven_there() {
     let (workspace, tree) = link_worktree("bad\n", "good\n");
     let (exit, answer) = stands_in(&workspace, &tree, "verify T1 --run-all");
     assert_eq!(exit, 0, "{answer}");
@@ -413,7 +413,7 @@ fn good_work_in_a_linked_worktree_is_proven_there() {
 }
 
 #[test]
-fn a_given_worktree_is_judged_wherever_its_agent_stands() {
+fn given_worktree_is_judged_wherever_its_agent_stands() {
     let (workspace, tree) = link_worktree("good\n", "bad\n");
     let with = |place: &Path, worktree: &Path| {
         let mut command = workspace.command(&["verify", "T1", "--run-all"]);
@@ -438,7 +438,7 @@ fn a_given_worktree_is_judged_wherever_its_agent_stands() {
 }
 
 #[test]
-fn nothing_is_proven_from_another_repository() {
+fn nothing_is_proven_from_another_repo() {
     let (workspace, _) = link_worktree("good\n", "bad\n");
     let other = workspace.root().with_file_name("other");
     fs::create_dir(&other).unwrap();
@@ -489,7 +489,7 @@ fn library(workspace: &TestWorkspace, name: &str, inner: Option<&str>) {
 }
 
 #[test]
-fn files_in_repositories_within_a_worktree_are_never_removed() {
+fn files_in_repos_within_worktree_are_never_removed() {
     let get = "git -c protocol.file.allow=always";
     for (how, left) in [
         // A submodule that the agent has checked out, and one that it has not.
@@ -561,7 +561,7 @@ fn hostile_git_settings_change_no_merge_and_no_proof() {
 }
 
 #[test]
-fn files_outside_of_a_sparse_checkout_are_kept() {
+fn files_outside_of_sparse_checkout_are_kept() {
     let script = format!("mkdir -p other && echo x >other/new && sh {AGENT} works\n");
     let workspace = plain(&[("in/a", "a\n"), ("other/b", "b\n"), ("agent.sh", &script)]);
     git(&workspace, "sparse-checkout set in");
@@ -572,7 +572,7 @@ fn files_outside_of_a_sparse_checkout_are_kept() {
 }
 
 #[test]
-fn files_outside_of_a_sparse_checkout_are_deleted() {
+fn files_outside_of_sparse_checkout_are_deleted() {
     let script = format!("git rm --quiet --sparse other/b && sh {AGENT} works\n");
     let workspace = plain(&[("in/a", "a\n"), ("other/b", "b\n"), ("agent.sh", &script)]);
     git(&workspace, "sparse-checkout set in");

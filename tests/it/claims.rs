@@ -106,7 +106,7 @@ fn kinds(workspace: &TestWorkspace) -> Vec<String> {
 }
 
 #[test]
-fn a_claim_has_an_epoch_a_holder_and_a_lease() {
+fn claim_has_epoch_holder_and_lease() {
     let workspace = TestWorkspace::with_plan();
     let claimed = Person::new(&workspace, "ada").does("claim T2 --lease 30m");
     let expected = json!({
@@ -124,7 +124,7 @@ fn a_claim_has_an_epoch_a_holder_and_a_lease() {
 }
 
 #[test]
-fn what_somebody_holds_is_refused_with_the_way_out() {
+fn claimed_task_is_refused_with_a_fix() {
     let workspace = TestWorkspace::with_plan();
     let ada = Person::new(&workspace, "ada");
     ada.does("claim T2");
@@ -140,7 +140,7 @@ fn what_somebody_holds_is_refused_with_the_way_out() {
 }
 
 #[test]
-fn a_task_that_waits_is_claimed_only_by_force() {
+fn waiting_task_is_claimed_only_by_force() {
     let workspace = TestWorkspace::with_plan();
     let ada = Person::new(&workspace, "ada");
     let error = ada.expect_refusal("claim T4", "E_NOT_READY");
@@ -162,7 +162,7 @@ fn a_task_that_waits_is_claimed_only_by_force() {
 }
 
 #[test]
-fn a_lease_that_is_over_lets_anybody_take_the_task() {
+fn expired_lease_frees_the_task() {
     let workspace = TestWorkspace::with_plan();
     Person::new(&workspace, "ada").does("claim T2");
     let bob = Person::new(&workspace, "bob");
@@ -199,7 +199,7 @@ fn next_takes_what_is_most_urgent_and_first_frees_what_expired() {
 }
 
 #[test]
-fn next_says_whether_there_will_ever_be_more() {
+fn next_says_whether_more_will_come() {
     let workspace = TestWorkspace::with_plan();
     let ada = Person::new(&workspace, "ada");
     workspace.ok("add 'Elsewhere'");
@@ -232,7 +232,7 @@ fn next_says_whether_there_will_ever_be_more() {
 }
 
 #[test]
-fn next_does_not_wait_for_what_nobody_holds() {
+fn next_ignores_files_nobody_holds() {
     let workspace = TestWorkspace::new();
     let ada = Person::new(&workspace, "ada");
     let expect_refusal = |line: &str, message: &str, fix: &str| {
@@ -262,7 +262,7 @@ fn next_does_not_wait_for_what_nobody_holds() {
 }
 
 #[test]
-fn expired_work_outside_the_scope_is_left_alone() {
+fn expired_work_outside_scope_is_kept() {
     let workspace = TestWorkspace::with_plan();
     workspace.ok("add Elsewhere --priority critical");
     let ada = Person::new(&workspace, "ada");
@@ -278,7 +278,7 @@ fn expired_work_outside_the_scope_is_left_alone() {
 }
 
 #[test]
-fn how_long_a_lease_is_unless_told_is_a_setting() {
+fn default_lease_is_a_setting() {
     let workspace = TestWorkspace::with_plan();
     workspace.ok("config set claims.lease 90s");
     let ada = Person::new(&workspace, "ada");
@@ -294,7 +294,7 @@ fn how_long_a_lease_is_unless_told_is_a_setting() {
 }
 
 #[test]
-fn a_heartbeat_extends_a_lease_and_never_shortens_it() {
+fn heartbeat_extends_lease() {
     let workspace = TestWorkspace::with_plan();
     let ada = Person::new(&workspace, "ada");
     ada.does("claim T2");
@@ -330,7 +330,7 @@ fn a_heartbeat_extends_a_lease_and_never_shortens_it() {
 }
 
 #[test]
-fn a_heartbeat_after_the_lease_holds_what_nobody_took() {
+fn heartbeat_after_lease_holds_what_nobody_took() {
     let workspace = TestWorkspace::with_plan();
     let ada = Person::new(&workspace, "ada");
     ada.does("claim T2");
@@ -342,7 +342,7 @@ fn a_heartbeat_after_the_lease_holds_what_nobody_took() {
 }
 
 #[test]
-fn a_released_task_is_pending_and_free_and_keeps_its_epoch() {
+fn released_task_is_pending_and_free() {
     let workspace = TestWorkspace::with_plan();
     let (ada, bob) = (
         Person::new(&workspace, "ada"),
@@ -416,7 +416,7 @@ fn start_claims_and_whoever_holds_it_only_renews() {
 }
 
 #[test]
-fn completing_and_cancelling_end_the_claim() {
+fn completing_and_cancelling_end_claim() {
     let workspace = TestWorkspace::with_plan();
     let (ada, bob) = (
         Person::new(&workspace, "ada"),
@@ -498,7 +498,7 @@ fn assert_late(late: Person<'_>, told: &str) {
 }
 
 #[test]
-fn a_late_writer_is_refused_everywhere_and_told_who_took_over() {
+fn late_writer_is_refused_everywhere_and_told_who_took_over() {
     let workspace = TestWorkspace::with_plan();
     let ada = Person::new(&workspace, "ada");
     ada.does("claim T2");
@@ -515,7 +515,7 @@ fn a_late_writer_is_refused_everywhere_and_told_who_took_over() {
 }
 
 #[test]
-fn writer_with_a_lost_claim_is_refused_even_if_unclaimed() {
+fn writer_with_lost_claim_is_refused_even_if_unclaimed() {
     let workspace = TestWorkspace::with_plan();
     let ada = Person::new(&workspace, "ada");
     ada.does("claim T2");
@@ -530,7 +530,7 @@ fn writer_with_a_lost_claim_is_refused_even_if_unclaimed() {
 }
 
 #[test]
-fn proof_is_dropped_if_the_claim_was_lost_meanwhile() {
+fn proof_is_dropped_if_claim_was_lost_meanwhile() {
     let workspace = TestWorkspace::with_plan();
     let ada = Person::new(&workspace, "ada");
     ada.does("claim T2");
@@ -548,7 +548,7 @@ fn proof_is_dropped_if_the_claim_was_lost_meanwhile() {
 }
 
 #[test]
-fn the_epoch_of_the_environment_is_that_of_its_task() {
+fn epoch_of_env_is_that_of_its_task() {
     let workspace = TestWorkspace::with_plan();
     let ada = Person::new(&workspace, "ada");
     ada.does("claim T2");
@@ -574,7 +574,7 @@ fn the_epoch_of_the_environment_is_that_of_its_task() {
 }
 
 #[test]
-fn an_epoch_that_never_was_is_refused() {
+fn epoch_that_never_was_is_refused() {
     let workspace = TestWorkspace::with_plan();
     let ada = Person::new(&workspace, "ada");
     for line in [
@@ -607,7 +607,7 @@ fn an_epoch_that_never_was_is_refused() {
 }
 
 #[test]
-fn a_clock_that_was_set_back_neither_takes_nor_shortens_a_lease() {
+fn clock_that_was_set_back_neither_takes_nor_shortens_lease() {
     let workspace = TestWorkspace::with_plan();
     let (ada, bob) = (
         Person::new(&workspace, "ada"),
@@ -637,7 +637,7 @@ fn a_clock_that_was_set_back_neither_takes_nor_shortens_a_lease() {
 }
 
 #[test]
-fn no_task_ends_before_it_began_whatever_the_clock_says() {
+fn no_task_ends_before_it_began_whatever_clock_says() {
     let workspace = TestWorkspace::with_plan();
     let ada = Person::new(&workspace, "ada");
     for (line, field) in [
@@ -689,7 +689,7 @@ fn restored_task_reuses_no_epoch() {
 }
 
 #[test]
-fn a_held_task_that_came_back_is_still_held() {
+fn held_task_that_came_back_is_still_held() {
     let workspace = TestWorkspace::with_plan();
     let ada = Person::new(&workspace, "ada");
     ada.does("claim T2");
@@ -700,7 +700,7 @@ fn a_held_task_that_came_back_is_still_held() {
 }
 
 #[test]
-fn what_somebody_holds_is_not_deleted_under_their_hands() {
+fn what_someone_holds_is_not_deleted_under_their_hands() {
     let workspace = TestWorkspace::with_plan();
     let (ada, bob) = (
         Person::new(&workspace, "ada"),
@@ -718,7 +718,7 @@ fn what_somebody_holds_is_not_deleted_under_their_hands() {
 }
 
 #[test]
-fn undo_moves_and_removes_nothing_under_the_hands_of_others() {
+fn undo_moves_and_removes_nothing_under_hands_of_others() {
     let workspace = TestWorkspace::with_plan();
     let (ada, bob) = (
         Person::new(&workspace, "ada"),
@@ -738,7 +738,7 @@ fn undo_moves_and_removes_nothing_under_the_hands_of_others() {
 }
 
 #[test]
-fn undo_leaves_a_claim_and_its_epoch_as_they_are() {
+fn undo_leaves_claim_and_its_epoch_unchanged() {
     let workspace = TestWorkspace::with_plan();
     let ada = Person::new(&workspace, "ada");
     let before = ada.does("claim T2")["claim"].clone();

@@ -69,7 +69,7 @@ fn checked_in_outputs_verify() {
 }
 
 #[test]
-fn walkthrough_writes_the_checked_in_outputs() {
+fn walkthrough_writes_checked_in_outputs() {
     let workspace = walkthrough();
     let reply = workspace.shell("sh examples/walkthrough/team.sh T1");
     assert_eq!(reply.exit, 0, "{reply}");

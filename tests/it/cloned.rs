@@ -250,7 +250,7 @@ fn clone(from: &TestWorkspace, to: &TestWorkspace) {
 }
 
 #[test]
-fn a_cloned_repository_runs_nothing() {
+fn cloned_repo_runs_nothing() {
     let cloned = Cloned::new();
     let (run, plan, url) = (&cloned.run, &cloned.plan, &cloned.server.url);
     let resume = format!("runs resume {run}");
@@ -413,7 +413,7 @@ fn a_cloned_repository_runs_nothing() {
 }
 
 #[test]
-fn a_server_in_a_cloned_repository_runs_nothing() {
+fn server_in_cloned_repo_runs_nothing() {
     let cloned = Cloned::new();
     let user = &cloned.user;
     let served = Served::start(user, &[]);
@@ -446,7 +446,7 @@ fn a_server_in_a_cloned_repository_runs_nothing() {
 }
 
 #[test]
-fn a_stored_run_of_a_stranger_is_refused_and_not_recommended() {
+fn stored_run_of_attacker_is_refused_and_not_recomfixed() {
     let cloned = Cloned::new();
     let user = &cloned.user;
     let resume = format!("runs resume {}", cloned.run);
@@ -474,7 +474,7 @@ fn a_stored_run_of_a_stranger_is_refused_and_not_recommended() {
 }
 
 #[test]
-fn what_is_trusted_runs_and_what_changes_is_asked_again() {
+fn what_is_trusted_runs() {
     let cloned = Cloned::new();
     let user = &cloned.user;
     let listed = user.json(&["trust", "--list"]);

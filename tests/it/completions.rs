@@ -60,7 +60,7 @@ fn bash_completes_commands_options_tasks_and_labels() {
 }
 
 #[test]
-fn a_named_workspace_is_asked_and_none_gives_nothing() {
+fn named_workspace_is_asked() {
     let workspace = TestWorkspace::with_plan();
     let root = workspace.root().display();
     let lines = format!(
@@ -72,7 +72,7 @@ fn a_named_workspace_is_asked_and_none_gives_nothing() {
 }
 
 #[test]
-fn words_of_strangers_that_a_shell_would_obey_are_not_offered() {
+fn words_of_attackers_that_shell_would_obey_are_not_offered() {
     let workspace = TestWorkspace::new();
     let labels = ["$(touch owned)", "a;b", "two words", "good"];
     for label in labels {
@@ -106,7 +106,7 @@ fn zsh_and_fish_show_titles_beside_ids() {
 }
 
 #[test]
-fn every_shell_has_a_script() {
+fn every_shell_has_script() {
     let workspace = TestWorkspace::bare();
     for shell in ["bash", "zsh", "fish", "powershell", "elvish"] {
         let script = workspace.ok(&format!("completions {shell}"));
@@ -115,7 +115,7 @@ fn every_shell_has_a_script() {
 }
 
 #[test]
-fn man_has_a_page_for_every_command() {
+fn man_has_page_for_every_command() {
     let workspace = TestWorkspace::bare();
     let page = workspace.ok("man manifest append");
     let head = page.stdout.lines().find(|line| line.starts_with(".TH"));

@@ -32,7 +32,7 @@ fn broken(answer: &Value) -> Vec<(&str, &str)> {
 }
 
 #[test]
-fn every_rule_is_checked_or_said_to_be_advice() {
+fn rules_are_checked_or_marked_as_advice() {
     let answer = validate(&TestWorkspace::new(), &[]);
     assert_eq!(answer["success"], true, "{answer}");
     let rules = answer["result"]["rules"].as_array().unwrap();
@@ -67,7 +67,7 @@ fn every_rule_is_checked_or_said_to_be_advice() {
 }
 
 #[test]
-fn a_task_that_earned_it_passes() {
+fn task_that_earned_it_passes() {
     let workspace = complete_task();
     let answer = validate(&workspace, &[]);
     assert_eq!(answer["success"], true, "{answer}");
@@ -134,7 +134,7 @@ fn completions_by_force_are_named() {
 }
 
 #[test]
-fn done_tasks_without_a_spawn_are_reported() {
+fn done_tasks_without_spawn_are_reported() {
     let workspace = TestWorkspace::new().with("src/a.rs", "a");
     workspace.ok("add One --file src/a.rs");
     workspace.ok("add Two");
@@ -177,7 +177,7 @@ fn open_children_that_force_passed_over_are_told() {
 }
 
 #[test]
-fn of_many_tasks_that_were_never_spawned_the_first_are_named() {
+fn of_many_tasks_that_were_never_spawned_first_are_named() {
     let workspace = TestWorkspace::new();
     for number in 1..=12 {
         workspace.ok("add more");
@@ -199,7 +199,7 @@ fn of_many_tasks_that_were_never_spawned_the_first_are_named() {
 }
 
 #[test]
-fn work_that_nobody_was_given_breaks_orc_002() {
+fn unassigned_work_breaks_orc_002() {
     let workspace = complete_task();
     workspace.ok("complete T2");
     let answer = validate(&workspace, &[]);
@@ -243,7 +243,7 @@ fn work_before_its_turn_and_agents_on_one_file_break_orc_004() {
 }
 
 #[test]
-fn work_that_was_never_started_has_its_turn_as_well() {
+fn work_that_was_never_started_has_its_turn_too() {
     let workspace = TestWorkspace::new();
     workspace.ok("add First");
     workspace.ok("add Second --depends T1");
@@ -264,7 +264,7 @@ fn work_that_was_never_started_has_its_turn_as_well() {
 }
 
 #[test]
-fn an_epic_answers_for_what_is_below_it_only() {
+fn epic_answers_for_what_is_below_it_only() {
     let workspace = complete_task();
     workspace.ok("add Epic --type epic");
     workspace.ok("complete T2");
@@ -273,7 +273,7 @@ fn an_epic_answers_for_what_is_below_it_only() {
 }
 
 #[test]
-fn the_answers_read_well() {
+fn answers_read_well() {
     let workspace = complete_task();
     workspace.ok("complete T2");
     workspace.write(OUTPUT, format!("{GOOD}More.\n"));

@@ -17,7 +17,7 @@ fn origin_of(workspace: &TestWorkspace, key: &str) -> (serde_json::Value, String
 }
 
 #[test]
-fn settings_layers_have_a_fixed_precedence() {
+fn settings_layers_have_fixed_precedence() {
     let workspace = TestWorkspace::with_plan();
     let home = workspace.root().with_file_name("home");
     let is = |value: u64, origin: &str| {
@@ -54,7 +54,7 @@ fn settings_layers_have_a_fixed_precedence() {
 }
 
 #[test]
-fn the_variable_of_a_provider_is_the_default_of_its_address() {
+fn variable_of_provider_is_default_of_its_address() {
     let workspace = TestWorkspace::new()
         .env("OPENAI_BASE_URL", "http://10.0.0.7:8000/v1")
         .env("OLLAMA_HOST", "0.0.0.0:11500");
@@ -116,7 +116,7 @@ fn settings_do_what_their_options_do() {
 }
 
 #[test]
-fn a_file_keeps_its_comments_and_everything_else() {
+fn file_keeps_its_comments_and_everything_else() {
     let workspace = TestWorkspace::new().with(".cleo/config.yaml", MINE);
     workspace.ok("config set color never");
     workspace.ok("config set gates.timeLimit 20m");
@@ -136,7 +136,7 @@ fn a_file_keeps_its_comments_and_everything_else() {
 }
 
 #[test]
-fn a_setting_is_not_added_to_a_file_that_does_not_count() {
+fn setting_is_not_added_to_file_that_does_not_count() {
     let text = "nope: 1\nlist.limit: many\n";
     let workspace = TestWorkspace::new().with(".cleo/config.yaml", text);
     let refused =
@@ -171,7 +171,7 @@ fn nested_settings_are_edited_by_hand_only() {
 }
 
 #[test]
-fn what_cannot_be_is_refused_and_nothing_is_written() {
+fn what_cannot_be_is_refused() {
     let workspace = TestWorkspace::new();
     let before = workspace.state();
     for (line, code, fix) in [
@@ -225,7 +225,7 @@ fn key_given_as_variable_name_is_not_kept_or_repeated() {
 }
 
 #[test]
-fn user_only_settings_are_not_written_to_the_project() {
+fn user_only_settings_are_not_written_to_project() {
     let workspace = TestWorkspace::new();
     for (name, value) in [
         ("llm.apiKeyEnv", "MY_KEY"),
@@ -241,7 +241,7 @@ fn user_only_settings_are_not_written_to_the_project() {
 }
 
 #[test]
-fn a_faulty_file_is_named_with_its_line_and_the_way_out_is_open() {
+fn faulty_file_is_named_with_its_line() {
     let file = "color: auto\n\nlist.limti: 3\n";
     let workspace = TestWorkspace::new().with(".cleo/config.yaml", file);
     let refused = workspace.json(&["list"]);
@@ -264,7 +264,7 @@ fn a_faulty_file_is_named_with_its_line_and_the_way_out_is_open() {
 }
 
 #[test]
-fn project_settings_cannot_leave_the_workspace() {
+fn project_settings_cannot_leave_workspace() {
     let workspace = TestWorkspace::new();
     let outside = workspace.root().with_file_name("outside");
     std::fs::create_dir(&outside).unwrap();
@@ -314,7 +314,7 @@ fn what_is_no_settings_file_is_refused_quickly() {
 }
 
 #[test]
-fn settings_that_are_a_link_to_what_cannot_be_read_are_refused() {
+fn settings_that_are_link_to_what_cannot_be_read_are_refused() {
     for target in ["nowhere", ".", "config.yaml"] {
         let workspace = TestWorkspace::new();
         std::os::unix::fs::symlink(target, workspace.path(".cleo/config.yaml")).unwrap();
@@ -327,7 +327,7 @@ fn settings_that_are_a_link_to_what_cannot_be_read_are_refused() {
 }
 
 #[test]
-fn of_changes_at_the_same_time_none_is_lost() {
+fn of_changes_at_once_none_is_lost() {
     let workspace = TestWorkspace::new();
     let changes = [
         "list.limit 40",

@@ -112,7 +112,7 @@ fn damaged_database_is_reported() {
 }
 
 #[test]
-fn damaged_log_is_reported_and_what_was_before_is_exported() {
+fn damaged_log_is_reported() {
     let (world, mut numbers) = (World::new(), Numbers(number_from("CLEO_TEST_SEED", 26)));
     for place in 0..number_from("CLEO_TEST_PLACES", 20) {
         let (at, log) = flip(&world.log, &mut numbers);
@@ -129,7 +129,7 @@ fn damaged_log_is_reported_and_what_was_before_is_exported() {
 }
 
 #[test]
-fn missing_log_is_reported_until_the_damage_is_removed() {
+fn missing_log_is_reported_until_damage_is_removed() {
     let world = World::new();
     let warnings = || world.workspace.json(QUESTIONS[0])["warnings"].clone();
     Connection::open(world.workspace.path(DATABASE))
@@ -153,7 +153,7 @@ fn missing_log_is_reported_until_the_damage_is_removed() {
 }
 
 #[test]
-fn torn_log_is_reported_and_leaves_a_whole_earlier_state() {
+fn torn_log_is_reported() {
     let (world, mut numbers) = (World::new(), Numbers(number_from("CLEO_TEST_SEED", 26)));
     for _ in 0..number_from("CLEO_TEST_PLACES", 20) {
         let length = usize::try_from(numbers.next(world.log.len() as u64)).unwrap();

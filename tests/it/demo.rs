@@ -7,7 +7,7 @@ use serde_json::Value;
 use crate::world::{CLEO, TestWorkspace};
 
 #[test]
-fn the_demo_reads_well() {
+fn demo_reads_well() {
     let workspace = TestWorkspace::bare();
     let shown = workspace.cleo("demo");
     // Ids and times differ, and with them how wide columns are and where lines are cut.
@@ -18,7 +18,7 @@ fn the_demo_reads_well() {
 }
 
 #[test]
-fn all_tasks_are_done_and_one_lie_is_caught() {
+fn all_tasks_are_done() {
     let workspace = TestWorkspace::bare();
     let document = workspace.json(&["demo"]);
     assert_eq!(document["success"], true, "{document}");
@@ -52,7 +52,7 @@ fn all_tasks_are_done_and_one_lie_is_caught() {
 }
 
 #[test]
-fn nothing_is_left_behind_but_the_folder() {
+fn nothing_is_left_behind_but_folder() {
     let workspace = TestWorkspace::bare();
     workspace.ok("demo");
     workspace.ok("demo");
@@ -69,7 +69,7 @@ fn nothing_is_left_behind_but_the_folder() {
 
 /// `cargo run` builds the program of every day and none of those beside it.
 #[test]
-fn the_demo_needs_no_program_beside() {
+fn demo_needs_no_program_beside() {
     let workspace = TestWorkspace::bare();
     let alone = workspace.path("bin/cleo");
     fs::create_dir(workspace.path("bin")).unwrap();
@@ -81,7 +81,7 @@ fn the_demo_needs_no_program_beside() {
 }
 
 #[test]
-fn a_folder_with_something_in_it_is_refused() {
+fn folder_with_something_in_it_is_refused() {
     let workspace = TestWorkspace::bare()
         .with("mine/file", "mine")
         .with("file", "mine");
@@ -97,7 +97,7 @@ fn a_folder_with_something_in_it_is_refused() {
 }
 
 #[test]
-fn what_surrounds_the_demo_does_not_change_it() {
+fn what_surrounds_demo_does_not_change_it() {
     let other = "---\nname: ct-task-executor\ndescription: Mine.\n---\nMine.\n";
     let workspace = TestWorkspace::new()
         .with("skills/ct-task-executor/SKILL.md", other)

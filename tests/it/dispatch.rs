@@ -18,7 +18,7 @@ pub(crate) fn stream(tasks: &[Value], more: &str) -> (Reply, Vec<Value>) {
 }
 
 #[test]
-fn each_line_is_answered_and_a_bad_one_stops_no_other() {
+fn each_line_is_answered() {
     let long = "x".repeat(5 << 20);
     let input = format!(
         "{{\"id\":\"A\",\"title\":\"Plan it\"}}\n\n  \nnonsense\n[]\n{{\"title\":5}}\n{{\"id\":\"B\",\"title\":\"Test it\"\n{{\"title\":\"{long}\"}}\n{{\"labels\":\"audit\"}}\n\u{feff}{{}}\nnull\n{{\"id\":\"C\"}}"
@@ -71,7 +71,7 @@ fn each_line_is_answered_and_a_bad_one_stops_no_other() {
 }
 
 #[test]
-fn an_override_wins_over_everything_in_any_spelling() {
+fn override_wins_over_everything_in_any_spelling() {
     let task = [json!({"labels": ["audit"], "type": "epic", "title": "Plan"})];
     for name in ["ct-docs-write", "docs-write", "CT-DOCS-WRITE", "Docs_Write"] {
         let (_, answers) = stream(&task, &format!("--template {name}"));
@@ -95,7 +95,7 @@ fn an_override_wins_over_everything_in_any_spelling() {
 }
 
 #[test]
-fn a_task_of_the_workspace_is_explained() {
+fn task_of_workspace_is_explained() {
     let workspace = TestWorkspace::new();
     add(
         &workspace,
@@ -145,7 +145,7 @@ fn a_task_of_the_workspace_is_explained() {
 }
 
 #[test]
-fn a_project_brings_rows_and_skills_of_its_own() {
+fn project_brings_rows_and_skills_of_own() {
     let workspace = TestWorkspace::new();
     add(
         &workspace,
@@ -187,7 +187,7 @@ fn a_project_brings_rows_and_skills_of_its_own() {
 }
 
 #[test]
-fn empty_stream_is_reported_and_a_leading_bom_accepted() {
+fn empty_stream_is_reported_and_leading_bom_accepted() {
     let bare = TestWorkspace::bare();
     for input in ["", "\n \n"] {
         let reply = bare.text("skills dispatch --stdin", input);

@@ -234,15 +234,6 @@ const TITLES: &[Titles] = &[
     },
 ];
 
-/// Skills that are reached by label only.
-const BY_LABEL: &[(&str, &[&str])] = &[
-    ("ct-docs-lookup", &["libraries", "context7"]),
-    ("ct-docs-write", &["writing", "style-guide"]),
-    ("ct-docs-review", &["review"]),
-    ("ct-skill-creator", &["skills", "creation"]),
-    ("ct-skill-lookup", &["prompts-chat"]),
-];
-
 fn skills(tasks: &[Value]) -> Vec<String> {
     let (reply, answers) = stream(tasks, "");
     assert_eq!((reply.exit, answers.len()), (0, tasks.len()), "{reply}");
@@ -264,32 +255,6 @@ fn ten_titles_choose_each_skill_and_five_near_misses_do_not() {
         let tasks: Vec<Value> = all.iter().map(|title| json!({"title": title})).collect();
         for (at, (title, skill)) in all.iter().zip(skills(&tasks)).enumerate() {
             assert_eq!(skill == titles.skill, at < 10, "`{title}` goes to {skill}");
-        }
-    }
-}
-
-#[test]
-fn skills_without_keywords_are_chosen_by_label_alone() {
-    let titles = [
-        "Paint it",
-        "Plan it",
-        "Document the flags",
-        "Review the text",
-        "Look up the skill",
-    ];
-    for (skill, labels) in BY_LABEL {
-        for label in *labels {
-            let labelled =
-                titles.map(|title| json!({"title": title, "labels": ["x", label], "type": "epic"}));
-            assert!(
-                skills(&labelled).iter().all(|chosen| chosen == skill),
-                "{skill}"
-            );
-            let plain = titles.map(|title| json!({"title": format!("{title} {label}"), "labels": [format!("{label}s")]}));
-            assert!(
-                skills(&plain).iter().all(|chosen| chosen != skill),
-                "{skill}"
-            );
         }
     }
 }

@@ -64,7 +64,7 @@ fn plain_path() -> String {
 }
 
 #[test]
-fn a_file_of_agents_that_cannot_be_used_is_found() {
+fn file_of_agents_that_cannot_be_used_is_found() {
     let workspace = workspace().with(".cleo/agents/k.yaml", "id: kp\nname: [K\n");
     let fix = only(&workspace, "agents.files", "warn", "k.yaml is left out");
     assert_eq!(fix, "cat [WORKSPACE]/.cleo/agents/k.yaml");
@@ -76,7 +76,7 @@ fn sql(workspace: &TestWorkspace, statements: &str) {
 }
 
 #[test]
-fn a_sound_workspace_has_nothing_amiss_and_is_not_changed() {
+fn sound_workspace_has_nothing_amiss() {
     let workspace = workspace();
     let before = workspace.state();
     assert_eq!(amiss(&workspace), []);
@@ -92,7 +92,7 @@ fn a_sound_workspace_has_nothing_amiss_and_is_not_changed() {
 }
 
 #[test]
-fn without_a_workspace_it_says_how_to_make_one() {
+fn missing_workspace_names_init() {
     let workspace = TestWorkspace::bare().env("PATH", &plain_path());
     assert_eq!(
         only(&workspace, "workspace", "fail", "no .cleo"),
@@ -113,7 +113,7 @@ fn faulty_settings_are_found() {
 }
 
 #[test]
-fn a_model_that_could_not_be_asked_is_found_and_nobody_is_asked() {
+fn model_that_could_not_be_asked_is_found() {
     let server = Server::start(&[Answer::Close]);
     let url = format!("{}/v1", server.url);
     let with = |variables: &[(&str, &str)]| {
@@ -156,7 +156,7 @@ fn a_model_that_could_not_be_asked_is_found_and_nobody_is_asked() {
 }
 
 #[test]
-fn a_project_that_names_a_server_for_what_is_said_is_found() {
+fn project_that_names_server_for_what_is_said_is_found() {
     let config = "llm:\n  provider: openai-chat\n  baseUrl: https://evil.example/v1\n";
     let workspace = workspace().with(".cleo/config.yaml", config);
     let what = "servers of this machine only";
@@ -166,7 +166,7 @@ fn a_project_that_names_a_server_for_what_is_said_is_found() {
 }
 
 #[test]
-fn a_folder_that_is_missing_is_found_and_the_fix_makes_it() {
+fn folder_that_is_missing_is_found() {
     let workspace = workspace();
     std::fs::remove_dir_all(workspace.path("claudedocs")).unwrap();
     let fix = only(&workspace, "workspace.folders", "fail", "is missing");
@@ -175,7 +175,7 @@ fn a_folder_that_is_missing_is_found_and_the_fix_makes_it() {
 }
 
 #[test]
-fn a_folder_that_cannot_be_written_is_found() {
+fn folder_that_cannot_be_written_is_found() {
     let workspace = workspace();
     let folder = workspace.path("claudedocs/agent-outputs");
     set_permissions(&folder, Permissions::from_mode(0o555)).unwrap();
@@ -189,7 +189,7 @@ fn a_folder_that_cannot_be_written_is_found() {
 }
 
 #[test]
-fn a_folder_without_room_is_found() {
+fn folder_without_room_is_found() {
     let workspace = TestWorkspace::with_plan();
     let reply = workspace.shell("trap '' XFSZ; ulimit -f 64; exec cleo doctor --json");
     assert_eq!(reply.exit, 6, "{reply}");
@@ -207,7 +207,7 @@ fn a_folder_without_room_is_found() {
 }
 
 #[test]
-fn old_drafts_of_killed_processes_are_found() {
+fn stale_drafts_of_killed_processes_show() {
     let workspace = workspace()
         .with(".cleo/.new-young", "")
         .with(".cleo/.new-old", "")
@@ -226,7 +226,7 @@ fn old_drafts_of_killed_processes_are_found() {
 }
 
 #[test]
-fn a_database_that_version_control_would_take_is_found() {
+fn database_that_version_control_would_take_is_found() {
     let workspace = workspace();
     std::fs::remove_file(workspace.path(".cleo/.gitignore")).unwrap();
     let fix = only(&workspace, "workspace.ignore", "warn", "version control");
@@ -235,7 +235,7 @@ fn a_database_that_version_control_would_take_is_found() {
 }
 
 #[test]
-fn a_file_that_is_no_database_is_found() {
+fn file_that_is_no_database_is_found() {
     let workspace = workspace();
     std::fs::remove_file(workspace.path(".cleo/cleo.db-wal")).ok();
     std::fs::write(workspace.path(".cleo/cleo.db"), "no database ".repeat(900)).unwrap();
@@ -248,7 +248,7 @@ fn a_file_that_is_no_database_is_found() {
 }
 
 #[test]
-fn a_fresh_clone_is_sent_to_what_makes_the_database() {
+fn fresh_clone_is_told_to_init() {
     let workspace = workspace();
     for file in ["cleo.db", "cleo.db-wal", "cleo.db-shm"] {
         std::fs::remove_file(workspace.path(&format!(".cleo/{file}"))).ok();
@@ -302,7 +302,7 @@ fn broken_pages_are_found() {
 }
 
 #[test]
-fn what_is_kept_beside_the_tasks_and_disagrees_is_found() {
+fn what_is_kept_beside_tasks() {
     for (statement, what) in [
         (
             "UPDATE counters SET value = value + 1 WHERE name = 'pending'",
@@ -344,7 +344,7 @@ fn what_is_kept_beside_the_tasks_and_disagrees_is_found() {
 }
 
 #[test]
-fn an_archived_task_disagrees_with_nothing() {
+fn archived_task_disagrees_with_nothing() {
     let workspace = workspace();
     workspace.ok("complete T2 --force");
     workspace.ok("archive T2");
@@ -356,7 +356,7 @@ fn an_archived_task_disagrees_with_nothing() {
 }
 
 #[test]
-fn a_claim_that_ran_out_is_found() {
+fn claim_that_ran_out_is_found() {
     let workspace = workspace();
     sql(
         &workspace,
@@ -369,14 +369,14 @@ fn a_claim_that_ran_out_is_found() {
 }
 
 #[test]
-fn a_clock_that_was_set_back_is_found() {
+fn clock_that_was_set_back_is_found() {
     let workspace = workspace().env("CLEO_NOW", "2025-12-31T09:00:00Z");
     let fix = only(&workspace, "clock", "fail", "the clock says 2025-12-31");
     assert_eq!(fix, "unset CLEO_NOW");
 }
 
 #[test]
-fn a_clock_that_was_ahead_once_is_no_fault_for_ever() {
+fn clock_that_was_ahead_once_is_no_fault_for_ever() {
     let workspace = workspace();
     let ahead = |line: &str| {
         let mut command = workspace.command(&shlex::split(line).unwrap());
@@ -444,7 +444,7 @@ fn keywords_that_project_rows_replace_are_found() {
 }
 
 #[test]
-fn torn_foreign_and_repeated_lines_of_the_manifest_are_found() {
+fn torn_foreign_and_repeated_lines_of_manifest_are_found() {
     let workspace = workspace();
     workspace.ok("manifest append --id one --file a.md --title A --topic x --finding A. --finding B. --finding C.");
     let whole = workspace.read("claudedocs/agent-outputs/MANIFEST.jsonl");
@@ -465,7 +465,7 @@ fn torn_foreign_and_repeated_lines_of_the_manifest_are_found() {
 }
 
 #[test]
-fn a_fault_of_an_entry_is_left_to_its_author() {
+fn fault_of_entry_is_left_to_its_author() {
     let workspace = workspace();
     workspace.ok("manifest append --id one --file a.md --title A --topic x --task T2 --finding A. --finding B. --finding C.");
     let whole = workspace.read("claudedocs/agent-outputs/MANIFEST.jsonl");
@@ -476,7 +476,7 @@ fn a_fault_of_an_entry_is_left_to_its_author() {
 }
 
 #[test]
-fn a_filter_picks_what_mends_it_when_something_is_broken() {
+fn filter_picks_what_fixes_it_when_something_is_broken() {
     let workspace = workspace();
     workspace.write("claudedocs/agent-outputs/MANIFEST.jsonl", "hello\n");
     let help = workspace.cleo("doctor --help");
@@ -490,7 +490,7 @@ fn a_filter_picks_what_mends_it_when_something_is_broken() {
 }
 
 #[test]
-fn agent_files_that_somebody_changed_are_found() {
+fn edited_agent_files_are_found() {
     let workspace = workspace();
     workspace.ok("init --agents claude");
     assert_eq!(amiss(&workspace), []);
@@ -545,7 +545,7 @@ fn doctor_checks_agent_programs_for_needed_options() {
 }
 
 #[test]
-fn an_agent_program_that_knows_everything_is_well() {
+fn agent_program_that_knows_everything_is_well() {
     let all = "--output-format --approval-mode --skip-trust --model";
     let workspace = with_program("gemini", &format!("echo '1.0 {all}'"));
     assert_eq!(amiss(&workspace), []);
@@ -582,7 +582,7 @@ fn settings_of_runners_that_no_run_could_begin_with_are_found() {
 }
 
 #[test]
-fn an_agent_program_that_fails_is_found() {
+fn agent_program_that_fails_is_found() {
     let workspace = with_program("opencode", "exit 3");
     only(&workspace, "clients", "warn", "opencode failed");
 }

@@ -58,7 +58,7 @@ fn pass_gate(workspace: &TestWorkspace) {
 }
 
 #[test]
-fn a_command_during_which_files_change_proves_nothing() {
+fn command_during_which_files_change_proves_nothing() {
     let workspace = repository();
     let swaps = r#"sh -c "cp src/a.rs old; echo b > src/a.rs; cp old src/a.rs.new""#;
     workspace.ok(&format!("update T1 --acceptance 'holds :: {swaps}'"));
@@ -120,7 +120,7 @@ fn every_kind_of_evidence_is_kept_with_where_it_was_taken() {
 }
 
 #[test]
-fn evidence_that_is_none_is_refused_and_changes_nothing() {
+fn evidence_that_is_none_is_refused() {
     let workspace = repository();
     symlink("/etc/passwd", workspace.path("link")).unwrap();
     let fifo = Command::new("mkfifo").arg(workspace.path("pipe")).status();
@@ -158,7 +158,7 @@ fn evidence_that_is_none_is_refused_and_changes_nothing() {
 }
 
 #[test]
-fn a_path_that_leaves_the_workspace_and_comes_back_is_inside() {
+fn path_that_leaves_workspace() {
     let workspace = plain().with("docs/deep/b.md", "b\n");
     let back = format!(
         "../../../{}/src/a.rs",
@@ -193,7 +193,7 @@ fn a_path_that_leaves_the_workspace_and_comes_back_is_inside() {
 }
 
 #[test]
-fn the_fix_of_evidence_that_is_none_can_be_pasted() {
+fn fix_for_invalid_evidence_can_be_pasted() {
     let workspace = plain();
     for (given, fix) in [
         ("--file nope.txt", "ls -l [WORKSPACE]"),
@@ -208,7 +208,7 @@ fn the_fix_of_evidence_that_is_none_can_be_pasted() {
 }
 
 #[test]
-fn nothing_runs_when_other_evidence_is_none() {
+fn invalid_evidence_runs_no_command() {
     let workspace = plain();
     let command = "verify T1 --gate implemented --run 'touch .cleo/runs' --url x";
     expect_refusal(&workspace, command, "E_INPUT_INVALID");
@@ -278,7 +278,7 @@ fn other_files_declared_since_make_evidence_stale() {
 }
 
 #[test]
-fn complete_names_stale_evidence_and_the_command_to_rerun() {
+fn complete_names_stale_evidence_and_command_to_rerun() {
     let workspace = plain();
     pass_gate(&workspace);
     workspace.write("src/a.rs", "changed");
@@ -327,7 +327,7 @@ fn only_what_is_stale_is_run_again() {
 }
 
 #[test]
-fn what_fails_when_it_is_run_again_opens_the_gate() {
+fn failed_rerun_opens_the_gate() {
     let workspace = plain();
     workspace.ok("verify T1 --gate implemented --run 'grep -q a src/a.rs'");
     workspace.ok("verify T1 --gate testsPassed --run 'grep -q a src/a.rs' --agent testing");
@@ -351,7 +351,7 @@ fn what_fails_when_it_is_run_again_opens_the_gate() {
 }
 
 #[test]
-fn words_alone_get_stale_and_only_a_person_can_renew_them() {
+fn words_alone_get_stale() {
     let workspace = plain();
     workspace.ok("update T1 --require-gate implemented");
     workspace.ok("verify T1 --gate implemented --note 'looked at it'");
@@ -365,7 +365,7 @@ fn words_alone_get_stale_and_only_a_person_can_renew_them() {
 }
 
 #[test]
-fn a_file_that_was_kept_as_evidence_must_stay_as_it_was() {
+fn file_that_was_kept_as_evidence_must_stay_as_it_was() {
     let workspace = plain().with("report.txt", "good");
     workspace.ok("update T1 --require-gate implemented");
     workspace.ok("verify T1 --gate implemented --file report.txt");
@@ -376,7 +376,7 @@ fn a_file_that_was_kept_as_evidence_must_stay_as_it_was() {
 }
 
 #[test]
-fn a_command_runs_again_in_the_folder_where_it_ran() {
+fn command_reruns_in_its_folder() {
     let workspace = plain();
     workspace.ok("update T1 --require-gate implemented");
     let words = [
@@ -410,7 +410,7 @@ fn a_command_runs_again_in_the_folder_where_it_ran() {
 }
 
 #[test]
-fn a_command_that_changes_the_files_is_said_to() {
+fn command_that_changes_files_is_said_to() {
     let workspace = plain();
     let text = "verify T1 --gate implemented --run 'sh -c \"echo x >> src/a.rs\"'";
     let answer = line(&workspace, text);
@@ -454,7 +454,7 @@ fn endless_output_and_killed_commands_are_handled() {
 }
 
 #[test]
-fn what_a_command_writes_steers_no_terminal() {
+fn what_command_writes_steers_no_terminal() {
     let workspace = plain();
     let script = r#"verify T1 --gate implemented --run 'sh -c "printf \"\033[31mred\n\"; exit 1"'"#;
     let shown = workspace.cleo(script);
@@ -485,7 +485,7 @@ fn gate_out_of_order_is_refused_without_its_command() {
 }
 
 #[test]
-fn gate_out_of_order_is_refused_with_the_earlier_gates() {
+fn gate_out_of_order_is_refused_with_earlier_gates() {
     let workspace = TestWorkspace::new();
     workspace.ok("add x --acceptance 'it holds :: true'");
     let error = expect_refusal(&workspace, "verify T1 --gate qaPassed", "E_GATE_ORDER");
@@ -517,7 +517,7 @@ fn task_with_gates_completes_once_all_needed_passed() {
 }
 
 #[test]
-fn force_completes_all_the_same_and_is_recorded() {
+fn force_completes_anyway_and_is_recorded() {
     let workspace = plain();
     workspace.ok("update T1 --require-gate qaPassed --acceptance 'x :: false'");
     let reply = workspace.text("complete T1 --force", "");
@@ -556,7 +556,7 @@ fn unknown_gates_are_not_needed_by_anybody() {
 }
 
 #[test]
-fn a_task_without_gates_or_commands_is_completed_as_ever() {
+fn task_without_gates_or_commands_is_completed_as_ever() {
     let workspace = plain();
     workspace.ok("update T1 --acceptance 'looks good'");
     assert!(
@@ -596,7 +596,7 @@ fn states(answer: &Value) -> Vec<&str> {
 }
 
 #[test]
-fn criteria_with_a_command_are_run_and_each_has_a_result() {
+fn criteria_with_command_are_run() {
     let workspace = with_criteria();
     let answer = line(&workspace, "verify T1 --run-all");
     assert_eq!(answer["error"]["code"], "E_CRITERION_FAILED");
@@ -622,7 +622,7 @@ fn criteria_with_a_command_are_run_and_each_has_a_result() {
 }
 
 #[test]
-fn evidence_without_a_command_is_said_to_be_looked_at() {
+fn evidence_without_command_is_said_to_be_checked() {
     let workspace = plain();
     workspace.write("src/a.rs", "one");
     workspace.ok("update T1 --require-gate implemented");
@@ -636,7 +636,7 @@ fn evidence_without_a_command_is_said_to_be_looked_at() {
 }
 
 #[test]
-fn a_criterion_that_hangs_is_ended_and_failed() {
+fn hanging_criterion_is_stopped_and_failed() {
     let workspace = plain();
     workspace.json(&["update", "T1", "--acceptance", "is quick :: sleep 60"]);
     let answer = line(&workspace, "verify T1 --run-all --time-limit 1");
@@ -649,7 +649,7 @@ fn a_criterion_that_hangs_is_ended_and_failed() {
 }
 
 #[test]
-fn the_answers_read_well() {
+fn answers_read_well() {
     let workspace = plain();
     workspace.ok("update T1 --require-gate implemented --require-gate testsPassed");
     let words = [
@@ -672,7 +672,7 @@ fn the_answers_read_well() {
 }
 
 #[test]
-fn criteria_with_a_command_must_hold_before_a_task_is_done() {
+fn criteria_with_command_must_hold_before_task_is_done() {
     let workspace = plain();
     workspace.json(&[
         "update",
@@ -720,7 +720,7 @@ fn criteria_that_are_run_side_by_side_are_all_kept() {
 }
 
 #[test]
-fn everything_about_gates_is_in_the_log() {
+fn everything_about_gates_is_in_log() {
     let workspace = plain();
     workspace.ok("update T1 --require-gate implemented --acceptance 'x :: false'");
     workspace.ok("verify T1 --gate implemented --run true");
@@ -736,7 +736,7 @@ fn everything_about_gates_is_in_the_log() {
 }
 
 #[test]
-fn a_criterion_that_is_changed_has_to_be_shown_again() {
+fn criterion_that_is_changed_must_be_shown_again() {
     let workspace = plain();
     workspace.json(&["update", "T1", "--acceptance", "a :: true"]);
     workspace.ok("verify T1 --run-all");
@@ -752,7 +752,7 @@ fn a_criterion_that_is_changed_has_to_be_shown_again() {
 }
 
 #[test]
-fn somebodys_word_counts_for_a_criterion_without_a_command_only() {
+fn someones_word_counts_for_criterion_without_command_only() {
     let workspace = with_criteria();
     expect_refusal(&workspace, "verify T1 --accept 4", "E_USAGE");
     expect_refusal(
@@ -780,7 +780,7 @@ fn somebodys_word_counts_for_a_criterion_without_a_command_only() {
 }
 
 #[test]
-fn an_accepted_criterion_is_asked_for_again_when_files_change() {
+fn accepted_criterion_is_asked_for_again_when_files_change() {
     for (first, second, number) in [("x :: true", "plain", 2), ("plain", "x :: true", 1)] {
         let workspace = plain();
         let criteria = ["--acceptance", first, "--acceptance", second];
@@ -815,7 +815,7 @@ fn an_accepted_criterion_is_asked_for_again_when_files_change() {
 }
 
 #[test]
-fn a_criterion_with_an_open_quote_is_refused_where_it_is_typed() {
+fn criterion_with_open_quote_is_refused_where_it_is_typed() {
     let workspace = plain();
     let before = workspace.state();
     for words in [
@@ -829,7 +829,7 @@ fn a_criterion_with_an_open_quote_is_refused_where_it_is_typed() {
 }
 
 #[test]
-fn commands_of_a_batch_are_not_run_by_adding_it() {
+fn commands_of_batch_are_not_run_by_adding_it() {
     let workspace = TestWorkspace::new().with(
         "plan.jsonl",
         r#"{"title":"a","acceptance":["x :: touch ran"]}"#.to_string() + "\n",
@@ -842,7 +842,7 @@ fn commands_of_a_batch_are_not_run_by_adding_it() {
 }
 
 #[test]
-fn a_prompt_names_commands_and_gates_that_the_task_needs() {
+fn prompt_names_commands() {
     let workspace = plain();
     let prompt =
         |workspace: &TestWorkspace| workspace.ok("spawn T1 --format text --dry-run").stdout;
@@ -863,7 +863,7 @@ fn a_prompt_names_commands_and_gates_that_the_task_needs() {
 }
 
 #[test]
-fn hostile_repository_is_asked_only_for_names() {
+fn hostile_repo_is_asked_only_for_names() {
     let workspace = repository();
     let script = workspace.path(".cleo/hook");
     workspace.write(
@@ -889,7 +889,7 @@ fn hostile_repository_is_asked_only_for_names() {
 }
 
 #[test]
-fn a_git_that_fails_is_said_and_lets_nothing_pass_as_fresh() {
+fn git_that_fails_is_said_and_lets_nothing_pass_as_fresh() {
     let workspace = repository();
     pass_gate(&workspace);
     fs::write(workspace.path(".git/index"), "broken").unwrap();
@@ -914,7 +914,7 @@ fn a_git_that_fails_is_said_and_lets_nothing_pass_as_fresh() {
 }
 
 #[test]
-fn a_command_that_changes_what_it_proves_is_told_of() {
+fn command_that_changes_what_it_proves_is_told_of() {
     let workspace = plain();
     workspace.ok("update T1 --acceptance \"grows :: sh -c 'echo x >> src/a.rs'\"");
     let answer = line(&workspace, "verify T1 --run-all");
@@ -929,7 +929,7 @@ fn a_command_that_changes_what_it_proves_is_told_of() {
 }
 
 #[test]
-fn a_completion_that_was_earned_takes_the_place_of_one_by_force() {
+fn completion_that_was_earned_takes_place_of_one_by_force() {
     let workspace = plain();
     workspace.ok("update T1 --require-gate implemented");
     workspace.ok("complete T1 --force");
@@ -952,7 +952,7 @@ fn read_gates(workspace: &TestWorkspace) -> String {
 }
 
 #[test]
-fn shell_syntax_in_a_command_is_refused() {
+fn shell_syntax_in_command_is_refused() {
     let workspace = plain();
     for command in ["true && false", "echo ok | false", "true; false"] {
         let gate = format!("verify T1 --gate implemented --run '{command}'");
@@ -1001,7 +1001,7 @@ fn shell_syntax_in_a_command_is_refused() {
 }
 
 #[test]
-fn shell_expansions_are_refused_without_a_shell() {
+fn shell_expansions_are_refused_without_shell() {
     let workspace = plain();
     let commands = [
         r#"test -n "$(cat report.md)""#,
@@ -1041,7 +1041,7 @@ fn shell_expansions_are_refused_without_a_shell() {
 }
 
 #[test]
-fn an_imported_criterion_for_a_shell_says_why_it_fails() {
+fn imported_criterion_for_shell_says_why_it_fails() {
     let workspace = plain();
     let task = json!({
         "id": "T2", "title": "x", "type": "task", "status": "pending", "priority": "medium",
@@ -1076,7 +1076,7 @@ fn an_imported_criterion_for_a_shell_says_why_it_fails() {
 }
 
 #[test]
-fn criterion_on_huge_files_completes_with_a_warning() {
+fn criterion_on_huge_files_completes_with_warning() {
     let workspace = TestWorkspace::new();
     workspace.ok("add One --acceptance 'holds :: true'");
     let large = std::fs::File::create(workspace.path("large")).unwrap();

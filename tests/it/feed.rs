@@ -35,7 +35,7 @@ fn cursors(lines: &[Value]) -> Vec<u64> {
 }
 
 #[test]
-fn changes_are_followed_from_a_cursor_and_of_one_task() {
+fn changes_are_followed_from_cursor_and_of_one_task() {
     let workspace = TestWorkspace::with_plan();
     let changes = read(&workspace, &["--after", "0"], 5);
     assert_eq!(cursors(&changes), [1, 2, 3, 4, 5]);
@@ -59,7 +59,7 @@ fn changes_are_followed_from_a_cursor_and_of_one_task() {
 }
 
 #[test]
-fn reading_on_from_a_cursor_misses_and_repeats_nothing() {
+fn reading_on_from_cursor_misses_and_repeats_nothing() {
     let workspace = TestWorkspace::new();
     let batch = "{\"title\":\"a\"}\n{\"title\":\"b\"}\n";
     let mut seen: Vec<u64> = Vec::new();
@@ -90,7 +90,7 @@ fn reading_on_from_a_cursor_misses_and_repeats_nothing() {
 }
 
 #[test]
-fn a_feed_shows_what_is_done_while_it_runs_and_ends_on_a_signal() {
+fn feed_shows_what_is_done_while_it_runs() {
     for (signal, exit) in [("INT", 130), ("TERM", 143)] {
         let workspace = TestWorkspace::new();
         let (mut child, mut lines) = follow(&workspace, &["--after", "0"]);
@@ -106,7 +106,7 @@ fn a_feed_shows_what_is_done_while_it_runs_and_ends_on_a_signal() {
 }
 
 #[test]
-fn a_feed_ends_quietly_when_its_reader_leaves() {
+fn feed_ends_quietly_without_a_reader() {
     let workspace = TestWorkspace::with_plan();
     let reply = workspace.shell("cleo log --follow --after 0 --format ndjson | head -n 2");
     assert_eq!((reply.exit, reply.stderr.as_str()), (0, ""), "{reply}");
@@ -117,7 +117,7 @@ fn a_feed_ends_quietly_when_its_reader_leaves() {
 }
 
 #[test]
-fn each_line_of_a_feed_is_picked_from_like_other_answers() {
+fn each_line_of_feed_is_picked_from_like_other_answers() {
     let workspace = TestWorkspace::with_plan();
     let lines = "cleo log --follow --after 2";
     let picked = workspace.shell(&format!("{lines} --jq .task | head -n 3"));
@@ -125,7 +125,7 @@ fn each_line_of_a_feed_is_picked_from_like_other_answers() {
 }
 
 #[test]
-fn a_filter_that_fails_ends_a_feed() {
+fn filter_that_fails_ends_feed() {
     let workspace = TestWorkspace::with_plan();
     let reply = workspace.text("log --follow --after 0 --jq 'error(\"x\")'", "");
     assert_eq!((reply.exit, reply.stdout.as_str()), (3, ""), "{reply}");

@@ -252,7 +252,7 @@ fn codes() -> BTreeMap<String, i64> {
 }
 
 #[test]
-fn every_code_has_a_row() {
+fn every_code_has_row() {
     let rows: BTreeSet<&str> = ROWS.iter().map(|row| row.code).collect();
     let codes = codes();
     let documented: BTreeSet<&str> = codes.keys().map(String::as_str).collect();

@@ -39,7 +39,7 @@ fn spend_all_rounds(workspace: &TestWorkspace) {
 }
 
 #[test]
-fn a_time_limit_is_a_second_at_least_and_a_day_at_most() {
+fn time_limit_is_second_at_least_and_day_at_most() {
     let workspace = TestWorkspace::with_plan();
     for limit in ["0", "86401", "18446744073709551615"] {
         let answer = decide(&workspace, "true", &["--time-limit", limit]);
@@ -54,7 +54,7 @@ fn a_time_limit_is_a_second_at_least_and_a_day_at_most() {
 }
 
 #[test]
-fn the_exit_of_a_command_decides_whatever_it_leaves_running() {
+fn exit_of_command_decides_whatever_it_leaves_running() {
     let workspace = TestWorkspace::with_plan();
     for left in ["sleep 60", "setsid sleep 60"] {
         let command = format!("sh -c '{left} & echo done; exit 0'");
@@ -69,7 +69,7 @@ fn the_exit_of_a_command_decides_whatever_it_leaves_running() {
 
 #[test]
 #[cfg(target_os = "linux")]
-fn nothing_outlives_a_command_that_passes() {
+fn nothing_outlives_command_that_passes() {
     let workspace = TestWorkspace::with_plan();
     let command = "sh -c 'setsid sleep 300 & echo $! >left; exit 0'";
     let answer = decide(&workspace, command, &[]);
@@ -80,7 +80,7 @@ fn nothing_outlives_a_command_that_passes() {
 }
 
 #[test]
-fn the_time_limit_holds_whatever_becomes_of_the_pipes() {
+fn time_limit_holds_whatever_becomes_of_pipes() {
     let workspace = TestWorkspace::with_plan();
     for script in ["exec >&- 2>&-; sleep 60", "setsid sleep 60 & sleep 60"] {
         let command = format!("sh -c '{script}'");
@@ -95,7 +95,7 @@ fn the_time_limit_holds_whatever_becomes_of_the_pipes() {
 }
 
 #[test]
-fn a_command_that_fails_after_the_last_round_opens_the_gate() {
+fn command_that_fails_after_last_round_opens_gate() {
     let workspace = TestWorkspace::with_plan();
     spend_all_rounds(&workspace);
     assert_eq!(decide(&workspace, "true", &[])["success"], true);
@@ -116,7 +116,7 @@ fn a_command_that_fails_after_the_last_round_opens_the_gate() {
 }
 
 #[test]
-fn a_failure_said_by_hand_after_the_last_round_opens_the_gate() {
+fn failure_said_by_hand_after_last_round_opens_gate() {
     let workspace = TestWorkspace::with_plan();
     spend_all_rounds(&workspace);
     workspace.ok("verify T2 --gate implemented");
@@ -165,7 +165,7 @@ fn stop(workspace: &TestWorkspace, before: &str, signal: Signal) -> Reply {
 }
 
 #[test]
-fn a_signal_ends_the_command_and_is_answered() {
+fn signal_ends_command_and_is_answered() {
     for (signal, code, exit) in [
         (Signal::INT, "E_INTERRUPTED", 130),
         (Signal::TERM, "E_TERMINATED", 143),
@@ -183,14 +183,14 @@ fn a_signal_ends_the_command_and_is_answered() {
 }
 
 #[test]
-fn a_command_that_will_not_stop_is_made_to_when_cleo_is_stopped() {
+fn command_that_will_not_stop_is_made_to_when_cleo_is_stopped() {
     let workspace = TestWorkspace::with_plan();
     let reply = stop(&workspace, "trap \"\" TERM;", Signal::TERM);
     assert_eq!(reply.exit, 143, "{reply}");
 }
 
 #[test]
-fn nohup_lets_a_command_outlive_its_terminal() {
+fn nohup_lets_command_outlive_its_terminal() {
     let workspace = TestWorkspace::with_plan();
     let script = "(trap '' HUP; cleo verify T2 --gate implemented --run \
                   'sh -c \"kill -HUP $(ps -o ppid= -p \\$\\$); exit 0\"' )";
@@ -201,7 +201,7 @@ fn nohup_lets_a_command_outlive_its_terminal() {
 
 #[test]
 #[cfg(target_os = "linux")]
-fn time_limit_ends_other_process_groups_of_a_command() {
+fn time_limit_ends_other_process_groups_of_command() {
     let workspace = TestWorkspace::with_plan();
     let fifo = workspace.path("alive");
     assert!(
@@ -246,7 +246,7 @@ fn as_agent(workspace: &TestWorkspace, folder: &str, words: &str) -> Value {
 }
 
 #[test]
-fn agent_of_a_run_takes_no_criterion_away() {
+fn agent_of_run_takes_no_criterion_away() {
     let workspace = TestWorkspace::with_plan();
     workspace.ok("update T2 --acceptance 'it holds :: false'");
     let log = workspace.json(&["log", "--limit", "1"]);
@@ -280,7 +280,7 @@ fn agent_of_a_run_takes_no_criterion_away() {
 }
 
 #[test]
-fn agent_of_a_run_passes_no_gate_whose_command_failed() {
+fn agent_of_run_passes_no_gate_whose_command_failed() {
     let workspace = TestWorkspace::with_plan();
     let gate = "verify T2 --gate implemented";
     let words = [
@@ -308,7 +308,7 @@ fn agent_of_a_run_passes_no_gate_whose_command_failed() {
 }
 
 #[test]
-fn agent_of_a_run_replaces_no_gate_that_a_command_proved() {
+fn agent_of_run_replaces_no_gate_that_command_proved() {
     let workspace = TestWorkspace::with_plan();
     workspace.write("good", "");
     workspace.write("else/good", "");

@@ -24,7 +24,7 @@ fn deps_shows_both_directions() {
 }
 
 #[test]
-fn ready_is_what_an_agent_can_start_now() {
+fn ready_is_what_agent_can_start_now() {
     let workspace = TestWorkspace::with_plan();
     insta::assert_snapshot!(workspace.cleo("orchestrator ready"));
     workspace.ok("complete T2");
@@ -35,7 +35,7 @@ fn ready_is_what_an_agent_can_start_now() {
 }
 
 #[test]
-fn the_most_urgent_comes_first_then_what_most_work_waits_for() {
+fn most_urgent_comes_first_then_what_most_work_waits_for() {
     let workspace = TestWorkspace::new();
     let batch = r#"{"title":"a"}
 {"title":"b","key":"b"}
@@ -62,7 +62,7 @@ fn next_is_one_task_or_none() {
 }
 
 #[test]
-fn waves_can_be_worked_on_one_after_the_other() {
+fn waves_can_be_worked_on_in_order() {
     let workspace = TestWorkspace::with_plan();
     insta::assert_snapshot!(workspace.cleo("orchestrator waves"));
     workspace.ok("complete T2");
@@ -72,7 +72,7 @@ fn waves_can_be_worked_on_one_after_the_other() {
 }
 
 #[test]
-fn a_task_that_waits_for_an_epic_follows_its_last_wave() {
+fn task_that_waits_for_epic_follows_its_last_wave() {
     let workspace = TestWorkspace::with_plan();
     workspace.ok("add 'Announce login' --depends T1");
     let waves = workspace.json(&["orchestrator", "waves"]);
@@ -89,7 +89,7 @@ fn what_fits_in_no_wave_is_named() {
 }
 
 #[test]
-fn an_epic_is_a_scope_to_any_depth() {
+fn epic_is_scope_to_any_depth() {
     let workspace = TestWorkspace::with_plan();
     workspace.ok("add 'Elsewhere'");
     workspace.ok("add 'Below' --parent T2");
@@ -100,7 +100,7 @@ fn an_epic_is_a_scope_to_any_depth() {
 }
 
 #[test]
-fn a_dependency_outside_the_epic_counts_when_it_is_done() {
+fn dependency_outside_epic_counts_when_it_is_done() {
     let workspace = TestWorkspace::new();
     workspace.ok("add 'Outside'");
     workspace.ok("add 'Epic' --type epic");
@@ -115,14 +115,14 @@ fn a_dependency_outside_the_epic_counts_when_it_is_done() {
 }
 
 #[test]
-fn an_empty_workspace_has_nothing_to_do() {
+fn empty_workspace_has_nothing_to_do() {
     let workspace = TestWorkspace::new();
     insta::assert_snapshot!(workspace.cleo("orchestrator ready"));
     insta::assert_snapshot!(workspace.cleo("orchestrator waves"));
 }
 
 #[test]
-fn a_part_never_waits_for_its_whole() {
+fn part_never_waits_for_its_whole() {
     let workspace = TestWorkspace::new();
     workspace.ok("add Whole --type epic");
     workspace.ok("add Part --parent T1");
@@ -210,7 +210,7 @@ fn unstartable_tasks_are_named_alike_by_every_command() {
 }
 
 #[test]
-fn an_epic_with_nothing_left_to_do_holds_up_what_waits_for_it() {
+fn epic_with_nothing_left_to_do_holds_up_what_waits_for_it() {
     let workspace = TestWorkspace::with_plan();
     workspace.ok("add 'Announce login' --depends T1");
     assert_eq!(problems(&workspace, "T6"), json!([]));
@@ -284,7 +284,7 @@ fn missing_dependency_is_named_wherever_its_task_is_shown() {
 }
 
 #[test]
-fn a_dependency_that_closed_a_circle_is_told_as_such_everywhere() {
+fn dependency_that_closed_circle_is_told_as_such_everywhere() {
     let workspace = TestWorkspace::new();
     let lines = [
         r#"{"id":"T1","title":"One","depends":["T2"]}"#,
@@ -322,7 +322,7 @@ fn waves_say_so_when_they_show_none() {
 }
 
 #[test]
-fn cycle_in_the_database_is_named_by_every_command() {
+fn cycle_in_database_is_named_by_every_command() {
     let workspace = TestWorkspace::new();
     workspace.ok("add First");
     workspace.ok("add Second --depends T1");
@@ -344,7 +344,7 @@ fn cycle_in_the_database_is_named_by_every_command() {
 }
 
 #[test]
-fn ready_shows_twenty_and_says_how_many_more_there_are() {
+fn ready_shows_twenty() {
     let workspace = TestWorkspace::new();
     let lines: String = (0..25)
         .map(|n| format!("{{\"title\":\"Part {n}\"}}\n"))
@@ -379,7 +379,7 @@ fn next_says_why_it_is_this_one() {
 }
 
 #[test]
-fn tasks_that_touch_the_same_files_are_not_put_side_by_side() {
+fn tasks_that_touch_same_files_are_not_put_side_by_side() {
     let workspace = TestWorkspace::new();
     workspace.ok("add One --file 'src/auth/**'");
     workspace.ok("add Two --file src/web.rs");
@@ -398,7 +398,7 @@ fn tasks_that_touch_the_same_files_are_not_put_side_by_side() {
 }
 
 #[test]
-fn analyze_shows_how_a_graph_is_doing() {
+fn analyze_shows_how_graph_is_doing() {
     let workspace = TestWorkspace::with_plan();
     for (task, hours) in [("T2", "2"), ("T3", "4.5"), ("T4", "1")] {
         workspace.ok(&format!("update {task} --estimate {hours} --file src/auth"));
@@ -439,7 +439,7 @@ fn preview_of_unblocked_tasks_equals_completion() {
 }
 
 #[test]
-fn a_large_batch_is_answered_in_short() {
+fn large_batch_is_answered_in_short() {
     let workspace = TestWorkspace::new();
     let batch = |n: u32| {
         (0..n)

@@ -3,7 +3,7 @@
 use crate::world::TestWorkspace;
 
 #[test]
-fn a_picture_goes_into_a_pipe_as_it_is() {
+fn picture_goes_into_pipe_unchanged() {
     let workspace = TestWorkspace::with_plan();
     workspace.ok("complete T2");
     let run = |arguments: &[&str]| workspace.finish(workspace.command(arguments), "").stdout;
@@ -24,7 +24,7 @@ fn a_picture_goes_into_a_pipe_as_it_is() {
 }
 
 #[test]
-fn a_title_cannot_break_out_of_a_picture() {
+fn title_cannot_break_out_of_picture() {
     let workspace = TestWorkspace::new();
     workspace.json(&["add", "</text><script>alert(\"1\")</script>\\"]);
     let run = |arguments: &[&str]| workspace.finish(workspace.command(arguments), "").stdout;

@@ -56,7 +56,7 @@ fn what_touches_files_of_a_task_under_way_is_passed_over() {
 }
 
 #[test]
-fn only_overlapping_tasks_left_gives_none_and_names_the_way() {
+fn only_overlapping_tasks_left_gives_none() {
     let workspace = share_files();
     // A reviewer holds the files, too.
     does(&workspace, "ada", "claim T1");
@@ -102,7 +102,7 @@ fn many_tasks_of_one_file_are_passed_over_for_one_of_another() {
 }
 
 #[test]
-fn next_shows_what_claim_next_takes_also_when_a_lease_is_over() {
+fn next_shows_what_claim_next_takes_also_when_lease_is_over() {
     let workspace = share_files();
     let at = |time: &str, name: &str, line: &str| run(&workspace, name, time, line);
     at("09:00:00", "ada", "claim T1 --lease 10m");
@@ -122,7 +122,7 @@ fn next_shows_what_claim_next_takes_also_when_a_lease_is_over() {
 }
 
 #[test]
-fn a_takeover_is_not_taken_back() {
+fn takeover_is_not_reverted() {
     let workspace = TestWorkspace::with_plan();
     run(&workspace, "ada", "09:00:00", "claim T2 --lease 1m");
     does(&workspace, "bob", "claim T2");
@@ -130,7 +130,7 @@ fn a_takeover_is_not_taken_back() {
 }
 
 #[test]
-fn undo_takes_back_only_ones_own_latest_operation() {
+fn undo_reverts_only_ones_own_latest_operation() {
     let workspace = TestWorkspace::new();
     does(&workspace, "ada", "add First");
     does(&workspace, "bob", "add Second");
@@ -144,7 +144,7 @@ fn undo_takes_back_only_ones_own_latest_operation() {
 }
 
 #[test]
-fn undo_without_a_number_passes_over_a_spawn() {
+fn undo_without_number_passes_over_spawn() {
     let workspace = TestWorkspace::new();
     does(&workspace, "ada", "add First");
     expect_refusal(&workspace, "bob", "undo", "E_NOTHING_TO_UNDO");
@@ -162,7 +162,7 @@ fn undo_without_a_number_passes_over_a_spawn() {
 }
 
 #[test]
-fn cancelling_what_somebody_else_holds_takes_force() {
+fn cancelling_work_of_others_takes_force() {
     let workspace = TestWorkspace::with_plan();
     does(&workspace, "ada", "claim T2");
     let error = expect_refusal(&workspace, "bob", "cancel T2 --reason gone", "E_CLAIMED");
@@ -185,7 +185,7 @@ fn cancelling_what_somebody_else_holds_takes_force() {
 }
 
 #[test]
-fn epic_stays_open_with_open_tasks_below_a_cancelled_one() {
+fn epic_stays_open_with_open_tasks_below_cancelled_one() {
     let workspace = TestWorkspace::new();
     workspace.ok("add Epic --type epic");
     workspace.ok("add Part --parent T1");

@@ -38,7 +38,7 @@ fn all(workspace: &TestWorkspace) -> Vec<Value> {
 }
 
 #[test]
-fn the_log_tells_each_operation_newest_first() {
+fn log_tells_each_operation_newest_first() {
     let workspace = TestWorkspace::with_plan();
     workspace.ok("update T2 --priority critical --label urgent --title 'Research it'");
     workspace.ok("start T2");
@@ -65,7 +65,7 @@ fn the_log_tells_each_operation_newest_first() {
 }
 
 #[test]
-fn every_kind_of_change_can_be_taken_back_and_brought_back() {
+fn every_kind_of_change_can_be_reverted_and_brought_back() {
     for line in [
         "add 'one more' --parent T1 --depends T2",
         "update T2 --title new --label x --note 'a note' --priority low --clear phase",
@@ -115,7 +115,7 @@ fn every_kind_of_change_can_be_taken_back_and_brought_back() {
 }
 
 #[test]
-fn undo_makes_nothing_done_that_has_to_be_proven() {
+fn undo_makes_nothing_done_that_must_be_proven() {
     let workspace = TestWorkspace::with_plan().with("code", "good");
     workspace.ok("update T2 --acceptance 'good :: grep -q good code'");
     workspace.ok("verify T2 --run-all");
@@ -133,7 +133,7 @@ fn undo_makes_nothing_done_that_has_to_be_proven() {
 }
 
 #[test]
-fn undo_of_an_operation_that_undoes_itself_comes_to_an_end() {
+fn undo_of_operation_that_undoes_itself_comes_to_end() {
     let workspace = TestWorkspace::new();
     workspace.ok("add One");
     workspace.ok("update T1 --title Two");
@@ -145,7 +145,7 @@ fn undo_of_an_operation_that_undoes_itself_comes_to_an_end() {
 }
 
 #[test]
-fn undo_of_a_link_names_what_deleted_its_task() {
+fn undo_of_link_names_the_task_deletion() {
     let workspace = TestWorkspace::with_plan();
     let entry = json!({
         "id": "found", "file": "f.md", "title": "x", "date": "2026-01-26",
@@ -180,7 +180,7 @@ fn undo_archives_no_open_task() {
 }
 
 #[test]
-fn undo_after_undo_walks_back_to_the_beginning() {
+fn undo_after_undo_walks_back_to_beginning() {
     let workspace = TestWorkspace::new();
     let mut states = vec![all(&workspace)];
     for line in [
@@ -204,7 +204,7 @@ fn undo_after_undo_walks_back_to_the_beginning() {
 }
 
 #[test]
-fn undo_names_the_later_operation_that_blocks_it() {
+fn undo_names_later_operation_that_blocks_it() {
     let workspace = TestWorkspace::new();
     workspace.ok("add one");
     workspace.ok("update T1 --title two --priority high");
@@ -231,7 +231,7 @@ fn undo_names_the_later_operation_that_blocks_it() {
 }
 
 #[test]
-fn undo_of_a_list_names_what_made_it_grow_further() {
+fn undo_of_list_names_what_made_it_grow_further() {
     let workspace = TestWorkspace::new();
     workspace.ok("add one --label a");
     workspace.ok("update T1 --label b --note first");
@@ -275,7 +275,7 @@ fn claims_and_sessions_and_phases_are_not_undone() {
 }
 
 #[test]
-fn gates_that_a_task_needs_are_undone_with_the_rest() {
+fn required_gates_are_undone_too() {
     let workspace = TestWorkspace::new();
     workspace.ok("add one");
     workspace.ok("update T1 --title two --require-gate documented");
@@ -313,7 +313,7 @@ fn bare_undo_passes_over_what_cannot_be_undone() {
 }
 
 #[test]
-fn undo_under_a_later_claim_is_refused_without_an_alternative() {
+fn undo_under_later_claim_is_refused_without_alternative() {
     let workspace = TestWorkspace::with_plan();
     workspace.ok("update T2 --title wrong");
     workspace.ok("claim T2");
@@ -324,7 +324,7 @@ fn undo_under_a_later_claim_is_refused_without_an_alternative() {
 }
 
 #[test]
-fn import_that_adds_a_dependency_can_be_undone_and_redone() {
+fn import_that_adds_dependency_can_be_undone_and_redone() {
     let workspace = TestWorkspace::new();
     workspace.ok("add one --label a");
     workspace.ok("add two --depends T1");
@@ -355,7 +355,7 @@ fn import_that_adds_a_dependency_can_be_undone_and_redone() {
 }
 
 #[test]
-fn a_task_that_others_stand_on_by_now_is_not_taken_away() {
+fn task_that_others_stand_on_by_now_is_not_taken_away() {
     for later in [
         "add two --depends T1",
         "add two --parent T1",
@@ -373,7 +373,7 @@ fn a_task_that_others_stand_on_by_now_is_not_taken_away() {
 }
 
 #[test]
-fn what_stands_beside_an_operation_is_in_nobodys_way() {
+fn what_stands_beside_operation_is_in_nobodys_way() {
     let workspace = TestWorkspace::new();
     workspace.ok("add one");
     workspace.ok("add two --depends T1");
@@ -393,7 +393,7 @@ fn what_stands_beside_an_operation_is_in_nobodys_way() {
 }
 
 #[test]
-fn what_was_taken_back_is_not_taken_back_twice() {
+fn what_was_reverted_is_not_reverted_twice() {
     let workspace = TestWorkspace::new();
     workspace.ok("add one");
     workspace.ok("undo 1");
@@ -407,7 +407,7 @@ fn what_was_taken_back_is_not_taken_back_twice() {
 }
 
 #[test]
-fn the_rules_that_always_hold_hold_after_an_undo_too() {
+fn rules_that_hold_hold_after_undo_too() {
     let workspace = TestWorkspace::new();
     workspace.ok("add a");
     workspace.ok("add b --depends T1");
@@ -471,7 +471,7 @@ fn the_rules_that_always_hold_hold_after_an_undo_too() {
 }
 
 #[test]
-fn what_cannot_be_taken_back_is_named() {
+fn what_cannot_be_reverted_is_named() {
     let workspace = TestWorkspace::new();
     workspace.ok("add one");
     workspace.ok("spawn T1");
@@ -496,7 +496,7 @@ fn what_cannot_be_taken_back_is_named() {
 }
 
 #[test]
-fn the_log_names_sessions_and_phases() {
+fn log_names_sessions_and_phases() {
     let workspace = TestWorkspace::new();
     workspace.ok("session start");
     workspace.ok("add x --phase build");
@@ -510,7 +510,7 @@ fn the_log_names_sessions_and_phases() {
 }
 
 #[test]
-fn an_undo_is_told_in_the_log_with_what_it_took_back() {
+fn log_shows_what_an_undo_reverted() {
     let workspace = TestWorkspace::new();
     workspace.ok("add one");
     workspace.ok("update T1 --title two");

@@ -62,7 +62,7 @@ fn transcript(workspace: &TestWorkspace, name: &str, task: &str) -> String {
 }
 
 #[test]
-fn agent_without_output_is_sent_back_with_the_fix() {
+fn agent_without_output_is_sent_back_with_fix() {
     let workspace = spawn_task();
     let reason = stop(&workspace, OF_T1, json!({})).unwrap();
     insta::assert_snapshot!(reason);
@@ -99,7 +99,7 @@ fn only_what_is_missing_is_asked_for() {
 }
 
 #[test]
-fn agent_is_sent_back_a_limited_number_of_times() {
+fn agent_is_sent_back_limited_number_of_times() {
     let workspace = spawn_task();
     let told = |session: &str, limit: &[(&str, &str)]| {
         let variables = [OF_T1, limit].concat();
@@ -137,7 +137,7 @@ fn hooks_that_ask_at_once_send_back_no_oftener() {
 }
 
 #[test]
-fn the_task_is_that_of_the_prompt_or_the_only_one_that_is_held() {
+fn task_is_that_of_prompt_or_only_one_that_is_held() {
     let workspace = spawn_task();
     let path = transcript(&workspace, "one.jsonl", "T1");
     let reason = stop(&workspace, &[], json!({"transcript_path": path})).unwrap();
@@ -162,7 +162,7 @@ fn the_task_is_that_of_the_prompt_or_the_only_one_that_is_held() {
 }
 
 #[test]
-fn a_subagent_answers_for_its_own_prompt_and_not_for_its_caller() {
+fn subagent_answers_for_own_prompt_and_not_for_its_caller() {
     let workspace = spawn_task();
     let path = transcript(&workspace, "agent.jsonl", "T2");
     let ended = |changes: Value| {
@@ -242,7 +242,7 @@ fn hook_never_fails_or_blocks_on_bad_input() {
 }
 
 #[test]
-fn hooks_are_installed_beside_what_is_there() {
+fn hooks_are_added_to_existing_settings() {
     let mine = "{\n  \"model\": \"opus\",\n  \"hooks\": {\"PreToolUse\": [{\"hooks\": []}]}\n}\n";
     let workspace = TestWorkspace::bare().with(".claude/settings.json", mine);
     let preview = workspace.cleo("init --agents claude,codex --hooks --dry-run");

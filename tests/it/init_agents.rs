@@ -16,7 +16,7 @@ fn result(workspace: &TestWorkspace, more: &[&str]) -> Value {
 }
 
 #[test]
-fn the_files_are_made_and_then_left_as_they_are() {
+fn files_are_made_and_then_left_unchanged() {
     let workspace = TestWorkspace::bare();
     let made = result(&workspace, &[]);
     let database = [
@@ -40,7 +40,7 @@ fn the_files_are_made_and_then_left_as_they_are() {
 }
 
 #[test]
-fn only_the_files_of_the_clients_that_were_named_are_made() {
+fn only_files_of_clients_that_were_named_are_made() {
     let workspace = TestWorkspace::new();
     workspace.ok("init --agents codex");
     assert!(workspace.path(CODEX).is_file() && workspace.path("AGENTS.md").is_file());
@@ -51,7 +51,7 @@ fn only_the_files_of_the_clients_that_were_named_are_made() {
 }
 
 #[test]
-fn a_dry_run_shows_what_would_happen_and_does_nothing() {
+fn dry_run_shows_what_would_happen() {
     let workspace = TestWorkspace::bare().with("AGENTS.md", "# House rules\n");
     let before = workspace.state();
     insta::assert_snapshot!(workspace.cleo("init --agents codex --dry-run"));
@@ -86,7 +86,7 @@ fn what_others_wrote_stays_byte_for_byte() {
 }
 
 #[test]
-fn a_file_that_somebody_changed_stops_everything() {
+fn changed_file_stops_everything() {
     for (path, line) in [
         (CLAUDE, "model: sonnet"),
         (CODEX, "cleo-subagent"),
@@ -117,14 +117,14 @@ fn a_file_that_somebody_changed_stops_everything() {
 }
 
 #[test]
-fn the_refusal_reads_well() {
+fn refusal_reads_well() {
     let workspace = TestWorkspace::bare().with(CLAUDE, "mine\n");
     insta::assert_snapshot!(workspace.cleo("init --agents claude"));
     assert!(!workspace.path(".cleo").exists(), "nothing was made");
 }
 
 #[test]
-fn text_of_an_older_cleo_is_brought_up_to_date() {
+fn text_of_older_versions_is_updated() {
     let workspace = TestWorkspace::new();
     workspace.write(
         "AGENTS.md",
@@ -154,7 +154,7 @@ fn text_of_an_older_cleo_is_brought_up_to_date() {
 }
 
 #[test]
-fn links_are_followed_only_inside_the_workspace() {
+fn links_are_followed_only_inside_workspace() {
     let workspace = TestWorkspace::new().with("AGENTS.md", "Mine.\n");
     symlink("AGENTS.md", workspace.path("CLAUDE.md")).unwrap();
     workspace.ok("init --agents all");
@@ -181,7 +181,7 @@ fn links_are_followed_only_inside_the_workspace() {
 }
 
 #[test]
-fn a_workspace_is_made_through_no_link_that_leads_out() {
+fn workspace_is_made_through_no_link_that_leads_out() {
     for link in ["claudedocs", "claudedocs/agent-outputs", ".cleo"] {
         let workspace = TestWorkspace::bare();
         let outside = workspace.root().with_file_name("home");
@@ -210,7 +210,7 @@ fn a_workspace_is_made_through_no_link_that_leads_out() {
 }
 
 #[test]
-fn fix_for_an_unwritable_path_names_what_is_there() {
+fn fix_for_unwritable_path_names_what_is_there() {
     let workspace = TestWorkspace::new().with(".claude", "no folder\n");
     let refused = workspace.json(&["init", "--agents", "claude"]);
     let error = &refused["error"];
@@ -220,7 +220,7 @@ fn fix_for_an_unwritable_path_names_what_is_there() {
 }
 
 #[test]
-fn a_disk_that_fills_up_half_way_leaves_no_trace() {
+fn disk_that_fills_up_half_way_leaves_no_trace() {
     let house_rules = "A rule.\n".repeat(20_000);
     let workspace = TestWorkspace::new().with("AGENTS.md", house_rules);
     let before = workspace.state();
@@ -235,7 +235,7 @@ fn a_disk_that_fills_up_half_way_leaves_no_trace() {
 }
 
 #[test]
-fn a_file_that_is_no_text_is_refused() {
+fn file_that_is_no_text_is_refused() {
     let workspace = TestWorkspace::new().with("AGENTS.md", b"caf\xe9\n");
     let before = workspace.state();
     let refused = workspace.json(&["init", "--agents", "codex", "--force"]);

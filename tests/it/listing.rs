@@ -15,7 +15,7 @@ fn find(workspace: &TestWorkspace, line: &str) -> (String, u64) {
 }
 
 #[test]
-fn tasks_are_listed_as_a_table() {
+fn tasks_are_listed_as_table() {
     let workspace = TestWorkspace::with_plan();
     insta::assert_snapshot!(workspace.cleo("list"));
     insta::assert_snapshot!(workspace.cleo("list --limit 2"));
@@ -33,7 +33,7 @@ fn one_task_is_told_as_one() {
 }
 
 #[test]
-fn a_long_title_is_wrapped_in_its_column() {
+fn long_title_is_wrapped_in_its_column() {
     let workspace = TestWorkspace::new();
     workspace.ok(&format!(
         "add '{}'",
@@ -75,7 +75,7 @@ fn each_filter_lets_through_what_it_names() {
 }
 
 #[test]
-fn limit_and_offset_cut_the_list_and_not_the_total() {
+fn limit_and_offset_cut_list_and_not_total() {
     let workspace = TestWorkspace::with_plan();
     for (line, ids) in [
         ("list --limit 2", "T1 T2"),
@@ -90,7 +90,7 @@ fn limit_and_offset_cut_the_list_and_not_the_total() {
 }
 
 #[test]
-fn the_tree_shows_who_is_part_of_what() {
+fn tree_shows_who_is_part_of_what() {
     let workspace = TestWorkspace::with_plan();
     workspace.ok("add 'Read the standard' --parent T2");
     workspace.ok("add 'Compare libraries' --parent T2");
@@ -139,7 +139,7 @@ fn find_matches_words_and_prefixes_in_title_and_text() {
 }
 
 #[test]
-fn a_regular_expression_finds_what_words_cannot() {
+fn regular_expression_finds_what_words_cannot() {
     let workspace = TestWorkspace::with_plan();
     for (line, ids) in [
         ("find ^(test|document) --regex", "T4 T5"),

@@ -59,7 +59,7 @@ fn lines(workspace: &TestWorkspace) -> Vec<Value> {
 }
 
 #[test]
-fn an_entry_is_one_line_with_its_epic_its_author_and_its_time() {
+fn entry_is_one_line_with_its_epic_its_author_and_its_time() {
     let workspace = TestWorkspace::with_plan();
     let mut given = entry("auth-2026-01-26");
     given["confidence"] = json!({"low": 1});
@@ -80,7 +80,7 @@ fn an_entry_is_one_line_with_its_epic_its_author_and_its_time() {
 }
 
 #[test]
-fn an_entry_can_be_given_as_options() {
+fn entry_can_be_given_as_options() {
     let workspace = TestWorkspace::with_plan();
     let reply = workspace.cleo(
         "manifest append --id auth --file auth.md --title 'Token refresh' --topic auth,tokens \
@@ -118,7 +118,7 @@ fn an_entry_can_be_given_as_options() {
 }
 
 #[test]
-fn entry_of_options_is_not_read_from_standard_input() {
+fn entry_of_options_is_not_read_from_stdin() {
     let workspace = TestWorkspace::with_plan();
     let words = ["manifest", "append", "--task", "T4"];
     for text in ["", &entry("a").to_string()] {
@@ -131,7 +131,7 @@ fn entry_of_options_is_not_read_from_standard_input() {
 }
 
 #[test]
-fn a_dry_run_checks_and_writes_nothing() {
+fn dry_run_checks_and_writes_nothing() {
     let workspace = TestWorkspace::with_plan();
     append_entry(&workspace, "a");
     let before = workspace.state();
@@ -144,7 +144,7 @@ fn a_dry_run_checks_and_writes_nothing() {
 }
 
 #[test]
-fn a_bad_entry_names_every_fault_and_changes_nothing() {
+fn bad_entry_names_every_fault() {
     let workspace = TestWorkspace::with_plan();
     let before = workspace.state();
     let mut bad = entry("two words");
@@ -188,7 +188,7 @@ fn a_bad_entry_names_every_fault_and_changes_nothing() {
 }
 
 #[test]
-fn what_is_no_entry_at_all_is_refused_with_exit_6() {
+fn what_is_no_entry_is_refused_with_exit_6() {
     let workspace = TestWorkspace::with_plan();
     let two = format!("{}\n{}", entry("a"), entry("b"));
     let unfilled = entry("a").to_string().replace("true", "<true|false>");
@@ -208,7 +208,7 @@ fn what_is_no_entry_at_all_is_refused_with_exit_6() {
 }
 
 #[test]
-fn the_line_of_the_protocol_is_refused_until_it_is_filled_in() {
+fn line_of_protocol_is_refused_until_it_is_filled_in() {
     let workspace = TestWorkspace::with_plan();
     let prompt = workspace.json(&["spawn", "T3"])["result"]["prompt"]
         .as_str()
@@ -236,7 +236,7 @@ fn the_line_of_the_protocol_is_refused_until_it_is_filled_in() {
 }
 
 #[test]
-fn a_duplicate_exits_with_101_and_shows_where_it_is() {
+fn duplicate_exits_with_101() {
     let workspace = TestWorkspace::with_plan();
     append_entry(&workspace, "auth");
     let before = workspace.state();
@@ -253,7 +253,7 @@ fn a_duplicate_exits_with_101_and_shows_where_it_is() {
 }
 
 #[test]
-fn an_entry_that_lacks_little_is_corrected_as_a_whole() {
+fn entry_that_lacks_little_is_corrected_as_whole() {
     let workspace = TestWorkspace::with_plan();
     let mut bad = entry("auth-2026-01-26");
     bad["status"] = json!("complet");
@@ -269,7 +269,7 @@ fn an_entry_that_lacks_little_is_corrected_as_a_whole() {
 }
 
 #[test]
-fn what_is_no_entry_is_moved_out_of_the_manifest_by_the_fix() {
+fn what_is_no_entry_is_moved_out_of_manifest_by_fix() {
     let workspace = TestWorkspace::with_plan();
     let good = entry("a").to_string();
     workspace.write(MANIFEST, format!("{good}\nI am done!\n"));
@@ -286,7 +286,7 @@ fn what_is_no_entry_is_moved_out_of_the_manifest_by_the_fix() {
 }
 
 #[test]
-fn faulty_lines_are_named_with_their_numbers_and_hide_nothing() {
+fn invalid_lines_are_named_by_number() {
     let workspace = TestWorkspace::with_plan();
     let good = |id: &str| entry(id).to_string();
     let short = good("short").replace("\"It's & `$HOME`.\",", "");
@@ -355,7 +355,7 @@ fn faulty_lines_are_named_with_their_numbers_and_hide_nothing() {
 }
 
 #[test]
-fn an_empty_and_a_missing_manifest_are_valid() {
+fn empty_and_missing_manifest_are_valid() {
     let workspace = TestWorkspace::with_plan();
     for _ in 0..2 {
         let reply = workspace.json(&["manifest", "validate"]);
@@ -373,7 +373,7 @@ fn an_empty_and_a_missing_manifest_are_valid() {
 }
 
 #[test]
-fn a_torn_tail_gets_its_end_and_the_new_line_stands_alone() {
+fn torn_tail_gets_its_end() {
     let workspace = TestWorkspace::with_plan();
     let torn = entry("torn").to_string()[..100].to_string();
     workspace.write(MANIFEST, &torn);
@@ -430,7 +430,7 @@ fn lists_are_filtered_by_task_status_and_topic() {
 }
 
 #[test]
-fn an_unknown_entry_comes_with_the_nearest_one() {
+fn unknown_entry_comes_with_nearest_one() {
     let workspace = TestWorkspace::with_plan();
     let reply = workspace.json(&["manifest", "show", "auth"]);
     assert_eq!(reply["error"]["fix"], "cleo manifest list");
@@ -450,7 +450,7 @@ fn an_unknown_entry_comes_with_the_nearest_one() {
 }
 
 #[test]
-fn links_stand_in_the_entry_and_in_the_store() {
+fn links_are_in_entry_and_in_store() {
     let workspace = TestWorkspace::with_plan();
     append_entry(&workspace, "auth");
     for created in [true, false] {
@@ -501,7 +501,7 @@ fn links_stand_in_the_entry_and_in_the_store() {
 }
 
 #[test]
-fn a_message_is_allowed_to_the_letter_or_exits_with_61() {
+fn message_is_allowed_to_letter_or_exits_with_61() {
     let workspace = TestWorkspace::bare();
     let allowed = "Testing blocked. See MANIFEST.jsonl for blocker details.";
     let reply = workspace.json(&["verify", "message", allowed]);
@@ -524,7 +524,7 @@ fn a_message_is_allowed_to_the_letter_or_exits_with_61() {
 }
 
 #[test]
-fn a_manifest_that_leads_out_of_the_workspace_is_refused() {
+fn manifest_that_leads_out_of_workspace_is_refused() {
     let workspace = TestWorkspace::with_plan();
     let outside = workspace.path("../outside.jsonl");
     fs::write(&outside, "").unwrap();
@@ -543,7 +543,7 @@ fn a_manifest_that_leads_out_of_the_workspace_is_refused() {
 }
 
 #[test]
-fn sixteen_processes_beside_a_shell_loop_lose_and_tear_nothing() {
+fn sixteen_processes_beside_shell_loop_lose_and_tear_nothing() {
     let workspace = TestWorkspace::with_plan();
     let shell = "i=0; while [ $i -lt 200 ]; do i=$((i+1)); printf '%s\\n' \
          \"$(printf %s \"$ENTRY\" | sed \"s/ID/shell-$i/g\")\" >> \"$MANIFEST\"; done";
@@ -636,7 +636,7 @@ fn what_was_acknowledged_survives_a_kill_and_is_whole() {
 }
 
 #[test]
-fn an_append_waits_for_another_one() {
+fn append_waits_for_another_one() {
     let workspace = TestWorkspace::with_plan();
     append_entry(&workspace, "first");
     let held = fs::OpenOptions::new()

@@ -44,7 +44,7 @@ fn list(workspace: &TestWorkspace) -> Value {
 }
 
 #[test]
-fn what_does_not_count_is_moved_with_the_reason() {
+fn invalid_lines_are_moved_with_a_reason() {
     let (workspace, before) = litter();
     let entries = list(&workspace);
     insta::assert_snapshot!("compact", workspace.cleo("manifest compact"));
@@ -79,7 +79,7 @@ fn what_does_not_count_is_moved_with_the_reason() {
 }
 
 #[test]
-fn a_dry_run_moves_nothing_and_a_missing_manifest_is_fine() {
+fn dry_run_moves_nothing() {
     let (workspace, before) = litter();
     let state = workspace.state();
     let dry = workspace.json(&["manifest", "compact", "--dry-run"])["result"].clone();

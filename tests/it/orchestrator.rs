@@ -81,7 +81,7 @@ fn crowd(title: &str) -> TestWorkspace {
 }
 
 #[test]
-fn start_says_where_the_work_stands_and_what_comes_first() {
+fn start_says_where_work_stands() {
     let workspace = TestWorkspace::with_plan();
     insta::assert_snapshot!(
         "start_begins",
@@ -105,7 +105,7 @@ fn start_says_where_the_work_stands_and_what_comes_first() {
 }
 
 #[test]
-fn start_is_under_a_thousand_tokens_however_much_there_is() {
+fn start_is_under_thousand_tokens_however_much_there_is() {
     for title in ["wide 宽 ", "\"\\", "word "] {
         let workspace = crowd(title);
         for command in [
@@ -141,7 +141,7 @@ fn start_is_under_a_thousand_tokens_however_much_there_is() {
 }
 
 #[test]
-fn each_state_of_the_work_has_its_first_action() {
+fn each_state_of_work_has_its_first_action() {
     let workspace = TestWorkspace::new();
     let first = |workspace: &TestWorkspace, epic: Option<&str>| {
         let scope: Vec<&str> = epic.into_iter().flat_map(|epic| ["--epic", epic]).collect();
@@ -205,7 +205,7 @@ fn each_state_of_the_work_has_its_first_action() {
 }
 
 #[test]
-fn a_claim_that_ran_out_comes_before_new_work() {
+fn expired_claim_comes_before_new_work() {
     let workspace = TestWorkspace::with_plan();
     workspace.shell("CLEO_AGENT=agent-1 CLEO_NOW=2026-01-25T09:00:00Z cleo start T2");
     let connection = rusqlite::Connection::open(workspace.path(".cleo/cleo.db")).unwrap();
@@ -226,7 +226,7 @@ fn a_claim_that_ran_out_comes_before_new_work() {
 }
 
 #[test]
-fn follow_ups_are_open_while_their_tasks_are() {
+fn follow_ups_are_open_like_their_tasks() {
     let workspace = TestWorkspace::with_plan();
     workspace.ok("add 'Elsewhere'");
     let lines = [
@@ -255,7 +255,7 @@ fn follow_ups_are_open_while_their_tasks_are() {
 }
 
 #[test]
-fn status_counts_epics_and_names_who_works_on_what() {
+fn status_counts_epics() {
     let workspace = TestWorkspace::with_plan();
     workspace.ok("complete T2");
     workspace.ok("start T3");
@@ -288,7 +288,7 @@ fn status_counts_epics_and_names_who_works_on_what() {
 }
 
 #[test]
-fn budget_warns_at_70_percent_and_is_critical_at_80() {
+fn budget_warns_at_70_percent() {
     let workspace = TestWorkspace::bare();
     for (tokens, percent, state, exit) in [
         (0, 0, "ok", 0),
@@ -322,7 +322,7 @@ fn budget_warns_at_70_percent_and_is_critical_at_80() {
 }
 
 #[test]
-fn the_limit_is_a_setting() {
+fn limit_is_setting() {
     let workspace = TestWorkspace::with_plan();
     workspace.ok("config set orchestrator.contextTokens 2000");
     let answer = context(&workspace, &["--tokens", "1600"]);
@@ -332,7 +332,7 @@ fn the_limit_is_a_setting() {
 }
 
 #[test]
-fn what_is_counted_is_really_there() {
+fn what_is_counted_is_there() {
     let workspace = TestWorkspace::with_plan().with("notes.md", "ä".repeat(4_001));
     let prompt = workspace.json(&["spawn", "T2"])["result"]["prompt"]
         .as_str()
@@ -383,13 +383,13 @@ fn halfway() -> TestWorkspace {
 }
 
 #[test]
-fn a_brief_about_nothing_says_so() {
+fn brief_about_nothing_says_so() {
     let brief = TestWorkspace::new().cleo("orchestrator brief");
     assert!(brief.contains(", there are no tasks.\n"), "{brief}");
 }
 
 #[test]
-fn a_brief_hands_everything_over() {
+fn brief_hands_everything_over() {
     let workspace = halfway();
     insta::assert_snapshot!("brief", workspace.cleo("orchestrator brief --epic T1"));
     let brief =
@@ -435,7 +435,7 @@ fn brief_names_open_sessions_with_focus_and_notes() {
 }
 
 #[test]
-fn a_brief_is_bounded_and_a_hostile_text_is_one_line_of_it() {
+fn brief_is_bounded_and_hostile_text_is_one_line_of_it() {
     for title in ["wide 宽 ", "\"\\"] {
         let workspace = crowd(title);
         for format in ["json", "text"] {
@@ -450,7 +450,7 @@ fn a_brief_is_bounded_and_a_hostile_text_is_one_line_of_it() {
 }
 
 #[test]
-fn a_brief_is_written_over_a_brief_and_over_nothing_else() {
+fn brief_is_written_over_brief_and_over_nothing_else() {
     let workspace = halfway();
     workspace.ok("orchestrator brief --epic T1 --output HANDOVER.md");
     workspace.ok("complete T3 --force");

@@ -21,7 +21,7 @@ fn on_terminal(workspace: &TestWorkspace, line: &str) -> Option<String> {
 }
 
 #[test]
-fn a_pipe_gets_one_json_document_and_a_terminal_text() {
+fn pipe_gets_one_json_document_and_terminal_text() {
     let workspace = TestWorkspace::with_plan();
     let piped = workspace.finish(workspace.command(&["show", "T2"]), "");
     assert_eq!(piped.stdout.lines().count(), 1);
@@ -36,7 +36,7 @@ fn a_pipe_gets_one_json_document_and_a_terminal_text() {
 }
 
 #[test]
-fn json_on_a_terminal_is_indented() {
+fn json_on_terminal_is_indented() {
     let workspace = TestWorkspace::with_plan();
     let Some(shown) = on_terminal(&workspace, "cleo show T2 --json") else {
         return;
@@ -48,7 +48,7 @@ fn json_on_a_terminal_is_indented() {
 }
 
 #[test]
-fn options_beat_environment_which_beats_the_terminal() {
+fn options_beat_env_which_beats_terminal() {
     let workspace = TestWorkspace::with_plan();
     let is_json = |line: &str, variable: &str| {
         let mut command = workspace.command(&line.split(' ').collect::<Vec<_>>());
@@ -78,7 +78,7 @@ fn options_beat_environment_which_beats_the_terminal() {
 }
 
 #[test]
-fn usage_errors_have_the_form_that_was_asked_for() {
+fn usage_errors_have_the_requested_format() {
     let workspace = TestWorkspace::with_plan();
     for line in [
         "list --stat",
@@ -100,7 +100,7 @@ fn usage_errors_have_the_form_that_was_asked_for() {
 }
 
 #[test]
-fn the_envelope_names_the_command_with_its_group() {
+fn envelope_names_command_with_its_group() {
     let workspace = TestWorkspace::with_plan();
     for (words, name) in [
         (&["list"][..], "list"),
@@ -159,7 +159,7 @@ fn json_is_never_colored() {
 }
 
 #[test]
-fn text_from_strangers_never_steers_a_terminal() {
+fn untrusted_text_never_controls_terminal() {
     let workspace = TestWorkspace::new();
     let title = "turn \u{202e}around\u{2066} now";
     workspace.json(&["add", title, "--description", "also \u{200f}here"]);
@@ -196,7 +196,7 @@ fn text_from_strangers_never_steers_a_terminal() {
 }
 
 #[test]
-fn a_reader_that_has_read_enough_is_no_error() {
+fn reader_that_has_read_enough_is_no_error() {
     let workspace = TestWorkspace::new();
     let lines: Vec<String> = (0..5_000)
         .map(|number| format!("{{\"title\":\"task {number}\"}}"))
@@ -211,7 +211,7 @@ fn a_reader_that_has_read_enough_is_no_error() {
 
 #[cfg(target_os = "linux")]
 #[test]
-fn an_answer_that_cannot_be_written_is_an_error() {
+fn answer_that_cannot_be_written_is_error() {
     let workspace = TestWorkspace::with_plan();
     for command in [
         "cleo list",
@@ -230,7 +230,7 @@ fn an_answer_that_cannot_be_written_is_an_error() {
 
 #[cfg(target_os = "linux")]
 #[test]
-fn an_error_outlives_the_answer_that_holds_it() {
+fn error_outlives_answer_that_holds_it() {
     let workspace = TestWorkspace::with_plan();
     for (line, exit, code) in [
         (
@@ -283,7 +283,7 @@ fn help_and_version_are_envelopes_when_json_is_asked_for() {
 }
 
 #[test]
-fn the_help_of_a_command_begins_with_what_the_list_says_of_it() {
+fn help_of_command_begins_with_what_list_says_of_it() {
     let workspace = TestWorkspace::bare();
     let help = |words: &[&str]| workspace.finish(workspace.command(words), "").stdout;
     let page = help(&["--help"]);
@@ -363,7 +363,7 @@ fn exit_codes_keep_their_meaning() {
 }
 
 #[test]
-fn every_code_is_in_the_table_and_can_be_explained() {
+fn every_code_is_in_table() {
     let workspace = TestWorkspace::bare();
     let table = workspace.json(&["help", "exit-codes"]);
     let codes = table["result"]["codes"].as_array().unwrap();
@@ -384,7 +384,7 @@ fn every_code_is_in_the_table_and_can_be_explained() {
 }
 
 #[test]
-fn the_program_needs_nothing_from_its_environment() {
+fn program_needs_nothing_from_its_env() {
     let workspace = TestWorkspace::with_plan();
     let mut command = Command::new(CLEO);
     command

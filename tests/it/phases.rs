@@ -25,7 +25,7 @@ fn expect_refusal(workspace: &TestWorkspace, line: &str, code: &str) -> Value {
 }
 
 #[test]
-fn phases_exist_once_a_task_names_them() {
+fn phases_exist_once_task_names_them() {
     let workspace = TestWorkspace::with_plan();
     workspace.ok("add x --phase build");
     workspace.ok("add y --phase build");
@@ -43,7 +43,7 @@ fn phases_exist_once_a_task_names_them() {
 }
 
 #[test]
-fn the_project_is_in_one_phase_at_a_time() {
+fn project_is_in_one_phase_at_time() {
     let workspace = TestWorkspace::with_plan();
     workspace.ok("add x --phase build");
     expect_refusal(&workspace, "phase complete", "E_PHASE_NOT_FOUND");
@@ -60,7 +60,7 @@ fn the_project_is_in_one_phase_at_a_time() {
 }
 
 #[test]
-fn a_phase_is_complete_when_its_tasks_are_or_by_force() {
+fn phase_is_complete_when_its_tasks_are_or_by_force() {
     let workspace = TestWorkspace::with_plan();
     workspace.ok("phase start discovery");
     let open = expect_refusal(&workspace, "phase complete", "E_STATUS_REFUSED");
@@ -83,7 +83,7 @@ fn a_phase_is_complete_when_its_tasks_are_or_by_force() {
 }
 
 #[test]
-fn an_unknown_phase_comes_with_the_nearest_known_one() {
+fn unknown_phase_comes_with_nearest_known_one() {
     let workspace = TestWorkspace::with_plan();
     for line in ["phase start discovrey", "phase set discovrey"] {
         let error = expect_refusal(&workspace, line, "E_PHASE_NOT_FOUND");

@@ -101,7 +101,7 @@ const THREE: &[(&str, &[&str])] = &[
 const GOAL: &str = "'Plan, search the web, and report a summary about NER in finance.'";
 
 #[test]
-fn c_1_a_goal_goes_through_three_agents_and_is_put_together() {
+fn c_1_goal_goes_through_three_agents() {
     let workspace = world(THREE);
     let result = runs(&workspace, GOAL);
     assert_eq!(
@@ -168,7 +168,7 @@ fn c_2_and_c_18_late_readers_get_events_in_causal_order() {
 }
 
 #[test]
-fn c_18_events_stream_as_stored_and_the_result_is_last() {
+fn c_18_events_stream_as_stored_and_result_is_last() {
     let workspace = world(THREE);
     let words = shlex::split(&format!("plan run {GOAL} --format ndjson")).unwrap();
     let reply = workspace.finish(workspace.command(&words), "");
@@ -217,7 +217,7 @@ fn c_3_what_is_not_satisfied_is_done_again_as_often_as_allowed() {
 }
 
 #[test]
-fn c_4_default_is_one_pass_and_an_unmet_goal_is_reported() {
+fn c_4_default_is_one_pass() {
     let workspace = world(&[("summarizer", &["first try", "second try [done]"])]);
     let reply = answer(&workspace, "plan run 'do work'");
     assert_eq!(reply["result"]["satisfied"], false);
@@ -236,7 +236,7 @@ fn c_4_default_is_one_pass_and_an_unmet_goal_is_reported() {
 }
 
 #[test]
-fn c_5_to_c_7_the_last_reply_decides_how_many_passes_there_are() {
+fn c_5_to_c_7_last_reply_decides_how_many_passes_there_are() {
     for (texts, passes, satisfied) in [
         (&["never"][..], 3, false),
         (&["+well"], 1, true),
@@ -276,7 +276,7 @@ fn c_8_invalid_number_of_passes_means_one_pass() {
 }
 
 #[test]
-fn only_the_last_step_is_done_again_when_that_is_asked_for() {
+fn only_last_step_is_done_again_when_that_is_asked_for() {
     let workspace = world(&[
         ("planner", &["one"]),
         ("summarizer", &["bad", "good [done]"]),
@@ -301,7 +301,7 @@ fn only_the_last_step_is_done_again_when_that_is_asked_for() {
 }
 
 #[test]
-fn c_9_without_agents_the_run_fails_at_once_and_is_kept() {
+fn c_9_without_agents_run_fails_at_once() {
     let workspace = world(&[]);
     let reply = fails(&workspace, "'do work'", "E_AGENT_NOT_FOUND");
     assert_eq!(reply["error"]["message"], "Agent 'planner' not found");
@@ -325,7 +325,7 @@ fn c_9_without_agents_the_run_fails_at_once_and_is_kept() {
 }
 
 #[test]
-fn c_10_to_c_12_and_c_19_the_words_of_a_goal_choose_who_works() {
+fn c_10_to_c_12_and_c_19_words_of_goal_choose_who_works() {
     let workspace = world(&[("sql-agent", &["rows [done]"])]);
     let result = runs(&workspace, "'query the database'");
     assert_eq!(result["answer"], "[sql-step] [sql-agent] rows [done]");
@@ -394,7 +394,7 @@ fn c_13_failed_step_is_retried_while_passes_are_left() {
 }
 
 #[test]
-fn c_14_conversations_at_the_same_time_do_not_mix() {
+fn c_14_conversations_at_once_do_not_mix() {
     let workspace = world(THREE);
     let start = |goal: &str| {
         let mut command = workspace.command(&["plan", "run", goal]);
@@ -433,7 +433,7 @@ fn c_14_conversations_at_the_same_time_do_not_mix() {
 }
 
 #[test]
-fn c_15_agent_answers_twice_and_is_gone_when_removed() {
+fn c_15_agent_answers_twice() {
     let workspace = world(&[("summarizer", &["one", "two"])]);
     for expected in ["[summarizer] one", "[summarizer] two"] {
         let reply = answer(&workspace, "agents execute x --agent the-summarizer");
@@ -467,7 +467,7 @@ exec sh worker.sh "$1" met
 "#;
 
 #[test]
-fn c_17_the_middle_of_a_diamond_is_worked_on_at_the_same_time() {
+fn c_17_middle_of_diamond_is_worked_on_at_once() {
     let workspace = world(&[("planner", &["x"]), ("summarizer", &["end [done]"])])
         .with("plan.yaml", DIAMOND)
         .with("meet.sh", MEETING);
@@ -509,7 +509,7 @@ fn c_17_the_middle_of_a_diamond_is_worked_on_at_the_same_time() {
 }
 
 #[test]
-fn a_plan_is_carried_out_by_run_too() {
+fn plan_is_carried_out_by_run_too() {
     let workspace = world(&[("planner", &["a"]), ("summarizer", &["b [done]"])]);
     let plan = "goal: Compare\nsteps:\n  - {id: a, capability: planner, instruction: begin}\n\
                 \x20 - {id: b, capability: summarizer, instruction: end, dependsOn: [a]}\n";
@@ -525,7 +525,7 @@ fn a_plan_is_carried_out_by_run_too() {
 }
 
 #[test]
-fn an_offline_reply_is_no_result_of_a_step() {
+fn offline_reply_is_no_result_of_step() {
     let workspace = TestWorkspace::new();
     workspace.ok("agents register Summarizer --capability summarizer --prompt p");
     let reply = fails(&workspace, "'do work' --max-loops 3", "E_CONFIG_INVALID");
@@ -535,7 +535,7 @@ fn an_offline_reply_is_no_result_of_a_step() {
 }
 
 #[test]
-fn plan_runs_no_untrusted_worker_of_the_project() {
+fn plan_runs_no_untrusted_worker_of_project() {
     let workspace = world(&[("planner", &["x"])]).with(
         ".cleo/agents/evil.yaml",
         "name: Evil\ncapability: summarizer\ncommand: [touch, pwned]\n",
@@ -551,7 +551,7 @@ fn plan_runs_no_untrusted_worker_of_the_project() {
 }
 
 #[test]
-fn a_program_of_the_user_can_plan_and_another_can_judge() {
+fn program_of_user_can_plan() {
     let workspace = world(&[("planner", &["one", "two"])])
         .with("wish.sh", "cat > wish.json\necho '{\"steps\":[{\"id\":\"only\",\"capability\":\"planner\",\"instruction\":\"Do it.\"}]}'\n")
         .with("judge.sh", "cat > judged.json\ngrep -q two judged.json && echo '{\"satisfied\":true}' || echo '{\"satisfied\":false}'\n");
@@ -621,7 +621,7 @@ fn write_plan(agent: &str, needs: &str) -> String {
 }
 
 #[test]
-fn a_model_plans_and_what_it_gets_wrong_it_may_mend_once() {
+fn model_plans_and_what_it_gets_wrong_it_may_fix_once() {
     let good = write_plan("the-planner", "look");
     for (answers, asked) in [
         (vec![says(&good)], 1),
@@ -657,7 +657,7 @@ fn a_model_plans_and_what_it_gets_wrong_it_may_mend_once() {
 }
 
 #[test]
-fn planner_falls_back_to_the_rule_and_says_so() {
+fn planner_falls_back_to_rule_and_says_so() {
     for answers in [
         vec![says("no"), says("no")],
         vec![says(&write_plan("nobody", "look"))],
@@ -695,7 +695,7 @@ fn planner_falls_back_to_the_rule_and_says_so() {
 }
 
 #[test]
-fn a_plan_of_a_model_is_carried_out_by_a_model_and_a_worker() {
+fn plan_of_model_is_carried_out_by_model_and_worker() {
     let good = write_plan("looker", "look");
     let server = Server::start(&[says(&good), says("seen")]);
     let workspace = with_model(world(&[("summarizer", &["told [done]"])]), &server);
@@ -791,7 +791,7 @@ fn a_plan_whose_process_was_killed_goes_on_where_it_stood() {
 }
 
 #[test]
-fn the_time_of_a_plan_whose_process_was_killed_counts() {
+fn time_of_plan_whose_process_was_killed_counts() {
     // The following commands have a fixed clock, by which each process takes a millisecond.
     for (line, after) in [("runs resume", 1), ("runs cancel", 0)] {
         let (workspace, id) = kill(|command| {
@@ -851,7 +851,7 @@ fn a_plan_goes_on_over_http() {
 }
 
 #[test]
-fn a_plan_is_given_up_between_two_steps_and_gone_on_with() {
+fn plan_is_cancelled_between_two_steps_and_resumed() {
     let workspace = world(&[("planner", &["x"]), ("summarizer", &["well [done]"])])
         .with("cancel.sh", "cleo runs list --jq '.result.runs[0].id' --format json | tr -d '\"' > id\n(cleo runs cancel $(cat id) > cancelled 2>&1 &)\nuntil cleo runs show $(cat id) --json | grep -q run.cancel; do sleep 0.05; done\nexec sh worker.sh planner x\n");
     workspace.ok("agents update the-planner --timeout-ms 60000 --command 'sh cancel.sh'");

@@ -47,7 +47,7 @@ steps:
 ";
 
 #[test]
-fn a_goal_becomes_a_chain_of_steps_with_reasons() {
+fn goal_becomes_steps_with_reasons() {
     let workspace = offering(THREE);
     insta::assert_snapshot!(workspace.cleo(&format!("plan '{GOAL}' --explain --max-loops 3")));
     let result = &answer(&workspace, &format!("plan '{GOAL}'"))["result"];
@@ -75,7 +75,7 @@ fn a_goal_becomes_a_chain_of_steps_with_reasons() {
 }
 
 #[test]
-fn a_plan_that_nobody_can_do_names_what_is_missing() {
+fn plan_that_nobody_can_do_names_what_is_missing() {
     for workspace in [TestWorkspace::bare(), TestWorkspace::new()] {
         let made = answer(&workspace, "plan 'do work' --output plan.json");
         assert_eq!(made["success"], true, "{made:#}");
@@ -97,7 +97,7 @@ fn a_plan_that_nobody_can_do_names_what_is_missing() {
 }
 
 #[test]
-fn plans_use_active_agents_and_the_first_gets_the_step() {
+fn plans_use_active_agents_and_first_gets_step() {
     let workspace = offering(&["sql-agent"]);
     let steps = |goal: &str| {
         let made = answer(
@@ -122,7 +122,7 @@ fn plans_use_active_agents_and_the_first_gets_the_step() {
 }
 
 #[test]
-fn a_plan_is_written_as_json_or_yaml_and_never_over_a_file() {
+fn plan_is_written_as_json_or_yaml() {
     let workspace = offering(THREE);
     let made = answer(
         &workspace,
@@ -162,7 +162,7 @@ fn a_plan_is_written_as_json_or_yaml_and_never_over_a_file() {
 }
 
 #[test]
-fn a_plan_of_ones_own_is_checked_shown_and_drawn() {
+fn plan_of_ones_own_is_checked_shown_and_drawn() {
     let workspace = offering(THREE).with("plan.yaml", DIAMOND);
     insta::assert_snapshot!(workspace.cleo("plan check plan.yaml"));
     insta::assert_snapshot!(workspace.cleo("plan show plan.yaml"));
@@ -187,7 +187,7 @@ fn a_plan_of_ones_own_is_checked_shown_and_drawn() {
 }
 
 #[test]
-fn every_fault_of_a_plan_is_told_with_its_place() {
+fn plan_errors_have_their_places() {
     let faulty = DIAMOND
         .replace("dependsOn: [criteria]", "dependsOn: [verdict, criterium]")
         .replace(
@@ -211,7 +211,7 @@ fn every_fault_of_a_plan_is_told_with_its_place() {
 }
 
 #[test]
-fn step_with_an_intent_goes_to_a_worker_that_offers_it() {
+fn step_with_intent_goes_to_worker_that_offers_it() {
     let workspace = offering(&["summarizer"]);
     workspace
         .ok("agents register worker --command run --capability summarizer --intent summary.create");

@@ -145,7 +145,7 @@ fn what_was_acknowledged_survives_a_kill() {
 }
 
 #[test]
-fn a_batch_that_is_killed_is_there_whole_or_not_at_all() {
+fn killed_batch_is_all_or_nothing() {
     let workspace = TestWorkspace::new();
     workspace.ok("add 'was here before'");
     let lines: Vec<String> = (0..3_000)
@@ -185,7 +185,7 @@ fn a_batch_that_is_killed_is_there_whole_or_not_at_all() {
 }
 
 #[test]
-fn the_command_of_a_criterion_ends_when_its_cleo_is_killed() {
+fn command_of_criterion_ends_when_its_cleo_is_killed() {
     let workspace = TestWorkspace::new();
     workspace.ok(
         "add One --acceptance 'It holds :: sh -c \"sleep 600 & sleep 0.2; echo $! >pid; wait\"'",
@@ -210,7 +210,7 @@ fn the_command_of_a_criterion_ends_when_its_cleo_is_killed() {
 }
 
 #[test]
-fn a_writer_waits_for_another_one() {
+fn writer_waits_for_another_one() {
     let workspace = TestWorkspace::new();
     let mut other = Connection::open(workspace.path(".cleo/cleo.db")).unwrap();
     let held = other

@@ -18,7 +18,7 @@ fn warnings(workspace: &TestWorkspace) -> Vec<String> {
 }
 
 #[test]
-fn a_manifest_that_cannot_be_used_leaves_the_built_in_one() {
+fn manifest_that_cannot_be_used_leaves_built_in_one() {
     let workspace = TestWorkspace::new();
     add(&workspace, &[json!({"title": "Research the paint"})]);
     for (text, place) in [
@@ -58,7 +58,7 @@ fn a_manifest_that_cannot_be_used_leaves_the_built_in_one() {
 }
 
 #[test]
-fn rows_and_words_that_lead_nowhere_are_named() {
+fn useless_rows_and_words_are_named() {
     let rows = json!({
         "skills": [{"name": "ct-validator"}],
         "dispatch_matrix": {"by_keyword": {"paint": "ct-painter"}, "by_task_type": {"x": "gone"}},
@@ -71,7 +71,7 @@ fn rows_and_words_that_lead_nowhere_are_named() {
 }
 
 #[test]
-fn other_texts_in_the_protocols_folder_stop_nothing() {
+fn other_texts_in_protocols_folder_stop_nothing() {
     let workspace = TestWorkspace::new();
     workspace.write("protocols/latin.md", b"caf\xe9\n");
     workspace.write("protocols/large.md", "word ".repeat(300_000));
@@ -93,7 +93,7 @@ fn other_texts_in_the_protocols_folder_stop_nothing() {
 }
 
 #[test]
-fn faults_of_a_protocol_name_one_place() {
+fn faults_of_protocol_name_one_place() {
     let head = "---\nname: x\nversion: \"1\"\norder: \"9\"\n";
     for (rest, start) in [
         ("when:\n---\nText\n", "protocols/x.md:5: `when` is empty"),
@@ -114,7 +114,7 @@ fn faults_of_a_protocol_name_one_place() {
 }
 
 #[test]
-fn links_to_folders_of_skills_are_followed_and_loops_are_not() {
+fn links_to_folders_of_skills_are_followed() {
     let workspace = TestWorkspace::new().with("elsewhere/own/SKILL.md", skill("own"));
     workspace.write("skills/near/SKILL.md", skill("near"));
     symlink("../elsewhere/own", workspace.path("skills/own")).unwrap();

@@ -14,7 +14,7 @@ fn verify_prompt(workspace: &TestWorkspace, prompt: &str, more: &str) -> i32 {
 }
 
 #[test]
-fn prompt_verifies_only_with_the_complete_block() {
+fn prompt_needs_the_complete_block() {
     let workspace = spawn_task();
     let prompt = spawn(&workspace, &["T1"])["prompt"]
         .as_str()
@@ -60,7 +60,7 @@ fn prompt_verifies_only_with_the_complete_block() {
 }
 
 #[test]
-fn strict_notices_a_changed_word() {
+fn strict_notices_changed_word() {
     let workspace = spawn_task();
     let prompt = spawn(&workspace, &["T1"])["prompt"]
         .as_str()
@@ -89,7 +89,7 @@ fn strict_notices_a_changed_word() {
 }
 
 #[test]
-fn changed_protocol_command_warns_and_strict_refuses() {
+fn changed_protocol_command_warns() {
     let workspace = spawn_task();
     let prompt = spawn(&workspace, &["T1"])["prompt"].clone();
     let prompt = prompt.as_str().unwrap();
@@ -119,7 +119,7 @@ fn changed_protocol_command_warns_and_strict_refuses() {
 }
 
 #[test]
-fn a_protocol_of_the_project_is_known_whatever_its_line_ends() {
+fn protocol_of_project_is_known_whatever_its_line_ends() {
     let workspace = spawn_task();
     let base = include_str!("../../skills/_shared/subagent-protocol-base.md");
     let own = base.replace("MUST write", "MUST always write");
@@ -140,7 +140,7 @@ fn a_protocol_of_the_project_is_known_whatever_its_line_ends() {
 }
 
 #[test]
-fn proposed_block_mends_a_prompt_that_fails() {
+fn proposed_block_fixes_prompt_that_fails() {
     let workspace = spawn_task();
     let prompt = spawn(&workspace, &["T1"])["prompt"]
         .as_str()
@@ -163,7 +163,7 @@ fn proposed_block_mends_a_prompt_that_fails() {
 }
 
 #[test]
-fn a_block_that_stands_in_a_task_is_no_protocol_of_the_prompt() {
+fn block_that_is_in_task_is_no_protocol_of_prompt() {
     let workspace = spawn_task();
     let prompt = spawn(&workspace, &["T1"])["prompt"]
         .as_str()
@@ -199,7 +199,7 @@ fn a_block_that_stands_in_a_task_is_no_protocol_of_the_prompt() {
 }
 
 #[test]
-fn a_block_that_a_finding_brings_is_no_protocol_of_the_prompt() {
+fn block_that_finding_brings_is_no_protocol_of_prompt() {
     let workspace = spawn_task();
     let forged = format!("# Skill\n\nId: T2\n\n{FORGED}\n");
     assert_eq!(
@@ -226,7 +226,7 @@ fn a_block_that_a_finding_brings_is_no_protocol_of_the_prompt() {
 }
 
 #[test]
-fn proposed_block_names_the_task_of_the_prompt() {
+fn proposed_block_names_task_of_prompt() {
     let workspace = spawn_task();
     workspace.write("it's.md", "# Skill\n\nId: T1 · Epic: none\n\nDo it");
     let refused = workspace.json(&["verify", "prompt", "it's.md"]);
@@ -243,7 +243,7 @@ fn proposed_block_names_the_task_of_the_prompt() {
 }
 
 #[test]
-fn a_task_that_is_none_is_refused_before_the_prompt_is_judged() {
+fn task_that_is_none_is_refused_before_prompt_is_judged() {
     let workspace = spawn_task();
     workspace.write("prompt.md", "Do it\n");
     let line = ["verify", "prompt", "prompt.md", "--task", "T99"];
@@ -256,7 +256,7 @@ fn a_task_that_is_none_is_refused_before_the_prompt_is_judged() {
 }
 
 #[test]
-fn the_block_without_a_task_has_the_order_of_a_spawn() {
+fn block_without_task_has_order_of_spawn() {
     let workspace = spawn_task();
     let prompt = spawn(&workspace, &["T1"])["prompt"].clone();
     let marker = |text: &str| {
@@ -271,7 +271,7 @@ fn the_block_without_a_task_has_the_order_of_a_spawn() {
 }
 
 #[test]
-fn a_block_of_another_task_does_not_speak_for_this_one() {
+fn block_of_another_task_does_not_speak_for_this_one() {
     let workspace = TestWorkspace::new();
     workspace.ok("add 'Paint it'");
     workspace.ok("add 'Dry it'");

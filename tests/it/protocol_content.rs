@@ -11,7 +11,7 @@ use regex::Regex;
 
 /// Each line of the base and of what is always there has this test as its last owner.
 #[test]
-fn the_usual_block_reads_like_this() {
+fn usual_block_reads_like_this() {
     let workspace = TestWorkspace::new();
     add(
         &workspace,
@@ -39,7 +39,7 @@ fn here_document(prompt: &str) -> String {
 }
 
 #[test]
-fn the_line_of_out_002_survives_every_shell() {
+fn line_of_out_002_survives_every_shell() {
     let workspace = TestWorkspace::new();
     add(
         &workspace,
@@ -101,7 +101,7 @@ fn the_line_of_out_002_survives_every_shell() {
 }
 
 #[test]
-fn agent_that_follows_the_gate_rules_can_complete() {
+fn agent_following_gate_rules_completes() {
     for needed in [&[][..], &["testsPassed"], &["documented", "implemented"]] {
         let workspace = TestWorkspace::new();
         add(

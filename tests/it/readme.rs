@@ -91,17 +91,17 @@ fn check_after(first: &str, document: &str, folder: &str) {
 }
 
 #[test]
-fn the_commands_of_the_readme_work() {
+fn commands_of_readme_work() {
     check(include_str!("../../README.md"), ".");
 }
 
 #[test]
-fn the_commands_of_the_guide_work() {
+fn commands_of_guide_work() {
     check(include_str!("../../docs/guide.md"), ".");
 }
 
 #[test]
-fn the_demo_can_be_done_by_hand() {
+fn demo_can_be_done_by_hand() {
     check(
         include_str!("../../examples/demo/README.md"),
         "examples/demo",
@@ -109,7 +109,7 @@ fn the_demo_can_be_done_by_hand() {
 }
 
 #[test]
-fn two_agents_take_an_epic_of_twenty_tasks_to_its_end() {
+fn two_agents_take_epic_of_twenty_tasks_to_its_end() {
     // It has pipes, and is true as it is typed: whatever form answers have, it says itself.
     check_after(
         "unset CLEO_FORMAT",
@@ -119,7 +119,7 @@ fn two_agents_take_an_epic_of_twenty_tasks_to_its_end() {
 }
 
 #[test]
-fn every_link_of_the_documents_leads_somewhere() {
+fn every_link_of_documents_leads_somewhere() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
     let link = regex::Regex::new(r"\]\(([^)#]+)(#[^)]*)?\)").unwrap();
     for document in [

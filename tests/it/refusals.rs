@@ -178,7 +178,7 @@ fn circles_are_refused() {
 }
 
 #[test]
-fn a_circle_is_named() {
+fn circle_is_named() {
     let workspace = TestWorkspace::with_plan();
     for (words, way) in [
         (["update", "T2", "--depends", "T4"], "T2 → T4 → T3 → T2"),
@@ -299,7 +299,7 @@ fn moves_that_make_no_sense_are_refused() {
 }
 
 #[test]
-fn a_spawned_task_that_was_given_up_is_first_taken_up_again() {
+fn spawned_task_that_was_cancelled_is_first_taken_up_again() {
     let workspace = TestWorkspace::with_plan();
     workspace.ok("spawn T2");
     workspace.ok("cancel T2");
@@ -311,7 +311,7 @@ fn a_spawned_task_that_was_given_up_is_first_taken_up_again() {
 }
 
 #[test]
-fn what_has_parts_and_is_waited_for_goes_with_both_options() {
+fn what_has_parts_and_is_awaited_goes_with_both_options() {
     let workspace = TestWorkspace::with_plan();
     workspace.ok("add Outside --depends T3");
     let look = "cleo delete T1 --cascade --dry-run";
@@ -324,7 +324,7 @@ fn what_has_parts_and_is_waited_for_goes_with_both_options() {
 }
 
 #[test]
-fn values_that_a_field_cannot_have_are_refused() {
+fn invalid_field_values_are_refused() {
     let long = "x".repeat(501);
     let long_label = "y".repeat(2_001);
     check_all(&[
@@ -378,7 +378,7 @@ fn values_that_a_field_cannot_have_are_refused() {
 }
 
 #[test]
-fn faulty_command_lines_lead_to_the_help() {
+fn faulty_command_lines_lead_to_help() {
     check_all(&[
         (&["lst"], "E_USAGE", 2, ""),
         (
@@ -409,7 +409,7 @@ fn faulty_command_lines_lead_to_the_help() {
 }
 
 #[test]
-fn command_lines_that_mean_nothing_lead_to_the_help() {
+fn command_lines_that_mean_nothing_lead_to_help() {
     check_all(&[
         (&["zzz"], "E_USAGE", 2, ""),
         (&["-x"], "E_USAGE", 2, ""),
@@ -433,7 +433,7 @@ fn command_lines_that_mean_nothing_lead_to_the_help() {
 
 #[cfg(unix)]
 #[test]
-fn an_argument_that_is_no_text_is_refused() {
+fn argument_that_is_no_text_is_refused() {
     use std::os::unix::ffi::OsStrExt;
     let workspace = TestWorkspace::new();
     let mut command = workspace.command(&["add"]);
@@ -443,7 +443,7 @@ fn an_argument_that_is_no_text_is_refused() {
 }
 
 #[test]
-fn a_command_line_without_a_command_is_answered_with_the_help() {
+fn command_line_without_command_is_answered_with_help() {
     let workspace = TestWorkspace::new();
     for (line, shown) in [
         ("", "Usage: cleo [OPTIONS] <COMMAND>"),
@@ -470,7 +470,7 @@ fn a_command_line_without_a_command_is_answered_with_the_help() {
 }
 
 #[test]
-fn a_fix_goes_to_the_workspace_that_was_named() {
+fn fix_goes_to_workspace_that_was_named() {
     let workspace = TestWorkspace::with_plan();
     let root = workspace.root().to_str().unwrap().to_string();
     let elsewhere = TestWorkspace::bare();
@@ -495,7 +495,7 @@ fn a_fix_goes_to_the_workspace_that_was_named() {
 }
 
 #[test]
-fn a_setting_that_cannot_be_is_named() {
+fn setting_that_cannot_be_is_named() {
     for (name, value, line) in [("CLEO_NOW", "now", "list"), ("CLEO_FORMAT", "xml", "list")] {
         let workspace = TestWorkspace::new().env(name, value);
         let refused = workspace.json(&[line]);
@@ -511,7 +511,7 @@ fn a_setting_that_cannot_be_is_named() {
 }
 
 #[test]
-fn an_empty_setting_is_no_setting() {
+fn empty_setting_is_no_setting() {
     let workspace = TestWorkspace::new()
         .env("CLEO_FORMAT", "")
         .env("CLEO_ROOT", "")

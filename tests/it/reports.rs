@@ -21,7 +21,7 @@ fn in_ci(workspace: &TestWorkspace, more: &[&str]) -> Reply {
 }
 
 #[test]
-fn a_run_is_written_as_one_page_that_needs_nothing_else() {
+fn run_is_written_as_one_page_that_needs_nothing_else() {
     let workspace = plan_epic();
     workspace.ok("update T2 --title '<script>alert(1)</script>'");
     let (exit, result) = run(&workspace, "--epic T1", "works");
@@ -50,7 +50,7 @@ fn a_run_is_written_as_one_page_that_needs_nothing_else() {
 }
 
 #[test]
-fn the_graph_of_a_page_tells_where_each_task_stands() {
+fn page_graph_has_the_status_of_tasks() {
     let workspace = plan_epic();
     let (_, result) = run(&workspace, "T2 T3", "lies");
     workspace.ok(&format!("runs show {} --html report.html", id(&result)));
@@ -75,7 +75,7 @@ steps:
 ";
 
 #[test]
-fn plan_report_has_the_graph_and_worker_results() {
+fn plan_report_has_graph_and_worker_results() {
     let workers: [(&str, &[&str]); 2] = [("planner", &["seen"]), ("summarizer", &["!boom"])];
     let workspace = plan_runs::world(&workers).with("plan.yaml", PLAN);
     let reply = workspace.json(&["plan", "run", "plan.yaml"]);
@@ -97,7 +97,7 @@ fn plan_report_has_the_graph_and_worker_results() {
 }
 
 #[test]
-fn a_routed_message_has_a_page_too() {
+fn routed_message_has_page_too() {
     let workspace = TestWorkspace::new();
     let reply = workspace.json(&["agents", "execute", "Explain the Second War"]);
     let id = id(&reply["result"]);
@@ -111,7 +111,7 @@ fn a_routed_message_has_a_page_too() {
 }
 
 #[test]
-fn github_is_told_what_became_of_the_tasks() {
+fn github_is_told_what_became_of_tasks() {
     let workspace = plan_epic();
     workspace.write("summary.md", "before\n");
     let reply = in_ci(&workspace, &["--ci", "github", "--junit", "junit.xml"]);
@@ -135,7 +135,7 @@ fn github_is_told_what_became_of_the_tasks() {
 }
 
 #[test]
-fn failures_are_annotated_and_write_errors_change_nothing() {
+fn failures_are_annotated() {
     let workspace = plan_epic();
     let mut words = play_command("T2 T3", "lies");
     words.extend(["--ci", "github"].map(String::from));
@@ -164,7 +164,7 @@ fn failures_are_annotated_and_write_errors_change_nothing() {
 }
 
 #[test]
-fn unwritable_report_is_refused_before_the_run_starts() {
+fn unwritable_report_is_refused_before_run_starts() {
     let workspace = plan_epic();
     workspace.write("out/x", "");
     for (place, code) in [
@@ -179,7 +179,7 @@ fn unwritable_report_is_refused_before_the_run_starts() {
 }
 
 #[test]
-fn the_summary_stays_within_what_github_takes() {
+fn summary_stays_within_what_github_takes() {
     let workspace = plan_epic();
     workspace.write("summary.md", "x".repeat((1 << 20) - 400));
     in_ci(&workspace, &["--ci", "github"]);

@@ -35,7 +35,7 @@ fn route(world: &TestWorkspace, words: &[&str]) -> (String, u64, String) {
 }
 
 #[test]
-fn messages_go_where_the_specification_says() {
+fn messages_go_where_spec_says() {
     let world = TestWorkspace::bare();
     for (words, agent, score, reason) in [
         (
@@ -102,7 +102,7 @@ fn messages_go_where_the_specification_says() {
 }
 
 #[test]
-fn a_reply_has_all_parts_and_the_event() {
+fn reply_has_all_parts_and_event() {
     let world = TestWorkspace::bare();
     let reply = world.json(&["route", "Design a story, design the data"]);
     let expected = json!({
@@ -132,7 +132,7 @@ fn a_reply_has_all_parts_and_the_event() {
 }
 
 #[test]
-fn people_see_the_words_that_count_and_the_parts() {
+fn people_see_words_that_count_and_parts() {
     let world = world();
     insta::assert_snapshot!(
         [
@@ -149,7 +149,7 @@ fn people_see_the_words_that_count_and_the_parts() {
 }
 
 #[test]
-fn exactly_the_agents_of_a_file_are_chosen_from() {
+fn agents_of_file_are_chosen_from() {
     let world = world()
         .with(
             "one.json",
@@ -191,7 +191,7 @@ fn exactly_the_agents_of_a_file_are_chosen_from() {
 }
 
 #[test]
-fn a_faulty_file_is_refused_with_its_place() {
+fn faulty_file_is_refused_with_its_place() {
     let world = world()
         .with("broken.yaml", "- id: a\n- id: [\n")
         .with("broken.json", "[{\"id\":\"a\"},\n {\"id\":}]")
@@ -258,7 +258,7 @@ fn stream(world: &TestWorkspace, line: &str, input: &[u8]) -> (Vec<Value>, i32) 
 }
 
 #[test]
-fn every_line_gets_one_answer_in_order_and_faults_lose_no_other() {
+fn every_line_gets_one_answer_in_order() {
     let long = "x".repeat((1 << 20) + 1);
     let longest = "y".repeat(7 << 20);
     let mut input = "\u{feff}Help me design a layout\r\n\n\
@@ -315,7 +315,7 @@ fn every_line_gets_one_answer_in_order_and_faults_lose_no_other() {
 }
 
 #[test]
-fn an_answer_comes_before_the_next_message_is_there() {
+fn answer_comes_before_the_next_message() {
     let world = TestWorkspace::bare();
     let mut command = world.command(&["route", "--stdin"]);
     let mut child = command
@@ -335,7 +335,7 @@ fn an_answer_comes_before_the_next_message_is_there() {
 }
 
 #[test]
-fn a_reader_that_has_enough_is_no_error() {
+fn reader_that_has_enough_is_no_error() {
     let world = TestWorkspace::bare();
     let line =
         format!("(yes design | head -n 200000 | {CLEO} route --stdin; echo $? >exit) | head -n 1");
@@ -346,7 +346,7 @@ fn a_reader_that_has_enough_is_no_error() {
 }
 
 #[test]
-fn settings_change_the_rule() {
+fn settings_change_rule() {
     let world = TestWorkspace::new();
     world.ok("config set routing.match substring");
     assert_eq!(

@@ -64,7 +64,7 @@ fn kinds(events: &[Value]) -> Vec<&str> {
 }
 
 #[test]
-fn an_epic_is_carried_out_in_the_order_of_its_graph() {
+fn epic_runs_in_the_order_of_its_graph() {
     let workspace = plan_epic();
     let (exit, result) = run(&workspace, "--epic T1", "works");
     assert_eq!(exit, 0, "{result}");
@@ -86,7 +86,7 @@ fn an_epic_is_carried_out_in_the_order_of_its_graph() {
 }
 
 #[test]
-fn why_explains_the_status_of_a_run_and_its_tasks() {
+fn why_explains_a_run_and_its_tasks() {
     let workspace = plan_epic();
     let (_, result) = run(&workspace, "--epic T1 --repair 0", "lies");
     let id = result["run"]["id"].as_str().unwrap();
@@ -111,7 +111,7 @@ fn why_explains_the_status_of_a_run_and_its_tasks() {
 }
 
 #[test]
-fn of_a_run_that_is_not_there_nothing_can_be_said() {
+fn of_run_that_is_not_there_nothing_can_be_said() {
     let workspace = plan_epic();
     let error = workspace.expect_refusal(&["why", "--run", "run_1"], "E_RUN_NOT_FOUND");
     assert_eq!(error["fix"], "cleo runs list");
@@ -121,7 +121,7 @@ fn of_a_run_that_is_not_there_nothing_can_be_said() {
 }
 
 #[test]
-fn what_is_kept_of_a_run_can_be_looked_at() {
+fn what_is_kept_of_run_can_be_checked() {
     let workspace = plan_epic();
     let (_, result) = run(&workspace, "T2", "works");
     let id = result["run"]["id"].as_str().unwrap();
@@ -167,7 +167,7 @@ fn people_see_why_tasks_are_not_done_and_how_to_go_on() {
 }
 
 #[test]
-fn bounds_that_a_runner_cannot_keep_are_told() {
+fn bounds_that_runner_cannot_keep_are_told() {
     let workspace = plan_epic();
     let reply = workspace.finish(
         workspace.command(&play_command("T2 --max-turns 3", "works")),
@@ -181,7 +181,7 @@ fn bounds_that_a_runner_cannot_keep_are_told() {
 }
 
 #[test]
-fn a_lie_is_caught_and_mended() {
+fn lie_is_caught_and_fixed() {
     let workspace = plan_epic();
     let (exit, result) = run(&workspace, "T2", "lies-once");
     assert_eq!(
@@ -209,7 +209,7 @@ fn only_what_verifies_is_completed_whatever_agents_say() {
         ("dies", 80, "agent_error"),
         ("partial", 80, "partial"),
         ("blocked", 80, "blocked"),
-        ("stranger", 80, "protocol_violation"),
+        ("foreign", 80, "protocol_violation"),
         ("chats", 80, "protocol_violation"),
         ("wraps", 80, "protocol_violation"),
         ("hangs", 124, "timeout"),
@@ -235,7 +235,7 @@ fn only_what_verifies_is_completed_whatever_agents_say() {
 }
 
 #[test]
-fn what_verifies_is_done_however_the_program_ended() {
+fn what_verifies_is_done_however_program_ended() {
     for how in [
         "crashes-late",
         "crashes-once",
@@ -256,7 +256,7 @@ fn what_verifies_is_done_however_the_program_ended() {
 }
 
 #[test]
-fn an_agent_that_ends_with_other_words_has_only_them_to_mend() {
+fn agent_that_ends_with_other_words_has_only_them_to_fix() {
     for how in ["chats-once", "completes-and-chats-once"] {
         let workspace = plan_epic();
         let (exit, result) = run(&workspace, "T2", how);
@@ -284,7 +284,7 @@ fn an_agent_that_ends_with_other_words_has_only_them_to_mend() {
 }
 
 #[test]
-fn final_message_of_an_agent_is_checked_if_reported() {
+fn final_message_of_agent_is_checked_if_reported() {
     for (result, why) in [
         (r#""result":"Done.","#, "none of the allowed sentences"),
         ("", "it is empty"),
@@ -314,7 +314,7 @@ fn final_message_of_an_agent_is_checked_if_reported() {
 }
 
 #[test]
-fn unverified_completion_by_an_agent_is_reverted() {
+fn unverified_completion_by_agent_is_reverted() {
     for how in [
         "completes-and-chats",
         "forces",
@@ -335,7 +335,7 @@ fn unverified_completion_by_an_agent_is_reverted() {
 }
 
 #[test]
-fn what_an_agent_completes_by_force_is_not_done() {
+fn forced_completion_by_agent_is_not_done() {
     let workspace = plan_epic();
     let (exit, result) = run(&workspace, "--epic T1", "forces");
     assert_eq!(exit, 81, "{result}");
@@ -356,7 +356,7 @@ fn what_an_agent_completes_by_force_is_not_done() {
 }
 
 #[test]
-fn what_a_later_agent_undoes_was_not_done() {
+fn what_later_agent_undoes_was_not_done() {
     let workspace = plan_epic();
     let (exit, result) = run(&workspace, "T2 T3 --repair 0", "wrecks");
     assert_eq!(exit, 81, "{result}");
@@ -386,7 +386,7 @@ fn what_nobody_undoes_stays_done() {
 }
 
 #[test]
-fn what_somebody_opens_again_is_not_told_as_done() {
+fn what_someone_opens_again_is_not_told_as_done() {
     let workspace = plan_epic();
     let (exit, result) = run(&workspace, "T2 T3", "reopens");
     assert_eq!(exit, 81, "{result}");
@@ -403,7 +403,7 @@ fn what_somebody_opens_again_is_not_told_as_done() {
 }
 
 #[test]
-fn an_agent_takes_nothing_away_that_tasks_have_to_pass() {
+fn agent_takes_nothing_away_that_tasks_have_to_pass() {
     let workspace = plan_epic();
     workspace.ok("update T2 --acceptance 'It holds :: false'");
     workspace.ok("update T3 --require-gate testsPassed");
@@ -422,7 +422,7 @@ fn an_agent_takes_nothing_away_that_tasks_have_to_pass() {
 }
 
 #[test]
-fn evidence_of_an_agent_is_no_proof_in_an_interrupted_run() {
+fn evidence_of_agent_is_no_proof_in_interrupted_run() {
     for signal in ["-INT", "-KILL"] {
         let workspace = plan_epic();
         workspace.ok("update T2 --acceptance 'It holds :: false'");
@@ -450,7 +450,7 @@ fn evidence_of_an_agent_is_no_proof_in_an_interrupted_run() {
 }
 
 #[test]
-fn the_commands_of_an_epic_are_run_when_its_parts_are_done() {
+fn commands_of_epic_are_run_when_its_parts_are_done() {
     let workspace = plan_epic();
     workspace.ok("update T1 --acceptance 'It holds :: false'");
     let how = "--epic T1 --jobs 1 --junit junit.xml";
@@ -473,7 +473,7 @@ fn the_commands_of_an_epic_are_run_when_its_parts_are_done() {
 }
 
 #[test]
-fn criteria_count_as_they_were_when_the_run_began() {
+fn criteria_count_as_they_were_when_run_began() {
     let workspace = plan_epic();
     workspace.ok("update T3 --acceptance 'It holds :: false'");
     let (exit, result) = run(&workspace, "T2 T3 --jobs 1 --repair 0", "lightens-later");
@@ -492,7 +492,7 @@ fn criteria_count_as_they_were_when_the_run_began() {
 }
 
 #[test]
-fn criteria_of_later_tasks_count_when_a_killed_run_is_resumed() {
+fn criteria_of_later_tasks_count_when_killed_run_is_resumed() {
     let workspace = plan_epic();
     workspace.ok("update T3 --acceptance 'It holds :: false'");
     let how = "lightens-later-and-hangs";
@@ -540,7 +540,7 @@ fn agent_completes_no_later_task_and_no_epic_of_its_run() {
 }
 
 #[test]
-fn commands_of_a_run_complete_none_of_its_tasks() {
+fn commands_of_run_complete_none_of_its_tasks() {
     let workspace = plan_epic();
     workspace.write(
         "check.sh",
@@ -556,7 +556,7 @@ fn commands_of_a_run_complete_none_of_its_tasks() {
 }
 
 #[test]
-fn commands_of_a_run_take_away_nothing_that_proves_its_tasks() {
+fn commands_of_run_take_away_nothing_that_proves_its_tasks() {
     let workspace = plan_epic();
     let tried = [
         (6, "update T3 --clear acceptance"),
@@ -576,7 +576,7 @@ fn commands_of_a_run_take_away_nothing_that_proves_its_tasks() {
 }
 
 #[test]
-fn agent_of_a_run_takes_no_task_from_the_run_or_another_agent() {
+fn agent_of_run_takes_no_task_from_run_or_another_agent() {
     let workspace = plan_epic();
     workspace.ok("add Beside");
     workspace.ok("add Aside");
@@ -590,7 +590,7 @@ fn agent_of_a_run_takes_no_task_from_the_run_or_another_agent() {
 }
 
 #[test]
-fn agent_of_a_nested_run_completes_no_task_of_the_outer_run() {
+fn agent_of_nested_run_completes_no_task_of_outer_run() {
     let workspace = plan_epic();
     workspace.ok("update T3 --acceptance 'It holds :: false'");
     workspace.ok("add Aside");
@@ -618,7 +618,7 @@ fn forced_completion_by_others_stays_and_proves_nothing() {
 
 #[test]
 #[cfg(target_os = "linux")]
-fn what_an_agent_hides_ends_with_the_run() {
+fn what_agent_hides_ends_with_run() {
     let workspace = plan_epic();
     let (exit, result) = run(&workspace, "--epic T1 --jobs 4", "hides");
     assert_eq!(exit, 0, "{result}");
@@ -630,7 +630,7 @@ fn what_an_agent_hides_ends_with_the_run() {
 }
 
 #[test]
-fn what_waits_for_a_failed_task_is_not_begun_and_the_rest_is() {
+fn what_waits_for_failed_task_is_not_begun() {
     let workspace = plan_epic();
     workspace.ok("add 'Something else' --parent T1");
     let how = "sh -c 'case $CLEO_TASK_ID in T3) how=lies;; *) how=works;; esac; exec sh $0 $how'";
@@ -657,7 +657,7 @@ fn what_waits_for_a_failed_task_is_not_begun_and_the_rest_is() {
 }
 
 #[test]
-fn tasks_that_wait_for_the_files_of_a_failed_one_begin() {
+fn tasks_that_wait_for_files_of_failed_one_begin() {
     // The second try often ends at the moment at which the others are looked at again.
     for repairs in ["0", "1"] {
         let workspace = TestWorkspace::new();
@@ -678,7 +678,7 @@ fn tasks_that_wait_for_the_files_of_a_failed_one_begin() {
 }
 
 #[test]
-fn the_middle_of_a_diamond_is_worked_on_side_by_side() {
+fn middle_of_diamond_is_worked_on_side_by_side() {
     let workspace = plan_epic();
     // T3 and T5 only end when both have begun.
     let how =
@@ -700,7 +700,7 @@ fn the_middle_of_a_diamond_is_worked_on_side_by_side() {
 }
 
 #[test]
-fn tasks_with_the_same_files_run_one_after_another() {
+fn tasks_with_same_files_run_in_order() {
     let workspace = TestWorkspace::new();
     for title in ["One", "Two", "Three"] {
         workspace.ok(&format!("add {title} --file src/a.rs"));
@@ -719,7 +719,7 @@ fn tasks_with_the_same_files_run_one_after_another() {
 }
 
 #[test]
-fn agent_gets_its_task_in_the_environment_and_a_repair() {
+fn agent_gets_its_task_in_env_and_repair() {
     let workspace = plan_epic();
     let (exit, result) = run(&workspace, "T2", "shows");
     assert_eq!(exit, 0, "{result}");
@@ -756,7 +756,7 @@ fn agent_gets_its_task_in_the_environment_and_a_repair() {
 }
 
 #[test]
-fn late_writer_is_refused_and_the_holder_keeps_the_task() {
+fn late_writer_is_refused() {
     let workspace = plan_epic();
     let (exit, result) = run(&workspace, "T2", "late");
     assert_eq!(exit, 80, "{result}");
@@ -771,7 +771,7 @@ fn late_writer_is_refused_and_the_holder_keeps_the_task() {
 }
 
 #[test]
-fn a_task_that_is_taken_away_ends_its_agent_before_the_run_ends() {
+fn task_that_is_taken_away_ends_its_agent_before_run_ends() {
     let workspace = plan_epic();
     let (exit, result) = run(&workspace, "T2", "clings");
     assert_eq!(
@@ -841,7 +841,7 @@ fn agents_do_not_outlive_a_run_that_cannot_go_on() {
 }
 
 #[test]
-fn the_commands_of_a_task_end_with_the_time_of_the_run() {
+fn commands_of_task_end_with_time_of_run() {
     let workspace = plan_epic();
     workspace.ok("update T2 --acceptance 'It holds :: sh -c \"echo $$ >checking; sleep 600\"'");
     let (exit, result) = run(&workspace, "T2 --time-limit 2s", "works");
@@ -852,7 +852,7 @@ fn the_commands_of_a_task_end_with_the_time_of_the_run() {
 }
 
 #[test]
-fn an_agent_that_the_time_of_the_run_ends_has_run_out_of_time() {
+fn agent_that_time_of_run_ends_has_run_out_of_time() {
     let workspace = plan_epic();
     let (exit, result) = run(&workspace, "T2 --time-limit 1s", "hangs");
     assert_eq!(exit, 124, "{result}");
@@ -864,7 +864,7 @@ fn an_agent_that_the_time_of_the_run_ends_has_run_out_of_time() {
 }
 
 #[test]
-fn what_a_run_writes_goes_through_no_link_that_an_agent_planted() {
+fn what_run_writes_goes_through_no_link_that_agent_planted() {
     let workspace = plan_epic();
     workspace.write("precious", "mine");
     let (exit, result) = run(&workspace, "T2", "plants");
@@ -873,7 +873,7 @@ fn what_a_run_writes_goes_through_no_link_that_an_agent_planted() {
 }
 
 #[test]
-fn agent_budget_is_limited_to_what_the_run_has_left() {
+fn agent_budget_is_limited_to_what_run_has_left() {
     let workspace = plan_epic();
     let claude = workspace.path("claude");
     let done = r#"{"type":"result","subtype":"success","is_error":false,"result":"Task complete. See MANIFEST.jsonl for summary.","total_cost_usd":0.4}"#;
@@ -983,7 +983,7 @@ fn a_run_that_has_spent_its_money_goes_on_with_more() {
 }
 
 #[test]
-fn raised_cost_limit_is_shown_with_the_resume_command() {
+fn raised_cost_limit_is_shown_with_resume_command() {
     let workspace = lie_twice();
     let words = "run T2 --runner claude --repair 1 --max-cost 1";
     let words: Vec<&str> = words.split(' ').collect();
@@ -997,7 +997,7 @@ fn raised_cost_limit_is_shown_with_the_resume_command() {
 }
 
 #[test]
-fn a_run_is_not_begun_for_no_money() {
+fn run_is_not_begun_for_no_money() {
     let workspace = plan_epic();
     for amount in ["0", "-1", "NaN"] {
         for command in ["run T2", "runs resume run_1"] {
@@ -1010,7 +1010,7 @@ fn a_run_is_not_begun_for_no_money() {
 }
 
 #[test]
-fn cancelled_task_is_no_failure_of_a_resumed_run() {
+fn cancelled_task_is_no_failure_of_resumed_run() {
     let workspace = plan_epic();
     workspace.ok("add Other");
     let (_, result) = run(
@@ -1031,7 +1031,7 @@ fn cancelled_task_is_no_failure_of_a_resumed_run() {
 }
 
 #[test]
-fn an_agent_that_was_not_allowed_what_it_needed_is_told_so() {
+fn agent_that_was_not_allowed_what_it_needed_is_told_so() {
     let workspace = plan_epic();
     let claude = workspace.path("claude");
     let done = r#"{"type":"result","subtype":"success","is_error":false,"result":"Done.","permission_denials":[{"tool_name":"Write"}]}"#;
@@ -1053,7 +1053,7 @@ fn an_agent_that_was_not_allowed_what_it_needed_is_told_so() {
 }
 
 #[test]
-fn a_flood_of_output_does_no_harm() {
+fn flood_of_output_does_no_harm() {
     let workspace = plan_epic();
     let (exit, result) = run(&workspace, "T2", "talks");
     assert_eq!(exit, 0, "{result}");
@@ -1067,7 +1067,7 @@ fn a_flood_of_output_does_no_harm() {
 }
 
 #[test]
-fn runs_within_runs_have_a_bound() {
+fn runs_within_runs_have_bound() {
     let workspace = plan_epic().env("CLEO_DEPTH", "3");
     let refused = workspace.json(&play_command("T2", "works"));
     assert_eq!(refused["error"]["code"], "E_RUN_NESTED", "{refused}");
@@ -1100,7 +1100,7 @@ fn what_cannot_be_run_is_refused_before_anything_is_done() {
 }
 
 #[test]
-fn missing_command_of_the_runner_is_refused() {
+fn missing_command_of_runner_is_refused() {
     let workspace = plan_epic();
     for (line, code) in [
         ("run T2 --jobs 2 --runner command", "E_USAGE"),
@@ -1119,7 +1119,7 @@ fn missing_command_of_the_runner_is_refused() {
 }
 
 #[test]
-fn invalid_run_setting_in_a_variable_names_the_variable() {
+fn invalid_run_setting_in_variable_names_variable() {
     for (variable, value, by) in [
         ("CLEO_RUNNERS_DEFAULT", "nobody", ["--command", "true"]),
         ("CLEO_RUNNERS_BY_SKILL", "nonsense", ["--command", "true"]),
@@ -1135,7 +1135,7 @@ fn invalid_run_setting_in_a_variable_names_the_variable() {
 }
 
 #[test]
-fn the_events_are_a_stream_that_ends_with_the_result() {
+fn events_are_stream_that_ends_with_result() {
     let workspace = plan_epic();
     let mut words = play_command("T2", "works");
     words.extend(["--format".to_string(), "ndjson".to_string()]);
@@ -1152,7 +1152,7 @@ fn the_events_are_a_stream_that_ends_with_the_result() {
 }
 
 #[test]
-fn criteria_with_commands_are_run_before_a_task_is_done() {
+fn criteria_with_commands_are_run_before_task_is_done() {
     let workspace = plan_epic();
     workspace.ok("update T2 --acceptance 'There is a proof :: test -e proof'");
     let (exit, result) = run(&workspace, "T2 --repair 0", "works");
@@ -1198,7 +1198,7 @@ fn begin(workspace: &TestWorkspace, what: &str, how: &str, file: &str) -> std::p
 }
 
 #[test]
-fn two_runs_of_one_epic_share_the_work_and_both_end_well() {
+fn two_runs_of_one_epic_share_work() {
     let workspace = plan_epic();
     let begin = || {
         let mut command = workspace.command(&play_command("--epic T1 --jobs 1", "slowly"));
@@ -1216,7 +1216,7 @@ fn two_runs_of_one_epic_share_the_work_and_both_end_well() {
 }
 
 #[test]
-fn a_run_is_given_up_from_another_process() {
+fn run_is_cancelled_from_another_process() {
     let workspace = plan_epic();
     let mut child = begin(&workspace, "--epic T1", "hangs", ".played/T2");
     let id = id_of_the_run(&workspace);
@@ -1234,7 +1234,7 @@ fn a_run_is_given_up_from_another_process() {
 }
 
 #[test]
-fn a_run_is_given_up_while_the_commands_of_a_task_are_run() {
+fn run_is_cancelled_while_commands_of_task_are_run() {
     let workspace = plan_epic();
     workspace.ok("update T2 --acceptance 'It holds :: sh -c \"[ -e go ] || { echo $$ >checking; sleep 600; }\"'");
     let mut child = begin(&workspace, "T2", "works", "checking");
@@ -1254,7 +1254,7 @@ fn a_run_is_given_up_while_the_commands_of_a_task_are_run() {
 }
 
 #[test]
-fn an_interrupted_run_gives_its_tasks_back_and_goes_on_later() {
+fn interrupted_run_gives_its_tasks_back_and_continues_later() {
     let workspace = plan_epic();
     let mut child = begin(&workspace, "--epic T1", "hangs", ".played/T2");
     Command::new("kill")
@@ -1268,7 +1268,7 @@ fn an_interrupted_run_gives_its_tasks_back_and_goes_on_later() {
 }
 
 #[test]
-fn what_a_killed_run_left_is_ended_and_the_run_goes_on() {
+fn what_killed_run_left_is_ended_and_run_continues() {
     let workspace = plan_epic();
     // The agent hangs at first and works when it is started again.
     let how = "sh -c 'sh $0 slowly; [ -e go ] || { : >hung; sleep 600; }'";
@@ -1293,7 +1293,7 @@ fn what_a_killed_run_left_is_ended_and_the_run_goes_on() {
 }
 
 #[test]
-fn the_time_of_a_killed_run_counts_when_it_goes_on() {
+fn time_of_killed_run_counts_when_it_continues() {
     let workspace = plan_epic();
     // The first task is completed, the second one hangs until the run is resumed.
     let how = "[ $CLEO_TASK_ID = T2 ] || [ -e go ] || { : >hung; exec sleep 600; }; sh $0 slowly";
@@ -1416,7 +1416,7 @@ fn repair_starts_anew_if_its_conversation_is_gone() {
 }
 
 #[test]
-fn a_run_whose_conversation_is_not_there_goes_on_with_a_new_one() {
+fn run_whose_conversation_is_not_there_continues_with_new_one() {
     for (program, ends, why) in GONE {
         let workspace = forgetting(program, ends);
         let reply = workspace.json(&["run", "T2", "--runner", program[0], "--repair", "1"]);
@@ -1430,7 +1430,7 @@ fn a_run_whose_conversation_is_not_there_goes_on_with_a_new_one() {
 }
 
 #[test]
-fn continued_conversation_is_resumed_after_a_failure() {
+fn continued_conversation_is_resumed_after_failure() {
     for (program, says) in [
         (
             GEMINI,
@@ -1496,7 +1496,7 @@ fn kill_after_use(workspace: &TestWorkspace, words: &[&str], attempt: usize) {
 }
 
 #[test]
-fn usage_of_agents_counts_when_a_killed_run_is_cancelled() {
+fn usage_of_agents_counts_when_killed_run_is_cancelled() {
     let workspace = using_and_hanging();
     kill_after_use(&workspace, &["run", "T2", "--runner", "claude"], 1);
     let id = id_of_the_run(&workspace);
@@ -1510,7 +1510,7 @@ fn usage_of_agents_counts_when_a_killed_run_is_cancelled() {
 }
 
 #[test]
-fn usage_of_agents_counts_when_a_killed_run_is_resumed() {
+fn usage_of_agents_counts_when_killed_run_is_resumed() {
     let workspace = using_and_hanging();
     kill_after_use(&workspace, &["run", "T2", "--runner", "claude"], 1);
     let id = id_of_the_run(&workspace);
@@ -1524,7 +1524,7 @@ fn usage_of_agents_counts_when_a_killed_run_is_resumed() {
 }
 
 #[test]
-fn cost_of_a_killed_agent_reduces_the_remaining_budget() {
+fn cost_of_killed_agent_reduces_remaining_budget() {
     let workspace = using_and_hanging();
     let used = "{\"type\":\"assistant\"";
     let cost = "{\"type\":\"result\",\"total_cost_usd\":0.75}\n";
@@ -1539,7 +1539,7 @@ fn cost_of_a_killed_agent_reduces_the_remaining_budget() {
 }
 
 #[test]
-fn a_killed_run_that_two_give_up_at_once_is_ended_once() {
+fn killed_run_that_two_give_up_at_once_is_ended_once() {
     let workspace = plan_epic();
     let mut child = begin(&workspace, "--epic T1", "hangs", ".played/T2");
     child.kill().unwrap();
@@ -1591,7 +1591,7 @@ fn who_asks_again_does_not_wait_for_agents_that_do_not_end() {
 }
 
 #[test]
-fn a_task_that_a_killed_run_holds_leads_to_that_run() {
+fn task_that_killed_run_holds_leads_to_that_run() {
     let workspace = plan_epic();
     let mut child = begin(&workspace, "T2", "hangs", ".played/T2");
     child.kill().unwrap();
@@ -1683,7 +1683,7 @@ fn kill_and_resume(workspace: &TestWorkspace, what: &str, how: &str, file: &str)
 }
 
 #[test]
-fn completion_forced_by_an_agent_is_redone_on_resume() {
+fn completion_forced_by_agent_is_redone_on_resume() {
     let workspace = plan_epic();
     let how = "forces-and-hangs-once";
     let resumed = kill_and_resume(&workspace, "T2", how, ".played/forced");
@@ -1730,7 +1730,7 @@ fn is_anybody_left(workspace: &TestWorkspace, id: &str) -> bool {
 }
 
 #[test]
-fn attempts_that_tell_no_cost_use_up_the_limit() {
+fn attempts_that_tell_no_cost_use_up_limit() {
     let workspace = plan_epic();
     let words = play_command("T2 T4 --max-cost 1 --repair 3 --jobs 1", "lies");
     let answer = document(&workspace.finish(workspace.command(&words), ""));

@@ -120,7 +120,7 @@ fn is_clean(workspace: &TestWorkspace) {
 }
 
 #[test]
-fn what_verifies_is_merged_and_nothing_is_left_over() {
+fn what_verifies_is_merged() {
     let workspace = repository();
     let (exit, result) = run(&workspace, "edits");
     assert_eq!(exit, 0, "{result}");
@@ -140,7 +140,7 @@ fn what_verifies_is_merged_and_nothing_is_left_over() {
 }
 
 #[test]
-fn a_branch_that_does_not_fit_is_kept_and_its_task_given_back() {
+fn branch_that_does_not_fit_is_kept_and_its_task_given_back() {
     let workspace = repository();
     let (exit, result) = run(&workspace, "clashes --jobs 2");
     assert_eq!(exit, 81, "{result}");
@@ -185,7 +185,7 @@ fn a_branch_that_does_not_fit_is_kept_and_its_task_given_back() {
 }
 
 #[test]
-fn what_an_agent_commits_on_a_branch_of_its_own_is_merged_too() {
+fn what_agent_commits_on_branch_of_own_is_merged_too() {
     let workspace = repository();
     let (exit, result) = run(&workspace, "branches");
     assert_eq!(exit, 0, "{result}");
@@ -196,7 +196,7 @@ fn what_an_agent_commits_on_a_branch_of_its_own_is_merged_too() {
 }
 
 #[test]
-fn agent_that_breaks_its_worktree_fails_alone() {
+fn broken_worktree_fails_only_its_task() {
     let workspace = repository();
     let (exit, result) = run(&workspace, "defects");
     assert_eq!(exit, 81, "{result}");
@@ -218,7 +218,7 @@ fn agent_that_breaks_its_worktree_fails_alone() {
 }
 
 #[test]
-fn a_merge_that_somebody_else_began_stays_theirs() {
+fn merge_that_others_began_stays_theirs() {
     let workspace = repository();
     let commit = "-c user.name=a -c user.email=a@b commit --quiet --all --message";
     git(&workspace, "checkout --quiet -b other");
@@ -238,7 +238,7 @@ fn a_merge_that_somebody_else_began_stays_theirs() {
 }
 
 #[test]
-fn verified_work_of_a_killed_run_is_merged_and_not_redone() {
+fn verified_work_of_killed_run_is_merged_and_not_redone() {
     let workspace = repository();
     let mut child = workspace.command(&words("edits-works-and-hangs --jobs 2"));
     let child = child.stdout(Stdio::null()).stderr(Stdio::null());
@@ -265,7 +265,7 @@ fn verified_work_of_a_killed_run_is_merged_and_not_redone() {
 }
 
 #[test]
-fn tasks_that_wait_for_the_files_of_a_failed_one_begin() {
+fn tasks_that_wait_for_files_of_failed_one_begin() {
     let workspace = repository();
     workspace.ok("update T1 --file shared.txt");
     workspace.ok("update T2 --file shared.txt");
@@ -292,7 +292,7 @@ fn what_does_not_verify_is_not_merged() {
 }
 
 #[test]
-fn a_killed_run_leaves_worktrees_only_until_it_is_given_up() {
+fn killed_run_leaves_worktrees_only_until_it_is_cancelled() {
     let workspace = repository();
     let id = kill_run(&workspace, &words("edits-and-hangs"), ".played/edited");
     let cancelled = workspace.json(&["runs", "cancel", &id]);
@@ -320,7 +320,7 @@ fn a_killed_run_leaves_worktrees_only_until_it_is_given_up() {
 }
 
 #[test]
-fn the_tasks_of_a_killed_run_are_closed_when_it_is_given_up() {
+fn tasks_of_killed_run_are_closed_when_it_is_cancelled() {
     let workspace = repository();
     workspace.ok("update T2 --depends T1");
     let id = kill_run(&workspace, &words("edits-and-hangs"), ".played/edited");
@@ -373,7 +373,7 @@ fn work_in_files_that_git_was_told_to_pass_over_is_merged() {
 }
 
 #[test]
-fn conflicts_that_an_agent_has_not_settled_are_not_merged() {
+fn conflicts_that_agent_has_not_settled_are_not_merged() {
     for what in ["merge", "cherry-pick", "revert"] {
         let workspace = repository();
         let (exit, result) = carry_out(&workspace, &words_for_one(&format!("stops {what}")));
@@ -399,7 +399,7 @@ fn resolved_but_unstaged_conflicts_are_kept_as_work() {
 }
 
 #[test]
-fn something_named_git_that_is_no_repository_is_not_thrown_away() {
+fn something_named_git_that_is_no_repo_is_not_thrown_away() {
     let workspace = repository();
     workspace.write(".gitignore", "build/\n");
     git(&workspace, "add .gitignore");
@@ -419,7 +419,7 @@ fn something_named_git_that_is_no_repository_is_not_thrown_away() {
 }
 
 #[test]
-fn a_repository_within_a_worktree_is_not_thrown_away() {
+fn repo_within_worktree_is_not_thrown_away() {
     for (is_submodule, why) in [
         (false, "is no submodule"),
         (true, "has commits that no remote has"),
@@ -449,7 +449,7 @@ fn a_repository_within_a_worktree_is_not_thrown_away() {
 }
 
 #[test]
-fn the_report_of_unfinished_work_comes_home() {
+fn report_of_unfinished_work_comes_home() {
     let workspace = repository();
     let (exit, result) = run(&workspace, "partial");
     assert_eq!(exit, 81, "{result}");
@@ -463,7 +463,7 @@ fn the_report_of_unfinished_work_comes_home() {
 }
 
 #[test]
-fn a_new_report_takes_the_place_of_an_old_one() {
+fn new_report_takes_place_of_old_one() {
     let workspace = repository();
     let (_, result) = carry_out(&workspace, &words_for_one("partial"));
     let file = result["tasks"][0]["outputFile"].as_str().unwrap();
@@ -476,7 +476,7 @@ fn a_new_report_takes_the_place_of_an_old_one() {
 }
 
 #[test]
-fn a_report_that_somebody_else_writes_meanwhile_stays_theirs() {
+fn report_that_others_writes_meanwhile_stays_theirs() {
     let workspace = repository();
     let (exit, result) = carry_out(&workspace, &words_for_one("crosses"));
     assert_eq!(exit, 80, "{result}");
@@ -574,7 +574,7 @@ fn is_resumed(workspace: &TestWorkspace, id: &str) {
 }
 
 #[test]
-fn a_merge_that_was_killed_while_it_wrote_is_finished() {
+fn merge_that_was_killed_while_it_wrote_is_finished() {
     for half in ["", "T", "T1\n"] {
         let workspace = repository();
         let id = kill_with_work(&workspace);
@@ -603,7 +603,7 @@ fn kill_before_a_merge() -> (TestWorkspace, String) {
 }
 
 #[test]
-fn files_edited_after_a_killed_merge_stay_and_are_named() {
+fn files_edited_after_killed_merge_stay() {
     for words in ["cancel", "resume"] {
         let (workspace, id) = kill_before_a_merge();
         let noted: Value = serde_json::from_str(&workspace.read(".git/cleo.lock")).unwrap();
@@ -632,7 +632,7 @@ fn files_edited_after_a_killed_merge_stay_and_are_named() {
 }
 
 #[test]
-fn what_a_killed_merge_does_not_know_stays_and_is_named() {
+fn what_killed_merge_does_not_know_stays() {
     type Edit = fn(&TestWorkspace);
     let cases: [(&str, Edit); 4] = [
         ("T1.txt/mine", |workspace| {
@@ -664,7 +664,7 @@ fn what_a_killed_merge_does_not_know_stays_and_is_named() {
 }
 
 #[test]
-fn lock_of_a_git_that_was_killed_with_its_run_is_removed() {
+fn lock_of_git_that_was_killed_with_its_run_is_removed() {
     for stage in ["trial", "write"] {
         let workspace = repository();
         let id = kill_with_work(&workspace);
@@ -678,7 +678,7 @@ fn lock_of_a_git_that_was_killed_with_its_run_is_removed() {
 }
 
 #[test]
-fn merge_killed_before_the_branch_moved_is_repeated() {
+fn merge_killed_before_branch_moved_is_repeated() {
     let workspace = repository();
     let id = kill_with_work(&workspace);
     note_merge(&workspace, &id);
@@ -693,7 +693,7 @@ fn merge_killed_before_the_branch_moved_is_repeated() {
 }
 
 #[test]
-fn a_killed_merge_is_made_anew_on_a_commit_of_the_user() {
+fn killed_merge_is_made_anew_on_commit_of_user() {
     let workspace = repository();
     let id = kill_with_work(&workspace);
     note_merge(&workspace, &id);
@@ -708,7 +708,7 @@ fn a_killed_merge_is_made_anew_on_a_commit_of_the_user() {
 }
 
 #[test]
-fn a_merge_that_a_killed_run_had_made_is_told_when_it_goes_on() {
+fn merge_that_killed_run_had_made_is_told_when_it_continues() {
     let workspace = repository();
     let words = words_for_one("edits-works-and-hangs");
     let id = kill_run(&workspace, &words, ".played/edited-T1");
@@ -728,7 +728,7 @@ fn a_merge_that_a_killed_run_had_made_is_told_when_it_goes_on() {
 }
 
 #[test]
-fn merge_started_by_somebody_else_stays_theirs() {
+fn merge_started_by_others_stays_theirs() {
     let workspace = repository();
     let id = kill_run(
         &workspace,
@@ -777,7 +777,7 @@ fn a_merge_that_goes_on_without_its_run_is_ended_and_made_again() {
 }
 
 #[test]
-fn an_agent_is_judged_by_what_it_left_in_its_worktree() {
+fn agent_is_judged_by_what_it_left_in_its_worktree() {
     let workspace = repository();
     let (exit, result) = carry_out(&workspace, &words_for_one("asks"));
     assert_eq!(exit, 0, "{result}");
@@ -789,7 +789,7 @@ fn an_agent_is_judged_by_what_it_left_in_its_worktree() {
 }
 
 #[test]
-fn what_an_agent_completed_and_does_not_fit_is_taken_back() {
+fn what_agent_completed_and_does_not_fit_is_reverted() {
     let workspace = repository();
     let (exit, result) = run(&workspace, "clashes-and-completes --jobs 2");
     assert_eq!(exit, 81, "{result}");
@@ -839,7 +839,7 @@ fn deliverable_unseen_by_its_agent_is_replaced_and_kept() {
 }
 
 #[test]
-fn an_agent_that_spoils_its_worktree_fails_alone() {
+fn spoiled_worktree_fails_only_its_task() {
     let workspace = repository();
     let (exit, result) = run(&workspace, "obstructs");
     assert_eq!(exit, 81, "{result}");
@@ -864,7 +864,7 @@ fn outputs_in_folders_below_come_home() {
 }
 
 #[test]
-fn output_written_by_somebody_else_meanwhile_stays() {
+fn output_written_by_others_meanwhile_stays() {
     let workspace = repository();
     let (exit, result) = carry_out(&workspace, &words_for_one("spreads-and-crosses"));
     assert_eq!(exit, 80, "{result}");
@@ -881,7 +881,7 @@ fn output_written_by_somebody_else_meanwhile_stays() {
 }
 
 #[test]
-fn output_in_a_linked_folder_stays_in_its_worktree() {
+fn output_in_linked_folder_stays_in_its_worktree() {
     let workspace = repository();
     workspace.write("elsewhere/own", "mine\n");
     let link = workspace.path("claudedocs/agent-outputs/data");
@@ -898,7 +898,7 @@ fn output_in_a_linked_folder_stays_in_its_worktree() {
 }
 
 #[test]
-fn a_repository_that_git_ignores_is_not_thrown_away() {
+fn repo_that_git_ignores_is_not_thrown_away() {
     let workspace = repository();
     workspace.write(".git/info/exclude", "lib/\n");
     let (exit, result) = carry_out(&workspace, &words_for_one("embeds"));
@@ -916,7 +916,7 @@ fn a_repository_that_git_ignores_is_not_thrown_away() {
 }
 
 #[test]
-fn a_report_that_is_written_again_word_for_word_counts() {
+fn report_that_is_written_again_word_for_word_counts() {
     let workspace = repository();
     let (_, result) = carry_out(&workspace, &words_for_one("partial"));
     let file = result["tasks"][0]["outputFile"].as_str().unwrap();
@@ -930,7 +930,7 @@ fn a_report_that_is_written_again_word_for_word_counts() {
 }
 
 #[test]
-fn a_worktree_that_its_agent_removed_is_not_told_to_be_kept() {
+fn worktree_that_its_agent_removed_is_not_told_to_be_kept() {
     let workspace = repository();
     let (exit, result) = carry_out(&workspace, &words_for_one("removes"));
     assert_eq!(exit, 80, "{result}");
@@ -944,7 +944,7 @@ fn a_worktree_that_its_agent_removed_is_not_told_to_be_kept() {
 }
 
 #[test]
-fn removed_worktree_is_recreated_for_the_next_attempt() {
+fn removed_worktree_is_recreated_for_next_attempt() {
     let workspace = repository();
     let words = words_for_one("removes-once").into_iter();
     let words = words.map(|word| if word == "0" { "1".into() } else { word });
@@ -972,7 +972,7 @@ END
 "#;
 
 #[test]
-fn cost_of_a_lost_conversation_is_not_carried_over() {
+fn cost_of_lost_conversation_is_not_carried_over() {
     let workspace = repository();
     let (claude, called) = (workspace.path("claude"), workspace.path("called"));
     let script = REMOVES_AND_LIES.replace("CALLED", &called.display().to_string());
@@ -994,7 +994,7 @@ fn cost_of_a_lost_conversation_is_not_carried_over() {
 }
 
 #[test]
-fn what_the_user_sets_for_merges_of_theirs_does_not_count() {
+fn what_user_sets_for_merges_of_theirs_does_not_count() {
     let workspace = repository();
     let options = "--no-commit --squash --strategy=ours";
     git(
@@ -1027,7 +1027,7 @@ fn branches_that_are_merged_go_when_a_run_goes_on() {
 }
 
 #[test]
-fn without_a_repository_nothing_is_begun() {
+fn without_repo_nothing_is_begun() {
     let workspace = TestWorkspace::new();
     workspace.ok("add One");
     let words = words_for_one("edits");

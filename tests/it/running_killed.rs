@@ -33,8 +33,8 @@ fn workspace() -> TestWorkspace {
     workspace
 }
 
-/// Runs a command and kills it after a while; returns whether it had ended before.
-fn kill_after(workspace: &TestWorkspace, words: &[&str], after: Duration) -> bool {
+/// Returns whether a command ends before it is killed after a while.
+fn ends_before_kill(workspace: &TestWorkspace, words: &[&str], after: Duration) -> bool {
     let mut command = workspace.command(words);
     let mut child = command
         .stdin(Stdio::null())
@@ -63,8 +63,8 @@ fn survives(kills: usize, seed: u64) {
         for _ in 0..10.min(left) {
             let after = Duration::from_millis(numbers.next(LONGEST));
             let has_ended = match &id {
-                None => kill_after(&workspace, &begin, after),
-                Some(id) => kill_after(&workspace, &["runs", "resume", id], after),
+                None => ends_before_kill(&workspace, &begin, after),
+                Some(id) => ends_before_kill(&workspace, &["runs", "resume", id], after),
             };
             left -= 1;
             id = id.or_else(|| the_run(&workspace));
@@ -130,12 +130,12 @@ fn check(workspace: &TestWorkspace, id: &str) {
 }
 
 #[test]
-fn a_run_that_is_killed_again_and_again_verifies_each_step_once() {
+fn run_that_is_killed_repeatedly_verifies_each_step_once() {
     survives(10, 7);
 }
 
 #[test]
 #[ignore = "takes minutes; the one above does the same with fewer kills"]
-fn a_run_survives_a_hundred_kills() {
+fn run_survives_hundred_kills() {
     survives(100, 1);
 }

@@ -347,7 +347,7 @@ fn full_database_disk_refuses_whole_writes() {
 }
 
 #[test]
-fn beyond_the_limit_on_the_size_of_files_the_refusal_reads_well() {
+fn beyond_limit_on_size_of_files_refusal_reads_well() {
     let workspace = TestWorkspace::with_plan();
     for signal in ["", "trap '' XFSZ; "] {
         let reply = workspace.shell(&format!("{signal}ulimit -f 8; exec cleo add x"));
@@ -407,7 +407,7 @@ fn full_manifest_disk_leaves_no_torn_line() {
 }
 
 #[test]
-fn where_nothing_can_be_made_an_init_leaves_nothing_behind() {
+fn where_nothing_can_be_made_init_leaves_nothing_behind() {
     let workspace = TestWorkspace::bare();
     for blocks in [0, 8, 64] {
         let refused = with_room(&workspace, blocks, "cleo --root new init");

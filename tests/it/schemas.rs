@@ -291,7 +291,7 @@ fn replies_match_their_schemas_and_every_schema_is_used() {
 }
 
 #[test]
-fn a_schema_is_printed_by_the_name_of_its_command() {
+fn schema_is_printed_by_command_name() {
     let workspace = TestWorkspace::bare();
     let printed = workspace.ok("schema orchestrator ready");
     let file = std::fs::read_to_string(folder().join("orchestrator.ready.json")).unwrap();

@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use crate::world::TestWorkspace;
 
 #[test]
-fn a_filter_prints_text_without_quotes_a_line_each() {
+fn filter_prints_text_without_quotes_line_each() {
     let workspace = TestWorkspace::with_plan();
     let ids = workspace.ok("list --jq .result.tasks[].id");
     assert_eq!(ids.stdout, "T1\nT2\nT3\nT4\nT5\n");
@@ -40,7 +40,7 @@ fn faulty_filter_is_refused_with_its_position_first() {
 }
 
 #[test]
-fn a_filter_that_does_not_fit_fails_and_says_so() {
+fn filter_that_does_not_fit_fails() {
     let workspace = TestWorkspace::with_plan();
     let reply = workspace.text("list --jq '.result.total, .result.total.x'", "");
     assert_eq!((reply.exit, reply.stdout.as_str()), (3, "5\n"));
@@ -48,7 +48,7 @@ fn a_filter_that_does_not_fit_fails_and_says_so() {
 }
 
 #[test]
-fn a_filter_that_fails_after_a_write_is_no_usage_error() {
+fn filter_that_fails_after_write_is_no_usage_error() {
     let workspace = TestWorkspace::new();
     for filter in [".result.task.id.x", ".result.task.id | tonumber"] {
         let reply = workspace.text(&format!("add paid --jq '{filter}'"), "");
@@ -80,7 +80,7 @@ fn errors_are_whole_whatever_was_selected() {
 }
 
 #[test]
-fn fields_are_those_of_the_result_or_of_each_item_of_a_list() {
+fn fields_are_those_of_result_or_of_each_item_of_list() {
     let workspace = TestWorkspace::with_plan();
     let list = workspace.json(&["list", "--limit", "2", "--fields", "id,title"]);
     let items = serde_json::json!([
@@ -99,7 +99,7 @@ fn fields_are_those_of_the_result_or_of_each_item_of_a_list() {
 }
 
 #[test]
-fn the_fields_are_those_of_the_list_that_is_counted() {
+fn fields_are_those_of_the_counted_list() {
     let workspace = TestWorkspace::with_plan();
     for (words, field, place) in [
         (
@@ -138,7 +138,7 @@ fn the_fields_are_those_of_the_list_that_is_counted() {
 }
 
 #[test]
-fn an_answer_that_is_more_than_its_lists_has_fields_of_its_own() {
+fn answer_that_is_more_than_its_lists_has_fields_of_own() {
     let workspace = TestWorkspace::with_plan();
     for (line, field) in [
         ("next", "task"),
@@ -155,7 +155,7 @@ fn an_answer_that_is_more_than_its_lists_has_fields_of_its_own() {
 }
 
 #[test]
-fn fields_are_never_taken_of_a_list_of_ids() {
+fn fields_are_never_taken_of_list_of_ids() {
     let workspace = TestWorkspace::with_plan();
     workspace.ok("session start");
     for (words, wanted) in [
@@ -177,7 +177,7 @@ fn fields_are_never_taken_of_a_list_of_ids() {
 }
 
 #[test]
-fn fields_of_a_stream_are_those_of_its_lines() {
+fn fields_of_stream_are_those_of_its_lines() {
     let workspace = TestWorkspace::with_plan();
     let before = workspace.state();
     let run = "run T2 --command true --format ndjson --fields";
@@ -202,7 +202,7 @@ fn fields_of_a_stream_are_those_of_its_lines() {
 }
 
 #[test]
-fn unknown_field_is_refused_with_the_known_ones_first() {
+fn unknown_field_is_refused_with_known_ones_first() {
     let workspace = TestWorkspace::with_plan();
     let before = workspace.state();
     let refused = workspace.json(&["add", "x", "--fields", "task.titel"]);
@@ -228,7 +228,7 @@ fn unknown_field_is_refused_with_the_known_ones_first() {
 }
 
 #[test]
-fn a_stream_is_filtered_line_by_line() {
+fn stream_is_filtered_line_by_line() {
     let workspace = TestWorkspace::new();
     let mut command =
         workspace.command(&["skills", "dispatch", "--stdin", "--jq", ".result.skill"]);
@@ -245,7 +245,7 @@ fn a_stream_is_filtered_line_by_line() {
 }
 
 #[test]
-fn a_filter_without_end_is_ended() {
+fn filter_without_end_is_ended() {
     let workspace = TestWorkspace::new();
     for (filter, why) in [
         ("def f: f; f", "took more than"),
@@ -261,7 +261,7 @@ fn a_filter_without_end_is_ended() {
 }
 
 #[test]
-fn selection_that_cannot_be_written_is_no_fault_of_the_filter() {
+fn selection_that_cannot_be_written_is_no_fault_of_filter() {
     let workspace = TestWorkspace::new();
     workspace.ok(&format!("add Long --description {}", "x".repeat(50_000)));
     for filter in [".result.task.description", ".result.task | .description, 1"] {
@@ -275,7 +275,7 @@ fn selection_that_cannot_be_written_is_no_fault_of_the_filter() {
 }
 
 #[test]
-fn unknown_fields_are_refused_before_a_read_and_write() {
+fn unknown_fields_are_refused_before_read_and_write() {
     let workspace = TestWorkspace::with_plan();
     workspace.ok("session start --scope T1");
     workspace.ok("update T2 --acceptance 'it runs :: touch ran'");

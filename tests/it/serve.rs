@@ -12,7 +12,7 @@ use crate::served::{Served, body};
 use crate::world::TestWorkspace;
 
 #[test]
-fn accepted_executions_complete_when_the_server_ends() {
+fn accepted_executions_complete_when_server_ends() {
     let workspace = TestWorkspace::new();
     let mut server = Served::start(&workspace, &[]);
     let begun: Vec<String> = (0..50)
@@ -33,7 +33,7 @@ fn accepted_executions_complete_when_the_server_ends() {
 }
 
 #[test]
-fn accepted_execution_is_known_when_the_server_is_killed() {
+fn accepted_execution_is_known_when_server_is_killed() {
     let workspace = TestWorkspace::new();
     let mut server = Served::start(&workspace, &[]);
     let told = server.post("/api/agents/execute", &json!({"input": "history of war"}));
@@ -52,7 +52,7 @@ fn accepted_execution_is_known_when_the_server_is_killed() {
 }
 
 #[test]
-fn servers_and_commands_on_a_workspace_see_each_other() {
+fn servers_and_commands_on_workspace_see_each_other() {
     let workspace = TestWorkspace::new();
     let (one, other) = (
         Served::start(&workspace, &[]),
@@ -137,7 +137,7 @@ fn body_announced_as_too_large_is_refused_at_once() {
 }
 
 #[test]
-fn head_of_a_request_has_at_most_64_kilobytes() {
+fn head_of_a_request_has_at_most_64_kb() {
     let workspace = TestWorkspace::new();
     let server = Served::start(&workspace, &[]);
     let head = |length: usize| {
@@ -160,7 +160,7 @@ fn head_of_a_request_has_at_most_64_kilobytes() {
 }
 
 #[test]
-fn token_is_shown_once_and_holds_until_it_is_revoked() {
+fn token_is_shown_once() {
     let workspace = TestWorkspace::new();
     let mut server = Served::start(&workspace, &["--host", "0.0.0.0"]);
     server.address = server.address.replace("0.0.0.0", "127.0.0.1");

@@ -116,7 +116,7 @@ fn execution_streams_pieces_of_its_output() {
 }
 
 #[test]
-fn retry_with_the_same_key_waits_for_the_first_request() {
+fn retry_with_same_key_waits_for_first_request() {
     let model = Server::start(&[stream(&["Thr", "all."])]);
     let workspace = asking(&model);
     let server = Served::start(&workspace, &[]);
@@ -143,7 +143,7 @@ fn retry_with_the_same_key_waits_for_the_first_request() {
 }
 
 #[test]
-fn model_answer_to_a_cancelled_execution_is_dropped() {
+fn model_answer_to_cancelled_execution_is_dropped() {
     let model = Server::start(&[stream(&["Thr", "all."])]);
     let workspace = asking(&model);
     let mut server = Served::start(&workspace, &[]);
@@ -169,7 +169,7 @@ fn model_answer_to_a_cancelled_execution_is_dropped() {
 }
 
 #[test]
-fn ending_server_waits_for_a_slow_model() {
+fn ending_server_waits_for_slow_model() {
     let model = Server::start(&[stream(&["Thr", "all."])]);
     let workspace = asking(&model);
     let mut server = Served::start(&workspace, &["--grace", "600"]);
@@ -188,7 +188,7 @@ fn ending_server_waits_for_a_slow_model() {
 }
 
 #[test]
-fn server_stops_waiting_for_a_model_on_timeout_or_signal() {
+fn server_stops_waiting_for_model_on_timeout_or_signal() {
     for (grace, again) in [("1", None), ("600", Some(Signal::SIGINT))] {
         let model = Server::start(&[Answer::Hang]);
         let workspace = asking(&model);

@@ -37,7 +37,7 @@ fn is_refused(server: &Served, line: &str, headers: &[&str]) {
 }
 
 #[test]
-fn dns_rebinding_page_is_refused_and_changes_nothing() {
+fn dns_rebinding_page_is_refused() {
     let workspace = TestWorkspace::new();
     workspace.ok("add 'Keep this to yourself'");
     let server = Served::start(&workspace, &[]);
@@ -73,7 +73,7 @@ fn dns_rebinding_page_is_refused_and_changes_nothing() {
 }
 
 #[test]
-fn host_is_compared_as_written_with_its_port() {
+fn host_is_compared_with_its_port() {
     let workspace = TestWorkspace::new();
     let server = Served::start(&workspace, &[]);
     for own in [
@@ -102,7 +102,7 @@ fn host_is_compared_as_written_with_its_port() {
 }
 
 #[test]
-fn server_on_ipv6_loopback_has_its_own_name_only() {
+fn server_on_ipv6_loopback_has_own_name_only() {
     // Where a machine has none of these addresses, there is nothing to be called by.
     if std::net::TcpListener::bind("[::1]:0").is_err() {
         return crate::world::skip("there is no IPv6 on this machine");
@@ -115,7 +115,7 @@ fn server_on_ipv6_loopback_has_its_own_name_only() {
 }
 
 #[test]
-fn request_has_exactly_one_host() {
+fn request_has_one_host() {
     let workspace = TestWorkspace::new();
     let server = Served::start(&workspace, &[]);
     let own = "host: 127.0.0.1:PORT";

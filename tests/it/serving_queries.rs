@@ -1,5 +1,5 @@
-//! Queries over HTTP: the scenarios D-2 to D-15 of the supervisor's notes that need workers. The others are in
-//! `src/http/tests`.
+//! Queries over HTTP: scenarios of the supervisor's notes that need workers and the form of HTTP. The others are in
+//! `ask.rs`, for the same function, and in `src/http/tests`.
 
 use std::thread;
 use std::time::Duration;
@@ -8,11 +8,8 @@ use serde_json::{Value, json};
 
 use crate::ask::{NAME, register, says, steps, well, with_model};
 use crate::served::{Served, body};
-use crate::server::{Answer, Server, nobody};
+use crate::server::{Answer, Server};
 use crate::world::TestWorkspace;
-
-const FAILED: &str =
-    "I could not complete your request because every tool failed. Please try again.";
 
 /// A world with the summarizer of the specification at an address.
 fn summarizer(url: &str) -> TestWorkspace {
@@ -91,7 +88,7 @@ fn d_2_and_d_13_registry_lists_new_agents_at_once() {
 }
 
 #[test]
-fn d_4_summarizer_is_asked_without_a_model() {
+fn d_4_summarizer_is_asked_without_model() {
     let worker = Server::start(&[well("R1")]);
     let workspace = summarizer(&worker.url);
     let server = Served::start(&workspace, &[]);
@@ -116,7 +113,7 @@ fn d_4_summarizer_is_asked_without_a_model() {
 }
 
 #[test]
-fn d_5_and_d_11_invalid_plan_falls_back_to_the_worker() {
+fn d_5_and_d_11_invalid_plan_falls_back_to_worker() {
     let (one, two) = (
         Server::start(&[well("first")]),
         Server::start(&[well("second")]),
@@ -155,95 +152,6 @@ fn d_5_and_d_11_invalid_plan_falls_back_to_the_worker() {
         );
     }
     assert_eq!(two.read_requests()[0].body["input"]["text"], "first");
-}
-
-#[test]
-fn d_6_to_d_9_errors_of_workers_have_a_type() {
-    let other = r#"{"request_id":"other","status":"success","output":{"result":"R"},"error":null}"#;
-    let both = r#"{"request_id":"ID","status":"success","output":{"result":"R"},"error":{"type":"t","message":"m"}}"#;
-    for (answer, kind) in [
-        (Answer::Whole(500, "", String::new()), "http_error"),
-        (
-            Answer::Whole(302, "Location: http://127.0.0.1:9/\r\n", String::new()),
-            "http_error",
-        ),
-        (Answer::Hang, "timeout"),
-        (Answer::Close, "network_error"),
-        (Answer::Worker("hello".into()), "invalid_response"),
-        (Answer::Worker(both.into()), "invalid_response"),
-        (Answer::Worker(other.into()), "invalid_response"),
-    ] {
-        let worker = Server::start(&[answer]);
-        let workspace = summarizer(&worker.url);
-        if kind == "timeout" {
-            workspace.ok("agents update document-summarizer-agent --timeout-ms 200");
-        }
-        let reply = asks(&Served::start(&workspace, &[]), "Summarize X");
-        assert_eq!(reply["error"]["type"], kind, "{reply:#}");
-        assert_eq!(
-            (&reply["answer"], statuses(&reply)),
-            (&json!(FAILED), vec!["error"])
-        );
-        assert_eq!(worker.read_requests().len(), 1, "{kind}");
-    }
-    let workspace = summarizer(&format!("http://{}", nobody()));
-    let reply = asks(&Served::start(&workspace, &[]), "x");
-    assert_eq!(reply["error"]["type"], "network_error");
-}
-
-#[test]
-fn d_10_failed_step_stops_its_dependents_only() {
-    let bad = Server::start(&[Answer::Whole(500, "", String::new())]);
-    let good = Server::start(&[well("R")]);
-    let plan = steps(&[
-        (0, NAME, "summary.create", "user_query"),
-        (1, "good", "x.do", "step:0.output.result"),
-        (2, "good", "x.do", "user_query"),
-    ]);
-    let model = Server::start(&[says(&plan), says("R it is.")]);
-    let workspace =
-        with_model(summarizer(&bad.url), &model).env("OPENAI_API_KEY", "sk-test-0123456789abcdef");
-    register(
-        &workspace,
-        "good",
-        "x.do",
-        &format!("--endpoint {}/run", good.url),
-    );
-    let reply = asks(&Served::start(&workspace, &[]), "The query");
-    assert_eq!(statuses(&reply), ["error", "error", "success"]);
-    assert_eq!(
-        (&reply["answer"], &reply["error"]),
-        (&json!("R it is."), &Value::Null)
-    );
-    assert_eq!(good.read_requests().len(), 1);
-}
-
-#[test]
-fn d_12_program_gets_text_unchanged() {
-    let program = "cat > asked.json\n\
-        id=$(sed 's/.*\"request_id\":\"\\([^\"]*\\)\".*/\\1/' asked.json)\n\
-        printf '{\"request_id\":\"%s\",\"status\":\"success\",\"output\":{\"result\":\"R1\"},\"error\":null}' \"$id\"\n";
-    let workspace = TestWorkspace::new().with("worker.sh", program);
-    register(
-        &workspace,
-        NAME,
-        "summary.create",
-        "--command 'sh worker.sh'",
-    );
-    let server = Served::start(&workspace, &[]);
-    let text = "quotes \" ' and $(touch hacked) `touch hacked`\nand a line; \\ ü %s %n";
-    let reply = asks(&server, text);
-    assert_eq!(
-        reply["answer"], "Based on the tools, here is what I found: R1",
-        "{reply:#}"
-    );
-    let asked: Value = serde_json::from_str(&workspace.read("asked.json")).unwrap();
-    assert_eq!(asked["input"]["text"], text);
-    assert!(!workspace.path("hacked").exists());
-    workspace.ok("agents update document-summarizer-agent --command false");
-    assert_eq!(asks(&server, "x")["error"]["type"], "cli_error");
-    workspace.ok("agents update document-summarizer-agent --command 'sleep 300' --timeout-ms 300");
-    assert_eq!(asks(&server, "x")["error"]["type"], "timeout");
 }
 
 #[test]

@@ -219,7 +219,7 @@ fn cancelled_run_counts_no_failures() {
 }
 
 #[test]
-fn runs_are_refused_alike_over_http_and_dry_run_is_inert() {
+fn runs_are_refused_alike_over_http() {
     let workspace = waiting();
     let server = Served::start(&workspace, &[]);
     for (wish, status, code) in [
@@ -312,7 +312,7 @@ fn goal_is_planned_and_reached_over_http() {
 }
 
 #[test]
-fn commands_of_calls_do_not_see_the_server_environment() {
+fn commands_of_calls_do_not_see_server_env() {
     let workspace = TestWorkspace::new();
     let shows = "update T1 --acceptance 'It holds :: sh -c \"env >seen\"'";
     workspace.ok("add One");

@@ -36,7 +36,7 @@ fn expect_refusal(
 }
 
 #[test]
-fn a_session_is_started_looked_at_ended_and_resumed() {
+fn session_is_started_checked_ended_and_resumed() {
     let workspace = TestWorkspace::with_plan();
     insta::assert_snapshot!(workspace.cleo("session start --scope T1 --name 'Build the login'"));
     insta::assert_snapshot!(workspace.cleo("focus T2"));
@@ -107,7 +107,7 @@ fn one_session_per_owner_and_overlaps_are_refused() {
 }
 
 #[test]
-fn what_needs_a_session_says_so_and_nothing_else_does() {
+fn what_needs_session_says_so() {
     let workspace = TestWorkspace::with_plan();
     for line in ["session end", "session status", "focus", "focus T2"] {
         let error = expect_refusal(&workspace, "ada", line, "E_SESSION_REQUIRED", 36);
@@ -150,7 +150,7 @@ fn what_needs_a_session_says_so_and_nothing_else_does() {
 }
 
 #[test]
-fn the_focus_is_an_open_task_of_the_scope() {
+fn focus_is_open_task_of_scope() {
     let workspace = TestWorkspace::with_plan();
     does(&workspace, "ada", "add Elsewhere");
     does(&workspace, "ada", "session start --scope T1");
@@ -172,7 +172,7 @@ fn the_focus_is_an_open_task_of_the_scope() {
 }
 
 #[test]
-fn session_keeps_a_scope_that_is_deleted() {
+fn session_keeps_scope_that_is_deleted() {
     let workspace = TestWorkspace::with_plan();
     does(&workspace, "ada", "add Elsewhere");
     does(&workspace, "ada", "session start --scope T1");
@@ -189,7 +189,7 @@ fn session_keeps_a_scope_that_is_deleted() {
 }
 
 #[test]
-fn a_session_of_another_is_used_when_it_is_named() {
+fn session_of_another_is_used_when_it_is_named() {
     let workspace = TestWorkspace::with_plan();
     does(&workspace, "ada", "session start --scope T1");
     let mut command = workspace.command(&["focus", "T2"]);
@@ -207,7 +207,7 @@ fn a_session_of_another_is_used_when_it_is_named() {
 }
 
 #[test]
-fn a_session_ends_when_its_leader_holds_nothing_or_by_force() {
+fn session_ends_when_its_leader_holds_nothing_or_by_force() {
     let workspace = TestWorkspace::with_plan();
     does(&workspace, "ada", "session start --scope T1");
     does(&workspace, "ada", "claim T2");
@@ -224,7 +224,7 @@ fn a_session_ends_when_its_leader_holds_nothing_or_by_force() {
 }
 
 #[test]
-fn only_who_leads_a_session_ends_it_unless_by_force() {
+fn only_who_leads_session_ends_it_unless_by_force() {
     let workspace = TestWorkspace::with_plan();
     does(&workspace, "ada", "session start --scope T1");
     let code = "E_SESSION_CLOSE_BLOCKED";
@@ -237,7 +237,7 @@ fn only_who_leads_a_session_ends_it_unless_by_force() {
 }
 
 #[test]
-fn a_name_and_a_note_are_clean_text() {
+fn name_and_note_are_clean_text() {
     let workspace = TestWorkspace::new();
     expect_refusal(
         &workspace,
@@ -266,7 +266,7 @@ fn a_name_and_a_note_are_clean_text() {
 }
 
 #[test]
-fn a_prompt_tells_of_the_open_session_that_covers_its_task() {
+fn prompt_tells_of_open_session_that_covers_its_task() {
     let workspace = TestWorkspace::with_plan();
     let session_of = |task: &str| {
         let words = ["spawn", task, "--dry-run"];
@@ -290,7 +290,7 @@ fn a_prompt_tells_of_the_open_session_that_covers_its_task() {
 }
 
 #[test]
-fn a_session_is_not_resumed_over_the_work_of_another_one() {
+fn session_is_not_resumed_over_work_of_another_one() {
     let workspace = TestWorkspace::with_plan();
     does(&workspace, "ada", "session start --scope T2");
     does(&workspace, "ada", "session end");

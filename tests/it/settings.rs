@@ -13,7 +13,7 @@ fn no_text() -> &'static OsStr {
 // Other systems have no such paths.
 #[cfg(target_os = "linux")]
 #[test]
-fn a_root_that_is_no_text_is_used_all_the_same() {
+fn root_that_is_no_text_is_used_anyway() {
     let workspace = TestWorkspace::new();
     let other = workspace.root().with_file_name("home").join(no_text());
     std::fs::create_dir(&other).unwrap();
@@ -32,7 +32,7 @@ fn a_root_that_is_no_text_is_used_all_the_same() {
 }
 
 #[test]
-fn a_setting_that_is_no_text_is_refused() {
+fn setting_that_is_no_text_is_refused() {
     let workspace = TestWorkspace::new();
     for name in ["CLEO_NOW", "CLEO_FORMAT", "CLEO_AGENT"] {
         let mut command = workspace.command(&["list"]);
@@ -64,7 +64,7 @@ fn who_calls_is_one_clean_line() {
 }
 
 #[test]
-fn a_time_outside_of_four_digit_years_is_refused() {
+fn time_outside_of_four_digit_years_is_refused() {
     let workspace = TestWorkspace::with_plan();
     let late = "9999-12-31T23:59:59-01:00";
     let refused = workspace.json(&["add", "x", "--due", late]);
@@ -80,7 +80,7 @@ fn a_time_outside_of_four_digit_years_is_refused() {
 }
 
 #[test]
-fn a_workspace_named_in_full_needs_no_working_directory() {
+fn workspace_named_in_full_needs_no_working_dir() {
     let workspace = TestWorkspace::with_plan();
     let gone = workspace.root().with_file_name("gone");
     let root = workspace.root().display();

@@ -28,7 +28,7 @@ fn warnings(document: &Value) -> String {
 }
 
 #[test]
-fn a_skill_whose_name_is_a_path_is_left_out_and_never_written() {
+fn skill_whose_name_is_path_is_left_out() {
     for name in ["/abs", "../../x", "..", "a/b", "'.'"] {
         let workspace = TestWorkspace::new().with("skills/own/SKILL.md", skill(name, "x\n"));
         let listed = workspace.json(&["skills", "list"]);
@@ -60,7 +60,7 @@ fn export(body: &str) -> Result<String, Value> {
 }
 
 #[test]
-fn export_cuts_the_task_section_and_nothing_else() {
+fn export_cuts_task_section_and_nothing_else() {
     let kept = "\n# A\n\n## Task\n\nSplit the task.\n\n## More\n\nText.\n";
     assert_eq!(export(&kept[1..]).unwrap(), kept);
     let section = "## Task\n\n{{TASK_ID}}: {{TASK_DESCRIPTION}}\n\n";
@@ -82,7 +82,7 @@ fn export_cuts_the_task_section_and_nothing_else() {
 }
 
 #[test]
-fn tokens_of_a_task_never_reach_another_client() {
+fn tokens_of_task_never_reach_another_client() {
     let error = export("# A\n\nDo {{TASK_TITLE}} by {{DATE}}, {{OTHER}}.\n").unwrap_err();
     assert_eq!(error["code"], "E_TOKENS_UNRESOLVED");
     let message = error["message"].as_str().unwrap();
@@ -90,7 +90,7 @@ fn tokens_of_a_task_never_reach_another_client() {
 }
 
 #[test]
-fn a_named_pipe_is_refused_and_never_waited_for() {
+fn named_pipe_is_refused() {
     let workspace = TestWorkspace::new();
     fifo(&workspace, "AGENTS.md");
     fifo(&workspace, "out/ct-docs-write/SKILL.md");
@@ -106,7 +106,7 @@ fn a_named_pipe_is_refused_and_never_waited_for() {
 }
 
 #[test]
-fn a_huge_skill_is_not_read_to_its_end() {
+fn huge_skill_is_not_read_to_its_end() {
     let workspace = TestWorkspace::new().with("own/SKILL.md", skill("own", ""));
     let file = File::options()
         .write(true)
@@ -140,7 +140,7 @@ fn valid_but_oversized_skill_is_reported() {
 }
 
 #[test]
-fn the_fix_for_an_invalid_skill_shows_the_line_at_fault() {
+fn fix_for_invalid_skill_shows_the_line() {
     let text = "---\nname: own\ntags: x\ndescription: x\n---\n";
     let workspace = TestWorkspace::new().with("an own/own/SKILL.md", text);
     let refused = workspace.json(&["skills", "validate", "an own/own"]);

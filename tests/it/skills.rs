@@ -35,7 +35,7 @@ fn list(workspace: &TestWorkspace, more: &[&str]) -> Value {
 }
 
 #[test]
-fn the_shipped_skills_are_listed_in_catalogue_order_and_by_tier() {
+fn shipped_skills_are_listed_in_catalogue_order_and_by_tier() {
     let bare = TestWorkspace::bare();
     let all = list(&bare, &[]);
     let found: Vec<&str> = all["skills"]
@@ -69,7 +69,7 @@ fn the_shipped_skills_are_listed_in_catalogue_order_and_by_tier() {
 }
 
 #[test]
-fn the_first_skill_of_a_name_counts_and_the_others_are_named() {
+fn first_skill_of_name_counts() {
     let workspace = TestWorkspace::new();
     add(&workspace, &[json!({"title": "Research it"})]);
     let places = [
@@ -134,7 +134,7 @@ fn the_first_skill_of_a_name_counts_and_the_others_are_named() {
 }
 
 #[test]
-fn a_named_folder_that_is_not_there_is_told() {
+fn named_folder_that_is_not_there_is_told() {
     let workspace = TestWorkspace::new().with("file", "x");
     workspace.ok("add 'Look at it'");
     for command in ["skills list", "spawn T1"] {
@@ -286,7 +286,7 @@ fn reference_validator_agrees_on_shipped_and_broken_skills() {
 }
 
 #[test]
-fn exported_skills_hold_no_raw_token_and_are_valid() {
+fn exported_skills_hold_no_raw_token() {
     let workspace = TestWorkspace::new();
     let dry = workspace.json(&["skills", "export", "--to", "out/a b", "--dry-run"]);
     assert_eq!(dry["result"]["files"].as_array().unwrap().len(), 15);
@@ -323,7 +323,7 @@ fn export(workspace: &TestWorkspace, more: &[&str]) -> Value {
 }
 
 #[test]
-fn what_was_exported_is_no_source_of_exports() {
+fn exported_skills_are_not_exported_again() {
     let workspace = TestWorkspace::new();
     let written = |answer: &Value, name: &str| answer["result"][name].as_array().unwrap().len();
     let first = export(&workspace, &[".claude/skills"]);
@@ -364,7 +364,7 @@ fn no_skill_is_written_onto_itself() {
 }
 
 #[test]
-fn exported_skills_stand_before_none_of_ours() {
+fn exported_skills_override_no_built_in() {
     let workspace = TestWorkspace::new();
     workspace.ok("add 'Look up the API' --label libraries");
     let prompt = || workspace.json(&["spawn", "T1", "--dry-run"])["result"]["prompt"].clone();
@@ -380,7 +380,7 @@ fn exported_skills_stand_before_none_of_ours() {
 }
 
 #[test]
-fn export_never_writes_over_a_changed_file_without_force() {
+fn export_never_writes_over_changed_file_without_force() {
     let workspace = TestWorkspace::new();
     workspace.ok("skills export --to out");
     let file = "out/ct-docs-write/SKILL.md";

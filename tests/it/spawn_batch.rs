@@ -31,7 +31,7 @@ fn ndjson(workspace: &TestWorkspace, arguments: &[&str]) -> Reply {
 }
 
 #[test]
-fn several_tasks_give_one_document_with_a_prompt_for_each() {
+fn several_tasks_give_one_document_with_prompt_for_each() {
     let workspace = TestWorkspace::with_plan();
     let batch = workspace.json(&["orchestrator", "spawn", "T2", "T3", "T2"]);
     assert_eq!(batch["command"], "orchestrator.spawn");
@@ -62,7 +62,7 @@ fn several_tasks_give_one_document_with_a_prompt_for_each() {
 }
 
 #[test]
-fn one_bad_task_is_named_and_the_others_are_kept() {
+fn one_bad_task_is_named() {
     let workspace = TestWorkspace::with_plan();
     let batch = workspace.json(&[
         "spawn",
@@ -96,7 +96,7 @@ fn one_bad_task_is_named_and_the_others_are_kept() {
 }
 
 #[test]
-fn a_batch_in_which_all_fail_is_still_one_whose_steps_failed() {
+fn batch_in_which_all_fail_is_still_one_whose_steps_failed() {
     let workspace = TestWorkspace::with_plan();
     let before = workspace.state();
     let batch = workspace.json(&["spawn", "T8", "T9"]);
@@ -112,7 +112,7 @@ fn a_batch_in_which_all_fail_is_still_one_whose_steps_failed() {
 }
 
 #[test]
-fn what_is_wrong_for_all_tasks_is_one_error() {
+fn common_problem_is_one_error() {
     let workspace = TestWorkspace::with_plan();
     let before = workspace.state();
     for (arguments, code) in [
@@ -128,7 +128,7 @@ fn what_is_wrong_for_all_tasks_is_one_error() {
 }
 
 #[test]
-fn a_prompt_without_its_protocol_fails_alone() {
+fn prompt_without_its_protocol_fails_alone() {
     let workspace = TestWorkspace::with_plan().with(
         "skills/bare/SKILL.md",
         "---\nname: bare\ndescription: Brings a protocol of its own.\nmetadata:\n  cleo-tags: bare\n  cleo-protocol: own\n---\nNothing.\n",
@@ -143,7 +143,7 @@ fn a_prompt_without_its_protocol_fails_alone() {
 }
 
 #[test]
-fn prompts_that_all_lack_the_protocol_get_it_by_one_command() {
+fn prompts_that_all_lack_protocol_get_it_by_one_command() {
     let workspace = TestWorkspace::with_plan().with(
         "skills/bare/SKILL.md",
         "---\nname: bare\ndescription: x\nmetadata:\n  cleo-protocol: own\n---\nNothing.\n",
@@ -160,7 +160,7 @@ fn prompts_that_all_lack_the_protocol_get_it_by_one_command() {
 }
 
 #[test]
-fn first_wave_keeps_tasks_with_the_same_files_apart() {
+fn first_wave_keeps_tasks_with_same_files_apart() {
     let workspace = TestWorkspace::with_plan();
     workspace.ok("add 'One way' --parent T1 --file a.rs --priority critical");
     workspace.ok("add 'Another way' --parent T1 --file a.rs");
@@ -170,7 +170,7 @@ fn first_wave_keeps_tasks_with_the_same_files_apart() {
 }
 
 #[test]
-fn a_wave_is_what_is_ready_and_later_waves_go_by_number() {
+fn wave_is_what_is_ready_and_later_waves_go_by_number() {
     let workspace = TestWorkspace::with_plan();
     let ids = |arguments: &[&str]| {
         let command = [&["orchestrator", "spawn", "--dry-run"], arguments].concat();
@@ -215,7 +215,7 @@ fn a_wave_is_what_is_ready_and_later_waves_go_by_number() {
 }
 
 #[test]
-fn what_touches_the_files_of_others_is_left_out_of_a_wave() {
+fn what_touches_files_of_others_is_left_out_of_wave() {
     let workspace = TestWorkspace::new();
     workspace.ok("add Build --type epic");
     workspace.ok("add 'All of it' --parent T1 --file 'src/**'");
@@ -241,7 +241,7 @@ fn what_touches_the_files_of_others_is_left_out_of_a_wave() {
 }
 
 #[test]
-fn as_json_lines_each_prompt_is_a_line_and_the_last_sums_up() {
+fn as_json_lines_each_prompt_is_line_and_last_sums_up() {
     let workspace = TestWorkspace::with_plan();
     let reply = ndjson(&workspace, &["spawn", "T2", "T9", "T3"]);
     assert_eq!(reply.exit, 81, "{reply}");
@@ -272,7 +272,7 @@ fn as_json_lines_each_prompt_is_a_line_and_the_last_sums_up() {
 }
 
 #[test]
-fn same_titles_get_separate_files_also_in_a_dry_run() {
+fn same_titles_get_separate_files_also_in_dry_run() {
     let workspace = TestWorkspace::new();
     let same = json!({"title": "Look into it", "labels": ["research"]});
     add(&workspace, &vec![same; 102]);
@@ -299,7 +299,7 @@ fn same_titles_get_separate_files_also_in_a_dry_run() {
 }
 
 #[test]
-fn names_in_the_manifest_are_met_by_no_prompt_of_a_batch() {
+fn names_in_manifest_are_met_by_no_prompt_of_batch() {
     let entry = |id: &str, file: &str| {
         format!(
             "{{\"id\":\"{id}\",\"file\":\"{file}\",\"title\":\"t\",\"date\":\"2026-01-26\",\"status\":\"partial\",\"topics\":[\"x\"],\"key_findings\":[],\"actionable\":true,\"needs_followup\":[],\"linked_tasks\":[\"T1\"]}}\n"
@@ -344,7 +344,7 @@ fn hostile_titles_break_no_line_and_no_neighbor() {
 }
 
 #[test]
-fn processes_that_spawn_the_same_batch_agree() {
+fn processes_that_spawn_same_batch_agree() {
     let workspace = TestWorkspace::new();
     let tasks: Vec<Value> = (0..40)
         .map(|n| json!({"title": format!("Part {}", n % 5)}))

@@ -9,7 +9,7 @@ use rusqlite::Connection;
 use crate::world::{Reply, TestWorkspace, document, skip};
 
 #[test]
-fn without_a_workspace_every_command_says_how_to_make_one() {
+fn without_workspace_every_command_says_how_to_make_one() {
     for words in [
         &["list"][..],
         &["add", "x"],
@@ -32,7 +32,7 @@ fn without_a_workspace_every_command_says_how_to_make_one() {
 }
 
 #[test]
-fn pipes_beside_the_database_are_refused_and_not_waited_for() {
+fn pipes_beside_database_are_refused_and_not_waited_for() {
     let workspace = TestWorkspace::with_plan();
     for name in ["cleo.db-journal", "cleo.db-wal", "cleo.db-shm"] {
         let path = workspace.path(&format!(".cleo/{name}"));
@@ -55,7 +55,7 @@ fn pipes_beside_the_database_are_refused_and_not_waited_for() {
 }
 
 #[test]
-fn parents_that_go_round_in_a_circle_hold_no_command_up() {
+fn parents_that_go_round_in_circle_hold_no_command_up() {
     let workspace = TestWorkspace::new();
     workspace.ok("add One");
     workspace.ok("add Two --parent T1");
@@ -78,7 +78,7 @@ fn parents_that_go_round_in_a_circle_hold_no_command_up() {
 }
 
 #[test]
-fn a_workspace_is_found_from_below() {
+fn workspace_is_found_from_below() {
     let workspace = TestWorkspace::with_plan().with("src/deep/down/file", "");
     let mut command = workspace.command(&["show", "T1"]);
     command.current_dir(workspace.path("src/deep/down"));
@@ -89,7 +89,7 @@ fn a_workspace_is_found_from_below() {
 }
 
 #[test]
-fn root_is_named_by_option_before_environment_before_folder() {
+fn root_is_named_by_option_before_env_before_folder() {
     let (one, two, three) = (
         TestWorkspace::new(),
         TestWorkspace::new(),
@@ -132,7 +132,7 @@ fn root_without_workspace_is_refused_with_init_as_fix() {
 }
 
 #[test]
-fn init_of_a_root_leaves_this_folder_alone() {
+fn init_of_root_leaves_this_folder_alone() {
     let workspace = TestWorkspace::bare();
     workspace.ok("--root other init");
     assert!(workspace.path("other/.cleo/cleo.db").is_file());
@@ -188,7 +188,7 @@ fn broken_database_is_named_and_left_as_it_is() {
 }
 
 #[test]
-fn a_missing_database_is_made_again_by_the_fix() {
+fn missing_database_is_made_again_by_fix() {
     let workspace = TestWorkspace::bare();
     fs::create_dir(workspace.path(".cleo")).unwrap();
     let refused = workspace.json(&["list"]);
@@ -203,7 +203,7 @@ fn a_missing_database_is_made_again_by_the_fix() {
 }
 
 #[test]
-fn database_of_another_version_is_left_alone() {
+fn database_of_another_version_is_kept() {
     let workspace = TestWorkspace::with_plan();
     let connection = Connection::open(workspace.path(".cleo/cleo.db")).unwrap();
     connection.pragma_update(None, "user_version", 2).unwrap();
@@ -248,7 +248,7 @@ fn on_read_only_disk(workspace: &TestWorkspace, line: &str) -> Option<Reply> {
 
 #[cfg(target_os = "linux")]
 #[test]
-fn read_only_disk_allows_reads_and_refuses_changes() {
+fn read_only_disk_allows_reads() {
     let workspace = TestWorkspace::with_plan();
     let before = workspace.state();
     for line in ["cleo add x", "cleo update T2 --title x", "cleo delete T5"] {
@@ -301,7 +301,7 @@ fn read_only_disk_allows_reads_and_refuses_changes() {
 }
 
 #[test]
-fn a_working_directory_that_is_gone_is_named() {
+fn working_dir_that_is_gone_is_named() {
     let workspace = TestWorkspace::bare();
     let mut shell = workspace.surround(Command::new("sh"));
     shell.args([
@@ -335,7 +335,7 @@ fn what_is_no_database_of_cleo_is_never_taken_for_one() {
 }
 
 #[test]
-fn a_pipe_in_the_place_of_the_database_keeps_nobody_waiting() {
+fn pipe_in_place_of_database_keeps_nobody_waiting() {
     let workspace = TestWorkspace::new();
     let made = workspace.shell("rm .cleo/cleo.db* && mkfifo .cleo/cleo.db");
     assert_eq!(made.exit, 0, "{made}");
@@ -345,7 +345,7 @@ fn a_pipe_in_the_place_of_the_database_keeps_nobody_waiting() {
 }
 
 #[test]
-fn a_filter_of_too_many_words_is_no_broken_database() {
+fn filter_of_too_many_words_is_no_broken_database() {
     let workspace = TestWorkspace::new();
     let labels = vec!["x"; 1_200].join(",");
     let refused = workspace.json(&["list", "--label", &labels]);

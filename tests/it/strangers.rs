@@ -70,7 +70,7 @@ fn databases_and_runs_are_private() {
 }
 
 #[test]
-fn outputs_keep_the_permissions_of_the_umask() {
+fn outputs_keep_permissions_of_umask() {
     let workspace = TestWorkspace::with_plan();
     let exported = workspace
         .shell("umask 022; cleo export --output a.jsonl; umask 027; cleo export --output b.jsonl");
@@ -80,7 +80,7 @@ fn outputs_keep_the_permissions_of_the_umask() {
 }
 
 #[test]
-fn permissions_are_taken_away_when_a_store_is_opened() {
+fn permissions_are_taken_away_when_store_is_opened() {
     let workspace = workspace();
     let names = [".cleo", DATABASE, ".cleo/cleo.db-shm", ".cleo/cleo.db-wal"];
     let files = names.map(|path| workspace.path(path));
@@ -97,7 +97,7 @@ fn permissions_are_taken_away_when_a_store_is_opened() {
 }
 
 #[test]
-fn parts_that_cleo_did_not_make_are_refused() {
+fn foreign_parts_are_refused() {
     for (table, words) in [("tasks", &["list"][..]), ("runs", &["runs", "list"])] {
         for part in [
             format!("CREATE TRIGGER x AFTER INSERT ON {table} BEGIN DELETE FROM {table}; END"),
@@ -129,7 +129,7 @@ fn parts_that_cleo_did_not_make_are_refused() {
 }
 
 #[test]
-fn changed_tables_are_those_of_another_build() {
+fn changed_tables_mean_another_version() {
     let workspace = workspace();
     sql(
         &workspace,
@@ -139,7 +139,7 @@ fn changed_tables_are_those_of_another_build() {
 }
 
 #[test]
-fn links_out_of_the_workspace_are_refused() {
+fn links_out_of_workspace_are_refused() {
     for path in [".cleo", DATABASE] {
         let workspace = workspace();
         let outside = workspace.root().with_file_name("outside");
@@ -191,7 +191,7 @@ fn store_of_another_account_is_refused() {
 }
 
 #[test]
-fn owner_of_a_stored_run_is_no_path() {
+fn owner_of_stored_run_is_no_path() {
     let workspace = workspace();
     let victim = workspace.root().with_file_name("x.alive");
     fs::write(&victim, "precious").unwrap();
@@ -209,7 +209,7 @@ fn owner_of_a_stored_run_is_no_path() {
 }
 
 #[test]
-fn damaged_run_that_holds_a_task_hides_no_overview() {
+fn damaged_run_that_holds_task_hides_no_overview() {
     let workspace = workspace();
     workspace.ok("claim --next");
     sql(
@@ -343,7 +343,7 @@ fn damaged_status_does_not_hide_dependents() {
 }
 
 #[test]
-fn damaged_place_in_the_graph_costs_only_its_task() {
+fn damaged_place_in_graph_costs_only_its_task() {
     for damage in [
         "dangling = -7",
         "below = -7",
@@ -427,7 +427,7 @@ fn damaged_gates_are_opened_again_by_clearing_them() {
 }
 
 #[test]
-fn task_that_a_damaged_one_depends_on_can_be_deleted() {
+fn task_that_damaged_one_depends_on_can_be_deleted() {
     let workspace = TestWorkspace::with_plan();
     let damage = format!("UPDATE tasks SET extra = '{}' WHERE number = 4", deep(130));
     sql(&workspace, &damage);
@@ -512,7 +512,7 @@ fn damaged_run_is_named_once() {
 }
 
 #[test]
-fn values_too_deep_to_be_read_again_are_refused_by_an_import() {
+fn values_too_deep_to_be_read_again_are_refused_by_import() {
     let workspace = TestWorkspace::new();
     let line = |levels: usize| {
         format!(
@@ -572,7 +572,7 @@ fn commands(value: &Value, found: &mut Vec<String>) {
 }
 
 #[test]
-fn nothing_of_a_store_becomes_a_part_of_a_command() {
+fn stored_text_never_becomes_a_command() {
     let hostile = [
         HOSTILE,
         "a`sh .cleo/setup.sh`",
@@ -860,7 +860,7 @@ fn dates_that_stand_for_none_are_kept_as_they_were_written() {
 }
 
 #[test]
-fn import_into_a_store_whose_first_task_is_damaged() {
+fn import_into_store_whose_first_task_is_damaged() {
     let workspace = TestWorkspace::with_plan();
     workspace.ok("export --output all.jsonl");
     sql(
@@ -889,7 +889,7 @@ fn damaged_gates_cost_only_themselves() {
 }
 
 #[test]
-fn doctor_ends_whatever_the_positions_of_rows_are() {
+fn doctor_ends_whatever_positions_of_rows_are() {
     let workspace = workspace();
     let last = i64::MAX;
     let far = format!("UPDATE changes SET sequence = {last} WHERE sequence = 1");
@@ -905,7 +905,7 @@ fn doctor_ends_whatever_the_positions_of_rows_are() {
 }
 
 #[test]
-fn task_with_a_wrong_word_index_can_be_changed_and_deleted() {
+fn task_with_wrong_word_index_can_be_changed_and_deleted() {
     let other = "a title that is longer than everything else taken together ".repeat(20);
     for change in ["update T4 --title New", "delete T4 --force"] {
         let workspace = TestWorkspace::new();
@@ -995,7 +995,7 @@ fn damaged_runs_and_messages_are_removed_on_demand() {
 }
 
 #[test]
-fn server_says_that_damaged_rows_are_left_out() {
+fn server_reports_omitted_damaged_rows() {
     let workspace = workspace();
     sql(
         &workspace,
@@ -1018,7 +1018,7 @@ fn server_says_that_damaged_rows_are_left_out() {
 }
 
 #[test]
-fn duplicate_fields_are_refused_by_an_import() {
+fn duplicate_fields_are_refused_by_import() {
     let workspace = TestWorkspace::with_plan();
     let uuid = "11111111-1111-4111-8111-111111111111";
     for (format, line, text) in [

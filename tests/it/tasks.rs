@@ -5,7 +5,7 @@ use serde_json::json;
 use crate::world::TestWorkspace;
 
 #[test]
-fn init_makes_a_workspace_once() {
+fn init_makes_workspace_once() {
     let workspace = TestWorkspace::bare();
     insta::assert_snapshot!(workspace.cleo("init"));
     insta::assert_snapshot!(workspace.cleo("init"));
@@ -16,7 +16,7 @@ fn init_makes_a_workspace_once() {
 }
 
 #[test]
-fn a_task_is_added_with_all_its_fields_and_shown() {
+fn task_is_added_with_all_its_fields_and_shown() {
     let workspace = TestWorkspace::with_plan();
     insta::assert_snapshot!(workspace.cleo(
         "add 'Rotate the signing key' --description 'Two keys, one grace period.\n\nNobody is \
@@ -30,7 +30,7 @@ fn a_task_is_added_with_all_its_fields_and_shown() {
 }
 
 #[test]
-fn show_tells_what_stands_around_a_task() {
+fn show_tells_what_stands_around_task() {
     let workspace = TestWorkspace::with_plan();
     insta::assert_snapshot!(workspace.cleo("show T1"));
     insta::assert_snapshot!(workspace.cleo("show t003"));
@@ -52,7 +52,7 @@ fn text_is_kept_as_it_was_given() {
 }
 
 #[test]
-fn a_title_may_look_like_an_option() {
+fn title_may_look_like_option() {
     let workspace = TestWorkspace::new();
     let added = workspace.json(&["add", "--", "--json is missing"]);
     assert_eq!(added["result"]["task"]["title"], "--json is missing");
@@ -143,7 +143,7 @@ fn dependencies_are_added_and_removed() {
 }
 
 #[test]
-fn a_task_moves_from_pending_over_active_to_done_and_back() {
+fn task_moves_from_pending_over_active_to_done_and_back() {
     let workspace = TestWorkspace::with_plan();
     insta::assert_snapshot!(workspace.cleo("start T2"));
     insta::assert_snapshot!(workspace.cleo("complete T2"));
@@ -158,7 +158,7 @@ fn a_task_moves_from_pending_over_active_to_done_and_back() {
 }
 
 #[test]
-fn completing_names_the_tasks_that_become_ready() {
+fn completing_names_newly_ready_tasks() {
     let workspace = TestWorkspace::with_plan();
     let moved = workspace.json(&["complete", "T2"]);
     assert_eq!(moved["result"]["unblocked"], json!(["T3", "T5"]));
@@ -169,7 +169,7 @@ fn completing_names_the_tasks_that_become_ready() {
 }
 
 #[test]
-fn work_before_its_dependencies_is_a_warning_and_no_error() {
+fn work_before_its_dependencies_is_warning_and_no_error() {
     let workspace = TestWorkspace::with_plan();
     insta::assert_snapshot!(workspace.cleo("start T4"));
     let done = workspace.json(&["complete", "T4"]);
@@ -182,13 +182,13 @@ fn work_before_its_dependencies_is_a_warning_and_no_error() {
 }
 
 #[test]
-fn quiet_leaves_the_warnings_out() {
+fn quiet_leaves_warnings_out() {
     let workspace = TestWorkspace::with_plan();
     assert_eq!(workspace.text("start T4 --quiet", "").stderr, "");
 }
 
 #[test]
-fn cancelled_task_keeps_its_reason_and_blocks_dependents() {
+fn cancelled_task_keeps_its_reason() {
     let workspace = TestWorkspace::with_plan();
     insta::assert_snapshot!(workspace.cleo("cancel T2 --reason 'the library does it already'"));
     insta::assert_snapshot!(workspace.cleo("show T2"));
@@ -197,7 +197,7 @@ fn cancelled_task_keeps_its_reason_and_blocks_dependents() {
 }
 
 #[test]
-fn a_parent_is_complete_when_its_children_are() {
+fn parent_completes_with_its_children() {
     let workspace = TestWorkspace::with_plan();
     for task in ["T2", "T3", "T4"] {
         workspace.ok(&format!("complete {task}"));
@@ -208,7 +208,7 @@ fn a_parent_is_complete_when_its_children_are() {
 }
 
 #[test]
-fn a_dry_run_shows_a_delete_and_does_nothing() {
+fn dry_run_shows_delete_and_does_nothing() {
     let workspace = TestWorkspace::with_plan();
     let before = workspace.state();
     insta::assert_snapshot!(workspace.cleo("delete T2 --force --dry-run"));
@@ -226,7 +226,7 @@ fn deleting_takes_children_and_edges_along_when_asked() {
 }
 
 #[test]
-fn an_id_is_never_used_again() {
+fn id_is_never_used_again() {
     let workspace = TestWorkspace::with_plan();
     workspace.ok("delete T1 --cascade");
     let added = workspace.json(&["add", "x"]);
@@ -257,7 +257,7 @@ fn each_reason_for_giving_up_is_kept_and_checked() {
 }
 
 #[test]
-fn a_declared_file_lies_in_the_workspace_and_has_one_name() {
+fn declared_file_lies_in_workspace_and_has_one_name() {
     let workspace = TestWorkspace::new();
     workspace.ok("add One --file ./src/auth/../auth/login.rs --file src/auth/login.rs");
     let files = |id: &str| workspace.json(&["show", id])["result"]["task"]["files"].clone();

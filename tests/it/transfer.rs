@@ -72,7 +72,7 @@ samples_are_taken_over_whole! {
 }
 
 #[test]
-fn traps_are_refused_and_taken_over_without_their_faults() {
+fn traps_are_refused_and_imported_without_their_faults() {
     for (name, code, expected) in [
         ("traps/beads.jsonl", Some("E_IMPORT_INVALID"), [26, 3, 3, 1]),
         (
@@ -120,7 +120,7 @@ fn traps_are_refused_and_taken_over_without_their_faults() {
 }
 
 #[test]
-fn the_refusal_names_every_fault() {
+fn refusal_names_every_fault() {
     let workspace = TestWorkspace::new();
     let mut told = String::new();
     for name in [
@@ -134,7 +134,7 @@ fn the_refusal_names_every_fault() {
 }
 
 #[test]
-fn files_that_lead_out_of_the_workspace_are_only_kept_aside() {
+fn files_that_lead_out_of_workspace_are_only_kept_aside() {
     let issue = r#"{"id":"x-1","title":"Outside","status":"open","priority":1,"issue_type":"task","created_at":"2026-01-20T09:00:00Z","updated_at":"2026-01-20T09:00:00Z","metadata":{"files":["/etc/passwd","./src/a.rs"]}}"#;
     let workspace = TestWorkspace::new().with("issues.jsonl", issue);
     workspace.ok("import issues.jsonl --from beads");
@@ -147,7 +147,7 @@ fn files_that_lead_out_of_the_workspace_are_only_kept_aside() {
 }
 
 #[test]
-fn an_old_id_finds_its_task() {
+fn old_id_finds_its_task() {
     let workspace = TestWorkspace::new();
     import(&workspace, "beads.jsonl", &[]);
     let found = workspace.json(&["find", "rs-17u"]);
@@ -158,7 +158,7 @@ fn an_old_id_finds_its_task() {
 }
 
 #[test]
-fn ids_are_kept_when_they_are_free_and_never_handed_out_again() {
+fn ids_are_kept_when_they_are_free() {
     let workspace = TestWorkspace::new();
     workspace.ok("add 'was here before'");
     let report = import(&workspace, "small-todo.json", &[]);
@@ -174,7 +174,7 @@ fn ids_are_kept_when_they_are_free_and_never_handed_out_again() {
 }
 
 #[test]
-fn a_copy_of_other_tasks_with_the_same_ids_is_added_once() {
+fn copy_of_other_tasks_with_same_ids_is_added_once() {
     let from = TestWorkspace::new();
     import(&from, "beads.jsonl", &[]);
     from.ok("add 'Of its own'");
@@ -195,7 +195,7 @@ fn a_copy_of_other_tasks_with_the_same_ids_is_added_once() {
 }
 
 #[test]
-fn an_id_at_the_end_of_the_range_does_not_use_up_all_others() {
+fn id_at_end_of_range_does_not_use_up_all_others() {
     let line =
         "{\"id\":\"T4294967295\",\"title\":\"far out\",\"createdAt\":\"2026-01-01T00:00:00Z\"}\n";
     let workspace = TestWorkspace::new().with("far.jsonl", line);
@@ -205,7 +205,7 @@ fn an_id_at_the_end_of_the_range_does_not_use_up_all_others() {
 }
 
 #[test]
-fn a_task_with_a_dangling_dependency_is_not_ready_and_keeps_it() {
+fn task_with_dangling_dependency_is_not_ready() {
     let workspace = TestWorkspace::new();
     import(&workspace, "traps/beads.jsonl", &["--drop-faults"]);
     for (title, on) in [
@@ -220,7 +220,7 @@ fn a_task_with_a_dangling_dependency_is_not_ready_and_keeps_it() {
 }
 
 #[test]
-fn text_is_taken_over_byte_for_byte_but_for_control_characters() {
+fn text_is_imported_byte_for_byte_but_for_control_chars() {
     let workspace = TestWorkspace::new();
     import(&workspace, "traps/beads.jsonl", &["--drop-faults"]);
     let task = find_title(&workspace, "CRLF in text");
@@ -239,7 +239,7 @@ fn text_is_taken_over_byte_for_byte_but_for_control_characters() {
 }
 
 #[test]
-fn unknown_fields_and_words_of_the_other_tool_are_kept() {
+fn unknown_fields_and_words_of_other_tool_are_kept() {
     let workspace = TestWorkspace::new();
     import(&workspace, "traps/beads.jsonl", &["--drop-faults"]);
     let task = find_title(&workspace, "Unknown fields are kept");
@@ -290,7 +290,7 @@ fn what_is_over_can_be_left_out() {
 }
 
 #[test]
-fn a_file_that_fits_two_formats_is_not_guessed_at() {
+fn file_that_fits_two_formats_is_not_guessed_at() {
     let both =
         "{\"id\":\"T1\",\"title\":\"x\",\"uuid\":\"u\",\"entry\":\"e\",\"description\":\"d\"}\n";
     let workspace = TestWorkspace::new()
@@ -315,7 +315,7 @@ fn a_file_that_fits_two_formats_is_not_guessed_at() {
 }
 
 #[test]
-fn hostile_files_are_refused_without_a_trace() {
+fn hostile_files_are_refused_without_trace() {
     let deep = format!(
         "{{\"id\":\"x-1\",\"issue_type\":\"task\",\"title\":{}{}}}\n",
         "[".repeat(200_000),
@@ -377,7 +377,7 @@ fn hostile_files_are_refused_without_a_trace() {
 }
 
 #[test]
-fn a_backlog_folder_is_read_within_its_bounds() {
+fn backlog_folder_is_read_within_its_bounds() {
     let workspace = TestWorkspace::new();
     let bomb =
         "---\nid: TASK-3\ntitle: &a [x, x]\nb: &b [*a, *a, *a, *a]\nc: &c [*b, *b, *b, *b]\n---\n";
@@ -415,7 +415,7 @@ fn a_backlog_folder_is_read_within_its_bounds() {
 }
 
 #[test]
-fn a_part_that_depends_on_its_whole_is_taken_over_and_reported() {
+fn part_that_depends_on_its_whole_is_imported_and_reported() {
     let workspace = TestWorkspace::new();
     let report = import(&workspace, "traps/backlog", &["--drop-faults"]);
     let on_whole = &report["result"]["edges"]["onWhole"];
@@ -426,7 +426,7 @@ fn a_part_that_depends_on_its_whole_is_taken_over_and_reported() {
 }
 
 #[test]
-fn an_export_into_a_pipe_is_read_out_of_its_answer() {
+fn export_envelope_can_be_imported() {
     let from = TestWorkspace::with_plan();
     let answer = from.json(&["export"]).to_string();
     let workspace = TestWorkspace::new().with("e.json", &answer);
@@ -438,7 +438,7 @@ fn an_export_into_a_pipe_is_read_out_of_its_answer() {
 }
 
 #[test]
-fn standard_input_is_read_too() {
+fn stdin_is_read_too() {
     let workspace = TestWorkspace::new();
     let text = fs::read_to_string(sample("taskwarrior.json")).unwrap();
     let report = workspace.json_with(&["import", "-"], &text);
@@ -465,7 +465,7 @@ fn what_cleo_keeps_and_devices_are_never_written_over() {
 }
 
 #[test]
-fn half_a_document_is_said_to_be_half_a_document() {
+fn incomplete_document_is_named_as_such() {
     let workspace = TestWorkspace::new();
     for text in [
         "{\"_meta\":{\"schemaVersion\":\"1\"},\n\"tasks\":[{\"id\":\"T0",
@@ -500,7 +500,7 @@ fn one_changed_task_is_one_changed_line() {
 }
 
 #[test]
-fn control_characters_are_removed_and_reported() {
+fn control_chars_are_removed_and_reported() {
     let row = r#"{"id":"b-1","issue_type":"task","status":"open","title":"a\u001b[2Jb\u009bc","description":"x\u0007y\n\tz","labels":["l\u0000m"],"created_at":"2026-01-01T00:00:00Z"}"#;
     let clean = r#"{"id":"b-2","issue_type":"task","status":"open","title":"é clean","created_at":"2026-01-01T00:00:00Z"}"#;
     let workspace = TestWorkspace::new().with("i.jsonl", format!("{row}\n{clean}\n"));
@@ -527,7 +527,7 @@ fn control_characters_are_removed_and_reported() {
 }
 
 #[test]
-fn the_phases_of_a_project_come_with_its_tasks() {
+fn phases_of_project_come_with_its_tasks() {
     let workspace = TestWorkspace::new();
     workspace.ok("add x --phase mine");
     workspace.ok("phase set mine");
@@ -583,7 +583,7 @@ fn the_phases_of_a_project_come_with_its_tasks() {
 }
 
 #[test]
-fn a_link_to_export_to_stays_and_what_it_leads_to_is_written() {
+fn link_to_export_to_stays() {
     let workspace = TestWorkspace::new();
     workspace.ok("add x");
     let outside = workspace.root().with_file_name("outside.jsonl");
@@ -607,7 +607,7 @@ fn a_link_to_export_to_stays_and_what_it_leads_to_is_written() {
 }
 
 #[test]
-fn a_long_file_is_read_in_its_order() {
+fn long_file_is_read_in_its_order() {
     let line = |number: usize| {
         format!("{{\"id\":\"x-{number}\",\"title\":\"issue {number}\",\"issue_type\":\"task\"}}\n")
     };
@@ -656,7 +656,7 @@ const ONE_TASK: [(&str, &str, &str); 5] = [
 ];
 
 #[test]
-fn local_additions_survive_import_of_a_poorer_format() {
+fn local_additions_survive_import_of_poorer_format() {
     for (from, path, text) in ONE_TASK {
         let text = |title: &str, year: &str| text.replace("TITLE", title).replace("YEAR", year);
         let workspace = TestWorkspace::new().with(path, text("a", "2026"));
@@ -704,7 +704,7 @@ fn two_of_taskwarrior(year: u32, one: &str, other: &str) -> String {
 }
 
 #[test]
-fn what_a_file_does_say_is_taken_from_it_when_it_comes_again() {
+fn what_file_does_say_is_taken_from_it_when_it_comes_again() {
     let open = r#""status":"pending""#;
     let one = r#""status":"pending","tags":["a"],"depends":["2"]"#;
     let workspace = TestWorkspace::new().with("t.json", two_of_taskwarrior(2026, one, open));
@@ -733,7 +733,7 @@ fn what_stays_here_and_what_comes_make_no_circle_together() {
 }
 
 #[test]
-fn an_import_closes_nothing_that_is_claimed_or_unproven_here() {
+fn import_closes_nothing_that_is_claimed_or_unproven_here() {
     let (open, done) = (r#""status":"pending""#, r#""status":"completed""#);
     let workspace = TestWorkspace::new().with("t.json", two_of_taskwarrior(2026, open, open));
     workspace.ok("import t.json");
@@ -756,7 +756,7 @@ fn an_import_closes_nothing_that_is_claimed_or_unproven_here() {
 }
 
 #[test]
-fn an_import_closes_nothing_that_complete_would_refuse() {
+fn import_closes_nothing_that_complete_would_refuse() {
     let (ana, ben) = two_copies();
     for copy in [&ana, &ben] {
         copy.ok("update T2 --acceptance 'holds :: false'");
@@ -775,7 +775,7 @@ fn an_import_closes_nothing_that_complete_would_refuse() {
 }
 
 #[test]
-fn a_whole_stays_open_when_the_move_of_its_part_is_refused() {
+fn whole_stays_open_when_move_of_its_part_is_refused() {
     let workspace = TestWorkspace::new();
     for line in [
         "add Whole",
@@ -809,7 +809,7 @@ fn a_whole_stays_open_when_the_move_of_its_part_is_refused() {
 }
 
 #[test]
-fn a_version_from_the_future_is_refused() {
+fn version_from_future_is_refused() {
     let (ana, ben) = two_copies();
     let text = ana.ok("export").stdout;
     let text = text.replace("\"updatedAt\":\"2026-", "\"updatedAt\":\"9999-");
@@ -820,7 +820,7 @@ fn a_version_from_the_future_is_refused() {
 }
 
 #[test]
-fn an_import_leaves_the_criteria_of_work_as_they_are() {
+fn import_leaves_criteria_of_work_unchanged() {
     let (ana, ben) = two_copies();
     ben.ok("spawn T2");
     ben.ok("claim T5 --force");
@@ -841,7 +841,7 @@ fn an_import_leaves_the_criteria_of_work_as_they_are() {
 }
 
 #[test]
-fn a_key_that_both_copies_gave_stays_with_both_tasks() {
+fn key_that_both_copies_gave_stays_with_both_tasks() {
     let (ana, ben) = two_copies();
     for copy in [&ana, &ben] {
         copy.write("more.jsonl", r#"{"key":"release","title":"Release it"}"#);
@@ -857,7 +857,7 @@ fn a_key_that_both_copies_gave_stays_with_both_tasks() {
 }
 
 #[test]
-fn references_to_an_id_of_two_tasks_are_refused() {
+fn references_to_duplicate_ids_are_refused() {
     let (ana, ben) = two_copies();
     ana.ok("add 'Of ana'");
     ana.ok("update T3 --depends T6");
@@ -873,7 +873,7 @@ fn references_to_an_id_of_two_tasks_are_refused() {
 }
 
 #[test]
-fn a_reference_to_what_a_file_leaves_out_is_not_guessed() {
+fn reference_to_what_file_leaves_out_is_not_guessed() {
     let (ana, ben) = two_copies();
     ana.ok("add 'Of ana'");
     later(&ana, &["update", "T3", "--depends", "T6"]);
@@ -893,7 +893,7 @@ fn a_reference_to_what_a_file_leaves_out_is_not_guessed() {
 }
 
 #[test]
-fn a_dependency_that_is_no_id_costs_the_edge_and_not_the_task() {
+fn dependency_that_is_no_id_costs_edge_and_not_task() {
     let text = r#"{"tasks":[{"id":1,"title":"a"},{"id":2,"title":"b","dependencies":[1,2.1]}],"metadata":{}}"#;
     let workspace = TestWorkspace::new().with("tasks.json", text);
     workspace.expect_refusal(&["import", "tasks.json"], "E_IMPORT_INVALID");
@@ -908,7 +908,7 @@ fn a_dependency_that_is_no_id_costs_the_edge_and_not_the_task() {
 }
 
 #[test]
-fn document_with_an_overlong_id_is_recognized() {
+fn document_with_overlong_id_is_recognized() {
     let text = r#"{"_meta":{"schemaVersion":"2.10.0"},"tasks":[
         {"id":"T001","title":"One","status":"pending"},
         {"id":"T4294967296","title":"Two","status":"pending","depends":["T001"]}]}"#;
@@ -975,7 +975,7 @@ fn field(workspace: &TestWorkspace, id: &str, name: &str) -> Value {
 }
 
 #[test]
-fn two_copies_of_a_workspace_exchange_their_tasks() {
+fn two_copies_of_workspace_exchange_their_tasks() {
     let (ana, ben) = two_copies();
     ana.ok("update T2 --note 'read four papers'");
     ana.ok("complete T2");
@@ -1003,7 +1003,7 @@ fn two_copies_of_a_workspace_exchange_their_tasks() {
 }
 
 #[test]
-fn an_older_file_changes_nothing_and_says_what_stays() {
+fn older_file_changes_nothing() {
     let (ana, ben) = two_copies();
     ben.ok("complete T2");
     ben.ok("update T3 --title 'Another title' --label mine");
@@ -1014,7 +1014,7 @@ fn an_older_file_changes_nothing_and_says_what_stays() {
 }
 
 #[test]
-fn an_import_reopens_nothing_that_is_done_or_claimed() {
+fn import_reopens_nothing_that_is_done_or_claimed() {
     let (ana, ben) = two_copies();
     ana.ok("complete T2");
     ana.ok("claim T5");
@@ -1036,7 +1036,7 @@ fn an_import_reopens_nothing_that_is_done_or_claimed() {
 }
 
 #[test]
-fn the_id_of_a_deleted_task_is_not_taken_again() {
+fn id_of_deleted_task_is_not_taken_again() {
     let (ana, ben) = two_copies();
     ana.ok("claim T2");
     ana.ok("delete T2 --force");
@@ -1046,7 +1046,7 @@ fn the_id_of_a_deleted_task_is_not_taken_again() {
 }
 
 #[test]
-fn an_edit_is_later_than_the_import_before_it_by_any_clock() {
+fn edit_is_later_than_import_before_it_by_any_clock() {
     let (ana, ben) = two_copies();
     later(&ben, &["update", "T2", "--title", "Title of ben"]);
     hand_over(&ben, &ana);
@@ -1079,7 +1079,7 @@ fn jointly_cyclic_changes_keep_one_reference_unchanged() {
 }
 
 #[test]
-fn a_uid_that_is_none_is_refused_with_its_line() {
+fn invalid_uid_is_refused_with_its_line() {
     for uid in ["me", "8AAAAAAAAAAAAAAAAAAAAAAAAA"] {
         let line = format!(r#"{{"id":"T1","uid":"{uid}","title":"x"}}"#);
         let workspace = TestWorkspace::new().with("tasks.jsonl", line);
@@ -1091,7 +1091,7 @@ fn a_uid_that_is_none_is_refused_with_its_line() {
 }
 
 #[test]
-fn deleted_task_comes_back_and_a_cancelled_one_does_not() {
+fn deleted_task_comes_back() {
     let (ana, ben) = two_copies();
     ben.ok("delete T4 --force");
     later(&ben, &["cancel", "T5"]);
@@ -1107,7 +1107,7 @@ fn deleted_task_comes_back_and_a_cancelled_one_does_not() {
 }
 
 #[test]
-fn a_task_has_the_same_uid_in_every_copy() {
+fn task_has_same_uid_in_every_copy() {
     let (ana, ben) = two_copies();
     let uid = field(&ana, "T3", "uid");
     assert_eq!(uid.as_str().map(str::len), Some(26));
@@ -1123,7 +1123,7 @@ fn a_task_has_the_same_uid_in_every_copy() {
 }
 
 #[test]
-fn a_file_without_times_takes_back_no_work_of_this_workspace() {
+fn file_without_times_reverts_no_work_of_this_workspace() {
     let text = r#"{"tasks":[{"id":1,"title":"a"},{"id":2,"title":"b"},{"id":3,"title":"c"}],"metadata":{}}"#;
     let workspace = TestWorkspace::new().with("tasks.json", text);
     workspace.ok("import tasks.json");

@@ -63,7 +63,7 @@ fn near_commands_options_and_values_are_suggested() {
 }
 
 #[test]
-fn a_faulty_line_leads_to_the_help() {
+fn faulty_line_leads_to_help() {
     let workspace = TestWorkspace::with_plan();
     for (line, page) in [
         (&["update", "1", "--title", "x y"][..], "cleo update --help"),
@@ -83,7 +83,7 @@ fn a_faulty_line_leads_to_the_help() {
 }
 
 #[test]
-fn options_after_a_faulty_word_decide_about_the_form() {
+fn options_after_faulty_word_decide_about_form() {
     let workspace = TestWorkspace::with_plan();
     let line = "cleo shwo --label x --json T2 --format=text";
     let reply = workspace.shell(&format!("{line} 2>&1"));
@@ -93,7 +93,7 @@ fn options_after_a_faulty_word_decide_about_the_form() {
 }
 
 #[test]
-fn a_topic_that_is_no_command_takes_no_further_word() {
+fn topic_that_is_no_command_takes_no_further_word() {
     let workspace = TestWorkspace::bare();
     let error = workspace.json(&["help", "exit-codes", "x"])["error"].clone();
     assert_eq!(
@@ -119,7 +119,7 @@ fn money_that_would_be_given_back_is_not_made_to_be_spent() {
 // Other systems have no such paths.
 #[cfg(target_os = "linux")]
 #[test]
-fn a_path_that_is_no_text_is_in_no_fix() {
+fn path_that_is_no_text_is_in_no_fix() {
     let workspace = TestWorkspace::bare();
     let root = workspace.root().join(OsStr::from_bytes(b"r\xff"));
     std::fs::create_dir(&root).unwrap();
@@ -140,7 +140,7 @@ fn a_path_that_is_no_text_is_in_no_fix() {
 }
 
 #[test]
-fn the_value_of_an_option_names_no_command() {
+fn value_of_option_names_no_command() {
     let workspace = TestWorkspace::with_plan();
     let refused = workspace.json(&["--root", "add", "shwo", "T1"]);
     assert_eq!(refused["command"], "cleo");
@@ -150,7 +150,7 @@ fn the_value_of_an_option_names_no_command() {
 }
 
 #[test]
-fn a_faulty_filter_is_a_fault_of_the_command_at_hand() {
+fn invalid_filter_is_an_error_of_its_command() {
     let workspace = TestWorkspace::with_plan();
     let refused = workspace.json(&["orchestrator", "waves", "--jq", ".["]);
     assert_eq!(refused["command"], "orchestrator.waves");
@@ -158,7 +158,7 @@ fn a_faulty_filter_is_a_fault_of_the_command_at_hand() {
 }
 
 #[test]
-fn a_parent_is_cleared_like_other_fields() {
+fn parent_is_cleared_like_other_fields() {
     let workspace = TestWorkspace::with_plan();
     let parent = |words: &[&str]| {
         let reply = workspace.json(words);
@@ -174,7 +174,7 @@ fn a_parent_is_cleared_like_other_fields() {
 }
 
 #[test]
-fn usage_errors_have_the_color_that_was_asked_for() {
+fn usage_errors_have_the_requested_color() {
     let workspace = TestWorkspace::with_plan();
     for (line, colored) in [
         ("list --stat", true),
@@ -211,7 +211,7 @@ fn no_message_and_no_fix_is_without_end() {
 }
 
 #[test]
-fn removing_an_unknown_file_lists_the_files_of_the_task() {
+fn removing_unknown_file_lists_known_ones() {
     let workspace = TestWorkspace::new();
     workspace.ok("add x --file src/auth.rs --file docs/auth.md");
     let words = ["update", "T1", "--remove-file", "src/auth.sr"];

@@ -9,7 +9,7 @@ use crate::delivery::{GOOD, MANIFEST, OUTPUT, check, deliver, entry, entry_with,
 use crate::world::{TestWorkspace, digest, spawn};
 
 #[test]
-fn an_entry_and_a_file_that_hold_verify_and_are_recorded() {
+fn entry_and_file_that_hold_verify() {
     let workspace = spawn_task();
     deliver(&workspace);
     let result = check(&workspace, 0, "");
@@ -26,7 +26,7 @@ fn an_entry_and_a_file_that_hold_verify_and_are_recorded() {
 }
 
 #[test]
-fn without_a_valid_entry_the_exit_is_62() {
+fn without_valid_entry_exit_is_62() {
     let workspace = spawn_task();
     workspace.write(OUTPUT, GOOD);
     check(
@@ -73,7 +73,7 @@ fn without_a_valid_entry_the_exit_is_62() {
 }
 
 #[test]
-fn without_a_good_output_file_the_exit_is_63() {
+fn without_good_output_file_exit_is_63() {
     let workspace = spawn_task();
     workspace.write(MANIFEST, entry_with(json!({})));
     check(&workspace, 63, "is not there");
@@ -169,7 +169,7 @@ fn without_a_good_output_file_the_exit_is_63() {
 }
 
 #[test]
-fn an_entry_that_names_another_file_is_refused() {
+fn entry_for_another_file_is_refused() {
     let workspace = spawn_task();
     workspace.write(OUTPUT, GOOD);
     for name in [
@@ -189,7 +189,7 @@ fn an_entry_that_names_another_file_is_refused() {
 }
 
 #[test]
-fn a_file_is_the_same_with_a_dot_before_it() {
+fn file_is_same_with_dot_before_it() {
     let workspace = spawn_task();
     workspace.write(OUTPUT, GOOD);
     let entry = entry_with(json!({"file": "./2026-01-26_paint-it.md", "title": "<dialog>"}));
@@ -199,7 +199,7 @@ fn a_file_is_the_same_with_a_dot_before_it() {
 }
 
 #[test]
-fn a_file_older_than_the_spawn_is_somebody_elses() {
+fn file_older_than_spawn_is_of_others() {
     let workspace = spawn_task();
     deliver(&workspace);
     let moment = chrono::DateTime::parse_from_rfc3339(
@@ -230,7 +230,7 @@ fn a_file_older_than_the_spawn_is_somebody_elses() {
 }
 
 #[test]
-fn an_output_that_leads_out_of_the_workspace_is_not_read() {
+fn output_that_leads_out_of_workspace_is_not_read() {
     let workspace = spawn_task();
     workspace.write(MANIFEST, entry_with(json!({})));
     let outside = workspace.root().with_file_name("home").join("secret.md");
@@ -252,7 +252,7 @@ fn an_output_that_leads_out_of_the_workspace_is_not_read() {
 }
 
 #[test]
-fn partial_and_blocked_work_verifies_and_leaves_the_task_open() {
+fn partial_and_blocked_work_verifies() {
     let workspace = spawn_task();
     workspace.write(OUTPUT, GOOD);
     for status in ["partial", "blocked"] {
@@ -284,7 +284,7 @@ fn partial_and_blocked_work_verifies_and_leaves_the_task_open() {
 }
 
 #[test]
-fn what_was_verified_must_still_hold_when_the_task_is_completed() {
+fn what_was_verified_must_still_hold_when_task_is_completed() {
     let workspace = spawn_task();
     deliver(&workspace);
     check(&workspace, 0, "");
@@ -359,7 +359,7 @@ fn force_completes_and_is_remembered() {
 }
 
 #[test]
-fn the_base_protocol_in_force_says_which_sections_are_due() {
+fn base_protocol_in_force_says_which_sections_are_due() {
     let workspace = spawn_task();
     deliver(&workspace);
     let path = concat!(

@@ -47,7 +47,7 @@ fn unspawned_task_is_verified_by_its_linked_entry() {
 }
 
 #[test]
-fn an_epic_does_not_verify_by_the_entry_of_a_task_below_it() {
+fn epic_does_not_verify_by_entry_of_task_below_it() {
     let workspace = TestWorkspace::new();
     add(
         &workspace,
@@ -65,7 +65,7 @@ fn an_epic_does_not_verify_by_the_entry_of_a_task_below_it() {
 }
 
 #[test]
-fn the_spawn_that_was_handed_out_last_is_the_one_that_counts() {
+fn spawn_that_was_handed_out_last_is_one_that_counts() {
     let workspace = spawn_task();
     let first = workspace.json(&["why", "T1"])["result"]["at"].clone();
     spawn(&workspace, &["T1", "--date", "2026-01-27"]);
@@ -93,7 +93,7 @@ fn deliver_at(workspace: &TestWorkspace, at: &Value) {
 }
 
 #[test]
-fn what_was_written_for_another_prompt_is_older_than_the_spawn() {
+fn what_was_written_for_another_prompt_is_older_than_spawn() {
     let workspace = spawn_task();
     let first = read_spawn_time(&workspace);
     for change in ["update T1 --description 'in red'", "update T1 --label red"] {
@@ -118,7 +118,7 @@ fn what_was_written_for_another_prompt_is_older_than_the_spawn() {
 }
 
 #[test]
-fn changes_by_others_do_not_make_work_stale() {
+fn changes_by_others_keep_work_fresh() {
     let workspace = spawn_task();
     let first = read_spawn_time(&workspace);
     let prompt = spawn(&workspace, &["T1"])["promptDigest"].clone();

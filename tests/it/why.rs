@@ -25,7 +25,7 @@ fn list_changed(why: &Value) -> Vec<&str> {
 }
 
 #[test]
-fn an_unchanged_task_gives_the_same_prompt_again() {
+fn unchanged_task_gives_same_prompt_again() {
     let workspace = workspace();
     let spawned = spawn(&workspace, &["T1"]);
     let why = why(&workspace);
@@ -48,7 +48,7 @@ fn an_unchanged_task_gives_the_same_prompt_again() {
 }
 
 #[test]
-fn the_receipt_has_the_digest_of_everything_that_went_in() {
+fn receipt_has_digest_of_everything_that_went_in() {
     let workspace = workspace();
     let receipt = spawn(&workspace, &["T1"])["receipt"].clone();
     let inputs = receipt["inputs"].as_object().unwrap();
@@ -109,7 +109,7 @@ fn what_has_changed_since_is_named() {
 }
 
 #[test]
-fn a_receipt_is_shown_although_no_prompt_comes_out_any_more() {
+fn receipt_is_shown_though_no_prompt_comes_out() {
     let workspace = workspace();
     workspace.write(
         "skills/mine/SKILL.md",
@@ -132,7 +132,7 @@ fn a_receipt_is_shown_although_no_prompt_comes_out_any_more() {
 }
 
 #[test]
-fn a_task_that_was_never_spawned_has_nothing_to_explain() {
+fn task_that_was_never_spawned_has_nothing_to_explain() {
     let workspace = workspace();
     let refused = workspace.json(&["why", "T1"]);
     assert_eq!(refused["error"]["code"], "E_RECEIPT_NOT_FOUND");

@@ -144,7 +144,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_address_names_a_host_that_can_be() {
+    fn address_names_host_that_can_be() {
         for (address, is_right) in [
             ("http://127.0.0.1:9000/run", true),
             ("http://localhost/", true),

@@ -11,7 +11,7 @@ fn apply(draft: Value) -> Result<Agent> {
 }
 
 #[test]
-fn both_ways_of_writing_names_and_words_with_commas_are_read() {
+fn both_ways_of_writing_names() {
     let agent = apply(
         json!({"name": " Lore keeper ", "prompt": "p", "max_tokens": 9,
         "tags": "wow, lore,second war,", "status": "Paused", "role": "specialist"}),
@@ -30,7 +30,7 @@ fn both_ways_of_writing_names_and_words_with_commas_are_read() {
 }
 
 #[test]
-fn connection_makes_a_worker_and_splits_its_command() {
+fn connection_makes_worker_and_splits_its_command() {
     let worker = apply(json!({"name": "w", "command": "run 'a b' $(x)"})).unwrap();
     assert_eq!(worker.kind, Kind::Cli);
     assert_eq!(worker.command, ["run", "a b", "$(x)"]);
@@ -39,7 +39,7 @@ fn connection_makes_a_worker_and_splits_its_command() {
 }
 
 #[test]
-fn what_cannot_be_so_is_refused_with_the_reason() {
+fn invalid_values_are_refused_with_reason() {
     for (draft, word) in [
         (json!({"name": ""}), "needs a name"),
         (json!({"name": "\u{7}"}), "needs a name"),
@@ -94,7 +94,7 @@ fn what_cannot_be_so_is_refused_with_the_reason() {
 }
 
 #[test]
-fn what_is_wrong_is_quoted_within_a_line_and_passwords_are_not() {
+fn what_is_wrong_is_quoted_within_line() {
     for draft in [
         json!("x".repeat(10_000)),
         json!({"tags": "é".repeat(10_000), "name": ["x".repeat(10_000)]}),

@@ -193,7 +193,7 @@ mod tests {
     }
 
     #[test]
-    fn only_a_path_is_followed_without_a_process() {
+    fn only_path_is_followed_without_process() {
         for (code, is_plain) in [
             (".", true),
             (".result.tasks[].id", true),
@@ -220,13 +220,13 @@ mod tests {
     }
 
     #[test]
-    fn a_filter_that_fails_says_why_after_what_it_found() {
+    fn filter_that_fails_says_why_after_what_it_found() {
         let found = result(".a, .b.c", r#"{"a":1,"b":[]}"#);
         assert!(found.starts_with("1\nfailed: "), "{found}");
     }
 
     #[test]
-    fn a_filter_does_not_choose_the_exit_code() {
+    fn filter_does_not_choose_exit_code() {
         for (code, found) in [
             ("1, halt, 2", "1\n"),
             ("1, halt(70), 2", "1\nfailed: it halted with 70\n"),
@@ -237,7 +237,7 @@ mod tests {
     }
 
     #[test]
-    fn a_faulty_filter_is_refused_with_the_place() {
+    fn faulty_filter_is_refused_with_place() {
         for (code, at) in [
             (".a | nope", 6),
             (".a[", 4),

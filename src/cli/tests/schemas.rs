@@ -172,7 +172,7 @@ fn the_schemas_in_docs_are_those_of_the_types() {
 }
 
 #[test]
-fn every_command_has_a_schema() {
+fn every_command_has_schema() {
     let mut root = tree::whole();
     root.build();
     let (mut missing, replies) = (Vec::new(), replies());

@@ -46,7 +46,7 @@ fn lacking(step: usize, outcome: Outcome) -> Event {
 }
 
 #[test]
-fn a_step_is_claimed_started_verified_and_done() {
+fn step_is_claimed_started_verified_and_done() {
     let mut machine = machine(&[&[]], 4);
     assert_eq!(machine.turn(NOW, vec![]), [Action::Claim(vec![0])]);
     assert_eq!(worked(&mut machine, 0), [Action::Complete(0)]);
@@ -65,7 +65,7 @@ fn as_many_begin_as_there_is_room_for() {
 }
 
 #[test]
-fn a_runner_has_a_limit_of_its_own() {
+fn runner_has_limit_of_own() {
     let mut three = steps(&[&[], &[], &[]]);
     three[2].runner = 1;
     let mut machine = Machine::new(three, rules(3), [(0, 1)].into());
@@ -73,7 +73,7 @@ fn a_runner_has_a_limit_of_its_own() {
 }
 
 #[test]
-fn what_lacks_something_is_mended_and_then_fails() {
+fn what_lacks_something_is_fixed() {
     let mut machine = machine(&[&[], &[0]], 1);
     machine.turn(NOW, vec![]);
     worked(&mut machine, 0);
@@ -92,7 +92,7 @@ fn what_lacks_something_is_mended_and_then_fails() {
 }
 
 #[test]
-fn what_another_try_cannot_mend_fails_at_once() {
+fn unrepairable_attempt_fails_at_once() {
     for outcome in [Outcome::Blocked, Outcome::Budget] {
         let mut machine = machine(&[&[]], 1);
         machine.turn(NOW, vec![]);
@@ -106,7 +106,7 @@ fn what_another_try_cannot_mend_fails_at_once() {
 }
 
 #[test]
-fn what_somebody_completed_by_force_is_not_mended() {
+fn what_someone_completed_by_force_is_not_fixed() {
     let mut machine = machine(&[&[]], 1);
     machine.turn(NOW, vec![]);
     worked(&mut machine, 0);
@@ -117,7 +117,7 @@ fn what_somebody_completed_by_force_is_not_mended() {
 }
 
 #[test]
-fn rate_limit_pauses_the_runner_and_uses_no_repair() {
+fn rate_limit_pauses_runner() {
     let mut machine = machine(&[&[], &[]], 1);
     machine.turn(NOW, vec![]);
     machine.turn(NOW, vec![Event::Prepared(0)]);
@@ -161,7 +161,7 @@ fn what_is_held_up_is_tried_again_when_something_ends() {
 }
 
 #[test]
-fn what_another_run_works_on_is_waited_for() {
+fn what_another_run_works_on_is_awaited() {
     let mut machine = machine(&[&[], &[0]], 1);
     machine.turn(NOW, vec![]);
     let held = || vec![Event::Held(0, "another run works on it".into(), true)];
@@ -185,7 +185,7 @@ fn what_another_run_works_on_is_waited_for() {
 }
 
 #[test]
-fn a_step_that_is_left_to_be_proven_later_does_not_fail() {
+fn step_that_is_left_to_be_proven_later_does_not_fail() {
     let mut machine = machine(&[&[], &[0]], 1);
     machine.turn(NOW, vec![]);
     machine.turn(NOW, vec![Event::Prepared(0)]);
@@ -201,7 +201,7 @@ fn a_step_that_is_left_to_be_proven_later_does_not_fail() {
 }
 
 #[test]
-fn a_stop_ends_agents_and_begins_nothing_more() {
+fn stop_ends_agents_and_starts_none() {
     let mut machine = machine(&[&[], &[0], &[]], 1);
     machine.turn(NOW, vec![]);
     machine.turn(NOW, vec![Event::Prepared(0)]);
@@ -295,7 +295,7 @@ fn earlier_failure_stays_when_nothing_more_starts() {
 }
 
 #[test]
-fn what_is_not_to_be_done_any_more_is_no_failure() {
+fn what_is_not_to_be_done_is_no_failure() {
     let strict = Rules {
         fail_fast: true,
         ..rules(1)
@@ -314,7 +314,7 @@ fn what_is_not_to_be_done_any_more_is_no_failure() {
 }
 
 #[test]
-fn an_epic_is_completed_once_its_parts_are_and_takes_no_agent() {
+fn epic_is_completed_once_its_parts_are() {
     let mut two = steps(&[&[1], &[]]);
     two[0].is_epic = true;
     let mut machine = Machine::new(two, rules(1), BTreeMap::new());
@@ -327,7 +327,7 @@ fn an_epic_is_completed_once_its_parts_are_and_takes_no_agent() {
 }
 
 #[test]
-fn lost_claim_stops_the_agent_and_keeps_its_slot_until_exit() {
+fn lost_claim_stops_agent() {
     let mut machine = machine(&[&[], &[]], 1);
     machine.turn(NOW, vec![]);
     machine.turn(NOW, vec![Event::Prepared(0)]);
@@ -350,7 +350,7 @@ fn lost_claim_stops_the_agent_and_keeps_its_slot_until_exit() {
 }
 
 #[test]
-fn a_claim_that_is_lost_ends_the_commands_of_a_step_too() {
+fn claim_that_is_lost_ends_commands_of_step_too() {
     let mut checked = steps(&[&[]]);
     checked[0].has_checks = true;
     let mut machine = Machine::new(checked, rules(1), BTreeMap::new());
@@ -368,7 +368,7 @@ fn a_claim_that_is_lost_ends_the_commands_of_a_step_too() {
 }
 
 #[test]
-fn a_refusal_for_the_last_time_is_told_with_what_is_missing() {
+fn refusal_for_last_time_is_told_with_what_is_missing() {
     let mut machine = machine(&[&[]], 1);
     machine.turn(NOW, vec![]);
     let mut now = NOW;
@@ -387,7 +387,7 @@ fn a_refusal_for_the_last_time_is_told_with_what_is_missing() {
 }
 
 #[test]
-fn negative_cost_of_an_agent_does_not_reduce_the_total() {
+fn negative_cost_of_agent_does_not_reduce_total() {
     let costly = Rules {
         max_cost: Some(1.0),
         ..rules(1)
@@ -407,7 +407,7 @@ fn negative_cost_of_an_agent_does_not_reduce_the_total() {
 }
 
 #[test]
-fn steps_that_wait_for_each_other_are_named() {
+fn cyclic_steps_are_named() {
     let mut machine = machine(&[&[1], &[0], &[]], 1);
     machine.turn(NOW, vec![]);
     worked(&mut machine, 2);

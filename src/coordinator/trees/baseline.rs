@@ -219,7 +219,7 @@ mod tests {
     }
 
     #[test]
-    fn an_output_comes_where_nobody_else_has_changed_it() {
+    fn output_comes_where_nobody_else_has_changed_it() {
         for (from, to, expected) in [
             (("new", ""), ("", ""), Change::New),
             (("new", ""), ("old", "old"), Change::New),
@@ -239,7 +239,7 @@ mod tests {
     }
 
     #[test]
-    fn folders_are_declared_by_deliverables_only() {
+    fn only_deliverables_declare_folders() {
         let of = |text: &str| vec![text.to_string()];
         let declared = Declared {
             deliverables: of("./build/"),

@@ -253,7 +253,7 @@ mod tests {
     }
 
     #[test]
-    fn unreadable_folder_is_not_treated_as_empty() {
+    fn unreadable_folder_is_not_empty() {
         let root = tempfile::tempdir().unwrap();
         symlink("claudedocs", root.path().join("claudedocs")).unwrap();
         let why = find(root.path()).all().err().unwrap().message;
@@ -261,7 +261,7 @@ mod tests {
     }
 
     #[test]
-    fn repositories_and_too_many_outputs_are_refused() {
+    fn repos_and_too_many_outputs_are_refused() {
         let (root, outputs) = world();
         fs::create_dir_all(outputs.join("a/.git/objects")).unwrap();
         fs::write(outputs.join("a/.git/objects/x"), "1").unwrap();
@@ -281,7 +281,7 @@ mod tests {
     }
 
     #[test]
-    fn an_output_goes_through_folders_only() {
+    fn output_goes_through_folders_only() {
         let (root, outputs) = world();
         let way = |path: &str| require_way(root.path(), &format!("{OUTPUT_DIR}/{path}"));
         fs::write(outputs.join("file"), "1").unwrap();

@@ -7,7 +7,7 @@ use serde_json::json;
 use super::*;
 
 #[test]
-fn label_selects_the_first_skill_with_that_leading_tag() {
+fn label_selects_first_skill_with_that_leading_tag() {
     for (label, skill) in [
         ("orchestration", "ct-orchestrator"),
         ("multi-agent", "ct-orchestrator"),
@@ -99,7 +99,7 @@ fn most_labels_win_then_earliest_tag_then_list_order() {
 }
 
 #[test]
-fn a_tag_that_is_written_twice_counts_once() {
+fn tag_that_is_written_twice_counts_once() {
     let made = Made::new(
         &[
             ("one", &["cleo-tags: x,a"]),
@@ -144,13 +144,13 @@ fn in_two_orders() -> impl Choice<Value = (Vec<String>, Vec<String>)> {
 
 proptest! {
     #[test]
-    fn shuffling_labels_never_changes_the_answer((labels, shuffled) in in_two_orders()) {
+    fn shuffling_labels_never_changes_answer((labels, shuffled) in in_two_orders()) {
         let decide = |labels| dispatch_shipped(json!({"labels": labels}));
         prop_assert_eq!(decide(labels), decide(shuffled));
     }
 
     #[test]
-    fn any_text_gets_an_answer(title in "\\PC*", description in "\\PC*", kind in "\\PC{0,9}") {
+    fn any_text_gets_answer(title in "\\PC*", description in "\\PC*", kind in "\\PC{0,9}") {
         let decision = dispatch_shipped(json!({"title": title, "description": description, "type": kind}));
         prop_assert!(decision.chosen.skill.starts_with("ct-"));
     }

@@ -5,7 +5,7 @@ use serde_json::json;
 use super::*;
 
 #[test]
-fn every_skill_has_an_outcome_with_a_reason() {
+fn every_skill_has_outcome_with_reason() {
     for task in [
         json!({}),
         json!({"labels": ["audit", "research"], "type": "epic", "title": "Plan to test lib/x"}),

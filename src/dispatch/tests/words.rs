@@ -104,7 +104,7 @@ fn lib_slash_counts_as_it_is_written() {
 }
 
 #[test]
-fn the_title_is_searched_before_the_description() {
+fn title_is_searched_before_description() {
     let task = json!({"title": "x the commit", "description": "Research research research"});
     check(task, "ct-dev-workflow", Strategy::Keyword);
     let task = json!({"title": "Tidy up", "description": "Then publish the plan"});
@@ -112,7 +112,7 @@ fn the_title_is_searched_before_the_description() {
 }
 
 #[test]
-fn in_a_text_the_first_keyword_wins() {
+fn in_text_first_keyword_wins() {
     for (title, skill) in [
         ("Implement research tooling", "ct-task-executor"),
         ("Document the build", "ct-documentor"),
@@ -127,7 +127,7 @@ fn in_a_text_the_first_keyword_wins() {
 }
 
 #[test]
-fn a_word_of_several_rows_takes_the_first_row() {
+fn word_of_several_rows_takes_first_row() {
     let rows = r#"{"by_keyword": {"zeta|alpha": "one", "alpha|beta": "two"}}"#;
     let made = Made::new(&[("two", &[]), ("one", &[])], rows);
     assert_eq!(made.winner(json!({"title": "alpha"})), "one");

@@ -237,7 +237,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_place_is_read_as_it_is_written() {
+    fn place_is_read_unchanged_written() {
         let place = Place {
             runs: 120,
             tasks: 45,
@@ -268,7 +268,7 @@ mod tests {
     }
 
     #[test]
-    fn listeners_get_their_own_events_of_their_kinds() {
+    fn listeners_get_own_events_of_their_kinds() {
         let frame =
             |owner: Option<&str>| Frame::new(Kind::Run, None, &()).with_owner(owner.map(Arc::from));
         let (all, tasks) = (Vec::new(), vec![Kind::Task]);

@@ -26,7 +26,7 @@ fn fresh_server_has_four_agents() {
 
 /// A0-6.
 #[test]
-fn runtime_agent_wins_its_matches_until_the_cleanup() {
+fn runtime_agent_wins_its_matches_until_cleanup() {
     World::new().walk_with(
         minted([("id", 0)]),
         r#"
@@ -100,7 +100,7 @@ fn paused_agent_gets_no_further_messages() {
 
 /// A0-16.
 #[test]
-fn agent_that_was_registered_first_wins_a_tie() {
+fn first_registered_agent_wins_a_tie() {
     World::new().walk_with(
         minted([("a", 1), ("b", 0)]),
         r#"
@@ -221,7 +221,7 @@ fn invalid_agents_are_refused() {
 }
 
 #[test]
-fn no_agent_gets_the_path_of_an_endpoint() {
+fn no_agent_gets_path_of_endpoint() {
     let world = World::new();
     let below = route::all().iter();
     let below = below.filter_map(|route| route.path.strip_prefix("/api/agents/"));
@@ -242,7 +242,7 @@ fn no_agent_gets_the_path_of_an_endpoint() {
 }
 
 #[test]
-fn agent_with_a_reserved_id_can_be_changed_and_removed() {
+fn agent_with_reserved_id_can_be_changed_and_removed() {
     let world = World::new();
     let surroundings = world.surroundings();
     let workspace = surroundings.workspace().unwrap();

@@ -57,7 +57,7 @@ fn runtime_agent_is_shared_and_changed_by_its_owner_only() {
 }
 
 #[test]
-fn agent_names_are_per_user_and_ids_do_not_reveal_owners() {
+fn agent_names_are_per_user() {
     World::new().walk(
         r#"
         ann POST /api/agents/create {"name": "Lore keeper", "prompt": "p"} -> 201 {"agent": {"id": "lore-keeper"}}

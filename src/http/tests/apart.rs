@@ -203,7 +203,7 @@ fn tasks_never_reveal_or_assign_agents_of_other_users() {
 }
 
 #[test]
-fn last_use_of_an_agent_is_told_to_its_caller_only() {
+fn last_use_of_agent_is_told_to_its_caller_only() {
     World::new().walk(
         r#"
         ann POST /api/agents/execute?wait=true {"input": "history"} -> 200 {"execution": {"delegatedTo": "toby-technical"}}

@@ -42,7 +42,7 @@ fn search_finds_tasks_and_agents() {
 }
 
 #[test]
-fn new_agent_inherits_no_status_from_a_removed_one() {
+fn new_agent_inherits_no_status_from_removed_one() {
     let world = World::new();
     world.walk(
         r#"

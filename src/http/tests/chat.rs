@@ -4,7 +4,7 @@ use super::World;
 use crate::ops::chat::seed;
 
 /// A server with the client of the notes.
-pub(super) fn seeded() -> World {
+pub(super) fn seed_world() -> World {
     let world = World::new();
     seed_client(&world);
     world
@@ -25,7 +25,7 @@ fn seed_client(world: &World) {
 /// B-1, and a chat that begins as a conversation.
 #[test]
 fn chat_is_kept_with_what_waits_for_its_user() {
-    seeded().walk(
+    seed_world().walk(
         r##"
         POST /api/chat {} -> 400 {"response": {"status": "error", "message": "~"}}
         POST /api/chat {"message": "  "} -> 400 {"response": {"status": "error", "message": "~"}}
@@ -62,8 +62,8 @@ fn data(told: &super::Told) -> Value {
 
 /// Chat notes, section 2.1.
 #[test]
-fn client_of_the_conversation_that_the_caller_sends_is_known() {
-    seeded().walk(
+fn client_of_conversation_that_caller_sends_is_known() {
+    seed_world().walk(
         r#"
         POST /api/chat {"message": "change button radius to full", "conversation_id": "c1", "conversation": [{"role": "user", "content": "I am client 7"}, {"role": "user", "content": "no, I am client 6"}, {"role": "assistant", "content": "What can I do?"}]} -> 200 {"response": {"data": {"pending": {"args": {"clientId": "6"}}}}}
         # What is remembered here counts first.
@@ -79,7 +79,7 @@ fn client_of_the_conversation_that_the_caller_sends_is_known() {
 
 #[test]
 fn pending_operation_round_trips_and_runs_once_after_yes() {
-    let world = seeded();
+    let world = seed_world();
     for (message, tool) in [
         ("change button radius to full for client 6", "updateDesign"),
         (
@@ -118,8 +118,8 @@ fn pending_operation_round_trips_and_runs_once_after_yes() {
 }
 
 #[test]
-fn yes_is_for_what_the_caller_shows() {
-    let names = seeded().walk(
+fn yes_is_for_what_caller_shows() {
+    let names = seed_world().walk(
         r#"
         POST /api/chat {"message": "change button radius to full for client 6", "conversation_id": "h"} -> 200
         POST /api/chat {"message": "yes", "conversation_id": "h", "pendingOperation": {"tool": "deleteComponent", "args": {"clientId": "6", "componentId": "103"}}} -> 200 {"response": {"data": {"tool_calls": [], "reply": "~Nothing is waiting"}}}
@@ -136,7 +136,12 @@ fn yes_is_for_what_the_caller_shows() {
     let args = json!({"clientId": "6", "componentId": "102"});
     other["next"] = json!({"tool": "deleteComponent", "args": args});
     other["changes"] = json!([]);
-    let told = say_holding(&seeded(), "yes", "m", json!({"pendingOperation": other}));
+    let told = say_holding(
+        &seed_world(),
+        "yes",
+        "m",
+        json!({"pendingOperation": other}),
+    );
     assert_eq!(data(&told)["tool_calls"][0]["name"], "updateDesign");
 }
 
@@ -162,8 +167,8 @@ const FAULTY: &str = r#""yes"
 {"tool": "searchComponent", "args": {"clientId": "6", "criteria": {}}, "next": {"tool": "updateDesign", "args": {"clientId": "6", "designUpdates": {}}}}"#;
 
 #[test]
-fn pending_operation_of_a_caller_is_validated() {
-    let world = seeded();
+fn pending_operation_is_validated() {
+    let world = seed_world();
     for line in FAULTY.lines() {
         let pending: Value = serde_json::from_str(line).unwrap();
         let held = json!({"pendingOperation": pending});

@@ -1,6 +1,6 @@
 //! B-2 to B-17 of the chat notes, message by message, without a model (B-20).
 
-use super::chat::{say, seeded};
+use super::chat::{say, seed_world};
 
 /// Scenario, message, part of the reply, what waits then, and the tool that was called last.
 const SCENARIOS: &str = "\
@@ -44,15 +44,15 @@ B-17 | add a card with title X for client 99 | Client 99 not found | - | -
 ";
 
 #[test]
-fn scenarios_b_2_to_b_17_hold_without_a_model() {
-    let mut world = seeded();
+fn scenarios_b_2_to_b_17_hold_without_model() {
+    let mut world = seed_world();
     let mut last = "";
     for line in SCENARIOS.lines() {
         let [id, message, reply, waits, tool] = line.split(" | ").collect::<Vec<_>>()[..] else {
             panic!("{line}");
         };
         if id != last {
-            (world, last) = (seeded(), id);
+            (world, last) = (seed_world(), id);
         }
         let told = say(&world, "s", message);
         let shown = told["reply"].as_str().unwrap();

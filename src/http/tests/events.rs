@@ -55,7 +55,7 @@ fn parse(part: &str) -> (String, String, Value) {
 }
 
 #[test]
-fn events_continue_after_the_last_event_id() {
+fn events_continue_after_last_event_id() {
     let world = World::new();
     world.execute(json!({"input": "history of war"}));
     world
@@ -85,7 +85,7 @@ fn events_continue_after_the_last_event_id() {
 }
 
 #[test]
-fn events_are_those_of_the_caller_and_of_the_kinds() {
+fn events_are_those_of_caller_and_of_kinds() {
     let world = World::new();
     let [ann, bob] = ["ann", "bob"].map(|user| world.token(user, Scope::Read));
     world.walk(
@@ -107,7 +107,7 @@ fn events_are_those_of_the_caller_and_of_the_kinds() {
 }
 
 #[test]
-fn name_of_a_removed_private_agent_is_not_revealed() {
+fn name_of_removed_private_agent_is_not_revealed() {
     let world = World::new();
     world.walk(
         r#"
@@ -132,7 +132,7 @@ fn name_of_a_removed_private_agent_is_not_revealed() {
 }
 
 #[test]
-fn events_of_other_users_use_none_of_a_listeners_queue() {
+fn events_of_other_users_use_none_of_listeners_queue() {
     let world = World::new();
     let (ann, bob) = (
         world.token("ann", Scope::Write),
@@ -204,7 +204,7 @@ fn stream_ends_soon_after_its_token() {
 }
 
 #[test]
-fn stream_of_a_slow_listener_ends_alone() {
+fn stream_of_slow_listener_ends_alone() {
     let world = World::new();
     let [ann, bob] = ["ann", "bob"].map(|user| world.token(user, Scope::Read));
     let (mut slow, mut quick) = (open(&world, &ann), open(&world, &bob));
@@ -244,7 +244,7 @@ fn listener_is_disconnected_when_its_token_expires() {
 }
 
 #[test]
-fn gap_in_the_events_is_sent_as_a_reset() {
+fn gap_in_events_is_sent_as_reset() {
     let world = World::new();
     for _ in 0..45 {
         world.execute(json!({"input": "history of war"}));

@@ -8,7 +8,7 @@ const WAR: &str = "Explain the Second War in Warcraft history.";
 
 /// A0-2 to A0-5.
 #[test]
-fn messages_are_routed_as_specified_with_the_score() {
+fn messages_are_routed_as_specified_with_score() {
     World::new().walk(
         r#"
         POST /api/agents/execute?wait=true {"input": "Explain the Second War in Warcraft history."} -> 200 {"execution": {"status": "completed", "delegatedTo": "toby-technical", "user": "me@here", "output": "~, and start the server again"}}
@@ -22,7 +22,7 @@ fn messages_are_routed_as_specified_with_the_score() {
 }
 
 #[test]
-fn execution_is_accepted_at_once_and_can_be_polled() {
+fn execution_is_accepted_at_once() {
     let world = World::new();
     let told = world
         .post("/api/agents/execute", json!({"input": WAR}))
@@ -53,7 +53,7 @@ fn execution_is_accepted_at_once_and_can_be_polled() {
 
 /// A0-7 to A0-9.
 #[test]
-fn named_agent_answers_and_the_supervisor_routes() {
+fn named_agent_answers_and_supervisor_routes() {
     World::new().walk(
         r#"
         POST /api/agents/execute?wait=true {"input": "a creative layout", "agentId": "peter-logical"} -> 200 {"execution": {"delegatedTo": "peter-logical", "routing": {"by": "requested"}}}
@@ -148,7 +148,7 @@ fn route_gives_its_reasons() {
 }
 
 #[test]
-fn draft_is_scored_like_a_stored_agent() {
+fn draft_is_scored_like_stored_agent() {
     World::new().walk(
         r#"
         POST /api/route {"message": "Explain the Second War in Warcraft history.", "draft": {"name": "Lore", "tags": ["warcraft", "second war", "history", "explain"]}} -> 200 {"route": {"agent": "draft"}}
@@ -199,7 +199,7 @@ fn execution_streams_its_events_on_request() {
 }
 
 #[test]
-fn execution_of_a_killed_server_is_shown_as_failed() {
+fn execution_of_killed_server_is_shown_as_failed() {
     let world = World::new();
     let id = "exec_1_dead";
     {

@@ -65,7 +65,7 @@ fn local_calls_need_tokens_when_required_or_proxied() {
 }
 
 #[test]
-fn remote_calls_need_a_token() {
+fn remote_calls_need_token() {
     let world = elsewhere();
     world.get("/health").with(200);
     world.get("/openapi.json").with(200);
@@ -153,7 +153,7 @@ fn expired_token_is_refused() {
 }
 
 #[test]
-fn token_is_stored_as_a_digest_and_never_shown() {
+fn token_is_stored_as_digest() {
     let world = elsewhere();
     let token = world.token("ann", Scope::Admin);
     let secret = token.trim_start_matches("cleo_");
@@ -181,7 +181,7 @@ fn token_is_stored_as_a_digest_and_never_shown() {
 }
 
 #[test]
-fn sign_in_sets_a_cookie_for_the_page_only() {
+fn sign_in_sets_cookie_for_page_only() {
     let world = elsewhere();
     let token = world.token("ann", Scope::Write);
     let told = world.post("/api/session", json!({"token": token}));
@@ -210,7 +210,7 @@ fn sign_in_sets_a_cookie_for_the_page_only() {
 }
 
 #[test]
-fn sign_in_is_separate_for_each_server_of_a_machine() {
+fn sign_in_is_separate_for_each_server_of_machine() {
     let (one, other) = (elsewhere(), World::at("0.0.0.0:4681", Options::default()));
     let [first, second] = [&one, &other].map(|world| {
         let token = json!({"token": world.token("ann", Scope::Read)});
@@ -290,14 +290,14 @@ fn slow_sender_blocks_no_other_requests() {
 }
 
 #[test]
-fn large_body_without_a_token_is_refused() {
+fn large_body_without_token_is_refused() {
     let world = elsewhere();
     let told = world.post("/api/session", json!({"token": "x".repeat(5_000)}));
     assert_eq!(told.with(413)["error"]["code"], "E_BODY_TOO_LARGE");
 }
 
 #[test]
-fn refusal_of_a_host_names_the_option_that_allows_it() {
+fn refusal_of_host_names_option_that_allows_it() {
     let world = World::new();
     let long = format!("{}.example", "x".repeat(300));
     for (host, fix) in [

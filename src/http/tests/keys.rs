@@ -14,7 +14,7 @@ const WAR: &str = "Explain the Second War in Warcraft history.";
 const LAYOUT: &str = "Help me design a creative layout for my blog.";
 
 #[test]
-fn same_key_replies_the_same_execution() {
+fn same_key_replies_same_execution() {
     let world = World::new();
     let send = |key: &str| {
         let request = world.request("POST", "/api/agents/execute");
@@ -35,7 +35,7 @@ fn same_key_replies_the_same_execution() {
 }
 
 #[test]
-fn key_counts_from_the_first_call_even_if_it_is_dropped() {
+fn key_counts_from_first_call_even_if_it_is_dropped() {
     let world = World::new();
     let request = || {
         let request = world.request("POST", "/api/agents/execute?wait=true");

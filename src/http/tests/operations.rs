@@ -34,7 +34,7 @@ fn all() -> impl Iterator<Item = &'static Facts> {
 }
 
 #[test]
-fn endpoints_need_a_token_with_their_scope() {
+fn endpoints_need_token_with_their_scope() {
     let ask_tokens = true;
     let options = Options {
         ask_tokens,
@@ -262,7 +262,7 @@ const ANSWERED: [(&str, &str, &str, u16, &[&str]); 79] = [
 ];
 
 #[test]
-fn every_operation_answers_with_the_fields_of_its_reply() {
+fn every_operation_answers_with_fields_of_its_reply() {
     let world = plan_epic();
     ran(&world, "exec_1_a", "ann", RunStatus::Failed);
     let entry = json!({"id": "one", "file": "one.md", "title": "One", "date": "2026-11-22",

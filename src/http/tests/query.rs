@@ -38,7 +38,7 @@ fn queries_without_workers_are_replied_or_refused() {
 
 /// D-2.
 #[test]
-fn registry_and_page_of_agents_share_an_address() {
+fn agents_page_and_registry_share_a_path() {
     let world = World::new();
     let accepting = |accept: &str| {
         let request = world.request("GET", "/agents").header("accept", accept);

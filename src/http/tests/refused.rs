@@ -64,7 +64,7 @@ fn chat_and_queries_refuse_as_specified() {
 }
 
 #[test]
-fn chat_and_queries_refuse_tokens_in_their_own_form() {
+fn chat_and_queries_refuse_tokens_in_own_form() {
     let world = World::at("0.0.0.0:4680", Options::default());
     let read = world.token("ann", Scope::Read);
     for path in SPECIFIED {
@@ -140,7 +140,7 @@ fn late_body_times_out_and_may_be_retried() {
 }
 
 #[test]
-fn head_of_a_request_is_limited_to_the_byte() {
+fn head_of_request_is_limited_to_byte() {
     let world = World::new();
     let sent = |length: usize| {
         let request = world.request("GET", "/health");

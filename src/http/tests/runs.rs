@@ -112,7 +112,7 @@ fn list_lines(log: &Value) -> Vec<String> {
 }
 
 #[test]
-fn log_is_between_the_events_of_its_agent() {
+fn log_is_between_events_of_its_agent() {
     let world = with_task();
     ran(&world, "exec_1_a", "ann", RunStatus::Failed);
     let place = world.folder.path().join(".cleo/runs/exec_1_a/T1-1.log");

@@ -29,7 +29,7 @@ fn task_is_created_changed_found_and_counted() {
 }
 
 #[test]
-fn tasks_are_sorted_by_priority_and_due_date() {
+fn tasks_sort_by_priority_and_due_date() {
     World::new().walk(
         r#"
         POST /api/tasks/create {"title": "a", "priority": "low", "due_date": "2026-01-01"} -> 201
@@ -44,7 +44,7 @@ fn tasks_are_sorted_by_priority_and_due_date() {
 
 /// A0-18.
 #[test]
-fn invalid_tasks_are_refused_and_change_nothing() {
+fn invalid_tasks_are_refused() {
     let world = World::new();
     let long = format!(
         r#"POST /api/tasks/create {{"title": "{}"}} -> 400 {{"success": false}}"#,
@@ -83,7 +83,7 @@ fn invalid_tasks_are_refused_and_change_nothing() {
 }
 
 #[test]
-fn misspelled_field_is_answered_with_the_nearest_one() {
+fn misspelled_field_is_answered_with_nearest_one() {
     World::new().walk(
         r#"
         POST /api/conversations/create {"agent_id": "chat"} -> 201 {"conversation": "$talk"}

@@ -27,7 +27,7 @@ fn no_provider_is_no_model() {
 }
 
 #[test]
-fn each_provider_has_its_own_address_and_key() {
+fn each_provider_has_own_address_and_key() {
     for (word, url, variable, needs_key) in [
         (
             "openai-chat",
@@ -66,7 +66,7 @@ fn each_provider_has_its_own_address_and_key() {
 }
 
 #[test]
-fn the_variable_of_ollama_may_be_a_host_or_a_port_alone() {
+fn variable_of_ollama_may_be_host_or_port_alone() {
     for (text, url) in [
         ("127.0.0.1:11500", "http://127.0.0.1:11500"),
         ("box", "http://box:11434"),
@@ -84,7 +84,7 @@ fn the_variable_of_ollama_may_be_a_host_or_a_port_alone() {
 }
 
 #[test]
-fn the_address_of_ollama_leads_to_its_chat_completions() {
+fn address_of_ollama_leads_to_its_chat_completions() {
     for url in [
         "http://box:11434",
         "http://box:11434/",
@@ -118,7 +118,7 @@ fn servers_of_others_may_want_no_key_unless_one_is_named() {
 }
 
 #[test]
-fn a_cost_is_told_only_when_everything_is_known() {
+fn cost_is_shown_only_if_fully_known() {
     let usage = super::super::Usage {
         input_tokens: Some(1_000_000),
         output_tokens: Some(500_000),
@@ -159,7 +159,7 @@ fn settings_that_fit_nothing_are_refused() {
 }
 
 #[test]
-fn a_project_cannot_lead_words_or_keys_to_a_server_of_its_own() {
+fn project_cannot_lead_words_or_keys_to_server_of_own() {
     let user = [("llm.provider", "openai-chat"), ("llm.apiKeyEnv", "MY_KEY")];
     for url in [
         "https://evil.example",
@@ -207,7 +207,7 @@ fn a_project_cannot_lead_words_or_keys_to_a_server_of_its_own() {
 }
 
 #[test]
-fn a_key_is_taken_out_however_it_arrives() {
+fn key_is_taken_out_however_it_arrives() {
     let key = Key::new("K", "aab-key1").unwrap();
     let text = "aaaab-key1aab-key1é aab-ke aab-key1 aa";
     for size in 1..12 {
@@ -223,7 +223,7 @@ fn a_key_is_taken_out_however_it_arrives() {
 }
 
 #[test]
-fn a_word_that_stands_for_a_key_stays_in_messages() {
+fn placeholder_of_key_stays_in_messages() {
     for word in ["x", "test", "ollama", "7-bytes"] {
         let key = Key::new("K", word).unwrap();
         let text = format!("Install {word} for the {word}ing box");
@@ -238,7 +238,7 @@ fn a_word_that_stands_for_a_key_stays_in_messages() {
 }
 
 #[test]
-fn api_key_is_never_shown_or_repeated_in_a_refusal() {
+fn api_key_is_never_shown_or_repeated_in_refusal() {
     assert_eq!(
         format!("{:?}", Key::new("K", " secret\n").unwrap()),
         "[key]"

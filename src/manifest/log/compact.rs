@@ -207,7 +207,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn late_lines_are_taken_over_behind_a_torn_one() {
+    fn late_lines_are_imported_behind_torn_one() {
         let folder = tempfile::tempdir().unwrap();
         let [old, new] = ["old", "new"].map(|name| folder.path().join(name));
         fs::write(&old, "litter\n2\n3").unwrap();

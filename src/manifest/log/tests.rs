@@ -64,7 +64,7 @@ fn ids(entries: &[Entry]) -> Vec<&str> {
 }
 
 #[test]
-fn a_missing_file_is_an_empty_manifest() {
+fn missing_file_is_empty_manifest() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("none/MANIFEST.jsonl");
     assert_eq!(list_seen(&path), [] as [&str; 0]);
@@ -75,7 +75,7 @@ fn a_missing_file_is_an_empty_manifest() {
 }
 
 #[test]
-fn a_folder_in_its_place_is_refused() {
+fn folder_in_its_place_is_refused() {
     let folder = tempfile::tempdir().unwrap();
     for result in [
         scan(folder.path(), |_| ()),
@@ -86,7 +86,7 @@ fn a_folder_in_its_place_is_refused() {
 }
 
 #[test]
-fn faulty_lines_are_named_and_hide_nothing_around_them() {
+fn faulty_lines_are_named() {
     let long = "x".repeat(crate::manifest::entry::LINE_MAX + 1);
     let parts: [&[u8]; 11] = [
         b"\xef\xbb\xbf",
@@ -122,7 +122,7 @@ fn faulty_lines_are_named_and_hide_nothing_around_them() {
 }
 
 #[test]
-fn the_first_of_two_entries_counts_and_the_second_is_named() {
+fn first_of_two_entries_counts() {
     let log = log(line("a", &[1]) + &line("a", &[2]) + &line("b", &[2]));
     let found = find(&log.path, "a").unwrap();
     assert_eq!(
@@ -137,7 +137,7 @@ fn the_first_of_two_entries_counts_and_the_second_is_named() {
 }
 
 #[test]
-fn the_last_entry_of_a_task_that_counts_is_kept() {
+fn last_entry_of_task_that_counts_is_kept() {
     let archived = line("d", &[1, 2]).replace("complete", "archived");
     let repeated = line("a", &[3]);
     let log = log(line("a", &[1]) + &line("b", &[1, 3]) + &line("c", &[1]) + &repeated + &archived);
@@ -149,7 +149,7 @@ fn the_last_entry_of_a_task_that_counts_is_kept() {
 }
 
 #[test]
-fn the_names_of_a_date_are_found_wherever_they_stand() {
+fn names_of_date_are_found_wherever_they_stand() {
     let named = |id: &str, file: &str| {
         let made = line("made", &[1]).replace("made.md", file);
         made.replace("\"made\"", &format!("\"{id}\""))
@@ -183,7 +183,7 @@ fn the_names_of_a_date_are_found_wherever_they_stand() {
 }
 
 #[test]
-fn a_missing_and_a_faulty_entry_are_told_apart() {
+fn missing_and_faulty_entry_are_told_apart() {
     let good = line("good", &[1]);
     let short = line("short", &[1]).replace(",\"3\"", "");
     let log = log(format!(
@@ -205,7 +205,7 @@ fn a_missing_and_a_faulty_entry_are_told_apart() {
 }
 
 #[test]
-fn a_good_entry_counts_where_only_a_faulty_line_had_its_id() {
+fn good_entry_counts_where_only_faulty_line_had_its_id() {
     let log = log(line("a", &[1]).replace(",\"3\"", ""));
     let warnings = append(&log.path, &entry("a", &[1])).unwrap();
     assert_eq!(
@@ -216,7 +216,7 @@ fn a_good_entry_counts_where_only_a_faulty_line_had_its_id() {
 }
 
 #[test]
-fn a_duplicate_is_refused_and_writes_nothing() {
+fn duplicate_is_refused_and_writes_nothing() {
     let log = log(line("a", &[1]));
     let error = append(&log.path, &entry("a", &[2])).unwrap_err();
     assert_eq!(error.code, Code::Exists);
@@ -225,7 +225,7 @@ fn a_duplicate_is_refused_and_writes_nothing() {
 }
 
 #[test]
-fn a_torn_tail_gets_its_end_and_is_reported() {
+fn torn_tail_gets_its_end_and_is_reported() {
     let whole = line("a", &[1]);
     for (before, expected) in [
         (whole[..50].to_string(), ["1 E_LINE_TORN", "2 b"]),
@@ -243,7 +243,7 @@ fn a_torn_tail_gets_its_end_and_is_reported() {
 }
 
 #[test]
-fn who_waits_too_long_for_the_lock_is_told() {
+fn who_waits_too_long_for_lock_is_told() {
     let log = log(line("a", &[1]));
     let holder = OpenOptions::new().append(true).open(&log.path).unwrap();
     holder.lock().unwrap();
@@ -257,7 +257,7 @@ fn who_waits_too_long_for_the_lock_is_told() {
 }
 
 #[test]
-fn append_writes_the_file_that_replaced_the_old_one() {
+fn append_writes_to_the_replacing_file() {
     let log = log(line("a", &[1]));
     let holder = OpenOptions::new().append(true).open(&log.path).unwrap();
     holder.lock().unwrap();
@@ -272,7 +272,7 @@ fn append_writes_the_file_that_replaced_the_old_one() {
 }
 
 #[test]
-fn threads_that_append_at_once_lose_nothing() {
+fn concurrent_appends_lose_nothing() {
     let log = log("");
     std::thread::scope(|scope| {
         for thread in 0..8 {
@@ -352,7 +352,7 @@ proptest! {
     #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
-    fn appending_and_reading_is_the_identity(entries in vec(any_entry(), 1..5)) {
+    fn appending_and_reading_is_identity(entries in vec(any_entry(), 1..5)) {
         let log = log("");
         let mut kept: Vec<Entry> = Vec::new();
         for entry in entries {
@@ -371,7 +371,7 @@ proptest! {
     }
 
     #[test]
-    fn junk_never_panics_nor_hides_the_lines_around_it(junk in vec(junk(), 1..6)) {
+    fn junk_never_panics_nor_hides_lines_around_it(junk in vec(junk(), 1..6)) {
         let mut bytes = Vec::new();
         for (number, junk) in junk.iter().enumerate() {
             bytes.extend(line(&format!("good-{number}"), &[7]).into_bytes());
@@ -389,7 +389,7 @@ proptest! {
 }
 
 #[test]
-fn lines_longer_than_a_chunk_come_whole() {
+fn lines_longer_than_chunk_come_whole() {
     let long = |id: &str| line(id, &[1]).replace("Title", &"x".repeat(400));
     let filled = |id: &str, n: usize| {
         line(id, &[1]).replacen('{', &format!("{{\"note\":\"{}\",", "y".repeat(n)), 1)

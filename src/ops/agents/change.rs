@@ -234,7 +234,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn cleanup_removes_runtime_agents_after_half_an_hour() {
+    fn cleanup_removes_runtime_agents_after_half_hour() {
         let now = 1_800_000_000_000;
         let minutes = |count: u64| now - count * 60_000;
         let agent = |id: String, registered: Option<&str>| Agent {

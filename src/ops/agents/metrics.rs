@@ -234,7 +234,7 @@ mod tests {
     use crate::agent::builtin;
 
     #[test]
-    fn a_response_is_an_answer_and_an_execution_is_any_that_ended() {
+    fn response_is_answer() {
         let tally = |status, runs, time_ms| Tally {
             kind: RunKind::Execution,
             agent: Some("toby-technical".to_string()),

@@ -16,7 +16,7 @@ use crate::workspace::Workspace;
 #[derive(Debug)]
 pub(crate) struct View {
     pub(crate) index: Index,
-    /// Of invalid files.
+    /// Warnings about invalid agent files.
     pub(crate) warnings: Vec<String>,
 }
 

@@ -132,7 +132,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn answers_are_measured_and_all_executions_counted_by_the_hour() {
+    fn answers_are_measured_and_all_executions_counted_by_hour() {
         let now: DateTime<Utc> = "2026-01-26T09:30:00Z".parse().unwrap();
         let since = begin(now);
         assert_eq!(timestamp(since), "2026-01-25T10:00:00.000Z");

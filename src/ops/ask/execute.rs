@@ -19,7 +19,7 @@ struct QueryRun<'a, 'r> {
     query: &'a Query,
     steps: &'a [Step],
     agents: Vec<&'a Agent>,
-    /// By step.
+    /// By number of the step.
     replies: Replies,
     recording: &'a mut Recording<'r>,
 }

@@ -330,7 +330,7 @@ searchComponent {"clientId": "8", "criteria": {}} > Client 8 not found
 searchComponent {"clientId": "6", "criteria": {"a'; DROP": "x"}} > a'; DROP is no field of a component"#;
 
     #[test]
-    fn tools_say_what_is_wrong_in_the_words_of_the_notes() {
+    fn tools_report_errors_as_specified() {
         for line in WRONG.lines() {
             let (given, error) = line.split_once(" > ").unwrap();
             let (tool, args) = given.split_once(' ').unwrap();
@@ -345,7 +345,7 @@ searchComponent {"clientId": "6", "criteria": {"a'; DROP": "x"}} > a'; DROP is n
     }
 
     #[test]
-    fn a_search_compares_keys_exactly_and_columns_in_any_case() {
+    fn search_compares_keys_and_columns_in_any_case() {
         let (_folder, mut store) = store();
         for (criteria, found) in [
             (json!({}), 1),

@@ -135,7 +135,7 @@ mod tests {
     use super::has_option;
 
     #[test]
-    fn an_option_is_not_mistaken_for_a_longer_one() {
+    fn option_is_not_mistaken_for_longer_one() {
         let help = "  -p, --print   x\n  --output-format <F>, --json-schema";
         assert!(has_option(help, "--print") && has_option(help, "--output-format"));
         assert!(!has_option(help, "--json") && !has_option(help, "--output"));

@@ -105,8 +105,8 @@ impl Finding {
 #[derive(Args, Default, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub(crate) struct Checks {
-    /// First remove runs, events, conversations, messages and records of the chat that cannot be
-    /// read, a run with its events and a conversation with its messages, and the note of lost commits
+    /// First remove unreadable runs, conversations and chat records, with their events and messages,
+    /// and the note of lost commits
     #[arg(long)]
     #[serde(skip)]
     remove_damaged: bool,

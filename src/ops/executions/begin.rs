@@ -215,7 +215,7 @@ mod tests {
     }
 
     #[test]
-    fn agent_gets_the_latest_messages_without_failed_answers() {
+    fn agent_gets_latest_messages_without_failed_answers() {
         let large = "x".repeat(HISTORY_BYTES - 3);
         let kept = select_history(vec![
             new_message("a", Speaker::User, None),

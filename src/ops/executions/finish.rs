@@ -15,7 +15,7 @@ use crate::run::{Action, AnsweredBy, Run, RunStatus, Speaker};
 use crate::runner::signals;
 use crate::store::{Store, Transaction};
 
-/// In the error of a run whose agent did not answer.
+/// Error word of a run whose agent did not answer.
 const UNREACHED: &str = "agent_invoke_failed";
 /// Most characters of the reason that a conversation repeats.
 const REASON_MAX: usize = 400;

@@ -34,7 +34,7 @@ pub(crate) struct Finished {
     pub(crate) run: Run,
     #[serde(skip)]
     pub(crate) failure: Option<Error>,
-    /// Of invalid files of agents.
+    /// Warnings about invalid agent files.
     #[serde(skip)]
     pub(crate) warnings: Vec<String>,
 }
@@ -47,7 +47,7 @@ pub(crate) struct Summary {
     pub(crate) completed: usize,
     /// How many were not, or are invalid lines.
     pub(crate) failed: usize,
-    /// Of invalid files of agents.
+    /// Warnings about invalid agent files.
     #[serde(skip)]
     pub(crate) warnings: Vec<String>,
 }

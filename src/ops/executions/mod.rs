@@ -48,10 +48,10 @@ pub(crate) struct Piece<'a> {
     pub(crate) piece: &'a str,
 }
 
-/// Begins the error of a run whose agent may not be called.
+/// Error word of a run whose agent may not be called.
 const UNTRUSTED: &str = "agent_untrusted";
 
-/// In the error of a run whose supervisor got no answer of the model either.
+/// Error word of a run whose supervisor got no answer of the model either.
 const NO_MODEL: &str = "finalizer_llm_failed";
 
 /// Metadata of the last message of an unanswered run that may be answered later.
@@ -59,7 +59,7 @@ const RETRYABLE: &str = "retryable";
 
 /// Carries out executions, one after the other. A process may have several.
 pub(crate) struct Executor {
-    /// Of invalid files of agents, at the last execution.
+    /// Warnings about invalid agent files, from the last execution.
     pub(crate) warnings: Vec<String>,
     services: Services,
     user: String,

@@ -128,7 +128,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_time_of_a_file_lags_a_tick_at_most() {
+    fn time_of_file_lags_tick_at_most() {
         let spawned = "2026-01-26T09:00:00.010Z";
         for (at, older) in [("00.011", false), ("00.000", false), ("59.999", true)] {
             let minute = if older { "08:59" } else { "09:00" };

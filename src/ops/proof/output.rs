@@ -283,7 +283,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_file_is_the_same_however_its_path_is_spelled() {
+    fn spelling_of_a_path_does_not_matter() {
         for (file, expected) in [
             ("a.md", "a.md"),
             ("./a.md", "a.md"),

@@ -323,7 +323,7 @@ mod tests {
 
     #[cfg(unix)]
     #[test]
-    fn nothing_is_written_through_a_link() {
+    fn nothing_is_written_through_link() {
         let mut world = World::new();
         let path = world.path();
         fs::create_dir_all(path.parent().unwrap()).unwrap();

@@ -315,7 +315,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn everything_that_is_called_is_part_of_the_digest() {
+    fn everything_that_is_called_is_part_of_digest() {
         let agent = || Agent {
             command: vec!["run".into()],
             ..Agent::new("w", Kind::Cli, "W")
@@ -354,7 +354,7 @@ mod tests {
     }
 
     #[test]
-    fn bounds_of_a_run_are_no_part_of_its_digest() {
+    fn bounds_of_run_are_no_part_of_its_digest() {
         let item = |text: &str| Item::run("run_1", &serde_json::from_str(text).unwrap());
         let first = item(r#"{"command":"a b","maxCost":1.0,"passed":["*"]}"#);
         let bounded = item(r#"{"command":"a b","maxCost":2.0,"timeLimit":3,"passed":["*"]}"#);

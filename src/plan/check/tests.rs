@@ -23,14 +23,14 @@ fn list_faults(plan: &Plan) -> Vec<String> {
 }
 
 #[test]
-fn a_diamond_stands_and_its_middle_goes_side_by_side() {
+fn diamond_stands_and_its_middle_goes_side_by_side() {
     let diamond = plan(&[("d", &["b", "c"]), ("a", &[]), ("b", &["a"]), ("c", &["a"])]);
     assert_eq!(list_faults(&diamond), [] as [&str; 0]);
     assert_eq!(diamond.waves(), [vec!["a"], vec!["b", "c"], vec!["d"]]);
 }
 
 #[test]
-fn every_fault_of_the_graph_is_named_with_its_place() {
+fn every_fault_of_graph_is_named_with_its_place() {
     for (rows, expected) in [
         (
             &[("a", &["c"][..]), ("b", &["a"]), ("c", &["b"])][..],
@@ -83,7 +83,7 @@ fn what_is_too_much_or_too_little_is_named() {
 }
 
 #[test]
-fn step_goes_to_the_first_active_agent_that_offers_it() {
+fn step_goes_to_first_active_agent_that_offers_it() {
     let agent = |id: &str, capability: &str, intents: &[&str], status| Agent {
         capability: Some(capability.into()),
         intents: intents.iter().map(|intent| intent.to_string()).collect(),
@@ -139,7 +139,7 @@ fn step_goes_to_the_first_active_agent_that_offers_it() {
 
 proptest! {
     #[test]
-    fn a_plan_has_a_circle_or_waves_with_every_step(
+    fn plan_has_circle_or_waves_with_every_step(
         edges in prop::collection::vec((0..8_usize, 0..8_usize), 0..20),
     ) {
         let ids: Vec<String> = (0..8).map(|n| format!("s{n}")).collect();

@@ -112,7 +112,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_command_is_word_for_word_the_one_of_the_template() {
+    fn command_equals_that_of_the_template() {
         let template = "Run `{{TASK_COMPLETE_CMD}} {{TASK_ID}}` into {{OUTPUT_DIR}}/{{DATE}}_{{TOPIC_SLUG}}.md, {{RESEARCH_ID}}";
         let text = "Run `cleo complete T1` into claudedocs/agent-outputs/2026-01-26_a-b.md, a-b-2026-01-26";
         assert!(is_filled_in(template, text));
@@ -156,7 +156,7 @@ mod tests {
     }
 
     #[test]
-    fn the_id_of_an_entry_is_that_of_its_file() {
+    fn id_of_entry_is_that_of_its_file() {
         let template = "Write {{DATE}}_{{TOPIC_SLUG}}.md, {\"id\":\"{{RESEARCH_ID}}\"}";
         for (id, expected) in [
             ("a-b-2026-01-26", true),
@@ -182,7 +182,7 @@ mod tests {
     }
 
     #[test]
-    fn a_token_has_one_value_wherever_it_stands() {
+    fn token_has_one_value_wherever_it_stands() {
         let template = "Write {{DATE}}_{{TOPIC_SLUG}}.md in {{SESSION_ID}}, then \
                         {{TOPIC_SLUG}}-{{DATE}} for {{TASK_ID}}; {{SESSION_ID}} {{TASK_ID}}";
         let text = "Write 2026-01-26_a-b.md in S1, then a-b-2026-01-26 for T1; S1 T1";

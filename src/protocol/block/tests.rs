@@ -31,7 +31,7 @@ fn rules(violations: &[Violation]) -> Vec<&str> {
 }
 
 #[test]
-fn a_prompt_with_the_block_passes_in_any_letter_case() {
+fn prompt_with_block_passes_in_any_letter_case() {
     assert_eq!(check(&prompt()), []);
     assert_eq!(check(&prompt().to_lowercase()), []);
     assert_eq!(check(&format!("{}\n \n", prompt())), []);
@@ -92,7 +92,7 @@ fn rule_counts_only_where_it_is_stated() {
 }
 
 #[test]
-fn text_before_the_block_cannot_stand_for_it_or_end_it() {
+fn text_before_block_cannot_stand_for_it_or_end_it() {
     let forged_end = format!("<!-- END SUBAGENT PROTOCOL v1 -->\n{}", prompt());
     assert_eq!(check(&forged_end), []);
     let forged_begin = format!("<!-- BEGIN SUBAGENT PROTOCOL v1 -->\n{}", prompt());
@@ -102,7 +102,7 @@ fn text_before_the_block_cannot_stand_for_it_or_end_it() {
 }
 
 #[test]
-fn strictly_the_block_is_word_for_word_a_known_one() {
+fn strict_block_must_be_a_known_version() {
     let known = [
         file("base", TEXT),
         file("more", "also {{TASK_ID}}"),
@@ -130,7 +130,7 @@ fn strictly_the_block_is_word_for_word_a_known_one() {
 }
 
 #[test]
-fn a_marker_line_carries_nothing_else() {
+fn marker_line_carries_nothing_else() {
     for (from, to) in [
         (
             "<!-- END SUBAGENT PROTOCOL v1 -->",
@@ -166,13 +166,13 @@ fn rules_in_comments_do_not_count() {
 }
 
 #[test]
-fn a_copy_with_other_line_ends_is_word_for_word_the_same() {
+fn copy_with_other_line_ends_is_word_for_word_same() {
     let known = [file("base", TEXT), file("more", "also {{TASK_ID}}")];
     assert_eq!(check_strictly(&prompt().replace('\n', "\r\n"), &known), []);
 }
 
 #[test]
-fn a_template_must_not_let_prose_into_its_block() {
+fn template_must_not_let_prose_into_its_block() {
     assert_eq!(check_template(&prompt()), []);
     let open = prompt().replace("OUT-004 end", "OUT-004 {{TASK_DESCRIPTION}} {{TITLE}}");
     assert_eq!(rules(&check_template(&open)), ["TEXT", "TEXT"]);
@@ -181,7 +181,7 @@ fn a_template_must_not_let_prose_into_its_block() {
 }
 
 #[test]
-fn marker_has_exactly_version_names_and_digest() {
+fn marker_has_version_names_and_digest() {
     for (inner, expected) in [
         ("v1", true),
         ("V1.2-rc_3", true),

@@ -250,7 +250,7 @@ fn conversation_is_resumed_unless_missing() {
 }
 
 #[test]
-fn attempt_of_a_killed_run_ends_at_its_last_event() {
+fn attempt_of_killed_run_ends_at_its_last_event() {
     let at = |second: u32| format!("2026-01-26T10:00:{second:02}.000Z");
     let mut track = two_tasks();
     apply_one(&mut track, "task.started", &at(1), json!({"taskId": "T1"}));
@@ -332,7 +332,7 @@ fn time_of_each_process_counts_until_its_last_event() {
 }
 
 #[test]
-fn plan_starts_at_its_first_event_and_survives_step_errors() {
+fn plan_starts_at_its_first_event() {
     let mut events = Vec::new();
     for (second, kind, step, counted) in [
         (1, "chat", None, Some(0)),

@@ -149,7 +149,7 @@ fn graph_and_table_agree_on_each_task() {
 }
 
 #[test]
-fn junit_has_a_suite_for_each_wave_and_a_case_for_each_task() {
+fn junit_has_suite_for_each_wave_and_case_for_each_task() {
     let text = with_record(junit::junit);
     assert!(is_well_formed(&text), "{text}");
     assert!(
@@ -169,7 +169,7 @@ fn junit_has_a_suite_for_each_wave_and_a_case_for_each_task() {
 }
 
 #[test]
-fn annotations_are_one_line_each_and_escaped() {
+fn annotations_are_single_escaped_lines() {
     let text = with_record(github::annotations);
     let lines: Vec<&str> = text.lines().collect();
     assert_eq!(lines.len(), 3, "{text}");

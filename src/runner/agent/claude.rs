@@ -4,7 +4,7 @@
 use serde_json::Value;
 
 use super::event::{fail_with, list, money, note_conversation, number, sum, text, usage, use_tool};
-use super::{AgentExit, Invocation, Job, Runner, choices, event, split_words, tools};
+use super::{Invocation, Job, OutputState, Runner, choices, event, split_words, tools};
 use crate::run::spent::dollars;
 use crate::run::{Outcome, Usage};
 
@@ -50,45 +50,45 @@ impl Runner for Claude {
         }
     }
 
-    fn read_event(&self, kind: &str, event: &Value, exit: &mut AgentExit) {
+    fn read_event(&self, kind: &str, event: &Value, state: &mut OutputState) {
         match kind {
-            "system" => system(event, exit),
-            "assistant" => assistant(event, exit),
-            "result" => result(event, exit),
+            "system" => system(event, state),
+            "assistant" => assistant(event, state),
+            "result" => result(event, state),
             _ => {}
         }
     }
 }
 
-fn system(event: &Value, exit: &mut AgentExit) {
+fn system(event: &Value, state: &mut OutputState) {
     match text(event, "/subtype") {
-        Some("permission_denied") => exit.deny(text(event, "/tool_name")),
+        Some("permission_denied") => state.deny(text(event, "/tool_name")),
         Some("api_retry") => {
             let status = number(event, "/error_status");
-            event::read_retry(text(event, "/error"), status, exit);
+            event::read_retry(text(event, "/error"), status, state);
         }
         _ => {}
     }
-    note_conversation(text(event, "/session_id"), exit);
+    note_conversation(text(event, "/session_id"), state);
 }
 
 /// A message of the model. One with several parts comes once for each, with the same usage.
-fn assistant(event: &Value, exit: &mut AgentExit) {
+fn assistant(event: &Value, state: &mut OutputState) {
     for part in list(event, "/message/content") {
         match text(part, "/type") {
-            Some("tool_use") => use_tool(text(part, "/name"), part.get("input"), exit),
+            Some("tool_use") => use_tool(text(part, "/name"), part.get("input"), state),
             // Messages of subagents are not its own.
             Some("text") if event.get("parent_tool_use_id").is_none_or(Value::is_null) => {
-                exit.message = text(part, "/text").map(String::from);
+                state.end.message = text(part, "/text").map(String::from);
             }
             _ => {}
         }
     }
     let id = text(event, "/message/id").map(String::from);
-    let now = read_usage(event, "/message/usage").filter(|_| id.is_some() && id != exit.seen);
+    let now = read_usage(event, "/message/usage").filter(|_| id.is_some() && id != state.seen);
     if let Some(now) = now {
-        exit.seen = id;
-        exit.add_tokens(now);
+        state.seen = id;
+        state.add_tokens(now);
     }
 }
 
@@ -102,22 +102,22 @@ fn read_usage(event: &Value, place: &str) -> Option<Usage> {
     usage(sum(counts, &read), number(counts, "/output_tokens"))
 }
 
-fn result(event: &Value, exit: &mut AgentExit) {
-    note_conversation(text(event, "/session_id"), exit);
+fn result(event: &Value, state: &mut OutputState) {
+    note_conversation(text(event, "/session_id"), state);
     if let Some(message) = text(event, "/result") {
-        exit.message = Some(message.to_string());
+        state.end.message = Some(message.to_string());
     }
-    let before = exit.before;
+    let before = state.before;
     let usage = sum_models(event).map(|all| before.new_usage(all));
     if let Some(usage) = usage.or(read_usage(event, "/usage")) {
-        exit.use_tokens(usage);
+        state.use_tokens(usage);
     }
-    exit.cost = money(event, "/total_cost_usd").map(|all| before.new_cost(all));
-    exit.turns = number(event, "/num_turns").and_then(|turns| turns.try_into().ok());
+    state.end.cost = money(event, "/total_cost_usd").map(|all| before.new_cost(all));
+    state.end.turns = number(event, "/num_turns").and_then(|turns| turns.try_into().ok());
     for denial in list(event, "/permission_denials") {
-        exit.deny(text(denial, "/tool_name"));
+        state.deny(text(denial, "/tool_name"));
     }
-    close(event, exit);
+    close(event, state);
 }
 
 /// Tokens of all models, subagents and, like the cost, earlier attempts of the conversation included.
@@ -132,18 +132,18 @@ fn sum_models(event: &Value) -> Option<Usage> {
     models.filter_map(of_model).reduce(Usage::plus)
 }
 
-fn close(event: &Value, exit: &mut AgentExit) {
+fn close(event: &Value, state: &mut OutputState) {
     let subtype = text(event, "/subtype").unwrap_or_default();
     let is_error = event.get("is_error").and_then(Value::as_bool);
     if is_error == Some(false) && subtype == "success" {
-        exit.outcome = Some(Outcome::Ok);
+        state.end.outcome = Some(Outcome::Ok);
         return;
     }
     let error = list(event, "/errors").last().and_then(Value::as_str);
     let said = text(event, "/result").or(error).unwrap_or(subtype);
     match subtype {
-        "error_max_turns" => exit.fail(Outcome::Budget, Some("its turns ran out".into())),
-        "error_max_budget_usd" => exit.fail(Outcome::Budget, Some("its money ran out".into())),
-        _ => fail_with(said, number(event, "/api_error_status"), exit),
+        "error_max_turns" => state.fail(Outcome::Budget, Some("its turns ran out".into())),
+        "error_max_budget_usd" => state.fail(Outcome::Budget, Some("its money ran out".into())),
+        _ => fail_with(said, number(event, "/api_error_status"), state),
     }
 }

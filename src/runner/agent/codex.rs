@@ -4,7 +4,7 @@
 use serde_json::Value;
 
 use super::event::{fail_with, note_conversation, number, text, usage, use_tool};
-use super::{AgentExit, Invocation, Job, Runner, event, split_words, tools};
+use super::{Invocation, Job, OutputState, Runner, event, split_words, tools};
 use crate::run::Outcome;
 
 pub(super) struct Codex;
@@ -38,51 +38,51 @@ impl Runner for Codex {
         }
     }
 
-    fn read_event(&self, kind: &str, event: &Value, exit: &mut AgentExit) {
+    fn read_event(&self, kind: &str, event: &Value, state: &mut OutputState) {
         match kind {
-            "thread.started" => note_conversation(text(event, "/thread_id"), exit),
-            "item.started" => item_started(&event["item"], exit),
-            "item.completed" => item_completed(&event["item"], exit),
+            "thread.started" => note_conversation(text(event, "/thread_id"), state),
+            "item.started" => item_started(&event["item"], state),
+            "item.completed" => item_completed(&event["item"], state),
             "turn.completed" => {
-                exit.outcome = Some(Outcome::Ok);
-                exit.reason = None;
+                state.end.outcome = Some(Outcome::Ok);
+                state.end.reason = None;
                 let read = number(event, "/usage/input_tokens");
                 if let Some(all) = usage(read, number(event, "/usage/output_tokens")) {
                     // The total includes earlier attempts of the conversation.
-                    exit.use_tokens(exit.before.new_usage(all));
+                    state.use_tokens(state.before.new_usage(all));
                 }
             }
             "turn.failed" => {
                 let message = text(event, "/error/message").unwrap_or("its turn failed");
-                fail_with(message, None, exit);
+                fail_with(message, None, state);
             }
             // It may continue after that.
-            "error" => event::read_retry(text(event, "/message"), None, exit),
+            "error" => event::read_retry(text(event, "/message"), None, state),
             _ => {}
         }
     }
 }
 
-fn item_started(item: &Value, exit: &mut AgentExit) {
+fn item_started(item: &Value, state: &mut OutputState) {
     match text(item, "/type") {
-        Some("command_execution") => use_tool(Some("shell"), Some(item), exit),
-        Some("mcp_tool_call") => use_tool(text(item, "/tool"), item.get("arguments"), exit),
-        Some("web_search") => use_tool(Some("search"), Some(item), exit),
+        Some("command_execution") => use_tool(Some("shell"), Some(item), state),
+        Some("mcp_tool_call") => use_tool(text(item, "/tool"), item.get("arguments"), state),
+        Some("web_search") => use_tool(Some("search"), Some(item), state),
         _ => {}
     }
 }
 
-fn item_completed(item: &Value, exit: &mut AgentExit) {
+fn item_completed(item: &Value, state: &mut OutputState) {
     match text(item, "/type") {
-        Some("agent_message") => exit.message = text(item, "/text").map(String::from),
+        Some("agent_message") => state.end.message = text(item, "/text").map(String::from),
         Some("command_execution") => {
             let output = text(item, "/aggregated_output").unwrap_or_default();
             let is_refused = SANDBOX.iter().any(|words| output.contains(words));
             if is_refused && text(item, "/status") == Some("failed") {
-                exit.deny(Some("shell"));
+                state.deny(Some("shell"));
             }
         }
-        Some("file_change") => use_tool(Some("edit"), item.pointer("/changes/0"), exit),
+        Some("file_change") => use_tool(Some("edit"), item.pointer("/changes/0"), state),
         _ => {}
     }
 }

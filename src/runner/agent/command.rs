@@ -3,7 +3,7 @@
 
 use std::path::Path;
 
-use super::{AgentExit, Invocation, Job, Runner, event};
+use super::{Invocation, Job, OutputState, Runner, event};
 use crate::error::{Code, Error, Result};
 use crate::run::Outcome;
 
@@ -52,16 +52,16 @@ impl Runner for CommandLine {
         }
     }
 
-    fn read_line(&self, line: &str, exit: &mut AgentExit) {
-        exit.message = Some(line.to_string());
-        event::read_progress(line, exit);
+    fn read_line(&self, line: &str, state: &mut OutputState) {
+        state.end.message = Some(line.to_string());
+        event::read_progress(line, state);
     }
 
-    fn judge(&self, exit: &mut AgentExit) {
-        if exit.exit_code == Some(0) {
-            exit.outcome = Some(Outcome::Ok);
+    fn judge(&self, state: &mut OutputState) {
+        if state.end.exit_code == Some(0) {
+            state.end.outcome = Some(Outcome::Ok);
         } else {
-            exit.fail(Outcome::AgentError, None);
+            state.fail(Outcome::AgentError, None);
         }
     }
 
@@ -129,12 +129,12 @@ mod tests {
     }
 
     #[test]
-    fn line_becomes_progress_without_control_characters() {
+    fn line_becomes_progress_without_control_chars() {
         let runner = CommandLine::read("agent").unwrap();
         let hear = |line: &str| {
-            let mut exit = AgentExit::default();
-            runner.read_line(line, &mut exit);
-            exit.events
+            let mut state = OutputState::default();
+            runner.read_line(line, &mut state);
+            state.events
         };
         let progress = |what: &str| [AgentEvent::Progress(what.to_string())];
         assert_eq!(
@@ -146,22 +146,20 @@ mod tests {
     }
 
     #[test]
-    fn the_exit_code_decides_and_the_last_line_is_the_message() {
+    fn exit_code_decides_and_last_line_is_message() {
         let runner = CommandLine::read("agent").unwrap();
         for (exit_code, outcome) in [
             (Some(0), Outcome::Ok),
             (Some(1), Outcome::AgentError),
             (None, Outcome::AgentError),
         ] {
-            let mut exit = AgentExit {
-                exit_code,
-                ..AgentExit::default()
-            };
-            runner.read_line("working", &mut exit);
-            runner.read_line("Done.", &mut exit);
-            runner.judge(&mut exit);
-            assert_eq!(exit.outcome, Some(outcome));
-            assert_eq!(exit.message.as_deref(), Some("Done."));
+            let mut state = OutputState::default();
+            state.end.exit_code = exit_code;
+            runner.read_line("working", &mut state);
+            runner.read_line("Done.", &mut state);
+            runner.judge(&mut state);
+            assert_eq!(state.end.outcome, Some(outcome));
+            assert_eq!(state.end.message.as_deref(), Some("Done."));
         }
     }
 }

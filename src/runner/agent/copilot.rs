@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use super::event::{fail_with, note_conversation, number, text, use_tool};
-use super::{AgentExit, Invocation, Job, Runner, choices, event, split_words, tools};
+use super::{Invocation, Job, OutputState, Runner, choices, event, split_words, tools};
 use crate::run::Outcome;
 
 pub(super) struct Copilot;
@@ -42,47 +42,47 @@ impl Runner for Copilot {
         }
     }
 
-    fn read_event(&self, kind: &str, event: &Value, exit: &mut AgentExit) {
+    fn read_event(&self, kind: &str, event: &Value, state: &mut OutputState) {
         match kind {
-            "assistant.turn_start" => exit.begin_turn(),
+            "assistant.turn_start" => state.begin_turn(),
             "assistant.message" => {
                 let content = text(event, "/data/content").filter(|it| !it.is_empty());
-                exit.message = content.map(String::from).or(exit.message.take());
+                state.end.message = content.map(String::from).or(state.end.message.take());
             }
             "tool.execution_start" => {
                 let tool = text(event, "/data/toolName");
-                use_tool(tool, event.pointer("/data/arguments"), exit);
+                use_tool(tool, event.pointer("/data/arguments"), state);
                 // Its end does not name the tool again, so it is remembered.
                 let call = text(event, "/data/toolCallId").unwrap_or_default();
-                exit.seen = tool.map(|tool| format!("{call} {tool}"));
+                state.seen = tool.map(|tool| format!("{call} {tool}"));
             }
             "tool.execution_complete" if text(event, "/data/error/code") == Some("denied") => {
                 let call = text(event, "/data/toolCallId").unwrap_or_default();
-                let seen = exit.seen.take().unwrap_or_default();
+                let seen = state.seen.take().unwrap_or_default();
                 let tool = seen.strip_prefix(call).map(str::trim);
-                exit.deny(tool.filter(|tool| !tool.is_empty()));
+                state.deny(tool.filter(|tool| !tool.is_empty()));
             }
-            "assistant.turn_retry" => event::read_retry(text(event, "/data/reason"), None, exit),
+            "assistant.turn_retry" => event::read_retry(text(event, "/data/reason"), None, state),
             "session.error" => {
                 let message = text(event, "/data/message").unwrap_or("its session failed");
-                fail_with(message, number(event, "/data/statusCode"), exit);
+                fail_with(message, number(event, "/data/statusCode"), state);
             }
             // Its result is a success then.
-            "abort" => exit.fail(Outcome::AgentError, Some("it was interrupted".to_string())),
-            "result" => result(event, exit),
+            "abort" => state.fail(Outcome::AgentError, Some("it was interrupted".to_string())),
+            "result" => result(event, state),
             _ => {}
         }
     }
 }
 
-fn result(event: &Value, exit: &mut AgentExit) {
+fn result(event: &Value, state: &mut OutputState) {
     match number(event, "/exitCode") {
-        _ if exit.outcome.is_some() => {}
-        Some(0) => exit.outcome = Some(Outcome::Ok),
+        _ if state.end.outcome.is_some() => {}
+        Some(0) => state.end.outcome = Some(Outcome::Ok),
         _ => {
-            let said = exit.reason.take().unwrap_or_default();
-            fail_with(&said, None, exit);
+            let said = state.end.reason.take().unwrap_or_default();
+            fail_with(&said, None, state);
         }
     }
-    note_conversation(text(event, "/sessionId"), exit);
+    note_conversation(text(event, "/sessionId"), state);
 }

@@ -8,9 +8,10 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use super::log::Log;
-use super::{AgentEvent, AgentExit, Invocation, Job, Runner};
+use super::{AgentEvent, Invocation, Job, OutputState, Runner};
 use crate::error::{Code, Error, Result, quote};
 use crate::run::Outcome;
+use crate::run::event::AgentEnd;
 use crate::run::log::{LINE_MAX, Stream};
 use crate::runner::lines::{LastLines, Lines};
 use crate::runner::signals::Guard;
@@ -30,7 +31,7 @@ pub(crate) fn drive(
     job: &Job,
     stop: &AtomicBool,
     tell: &mut dyn FnMut(AgentEvent),
-) -> Result<AgentExit> {
+) -> Result<AgentEnd> {
     let guard = Guard::begin()?;
     let invocation = runner.invocation(job);
     let log = Log::begin(&job.raw)?;
@@ -50,9 +51,9 @@ pub(crate) fn drive(
         started,
         active_at: started,
         has_worked: false,
-        exit: AgentExit {
+        state: OutputState {
             before: job.before,
-            ..AgentExit::default()
+            ..OutputState::default()
         },
         n_events: 0,
     };
@@ -98,7 +99,7 @@ struct Attempt<'a> {
     /// When it last wrote something that shows that it works.
     active_at: Instant,
     has_worked: bool,
-    exit: AgentExit,
+    state: OutputState,
     n_events: usize,
 }
 
@@ -113,19 +114,19 @@ impl Observer for Attempt<'_> {
         })?;
         self.lines[stream as usize] = lines;
         // An agent that only retries counts as silent.
-        if !self.exit.refused {
+        if !self.state.refused {
             self.active_at = Instant::now();
         }
         self.log.flush()
     }
 
     fn check(&mut self) -> ControlFlow<(Outcome, String), Duration> {
-        let (limits, exit) = (self.job.limits, &self.exit);
+        let (limits, state) = (self.job.limits, &self.state);
         if (self.is_stop_requested)() {
             let reason = "cleo was asked to end it".to_string();
             return ControlFlow::Break((Outcome::Cancelled, reason));
         }
-        let timeout = match exit.refused {
+        let timeout = match state.refused {
             true => Outcome::RateLimited,
             false => Outcome::Timeout,
         };
@@ -139,13 +140,13 @@ impl Observer for Attempt<'_> {
             return ControlFlow::Break((timeout, format!("it was silent for {limit:?}")));
         }
         let reason = match (limits.turns, limits.cost, limits.budget) {
-            (Some(limit), ..) if exit.turns > Some(limit) => {
+            (Some(limit), ..) if state.end.turns > Some(limit) => {
                 format!("it took more than {limit} turns")
             }
-            (_, Some(limit), Some(all)) if exit.cost > Some(limit) => {
+            (_, Some(limit), Some(all)) if state.end.cost > Some(limit) => {
                 format!("with it the run cost more than the {all} USD given")
             }
-            (_, Some(limit), None) if exit.cost > Some(limit) => {
+            (_, Some(limit), None) if state.end.cost > Some(limit) => {
                 format!("it cost more than {limit} USD")
             }
             _ => {
@@ -174,7 +175,7 @@ impl Attempt<'_> {
             _ if line.is_empty() => {}
             Stream::Out => self.read_line(line),
             Stream::Err => {
-                self.runner.read_error(line, &mut self.exit);
+                self.runner.read_error(line, &mut self.state);
                 self.stderr_tail.push(line);
             }
         }
@@ -183,9 +184,9 @@ impl Attempt<'_> {
 
     fn read_line(&mut self, line: &str) {
         // Any other output shows that its model answers again.
-        self.exit.refused = false;
-        self.runner.read_line(line, &mut self.exit);
-        for event in std::mem::take(&mut self.exit.events) {
+        self.state.refused = false;
+        self.runner.read_line(line, &mut self.state);
+        for event in std::mem::take(&mut self.state.events) {
             let resumed = match &event {
                 AgentEvent::Conversation(name) => Some(name),
                 _ => None,
@@ -203,7 +204,7 @@ impl Attempt<'_> {
         mut self,
         reason: Option<(Outcome, String)>,
         exit_code: Option<i32>,
-    ) -> Result<AgentExit> {
+    ) -> Result<AgentEnd> {
         for stream in [Stream::Out, Stream::Err] {
             let lines = std::mem::replace(&mut self.lines[stream as usize], Lines::new(0));
             if let Some((line, beyond)) = lines.rest() {
@@ -211,22 +212,27 @@ impl Attempt<'_> {
             }
         }
         self.log.end()?;
-        let mut exit = self.exit;
-        exit.exit_code = exit_code.filter(|_| reason.is_none());
-        exit.duration_ms = self.started.elapsed().as_millis() as u64;
-        exit.stderr_tail = self.stderr_tail.into();
+        let mut state = self.state;
+        state.end.exit_code = exit_code.filter(|_| reason.is_none());
+        state.end.duration_ms = Some(self.started.elapsed().as_millis() as u64);
+        state.end.stderr_tail = self.stderr_tail.into();
         match reason {
             None => {
-                self.runner.judge(&mut exit);
-                exit.not_resumed =
-                    self.job.resume.is_some() && !self.has_worked && exit.is_silent_failure();
+                self.runner.judge(&mut state);
+                let is_missing =
+                    self.job.resume.is_some() && !self.has_worked && state.is_silent_failure();
+                state.end.resumes = is_missing.then_some(false);
             }
             Some((outcome, reason)) => {
-                exit.outcome = Some(outcome);
-                let said = exit.reason.take().map(|said| format!("{reason}: {said}"));
-                exit.reason = Some(said.unwrap_or(reason));
+                state.end.outcome = Some(outcome);
+                let said = state
+                    .end
+                    .reason
+                    .take()
+                    .map(|said| format!("{reason}: {said}"));
+                state.end.reason = Some(said.unwrap_or(reason));
             }
         }
-        Ok(exit)
+        Ok(state.end)
     }
 }

@@ -3,7 +3,7 @@
 
 use serde_json::Value;
 
-use super::{AgentEvent, AgentExit, all};
+use super::{AgentEvent, OutputState, all};
 use crate::run::log::Stream;
 use crate::run::transcript::{self, TEXT_MAX};
 use crate::run::{self, Outcome, Spent, Usage};
@@ -40,28 +40,30 @@ pub(super) fn usage(input_tokens: Option<u64>, output_tokens: Option<u64>) -> Op
 }
 
 /// Notes the conversation, if its name is one that can be said to a program again.
-pub(super) fn note_conversation(name: Option<&str>, exit: &mut AgentExit) {
+pub(super) fn note_conversation(name: Option<&str>, state: &mut OutputState) {
     let is_plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_');
     let is_name = |name: &&str| {
         (1..=100).contains(&name.len()) && !name.starts_with('-') && name.chars().all(is_plain)
     };
-    let is_new = |name: &&str| exit.conversation.as_deref() != Some(name);
+    let is_new = |name: &&str| state.end.conversation.as_deref() != Some(name);
     if let Some(name) = name.filter(is_name).filter(is_new) {
-        exit.events.push(AgentEvent::Conversation(name.to_string()));
-        exit.conversation = Some(name.to_string());
+        state
+            .events
+            .push(AgentEvent::Conversation(name.to_string()));
+        state.end.conversation = Some(name.to_string());
     }
 }
 
 /// Adds the event that a tool is used, with the subject that its input names.
-pub(super) fn use_tool(tool: Option<&str>, input: Option<&Value>, exit: &mut AgentExit) {
+pub(super) fn use_tool(tool: Option<&str>, input: Option<&Value>, state: &mut OutputState) {
     let tool = tool.unwrap_or("a tool");
     let about = input.and_then(transcript::find_subject);
     let words = [tool, about.unwrap_or_default()].join(" ");
-    read_progress(words.lines().next().unwrap_or_default(), exit);
+    read_progress(words.lines().next().unwrap_or_default(), state);
 }
 
 /// Adds a line of text as progress, unless it is blank.
-pub(super) fn read_progress(line: &str, exit: &mut AgentExit) {
+pub(super) fn read_progress(line: &str, state: &mut OutputState) {
     // Little is shown, and lines may be long.
     let plain = transcript::plain(&line[..line.floor_char_boundary(TEXT_MAX)]);
     let shown = plain.chars().filter(|c| !c.is_control());
@@ -70,37 +72,38 @@ pub(super) fn read_progress(line: &str, exit: &mut AgentExit) {
         .take(DOING_MAX)
         .collect();
     if !shown.trim_end().is_empty() {
-        exit.events
+        state
+            .events
             .push(AgentEvent::Progress(shown.trim_end().to_string()));
     }
 }
 
-pub(super) fn fail_with(message: &str, status: Option<u64>, exit: &mut AgentExit) {
+pub(super) fn fail_with(message: &str, status: Option<u64>, state: &mut OutputState) {
     let outcome = match is_too_many(message, status) {
         true => Outcome::RateLimited,
         false => Outcome::AgentError,
     };
     if outcome == Outcome::RateLimited {
-        exit.retry_after_ms = retry_after(message).or(exit.retry_after_ms);
+        state.end.retry_after_ms = retry_after(message).or(state.end.retry_after_ms);
     }
-    exit.fail(
+    state.fail(
         outcome,
         Some(message.to_string()).filter(|it| !it.is_empty()),
     );
 }
 
 /// Notes that a program retries because its model refused it, if that is the reason.
-pub(super) fn retry(message: &str, status: Option<u64>, exit: &mut AgentExit) {
-    exit.refused = is_too_many(message, status);
-    if exit.refused {
-        exit.retry_after_ms = retry_after(message).or(exit.retry_after_ms);
+pub(super) fn retry(message: &str, status: Option<u64>, state: &mut OutputState) {
+    state.refused = is_too_many(message, status);
+    if state.refused {
+        state.end.retry_after_ms = retry_after(message).or(state.end.retry_after_ms);
     }
 }
 
 /// Reads an event by which a program reports a retry and its reason.
-pub(super) fn read_retry(why: Option<&str>, status: Option<u64>, exit: &mut AgentExit) {
-    retry(why.unwrap_or_default(), status, exit);
-    exit.reason = why.filter(|why| !why.is_empty()).map(String::from);
+pub(super) fn read_retry(why: Option<&str>, status: Option<u64>, state: &mut OutputState) {
+    retry(why.unwrap_or_default(), status, state);
+    state.end.reason = why.filter(|why| !why.is_empty()).map(String::from);
 }
 
 /// Returns the amount of money at a place, in US dollars; what is no amount is none.
@@ -111,20 +114,20 @@ pub(super) fn money(event: &Value, place: &str) -> Option<f64> {
 
 /// Judges an exit by the outcome in its stream. A stream without an outcome is a failure, whatever the exit
 /// code.
-pub(super) fn judge(exit: &mut AgentExit) {
-    match (exit.outcome, exit.exit_code) {
-        (Some(Outcome::Ok), Some(0)) => exit.reason = None,
-        (Some(Outcome::Ok), _) => exit.fail(Outcome::AgentError, None),
+pub(super) fn judge(state: &mut OutputState) {
+    match (state.end.outcome, state.end.exit_code) {
+        (Some(Outcome::Ok), Some(0)) => state.end.reason = None,
+        (Some(Outcome::Ok), _) => state.fail(Outcome::AgentError, None),
         (Some(_), _) => {}
         (None, code) => {
-            let stderr_tail = exit.stderr_tail.join("\n");
-            let said = exit.reason.take();
-            let without = || format!("{}, without a result", exit.describe_exit());
+            let stderr_tail = state.end.stderr_tail.join("\n");
+            let said = state.end.reason.take();
+            let without = || format!("{}, without a result", state.describe_exit());
             let reason = said.clone().unwrap_or_else(without);
             let known = [said.unwrap_or_default(), stderr_tail].join("\n");
             let status = is_too_many(&known, None).then_some(429);
-            fail_with(&reason, status.filter(|_| code != Some(0)), exit);
-            exit.retry_after_ms = exit.retry_after_ms.or(retry_after(&known));
+            fail_with(&reason, status.filter(|_| code != Some(0)), state);
+            state.end.retry_after_ms = state.end.retry_after_ms.or(retry_after(&known));
         }
     }
 }
@@ -178,21 +181,18 @@ fn retry_after(message: &str) -> Option<u64> {
 /// Returns the tokens and cost of an agent by its log; nothing if its runner reports none. `before` are those of its
 /// conversation before.
 pub(crate) fn read_spent(runner: &str, log: &[u8], before: Spent) -> Spent {
-    let mut exit = AgentExit {
+    let mut state = OutputState {
         before,
-        ..AgentExit::default()
+        ..OutputState::default()
     };
     let known = all().into_iter().find(|known| known.name() == runner);
     if let Some(known) = known {
         for entry in run::log::read(log).filter(|entry| entry.stream == Stream::Out) {
-            known.read_line(entry.text.trim_end(), &mut exit);
-            exit.events.clear();
+            known.read_line(entry.text.trim_end(), &mut state);
+            state.events.clear();
         }
     }
-    Spent {
-        usage: exit.usage,
-        cost: exit.cost,
-    }
+    state.end.spent()
 }
 
 #[cfg(test)]
@@ -245,15 +245,15 @@ mod tests {
     }
 
     #[test]
-    fn conversation_id_must_not_look_like_an_option() {
-        let mut exit = AgentExit::default();
+    fn conversation_id_is_not_an_option() {
+        let mut state = OutputState::default();
         for name in ["", "--last", "a b", "x/../y"] {
-            note_conversation(Some(name), &mut exit);
-            assert!(exit.events.is_empty());
+            note_conversation(Some(name), &mut state);
+            assert!(state.events.is_empty());
         }
-        note_conversation(Some("ses_1-a"), &mut exit);
-        note_conversation(Some("ses_1-a"), &mut exit);
-        assert_eq!(exit.events.len(), 1, "added once");
+        note_conversation(Some("ses_1-a"), &mut state);
+        note_conversation(Some("ses_1-a"), &mut state);
+        assert_eq!(state.events.len(), 1, "added once");
     }
 
     #[test]

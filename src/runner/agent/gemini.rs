@@ -4,7 +4,7 @@
 use serde_json::Value;
 
 use super::event::{fail_with, note_conversation, number, text, usage, use_tool};
-use super::{AgentExit, Invocation, Job, Runner, choices, event, split_words, tools};
+use super::{Invocation, Job, OutputState, Runner, choices, event, split_words, tools};
 use crate::run::Outcome;
 
 pub(super) struct Gemini;
@@ -44,63 +44,64 @@ impl Runner for Gemini {
         }
     }
 
-    fn read_event(&self, kind: &str, event: &Value, exit: &mut AgentExit) {
+    fn read_event(&self, kind: &str, event: &Value, state: &mut OutputState) {
         if kind == "message" {
-            return message(event, exit);
+            return message(event, state);
         }
-        exit.seen = None;
+        state.seen = None;
         match kind {
-            "init" => note_conversation(text(event, "/session_id"), exit),
-            "tool_use" => use_tool(text(event, "/tool_name"), event.get("parameters"), exit),
-            "error" => exit.reason = text(event, "/message").map(String::from),
-            "result" => result(event, exit),
+            "init" => note_conversation(text(event, "/session_id"), state),
+            "tool_use" => use_tool(text(event, "/tool_name"), event.get("parameters"), state),
+            "error" => state.end.reason = text(event, "/message").map(String::from),
+            "result" => result(event, state),
             _ => {}
         }
     }
 
-    fn read_error(&self, line: &str, exit: &mut AgentExit) {
+    fn read_error(&self, line: &str, state: &mut OutputState) {
         if line.starts_with("Attempt ") && line.contains(" failed") {
-            event::retry(line, None, exit);
+            event::retry(line, None, state);
         }
     }
 
-    fn judge(&self, exit: &mut AgentExit) {
-        if exit.outcome.is_none() && exit.reason.is_none() {
-            exit.reason = complaint(&exit.stderr_tail);
+    fn judge(&self, state: &mut OutputState) {
+        if state.end.outcome.is_none() && state.end.reason.is_none() {
+            state.end.reason = complaint(&state.end.stderr_tail);
         }
-        if exit.exit_code == Some(53) {
-            exit.fail(Outcome::Budget, Some("its turns ran out".to_string()));
+        if state.end.exit_code == Some(53) {
+            state.fail(Outcome::Budget, Some("its turns ran out".to_string()));
         }
-        event::judge(exit);
+        event::judge(state);
     }
 }
 
-fn message(event: &Value, exit: &mut AgentExit) {
+fn message(event: &Value, state: &mut OutputState) {
     let content = text(event, "/content").filter(|_| text(event, "/role") == Some("assistant"));
     let Some(content) = content else {
-        exit.seen = None;
+        state.seen = None;
         return;
     };
-    let begun = exit
+    let begun = state
+        .end
         .message
         .take()
-        .filter(|_| exit.seen.as_deref() == Some(SPEAKING));
-    exit.message = Some(begun.unwrap_or_default() + content);
+        .filter(|_| state.seen.as_deref() == Some(SPEAKING));
+    state.end.message = Some(begun.unwrap_or_default() + content);
     let is_piece = event.get("delta").and_then(Value::as_bool) == Some(true);
-    exit.seen = is_piece.then(|| SPEAKING.to_string());
+    state.seen = is_piece.then(|| SPEAKING.to_string());
 }
 
-fn result(event: &Value, exit: &mut AgentExit) {
+fn result(event: &Value, state: &mut OutputState) {
     let read = number(event, "/stats/input_tokens");
     if let Some(all) = usage(read, number(event, "/stats/output_tokens")) {
-        exit.use_tokens(all);
+        state.use_tokens(all);
     }
     match text(event, "/status") {
-        Some("success") => exit.outcome = Some(Outcome::Ok),
+        Some("success") => state.end.outcome = Some(Outcome::Ok),
         _ => {
             let said = text(event, "/error/message").map(String::from);
-            let said = said.or(exit.reason.take()).unwrap_or_default();
-            fail_with(&said, None, exit);
+            let said = said.or(state.end.reason.take()).unwrap_or_default();
+            fail_with(&said, None, state);
         }
     }
 }

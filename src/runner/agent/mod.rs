@@ -17,9 +17,9 @@ mod tools;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use serde::Serialize;
 use serde_json::Value;
 
+use crate::run::event::AgentEnd;
 use crate::run::{Outcome, Spent, Usage};
 pub(crate) use command::CommandLine;
 pub(crate) use drive::drive;
@@ -100,47 +100,18 @@ impl AgentEvent {
     }
 }
 
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
-#[serde(rename_all = "camelCase")]
-pub(crate) struct AgentExit {
-    /// How it ended. `Ok` means in good order here, and that nothing is checked yet.
-    pub(crate) outcome: Option<Outcome>,
-    /// Why, when it is not `Ok`.
-    pub(crate) reason: Option<String>,
-    /// The last message of the agent.
-    pub(crate) message: Option<String>,
-    pub(crate) conversation: Option<String>,
-    /// Tokens that it used, if the program reports them.
-    pub(crate) usage: Option<Usage>,
-    /// Cost in US dollars, if the program reports it.
-    pub(crate) cost: Option<f64>,
-    /// How many turns it took, if the program reports them.
-    pub(crate) turns: Option<u32>,
-    /// Tools that it was denied, such as `Write`.
-    pub(crate) denied_tools: Vec<String>,
-    /// When to retry after too many requests, in milliseconds.
-    pub(crate) retry_after_ms: Option<u64>,
-    /// Its exit code; none when a signal ended it.
-    pub(crate) exit_code: Option<i32>,
-    /// How long it took, in milliseconds.
-    pub(crate) duration_ms: u64,
-    /// The last lines of its standard error.
-    pub(crate) stderr_tail: Vec<String>,
+/// The result of an attempt as far as its output was read, and the state of reading.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(crate) struct OutputState {
+    pub(crate) end: AgentEnd,
     /// True while its program retries because its model has too many requests: if it is stopped then, that is the
     /// reason.
-    #[serde(skip)]
     pub(crate) refused: bool,
-    /// True when it was to resume a conversation and failed before any work: the conversation is missing.
-    #[serde(skip)]
-    pub(crate) not_resumed: bool,
     /// Tokens and cost of the conversation before: some programs include them.
-    #[serde(skip)]
     pub(crate) before: Spent,
     /// State that the runner keeps between two lines.
-    #[serde(skip)]
     pub(crate) seen: Option<String>,
     /// Events in its lines, until the caller takes them.
-    #[serde(skip)]
     pub(crate) events: Vec<AgentEvent>,
 }
 
@@ -152,21 +123,21 @@ pub(crate) trait Runner: Send + Sync {
     fn invocation(&self, job: &Job) -> Invocation;
 
     /// Reads a line of its standard output. Most programs write events as JSON.
-    fn read_line(&self, line: &str, exit: &mut AgentExit) {
+    fn read_line(&self, line: &str, state: &mut OutputState) {
         if let Ok(event @ Value::Object(_)) = serde_json::from_str(line) {
             let kind = event::text(&event, "/type").unwrap_or_default();
-            self.read_event(kind, &event, exit);
+            self.read_event(kind, &event, state);
         }
     }
 
     /// Reads an event of the kind that its field `type` names; unknown kinds are ignored.
-    fn read_event(&self, _kind: &str, _event: &Value, _ended: &mut AgentExit) {}
+    fn read_event(&self, _kind: &str, _event: &Value, _ended: &mut OutputState) {}
 
     /// Reads a line of its standard error, which most programs use for nothing relevant.
-    fn read_error(&self, _line: &str, _ended: &mut AgentExit) {}
+    fn read_error(&self, _line: &str, _ended: &mut OutputState) {}
 
-    fn judge(&self, exit: &mut AgentExit) {
-        event::judge(exit);
+    fn judge(&self, state: &mut OutputState) {
+        event::judge(state);
     }
 
     fn resumes(&self) -> bool {
@@ -181,47 +152,49 @@ pub(crate) trait Runner: Send + Sync {
 
 const DENIED_MAX: usize = 20;
 
-impl AgentExit {
+impl OutputState {
     /// Notes a failure. Without a reason, it is how the program ended and what it complained of.
     pub(super) fn fail(&mut self, outcome: Outcome, reason: Option<String>) {
-        self.outcome = Some(outcome);
-        self.reason = Some(reason.unwrap_or_else(|| self.describe_exit()));
+        self.end.outcome = Some(outcome);
+        self.end.reason = Some(reason.unwrap_or_else(|| self.describe_exit()));
     }
 
     pub(super) fn deny(&mut self, tool: Option<&str>) {
         let tool = tool.unwrap_or("a tool");
-        if self.denied_tools.len() < DENIED_MAX && !self.denied_tools.iter().any(|it| it == tool) {
-            self.denied_tools.push(tool.to_string());
+        if self.end.denied_tools.len() < DENIED_MAX
+            && !self.end.denied_tools.iter().any(|it| it == tool)
+        {
+            self.end.denied_tools.push(tool.to_string());
         }
     }
 
     /// Adds tokens to those that were used until now.
     fn add_tokens(&mut self, new: Usage) {
-        self.use_tokens(self.usage.map_or(new, |before| before.plus(new)));
+        self.use_tokens(self.end.usage.map_or(new, |before| before.plus(new)));
     }
 
     fn use_tokens(&mut self, usage: Usage) {
-        self.usage = Some(usage);
+        self.end.usage = Some(usage);
         self.events.push(AgentEvent::Used(usage));
     }
 
     /// Notes that a turn has begun.
     fn begin_turn(&mut self) {
-        self.turns = Some(self.turns.unwrap_or(0).saturating_add(1));
+        self.end.turns = Some(self.end.turns.unwrap_or(0).saturating_add(1));
     }
 
     fn is_silent_failure(&self) -> bool {
-        let failed = self.outcome == Some(Outcome::AgentError) && self.exit_code.is_some();
-        failed && self.message.is_none()
+        let failed = self.end.outcome == Some(Outcome::AgentError) && self.end.exit_code.is_some();
+        failed && self.end.message.is_none()
     }
 
     fn describe_exit(&self) -> String {
-        let exit = match self.exit_code {
+        let exit = match self.end.exit_code {
             Some(code) => format!("it ended with exit code {code}"),
             None => "a signal ended it".to_string(),
         };
-        match self.stderr_tail.last() {
-            Some(complaint) => format!("{exit}: {complaint}"),
+        match self.end.stderr_tail.last() {
+            Some(line) => format!("{exit}: {line}"),
             None => exit,
         }
     }

@@ -3,7 +3,7 @@
 use serde_json::{Map, Value};
 
 use super::event::{fail_with, money, note_conversation, number, sum, text, usage, use_tool};
-use super::{AgentExit, Invocation, Job, Runner, choices, event, split_words, tools};
+use super::{Invocation, Job, OutputState, Runner, choices, event, split_words, tools};
 use crate::run::Outcome;
 
 pub(super) struct OpenCode;
@@ -40,28 +40,28 @@ impl Runner for OpenCode {
         }
     }
 
-    fn read_event(&self, kind: &str, event: &Value, exit: &mut AgentExit) {
-        note_conversation(text(event, "/sessionID"), exit);
+    fn read_event(&self, kind: &str, event: &Value, state: &mut OutputState) {
+        note_conversation(text(event, "/sessionID"), state);
         match kind {
-            "step_start" => exit.begin_turn(),
-            "text" => exit.message = text(event, "/part/text").map(String::from),
+            "step_start" => state.begin_turn(),
+            "text" => state.end.message = text(event, "/part/text").map(String::from),
             "tool_use" => {
                 let input = event.pointer("/part/state/input");
-                use_tool(text(event, "/part/tool"), input, exit);
+                use_tool(text(event, "/part/tool"), input, state);
             }
-            "step_finish" => finish_step(event, exit),
+            "step_finish" => finish_step(event, state),
             "error" => {
                 let message = text(event, "/error/data/message").or(text(event, "/error/name"));
                 let status = number(event, "/error/data/statusCode");
-                fail_with(message.unwrap_or("it failed"), status, exit);
+                fail_with(message.unwrap_or("it failed"), status, state);
             }
             _ => {}
         }
     }
 
-    fn read_error(&self, line: &str, exit: &mut AgentExit) {
+    fn read_error(&self, line: &str, state: &mut OutputState) {
         if line.contains("message=\"stream error\"") {
-            event::retry(line, None, exit);
+            event::retry(line, None, state);
         }
     }
 }
@@ -76,18 +76,18 @@ fn permission(job: &Job) -> Option<String> {
     (!denied.is_empty()).then(|| Value::Object(denied).to_string())
 }
 
-fn finish_step(event: &Value, exit: &mut AgentExit) {
+fn finish_step(event: &Value, state: &mut OutputState) {
     match text(event, "/part/reason") {
-        Some("stop") => exit.outcome = Some(Outcome::Ok),
-        Some("length") => fail_with("the answer of its model was cut", None, exit),
+        Some("stop") => state.end.outcome = Some(Outcome::Ok),
+        Some("length") => fail_with("the answer of its model was cut", None, state),
         _ => {}
     }
     if let Some(cost) = money(event, "/part/cost") {
-        exit.cost = Some(exit.cost.unwrap_or(0.0) + cost);
+        state.end.cost = Some(state.end.cost.unwrap_or(0.0) + cost);
     }
     let counts = &event["part"]["tokens"];
     let read = sum(counts, &["/input", "/cache/read", "/cache/write"]);
     if let Some(now) = usage(read, number(counts, "/output")) {
-        exit.add_tokens(now);
+        state.add_tokens(now);
     }
 }

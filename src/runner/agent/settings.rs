@@ -204,7 +204,7 @@ mod tests {
     }
 
     #[test]
-    fn a_project_chooses_runners_and_starts_nothing() {
+    fn project_chooses_runners_and_starts_nothing() {
         let choice = [("runners.default", "codex"), ("runners.byTier", "1=gemini")];
         assert!(read_settings(&choice, ".cleo").is_ok());
         for pair in [

@@ -32,7 +32,7 @@ mod tests {
     use crate::runner::agent::tests::job;
 
     #[test]
-    fn listed_tools_are_allowed_and_an_empty_list_allows_all() {
+    fn listed_tools_are_allowed_and_empty_list_allows_all() {
         let with = |tools: &[&str]| Job {
             tools: tools.iter().map(|tool| tool.to_string()).collect(),
             ..job()

@@ -14,7 +14,7 @@ fn check_file(text: &str, expected: &[&str]) {
 }
 
 #[test]
-fn every_rule_of_the_keys_names_its_place() {
+fn every_rule_of_keys_names_its_place() {
     let long = "é".repeat(1025);
     check("name: a-b\ndescription: x\n", &[]);
     check("description: x\n", &["1:1 SKILL_NAME_MISSING"]);
@@ -44,7 +44,7 @@ fn every_rule_of_the_keys_names_its_place() {
 }
 
 #[test]
-fn all_faults_are_listed_in_the_order_of_the_file() {
+fn all_faults_are_listed_in_order_of_file() {
     let expected = [
         "2:1 SKILL_FIELD_UNKNOWN",
         "3:7 SKILL_NAME_UPPERCASE",
@@ -62,7 +62,7 @@ fn all_faults_are_listed_in_the_order_of_the_file() {
 }
 
 #[test]
-fn refused_yaml_does_not_hide_the_other_faults() {
+fn refused_yaml_does_not_hide_other_faults() {
     let expected = [
         "3:11 YAML_FLOW_STYLE",
         "2:1 SKILL_NAME_DIRECTORY",
@@ -112,7 +112,7 @@ fn refused_yaml_names_its_place() {
 }
 
 #[test]
-fn faults_of_the_file_come_before_those_of_the_keys() {
+fn errors_of_files_come_before_keys() {
     check_file("", &["1:1 FRONT_MATTER_MISSING"]);
     check_file("---\nname: a-b\n", &["1:1 FRONT_MATTER_UNCLOSED"]);
     check_file("---\n---\n", &["2:1 YAML_NOT_MAPPING"]);

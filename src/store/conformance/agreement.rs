@@ -181,7 +181,7 @@ proptest! {
     #![proptest_config(config())]
 
     #[test]
-    fn kept_graph_is_that_of_a_new_store(
+    fn kept_graph_is_that_of_new_store(
         steps in prop::collection::vec((step(), 0_usize..12), 1..60),
     ) {
         let folder = tempfile::tempdir().unwrap();
@@ -202,7 +202,7 @@ proptest! {
     #![proptest_config(config())]
 
     #[test]
-    fn tasks_may_come_before_what_they_refer_to(
+    fn tasks_may_precede_their_references(
         steps in prop::collection::vec(step(), N_TASKS as usize),
         order in Just((1..=N_TASKS).collect::<Vec<_>>()).prop_shuffle(),
         looked_at in 0..N_TASKS,

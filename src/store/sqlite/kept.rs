@@ -85,38 +85,23 @@ impl SqliteTransaction<'_> {
     }
 
     pub(super) fn write_kept(&self, is_new: bool, number: u32, kept: &Kept) -> Result<()> {
-        let Kept {
-            parent,
-            status,
-            priority,
-            is_epic,
-            open_needs,
-            dropped_needs,
-            open_children,
-            dangling,
-            below,
-        } = kept;
-        let (status, rank) = (status.word(), *priority as u32);
-        let follows = (kept.is_open(), kept.is_ready(), kept.is_stuck());
-        self.execute(
-            if is_new { INSERT } else { UPDATE },
-            (
-                number,
-                parent,
-                status,
-                rank,
-                is_epic,
-                open_needs,
-                dropped_needs,
-                open_children,
-                dangling,
-                below,
-                follows.0,
-                follows.1,
-                follows.2,
-            ),
-        )?;
-        Ok(())
+        let row = (
+            number,
+            kept.parent,
+            kept.status.word(),
+            kept.priority as u32,
+            kept.is_epic,
+            kept.open_needs,
+            kept.dropped_needs,
+            kept.open_children,
+            kept.dangling,
+            kept.below,
+            kept.is_open(),
+            kept.is_ready(),
+            kept.is_stuck(),
+        );
+        let sql = if is_new { INSERT } else { UPDATE };
+        self.execute(sql, row).map(drop)
     }
 }
 

@@ -248,7 +248,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn another_version_a_foreign_and_a_broken_file_differ() {
+    fn another_version_foreign_and_broken_file_differ() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("cleo.db");
         SqliteStore::create(&path).unwrap().settle().unwrap();

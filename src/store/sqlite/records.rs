@@ -30,14 +30,13 @@ impl Claims for SqliteTransaction<'_> {
                    ON CONFLICT (task) DO UPDATE SET epoch = excluded.epoch,
                        holder = excluded.holder, since = excluded.since, expires = excluded.expires";
         let Claim {
-            task,
-            epoch,
             holder,
             since,
             expires,
+            ..
         } = claim;
-        self.execute(sql, (task.0, epoch, holder, since, expires))?;
-        Ok(())
+        let row = (claim.task.0, claim.epoch, holder, since, expires);
+        self.execute(sql, row).map(drop)
     }
 
     fn expired_claims(&self, now: &str) -> Result<Vec<Claim>> {

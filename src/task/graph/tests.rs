@@ -73,7 +73,7 @@ fn waves_go_to_any_depth_and_name_what_can_never_start() {
 }
 
 #[test]
-fn what_waits_for_a_container_comes_after_the_last_task_in_it() {
+fn what_waits_for_container_comes_after_last_task_in_it() {
     let mut nodes = pending(&[
         (1, &[]),
         (2, &[]),
@@ -92,7 +92,7 @@ fn what_waits_for_a_container_comes_after_the_last_task_in_it() {
 }
 
 #[test]
-fn a_parent_that_is_no_epic_is_worked_on_after_its_parts() {
+fn parent_that_is_no_epic_is_worked_on_after_its_parts() {
     let mut nodes = pending(&[(1, &[]), (2, &[]), (3, &[]), (4, &[2])]);
     epic_of(&mut nodes, 0, &[1, 3]);
     nodes[2].parent = Some(nodes[1].id);
@@ -105,14 +105,14 @@ fn a_parent_that_is_no_epic_is_worked_on_after_its_parts() {
 }
 
 #[test]
-fn a_task_that_waits_for_its_own_container_is_stuck() {
+fn task_that_waits_for_own_container_is_stuck() {
     let mut nodes = pending(&[(1, &[]), (2, &[1])]);
     epic_of(&mut nodes, 0, &[1]);
     assert_eq!(waves(nodes), (Vec::new(), ids(&[2])));
 }
 
 #[test]
-fn within_a_wave_the_most_urgent_comes_first() {
+fn within_wave_most_urgent_comes_first() {
     let mut nodes = pending(&[(1, &[]), (2, &[]), (3, &[2]), (4, &[]), (5, &[])]);
     nodes[3].priority = Priority::Critical;
     nodes[4].status = Status::Active;
@@ -121,7 +121,7 @@ fn within_a_wave_the_most_urgent_comes_first() {
 }
 
 #[test]
-fn tasks_that_touch_the_same_files_are_not_side_by_side() {
+fn tasks_that_touch_same_files_are_not_side_by_side() {
     type Row<'a> = (&'a str, &'a [&'a str], &'a [&'a [u32]], &'a [(u32, u32)]);
     let rows: &[Row<'_>] = &[
         ("apart", &["a", "b", "c"], &[&[1, 2, 3]], &[]),
@@ -213,7 +213,7 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 600, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
-    fn waves_are_those_of_the_plain_rule(
+    fn waves_are_those_of_plain_rule(
         tasks in prop::collection::vec(
             (
                 prop::collection::vec(
@@ -246,7 +246,7 @@ proptest! {
 }
 
 #[test]
-fn many_tasks_that_share_a_file_are_compared_in_full() {
+fn many_tasks_that_share_file_are_compared_in_full() {
     let nodes: Vec<Node> = (1..=20_000)
         .map(|id| node(id, Status::Pending, &[]))
         .collect();
@@ -273,7 +273,7 @@ fn many_tasks_that_share_a_file_are_compared_in_full() {
 }
 
 #[test]
-fn a_task_that_comes_later_holds_up_what_waits_for_it() {
+fn task_that_comes_later_holds_up_what_waits_for_it() {
     let nodes = pending(&[(1, &[]), (2, &[]), (3, &[2])]);
     let file = ["a".to_string()];
     let found = graph(nodes).waves(|id| if id.0 == 3 { &[] } else { &file });
@@ -283,7 +283,7 @@ fn a_task_that_comes_later_holds_up_what_waits_for_it() {
 }
 
 #[test]
-fn the_critical_path_is_the_longest_chain_of_open_tasks() {
+fn critical_path_is_longest_chain_of_open_tasks() {
     for (rows, done, expected) in [
         (&[(1, &[][..])][..], 0, &[1][..]),
         (&[(1, &[]), (2, &[1]), (3, &[1]), (4, &[3])], 0, &[1, 3, 4]),
@@ -301,7 +301,7 @@ fn the_critical_path_is_the_longest_chain_of_open_tasks() {
 }
 
 #[test]
-fn bottlenecks_are_what_most_tasks_wait_for() {
+fn bottlenecks_have_the_most_dependents() {
     let mut nodes = pending(&[
         (1, &[]),
         (2, &[1]),
@@ -378,7 +378,7 @@ fn problems_are_told_in_full_with_what_mends_them() {
 }
 
 #[test]
-fn a_circle_through_parts_and_wholes_is_found_too() {
+fn circle_through_parts_and_wholes_is_found_too() {
     let mut nodes = pending(&[(1, &[]), (2, &[3]), (3, &[1])]);
     nodes[1].parent = Some(TaskId(1));
     nodes[0].open_children = 1;
@@ -415,7 +415,7 @@ fn circle_of(rows: &[(u32, &[u32])]) -> Option<Vec<TaskId>> {
 }
 
 #[test]
-fn a_circle_is_found_and_named() {
+fn circle_is_found_and_named() {
     assert_eq!(
         circle_of(&[(1, &[2, 3]), (2, &[4]), (3, &[4]), (4, &[])]),
         None

@@ -352,7 +352,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_longest_chain_counts_up_to_the_bound() {
+    fn longest_chain_counts_up_to_bound() {
         let found = longest(vec![(2, 1), (3, 1), (4, 3), (4, 1)]);
         assert_eq!([1, 2, 3, 4].map(|task| found.length(task)), [2, 0, 1, 0]);
         let chain = longest((1..5_000).map(|id| (id + 1, id)).collect());
@@ -362,7 +362,7 @@ mod tests {
     }
 
     #[test]
-    fn a_circle_is_as_long_as_can_be() {
+    fn circle_is_as_long_as_can_be() {
         let found = longest(vec![(1, 2), (2, 1), (1, 3), (5, 4)]);
         let lengths = [1, 3, 4].map(|task| found.length(task));
         assert_eq!(lengths, [BOUND, BOUND, 1]);

@@ -65,7 +65,7 @@ fn lane_of(picture: &Picture, id: u32) -> &str {
 }
 
 #[test]
-fn a_task_is_in_the_wave_after_what_it_waits_for() {
+fn task_is_in_wave_after_what_it_waits_for() {
     let nodes = [
         node(1, &[]),
         node(2, &[1]),
@@ -89,7 +89,7 @@ fn what_is_done_stays_in_its_wave() {
 }
 
 #[test]
-fn a_circle_and_what_waits_for_it_stand_at_the_left() {
+fn cycles_and_dependents_are_at_the_left() {
     let nodes = [node(1, &[2]), node(2, &[1]), node(3, &[2]), node(4, &[3])];
     let picture = plain(&nodes);
     let lanes: Vec<&str> = (1..=4).map(|id| lane_of(&picture, id)).collect();
@@ -98,7 +98,7 @@ fn a_circle_and_what_waits_for_it_stand_at_the_left() {
 }
 
 #[test]
-fn what_follows_a_whole_is_tied_to_its_last_parts() {
+fn what_follows_whole_is_tied_to_its_last_parts() {
     let nodes = [
         node(9, &[]),
         part(1, 9, &[]),
@@ -113,7 +113,7 @@ fn what_follows_a_whole_is_tied_to_its_last_parts() {
 }
 
 #[test]
-fn empty_epic_has_no_wave_and_is_named_by_its_dependents() {
+fn empty_epic_has_no_wave() {
     let mut nodes = [node(1, &[]), part(2, 1, &[]), node(3, &[1]), node(4, &[3])];
     (nodes[0].is_epic, nodes[1].is_epic) = (true, true);
     let picture = plain(&nodes);
@@ -149,7 +149,7 @@ fn what_leads_nowhere_is_drawn_as_such() {
 }
 
 #[test]
-fn finished_waves_fold_up_to_the_last_of_them() {
+fn finished_waves_fold_up_to_last_of_them() {
     let nodes = [node(1, &[]), node(2, &[1]), node(3, &[2]), node(4, &[3])];
     let states = (1..=3).map(|id| (id, DisplayStatus::Done)).collect();
     let folding = Folding {
@@ -289,7 +289,7 @@ fn check(picture: &Picture, cards: &[Card]) {
 
 proptest! {
     #[test]
-    fn every_task_is_drawn_once_and_lines_lead_to_the_right((nodes, states) in graphs(), done: bool) {
+    fn every_task_is_drawn_once_and_lines_lead_to_right((nodes, states) in graphs(), done: bool) {
         let folding = Folding { done, ..Folding::default() };
         let (picture, cards) = draw(&nodes, &states, &folding);
         check(&picture, &cards);
@@ -313,7 +313,7 @@ proptest! {
     }
 
     #[test]
-    fn circles_and_odd_parents_are_drawn_all_the_same(edges in proptest::collection::vec((1_u32..15, 1_u32..18), 0..40), parents in proptest::collection::vec(proptest::option::of(1_u32..18), 14)) {
+    fn cycles_and_odd_parents_are_drawn(edges in proptest::collection::vec((1_u32..15, 1_u32..18), 0..40), parents in proptest::collection::vec(proptest::option::of(1_u32..18), 14)) {
         let mut nodes: Vec<GraphNode> = (1..15).map(|id| node(id, &[])).collect();
         for (place, parent) in parents.iter().enumerate() {
             nodes[place].parent = parent.map(TaskId);

@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use super::{component, data, design, has, say, say_in, seed, talk, tools};
 
 #[test]
-fn any_yes_takes_an_offer() {
+fn any_yes_takes_offer() {
     let workspace = seed();
     say(&workspace, "change button radius to full for client 6");
     say(&workspace, "Sure, go ahead!");
@@ -28,7 +28,7 @@ fn any_yes_takes_an_offer() {
 }
 
 #[test]
-fn another_message_replaces_what_waits_and_says_so() {
+fn another_message_replaces_what_waits() {
     let workspace = seed();
     let before = data(&workspace);
     say(&workspace, "delete component 103 for client 6");
@@ -67,7 +67,7 @@ fn what_waits_is_forgotten_after_its_time() {
 }
 
 #[test]
-fn a_late_yes_reaches_no_newer_component() {
+fn late_yes_reaches_no_newer_component() {
     let workspace = seed();
     say_in(
         &workspace,
@@ -115,7 +115,7 @@ fn what_became_of_what_waited_is_told() {
 }
 
 #[test]
-fn a_missing_client_is_asked_for_and_the_request_goes_on() {
+fn missing_client_is_asked_for_and_request_continues() {
     let workspace = seed();
     for (conversation, answer) in [
         ("a", "client 6"),
@@ -134,7 +134,7 @@ fn a_missing_client_is_asked_for_and_the_request_goes_on() {
 }
 
 #[test]
-fn unclear_message_with_another_client_asks_for_the_client() {
+fn unclear_message_with_another_client_asks_for_client() {
     let workspace = seed();
     for message in ["yes for client 7", "hm hm for client 7"] {
         let messages = ["client 6", message, "list components", "6"];

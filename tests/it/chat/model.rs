@@ -32,7 +32,7 @@ fn asking(server: &Server) -> TestWorkspace {
 }
 
 #[test]
-fn a_right_call_is_offered_and_written_after_a_yes() {
+fn right_call_is_offered_and_written_after_yes() {
     let updates = json!([{"field": "title", "value": "Fresh start"}]);
     let args = json!({
         "clientId": "6", "componentId": "101", "criteria": null, "updates": updates,
@@ -58,7 +58,7 @@ fn a_right_call_is_offered_and_written_after_a_yes() {
 }
 
 #[test]
-fn values_of_a_model_are_compared_as_their_fields_read_them() {
+fn values_of_model_are_compared_as_their_fields_read_them() {
     for (message, field, value, key) in [
         (
             "set in component 101 the schedule start to 2026-12-01",
@@ -94,7 +94,7 @@ fn values_of_a_model_are_compared_as_their_fields_read_them() {
 
 /// Calls that a model makes of a message, each with why it is refused.
 #[test]
-fn what_the_message_does_not_say_is_refused() {
+fn what_message_does_not_say_is_refused() {
     let rows = rows(include_str!("model.jsonl"));
     let answers = rows.iter().map(|row| {
         let mut args = row["args"].clone();
@@ -123,7 +123,7 @@ fn what_the_message_does_not_say_is_refused() {
 }
 
 #[test]
-fn an_id_that_the_rest_contradicts_finds_nothing() {
+fn id_that_rest_contradicts_finds_nothing() {
     let criteria = json!([{"field": "type", "value": "button"}]);
     let updates = json!([{"field": "title", "value": "Start"}]);
     let args = json!({"componentId": "101", "criteria": criteria, "updates": updates});
@@ -140,7 +140,7 @@ fn an_id_that_the_rest_contradicts_finds_nothing() {
 }
 
 #[test]
-fn a_model_may_ask_back() {
+fn model_may_ask_back() {
     let (_server, workspace) = with_model(
         &json!({"tool": null, "args": null, "ask": "Which field?\u{1b}[2J"}).to_string(),
     );
@@ -153,7 +153,7 @@ fn a_model_may_ask_back() {
 }
 
 #[test]
-fn without_an_answer_that_can_be_used_the_forms_are_shown() {
+fn without_answer_that_can_be_used_forms_are_shown() {
     let slow = Server::start(&[Answer::Hang]);
     let (prose, prosaic) = with_model("Sure! I set the title.");
     let keyless = seed().env("CLEO_LLM_PROVIDER", "openai-chat");
@@ -174,7 +174,7 @@ fn without_an_answer_that_can_be_used_the_forms_are_shown() {
 }
 
 #[test]
-fn a_model_is_asked_for_no_sentence_and_no_answer() {
+fn model_is_asked_for_no_sentence() {
     let (server, workspace) = with_model("{}");
     for message in [
         "list components for client 6",

@@ -7,7 +7,7 @@ use super::{component, data, has, rows, say, seed, talk};
 /// Sentences that must not be misread: a word is left over, a value is impossible, a text has no clear end. Each
 /// with a part of its reply, and the tool that waits for a yes if one does: only to show all components.
 #[test]
-fn sentences_of_the_table_are_refused_or_asked_about() {
+fn sentences_of_table_are_refused_or_asked_about() {
     let workspace = seed();
     let before = data(&workspace);
     let rows = rows(include_str!("refused.jsonl"));
@@ -116,7 +116,7 @@ fn what_is_not_there_is_not_found() {
 }
 
 #[test]
-fn everything_that_is_set_of_a_component_is_shown() {
+fn everything_that_is_set_of_component_is_shown() {
     let workspace = seed();
     let turns = talk(
         &workspace,
@@ -138,7 +138,7 @@ fn everything_that_is_set_of_a_component_is_shown() {
 }
 
 #[test]
-fn a_faulty_seed_is_refused_with_its_place_and_loads_nothing() {
+fn faulty_seed_is_refused_with_its_place_and_loads_nothing() {
     let workspace = seed();
     for row in rows(include_str!("seeds.jsonl")) {
         let (seed, said) = (row["seed"].as_str().unwrap(), row["said"].as_str().unwrap());

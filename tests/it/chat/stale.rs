@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use super::{component, design, has, say, say_in, seed, talk, tools};
 
 #[test]
-fn a_yes_writes_over_nothing_that_it_did_not_show() {
+fn yes_writes_over_nothing_that_it_did_not_show() {
     let workspace = seed();
     let ask = "update component 101 title to A for client 6";
     say_in(&workspace, "a", ask);
@@ -46,7 +46,7 @@ fn what_changed_beside_what_was_shown_is_left_alone() {
 }
 
 #[test]
-fn a_design_that_changed_is_asked_about_again() {
+fn changed_design_is_asked_about_again() {
     let workspace = seed();
     say_in(&workspace, "a", "change button radius to full for client 6");
     let other = "change button radius to medium for client 6";
@@ -74,7 +74,7 @@ fn a_design_that_changed_is_asked_about_again() {
 }
 
 #[test]
-fn a_deletion_reaches_no_other_component_under_the_same_id() {
+fn deletion_reaches_no_other_component_under_same_id() {
     let workspace = seed();
     let ask = "delete component 103 for client 6";
     say_in(&workspace, "a", ask);

@@ -71,7 +71,7 @@ fn work_is_merged_into_no_branch_that_was_switched_to() {
 }
 
 #[test]
-fn work_is_merged_into_nothing_but_the_branch_of_its_run() {
+fn work_is_merged_into_nothing_but_branch_of_its_run() {
     for (what, why) in [
         ("git switch --quiet --detach", "the detached HEAD"),
         ("git branch --move feature other", "renamed or deleted"),
@@ -135,7 +135,7 @@ fn agent_that_switches_to_another_branch_does_not_move_it() {
 }
 
 #[test]
-fn work_of_others_on_a_branch_that_an_agent_switched_to_stays() {
+fn work_of_others_on_branch_that_agent_switched_to_stays() {
     for switch in ["switch --quiet other", "symbolic-ref HEAD refs/heads/other"] {
         let workspace = repository();
         git(&workspace, "branch other");
@@ -194,7 +194,7 @@ fn work_takes_nothing_back_that_was_merged_meanwhile() {
 }
 
 #[test]
-fn changes_of_others_survive_an_agent_with_older_files() {
+fn changes_of_others_survive_agent_with_older_files() {
     for (own, other, expected) in [
         (
             "echo mine >>shared.txt",
@@ -232,7 +232,7 @@ exit 0"
 }
 
 #[test]
-fn work_on_a_branch_that_another_agent_took_in_is_merged_too() {
+fn work_on_branch_that_another_agent_took_in_is_merged_too() {
     for take in [
         "git reset --quiet --soft $other",
         "git add T1.txt && git commit --quiet --message one T1.txt && git merge --quiet --strategy ours $other",
@@ -261,7 +261,7 @@ exec sh {AGENT} works"
 }
 
 #[test]
-fn pipe_in_the_place_of_a_file_of_git_holds_up_nothing() {
+fn pipe_in_place_of_file_of_git_holds_up_nothing() {
     for place in [".gitattributes", "x/.gitignore"] {
         let workspace = repository();
         let what = format!("cd $CLEO_WORKTREE && mkdir -p x && mkfifo {place}");
@@ -365,7 +365,7 @@ fn branch_that_was_moved_in_another_worktree_takes_no_merge() {
 }
 
 #[test]
-fn own_commits_of_the_user_are_in_nobodys_way() {
+fn own_commits_of_user_are_in_nobodys_way() {
     let workspace = on_feature();
     let what = format!("echo mine >mine && git add mine && git {COMMIT} mine");
     let (exit, result) = carry_out(&workspace, &words(&meanwhile(&what)));
@@ -377,7 +377,7 @@ fn own_commits_of_the_user_are_in_nobodys_way() {
 }
 
 #[test]
-fn a_run_on_a_detached_head_stays_there() {
+fn run_on_detached_head_stays_there() {
     let workspace = on_feature();
     git(&workspace, "switch --quiet --detach main");
     let before = git(&workspace, "rev-parse main feature");
@@ -395,7 +395,7 @@ fn a_run_on_a_detached_head_stays_there() {
 }
 
 #[test]
-fn a_run_on_a_detached_head_merges_into_no_branch() {
+fn run_on_detached_head_merges_into_no_branch() {
     for what in [
         "git switch --quiet feature",
         "git switch --quiet --detach HEAD~1",
@@ -434,7 +434,7 @@ fn kill_on_feature() -> (TestWorkspace, String) {
 }
 
 #[test]
-fn a_run_is_resumed_on_its_branch_only() {
+fn run_is_resumed_on_its_branch_only() {
     let (workspace, id) = kill_on_feature();
     let refused = workspace.json(&["runs", "resume", &id]);
     assert_eq!(refused["error"]["code"], "E_CHECKOUT_CHANGED", "{refused}");
@@ -448,7 +448,7 @@ fn a_run_is_resumed_on_its_branch_only() {
 }
 
 #[test]
-fn a_run_that_is_cancelled_elsewhere_touches_no_branch() {
+fn run_that_is_cancelled_elsewhere_touches_no_branch() {
     let (workspace, id) = kill_on_feature();
     let before = git(&workspace, "rev-parse main feature");
     let cancelled = workspace.json(&["runs", "cancel", &id]);
@@ -465,7 +465,7 @@ fn a_run_that_is_cancelled_elsewhere_touches_no_branch() {
 }
 
 #[test]
-fn files_of_the_user_stay_as_they_are() {
+fn files_of_user_stay_unchanged() {
     let workspace = on_feature();
     for name in ["staged", "changed", "both"] {
         workspace.write(name, "old\n");
@@ -497,7 +497,7 @@ fn files_of_the_user_stay_as_they_are() {
 }
 
 #[test]
-fn files_of_the_user_in_the_way_stay_as_they_are() {
+fn files_of_user_in_way_stay_unchanged() {
     for (what, text, why) in [
         ("echo mine >T1.txt", "mine\n", "T1.txt is there"),
         (
@@ -548,7 +548,7 @@ fn files_of_the_user_in_the_way_stay_as_they_are() {
 }
 
 #[test]
-fn folders_and_files_take_the_place_of_each_other() {
+fn folders_and_files_take_place_of_each_other() {
     let workspace = on_feature();
     workspace.write("folder/in", "1\n");
     workspace.write("file", "1\n");
@@ -587,7 +587,7 @@ fn while_merging(workspace: &TestWorkspace, what: &str) {
 }
 
 #[test]
-fn a_merge_is_undone_when_the_user_switches_in_it() {
+fn merge_is_reverted_if_the_user_switches() {
     let workspace = repository();
     git(&workspace, "branch other");
     while_merging(&workspace, "git symbolic-ref HEAD refs/heads/other");
@@ -605,7 +605,7 @@ fn a_merge_is_undone_when_the_user_switches_in_it() {
 }
 
 #[test]
-fn branch_switched_to_during_a_merge_gets_no_work() {
+fn branch_switched_to_during_merge_gets_no_work() {
     let workspace = repository();
     let root = workspace.root().display().to_string();
     let script = format!(
@@ -625,7 +625,7 @@ fn branch_switched_to_during_a_merge_gets_no_work() {
 }
 
 #[test]
-fn work_is_merged_although_a_note_of_a_merge_is_forged() {
+fn work_is_merged_though_note_of_merge_is_forged() {
     let workspace = repository();
     let victim = workspace.root().with_file_name("victim");
     fs::write(&victim, "precious\n").unwrap();
@@ -653,7 +653,7 @@ fn work_is_merged_into_no_other_folder() {
 }
 
 #[test]
-fn a_merge_is_made_anew_when_the_user_commits_in_it() {
+fn merge_is_made_anew_when_user_commits_in_it() {
     let workspace = repository();
     let commit = "git commit-tree HEAD^{tree} -p HEAD -m mine";
     let what = format!("git update-ref refs/heads/main $({commit})");
@@ -667,7 +667,7 @@ fn a_merge_is_made_anew_when_the_user_commits_in_it() {
 }
 
 #[test]
-fn a_merge_is_made_anew_when_the_user_commits_right_before() {
+fn merge_is_made_anew_when_user_commits_right_before() {
     let commit = "git commit-tree HEAD^{tree} -p HEAD -m mine";
     let plain = "export GIT_CONFIG_GLOBAL=/dev/null";
     let script = format!("({plain}; git update-ref refs/heads/main $({commit}))");
@@ -681,7 +681,7 @@ fn a_merge_is_made_anew_when_the_user_commits_right_before() {
 }
 
 #[test]
-fn branch_that_a_graft_makes_look_merged_is_merged() {
+fn branch_that_graft_makes_look_merged_is_merged() {
     let workspace = repository();
     let (exit, result) = carry_out(&workspace, &words_for_one("grafts"));
     fs::remove_file(workspace.path(".git/info/grafts")).unwrap();
@@ -705,7 +705,7 @@ fn git_folder_may_be_elsewhere() {
 }
 
 #[test]
-fn work_that_a_checkout_left_behind_is_not_undone() {
+fn work_that_checkout_left_behind_is_not_undone() {
     let workspace = repository();
     let (exit, result) = carry_out(&workspace, &words_for_one("looks-back"));
     assert_eq!(exit, 80, "{result}");
@@ -733,7 +733,7 @@ fn names_that_differ_in_letter_case_are_all_work() {
 }
 
 #[test]
-fn worktree_that_its_agent_moved_ends_no_run() {
+fn moved_worktree_does_not_end_the_run() {
     let workspace = repository();
     let (exit, result) = carry_out(&workspace, &words_for_one("moves"));
     assert_eq!(exit, 80, "{result}");
@@ -742,7 +742,7 @@ fn worktree_that_its_agent_moved_ends_no_run() {
 }
 
 #[test]
-fn work_under_attributes_that_an_agent_chose_is_not_merged() {
+fn work_under_attributes_that_agent_chose_is_not_merged() {
     let workspace = repository();
     let (exit, result) = carry_out(&workspace, &words_for_one("blinds"));
     assert_eq!(exit, 80, "{result}");
@@ -750,7 +750,7 @@ fn work_under_attributes_that_an_agent_chose_is_not_merged() {
 }
 
 #[test]
-fn removals_after_a_merge_of_what_others_did_are_work() {
+fn removals_after_merge_of_what_others_did_are_work() {
     let commit =
         "git add --all && git -c user.name=a -c user.email=a@b commit --quiet --message mine";
     let what = format!(
@@ -770,7 +770,7 @@ fn removals_after_a_merge_of_what_others_did_are_work() {
 }
 
 #[test]
-fn merge_that_an_agent_settled_and_did_not_commit_is_a_merge() {
+fn merge_that_agent_settled() {
     let what = "export GIT_CONFIG_GLOBAL=/dev/null; \
         git add --all && git -c user.name=a -c user.email=a@b commit --quiet --message mine; \
         git -c user.name=a -c user.email=a@b merge --quiet --no-commit main; \

@@ -68,7 +68,7 @@ fn unusual() -> TestWorkspace {
 }
 
 #[test]
-fn conflicts_without_the_usual_marks_are_not_merged() {
+fn conflicts_without_usual_marks_are_not_merged() {
     for file in ["p.lock", "link", "short.txt"] {
         let workspace = unusual();
         let why = format!("of a merge that is not finished: {file}; settle and commit them");
@@ -83,7 +83,7 @@ fn conflicts_without_the_usual_marks_are_not_merged() {
 }
 
 #[test]
-fn conflicts_without_the_usual_marks_that_are_settled_are_work() {
+fn conflicts_without_usual_marks_that_are_settled_are_work() {
     for file in ["p.lock", "link", "short.txt"] {
         let workspace = unusual();
         let (exit, result) = play(&workspace, file, "git merge other; put settled");
@@ -98,7 +98,7 @@ fn conflicts_without_the_usual_marks_that_are_settled_are_work() {
 }
 
 #[test]
-fn marks_that_are_only_staged_are_not_merged() {
+fn staged_conflict_marks_are_not_merged() {
     for what in ["merge", "cherry-pick", "revert --no-edit"] {
         let workspace = repository();
         let then = format!("git {what} other; git add shared.txt");
@@ -110,7 +110,7 @@ fn marks_that_are_only_staged_are_not_merged() {
 }
 
 #[test]
-fn marks_that_a_merge_brings_are_no_conflict() {
+fn marks_that_merge_brings_are_no_conflict() {
     let workspace = repository();
     let quoted = "<<<<<<< HEAD\nquoted\n=======\n>>>>>>> other\n";
     let more = quoted.replace('\n', "\\n");
@@ -122,7 +122,7 @@ fn marks_that_a_merge_brings_are_no_conflict() {
 }
 
 #[test]
-fn a_conflict_that_is_settled_for_either_side_is_work() {
+fn conflict_that_is_settled_for_either_side_is_work() {
     for (settled, expected) in [
         ("git checkout --ours shared.txt", "own\n"),
         ("git checkout --theirs shared.txt", "other\n"),
@@ -138,7 +138,7 @@ fn a_conflict_that_is_settled_for_either_side_is_work() {
 }
 
 #[test]
-fn marks_of_which_a_side_tells_are_no_conflict() {
+fn distinguishable_marks_are_no_conflict() {
     let quoted = "<<<<<<< HEAD\\nquoted\\n=======\\n>>>>>>> other";
     for staged in ["", "git add shared.txt"] {
         let workspace = repository();
@@ -179,7 +179,7 @@ fn commits_that_git_has_not_come_to_are_not_lost() {
 }
 
 #[test]
-fn commits_that_an_agent_gave_up_to_pick_are_not_waited_for() {
+fn commits_that_agent_gave_up_to_pick_are_not_waited_for() {
     let workspace = repository();
     let then =
         format!("more=more\n{MORE}\ngit cherry-pick other~1 other; git reset --hard; put settled");
@@ -189,7 +189,7 @@ fn commits_that_an_agent_gave_up_to_pick_are_not_waited_for() {
 }
 
 #[test]
-fn a_worktree_that_is_kept_is_told_when_its_run_is_given_up() {
+fn worktree_that_is_kept_is_told_when_its_run_is_cancelled() {
     let workspace = repository();
     let then = "git merge other
         mkdir -p \"$CLEO_ROOT/.played\" && : >\"$CLEO_ROOT/.played/stopped\" && sleep 600";
@@ -211,7 +211,7 @@ fn a_worktree_that_is_kept_is_told_when_its_run_is_given_up() {
 }
 
 #[test]
-fn retained_worktree_of_a_cancelled_run_is_told_once() {
+fn retained_worktree_of_cancelled_run_is_told_once() {
     let workspace = repository();
     let then = "git merge other";
     let (_, result) = play(&workspace, "shared.txt", then);

@@ -15,7 +15,7 @@ fn locking(lock: &str) -> Vec<String> {
 }
 
 #[test]
-fn a_lock_is_waited_for() {
+fn lock_is_awaited() {
     for lock in [
         "index.lock",
         "HEAD.lock",
@@ -73,22 +73,22 @@ fn stays(lock: &str) {
 }
 
 #[test]
-fn a_lock_of_the_index_that_stays_is_named() {
+fn lock_of_index_that_stays_is_named() {
     stays("index.lock");
 }
 
 #[test]
-fn a_lock_of_head_that_stays_is_named() {
+fn lock_of_head_that_stays_is_named() {
     stays("HEAD.lock");
 }
 
 #[test]
-fn a_lock_of_the_branch_that_stays_is_named() {
+fn lock_of_branch_that_stays_is_named() {
     stays("refs/heads/main.lock");
 }
 
 #[test]
-fn note_of_a_merge_that_is_no_regular_file_is_refused() {
+fn note_of_merge_that_is_no_regular_file_is_refused() {
     for make in ["ln -s ../precious .git/cleo.lock", "mkfifo .git/cleo.lock"] {
         let workspace = repository();
         workspace.write("precious", "mine\n");

@@ -32,7 +32,7 @@ fn stuck(workspace: &TestWorkspace, how: &str) -> (String, String) {
 }
 
 #[test]
-fn a_repository_may_ignore_outputs_and_what_is_of_cleo() {
+fn repo_may_ignore_outputs() {
     for ignored in ["claudedocs/", ".cleo/", "claudedocs/\n.cleo/"] {
         let workspace = repository();
         workspace.write(".gitignore", format!("{ignored}\n"));
@@ -60,7 +60,7 @@ fn tracked_but_ignored_output_is_copied_and_not_committed() {
 }
 
 #[test]
-fn an_output_that_its_agent_did_not_see_is_replaced_and_kept() {
+fn output_that_its_agent_did_not_see_is_replaced_and_kept() {
     let workspace = repository();
     let output = "data/deep/x.csv";
     workspace.write(&format!("{OUTPUTS}/{output}"), "theirs\n");
@@ -76,7 +76,7 @@ fn an_output_that_its_agent_did_not_see_is_replaced_and_kept() {
 }
 
 #[test]
-fn an_output_with_changes_that_are_not_committed_is_kept_too() {
+fn output_with_changes_that_are_not_committed_is_kept_too() {
     let workspace = repository();
     let output = format!("{OUTPUTS}/data/deep/x.csv");
     workspace.write(&output, "old\n");
@@ -135,7 +135,7 @@ fn outputs_that_nobody_touched_are_in_nobodys_way() {
 }
 
 #[test]
-fn an_output_that_somebody_removed_does_not_come_back() {
+fn output_that_someone_removed_does_not_come_back() {
     let workspace = repository();
     let output = format!("{OUTPUTS}/data/old.csv");
     workspace.write(&output, "old\n");
@@ -147,7 +147,7 @@ fn an_output_that_somebody_removed_does_not_come_back() {
 }
 
 #[test]
-fn what_no_copy_of_a_file_brings_home_stays_and_is_told() {
+fn what_no_copy_of_file_brings_home_stays() {
     let workspace = repository();
     let (exit, result) = carry_out(&workspace, &words_for_one("links"));
     assert_eq!(exit, 0, "{result}");
@@ -181,7 +181,7 @@ fn retained_worktree_stays_until_its_outputs_are_copied() {
 }
 
 #[test]
-fn a_branch_is_told_again_when_its_worktree_goes() {
+fn branch_is_told_again_when_its_worktree_goes() {
     let workspace = repository();
     let unlink = link(&workspace);
     let (id, place) = stuck(&workspace, "spreads-and-makes");
@@ -203,7 +203,7 @@ fn a_branch_is_told_again_when_its_worktree_goes() {
 }
 
 #[test]
-fn all_worktrees_of_a_task_are_merged_in_order() {
+fn all_worktrees_of_task_are_merged_in_order() {
     let workspace = repository();
     let unlink = link(&workspace);
     let (id, first) = stuck(&workspace, "spreads-anew");

@@ -25,7 +25,7 @@ fn split(workspace: &TestWorkspace, then: &str) -> String {
 }
 
 #[test]
-fn parts_are_done_once_they_hold_in_the_workspace() {
+fn parts_are_done_once_they_hold_in_workspace() {
     for (then, exit, expected) in [
         (":", 0, ["done", "done"]),
         ("rm part.txt", 80, ["pending", "pending"]),
@@ -59,7 +59,7 @@ fn parts_are_done_once_they_hold_in_the_workspace() {
 }
 
 #[test]
-fn helpers_of_an_agent_finish_parts_too() {
+fn helpers_of_agent_finish_parts_too() {
     let workspace = repository();
     let add = "cleo add Part --parent T1 --acceptance 'part :: test -f part.txt'";
     let script = split(&workspace, "").replace(add, &format!("{add} && export CLEO_AGENT=helper"));
@@ -70,7 +70,7 @@ fn helpers_of_an_agent_finish_parts_too() {
 }
 
 #[test]
-fn a_part_is_below_the_task_of_its_agent_and_no_task_of_the_run() {
+fn part_is_below_task_of_its_agent_and_no_task_of_run() {
     let workspace = repository();
     let script = split(
         &workspace,
@@ -84,7 +84,7 @@ fn a_part_is_below_the_task_of_its_agent_and_no_task_of_the_run() {
 }
 
 #[test]
-fn agents_leave_the_parts_of_others_alone() {
+fn agents_leave_parts_of_others_alone() {
     let workspace = repository();
     let import = "cleo export --format text | sed '/\"T3\"/{s/\"parent\":\"T1\"/\"parent\":null/;s/\"updatedAt\":\"2026-01-26T09:0/\"updatedAt\":\"2026-01-26T09:5/}' >$CLEO_ROOT/../moved.jsonl
 CLEO_TASK_ID=T2 cleo import $CLEO_ROOT/../moved.jsonl";
@@ -123,7 +123,7 @@ CLEO_AGENT=tester cleo $words; done";
 }
 
 #[test]
-fn an_agent_proves_nothing_in_its_worktree_that_is_not_its_work() {
+fn agent_proves_nothing_in_its_worktree_that_is_not_its_work() {
     let workspace = repository();
     workspace.ok("update T2 --file shared.txt --acceptance 'there :: test -e there'");
     let other = "touch there; cleo verify T2 --run-all;
@@ -140,7 +140,7 @@ cleo verify T2 --gate implemented --note seen; rm there";
 }
 
 #[test]
-fn an_agent_gives_back_and_deletes_the_follow_up_that_it_added() {
+fn agent_gives_back_and_deletes_follow_up_that_it_added() {
     let workspace = repository();
     let own =
         "cleo add Later && cleo claim T4 && cleo release T4 && cleo start T4 && cleo delete T4";
@@ -152,7 +152,7 @@ fn an_agent_gives_back_and_deletes_the_follow_up_that_it_added() {
 }
 
 #[test]
-fn a_part_whose_criterion_was_not_run_is_not_done() {
+fn part_whose_criterion_was_not_run_is_not_done() {
     let workspace = repository();
     let cleo = "env -u CLEO_RUN_ID -u CLEO_AGENT -u CLEO_TASK_ID -u CLEO_WORKTREE cleo";
     let script = split(
@@ -204,7 +204,7 @@ fn task_with_unfinished_parts_is_not_completed() {
 }
 
 #[test]
-fn what_agents_claimed_and_left_is_given_back_at_the_end() {
+fn what_agents_claimed_and_left_is_given_back_at_end() {
     let workspace = repository();
     let words = "run T1 --command";
     workspace.write(
@@ -222,7 +222,7 @@ fn what_agents_claimed_and_left_is_given_back_at_the_end() {
 }
 
 #[test]
-fn cleo_finds_the_workspace_where_git_checked_a_part_of_it_out() {
+fn cleo_finds_workspace_where_git_checked_part_of_it_out() {
     let workspace = repository();
     git(&workspace, "add .cleo/.gitignore");
     git(
@@ -235,7 +235,7 @@ fn cleo_finds_the_workspace_where_git_checked_a_part_of_it_out() {
 }
 
 #[test]
-fn submodules_are_not_moved_behind_the_back_of_their_checkout() {
+fn submodules_are_not_moved_behind_back_of_their_checkout() {
     let workspace = repository();
     let link = |commit: &str| format!("update-index --add --cacheinfo 160000,{commit},lib");
     let head = git(&workspace, "rev-parse HEAD").trim().to_string();

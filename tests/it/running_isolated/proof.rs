@@ -106,7 +106,7 @@ pub(super) fn wait_until(is_so: impl Fn() -> bool) {
 }
 
 #[test]
-fn a_merge_whose_proof_was_killed_is_taken_back() {
+fn unproven_merge_is_reverted_after_a_kill() {
     for next in ["resume", "cancel", "another run"] {
         let workspace = unprovable();
         let (mut run, id) = proving(&workspace, UNPROVABLE);
@@ -131,7 +131,7 @@ fn a_merge_whose_proof_was_killed_is_taken_back() {
 }
 
 #[test]
-fn what_the_user_did_after_a_killed_proof_stays() {
+fn what_user_did_after_killed_proof_stays() {
     for (what, text) in [
         (
             "git reset --quiet --hard HEAD~1 && echo mine >shared.txt",
@@ -164,7 +164,7 @@ fn what_the_user_did_after_a_killed_proof_stays() {
 }
 
 #[test]
-fn a_run_begins_without_a_merge_that_is_being_proven() {
+fn run_begins_without_merge_that_is_being_proven() {
     let workspace = unprovable();
     let (mut first, _) = proving(&workspace, UNPROVABLE);
     let mut second = workspace.command(&words(&workspace, "T2", UNPROVABLE));
@@ -180,7 +180,7 @@ fn a_run_begins_without_a_merge_that_is_being_proven() {
 }
 
 #[test]
-fn cancelling_a_run_ends_the_proof_of_its_merge() {
+fn cancelling_run_ends_proof_of_its_merge() {
     let workspace = unprovable();
     let (mut run, id) = proving(&workspace, UNPROVABLE);
     let cancelled = workspace.json(&["runs", "cancel", &id]);
@@ -202,7 +202,7 @@ fn cancelling_a_run_ends_the_proof_of_its_merge() {
 }
 
 #[test]
-fn an_interrupted_run_takes_the_merge_back_that_it_was_proving() {
+fn interrupted_run_takes_merge_back_that_it_was_proving() {
     let workspace = unprovable();
     let (mut run, _) = proving(&workspace, UNPROVABLE);
     workspace.shell(&format!("kill -INT {}", run.id()));
@@ -212,7 +212,7 @@ fn an_interrupted_run_takes_the_merge_back_that_it_was_proving() {
 }
 
 #[test]
-fn only_merges_of_the_task_are_taken_back() {
+fn only_merges_of_task_are_reverted() {
     let workspace = unprovable();
     workspace.write("../resumed", "");
     workspace.json(&["update", "T2", "--title", "Undo T1: One"]);
@@ -228,7 +228,7 @@ fn only_merges_of_the_task_are_taken_back() {
 }
 
 #[test]
-fn a_time_limit_ends_the_proof_of_a_merge() {
+fn time_limit_ends_proof_of_merge() {
     let workspace = unprovable();
     let mut words = words(&workspace, "T1", UNPROVABLE);
     words.extend(["--time-limit", "2"].map(String::from));
@@ -299,7 +299,7 @@ fn work_of_others_that_was_merged_meanwhile_is_proven_with() {
 }
 
 #[test]
-fn a_run_whose_database_is_removed_reports_no_success() {
+fn run_whose_database_is_removed_reports_no_success() {
     let workspace = repository();
     let database = workspace.path(".cleo/cleo.db");
     let script = format!("rm -f {}*", database.display());
@@ -332,7 +332,7 @@ fn is_not_believed(workspace: &TestWorkspace, script: &str) {
 }
 
 #[test]
-fn criteria_that_an_agent_has_shown_are_shown_again() {
+fn criteria_that_agent_has_shown_are_shown_again() {
     let workspace = repository();
     workspace.ok("update T1 --file shared.txt --acceptance 'it holds :: false'");
     is_not_believed(&workspace, FORGES);
@@ -340,7 +340,7 @@ fn criteria_that_an_agent_has_shown_are_shown_again() {
 }
 
 #[test]
-fn gates_whose_command_the_user_gave_are_shown_again() {
+fn gates_whose_command_user_gave_are_shown_again() {
     let workspace = repository();
     workspace.ok("update T1 --file shared.txt --require-gate implemented");
     workspace.ok("verify T1 --gate implemented --run 'grep -q nobody shared.txt'");
@@ -352,7 +352,7 @@ fn gates_whose_command_the_user_gave_are_shown_again() {
 }
 
 #[test]
-fn commands_decide_in_the_workspace_what_a_branch_does_not_hold() {
+fn commands_decide_in_workspace_what_branch_does_not_hold() {
     for (more, command, script) in [
         ("", "test -d log", "mkdir log"),
         ("", "test -p pipe", "mkfifo pipe"),
@@ -380,7 +380,7 @@ fn commands_decide_in_the_workspace_what_a_branch_does_not_hold() {
 }
 
 #[test]
-fn work_beside_the_state_of_cleo_is_merged() {
+fn work_beside_state_of_cleo_is_merged() {
     let workspace = repository();
     workspace.write(".cleo/skills/x/SKILL.md", "old\n");
     git(&workspace, "add .cleo/skills");

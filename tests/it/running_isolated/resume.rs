@@ -24,7 +24,7 @@ exit 1";
 }
 
 #[test]
-fn a_task_is_done_however_much_of_its_worktree_a_kill_left() {
+fn task_is_done_however_much_of_its_worktree_kill_left() {
     let workspace = repository();
     workspace.ok("update T1 --acceptance 'it is there :: test -e work.txt'");
     let workspace = kill_in_the_removal(workspace);
@@ -42,7 +42,7 @@ fn a_task_is_done_however_much_of_its_worktree_a_kill_left() {
 }
 
 #[test]
-fn work_forced_meanwhile_is_merged_after_a_kill() {
+fn work_forced_meanwhile_is_merged_after_kill() {
     let workspace = repository();
     let shared = workspace.path("..").display().to_string();
     let script = format!(
@@ -59,7 +59,7 @@ sleep 600"
 }
 
 #[test]
-fn cancel_counts_work_that_was_merged_before_a_kill() {
+fn cancel_counts_work_that_was_merged_before_kill() {
     let workspace = kill_in_the_removal(repository());
     let id = last_run(&workspace);
     workspace.ok(&format!("runs cancel {id}"));
@@ -138,7 +138,7 @@ fn work_killed_while_its_worktree_was_judged_is_not_done_again() {
 }
 
 #[test]
-fn branch_of_a_worktree_that_a_kill_removed_is_named() {
+fn branch_of_worktree_that_kill_removed_is_named() {
     let workspace = repository();
     workspace.ok("update T1 --acceptance 'it holds :: false'");
     let workspace = kill_in_the_removal(workspace);
@@ -159,7 +159,7 @@ fn branch_of_a_worktree_that_a_kill_removed_is_named() {
 }
 
 #[test]
-fn work_proven_before_a_kill_is_not_proven_again() {
+fn work_proven_before_kill_is_not_proven_again() {
     let workspace = repository();
     let shared = workspace.path("..").display().to_string();
     workspace.write("../check.sh", "exit 0");
@@ -223,7 +223,7 @@ fn worktree_that_cannot_be_set_aside_is_kept_whole() {
 }
 
 #[test]
-fn task_completed_by_a_person_after_a_kill_stays_done() {
+fn task_completed_by_person_after_kill_stays_done() {
     let workspace = repository();
     let shared = workspace.path("..").display().to_string();
     let script = format!("sh {AGENT} works\n: >{shared}/worked\nsleep 600");
@@ -242,7 +242,7 @@ fn task_completed_by_a_person_after_a_kill_stays_done() {
 }
 
 #[test]
-fn run_is_cancelled_while_it_judges_a_worktree_at_resume() {
+fn run_is_cancelled_while_it_judges_worktree_at_resume() {
     let workspace = repository();
     let shared = workspace.path("..").display().to_string();
     workspace.write("../check.sh", format!(": >{shared}/checking\nsleep 600"));
@@ -300,7 +300,7 @@ fn cancel_at_resume_keeps_work_that_is_only_in_its_worktree() {
 }
 
 #[test]
-fn cancel_after_a_kill_keeps_work_that_is_only_in_its_worktree() {
+fn cancel_after_kill_keeps_work_that_is_only_in_its_worktree() {
     let workspace = repository();
     let id = proven_by_its_agent(&workspace);
     workspace.ok(&format!("runs cancel {id}"));

@@ -7,7 +7,7 @@ use super::{COMMIT, find_retained, git, is_clean, kill_run, repository, words_fo
 use crate::world::document;
 
 #[test]
-fn a_run_is_not_resumed_after_settings_of_git_changed() {
+fn run_is_not_resumed_after_settings_of_git_changed() {
     for (change, is_resumed) in [
         ("sparse-checkout set --no-cone /shared.txt", true),
         ("config filter.lfs.clean cat", false),
@@ -33,7 +33,7 @@ fn a_run_is_not_resumed_after_settings_of_git_changed() {
 }
 
 #[test]
-fn sparse_checkout_of_an_agent_is_its_own() {
+fn sparse_checkout_of_agent_is_own() {
     let workspace = repository();
     workspace.write("far/x", "far\n");
     git(&workspace, "add far");
@@ -49,7 +49,7 @@ echo work >$CLEO_TASK_ID.txt";
 }
 
 #[test]
-fn attributes_that_an_earlier_agent_chose_do_not_count() {
+fn attributes_that_earlier_agent_chose_do_not_count() {
     let workspace = repository();
     workspace.write(".gitattributes", "*.sec filter=up\n");
     git(&workspace, "config filter.up.clean 'tr a-z A-Z'");
@@ -86,7 +86,7 @@ unset GIT_OBJECT_DIRECTORY GIT_ALTERNATE_OBJECT_DIRECTORIES";
 }
 
 #[test]
-fn worktree_with_objects_of_the_repository_is_kept() {
+fn worktree_with_objects_of_repo_is_kept() {
     // All objects, or one that the workspace had before.
     for (what, moved) in [
         ("", "objects"),
@@ -113,7 +113,7 @@ mv $common/$at .o/$at && ln -s $PWD/.o/$at $common/$at"
 }
 
 #[test]
-fn ignored_files_that_go_with_a_worktree_are_named() {
+fn ignored_files_that_go_with_worktree_are_named() {
     let workspace = repository();
     workspace.write(".gitignore", ".env*\n*.log\nbuild/\n");
     git(&workspace, "add .gitignore");
@@ -132,7 +132,7 @@ mkdir -p .venv/lib && echo '*' >.venv/.gitignore && echo x >.venv/lib/x && echo 
 }
 
 #[test]
-fn filters_and_exclusions_of_an_agent_have_nothing_committed() {
+fn filters_and_exclusions_of_agent_have_nothing_committed() {
     let filter = "git config --file $common/config filter.e.clean 'sed s/good/bad/'
 git config --file $common/config filter.e.smudge 'sed s/bad/good/'
 mkdir -p $common/info && echo 'f filter=e' >>$common/info/attributes";

@@ -35,7 +35,7 @@ fn git_finding(workspace: &TestWorkspace) -> serde_json::Value {
 }
 
 #[test]
-fn a_branch_in_the_place_of_those_of_runs_is_refused() {
+fn branch_in_place_of_those_of_runs_is_refused() {
     for pack in ["branch cleo", "pack-refs --all"] {
         let workspace = repository();
         git(&workspace, "branch cleo");
@@ -62,7 +62,7 @@ fn a_branch_in_the_place_of_those_of_runs_is_refused() {
 }
 
 #[test]
-fn a_tag_of_that_name_is_in_nobodys_way() {
+fn tag_of_that_name_is_in_nobodys_way() {
     let workspace = repository();
     git(&workspace, "tag cleo");
     let (exit, result) = super::carry_out(&workspace, &words_for_one("edits"));
@@ -70,7 +70,7 @@ fn a_tag_of_that_name_is_in_nobodys_way() {
 }
 
 #[test]
-fn repositories_without_a_checkout_are_refused() {
+fn repos_without_checkout_are_refused() {
     for (prepare, why) in [
         ("git config core.bare true", "is a bare repository"),
         (
@@ -110,7 +110,7 @@ fn repositories_without_a_checkout_are_refused() {
 }
 
 #[test]
-fn a_checkout_with_something_in_progress_is_refused() {
+fn checkout_with_something_in_progress_is_refused() {
     for (what, prepare) in [
         ("rebase", "rebase --quiet other"),
         ("cherry-pick", "cherry-pick other"),
@@ -136,7 +136,7 @@ fn a_checkout_with_something_in_progress_is_refused() {
 }
 
 #[test]
-fn a_partial_clone_without_its_objects_is_refused() {
+fn partial_clone_without_its_objects_is_refused() {
     let workspace = repository();
     let commands = [
         "git clone --quiet --bare . ../origin.git",
@@ -154,7 +154,7 @@ fn a_partial_clone_without_its_objects_is_refused() {
 }
 
 #[test]
-fn what_was_tried_out_before_a_kill_is_removed() {
+fn trial_worktrees_of_a_kill_are_removed() {
     let workspace = before_git(repository(), "*'worktree add'*probe-*", "kill -9 $PPID");
     let mut killed = workspace.command(&words_for_one("edits"));
     assert!(!killed.output().unwrap().status.success());
@@ -198,7 +198,7 @@ fn an_old_git_is_refused() {
 }
 
 #[test]
-fn a_sparse_checkout_works() {
+fn sparse_checkout_works() {
     let workspace = repository();
     workspace.write("out/far.txt", "far\n");
     workspace.write("in/near.txt", "near\n");

@@ -344,24 +344,22 @@ fn refusals(route: &Route) -> Vec<u16> {
 
 fn meaning(status: u16) -> &'static str {
     match status {
-        303 => "Who needs a token and has none signs in first",
-        400 => "What was sent cannot be used; where it is no HTTP, there is no body",
-        401 => "A token is needed, or the one that was sent does not hold",
-        403 => "The caller may not do this",
-        404 => "It is not there, or not for the caller",
-        408 => "The body did not come in time; sent again it may",
-        409 => "Things stand otherwise than this takes for granted",
+        303 => "Redirect to the sign-in page, without a required token",
+        400 => "The request is invalid; without a body if it is malformed HTTP",
+        401 => "The token is missing, invalid, expired or revoked",
+        403 => "The caller is not allowed to do this",
+        404 => "Not found, or not visible to the caller",
+        408 => "Timeout while reading the body; may be retried",
+        409 => "Conflict with the current state",
         413 => "The body is too large",
-        415 => "The body is no JSON, or it is packed or in another encoding than UTF-8",
-        422 => "A check failed, or a key came with another body before",
-        429 => "There were too many calls",
-        431 => {
-            "The head of the request is too large; where it did not come whole, there is no body"
-        }
+        415 => "The body is not JSON, or is compressed or not UTF-8",
+        422 => "A check failed, or an idempotency key was used with another body",
+        429 => "Too many calls",
+        431 => "The head of the request is too large; without a body if it was incomplete",
         502 => "A model or worker failed",
-        503 => "The server has enough to do, or is about to end",
-        504 => "It took too long",
-        _ => "The server failed",
+        503 => "The server is busy or shutting down",
+        504 => "Timeout",
+        _ => "Internal error",
     }
 }
 
@@ -373,11 +371,11 @@ fn reference(shape: Shape) -> String {
 fn notes() -> [(String, Value); 3] {
     let warnings = json!({
         "type": "array", "items": {"type": "string"},
-        "description": "What the caller should know",
+        "description": "Warnings",
     });
     let operation = json!({
         "type": ["integer", "null"], "minimum": 0,
-        "description": "Number of the operation in the log; null when nothing was recorded",
+        "description": "Number of the operation in the log; null if nothing was recorded",
     });
     [
         ("Success", json!({"type": "object", "properties": {"success": {"const": true}}, "required": ["success"]})),
@@ -451,7 +449,7 @@ fn endpoints_have_unique_names_and_summaries() {
 }
 
 #[test]
-fn bodies_are_described_as_they_are_read() {
+fn bodies_are_described_unchanged_read() {
     let described = description();
     let schema = |path: &str, method: &str| {
         let content = &described["paths"][path][method]["requestBody"]["content"];

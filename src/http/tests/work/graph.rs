@@ -30,7 +30,7 @@ fn graph_is_sent_again_when_it_changed() {
 }
 
 #[test]
-fn views_of_the_plan_of_work() {
+fn views_of_plan_of_work() {
     plan_epic().walk(
         r##"
         GET /api/work/graph?epic=T99 -> 404
@@ -60,7 +60,7 @@ fn views_of_the_plan_of_work() {
 }
 
 #[test]
-fn context_is_counted_against_the_limit() {
+fn context_is_counted_against_limit() {
     let world = plan_epic();
     world.walk(
         r##"

@@ -38,7 +38,7 @@ fn session_is_started_ended_and_resumed() {
 }
 
 #[test]
-fn environment_of_the_server_gives_callers_no_task() {
+fn env_of_server_gives_callers_no_task() {
     let world = World::with_assignment(Assignment {
         run: Some("exec_1_a".to_string()),
         task: Some(TaskId(1)),

@@ -60,7 +60,7 @@ fn claim_is_held_until_it_is_released_or_lost() {
 }
 
 #[test]
-fn token_acts_under_the_name_of_its_user() {
+fn token_acts_under_name_of_its_user() {
     plan_epic().walk(
         r#"
         ann POST /api/work/tasks/T2/claim {"agent": "bob"} -> 200 {"claim": {"holder": "ann/bob"}}
