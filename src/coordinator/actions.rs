@@ -44,7 +44,7 @@ impl Engine<'_> {
                 Ok(())
             }
             Action::Fail(step, ..) => {
-                self.remove_tree(step)?;
+                self.remove_worktree(step)?;
                 self.give_back(step)
             }
             Action::Halt(_) => {

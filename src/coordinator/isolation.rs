@@ -39,7 +39,7 @@ impl Engine<'_> {
             {
                 return Err(trees.explain_removal(&tree));
             }
-            self.remove_tree(step)?;
+            self.remove_worktree(step)?;
         }
         if self.trees.is_some() {
             self.give_back_parts(self.tasks[step])?;
@@ -57,7 +57,7 @@ impl Engine<'_> {
     pub(super) fn complete_step(&mut self, step: usize) -> Result<()> {
         match self.deliver(step)? {
             Delivery::Done => {
-                self.remove_tree(step)?;
+                self.remove_worktree(step)?;
                 self.end_step(step);
             }
             Delivery::Lacking(lacking) => self.reject_step(step, lacking)?,
@@ -70,7 +70,7 @@ impl Engine<'_> {
     pub(super) fn deliver(&mut self, step: usize) -> Result<Delivery> {
         let brought = match self.slots[step].tree.clone() {
             Some(tree) => self.merge_and_complete(step, &tree),
-            None => return self.complete_at_home(step, None),
+            None => return self.complete_in_workspace(step, None),
         };
         match brought {
             Err(error) if is_cut_short(&error) => Ok(Delivery::Lacking(error.into())),
@@ -112,7 +112,7 @@ impl Engine<'_> {
         };
         let mut aside = Vec::new();
         let reported = trees.report(tree, &mut aside);
-        self.tell_aside(step, &aside);
+        self.tell_conflicting_files(step, &aside);
         if let Err(error) = reported {
             return self.not_home(commit.as_deref(), error);
         }
@@ -120,7 +120,7 @@ impl Engine<'_> {
             Some(_) => commit.clone(),
             None => self.find_merge(id)?,
         };
-        let mut lacking = match self.complete_at_home(step, Some(merge.clone())) {
+        let mut lacking = match self.complete_in_workspace(step, Some(merge.clone())) {
             Ok(Delivery::Lacking(lacking)) => lacking,
             Err(error) => {
                 // Unproven work is not left merged. Where this fails, the next turn takes it back.
@@ -186,12 +186,12 @@ impl Engine<'_> {
         if let (Some(trees), Some(spawn)) = (&self.trees, spawn)
             && let Err(error) = trees.show(tree, &spawn.output_file, &spawn.manifest_id)
         {
-            return of_the_place(error);
+            return report_worktree_error(error);
         }
         let lacking = self.within(Some(tree), |engine| {
             check(&mut engine.context, id, epoch, false)
         });
-        lacking.or_else(of_the_place)
+        lacking.or_else(report_worktree_error)
     }
 
     fn within<T>(&mut self, tree: Option<&Tree>, work: impl FnOnce(&mut Self) -> T) -> T {
@@ -206,7 +206,7 @@ impl Engine<'_> {
 
     /// Completes a step in the workspace, where all its commands must pass: git may have held less than its
     /// worktree did. `merged` is the commit of one that was merged, as far as something was.
-    fn complete_at_home(
+    fn complete_in_workspace(
         &mut self,
         step: usize,
         merged: Option<Option<String>>,
@@ -216,7 +216,7 @@ impl Engine<'_> {
         if let Some(lacking) = self.prove_parts(&parts)? {
             return Ok(Delivery::Lacking(lacking));
         }
-        let lacking = self.prove_at_home(id, epoch, is_merged)?;
+        let lacking = self.prove_in_workspace(id, epoch, is_merged)?;
         if !lacking.faults.is_empty() {
             return Ok(Delivery::Lacking(lacking));
         }
@@ -245,7 +245,7 @@ impl Engine<'_> {
 
     /// Looks at what a task lacks in the workspace, after its commands have run there. `counts_words` is that of
     /// [`complete_with_parts`].
-    pub(super) fn prove_at_home(
+    pub(super) fn prove_in_workspace(
         &mut self,
         id: TaskId,
         epoch: Option<u32>,
@@ -309,7 +309,7 @@ impl Engine<'_> {
     }
 }
 
-fn of_the_place(error: Error) -> Result<Verdict> {
+fn report_worktree_error(error: Error) -> Result<Verdict> {
     match error.code {
         Code::FileUnreadable | Code::FileUnwritable | Code::PathOutside => Ok(error.into()),
         _ => Err(error),

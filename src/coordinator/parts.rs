@@ -18,7 +18,7 @@ impl Engine<'_> {
     pub(super) fn prove_parts(&mut self, parts: &[Claim]) -> Result<Option<Verdict>> {
         let mut faults = Vec::new();
         for Claim { task, epoch, .. } in parts {
-            let lacking = self.prove_at_home(*task, Some(*epoch), true)?;
+            let lacking = self.prove_in_workspace(*task, Some(*epoch), true)?;
             if lacking.is_cut_short() {
                 return Ok(Some(lacking));
             }

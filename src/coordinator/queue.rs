@@ -6,11 +6,11 @@ use std::time::Duration;
 use super::engine::Engine;
 use super::machine::{Action, Ended, Event};
 use super::prompt;
-use super::trees::{LockRequest, PATIENCE, RepositoryLock};
+use super::trees::{LOCK_TIMEOUT, LockRequest, RepositoryLock};
 use crate::error::{Error, Result};
 use crate::run::Outcome;
 
-const PATIENCE_AT_END: Duration = Duration::from_secs(5);
+const LOCK_TIMEOUT_AT_END: Duration = Duration::from_secs(5);
 const OTHER_RUN: &str = "another run is changing the files of this repository";
 
 #[derive(Default)]
@@ -84,12 +84,12 @@ impl Engine<'_> {
         let Some(trees) = &self.trees else {
             return Ok(None);
         };
-        let patience = match self.machine.stop() {
-            Some(_) => PATIENCE_AT_END,
-            None => PATIENCE,
+        let timeout = match self.machine.stop() {
+            Some(_) => LOCK_TIMEOUT_AT_END,
+            None => LOCK_TIMEOUT,
         };
         if let Some(request) = &self.queue.request {
-            return trees.poll_lock(request, patience);
+            return trees.poll_lock(request, timeout);
         }
         if let Some(lock) = trees.try_lock()? {
             return Ok(Some(lock));
@@ -129,7 +129,7 @@ impl Engine<'_> {
                 Action::Start(step) => self.refuse_start(step, error),
                 Action::Complete(step) => self.stuck(step, None, prompt::describe(error)),
                 Action::Fail(step, ..) => {
-                    self.keep_tree(step, error);
+                    self.retain_worktree(step, error);
                     self.give_back(step)?;
                 }
                 Action::Claim(steps) => self.claim(&steps)?,

@@ -129,7 +129,7 @@ impl Engine<'_> {
         if let Delivery::Stuck(Some(_), _) = &brought
             && signals::pending_signal().is_none()
         {
-            self.remove_tree(step)?;
+            self.remove_worktree(step)?;
         }
         self.slots[step].tree = None;
         Ok(brought)

@@ -15,7 +15,7 @@ impl Engine<'_> {
     /// Removes the worktree of a step. Its reports are copied to the workspace however the attempt ended,
     /// unless another worker holds the task; unmerged work stays on its branch. A worktree with more than
     /// that is kept.
-    pub(super) fn remove_tree(&mut self, step: usize) -> Result<()> {
+    pub(super) fn remove_worktree(&mut self, step: usize) -> Result<()> {
         let Some(tree) = self.slots[step].tree.clone() else {
             return Ok(());
         };
@@ -29,11 +29,11 @@ impl Engine<'_> {
         if !tree.is_there() {
             let ended = trees.end(&tree);
             let gone = trees.explain_removal(&tree);
-            self.tell_aside(step, &[gone]);
+            self.tell_conflicting_files(step, &[gone]);
             match ended {
                 Ok(left) => self.tell_removed(step, left),
                 // Its agent may have moved it.
-                Err(error) => self.keep_tree(step, &error),
+                Err(error) => self.retain_worktree(step, &error),
             }
             return Ok(());
         }
@@ -44,10 +44,10 @@ impl Engine<'_> {
             false => Ok(()),
         });
         let left = settled.and_then(|()| trees.end(&tree));
-        self.tell_aside(step, &aside);
+        self.tell_conflicting_files(step, &aside);
         match left {
             Ok(branch) => self.tell_removed(step, branch),
-            Err(error) => self.keep_tree(step, &error),
+            Err(error) => self.retain_worktree(step, &error),
         }
         Ok(())
     }
@@ -60,13 +60,13 @@ impl Engine<'_> {
         }
     }
 
-    pub(super) fn tell_aside(&mut self, step: usize, aside: &[Error]) {
+    pub(super) fn tell_conflicting_files(&mut self, step: usize, aside: &[Error]) {
         for error in aside {
             self.tell_step(step, put_aside(error));
         }
     }
 
-    pub(super) fn keep_tree(&mut self, step: usize, error: &Error) {
+    pub(super) fn retain_worktree(&mut self, step: usize, error: &Error) {
         let Some(tree) = self.slots[step].tree.take() else {
             return;
         };
