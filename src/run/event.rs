@@ -185,7 +185,7 @@ pub(crate) struct AgentEnd {
 }
 
 impl AgentEnd {
-    pub(crate) fn spent(&self) -> Spent {
+    pub(crate) fn to_spent(&self) -> Spent {
         Spent {
             usage: self.usage,
             cost: self.cost,

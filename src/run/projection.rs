@@ -264,8 +264,8 @@ fn end_agent(task: &mut TaskRun, end: &AgentEnd) {
     }
     task.duration_ms += end.duration_ms.unwrap_or(0);
     task.since = None;
-    task.spent = task.spent.plus(end.spent());
-    task.conversed = task.conversed.plus(end.spent());
+    task.spent = task.spent.plus(end.to_spent());
+    task.conversed = task.conversed.plus(end.to_spent());
     if end.resumes == Some(false) {
         task.conversation = None;
     } else if end.conversation.is_some() {

@@ -309,7 +309,7 @@ fn usage_of_earlier_attempts_is_not_counted_again() {
                 ..OutputState::default()
             };
             runner(program).read_line(&says(total, cost), &mut state);
-            let now = state.end.spent();
+            let now = state.end.to_spent();
             own.push((now.usage.unwrap().total_tokens, now.cost));
             before = before.plus(now);
         }

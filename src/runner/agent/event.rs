@@ -192,7 +192,7 @@ pub(crate) fn read_spent(runner: &str, log: &[u8], before: Spent) -> Spent {
             state.events.clear();
         }
     }
-    state.end.spent()
+    state.end.to_spent()
 }
 
 #[cfg(test)]
