@@ -1,10 +1,10 @@
 //! Tasks in git worktrees: where each is worked on, and how verified work is merged.
 
 use std::path::PathBuf;
-use std::time::Duration;
 
 use super::engine::Engine;
-use super::machine::Event;
+use super::scheduler::Event;
+use super::slot::Prompt;
 use super::trees::{Declared, Merge, Tree, Trees};
 use super::{parts, prompt};
 use crate::error::{Code, Error, Result, quote};
@@ -35,20 +35,20 @@ impl Engine<'_> {
             // Events say that this attempt continues in the worktree, which is gone since.
             let slot = &self.slots[step];
             if let Some(trees) = &self.trees
-                && (slot.resume.is_some() || slot.instead.is_some())
+                && slot.prompt.as_ref().is_some_and(Prompt::continues)
             {
                 return Err(trees.explain_removal(&tree));
             }
             self.remove_worktree(step)?;
         }
         if self.trees.is_some() {
-            self.give_back_parts(self.tasks[step])?;
+            self.give_back_parts(self.slots[step].task)?;
         }
         let Some(trees) = &self.trees else {
             return Ok(self.context.workspace.root.clone());
         };
-        let declared = read_declared(&mut self.context, self.tasks[step])?;
-        let tree = trees.begin(self.tasks[step], self.slots[step].attempt, declared)?;
+        let declared = read_declared(&mut self.context, self.slots[step].task)?;
+        let tree = trees.begin(self.slots[step].task, self.slots[step].attempt, declared)?;
         let root = tree.root.clone();
         self.slots[step].tree = Some(tree);
         Ok(root)
@@ -79,7 +79,7 @@ impl Engine<'_> {
     }
 
     fn merge_and_complete(&mut self, step: usize, tree: &Tree) -> Result<Delivery> {
-        let (id, epoch) = (self.tasks[step], self.slots[step].epoch);
+        let (id, epoch) = (self.slots[step].task, self.slots[step].epoch);
         let lacking = self.lacking_in(tree, id, epoch)?;
         if !lacking.faults.is_empty() {
             return Ok(Delivery::Lacking(lacking));
@@ -152,7 +152,7 @@ impl Engine<'_> {
     }
 
     fn find_merge(&self, id: TaskId) -> Result<Option<String>> {
-        let find = |trees: &Trees| trees.find_merge(id, &self.run.started_at);
+        let find = |trees: &Trees| trees.find_merge(id, &self.recorder.run.started_at);
         Ok(self.trees.as_ref().map(find).transpose()?.flatten())
     }
 
@@ -170,7 +170,7 @@ impl Engine<'_> {
     }
 
     fn message(&self, id: TaskId) -> String {
-        let title = self.track.task(id).map(|task| task.title.as_str());
+        let title = self.recorder.track.task(id).map(|task| task.title.as_str());
         format!("{id}: {}", title.unwrap_or_default())
     }
 
@@ -211,7 +211,11 @@ impl Engine<'_> {
         step: usize,
         merged: Option<Option<String>>,
     ) -> Result<Delivery> {
-        let (id, epoch, is_merged) = (self.tasks[step], self.slots[step].epoch, merged.is_some());
+        let (id, epoch, is_merged) = (
+            self.slots[step].task,
+            self.slots[step].epoch,
+            merged.is_some(),
+        );
         let parts = self.parts_under_review(id)?;
         if let Some(lacking) = self.prove_parts(&parts)? {
             return Ok(Delivery::Lacking(lacking));
@@ -275,7 +279,7 @@ impl Engine<'_> {
         let renewal = RenewalRequest {
             task: id,
             all: true,
-            bounds: Some(Duration::from_secs(self.options.gate_time_limit).into()),
+            bounds: Some(self.options.gate_time_limit().into()),
             epoch,
             ..RenewalRequest::default()
         };

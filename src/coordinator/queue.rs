@@ -1,11 +1,11 @@
 //! Queues actions that touch the files of the repository until it is this run's turn, because other processes
-//! have runs in it too; the rest of the run goes on.
+//! have runs in it too; the rest of the run continues.
 
 use std::time::Duration;
 
 use super::engine::Engine;
-use super::machine::{Action, Ended, Event};
 use super::prompt;
+use super::scheduler::{Action, Ended, Event};
 use super::trees::{LOCK_TIMEOUT, LockRequest, RepositoryLock};
 use crate::error::{Error, Result};
 use crate::run::Outcome;
@@ -84,7 +84,7 @@ impl Engine<'_> {
         let Some(trees) = &self.trees else {
             return Ok(None);
         };
-        let timeout = match self.machine.stop() {
+        let timeout = match self.scheduler.stop() {
             Some(_) => LOCK_TIMEOUT_AT_END,
             None => LOCK_TIMEOUT,
         };
@@ -103,15 +103,13 @@ impl Engine<'_> {
         Ok(None)
     }
 
+    /// Drops queued starts, of one step or of all.
     fn drop_starts(&mut self, only: Option<usize>) {
-        let is_off = |action: &Action| match action {
+        let is_off = |action: &mut Action| match action {
             Action::Start(step) => only.is_none_or(|only| only == *step),
             _ => false,
         };
-        let due = std::mem::take(&mut self.queue.due);
-        let (off, due): (Vec<Action>, Vec<Action>) = due.into_iter().partition(is_off);
-        self.queue.due = due;
-        for action in off {
+        for action in self.queue.due.extract_if(.., is_off) {
             if let Action::Start(step) = action {
                 let ended = Ended {
                     outcome: Some(Outcome::Cancelled),

@@ -19,9 +19,9 @@ impl Engine<'_> {
         let Some(tree) = self.slots[step].tree.clone() else {
             return Ok(());
         };
-        let (task, epoch) = (self.tasks[step], self.slots[step].epoch);
+        let (task, epoch) = (self.slots[step].task, self.slots[step].epoch);
         let claim = self.context.read(|transaction| transaction.claim(task))?;
-        let is_own = |claim: &Claim| claim.holder.as_ref() == Some(&self.run.id);
+        let is_own = |claim: &Claim| claim.holder.as_ref() == Some(&self.recorder.run.id);
         let is_held = claim.is_some_and(|claim| is_own(&claim) && Some(claim.epoch) == epoch);
         let Some(trees) = &self.trees else {
             return Ok(());
@@ -73,7 +73,7 @@ impl Engine<'_> {
         let reason = match error.code {
             Code::Interrupted | Code::Terminated => format!(
                 "cleo was asked to end before it was in the workspace (`cleo runs resume {}`)",
-                self.run.id
+                self.recorder.run.id
             ),
             _ => prompt::describe(error),
         };

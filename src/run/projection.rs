@@ -67,6 +67,11 @@ impl RunProjection {
         self.places.get(&id).map(|place| &self.tasks[*place])
     }
 
+    /// Returns the place of a task in the order of the run.
+    pub(crate) fn place(&self, id: TaskId) -> Option<usize> {
+        self.places.get(&id).copied()
+    }
+
     fn task_mut(&mut self, id: TaskId) -> Option<&mut TaskRun> {
         self.places.get(&id).map(|place| &mut self.tasks[*place])
     }

@@ -237,7 +237,7 @@ mod tests {
     }
 
     #[test]
-    fn fix_of_a_variable_unsets_it() {
+    fn fix_of_variable_unsets_it() {
         for (name, value) in [
             ("runners.default", "nobody"),
             ("runners.bySkill", "ct-docs"),
