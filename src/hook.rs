@@ -189,7 +189,7 @@ mod tests {
     }
 
     #[test]
-    fn last_prompt_of_the_agent_counts() {
+    fn last_prompt_of_agent_counts() {
         let claude = json!({"type": "user", "message": {"role": "user", "content": prompt("T3")}});
         let parts = json!([{"type": "input_text", "text": prompt("T4")}]);
         let codex = json!({"type": "response_item", "payload": {"role": "user", "content": parts}});
@@ -214,7 +214,7 @@ mod tests {
     }
 
     #[test]
-    fn prompt_for_a_subagent_is_not_the_agents_own() {
+    fn prompt_for_subagent_is_not_agents_own() {
         let said = |task, aside: bool| {
             let message = json!({"role": "user", "content": prompt(task)});
             json!({"isSidechain": aside, "message": message})
@@ -230,7 +230,7 @@ mod tests {
     }
 
     #[test]
-    fn older_prompt_of_a_task_is_distinguished() {
+    fn older_prompt_of_task_is_distinguished() {
         let mut transcript = Transcript::for_ending(Ending::Agent);
         assert!(transcript.is_of("anything"));
         let line = json!({"message": {"role": "user", "content": prompt("T3")}});

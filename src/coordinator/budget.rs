@@ -62,7 +62,7 @@ impl Budget {
         }
     }
 
-    pub(super) fn spent(&self) -> f64 {
+    pub(super) fn total(&self) -> f64 {
         let presumed = match self.dearest > 0.0 {
             true => self.dearest,
             false => self.share,
@@ -73,11 +73,11 @@ impl Budget {
     /// Returns what the run may still cost, or `None` without a limit.
     pub(super) fn remaining(&self) -> Option<f64> {
         self.limit
-            .map(|limit| dollars((limit - self.spent()).max(0.0)))
+            .map(|limit| dollars((limit - self.total()).max(0.0)))
     }
 
     pub(super) fn is_spent(&self) -> bool {
-        self.limit.is_some_and(|limit| self.spent() >= limit)
+        self.limit.is_some_and(|limit| self.total() >= limit)
     }
 }
 
@@ -107,7 +107,7 @@ mod tests {
         ] {
             let mut budget = Budget::new(&rules(Some(1.0)));
             costs.iter().for_each(|cost| budget.count(*cost));
-            assert_eq!(budget.spent(), spent, "{costs:?}");
+            assert_eq!(budget.total(), spent, "{costs:?}");
             assert_eq!(budget.is_spent(), spent >= 1.0, "{costs:?}");
         }
         let mut unlimited = Budget::new(&rules(None));

@@ -7,10 +7,10 @@ use serde::Serialize;
 
 use super::options::Options;
 use super::parts;
-use super::recovery::{KeptTree, Left, end_agents, list_kept_worktrees};
+use super::recovery::{KeptTree, Left, list_kept_worktrees, take_over_run};
 use super::removal::sweep_trees;
 use super::report;
-use super::resume::{begun, open_trees};
+use super::resume::{open_trees, read_start};
 use crate::claim::Claim;
 use crate::error::{Code, Error, Result, quote};
 use crate::id::TaskId;
@@ -72,12 +72,12 @@ pub(crate) fn cancel(surroundings: &Surroundings, id: &str) -> Result<Cancelled>
     request_cancel(&mut context, id)?;
     let lock = RunLock::acquire(&workspace)?;
     let events = context.read(|transaction| journal::events(transaction, id))?;
-    // What a stranger's row names (processes, worktrees) is neither ended nor touched.
+    // Processes and worktrees that another user's row names are left alone.
     let is_own = is_own(surroundings, &workspace, &run, &events);
-    let (run, is_taken) = wait_until_stopped(&mut context, id, &lock)?;
-    let mut cancelled = match is_taken {
-        true => settle(&mut context, run, is_own, &lock)?,
-        false => Cancelled {
+    let (run, left) = wait_until_stopped(&mut context, id, is_own, &lock)?;
+    let mut cancelled = match left {
+        Some(left) => settle(&mut context, run, left, is_own, &lock)?,
+        None => Cancelled {
             released: find_released(&mut context, id, &held)?,
             run,
             ..Cancelled::default()
@@ -112,16 +112,21 @@ fn find_released(context: &mut Context, holder: &str, held: &[Claim]) -> Result<
     })
 }
 
-/// Lists the branches of a run that hold what is not merged. One that had no worktrees has none.
+/// Lists the unmerged branches of a run. A run without worktrees has none.
 fn branches(workspace: &Workspace, run: &Run, events: &[Event]) -> Result<Vec<String>> {
-    let Ok((Options { isolate: true, .. }, _)) = begun(run, events) else {
+    let Ok((Options { isolate: true, .. }, _)) = read_start(run, events) else {
         return Ok(Vec::new());
     };
     open_trees(workspace, run, events)?.list_unmerged_branches()
 }
 
-/// Waits until a run has stopped. A run without a process is taken over, which the return value tells.
-fn wait_until_stopped(context: &mut Context, id: &str, lock: &RunLock) -> Result<(Run, bool)> {
+/// Waits until a run has stopped. A run without a process is taken over.
+fn wait_until_stopped(
+    context: &mut Context,
+    id: &str,
+    is_own: bool,
+    lock: &RunLock,
+) -> Result<(Run, Option<Left>)> {
     let since = Instant::now();
     let clock = context.surroundings.clock;
     loop {
@@ -130,11 +135,11 @@ fn wait_until_stopped(context: &mut Context, id: &str, lock: &RunLock) -> Result
         let run = run.ok_or_else(|| no_run(id))?;
         if is_left(&run) {
             let may_take = |run: &Run| Ok(is_left(run));
-            if let Some(run) = lock.take_over(&mut context.store, id, &may_take)? {
-                return Ok((run, true));
+            if let Some((run, left)) = take_over_run(context, lock, id, is_own, &may_take)? {
+                return Ok((run, Some(left)));
             }
         } else if run.status != RunStatus::Running || since.elapsed() >= PATIENCE {
-            return Ok((run, false));
+            return Ok((run, None));
         }
         thread::sleep(PAUSE);
     }
@@ -171,16 +176,22 @@ fn request_cancel(context: &mut Context, id: &str) -> Result<()> {
 }
 
 /// Cleans up after a dead process.
-fn settle(context: &mut Context, mut run: Run, is_own: bool, lock: &RunLock) -> Result<Cancelled> {
+fn settle(
+    context: &mut Context,
+    mut run: Run,
+    left: Left,
+    is_own: bool,
+    lock: &RunLock,
+) -> Result<Cancelled> {
     let Left {
         events,
         mut track,
         orphans,
         used: mut new,
-    } = end_agents(context, &run.id, is_own)?;
+    } = left;
     let (workspace, clock) = (context.workspace.clone(), context.surroundings.clock);
     context.surroundings.actor.clone_from(&run.id);
-    let options = begun(&run, &events).map(|(options, _)| options);
+    let options = read_start(&run, &events).map(|(options, _)| options);
     let isolated = options.ok().filter(|options| options.isolate && is_own);
     let released = parts::release_all(context, &run.id, |_| true)?;
     for event in &new {
@@ -218,7 +229,7 @@ fn settle(context: &mut Context, mut run: Run, is_own: bool, lock: &RunLock) -> 
         Some(cause) => format!("it was cancelled; before: {cause}"),
         None => "it was cancelled".to_string(),
     });
-    let spent = report::spent(&track);
+    let spent = report::sum_spent(&track);
     (run.usage, run.cost) = (spent.usage.or(run.usage), spent.cost.or(run.cost));
     new.push(report::finish_event(&run));
     let store = &mut context.store;

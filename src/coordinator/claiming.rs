@@ -4,37 +4,85 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use super::engine::Engine;
-use super::machine::Event;
+use super::scheduler::Event;
+use super::slot::Holder;
 use crate::clock::is_date;
 use crate::error::{Code, Error, Result};
 use crate::id::TaskId;
 use crate::ops::proof::is_unearned;
+use crate::ops::require;
 use crate::ops::runs::{self, liveness};
 use crate::ops::spawn::{self, Preparation};
 use crate::ops::tasks::claim;
-use crate::run::TaskEvent;
-use crate::run::{Run, RunStatus};
+use crate::run::{Run, RunStatus, TaskEvent};
+use crate::store::Transaction;
 
 impl Engine<'_> {
+    /// Claims tasks and prepares their prompts in one transaction.
     pub(super) fn claim(&mut self, steps: &[usize]) -> Result<()> {
         let steps = self.leave_to_others(steps)?;
-        let ids: Vec<TaskId> = steps.iter().map(|step| self.tasks[*step]).collect();
-        let claimed = claim::claim_apart(&mut self.context, &ids, self.options.lease())?;
-        let mut ready = Vec::new();
-        for (step, (id, claim)) in steps.iter().zip(claimed) {
-            match claim {
-                Ok(claim) => {
-                    self.slots[*step].epoch = Some(claim.epoch);
-                    self.fix_current_criteria(id)?;
-                    ready.push(id);
+        let mut by_date: BTreeMap<Option<String>, Vec<TaskId>> = BTreeMap::new();
+        for step in steps {
+            let id = self.slots[step].task;
+            by_date.entry(self.first_date(id)).or_default().push(id);
+        }
+        for (date, ids) in by_date {
+            self.claim_for_date(date, &ids)?;
+        }
+        Ok(())
+    }
+
+    fn claim_for_date(&mut self, date: Option<String>, ids: &[TaskId]) -> Result<()> {
+        let mut preparation = match self.preparation.take() {
+            Some(preparation) => preparation,
+            None => Preparation::load(&self.context)?,
+        };
+        let claim = claim::claim_apart(&self.context, self.options.lease());
+        let (mut claims, mut prompts) = (Vec::new(), Vec::new());
+        let mut accept = |transaction: &mut dyn Transaction, id: TaskId| {
+            let claimed = claim(transaction, id)
+                .and_then(|claim| Ok((claim.epoch, require(transaction, id)?)));
+            let is_claimed = claimed.is_ok();
+            claims.push((id, claimed));
+            is_claimed
+        };
+        let mut take = |spawned| {
+            prompts.push(spawned);
+            true
+        };
+        let options = spawn::Options {
+            date,
+            ..spawn::Options::default()
+        };
+        let batch =
+            preparation.spawn_all(&mut self.context, ids, &options, &mut accept, &mut take)?;
+        self.preparation = Some(preparation);
+        for (id, claimed) in claims {
+            let Some(step) = self.recorder.track.place(id) else {
+                continue;
+            };
+            match claimed {
+                Ok((epoch, task)) => {
+                    self.slots[step].epoch = Some(epoch);
+                    self.extend_criteria(id, task.acceptance);
                 }
                 Err(error) => {
-                    let event = self.explain_claim(*step, error)?;
+                    let event = self.explain_claim(step, error)?;
                     self.inbox.push(event);
                 }
             }
         }
-        self.prepare(&ready)
+        for spawned in prompts {
+            if let Some(step) = self.recorder.track.place(spawned.task_id) {
+                self.instruct(step, spawned)?;
+            }
+        }
+        for failed in batch.failed {
+            if let Some(step) = self.recorder.track.place(failed.task_id) {
+                self.inbox.push(Event::Refused(step, failed.error.message));
+            }
+        }
+        Ok(())
     }
 
     /// Holds steps that another run judges, which an agent of a run has begun this one beside.
@@ -43,12 +91,12 @@ impl Engine<'_> {
         let named = Vec::from_iter(surroundings.assignment.run.clone());
         let mut left = Vec::with_capacity(steps.len());
         for step in steps {
-            let task = self.tasks[*step];
+            let task = self.slots[*step].task;
             let judge = match named.is_empty() {
                 true => None,
                 false => runs::find_judge(surroundings, &named, task)?,
             };
-            match judge.filter(|(run, _)| *run != self.run.id) {
+            match judge.filter(|(run, _)| *run != self.recorder.run.id) {
                 None => left.push(*step),
                 Some((run, _)) => {
                     let why = format!("{task} is a task of {run}, which judges it");
@@ -66,10 +114,8 @@ impl Engine<'_> {
     }
 
     /// Pins the criteria that a task has now, and keeps those that it had when the run began: an agent of the
-    /// run may have taken them away.
-    pub(super) fn fix_current_criteria(&mut self, id: TaskId) -> Result<()> {
-        let task = self.context.read(|transaction| transaction.task(id))?;
-        let mut criteria = task.map(|task| task.acceptance).unwrap_or_default();
+    /// run may have removed them.
+    fn extend_criteria(&mut self, id: TaskId, mut criteria: Vec<String>) {
         let fixed = self.context.surroundings.assignment.criteria.get(&id);
         for line in fixed.into_iter().flatten() {
             if !criteria.contains(line) {
@@ -77,12 +123,11 @@ impl Engine<'_> {
             }
         }
         self.fix_criteria(id, criteria);
-        Ok(())
     }
 
     fn explain_claim(&mut self, step: usize, error: Error) -> Result<Event> {
         Ok(match error.code {
-            Code::StatusRefused if self.is_done(self.tasks[step])? => {
+            Code::StatusRefused if self.is_done(self.slots[step].task)? => {
                 self.tell_done_elsewhere(step)?;
                 Event::DoneAlready(step)
             }
@@ -93,15 +138,17 @@ impl Engine<'_> {
                     let is_left = matches!(run.status, RunStatus::Interrupted | RunStatus::Failed);
                     is_left && run.kind.resumes()
                 });
-                self.slots[step].left_by = left.map(|run| run.id.clone());
-                if let Some(run) = &self.slots[step].left_by {
-                    let why = format!("{}; the process of {run} is gone", error.message);
+                if let Some(run) = left {
+                    let why = format!("{}; the process of {} is gone", error.message, run.id);
+                    self.slots[step].holder = Some(Holder::Dead(run.id.clone()));
                     return Ok(Event::Held(step, why, false));
                 }
                 let is_awaited = self.is_awaited(holder.as_ref());
-                if is_awaited && !std::mem::replace(&mut self.slots[step].is_awaited, true) {
+                let before = self.slots[step].holder.take();
+                if is_awaited && before != Some(Holder::Running) {
                     self.tell_waiting(step, &error.message);
                 }
+                self.slots[step].holder = is_awaited.then_some(Holder::Running);
                 Event::Held(step, error.message, is_awaited)
             }
             Code::NotReady => Event::Held(step, error.message, false),
@@ -111,7 +158,7 @@ impl Engine<'_> {
     }
 
     pub(super) fn tell_done_elsewhere(&mut self, step: usize) -> Result<()> {
-        let id = self.tasks[step];
+        let id = self.slots[step].task;
         let reason = match self
             .context
             .read(|transaction| is_unearned(transaction, id))?
@@ -125,7 +172,7 @@ impl Engine<'_> {
     }
 
     fn holding_run(&mut self, step: usize) -> Result<Option<Run>> {
-        let task = self.tasks[step];
+        let task = self.slots[step].task;
         let claim = self.context.read(|transaction| transaction.claim(task))?;
         let Some(holder) = claim.and_then(|claim| claim.holder) else {
             return Ok(None);
@@ -150,47 +197,9 @@ impl Engine<'_> {
     /// Returns the date of the first attempt of this run at a task. Its output file and entry id are named by
     /// it and stay the same past midnight.
     pub(super) fn first_date(&self, id: TaskId) -> Option<String> {
-        let output = self.track.task(id)?.setup.output_file.as_deref()?;
+        let output = self.recorder.track.task(id)?.setup.output_file.as_deref()?;
         let name = output.rsplit('/').next()?;
         let (date, _) = name.split_once('_')?;
         is_date(date).then(|| date.to_string())
-    }
-
-    fn prepare(&mut self, ids: &[TaskId]) -> Result<()> {
-        if ids.is_empty() {
-            return Ok(());
-        }
-        let mut prompts = Vec::with_capacity(ids.len());
-        let mut preparation = match self.preparation.take() {
-            Some(preparation) => preparation,
-            None => Preparation::load(&self.context)?,
-        };
-        let mut take = |spawned| {
-            prompts.push(spawned);
-            true
-        };
-        let mut by_date: BTreeMap<Option<String>, Vec<TaskId>> = BTreeMap::new();
-        for id in ids {
-            by_date.entry(self.first_date(*id)).or_default().push(*id);
-        }
-        let mut failed = Vec::new();
-        for (date, ids) in by_date {
-            let options = spawn::Options {
-                date,
-                ..spawn::Options::default()
-            };
-            let batch = preparation.spawn_all(&mut self.context, &ids, &options, &mut take)?;
-            failed.extend(batch.failed);
-        }
-        self.preparation = Some(preparation);
-        for spawned in prompts {
-            let step = self.places[&spawned.task_id];
-            self.instruct(step, spawned)?;
-        }
-        for failed in failed {
-            let step = self.places[&failed.task_id];
-            self.inbox.push(Event::Refused(step, failed.error.message));
-        }
-        Ok(())
     }
 }

@@ -32,7 +32,7 @@ pub(crate) struct Begun {
 pub(crate) fn begin(surroundings: &Surroundings, request: &RunRequest) -> Result<Begun> {
     let words = request.words()?;
     let told = first_line(surroundings, &words, None)?;
-    begun(&told, format_command(&words))
+    parse_begun(&told, format_command(&words))
 }
 
 /// Runs a plan in a process of its own and returns once the store has its run. The process reads the plan
@@ -45,13 +45,13 @@ pub(crate) fn carry_out(
     let text = json!(plan).to_string();
     let words = request.words()?;
     let told = first_line(surroundings, &words, Some(text))?;
-    begun(&told, request.format_command(&words))
+    parse_begun(&told, request.format_command(&words))
 }
 
 pub(crate) fn resume(surroundings: &Surroundings, run: &str) -> Result<Begun> {
     let words = ["runs", "resume", run].map(String::from);
     let told = first_line(surroundings, &words, None)?;
-    begun(&told, format_command(&words))
+    parse_begun(&told, format_command(&words))
 }
 
 pub(crate) fn rehearse(surroundings: &Surroundings, request: &RunRequest) -> Result<Value> {
@@ -66,7 +66,7 @@ pub(crate) fn rehearse(surroundings: &Surroundings, request: &RunRequest) -> Res
     }
 }
 
-fn begun(told: &Value, command: String) -> Result<Begun> {
+fn parse_begun(told: &Value, command: String) -> Result<Begun> {
     match told["runId"].as_str() {
         Some(run) => Ok(Begun {
             run: run.to_string(),
@@ -115,7 +115,7 @@ fn command(root: &Path, actor: &str, words: &[String]) -> Command {
         .stdout(Stdio::piped())
         .stderr(Stdio::null())
         .process_group(0);
-    // What an agent begins this way is no part of what it was given to do.
+    // The assignment of an agent does not extend to the runs that it begins.
     for name in Assignment::VARIABLES {
         command.env_remove(name);
     }
@@ -193,7 +193,7 @@ mod tests {
     fn first_event_of_run_names_it() {
         let words = ["runs", "resume", "exec_1"].map(String::from);
         let told = json!({"cursor": 1, "type": "run.resumed", "runId": "exec_1"});
-        let begun = begun(&told, format_command(&words)).unwrap();
+        let begun = parse_begun(&told, format_command(&words)).unwrap();
         assert_eq!(begun.run, "exec_1");
         assert_eq!(begun.command, "cleo runs resume exec_1");
     }

@@ -1,28 +1,28 @@
-//! The loop of a run: events go to the state machine, its decisions are committed and then carried out, until
+//! The loop of a run: events go to the scheduler, its decisions are committed and then carried out, until
 //! nothing is left to do.
 
-use std::collections::HashMap;
 use std::path::PathBuf;
 use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use serde_json::Value;
 
-use super::machine::{Action, Event, Machine};
 use super::options::{DEPTH_MAX, Options, Selection};
 use super::queue::Queue;
+use super::recorder::Recorder;
 use super::report::{self, Ending, Report};
-use super::selection::{Team, Worker};
+use super::scheduler::{Action, Event, Scheduler};
+use super::selection::Team;
+use super::slot::{Holder, Slot};
 use super::threads::{Threads, request_stop};
-use super::trees::{Base, Tree, Trees};
+use super::trees::{Base, Trees};
 use super::{Ambience, Listener, selection};
 use crate::error::{Code, Error, Result, quote};
-use crate::id::{self, TaskId};
+use crate::id;
 use crate::ops::proof::is_cut_short;
 use crate::ops::runs::journal::{self, Journal};
 use crate::ops::runs::liveness::{self, RunLock};
-use crate::ops::spawn::{Preparation, Spawned};
+use crate::ops::spawn::Preparation;
 use crate::ops::tasks::claim;
 use crate::ops::trust::{Item, Registrant, Trust};
 use crate::ops::{Context, Surroundings};
@@ -33,63 +33,33 @@ use crate::runner::signals::{self, Guard};
 
 const COORDINATOR: &str = "cleo";
 
-/// The part of a step that its events do not tell.
-#[derive(Default)]
-pub(super) struct Slot {
-    /// The prompt, until its agent is started.
-    pub(super) spawned: Option<Box<Spawned>>,
-    /// The prompt of its last agent.
-    pub(super) given: Option<Box<Spawned>>,
-    /// What the next try is told instead of the prompt.
-    pub(super) instead: Option<String>,
-    pub(super) resume: Option<String>,
-    pub(super) epoch: Option<u32>,
-    pub(super) attempt: u32,
-    /// Ends the attempt under way.
-    pub(super) stop: Option<Arc<AtomicBool>>,
-    pub(super) tree: Option<Tree>,
-    /// The result of an attempt, until it is judged.
-    pub(super) said: Option<crate::run::event::AgentEnd>,
-    /// The last message of an agent that came to its end, as far as it can be known.
-    pub(super) last_words: Option<String>,
-    /// Why its commands have not been run to their end since its agent ended.
-    pub(super) unproven: Option<Error>,
-    /// The run that holds its task and that nobody carries out any more.
-    pub(super) left_by: Option<String>,
-    /// Whether an event told that another run works on it.
-    pub(super) is_awaited: bool,
-    /// When an event told last what its agent does.
-    pub(super) progress_at: Option<Instant>,
+/// How long events that need no decision wait for others to be committed with.
+const SETTLING: Duration = Duration::from_millis(2);
+
+/// The times of a run, by the clock of this process.
+pub(super) struct Times {
+    pub(super) begun: Instant,
+    /// When requests of other processes were last looked for.
+    pub(super) looked: Instant,
+    /// When claims were last renewed.
+    pub(super) renewed: Instant,
 }
 
 pub(super) struct Engine<'a> {
     pub(super) context: Context,
-    pub(super) journal: Journal,
-    pub(super) track: RunProjection,
-    pub(super) machine: Machine,
+    pub(super) recorder: Recorder<'a>,
+    pub(super) scheduler: Scheduler,
+    pub(super) slots: Vec<Slot>,
     pub(super) threads: Threads,
     pub(super) trees: Option<Trees>,
     pub(super) queue: Queue,
-    pub(super) workers: Vec<Worker>,
-    /// The worker of each step, by its place.
-    employed: Vec<usize>,
     pub(super) options: Options,
     pub(super) ambience: Ambience,
-    pub(super) run: Run,
-    pub(super) tasks: Vec<TaskId>,
-    pub(super) places: HashMap<TaskId, usize>,
-    pub(super) slots: Vec<Slot>,
     /// The skills and protocols, read once: all tasks of a run get them as they are when it begins.
     pub(super) preparation: Option<Preparation>,
+    /// Events for the next turn of the scheduler.
     pub(super) inbox: Vec<Event>,
-    /// Events that are not committed yet.
-    pub(super) pending: Vec<RunEvent>,
-    pub(super) listener: &'a mut dyn Listener,
-    pub(super) guard: Option<Guard>,
-    pub(super) begun: Instant,
-    pub(super) looked: Instant,
-    pub(super) renewed: Instant,
-    _lock: RunLock,
+    pub(super) times: Times,
 }
 
 pub(crate) fn run(
@@ -99,8 +69,14 @@ pub(crate) fn run(
     listener: &mut dyn Listener,
 ) -> Result<Report> {
     check_depth(&ambience)?;
-    let engine = Engine::begin(surroundings, options, ambience, listener)?;
-    signals::shield(|| engine.carry_out())
+    let (setup, lock, started) = prepare(surroundings, options, ambience)?;
+    let guard = Guard::begin()?;
+    let mut engine = Engine::open(setup, listener)?;
+    engine.recorder.tell(started);
+    engine.recorder.commit_run(&mut engine.context.store)?;
+    let done = signals::shield(|| engine.run(guard));
+    drop(lock);
+    done
 }
 
 pub(super) fn check_depth(ambience: &Ambience) -> Result<()> {
@@ -132,83 +108,78 @@ pub(super) struct Setup {
     pub(super) ambience: Ambience,
     pub(super) run: Run,
     pub(super) planned: Vec<Planned>,
-    pub(super) lock: RunLock,
     pub(super) base: Option<Base>,
 }
 
-impl<'a> Engine<'a> {
-    fn begin(
-        surroundings: Surroundings,
-        mut options: Options,
-        ambience: Ambience,
-        listener: &'a mut dyn Listener,
-    ) -> Result<Engine<'a>> {
-        let clock = surroundings.clock;
-        let user = surroundings.actor.clone();
-        let mut context = Context::open(surroundings)?;
-        let mut planned = selection::plan(&mut context, &options.selection)?;
-        pin_criteria(&mut context, &mut planned)?;
-        options
-            .rules
-            .share_out(planned.iter().filter(|task| !task.is_epic).count());
-        let team = selection::team(&mut context, &planned, &options, &ambience)?;
-        let workspace = context.workspace.clone();
-        let trust = Trust::new(&context.surroundings, &workspace);
-        trust.require(&team.items)?;
-        let base = match options.isolate {
-            // What makes worktrees impossible is told before anything is done.
-            true => Some(Trees::require_startable(&workspace)?),
-            false => None,
-        };
-        if let Some(base) = &base {
-            Trees::probe(&workspace, base)?;
-        }
-        let number = context.read(|transaction| transaction.last_event())? + 1;
-        let lock = RunLock::acquire(&workspace)?;
-        let run = Run {
-            user,
-            started_at: clock.timestamp(),
-            owner: lock.name.clone(),
-            agent: options.runner.clone(),
-            ..Run::new(
-                id::mint("run", &clock, number),
-                match options.selection {
-                    Selection::Epic(_) | Selection::Wave(..) => RunKind::Epic,
-                    Selection::Tasks(_) | Selection::AllReady => RunKind::Tasks,
-                },
-                COORDINATOR,
-                report::describe_request(&planned, &options),
-            )
-        };
-        if base.is_some() {
-            let folder = journal::place(&workspace, &run.id)?;
-            Trees::open(&workspace, &folder, &run.id)?.require_unused()?;
-        }
-        let stored = serde_json::to_value(&options).ok();
-        record_owner(&context.surroundings, &trust, &run.id, stored.as_ref());
-        let started = RunEvent::Started {
-            branch: base.as_ref().and_then(|base| base.branch.clone()),
-            commit: base.as_ref().map(|base| base.commit.clone()),
-            conversion: base.as_ref().and_then(|base| base.conversion.clone()),
-            tasks: planned.clone(),
-            options: stored,
-        };
-        let setup = Setup {
-            context,
-            team,
-            options,
-            ambience,
-            run,
-            planned,
-            lock,
-            base,
-        };
-        let mut engine = Engine::open(setup, listener)?;
-        engine.tell(started);
-        engine.keep_run()?;
-        Ok(engine)
+/// Refuses what cannot run here, and makes the run, of which nothing is stored yet.
+fn prepare(
+    surroundings: Surroundings,
+    mut options: Options,
+    ambience: Ambience,
+) -> Result<(Setup, RunLock, RunEvent)> {
+    let clock = surroundings.clock;
+    let user = surroundings.actor.clone();
+    let mut context = Context::open(surroundings)?;
+    let mut planned = selection::plan(&mut context, &options.selection)?;
+    pin_criteria(&mut context, &mut planned)?;
+    options
+        .rules
+        .share_out(planned.iter().filter(|task| !task.is_epic).count());
+    let team = selection::team(&mut context, &planned, &options, &ambience)?;
+    let workspace = context.workspace.clone();
+    let trust = Trust::new(&context.surroundings, &workspace);
+    trust.require(&team.items)?;
+    let base = match options.isolate {
+        // A repository without worktrees is refused before anything is done.
+        true => Some(Trees::require_startable(&workspace)?),
+        false => None,
+    };
+    if let Some(base) = &base {
+        Trees::probe(&workspace, base)?;
     }
+    let number = context.read(|transaction| transaction.last_event())? + 1;
+    let lock = RunLock::acquire(&workspace)?;
+    let run = Run {
+        user,
+        started_at: clock.timestamp(),
+        owner: lock.name.clone(),
+        agent: options.runner.clone(),
+        ..Run::new(
+            id::mint("run", &clock, number),
+            match options.selection {
+                Selection::Epic(_) | Selection::Wave(..) => RunKind::Epic,
+                Selection::Tasks(_) | Selection::AllReady => RunKind::Tasks,
+            },
+            COORDINATOR,
+            report::describe_request(&planned, &options),
+        )
+    };
+    if base.is_some() {
+        let folder = journal::place(&workspace, &run.id)?;
+        Trees::open(&workspace, &folder, &run.id)?.require_unused()?;
+    }
+    let stored = serde_json::to_value(&options).ok();
+    record_owner(&context.surroundings, &trust, &run.id, stored.as_ref());
+    let started = RunEvent::Started {
+        branch: base.as_ref().and_then(|base| base.branch.clone()),
+        commit: base.as_ref().map(|base| base.commit.clone()),
+        conversion: base.as_ref().and_then(|base| base.conversion.clone()),
+        tasks: planned.clone(),
+        options: stored,
+    };
+    let setup = Setup {
+        context,
+        team,
+        options,
+        ambience,
+        run,
+        planned,
+        base,
+    };
+    Ok((setup, lock, started))
+}
 
+impl<'a> Engine<'a> {
     pub(super) fn open(setup: Setup, listener: &'a mut dyn Listener) -> Result<Engine<'a>> {
         let Setup {
             mut context,
@@ -221,7 +192,7 @@ impl<'a> Engine<'a> {
             .iter()
             .map(|task| (task.task_id, task.acceptance.clone()));
         context.surroundings.assignment.criteria = Arc::new(crate::build_map(criteria));
-        // Who holds the tasks of a run: nobody else has this name.
+        // The run holds its tasks under its own id, which nobody else has.
         context.surroundings.actor.clone_from(&run.id);
         context.surroundings.judges_workspace = true;
         let clock = context.surroundings.clock;
@@ -234,40 +205,47 @@ impl<'a> Engine<'a> {
             }
             None => None,
         };
-        let tasks: Vec<TaskId> = planned.iter().map(|task| task.task_id).collect();
-        let places = tasks.iter().enumerate();
+        let workers = Vec::from_iter(team.workers.into_iter().map(Arc::new));
+        let slots = planned.iter().zip(&steps).map(|(task, step)| Slot {
+            worker: workers.get(step.runner).cloned(),
+            ..Slot::new(task.task_id)
+        });
+        let now = Instant::now();
         Ok(Engine {
-            employed: steps.iter().map(|step| step.runner).collect(),
-            machine: Machine::new(steps, rules, team.runner_jobs),
-            places: places.map(|(place, id)| (*id, place)).collect(),
-            slots: tasks.iter().map(|_| Slot::default()).collect(),
-            tasks,
-            track: RunProjection::default(),
-            guard: Some(Guard::begin()?),
+            slots: slots.collect(),
+            scheduler: Scheduler::new(steps, rules, team.runner_jobs),
+            recorder: Recorder {
+                run,
+                track: RunProjection::default(),
+                journal,
+                pending: Vec::new(),
+                listener,
+            },
             context,
-            journal,
             threads: Threads::new(),
             trees,
             queue: Queue::default(),
-            workers: team.workers,
             options: setup.options,
             ambience: setup.ambience,
-            run,
             preparation: None,
             inbox: Vec::new(),
-            pending: Vec::new(),
-            listener,
-            begun: Instant::now(),
-            looked: Instant::now(),
-            renewed: Instant::now(),
-            _lock: setup.lock,
+            times: Times {
+                begun: now,
+                looked: now,
+                renewed: now,
+            },
         })
     }
 
     /// Runs until nothing is left to do and returns the report. An error of cleo itself stops everything.
-    pub(super) fn carry_out(mut self) -> Result<Report> {
-        match self.go() {
-            Ok(()) => self.finish(),
+    pub(super) fn run(mut self, guard: Guard) -> Result<Report> {
+        match self.turn_until_over() {
+            Ok(()) => {
+                // In this order, so that no signal comes between.
+                drop(guard);
+                let caught = signals::pending_signal();
+                self.finish(caught)
+            }
             Err(error) => Err(self.abandon(error)),
         }
     }
@@ -276,59 +254,76 @@ impl<'a> Engine<'a> {
         let stops = self.slots.iter().filter_map(|slot| slot.stop.as_deref());
         stops.for_each(request_stop);
         self.threads.settle();
+        let _ = self.recorder.commit(&mut self.context.store);
         // Where it is cut short by Ctrl-C once more, all stays as after a kill.
         let is_cut_short = is_cut_short(&error);
-        for step in (0..self.tasks.len()).filter(|_| !is_cut_short) {
+        for step in (0..self.slots.len()).filter(|_| !is_cut_short) {
             let epoch = self.slots[step].epoch.take();
-            if epoch.is_some() && !self.track.tasks()[step].is_done() {
-                // One that stays is known by its holder when the run is gone on with.
-                let _ = claim::release(&mut self.context, self.tasks[step], epoch, false);
+            if epoch.is_some() && !self.recorder.track.tasks()[step].is_done() {
+                // A claim that stays is recognized by its holder when the run resumes.
+                let _ = claim::release(&mut self.context, self.slots[step].task, epoch, false);
             }
         }
         if !is_cut_short {
             let _ = self.give_back_left();
         }
-        let resume = format!("cleo runs resume {}", quote(&self.run.id));
+        let resume = format!("cleo runs resume {}", quote(&self.recorder.run.id));
         error.or("resume the run", resume)
     }
 
-    /// Runs until nothing is left to do. Each turn lets the machine decide on the new events, commits both in
-    /// one transaction, and carries the decisions out; later events are for the next turn.
-    fn go(&mut self) -> Result<()> {
-        let mut decided = Vec::new();
+    /// Lets the scheduler decide on the new events turn by turn, commits both in one transaction, and acts; later
+    /// events are for the next turn.
+    fn turn_until_over(&mut self) -> Result<()> {
+        let mut claims = Vec::new();
         loop {
             let inbox = std::mem::take(&mut self.inbox);
-            decided.extend(self.machine.turn(self.begun.elapsed(), inbox));
+            let decided = self.scheduler.turn(self.times.begun.elapsed(), inbox);
             for action in &decided {
                 self.announce(action);
             }
-            self.keep()?;
-            let is_idle = decided.is_empty();
-            decided = self.act(decided)?;
+            let is_idle = decided.is_empty() && claims.is_empty();
+            if !self.commits_later(&decided, is_idle) {
+                self.recorder.commit(&mut self.context.store)?;
+            }
+            claims = self.act(decided, claims)?;
             self.run_queue()?;
-            let is_idle = is_idle && decided.is_empty() && self.inbox.is_empty();
-            if is_idle && !self.is_due() && self.machine.is_over() {
+            let is_idle = is_idle && self.inbox.is_empty();
+            if is_idle && !self.is_due() && self.scheduler.is_over() {
                 return Ok(());
             }
             self.wait(is_idle)?;
         }
     }
 
-    /// Carries actions out, and returns those for the next turn: what fails when it is completed is given back before
-    /// more is claimed, because others may wait for its files.
-    fn act(&mut self, mut actions: Vec<Action>) -> Result<Vec<Action>> {
+    /// Returns whether the pending events are committed with the tasks that are completed next, or with the events
+    /// that come within a moment.
+    fn commits_later(&mut self, decided: &[Action], is_idle: bool) -> bool {
+        if self.recorder.pending.is_empty() {
+            return false;
+        }
+        if is_idle {
+            self.receive(SETTLING);
+            return !self.inbox.is_empty();
+        }
+        let is_late = |action: &Action| matches!(action, Action::Complete(_) | Action::Claim(_));
+        self.trees.is_none() && decided.iter().all(is_late)
+    }
+
+    /// Carries actions out with the claims of the turn before, and returns the claims for the next turn: a task that
+    /// fails when it is completed is given back before more is claimed, because others may wait for its files.
+    fn act(&mut self, mut actions: Vec<Action>, before: Vec<Action>) -> Result<Vec<Action>> {
         let is_claim = |action: &mut Action| matches!(action, Action::Claim(_));
         let is_complete = |action: &mut Action| matches!(action, Action::Complete(_));
         let claims: Vec<Action> = actions.extract_if(.., is_claim).collect();
         let completions: Vec<Action> = actions.extract_if(.., is_complete).collect();
-        for action in actions {
+        for action in actions.into_iter().chain(before) {
             self.perform_or_queue(action)?;
         }
         if self.trees.is_none() && !completions.is_empty() {
             self.complete_all(&completions)?;
             return Ok(claims);
         }
-        // Work is brought home by commands, which nobody else is to be kept waiting for.
+        // Merging runs commands, which must not delay other steps.
         for action in completions.into_iter().chain(claims) {
             self.perform_or_queue(action)?;
         }
@@ -336,43 +331,46 @@ impl<'a> Engine<'a> {
     }
 
     /// Returns the dead run that holds what was therefore not begun.
-    fn left_by(&self) -> Option<String> {
-        let slots = self.track.tasks().iter().zip(&self.slots);
-        let mut left = slots.filter(|(task, _)| task.state == StepState::Skipped);
-        left.find_map(|(_, slot)| slot.left_by.clone())
-    }
-
-    pub(super) fn worker(&self, step: usize) -> Option<&Worker> {
-        self.workers.get(self.employed[step])
+    fn find_dead_holder(&self) -> Option<String> {
+        let slots = self.recorder.track.tasks().iter().zip(&self.slots);
+        let mut skipped = slots.filter(|(task, _)| task.state == StepState::Skipped);
+        skipped.find_map(|(_, slot)| match &slot.holder {
+            Some(Holder::Dead(run)) => Some(run.clone()),
+            _ => None,
+        })
     }
 
     pub(super) fn raw(&self, step: usize) -> PathBuf {
-        let name = format!("{}-{}", self.tasks[step], self.slots[step].attempt);
-        self.journal.folder().join(name)
+        let name = format!("{}-{}", self.slots[step].task, self.slots[step].attempt);
+        self.recorder.journal.folder().join(name)
     }
 
-    pub(super) fn finish(mut self) -> Result<Report> {
-        // In this order, so that no signal comes between.
-        drop(self.guard.take());
-        let caught = signals::pending_signal();
-        let stop = self.machine.stop();
-        for step in self.machine.stuck().into_iter().filter(|_| stop.is_none()) {
+    fn finish(mut self, caught: Option<Code>) -> Result<Report> {
+        let stop = self.scheduler.stop();
+        for step in self
+            .scheduler
+            .stuck()
+            .into_iter()
+            .filter(|_| stop.is_none())
+        {
             let skipped = TaskEvent::Skipped {
                 reason: Some("it waits for tasks that wait for it".to_string()),
                 caused_by: None,
             };
-            self.tell(skipped.for_task(self.tasks[step]));
+            self.recorder.tell(skipped.for_task(self.slots[step].task));
         }
         let looked = self.look_again().and_then(|()| self.give_back_left());
-        self.keep()?;
-        self.run.status = report::status(&self.track, stop);
-        self.run.completed_at = Some(self.context.now());
-        report::total(&mut self.run, &self.track, self.begun.elapsed());
-        self.tell(report::finish_event(&self.run));
-        self.keep_run()?;
+        self.recorder.commit(&mut self.context.store)?;
+        let Recorder { run, track, .. } = &mut self.recorder;
+        run.status = report::status(track, stop);
+        run.completed_at = Some(self.context.now());
+        report::total(run, track, self.times.begun.elapsed());
+        let finished = report::finish_event(run);
+        self.recorder.tell(finished);
+        self.recorder.commit_run(&mut self.context.store)?;
         let mut warnings = looked?;
         let surroundings = &self.context.surroundings;
-        let left_by = self.left_by();
+        let left_by = self.find_dead_holder();
         let left = liveness::find_abandoned_runs(
             surroundings,
             &self.context.workspace,
@@ -382,10 +380,10 @@ impl<'a> Engine<'a> {
         let ending = Ending {
             stop,
             caught,
-            spent: self.options.budget().filter(|_| self.machine.is_spent()),
+            spent: self.options.budget().filter(|_| self.scheduler.is_spent()),
             holder,
         };
-        let mut report = Report::new(self.run, &self.track, &ending);
+        let mut report = Report::new(self.recorder.run, &self.recorder.track, &ending);
         warnings.extend(self.trees.into_iter().flat_map(|it| it.warnings.take()));
         report.warnings = warnings;
         Ok(report)

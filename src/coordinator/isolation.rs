@@ -1,10 +1,10 @@
 //! Tasks in git worktrees: where each is worked on, and how verified work is merged.
 
 use std::path::PathBuf;
-use std::time::Duration;
 
 use super::engine::Engine;
-use super::machine::Event;
+use super::scheduler::Event;
+use super::slot::Prompt;
 use super::trees::{Declared, Merge, Tree, Trees};
 use super::{parts, prompt};
 use crate::error::{Code, Error, Result, quote};
@@ -35,20 +35,20 @@ impl Engine<'_> {
             // Events say that this attempt continues in the worktree, which is gone since.
             let slot = &self.slots[step];
             if let Some(trees) = &self.trees
-                && (slot.resume.is_some() || slot.instead.is_some())
+                && slot.prompt.as_ref().is_some_and(Prompt::continues)
             {
                 return Err(trees.explain_removal(&tree));
             }
-            self.remove_tree(step)?;
+            self.remove_worktree(step)?;
         }
         if self.trees.is_some() {
-            self.give_back_parts(self.tasks[step])?;
+            self.give_back_parts(self.slots[step].task)?;
         }
         let Some(trees) = &self.trees else {
             return Ok(self.context.workspace.root.clone());
         };
-        let declared = read_declared(&mut self.context, self.tasks[step])?;
-        let tree = trees.begin(self.tasks[step], self.slots[step].attempt, declared)?;
+        let declared = read_declared(&mut self.context, self.slots[step].task)?;
+        let tree = trees.begin(self.slots[step].task, self.slots[step].attempt, declared)?;
         let root = tree.root.clone();
         self.slots[step].tree = Some(tree);
         Ok(root)
@@ -57,7 +57,7 @@ impl Engine<'_> {
     pub(super) fn complete_step(&mut self, step: usize) -> Result<()> {
         match self.deliver(step)? {
             Delivery::Done => {
-                self.remove_tree(step)?;
+                self.remove_worktree(step)?;
                 self.end_step(step);
             }
             Delivery::Lacking(lacking) => self.reject_step(step, lacking)?,
@@ -70,7 +70,7 @@ impl Engine<'_> {
     pub(super) fn deliver(&mut self, step: usize) -> Result<Delivery> {
         let brought = match self.slots[step].tree.clone() {
             Some(tree) => self.merge_and_complete(step, &tree),
-            None => return self.complete_at_home(step, None),
+            None => return self.complete_in_workspace(step, None),
         };
         match brought {
             Err(error) if is_cut_short(&error) => Ok(Delivery::Lacking(error.into())),
@@ -79,7 +79,7 @@ impl Engine<'_> {
     }
 
     fn merge_and_complete(&mut self, step: usize, tree: &Tree) -> Result<Delivery> {
-        let (id, epoch) = (self.tasks[step], self.slots[step].epoch);
+        let (id, epoch) = (self.slots[step].task, self.slots[step].epoch);
         let lacking = self.lacking_in(tree, id, epoch)?;
         if !lacking.faults.is_empty() {
             return Ok(Delivery::Lacking(lacking));
@@ -112,7 +112,7 @@ impl Engine<'_> {
         };
         let mut aside = Vec::new();
         let reported = trees.report(tree, &mut aside);
-        self.tell_aside(step, &aside);
+        self.tell_conflicting_files(step, &aside);
         if let Err(error) = reported {
             return self.not_home(commit.as_deref(), error);
         }
@@ -120,7 +120,7 @@ impl Engine<'_> {
             Some(_) => commit.clone(),
             None => self.find_merge(id)?,
         };
-        let mut lacking = match self.complete_at_home(step, Some(merge.clone())) {
+        let mut lacking = match self.complete_in_workspace(step, Some(merge.clone())) {
             Ok(Delivery::Lacking(lacking)) => lacking,
             Err(error) => {
                 // Unproven work is not left merged. Where this fails, the next turn takes it back.
@@ -152,7 +152,7 @@ impl Engine<'_> {
     }
 
     fn find_merge(&self, id: TaskId) -> Result<Option<String>> {
-        let find = |trees: &Trees| trees.find_merge(id, &self.run.started_at);
+        let find = |trees: &Trees| trees.find_merge(id, &self.recorder.run.started_at);
         Ok(self.trees.as_ref().map(find).transpose()?.flatten())
     }
 
@@ -170,7 +170,7 @@ impl Engine<'_> {
     }
 
     fn message(&self, id: TaskId) -> String {
-        let title = self.track.task(id).map(|task| task.title.as_str());
+        let title = self.recorder.track.task(id).map(|task| task.title.as_str());
         format!("{id}: {}", title.unwrap_or_default())
     }
 
@@ -186,12 +186,12 @@ impl Engine<'_> {
         if let (Some(trees), Some(spawn)) = (&self.trees, spawn)
             && let Err(error) = trees.show(tree, &spawn.output_file, &spawn.manifest_id)
         {
-            return of_the_place(error);
+            return report_worktree_error(error);
         }
         let lacking = self.within(Some(tree), |engine| {
             check(&mut engine.context, id, epoch, false)
         });
-        lacking.or_else(of_the_place)
+        lacking.or_else(report_worktree_error)
     }
 
     fn within<T>(&mut self, tree: Option<&Tree>, work: impl FnOnce(&mut Self) -> T) -> T {
@@ -206,17 +206,21 @@ impl Engine<'_> {
 
     /// Completes a step in the workspace, where all its commands must pass: git may have held less than its
     /// worktree did. `merged` is the commit of one that was merged, as far as something was.
-    fn complete_at_home(
+    fn complete_in_workspace(
         &mut self,
         step: usize,
         merged: Option<Option<String>>,
     ) -> Result<Delivery> {
-        let (id, epoch, is_merged) = (self.tasks[step], self.slots[step].epoch, merged.is_some());
+        let (id, epoch, is_merged) = (
+            self.slots[step].task,
+            self.slots[step].epoch,
+            merged.is_some(),
+        );
         let parts = self.parts_under_review(id)?;
         if let Some(lacking) = self.prove_parts(&parts)? {
             return Ok(Delivery::Lacking(lacking));
         }
-        let lacking = self.prove_at_home(id, epoch, is_merged)?;
+        let lacking = self.prove_in_workspace(id, epoch, is_merged)?;
         if !lacking.faults.is_empty() {
             return Ok(Delivery::Lacking(lacking));
         }
@@ -245,7 +249,7 @@ impl Engine<'_> {
 
     /// Looks at what a task lacks in the workspace, after its commands have run there. `counts_words` is that of
     /// [`complete_with_parts`].
-    pub(super) fn prove_at_home(
+    pub(super) fn prove_in_workspace(
         &mut self,
         id: TaskId,
         epoch: Option<u32>,
@@ -275,7 +279,7 @@ impl Engine<'_> {
         let renewal = RenewalRequest {
             task: id,
             all: true,
-            bounds: Some(Duration::from_secs(self.options.gate_time_limit).into()),
+            bounds: Some(self.options.gate_time_limit().into()),
             epoch,
             ..RenewalRequest::default()
         };
@@ -309,7 +313,7 @@ impl Engine<'_> {
     }
 }
 
-fn of_the_place(error: Error) -> Result<Verdict> {
+fn report_worktree_error(error: Error) -> Result<Verdict> {
     match error.code {
         Code::FileUnreadable | Code::FileUnwritable | Code::PathOutside => Ok(error.into()),
         _ => Err(error),

@@ -1,29 +1,30 @@
 //! Runs tasks with agents: each is claimed, given to an agent, verified and completed as soon as its
 //! dependencies are done, within the allowed number at a time. Every event is committed before it is acted
-//! on, so that a killed run can resume. Nothing below knows this module: `machine` decides and is pure,
+//! on, so that a killed run can resume. Nothing below knows this module: `scheduler` decides and is pure,
 //! `engine` carries its decisions out, `threads` has the threads of agents. [`plan`] runs plans, whose steps are
 //! messages to agents.
 
-mod actions;
+mod attempt;
 mod budget;
 pub(crate) mod cancel;
 mod claiming;
 pub(crate) mod detached;
 mod engine;
 mod isolation;
-mod machine;
 mod options;
 mod parts;
 pub(crate) mod plan;
 mod prompt;
 mod queue;
-mod record;
+mod recorder;
 mod recovery;
 mod removal;
 mod report;
 pub(crate) mod request;
 mod resume;
+mod scheduler;
 mod selection;
+mod slot;
 mod threads;
 mod trees;
 mod updates;

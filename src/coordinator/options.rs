@@ -1,4 +1,4 @@
-//! What to run and how, stored with the run so that a resumed run goes on as it began; and the bounds of a
+//! The options of a run, stored with it so that it resumes as it began; and the limits of a
 //! run.
 
 use std::time::Duration;
@@ -47,27 +47,35 @@ pub(crate) struct Options {
     pub(crate) model: Option<String>,
     #[serde(flatten)]
     pub(super) rules: Rules,
-    /// What its rest was given last, in US dollars; none for a run that got no more than at first.
+    /// The budget that the last resume granted, in US dollars; none for a run that got no more than at first.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) granted: Option<f64>,
     /// Most turns of an agent.
     pub(crate) max_turns: Option<u32>,
-    /// How long all may take, in seconds.
-    pub(crate) time_limit: Option<u64>,
-    /// How long an agent may take, in seconds.
-    pub(crate) task_time_limit: Option<u64>,
-    /// How long an agent may be silent, in seconds.
-    pub(crate) idle_limit: Option<u64>,
-    /// How long the command of a criterion may take, in seconds.
-    pub(crate) gate_time_limit: u64,
-    /// How long claims hold, in seconds; they are renewed meanwhile.
-    pub(crate) lease: u64,
+    #[serde(flatten)]
+    pub(super) timeouts: Timeouts,
     pub(crate) isolate: bool,
     /// Tools that agents may use without asking; empty for those that their runners give by themselves.
     #[serde(default)]
     pub(crate) tools: Vec<String>,
     /// Variables of the user that agents get too, by name.
     pub(crate) passed: Vec<String>,
+}
+
+/// Times in seconds.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct Timeouts {
+    /// Of the run.
+    time_limit: Option<u64>,
+    /// Of an attempt.
+    task_time_limit: Option<u64>,
+    /// Of the silence of an agent.
+    idle_limit: Option<u64>,
+    /// Of the command of a criterion.
+    gate_time_limit: u64,
+    /// Of claims, which are renewed meanwhile.
+    pub(super) lease: u64,
 }
 
 impl Options {
@@ -97,13 +105,15 @@ impl Options {
             },
             granted: None,
             max_turns: request.max_turns,
-            time_limit: request.time_limit,
-            task_time_limit: request
-                .task_time_limit
-                .or(settings.number(RUN_TASK_TIME_LIMIT)),
-            idle_limit: request.idle_limit.or(settings.number(RUN_IDLE_LIMIT)),
-            gate_time_limit: number(GATES_TIME_LIMIT, 600),
-            lease: number(CLAIMS_LEASE, 3_600),
+            timeouts: Timeouts {
+                time_limit: request.time_limit,
+                task_time_limit: request
+                    .task_time_limit
+                    .or(settings.number(RUN_TASK_TIME_LIMIT)),
+                idle_limit: request.idle_limit.or(settings.number(RUN_IDLE_LIMIT)),
+                gate_time_limit: number(GATES_TIME_LIMIT, 600),
+                lease: number(CLAIMS_LEASE, 3_600),
+            },
             isolate: request.isolate.is_some(),
             tools: request.allow_tool,
             passed: request.pass_env,
@@ -124,7 +134,7 @@ fn runner(request: &RunRequest, settings: &Settings) -> Result<Option<String>> {
     }
 }
 
-// What the rest of a run may take that goes on; what is left out is as it was begun with. A doc comment would become
+// Limits for the rest of a resumed run; omitted ones stay as they were. A doc comment would become
 // the help of the command.
 #[derive(Args, Clone, Copy, Debug, Default)]
 pub(crate) struct Rest {
@@ -138,13 +148,13 @@ pub(crate) struct Rest {
 }
 
 impl Rest {
-    /// Returns the options of a run that goes on after it spent this much.
+    /// Returns the options of a run that resumes after it spent this much.
     pub(super) fn extend(self, mut options: Options, spent: f64) -> Options {
         let most = self.max_cost.map(|more| dollars(spent + more));
         options.rules.max_cost = most.or(options.rules.max_cost);
+        options.timeouts.time_limit = self.time_limit.or(options.timeouts.time_limit);
         Options {
             granted: self.max_cost.or(options.granted),
-            time_limit: self.time_limit.or(options.time_limit),
             ..options
         }
     }
@@ -169,14 +179,23 @@ impl Options {
         turns.into_iter().chain(cost).collect()
     }
 
+    pub(super) fn gate_time_limit(&self) -> Duration {
+        Duration::from_secs(self.timeouts.gate_time_limit)
+    }
+
+    /// Returns when the run times out, since it began.
+    pub(super) fn time_limit(&self) -> Option<Duration> {
+        self.timeouts.time_limit.map(Duration::from_secs)
+    }
+
     pub(super) fn budget(&self) -> Option<f64> {
         self.granted.or(self.rules.max_cost)
     }
 
     pub(super) fn limits(&self) -> Limits {
         Limits {
-            time: self.task_time_limit.map(Duration::from_secs),
-            idle: self.idle_limit.map(Duration::from_secs),
+            time: self.timeouts.task_time_limit.map(Duration::from_secs),
+            idle: self.timeouts.idle_limit.map(Duration::from_secs),
             turns: self.max_turns,
             cost: None,
             budget: None,
@@ -184,7 +203,7 @@ impl Options {
     }
 
     pub(super) fn lease(&self) -> Lease {
-        Lease::of_seconds(self.lease).unwrap_or_default()
+        Lease::of_seconds(self.timeouts.lease).unwrap_or_default()
     }
 }
 
@@ -200,11 +219,11 @@ const PAUSES: u32 = 8;
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct Rules {
-    /// Most steps that are under way at a time.
+    /// Maximum number of steps in progress at a time.
     pub(super) jobs: usize,
-    /// How often each step may be mended.
+    /// Maximum number of repairs of a step.
     pub(super) repairs: u32,
-    /// The limit of all in US dollars; steps under way then continue.
+    /// The limit of all in US dollars; steps in progress then continue.
     pub(super) max_cost: Option<f64>,
     /// The cost that an attempt of unknown cost counts as while none is known: the part of a task in the first limit.
     #[serde(default)]
@@ -222,7 +241,7 @@ impl Rules {
 }
 
 /// Returns how long to wait after too many requests, for the `number`th time (from 0), or `None` when it is
-/// time to give up, also because the server wants to be left alone for too long. No pause is shorter than
+/// time to stop, also because the server asks for too long a pause. No pause is shorter than
 /// asked for. Steps are spread a little, so that they do not all come back at once.
 pub(super) fn pause(number: u32, asked: Option<Duration>, step: usize) -> Option<Duration> {
     if number >= PAUSES || asked.is_some_and(|asked| asked > ASKED_MAX) {

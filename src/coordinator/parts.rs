@@ -3,7 +3,7 @@
 
 use std::collections::HashSet;
 
-use super::actions::is_loss;
+use super::attempt::is_loss;
 use super::engine::Engine;
 use crate::claim::{Claim, Lease};
 use crate::error::{Code, Error, Result};
@@ -13,12 +13,12 @@ use crate::ops::proof::Verdict;
 use crate::ops::tasks::{claim, reviewing_run};
 
 impl Engine<'_> {
-    /// Runs the commands of parts in the workspace, which their agent left under review. Those that do not hold there
+    /// Runs the commands of parts in the workspace, which their agent left under review. Parts that do not hold there
     /// are given back; returned is what they lack.
     pub(super) fn prove_parts(&mut self, parts: &[Claim]) -> Result<Option<Verdict>> {
         let mut faults = Vec::new();
         for Claim { task, epoch, .. } in parts {
-            let lacking = self.prove_at_home(*task, Some(*epoch), true)?;
+            let lacking = self.prove_in_workspace(*task, Some(*epoch), true)?;
             if lacking.is_cut_short() {
                 return Ok(Some(lacking));
             }
@@ -40,7 +40,7 @@ impl Engine<'_> {
 
     /// Finds the tasks below one that this run has under review and that are not its own steps, children first.
     pub(super) fn parts_under_review(&mut self, id: TaskId) -> Result<Vec<Claim>> {
-        let (run, track) = (&self.run.id, &self.track);
+        let (run, track) = (&self.recorder.run.id, &self.recorder.track);
         self.context.read(|transaction| {
             let (mut found, mut above, mut seen) = (Vec::new(), vec![id], HashSet::new());
             while let Some(next) = above.pop() {
@@ -63,8 +63,8 @@ impl Engine<'_> {
     /// Renews the claims of what is under review.
     pub(super) fn renew_parts(&mut self) -> Result<()> {
         let lease = self.options.lease();
-        for step in self.machine.held() {
-            for Claim { task, epoch, .. } in self.parts_under_review(self.tasks[step])? {
+        for step in self.scheduler.list_claimed() {
+            for Claim { task, epoch, .. } in self.parts_under_review(self.slots[step].task)? {
                 match claim::heartbeat(&mut self.context, task, lease, Some(epoch), false) {
                     Err(error) if !is_loss(&error) => return Err(error),
                     _ => {}
@@ -76,8 +76,9 @@ impl Engine<'_> {
 
     /// Gives back what agents claimed or left under review, and warns of it.
     pub(super) fn give_back_left(&mut self) -> Result<Vec<String>> {
-        // What a run that was asked to end was proving is completed with its parts when the run resumes.
+        // A task that was being proven when the run was asked to end is completed with its parts when it resumes.
         let proving = self
+            .recorder
             .track
             .tasks()
             .iter()
@@ -91,8 +92,8 @@ impl Engine<'_> {
                     .map(|part| part.task),
             );
         }
-        let is_of_agent = |id| self.track.task(id).is_none() && !kept.contains(&id);
-        let left = release_all(&mut self.context, &self.run.id, is_of_agent)?.into_iter();
+        let is_of_agent = |id| self.recorder.track.task(id).is_none() && !kept.contains(&id);
+        let left = release_all(&mut self.context, &self.recorder.run.id, is_of_agent)?.into_iter();
         Ok(left
             .map(|id| {
                 format!("{id} is given back: an agent of the run held it, and it is not done")

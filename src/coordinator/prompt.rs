@@ -1,4 +1,4 @@
-//! What an agent gets besides its prompt: the list of missing things and its environment. Pure.
+//! Text for an agent besides its prompt: the list of missing things and its trace. Pure.
 
 use crate::error::Error;
 use crate::id::{self, TaskId};

@@ -1,16 +1,16 @@
 //! Queues actions that touch the files of the repository until it is this run's turn, because other processes
-//! have runs in it too; the rest of the run goes on.
+//! have runs in it too; the rest of the run continues.
 
 use std::time::Duration;
 
 use super::engine::Engine;
-use super::machine::{Action, Ended, Event};
 use super::prompt;
-use super::trees::{LockRequest, PATIENCE, RepositoryLock};
+use super::scheduler::{Action, Ended, Event};
+use super::trees::{LOCK_TIMEOUT, LockRequest, RepositoryLock};
 use crate::error::{Error, Result};
 use crate::run::Outcome;
 
-const PATIENCE_AT_END: Duration = Duration::from_secs(5);
+const LOCK_TIMEOUT_AT_END: Duration = Duration::from_secs(5);
 const OTHER_RUN: &str = "another run is changing the files of this repository";
 
 #[derive(Default)]
@@ -84,12 +84,12 @@ impl Engine<'_> {
         let Some(trees) = &self.trees else {
             return Ok(None);
         };
-        let patience = match self.machine.stop() {
-            Some(_) => PATIENCE_AT_END,
-            None => PATIENCE,
+        let timeout = match self.scheduler.stop() {
+            Some(_) => LOCK_TIMEOUT_AT_END,
+            None => LOCK_TIMEOUT,
         };
         if let Some(request) = &self.queue.request {
-            return trees.poll_lock(request, patience);
+            return trees.poll_lock(request, timeout);
         }
         if let Some(lock) = trees.try_lock()? {
             return Ok(Some(lock));
@@ -103,15 +103,13 @@ impl Engine<'_> {
         Ok(None)
     }
 
+    /// Drops queued starts, of one step or of all.
     fn drop_starts(&mut self, only: Option<usize>) {
-        let is_off = |action: &Action| match action {
+        let is_off = |action: &mut Action| match action {
             Action::Start(step) => only.is_none_or(|only| only == *step),
             _ => false,
         };
-        let due = std::mem::take(&mut self.queue.due);
-        let (off, due): (Vec<Action>, Vec<Action>) = due.into_iter().partition(is_off);
-        self.queue.due = due;
-        for action in off {
+        for action in self.queue.due.extract_if(.., is_off) {
             if let Action::Start(step) = action {
                 let ended = Ended {
                     outcome: Some(Outcome::Cancelled),
@@ -129,7 +127,7 @@ impl Engine<'_> {
                 Action::Start(step) => self.refuse_start(step, error),
                 Action::Complete(step) => self.stuck(step, None, prompt::describe(error)),
                 Action::Fail(step, ..) => {
-                    self.keep_tree(step, error);
+                    self.retain_worktree(step, error);
                     self.give_back(step)?;
                 }
                 Action::Claim(steps) => self.claim(&steps)?,

@@ -9,8 +9,8 @@ use serde::Serialize;
 use super::budget::Budget;
 use super::engine::Engine;
 use super::isolation::Delivery;
-use super::machine;
 use super::options::Rules;
+use super::scheduler;
 use super::verdict::is_left;
 use crate::claim::Claim;
 use crate::error::{Code, Error, Result};
@@ -18,9 +18,10 @@ use crate::file::read_start;
 use crate::id::TaskId;
 use crate::ops::Context;
 use crate::ops::runs::journal;
+use crate::ops::runs::liveness::RunLock;
 use crate::run::event::AgentEnd;
 use crate::run::log::LOG_MAX;
-use crate::run::{Event, Outcome, RunEvent, Spent, TaskEvent};
+use crate::run::{Event, Outcome, Run, RunEvent, Spent, TaskEvent};
 use crate::run::{RunProjection, StepState, TaskRun};
 use crate::runner::{agent, orphans, signals};
 use crate::task::Status;
@@ -30,21 +31,21 @@ impl Engine<'_> {
     pub(super) fn take_up(&mut self, step: usize, task: &TaskRun) -> Result<()> {
         let id = task.task_id;
         if task.is_done() {
-            self.machine.done_before(step);
+            self.scheduler.note_done(step);
             return Ok(());
         }
         if task.state == StepState::Failed {
-            for later in self.machine.failed_before(step) {
+            for later in self.scheduler.note_failed(step) {
                 let skipped = TaskEvent::Skipped {
                     reason: Some("it waits for what failed".to_string()),
                     caused_by: Some(id),
                 };
-                self.tell(skipped.for_task(self.tasks[later]));
+                self.recorder.tell(skipped.for_task(self.slots[later].task));
             }
             return Ok(());
         }
         if self.is_done_by_now(step, task)? {
-            self.machine.done_before(step);
+            self.scheduler.note_done(step);
         }
         Ok(())
     }
@@ -79,7 +80,7 @@ impl Engine<'_> {
             self.tell_done_elsewhere(step)?;
             return Ok(true);
         }
-        let is_own = |claim: &Claim| claim.holder.as_ref() == Some(&self.run.id);
+        let is_own = |claim: &Claim| claim.holder.as_ref() == Some(&self.recorder.run.id);
         let Some(claim) = claim.filter(is_own) else {
             return Ok(false);
         };
@@ -92,7 +93,7 @@ impl Engine<'_> {
                 match self.judge_again(step)? {
                     Delivery::Done => return Ok(true),
                     Delivery::Lacking(lacking) if is_left(&lacking) => {
-                        self.inbox.push(machine::Event::Left(step));
+                        self.inbox.push(scheduler::Event::Left(step));
                         return Ok(false);
                     }
                     Delivery::Lacking(_) => {}
@@ -110,7 +111,7 @@ impl Engine<'_> {
 
     /// Judges the work of a step as it was left, in its worktree if there is one, and completes it.
     fn judge_again(&mut self, step: usize) -> Result<Delivery> {
-        let (id, epoch) = (self.tasks[step], self.slots[step].epoch);
+        let (id, epoch) = (self.slots[step].task, self.slots[step].epoch);
         let tree = self.trees.as_ref().and_then(|trees| trees.find_tree(id));
         if self.trees.is_some() && tree.is_none() {
             // A worktree is removed before its task is done only when its work is discarded.
@@ -129,14 +130,14 @@ impl Engine<'_> {
         if let Delivery::Stuck(Some(_), _) = &brought
             && signals::pending_signal().is_none()
         {
-            self.remove_tree(step)?;
+            self.remove_worktree(step)?;
         }
         self.slots[step].tree = None;
         Ok(brought)
     }
 }
 
-/// The rest of a run that a dead process left.
+/// The state of a run that this process took over from a dead one.
 pub(super) struct Left {
     pub(super) events: Vec<Event>,
     pub(super) track: RunProjection,
@@ -157,8 +158,18 @@ impl Left {
     }
 }
 
-/// Ends the agents that a dead process left of a run, if this user began it.
-pub(super) fn end_agents(context: &mut Context, run: &str, is_own: bool) -> Result<Left> {
+/// Takes over the run of a dead process if `may_take` accepts it, and ends its agents if this user began it. Resume
+/// and cancel begin so.
+pub(super) fn take_over_run(
+    context: &mut Context,
+    lock: &RunLock,
+    run: &str,
+    is_own: bool,
+    may_take: &dyn Fn(&Run) -> Result<bool>,
+) -> Result<Option<(Run, Left)>> {
+    let Some(taken) = lock.take_over(&mut context.store, run, may_take)? else {
+        return Ok(None);
+    };
     let events = context.read(|transaction| journal::events(transaction, run))?;
     let workspace = &context.workspace;
     let track = RunProjection::read(&events);
@@ -173,12 +184,13 @@ pub(super) fn end_agents(context: &mut Context, run: &str, is_own: bool) -> Resu
         .tasks()
         .iter()
         .filter_map(|task| read_unrecorded_end(&folder, task));
-    Ok(Left {
+    let left = Left {
         used: used.collect(),
         orphans,
         events,
         track,
-    })
+    };
+    Ok(Some((taken, left)))
 }
 
 fn read_unrecorded_end(folder: &Path, task: &TaskRun) -> Option<RunEvent> {

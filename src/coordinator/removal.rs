@@ -15,13 +15,13 @@ impl Engine<'_> {
     /// Removes the worktree of a step. Its reports are copied to the workspace however the attempt ended,
     /// unless another worker holds the task; unmerged work stays on its branch. A worktree with more than
     /// that is kept.
-    pub(super) fn remove_tree(&mut self, step: usize) -> Result<()> {
+    pub(super) fn remove_worktree(&mut self, step: usize) -> Result<()> {
         let Some(tree) = self.slots[step].tree.clone() else {
             return Ok(());
         };
-        let (task, epoch) = (self.tasks[step], self.slots[step].epoch);
+        let (task, epoch) = (self.slots[step].task, self.slots[step].epoch);
         let claim = self.context.read(|transaction| transaction.claim(task))?;
-        let is_own = |claim: &Claim| claim.holder.as_ref() == Some(&self.run.id);
+        let is_own = |claim: &Claim| claim.holder.as_ref() == Some(&self.recorder.run.id);
         let is_held = claim.is_some_and(|claim| is_own(&claim) && Some(claim.epoch) == epoch);
         let Some(trees) = &self.trees else {
             return Ok(());
@@ -29,11 +29,11 @@ impl Engine<'_> {
         if !tree.is_there() {
             let ended = trees.end(&tree);
             let gone = trees.explain_removal(&tree);
-            self.tell_aside(step, &[gone]);
+            self.tell_conflicting_files(step, &[gone]);
             match ended {
                 Ok(left) => self.tell_removed(step, left),
                 // Its agent may have moved it.
-                Err(error) => self.keep_tree(step, &error),
+                Err(error) => self.retain_worktree(step, &error),
             }
             return Ok(());
         }
@@ -44,10 +44,10 @@ impl Engine<'_> {
             false => Ok(()),
         });
         let left = settled.and_then(|()| trees.end(&tree));
-        self.tell_aside(step, &aside);
+        self.tell_conflicting_files(step, &aside);
         match left {
             Ok(branch) => self.tell_removed(step, branch),
-            Err(error) => self.keep_tree(step, &error),
+            Err(error) => self.retain_worktree(step, &error),
         }
         Ok(())
     }
@@ -60,20 +60,20 @@ impl Engine<'_> {
         }
     }
 
-    pub(super) fn tell_aside(&mut self, step: usize, aside: &[Error]) {
+    pub(super) fn tell_conflicting_files(&mut self, step: usize, aside: &[Error]) {
         for error in aside {
             self.tell_step(step, put_aside(error));
         }
     }
 
-    pub(super) fn keep_tree(&mut self, step: usize, error: &Error) {
+    pub(super) fn retain_worktree(&mut self, step: usize, error: &Error) {
         let Some(tree) = self.slots[step].tree.take() else {
             return;
         };
         let reason = match error.code {
             Code::Interrupted | Code::Terminated => format!(
                 "cleo was asked to end before it was in the workspace (`cleo runs resume {}`)",
-                self.run.id
+                self.recorder.run.id
             ),
             _ => prompt::describe(error),
         };

@@ -4,8 +4,8 @@ use std::time::Duration;
 
 use serde::Serialize;
 
-use super::machine::Stop;
 use super::options::{Options, Selection};
+use super::scheduler::Stop;
 use crate::error::{Code, Error, quote};
 use crate::ops::runs::liveness::AbandonedRun;
 use crate::run::Planned;
@@ -14,7 +14,7 @@ use crate::run::{Outcome, Run, RunEvent, RunStatus, Spent};
 
 const NAMED_MAX: usize = 5;
 
-/// What became of a run and of each of its tasks.
+/// The result of a run and of each of its tasks.
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[derive(Debug, Serialize)]
 pub(crate) struct Report {
@@ -70,7 +70,7 @@ pub(super) fn status(track: &RunProjection, stop: Option<Stop>) -> RunStatus {
 }
 
 pub(super) fn total(run: &mut Run, track: &RunProjection, time: Duration) {
-    let all = spent(track);
+    let all = sum_spent(track);
     (run.usage, run.cost) = (all.usage, all.cost);
     let time = u64::try_from(time.as_millis()).unwrap_or(u64::MAX);
     run.add_time(time);
@@ -89,7 +89,7 @@ pub(super) fn finish_event(run: &Run) -> RunEvent {
     }
 }
 
-pub(super) fn spent(track: &RunProjection) -> Spent {
+pub(super) fn sum_spent(track: &RunProjection) -> Spent {
     let all = track.tasks().iter().map(|task| task.spent);
     all.fold(Spent::default(), Spent::plus)
 }

@@ -1,4 +1,4 @@
-//! What a run is asked for.
+//! Requests to run tasks and plans.
 
 use clap::{Args, ValueEnum};
 use serde::{Deserialize, Serialize};
@@ -135,7 +135,7 @@ pub(super) fn price(text: &str) -> std::result::Result<f64, String> {
 }
 
 impl RunRequest {
-    /// Writes the words of the command that carries it out. What they mean is for that command to
+    /// Writes the words of the command that carries it out. Their meaning is for that command to
     /// check; here it is made sure that each stays one word.
     pub(crate) fn words(&self) -> Result<Vec<String>> {
         check_name("runner", self.runner.as_deref())?;
@@ -196,7 +196,7 @@ pub(crate) struct PlanRequest {
     /// Maximum number of passes over the plan until its last step reports success.
     #[cfg_attr(feature = "schemas", schemars(range(min = 1, max = 100)))]
     pub(crate) max_loops: Option<u32>,
-    /// What further passes do.
+    /// The part that later passes repeat.
     pub(crate) refine: Option<Refine>,
     /// Maximum number of steps at a time.
     #[cfg_attr(feature = "schemas", schemars(range(min = 1, max = 256)))]

@@ -1,9 +1,9 @@
-//! Going on with a run whose process ended.
+//! Resumes a run whose process ended.
 
 use super::budget::Budget;
 use super::engine::{Engine, Setup, check_depth};
 use super::options::{Options, Rest};
-use super::recovery::end_agents;
+use super::recovery::take_over_run;
 use super::removal::sweep_trees;
 use super::report::{Report, resuming};
 use super::trees::{Base, Trees};
@@ -17,7 +17,7 @@ use crate::run::Planned;
 use crate::run::TaskRun;
 use crate::run::view::RunView;
 use crate::run::{Event, Outcome, Run, RunEvent, RunKind, RunStatus, TaskEvent};
-use crate::runner::signals;
+use crate::runner::signals::{self, Guard};
 use crate::workspace::Workspace;
 
 /// Runs over tasks.
@@ -52,7 +52,7 @@ pub(crate) fn resume(
     require_own(&surroundings, &workspace, &mut context.store, &run)?;
     context.refuse_other_checkout()?;
     let events = context.read(|transaction| journal::events(transaction, id))?;
-    let (first, planned) = begun(&run, &events)?;
+    let (first, planned) = read_start(&run, &events)?;
     let team = selection::team(&mut context, &planned, &first, &ambience)?;
     Trust::new(&surroundings, &workspace).require(&team.items)?;
     if first.isolate {
@@ -64,21 +64,20 @@ pub(crate) fn resume(
     }
     let lock = RunLock::acquire(&workspace)?;
     let may_take = |run: &Run| liveness::refuse_resume(run, &KINDS).map(|()| true);
-    let run = lock.take_over(&mut context.store, id, &may_take)?;
-    let mut run = run.ok_or_else(|| no_run(id))?;
+    let taken = take_over_run(&mut context, &lock, id, true, &may_take)?;
+    let (mut run, left) = taken.ok_or_else(|| no_run(id))?;
     let was = run.status;
     lock.take(&mut run);
-    let left = end_agents(&mut context, id, true)?;
     let before = left.budget(&first.rules);
-    let mut options = rest.extend(first.clone(), before.spent());
+    let mut options = rest.extend(first.clone(), before.total());
     options
         .rules
         .share_out(planned.iter().filter(|task| !task.is_epic).count());
     let is_new = options != first;
     let base = match options.isolate {
-        true => Some(
-            recorded_base(&left.events).map_or_else(|| Trees::require_startable(&workspace), Ok)?,
-        ),
+        true => {
+            Some(find_base(&left.events).map_or_else(|| Trees::require_startable(&workspace), Ok)?)
+        }
         false => None,
     };
     let setup = Setup {
@@ -88,26 +87,28 @@ pub(crate) fn resume(
         ambience,
         run,
         planned,
-        lock,
         base,
     };
+    let guard = Guard::begin()?;
     let mut engine = Engine::open(setup, listener)?;
-    engine.track = left.track;
-    engine.machine.resume_budget(before);
-    left.used.into_iter().for_each(|event| engine.tell(event));
-    engine.keep()?;
-    signals::shield(|| {
-        engine.go_on(was, is_new, &left.events)?;
-        engine.carry_out()
-    })
+    engine.recorder.track = left.track;
+    engine.recorder.pending = left.used;
+    engine.recorder.commit(&mut engine.context.store)?;
+    engine.scheduler.resume_budget(before);
+    let done = signals::shield(|| {
+        engine.take_up_all(was, is_new, &left.events)?;
+        engine.run(guard)
+    });
+    drop(lock);
+    done
 }
 
 pub(super) fn open_trees(workspace: &Workspace, run: &Run, events: &[Event]) -> Result<Trees> {
     let trees = Trees::open(workspace, &journal::place(workspace, &run.id)?, &run.id)?;
-    Ok(trees.with_base(recorded_base(events)))
+    Ok(trees.with_base(find_base(events)))
 }
 
-pub(super) fn recorded_base(events: &[Event]) -> Option<Base> {
+pub(super) fn find_base(events: &[Event]) -> Option<Base> {
     let mut events = events.iter().filter_map(RunEvent::read);
     let (branch, first, conversion) = events.find_map(|event| match event {
         RunEvent::Started {
@@ -132,7 +133,7 @@ pub(super) fn recorded_base(events: &[Event]) -> Option<Base> {
     })
 }
 
-pub(super) fn begun(run: &Run, events: &[Event]) -> Result<(Options, Vec<Planned>)> {
+pub(super) fn read_start(run: &Run, events: &[Event]) -> Result<(Options, Vec<Planned>)> {
     let (mut first, mut options) = (None, None);
     for event in events.iter().filter_map(RunEvent::read) {
         match event {
@@ -166,7 +167,7 @@ pub(crate) fn way_on(surroundings: &Surroundings, shown: &RunView) -> String {
     if !is_own {
         return "cleo trust".to_string();
     }
-    let options = begun(&shown.run.record, events)
+    let options = read_start(&shown.run.record, events)
         .ok()
         .map(|(options, _)| options);
     let is_spent = |options: &Options| Budget::read(&options.rules, &shown.tasks).is_spent();
@@ -178,45 +179,53 @@ pub(crate) fn way_on(surroundings: &Surroundings, shown: &RunView) -> String {
 }
 
 fn last_outcome(task: &TaskRun) -> Option<Outcome> {
-    // What was cut off, or not looked at any more, came to no end of its own.
+    // An attempt that was cut off, or not verified any more, has no outcome of its own.
     let last = task.outcome.filter(|outcome| *outcome != Outcome::Ok);
     (task.attempts > 0).then(|| last.unwrap_or(Outcome::Cancelled))
 }
 
 impl Engine<'_> {
-    /// Goes on from where the tasks stand. `is_new` says that the run gets new bounds.
-    fn go_on(&mut self, was: RunStatus, is_new: bool, events: &[Event]) -> Result<()> {
-        let tried: Vec<Option<Outcome>> = self.track.tasks().iter().map(last_outcome).collect();
+    /// Resumes from the current state of the tasks. `is_new` says that the run gets new bounds.
+    fn take_up_all(&mut self, was: RunStatus, is_new: bool, events: &[Event]) -> Result<()> {
+        let tried: Vec<Option<Outcome>> = self
+            .recorder
+            .track
+            .tasks()
+            .iter()
+            .map(last_outcome)
+            .collect();
         let options = is_new.then(|| serde_json::to_value(&self.options).ok());
-        self.tell(RunEvent::Resumed {
+        self.recorder.tell(RunEvent::Resumed {
             reason: Some(was.to_string()),
             options: options.flatten(),
             again: was != RunStatus::Interrupted,
         });
-        self.keep_run()?;
+        self.recorder.commit_run(&mut self.context.store)?;
         let _lock = match &self.trees {
             Some(trees) => Some(trees.lock()?),
             None => None,
         };
         for (step, tried) in tried.into_iter().enumerate() {
-            let task = self.track.tasks()[step].clone();
+            let task = self.recorder.track.tasks()[step].clone();
             if let Some(outcome) = tried {
-                self.machine.tried_before(step, outcome);
+                self.scheduler.note_tried(step, outcome);
             }
             self.slots[step].attempt = task.attempts;
-            // What was wrong with them stays wrong until an agent ends with others.
+            // A wrong last message stays wrong until an agent ends with another one.
             let words = self.last_words(step, task.ended, task.message.as_deref());
             self.slots[step].last_words = words;
             self.take_up(step, &task)?;
         }
         let retained = match &self.trees {
-            // What is not proven yet stays where it is.
+            // Unproven work stays in its worktree.
             Some(trees) if signals::pending_signal().is_none() => {
-                sweep_trees(&mut self.context, trees, &self.track, events)?
+                sweep_trees(&mut self.context, trees, &self.recorder.track, events)?
             }
             _ => Vec::new(),
         };
-        retained.into_iter().for_each(|event| self.tell(event));
+        retained
+            .into_iter()
+            .for_each(|event| self.recorder.tell(event));
         Ok(())
     }
 }

@@ -9,8 +9,8 @@ use std::sync::Arc;
 use serde::Serialize;
 
 use super::Ambience;
-use super::machine::Step;
 use super::options::{Options, Selection};
+use super::scheduler::Step;
 use super::trees::Trees;
 use crate::catalogue::Catalogue;
 use crate::dispatch::{Subject, dispatch};
@@ -190,7 +190,7 @@ pub(super) struct Team {
     pub(super) workers: Vec<Worker>,
     /// Most steps of a worker at a time, by its place.
     pub(super) runner_jobs: BTreeMap<usize, usize>,
-    /// What has to be trusted before any of it begins.
+    /// Items that must be trusted before any of it begins.
     pub(super) items: Vec<Item>,
 }
 
@@ -295,7 +295,7 @@ pub(crate) struct Rehearsed {
     pub(crate) total: usize,
 }
 
-/// What would become of a task.
+/// The plan for a task.
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]

@@ -3,8 +3,8 @@
 //!
 //! The repository's own settings and filters count, as they do for everybody who works in it. One process at a time
 //! (`lock`) changes files that are checked out in the workspace, and the next one finishes or undoes the work of a killed
-//! one (`interrupted`). Worktrees begin on the branch that was checked out when the run began, and nothing is merged into
-//! another one (`base`). A worktree is only removed once its branch holds all that was done in it (`saving`), without
+//! one (`recovery`). Worktrees begin on the branch that was checked out when the run began, and nothing is merged into
+//! another one (`base`). A worktree is only removed once its branch holds all that was done in it (`commit`), without
 //! unsettled conflicts (`conflicts`), and its reports (`reports`, `outputs`) and deliverables are in the workspace.
 
 mod base;
@@ -12,15 +12,15 @@ mod baseline;
 mod checkout;
 mod conflicts;
 mod conversion;
-mod copying;
+mod copy;
 mod git;
-mod interrupted;
-mod merging;
+mod merge;
 mod outputs;
+mod recovery;
 
+mod commit;
 mod lock;
 mod reports;
-mod saving;
 mod start;
 
 use std::cell::RefCell;
@@ -39,8 +39,8 @@ pub(super) use base::Base;
 use baseline::Baseline;
 pub(super) use baseline::Declared;
 use git::{Lock, Words};
-pub(super) use lock::{LockRequest, PATIENCE, RepositoryLock};
-pub(super) use merging::Merge;
+pub(super) use lock::{LOCK_TIMEOUT, LockRequest, RepositoryLock};
+pub(super) use merge::Merge;
 
 /// Names of worktrees that are being removed begin with this, which no worktree of a task does.
 const REMOVED: &str = "removed-";
@@ -50,7 +50,8 @@ pub(super) struct Trees {
     inside: PathBuf,
     folder: PathBuf,
     run: String,
-    mark: PathBuf,
+    /// The lock of the files of the repository, in which moves of the checkout are noted.
+    lock_file: PathBuf,
     /// The checkout when the run began.
     pub(super) base: Option<Base>,
     dead_locks: RefCell<HashSet<Lock>>,
@@ -131,12 +132,12 @@ impl Trees {
             top: top.to_path_buf(),
             folder: folder.join("trees"),
             run: run.to_string(),
-            mark: PathBuf::new(),
+            lock_file: PathBuf::new(),
             base: None,
             dead_locks: RefCell::default(),
             warnings: RefCell::default(),
         };
-        trees.mark = trees.place_of_mark()?;
+        trees.lock_file = trees.find_lock_file()?;
         Ok(trees)
     }
 
@@ -351,7 +352,7 @@ impl Trees {
     ) -> Result<()> {
         if tree.baseline.exists() {
             report(tree)?;
-            self.require_home(tree)?;
+            self.require_copied(tree)?;
         }
         self.commit(tree, message)?;
         self.warn_of_ignored(tree);

@@ -1,12 +1,12 @@
-//! Handles reports of the threads of a run: events to commit and input of the state machine; and polls the
+//! Handles reports of the threads of a run: events to commit and input of the scheduler; and polls the
 //! store while agents work.
 
 use std::collections::HashMap;
 use std::time::{Duration, Instant};
 
-use super::actions::is_loss;
+use super::attempt::is_loss;
 use super::engine::Engine;
-use super::machine::{self, Event, Stop};
+use super::scheduler::{self, Event, Stop};
 use super::threads::Update;
 use crate::error::{Code, Error, Result, shorten};
 use crate::id::TaskId;
@@ -24,14 +24,17 @@ const SAID_MAX: usize = 2_000;
 const STDERR_TAIL_MAX: usize = 5;
 
 impl Engine<'_> {
-    pub(super) fn receive(&mut self, step: usize, attempt: u32, heard: Update) {
-        // One that was cancelled may still say something.
-        let is_current = self.slots[step].attempt == attempt;
-        match heard {
-            Update::AgentEvent(event) if is_current => self.note_progress(step, event),
-            Update::Ended(ended) if is_current => self.end_attempt(step, *ended),
-            Update::Checked(ran) if is_current => self.end_check(step, ran),
-            _ => {}
+    /// Handles what threads report within a time.
+    pub(super) fn receive(&mut self, patience: Duration) {
+        for (step, attempt, update) in self.threads.receive(patience) {
+            // A cancelled agent may still report something.
+            let is_current = self.slots[step].attempt == attempt;
+            match update {
+                Update::AgentEvent(event) if is_current => self.note_progress(step, event),
+                Update::Ended(ended) if is_current => self.end_attempt(step, *ended),
+                Update::Checked(ran) if is_current => self.end_check(step, ran),
+                _ => {}
+            }
         }
     }
 
@@ -52,14 +55,17 @@ impl Engine<'_> {
                 self.tell_step(step, TaskEvent::AgentConversation { conversation });
             }
             AgentEvent::Progress(what) => self.note_doing(step, what),
-            AgentEvent::Used(usage) => self.track.note_usage(self.tasks[step], usage),
+            AgentEvent::Used(usage) => self.recorder.track.note_usage(self.slots[step].task, usage),
         }
     }
 
     fn note_doing(&mut self, step: usize, what: String) {
         let last = self.slots[step].progress_at;
         if last.is_some_and(|last| last.elapsed() < DOING_PAUSE) {
-            return self.track.note_doing(self.tasks[step], shorten_said(what));
+            return self
+                .recorder
+                .track
+                .note_doing(self.slots[step].task, shorten_said(what));
         }
         self.slots[step].progress_at = Some(Instant::now());
         let doing = Some(shorten_said(what));
@@ -72,10 +78,11 @@ impl Engine<'_> {
             reason: Some(error.message),
             ..AgentEnd::default()
         });
-        if end.outcome == Some(Outcome::Cancelled) && self.machine.stop() == Some(Stop::TimeLimit) {
+        if end.outcome == Some(Outcome::Cancelled) && self.scheduler.stop() == Some(Stop::TimeLimit)
+        {
             // The time limit of the run stopped it, and nobody cancelled it.
             end.outcome = Some(Outcome::Timeout);
-            end.reason = Some(self.machine.why_stopped());
+            end.reason = Some(self.scheduler.why_stopped());
         }
         let first = end.stderr_tail.len().saturating_sub(STDERR_TAIL_MAX);
         end.stderr_tail.drain(..first);
@@ -86,7 +93,7 @@ impl Engine<'_> {
         }
         self.inbox.push(Event::Ended(
             step,
-            machine::Ended {
+            scheduler::Ended {
                 outcome: end.outcome,
                 cost: end.cost,
                 retry_after: end.retry_after_ms.map(Duration::from_millis),
@@ -98,8 +105,8 @@ impl Engine<'_> {
         self.slots[step].last_words = words;
         self.slots[step].said = Some(end);
         // The run does not rely on commands that the agent ran.
-        let has_checks = self.machine.has_checks(step);
-        self.slots[step].unproven = has_checks.then(|| unproven_error(self.tasks[step]));
+        let has_checks = self.scheduler.has_checks(step);
+        self.slots[step].unproven = has_checks.then(|| unproven_error(self.slots[step].task));
     }
 
     /// Returns the last message of an agent that exited by itself, trimmed. Where a program reports every
@@ -111,9 +118,8 @@ impl Engine<'_> {
         message: Option<&str>,
     ) -> Option<String> {
         let told = message.map(|message| shorten_said(message.trim().to_string()));
-        let is_heard = self
-            .worker(step)
-            .is_some_and(|worker| worker.runner.tells_messages());
+        let worker = self.slots[step].worker.as_ref();
+        let is_heard = worker.is_some_and(|worker| worker.runner.tells_messages());
         told.or(is_heard.then(String::new))
             .filter(|_| outcome == Some(Outcome::Ok))
     }
@@ -153,34 +159,35 @@ const LOOK: Duration = Duration::from_millis(500);
 impl Engine<'_> {
     /// Handles what has happened. Sleeps while idle until an event comes or is due.
     pub(super) fn wait(&mut self, is_idle: bool) -> Result<()> {
-        let now = self.begun.elapsed();
-        let due = self.machine.wakes().map(|at| at.saturating_sub(now));
+        let now = self.times.begun.elapsed();
+        let due = self.scheduler.wakes().map(|at| at.saturating_sub(now));
         let patience = match is_idle {
             true => due.unwrap_or(PULSE).min(PULSE),
             false => Duration::ZERO,
         };
-        for (step, attempt, heard) in self.threads.receive(patience) {
-            self.receive(step, attempt, heard);
-        }
-        self.listener.show(&self.track);
+        self.receive(patience);
+        self.recorder.listener.show(&self.recorder.track);
         self.check_stop()?;
         // Leases are renewed well before they are over.
-        if self.renewed.elapsed() < Duration::from_secs(self.options.lease) / 3 {
+        if self.times.renewed.elapsed() < Duration::from_secs(self.options.timeouts.lease) / 3 {
             return Ok(());
         }
-        self.renewed = Instant::now();
-        let held = self.machine.held();
+        self.times.renewed = Instant::now();
+        let held = self.scheduler.list_claimed();
         held.into_iter().try_for_each(|step| self.beat(step))?;
         self.renew_parts()
     }
 
     /// Returns whether the run is to stop, for work that keeps the loop waiting.
     pub(super) fn watch_for_stop(&self) -> impl FnMut() -> bool + 'static {
-        let limit = self.options.time_limit.map(Duration::from_secs);
-        let begun = self.begun;
+        let limit = self.options.time_limit();
+        let begun = self.times.begun;
         let is_stop = |event: &Event| matches!(event, Event::Stop(_));
-        let is_stopping = self.machine.stop().is_some() || self.inbox.iter().any(is_stop);
-        let mut is_cancelled = self.journal.watch_for_cancel(&self.context.workspace);
+        let is_stopping = self.scheduler.stop().is_some() || self.inbox.iter().any(is_stop);
+        let mut is_cancelled = self
+            .recorder
+            .journal
+            .watch_for_cancel(&self.context.workspace);
         move || is_stopping || limit.is_some_and(|limit| begun.elapsed() >= limit) || is_cancelled()
     }
 
@@ -188,23 +195,27 @@ impl Engine<'_> {
         if signals::pending_signal().is_some() {
             self.inbox.push(Event::Stop(Stop::Interrupted));
         }
-        let limit = self.options.time_limit.map(Duration::from_secs);
-        if limit.is_some_and(|limit| self.begun.elapsed() >= limit) {
+        let limit = self.options.time_limit();
+        if limit.is_some_and(|limit| self.times.begun.elapsed() >= limit) {
             self.inbox.push(Event::Stop(Stop::TimeLimit));
         }
-        if self.looked.elapsed() >= LOOK {
-            self.looked = Instant::now();
-            self.machine.stir();
+        if self.times.looked.elapsed() >= LOOK {
+            self.times.looked = Instant::now();
+            self.scheduler.stir();
             self.look()?;
         }
         Ok(())
     }
 
     fn look(&mut self) -> Result<()> {
-        if self.journal.is_cancelled(&mut self.context.store)? {
+        if self
+            .recorder
+            .journal
+            .is_cancelled(&mut self.context.store)?
+        {
             self.inbox.push(Event::Stop(Stop::Cancelled));
         }
-        let own = self.run.id.clone();
+        let own = self.recorder.run.id.clone();
         let claims = self
             .context
             .read(|transaction| transaction.claims_of(&own))?;
@@ -213,15 +224,20 @@ impl Engine<'_> {
             .map(|claim| (claim.task, claim.epoch))
             .collect();
         let is_lost =
-            |step: &usize| held.get(&self.tasks[*step]).copied() != self.slots[*step].epoch;
-        let lost: Vec<usize> = self.machine.held().into_iter().filter(is_lost).collect();
+            |step: &usize| held.get(&self.slots[*step].task).copied() != self.slots[*step].epoch;
+        let lost: Vec<usize> = self
+            .scheduler
+            .list_claimed()
+            .into_iter()
+            .filter(is_lost)
+            .collect();
         lost.into_iter().try_for_each(|step| self.beat(step))
     }
 
     /// Renews the lease of a task. A lost claim ends the attempt, any other error the run. An agent that has
     /// completed its task itself may exit by itself.
     fn beat(&mut self, step: usize) -> Result<()> {
-        let (task, epoch) = (self.tasks[step], self.slots[step].epoch);
+        let (task, epoch) = (self.slots[step].task, self.slots[step].epoch);
         let beat = claim::heartbeat(&mut self.context, task, self.options.lease(), epoch, false);
         match beat {
             Ok(_) => {}

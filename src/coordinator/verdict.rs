@@ -1,9 +1,9 @@
 //! Verifies ended attempts: the task is completed, or its violations are reported. Of the agent's words only
 //! the form of its last message counts, and only against it.
 
-use super::actions::is_loss;
+use super::attempt::is_loss;
 use super::engine::Engine;
-use super::machine::Event;
+use super::scheduler::Event;
 use super::{parts, prompt};
 use crate::error::{Code, Error, Result};
 use crate::manifest::entry::Status as EntryStatus;
@@ -14,7 +14,7 @@ use crate::runner::signals;
 
 impl Engine<'_> {
     pub(super) fn end_step(&mut self, step: usize) {
-        (self.slots[step].said, self.slots[step].given) = (None, None);
+        (self.slots[step].said, self.slots[step].prompt) = (None, None);
         self.inbox.push(Event::Completed(step));
     }
 
@@ -33,7 +33,7 @@ impl Engine<'_> {
         }
         let is_overruled = self.is_overruled(step, &lacking)?;
         if let Some(forced) = &lacking.forced {
-            let task = self.tasks[step];
+            let task = self.slots[step].task;
             let by = &forced.by;
             let message =
                 format!("{task} was completed by force by {by}, which does not count here");
@@ -58,7 +58,7 @@ impl Engine<'_> {
     /// Reopens a task that was made done without proof. A task that somebody completed by force stays done, for which
     /// true is returned.
     fn is_overruled(&mut self, step: usize, lacking: &Verdict) -> Result<bool> {
-        let task = self.tasks[step];
+        let task = self.slots[step].task;
         if self.slots[step].epoch.is_none() || !self.is_done(task)? {
             return Ok(false);
         }
@@ -97,7 +97,7 @@ impl Engine<'_> {
     }
 
     pub(super) fn object(&mut self, step: usize) -> Result<()> {
-        let (task, epoch) = (self.tasks[step], self.slots[step].epoch);
+        let (task, epoch) = (self.slots[step].task, self.slots[step].epoch);
         let lease = self.options.lease();
         // The current holder of the task decides, as when it is completed.
         if epoch.is_some()
@@ -111,7 +111,7 @@ impl Engine<'_> {
     }
 
     pub(super) fn lacks(&mut self, step: usize) -> Result<Verdict> {
-        let (task, epoch) = (self.tasks[step], self.slots[step].epoch);
+        let (task, epoch) = (self.slots[step].task, self.slots[step].epoch);
         let mut lacking = match self.slots[step].tree.clone() {
             Some(tree) => self.lacking_in(&tree, task, epoch)?,
             None => check(&mut self.context, task, epoch, false)?,
@@ -123,7 +123,7 @@ impl Engine<'_> {
     /// Reverifies tasks that this run has completed and that changed since, such as by the agent of a later
     /// task. Tasks that fail are released; reopened ones stay as they are.
     pub(super) fn look_again(&mut self) -> Result<()> {
-        let tasks = self.track.tasks().iter();
+        let tasks = self.recorder.track.tasks().iter();
         let done = tasks.filter(|task| task.is_done() && task.attempts > 0 && !task.is_epic);
         let done: Vec<_> = done.map(|task| (task.task_id, task.setup.epoch)).collect();
         for (id, how) in find_undone(&mut self.context, &done)? {
@@ -137,7 +137,9 @@ impl Engine<'_> {
                     (Outcome::ProtocolViolation, prompt::describe(&fault))
                 }
             };
-            let step = self.places[&id];
+            let Some(step) = self.recorder.track.place(id) else {
+                continue;
+            };
             let reason = format!("it was done, and was undone later: {why}");
             let lacking = TaskEvent::VerificationFailed {
                 outcome: Some(outcome),

@@ -70,7 +70,7 @@ mod tests {
     }
 
     #[test]
-    fn no_proxy_hosts_and_this_machine_are_reached_directly() {
+    fn no_proxy_hosts_and_this_machine_are_reached() {
         for (pattern, host, direct) in [
             ("x.org", "x.org", true),
             ("x.org", "api.x.org", true),

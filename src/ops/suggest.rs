@@ -72,7 +72,7 @@ mod tests {
     use super::ranges;
 
     #[test]
-    fn partial_id_becomes_the_ids_that_begin_with_it() {
+    fn partial_id_becomes_ids_that_begin_with_it() {
         assert_eq!(ranges("T12")[..3], [12..=12, 120..=129, 1200..=1299]);
         assert_eq!(ranges("t4294967295"), [4_294_967_295..=u32::MAX]);
         assert_eq!(ranges("T").len(), 1);

@@ -26,7 +26,7 @@ const FILE_MAX: u64 = 4 << 20;
 /// Most tokens of a workspace.
 const TOKENS_MAX: usize = 1_000;
 /// How long a change of tokens waits for another one.
-const PATIENCE: Duration = Duration::from_secs(10);
+const LOCK_TIMEOUT: Duration = Duration::from_secs(10);
 /// Longest name of a user, in characters.
 const USER_MAX: usize = 100;
 
@@ -235,7 +235,7 @@ fn lock_tokens(path: &Path) -> Result<File> {
     let folder = path.parent().unwrap_or(path);
     let lock = create_private_folder(folder)
         .and_then(|()| File::open(folder))
-        .and_then(|folder| lock_in_turn(folder, PATIENCE));
+        .and_then(|folder| lock_in_turn(folder, LOCK_TIMEOUT));
     lock.map_err(|cause| unwritable(path, cause))?
         .ok_or_else(|| {
             let message = "somebody else is changing tokens and does not end";

@@ -65,7 +65,7 @@ pub(crate) enum FaultKind {
     Circle,
     /// Nobody can do a step.
     Agent,
-    /// Who would do a step does not offer what it asks for.
+    /// The agent of a step does not offer the intent that it asks for.
     Intent,
 }
 
@@ -238,7 +238,7 @@ fn check_dependencies(plan: &Plan, faults: &mut Vec<Fault>) {
     }
 }
 
-/// A name from a stranger may be as long as the file.
+/// An untrusted name may be as long as the file.
 fn short(name: &str) -> String {
     name.chars().take(NAME_SHOWN).collect()
 }

@@ -30,12 +30,12 @@ pub(crate) const GOAL_MAX: usize = 64 << 10;
 pub(crate) const INSTRUCTION_MAX: usize = 128 << 10;
 pub(crate) const LOOPS_MAX: u32 = 100;
 
-/// What is to be reached, and the steps to it.
+/// A goal, and the steps to it.
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default, expecting = "an object")]
 pub(crate) struct Plan {
-    /// What is to be reached, in the words of the user.
+    /// The goal, in the words of the user.
     pub(crate) goal: String,
     /// Most passes over the plan, until its last step says that the goal is reached; 1 by default.
     #[serde(alias = "max_loops", skip_serializing_if = "Option::is_none")]
@@ -58,10 +58,10 @@ pub(crate) struct Plan {
 pub(crate) struct Step {
     /// Its name, by which others wait for it.
     pub(crate) id: String,
-    /// What it is about, for people.
+    /// Its subject, for people.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) title: Option<String>,
-    /// What the agent that does it must offer.
+    /// The capability that its agent must offer.
     #[serde(alias = "agentCapability", skip_serializing_if = "Option::is_none")]
     pub(crate) capability: Option<String>,
     /// Id of the agent that does it, in place of a capability.
@@ -69,7 +69,7 @@ pub(crate) struct Step {
     pub(crate) agent: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) skill: Option<String>,
-    /// What the agent is asked for, out of the intents that it offers.
+    /// The intent that the agent is asked for, out of those that it offers.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) intent: Option<String>,
     pub(crate) instruction: String,
@@ -88,7 +88,7 @@ pub(crate) struct Step {
 #[serde(default, deny_unknown_fields)]
 pub(crate) struct Unavailable {
     pub(crate) skill: String,
-    /// What an agent would have to offer.
+    /// The capability that an agent would have to offer.
     pub(crate) capability: String,
     pub(crate) reason: String,
 }
@@ -165,11 +165,11 @@ impl Plan {
 pub(crate) struct Wish<'a> {
     pub(crate) goal: &'a str,
     pub(crate) agents: &'a [Agent],
-    /// What the pass before came to, which did not reach the goal.
+    /// The answer of the pass before, which did not reach the goal.
     pub(crate) previous: Option<&'a str>,
 }
 
-/// Makes plans. What it returns is checked by whoever asks: a planner is believed in nothing.
+/// Makes plans. Callers check what it returns: a planner is untrusted.
 pub(crate) trait Planner {
     fn plan(&self, wish: &Wish<'_>) -> Result<Decomposed>;
 }
@@ -224,7 +224,7 @@ struct Skill {
     /// Patterns of words that ask for it; see [`crate::score::Words::fitting`].
     words: &'static [&'static str],
     title: &'static str,
-    /// What the agent is told, before the goal.
+    /// The instruction to the agent, before the goal.
     instruction: &'static str,
 }
 

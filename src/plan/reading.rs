@@ -10,8 +10,8 @@ use crate::strict;
 
 const SIZE_MAX: usize = 2 * PLAN_MAX as usize;
 
-/// Parses a plan, also within an answer of cleo, and returns its faults. A plan with faults must not run; a text that
-/// is no plan gives an empty plan and the first fault.
+/// Parses a plan, also within an answer of cleo, and returns its faults. A plan with faults must not run; a text
+/// without one gives an empty plan and the first fault.
 pub(crate) fn read(bytes: &[u8]) -> (Plan, Vec<Fault>) {
     match read_value(bytes).and_then(read_plan) {
         Ok(plan) => {

@@ -185,7 +185,7 @@ pub(crate) struct AgentEnd {
 }
 
 impl AgentEnd {
-    pub(crate) fn spent(&self) -> Spent {
+    pub(crate) fn to_spent(&self) -> Spent {
         Spent {
             usage: self.usage,
             cost: self.cost,
@@ -370,7 +370,7 @@ mod tests {
     }
 
     #[test]
-    fn task_and_attempt_are_beside_the_detail() {
+    fn task_and_attempt_are_beside_detail() {
         let whole = line(json!({"taskId": "T3", "attempt": 2, "skill": "x"}));
         let expected = json!({"cursor": 7, "type": "task.started", "ts": "t", "runId": "r",
             "taskId": "T3", "attempt": 2, "detail": {"skill": "x"}});
@@ -379,7 +379,7 @@ mod tests {
     }
 
     #[test]
-    fn unexpected_fields_stay_in_the_detail() {
+    fn unexpected_fields_stay_in_detail() {
         let odd = line(json!({"step": {"id": 1}, "attempt": "first"}));
         assert_eq!(
             odd["detail"],

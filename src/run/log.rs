@@ -74,7 +74,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn damaged_lines_of_a_log_are_skipped() {
+    fn damaged_lines_of_log_are_skipped() {
         let log = "{\"ms\":1,\"stream\":\"out\",\"text\":\"one\"}\n\0\0\n{\"ms\":2,\"stream\":\"err\",\"text\":\"two\"}\n\
                    {\"ms\":3,\"stream\":\"out\",\"text\":\"three\",\"beyond\":4}\n{\"ms\":5,\"stre";
         let beyond: Vec<usize> = read(log.as_bytes()).map(|entry| entry.beyond).collect();

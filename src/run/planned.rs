@@ -52,7 +52,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn task_is_in_the_wave_after_its_last_dependency() {
+    fn task_is_in_wave_after_its_last_dependency() {
         let planned = |id, needs: &[u32], is_epic| Planned {
             task_id: TaskId(id),
             needs: needs.iter().copied().map(TaskId).collect(),

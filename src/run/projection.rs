@@ -67,6 +67,11 @@ impl RunProjection {
         self.places.get(&id).map(|place| &self.tasks[*place])
     }
 
+    /// Returns the place of a task in the order of the run.
+    pub(crate) fn place(&self, id: TaskId) -> Option<usize> {
+        self.places.get(&id).copied()
+    }
+
     fn task_mut(&mut self, id: TaskId) -> Option<&mut TaskRun> {
         self.places.get(&id).map(|place| &mut self.tasks[*place])
     }
@@ -264,8 +269,8 @@ fn end_agent(task: &mut TaskRun, end: &AgentEnd) {
     }
     task.duration_ms += end.duration_ms.unwrap_or(0);
     task.since = None;
-    task.spent = task.spent.plus(end.spent());
-    task.conversed = task.conversed.plus(end.spent());
+    task.spent = task.spent.plus(end.to_spent());
+    task.conversed = task.conversed.plus(end.to_spent());
     if end.resumes == Some(false) {
         task.conversation = None;
     } else if end.conversation.is_some() {

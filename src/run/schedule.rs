@@ -119,7 +119,7 @@ mod tests {
     }
 
     #[test]
-    fn dependents_of_a_failed_step_are_skipped() {
+    fn dependents_of_failed_step_are_skipped() {
         let mut schedule = diamond();
         schedule.begin();
         schedule.finish(0);
@@ -147,7 +147,7 @@ mod tests {
     }
 
     #[test]
-    fn steps_in_a_cycle_never_start() {
+    fn steps_in_cycle_never_start() {
         let mut schedule = Schedule::new(&[vec![1], vec![0]]);
         assert_eq!(schedule.begin(), None);
         assert!(schedule.is_over());

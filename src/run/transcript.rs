@@ -269,7 +269,7 @@ mod tests {
     }
 
     #[test]
-    fn control_characters_are_removed_and_long_lines_cut() {
+    fn control_chars_are_removed_and_long_lines_cut() {
         let line1 = line(Channel::Err, "\u{1b}[31mred\u{202e}\u{1b}[0m");
         assert_eq!(line1.text, "red");
         let long = "ä".repeat(TEXT_MAX);

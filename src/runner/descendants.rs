@@ -218,7 +218,7 @@ mod tests {
     use std::process::{Command, Stdio};
 
     #[test]
-    fn start_time_lies_between_the_ticks_around_it() {
+    fn start_time_lies_between_ticks_around_it() {
         let before = now_in_ticks();
         let mut child = Command::new("sleep")
             .arg("60")

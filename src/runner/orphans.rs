@@ -139,7 +139,7 @@ mod tests {
     }
 
     #[test]
-    fn only_processes_of_the_run_are_killed() {
+    fn only_processes_of_run_are_killed() {
         let sleeper = |run: &str| {
             let mut command = Command::new("sleep");
             command.arg("60").env(RUN, run).env(ROOT, "/w/x");
@@ -170,7 +170,7 @@ mod tests {
     }
 
     #[test]
-    fn command_ends_with_the_process_that_started_it() {
+    fn command_ends_with_process_that_started_it() {
         let mut sleeper = sleeper();
         let mut watchdog = Watchdog::begin();
         watchdog.take(&sleeper);

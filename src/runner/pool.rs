@@ -125,7 +125,7 @@ mod tests {
     }
 
     #[test]
-    fn results_keep_the_order_of_the_items() {
+    fn results_keep_order_of_items() {
         let things: Vec<u32> = (0..100).collect();
         assert_eq!(
             map_parallel(&things, 7, |n| n * 2),
@@ -161,7 +161,7 @@ mod tests {
     }
 
     #[test]
-    fn no_step_starts_after_an_error() {
+    fn no_step_starts_after_error() {
         let mut schedule = Schedule::new(&[vec![], vec![0], vec![]]);
         let mut noted = Noted {
             fails: Some(0),

@@ -293,7 +293,7 @@ mod tests {
     }
 
     #[test]
-    fn command_over_the_output_limit_is_stopped() {
+    fn command_over_output_limit_is_stopped() {
         let mut command = Command::new("sh");
         command.args(["-c", "yes"]).current_dir("/");
         let captured = run_with_input(command, Vec::new(), Duration::from_secs(60), 1_000).unwrap();
@@ -308,7 +308,7 @@ mod tests {
     }
 
     #[test]
-    fn exit_of_the_command_counts_while_others_hold_its_pipes() {
+    fn exit_of_command_counts_while_others_hold_its_pipes() {
         for left in ["sleep 60 &", "setsid sleep 60 &"] {
             let finished = sh(&format!("{left} echo hi; exit 0"), Duration::from_secs(30));
             assert_eq!((finished.exit_code, finished.timed_out), (Some(0), false));
@@ -318,7 +318,7 @@ mod tests {
     }
 
     #[test]
-    fn daemon_does_not_extend_the_limit() {
+    fn daemon_does_not_extend_limit() {
         let limit = Duration::from_millis(1_500);
         let finished = sh("setsid sleep 60 & printf half; sleep 60", limit);
         assert_eq!((finished.exit_code, finished.timed_out), (None, true));
@@ -327,7 +327,7 @@ mod tests {
     }
 
     #[test]
-    fn closed_pipes_do_not_end_a_command() {
+    fn closed_pipes_do_not_end_command() {
         let finished = sh("exec >&- 2>&-; exec sleep 60", Duration::from_millis(300));
         assert_eq!((finished.exit_code, finished.timed_out), (None, true));
         assert!(is_quick(&finished), "{finished:?}");
@@ -342,7 +342,7 @@ mod tests {
     }
 
     #[test]
-    fn digest_covers_the_bytes_that_were_read() {
+    fn digest_covers_bytes_that_were_read() {
         let whole = sh("printf half", Duration::from_secs(60));
         let cut = sh("printf half; exec sleep 60", Duration::from_secs(1));
         assert!(cut.timed_out);
@@ -361,7 +361,7 @@ mod tests {
     }
 
     #[test]
-    fn missing_program_has_its_own_error_code() {
+    fn missing_program_has_own_error_code() {
         let words = ["no-such-program-at-all".to_string()];
         let bounds = Duration::from_secs(1).into();
         let error = run(&words, Path::new("/"), &bounds, Vec::new()).unwrap_err();
@@ -369,7 +369,7 @@ mod tests {
     }
 
     #[test]
-    fn command_gets_its_environment_and_folder() {
+    fn command_gets_its_env_and_folder() {
         let words = ["/bin/sh", "-c", "echo \"<$CARGO_PKG_NAME$GIVEN>$PWD\""].map(String::from);
         let environment = vec![("GIVEN".into(), "x".into())];
         let bounds = Duration::from_secs(60).into();

@@ -94,7 +94,7 @@ fn is_soon_alone(pipe: &Path) -> bool {
 }
 
 #[test]
-fn agent_gets_the_prompt_and_its_output_is_logged() {
+fn agent_gets_prompt_and_its_output_is_logged() {
     let stage = Stage::new();
     let ended = stage.play("cat; echo; echo doubt >&2; echo Done.");
     assert_eq!(ended.outcome, Some(Outcome::Ok));
@@ -140,7 +140,7 @@ fn large_prompt_need_not_be_read() {
 }
 
 #[test]
-fn agent_gets_a_chosen_environment() {
+fn agent_gets_chosen_env() {
     let stage = Stage::new();
     let ended = stage.play("env | cut -d= -f1 | sort | tr '\\n' ' '");
     let names = ended.message.unwrap();
@@ -158,7 +158,7 @@ fn agent_gets_a_chosen_environment() {
 }
 
 #[test]
-fn nonzero_exit_code_is_a_failure_with_a_reason() {
+fn nonzero_exit_code_is_failure_with_reason() {
     let ended = Stage::new().play("echo out of luck >&2; exit 3");
     assert_eq!(ended.outcome, Some(Outcome::AgentError));
     let reason = "it ended with exit code 3: out of luck";
@@ -169,7 +169,7 @@ fn nonzero_exit_code_is_a_failure_with_a_reason() {
 }
 
 #[test]
-fn missing_program_or_folder_is_an_error() {
+fn missing_program_or_folder_is_error() {
     let runner = CommandLine::read("no-such-agent-at-all").unwrap();
     let stage = Stage::new();
     let mut job = stage.job("");
@@ -279,7 +279,7 @@ fn agent_that_only_retries_counts_as_idle_and_rate_limited() {
 }
 
 #[test]
-fn message_names_the_cost_limit_that_was_given() {
+fn message_names_cost_limit_that_was_given() {
     let done = "echo '{\"type\":\"result\",\"total_cost_usd\":0.5}'; sleep 60";
     for (budget, before, reason) in [
         (None, 0.0, "it cost more than 0.25 USD"),
@@ -307,7 +307,7 @@ fn message_names_the_cost_limit_that_was_given() {
 }
 
 #[test]
-fn output_is_not_written_through_a_link() {
+fn output_is_not_written_through_link() {
     let stage = Stage::new();
     let mine = stage.path("mine");
     fs::write(&mine, "precious").unwrap();
@@ -380,7 +380,7 @@ fn nothing_that_agent_started_outlives_it() {
 }
 
 #[test]
-fn concurrent_agents_kill_only_their_own_descendants() {
+fn concurrent_agents_kill_only_own_descendants() {
     let slow = Stage::new();
     let (begun, over) = (AtomicBool::new(false), AtomicBool::new(false));
     thread::scope(|scope| {
@@ -451,7 +451,7 @@ fn process_without_env_outlives_no_agents() {
 }
 
 #[test]
-fn output_over_the_limit_is_counted_and_omitted() {
+fn output_over_limit_is_counted_and_omitted() {
     let stage = Stage::new();
     let lines = "head -c 20000000 /dev/zero | tr '\\0' 'y' | fold -w 1000000; echo";
     let ended = stage.play(&format!("{lines}; {lines}; echo warn >&2; echo Done."));

@@ -190,7 +190,7 @@ const ENDS: &[(&str, &str, Option<i32>, Outcome, &str)] = &[
 ];
 
 #[test]
-fn outcome_is_read_from_the_stream() {
+fn outcome_is_read_from_stream() {
     for (program, case, exit_code, outcome, reason) in ENDS {
         let (ended, _) = play(program, case, *exit_code);
         let what = format!("{program} {case} {exit_code:?}: {:?}", ended.reason);
@@ -216,7 +216,7 @@ fn table_has_every_recorded_stream() {
 }
 
 #[test]
-fn exit_without_a_result_is_a_failure() {
+fn exit_without_result_is_failure() {
     for runner in all() {
         for (exit_code, outcome) in [(Some(0), AgentError), (None, AgentError)] {
             let mut state = OutputState::default();
@@ -228,7 +228,7 @@ fn exit_without_a_result_is_a_failure() {
 }
 
 #[test]
-fn success_with_a_nonzero_exit_code_is_a_failure() {
+fn success_with_nonzero_exit_code_is_failure() {
     for runner in all() {
         let (ended, _) = play(runner.name(), "done", Some(1));
         assert_eq!(ended.outcome, Some(AgentError), "{}", runner.name());
@@ -309,7 +309,7 @@ fn usage_of_earlier_attempts_is_not_counted_again() {
                 ..OutputState::default()
             };
             runner(program).read_line(&says(total, cost), &mut state);
-            let now = state.end.spent();
+            let now = state.end.to_spent();
             own.push((now.usage.unwrap().total_tokens, now.cost));
             before = before.plus(now);
         }
@@ -328,7 +328,7 @@ fn usage_of_earlier_attempts_is_not_counted_again() {
 }
 
 #[test]
-fn cost_limit_is_passed_as_the_program_counts() {
+fn cost_limit_is_passed_as_program_counts() {
     let job = |before| Job {
         resume: Some("ses_1".to_string()),
         before,
@@ -362,7 +362,7 @@ fn denied_tools_are_named() {
 }
 
 #[test]
-fn json_error_on_standard_error_is_read() {
+fn json_error_on_stderr_is_read() {
     let mut state = OutputState::default();
     state.end = AgentEnd {
         exit_code: Some(144),

@@ -192,7 +192,7 @@ fn rows_are_counted_filtered_sorted_and_cut() {
 }
 
 #[test]
-fn task_shows_attempts_and_the_last_refusal() {
+fn task_shows_attempts_and_last_refusal() {
     let workspace = TestWorkspace::with_plan();
     play(&workspace, "T2", "lies");
     let page = ask(&workspace, &api::TASK, json!({"id": "T2"}));

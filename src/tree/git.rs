@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use crate::error::{Code, Error, Result};
 use crate::runner::git;
-use crate::runner::process::{self, Captured};
+use crate::runner::process;
 
 const LIMIT: Duration = Duration::from_secs(30);
 const OUTPUT_MAX: usize = 64 << 20;
@@ -23,42 +23,37 @@ pub(super) enum Files {
     Unknown(String),
 }
 
-struct Git<'a> {
-    program: &'a OsStr,
-    limit: Duration,
-    /// Folder of the repository's files.
-    top: PathBuf,
-    /// Where git is run: the root of the workspace.
-    folder: PathBuf,
-}
+/// The output of git, or why there is none.
+type Answer = std::result::Result<Vec<u8>, String>;
 
+/// Lists the files of a repository; git names them relative to the root.
 pub(super) fn files(root: &Path) -> Result<Files> {
-    match Git::at(root) {
-        Some(git) => git.files(),
-        None => Ok(Files::NoRepository),
-    }
+    let list = "ls-files -z --cached --others --exclude-standard";
+    let names = match ask_if_there(root, list.split(' '))? {
+        None => return Ok(Files::NoRepository),
+        Some(Err(problem)) if problem.contains("not a git repository") => {
+            return Ok(Files::NoRepository);
+        }
+        Some(Err(problem)) => return Ok(Files::Unknown(problem)),
+        Some(Ok(names)) => names,
+    };
+    let names = names
+        .split(|byte| *byte == 0)
+        .filter(|name| !name.is_empty());
+    let names = names.map(|name| PathBuf::from(OsStr::from_bytes(name)));
+    Ok(Files::Known(names.collect()))
 }
 
 /// Returns the commit that is checked out; none without a repository or a commit.
 pub(crate) fn head(root: &Path) -> Result<Option<String>> {
-    match Git::at(root) {
-        Some(git) => Ok(git.resolve("HEAD")?.ok()),
-        None => Ok(None),
-    }
+    Ok(resolve(root, "HEAD")?.and_then(|id| id.ok()))
 }
 
-/// Returns whether a branch is there and has commits that what is checked out lacks; one of which git cannot say
-/// it has none.
+/// Returns whether a branch exists and has commits that the checkout lacks; false if git cannot tell.
 pub(crate) fn is_ahead(root: &Path, branch: &str) -> Result<bool> {
-    let Some(git) = Git::at(root) else {
-        return Ok(false);
-    };
     let name = format!("refs/heads/{branch}");
-    let answer = match git.ask(&["for-each-ref", "--no-merged=HEAD", &name]) {
-        Err(error) if error.code == Code::ProgramMissing => return Ok(false),
-        answer => answer?,
-    };
-    Ok(git.problem(&answer).is_none() && !answer.stdout.is_empty())
+    let found = ask_if_there(root, ["for-each-ref", "--no-merged=HEAD", &name])?;
+    Ok(found.is_some_and(|found| found.is_ok_and(|found| !found.is_empty())))
 }
 
 /// Resolves a revision to the full id of a commit that is there.
@@ -71,98 +66,62 @@ pub(crate) fn commit(root: &Path, revision: &str) -> Result<String> {
     if revision.is_empty() || revision.starts_with('-') || !is_plain {
         return refuse("a revision is one short line that does not begin with `-`");
     }
-    let Some(git) = Git::at(root) else {
-        let message = format!("`{revision}` is no commit: there is no git repository here");
-        return Err(Error::new(Code::InputInvalid, message));
-    };
-    match git.resolve(revision)? {
-        Ok(id) => Ok(id),
-        Err(why) => refuse(&why),
+    match resolve(root, revision)? {
+        Some(Ok(id)) => Ok(id),
+        Some(Err(why)) => refuse(&why),
+        None => {
+            let message = format!("`{revision}` is no commit: there is no git repository here");
+            Err(Error::new(Code::InputInvalid, message))
+        }
     }
 }
 
-impl Git<'static> {
-    fn at(folder: &Path) -> Option<Git<'static>> {
-        let folder = folder.canonicalize().ok()?;
-        let mut above = folder.ancestors();
-        let top = above.find(|path| path.join(".git").symlink_metadata().is_ok())?;
-        Some(Git {
-            program: OsStr::new("git"),
-            limit: LIMIT,
-            top: top.to_path_buf(),
-            folder: folder.clone(),
-        })
-    }
-}
-
-impl Git<'_> {
-    fn files(&self) -> Result<Files> {
-        let list = [
-            "ls-files",
-            "-z",
-            "--cached",
-            "--others",
-            "--exclude-standard",
-        ];
-        let listed = match self.ask(&list) {
-            Err(error) if error.code == Code::ProgramMissing => return Ok(Files::NoRepository),
-            listed => listed?,
-        };
-        if let Some(problem) = self.problem(&listed) {
-            let is_none = problem.contains("not a git repository");
-            return Ok(if is_none {
-                Files::NoRepository
-            } else {
-                Files::Unknown(problem)
-            });
-        }
-        let names = listed.stdout.split(|byte| *byte == 0);
-        let names = names.filter(|name| !name.is_empty()).map(OsStr::from_bytes);
-        Ok(Files::Known(names.map(PathBuf::from).collect()))
-    }
-
-    fn resolve(&self, revision: &str) -> Result<std::result::Result<String, String>> {
-        let wanted = format!("{revision}^{{commit}}");
-        let answer = match self.ask(&["rev-parse", "--verify", "--end-of-options", &wanted]) {
-            Err(error) if error.code == Code::ProgramMissing => return Ok(Err(error.message)),
-            answer => answer?,
-        };
-        if let Some(problem) = self.problem(&answer) {
-            return Ok(Err(problem));
-        }
-        let id = String::from_utf8_lossy(&answer.stdout).trim().to_string();
+/// Returns the full id of a revision, or why it has none; `None` without a repository or git.
+fn resolve(root: &Path, revision: &str) -> Result<Option<std::result::Result<String, String>>> {
+    let wanted = format!("{revision}^{{commit}}");
+    let answer = ask_if_there(root, ["rev-parse", "--verify", "--end-of-options", &wanted])?;
+    Ok(answer.map(|answer| {
+        let id = String::from_utf8_lossy(&answer?).trim().to_string();
         let is_id = matches!(id.len(), 40 | 64) && id.bytes().all(|b| b.is_ascii_hexdigit());
-        Ok(if is_id {
-            Ok(id)
-        } else {
-            Err("git names no commit".to_string())
-        })
-    }
+        is_id.then_some(id).ok_or("git names no commit".to_string())
+    }))
+}
 
-    fn problem(&self, answer: &Captured) -> Option<String> {
-        let finished = &answer.finished;
-        if finished.timed_out {
-            let seconds = self.limit.as_secs();
-            return Some(format!("git was ended after {seconds} seconds"));
+/// Runs git in a folder; `None` without a repository or git. Naming repository and files spares git looking for them, so a
+/// setting cannot lead it elsewhere.
+fn ask_if_there<'a>(
+    root: &Path,
+    arguments: impl IntoIterator<Item = &'a str>,
+) -> Result<Option<Answer>> {
+    let root = root.canonicalize().unwrap_or_default();
+    let mut above = root.ancestors();
+    let is_top = |path: &&Path| path.join(".git").symlink_metadata().is_ok();
+    let Some(top) = above.find(is_top).filter(|_| root.is_absolute()) else {
+        return Ok(None);
+    };
+    let mut command = git::command(OsStr::new("git"), &root);
+    command
+        .env("GIT_OPTIONAL_LOCKS", "0")
+        .env("GIT_DIR", top.join(".git"))
+        .env("GIT_WORK_TREE", top)
+        .args(arguments);
+    let answer = match process::capture(command, LIMIT, OUTPUT_MAX) {
+        Err(error) if error.code == Code::ProgramMissing => return Ok(None),
+        answer => answer?,
+    };
+    let finished = &answer.finished;
+    Ok(Some(match finished.exit_code {
+        _ if finished.timed_out => {
+            let seconds = LIMIT.as_secs();
+            Err(format!("git was ended after {seconds} seconds"))
         }
-        if finished.exit_code != Some(0) {
+        Some(0) if answer.is_whole => Ok(answer.stdout),
+        Some(0) => Err("git named more than can be read".to_string()),
+        _ => {
             let said = finished.last_lines.last().map_or("nothing", String::as_str);
-            return Some(format!("git failed and said: {said}"));
+            Err(format!("git failed and said: {said}"))
         }
-        (!answer.is_whole).then(|| "git named more than can be read".to_string())
-    }
-
-    /// Runs git. Naming repository and files spares it looking for them, so a setting cannot lead
-    /// it elsewhere.
-    fn ask(&self, arguments: &[&str]) -> Result<Captured> {
-        let mut command = git::command(self.program, &self.folder);
-        command
-            .env("GIT_OPTIONAL_LOCKS", "0")
-            .env("GIT_DIR", self.top.join(".git"))
-            .env("GIT_WORK_TREE", &self.top)
-            .args(arguments);
-        process::capture(command, self.limit, OUTPUT_MAX)
-    }
+    }))
 }
 
 /// The branch that must not exist: the branches of runs are named below it.
@@ -197,25 +156,6 @@ pub(crate) fn refuse_branch() -> Error {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn git_that_hangs_is_ended_and_said_to_be() {
-        let folder = tempfile::tempdir().unwrap();
-        let script = folder.path().join("hang");
-        std::fs::write(&script, "#!/bin/sh\nsleep 60\n").unwrap();
-        let mode = std::os::unix::fs::PermissionsExt::from_mode(0o755);
-        std::fs::set_permissions(&script, mode).unwrap();
-        let git = Git {
-            program: script.as_os_str(),
-            limit: Duration::from_millis(200),
-            top: folder.path().to_path_buf(),
-            folder: folder.path().to_path_buf(),
-        };
-        let Files::Unknown(problem) = git.files().unwrap() else {
-            panic!("it hangs");
-        };
-        assert!(problem.contains("was ended"), "{problem}");
-    }
 
     #[test]
     fn old_git_is_refused() {

@@ -18,13 +18,13 @@ use crate::run::{AnsweredBy, Detail, Event, Message};
 pub(crate) struct Course {
     /// The plan of the last pass.
     pub(crate) plan: Plan,
-    /// What became of each step in the last pass.
+    /// The result of each step in the last pass.
     pub(crate) steps: Vec<Stepped>,
     /// How often it was gone over.
     pub(crate) passes: u32,
     /// Whether the goal is reached, by what the last step said.
     pub(crate) satisfied: bool,
-    /// What the caller should know.
+    /// Warnings for the caller.
     #[serde(skip)]
     pub(crate) warnings: Vec<String>,
     /// A pass that a process which ended has begun, with what the one before came to.
@@ -123,13 +123,13 @@ impl Course {
         })
     }
 
-    pub(super) fn answered_by(&self) -> Option<AnsweredBy> {
+    pub(super) fn find_source(&self) -> Option<AnsweredBy> {
         let mut all = self.steps.iter().filter_map(|step| step.answered_by);
         let first = all.next()?;
         all.all(|other| other == first).then_some(first)
     }
 
-    pub(super) fn done(&self) -> usize {
+    pub(super) fn count_done(&self) -> usize {
         let done = self
             .steps
             .iter()
@@ -155,7 +155,7 @@ impl Stepped {
 }
 
 /// Reads a record: the last pass, and how its plan is gone over; a maximum in `passes` goes before that of the
-/// record. What the record does not tell, or not so that it can be used, is done again.
+/// record. Steps that the record does not show, or not usably, are done again.
 pub(super) fn read_record(
     events: &[Event],
     messages: &[Message],

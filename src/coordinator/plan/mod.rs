@@ -29,7 +29,7 @@ use pass::Pass;
 pub(crate) const COORDINATOR: &str = "coordinator";
 
 closed! {
-    /// What is done again when the goal is not reached.
+    /// The part that is repeated when the goal is not reached.
     Refine, "way of refining":
     /// The whole plan, made anew.
     Plan = "plan",
@@ -45,7 +45,7 @@ pub(crate) struct Passes {
     #[arg(long, value_name = "N", allow_hyphen_values = true, value_parser = parse_passes)]
     pub(crate) max_loops: Option<u32>,
 
-    /// What later passes repeat: the whole plan (plan) or only the last step (last-step)
+    /// Scope of later passes: the whole plan (plan) or only the last step (last-step)
     #[arg(long, value_name = "PART", default_value_t = Refine::Plan)]
     pub(crate) refine: Refine,
 
@@ -71,13 +71,13 @@ pub(crate) struct Options<'a> {
     pub(crate) goal: &'a str,
     pub(crate) passes: Passes,
     pub(crate) planner: &'a dyn Planner,
-    /// Whether it also makes the plans of further passes when a run is gone on with; else the plan that
+    /// Whether it also makes the plans of further passes when a run resumes; else the plan that
     /// was made stays.
     pub(crate) replans: bool,
     pub(crate) policy: &'a dyn Policy,
 }
 
-/// What came of a plan.
+/// The result of a plan.
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
@@ -86,33 +86,33 @@ pub(crate) struct Carried {
     pub(crate) run: Run,
     #[serde(flatten)]
     pub(crate) course: Course,
-    /// What all steps said, in the order of the plan.
+    /// The replies of all steps, in the order of the plan.
     pub(crate) answer: String,
     /// Why it failed.
     #[serde(skip)]
     pub(crate) error: Option<Error>,
 }
 
-/// What became of a step.
+/// The result of a step.
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Stepped {
     /// The step.
     pub(crate) step: String,
-    /// Who does it.
+    /// The agent that does it.
     pub(crate) agent: String,
     /// Where it stands: waiting, done or failed.
     pub(crate) status: StepState,
     /// How often its agent was asked, in all passes.
     pub(crate) tries: u32,
-    /// What it said.
+    /// Its reply.
     pub(crate) text: Option<String>,
-    /// What the answer comes from.
+    /// The source of the answer.
     pub(crate) answered_by: Option<AnsweredBy>,
     /// Why it failed.
     pub(crate) error: Option<String>,
-    /// What was said beside the text.
+    /// Metadata of the reply.
     #[serde(skip)]
     metadata: crate::run::Detail,
 }
@@ -173,7 +173,7 @@ pub(crate) fn resume(
         },
         ..*options
     };
-    let fields = json!({"pass": course.passes, "done": course.done()});
+    let fields = json!({"pass": course.passes, "done": course.count_done()});
     recording.note(|notes| notes.event(PLAN_RESUMED, fields))?;
     go_over(surroundings, &options, &answering, recording, course)
 }
@@ -222,7 +222,7 @@ fn go_over(
         Err(error) if error.code == Code::RunCancelled => RunStatus::Cancelled,
         Err(_) => RunStatus::Failed,
     };
-    let by = course.answered_by();
+    let by = course.find_source();
     recording.end(status, |notes| {
         notes.run.answered_by = by;
         notes.run.output = Some(answer.clone());
@@ -315,7 +315,7 @@ fn pass_until_satisfied(
 
 fn explain(error: Error, course: &Course, run: &Run) -> Error {
     let code = match error.code {
-        Code::AgentFailed if course.done() > 0 => Code::StepsFailed,
+        Code::AgentFailed if course.count_done() > 0 => Code::StepsFailed,
         code => code,
     };
     let look = format!("cleo runs show {}", quote(&run.id));

@@ -20,7 +20,7 @@ pub(super) struct Pass<'a, 'r> {
     pub(super) plan: &'a Plan,
     pub(super) agents: &'a [Agent],
     pub(super) most: u32,
-    /// What the pass before came to.
+    /// The answer of the pass before.
     pub(super) previous: Option<&'a str>,
     pub(super) answering: &'a Answering,
     pub(super) steps: &'a mut [Stepped],
@@ -35,7 +35,7 @@ pub(super) struct Job {
 
 impl Pass<'_, '_> {
     pub(super) fn run(mut self, jobs: usize) -> Result<()> {
-        // What the other steps cost would be lost where one of them cannot be answered.
+        // The cost of the other steps would be lost if one of them cannot be answered.
         for (step, agent) in self.plan.steps.iter().zip(self.agents) {
             if agent.is_worker() {
                 self.answering.workers.may_call(agent)?;

@@ -146,7 +146,8 @@ impl Trees {
                 .find_map(|line| line.strip_prefix("worktree "))
                 .map(Path::new);
             // For a checkout whose git folder is elsewhere, as in a submodule, git names that folder.
-            let is_other = |place: &&Path| *place != self.top && Some(*place) != self.mark.parent();
+            let is_other =
+                |place: &&Path| *place != self.top && Some(*place) != self.lock_file.parent();
             if let Some(place) = place.filter(is_other)
                 && !self.detach_from_base(place)?
             {
@@ -189,7 +190,12 @@ impl Trees {
     }
 
     pub(super) fn operation_in_progress(&self) -> Option<&'static str> {
-        let is_there = |name: &str| self.mark.with_file_name(name).symlink_metadata().is_ok();
+        let is_there = |name: &str| {
+            self.lock_file
+                .with_file_name(name)
+                .symlink_metadata()
+                .is_ok()
+        };
         let mut all = IN_PROGRESS.iter();
         all.find(|(name, _)| is_there(name)).map(|(_, what)| *what)
     }

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
-use super::copying::{copy, digest_file};
+use super::copy::{copy, digest_file};
 use super::git::{IGNORED, Words};
 use super::{Tree, Trees};
 use crate::error::Result;

@@ -11,8 +11,8 @@ use serde::{Deserialize, Serialize};
 use super::Trees;
 use super::base::{Base, reference};
 use super::git::{Answer, DIFF, Words, refuse_git};
-use super::interrupted::Kind;
-use super::merging::list_names;
+use super::merge::list_names;
+use super::recovery::Kind;
 use crate::error::Result;
 use crate::file::{open_regular, open_to_write, unwritable};
 
@@ -261,7 +261,7 @@ impl Trees {
 
     pub(super) fn read_move(&self) -> Option<Move> {
         let mut noted = Vec::new();
-        let file = open_regular(&self.mark).ok()?;
+        let file = open_regular(&self.lock_file).ok()?;
         file.take(NOTE_MAX).read_to_end(&mut noted).ok()?;
         let step: Move = serde_json::from_slice(&noted).ok()?;
         let are_ids = [&step.old, &step.new].into_iter().all(|id| is_id(id));
@@ -271,16 +271,16 @@ impl Trees {
     fn note_move(&self, step: &Move) -> Result<()> {
         let text = serde_json::to_vec(step).unwrap_or_default();
         let note = || {
-            let mut file = open_to_write(&self.mark)?;
+            let mut file = open_to_write(&self.lock_file)?;
             file.write_all(&text)?;
             file.set_len(text.len() as u64)
         };
-        note().map_err(|cause| unwritable(&self.mark, cause))
+        note().map_err(|cause| unwritable(&self.lock_file, cause))
     }
 
     pub(in crate::coordinator) fn forget_move(&self) -> Result<()> {
-        let emptied = open_to_write(&self.mark).and_then(|file| file.set_len(0));
-        emptied.map_err(|cause| unwritable(&self.mark, cause))
+        let emptied = open_to_write(&self.lock_file).and_then(|file| file.set_len(0));
+        emptied.map_err(|cause| unwritable(&self.lock_file, cause))
     }
 }
 

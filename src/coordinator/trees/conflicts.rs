@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, HashSet};
 use std::path::Path;
 
 use super::git::{DIFF, Words};
-use super::merging::list_names;
+use super::merge::list_names;
 use super::{Tree, Trees};
 use crate::error::{Code, Error, Result, quote};
 use crate::file::{read_start, read_within};
@@ -20,8 +20,8 @@ const STOPPED: [(&str, &str); 4] = [
 const STEPS_MAX: u64 = 1 << 20;
 
 /// Signs of conflict markers, and how many of them git writes without the attribute `conflict-marker-size`.
-const MARKS: [char; 2] = ['<', '>'];
-const MARK_SIZE: usize = 7;
+const MARKERS: [char; 2] = ['<', '>'];
+const MARKER_SIZE: usize = 7;
 /// Largest file that is searched for markers, in bytes.
 const TEXT_MAX: u64 = 16 << 20;
 
@@ -32,7 +32,7 @@ impl Trees {
     /// Refuses a worktree with unresolved conflicts: committed as they are, with markers or with one side
     /// alone, they would pass for work. So is one in which git stopped with more commits to apply, of which nothing else
     /// knows.
-    pub(super) fn require_settled(&self, tree: &Tree) -> Result<()> {
+    pub(super) fn require_conflicts_resolved(&self, tree: &Tree) -> Result<()> {
         let mut stopped = None;
         for (at, what) in STOPPED {
             if stopped.is_none() && self.is_stopped(tree, at)? {
@@ -41,7 +41,7 @@ impl Trees {
         }
         let mut names = Vec::new();
         for (name, sides) in self.conflicts(tree, "--unmerged")? {
-            if !self.is_settled(tree, &name, &sides)? {
+            if !self.is_resolved(tree, &name, &sides)? {
                 names.push(name);
             }
         }
@@ -49,7 +49,10 @@ impl Trees {
             // Staging a file with markers does not settle its conflict.
             for (name, sides) in self.conflicts(tree, "--resolve-undo")? {
                 let text = read_text(&tree.top.join(&name)).unwrap_or_default();
-                if self.has_marks(tree, &name, &sides, &text).unwrap_or(false) {
+                if self
+                    .has_conflict_markers(tree, &name, &sides, &text)
+                    .unwrap_or(false)
+                {
                     names.push(name);
                 }
             }
@@ -127,7 +130,7 @@ impl Trees {
     /// Returns true if a conflict is resolved. Staging is required only where one side has deleted the file
     /// or where git cannot look into it. Where git writes no markers, as into a link, it leaves this side,
     /// which counts as unresolved until it changes.
-    fn is_settled(&self, tree: &Tree, name: &str, sides: &Sides) -> Result<bool> {
+    fn is_resolved(&self, tree: &Tree, name: &str, sides: &Sides) -> Result<bool> {
         let file = tree.top.join(name);
         if ![2, 3].iter().all(|side| sides.contains_key(side)) {
             return Ok(false);
@@ -140,7 +143,7 @@ impl Trees {
         };
         let is_merged = self.attribute(tree, name, "merge")? != "unset";
         let is_touched = is_merged || self.is_changed(tree, name)?;
-        Ok(is_touched && !self.has_marks(tree, name, sides, &text)?)
+        Ok(is_touched && !self.has_conflict_markers(tree, name, sides, &text)?)
     }
 
     fn is_changed(&self, tree: &Tree, name: &str) -> Result<bool> {
@@ -150,20 +153,26 @@ impl Trees {
     }
 
     /// Returns true if a text has conflict markers in lines that neither side has: a file may quote markers.
-    fn has_marks(&self, tree: &Tree, name: &str, sides: &Sides, text: &str) -> Result<bool> {
+    fn has_conflict_markers(
+        &self,
+        tree: &Tree,
+        name: &str,
+        sides: &Sides,
+        text: &str,
+    ) -> Result<bool> {
         let size = self.attribute(tree, name, "conflict-marker-size")?;
         let size = size.parse().ok().filter(|size| *size > 0);
-        let size = size.unwrap_or(MARK_SIZE);
-        let is_mark = |line: &&str| count_signs(line).is_some_and(|signs| signs >= size);
-        let mut marks: Vec<&str> = text.lines().filter(is_mark).collect();
+        let size = size.unwrap_or(MARKER_SIZE);
+        let is_marker = |line: &&str| count_signs(line).is_some_and(|signs| signs >= size);
+        let mut markers: Vec<&str> = text.lines().filter(is_marker).collect();
         for (_, object) in sides.iter().filter(|(side, _)| **side >= 2) {
             let text = self
                 .git_in(&tree.top)
                 .run(format!("cat-file blob {object}"))?;
             let own: HashSet<&str> = text.lines().collect();
-            marks.retain(|line| !own.contains(line));
+            markers.retain(|line| !own.contains(line));
         }
-        Ok(!marks.is_empty())
+        Ok(!markers.is_empty())
     }
 
     fn attribute(&self, tree: &Tree, name: &str, attribute: &str) -> Result<String> {
@@ -185,7 +194,7 @@ fn read_text(file: &Path) -> Option<String> {
 
 /// Returns the length of the conflict marker at the beginning of a line.
 fn count_signs(line: &str) -> Option<usize> {
-    let sign = line.chars().next().filter(|sign| MARKS.contains(sign))?;
+    let sign = line.chars().next().filter(|sign| MARKERS.contains(sign))?;
     let rest = line.trim_start_matches(sign);
     let is_whole = rest.chars().next().is_none_or(char::is_whitespace);
     is_whole.then_some(line.len() - rest.len())

@@ -15,8 +15,8 @@ use crate::runner::{self, orphans, signals};
 const LIMIT: Duration = Duration::from_secs(300);
 const ANSWER_MAX: usize = 256 << 20;
 /// How long a lock of another process is waited for.
-const PATIENCE: Duration = Duration::from_secs(10);
-const PAUSE: Duration = Duration::from_millis(100);
+const LOCK_TIMEOUT: Duration = Duration::from_secs(10);
+const RETRY_INTERVAL: Duration = Duration::from_millis(100);
 
 pub(super) const DIFF: &str = "diff --name-only --no-ext-diff --no-relative --no-renames -O/dev/null \
      --ignore-submodules=none -z";
@@ -115,12 +115,12 @@ impl Git<'_> {
                 return Ok(said);
             };
             // A lock that was waited for in vain, and is the same since, is not waited for again.
-            if begun.elapsed() >= PATIENCE || dead_locks.borrow().contains(&lock) {
+            if begun.elapsed() >= LOCK_TIMEOUT || dead_locks.borrow().contains(&lock) {
                 let error = lock_error(&lock.0);
                 dead_locks.borrow_mut().insert(lock);
                 return Err(error);
             }
-            signals::sleep(PAUSE, "cleo waited for a lock of git")?;
+            signals::sleep(RETRY_INTERVAL, "cleo waited for a lock of git")?;
         }
     }
 
@@ -222,7 +222,7 @@ fn lock_error(lock: &Path) -> Error {
     let message = format!(
         "another process holds the lock {} of git; it was waited for {} s",
         lock.display(),
-        PATIENCE.as_secs()
+        LOCK_TIMEOUT.as_secs()
     );
     let look = format!("ls -l {}", quote(&lock.to_string_lossy()));
     Error::new(Code::LockTimeout, message).fix(look)

@@ -13,10 +13,10 @@ use crate::error::{Code, Error, Result};
 use crate::file::{lock_in_turn, open_to_write, unwritable};
 
 /// How long a turn is waited for: whoever has it may run the commands of criteria meanwhile.
-pub(in crate::coordinator) const PATIENCE: Duration = Duration::from_secs(20 * 60);
+pub(in crate::coordinator) const LOCK_TIMEOUT: Duration = Duration::from_secs(20 * 60);
 /// How long a lock is waited for when nothing else can be done meanwhile.
-const SHORT_PATIENCE: Duration = Duration::from_secs(60);
-const MARK: &str = "cleo.lock";
+const SHORT_LOCK_TIMEOUT: Duration = Duration::from_secs(60);
+const LOCK_FILE: &str = "cleo.lock";
 
 pub(in crate::coordinator) struct RepositoryLock {
     _lock: File,
@@ -30,26 +30,26 @@ pub(in crate::coordinator) struct LockRequest {
 impl Trees {
     /// Takes the lock if nobody has it.
     pub(in crate::coordinator) fn try_lock(&self) -> Result<Option<RepositoryLock>> {
-        let file = self.open_mark()?;
+        let file = self.open_lock_file()?;
         match file.try_lock() {
             Ok(()) => self.accept_lock(Ok(Some(file))).map(Some),
             Err(TryLockError::WouldBlock) => Ok(None),
-            Err(TryLockError::Error(cause)) => Err(unwritable(&self.mark, cause)),
+            Err(TryLockError::Error(cause)) => Err(unwritable(&self.lock_file, cause)),
         }
     }
 
     pub(in crate::coordinator) fn lock(&self) -> Result<RepositoryLock> {
-        let locked = lock_in_turn(self.open_mark()?, SHORT_PATIENCE);
+        let locked = lock_in_turn(self.open_lock_file()?, SHORT_LOCK_TIMEOUT);
         self.accept_lock(locked)
     }
 
     pub(in crate::coordinator) fn request_lock(&self) -> Result<LockRequest> {
-        let file = self.open_mark()?;
+        let file = self.open_lock_file()?;
         let (sender, answer) = mpsc::channel();
         // Without a receiver the lock is dropped with the message.
-        let wait = move || drop(sender.send(lock_in_turn(file, PATIENCE)));
+        let wait = move || drop(sender.send(lock_in_turn(file, LOCK_TIMEOUT)));
         let spawned = thread::Builder::new().spawn(wait);
-        spawned.map_err(|cause| unwritable(&self.mark, cause))?;
+        spawned.map_err(|cause| unwritable(&self.lock_file, cause))?;
         let since = Instant::now();
         Ok(LockRequest { since, answer })
     }
@@ -58,18 +58,18 @@ impl Trees {
     pub(in crate::coordinator) fn poll_lock(
         &self,
         request: &LockRequest,
-        patience: Duration,
+        timeout: Duration,
     ) -> Result<Option<RepositoryLock>> {
         match request.answer.try_recv() {
             Ok(locked) => self.accept_lock(locked).map(Some),
-            Err(TryRecvError::Empty) if request.since.elapsed() < patience => Ok(None),
+            Err(TryRecvError::Empty) if request.since.elapsed() < timeout => Ok(None),
             Err(_) => Err(self.refuse_lock()),
         }
     }
 
     /// Takes a lock over, and recovers first from a crash of the process that had it before.
     fn accept_lock(&self, locked: io::Result<Option<File>>) -> Result<RepositoryLock> {
-        let lock = locked.map_err(|cause| unwritable(&self.mark, cause))?;
+        let lock = locked.map_err(|cause| unwritable(&self.lock_file, cause))?;
         let _lock = lock.ok_or_else(|| self.refuse_lock())?;
         self.recover()?;
         Ok(RepositoryLock { _lock })
@@ -77,22 +77,23 @@ impl Trees {
 
     fn refuse_lock(&self) -> Error {
         let place = self.top.display();
-        let message =
-            format!("another run has kept the files of the repository {place} for too long");
+        let message = format!(
+            "timed out waiting for another run to release the lock of the repository {place}"
+        );
         Error::new(Code::LockTimeout, message).fix("cleo runs list --status running")
     }
 
-    fn open_mark(&self) -> Result<File> {
-        open_to_write(&self.mark).map_err(|cause| unwritable(&self.mark, cause))
+    fn open_lock_file(&self) -> Result<File> {
+        open_to_write(&self.lock_file).map_err(|cause| unwritable(&self.lock_file, cause))
     }
 
-    pub(super) fn place_of_mark(&self) -> Result<PathBuf> {
+    pub(super) fn find_lock_file(&self) -> Result<PathBuf> {
         let plain = self.top.join(".git");
         if plain.is_dir() {
-            return Ok(plain.join(MARK));
+            return Ok(plain.join(LOCK_FILE));
         }
         let folder = self.run("rev-parse --absolute-git-dir")?;
-        Ok(Path::new(&folder).join(MARK))
+        Ok(Path::new(&folder).join(LOCK_FILE))
     }
 }
 
@@ -111,12 +112,12 @@ mod tests {
         let first = trees.try_lock().unwrap().unwrap();
         assert!(trees.try_lock().unwrap().is_none());
         let asked = trees.request_lock().unwrap();
-        assert!(trees.poll_lock(&asked, PATIENCE).unwrap().is_none());
+        assert!(trees.poll_lock(&asked, LOCK_TIMEOUT).unwrap().is_none());
         let late = trees.poll_lock(&asked, Duration::ZERO).err().unwrap();
         assert_eq!(late.code, Code::LockTimeout);
         drop(first);
         let begun = Instant::now();
-        while trees.poll_lock(&asked, PATIENCE).unwrap().is_none() {
+        while trees.poll_lock(&asked, LOCK_TIMEOUT).unwrap().is_none() {
             assert!(begun.elapsed() < Duration::from_secs(60));
             thread::yield_now();
         }

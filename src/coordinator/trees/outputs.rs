@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use walkdir::WalkDir;
 
 use super::baseline::Baseline;
-use super::copying::digest_file;
+use super::copy::digest_file;
 use super::refuse;
 use crate::error::{Code, Error, Result};
 use crate::file::unreadable;

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
 use super::baseline::{Baseline, Change, Declared, Pair, change, digests, is_regular};
-use super::copying::digest_file;
+use super::copy::digest_file;
 use super::outputs::{Outputs, refuse_other, require_way};
 use super::{Tree, Trees, refuse};
 use crate::error::{Code, Error, Result, quote};
@@ -116,7 +116,7 @@ impl Trees {
     }
 
     /// Refuses to remove a worktree with outputs that are neither in the workspace nor put aside.
-    pub(super) fn require_home(&self, tree: &Tree) -> Result<()> {
+    pub(super) fn require_copied(&self, tree: &Tree) -> Result<()> {
         let (pairs, outputs) = self.compare_outputs(tree)?;
         for pair in &pairs {
             let is_safe = match pair.change() {

@@ -25,7 +25,7 @@ pub(crate) struct External {
     passed: Vec<String>,
 }
 
-/// What a policy answers.
+/// The answer of a policy.
 #[derive(Deserialize)]
 struct Verdict {
     satisfied: bool,

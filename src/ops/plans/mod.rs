@@ -28,9 +28,9 @@ pub(crate) struct Planned {
     pub(crate) source: Source,
     /// The skills that were thought of, with the words that ask for them and who offers them.
     pub(crate) skills: Vec<Found>,
-    /// Who would get each step.
+    /// The agent that would get each step.
     pub(crate) assignments: Vec<Assignment>,
-    /// Ids of steps that can go side by side.
+    /// Ids of steps that can run in parallel.
     pub(crate) waves: Vec<Vec<String>>,
     /// The file that it was written into.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -43,16 +43,16 @@ pub(crate) struct Planned {
 pub(crate) struct Checked {
     /// The plan, as far as it could be read.
     pub(crate) plan: Plan,
-    /// Who would get each step.
+    /// The agent that would get each step.
     pub(crate) assignments: Vec<Assignment>,
-    /// Ids of steps that can go side by side.
+    /// Ids of steps that can run in parallel.
     pub(crate) waves: Vec<Vec<String>>,
-    /// What keeps it from being carried out.
+    /// The reasons why it cannot run.
     pub(crate) faults: Vec<Fault>,
     pub(crate) total: usize,
 }
 
-/// Who would get a step.
+/// The agent that would get a step.
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[derive(Clone, Debug, Serialize)]
 pub(crate) struct Assignment {
@@ -81,7 +81,7 @@ pub(crate) struct PlanSent {
     pub(crate) text: String,
 }
 
-/// What a plan that was sent is called in errors.
+/// The name of a plan that was sent, in errors.
 const SENT: &str = "the plan";
 
 /// Makes a plan of a goal by rule.

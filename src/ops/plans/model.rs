@@ -1,4 +1,4 @@
-//! Plans by the configured model: asked once, asked once more to mend what is wrong, and then the rule
+//! Plans by the configured model: asked once, asked once more to fix the faults, and then the rule
 //! decides.
 
 use crate::agent::Agent;

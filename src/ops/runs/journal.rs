@@ -267,7 +267,7 @@ mod tests {
     }
 
     #[test]
-    fn events_are_in_the_store_and_in_the_file() {
+    fn events_are_in_store_and_in_file() {
         let mut world = World::new();
         world.record_events(&["a", "b"]);
         world.record_events(&["c"]);
@@ -290,7 +290,7 @@ mod tests {
     }
 
     #[test]
-    fn file_is_repaired_from_the_store_after_a_kill() {
+    fn file_is_repaired_from_store_after_kill() {
         let mut world = World::new();
         world.record_events(&["a", "b", "c"]);
         let whole = fs::read_to_string(world.path()).unwrap();
@@ -314,7 +314,7 @@ mod tests {
     }
 
     #[test]
-    fn run_ids_cannot_leave_the_workspace() {
+    fn run_ids_cannot_leave_workspace() {
         let world = World::new();
         for name in ["", "..", "a/b", "/etc", "a b"] {
             assert!(place(&world.workspace, name).is_err(), "{name}");

@@ -13,6 +13,9 @@ use crate::store::Transaction;
 use crate::task::Status;
 use crate::task::graph::Conflict;
 
+/// Claims a task, or does what else comes before its prompt, in the same transaction; false leaves it out.
+pub(crate) type Accept<'a> = dyn FnMut(&mut dyn Transaction, TaskId) -> bool + 'a;
+
 /// Number of prompts in one transaction: few enough that other writers get their turn.
 const CHUNK: usize = 100;
 /// Maximum number of prompts of one batch.
@@ -144,7 +147,7 @@ pub(crate) fn spawn_many(
         catalogue.skill(name)?;
     }
     let mut preparation = Preparation::new(context, catalogue, options.needs_known())?;
-    let mut batch = preparation.spawn_all(context, ids, options, take)?;
+    let mut batch = preparation.spawn_all(context, ids, options, &mut |_, _| true, take)?;
     context.notes.warn(std::mem::take(&mut batch.warnings));
     context.notes.failure = batch.error(options);
     Ok(batch)
@@ -157,12 +160,14 @@ impl Preparation {
         context: &mut Context,
         ids: &[TaskId],
         options: &Options,
+        accept: &mut Accept<'_>,
         take: &mut dyn FnMut(Spawned) -> bool,
     ) -> Result<Batch> {
         context.read(|transaction| self.survey(transaction, options, ids))?;
         let mut batch = Batch::default();
         for (number, chunk) in ids.chunks(CHUNK).enumerate() {
-            let spawned = match self.prepare_chunk(context, chunk, options, &mut batch.failed) {
+            let spawned = self.prepare_chunk(context, chunk, options, accept, &mut batch.failed);
+            let spawned = match spawned {
                 Ok(spawned) => spawned,
                 Err(error) if batch.total == 0 => return Err(error),
                 Err(error) => {
@@ -196,9 +201,10 @@ impl Preparation {
         context: &mut Context,
         ids: &[TaskId],
         options: &Options,
+        accept: &mut Accept<'_>,
         failed: &mut Vec<Failed>,
     ) -> Result<Vec<Spawned>> {
-        let mut prepare = |transaction: &dyn Transaction| {
+        let mut prepare = |transaction: &dyn Transaction, ids: &[TaskId]| {
             let (mut all, mut faults) = (Vec::with_capacity(ids.len()), Vec::new());
             for id in ids {
                 let spawned = self.prepare(transaction, *id, options);
@@ -215,14 +221,16 @@ impl Preparation {
         };
         let (spawned, faults) = match options.dry_run {
             true => context.read(|transaction| {
-                let (all, faults) = prepare(transaction);
+                let (all, faults) = prepare(transaction, ids);
                 Ok((
                     all.into_iter().map(|(_, spawned)| spawned).collect(),
                     faults,
                 ))
             }),
             false => context.write(|transaction| {
-                let (all, faults) = prepare(&*transaction);
+                let mut accepted = ids.to_vec();
+                accepted.retain(|id| accept(transaction, *id));
+                let (all, faults) = prepare(&*transaction, &accepted);
                 let mut kept = Vec::with_capacity(all.len());
                 for (record, spawned) in all {
                     keep(transaction, record)?;

@@ -85,7 +85,7 @@ mod tests {
     use serde_json::json;
 
     #[test]
-    fn passing_inputs_do_not_change_the_request() {
+    fn passing_inputs_do_not_change_request() {
         let receipt = |inputs: Value| json!({"promptDigest": "x", "inputs": inputs});
         let first = receipt(json!({"skill": "1", "token TITLE": "1", "token NEXT_TASK_IDS": "1"}));
         for (inputs, expected) in [

@@ -142,22 +142,14 @@ pub(crate) fn claim(context: &mut Context, id: TaskId, lease: Lease, force: bool
     })
 }
 
-/// Claims tasks in this order, each that is free, ready, and touches no files of active tasks or of those claimed
-/// before it. A task that cannot be claimed holds up no other; its error has the reason.
+/// Returns a function that claims a task which nobody holds, which is ready, and which touches no files of a task in
+/// progress.
 pub(crate) fn claim_apart(
-    context: &mut Context,
-    ids: &[TaskId],
+    context: &Context,
     lease: Lease,
-) -> Result<Vec<(TaskId, Result<Claim>)>> {
+) -> impl Fn(&mut dyn Transaction, TaskId) -> Result<Claim> + use<> {
     let caller = Caller::without_task(context);
-    context.write(|transaction| {
-        let mut claimed = Vec::with_capacity(ids.len());
-        for id in ids {
-            let one = claim_one(transaction, *id, &caller, lease);
-            claimed.push((*id, one));
-        }
-        Ok(claimed)
-    })
+    move |transaction, id| claim_one(transaction, id, &caller, lease)
 }
 
 fn claim_one(

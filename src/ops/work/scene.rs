@@ -284,7 +284,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn progress_counts_before_failure_and_the_store_before_runs() {
+    fn progress_counts_before_failure() {
         use DisplayStatus as Shown;
         use StepState::{Failed, Running, Verifying};
         let rows = [

@@ -79,7 +79,7 @@ fn events_may_come_in_parts_and_repeatedly() {
 }
 
 #[test]
-fn open_attempt_of_a_dead_process_is_cancelled() {
+fn open_attempt_of_dead_process_is_cancelled() {
     let mut track = RunProjection::default();
     track.take(&story());
     track.take(&[event(8, "run.resumed", json!({}))]);
@@ -122,7 +122,7 @@ fn two_tasks() -> RunProjection {
 }
 
 #[test]
-fn failure_names_the_retained_worktree() {
+fn failure_names_retained_worktree() {
     let mut track = two_tasks();
     let failed = json!({"taskId": "T1", "outcome": "agent_error", "reason": "it crashed"});
     apply_one(&mut track, "task.failed", "t1", failed);
@@ -140,7 +140,7 @@ fn failure_names_the_retained_worktree() {
 }
 
 #[test]
-fn failure_names_the_retained_branch() {
+fn failure_names_retained_branch() {
     let mut track = two_tasks();
     let failed = json!({"taskId": "T1", "reason": "it was cancelled"});
     apply_one(&mut track, "task.failed", "t1", failed);
@@ -216,7 +216,7 @@ fn cancelled_tasks_are_not_counted_as_failed() {
 }
 
 #[test]
-fn conversation_totals_last_until_a_new_one_begins() {
+fn conversation_totals_last_until_new_one_begins() {
     let mut track = two_tasks();
     let costs = [(false, 0.1), (true, 0.2), (false, 0.5)];
     let mut conversed = Vec::new();

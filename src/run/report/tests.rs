@@ -218,7 +218,7 @@ fn summary_table_stays_within_its_limit() {
 }
 
 #[test]
-fn annotations_stay_within_the_limit_of_github() {
+fn annotations_stay_within_limit_of_github() {
     let tasks: Vec<_> = (1..=40)
         .map(|id| json!({"taskId": format!("T{id}"), "title": "x"}))
         .collect();

@@ -47,7 +47,7 @@ pub(crate) fn read(text: &str) -> Result<Named> {
     };
     let is_model = |model: &&str| !model.is_empty() && !model.contains(char::is_whitespace);
     if !NAMES.contains(&runner) {
-        return Err(unknown_runner_error(runner));
+        return Err(refuse_runner(runner));
     }
     if model.is_some_and(|model| !is_model(&model)) {
         let message = format!("`{text}` names no model after the colon");
@@ -82,7 +82,7 @@ pub(super) fn pairs(text: &str) -> Result<Vec<(String, String)>> {
     parts.map(pair).collect()
 }
 
-pub(super) fn unknown_runner_error(name: &str) -> Error {
+pub(super) fn refuse_runner(name: &str) -> Error {
     let known = NAMES.join(", ");
     let message = format!("there is no runner `{name}`; runners are {known}");
     Error::new(Code::InputInvalid, message)

@@ -192,7 +192,7 @@ pub(crate) fn read_spent(runner: &str, log: &[u8], before: Spent) -> Spent {
             state.events.clear();
         }
     }
-    state.end.spent()
+    state.end.to_spent()
 }
 
 #[cfg(test)]
@@ -257,7 +257,7 @@ mod tests {
     }
 
     #[test]
-    fn usage_before_a_torn_line_counts() {
+    fn usage_before_torn_line_counts() {
         let written = r#"{"type":"assistant","message":{"id":"m1","usage":{"input_tokens":7,"output_tokens":2}}}
 no event
 {"type":"assistant","message":{"id":"m2","usage":{"input_tokens":9,"output_tokens":1}}}
@@ -274,7 +274,7 @@ no event
     }
 
     #[test]
-    fn only_new_cost_of_a_conversation_counts() {
+    fn only_new_cost_of_conversation_counts() {
         let log = run::log::write(Stream::Out, r#"{"type":"result","total_cost_usd":0.5}"#);
         let before = Spent {
             usage: None,

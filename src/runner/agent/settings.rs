@@ -5,7 +5,7 @@
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
-use super::choice::{Rules, pairs, read, read_rules, unknown_runner_error};
+use super::choice::{Rules, pairs, read, read_rules, refuse_runner};
 use super::{CommandLine, Job, Limits, Runner};
 use super::{claude::Claude, codex::Codex, copilot::Copilot, gemini::Gemini, opencode::OpenCode};
 use crate::config::{
@@ -80,7 +80,7 @@ impl Runners {
             return Ok(Box::new(line));
         }
         let known = all().into_iter().find(|runner| runner.name() == name);
-        known.ok_or_else(|| unknown_runner_error(name))
+        known.ok_or_else(|| refuse_runner(name))
     }
 }
 
@@ -237,7 +237,7 @@ mod tests {
     }
 
     #[test]
-    fn fix_of_a_variable_unsets_it() {
+    fn fix_of_variable_unsets_it() {
         for (name, value) in [
             ("runners.default", "nobody"),
             ("runners.bySkill", "ct-docs"),

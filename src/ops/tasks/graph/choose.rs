@@ -37,9 +37,7 @@ pub(in crate::ops) fn choose(
     let mut limit = 1;
     loop {
         let (candidates, total) = over.with_ready(transaction, scope, limit)?;
-        let mut free = unheld(transaction, &candidates, now)?;
-        let damaged = find_damaged(transaction, &free)?;
-        free.retain(|id| !damaged.contains(id));
+        let free = list_free(transaction, &candidates, now)?;
         let apart = first_apart(transaction, &free, &over, now)?;
         let chosen = apart.tasks.first();
         if chosen.is_some() || total <= u64::from(limit) {
@@ -57,17 +55,28 @@ pub(in crate::ops) fn choose(
     }
 }
 
-/// Finds damaged tasks, which nobody can work on.
-fn find_damaged(transaction: &dyn Transaction, ids: &[TaskId]) -> Result<Vec<TaskId>> {
-    let mut damaged = Vec::new();
-    for id in ids {
-        let read = transaction.task(*id).and_then(|_| transaction.node(*id));
-        match read {
-            Err(error) if error.code == Code::RowDamaged => damaged.push(*id),
-            read => drop(read?),
+/// Returns the candidates that nobody holds and that are not damaged.
+fn list_free(
+    transaction: &dyn Transaction,
+    candidates: &[ReadyTask],
+    now: &str,
+) -> Result<Vec<TaskId>> {
+    let mut free = Vec::new();
+    for ReadyTask { task, .. } in candidates {
+        let claim = transaction.claim(task.id)?;
+        if claim.is_some_and(|claim| claim.live_holder(now).is_some()) {
+            continue;
+        }
+        let read = transaction.task(task.id);
+        match read.and_then(|_| transaction.node(task.id)) {
+            Err(error) if error.code == Code::RowDamaged => {}
+            read => {
+                read?;
+                free.push(task.id);
+            }
         }
     }
-    Ok(damaged)
+    Ok(free)
 }
 
 /// Finds the first task that touches no files of one in progress. Most declare none, and need no comparison.
@@ -89,21 +98,6 @@ fn first_apart(
     let mut working = working(transaction, now)?;
     working.retain(|id| over.holder(*id).is_none());
     apart_from(transaction, &working, free, 1)
-}
-
-fn unheld(
-    transaction: &dyn Transaction,
-    candidates: &[ReadyTask],
-    now: &str,
-) -> Result<Vec<TaskId>> {
-    let mut free = Vec::new();
-    for ReadyTask { task, .. } in candidates {
-        let claim = transaction.claim(task.id)?;
-        if claim.is_none_or(|claim| claim.live_holder(now).is_none()) {
-            free.push(task.id);
-        }
-    }
-    Ok(free)
 }
 
 /// Reads the claims in a scope whose lease expired at `now`.

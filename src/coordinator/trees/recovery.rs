@@ -13,7 +13,7 @@ use super::Trees;
 use super::base::reference;
 use super::checkout::{BOTH, Changes, Held, Move, Paths, Stage};
 use super::git::{Words, can_be_held};
-use super::merging::list_names;
+use super::merge::list_names;
 use crate::error::Result;
 use crate::file::{read_within, unwritable};
 use crate::id::TaskId;
@@ -48,7 +48,7 @@ impl Trees {
         self.unlock_index()?;
         let has = |id: &str| self.has(&format!("{id}^{{commit}}"));
         if !has(&step.old)? || !has(&step.new)? {
-            let (place, run) = (self.mark.display(), step.run.escape_debug());
+            let (place, run) = (self.lock_file.display(), step.run.escape_debug());
             self.warn(format!(
                 "{place} noted an interrupted move of the run {run} from the commit {} to {}, which git does not have \
                  any more, so the note was removed; see `git status`",
@@ -283,8 +283,8 @@ impl Trees {
     /// process holds it. A git that waits for an editor has written its lock and closed it, and may run where
     /// its process is not seen, so a written lock stays for the user.
     fn unlock_index(&self) -> Result<()> {
-        let lock = self.mark.with_file_name("index.lock");
-        let (Ok(there), Ok(noted)) = (lock.symlink_metadata(), self.mark.metadata()) else {
+        let lock = self.lock_file.with_file_name("index.lock");
+        let (Ok(there), Ok(noted)) = (lock.symlink_metadata(), self.lock_file.metadata()) else {
             return Ok(());
         };
         let is_younger = there.modified().ok() >= noted.modified().ok();

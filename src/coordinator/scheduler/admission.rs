@@ -3,13 +3,13 @@
 use std::collections::BTreeSet;
 use std::time::Duration;
 
-use super::{Action, Machine, Stage, Step};
+use super::{Action, Lane, Scheduler, Stage, Step};
 use crate::run::Outcome;
 
 /// Why nothing more begins once the money is spent.
 const SPENT: &str = "the run has spent what it may cost";
 
-impl Machine {
+impl Scheduler {
     pub(super) fn go_on(&mut self, now: Duration, actions: &mut Vec<Action>) {
         for step in self.waiting(now) {
             if self.is_spent() {
@@ -30,7 +30,6 @@ impl Machine {
     pub(super) fn begin(&mut self, actions: &mut Vec<Action>) {
         if std::mem::take(&mut self.stirred) {
             let parked = std::mem::take(&mut self.parked);
-            self.awaits = false;
             parked.keys().for_each(|step| self.schedule.put_back(*step));
         }
         if !self.takes_more() {
@@ -38,7 +37,7 @@ impl Machine {
         }
         let (mut claimed, mut passed) = (Vec::new(), Vec::new());
         let mut full = BTreeSet::new();
-        while self.busy() < self.rules.jobs && full.len() < self.runners {
+        while self.busy() < self.rules.jobs && full.len() < self.runners.len() {
             let Some(step) = self.schedule.begin() else {
                 break;
             };
@@ -47,7 +46,7 @@ impl Machine {
             } = self.steps[step];
             if is_epic {
                 self.prove(step, actions);
-            } else if self.paused.contains_key(&runner) || !self.is_free(runner) {
+            } else if !self.is_free(runner) || self.lane(runner).paused.is_some() {
                 full.insert(runner);
                 passed.push(step);
             } else {
@@ -93,16 +92,21 @@ impl Machine {
             step.runner == runner && !step.is_epic && stage.is_busy()
         };
         let busy = self.stages.iter().filter(of_runner).count();
-        let most = self.runner_jobs.get(&runner);
-        self.busy() < self.rules.jobs && most.is_none_or(|most| busy < *most)
+        let most = self.lane(runner).jobs;
+        self.busy() < self.rules.jobs && most.is_none_or(|most| busy < most)
+    }
+
+    fn lane(&self, runner: usize) -> Lane {
+        self.runners.get(&runner).copied().unwrap_or_default()
     }
 
     pub(super) fn leave(&mut self, actions: &mut Vec<Action>) {
-        let may_come = (self.stirred || self.awaits) && self.stop.is_none() && self.takes_more();
+        let awaits = self.parked.values().any(|(_, is_awaited)| *is_awaited);
+        let may_come = (self.stirred || awaits) && self.stop.is_none() && self.takes_more();
         if !self.stages.is_empty() || may_come {
             return;
         }
-        for (step, why) in std::mem::take(&mut self.parked) {
+        for (step, (why, _)) in std::mem::take(&mut self.parked) {
             self.skip_all(step, why, actions);
         }
         let why = match (self.stop, self.is_spent()) {
@@ -113,7 +117,7 @@ impl Machine {
         if self.stop.is_some() || !self.takes_more() {
             while let Some(step) = self.schedule.begin() {
                 let why = why.clone();
-                // One that was tried before the run went on stays failed as it was, unless the run is
+                // A step that failed before the run was resumed stays failed as it was, unless the run is
                 // stopped: then it comes up again.
                 match (self.tries[step].before, self.stop) {
                     (None, _) => self.skip_all(step, why, actions),

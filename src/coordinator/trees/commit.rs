@@ -10,7 +10,7 @@ use walkdir::WalkDir;
 
 use super::baseline::Baseline;
 use super::git::{IGNORED, STATUS, Words, pathspec};
-use super::merging::list_names;
+use super::merge::list_names;
 use super::{Tree, Trees, refuse};
 use crate::error::{Code, Error, Result, quote};
 use crate::file::unreadable;
@@ -25,7 +25,7 @@ impl Trees {
     /// it must not be removed.
     pub(in crate::coordinator) fn commit(&self, tree: &Tree, message: &str) -> Result<()> {
         self.require_own(tree)?;
-        self.require_settled(tree)?;
+        self.require_conflicts_resolved(tree)?;
         self.require_conversion(&tree.top)?;
         let nested = find_nested(tree)?;
         let tip = self.tip(tree)?;

@@ -1,22 +1,24 @@
-//! Executes the actions of the state machine; their results are new events.
+//! Attempts of a run: executes the actions of the scheduler; their results are new events.
 
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
-use std::time::Duration;
 
 use super::engine::Engine;
-use super::machine::{Action, Event};
 use super::prompt;
+use super::scheduler::{Action, Event, Stop};
+use super::selection::Worker;
+use super::slot::Prompt;
 use super::threads::{Checking, request_stop};
 use crate::clock::Clock;
 use crate::error::{Code, Error, Result};
-use crate::ops::proof::{RenewalRequest, complete_checked, look};
+use crate::ops::Context;
+use crate::ops::proof::{Record, RenewalRequest, complete_checked, look};
 use crate::ops::runs::journal;
 use crate::ops::spawn;
 use crate::ops::tasks::claim;
 use crate::run::event::{AttemptStart, Setup};
-use crate::run::{Outcome, TaskEvent};
+use crate::run::{Outcome, RunEvent, TaskEvent};
 use crate::runner::agent::{Job, Limits, Runner};
 use crate::runner::process::Bounds;
 
@@ -44,7 +46,7 @@ impl Engine<'_> {
                 Ok(())
             }
             Action::Fail(step, ..) => {
-                self.remove_tree(step)?;
+                self.remove_worktree(step)?;
                 self.give_back(step)
             }
             Action::Halt(_) => {
@@ -56,28 +58,92 @@ impl Engine<'_> {
         }
     }
 
-    pub(super) fn announce_start(&mut self, step: usize) {
-        let worker = self.worker(step);
-        let runner = worker.map(|worker| worker.runner.name().to_string());
+    pub(super) fn announce(&mut self, action: &Action) {
+        match action {
+            Action::Start(step) => self.announce_start(*step),
+            Action::Wait(step, wait) => {
+                let waiting = TaskEvent::Waiting {
+                    reason: None,
+                    wait_ms: u64::try_from(wait.as_millis()).ok(),
+                };
+                self.tell_step(*step, waiting);
+            }
+            Action::Fail(step, outcome, why) => {
+                let failed = TaskEvent::Failed {
+                    outcome: Some(*outcome),
+                    reason: Some(why.clone()),
+                };
+                self.tell_step(*step, failed);
+            }
+            Action::Skip(step, because, why) => {
+                let skipped = TaskEvent::Skipped {
+                    reason: Some(why.clone()),
+                    caused_by: because.map(|step| self.slots[step].task),
+                };
+                self.recorder.tell(skipped.for_task(self.slots[*step].task));
+            }
+            Action::Halt(stop) => {
+                let reason = match stop {
+                    Stop::Cancelled => "it was cancelled",
+                    Stop::Interrupted => "cleo was asked to end",
+                    Stop::TimeLimit => "it took too long",
+                };
+                let reason = reason.to_string();
+                self.recorder.tell(RunEvent::Stopping { reason });
+            }
+            Action::Claim(_)
+            | Action::Check(_)
+            | Action::Complete(_)
+            | Action::Repair(_)
+            | Action::End(_) => {}
+        }
+    }
+
+    pub(super) fn tell_step(&mut self, step: usize, event: TaskEvent) {
+        self.recorder.tell(self.slots[step].event(event));
+    }
+
+    pub(super) fn tell_waiting(&mut self, step: usize, reason: &str) {
+        let waiting = TaskEvent::Waiting {
+            reason: Some(reason.to_string()),
+            wait_ms: None,
+        };
+        self.tell_step(step, waiting);
+    }
+
+    /// Completes tasks and records it in one transaction, and before each, if it was merged, by which commit.
+    pub(super) fn record_completion<T>(
+        &mut self,
+        merged: Option<Option<String>>,
+        complete: impl FnOnce(&mut Context, &mut Record<'_>) -> Result<T>,
+    ) -> Result<T> {
+        self.recorder
+            .complete(&mut self.context, &self.slots, merged, complete)
+    }
+
+    fn announce_start(&mut self, step: usize) {
         let slot = &mut self.slots[step];
+        slot.attempt += 1;
+        let Some(prompt) = &mut slot.prompt else {
+            return;
+        };
         // The conversation was about a folder that its agent has removed.
         if slot.tree.as_ref().is_some_and(|tree| !tree.is_there()) {
-            (slot.resume, slot.instead) = (None, None);
+            (prompt.conversation, prompt.text) = (None, None);
         }
-        slot.attempt += 1;
-        let Some(spawned) = &slot.spawned else { return };
+        let (worker, spawned) = (slot.worker.as_ref(), &prompt.spawned);
         let fixed = &self.context.surroundings.assignment.criteria;
         let setup = Setup {
             skill: Some(spawned.skill.clone()),
-            runner,
+            runner: worker.map(|worker| worker.runner.name().to_string()),
             epoch: slot.epoch,
             manifest_id: Some(spawned.manifest_id.clone()),
             output_file: Some(spawned.output_file.clone()),
         };
         let start = AttemptStart {
             setup,
-            resumes: slot.resume.is_some(),
-            acceptance: fixed.get(&self.tasks[step]).cloned().unwrap_or_default(),
+            resumes: prompt.conversation.is_some(),
+            acceptance: fixed.get(&slot.task).cloned().unwrap_or_default(),
         };
         self.tell_step(step, TaskEvent::Started(start));
     }
@@ -110,27 +176,25 @@ impl Engine<'_> {
         let prompt_file = raw.with_extension("prompt.md");
         let root = self.place(step)?;
         // An agent may have put a link in its place since.
-        journal::place(&self.context.workspace, &self.run.id)?;
+        journal::place(&self.context.workspace, &self.recorder.run.id)?;
         let slot = &mut self.slots[step];
-        let Some(spawned) = slot.spawned.take() else {
+        let (Some(prompt), Some(worker)) = (&mut slot.prompt, slot.worker.clone()) else {
             return Ok(None);
         };
-        let prompt = slot.instead.take();
-        let prompt = prompt.unwrap_or_else(|| spawned.prepared.prompt.clone());
-        let resume = slot.resume.take();
-        let track = self.track.task(self.tasks[step]);
+        let (text, resume) = (prompt.text.take(), prompt.conversation.take());
+        let text = text.unwrap_or_else(|| prompt.spawned.prepared.prompt.clone());
+        let output_file = root.join(&prompt.spawned.output_file);
+        let manifest_id = prompt.spawned.manifest_id.clone();
+        let track = self.recorder.track.task(self.slots[step].task);
         let before = track.filter(|_| resume.is_some());
         let before = before.map(|task| task.conversed).unwrap_or_default();
-        let Some(worker) = self.worker(step) else {
-            return Ok(None);
-        };
         let runners = &self.ambience.runners;
         let passed = self.options.passed.iter().chain(&runners.passed);
         let job = Job {
-            prompt,
+            prompt: text,
             prompt_file,
-            output_file: root.join(&spawned.output_file),
-            environment: self.environment(step, &spawned, &root),
+            environment: self.environment(step, manifest_id, &output_file),
+            output_file,
             folder: root,
             passed: passed.cloned().collect(),
             model: worker.model.clone(),
@@ -139,27 +203,24 @@ impl Engine<'_> {
             tools: self.options.tools.clone(),
             program: runners.program(worker.runner.name()).map(String::from),
             limits: Limits {
-                cost: self.machine.remaining_cost(),
+                cost: self.scheduler.remaining_cost(),
                 budget: self.options.budget(),
                 ..self.options.limits()
             },
             raw,
         };
-        let runner = Arc::clone(&worker.runner);
-        self.slots[step].given = Some(spawned);
-        Ok(Some((runner, job)))
+        Ok(Some((Arc::clone(&worker.runner), job)))
     }
 
     fn environment(
         &self,
         step: usize,
-        spawned: &spawn::Spawned,
-        root: &Path,
+        manifest_id: String,
+        output: &Path,
     ) -> Vec<(String, String)> {
         let slot = &self.slots[step];
         let above = self.ambience.trace.as_deref();
-        let (run, task) = (&self.run.id, self.tasks[step]);
-        let output = root.join(&spawned.output_file);
+        let (run, task) = (&self.recorder.run.id, self.slots[step].task);
         let worktree = slot.tree.as_ref().map(|tree| tree.root.to_string_lossy());
         let traceparent = prompt::traceparent(above, run, task, slot.attempt);
         let workspace = self.context.workspace.root.to_string_lossy();
@@ -170,7 +231,7 @@ impl Engine<'_> {
             ("CLEO_TASK_ID", task.to_string()),
             ("CLEO_RUN_ID", run.clone()),
             ("CLEO_EPOCH", slot.epoch.unwrap_or_default().to_string()),
-            ("CLEO_MANIFEST_ID", spawned.manifest_id.clone()),
+            ("CLEO_MANIFEST_ID", manifest_id),
             ("CLEO_OUTPUT_FILE", output.to_string_lossy().into_owned()),
             ("CLEO_DEPTH", (self.ambience.depth + 1).to_string()),
             ("CLEO_AGENT", self.context.surroundings.actor.clone()),
@@ -197,10 +258,10 @@ impl Engine<'_> {
             surroundings: self.context.surroundings.clone(),
             folder: self.slots[step].tree.as_ref().map(|tree| tree.root.clone()),
             renewal: RenewalRequest {
-                task: self.tasks[step],
+                task: self.slots[step].task,
                 all: true,
                 bounds: Some(Bounds {
-                    time: Duration::from_secs(self.options.gate_time_limit),
+                    time: self.options.gate_time_limit(),
                     stop: Some(Arc::clone(&stop)),
                 }),
                 epoch: self.slots[step].epoch,
@@ -219,7 +280,7 @@ impl Engine<'_> {
         for action in actions {
             match action {
                 Action::Complete(step) if self.objections(*step).is_empty() => {
-                    tasks.push((self.tasks[*step], self.slots[*step].epoch));
+                    tasks.push((self.slots[*step].task, self.slots[*step].epoch));
                 }
                 Action::Complete(step) => self.object(*step)?,
                 _ => {}
@@ -233,7 +294,9 @@ impl Engine<'_> {
             complete_checked(context, subjects, record)
         })?;
         for (id, done) in done {
-            let step = self.places[&id];
+            let Some(step) = self.recorder.track.place(id) else {
+                continue;
+            };
             match done {
                 Ok(_) => self.end_step(step),
                 Err(lacking) => self.reject_step(step, lacking)?,
@@ -245,8 +308,8 @@ impl Engine<'_> {
     /// Prepares the prompt of the next attempt, which lists what is missing. An attempt that lacks only its
     /// last message keeps its entry and output file.
     fn repair(&mut self, step: usize) -> Result<()> {
-        let task = self.tasks[step];
-        let given = self.slots[step].given.take();
+        let task = self.slots[step].task;
+        let given = self.slots[step].prompt.take();
         if let Some(given) = given
             && self.check_last_words(step).is_some()
             && let lacking = self.lacks(step)?
@@ -255,7 +318,7 @@ impl Engine<'_> {
                 .iter()
                 .all(|fault| fault.code == Code::ReturnMessage)
         {
-            return self.instruct(step, *given);
+            return self.instruct(step, *given.spawned);
         }
         let options = spawn::Options {
             task,
@@ -274,41 +337,45 @@ impl Engine<'_> {
     /// Sets the prompt of the next attempt and, after a failed one, what is missing. It resumes the
     /// conversation of that attempt where there is one.
     pub(super) fn instruct(&mut self, step: usize, spawned: spawn::Spawned) -> Result<()> {
+        let (mut text, mut conversation) = (None, None);
         if self.slots[step].attempt > 0 {
-            let before = self.track.task(self.tasks[step]);
+            let before = self.recorder.track.task(self.slots[step].task);
             let last = before.and_then(|before| before.history.last());
             let mut faults = last.map(|last| last.violations.clone()).unwrap_or_default();
             if faults.is_empty() {
                 let lacks = self.lacks(step)?.faults;
                 faults = lacks.iter().map(prompt::describe).collect();
             }
-            let before = self.track.task(self.tasks[step]);
-            let conversation = before.and_then(|before| before.conversation.clone());
-            let resumes = self
-                .worker(step)
-                .is_some_and(|worker| worker.runner.resumes());
-            let conversation = conversation.filter(|_| resumes);
-            self.slots[step].instead = Some(match conversation {
+            let before = self.recorder.track.task(self.slots[step].task);
+            let resumes = |worker: &Arc<Worker>| worker.runner.resumes();
+            let resumes = self.slots[step].worker.as_ref().is_some_and(resumes);
+            conversation = before
+                .and_then(|before| before.conversation.clone())
+                .filter(|_| resumes);
+            text = Some(match conversation {
                 Some(_) => prompt::missing(&spawned, &faults),
                 None => prompt::again(&spawned, &faults),
             });
-            self.slots[step].resume = conversation;
         }
-        self.slots[step].spawned = Some(Box::new(spawned));
+        self.slots[step].prompt = Some(Prompt {
+            spawned: Box::new(spawned),
+            text,
+            conversation,
+        });
         self.inbox.push(Event::Prepared(step));
         Ok(())
     }
 
     pub(super) fn give_back(&mut self, step: usize) -> Result<()> {
         let slot = &mut self.slots[step];
-        slot.given = None;
+        slot.prompt = None;
         if let Some(stop) = slot.stop.take() {
             request_stop(&stop);
         }
         let Some(epoch) = slot.epoch.take() else {
             return Ok(());
         };
-        let released = claim::release(&mut self.context, self.tasks[step], Some(epoch), false);
+        let released = claim::release(&mut self.context, self.slots[step].task, Some(epoch), false);
         match released {
             Err(error) if matches!(error.code, Code::ClaimLost | Code::TaskNotFound) => Ok(()),
             released => released.map(drop),

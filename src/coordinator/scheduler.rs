@@ -1,7 +1,8 @@
-//! The scheduler's state machine: takes events, returns actions. Pure: the clock is a parameter, and slow
+//! The scheduler of a run: takes events, returns actions. Pure: the clock is a parameter, and slow
 //! work runs elsewhere and reports back as an event.
 
 mod admission;
+mod event;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
@@ -11,21 +12,22 @@ use super::options::{Rules, pause};
 use crate::run::Outcome;
 use crate::run::StepState;
 use crate::run::schedule::Schedule;
+pub(super) use event::{Action, Ended, Event, Step, Stop};
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 enum Stage {
     Claiming,
     Working,
     Checking,
     Completing,
     Repairing,
-    /// Its claim is lost, and what works on it is being ended: until that is gone it takes its place.
-    Leaving,
+    /// Its claim is lost for a reason, and its agent is being ended: until then it occupies a place.
+    Leaving(String),
     Waiting(Duration),
 }
 
 impl Stage {
-    fn is_busy(self) -> bool {
+    fn is_busy(&self) -> bool {
         !matches!(self, Stage::Waiting(_))
     }
 }
@@ -34,71 +36,72 @@ impl Stage {
 struct Tries {
     repairs: u32,
     refusals: u32,
-    /// How it ended that was tried before the run went on.
+    /// The outcome of its last attempt before the run was resumed.
     before: Option<Outcome>,
     asked: Option<Duration>,
 }
 
-pub(super) struct Machine {
+#[derive(Clone, Copy, Debug, Default)]
+struct Lane {
+    /// Maximum number of its steps in progress at a time.
+    jobs: Option<usize>,
+    /// When it takes work again after too many requests.
+    paused: Option<Duration>,
+}
+
+pub(super) struct Scheduler {
     rules: Rules,
-    /// Most steps of a runner that are under way at a time, by its place.
-    runner_jobs: BTreeMap<usize, usize>,
     steps: Vec<Step>,
+    /// The runners of the steps, by place.
+    runners: BTreeMap<usize, Lane>,
     schedule: Schedule,
     stages: BTreeMap<usize, Stage>,
     tries: Vec<Tries>,
-    /// Steps that somebody else's work holds up, each with why.
-    parked: BTreeMap<usize, String>,
-    /// True when what holds one of them up is sure to end.
-    awaits: bool,
-    /// True when what holds them up may have ended.
+    /// Steps that other work blocks: why, and whether that is sure to end.
+    parked: BTreeMap<usize, (String, bool)>,
+    /// True when some of that work may have ended.
     stirred: bool,
-    lost: BTreeMap<usize, String>,
-    /// Runners that take no more work until then.
-    paused: BTreeMap<usize, Duration>,
-    runners: usize,
     failures: usize,
     budget: Budget,
     stop: Option<Stop>,
 }
 
-impl Machine {
+impl Scheduler {
     pub(super) fn new(
         steps: Vec<Step>,
         rules: Rules,
         runner_jobs: BTreeMap<usize, usize>,
-    ) -> Machine {
-        let runners: BTreeSet<usize> = steps.iter().map(|step| step.runner).collect();
+    ) -> Scheduler {
+        let lane = |step: &Step| Lane {
+            jobs: runner_jobs.get(&step.runner).copied(),
+            paused: None,
+        };
         let needs: Vec<Vec<usize>> = steps.iter().map(|step| step.needs.clone()).collect();
-        Machine {
+        Scheduler {
             schedule: Schedule::new(&needs),
             stages: BTreeMap::new(),
             tries: vec![Tries::default(); steps.len()],
+            runners: steps.iter().map(|step| (step.runner, lane(step))).collect(),
             steps,
             budget: Budget::new(&rules),
             rules,
-            runner_jobs,
             parked: BTreeMap::new(),
-            awaits: false,
             stirred: false,
-            lost: BTreeMap::new(),
-            paused: BTreeMap::new(),
-            runners: runners.len(),
             failures: 0,
             stop: None,
         }
     }
 
-    pub(super) fn done_before(&mut self, step: usize) {
+    pub(super) fn note_done(&mut self, step: usize) {
         self.schedule.finish(step);
     }
 
-    pub(super) fn failed_before(&mut self, step: usize) -> Vec<usize> {
+    pub(super) fn note_failed(&mut self, step: usize) -> Vec<usize> {
         self.failures += 1;
         self.schedule.fail(step)
     }
 
-    pub(super) fn tried_before(&mut self, step: usize, outcome: Outcome) {
+    pub(super) fn note_tried(&mut self, step: usize, outcome: Outcome) {
         self.tries[step].before = Some(outcome);
     }
 
@@ -124,15 +127,15 @@ impl Machine {
         self.budget.remaining()
     }
 
-    pub(super) fn held(&self) -> Vec<usize> {
+    pub(super) fn list_claimed(&self) -> Vec<usize> {
         let holds = |(step, stage): &(&usize, &Stage)| {
-            !matches!(stage, Stage::Claiming | Stage::Leaving) && !self.steps[**step].is_epic
+            !matches!(stage, Stage::Claiming | Stage::Leaving(_)) && !self.steps[**step].is_epic
         };
         let held = self.stages.iter().filter(holds);
         held.map(|(step, _)| *step).collect()
     }
 
-    /// Nothing is under way and nothing can begin any more.
+    /// Returns whether nothing is in progress and nothing can begin any more.
     pub(super) fn is_over(&self) -> bool {
         self.stages.is_empty() && self.parked.is_empty() && self.schedule.is_over()
     }
@@ -142,7 +145,8 @@ impl Machine {
             Stage::Waiting(until) => Some(*until),
             _ => None,
         });
-        waiting.chain(self.paused.values().copied()).min()
+        let paused = self.runners.values().filter_map(|lane| lane.paused);
+        waiting.chain(paused).min()
     }
 
     /// Takes what happened, and says what to do. `now` is the time since the run began.
@@ -151,7 +155,9 @@ impl Machine {
         for event in events {
             self.take(now, event, &mut actions);
         }
-        self.paused.retain(|_, until| *until > now);
+        for lane in self.runners.values_mut() {
+            lane.paused = lane.paused.filter(|until| *until > now);
+        }
         if self.stop.is_none() {
             self.go_on(now, &mut actions);
             self.begin(&mut actions);
@@ -171,19 +177,18 @@ impl Machine {
             }
             Event::Held(step, why, is_awaited) => {
                 self.stages.remove(&step);
-                self.parked.insert(step, why);
-                self.awaits |= is_awaited;
+                self.parked.insert(step, (why, is_awaited));
             }
-            Event::DoneAlready(step) | Event::Completed(step) => self.done(step),
+            Event::DoneAlready(step) | Event::Completed(step) => self.finish(step),
             Event::Refused(step, why) => self.fail(step, Outcome::AgentError, why, actions),
             Event::Dropped(step, why) => {
                 self.stages.remove(&step);
                 self.stirred = true;
                 self.skip_all(step, why, actions);
             }
-            Event::Ended(step, ended) => self.ended(step, ended, actions),
-            Event::Checked(step) if self.stages.get(&step) == Some(&Stage::Leaving) => {
-                self.left_off(step, actions);
+            Event::Ended(step, ended) => self.end_attempt(step, ended, actions),
+            Event::Checked(step) if matches!(self.stages.get(&step), Some(Stage::Leaving(_))) => {
+                self.fail_lost(step, actions);
             }
             Event::Checked(step) => self.complete(step, actions),
             Event::Lacking(step, Outcome::RateLimited, why) => {
@@ -193,7 +198,7 @@ impl Machine {
             Event::Overruled(step, why) => {
                 self.fail(step, Outcome::ProtocolViolation, why, actions)
             }
-            Event::Lost(step, why) => self.lost(step, why, actions),
+            Event::Lost(step, why) => self.lose_claim(step, why, actions),
             Event::Left(step) => {
                 self.stages.remove(&step);
                 self.skip_later(step, "it waits for what is not proven yet", actions);
@@ -211,12 +216,12 @@ impl Machine {
 
     /// Handles the exit of an agent. Its work is checked however it exited; commands of criteria run only if
     /// it may be finished.
-    fn ended(&mut self, step: usize, ended: Ended, actions: &mut Vec<Action>) {
+    fn end_attempt(&mut self, step: usize, ended: Ended, actions: &mut Vec<Action>) {
         self.budget.count(ended.cost);
         self.tries[step].asked = ended.retry_after;
         match self.stages.get(&step) {
             Some(Stage::Working) => {}
-            Some(Stage::Leaving) => return self.left_off(step, actions),
+            Some(Stage::Leaving(_)) => return self.fail_lost(step, actions),
             _ => return,
         }
         let is_cut = ended.outcome == Some(Outcome::RateLimited) || self.stop.is_some();
@@ -226,20 +231,21 @@ impl Machine {
         }
     }
 
-    fn lost(&mut self, step: usize, why: String, actions: &mut Vec<Action>) {
+    fn lose_claim(&mut self, step: usize, why: String, actions: &mut Vec<Action>) {
         match self.stages.get(&step) {
-            None | Some(Stage::Leaving) => {}
+            None | Some(Stage::Leaving(_)) => {}
             Some(Stage::Working | Stage::Checking) => {
-                self.stages.insert(step, Stage::Leaving);
-                self.lost.insert(step, why);
+                self.stages.insert(step, Stage::Leaving(why));
                 actions.push(Action::End(step));
             }
             Some(_) => self.fail(step, Outcome::Cancelled, why, actions),
         }
     }
 
-    fn left_off(&mut self, step: usize, actions: &mut Vec<Action>) {
-        let why = self.lost.remove(&step).unwrap_or_default();
+    fn fail_lost(&mut self, step: usize, actions: &mut Vec<Action>) {
+        let Some(Stage::Leaving(why)) = self.stages.remove(&step) else {
+            return;
+        };
         self.fail(step, Outcome::Cancelled, why, actions);
     }
 
@@ -261,8 +267,8 @@ impl Machine {
         };
         self.tries[step].refusals += 1;
         self.stages.insert(step, Stage::Waiting(now + wait));
-        let until = self.paused.entry(self.steps[step].runner).or_default();
-        *until = (*until).max(now + wait);
+        let lane = self.runners.entry(self.steps[step].runner).or_default();
+        lane.paused = lane.paused.max(Some(now + wait));
         actions.push(Action::Wait(step, wait));
     }
 
@@ -290,7 +296,7 @@ impl Machine {
         actions.push(Action::Repair(step));
     }
 
-    fn done(&mut self, step: usize) {
+    fn finish(&mut self, step: usize) {
         self.stages.remove(&step);
         self.stirred = true;
         self.schedule.finish(step);
@@ -333,77 +339,3 @@ impl Machine {
 
 #[cfg(test)]
 mod tests;
-
-/// A step: a task for an agent, or an epic that is done once its parts are.
-#[derive(Clone, Debug, Default)]
-pub(in crate::coordinator) struct Step {
-    /// The steps that come before it.
-    pub(in crate::coordinator) needs: Vec<usize>,
-    pub(in crate::coordinator) runner: usize,
-    /// True for an epic: nobody has to work on it.
-    pub(in crate::coordinator) is_epic: bool,
-    /// True where commands have to show that it is done.
-    pub(in crate::coordinator) has_checks: bool,
-}
-
-#[derive(Clone, Debug, PartialEq)]
-pub(in crate::coordinator) enum Event {
-    /// A step is claimed and its prompt is ready.
-    Prepared(usize),
-    /// A step cannot be begun now, and perhaps later; why, and whether that is worth waiting for when nothing
-    /// else goes on.
-    Held(usize, String, bool),
-    /// A step was done by somebody else.
-    DoneAlready(usize),
-    Refused(usize, String),
-    Dropped(usize, String),
-    /// An agent has ended.
-    Ended(usize, Ended),
-    Checked(usize),
-    Completed(usize),
-    /// A step does not verify: how its agent's try counts, and why.
-    Lacking(usize, Outcome, String),
-    /// A step does not verify, and somebody has completed it by force anyway; why.
-    Overruled(usize, String),
-    /// A step was being proven when cleo was asked to end: it is completed when the run resumes.
-    Left(usize),
-    /// The claim of a step is somebody else's now.
-    Lost(usize, String),
-    Stop(Stop),
-}
-
-#[derive(Clone, Debug, Default, PartialEq)]
-pub(in crate::coordinator) struct Ended {
-    /// The word of its program; none when it did not come to its end.
-    pub(in crate::coordinator) outcome: Option<Outcome>,
-    /// Its cost in US dollars; none where that is unknown.
-    pub(in crate::coordinator) cost: Option<f64>,
-    /// When it may be tried again after too many requests.
-    pub(in crate::coordinator) retry_after: Option<Duration>,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(in crate::coordinator) enum Stop {
-    Cancelled,
-    Interrupted,
-    TimeLimit,
-}
-
-#[derive(Clone, Debug, PartialEq)]
-pub(in crate::coordinator) enum Action {
-    /// Claim these steps, as far as that can be done, and make their prompts.
-    Claim(Vec<usize>),
-    Start(usize),
-    Check(usize),
-    Complete(usize),
-    Repair(usize),
-    /// A step waits so long before it is tried again.
-    Wait(usize, Duration),
-    /// The claim of a step is lost: end what works on it.
-    End(usize),
-    /// A step failed: give its task back.
-    Fail(usize, Outcome, String),
-    /// A step is not begun, because another one failed, or for a reason.
-    Skip(usize, Option<usize>, String),
-    Halt(Stop),
-}

@@ -1,0 +1,99 @@
+//! Events of a run on their way: committed to the store, written to the file of the run, applied to its track and
+//! shown to the caller. Events come before the actions that they describe; a task is completed in the transaction that
+//! records it.
+
+use super::Listener;
+use super::slot::Slot;
+use crate::error::Result;
+use crate::id::TaskId;
+use crate::ops::Context;
+use crate::ops::proof::Record;
+use crate::ops::runs::journal::Journal;
+use crate::run::RunProjection;
+use crate::run::{Event, Run, RunEvent, TaskEvent};
+use crate::store::{Store, Transaction};
+
+pub(super) struct Recorder<'a> {
+    pub(super) run: Run,
+    pub(super) track: RunProjection,
+    pub(super) journal: Journal,
+    /// Events that are not committed yet.
+    pub(super) pending: Vec<RunEvent>,
+    pub(super) listener: &'a mut dyn Listener,
+}
+
+impl Recorder<'_> {
+    pub(super) fn tell(&mut self, event: RunEvent) {
+        self.pending.push(event);
+    }
+
+    pub(super) fn commit(&mut self, store: &mut dyn Store) -> Result<()> {
+        match self.pending.is_empty() {
+            true => Ok(()),
+            false => self.commit_with(store, |_| Ok(())),
+        }
+    }
+
+    /// Commits the run and the pending events.
+    pub(super) fn commit_run(&mut self, store: &mut dyn Store) -> Result<()> {
+        let run = self.run.clone();
+        self.commit_with(store, |transaction| transaction.put_run(&run))
+    }
+
+    fn commit_with(
+        &mut self,
+        store: &mut dyn Store,
+        more: impl FnOnce(&mut dyn Transaction) -> Result<()>,
+    ) -> Result<()> {
+        let pending = std::mem::take(&mut self.pending);
+        let events = self.journal.record(store, |journal, transaction| {
+            more(transaction)?;
+            let mut all = pending.iter();
+            all.try_for_each(|event| journal.add_event(transaction, event))
+        })?;
+        self.follow(&events, &pending);
+        Ok(())
+    }
+
+    fn follow(&mut self, stored: &[Event], events: &[RunEvent]) {
+        for (stored, event) in stored.iter().zip(events) {
+            self.track.apply(&stored.at, Some(event));
+        }
+        self.listener.tell(stored, &self.track);
+    }
+
+    /// Completes tasks and commits the pending events and theirs in one transaction; before each task that was
+    /// merged, by which commit.
+    pub(super) fn complete<T>(
+        &mut self,
+        context: &mut Context,
+        slots: &[Slot],
+        merged: Option<Option<String>>,
+        complete: impl FnOnce(&mut Context, &mut Record<'_>) -> Result<T>,
+    ) -> Result<T> {
+        let merged = merged.map(|commit| TaskEvent::Merged { commit });
+        let mut events = std::mem::take(&mut self.pending);
+        let before = events.len();
+        let (journal, track, mut written) = (&mut self.journal, &self.track, 0);
+        let mut record = |transaction: &mut dyn Transaction, task: TaskId| {
+            let slot = track.place(task).and_then(|place| slots.get(place));
+            let completed = TaskEvent::Completed { reason: None };
+            let own = merged.clone().into_iter().chain([completed]);
+            events.extend(own.filter_map(|event| Some(slot?.event(event))));
+            let mut new = events[written..].iter();
+            new.try_for_each(|event| journal.add_event(transaction, event))?;
+            written = events.len();
+            Ok(())
+        };
+        let done = complete(context, &mut record);
+        if done.is_err() || written == 0 {
+            self.journal.discard();
+            events.truncate(before);
+            self.pending = events;
+        } else {
+            let stored = self.journal.flush()?;
+            self.follow(&stored, &events);
+        }
+        done
+    }
+}

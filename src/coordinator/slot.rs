@@ -1,0 +1,78 @@
+//! The state of a step between its attempts that no event holds.
+
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+use std::time::Instant;
+
+use super::selection::Worker;
+use super::trees::Tree;
+use crate::error::Error;
+use crate::id::TaskId;
+use crate::ops::spawn::Spawned;
+use crate::run::event::AgentEnd;
+use crate::run::{RunEvent, TaskEvent};
+
+/// The part of a step that its events do not tell.
+#[derive(Default)]
+pub(super) struct Slot {
+    pub(super) task: TaskId,
+    /// None of an epic where no task of the run has an agent.
+    pub(super) worker: Option<Arc<Worker>>,
+    pub(super) prompt: Option<Prompt>,
+    pub(super) epoch: Option<u32>,
+    pub(super) attempt: u32,
+    /// Ends the attempt in progress.
+    pub(super) stop: Option<Arc<AtomicBool>>,
+    pub(super) tree: Option<Tree>,
+    /// The result of an attempt, until it is judged.
+    pub(super) said: Option<AgentEnd>,
+    /// The last message of an agent that came to its end, as far as it can be known.
+    pub(super) last_words: Option<String>,
+    /// Why its commands have not been run to their end since its agent ended.
+    pub(super) unproven: Option<Error>,
+    pub(super) holder: Option<Holder>,
+    /// When an event told last what its agent does.
+    pub(super) progress_at: Option<Instant>,
+}
+
+/// The prompt of the next attempt, or of the last one.
+pub(super) struct Prompt {
+    pub(super) spawned: Box<Spawned>,
+    /// The text that the next attempt gets instead.
+    pub(super) text: Option<String>,
+    /// The conversation that the next attempt resumes.
+    pub(super) conversation: Option<String>,
+}
+
+impl Prompt {
+    /// Returns whether the next attempt was announced to continue an earlier one.
+    pub(super) fn continues(&self) -> bool {
+        self.text.is_some() || self.conversation.is_some()
+    }
+}
+
+/// Another run that holds the task of a step.
+#[derive(PartialEq)]
+pub(super) enum Holder {
+    /// It is in progress, which an event told.
+    Running,
+    /// No process carries it out any more.
+    Dead(String),
+}
+
+impl Slot {
+    pub(super) fn new(task: TaskId) -> Slot {
+        Slot {
+            task,
+            ..Slot::default()
+        }
+    }
+
+    pub(super) fn event(&self, event: TaskEvent) -> RunEvent {
+        RunEvent::Task {
+            task_id: self.task,
+            attempt: Some(self.attempt).filter(|attempt| *attempt > 0),
+            event,
+        }
+    }
+}
