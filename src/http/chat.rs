@@ -37,11 +37,11 @@ struct Message {
     /// Id of the conversation; by default the caller's own.
     #[serde(alias = "conversationId")]
     conversation_id: Option<String>,
-    /// What was said before, as the caller holds it, the oldest first. The client that it names last counts
-    /// where the server remembers none.
+    /// Earlier messages, oldest first. The client that they name last is used if the server
+    /// remembers none.
     conversation: Option<Vec<ClientMessage>>,
-    /// What waits, as the caller holds it: `pending` of an earlier reply, done after a yes only. Where
-    /// something else waits here by now, an answer counts for neither.
+    /// The pending action, `pending` of an earlier reply, which is carried out only after a yes. If
+    /// the server has another one by now, the message confirms neither.
     #[serde(
         rename = "pendingOperation",
         alias = "pending_operation",
@@ -73,7 +73,7 @@ struct Data {
     conversation_id: String,
     tool_calls: Vec<ToolResult>,
     pending: Option<Pending>,
-    /// What became of what waited before this message; null where nothing waited, and while it still does.
+    /// How the pending action ended; null if there was none or it is still pending.
     settled: Option<Resolution>,
     reason: &'static str,
 }

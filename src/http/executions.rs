@@ -170,8 +170,8 @@ fn cancel(call: &Call) -> Result<Answer> {
     answer_execution(call, id)
 }
 
-/// Tells an execution while it is carried out, as server-sent events: `execution` with the record as it begins,
-/// `run` for what happens, `piece` for pieces of an answer, `done` with the record as it ended, or `error`.
+/// Streams an execution as server-sent events: `execution` with the record at the start, `run` for
+/// events, `piece` for parts of the answer, `done` with the final record, or `error`.
 fn follow(begun: StartedExecution, told: UnboundedReceiver<Heard>, pass: Pass) -> Answer {
     let run = begun.run().id.clone();
     let first = events::event("execution", &Executed::new(begun.view()));

@@ -121,7 +121,7 @@ impl Executors {
 }
 
 impl Ground {
-    /// Finishes an execution, and tells what happens; a caller that is gone is told nothing.
+    /// Finishes an execution, and sends its news to the caller.
     fn finish(
         &self,
         executor: &mut Executor,

@@ -317,7 +317,7 @@ fn usage_of_earlier_attempts_is_not_counted_again() {
         assert_eq!(own, [(Some(100), cost); 3], "{program}");
         assert_eq!(before.usage.unwrap().total_tokens, Some(300), "{program}");
         assert_eq!(before.cost, cost.map(|_| 0.0024), "{program}");
-        // One that counts each process by itself comes to less.
+        // A program that counts each process separately has a lower total.
         let mut state = OutputState {
             before,
             ..OutputState::default()

@@ -956,7 +956,7 @@ fn removed_worktree_is_recreated_for_next_attempt() {
     is_clean(&workspace);
 }
 
-/// Plays a claude that removes its worktree, then lies in a conversation with a cumulative cost,
+/// Plays a claude that removes its worktree, then lies during a conversation with a cumulative cost,
 /// and works when that is resumed.
 const REMOVES_AND_LIES: &str = r#"#!/bin/sh
 echo "$@" >>CALLED

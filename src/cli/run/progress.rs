@@ -112,7 +112,7 @@ impl<'a> Progress<'a> {
     }
 }
 
-/// Returns the first wave that has open tasks, from 0, where there are several.
+/// Returns the first wave with open tasks, from 0, if there are several.
 fn first_open_wave(track: &RunProjection) -> Option<String> {
     let waves = || track.tasks().iter().filter(|task| !task.is_epic);
     let open = waves().filter(|task| task.state.is_open());
@@ -158,7 +158,7 @@ fn format_elapsed(since: &Instant) -> String {
     time(u64::try_from(since.elapsed().as_millis()).unwrap_or(u64::MAX))
 }
 
-/// Describes an event for people; `None` for those that only programs need.
+/// Describes an event for people; `None` if only programs need it.
 fn describe(run: &str, event: &RunEvent, track: &RunProjection) -> Option<(Tone, String)> {
     Some(match event {
         RunEvent::Started { tasks, .. } => {
