@@ -37,13 +37,13 @@ impl Schedule {
     }
 
     /// Takes the next step that can begin; from now on it is running.
-    pub(crate) fn begin(&mut self) -> Option<usize> {
+    pub(crate) fn pop_ready(&mut self) -> Option<usize> {
         let step = self.ready.pop_first()?;
         self.states[step] = StepState::Running;
         Some(step)
     }
 
-    pub(crate) fn put_back(&mut self, step: usize) {
+    pub(crate) fn requeue(&mut self, step: usize) {
         self.states[step] = StepState::Waiting;
         self.ready.insert(step);
     }
@@ -106,13 +106,19 @@ mod tests {
     #[test]
     fn independent_steps_are_ready_together() {
         let mut schedule = diamond();
-        assert_eq!((schedule.begin(), schedule.begin()), (Some(0), None));
+        assert_eq!(
+            (schedule.pop_ready(), schedule.pop_ready()),
+            (Some(0), None)
+        );
         schedule.finish(0);
-        assert_eq!((schedule.begin(), schedule.begin()), (Some(1), Some(2)));
+        assert_eq!(
+            (schedule.pop_ready(), schedule.pop_ready()),
+            (Some(1), Some(2))
+        );
         schedule.finish(2);
-        assert_eq!(schedule.begin(), None);
+        assert_eq!(schedule.pop_ready(), None);
         schedule.finish(1);
-        assert_eq!(schedule.begin(), Some(3));
+        assert_eq!(schedule.pop_ready(), Some(3));
         assert!(!schedule.is_over());
         schedule.finish(3);
         assert!(schedule.is_over());
@@ -121,12 +127,12 @@ mod tests {
     #[test]
     fn dependents_of_failed_step_are_skipped() {
         let mut schedule = diamond();
-        schedule.begin();
+        schedule.pop_ready();
         schedule.finish(0);
-        schedule.begin();
+        schedule.pop_ready();
         assert_eq!(schedule.fail(1), [3]);
         assert_eq!(schedule.state(3), StepState::Skipped);
-        assert_eq!(schedule.begin(), Some(2));
+        assert_eq!(schedule.pop_ready(), Some(2));
         schedule.finish(2);
         assert!(schedule.is_over());
     }
@@ -134,22 +140,25 @@ mod tests {
     #[test]
     fn step_that_is_put_back_starts_again() {
         let mut schedule = diamond();
-        schedule.begin();
-        schedule.put_back(0);
-        assert_eq!((schedule.running(), schedule.begin()), (0, Some(0)));
+        schedule.pop_ready();
+        schedule.requeue(0);
+        assert_eq!((schedule.running(), schedule.pop_ready()), (0, Some(0)));
     }
 
     #[test]
     fn finished_steps_are_not_started() {
         let mut schedule = diamond();
         [0, 1].into_iter().for_each(|step| schedule.finish(step));
-        assert_eq!((schedule.begin(), schedule.begin()), (Some(2), None));
+        assert_eq!(
+            (schedule.pop_ready(), schedule.pop_ready()),
+            (Some(2), None)
+        );
     }
 
     #[test]
     fn steps_in_cycle_never_start() {
         let mut schedule = Schedule::new(&[vec![1], vec![0]]);
-        assert_eq!(schedule.begin(), None);
+        assert_eq!(schedule.pop_ready(), None);
         assert!(schedule.is_over());
     }
 }

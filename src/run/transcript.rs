@@ -76,7 +76,7 @@ pub(crate) fn line(ch: Channel, raw: &str) -> Line {
     } else {
         &said.text
     };
-    let clean: String = plain(text)
+    let clean: String = strip_escapes(text)
         .chars()
         .filter(|c| !steers(*c) || matches!(c, '\n' | '\t'))
         .collect();
@@ -202,7 +202,7 @@ pub(crate) fn find_subject(input: &Value) -> Option<&str> {
 }
 
 /// Returns a text without the sequences that steer a terminal.
-pub(crate) fn plain(text: &str) -> String {
+pub(crate) fn strip_escapes(text: &str) -> String {
     anstream::adapter::strip_str(text).to_string()
 }
 
@@ -293,7 +293,7 @@ mod tests {
             ("\u{1b}[31", ""),
             ("\u{1b}", ""),
         ] {
-            assert_eq!(plain(text), expected, "{text:?}");
+            assert_eq!(strip_escapes(text), expected, "{text:?}");
         }
     }
 }

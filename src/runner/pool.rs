@@ -63,7 +63,9 @@ pub(crate) fn run_steps<C: Steps>(
     thread::scope(|scope| {
         loop {
             while failed.is_none() && schedule.running() < jobs.max(1) {
-                let Some(step) = schedule.begin() else { break };
+                let Some(step) = schedule.pop_ready() else {
+                    break;
+                };
                 match steps.begin(step) {
                     Ok(job) => {
                         let sender = sender.clone();

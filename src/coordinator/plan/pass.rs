@@ -77,7 +77,7 @@ impl Pass<'_, '_> {
         });
         self.recording.note(|notes| notes.event("error", fields))?;
         if again {
-            schedule.put_back(at);
+            schedule.requeue(at);
             return Ok(());
         }
         (self.steps[at].status, self.steps[at].error) = (StepState::Failed, Some(why));

@@ -30,7 +30,7 @@ impl Scheduler {
     pub(super) fn begin(&mut self, actions: &mut Vec<Action>) {
         if std::mem::take(&mut self.stirred) {
             let parked = std::mem::take(&mut self.parked);
-            parked.keys().for_each(|step| self.schedule.put_back(*step));
+            parked.keys().for_each(|step| self.schedule.requeue(*step));
         }
         if !self.takes_more() {
             return;
@@ -38,7 +38,7 @@ impl Scheduler {
         let (mut claimed, mut passed) = (Vec::new(), Vec::new());
         let mut full = BTreeSet::new();
         while self.busy() < self.rules.jobs && full.len() < self.runners.len() {
-            let Some(step) = self.schedule.begin() else {
+            let Some(step) = self.schedule.pop_ready() else {
                 break;
             };
             let Step {
@@ -55,7 +55,7 @@ impl Scheduler {
             }
         }
         for step in passed {
-            self.schedule.put_back(step);
+            self.schedule.requeue(step);
         }
         if !claimed.is_empty() {
             actions.push(Action::Claim(claimed));
@@ -115,7 +115,7 @@ impl Scheduler {
             (None, false) => "another task failed".to_string(),
         };
         if self.stop.is_some() || !self.takes_more() {
-            while let Some(step) = self.schedule.begin() {
+            while let Some(step) = self.schedule.pop_ready() {
                 let why = why.clone();
                 // A step that failed before the run was resumed stays failed as it was, unless the run is
                 // stopped: then it comes up again.

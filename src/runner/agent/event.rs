@@ -65,7 +65,7 @@ pub(super) fn use_tool(tool: Option<&str>, input: Option<&Value>, state: &mut Ou
 /// Adds a line of text as progress, unless it is blank.
 pub(super) fn read_progress(line: &str, state: &mut OutputState) {
     // Little is shown, and lines may be long.
-    let plain = transcript::plain(&line[..line.floor_char_boundary(TEXT_MAX)]);
+    let plain = transcript::strip_escapes(&line[..line.floor_char_boundary(TEXT_MAX)]);
     let shown = plain.chars().filter(|c| !c.is_control());
     let shown: String = shown
         .skip_while(|c| c.is_whitespace())

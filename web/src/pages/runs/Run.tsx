@@ -102,7 +102,7 @@ export function clockAt(answer: string) {
 /** The one thing to know about the run before anything else. */
 function RunNotice({ run }: { run: RunPage["run"] }) {
   if (run.status === "pending") return <p className="notice">Starts when a slot is free.</p>;
-  if (run.status === "interrupted") return <p className="notice">Interrupted: the process that carried it out is gone. Resume continues where it stopped.</p>;
+  if (run.status === "interrupted") return <p className="notice">Interrupted: its process ended. Resume continues where it stopped.</p>;
   if (run.status === "cancelled" && !run.fault?.task)
     return (
       <p className="notice">
