@@ -342,7 +342,7 @@ fn proof_shows_claims_beside_findings() {
     let first = json!({"id": id, "task": "T2", "attempt": 1});
     assert_eq!(
         ask(&workspace, &api::RUN_PROOF, first.clone())["next"],
-        "try 2"
+        "attempt 2"
     );
     let prompt = ask(&workspace, &api::RUN_PROMPT, first);
     let text = prompt["text"].as_str().unwrap();
