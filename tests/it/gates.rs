@@ -104,8 +104,8 @@ fn command_that_fails_after_last_round_opens_gate() {
     assert_eq!(answer["error"]["exitCode"], 44);
     assert_eq!(
         answer["error"]["message"],
-        "implemented of T2 stays open: `false` failed: it exited with 1; all 5 rounds are spent; \
-         a person should look at it"
+        "implemented of T2 stays open: `false` failed: it exited with 1; all 5 rounds are used; \
+         a person should look at the task"
     );
     let (gate, all) = gates(&workspace);
     assert_eq!(gate["passed"], false);

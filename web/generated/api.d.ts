@@ -11,7 +11,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Lists the workers for programs that accept JSON; else the page of agents */
+        /** Lists workers as JSON, or returns the page of agents */
         get: operations["getAgents"];
         put?: never;
         post?: never;
@@ -30,7 +30,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Removes the agents of the moment */
+        /** Removes runtime agents */
         post: operations["postApiAgentsCleanup"];
         delete?: never;
         options?: never;
@@ -82,7 +82,7 @@ export interface paths {
         /** Lists executions, newest first */
         get: operations["getApiAgentsExecute"];
         put?: never;
-        /** Has a message answered by the agent that fits it; answers at once, or with ?wait=true when it is over */
+        /** Routes a message to an agent; replies at once, or with ?wait=true after the answer */
         post: operations["postApiAgentsExecute"];
         delete?: never;
         options?: never;
@@ -116,7 +116,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Cancels an execution that is not over; what a model still says of it is dropped */
+        /** Cancels an execution in progress; a later answer of its model is dropped */
         post: operations["postApiAgentsExecutionIdCancel"];
         delete?: never;
         options?: never;
@@ -167,7 +167,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Registers an agent for the moment, or changes it */
+        /** Registers or changes a runtime agent */
         post: operations["postApiAgentsRegister"];
         delete?: never;
         options?: never;
@@ -182,7 +182,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Lists the workers: agents behind an address or in a program */
+        /** Lists workers: agents reached by HTTP or as a program */
         get: operations["getApiAgentsRegistry"];
         put?: never;
         post?: never;
@@ -237,7 +237,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Says something to the chat; nothing is written before a yes */
+        /** Sends a message to the chat; every change needs a confirmation */
         post: operations["postApiChat"];
         delete?: never;
         options?: never;
@@ -355,7 +355,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Tells what happens while it happens, as server-sent events; pieces of an answer only where the server carries the execution out */
+        /** Streams events as server-sent events, with parts of answers for executions of this server */
         get: operations["getApiEvents"];
         put?: never;
         post?: never;
@@ -375,7 +375,7 @@ export interface paths {
         /** Lists entries of the manifest, newest last */
         get: operations["getApiManifest"];
         put?: never;
-        /** Appends an entry to the manifest; every fault of it is named */
+        /** Appends an entry to the manifest; lists all errors of an invalid one */
         post: operations["postApiManifest"];
         delete?: never;
         options?: never;
@@ -460,7 +460,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Has a plan carried out by agents, in a process of its own */
+        /** Runs a plan in its own process */
         post: operations["postApiPlansRun"];
         delete?: never;
         options?: never;
@@ -477,7 +477,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Chooses the agent for a message, with every reason */
+        /** Chooses the agent for a message, with reasons */
         post: operations["postApiRoute"];
         delete?: never;
         options?: never;
@@ -494,7 +494,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Says which messages an agent would reach that is being made or changed */
+        /** Shows which messages a new or changed agent would get */
         post: operations["postApiRouteTry"];
         delete?: never;
         options?: never;
@@ -512,7 +512,7 @@ export interface paths {
         /** Lists what agents carried out, newest first */
         get: operations["getApiRuns"];
         put?: never;
-        /** Has tasks carried out by agents, in a process of its own */
+        /** Runs tasks with agents, in its own process */
         post: operations["postApiRuns"];
         delete?: never;
         options?: never;
@@ -546,7 +546,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Asks for the end of a run, and waits a while for it */
+        /** Cancels a run, and waits a while for its end */
         post: operations["postApiRunsIdCancel"];
         delete?: never;
         options?: never;
@@ -612,7 +612,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Writes a run as one page that needs nothing else */
+        /** Exports a run as a self-contained HTML page */
         get: operations["getApiRunsIdReport"];
         put?: never;
         post?: never;
@@ -631,7 +631,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Resumes a run that was interrupted, failed or was cancelled */
+        /** Resumes an interrupted, failed or cancelled run */
         post: operations["postApiRunsIdResume"];
         delete?: never;
         options?: never;
@@ -680,12 +680,12 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Says who the caller is */
+        /** Returns the caller */
         get: operations["getApiSession"];
         put?: never;
-        /** Signs a page in with a token, which is kept in a cookie */
+        /** Signs in with a token, which is stored in a cookie */
         post: operations["postApiSession"];
-        /** Signs a page out */
+        /** Signs out */
         delete: operations["deleteApiSession"];
         options?: never;
         head?: never;
@@ -733,7 +733,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Says where the caller is, who that is, and how much there is of everything */
+        /** Returns the workspace, the caller and the number of items of each kind */
         get: operations["getApiStatus"];
         put?: never;
         post?: never;
@@ -921,7 +921,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Writes all tasks as JSON lines, which can be imported */
+        /** Exports all tasks as JSON lines */
         get: operations["getApiWorkExport"];
         put?: never;
         post?: never;
@@ -1796,7 +1796,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Has a query answered that comes from a form, with a page */
+        /** Answers a query from a form, as a page */
         post: operations["postAsk"];
         delete?: never;
         options?: never;
@@ -1811,7 +1811,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Says that the server is there */
+        /** Returns the health of the server */
         get: operations["getHealth"];
         put?: never;
         post?: never;
@@ -1847,7 +1847,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Has a query answered by workers */
+        /** Answers a query with workers */
         post: operations["postQuery"];
         delete?: never;
         options?: never;
@@ -1864,7 +1864,7 @@ export interface components {
             /** @description The agent that acts */
             agent?: string | null;
             /**
-             * @description Commit that git must have; its full id is kept; may be repeated
+             * @description Existing commit, recorded as evidence (repeat for more)
              * @default []
              */
             commits: string[];
@@ -1880,38 +1880,38 @@ export interface components {
              */
             epoch: number | null;
             /**
-             * @description File of the workspace whose digest is kept as evidence; may be repeated
+             * @description File whose digest is recorded as evidence (repeat for more)
              * @default []
              */
             files: string[];
             /**
-             * @description Remark that is kept; may be repeated
+             * @description Note, recorded as evidence (repeat for more)
              * @default []
              */
             notes: string[];
             /**
-             * @description Address of a web page that is kept and never looked at; may be repeated
+             * @description URL, recorded as evidence and never opened (repeat for more)
              * @default []
              */
             urls: string[];
         };
         /**
-         * @description What an agent does in a step.
+         * @description The action of an agent in a step.
          * @enum {string}
          */
         Action: "analyzing" | "thinking" | "responding" | "delegating" | "completing" | "routing";
-        /** @description What is shown of a task wherever others are shown with it; its title may be cut. */
+        /** @description A task in a list of others; its title may be cut. */
         Active: {
-            /** @description What its latest entry in the manifest says. */
+            /** @description The status of its latest entry in the manifest. */
             entry?: components["schemas"]["Status2"] | null;
-            /** @description Who holds it, where somebody has claimed it. */
+            /** @description The holder of its claim. */
             holder?: string | null;
             id: string;
             priority: components["schemas"]["Priority"];
             status: components["schemas"]["Status"];
             title: string;
         };
-        /** @description What `add` did with one draft. */
+        /** @description The result of adding one draft. */
         Added: {
             /** @description False when its key was known and the task was left as it is. */
             created: boolean;
@@ -1919,7 +1919,6 @@ export interface components {
         };
         /** @description Whether messages reach an agent. */
         AgentStatus: "active" | "paused" | "archived";
-        /** @description A task in the words of the specification. */
         AgentTask: {
             /** @description The agent that it is assigned to. */
             assigned_to: string | null;
@@ -1940,13 +1939,13 @@ export interface components {
             /** @description todo, doing, review, done, paused or cancelled. A blocked task is paused. */
             status: string;
             tags: string[];
-            /** @description What is to be done, in one line. */
+            /** @description The work, in one line. */
             title: string;
             updated_at: string;
         };
         /** @description Another way out of an error. */
         Alternative: {
-            /** @description What it does, in a few words. */
+            /** @description The effect of the command, in a few words. */
             action: string;
             /** @description A command that can be pasted. */
             command: string;
@@ -1983,9 +1982,9 @@ export interface components {
             /** @description How many waves there are, and how many tasks each has. */
             waves: components["schemas"]["WaveWidths"];
         };
-        /** @description What an answer comes from. */
+        /** @description The source of an answer. */
         AnsweredBy: ("model" | "worker") | "offline";
-        /** @description What was archived, or taken out again. */
+        /** @description The result of archiving or unarchiving. */
         Archival: {
             /** @description True when nothing was done. */
             dryRun: boolean;
@@ -1999,15 +1998,15 @@ export interface components {
          * @enum {string}
          */
         Archived: "hidden" | "only" | "shown";
-        /** @description A message that is to be routed. */
+        /** @description A message to route. */
         Asked: {
             /** @description The requested agent. If it is not available, the reason says so and the router chooses. */
             agentId?: string | null;
             /** @description As `metadata`. */
             context?: components["schemas"]["Wish"] | null;
-            /** @description The conversation that it belongs to. */
+            /** @description Conversation that the message belongs to. */
             conversationId?: string | null;
-            /** @description An agent that is scored in the place of the one with its id, or beside all. */
+            /** @description A draft to score, in place of the agent with its id or in addition. */
             draft?: {
                 [key: string]: unknown;
             } | null;
@@ -2018,7 +2017,7 @@ export interface components {
             /** @description May hold the requested agent, if `agentId` does not. */
             metadata?: components["schemas"]["Wish"] | null;
         };
-        /** @description Who would get a step. */
+        /** @description The agent that would get a step. */
         Assignment: {
             /** @description Id of the agent; none when there is nobody. */
             agent: string | null;
@@ -2028,11 +2027,9 @@ export interface components {
             agentEndedAt: string | null;
             /** Format: uint32 */
             attempt: number;
-            /** @description The last lines of its standard error. */
-            complaints: string[];
             /**
              * Format: double
-             * @description What it cost in US dollars, when it says so.
+             * @description Cost in US dollars, if its program reports it.
              */
             cost: number | null;
             /** Format: uint64 */
@@ -2040,22 +2037,24 @@ export interface components {
             endedAt: string | null;
             /** Format: int32 */
             exitCode: number | null;
-            missing: string[];
             outcome: components["schemas"]["Outcome2"] | null;
             reason: string | null;
-            /** @description Whether it went on with an earlier conversation. */
+            /** @description Whether it resumed an earlier conversation. */
             resumes: boolean;
             runner: string | null;
             said: string | null;
             skill: string | null;
             /** @description When it began, RFC 3339 in UTC like all times. */
             startedAt: string;
-            /** @description `waiting` while it waits before it is tried again. */
+            /** @description `waiting` until the next attempt starts. */
             state: components["schemas"]["StepState"];
+            /** @description The last lines of its standard error. */
+            stderrTail: string[];
             /** Format: uint32 */
             turns: number | null;
-            /** @description Tokens that it used, when it says so. */
+            /** @description Tokens that it used, if its program reports them. */
             usage: components["schemas"]["Usage"] | null;
+            violations: string[];
         };
         AttemptInput: {
             draft: {
@@ -2110,18 +2109,18 @@ export interface components {
             temperature: number;
             tools: string[];
         };
-        /** @description What is counted, against what an orchestrator may read. */
+        /** @description Tokens against the limit of an orchestrating agent. */
         Budget: {
             /**
              * Format: uint
-             * @description Tokens that an orchestrator should stay under.
+             * @description Maximum number of tokens for an orchestrator.
              */
             limit: number;
             /** @description How the tokens were counted. */
             method: string;
             /**
              * Format: uint
-             * @description Hundredths of the limit, rounded down.
+             * @description Percentage of the limit, rounded down.
              */
             percent: number;
             state: components["schemas"]["State"];
@@ -2132,24 +2131,18 @@ export interface components {
             /** @description The agent that acts */
             agent?: string | null;
             /**
-             * @description Cancel it although somebody else holds it; this is recorded
+             * @description Cancel the task although another holder has it (recorded in the log)
              * @default false
              */
             force: boolean;
             /**
-             * @description Why; kept as a note
+             * @description Reason, kept as a note
              * @default null
              */
             reason: string | null;
         };
+        /** @description A skill that a rule leads to. */
         Candidate: {
-            id: string;
-            title: string;
-            /** @description Its type, such as `cards`. */
-            type: string;
-        };
-        /** @description A skill that something speaks for. */
-        Candidate2: {
             /** @description The labels, type or word that matched. */
             matched: string[];
             /** @description One sentence: why it won, or why it did not. */
@@ -2158,7 +2151,7 @@ export interface components {
             strategy: components["schemas"]["Strategy"];
         };
         /** @description An agent that could have been chosen, with the parts of its score, which add up. */
-        Candidate3: {
+        Candidate2: {
             /**
              * Format: uint32
              * @description One for each of `matchedTerms`.
@@ -2188,34 +2181,33 @@ export interface components {
              */
             detail: unknown;
             /**
-             * @description What happened: `added`, `changed`, `deleted`, `restored` of tasks; `spawned`, `verified`,
-             *     `gate`, `criterion`, `requiredGates`, `forced`, `linked`, `unlinked` and other words of what
-             *     is around them.
+             * @description Kind of change: `added`, `changed`, `deleted`, `restored` of tasks; `spawned`, `verified`, `gate`, `criterion`,
+             *     `requiredGates`, `forced`, `linked`, `unlinked` and other words.
              */
             kind: string;
-            /** @description The task that it is about. */
+            /** @description The changed task. */
             task: string | null;
         };
         Change2: {
             input: string;
-            /** @description Its digest now; none when it is gone. */
+            /** @description Its digest now; none if it does not exist. */
             now: string | null;
-            /** @description Its digest then; none when it was not there. */
+            /** @description Its digest then; none if it did not exist. */
             then: string | null;
         };
         /** @description A change of a conversation. */
         ChangeInput: {
-            /** @description Its agent, which stays. */
+            /** @description Its agent, which cannot change. */
             agent_id?: string | null;
             /** @description `archived` ends it. */
             status?: components["schemas"]["ConversationStatus"] | null;
             /** @description Its title, at most 200 characters. */
             title?: string | null;
         };
-        /** @description What a line comes from. */
+        /** @description The source of a line. */
         Channel: "event" | "out" | "err" | "tool";
         ChatAgent: "design" | "editor" | "clarifier";
-        /** @description One thing that was looked at. */
+        /** @description One check. */
         Check: {
             check: string;
             command: string[] | null;
@@ -2226,7 +2218,7 @@ export interface components {
             durationMs: number | null;
             /** Format: int32 */
             exitCode: number | null;
-            /** @description Whether it holds; none when nobody knows yet. */
+            /** @description Whether it holds; none when that is not known yet. */
             ok: boolean | null;
             text: string;
         };
@@ -2246,15 +2238,15 @@ export interface components {
         };
         /** @description A plan from a file, and whether it can be carried out. */
         Checked: {
-            /** @description Who would get each step. */
+            /** @description The agent that would get each step. */
             assignments: components["schemas"]["Assignment"][];
-            /** @description What keeps it from being carried out. */
+            /** @description The reasons why it cannot run. */
             faults: components["schemas"]["Fault3"][];
             /** @description The plan, as far as it could be read. */
             plan: components["schemas"]["Plan"];
             /** Format: uint */
             total: number;
-            /** @description Ids of steps that can go side by side. */
+            /** @description Ids of steps that can run in parallel. */
             waves: string[][];
         };
         Checked2: {
@@ -2284,7 +2276,7 @@ export interface components {
             epoch: number;
             /** @description When the lease is over, RFC 3339 in UTC. */
             expires: string;
-            /** @description Who holds it; none when it is free. */
+            /** @description The holder; none when it is free. */
             holder: string | null;
             /** @description When it was claimed or, if it is free, given back; RFC 3339 in UTC. */
             since: string;
@@ -2294,18 +2286,18 @@ export interface components {
             /** @description The agent that acts */
             agent?: string | null;
             /**
-             * @description With --next: only what is below this task, to any depth
+             * @description With --next: only tasks below this one, at any depth
              * @default null
              */
             epic: string | null;
             /**
-             * @description Claim a task although it waits for others; this is recorded
+             * @description Claim the task although it waits for others (recorded in the log)
              * @default false
              */
             force: boolean;
             /**
-             * @description How long the claim lasts unless a heartbeat extends it: 90s, 30m, 1h, 2d [default: the
-             *     setting claims.lease, 1h]
+             * @description How long the claim lasts without a heartbeat: 90s, 30m, 1h, 2d [default: the setting
+             *     claims.lease, 1h]
              */
             lease?: components["schemas"]["Lease"] | null;
         };
@@ -2321,12 +2313,12 @@ export interface components {
         Cleanup: {
             /**
              * Format: uint64
-             * @description The moment from which age is counted, in milliseconds since 1970; else now
+             * @description Reference time in milliseconds since 1970 [default: now]
              * @default null
              */
             now: number | null;
             /**
-             * @description Only agents whose id says that they are older than 30 minutes
+             * @description Only agents older than 30 minutes, by the time in their id
              * @default false
              */
             olderThan: boolean;
@@ -2340,7 +2332,7 @@ export interface components {
             /** @description The agent that acts */
             agent?: string | null;
             /**
-             * @description Only say what would be moved
+             * @description Show what would be moved
              * @default false
              */
             dryRun: boolean;
@@ -2352,7 +2344,7 @@ export interface components {
             file: string;
             /** Format: uint */
             kept: number;
-            /** @description What was moved, by line of the manifest before. */
+            /** @description The moved lines, by their numbers before. */
             rejected: components["schemas"]["Faulty"][];
             /**
              * Format: uint
@@ -2365,13 +2357,13 @@ export interface components {
             agent?: string | null;
             /**
              * Format: uint32
-             * @description Epoch of the claim under which this is done (or CLEO_EPOCH); refused when that is lost
+             * @description Epoch of your claim (or CLEO_EPOCH); fails if the claim was lost
              * @default null
              */
             epoch: number | null;
             /**
-             * @description Complete it although it does not verify, has open children or is somebody else's; this is
-             *     recorded
+             * @description Complete the task although it does not verify, has open children or belongs to another
+             *     holder (recorded in the log)
              * @default false
              */
             force: boolean;
@@ -2380,19 +2372,19 @@ export interface components {
             /** @description The agent that acts */
             agent?: string | null;
             /**
-             * @description Complete it although tasks of it are open
+             * @description Complete the phase although it has open tasks
              * @default false
              */
             force: boolean;
         };
-        /** @description What a check of the rules found. */
+        /** @description The result of checking the rules. */
         Compliance: {
             /**
              * Format: uint
              * @description How many of them break no rule.
              */
             compliant: number;
-            /** @description The rules for whoever gives work to agents, and those for agents that leave no trace. */
+            /** @description The rules for orchestrators, and those for agents that no record shows. */
             rules: components["schemas"]["RuleReport"][];
             /** @description The finished tasks that break a rule or were completed by force, by id. */
             tasks: components["schemas"]["TaskReport"][];
@@ -2402,11 +2394,17 @@ export interface components {
              */
             total: number;
         };
-        /** @description Two tasks that touch the same files and so are not put side by side. */
+        ComponentOption: {
+            id: string;
+            title: string;
+            /** @description Its type, such as `cards`. */
+            type: string;
+        };
+        /** @description Two tasks that touch the same files, so that they cannot run in parallel. */
         Conflict: {
             /** @description The task of the wave before that touches its files. */
             conflictsWith: string;
-            /** @description What the later one says of these files. */
+            /** @description The patterns of the later task for these files. */
             files: string[];
             /** @description The task that comes later. */
             task: string;
@@ -2423,7 +2421,7 @@ export interface components {
             /** @description When something was last said; at first when it was begun. */
             last_message_at: string;
             status: components["schemas"]["ConversationStatus"];
-            /** @description What it is about, at most 200 characters. */
+            /** @description Its subject, at most 200 characters. */
             title: string | null;
             /** @description When it was last changed, also by a message. */
             updated_at: string;
@@ -2431,7 +2429,7 @@ export interface components {
         };
         /** @description With whom a conversation is. */
         ConversationKind: "agent" | "chat";
-        /** @description Whether a conversation goes on. */
+        /** @description Whether a conversation continues. */
         ConversationStatus: "active" | "archived";
         /** @description How many agents there were and are. */
         Count: {
@@ -2463,9 +2461,9 @@ export interface components {
                 /** Format: uint64 */
                 review?: number;
             };
-            /** @description What it is about; may be empty. */
+            /** @description Its purpose; may be empty. */
             description: string;
-            /** @description Its name for people. */
+            /** @description Display name. */
             name: string;
             /**
              * Format: uint32
@@ -2480,30 +2478,15 @@ export interface components {
             /** Format: uint64 */
             total: number;
         };
-        /** @description Numbers of tasks by where they stand. */
-        Counted2: {
-            /**
-             * Format: uint
-             * @description All, without epics and parents.
-             */
-            total: number;
-            /**
-             * Format: uint
-             * @description Done, and cleo itself looked at it.
-             */
-            verified: number;
-        } & {
-            [key: string]: number;
-        };
         /** @description Counted tasks. */
-        Counted3: {
+        Counted2: {
             stats: components["schemas"]["Stats"];
         };
-        /** @description How many tasks of a run came how far. An epic is counted only when it failed. */
+        /** @description Number of tasks of a run in each state. An epic is counted only when it failed. */
         Counts: {
             /**
              * Format: uint
-             * @description Ended by somebody before they were over.
+             * @description Cancelled before they were over.
              */
             cancelled: number;
             /**
@@ -2535,7 +2518,6 @@ export interface components {
             /** Format: uint */
             waiting: number;
         };
-        /** @description How much there is of everything. */
         Counts2: {
             /**
              * Format: uint64
@@ -2549,7 +2531,7 @@ export interface components {
             conversations: number;
             /**
              * Format: uint64
-             * @description Runs that are under way, of the user or of all.
+             * @description Runs in progress, of the user or of all.
              */
             liveRuns: number;
             /**
@@ -2564,11 +2546,11 @@ export interface components {
             openTasks: number;
             /**
              * Format: uint64
-             * @description Those of them that can be begun.
+             * @description Number of ready tasks.
              */
             readyTasks: number;
         };
-        /** @description An acceptance criterion and what is known of it. */
+        /** @description An acceptance criterion with its evidence. */
         CriterionStanding: {
             /** @description The command that proves it, in words. */
             command: string[] | null;
@@ -2582,22 +2564,22 @@ export interface components {
             text: string;
         };
         CriterionState: "unproven" | "claimed" | "failed" | "stale" | "proven";
-        /** @description The longest way through what is open. */
+        /** @description The longest chain of open tasks. */
         CriticalPath: {
             /**
              * Format: uint64
-             * @description How long they may take, in milliseconds: as many times as there are tasks what a finished try
-             *     took in the middle; none with too few of these.
+             * @description Estimated time in milliseconds: the median of finished attempts, times the tasks that are left; none with
+             *     fewer than five attempts.
              */
             aboutMs: number | null;
             /** Format: uint */
             left: number;
             /**
              * Format: uint
-             * @description How many finished tries that is made of.
+             * @description Number of finished attempts behind the estimate.
              */
             samples: number;
-            /** @description The tasks, in order. */
+            /** @description Its tasks, in order. */
             tasks: string[];
         };
         /** @description The numbers of all agents together. */
@@ -2611,7 +2593,7 @@ export interface components {
             activeExecutions: number;
             /**
              * Format: double
-             * @description How long an answer takes. None before the first.
+             * @description Average time of an answer. None before the first.
              */
             averageResponseTimeMs: number | null;
             /** Format: uint64 */
@@ -2650,15 +2632,15 @@ export interface components {
         Decided: ("matched" | "finalize") | "requested";
         /** @description Which skill a task gets, and why. */
         Decision: {
-            /** @description Every skill that something speaks for, best first. */
-            candidates: components["schemas"]["Candidate2"][];
+            /** @description All candidates, best first. */
+            candidates: components["schemas"]["Candidate"][];
             /** @description The labels, type or word that matched. */
             matched: string[];
             /** @description One sentence: why it won, or why it did not. */
             reason: string;
-            /** @description The other skills, each with the reason; only filled when asked for. */
+            /** @description The other skills with the reasons; only on request. */
             rejected?: components["schemas"]["Rejected"][];
-            runnerUp: components["schemas"]["Candidate2"] | null;
+            runnerUp: components["schemas"]["Candidate"] | null;
             skill: string;
             strategy: components["schemas"]["Strategy"];
             /** @description The task, as the caller named it. */
@@ -2668,7 +2650,7 @@ export interface components {
             /** @description Id of the agent; `finalize` when none fits. */
             agent: string;
             /** @description Candidates with the parts of their scores, best first. */
-            candidates?: components["schemas"]["Candidate3"][] | null;
+            candidates?: components["schemas"]["Candidate2"][] | null;
             decided: components["schemas"]["Decided"];
             /**
              * Format: uint32
@@ -2727,7 +2709,7 @@ export interface components {
              */
             total: number;
         };
-        /** @description What a delete took away, or would take away. */
+        /** @description The result of deleting. */
         Deleted: {
             /** @description Ids of the deleted tasks, parents first. */
             deleted: string[];
@@ -2736,11 +2718,11 @@ export interface components {
             /** @description Tasks that no longer depend on a deleted one. */
             released: string[];
         };
-        /** @description What a task depends on and what depends on it. */
+        /** @description The dependencies and dependents of a task. */
         Dependencies: {
             dependents: components["schemas"]["TaskView"][];
             depends: components["schemas"]["TaskView"][];
-            /** @description What it depends on and leads to no task. */
+            /** @description Dependencies that lead to no task. */
             missing: components["schemas"]["Missing"][];
             /** @description Why the task, or one that it waits for, can never start. */
             problems: components["schemas"]["Problem"][];
@@ -2750,7 +2732,7 @@ export interface components {
             /** @description Tasks that can start once it is done, and not before. */
             unblocks: string[];
         };
-        /** @description A task of which the file says something else than was here. */
+        /** @description A task that differs from the file. */
         Difference: {
             fields: string[];
             /** @description Its id here. */
@@ -2760,44 +2742,59 @@ export interface components {
         /** @description Which way rows are sorted. */
         Dir: "asc" | "desc";
         DisplayStatus: ("running" | "done" | "paused" | "cancelled") | "waiting" | "ready" | "verifying" | "failed" | "needsYou" | "review" | "skipped";
+        /** @description A done task and the output of its agent. */
+        DoneTask: {
+            /** @description Id of its latest entry in the manifest. */
+            entry?: string | null;
+            /** @description The output file of that entry. */
+            file?: string | null;
+            id: string;
+            keyFindings: string[];
+            priority: components["schemas"]["Priority"];
+            status: components["schemas"]["Status"];
+            title: string;
+        };
         Draft: {
-            /** @description The one thing that it offers to plans, such as web-crawler */
+            /** @description Capability for steps of plans, such as web-crawler */
             capability?: string | null;
-            /** @description Colour in pictures, such as #6B7280 */
+            /** @description Display colour, such as #6B7280 */
             color?: string | null;
-            /** @description Program and arguments of a worker, split like a shell's and run without one */
+            /**
+             * @description Program and arguments of a worker, split into words like a shell does, but run without a
+             *     shell
+             */
             command?: components["schemas"]["CommandLine"] | null;
-            /** @description Its abilities; messages are routed by these words */
+            /** @description What the agent is good at; its words count in routing */
             description?: string | null;
             /**
              * @description Validate only.
              * @default false
              */
             dryRun: boolean;
-            /** @description Address of a worker that is reached by HTTP */
+            /** @description URL of an HTTP worker */
             endpoint?: string | null;
-            /** @description Address for health checks of a worker */
+            /** @description Health check URL of a worker */
             healthcheck?: string | null;
-            /** @description Name of its icon */
+            /** @description Icon name */
             icon?: string | null;
             id?: string | null;
             /**
-             * @description Request that a worker accepts, such as summary.create (repeat)
+             * @description Intent that a worker accepts, such as summary.create (repeat for more)
              * @default null
              */
             intents: string[] | null;
             /**
              * Format: uint32
-             * @description Most tokens of an answer
+             * @description Maximum number of tokens in an answer
              */
             max_tokens?: number | null;
-            /** @description Model that answers, unless the configuration names one */
+            /** @description Model to use if the settings name none */
             model?: string | null;
             /** @description Its name for people, at most 100 characters */
             name?: string | null;
-            /** @description Its aim; messages are routed by these words */
+            /** @description Goal of the agent; its words count in routing */
             objective?: string | null;
-            /** @description System prompt of the model */
+            /** @description System prompt for the model */
             prompt?: string | null;
             /**
              * @description supervisor, specialist or custom
@@ -2805,7 +2802,7 @@ export interface components {
              */
             role: components["schemas"]["Role"] | null;
             /**
-             * @description Skill, for plans (repeat, or separate with commas)
+             * @description Skills for steps of plans, repeated or separated by commas
              * @default null
              */
             skills: string[] | null;
@@ -2815,22 +2812,22 @@ export interface components {
              */
             status: components["schemas"]["AgentStatus"] | null;
             /**
-             * @description Word or words by which messages reach it (repeat, or separate with commas)
+             * @description Tags that bring messages to the agent, repeated or separated by commas
              * @default null
              */
             tags: string[] | null;
             /**
              * Format: double
-             * @description How freely it answers, from 0 to 2
+             * @description Sampling temperature, from 0 to 2
              */
             temperature?: number | null;
             /**
              * Format: uint32
-             * @description How long a worker may take, in milliseconds
+             * @description Timeout of a worker in milliseconds
              */
             timeout_ms?: number | null;
             /**
-             * @description Tool that it may use (repeat, or separate with commas)
+             * @description Tools that the agent may use, repeated or separated by commas
              * @default null
              */
             tools: string[] | null;
@@ -2851,44 +2848,44 @@ export interface components {
             /** @description Where it comes from: a task, a stack, or the name of something that is not in the picture. */
             from: string;
             fromKind: components["schemas"]["End"];
-            /** @description What it means; of several the one that matters most. */
+            /** @description Its meaning; of several the most important one. */
             kind: components["schemas"]["Kind4"];
             to: string;
             toKind: components["schemas"]["End"];
         };
-        /** @description What became of references that hold tasks up. */
+        /** @description The dependencies of the file. */
         Edges: {
-            /** @description Onto something that is not there: kept in `extra.danglingDepends`, so the task is not ready. */
+            /** @description Onto a missing task: kept in `extra.danglingDepends`, so the task is not ready. */
             dangling: components["schemas"]["Sample4"];
             /** Format: uint */
             kept: number;
-            /** @description Onto something deleted or given up that was left out: kept in the same place. */
+            /** @description Onto a skipped task that is deleted or cancelled: kept in the same list. */
             onDeleted: components["schemas"]["Sample4"];
             /**
-             * @description From a part onto its whole, which cannot be done before its parts: kept as a relation, and
-             *     for an open task also among those that are not there.
+             * @description From a part onto its whole, which cannot be done before its parts: kept as a relation, and for an open task
+             *     also in that list.
              */
             onWhole: components["schemas"]["Sample4"];
             /** Format: uint */
             repeated: number;
             /**
              * Format: uint
-             * @description Onto something done that was left out, so nothing waits for it.
+             * @description Onto a skipped task that is done, so no task waits for it.
              */
             satisfied: number;
         };
-        /** @description What stands at the end of a line. */
+        /** @description The end of a line. */
         End: ("node" | "stack") | "missing";
         EndSession: {
             /** @description The agent that acts */
             agent?: string | null;
             /**
-             * @description End it although somebody else leads it, or its leader holds tasks of its scope
+             * @description End the session although it belongs to somebody else or its owner still holds tasks
              * @default false
              */
             force: boolean;
             /**
-             * @description Note for whoever resumes it
+             * @description Note for the next session
              * @default null
              */
             note: string | null;
@@ -2909,21 +2906,21 @@ export interface components {
         Entry2: {
             /** @description When, RFC 3339 in UTC. */
             at: string;
-            /** @description Who. */
+            /** @description Author of the change. */
             by: string;
             /**
              * Format: uint64
              * @description How many changes it made.
              */
             changes: number;
-            /** @description By which command. */
+            /** @description The command. */
             command: string;
             /**
              * Format: uint64
              * @description Its number; later operations have larger ones.
              */
             number: number;
-            /** @description What it did, on one line. May hold text from strangers. */
+            /** @description Its changes, on one line, with untrusted text. */
             summary: string;
             /** @description The first tasks that it changed. */
             tasks: string[];
@@ -2938,9 +2935,9 @@ export interface components {
              */
             undoneBy: number | null;
         };
-        /** @description What an agent reports about one piece of work. Spelled as in the manifest, also in replies. */
+        /** @description Report of an agent about one piece of work. Field names are those of the manifest, also in replies. */
         Entry3: {
-            /** @description Whether somebody can act on it now. */
+            /** @description True if somebody can act on it now. */
             actionable: boolean;
             agent_type?: string | null;
             /** @description When it was appended, RFC 3339. */
@@ -2952,7 +2949,7 @@ export interface components {
             file: string;
             /** @description Name of the entry, one word, once in a manifest. */
             id: string;
-            /** @description What was found, one sentence each, readable alone. */
+            /** @description Findings, one sentence each, readable alone. */
             key_findings: string[];
             /** @description Tasks that it belongs to: the epic and the task. */
             linked_tasks: string[];
@@ -2967,9 +2964,9 @@ export interface components {
         } & {
             [key: string]: components["schemas"]["Raw"];
         };
-        /** @description What an agent reports about one piece of work. Spelled as in the manifest, also in replies. */
+        /** @description Report of an agent about one piece of work. Field names are those of the manifest, also in replies. */
         EntryInput: {
-            /** @description Whether somebody can act on it now. */
+            /** @description True if somebody can act on it now. */
             actionable: boolean;
             agent_type?: string | null;
             /** @description When it was appended, RFC 3339. */
@@ -2981,7 +2978,7 @@ export interface components {
             file: string;
             /** @description Name of the entry, one word, once in a manifest. */
             id: string;
-            /** @description What was found, one sentence each, readable alone. */
+            /** @description Findings, one sentence each, readable alone. */
             key_findings: string[];
             /** @description Tasks that it belongs to: the epic and the task. */
             linked_tasks: string[];
@@ -2993,6 +2990,13 @@ export interface components {
             /** @description One line. */
             title: string;
             topics: string[];
+        };
+        EntryLine: {
+            /** @description The day of the work. */
+            date: string;
+            id: string;
+            status: components["schemas"]["Status2"];
+            title: string;
         };
         ErrorBare: {
             error: string;
@@ -3027,7 +3031,7 @@ export interface components {
             /** @constant */
             success: false;
         };
-        /** @description Something that happened in a run. Cursors grow: whoever goes on from the last one misses nothing. */
+        /** @description An event of a run as it is stored. Cursors grow, so a reader that continues from the last one misses nothing. */
         Event: {
             /** @description When, RFC 3339 in UTC. */
             at: string;
@@ -3040,7 +3044,7 @@ export interface components {
                 [key: string]: unknown;
             };
             /**
-             * @description What happened, such as `task.started`, `execution_start`, [`STEP`] or
+             * @description Its kind, such as `task.started`, `execution_start`, [`STEP`] or
              *     [`DELEGATION`](super::DELEGATION).
              */
             kind: string;
@@ -3050,7 +3054,7 @@ export interface components {
             events: components["schemas"]["Line"][];
             /**
              * Format: uint64
-             * @description Cursor to go on from; none at the end.
+             * @description Cursor of the next page; none at the end.
              */
             next: number | null;
         };
@@ -3125,18 +3129,6 @@ export interface components {
             /** @constant */
             kind: "claim";
         });
-        Examined: {
-            /** Format: uint */
-            failed: number;
-            findings: components["schemas"]["Finding"][];
-            /** Format: uint */
-            total: number;
-            /**
-             * Format: uint
-             * @description How many only deserve a look.
-             */
-            warned: number;
-        };
         /** @description An execution, in the form of the specification. */
         Executed: {
             execution: components["schemas"]["Execution"];
@@ -3177,7 +3169,7 @@ export interface components {
              */
             total: number;
         };
-        /** @description An error as it stands in an answer. */
+        /** @description An error in an answer. */
         Failure: {
             alternatives: components["schemas"]["Alternative"][];
             code: string;
@@ -3196,7 +3188,7 @@ export interface components {
              */
             round: number;
         };
-        /** @description Something wrong in a file, with the place where it can be mended. */
+        /** @description A fault of a file, with its place. */
         Fault: {
             /** @description A stable name such as `SKILL_NAME_UPPERCASE`. */
             code: string;
@@ -3212,11 +3204,11 @@ export interface components {
             line: number;
             message: string;
         };
-        /** @description Something that cannot be imported as it is written. */
+        /** @description A fault in a file: it cannot be imported. */
         Fault2: {
             /** @description The file, below the folder that was named; none when there is only one. */
             file?: string | null;
-            /** @description Id of the task in its file, where it could be read. */
+            /** @description Id of the task in the file, where it could be read. */
             id?: string | null;
             /**
              * Format: uint
@@ -3232,7 +3224,7 @@ export interface components {
             /** @description Where it is: a line and column, or a way into the plan such as `steps[2].dependsOn[0]`. */
             place: string;
         };
-        /** @description What went wrong in a run. */
+        /** @description The failure of a run. */
         Fault4: {
             message: string;
             /** @description With which task. */
@@ -3247,7 +3239,7 @@ export interface components {
         FaultKind: "syntax" | "field" | "bound" | "id" | "dependency" | "circle" | "agent" | "intent";
         Faulty: {
             code: string;
-            /** @description Id of the entry that it is or was to be, where one can be read. */
+            /** @description Id of the entry, where one can be read. */
             id?: string | null;
             /**
              * Format: uint
@@ -3256,70 +3248,70 @@ export interface components {
             line: number;
             message: string;
         };
-        /** @description The first of a list, and how long it is. */
+        /** @description The first members of a list, and its length. */
         Few: {
             shown: components["schemas"]["Active"][];
-            /** Format: uint */
+            /** Format: uint64 */
             total: number;
         };
-        /** @description The first of a list, and how long it is. */
+        /** @description The first members of a list, and its length. */
         Few10: {
-            shown: components["schemas"]["Waiting"][];
-            /** Format: uint */
+            shown: components["schemas"]["WaitingTask"][];
+            /** Format: uint64 */
             total: number;
         };
-        /** @description The first of a list, and how long it is. */
+        /** @description The first members of a list, and its length. */
         Few11: {
-            shown: components["schemas"]["Noted"][];
-            /** Format: uint */
+            shown: components["schemas"]["TaskNote"][];
+            /** Format: uint64 */
             total: number;
         };
-        /** @description The first of a list, and how long it is. */
+        /** @description The first members of a list, and its length. */
         Few2: {
             shown: components["schemas"]["TaskView"][];
-            /** Format: uint */
+            /** Format: uint64 */
             total: number;
         };
-        /** @description The first of a list, and how long it is. */
+        /** @description The first members of a list, and its length. */
         Few3: {
             shown: components["schemas"]["Followup"][];
-            /** Format: uint */
+            /** Format: uint64 */
             total: number;
         };
-        /** @description The first of a list, and how long it is. */
+        /** @description The first members of a list, and its length. */
         Few4: {
             shown: components["schemas"]["Claim"][];
-            /** Format: uint */
+            /** Format: uint64 */
             total: number;
         };
-        /** @description The first of a list, and how long it is. */
+        /** @description The first members of a list, and its length. */
         Few5: {
             shown: string[];
-            /** Format: uint */
+            /** Format: uint64 */
             total: number;
         };
-        /** @description The first of a list, and how long it is. */
+        /** @description The first members of a list, and its length. */
         Few6: {
             shown: components["schemas"]["Progress"][];
-            /** Format: uint */
+            /** Format: uint64 */
             total: number;
         };
-        /** @description The first of a list, and how long it is. */
+        /** @description The first members of a list, and its length. */
         Few7: {
-            shown: components["schemas"]["Reported"][];
-            /** Format: uint */
+            shown: components["schemas"]["EntryLine"][];
+            /** Format: uint64 */
             total: number;
         };
-        /** @description The first of a list, and how long it is. */
+        /** @description The first members of a list, and its length. */
         Few8: {
-            shown: components["schemas"]["Finished"][];
-            /** Format: uint */
+            shown: components["schemas"]["DoneTask"][];
+            /** Format: uint64 */
             total: number;
         };
-        /** @description The first of a list, and how long it is. */
+        /** @description The first members of a list, and its length. */
         Few9: {
             shown: components["schemas"]["OpenSession"][];
-            /** Format: uint */
+            /** Format: uint64 */
             total: number;
         };
         FieldChange: {
@@ -3368,31 +3360,19 @@ export interface components {
             /** @default null */
             tags: string[] | null;
             /**
-             * @description What is to be done, in one line of at most 200 characters.
+             * @description The work, in one line of at most 200 characters.
              * @default null
              */
             title: string | null;
         };
         Finding: {
-            /** @description What was looked at, such as `database.integrity`. */
+            /** @description The name of the check, such as `database.integrity`. */
             check: string;
-            /** @description A command that mends it or shows more, when something is wrong. */
+            /** @description A command that fixes the problem or shows more of it. */
             fix: string | null;
-            /** @description What was found. May hold text from strangers. */
+            /** @description The result of the check. May contain untrusted text. */
             message: string;
             status: components["schemas"]["Status4"];
-        };
-        /** @description A done task and what its agent left. */
-        Finished: {
-            /** @description The entry of its agent. */
-            entry?: string | null;
-            /** @description The file of its agent. */
-            file?: string | null;
-            id: string;
-            keyFindings: string[];
-            priority: components["schemas"]["Priority"];
-            status: components["schemas"]["Status"];
-            title: string;
         };
         /** @description A session with the task in its focus. */
         Focus: {
@@ -3403,10 +3383,10 @@ export interface components {
             lane: string | null;
             node: string | null;
         };
-        /** @description An entry that something has to follow. */
+        /** @description An entry with follow-ups that are not done. */
         Followup: {
             entry: string;
-            /** @description What has to follow: tasks, or `BLOCKED:` and the reason. */
+            /** @description Ids of tasks, or `BLOCKED:` and the reason. */
             needs: string[];
         };
         /** @description A kind of file that tasks come from. */
@@ -3421,54 +3401,44 @@ export interface components {
             /** @description The words of the goal that ask for it. */
             words: string[];
         };
-        Found2: {
-            /** @description The things, those that fit best first within their kind. */
-            items: components["schemas"]["Item"][];
-            q: string;
-            /**
-             * Format: uint
-             * @description How many there are here.
-             */
-            total: number;
-        };
         /** @description A gate; the order is the order in which they are passed. */
         Gate: "implemented" | "testsPassed" | "qaPassed" | "cleanupDone" | "securityPassed" | "documented";
         GateRequest: {
             /** @description The agent that acts */
             agent?: string | null;
             /**
-             * @description Commit that git must have; its full id is kept; may be repeated
+             * @description Existing commit, recorded as evidence (repeat for more)
              * @default []
              */
             commits: string[];
             /**
              * Format: uint32
-             * @description Epoch of the claim under which this is done (or CLEO_EPOCH); refused when that is lost
+             * @description Epoch of your claim (or CLEO_EPOCH); fails if the claim was lost
              * @default null
              */
             epoch: number | null;
             /**
-             * @description File of the workspace whose digest is kept as evidence; may be repeated
+             * @description File whose digest is recorded as evidence (repeat for more)
              * @default []
              */
             files: string[];
             /**
-             * @description Pass the gate although an earlier one is open; this is recorded
+             * @description Pass the gate although an earlier one is open (recorded in the log)
              * @default false
              */
             force: boolean;
             /**
-             * @description Remark that is kept; may be repeated
+             * @description Note, recorded as evidence (repeat for more)
              * @default []
              */
             notes: string[];
             /**
-             * @description What to set the gate to without a command: true or false; true by default
+             * @description State of the gate without a command [default: true]
              * @default null
              */
             passed: boolean | null;
             /**
-             * @description Role of who sets it: planner, coder, testing, qa, cleanup, security or docs
+             * @description Your role: planner, coder, testing, qa, cleanup, security or docs
              * @default null
              */
             role: string | null;
@@ -3479,22 +3449,22 @@ export interface components {
             run: string[];
             /**
              * Format: uint64
-             * @description Seconds that each command may take, a day at most; 600 unless gates.timeLimit says otherwise
+             * @description Time limit of each command in seconds, at most a day [default: the setting gates.timeLimit,
+             *     600]
              * @default null
              */
             timeLimit: number | null;
             /**
-             * @description Address of a web page that is kept and never looked at; may be repeated
+             * @description URL, recorded as evidence and never opened (repeat for more)
              * @default []
              */
             urls: string[];
         };
         GateState: "open" | "optional" | "passed" | "forced" | "failed" | "stale";
-        /** @description What an epic is for. */
         Goal: {
-            /** @description By what it is accepted. */
+            /** @description The acceptance criteria of the epic. */
             acceptance: string[];
-            /** @description What it is about, cut. */
+            /** @description The description of the epic, cut. */
             description: string;
         };
         GoalSent: {
@@ -3502,30 +3472,73 @@ export interface components {
             goal: string;
             /**
              * Format: uint32
-             * @description Most passes over the plan, until its last step says that the goal is reached.
+             * @description Maximum number of passes over the plan until its last step reports success.
              */
             maxLoops?: number | null;
         };
-        /** @description A graph as it is drawn. */
-        GraphShown: {
-            /** @description How many tasks stand where. */
-            counts: components["schemas"]["Counted2"];
-            /** @description The longest way through what is open. */
+        /** @description A task on one line. */
+        GraphNode: {
+            /**
+             * Format: uint32
+             * @description Number of attempts in the last run that had it.
+             */
+            attempt: number | null;
+            claim: components["schemas"]["HeldClaim"] | null;
+            /** @description Whether it is on the critical path. */
+            critical: boolean;
+            /** @description Its six gates in order, as they were set, without a look at files; none if none was set. */
+            gates: components["schemas"]["GateState"][] | null;
+            /** Format: uint32 */
+            height: number;
+            id: string;
+            /** @description The reason of a failure, or the progress of its agent. */
+            note: string | null;
+            priority: components["schemas"]["Priority"];
+            /** @description The runner of its last agent. */
+            runner: string | null;
+            /** @description The skill of its last prompt. */
+            skill: string | null;
+            state: components["schemas"]["DisplayStatus"];
+            status: components["schemas"]["Status"];
+            title: string;
+            /** @description The kind of work. */
+            type: components["schemas"]["TaskType"];
+            updatedAt: string;
+            /** @description Whether it is done and verified by cleo. */
+            verified: boolean;
+            /** @description Some of the open tasks that it depends on. */
+            waitsFor: string[];
+            /**
+             * Format: uint
+             * @description Its wave, from 1; none for groups and in a circle.
+             */
+            wave: number | null;
+            /** Format: uint32 */
+            width: number;
+            /** Format: uint32 */
+            x: number;
+            /** Format: uint32 */
+            y: number;
+        };
+        GraphView: {
+            /** @description Number of tasks by state. */
+            counts: components["schemas"]["StateCounts"];
+            /** @description The longest chain of open tasks. */
             criticalPath: components["schemas"]["CriticalPath"];
             edges: components["schemas"]["Edge"][];
-            /** @description What it is below; none for everything. */
+            /** @description The epic of the query. */
             epic: components["schemas"]["TaskView"] | null;
             focus: components["schemas"]["Focus2"];
             groups: components["schemas"]["Progress"][];
             /** @description The lanes, left to right. */
             lanes: components["schemas"]["Lane"][];
-            /** @description Tasks that are shown by themselves. */
-            nodes: components["schemas"]["NodeShown"][];
+            /** @description Tasks with a node of their own. */
+            nodes: components["schemas"]["GraphNode"][];
             /** @description Why tasks can never start. */
             problems: components["schemas"]["Problem"][];
             /** @description Width and height in pixels. */
             size: components["schemas"]["Size2"];
-            /** @description What stands for several tasks. */
+            /** @description Nodes for several tasks. */
             stacks: components["schemas"]["Stack"][];
             /** @description Changes when any of it does. */
             version: string;
@@ -3540,18 +3553,18 @@ export interface components {
             agent?: string | null;
             /**
              * Format: uint32
-             * @description Epoch of the claim under which this is done (or CLEO_EPOCH); refused when that is lost
+             * @description Epoch of your claim (or CLEO_EPOCH); fails if the claim was lost
              * @default null
              */
             epoch: number | null;
             /**
-             * @description Extend it although somebody else holds the task; this is recorded
+             * @description Extend the lease although another holder has the task (recorded in the log)
              * @default false
              */
             force: boolean;
             /**
-             * @description How long the claim lasts unless a heartbeat extends it: 90s, 30m, 1h, 2d [default: the
-             *     setting claims.lease, 1h]
+             * @description How long the claim lasts without a heartbeat: 90s, 30m, 1h, 2d [default: the setting
+             *     claims.lease, 1h]
              */
             lease?: components["schemas"]["Lease"] | null;
         };
@@ -3566,7 +3579,7 @@ export interface components {
             expired: boolean;
             /** @description When the lease is over, RFC 3339 in UTC. */
             expires: string;
-            /** @description Who holds it; none when it is free. */
+            /** @description The holder; none when it is free. */
             holder: string | null;
             /** @description When it was claimed or, if it is free, given back; RFC 3339 in UTC. */
             since: string;
@@ -3584,7 +3597,7 @@ export interface components {
              */
             failed: number;
         };
-        /** @description How the health of a worker is looked at. */
+        /** @description How the health of a worker is checked. */
         How: "healthcheck" | "handshake";
         /** @description A conversation, as a row of the specification's table. */
         InList: {
@@ -3598,7 +3611,7 @@ export interface components {
             /** @description When something was last said; at first when it was begun. */
             last_message_at: string;
             status: components["schemas"]["ConversationStatus"];
-            /** @description What it is about, at most 200 characters. */
+            /** @description Its subject, at most 200 characters. */
             title: string | null;
             /** @description When it was last changed, also by a message. */
             updated_at: string;
@@ -3606,7 +3619,7 @@ export interface components {
             /** @description Whether it waits for a confirmation, a choice or a missing value. */
             waiting: boolean;
         };
-        /** @description The rules for agents, as a prompt holds them. */
+        /** @description The protocol block of a prompt. */
         Injected: {
             block: string;
         };
@@ -3616,23 +3629,22 @@ export interface components {
             agentId?: string | null;
             /** @description As `metadata`. */
             context?: components["schemas"]["Wish"] | null;
-            /** @description The conversation that it belongs to. */
+            /** @description Conversation that the message belongs to. */
             conversationId?: string | null;
             /** @description The message. */
             input?: string | null;
             /** @description May hold the requested agent, if `agentId` does not. */
             metadata?: components["schemas"]["Wish"] | null;
             /**
-             * @description Tell it while it is carried out, as server-sent events.
+             * @description Stream it as server-sent events.
              * @default false
              */
             stream: boolean;
         };
         /** @description How tasks are kept apart. */
         Isolation: "worktree";
-        /** @description A thing that was found. */
         Item: {
-            /** @description What tells it from others. */
+            /** @description A detail that distinguishes it. */
             hint: string;
             href: string;
             id: string;
@@ -3656,17 +3668,17 @@ export interface components {
          */
         Kind2: "human" | "ai" | "system";
         /**
-         * @description What an event is about.
+         * @description Subject of an event.
          * @enum {string}
          */
         Kind2Input: "run" | "task" | "agents" | "conversation" | "piece";
-        /** @description What can keep a task from ever starting. */
+        /** @description The kind of a problem. */
         Kind3: "cancelled" | "cycle" | "missing" | "emptyEpic";
-        /** @description What can be found. */
+        /** @description A kind of thing to search for. */
         Kind3Input: "task" | "run" | "agent" | "conversation";
-        /** @description What a line means; what matters more comes later. */
+        /** @description The meaning of a line, in ascending order of importance. */
         Kind4: ("unmet" | "missing") | "met" | "critical";
-        /** @description What can be found. */
+        /** @description A kind of thing to search for. */
         Kind5: "task" | "run" | "agent" | "conversation";
         /** @description A wave, or several that are folded. */
         Lane: {
@@ -3693,10 +3705,10 @@ export interface components {
          * @description How long a claim lasts: from a second to 30 days, written `90s`, `30m`, `1h` or `2d`.
          */
         Lease: number;
-        /** @description What a check of an agent's output found. */
+        /** @description The result of checking an agent's output. */
         Left: {
             entry: components["schemas"]["Entry3"] | null;
-            /** @description What the entry says of the work: complete, partial, blocked or archived. */
+            /** @description The status in the entry: complete, partial, blocked or archived. */
             entryStatus: components["schemas"]["Status2"] | null;
             /**
              * Format: uint
@@ -3720,12 +3732,12 @@ export interface components {
             textBytes: number | null;
             /** @description `pass` or `fail`. */
             verdict: string;
-            /** @description Everything that is wrong; the first decides the exit code. */
+            /** @description The first decides the exit code. */
             violations: components["schemas"]["Violation"][];
-            /** @description The git worktree that was looked at; none for the workspace. */
+            /** @description The git worktree that was checked; none for the workspace. */
             worktree?: string | null;
         };
-        /** @description An event as one line of JSON. What an event is about stands beside its detail and not in it. */
+        /** @description An event as one line of JSON. Its task, step and attempt are beside its detail, not in it. */
         Line: {
             /** Format: uint64 */
             attempt?: number | null;
@@ -3745,30 +3757,21 @@ export interface components {
             type: string;
         };
         Linked: {
-            /** @description False when they were linked by `link` before. */
+            /** @description False if `link` had linked them before. */
             created: boolean;
             entry: string;
             task: string;
-        };
-        /** @description A task that has to do with another. */
-        Linked2: {
-            id: string;
-            priority: components["schemas"]["Priority"];
-            state: components["schemas"]["DisplayStatus"];
-            status: components["schemas"]["Status"];
-            title: string;
         };
         /** @description An entry that a task is linked to. */
         LinkedEntry: {
             entry: string;
             sources: components["schemas"]["Source3"][];
-            /** @description How far its work came. */
             status: components["schemas"]["Status2"] | null;
-            /** @description Its title; none when the manifest has no such entry any more. */
+            /** @description Its title; none if the manifest no longer has the entry. */
             title: string | null;
         };
         Links: {
-            /** @description Its entries: those that name it, in the manifest's order, then those linked later. */
+            /** @description Its entries: first those that name it, in the order of the manifest, then those linked later. */
             links: components["schemas"]["LinkedEntry"][];
             task: string;
             /** Format: uint */
@@ -3780,9 +3783,9 @@ export interface components {
          */
         ListField: "description" | "labels" | "phase" | "size" | "acceptance" | "files" | "deliverables" | "assignedAgent" | "due" | "estimate" | "feature" | "parent" | "depends" | "key" | "requiredGates";
         Listed: {
-            /** @description Skills that another of the same name stands before. */
+            /** @description Skills that another of the same name takes precedence over. */
             shadowed: components["schemas"]["Shadowed"][];
-            /** @description The skills that count, in catalogue order. */
+            /** @description The skills in use, in catalogue order. */
             skills: components["schemas"]["SkillInfo"][];
             /** Format: uint */
             total: number;
@@ -3797,7 +3800,6 @@ export interface components {
              */
             total: number;
         };
-        /** @description All settings. */
         Listed3: {
             settings: components["schemas"]["Shown3"][];
             /** Format: uint */
@@ -3839,7 +3841,7 @@ export interface components {
             error: boolean;
             /**
              * Format: uint64
-             * @description When, in milliseconds since the run began; none where nobody knows.
+             * @description When, in milliseconds since the run began; none where that is unknown.
              */
             ms: number | null;
             /**
@@ -3851,7 +3853,7 @@ export interface components {
             text: string;
             tool: components["schemas"]["Tool2"] | null;
         };
-        /** @description Some lines of what an agent wrote. */
+        /** @description Some lines of the output of an agent. */
         LogPage: {
             /** @description Whether more may come. */
             following: boolean;
@@ -3861,7 +3863,7 @@ export interface components {
              */
             from: number;
             lines: components["schemas"]["LogLine"][];
-            /** @description Numbers of the lines that hold what is looked for. */
+            /** @description Numbers of the lines that match. */
             matches: number[] | null;
             /**
              * Format: uint
@@ -3878,13 +3880,13 @@ export interface components {
              */
             total: number;
         };
-        /** @description An edge that leads somewhere it cannot be followed. */
+        /** @description A reference that cannot be resolved. */
         Loose: {
             /** @description The task, by its id in the file. */
             id: string;
             on: string;
         };
-        /** @description What a check of the manifest found. */
+        /** @description The result of checking the manifest. */
         ManifestVerdict: {
             /** @description The entry that was asked for. */
             entry?: components["schemas"]["Entry3"] | null;
@@ -3892,33 +3894,14 @@ export interface components {
             faults: components["schemas"]["Faulty"][];
             /** @description `pass` or `fail`. */
             verdict: string;
-            /** @description Everything that is wrong; the first decides the exit code. */
+            /** @description The first decides the exit code. */
             violations: components["schemas"]["Violation"][];
         };
-        /** @description What is counted, against what an orchestrator may read. */
         Measured: {
-            /**
-             * Format: uint
-             * @description Tokens that an orchestrator should stay under.
-             */
-            limit: number;
-            /** @description How the tokens were counted. */
-            method: string;
-            parts: components["schemas"]["Part"][];
-            /**
-             * Format: uint
-             * @description Hundredths of the limit, rounded down.
-             */
-            percent: number;
-            state: components["schemas"]["State"];
-            /** Format: uint */
-            tokens: number;
-        };
-        Measured2: {
             agentId: string;
             /**
              * Format: double
-             * @description How long one takes, answered or not; none before the first has ended.
+             * @description Average time of an execution, answered or not; none before the first has ended.
              */
             averageExecutionTimeMs: number | null;
             description: string;
@@ -3939,6 +3922,25 @@ export interface components {
             successRate: number | null;
             /** @description Its executions of the last 24 hours. */
             window: components["schemas"]["Spread"];
+        };
+        /** @description Tokens against the limit of an orchestrating agent. */
+        Measurement: {
+            /**
+             * Format: uint
+             * @description Maximum number of tokens for an orchestrator.
+             */
+            limit: number;
+            /** @description How the tokens were counted. */
+            method: string;
+            parts: components["schemas"]["Part"][];
+            /**
+             * Format: uint
+             * @description Percentage of the limit, rounded down.
+             */
+            percent: number;
+            state: components["schemas"]["State"];
+            /** Format: uint */
+            tokens: number;
         };
         /** @description Something that was said, in a conversation, in a run, or in both; as a row of the specification's table. */
         Message: {
@@ -3961,7 +3963,7 @@ export interface components {
              *     where the server remembers none.
              */
             conversation?: components["schemas"]["ClientMessage"][] | null;
-            /** @description The conversation that it belongs to; the caller's own by default. */
+            /** @description Id of the conversation; by default the caller's own. */
             conversation_id?: string | null;
             message?: string | null;
             /**
@@ -3974,15 +3976,15 @@ export interface components {
             /** @description The message */
             message: string;
         };
-        /** @description What a check of a message found. */
+        /** @description The result of checking a message. */
         MessageVerdict: {
-            /** @description The allowed sentence that is most like a message that is refused. */
+            /** @description The allowed sentence nearest to a message that is refused. */
             nearest: string | null;
-            /** @description What the message says of the work. */
+            /** @description The status that the message reports. */
             status: components["schemas"]["Status3"] | null;
             /** @description `pass` or `fail`. */
             verdict: string;
-            /** @description Everything that is wrong; the first decides the exit code. */
+            /** @description The first decides the exit code. */
             violations: components["schemas"]["Violation"][];
         };
         /** @description Usage of an execution; none where nobody counted. */
@@ -4015,26 +4017,26 @@ export interface components {
         };
         Metrics2: {
             /** @description Each active agent; the one that was used last comes first. */
-            agents: components["schemas"]["Measured2"][];
+            agents: components["schemas"]["Measured"][];
             dashboard: components["schemas"]["Dashboard"];
         };
         /** @description A dependency that leads to no task. */
         Missing: {
             /** @description True when it was there, and left out because tasks would have waited for each other. */
             circular: boolean;
-            /** @description What an import says must be done first. */
+            /** @description The dependency as the import names it. */
             name: string;
         };
         /** @description A task after a move, or after a change of its claim. */
         Moved: {
-            /** @description False when it stood there already. */
+            /** @description False when it had this status already. */
             changed: boolean;
             /** @description The claim that was made, renewed or ended. */
             claim?: components["schemas"]["Claim"] | null;
             task: components["schemas"]["Task"];
             /** @description Tasks that became ready by the move. */
             unblocked: string[];
-            /** @description The git worktree whose files earned it; none for those of the workspace. */
+            /** @description The git worktree whose files were verified; none for those of the workspace. */
             worktree?: string | null;
         };
         /** @description A session after a command. */
@@ -4049,9 +4051,17 @@ export interface components {
             changed: boolean;
             phase: components["schemas"]["Counted"];
         };
+        /** @description A task around another. */
+        NeighborView: {
+            id: string;
+            priority: components["schemas"]["Priority"];
+            state: components["schemas"]["DisplayStatus"];
+            status: components["schemas"]["Status"];
+            title: string;
+        };
         /** @description The task to take next. */
         Next: {
-            /** @description More urgent tasks that were passed over because a task under way touches the same files. */
+            /** @description More urgent tasks that were skipped because a task in progress touches the same files. */
             conflicts: components["schemas"]["Conflict"][];
             /**
              * Format: uint
@@ -4072,51 +4082,7 @@ export interface components {
             /** @description Tasks that can start once it is done, and not before. */
             unblocks: string[];
         };
-        /** @description A task in its place. */
-        NodeShown: {
-            /**
-             * Format: uint32
-             * @description How many tries it took in the last run that had it.
-             */
-            attempt: number | null;
-            claim: components["schemas"]["HeldClaim"] | null;
-            /** @description Whether it is on the longest way. */
-            critical: boolean;
-            /** @description How its six gates stand, in order, by what was set: files are not looked at; none when none was set. */
-            gates: components["schemas"]["GateState"][] | null;
-            /** Format: uint32 */
-            height: number;
-            id: string;
-            /** @description What to know of it: why it failed, or what its agent does. */
-            note: string | null;
-            priority: components["schemas"]["Priority"];
-            /** @description What drives its agent, or drove it last. */
-            runner: string | null;
-            /** @description The skill of its last prompt. */
-            skill: string | null;
-            state: components["schemas"]["DisplayStatus"];
-            status: components["schemas"]["Status"];
-            title: string;
-            /** @description What kind of work it is. */
-            type: components["schemas"]["TaskType"];
-            updatedAt: string;
-            /** @description Whether it is done and cleo itself looked at it. */
-            verified: boolean;
-            /** @description Open tasks that it depends on, a few of them. */
-            waitsFor: string[];
-            /**
-             * Format: uint
-             * @description Its wave, from 1; none when it waits for itself or is no work.
-             */
-            wave: number | null;
-            /** Format: uint32 */
-            width: number;
-            /** Format: uint32 */
-            x: number;
-            /** Format: uint32 */
-            y: number;
-        };
-        /** @description An agent that is not chosen from. */
+        /** @description An agent that is not a candidate. */
         NotScored: {
             id: string;
             name: string;
@@ -4125,21 +4091,11 @@ export interface components {
         Note: {
             /** @description When it was written, RFC 3339 in UTC. */
             at: string;
-            /** @description Who wrote it (`CLEO_AGENT`, else user and host). */
+            /** @description Its author (`CLEO_AGENT`, else user and host). */
             by: string;
-            text: string;
-        };
-        /** @description A note on a task, cut. */
-        Noted: {
-            /** @description When it was written, RFC 3339 in UTC. */
-            at: string;
-            /** @description Who wrote it (`CLEO_AGENT`, else user and host). */
-            by: string;
-            task: string;
             text: string;
         };
         Nothing: Record<string, never>;
-        /** @description One setting. */
         One: {
             setting: components["schemas"]["Shown3"];
         };
@@ -4151,13 +4107,13 @@ export interface components {
             /** @description The agent that acts */
             agent?: string | null;
         };
-        /** @description An open session: who leads it, what they work on and what they noted last. */
+        /** @description A period of work on a part of the graph. */
         OpenSession: {
             /** @description When it ended; none while it is open. */
             endedAt: string | null;
             /** @description The task that is worked on now. */
             focus: string | null;
-            /** @description Who leads it. */
+            /** @description The leader. */
             holder: string;
             /** @description Id, never reused. */
             id: string;
@@ -4170,7 +4126,7 @@ export interface components {
             /** @description When it began, RFC 3339 in UTC. */
             startedAt: string;
             status: components["schemas"]["SessionStatus"];
-            /** @description The task that is worked on now. */
+            /** @description The task in focus. */
             task: components["schemas"]["TaskView"] | null;
         };
         Options: {
@@ -4182,30 +4138,30 @@ export interface components {
              */
             dryRun: boolean;
             /**
-             * @description Add the protocol block when the prompt lacks it
+             * @description Add the protocol block if the prompt has none
              * @default false
              */
             forceInject: boolean;
             /**
-             * @description Refuse unresolved tokens and protocols that are no known version
+             * @description Fail if tokens are unresolved or a protocol has an unknown version
              * @default false
              */
             strict: boolean;
             /**
-             * @description Use this skill, in any letter case, with or without ct-
+             * @description Use this skill, with or without ct-, ignoring case
              * @default null
              */
             template: string | null;
         };
-        /** @description By what rows are sorted; what is equal, by id. */
+        /** @description The order of rows; equal ones by id. */
         Order: "wave" | "id" | "title" | "priority" | "displayStatus" | "age";
         /** @description By what runs are sorted; what is equal, newest first. */
         Order2: "started" | "duration" | "cost" | "status";
-        /** @description What came out of running something. */
+        /** @enum {string} */
         Outcome: "passed" | "failed";
-        /** @description How one try ended. What an agent says of itself decides nothing: `Ok` is what verifies. */
+        /** @description How an attempt ended. An agent's own words decide nothing: `Ok` means that its work verified. */
         Outcome2: "ok" | "partial" | "blocked" | "protocol_violation" | "agent_error" | "rate_limited" | "timeout" | "cancelled" | "budget" | "permission";
-        /** @description Where a message went, and would go. */
+        /** @description The agent of a message before and after the change. */
         Outcome3: {
             from: string;
             text: string;
@@ -4214,7 +4170,7 @@ export interface components {
         Output: {
             /**
              * Format: double
-             * @description How sure the worker is, if it says so.
+             * @description The confidence of the worker, if it has one.
              */
             confidence?: number | null;
             details?: unknown;
@@ -4225,13 +4181,13 @@ export interface components {
             agent?: string | null;
             /**
              * Format: uint32
-             * @description Epoch of the claim under which this is done (or CLEO_EPOCH); refused when that is lost
+             * @description Epoch of your claim (or CLEO_EPOCH); fails if the claim was lost
              */
             epoch?: number | null;
         };
-        /** @description What a check of an agent's output found. */
+        /** @description The result of checking an agent's output. */
         OutputVerdict: {
-            /** @description What the entry says of the work: complete, partial, blocked or archived. */
+            /** @description The status in the entry: complete, partial, blocked or archived. */
             entryStatus: components["schemas"]["Status2"] | null;
             /** @description Id of the entry that is due. */
             manifestId: string | null;
@@ -4243,9 +4199,9 @@ export interface components {
             taskId: string;
             /** @description `pass` or `fail`. */
             verdict: string;
-            /** @description Everything that is wrong; the first decides the exit code. */
+            /** @description The first decides the exit code. */
             violations: components["schemas"]["Violation"][];
-            /** @description The git worktree that was looked at; none for the workspace. */
+            /** @description The git worktree that was checked; none for the workspace. */
             worktree?: string | null;
         };
         /** @description A task that waits for tasks outside of what was asked for. */
@@ -4253,48 +4209,45 @@ export interface components {
             task: string;
             waitsFor: string[];
         };
-        /**
-         * @description How far the work of an epic, or all of it, is, and what comes next; lists and texts are cut to what an
-         *     orchestrator can afford to read.
-         */
+        /** @description The state of an epic, or of all work, and the next action; lists and texts are cut to a token budget. */
         Overview: {
-            /** @description Tasks that somebody works on, the last changed first. */
+            /** @description Active tasks, the last changed first. */
             active: components["schemas"]["Few"];
             /** @description When it was written, RFC 3339 in UTC. */
             at?: string;
-            /** @description What the answer of `start` costs. */
+            /** @description In `start`: the tokens of this answer. */
             budget?: components["schemas"]["Budget"] | null;
-            /** @description What is done and what was found, the last first. */
+            /** @description Done tasks and their findings, the last first. */
             done?: components["schemas"]["Few8"];
             /** @description In `status`: the newest entries of the manifest, the newest first. */
             entries?: components["schemas"]["Few7"] | null;
-            /** @description The epic that was asked about. */
+            /** @description The epic of the request. */
             epic?: components["schemas"]["TaskView"] | null;
-            /** @description In `status`: how far open epics are; only the one that was asked about, if one was. */
+            /** @description In `status`: the progress of open epics, or of the epic of the request. */
             epics?: components["schemas"]["Few6"] | null;
             /** @description Claims whose lease ran out. */
             expiredClaims: components["schemas"]["Few4"];
-            /** @description Entries of the manifest that something has to follow, the newest first. */
+            /** @description Entries of the manifest with open follow-ups, the newest first. */
             followups: components["schemas"]["Few3"];
-            /** @description What it is all for. */
+            /** @description The goal of the epic. */
             goal?: components["schemas"]["Goal"] | null;
-            /** @description Tasks that somebody has set aside: blocked, under review, paused. */
+            /** @description Tasks that are blocked, under review or paused. */
             heldUp?: components["schemas"]["Few2"];
-            /** @description Notes on these tasks, the last first: what was decided and learned. */
+            /** @description Notes on these tasks, the last first. */
             notes?: components["schemas"]["Few11"];
             /**
-             * Format: uint
-             * @description Hundredths of the tasks that are done, without cancelled ones.
+             * Format: uint64
+             * @description Percentage of the tasks that are done, without cancelled ones.
              */
             percent: number;
-            /** @description What stands in the way. */
+            /** @description Why tasks cannot start. */
             problems: components["schemas"]["Few5"];
-            /** @description Tasks that an agent can start now, most urgent first. */
+            /** @description Tasks that can start now, most urgent first. */
             ready: components["schemas"]["Few2"];
             recommended: components["schemas"]["Recommended"];
-            /** @description Open sessions that have to do with these tasks. */
+            /** @description Open sessions whose scope is within the epic or around it. */
             sessions?: components["schemas"]["Few9"];
-            /** @description How many tasks stand where. */
+            /** @description Number of tasks by status. */
             state: {
                 /** Format: uint64 */
                 active?: number;
@@ -4312,8 +4265,8 @@ export interface components {
                 review?: number;
             };
             /**
-             * Format: uint
-             * @description How many tasks there are.
+             * Format: uint64
+             * @description Number of tasks.
              */
             total: number;
             /** @description Pending tasks that cannot start, with the reason. */
@@ -4335,16 +4288,15 @@ export interface components {
             entry: string;
         };
         Parents: {
-            /** @description Not there: the task is no part of anything now. */
+            /** @description Missing: the task has no parent now. */
             dangling: components["schemas"]["Sample4"];
-            /** @description A task that named itself. */
+            /** @description The task itself. */
             itself: components["schemas"]["Sample"];
             /** Format: uint */
             kept: number;
             /** @description A second parent, kept as a relation. */
             second: components["schemas"]["Sample4"];
         };
-        /** @description A part of what was counted. */
         Part: {
             method: string;
             of: string;
@@ -4353,47 +4305,47 @@ export interface components {
         };
         Patch: {
             /**
-             * @description Criterion by which the work is accepted, perhaps with a command: 'tests pass :: cargo test';
-             *     may be repeated
+             * @description Acceptance criterion, with an optional command that proves it: 'tests pass :: cargo test'
+             *     (repeat for more)
              * @default []
              */
             addAcceptance: string[];
             /**
-             * @description What the work leaves behind; may be repeated
+             * @description Expected result of the work (repeat for more)
              * @default []
              */
             addDeliverables: string[];
             /**
-             * @description Task that must be done first; may be repeated or separated by commas
+             * @description Tasks that must be done first, repeated or separated by commas
              * @default []
              */
             addDepends: string[];
             /**
-             * @description File or glob that the work touches; may be repeated
+             * @description File or glob that the work changes (repeat for more)
              * @default []
              */
             addFiles: string[];
             /**
-             * @description Label; may be repeated or separated by commas
+             * @description Labels, repeated or separated by commas
              * @default []
              */
             addLabels: string[];
             /** @description The agent that acts */
             agent?: string | null;
             /**
-             * @description Agent that it is assigned to
+             * @description Assigned agent
              * @default null
              */
             assignedAgent: string | null;
-            /** @description Empty a field before the rest of the change; may be repeated */
+            /** @description Clear a field before other changes are made (repeat for more) */
             clear?: components["schemas"]["ListField"][];
             /**
-             * @description Full text of the task
+             * @description Full description
              * @default null
              */
             description: string | null;
             /**
-             * @description When it is due: a date or an RFC 3339 time
+             * @description Due date, or a time in RFC 3339
              * @default null
              */
             due: string | null;
@@ -4404,22 +4356,22 @@ export interface components {
              */
             estimate: number | null;
             /**
-             * @description Feature that it belongs to
+             * @description Feature that the task belongs to
              * @default null
              */
             feature: string | null;
             /**
-             * @description Note; may be repeated
+             * @description Note (repeat for more)
              * @default []
              */
             notes: string[];
             /**
-             * @description Task that this one is a part of, or `none`
+             * @description Parent task, or `none`
              * @default null
              */
             parent: string | null;
             /**
-             * @description Phase that it belongs to
+             * @description Phase of the task
              * @default null
              */
             phase: string | null;
@@ -4429,22 +4381,22 @@ export interface components {
              */
             priority: components["schemas"]["Priority"] | null;
             /**
-             * @description Remove a dependency, also one that an import found no task for; may be repeated
+             * @description Remove a dependency, also one on a task that does not exist (repeat for more)
              * @default []
              */
             removeDepends: string[];
             /**
-             * @description Remove a file or glob, as the task has it; may be repeated
+             * @description Remove a file or glob, spelled as in the task (repeat for more)
              * @default []
              */
             removeFiles: string[];
             /**
-             * @description Remove a label; may be repeated or separated by commas
+             * @description Remove labels, repeated or separated by commas
              * @default []
              */
             removeLabels: string[];
             /**
-             * @description Name a gate that it needs, instead of the usual ones; may be repeated
+             * @description Require this gate, in place of the default gates (repeat for more)
              * @default []
              */
             requireGates: components["schemas"]["Gate"][];
@@ -4459,7 +4411,7 @@ export interface components {
              */
             status: components["schemas"]["Status"] | null;
             /**
-             * @description One line that leads with its verb
+             * @description Title: one line that begins with a verb
              * @default null
              */
             title: string | null;
@@ -4512,7 +4464,7 @@ export interface components {
             /** @default  */
             created_at: string;
             /**
-             * @description Whether a yes takes something away.
+             * @description Whether a yes removes something.
              * @default false
              */
             destructive: boolean;
@@ -4523,10 +4475,10 @@ export interface components {
             /** @description The call that follows once a component is chosen. */
             next?: unknown;
             /**
-             * @description The same components, as people tell them apart.
+             * @description The same components, as they are shown.
              * @default []
              */
-            options: components["schemas"]["Candidate"][];
+            options: components["schemas"]["ComponentOption"][];
             tool: components["schemas"]["Tool"];
         };
         /** @description A call that waits for a yes or for the choice of a component. */
@@ -4550,7 +4502,7 @@ export interface components {
             /** @default  */
             created_at: string;
             /**
-             * @description Whether a yes takes something away.
+             * @description Whether a yes removes something.
              * @default false
              */
             destructive: boolean;
@@ -4561,10 +4513,10 @@ export interface components {
             /** @description The call that follows once a component is chosen. */
             next?: unknown;
             /**
-             * @description The same components, as people tell them apart.
+             * @description The same components, as they are shown.
              * @default []
              */
-            options: components["schemas"]["Candidate"][];
+            options: components["schemas"]["ComponentOption"][];
             tool: components["schemas"]["Tool"];
         };
         /** @description The answer that a pending call needs. */
@@ -4579,12 +4531,12 @@ export interface components {
             /** Format: uint */
             total: number;
         };
-        /** @description What became of the phases of the project. */
+        /** @description The phases of the file. */
         Phases2: {
             added: string[];
-            /** @description Begun in the file and pending here, because the project is in another phase. */
+            /** @description Active in the file and pending here, because another phase is active here. */
             notBegun: string[];
-            /** @description Here already, and as they were. */
+            /** @description Known already, and unchanged. */
             unchanged: string[];
         };
         Picture: {
@@ -4601,10 +4553,10 @@ export interface components {
             /** @description The folder; only for the user of this machine. */
             root: string | null;
         };
-        /** @description What is to be reached, and the steps to it. */
+        /** @description A goal, and the steps to it. */
         Plan: {
             /**
-             * @description What is to be reached, in the words of the user.
+             * @description The goal, in the words of the user.
              * @default
              */
             goal: string;
@@ -4627,18 +4579,18 @@ export interface components {
             goal?: string | null;
             /**
              * Format: uint16
-             * @description Most steps at a time.
+             * @description Maximum number of steps at a time.
              * @default null
              */
             jobs: number | null;
             /**
              * Format: uint32
-             * @description Most passes over the plan, until its last step says that the goal is reached.
+             * @description Maximum number of passes over the plan until its last step reports success.
              * @default null
              */
             maxLoops: number | null;
             /**
-             * @description What further passes do.
+             * @description The part that later passes repeat.
              * @default null
              */
             refine: components["schemas"]["Refine"] | null;
@@ -4652,7 +4604,7 @@ export interface components {
         };
         /** @description A plan that was made of a goal, and why it came out so. */
         Planned: {
-            /** @description Who would get each step. */
+            /** @description The agent that would get each step. */
             assignments: components["schemas"]["Assignment"][];
             /** @description The file that it was written into. */
             file?: string | null;
@@ -4661,7 +4613,7 @@ export interface components {
             skills: components["schemas"]["Found"][];
             /** @description Where its skills come from. */
             source: components["schemas"]["Source2"];
-            /** @description Ids of steps that can go side by side. */
+            /** @description Ids of steps that can run in parallel. */
             waves: string[][];
         };
         Position: {
@@ -4675,7 +4627,7 @@ export interface components {
         Priority: "critical" | "high" | "medium" | "low";
         /** @description Something because of which tasks can never start. */
         Problem: {
-            /** @description A command that mends it. */
+            /** @description A command that fixes it. */
             fix: string;
             kind: components["schemas"]["Kind3"];
             message: string;
@@ -4701,11 +4653,11 @@ export interface components {
         };
         PromptSent: {
             /**
-             * @description Also demand that the protocol is word for word a known version
+             * @description Also require that the protocol is a known version, word for word
              * @default false
              */
             strict: boolean;
-            /** @description Task that the prompt is for: its id must stand in the block; else the one that the prompt names */
+            /** @description Task that the protocol block must name [default: the task that the prompt names] */
             task?: string | null;
             /** @description The prompt */
             text: string;
@@ -4717,26 +4669,26 @@ export interface components {
             digest: string;
             text: string;
         };
-        /** @description A try, as its agent tells it and as cleo found it. */
+        /** @description An attempt, as its agent reports it and as cleo found it. */
         Proof: {
             /** Format: uint32 */
             attempt: number;
-            /** @description What cleo found; of a try that another one followed only what it was missing. */
+            /** @description Findings of cleo; of an attempt that is not the last only its violations. */
             found: components["schemas"]["Check"][];
             next: string | null;
             said: components["schemas"]["Said2"];
             task: string;
-            /** @description What it came to, in a sentence. */
+            /** @description The verdict in a sentence. */
             verdict: string;
         };
         Query: {
-            /** @description The conversation that it belongs to, for the workers; its run by default */
+            /** @description Conversation id passed to workers [default: the id of the run] */
             conversation_id?: string | null;
             /** @description How it is shown; they change nothing of the answer */
             options?: components["schemas"]["ShownInput"] | null;
             /** @description The query */
             query: string;
-            /** @description The user, for the workers */
+            /** @description User id passed to workers */
             user_id?: string | null;
         };
         /** @description The answer to a query, in the form of the specification. */
@@ -4764,7 +4716,7 @@ export interface components {
             gate?: components["schemas"]["Gate"] | null;
             outcome: components["schemas"]["Outcome"];
         };
-        /** @description A value that is handed on and never read, so that it keeps every digit. */
+        /** @description A value that is copied as text, so that it keeps every digit. */
         Raw: unknown;
         /** @description Tasks that an agent can start now, most urgent first. */
         Ready: {
@@ -4790,13 +4742,13 @@ export interface components {
             status: components["schemas"]["Status"];
             title: string;
         };
-        /** @description Why a spawn came out as it did. Kept with the task, replayed by `cleo why`. */
+        /** @description The reasons for a prompt. Stored with the task, replayed by `cleo why`. */
         Receipt: {
             cleo: string;
             date: string;
-            /** @description Whether the block was to be added by force. */
+            /** @description Whether the request was to add the block by force. */
             forceInject: boolean;
-            /** @description Digest of everything that went in, by name. */
+            /** @description Digests of all inputs by name. */
             inputs: {
                 [key: string]: string;
             };
@@ -4808,7 +4760,7 @@ export interface components {
             protocols: components["schemas"]["UsedProtocol"][];
             /** @description One sentence: why it won, or why it did not. */
             reason: string;
-            /** @description Who came second: skill and why it lost. */
+            /** @description The second skill, and why it lost. */
             runnerUp: [
                 string,
                 string
@@ -4818,14 +4770,13 @@ export interface components {
             slug: string;
             strategy: components["schemas"]["Strategy"];
             taskId: string;
-            /** @description The skill that the caller named, if any. */
+            /** @description The skill of the request, if any. */
             template: string | null;
             /** Format: uint32 */
             version: number;
         };
-        /** @description An action, its reason, and the command that takes it. */
         Recommended: {
-            /** @description In a word: `resume`, `review`, `complete`, `reclaim`, `spawn`, `wait`, `unblock`, `close`, `plan` or `rest`. */
+            /** @description `resume`, `review`, `complete`, `reclaim`, `spawn`, `wait`, `unblock`, `close`, `plan` or `rest`. */
             action: string;
             /** @description The command to paste. */
             command: string;
@@ -4836,20 +4787,20 @@ export interface components {
             agent: string | null;
             /** @description When, RFC 3339 in UTC. */
             at: string;
-            /** @description Who (`CLEO_AGENT`, else user and host). */
+            /** @description Its author (`CLEO_AGENT`, else user and host). */
             by: string;
-            /** @description What proves it: one piece at least. */
+            /** @description The evidence: one piece at least. */
             evidence: components["schemas"]["Evidence"][];
             /** @description True when an earlier gate was open. */
             forced: boolean;
             passed: boolean;
         };
-        /** @description What is done again when the goal is not reached. */
+        /** @description The part that is repeated when the goal is not reached. */
         Refine: "plan" | "last-step";
-        /** @description An agent that was registered for the moment, in the form of the specification. */
+        /** @description A temporary agent, in the form of the specification. */
         Registered: {
             agentId: string;
-            /** @description Whether it was there and is changed. */
+            /** @description Whether an existing agent was changed. */
             recreated: boolean;
             success: boolean;
         };
@@ -4868,17 +4819,17 @@ export interface components {
             agent?: string | null;
             /**
              * Format: uint32
-             * @description Epoch of the claim under which this is done (or CLEO_EPOCH); refused when that is lost
+             * @description Epoch of your claim (or CLEO_EPOCH); fails if the claim was lost
              * @default null
              */
             epoch: number | null;
             /**
-             * @description Take it from somebody else; this is recorded
+             * @description Release the claim of another holder (recorded in the log)
              * @default false
              */
             force: boolean;
         };
-        /** @description What an import did with a task, and why. */
+        /** @description A task that was skipped or changed, and the reason. */
         Remark: {
             /** @description Its id in the file. */
             id: string;
@@ -4892,14 +4843,14 @@ export interface components {
             /** @description The tasks that were assigned to it, and are to nobody now. */
             unassigned: string[];
         };
-        /** @description A task that has another id now. */
+        /** @description A task with a new id. */
         Renamed: {
             /** @description Its id in the file. */
             from: string;
             /** @description Its id here. */
             to: string;
         };
-        /** @description What to run again. */
+        /** @description The gates and criteria to run again. */
         RenewalRequest: {
             /** @description The agent that acts */
             agent?: string | null;
@@ -4926,11 +4877,11 @@ export interface components {
              */
             timeLimit: number | null;
         };
-        /** @description What was run, and how the task stands now. */
+        /** @description The commands that ran, and the state of the task after them. */
         Renewed: {
             /** @description Its acceptance criteria, in order. */
             criteria: components["schemas"]["CriterionStanding"][];
-            /** @description Numbers of criteria that are stale and rest on somebody's word in the same way. */
+            /** @description Numbers of stale criteria that rest on somebody's word. */
             criteriaWordsOnly: number[];
             /** @description Each failure, oldest first. */
             failures: components["schemas"]["Failure2"][];
@@ -4939,7 +4890,7 @@ export interface components {
             };
             /** @description True when every gate that it needs has passed and nothing of that is stale. */
             passed: boolean;
-            /** @description What was run, in order. */
+            /** @description Gates and criteria that were run, in order. */
             ran: components["schemas"]["Ran"][];
             /** @description The gates that it needs. */
             required: components["schemas"]["Gate"][];
@@ -4950,19 +4901,19 @@ export interface components {
             round: number;
             /**
              * Format: uint32
-             * @description Most rounds that there are.
+             * @description Maximum number of rounds.
              */
             roundsMax: number;
             /** @description Gates that passed with files that have changed since. */
             stale: components["schemas"]["Gate"][];
-            /** @description How each gate stands, in their order; none when none was set. */
+            /** @description The state of each gate, in their order; none when none was set. */
             states: components["schemas"]["GateState"][] | null;
             taskId: string;
             /** @description Its files as they are; none when no evidence has to be compared with them. */
             tree: components["schemas"]["Tree"] | null;
-            /** @description Gates that are stale and rest on somebody's word, which only that somebody can give again. */
+            /** @description Stale gates that rest on somebody's word, which no command can renew. */
             wordsOnly: components["schemas"]["Gate"][];
-            /** @description The git worktree whose files it is judged by; none for those of the workspace. */
+            /** @description The git worktree whose files decide; none for those of the workspace. */
             worktree?: string | null;
         };
         /** @description The reply, in the form of the specification. */
@@ -4972,35 +4923,35 @@ export interface components {
         Report: {
             /** @description `pass` or `fail`. */
             verdict: string;
-            /** @description Everything that is wrong; the first decides the exit code. */
+            /** @description The first decides the exit code. */
             violations: components["schemas"]["Violation"][];
         };
-        /** @description What an import did, or would do. */
+        /** @description The results of an import. */
         Report2: {
             /** Format: uint */
             added: number;
-            /** @description Tasks that were taken over, by status. */
+            /** @description Imported tasks, by status. */
             byStatus: {
                 [key: string]: number;
             };
-            /** @description Tasks that were taken over with a change of their texts. */
+            /** @description Tasks whose texts were changed. */
             changed: components["schemas"]["Sample3"];
             /** @description Tasks that wait for each other. */
             cycles: components["schemas"]["Sample5"];
-            /** @description True when nothing was written. */
+            /** @description True if nothing was written. */
             dryRun: boolean;
             edges: components["schemas"]["Edges"];
-            /** @description Fields that cleo has no place for and keeps in `extra`, with the number of tasks that have them. */
+            /** @description Unknown fields, which `extra` keeps, with the number of tasks that have them. */
             extraFields: {
                 [key: string]: number;
             };
-            /** @description What cannot be taken over as it stands. */
+            /** @description Faults of the file. */
             faults: components["schemas"]["Sample7"];
             format: components["schemas"]["Format"];
-            /** @description What stays as it is here although the file says otherwise. */
+            /** @description Fields that stay unchanged although the file differs. */
             kept: components["schemas"]["Sample2"];
             leftOut: components["schemas"]["Sample3"];
-            /** @description Tasks that were changed here later than in the file, and stay as they are here. */
+            /** @description Tasks that were changed here later than in the file, and stay unchanged. */
             newerHere: components["schemas"]["Sample"];
             parents: components["schemas"]["Parents"];
             phases: components["schemas"]["Phases2"];
@@ -5008,51 +4959,52 @@ export interface components {
             read: number;
             /** @description Tasks that could not keep their id. */
             renamed: components["schemas"]["Sample6"];
-            /** @description Ids that stand twice: where the later one stands, and what was done about it. */
+            /** @description Duplicate ids: the place of the later one, and the decision about it. */
             repeatedIds: components["schemas"]["Sample7"];
             /** @description Updated tasks, each with the fields that were replaced. */
             replaced: components["schemas"]["Sample2"];
             /**
              * Format: uint
-             * @description Tasks that were here already and are the same.
+             * @description Known tasks that are the same.
              */
             unchanged: number;
             /**
              * Format: uint
-             * @description Tasks that an earlier import had brought and that have changed since.
+             * @description Known tasks that changed.
              */
             updated: number;
             /**
              * Format: uint
-             * @description Tasks without a time of creation, which have that of the import now.
+             * @description Tasks without a time of creation, which now have that of the import.
              */
             withoutCreated: number;
         };
-        Reported: {
-            /** @description The day of the work. */
-            date: string;
-            id: string;
-            /** @description How far the work came. */
-            status: components["schemas"]["Status2"];
-            title: string;
+        Report3: {
+            /** Format: uint */
+            failed: number;
+            findings: components["schemas"]["Finding"][];
+            /** Format: uint */
+            total: number;
+            /** Format: uint */
+            warned: number;
         };
         Request: {
             /** @description The agent that acts */
             agent?: string | null;
             /**
-             * @description Leave out lines, references and edges that cannot be imported; all are reported
+             * @description Skip and report lines and references that cannot be imported
              * @default false
              */
             dropFaults: boolean;
             /**
-             * @description Report what would be taken over, and write nothing
+             * @description Report what would be imported, and write nothing
              * @default false
              */
             dryRun: boolean;
-            /** @description What the file is, instead of finding out */
+            /** @description Format of the file [default: detect it] */
             from?: components["schemas"]["Format"] | null;
             /**
-             * @description Leave out what is done or cancelled
+             * @description Skip done and cancelled tasks
              * @default false
              */
             openOnly: boolean;
@@ -5064,7 +5016,7 @@ export interface components {
          * @enum {string}
          */
         Resolution: "confirmed" | "chosen" | "cancelled" | "dropped" | "expired";
-        /** @description That it went well, and what was replied. */
+        /** @description Status and text of the reply. */
         Response: {
             data: components["schemas"]["Data"];
             status: string;
@@ -5073,7 +5025,7 @@ export interface components {
             /** @description The agent that acts */
             agent?: string | null;
             /**
-             * @description Open it although somebody else's session is about the same tasks by now
+             * @description Reopen the session although another one covers the same tasks
              * @default false
              */
             force: boolean;
@@ -5082,16 +5034,16 @@ export interface components {
         Role: "supervisor" | "specialist" | "custom";
         Routed: {
             delegation: components["schemas"]["Delegation"];
-            /** @description Agents that messages never or not now reach. */
+            /** @description Agents that get no messages, or not now. */
             notScored: components["schemas"]["NotScored"][];
             route: components["schemas"]["Decision2"];
             /**
              * Format: uint64
-             * @description How long the router took, in microseconds.
+             * @description Duration of the routing, in microseconds.
              */
             tookUs: number;
         };
-        /** @description Who chose the agent of a run. */
+        /** @description How the agent of a run was chosen. */
         RoutedBy: "rule" | "requested";
         /** @description Why the message went where it went. */
         Routing: {
@@ -5104,69 +5056,67 @@ export interface components {
         Row: {
             /**
              * Format: uint32
-             * @description How many tries it took in the last run that had it.
+             * @description Number of attempts in the last run that had it.
              */
             attempt: number | null;
             claim: components["schemas"]["HeldClaim"] | null;
-            /** @description Whether it is on the longest way. */
+            /** @description Whether it is on the critical path. */
             critical: boolean;
-            /** @description How its six gates stand, in order, by what was set: files are not looked at; none when none was set. */
+            /** @description Its six gates in order, as they were set, without a look at files; none if none was set. */
             gates: components["schemas"]["GateState"][] | null;
             id: string;
-            /** @description What to know of it: why it failed, or what its agent does. */
+            /** @description The reason of a failure, or the progress of its agent. */
             note: string | null;
             priority: components["schemas"]["Priority"];
-            /** @description What drives its agent, or drove it last. */
+            /** @description The runner of its last agent. */
             runner: string | null;
             /** @description The skill of its last prompt. */
             skill: string | null;
             state: components["schemas"]["DisplayStatus"];
             status: components["schemas"]["Status"];
             title: string;
-            /** @description What kind of work it is. */
+            /** @description The kind of work. */
             type: components["schemas"]["TaskType"];
             updatedAt: string;
-            /** @description Whether it is done and cleo itself looked at it. */
+            /** @description Whether it is done and verified by cleo. */
             verified: boolean;
-            /** @description Open tasks that it depends on, a few of them. */
+            /** @description Some of the open tasks that it depends on. */
             waitsFor: string[];
             /**
              * Format: uint
-             * @description Its wave, from 1; none when it waits for itself or is no work.
+             * @description Its wave, from 1; none for groups and in a circle.
              */
             wave: number | null;
         };
-        Rows: {
-            runs: components["schemas"]["RunRow"][];
-            /** @description How all runs of the user stand. */
-            summary: components["schemas"]["Summary"];
-            /**
-             * Format: uint64
-             * @description How many fit in all; of those that are looked for by words, or sorted by anything but newest first,
-             *     among the last ones.
-             */
-            total: number;
-        };
-        /** @description Rows, and how many tasks there are. */
-        RowsShown: {
-            /** @description How many stand where, whatever is asked for. */
-            counts: components["schemas"]["Counted2"];
+        RowPage: {
+            /** @description Number of tasks by state, before filtering. */
+            counts: components["schemas"]["StateCounts"];
             rows: components["schemas"]["Row"][];
             /**
              * Format: uint
-             * @description How many fit in all.
+             * @description Number of tasks that match.
              */
             total: number;
             /** @description Changes when any of it does. */
             version: string;
         };
-        /** @description What is known of one rule. */
+        Rows: {
+            runs: components["schemas"]["RunRow"][];
+            /** @description Counts over all runs of the user. */
+            summary: components["schemas"]["Summary"];
+            /**
+             * Format: uint64
+             * @description Number of matches; of a search by words, or in another order than newest first, among the last ones.
+             */
+            total: number;
+        };
+        /** @description The result of checking one rule. */
         RuleReport: {
-            /** @description What was found, or where to look. */
+            /** @description Counts and tasks, or where to look. */
             evidence: string;
             /** @description Its name, such as `ORC-004`. */
             id: string;
-            /** @description `checked`, or `advice` where nothing that is kept shows it. */
+            /** @description `checked`, or `advice` where no record shows it. */
             kind: string;
             rule: string;
             /** @description The first ten tasks that break it, by id. */
@@ -5179,97 +5129,99 @@ export interface components {
             /** @description `pass` or `fail`; none for advice. */
             verdict: string | null;
         };
-        /** @description What a run carries out. */
+        /** @description The subject of a run. */
         RunKind: ("plan" | "epic") | "execution" | "query" | "tasks";
         RunRequest: {
             /**
-             * @description Carry out everything that is ready now
+             * @description Run all ready tasks
              * @default false
              */
             allReady: boolean;
             /**
-             * @description Show what would be done, and do nothing
+             * @description Show what would run, and run nothing
              * @default false
              */
             dryRun: boolean;
             /**
-             * @description Carry out everything below this epic
+             * @description Run all tasks below this epic
              * @default null
              */
             epic: string | null;
             /**
-             * @description Begin nothing more after a failure; what is under way continues
+             * @description Start no more tasks after a failure; running tasks continue
              * @default false
              */
             failFast: boolean;
             /**
              * Format: uint64
-             * @description How long an agent may be silent, in seconds or as 10m [default: the setting run.idleLimit, 15m]
+             * @description Maximum time without output of an agent, in seconds or as 10m [default: the setting
+             *     run.idleLimit, 15m]
              * @default null
              */
             idleLimit: number | null;
             /**
-             * @description Give each task a git worktree and a branch of its own; what verifies is merged, one after the
-             *     other, into the branch that is checked out now, and a branch that does not fit is kept
+             * @description Run each task in its own git worktree and branch. Verified work is merged into the current
+             *     branch, one task at a time; a branch with conflicts is kept
              * @default null
              */
             isolate: components["schemas"]["Isolation"] | null;
             /**
              * Format: uint16
-             * @description How many agents work at a time [default: the setting run.jobs, 4]
+             * @description Maximum number of agents at a time [default: the setting run.jobs, 4]
              * @default null
              */
             jobs: number | null;
             /**
              * Format: double
-             * @description Begin nothing more once the agents cost this much, in US dollars; an attempt that tells no
-             *     cost counts as the dearest of the run, or as an equal share while none is known
+             * @description Start no more tasks once the agents cost this much, in US dollars. An attempt that reports
+             *     no cost counts as the most expensive one of the run, or as an equal share while no cost is
+             *     known
              * @default null
              */
             maxCost: number | null;
             /**
              * Format: uint32
-             * @description Most turns of an agent, where its program counts them
+             * @description Maximum turns of an agent, if its program counts them
              * @default null
              */
             maxTurns: number | null;
             /**
-             * @description The model that the runner is asked to use
+             * @description Model for the runner
              * @default null
              */
             model: string | null;
             /**
              * Format: uint32
-             * @description How often an agent is told what is missing [default: the setting run.repair, 1]
+             * @description Maximum number of repair attempts per task [default: the setting run.repair, 1]
              * @default null
              */
             repair: number | null;
             /**
-             * @description Which program works: claude, codex, gemini, opencode, copilot or command, perhaps with its model
+             * @description Agent program: claude, codex, gemini, opencode, copilot or command, with an optional model
              *     as in claude:MODEL [default: the settings runners.bySkill, runners.byTier, runners.default]
              * @default null
              */
             runner: string | null;
             /**
              * Format: uint64
-             * @description How long an agent may take, in seconds or as 10m [default: the setting run.taskTimeLimit, 1h]
+             * @description Time limit of an agent, in seconds or as 10m [default: the setting run.taskTimeLimit, 1h]
              * @default null
              */
             taskTimeLimit: number | null;
             /**
-             * @description The tasks; of an epic, everything below it
+             * @description Tasks to run; an epic stands for all tasks below it
              * @default []
              */
             tasks: string[];
             /**
              * Format: uint64
-             * @description How long all may take, in seconds or as 90s, 10m, 2h
+             * @description Time limit of the run, in seconds or as 90s, 10m, 2h
              * @default null
              */
             timeLimit: number | null;
             /**
              * Format: uint32
-             * @description Only this wave of the epic, as `orchestrator waves` shows it; 0 is what is ready now
+             * @description Only this wave of the epic in `orchestrator waves`; 0 is the ready tasks
              * @default null
              */
             wave: number | null;
@@ -5278,15 +5230,15 @@ export interface components {
         RunRow: {
             /** @description The agent that works on it; none when no agent fits. */
             agent: string | null;
-            /** @description What the answer comes from. */
+            /** @description The source of the answer. */
             answeredBy: components["schemas"]["AnsweredBy"] | null;
-            /** @description Where each task stands, in wave order, at most 60. */
+            /** @description The state of each task, in wave order, at most 60. */
             bar: components["schemas"]["StepState"][] | null;
             completedAt: string | null;
             conversation: string | null;
             /**
              * Format: double
-             * @description What the model says it cost, in US dollars; none when it says nothing.
+             * @description Cost in US dollars, if the model reports it.
              */
             cost: number | null;
             /**
@@ -5300,7 +5252,7 @@ export interface components {
              * @description How long it took, in milliseconds, rounded up.
              */
             executionTimeMs: number | null;
-            /** @description What went wrong first; of an execution that was cancelled, by whom. */
+            /** @description The first failure; of a cancelled execution, by whom it was cancelled. */
             fault: components["schemas"]["Fault4"] | null;
             /** @description `exec_<ms>_<random>`. */
             id: string;
@@ -5316,12 +5268,12 @@ export interface components {
             model: string | null;
             /**
              * Format: uint
-             * @description How many of its tasks wait for somebody.
+             * @description Number of tasks that wait for a person.
              */
             needsYou: number;
             output: string | null;
             requestedAgent: string | null;
-            /** @description Who chose the agent. */
+            /** @description How the agent was chosen. */
             routedBy: components["schemas"]["RoutedBy"];
             routingReason: string;
             /**
@@ -5331,18 +5283,18 @@ export interface components {
             routingScore: number;
             /** @description When it began, RFC 3339 in UTC. */
             startedAt: string;
-            /** @description Where it stands. */
+            /** @description Its status. */
             status: components["schemas"]["RunStatus"];
-            /** @description How many tasks came how far, of a run over tasks. */
+            /** @description Number of tasks in each state, if it is a run over tasks. */
             steps: components["schemas"]["Counts"] | null;
             supervisor: string;
-            /** @description What it is about, in words. */
+            /** @description Its subject in words. */
             title: string;
-            /** @description Tokens that the model says it used; none when it says nothing. */
+            /** @description Tokens that the model used, if it reports them. */
             usage: components["schemas"]["Usage"] | null;
             user: string;
         };
-        /** @description Where a run stands. */
+        /** @description The status of a run. */
         RunStatus: ("pending" | "running" | "cancelled") | "completed" | "failed" | "interrupted";
         /** @description A run with what happened in it. */
         RunView: {
@@ -5351,18 +5303,18 @@ export interface components {
              * @description Cursor of its last event.
              */
             cursor: number;
-            /** @description Everything that happened, in order; left out where it was told already. */
+            /** @description Its events, in order; left out where the caller streams them. */
             events?: components["schemas"]["Event"][] | null;
-            /** @description What was said in it, in order. */
+            /** @description Its messages, in order. */
             messages: components["schemas"]["Message"][];
             /** @description The moment of this answer. */
             now: string;
-            /** @description How it is carried out. */
+            /** @description Its options. */
             options: unknown;
             run: components["schemas"]["RunRow"];
-            /** @description How far it came, in order. */
+            /** @description Its progress, in order. */
             steps: components["schemas"]["Step"][];
-            /** @description What became of each task, of a run over tasks: by wave, then in the order of the run. */
+            /** @description Its tasks, if it is a run over tasks: by wave, then in the order of the run. */
             tasks: components["schemas"]["TaskRun"][];
         };
         RunnerUp: {
@@ -5383,7 +5335,7 @@ export interface components {
             type: components["schemas"]["Kind2"];
         };
         Said2: {
-            /** @description What its entry in the manifest says of the work. */
+            /** @description Findings that its manifest entry claims. */
             claims: string[];
             /**
              * Format: int32
@@ -5392,50 +5344,60 @@ export interface components {
             exitCode: number | null;
             message: string | null;
         };
-        /** @description Things of one kind: how many there are, and the first of them. */
+        /** @description Items of one kind: their number, and the first of them. */
         Sample: {
             shown: string[];
             /** Format: uint */
             total: number;
         };
-        /** @description Things of one kind: how many there are, and the first of them. */
+        /** @description Items of one kind: their number, and the first of them. */
         Sample2: {
             shown: components["schemas"]["Difference"][];
             /** Format: uint */
             total: number;
         };
-        /** @description Things of one kind: how many there are, and the first of them. */
+        /** @description Items of one kind: their number, and the first of them. */
         Sample3: {
             shown: components["schemas"]["Remark"][];
             /** Format: uint */
             total: number;
         };
-        /** @description Things of one kind: how many there are, and the first of them. */
+        /** @description Items of one kind: their number, and the first of them. */
         Sample4: {
             shown: components["schemas"]["Loose"][];
             /** Format: uint */
             total: number;
         };
-        /** @description Things of one kind: how many there are, and the first of them. */
+        /** @description Items of one kind: their number, and the first of them. */
         Sample5: {
             shown: components["schemas"]["Circle"][];
             /** Format: uint */
             total: number;
         };
-        /** @description Things of one kind: how many there are, and the first of them. */
+        /** @description Items of one kind: their number, and the first of them. */
         Sample6: {
             shown: components["schemas"]["Renamed"][];
             /** Format: uint */
             total: number;
         };
-        /** @description Things of one kind: how many there are, and the first of them. */
+        /** @description Items of one kind: their number, and the first of them. */
         Sample7: {
             shown: components["schemas"]["Fault2"][];
             /** Format: uint */
             total: number;
         };
-        /** @description What a token allows; each allows what those before it allow. */
+        /** @description Rights of a token; each scope includes the ones before it. */
         Scope: "read" | "write" | "admin";
+        SearchPage: {
+            /** @description The things by kind, best matches first. */
+            items: components["schemas"]["Item"][];
+            q: string;
+            /**
+             * Format: uint
+             * @description Number of items.
+             */
+            total: number;
+        };
         Secret: {
             token: string;
         };
@@ -5457,28 +5419,28 @@ export interface components {
              */
             dryRun: boolean;
             /**
-             * @description Only this task and what is below it; alone, all of it
+             * @description Only this task and all tasks below it
              * @default null
              */
             epic: string | null;
             /**
-             * @description All that were done or cancelled longer ago, such as 12h, 30d or 2w, or before a date, with everything below them
+             * @description All tasks closed longer ago than 12h, 30d or 2w, or before a date, with all tasks below them
              * @default null
              */
             olderThan: string | null;
             /**
-             * @description The tasks, each with everything below it
+             * @description Tasks to archive, with all tasks below them
              * @default []
              */
             tasks: string[];
         };
-        /** @description A stretch of work on a part of the graph. */
+        /** @description A period of work on a part of the graph. */
         Session: {
             /** @description When it ended; none while it is open. */
             endedAt: string | null;
             /** @description The task that is worked on now. */
             focus: string | null;
-            /** @description Who leads it. */
+            /** @description The leader. */
             holder: string;
             /** @description Id, never reused. */
             id: string;
@@ -5493,9 +5455,9 @@ export interface components {
             status: components["schemas"]["SessionStatus"];
         };
         Session2: {
-            /** @description When the token ends; none when it does not. */
+            /** @description Expiry of the token, if it has one. */
             expiresAt: string | null;
-            /** @description What the caller may do: read, write, admin. */
+            /** @description Rights of the caller: read, write, admin. */
             scopes: components["schemas"]["Scope"][];
             user: string;
         };
@@ -5514,12 +5476,12 @@ export interface components {
             session?: string | null;
             task?: string | null;
         };
-        /** @description A skill that another of the same name stands before. */
+        /** @description A skill that another of the same name takes precedence over. */
         Shadowed: {
             name: string;
-            /** @description The file that does not count. */
+            /** @description The file that is not used. */
             path: string;
-            /** @description The file that counts instead. */
+            /** @description The file that is used instead. */
             shadowedBy: string;
             source: components["schemas"]["Source"];
         };
@@ -5527,7 +5489,7 @@ export interface components {
         Shown: {
             /** @description The text below the front matter. */
             body: string;
-            /** @description What dispatch knows of it. */
+            /** @description Its dispatch data. */
             skill: components["schemas"]["SkillInfo"];
         };
         Shown2: {
@@ -5538,31 +5500,33 @@ export interface components {
              */
             line: number;
         };
-        /** @description One setting with everything that is known of it. */
         Shown3: {
             allowed: string;
             key: string;
             meaning: string;
-            /** @description Who says so: an option, a variable, a file with its line, or `default`. */
+            /** @description Where it is set: an option, a variable, a file with its line, or `default`. */
             origin: string;
-            /** @description What it is; null when nobody set it and it has no default. */
+            /** @description Its value; null if it is not set and has no default. */
             value: components["schemas"]["Value"] | null;
             /** @description The variable that sets it. */
             variable: string;
         };
         /** @description An agent with its file, trust and use. */
         Shown4: {
-            /** @description The one thing that it offers to plans, such as web-crawler */
+            /** @description Capability for steps of plans, such as web-crawler */
             capability: string | null;
-            /** @description Colour in pictures, such as #6B7280 */
+            /** @description Display colour, such as #6B7280 */
             color: string;
-            /** @description Program and arguments of a worker, split like a shell's and run without one */
+            /**
+             * @description Program and arguments of a worker, split into words like a shell does, but run without a
+             *     shell
+             */
             command: string[];
             /** @description When it was registered, RFC 3339 in UTC; none for a built-in one. */
             created_at: string | null;
-            /** @description Its abilities; messages are routed by these words */
+            /** @description What the agent is good at; its words count in routing */
             description: string;
-            /** @description Address of a worker that is reached by HTTP */
+            /** @description URL of an HTTP worker */
             endpoint: string | null;
             /** Format: uint64 */
             executions: number;
@@ -5570,13 +5534,13 @@ export interface components {
             expires_at?: string | null;
             /** @description The file that defines it, relative to the workspace; none for one of the store. */
             file?: string | null;
-            /** @description Address for health checks of a worker */
+            /** @description Health check URL of a worker */
             healthcheck: string | null;
-            /** @description Name of its icon */
+            /** @description Icon name */
             icon: string;
             /** @description Its name for machines: unique, never changed. */
             id: string;
-            /** @description Request that a worker accepts, such as summary.create (repeat) */
+            /** @description Intent that a worker accepts, such as summary.create (repeat for more) */
             intents: string[];
             /** @description Whether it is one of the four that are always there. */
             is_builtin: boolean;
@@ -5588,38 +5552,38 @@ export interface components {
             last_used_at: string | null;
             /**
              * Format: uint32
-             * @description Most tokens of an answer
+             * @description Maximum number of tokens in an answer
              */
             max_tokens: number;
-            /** @description Model that answers, unless the configuration names one */
+            /** @description Model to use if the settings name none */
             model: string;
             /** @description Its name for people, at most 100 characters */
             name: string;
-            /** @description Its aim; messages are routed by these words */
+            /** @description Goal of the agent; its words count in routing */
             objective: string;
-            /** @description System prompt of the model */
+            /** @description System prompt for the model */
             prompt: string;
             /** @description supervisor, specialist or custom */
             role: components["schemas"]["Role"];
-            /** @description Skill, for plans (repeat, or separate with commas) */
+            /** @description Skills for steps of plans, repeated or separated by commas */
             skills: string[];
             /** @description Whether it may be called, of a worker. */
             standing?: components["schemas"]["Standing2"] | null;
             /** @description active, paused or archived */
             status: components["schemas"]["AgentStatus"];
-            /** @description Word or words by which messages reach it (repeat, or separate with commas) */
+            /** @description Tags that bring messages to the agent, repeated or separated by commas */
             tags: string[];
             /**
              * Format: double
-             * @description How freely it answers, from 0 to 2
+             * @description Sampling temperature, from 0 to 2
              */
             temperature: number;
             /**
              * Format: uint32
-             * @description How long a worker may take, in milliseconds
+             * @description Timeout of a worker in milliseconds
              */
             timeout_ms: number;
-            /** @description Tool that it may use (repeat, or separate with commas) */
+            /** @description Tools that the agent may use, repeated or separated by commas */
             tools: string[];
             updated_at: string | null;
             /** @description The user that it belongs to; none is everybody's. */
@@ -5641,7 +5605,7 @@ export interface components {
             /** @default false */
             debug: boolean;
         };
-        /** @description Who the caller is; none after signing out. */
+        /** @description The caller; none after signing out. */
         Signed: {
             session: components["schemas"]["Session2"] | null;
         };
@@ -5659,11 +5623,11 @@ export interface components {
         };
         /** @description A skill as it is listed. */
         SkillInfo: {
-            /** @description False when it is switched off; then it is never chosen. */
+            /** @description False if it is disabled; then it is never chosen. */
             active: boolean;
             /** @description Skills that may continue its work. */
             chains: string[];
-            /** @description What it does and when to use it. */
+            /** @description Its purpose, and when to use it. */
             description: string;
             digest: string;
             keywords: string[];
@@ -5672,7 +5636,7 @@ export interface components {
             path: string;
             /** @description First word of the return message: Research, Implementation, … */
             resultKind: string;
-            /** @description Files of the same name that do not count. */
+            /** @description Files of the same name that are not used. */
             shadows: string[];
             source: components["schemas"]["Source"];
             /** @description Tags in order; labels of tasks are compared with them. */
@@ -5696,19 +5660,41 @@ export interface components {
         /** @description Where the skills of a plan come from. */
         Source2: "model" | "words" | "default" | "fallback" | "command" | "file";
         Source3: "entry" | "store";
-        /** @description A prompt that was prepared. */
-        SpawnTold: {
+        Sources: {
+            /**
+             * @description Also count the reply of `orchestrator start` for this epic
+             * @default null
+             */
+            epic: string | null;
+            /**
+             * @description Also count the prompt that `spawn` prepares for this task
+             * @default []
+             */
+            tasks: string[];
+            /**
+             * @description These texts, at most 100
+             * @default []
+             */
+            texts: string[];
+            /**
+             * Format: uint
+             * @description Number of tokens, counted by the caller
+             * @default null
+             */
+            tokens: number | null;
+        };
+        SpawnRow: {
             at: string;
-            /** @description Id of the manifest entry that is due. */
+            /** @description Id of the manifest entry that its agent has to append. */
             manifestId: string;
-            /** @description The output file that is due. */
+            /** @description The output file that its agent has to write. */
             outputFile: string;
             promptDigest: string | null;
         };
         Spawned: {
-            /** @description Id of the manifest entry that the agent is to append. */
+            /** @description Id of the manifest entry of the agent. */
             manifestId: string;
-            /** @description Where the agent is to write, relative to the workspace root. */
+            /** @description The output file of the agent, relative to the workspace root. */
             outputFile: string;
             prompt: string;
             promptDigest: string;
@@ -5749,7 +5735,7 @@ export interface components {
         };
         /** @description Several tasks in one place. */
         Stack: {
-            /** @description How many of them stand where. */
+            /** @description Number of tasks by status. */
             counts: {
                 [key: string]: number;
             };
@@ -5759,9 +5745,9 @@ export interface components {
             key: string;
             /** @description How many and how far, in words. */
             label: string;
-            /** @description What its tasks are a part of, when they are kept apart by that. */
+            /** @description The task that its tasks are a part of, when they are grouped by it. */
             parent: string | null;
-            /** @description The title of that, where somebody knows it. */
+            /** @description The title of that task, if known. */
             title: string | null;
             /** Format: uint */
             total: number;
@@ -5808,13 +5794,13 @@ export interface components {
             agent?: string | null;
             /**
              * Format: uint32
-             * @description Epoch of the claim under which this is done (or CLEO_EPOCH); refused when that is lost
+             * @description Epoch of your claim (or CLEO_EPOCH); fails if the claim was lost
              * @default null
              */
             epoch: number | null;
             /**
-             * @description How long the claim lasts unless a heartbeat extends it: 90s, 30m, 1h, 2d [default: the
-             *     setting claims.lease, 1h]
+             * @description How long the claim lasts without a heartbeat: 90s, 30m, 1h, 2d [default: the setting
+             *     claims.lease, 1h]
              */
             lease?: components["schemas"]["Lease"] | null;
         };
@@ -5826,29 +5812,43 @@ export interface components {
             /** @description The agent that acts */
             agent?: string | null;
             /**
-             * @description Open it although somebody else's session is about the same tasks
+             * @description Open the session although another one covers the same tasks
              * @default false
              */
             force: boolean;
             /**
-             * @description What it is for, in a few words
+             * @description Short name
              * @default null
              */
             name: string | null;
             /**
-             * @description The task that it is about, with all below it; by default everything
+             * @description Task whose subtree the session covers [default: all tasks]
              * @default null
              */
             scope: string | null;
         };
-        /** @description A run that was begun, goes on or is to end. */
+        /** @description A run that was started, resumed or cancelled. */
         Started: {
-            /** @description What somebody would type to begin it. */
+            /** @description Command line that starts it. */
             command?: string | null;
             run: components["schemas"]["RunRow"];
         };
-        /** @description How full the context is. */
         State: "ok" | "warning" | "critical";
+        /** @description Numbers of tasks by state. */
+        StateCounts: {
+            /**
+             * Format: uint
+             * @description All, without epics and parents.
+             */
+            total: number;
+            /**
+             * Format: uint
+             * @description Done and verified by cleo.
+             */
+            verified: number;
+        } & {
+            [key: string]: number;
+        };
         Stats: {
             /** @description By priority; every priority is there. */
             byPriority: {
@@ -5875,11 +5875,11 @@ export interface components {
             total: number;
         };
         /**
-         * @description Where the work on a task stands. Words of other tools are accepted and mean ours.
+         * @description The status of a task. Words of other tools are accepted.
          * @enum {string}
          */
         Status: "pending" | "active" | "review" | "blocked" | "paused" | "done" | "cancelled";
-        /** @description How far the work of an entry came. */
+        /** @description Result of the work. */
         Status2: ("complete" | "partial" | "blocked") | "archived";
         /**
          * @description How far the work came, as the agent says.
@@ -5892,7 +5892,7 @@ export interface components {
          * @enum {string}
          */
         Status5: "success" | "error";
-        /** @description Where the caller is, and how much there is of everything. */
+        /** @description The workspace, the caller, and the number of items of each kind. */
         Status6: {
             address: string;
             counts: components["schemas"]["Counts2"];
@@ -5905,7 +5905,7 @@ export interface components {
             version: string;
             workspace: components["schemas"]["Place"];
         };
-        /** @description How far a run has come, as an agent tells it. */
+        /** @description The progress of a run, as an agent reports it. */
         Step: {
             action: components["schemas"]["Action"];
             agent: string;
@@ -5917,7 +5917,7 @@ export interface components {
             };
             /**
              * Format: uint8
-             * @description How much of the run is done, in percent.
+             * @description Progress of the run in percent.
              */
             progress: number;
             /** @description When, RFC 3339 in UTC. */
@@ -5927,7 +5927,7 @@ export interface components {
         Step2: {
             /** @description Id of the agent that does it, in place of a capability. */
             agent?: string | null;
-            /** @description What the agent that does it must offer. */
+            /** @description The capability that its agent must offer. */
             capability?: string | null;
             /**
              * @description Steps that must be done first, and whose results it gets.
@@ -5941,14 +5941,14 @@ export interface components {
             id: string;
             /** @default  */
             instruction: string;
-            /** @description What the agent is asked for, out of the intents that it offers. */
+            /** @description The intent that the agent is asked for, out of those that it offers. */
             intent?: string | null;
             skill?: string | null;
-            /** @description What it is about, for people. */
+            /** @description Its subject, for people. */
             title?: string | null;
         };
         StepState: "failed" | "waiting" | "running" | "verifying" | "done" | "cancelled" | "skipped";
-        /** @description What decided, strongest first. */
+        /** @description The rule that decided, strongest first. */
         Strategy: "override" | "label" | "type" | "keyword" | "default";
         Success: {
             /** @constant */
@@ -5957,7 +5957,7 @@ export interface components {
         Summary: {
             /**
              * Format: double
-             * @description What these cost in US dollars, as far as they say.
+             * @description Cost of these in US dollars, as far as they report it.
              */
             costToday: number | null;
             /**
@@ -5979,7 +5979,7 @@ export interface components {
             live: number;
             /**
              * Format: uint64
-             * @description Can be gone on with.
+             * @description Can be resumed.
              */
             needsYou: number;
             /**
@@ -5997,7 +5997,7 @@ export interface components {
         /** @description A unit of work. Field names in JSON are camelCase; `type` is [`Task::kind`]. */
         Task: {
             acceptance: string[];
-            /** @description Put away: out of lists and of the graph's open work, and still counted as what it was. */
+            /** @description Archived: out of lists and of the graph's open work, and still counted by its status. */
             archivedAt?: string | null;
             assignedAgent: string | null;
             cancelledAt: string | null;
@@ -6016,7 +6016,7 @@ export interface components {
              * @description Estimated hours.
              */
             estimate: number | null;
-            /** @description What other tools know of the task and cleo has no field for. */
+            /** @description Fields of other tools that cleo has no field for. */
             extra: {
                 [key: string]: unknown;
             };
@@ -6040,13 +6040,50 @@ export interface components {
             /** @description First started. */
             startedAt: string | null;
             status: components["schemas"]["Status"];
-            /** @description One line that leads with its verb. */
+            /** @description Title: one line that begins with a verb. */
             title: string;
-            /** @description What kind of work it is; an open set. */
+            /** @description The kind of work; an open set. */
             type: components["schemas"]["TaskType"];
             /** @description The same in every copy of the workspace: a ULID. */
             uid: string;
             updatedAt: string;
+        };
+        TaskAttempt: {
+            agentEndedAt: string | null;
+            /** Format: uint32 */
+            attempt: number;
+            /**
+             * Format: double
+             * @description Cost in US dollars, if its program reports it.
+             */
+            cost: number | null;
+            /** Format: uint64 */
+            durationMs: number | null;
+            endedAt: string | null;
+            /** Format: int32 */
+            exitCode: number | null;
+            /** @description Whether the output of its agent is there. */
+            hasLog: boolean;
+            hasPrompt: boolean;
+            outcome: components["schemas"]["Outcome2"] | null;
+            reason: string | null;
+            /** @description Whether it resumed an earlier conversation. */
+            resumes: boolean;
+            run: string;
+            runner: string | null;
+            said: string | null;
+            skill: string | null;
+            /** @description When it began, RFC 3339 in UTC like all times. */
+            startedAt: string;
+            /** @description `waiting` until the next attempt starts. */
+            state: components["schemas"]["StepState"];
+            /** @description The last lines of its standard error. */
+            stderrTail: string[];
+            /** Format: uint32 */
+            turns: number | null;
+            /** @description Tokens that it used, if its program reports them. */
+            usage: components["schemas"]["Usage"] | null;
+            violations: string[];
         };
         /** @description The gates and criteria of a task. */
         TaskGates: {
@@ -6068,60 +6105,68 @@ export interface components {
             round: number;
             /**
              * Format: uint32
-             * @description Most rounds that there are.
+             * @description Maximum number of rounds.
              */
             roundsMax: number;
             /** @description Gates that passed with files that have changed since. */
             stale: components["schemas"]["Gate"][];
-            /** @description How each gate stands, in their order; none when none was set. */
+            /** @description The state of each gate, in their order; none when none was set. */
             states: components["schemas"]["GateState"][] | null;
             taskId: string;
             /** @description Its files as they are; none when no evidence has to be compared with them. */
             tree: components["schemas"]["Tree"] | null;
-            /** @description The git worktree whose files it is judged by; none for those of the workspace. */
+            /** @description The git worktree whose files decide; none for those of the workspace. */
             worktree?: string | null;
         };
-        /** @description A task with all that is known of it. */
+        TaskNote: {
+            /** @description When it was written, RFC 3339 in UTC. */
+            at: string;
+            /** @description Its author (`CLEO_AGENT`, else user and host). */
+            by: string;
+            task: string;
+            text: string;
+        };
+        /** @description The place of a task among others. */
         TaskPage: {
-            /** @description What agents tried, oldest first. */
-            attempts: components["schemas"]["Tried"][];
-            children: components["schemas"]["Linked2"][];
+            /** @description The attempts of agents, oldest first. */
+            attempts: components["schemas"]["TaskAttempt"][];
+            children: components["schemas"]["NeighborView"][];
             claim: components["schemas"]["HeldClaim"] | null;
-            /** @description Whether it is on the longest way. */
+            /** @description Whether it is on the critical path. */
             critical: boolean;
-            dependents: components["schemas"]["Linked2"][];
-            depends: components["schemas"]["Linked2"][];
-            /** @description The skill that it would get now; none when that cannot be told. */
+            dependents: components["schemas"]["NeighborView"][];
+            depends: components["schemas"]["NeighborView"][];
+            /** @description The skill that it would get now; none if no skill fits. */
             dispatch: components["schemas"]["Decision"] | null;
             /** @description Its gates, evidence and criteria. */
             gates: components["schemas"]["TaskGates"];
-            /** @description What it depends on and leads to no task. */
+            /** @description Dependencies that lead to no task. */
             missing: components["schemas"]["Missing"][];
             /** @description The tasks before and after it, by id. */
             position: components["schemas"]["Position"];
             /** @description Why the task, or one that it waits for, can never start. */
             problems: components["schemas"]["Problem"][];
-            /** @description The last try that did not verify, unless the task is done. */
-            refused: components["schemas"]["Tried"] | null;
+            /** @description The last attempt that was not verified, unless the task is done. */
+            refused: components["schemas"]["TaskAttempt"] | null;
             /** @description Its prompts, oldest first. */
-            spawns: components["schemas"]["SpawnTold"][];
+            spawns: components["schemas"]["SpawnRow"][];
             state: components["schemas"]["DisplayStatus"];
             task: components["schemas"]["Task"];
             /** @description Tasks that can start once it is done, and not before. */
             unblocks: string[];
-            /** @description Whether it is done and cleo itself looked at it. */
+            /** @description Whether it is done and verified by cleo. */
             verified: boolean;
             /**
              * Format: uint
-             * @description Its wave, from 1; none when it waits for itself or is no work.
+             * @description Its wave, from 1; none for groups and in a circle.
              */
             wave: number | null;
         };
-        /** @description What is found of one finished task. */
+        /** @description The result of checking one finished task. */
         TaskReport: {
             /** @description When and by whom it was completed by force, if it was. */
             forced: string | null;
-            /** @description What spoke against it then, such as stale evidence. */
+            /** @description The faults at that time, such as stale evidence. */
             forcedReasons: string[];
             /** @description The skill in its prompt; none when it was never spawned. */
             skill: string | null;
@@ -6129,7 +6174,7 @@ export interface components {
             /** @description Every rule that it breaks. */
             violations: components["schemas"]["Violation"][];
         };
-        /** @description What became of a task in a run. */
+        /** @description A task of a run, with its state. */
         TaskRun: {
             /** Format: uint32 */
             attempts: number;
@@ -6137,10 +6182,10 @@ export interface components {
             branch?: string | null;
             /**
              * Format: double
-             * @description What they cost in US dollars, as far as they say.
+             * @description Their cost in US dollars, as far as they report it.
              */
             cost: number | null;
-            /** @description What its agent does now. */
+            /** @description The current action of its agent. */
             doing: string | null;
             /**
              * Format: uint64
@@ -6155,7 +6200,6 @@ export interface components {
             /** @description Whether it is an epic, which no agent works on. */
             isEpic: boolean;
             manifestId: string | null;
-            missing: string[];
             /** @description The tasks of the run that come before it. */
             needs: string[];
             outcome: components["schemas"]["Outcome2"] | null;
@@ -6170,9 +6214,10 @@ export interface components {
             state: components["schemas"]["StepState"];
             taskId: string;
             title: string;
-            /** @description Tokens that agents used, as far as they say. */
+            /** @description Tokens that agents used, as far as they report them. */
             usage: components["schemas"]["Usage"] | null;
-            /** @description What its user should look at, also where it is done: files that were put aside, and work that is kept. */
+            violations: string[];
+            /** @description Notes for the user, also of a task that is done: conflicting files and retained work. */
             warnings?: string[];
             /**
              * Format: uint
@@ -6183,39 +6228,16 @@ export interface components {
             worktree?: string | null;
         };
         /**
-         * @description What kind of work a task is. An open set: `epic`, `task`, `subtask`, `research`, `testing`, or
+         * @description The kind of work of a task. An open set: `epic`, `task`, `subtask`, `research`, `testing`, or
          *     any other lower-case word with hyphens, at most 64 characters.
          */
         TaskType: string;
-        /** @description What is shown of a task wherever others are shown with it; its title may be cut. */
+        /** @description A task in a list of others; its title may be cut. */
         TaskView: {
             id: string;
             priority: components["schemas"]["Priority"];
             status: components["schemas"]["Status"];
             title: string;
-        };
-        ToCount: {
-            /**
-             * @description Count the answer of `orchestrator start` for this epic, besides
-             * @default null
-             */
-            epic: string | null;
-            /**
-             * @description Count the prompt of this task, as `spawn` would prepare it
-             * @default []
-             */
-            tasks: string[];
-            /**
-             * @description These texts, at most 100
-             * @default []
-             */
-            texts: string[];
-            /**
-             * Format: uint
-             * @description Tokens that the caller has counted itself
-             * @default null
-             */
-            tokens: number | null;
         };
         /** @description Estimated tokens of a prompt for a model. */
         TokenEstimate: {
@@ -6227,11 +6249,11 @@ export interface components {
         };
         /** @description Whether all tokens of a prompt were resolved. */
         TokenResolution: {
-            /** @description True when none is left. */
+            /** @description True if no token is left. */
             fullyResolved: boolean;
             /**
              * Format: uint
-             * @description How many different tokens are left.
+             * @description Number of different tokens that are left.
              */
             unresolvedCount: number;
             /** @description Their names, sorted. */
@@ -6247,7 +6269,7 @@ export interface components {
             /** Format: int64 */
             exitCode: number | null;
             name: string;
-            /** @description What it was used on. */
+            /** @description The subject that it was used on. */
             summary: string;
         };
         ToolResult: {
@@ -6299,49 +6321,11 @@ export interface components {
             /** @description Why there is no digest. */
             problem: string | null;
         };
-        /** @description A try of an agent in a run. */
+        /** @description Effect of a draft on the routing of messages. */
         Tried: {
-            agentEndedAt: string | null;
-            /** Format: uint32 */
-            attempt: number;
-            /** @description The last lines of its standard error. */
-            complaints: string[];
-            /**
-             * Format: double
-             * @description What it cost in US dollars, when it says so.
-             */
-            cost: number | null;
-            /** Format: uint64 */
-            durationMs: number | null;
-            endedAt: string | null;
-            /** Format: int32 */
-            exitCode: number | null;
-            /** @description Whether what its agent wrote was kept. */
-            hasLog: boolean;
-            hasPrompt: boolean;
-            missing: string[];
-            outcome: components["schemas"]["Outcome2"] | null;
-            reason: string | null;
-            /** @description Whether it went on with an earlier conversation. */
-            resumes: boolean;
-            run: string;
-            runner: string | null;
-            said: string | null;
-            skill: string | null;
-            /** @description When it began, RFC 3339 in UTC like all times. */
-            startedAt: string;
-            /** @description `waiting` while it waits before it is tried again. */
-            state: components["schemas"]["StepState"];
-            /** Format: uint32 */
-            turns: number | null;
-            /** @description Tokens that it used, when it says so. */
-            usage: components["schemas"]["Usage"] | null;
-        };
-        /** @description What a draft would do to the ways of messages. */
-        Tried2: {
-            /** @description Those that would reach the draft, and did not. */
+            /** @description Messages that would newly reach the draft. */
             gained: components["schemas"]["Outcome3"][];
-            /** @description Those that reached the agent, and would not. */
+            /** @description Messages that would no longer reach the agent. */
             lost: components["schemas"]["Outcome3"][];
             /** Format: uint */
             messages: number;
@@ -6354,17 +6338,17 @@ export interface components {
             /** @description The agent that acts */
             agent?: string | null;
             /**
-             * @description Show what would be taken out
+             * @description Show what would be restored
              * @default false
              */
             dryRun: boolean;
-            /** @description The tasks, each with everything below it */
+            /** @description Tasks to archive, with all tasks below them */
             tasks: string[];
         };
         /** @description A skill that was left out of a plan. */
         Unavailable: {
             /**
-             * @description What an agent would have to offer.
+             * @description The capability that an agent would have to offer.
              * @default
              */
             capability: string;
@@ -6387,7 +6371,7 @@ export interface components {
              */
             operation: number;
         };
-        /** @description What an undo did, or would do. */
+        /** @description The result of an undo. */
         Undone: {
             /** @description The first changes that it made. */
             changes: components["schemas"]["Change"][];
@@ -6427,7 +6411,7 @@ export interface components {
             name: string;
             status: components["schemas"]["Status5"];
         };
-        /** @description A protocol that stands in a prompt. */
+        /** @description A protocol in a prompt. */
         UsedProtocol: {
             /** @description Digest of its text before tokens are replaced. */
             digest: string;
@@ -6435,49 +6419,47 @@ export interface components {
             version: string;
             why: string;
         };
-        /** @description What the validator says of one skill. */
+        /** @description The verdict on one skill. */
         Validated: {
             /** @description Every fault with its place. */
             faults: components["schemas"]["Fault"][];
             /** @description The file, or the folder when it has none. */
             path: string;
-            /** @description True when the standard is kept. */
+            /** @description True if it complies with the standard. */
             valid: boolean;
         };
-        /** @description What the manifest holds and what is wrong with it. */
+        /** @description Number of entries, and all faults. */
         Validated2: {
             /** Format: uint */
             entries: number;
-            /** @description What is wrong, by line. */
+            /** @description Faults, by line. */
             faults: components["schemas"]["Faulty"][];
-            /** @description True when nothing is. */
+            /** @description True without faults. */
             valid: boolean;
         };
-        /** @description What something is set to. */
         Value: string | number | boolean | string[];
-        /** @description One thing that is wrong. */
         Violation: {
             code: string;
             message: string;
             /** @description The rule that is broken: `OUT-001`, `MARKER`, … */
             rule: string;
         };
-        /** @description A task and what it waits for. */
-        Waiting: {
+        /** @description A task in a list of others; its title may be cut. */
+        WaitingTask: {
             id: string;
             priority: components["schemas"]["Priority"];
             status: components["schemas"]["Status"];
-            /** @description True when what it waits for can never be done. */
+            /** @description True if one of these can never be done. */
             stuck: boolean;
             title: string;
-            /** @description What has to be done first; nothing when it waits for its own parts. */
+            /** @description Tasks that have to be done first; none if it waits for its own parts. */
             waitsFor: string[];
         };
-        /** @description Something with what the caller should know. */
+        /** @description A reply with warnings. */
         Warned: {
             /** @description True when nothing was written. */
             dryRun: boolean;
-            /** @description The entry as it stands in the manifest. */
+            /** @description The entry in the manifest. */
             entry: components["schemas"]["Entry3"];
             warnings: string[];
         };
@@ -6510,29 +6492,28 @@ export interface components {
         };
         WhichEntry: {
             /**
-             * @description Id of the entry; all lines are checked without one
+             * @description Id of an entry [default: all lines]
              * @default null
              */
             entry: string | null;
         };
-        /** @description A receipt and what comes out of the same input today. */
         Why: {
             at: string;
-            /** @description What went in then and differs now. */
+            /** @description Inputs that differ now. */
             changed: components["schemas"]["Change2"][];
-            /** @description Why no prompt comes out today. */
+            /** @description Why there is no prompt today. */
             fault: string | null;
-            /** @description When and by whom the task was completed although it did not verify. */
+            /** @description When and by whom the task was completed by force. */
             forced: string | null;
-            /** @description Digest of the output file at that moment. */
+            /** @description Digest of the output file at that time. */
             outputDigest: string | null;
-            /** @description Digest of the prompt that comes out today; none when none does. */
+            /** @description Digest of the prompt of today; none if there is a fault. */
             promptDigestNow: string | null;
             receipt: components["schemas"]["Receipt"];
-            /** @description True when the same prompt comes out today. */
+            /** @description True if the same request gives the same prompt today. */
             reproduced: boolean;
             taskId: string;
-            /** @description When the output was last found to hold. */
+            /** @description When the output was last verified. */
             verifiedAt: string | null;
         };
         /** @description Executions of the last 24 hours, the current one included. */
@@ -6571,16 +6552,16 @@ export interface components {
             requested_agent_id?: string | null;
         };
         WithOperation: {
-            /** @description Number of the operation in the log; null when nothing was recorded */
+            /** @description Number of the operation in the log; null if nothing was recorded */
             operation: number | null;
-            /** @description What the caller should know */
+            /** @description Warnings */
             warnings: string[];
         };
         WithWarnings: {
-            /** @description What the caller should know */
+            /** @description Warnings */
             warnings: string[];
         };
-        /** @description An answer that keeps the rules, or the fault in its place. */
+        /** @description A valid answer, or the fault in its place. */
         WorkerReply: {
             agent_name: string;
             /** @description Why it failed; null if it did not. */
@@ -6616,7 +6597,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Lists the workers for programs that accept JSON; else the page of agents */
+            /** @description Lists workers as JSON, or returns the page of agents */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -6637,7 +6618,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Removes the agents of the moment */
+            /** @description Removes runtime agents */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -6717,7 +6698,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Has a message answered by the agent that fits it; answers at once, or with ?wait=true when it is over */
+            /** @description Routes a message to an agent; replies at once, or with ?wait=true after the answer */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -6758,7 +6739,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Cancels an execution that is not over; what a model still says of it is dropped */
+            /** @description Cancels an execution in progress; a later answer of its model is dropped */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -6818,7 +6799,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Registers an agent for the moment, or changes it */
+            /** @description Registers or changes a runtime agent */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -6838,7 +6819,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Lists the workers: agents behind an address or in a program */
+            /** @description Lists workers: agents reached by HTTP or as a program */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -6938,7 +6919,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Says something to the chat; nothing is written before a yes */
+            /** @description Sends a message to the chat; every change needs a confirmation */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -7084,7 +7065,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Examined"] & components["schemas"]["WithWarnings"];
+                    "application/json": components["schemas"]["Report3"] & components["schemas"]["WithWarnings"];
                 };
             };
         };
@@ -7098,7 +7079,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Tells what happens while it happens, as server-sent events; pieces of an answer only where the server carries the execution out */
+            /** @description Streams events as server-sent events, with parts of answers for executions of this server */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -7138,7 +7119,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Appends an entry to the manifest; every fault of it is named */
+            /** @description Appends an entry to the manifest; lists all errors of an invalid one */
             201: {
                 headers: {
                     [name: string]: unknown;
@@ -7238,7 +7219,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Has a plan carried out by agents, in a process of its own */
+            /** @description Runs a plan in its own process */
             202: {
                 headers: {
                     [name: string]: unknown;
@@ -7258,7 +7239,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Chooses the agent for a message, with every reason */
+            /** @description Chooses the agent for a message, with reasons */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -7278,13 +7259,13 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Says which messages an agent would reach that is being made or changed */
+            /** @description Shows which messages a new or changed agent would get */
             200: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Tried2"];
+                    "application/json": components["schemas"]["Tried"];
                 };
             };
         };
@@ -7318,7 +7299,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Has tasks carried out by agents, in a process of its own */
+            /** @description Runs tasks with agents, in its own process */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -7327,7 +7308,7 @@ export interface operations {
                     "application/json": unknown;
                 };
             };
-            /** @description Has tasks carried out by agents, in a process of its own */
+            /** @description Runs tasks with agents, in its own process */
             202: {
                 headers: {
                     [name: string]: unknown;
@@ -7367,7 +7348,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Asks for the end of a run, and waits a while for it */
+            /** @description Cancels a run, and waits a while for its end */
             202: {
                 headers: {
                     [name: string]: unknown;
@@ -7447,7 +7428,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Writes a run as one page that needs nothing else */
+            /** @description Exports a run as a self-contained HTML page */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -7467,7 +7448,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Resumes a run that was interrupted, failed or was cancelled */
+            /** @description Resumes an interrupted, failed or cancelled run */
             202: {
                 headers: {
                     [name: string]: unknown;
@@ -7513,7 +7494,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Found2"] & components["schemas"]["WithWarnings"];
+                    "application/json": components["schemas"]["SearchPage"] & components["schemas"]["WithWarnings"];
                 };
             };
         };
@@ -7527,7 +7508,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Says who the caller is */
+            /** @description Returns the caller */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -7547,7 +7528,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Signs a page in with a token, which is kept in a cookie */
+            /** @description Signs in with a token, which is stored in a cookie */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -7567,7 +7548,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Signs a page out */
+            /** @description Signs out */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -7627,7 +7608,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Says where the caller is, who that is, and how much there is of everything */
+            /** @description Returns the workspace, the caller and the number of items of each kind */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -7693,7 +7674,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Success"] & components["schemas"]["Counted3"];
+                    "application/json": components["schemas"]["Success"] & components["schemas"]["Counted2"];
                 };
             };
         };
@@ -7853,7 +7834,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Measured"] & components["schemas"]["WithWarnings"];
+                    "application/json": components["schemas"]["Measurement"] & components["schemas"]["WithWarnings"];
                 };
             };
         };
@@ -7867,7 +7848,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Writes all tasks as JSON lines, which can be imported */
+            /** @description Exports all tasks as JSON lines */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -7933,7 +7914,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["GraphShown"] & components["schemas"]["WithWarnings"];
+                    "application/json": components["schemas"]["GraphView"] & components["schemas"]["WithWarnings"];
                 };
             };
         };
@@ -8153,7 +8134,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["RowsShown"] & components["schemas"]["WithWarnings"];
+                    "application/json": components["schemas"]["RowPage"] & components["schemas"]["WithWarnings"];
                 };
             };
         };
@@ -9034,7 +9015,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Has a query answered that comes from a form, with a page */
+            /** @description Answers a query from a form, as a page */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -9054,7 +9035,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Says that the server is there */
+            /** @description Returns the health of the server */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -9094,7 +9075,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Has a query answered by workers */
+            /** @description Answers a query with workers */
             200: {
                 headers: {
                     [name: string]: unknown;

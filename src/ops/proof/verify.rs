@@ -290,8 +290,12 @@ pub(crate) fn renew(
         if is_gate_open && matches!(of, Requirement::Gate(_)) {
             continue;
         }
-        let (verification, directory) = repeat(of, &before, &tree, request, &bounds);
+        let (mut verification, directory) = repeat(of, &before, request, &bounds);
         begin(&verification.describe());
+        // Files are kept by their path from the root.
+        for file in &mut verification.request.given.files {
+            *file = tree.root.join(&*file).to_string_lossy().into_owned();
+        }
         let passed = verification.run_in(context, (&tree, &directory))?;
         let (gate, criterion) = match &verification.of {
             Requirement::Gate(gate) => (Some(*gate), None),
@@ -326,7 +330,6 @@ pub(crate) fn renew(
 fn repeat(
     of: Requirement,
     before: &TaskGates,
-    tree: &Workspace,
     renewal: &RenewalRequest,
     bounds: &Bounds,
 ) -> (Verification, String) {
@@ -346,10 +349,6 @@ fn repeat(
                 if let Some(first) = record.evidence.first() {
                     directory.clone_from(&first.origin.directory);
                 }
-            }
-            // Files are kept by their path from the root.
-            for file in &mut request.given.files {
-                *file = tree.root.join(&*file).to_string_lossy().into_owned();
             }
         }
     }

@@ -39,7 +39,7 @@ test("one bar an attempt, its verification behind it", () => {
     endedAt: null,
     history: [
       attempt(1, { startedAt: at(2), agentEndedAt: at(88), endedAt: at(88), state: "failed" }),
-      attempt(2, { startedAt: at(92), agentEndedAt: at(170), endedAt: at(178), state: "failed", missing: ["no entry"] }),
+      attempt(2, { startedAt: at(92), agentEndedAt: at(170), endedAt: at(178), state: "failed", violations: ["no entry"] }),
       attempt(3, { startedAt: at(180), state: "verifying", agentEndedAt: at(300) }),
     ],
   } as unknown as RunTask;
@@ -56,7 +56,7 @@ test("one bar an attempt, its verification behind it", () => {
 
 test("an attempt that somebody ended is no failure, also where it was being checked", () => {
   const stopped = { state: "cancelled", outcome: "cancelled", agentEndedAt: at(9), endedAt: at(10) };
-  const task = { readyAt: null, endedAt: at(10), history: [attempt(1, stopped), attempt(2, { ...stopped, missing: ["no entry"] })] } as unknown as RunTask;
+  const task = { readyAt: null, endedAt: at(10), history: [attempt(1, stopped), attempt(2, { ...stopped, violations: ["no entry"] })] } as unknown as RunTask;
   assert.deepEqual(
     segmentsOf(task, start, 10_000).map((one) => one.kind),
     ["cancelled", "cancelled"],
@@ -64,5 +64,5 @@ test("an attempt that somebody ended is no failure, also where it was being chec
 });
 
 function attempt(n: number, fields: object) {
-  return { attempt: n, startedAt: at(0), agentEndedAt: null, endedAt: null, missing: [], ...fields };
+  return { attempt: n, startedAt: at(0), agentEndedAt: null, endedAt: null, violations: [], ...fields };
 }
