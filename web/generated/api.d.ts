@@ -2625,7 +2625,7 @@ export interface components {
             pending: components["schemas"]["Pending"] | null;
             reason: string;
             reply: string;
-            /** @description What became of what waited before this message; null where nothing waited, and while it still does. */
+            /** @description How the pending action ended; null if there was none or it is still pending. */
             settled: components["schemas"]["Resolution"] | null;
             tool_calls: components["schemas"]["ToolResult"][];
         };
@@ -3959,16 +3959,16 @@ export interface components {
         };
         MessageInput: {
             /**
-             * @description What was said before, as the caller holds it, the oldest first. The client that it names last counts
-             *     where the server remembers none.
+             * @description Earlier messages, oldest first. The client that they name last is used if the server
+             *     remembers none.
              */
             conversation?: components["schemas"]["ClientMessage"][] | null;
             /** @description Id of the conversation; by default the caller's own. */
             conversation_id?: string | null;
             message?: string | null;
             /**
-             * @description What waits, as the caller holds it: `pending` of an earlier reply, done after a yes only. Where
-             *     something else waits here by now, an answer counts for neither.
+             * @description The pending action, `pending` of an earlier reply, which is carried out only after a yes. If
+             *     the server has another one by now, the message confirms neither.
              */
             pendingOperation?: components["schemas"]["PendingInput"] | null;
         };
