@@ -363,19 +363,20 @@ fn denied_tools_are_named() {
 
 #[test]
 fn json_error_on_stderr_is_read() {
-    let mut state = OutputState::default();
-    state.end = AgentEnd {
-        exit_code: Some(144),
-        stderr_tail: [
-            "{",
-            "  \"error\": {",
-            "    \"message\": \"no, \\\"no\\\"\",",
-            "  }",
-            "}",
-        ]
-        .map(String::from)
-        .to_vec(),
-        ..AgentEnd::default()
+    let lines = [
+        "{",
+        "  \"error\": {",
+        "    \"message\": \"no, \\\"no\\\"\",",
+        "  }",
+        "}",
+    ];
+    let mut state = OutputState {
+        end: AgentEnd {
+            exit_code: Some(144),
+            stderr_tail: lines.map(String::from).to_vec(),
+            ..AgentEnd::default()
+        },
+        ..OutputState::default()
     };
     runner("gemini").judge(&mut state);
     assert_eq!(state.end.reason.as_deref(), Some("no, \"no\""));

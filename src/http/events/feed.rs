@@ -171,9 +171,7 @@ impl Feed {
             !state.is_awake && state.sender.is_some()
         });
         let (mut state, _) = wait.unwrap_or_else(PoisonError::into_inner);
-        if state.sender.is_none() {
-            return None;
-        }
+        state.sender.as_ref()?;
         state.is_awake = false;
         let (mut place, is_heard) = (state.place, state.listeners() > 0);
         drop(state);

@@ -174,7 +174,7 @@ fn check(query: &str) -> Result<&str> {
     let length = query.trim().len();
     let message = match length {
         0 => "Query cannot be empty".to_string(),
-        ..=MESSAGE_MAX => return Ok(query),
+        1..=MESSAGE_MAX => return Ok(query),
         _ => format!("the query has {length} bytes; {MESSAGE_MAX} are allowed"),
     };
     Err(Error::new(Code::InputInvalid, message))
