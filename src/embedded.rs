@@ -24,7 +24,7 @@ pub(crate) fn names(folder: &str) -> impl Iterator<Item = &'static str> {
 
 pub(crate) fn decompress(gzip: &[u8]) -> Vec<u8> {
     let mut content = Vec::new();
-    // What build.rs has compressed can be read.
+    // Only content that build.rs has compressed is read.
     let _ = flate2::read::GzDecoder::new(gzip).read_to_end(&mut content);
     content
 }

@@ -119,7 +119,7 @@ fields! {
         /// Its name for people, at most 100 characters
         (arg(skip), cfg_attr(feature = "schemas", schemars(length(min = 1, max = 100))))
         name: String = String::new(), trim(String);
-        /// What the agent is good at; its words count in routing
+        /// Strengths of the agent; their words count in routing
         (arg(long, short, value_name = "TEXT"))
         description: String = String::new(), keep(String);
         /// supervisor, specialist or custom

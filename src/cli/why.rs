@@ -5,8 +5,8 @@ use std::process::ExitCode;
 use clap::Args;
 
 use super::Face;
+use super::live::status_tone;
 use super::run::table::state_tone;
-use super::runs::status_tone;
 use super::screen::{Screen, Tone, dim, plain};
 use crate::error::{Code, Error, Result, quote};
 use crate::id::TaskId;

@@ -22,7 +22,7 @@ use crate::store::{Filter, Page};
 use crate::task::drawing::Picture;
 use crate::transfer::report::Report;
 
-/// The function of a row: it needs a workspace unless `anywhere` stands before the request.
+/// The function of a row: it needs a workspace unless `anywhere` precedes the request.
 macro_rules! run {
     (anywhere $run:expr) => {
         Anywhere($run)
@@ -261,7 +261,7 @@ operations! {
     anywhere (plans::GoalSent) -> plans::Planned, plans::make;
 
     CHECK_PLAN, "plan.check", Read, "POST /api/plans/check",
-    "Says whether a plan can be carried out, and everything that keeps it from that",
+    "Checks a plan, and reports everything that prevents its execution",
     anywhere (plans::PlanSent) -> plans::Checked, plans::check;
 
     DRAW_PLAN, "plan.show", Read, "POST /api/plans/draw",

@@ -37,7 +37,7 @@ fn long_title_is_wrapped_in_its_column() {
     let workspace = TestWorkspace::new();
     workspace.ok(&format!(
         "add '{}'",
-        "many words that go on and on ".repeat(6)
+        "many words that do so and so ".repeat(6)
     ));
     workspace.ok("add '日本語のタイトルはとても幅が広い'");
     insta::assert_snapshot!(workspace.cleo("list"));

@@ -426,7 +426,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Says whether a plan can be carried out, and everything that keeps it from that */
+        /** Checks a plan, and reports everything that prevents its execution */
         post: operations["postApiPlansCheck"];
         delete?: never;
         options?: never;
@@ -2764,7 +2764,7 @@ export interface components {
              *     shell
              */
             command?: components["schemas"]["CommandLine"] | null;
-            /** @description What the agent is good at; its words count in routing */
+            /** @description Strengths of the agent; their words count in routing */
             description?: string | null;
             /**
              * @description Validate only.
@@ -5524,7 +5524,7 @@ export interface components {
             command: string[];
             /** @description When it was registered, RFC 3339 in UTC; none for a built-in one. */
             created_at: string | null;
-            /** @description What the agent is good at; its words count in routing */
+            /** @description Strengths of the agent; their words count in routing */
             description: string;
             /** @description URL of an HTTP worker */
             endpoint: string | null;
@@ -7179,7 +7179,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Says whether a plan can be carried out, and everything that keeps it from that */
+            /** @description Checks a plan, and reports everything that prevents its execution */
             200: {
                 headers: {
                     [name: string]: unknown;

@@ -7,8 +7,8 @@ use clap::Args;
 
 use crate::cli::Face;
 use crate::cli::live::Live;
+use crate::cli::live::{describe_answer, status_tone};
 use crate::cli::route;
-use crate::cli::runs::{how, status_tone};
 use crate::cli::screen::{Screen, Tone};
 use crate::error::{Code, Error, Result};
 use crate::ops::answers::INCOMPLETE;
@@ -88,7 +88,7 @@ pub(super) fn run(face: &mut Face<'_>, arguments: Arguments) -> Result<ExitCode>
         screen.line(Tone::Plain, "");
         screen
             .say(status_tone(run.status), run.status)
-            .line(Tone::Dim, format!("  {}  {}", run.id, how(run)));
+            .line(Tone::Dim, format!("  {}  {}", run.id, describe_answer(run)));
     })
 }
 

@@ -8,8 +8,7 @@ use clap::Args;
 use super::goal;
 use super::{By, first_line};
 use crate::cli::Face;
-use crate::cli::live::Live;
-use crate::cli::runs::{how, status_tone};
+use crate::cli::live::{Live, describe_answer, status_tone};
 use crate::cli::screen::{Cell, Screen, Tone, count, dim, plain, strong};
 use crate::coordinator::plan::{
     Carried, JOBS, Options, Passes, Refine, Stepped, carry_out, resume,
@@ -185,7 +184,7 @@ fn render(screen: &mut Screen, carried: &Carried) {
         false => "not satisfied",
     };
     let passes = count(carried.course.passes as usize, "pass", "passes");
-    let (id, how) = (&carried.run.id, how(&carried.run));
+    let (id, how) = (&carried.run.id, describe_answer(&carried.run));
     screen
         .say(status_tone(carried.run.status), carried.run.status)
         .line(Tone::Dim, format!("  {satisfied}, {passes}  {id}  {how}"));

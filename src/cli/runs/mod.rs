@@ -7,13 +7,14 @@ mod show;
 use std::process::ExitCode;
 
 use super::Face;
+use super::live::{describe_answer, status_tone};
 use super::screen::{Cell, Screen, Tone, count};
 use crate::error::{Result, quote};
 use crate::ops::api;
 use crate::ops::work::runs::OneRun;
 use crate::ops::work::runs::listing::Rows;
 use crate::run::report::describe_spent;
-use crate::run::{Run, RunKind, RunStatus};
+use crate::run::{Run, RunKind};
 use crate::store::records::RunFilter;
 use crate::{coordinator, id};
 
@@ -51,23 +52,6 @@ Examples:
     Cancel(OneRun) => face.run("runs.cancel", it, cancel);
 }
 
-pub(in crate::cli) fn status_tone(status: RunStatus) -> Tone {
-    match status {
-        RunStatus::Completed => Tone::Good,
-        RunStatus::Failed => Tone::Bad,
-        RunStatus::Running => Tone::Accent,
-        RunStatus::Pending => Tone::Plain,
-        RunStatus::Interrupted => Tone::Warn,
-        RunStatus::Cancelled => Tone::Dim,
-    }
-}
-
-pub(in crate::cli) fn how(run: &Run) -> String {
-    let answered = [run.answered_by.map(|by| by.to_string()), run.model.clone()];
-    let parts = answered.into_iter().flatten().chain(describe_spent(run));
-    parts.collect::<Vec<_>>().join(", ")
-}
-
 /// Most characters of a message in a list.
 const INPUT_SHOWN: usize = 30;
 
@@ -88,9 +72,9 @@ fn row(run: &Run) -> Vec<Cell> {
     let agent = run.agent.clone().unwrap_or_else(|| "-".to_string());
     // Only an execution is routed by points.
     let (score, how) = match run.kind {
-        RunKind::Execution => (run.routing_score.to_string(), how(run)),
+        RunKind::Execution => (run.routing_score.to_string(), describe_answer(run)),
         RunKind::Epic | RunKind::Tasks => ("-".to_string(), describe_spent(run).join(", ")),
-        _ => ("-".to_string(), how(run)),
+        _ => ("-".to_string(), describe_answer(run)),
     };
     vec![
         (Tone::Strong, run.id.clone()),

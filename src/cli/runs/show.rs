@@ -5,8 +5,8 @@ use std::process::ExitCode;
 
 use clap::Args;
 
-use super::{how, status_tone};
 use crate::cli::Face;
+use crate::cli::live::{describe_answer, status_tone};
 use crate::cli::run::table::{state_tone, tasks};
 use crate::cli::screen::{Screen, Tone, accent, dim, plain};
 use crate::coordinator::way_on;
@@ -57,7 +57,7 @@ fn render(screen: &mut Screen, surroundings: &Surroundings, shown: &RunView) {
     };
     // Nobody answers a run over tasks: its agents worked.
     let (answered, took) = match shown.tasks.is_empty() {
-        true => (how(run), String::new()),
+        true => (describe_answer(run), String::new()),
         false => (String::new(), describe_spent(run).join(", ")),
     };
     screen.say(Tone::Strong, &run.id).say(Tone::Plain, " ");
