@@ -107,7 +107,7 @@ impl Default for Lease {
 
 impl Lease {
     /// Makes a lease of so many seconds; none when that is no lease, such as 0 or more than 30 days.
-    pub(crate) fn of_seconds(seconds: u64) -> Option<Lease> {
+    pub(crate) fn from_seconds(seconds: u64) -> Option<Lease> {
         let seconds = Some(seconds).filter(|seconds| (1..=LEASE_MAX).contains(seconds))?;
         let seconds = u32::try_from(seconds).ok()?;
         Some(Lease { seconds })
@@ -127,7 +127,7 @@ impl TryFrom<u64> for Lease {
 
     fn try_from(seconds: u64) -> Result<Lease, String> {
         let wrong = || format!("a lease is {seconds} seconds; it can be 1 second to 30 days");
-        Lease::of_seconds(seconds).ok_or_else(wrong)
+        Lease::from_seconds(seconds).ok_or_else(wrong)
     }
 }
 
@@ -137,7 +137,7 @@ impl FromStr for Lease {
     fn from_str(text: &str) -> Result<Lease, String> {
         let wrong = || format!("`{text}` is no lease such as 90s, 30m, 1h or 2d, up to 30d");
         let seconds = clock::duration(text);
-        seconds.and_then(Lease::of_seconds).ok_or_else(wrong)
+        seconds.and_then(Lease::from_seconds).ok_or_else(wrong)
     }
 }
 

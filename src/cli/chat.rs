@@ -118,8 +118,8 @@ fn talk(face: &mut Face<'_>, conversation: &str) -> Result<ExitCode> {
             Some(Ok(text)) if text.trim().is_empty() => continue,
             Some(Ok(text)) if text.trim() == "/quit" => return Ok(ended),
             Some(Ok(text)) => Ok(text),
-            Some(Err(_)) => Err(unfit(line.number, "is not UTF-8")),
-            None => Err(unfit(
+            Some(Err(_)) => Err(line_error(line.number, "is not UTF-8")),
+            None => Err(line_error(
                 line.number,
                 &format!("has more than {TEXT_MAX} bytes"),
             )),
@@ -135,7 +135,7 @@ fn talk(face: &mut Face<'_>, conversation: &str) -> Result<ExitCode> {
     }
 }
 
-fn unfit(number: usize, what: &str) -> Error {
+fn line_error(number: usize, what: &str) -> Error {
     Error::new(Code::InputInvalid, format!("line {number} {what}"))
 }
 

@@ -45,7 +45,7 @@ pub(super) struct Arguments {
 /// Replies to the client. An error of cleo itself blocks no agent.
 fn run(face: &mut Face<'_>, ending: Ending, arguments: &Arguments) -> Result<ExitCode> {
     let block = decide(face, ending).unwrap_or_else(|error| {
-        face.output.note(&hook::let_go(&error));
+        face.output.note(&hook::describe_ignored_error(&error));
         None
     });
     let answer = match (&block, arguments.client) {

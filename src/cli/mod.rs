@@ -178,7 +178,7 @@ commands! {
     #[command(subcommand)]
     Conversations(conversations::Command) => conversations::dispatch(face, it);
     /// Run tasks with agents in parallel; only verified work is marked done
-    Run(Box<run::Arguments>) => match it.of_plan() {
+    Run(Box<run::Arguments>) => match it.plan_request() {
         Some((file, jobs)) => {
             let it = plan::run::Arguments::for_file(file, jobs);
             face.run("plan.run", it, plan::run::run)

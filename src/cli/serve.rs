@@ -210,7 +210,7 @@ struct Place {
 const RATE: u32 = 100;
 
 fn run(face: &mut Face<'_>, arguments: ServeArguments) -> Result<ExitCode> {
-    let arguments = let_in(arguments)?;
+    let arguments = read_allowed_names(arguments)?;
     let address = SocketAddr::new(arguments.host, arguments.port);
     let listening = listen(address, usize::from(arguments.jobs))?;
     let address = listening.address();
@@ -242,7 +242,7 @@ fn run(face: &mut Face<'_>, arguments: ServeArguments) -> Result<ExitCode> {
     Ok(code)
 }
 
-fn let_in(arguments: ServeArguments) -> Result<ServeArguments> {
+fn read_allowed_names(arguments: ServeArguments) -> Result<ServeArguments> {
     let hosts = arguments.allow_host.iter().map(|name| read_host(name));
     let origins = arguments.allow_origin.iter();
     let origins = origins.map(|origin| read_origin(origin));

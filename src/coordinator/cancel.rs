@@ -197,7 +197,7 @@ fn settle(
     for event in &new {
         track.apply(&clock.timestamp(), Some(event));
     }
-    new.extend(closing_events(&track));
+    new.extend(list_closing_events(&track));
     let mut warnings = Vec::new();
     if isolated.is_some() {
         let trees = open_trees(&workspace, &run, &events)?;
@@ -249,7 +249,7 @@ fn settle(
 }
 
 /// Returns the events that end unfinished tasks.
-fn closing_events(track: &RunProjection) -> Vec<RunEvent> {
+fn list_closing_events(track: &RunProjection) -> Vec<RunEvent> {
     let open = track.tasks().iter().filter(|task| task.state.is_open());
     let close = |task: &TaskRun| {
         let reason = Some(CANCELLED.to_string());

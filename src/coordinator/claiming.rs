@@ -133,7 +133,7 @@ impl Engine<'_> {
             }
             Code::StatusRefused | Code::TaskNotFound => Event::Dropped(step, error.message),
             Code::Claimed => {
-                let holder = self.holding_run(step)?;
+                let holder = self.find_holding_run(step)?;
                 let left = holder.as_ref().filter(|run| {
                     let is_left = matches!(run.status, RunStatus::Interrupted | RunStatus::Failed);
                     is_left && run.kind.resumes()
@@ -171,7 +171,7 @@ impl Engine<'_> {
         Ok(())
     }
 
-    fn holding_run(&mut self, step: usize) -> Result<Option<Run>> {
+    fn find_holding_run(&mut self, step: usize) -> Result<Option<Run>> {
         let task = self.slots[step].task;
         let claim = self.context.read(|transaction| transaction.claim(task))?;
         let Some(holder) = claim.and_then(|claim| claim.holder) else {

@@ -104,7 +104,7 @@ pub(super) fn format_command(words: &[String]) -> String {
 /// Makes the command: no shell, and a process group of its own, so that Ctrl-C in the caller's terminal does
 /// not end it.
 fn command(root: &Path, actor: &str, words: &[String]) -> Command {
-    let mut command = child::own_command(runner::own_program(), root);
+    let mut command = child::build_command(runner::find_own_program(), root);
     command
         .arg0("cleo")
         .args(words)

@@ -80,7 +80,7 @@ impl Engine<'_> {
 
     fn merge_and_complete(&mut self, step: usize, tree: &Tree) -> Result<Delivery> {
         let (id, epoch) = (self.slots[step].task, self.slots[step].epoch);
-        let lacking = self.lacking_in(tree, id, epoch)?;
+        let lacking = self.check_in_tree(tree, id, epoch)?;
         if !lacking.faults.is_empty() {
             return Ok(Delivery::Lacking(lacking));
         }
@@ -104,7 +104,10 @@ impl Engine<'_> {
         let commit = match why {
             Ok(commit) => commit,
             Err(why) => {
-                let (branch, merge) = (tree.branch.clone(), trees.to_merge(&tree.branch));
+                let (branch, merge) = (
+                    tree.branch.clone(),
+                    trees.format_merge_command(&tree.branch),
+                );
                 let why =
                     format!("the branch {branch} cannot be merged: {why}; to merge it: `{merge}`");
                 return Ok(Delivery::Stuck(Some(branch), why));
@@ -114,7 +117,7 @@ impl Engine<'_> {
         let reported = trees.report(tree, &mut aside);
         self.tell_conflicting_files(step, &aside);
         if let Err(error) = reported {
-            return self.not_home(commit.as_deref(), error);
+            return self.roll_back_delivery(commit.as_deref(), error);
         }
         let merge = match commit {
             Some(_) => commit.clone(),
@@ -158,7 +161,7 @@ impl Engine<'_> {
 
     /// Rolls back the merge of a worktree whose outputs cannot be copied: verified work is merged whole or
     /// not at all.
-    fn not_home(&self, commit: Option<&str>, error: Error) -> Result<Delivery> {
+    fn roll_back_delivery(&self, commit: Option<&str>, error: Error) -> Result<Delivery> {
         let mut why = prompt::describe(&error);
         if let Some(commit) = self.roll_back(commit)? {
             why += &format!("; {}", prompt::describe(&report_unreverted(&commit)));
@@ -174,7 +177,7 @@ impl Engine<'_> {
         format!("{id}: {}", title.unwrap_or_default())
     }
 
-    pub(super) fn lacking_in(
+    pub(super) fn check_in_tree(
         &mut self,
         tree: &Tree,
         id: TaskId,

@@ -38,7 +38,7 @@ pub(crate) use cancel::cancel;
 pub(crate) use engine::run;
 pub(crate) use options::{Options, Rest};
 pub(crate) use report::Report;
-pub(crate) use resume::{resume, way_on};
+pub(crate) use resume::{resume, suggest_continuation};
 pub(crate) use selection::{Rehearsal, Rehearsed, rehearse};
 
 pub(crate) trait Listener {

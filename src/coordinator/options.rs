@@ -203,7 +203,7 @@ impl Options {
     }
 
     pub(super) fn lease(&self) -> Lease {
-        Lease::of_seconds(self.timeouts.lease).unwrap_or_default()
+        Lease::from_seconds(self.timeouts.lease).unwrap_or_default()
     }
 }
 

@@ -10,7 +10,7 @@ use crate::error::{Code, Error, Result};
 use crate::id::TaskId;
 use crate::ops::Context;
 use crate::ops::proof::Verdict;
-use crate::ops::tasks::{claim, reviewing_run};
+use crate::ops::tasks::{claim, find_reviewing_run};
 
 impl Engine<'_> {
     /// Runs the commands of parts in the workspace, which their agent left under review. Parts that do not hold there
@@ -48,7 +48,7 @@ impl Engine<'_> {
                 below.retain(|part| seen.insert(*part));
                 for part in &below {
                     // A damaged task counts as not under review.
-                    let reviewed = reviewing_run(transaction, *part).unwrap_or_default();
+                    let reviewed = find_reviewing_run(transaction, *part).unwrap_or_default();
                     if reviewed.as_ref() == Some(run) && track.task(*part).is_none() {
                         found.extend(transaction.claim(*part)?);
                     }

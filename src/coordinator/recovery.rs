@@ -119,7 +119,7 @@ impl Engine<'_> {
         }
         // A kill may have cut the commands short, or come after they ran in the workspace.
         if let Some(tree) = &tree
-            && self.lacking_in(tree, id, epoch)?.lacks_only_proof()
+            && self.check_in_tree(tree, id, epoch)?.lacks_only_proof()
             && let Some(lacking) = self.prove_again(id, epoch, Some(tree))?
         {
             return Ok(Delivery::Lacking(lacking));

@@ -87,7 +87,7 @@ impl Engine<'_> {
 }
 
 fn report_branch(trees: &Trees, branch: String) -> TaskEvent {
-    let merge = trees.to_merge(&branch);
+    let merge = trees.format_merge_command(&branch);
     TaskEvent::Retained {
         reason: Some(format!(
             "what was done is kept on a branch that is not merged (`{merge}`)"

@@ -175,7 +175,11 @@ fn error(run: &Run, tasks: &[TaskRun], summary: Counts, ending: &Ending) -> Opti
             Some(Outcome::Timeout) => Code::RunTimeout,
             _ => Code::AgentFailed,
         };
-        return Some(with_way_out(Error::new(code, reason(task)), run, ending));
+        return Some(suggest_next_step(
+            Error::new(code, reason(task)),
+            run,
+            ending,
+        ));
     }
     if failed.is_empty() {
         reasons = list_reasons(tasks);
@@ -185,7 +189,7 @@ fn error(run: &Run, tasks: &[TaskRun], summary: Counts, ending: &Ending) -> Opti
         false => format!(": {}", reasons.join("; ")),
     };
     let error = Error::new(Code::StepsFailed, format!("{what}{reasons}"));
-    Some(with_way_out(error, run, ending))
+    Some(suggest_next_step(error, run, ending))
 }
 
 fn list_reasons(tasks: &[TaskRun]) -> Vec<String> {
@@ -200,7 +204,7 @@ fn list_reasons(tasks: &[TaskRun]) -> Vec<String> {
     reasons
 }
 
-fn with_way_out(error: Error, run: &Run, ending: &Ending) -> Error {
+fn suggest_next_step(error: Error, run: &Run, ending: &Ending) -> Error {
     let show = format!("cleo runs show {}", quote(&run.id));
     if let Some(holder) = &ending.holder {
         let cancel = format!("cleo runs cancel {}", quote(&holder.run));

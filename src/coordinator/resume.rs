@@ -159,7 +159,7 @@ pub(super) fn read_start(run: &Run, events: &[Event]) -> Result<(Options, Vec<Pl
 
 /// Returns the command that resumes a finished run, with a higher budget when it is spent. For a run of
 /// another user it is the command that shows it.
-pub(crate) fn way_on(surroundings: &Surroundings, shown: &RunView) -> String {
+pub(crate) fn suggest_continuation(surroundings: &Surroundings, shown: &RunView) -> String {
     let events = shown.events.as_deref().unwrap_or_default();
     let is_own = surroundings
         .workspace()

@@ -159,7 +159,7 @@ impl Scheduler {
             lane.paused = lane.paused.filter(|until| *until > now);
         }
         if self.stop.is_none() {
-            self.go_on(now, &mut actions);
+            self.resume_due_steps(now, &mut actions);
             self.begin(&mut actions);
         }
         self.leave(&mut actions);
@@ -169,7 +169,7 @@ impl Scheduler {
     fn take(&mut self, now: Duration, event: Event, actions: &mut Vec<Action>) {
         match event {
             Event::Prepared(step) if self.stop.is_some() => {
-                self.fail(step, self.cut_short(), self.why_stopped(), actions);
+                self.fail(step, self.cut_short(), self.explain_stop(), actions);
             }
             Event::Prepared(step) => {
                 self.stages.insert(step, Stage::Working);
@@ -207,7 +207,7 @@ impl Scheduler {
                 self.stop = Some(stop);
                 actions.push(Action::Halt(stop));
                 for step in self.waiting(Duration::MAX) {
-                    self.fail(step, self.cut_short(), self.why_stopped(), actions);
+                    self.fail(step, self.cut_short(), self.explain_stop(), actions);
                 }
             }
             Event::Stop(_) => {}
@@ -322,7 +322,7 @@ impl Scheduler {
         }
     }
 
-    pub(super) fn why_stopped(&self) -> String {
+    pub(super) fn explain_stop(&self) -> String {
         let why = match self.stop {
             Some(Stop::Cancelled) => "the run was cancelled",
             Some(Stop::TimeLimit) => "the run took too long",

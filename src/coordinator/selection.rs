@@ -41,7 +41,7 @@ pub(super) fn plan(context: &mut Context, selection: &Selection) -> Result<Vec<P
     })?;
     if nodes.is_empty() {
         if *selection == Selection::AllReady {
-            return Err(nothing_ready(context)?);
+            return Err(explain_nothing_ready(context)?);
         }
         let message = "there is nothing to run: everything that was asked for is done or cancelled";
         return Err(Error::new(Code::NothingReady, message).fix("cleo orchestrator ready"));
@@ -74,12 +74,12 @@ pub(super) fn plan(context: &mut Context, selection: &Selection) -> Result<Vec<P
 }
 
 /// Returns the error for a workspace with no ready tasks. Tasks held by dead runs are not waited for.
-fn nothing_ready(context: &mut Context) -> Result<Error> {
+fn explain_nothing_ready(context: &mut Context) -> Result<Error> {
     let (now, name) = (context.now(), context.surroundings.actor.clone());
     let (error, held) = context.read(|transaction| {
         let mut held = transaction.expired_claims(&now)?;
         held.extend(transaction.running_claims(&now, HELD_MAX)?);
-        let error = tasks::claim::nothing_ready(transaction, None, &name, &now)?;
+        let error = tasks::claim::explain_nothing_ready(transaction, None, &name, &now)?;
         Ok((error, held))
     })?;
     let holders = held.iter().filter_map(|claim| claim.holder.as_deref());
@@ -236,7 +236,7 @@ pub(super) fn team(
 ) -> Result<Team> {
     let places_of_skills = context.surroundings.places(Some(&context.workspace));
     let catalogue = Catalogue::load_past_base(&places_of_skills)?;
-    let replacing = Item::replacing(&catalogue)?;
+    let replacing = Item::list_replacing_items(&catalogue)?;
     let places = planned.iter().enumerate();
     let places = places.map(|(place, task)| (task.task_id, place));
     let places: BTreeMap<TaskId, usize> = crate::build_map(places);

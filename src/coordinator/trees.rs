@@ -82,7 +82,7 @@ impl Tree {
     }
 
     /// Returns the places of the baselines of earlier worktrees of the task.
-    fn earlier_baselines(&self) -> impl Iterator<Item = PathBuf> {
+    fn list_earlier_baselines(&self) -> impl Iterator<Item = PathBuf> {
         let name = self.branch.rsplit('/').next().unwrap_or_default();
         let (task, number) = name.rsplit_once('-').unwrap_or_default();
         let earlier = 1..number.parse::<u32>().unwrap_or(1);

@@ -82,7 +82,7 @@ impl Engine<'_> {
         {
             // The time limit of the run stopped it, and nobody cancelled it.
             end.outcome = Some(Outcome::Timeout);
-            end.reason = Some(self.scheduler.why_stopped());
+            end.reason = Some(self.scheduler.explain_stop());
         }
         let first = end.stderr_tail.len().saturating_sub(STDERR_TAIL_MAX);
         end.stderr_tail.drain(..first);

@@ -113,7 +113,7 @@ impl Engine<'_> {
     pub(super) fn lacks(&mut self, step: usize) -> Result<Verdict> {
         let (task, epoch) = (self.slots[step].task, self.slots[step].epoch);
         let mut lacking = match self.slots[step].tree.clone() {
-            Some(tree) => self.lacking_in(&tree, task, epoch)?,
+            Some(tree) => self.check_in_tree(&tree, task, epoch)?,
             None => check(&mut self.context, task, epoch, false)?,
         };
         lacking.faults.extend(self.objections(step));

@@ -32,7 +32,7 @@ pub(super) enum Shape {
 impl Shape {
     /// Returns the form of refusals outside of the endpoint, such as for a token: ours, except
     /// where a specification has one form for all errors.
-    pub(super) fn of_refusals(self) -> Shape {
+    pub(super) fn refusal_shape(self) -> Shape {
         match self {
             Shape::Chat | Shape::Detail => self,
             _ => Shape::Ours,
@@ -82,7 +82,7 @@ fn is_named(error: &Error) -> bool {
 
 /// Removes a command with a path from the error about a file that the caller named, because it
 /// reveals the place of the workspace.
-pub(super) fn without_place(error: Error) -> Error {
+pub(super) fn strip_place(error: Error) -> Error {
     match is_named(&error) || error.code == Code::PathOutside {
         true => Error { fix: None, ..error },
         false => error,

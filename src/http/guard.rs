@@ -66,7 +66,7 @@ pub(super) fn check_host(server: &Server, headers: &HeaderMap, uri: &Uri) -> Res
     let port = format!(":{}", server.address.port());
     let name = host.strip_suffix(&port).unwrap_or(&host);
     let message = format!("unknown host name `{host}`");
-    Err(allowing(
+    Err(suggest_allowing(
         Error::new(Code::Forbidden, message),
         "--allow-host",
         name,
@@ -75,7 +75,7 @@ pub(super) fn check_host(server: &Server, headers: &HeaderMap, uri: &Uri) -> Res
 }
 
 /// Adds the command that allows a host name, if it is a valid one.
-fn allowing(error: Error, option: &str, value: &str, name: &str) -> Error {
+fn suggest_allowing(error: Error, option: &str, value: &str, name: &str) -> Error {
     let is_part = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '-' | '_' | ':');
     let begins = name.starts_with(|c: char| c.is_ascii_alphanumeric());
     match begins && name.len() <= NAME_MAX && name.chars().all(is_part) {
@@ -125,7 +125,7 @@ pub(super) fn check_origin(server: &Server, host: &str, headers: &HeaderMap) -> 
     }
     let message = format!("pages of `{origin}` are not allowed to call this server");
     let error = Error::new(Code::Forbidden, message);
-    Err(allowing(
+    Err(suggest_allowing(
         error,
         "--allow-origin",
         origin,
@@ -135,10 +135,10 @@ pub(super) fn check_origin(server: &Server, host: &str, headers: &HeaderMap) -> 
 
 pub(super) fn caller(server: &Server, headers: &HeaderMap) -> Result<Caller> {
     if let Some(secret) = bearer(headers) {
-        return of_token(server, secret);
+        return find_caller(server, secret);
     }
     let secret = cookie(headers, &cookie_name(server));
-    match secret.map(|secret| of_token(server, secret)) {
+    match secret.map(|secret| find_caller(server, secret)) {
         Some(Ok(caller)) => Ok(caller),
         _ if !server.asks_tokens() => Ok(Caller {
             user: server.surroundings.actor.clone(),
@@ -151,7 +151,7 @@ pub(super) fn caller(server: &Server, headers: &HeaderMap) -> Result<Caller> {
     }
 }
 
-pub(super) fn of_token(server: &Server, secret: &str) -> Result<Caller> {
+pub(super) fn find_caller(server: &Server, secret: &str) -> Result<Caller> {
     let now = server.surroundings.clock.timestamp();
     let mut tokens = server.tokens.lock().unwrap_or_else(PoisonError::into_inner);
     let token = Some(secret).filter(|secret| secret.len() <= TOKEN_MAX);

@@ -82,7 +82,7 @@ impl Pages {
                  font-src 'self'; img-src 'self' data:; connect-src 'self'; form-action 'self'; \
                  base-uri 'none'; frame-ancestors 'none'; manifest-src 'self'"
             ),
-            still: without_files(&index),
+            still: strip_scripts(&index),
             index,
         }
     }
@@ -237,7 +237,7 @@ fn inline_scripts(page: &str) -> impl Iterator<Item = &str> {
     })
 }
 
-fn without_files(page: &str) -> String {
+fn strip_scripts(page: &str) -> String {
     let mut parts = page.split("<script");
     let mut kept = parts.next().unwrap_or_default().to_string();
     for part in parts {
@@ -286,9 +286,9 @@ mod tests {
             format!("{module}{rest}"),
             rest.replace("<!--", &format!("{module}<!--")),
         ] {
-            assert_eq!(without_files(&page), rest);
+            assert_eq!(strip_scripts(&page), rest);
         }
-        assert_eq!(without_files(BARE), BARE);
+        assert_eq!(strip_scripts(BARE), BARE);
     }
 
     #[test]

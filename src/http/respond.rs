@@ -166,7 +166,7 @@ fn check(server: &Server, peer: IpAddr, request: &Request) -> Result<Option<Call
 async fn answer(server: Arc<Server>, route: &'static Route, request: Request) -> Response<Body> {
     let (is_near, say) = (!server.asks_tokens(), Arc::clone(&server.say));
     let done = answer_request(server, route, request).await;
-    let done = done.map_err(fault::without_place).map_err(|error| {
+    let done = done.map_err(fault::strip_place).map_err(|error| {
         if fault::status_of(&error) == StatusCode::INTERNAL_SERVER_ERROR {
             say(&format!("{} {}: {error}", route.method, route.path));
         }
@@ -181,8 +181,8 @@ async fn answer(server: Arc<Server>, route: &'static Route, request: Request) ->
 
 fn shape(route: &Route, code: Code) -> Shape {
     match code {
-        Code::Unauthorized | Code::Forbidden | Code::RateLimited => route.shape.of_refusals(),
-        Code::ServerBusy | Code::BodyTooLarge | Code::MediaType => route.shape.of_refusals(),
+        Code::Unauthorized | Code::Forbidden | Code::RateLimited => route.shape.refusal_shape(),
+        Code::ServerBusy | Code::BodyTooLarge | Code::MediaType => route.shape.refusal_shape(),
         _ => route.shape,
     }
 }
@@ -208,7 +208,7 @@ async fn answer_request(
     let Ok(body) = tokio::time::timeout(server.options.patience, read(body, most)).await else {
         let message = "timeout while reading the body of the request; send it again";
         let error = Error::new(Code::InputInvalid, message).passing(true);
-        return Ok(fault::answer(&error, route.shape.of_refusals())
+        return Ok(fault::answer(&error, route.shape.refusal_shape())
             .under(StatusCode::REQUEST_TIMEOUT)
             .header(CONNECTION, "close"));
     };

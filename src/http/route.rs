@@ -270,5 +270,5 @@ pub(super) fn all() -> &'static [Route] {
 
 pub(super) fn refusals_at(path: &str) -> Shape {
     let route = all().iter().find(|route| route.path == path);
-    route.map_or(Shape::Ours, |route| route.shape.of_refusals())
+    route.map_or(Shape::Ours, |route| route.shape.refusal_shape())
 }

@@ -96,7 +96,7 @@ fn show(call: &Call) -> Result<Answer> {
 
 fn sign_in(call: &Call) -> Result<Answer> {
     let Secret { token } = call.body()?;
-    let caller = guard::of_token(&call.server, token.trim())?;
+    let caller = guard::find_caller(&call.server, token.trim())?;
     let session = Some(Session::for_caller(&caller));
     let is_plain = |c: char| c.is_ascii_alphanumeric() || c == '_';
     if !token.trim().chars().all(is_plain) {

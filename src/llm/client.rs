@@ -154,7 +154,7 @@ fn read_key(model: &Model, variable: &str) -> Result<Option<Key>> {
 }
 
 /// Redacts the key of the configured model, before a text is stored or sent anywhere.
-pub(crate) fn without_key(model: &Model, text: &str) -> String {
+pub(crate) fn redact_key(model: &Model, text: &str) -> String {
     let variable = model.key_variable.as_deref();
     let key = variable.and_then(|variable| read_key(model, variable).ok()?);
     key.map_or_else(|| text.to_string(), |key| key.redact(text))

@@ -86,7 +86,7 @@ pub(crate) fn draft_anthropic(model: &Model, request: &Request, stream: bool) ->
     }
 }
 
-pub(crate) fn whole_anthropic(body: &Value) -> Delta {
+pub(crate) fn parse_anthropic_message(body: &Value) -> Delta {
     Delta {
         text: text(body, "/content"),
         error: fault(body),

@@ -143,7 +143,7 @@ impl Provider {
     /// Reads a whole answer: a delta that is everything.
     pub(crate) fn whole(self, body: &Value) -> Delta {
         match self {
-            Provider::Anthropic => formats::whole_anthropic(body),
+            Provider::Anthropic => formats::parse_anthropic_message(body),
             _ => formats::read_openai_chat(body, "/choices/0/message"),
         }
     }

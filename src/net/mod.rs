@@ -144,7 +144,7 @@ fn receive(
                 return Err(Fault::new(FaultKind::Internal, "the exchange broke off"));
             }
         }
-        if guard.caught().is_some() {
+        if guard.caught_code().is_some() {
             return Err(Fault::new(FaultKind::Internal, "interrupted"));
         }
         if begun.elapsed() >= limit {

@@ -8,7 +8,7 @@ use super::workers::Workers;
 use crate::agent::Agent;
 use crate::config::{Settings, WORKERS_ALLOW_PRIVATE};
 use crate::error::{Code, Error, Result};
-use crate::llm::client::{Client, without_key};
+use crate::llm::client::{Client, redact_key};
 use crate::llm::{self, Model};
 use crate::run::{AnsweredBy, Detail, Message, Speaker, Usage};
 use crate::worker;
@@ -134,9 +134,9 @@ impl Answering {
     }
 
     /// Redacts the key of the model in a message.
-    pub(crate) fn without_key(&self, message: &str) -> String {
+    pub(crate) fn redact_key(&self, message: &str) -> String {
         let model = self.model.as_ref();
-        model.map_or_else(|| message.to_string(), |model| without_key(model, message))
+        model.map_or_else(|| message.to_string(), |model| redact_key(model, message))
     }
 
     /// Returns the cost of an answer of the model in US dollars, and its tokens.

@@ -242,6 +242,6 @@ fn append(task: &Task, record: &SpawnRecord) -> String {
 }
 
 /// Describes an error of the hook itself, which lets the agent end.
-pub(crate) fn let_go(error: &Error) -> String {
+pub(crate) fn describe_ignored_error(error: &Error) -> String {
     format!("cleo hook: {}; the agent may end", error.display_message())
 }

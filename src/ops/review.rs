@@ -57,7 +57,7 @@ pub(crate) fn review(
     items.extend(Item::model(settings));
     items.extend(Item::runners(settings));
     match Catalogue::load_past_base(&surroundings.places(Some(&workspace))) {
-        Ok(catalogue) => items.extend(Item::replacing(&catalogue)?),
+        Ok(catalogue) => items.extend(Item::list_replacing_items(&catalogue)?),
         Err(error) => notes.warn([error.message]),
     }
     Ok(judge(&Trust::new(surroundings, &workspace), items))

@@ -87,7 +87,7 @@ fn find_led_by(transaction: &dyn Transaction, holder: &str) -> Result<Option<Ses
 
 /// Finds the open session that a task belongs to: of those that cover it the one with the nearest
 /// scope, and of several the first.
-pub(in crate::ops) fn covering(
+pub(in crate::ops) fn find_covering_session(
     transaction: &dyn Transaction,
     task: TaskId,
 ) -> Result<Option<SessionId>> {

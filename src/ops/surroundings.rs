@@ -110,7 +110,7 @@ impl Default for Defaults {
 
 impl From<&Settings> for Defaults {
     fn from(settings: &Settings) -> Defaults {
-        let lease = settings.number(CLAIMS_LEASE).and_then(Lease::of_seconds);
+        let lease = settings.number(CLAIMS_LEASE).and_then(Lease::from_seconds);
         Defaults {
             lease: lease.unwrap_or_default(),
             time_limit: Duration::from_secs(settings.number(GATES_TIME_LIMIT).unwrap_or(600)),

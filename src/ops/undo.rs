@@ -87,7 +87,7 @@ pub(crate) fn undo(context: &mut Context, request: Request) -> Result<Undone> {
             })?,
         };
         let number = operation.number;
-        let own = transaction.undoing(number)?;
+        let own = transaction.note_undone(number)?;
         revert(transaction, caller, &operation).map_err(|refused| Error {
             message: format!("operation {number} cannot be undone: {}", refused.message),
             fix: refused

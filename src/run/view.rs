@@ -111,10 +111,10 @@ fn tasks(track: &RunProjection, started_at: &str) -> Vec<TaskRun> {
         ready_at: ready_at(task).map(String::from),
         ..task.clone()
     };
-    by_wave(track).into_iter().map(view).collect()
+    sort_by_wave(track).into_iter().map(view).collect()
 }
 
-fn by_wave(track: &RunProjection) -> Vec<&TaskRun> {
+fn sort_by_wave(track: &RunProjection) -> Vec<&TaskRun> {
     let mut tasks: Vec<&TaskRun> = track.tasks().iter().collect();
     tasks.sort_by_key(|task| task.wave.unwrap_or(usize::MAX));
     tasks
@@ -122,7 +122,7 @@ fn by_wave(track: &RunProjection) -> Vec<&TaskRun> {
 
 impl RunRow {
     pub(crate) fn new(record: Run, track: &RunProjection, now: &str) -> RunRow {
-        let tasks = by_wave(track);
+        let tasks = sort_by_wave(track);
         let work = || tasks.iter().filter(|task| task.is_counted());
         let states: Vec<StepState> = work().map(|task| task.state).collect();
         let is_blocked =

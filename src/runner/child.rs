@@ -133,7 +133,7 @@ pub(crate) fn command(
 }
 
 /// Makes a command for cleo itself, which gets the whole environment and chooses for its own children.
-pub(crate) fn own_command(program: impl AsRef<OsStr>, folder: &Path) -> Command {
+pub(crate) fn build_command(program: impl AsRef<OsStr>, folder: &Path) -> Command {
     let mut command = Command::new(program);
     place(&mut command, folder);
     command

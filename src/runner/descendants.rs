@@ -41,7 +41,7 @@ impl Descendants {
         let mark = format!("{}{}.", own.unwrap_or_default(), id::random());
         command.env(MARK, &mark);
         // All that the command starts begins after this.
-        running().push((mark.clone(), now_in_ticks()));
+        running().push((mark.clone(), read_clock_ticks()));
         Descendants { mark }
     }
 
@@ -154,7 +154,7 @@ fn is_group_reaped(group: Pid) -> bool {
 fn adopt() {
     // The first process of a container adopts all orphans, also those of others.
     if getpid().as_raw_nonzero().get() > 1 {
-        ADOPTING.get_or_init(now_in_ticks);
+        ADOPTING.get_or_init(read_clock_ticks);
     }
     // A system that cannot leaves them to themselves.
     let _ = rustix::process::set_child_subreaper(Some(getpid()));
@@ -200,7 +200,7 @@ pub(super) fn read_stat(process: u32) -> Option<Stat> {
 
 /// Returns the time in ticks: what begins from now on began no earlier.
 #[cfg(target_os = "linux")]
-pub(super) fn now_in_ticks() -> u64 {
+pub(super) fn read_clock_ticks() -> u64 {
     let now = rustix::time::clock_gettime(rustix::time::ClockId::Boottime);
     let part = now.tv_nsec.unsigned_abs() * TICKS / 1_000_000_000;
     now.tv_sec.unsigned_abs() * TICKS + part
@@ -208,7 +208,7 @@ pub(super) fn now_in_ticks() -> u64 {
 
 /// Returns 0, because no start times are read on this system.
 #[cfg(not(target_os = "linux"))]
-pub(super) fn now_in_ticks() -> u64 {
+pub(super) fn read_clock_ticks() -> u64 {
     0
 }
 
@@ -219,13 +219,13 @@ mod tests {
 
     #[test]
     fn start_time_lies_between_ticks_around_it() {
-        let before = now_in_ticks();
+        let before = read_clock_ticks();
         let mut child = Command::new("sleep")
             .arg("60")
             .stdin(Stdio::null())
             .spawn()
             .unwrap();
-        let after = now_in_ticks();
+        let after = read_clock_ticks();
         if let Some(stat) = read_stat(child.id()) {
             assert!((before..=after).contains(&stat.began));
             assert!(!stat.has_ended);

@@ -18,7 +18,7 @@ use std::path::PathBuf;
 
 /// Returns the path of this program, to start it again. Once its file has been replaced or removed, Linux
 /// still starts the version that runs.
-pub(crate) fn own_program() -> PathBuf {
+pub(crate) fn find_own_program() -> PathBuf {
     let running = PathBuf::from("/proc/self/exe");
     match std::env::current_exe() {
         // The name of a removed file, for which another file could be put there.

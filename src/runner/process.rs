@@ -198,7 +198,7 @@ impl Observer for Watch<'_> {
         let is_stopped = stop.is_some_and(|stop| stop.load(Ordering::Relaxed));
         // Elapsed time is compared, because a moment far ahead may not be one that can be named.
         let left = self.bounds.time.saturating_sub(self.start.elapsed());
-        if self.guard.caught().is_some() || is_stopped {
+        if self.guard.caught_code().is_some() || is_stopped {
             ControlFlow::Break(Reason::Interrupted)
         } else if self.is_bounded && self.outputs[Stream::Out as usize].is_cut() {
             ControlFlow::Break(Reason::OutputLimit)

@@ -50,22 +50,22 @@ impl Guard {
     /// Begins to note signals. It comes before the command starts, so that none is lost.
     pub(crate) fn begin() -> Result<Guard> {
         if HANDLED.get().is_none() {
-            handle().map_err(handling_error)?;
+            handle().map_err(signal_error)?;
             let _ = HANDLED.set(());
         }
         count(|running| running + 1);
         Ok(Guard(()))
     }
 
-    pub(crate) fn caught(&self) -> Option<Code> {
-        caught()
+    pub(crate) fn caught_code(&self) -> Option<Code> {
+        caught_code()
     }
 
     /// Lets signals do again what they always do, and says which came before: in this order, so
     /// that none comes between.
     pub(crate) fn end(self) -> Option<Code> {
         drop(self);
-        caught()
+        caught_code()
     }
 }
 
@@ -113,7 +113,7 @@ pub(crate) fn pending_signal() -> Option<Code> {
     SIGNALS.get(which).map(|(_, code)| *code)
 }
 
-fn caught() -> Option<Code> {
+fn caught_code() -> Option<Code> {
     if SHIELDED.get() {
         return pending_signal().filter(|_| is_force_requested());
     }
@@ -160,7 +160,7 @@ pub(crate) fn interruption_error(code: Code, meanwhile: &str) -> Error {
 pub(crate) fn sleep(time: Duration, meanwhile: &str) -> Result<()> {
     let guard = Guard::begin()?;
     let begun = Instant::now();
-    while guard.caught().is_none() && begun.elapsed() < time {
+    while guard.caught_code().is_none() && begun.elapsed() < time {
         thread::sleep(POLL_INTERVAL.min(time.saturating_sub(begun.elapsed())));
     }
     match guard.end() {
@@ -176,7 +176,7 @@ pub(crate) fn end_at_once() -> Result<()> {
     for (_, (signal, code)) in list_signals() {
         let exit = i32::from(code.exit_code());
         flag::register_conditional_shutdown(signal, exit, Arc::clone(&always))
-            .map_err(handling_error)?;
+            .map_err(signal_error)?;
     }
     Ok(())
 }
@@ -200,7 +200,7 @@ pub(crate) fn end(code: Code) {
     CAUGHT.store(which.map_or(1, |which| which + 1), Ordering::SeqCst);
 }
 
-fn handling_error(cause: std::io::Error) -> Error {
+fn signal_error(cause: std::io::Error) -> Error {
     Error::new(Code::Internal, "signals cannot be handled").because(cause)
 }
 

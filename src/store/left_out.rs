@@ -48,14 +48,14 @@ impl Damage {
         let Damage { row, what } = &self;
         let mut message =
             format!("{row} is damaged in the database ({what}); everything else can be used");
-        if let Some(way) = self.way_out() {
+        if let Some(way) = self.suggest_removal() {
             message += &format!(", and {way}");
         }
         Error::new(Code::RowDamaged, message).fix("cleo doctor")
     }
 
     /// Returns the command that repairs or removes the row, if there is one.
-    pub(crate) fn way_out(&self) -> Option<String> {
+    pub(crate) fn suggest_removal(&self) -> Option<String> {
         let quoted = |kind: &str| self.row.strip_prefix(kind)?.strip_suffix('`');
         if let Ok(task) = self.row.parse::<TaskId>() {
             return Some(format!("`cleo delete {task}` removes it"));

@@ -37,7 +37,7 @@ pub(crate) trait Log {
     fn record(&mut self, change: &Change) -> Result<()>;
 
     /// Notes that the operation of this transaction undoes another one; returns its own number.
-    fn undoing(&mut self, operation: u64) -> Result<u64>;
+    fn note_undone(&mut self, operation: u64) -> Result<u64>;
 
     /// Reads up to `limit` changes after `cursor` (0: from the start), oldest first, of all tasks or of one.
     fn changes(&self, cursor: u64, task: Option<TaskId>, limit: u32) -> Result<Vec<Recorded>>;

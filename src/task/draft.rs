@@ -66,7 +66,7 @@ impl Draft {
         }
         // Read once more, to find the fault.
         let Parts(_) = serde_json::from_slice(text).map_err(|cause| {
-            let what = without_place(&cause);
+            let what = strip_place(&cause);
             match cause.classify() {
                 Category::Data if what.starts_with("duplicate field") => {
                     Error::new(Code::TaskInvalid, what)
@@ -91,7 +91,7 @@ impl Draft {
 }
 
 /// Returns the message of a parser without the place, which it only knows within its own line.
-fn without_place(cause: &serde_json::Error) -> String {
+fn strip_place(cause: &serde_json::Error) -> String {
     let what = cause.to_string();
     what.split(" at line ")
         .next()

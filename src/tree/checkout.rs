@@ -131,7 +131,7 @@ pub(crate) fn root_in_worktree(root: &Path, here: &Path) -> Result<Option<PathBu
         match own.as_ref().and_then(Option::as_ref) {
             Some(own) if own.common == checkout.common => {
                 if own.top == checkout.top || checkout.is_known {
-                    return in_checkout(&root, own, &checkout);
+                    return locate_in_checkout(&root, own, &checkout);
                 }
                 let top = checkout.top.display();
                 let message = format!("the repository of the workspace knows of no worktree {top}");
@@ -154,7 +154,7 @@ pub(crate) fn root_in_worktree(root: &Path, here: &Path) -> Result<Option<PathBu
     Ok(None)
 }
 
-fn in_checkout(root: &Path, own: &Checkout, checkout: &Checkout) -> Result<Option<PathBuf>> {
+fn locate_in_checkout(root: &Path, own: &Checkout, checkout: &Checkout) -> Result<Option<PathBuf>> {
     if own.top == checkout.top {
         return Ok(None);
     }

@@ -99,12 +99,12 @@ fn warnings(executor: &Executor, shown: &RunView) -> Vec<String> {
     let warning = lack.map(|lack| format!("the answer is incomplete: {lack}"));
     let warnings = executor.warnings.iter().cloned();
     warnings
-        .chain(stood_in(&shown.run.record))
+        .chain(describe_fallback(&shown.run.record))
         .chain(warning)
         .collect()
 }
 
-fn stood_in(run: &Run) -> Option<String> {
+fn describe_fallback(run: &Run) -> Option<String> {
     let error = run.error.as_deref();
     let error = error.filter(|_| run.status == RunStatus::Completed)?;
     let why = error.split_once(": ").map_or(error, |(_, why)| why);

@@ -116,7 +116,7 @@ impl Process {
 
     /// Starts the process, which reports an invalid filter.
     fn start(&self) -> io::Result<std::result::Result<Running, String>> {
-        let mut child = Command::new(runner::own_program())
+        let mut child = Command::new(runner::find_own_program())
             .arg(process::ARGUMENT)
             .args([SECONDS.to_string(), MEMORY.to_string()])
             .arg(&self.code)

@@ -58,7 +58,7 @@ impl Output {
             json_asked: globals.json
                 || selects
                 || globals.format.is_some_and(|form| form != Format::Text),
-            way_to_result: way_to_result(globals),
+            way_to_result: suggest_result_command(globals),
             view: View::default(),
         }
     }
@@ -275,7 +275,7 @@ impl Output {
     }
 }
 
-fn way_to_result(globals: &Globals) -> String {
+fn suggest_result_command(globals: &Globals) -> String {
     match &globals.root {
         // A path that is not UTF-8 cannot be written into a command.
         Some(root) if root.to_str().is_none() => "cleo list --help".to_string(),

@@ -62,7 +62,7 @@ pub(super) struct Arguments {
 }
 
 impl Arguments {
-    pub(super) fn of_plan(&self) -> Option<(String, Option<u16>)> {
+    pub(super) fn plan_request(&self) -> Option<(String, Option<u16>)> {
         Some((self.plan.clone()?, self.request.jobs))
     }
 }

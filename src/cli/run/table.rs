@@ -4,7 +4,7 @@ use crate::cli::screen::{Cell, Screen, Tone};
 use crate::coordinator::{Rehearsal, Rehearsed, Report};
 use crate::id;
 use crate::run::Outcome;
-use crate::run::report::github::what_it_came_to;
+use crate::run::report::github::summarize_counts;
 use crate::run::report::{money, time, tokens};
 use crate::run::{StepState, TaskRun};
 
@@ -17,7 +17,7 @@ pub(in crate::cli) fn render(screen: &mut Screen, report: &Report) {
         true => Tone::Good,
         false => Tone::Warn,
     };
-    let mut parts = what_it_came_to(run, summary);
+    let mut parts = summarize_counts(run, summary);
     parts.push(run.id.clone());
     screen
         .say(tone, all)

@@ -9,7 +9,7 @@ use crate::cli::Face;
 use crate::cli::live::{describe_answer, status_tone};
 use crate::cli::run::table::{state_tone, tasks};
 use crate::cli::screen::{Screen, Tone, accent, dim, plain};
-use crate::coordinator::way_on;
+use crate::coordinator::suggest_continuation;
 use crate::error::Result;
 use crate::ops::Surroundings;
 use crate::ops::work::runs;
@@ -130,7 +130,7 @@ fn show_unfinished(screen: &mut Screen, surroundings: &Surroundings, shown: &Run
     let run = &shown.run.record;
     if run.is_over() && run.status != RunStatus::Completed {
         screen.line(Tone::Plain, "");
-        screen.field("resume with", way_on(surroundings, shown));
+        screen.field("resume with", suggest_continuation(surroundings, shown));
     }
 }
 

@@ -137,7 +137,7 @@ pub(crate) fn carry_out(
         let user = notes.run.user.clone();
         notes.say(Speaker::User, &user, goal, None).map(|_| ())
     })?;
-    go_over(
+    run_passes(
         surroundings,
         options,
         &answering,
@@ -175,7 +175,7 @@ pub(crate) fn resume(
     };
     let fields = json!({"pass": course.passes, "done": course.count_done()});
     recording.note(|notes| notes.event(PLAN_RESUMED, fields))?;
-    go_over(surroundings, &options, &answering, recording, course)
+    run_passes(surroundings, &options, &answering, recording, course)
 }
 
 /// Records that this user began the run, so that it can be resumed.
@@ -201,7 +201,7 @@ fn require_own_plan(surroundings: &Surroundings, workspace: &Workspace, id: &str
 }
 
 /// Goes over a plan until its goal is reached or no pass is left, and ends the record of its run.
-fn go_over(
+fn run_passes(
     surroundings: &Surroundings,
     options: &Options<'_>,
     answering: &Answering,

@@ -10,7 +10,7 @@ use crate::run::Outcome;
 const SPENT: &str = "the run has spent what it may cost";
 
 impl Scheduler {
-    pub(super) fn go_on(&mut self, now: Duration, actions: &mut Vec<Action>) {
+    pub(super) fn resume_due_steps(&mut self, now: Duration, actions: &mut Vec<Action>) {
         for step in self.waiting(now) {
             if self.is_spent() {
                 self.fail(step, Outcome::Budget, SPENT.to_string(), actions);
@@ -110,7 +110,7 @@ impl Scheduler {
             self.skip_all(step, why, actions);
         }
         let why = match (self.stop, self.is_spent()) {
-            (Some(_), _) => self.why_stopped(),
+            (Some(_), _) => self.explain_stop(),
             (None, true) => SPENT.to_string(),
             (None, false) => "another task failed".to_string(),
         };

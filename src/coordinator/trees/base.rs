@@ -42,7 +42,7 @@ impl Base {
         }
     }
 
-    fn to_switch(&self) -> String {
+    fn format_switch_command(&self) -> String {
         match &self.branch {
             Some(branch) => format!("git switch {}", quote(branch)),
             None => format!("git switch --detach {}", shorten(&self.commit)),
@@ -97,7 +97,7 @@ impl Trees {
             );
             return Err(refuse(message, format!("git log --oneline HEAD..{commit}")));
         }
-        if let Some(place) = self.other_checkout(&head)? {
+        if let Some(place) = self.find_other_checkout(&head)? {
             let message = format!(
                 "{} is checked out in {place} too, whose files a merge would leave behind",
                 head.name()
@@ -115,7 +115,7 @@ impl Trees {
                 ", which was renamed or deleted since",
                 format!("git branch --contains {}", shorten(&base.commit)),
             ),
-            false => ("", base.to_switch()),
+            false => ("", base.format_switch_command()),
         };
         let mut message = format!(
             "{} is checked out in {}, and this run began on {}{gone}",
@@ -130,7 +130,7 @@ impl Trees {
     }
 
     /// Finds another worktree of the branch. Worktrees of runs, where agents may have switched to it, are detached.
-    pub(super) fn other_checkout(&self, head: &Base) -> Result<Option<String>> {
+    pub(super) fn find_other_checkout(&self, head: &Base) -> Result<Option<String>> {
         if head.branch.is_none() {
             return Ok(None);
         }
@@ -169,14 +169,14 @@ impl Trees {
         Ok(if is_there { name } else { base.commit.clone() })
     }
 
-    pub(in crate::coordinator) fn to_merge(&self, branch: &str) -> String {
+    pub(in crate::coordinator) fn format_merge_command(&self, branch: &str) -> String {
         let merge = format!("git merge {}", quote(branch));
         let base = self.base.as_ref().filter(|base| {
             let is_away = self.head().is_ok_and(|head| head.branch != base.branch);
             is_away && self.has(&reference(base.branch.as_ref())).unwrap_or(false)
         });
         match base {
-            Some(base) => format!("{} && {merge}", base.to_switch()),
+            Some(base) => format!("{} && {merge}", base.format_switch_command()),
             None => merge,
         }
     }

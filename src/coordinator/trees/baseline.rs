@@ -85,7 +85,9 @@ impl Baseline {
             is_earlier: false,
         };
         if pair.change() != Change::None && pair.there.now.is_some() {
-            let mut earlier = tree.earlier_baselines().map(|path| Baseline::load(&path));
+            let mut earlier = tree
+                .list_earlier_baselines()
+                .map(|path| Baseline::load(&path));
             let now = pair.there.now.as_ref();
             pair.is_earlier = earlier.any(|baseline| baseline.tree.get(name) == now);
         }
@@ -180,7 +182,7 @@ impl Trees {
         let named = named.iter().map(|path| format!(":(literal){path}"));
         let list = Words::with(&format!("{IGNORED} --"), named);
         let mut found = self.git_in(root).list(list).unwrap_or_default();
-        let own = self.own_places();
+        let own = self.list_own_places();
         let is_output = |path: &String| {
             let place = self.inside.join(path);
             !own.iter().any(|own| place.starts_with(own))

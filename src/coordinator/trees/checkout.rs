@@ -117,7 +117,7 @@ impl Trees {
     }
 
     /// Reads what is checked out, without a merge that is not proven yet and may be reverted.
-    pub(super) fn proven_head(&self) -> Result<Base> {
+    pub(super) fn find_proven_head(&self) -> Result<Base> {
         loop {
             let head = self.head()?;
             let noted = self.read_move();

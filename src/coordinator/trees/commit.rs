@@ -94,7 +94,7 @@ impl Trees {
         git.run(Words::with("add --all --sparse -- :(top)", but))?;
         let fork = self.ask(format!("merge-base {tip} {}", self.target()?))?;
         let reset = format!("reset --quiet {} --", fork.as_deref().unwrap_or(tip));
-        let places = self.own_places();
+        let places = self.list_own_places();
         let places = places.iter().map(|place| pathspec("top,literal", place));
         git.run(Words::with(&reset, places)).map(drop)
     }
@@ -124,7 +124,7 @@ impl Trees {
 
     /// Names outputs and what the `.gitignore` of `.cleo` keeps out of version control. Everything else below
     /// `.cleo` is work like any other.
-    pub(super) fn own_places(&self) -> Vec<PathBuf> {
+    pub(super) fn list_own_places(&self) -> Vec<PathBuf> {
         let files = |name| {
             ["", "-journal", "-last", "-shm", "-wal"].map(|end| format!(".cleo/{name}{end}"))
         };
@@ -136,7 +136,7 @@ impl Trees {
 
     /// Refuses a worktree with something that the commit did not take: it must not be removed.
     fn require_committed(&self, tree: &Tree) -> Result<()> {
-        let places = self.own_places();
+        let places = self.list_own_places();
         let places = places
             .iter()
             .map(|place| pathspec("top,exclude,literal", place));
@@ -157,7 +157,7 @@ impl Trees {
     /// Finds a file of a worktree that git ignores, so that no branch holds it. Reports and cleo's own files do not
     /// count.
     pub(in crate::coordinator) fn find_ignored(&self, tree: &Tree) -> Result<Option<String>> {
-        let places = self.own_places();
+        let places = self.list_own_places();
         let names = self.git_in(&tree.top).list(IGNORED)?;
         Ok(names.into_iter().find(|name| !is_in(&places, name)))
     }
@@ -169,7 +169,7 @@ impl Trees {
         let listed = self.git_in(&tree.top).list(list).unwrap_or_default();
         let declared = Baseline::load(&tree.baseline).declared;
         let brought = self.list_ignored(&tree.root, &declared);
-        let mut kept = self.own_places();
+        let mut kept = self.list_own_places();
         kept.extend(brought.iter().map(|path| self.inside.join(path)));
         let names = listed.iter().filter_map(|line| line.strip_prefix("!! "));
         let names = names.filter(|name| !name.ends_with('/') && !is_in(&kept, name));

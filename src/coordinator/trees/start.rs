@@ -45,8 +45,8 @@ impl Trees {
         if trees.has(RESERVED_BRANCH)? {
             return Err(refuse_branch());
         }
-        let head = trees.proven_head()?;
-        match trees.other_checkout(&head)? {
+        let head = trees.find_proven_head()?;
+        match trees.find_other_checkout(&head)? {
             Some(other) => {
                 let message = format!(
                     "the branch that is checked out in {place} is checked out in {other} too, whose files a \

@@ -20,7 +20,7 @@ use crate::manifest::line::{self, Faulty, Item};
 
 pub(crate) use append::{append, refuse_duplicate};
 pub(crate) use compact::compact;
-pub(crate) use search::{Latest, Taken, any_text, collect_taken, latest_for};
+pub(crate) use search::{Latest, Taken, collect_taken, contains_text, latest_for};
 
 /// Size of the read buffer, in bytes.
 const CHUNK: usize = 1 << 18;

@@ -16,7 +16,7 @@ use crate::manifest::rules::is_id;
 const SOUGHT_MAX: usize = 8;
 
 /// Returns whether a title or finding of an entry passes `is_wanted`.
-pub(crate) fn any_text(path: &Path, is_wanted: impl Fn(&str) -> bool) -> Result<bool> {
+pub(crate) fn contains_text(path: &Path, is_wanted: impl Fn(&str) -> bool) -> Result<bool> {
     let mut found = false;
     scan(path, |line| {
         if let Line::Entry(_, draft) = line {

@@ -119,7 +119,7 @@ pub(crate) fn ask(
     let workspace = surroundings.workspace()?;
     let known = load_in(&workspace)?.keep_visible(surroundings.only());
     let answering = Answering::open(surroundings, &workspace)?;
-    let text = answering.without_key(text);
+    let text = answering.redact_key(text);
     let text = text.as_str();
     let run = Run {
         routing_reason: "the plan says which workers are asked".to_string(),

@@ -52,7 +52,7 @@ fn describe_row(damage: Damage) -> Finding {
         );
         return Finding::fail("database.rows", message, format!("cleo show {row}"));
     }
-    let way = match damage.way_out() {
+    let way = match damage.suggest_removal() {
         Some(way) => format!("and {way}"),
         None => "it is left out of every answer and can stay where it is".to_string(),
     };

@@ -116,7 +116,7 @@ impl Services {
                 id::mint("exec", &self.clock, number),
                 RunKind::Execution,
                 SUPERVISOR,
-                self.answerers.without_key(&query.text),
+                self.answerers.redact_key(&query.text),
             )
         };
         transaction.put_run(&run)?;

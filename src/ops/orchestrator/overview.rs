@@ -190,7 +190,7 @@ pub(super) fn read(
             brief: None,
             state,
         };
-        let apart = tasks::apart(transaction, &ids, usize::MAX, &now)?;
+        let apart = tasks::select_independent(transaction, &ids, usize::MAX, &now)?;
         Ok((overview, apart))
     })?;
     let left = find_left(context, &overview)?;

@@ -164,7 +164,7 @@ impl Scene {
     }
 
     /// Makes the evidence of a command that cannot be started, which proves nothing.
-    pub(super) fn not_started(&self, command: Vec<String>, why: String) -> Vec<Evidence> {
+    pub(super) fn record_not_started(&self, command: Vec<String>, why: String) -> Vec<Evidence> {
         let proof = Proof::Command {
             command,
             exit_code: None,

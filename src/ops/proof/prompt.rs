@@ -74,7 +74,7 @@ pub(crate) fn prompt(
     }
     let task = task.or_else(|| find_task(text));
     let other = task.filter(|_| found.is_empty());
-    let other = other.and_then(|task| other_task(text, task, &known));
+    let other = other.and_then(|task| check_task_of_block(text, task, &known));
     let named = task.map(|id| format!(" {id}")).unwrap_or_default();
     let hint = match other {
         Some(_) => (
@@ -95,7 +95,11 @@ pub(crate) fn prompt(
     Ok(report)
 }
 
-fn other_task(text: &str, task: TaskId, known: &[ProtocolFile]) -> Option<block::Violation> {
+fn check_task_of_block(
+    text: &str,
+    task: TaskId,
+    known: &[ProtocolFile],
+) -> Option<block::Violation> {
     let fits = block::is_for(text, known, &task.to_string())?;
     (!fits).then(|| block::Violation {
         rule: "TASK".to_string(),
@@ -123,7 +127,7 @@ fn find_origin(surroundings: &Surroundings, text: &str) -> Result<Origin> {
     let manifest = context.workspace.manifest()?;
     let is_in_task = context.read(|transaction| is_in_task(transaction, text))?;
     Ok(
-        match is_in_task || log::any_text(&manifest, block::begins)? {
+        match is_in_task || log::contains_text(&manifest, block::begins)? {
             true => Origin::Forged,
             false => Origin::Unknown,
         },

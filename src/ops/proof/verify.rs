@@ -199,9 +199,10 @@ impl Verification {
             _ => scene.take(context, &self.request.given, &self.bounds),
         };
         match (taken, self.command()) {
-            (Err(error), Some(words)) if error.code == Code::ProgramMissing => {
-                Ok((scene.not_started(words.clone(), error.message), false))
-            }
+            (Err(error), Some(words)) if error.code == Code::ProgramMissing => Ok((
+                scene.record_not_started(words.clone(), error.message),
+                false,
+            )),
             (taken, _) => taken,
         }
     }

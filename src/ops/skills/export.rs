@@ -114,7 +114,7 @@ fn choose(surroundings: &Surroundings, target: &Path, names: &[String]) -> Resul
         true => elsewhere.skill(name).cloned().map_err(|error| {
             let everywhere = catalogue(surroundings).ok();
             let there = everywhere.as_ref().and_then(|all| all.skill(name).ok());
-            there.map_or(error, only_there)
+            there.map_or(error, onto_itself_error)
         }),
         false => Err(no_file_name(name)),
     };
@@ -122,7 +122,7 @@ fn choose(surroundings: &Surroundings, target: &Path, names: &[String]) -> Resul
 }
 
 /// Returns the error for a skill that only the target folder has.
-fn only_there(skill: &Skill) -> Error {
+fn onto_itself_error(skill: &Skill) -> Error {
     let Skill { name, path, .. } = skill;
     let message = format!("{path} is the only `{name}`, and no skill is exported onto itself");
     Error::new(Code::InputInvalid, message).fix(format!("cleo skills show {}", quote(name)))

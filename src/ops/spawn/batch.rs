@@ -57,12 +57,15 @@ pub(crate) struct Batch {
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Failed {
     pub(crate) task_id: TaskId,
-    #[serde(serialize_with = "as_failure")]
+    #[serde(serialize_with = "serialize_failure")]
     #[cfg_attr(feature = "schemas", schemars(with = "Failure<'static>"))]
     pub(crate) error: Error,
 }
 
-fn as_failure<S: Serializer>(error: &Error, serializer: S) -> std::result::Result<S::Ok, S::Error> {
+fn serialize_failure<S: Serializer>(
+    error: &Error,
+    serializer: S,
+) -> std::result::Result<S::Ok, S::Error> {
     Failure::from_error(error).serialize(serializer)
 }
 
@@ -102,7 +105,8 @@ fn wave(
         let ready = tasks::find_ready(context, Some(epic), None)?;
         let ready: Vec<TaskId> = ready.tasks.iter().map(|one| one.task.id).collect();
         let now = context.now();
-        let chosen = context.read(|transaction| tasks::apart(transaction, &ready, limit, &now))?;
+        let chosen = context
+            .read(|transaction| tasks::select_independent(transaction, &ready, limit, &now))?;
         return Ok((chosen.tasks, describe_left_out(&chosen.conflicts)));
     };
     let waves = tasks::find_waves(context, Some(epic), None)?.waves;

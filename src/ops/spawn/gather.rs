@@ -9,7 +9,7 @@ use crate::estimate::one_line;
 use crate::gate::Criterion;
 use crate::id::{self, TaskId};
 use crate::manifest::log;
-use crate::ops::sessions::covering;
+use crate::ops::sessions::find_covering_session;
 use crate::ops::tasks::above;
 use crate::store::Transaction;
 use crate::task::Task;
@@ -172,7 +172,7 @@ pub(super) fn bindings(
         text.unwrap_or_else(|| NONE.to_string())
     };
     let epic = epic_of(transaction, task)?.map(|id| id.to_string());
-    let session = covering(transaction, task.id)?.map(|id| id.to_string());
+    let session = find_covering_session(transaction, task.id)?.map(|id| id.to_string());
     // The name of a phase is inside the block, so it must be a slug.
     let phase = task.phase.as_deref().map(|phase| match is_slug(phase) {
         true => phase.to_string(),

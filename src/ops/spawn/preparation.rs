@@ -232,7 +232,7 @@ impl Preparation {
             ItemKind::Skill => item.name == skill.name,
             _ => prepared.protocols.iter().any(|used| used.name == item.name),
         };
-        let replacing = Item::replacing(&self.catalogue)?.into_iter();
+        let replacing = Item::list_replacing_items(&self.catalogue)?.into_iter();
         let refused = replacing.filter(|item| is_used(item) && !trust.is_trusted(item));
         let told = refused.map(|item| {
             let Item { kind, name, origin, .. } = item;

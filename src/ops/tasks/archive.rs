@@ -127,7 +127,7 @@ pub(crate) fn unarchive(context: &mut Context, request: Unarchive) -> Result<Arc
         let mut chosen = BTreeSet::new();
         for id in &request.tasks {
             require(transaction, *id)?;
-            chosen.extend(with_below(transaction, *id)?);
+            chosen.extend(list_with_descendants(transaction, *id)?);
         }
         Ok(chosen)
     };
@@ -166,7 +166,7 @@ fn set(
     }
 }
 
-fn with_below(tasks: &dyn Tasks, id: TaskId) -> Result<Vec<TaskId>> {
+fn list_with_descendants(tasks: &dyn Tasks, id: TaskId) -> Result<Vec<TaskId>> {
     let mut all = vec![id];
     all.extend(tasks.nodes(Some(id))?.iter().map(|node| node.id));
     Ok(all)
@@ -196,7 +196,7 @@ fn whole(tasks: &dyn Tasks, id: TaskId) -> Result<Vec<TaskId>> {
             .fix(format!("cleo list --parent {id} --tree"))
             .or("finish the first of them", format!("cleo complete {first}")));
     }
-    with_below(tasks, id)
+    list_with_descendants(tasks, id)
 }
 
 fn older(tasks: &dyn Tasks, moment: &str, epic: Option<TaskId>) -> Result<Vec<TaskId>> {
@@ -209,7 +209,7 @@ fn older(tasks: &dyn Tasks, moment: &str, epic: Option<TaskId>) -> Result<Vec<Ta
     let mut found = tasks.list(&filter)?.tasks;
     if let Some(epic) = epic {
         require(tasks, epic)?;
-        let scope: HashSet<TaskId> = with_below(tasks, epic)?.into_iter().collect();
+        let scope: HashSet<TaskId> = list_with_descendants(tasks, epic)?.into_iter().collect();
         found.retain(|task| scope.contains(&task.id));
     }
     find_closed_below(tasks, &found)

@@ -4,12 +4,12 @@ use clap::Args;
 use serde::Deserialize;
 use serde_json::json;
 
-pub(crate) use super::claim_next::{claim_next, nothing_ready};
+pub(crate) use super::claim_next::{claim_next, explain_nothing_ready};
 use super::fence::{
-    Caller, check_epoch, check_holder, not_yours, refuse_clock, refuse_held, refuse_lost_claim,
+    Caller, check_epoch, check_holder, holder_error, refuse_clock, refuse_held, refuse_lost_claim,
     refuse_other, refuse_task_of_run,
 };
-use super::{Moved, apart, describe_conflict, is_split, move_task, not_ready};
+use super::{Moved, describe_conflict, is_split, move_task, not_ready, select_independent};
 use crate::claim::{Claim, Lease};
 use crate::error::{Code, Error, Result};
 use crate::id::TaskId;
@@ -161,7 +161,7 @@ fn claim_one(
     let (task, last, _) = claimable(transaction, id, caller, false)?;
     if !task.files.is_empty() {
         // A task that is active although its lease expired is not in its own way.
-        let beside = apart(transaction, &[id], 1, &caller.now)?;
+        let beside = select_independent(transaction, &[id], 1, &caller.now)?;
         let conflict = beside.conflicts.first();
         if let Some(conflict) = conflict.filter(|one| one.conflicts_with != id) {
             return Err(Error::new(Code::NotReady, describe_conflict(conflict)).passing(true));
@@ -287,7 +287,7 @@ pub(crate) fn heartbeat(
         };
         let is_own = caller.epoch.is_some() || claim.holder.as_ref() == Some(&caller.name);
         if !is_own && !force {
-            return Err(not_yours(&claim, &caller, "heartbeat"));
+            return Err(holder_error(&claim, &caller, "heartbeat"));
         }
         let until = claim.expires.clone();
         let claim = renew(transaction, &claim, &caller, lease)?;

@@ -38,7 +38,7 @@ pub(crate) fn claim_next(
     });
     match found {
         Ok(id) => refuse_task_of_run(context, id)?,
-        Err(error) => return Err(with_the_dead(context, error, caller)?),
+        Err(error) => return Err(mention_dead_holders(context, error, caller)?),
     }
     context.write(|transaction| {
         let freed = free_expired(transaction, scope, caller)?;
@@ -54,7 +54,7 @@ pub(crate) fn claim_next(
 }
 
 /// Adds to a retryable error the run that holds tasks although its process ended, if there is one.
-fn with_the_dead(context: &mut Context, error: Error, caller: &Caller) -> Result<Error> {
+fn mention_dead_holders(context: &mut Context, error: Error, caller: &Caller) -> Result<Error> {
     if !error.passing {
         return Ok(error);
     }
@@ -71,8 +71,8 @@ fn chosen(
     let choice = choose(transaction, scope, &caller.now)?;
     match (choice.task, choice.passed.first()) {
         (Some(task), _) => Ok((task.task.id, choice.passed)),
-        (None, Some(first)) => Err(refuse_crowded(transaction, first, scope, caller)?),
-        (None, None) => Err(nothing_ready(
+        (None, Some(first)) => Err(explain_conflict(transaction, first, scope, caller)?),
+        (None, None) => Err(explain_nothing_ready(
             transaction,
             scope,
             &caller.name,
@@ -90,7 +90,7 @@ fn describe_passed(passed: &[Conflict]) -> impl Iterator<Item = String> {
 }
 
 /// Makes the error for ready tasks that all touch files of active tasks. It is retryable where somebody works on these.
-fn refuse_crowded(
+fn explain_conflict(
     transaction: &dyn Transaction,
     first: &Conflict,
     scope: Option<TaskId>,
@@ -133,7 +133,7 @@ fn free_expired(
 
 /// Makes the error for a graph without a ready task. It is retryable where somebody holds a task at `now` (RFC 3339 in
 /// UTC). Several workers may share `name`, so tasks under that name count too.
-pub(crate) fn nothing_ready(
+pub(crate) fn explain_nothing_ready(
     transaction: &dyn Transaction,
     scope: Option<TaskId>,
     name: &str,
@@ -146,7 +146,7 @@ pub(crate) fn nothing_ready(
     };
     let open = of(&[Status::Pending, Status::Blocked, Status::Paused]);
     // Dependencies may be outside the scope.
-    let (held, free) = at_work(transaction, scope.filter(|_| open == 0), now)?;
+    let (held, free) = list_work_in_progress(transaction, scope.filter(|_| open == 0), now)?;
     let epic = scope.map(|id| format!(" --epic {id}")).unwrap_or_default();
     let place = scope.map(|id| format!(" below {id}")).unwrap_or_default();
     let error = |why: String| {
@@ -164,7 +164,7 @@ pub(crate) fn nothing_ready(
         });
     }
     for task in &free {
-        if let Some(fix) = way_on(transaction, task)? {
+        if let Some(fix) = suggest_continuation(transaction, task)? {
             let (id, status) = (task.id, task.status);
             let why = format!("nobody holds {id}, which is {status}, {open} more open");
             return Ok(error(why).fix(fix));
@@ -187,7 +187,7 @@ pub(crate) fn nothing_ready(
 }
 
 /// Returns the command that continues a free task; none when it would be refused.
-fn way_on(transaction: &dyn Transaction, task: &Task) -> Result<Option<String>> {
+fn suggest_continuation(transaction: &dyn Transaction, task: &Task) -> Result<Option<String>> {
     let id = task.id;
     if open_parts(transaction, id)?.is_some() {
         return Ok(None);
@@ -203,7 +203,7 @@ fn way_on(transaction: &dyn Transaction, task: &Task) -> Result<Option<String>> 
 type Held = (TaskId, String);
 
 /// Reads the tasks in work below a scope: those that somebody holds, with who, and the others.
-fn at_work(
+fn list_work_in_progress(
     transaction: &dyn Transaction,
     scope: Option<TaskId>,
     now: &str,

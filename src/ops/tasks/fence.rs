@@ -89,7 +89,7 @@ impl Caller {
         refuse_other(transaction, id, self)?;
         match self.has_added(transaction, id)? || self.has_part(transaction, id)? {
             true => Ok(()),
-            false => Err(not_own(id)),
+            false => Err(other_task_error(id)),
         }
     }
 
@@ -132,7 +132,7 @@ impl Caller {
         if after.status != Status::Done || before.status == Status::Done {
             let is_moved = before.is_closed() != after.is_closed();
             return match is_moved && !self.has_part(transaction, id)? {
-                true => Err(not_own(id)),
+                true => Err(other_task_error(id)),
                 false => Ok(()),
             };
         }
@@ -215,7 +215,7 @@ pub(in crate::ops) fn check_holder(
     };
     match claim.live_holder(&caller.now) {
         Some(holder) if !caller.acts_for(holder) => {
-            let error = not_yours(&claim, caller, verb);
+            let error = holder_error(&claim, caller, verb);
             match force {
                 true => Ok(Some(format!("by force: {}", error.message))),
                 false => Err(error),
@@ -261,10 +261,10 @@ pub(in crate::ops) fn refuse_outside_task(context: &mut Context, id: TaskId) -> 
     if is_own || !runs::is_known(&context.workspace, run)? {
         return Ok(());
     }
-    Err(not_own(id))
+    Err(other_task_error(id))
 }
 
-fn not_own(id: TaskId) -> Error {
+fn other_task_error(id: TaskId) -> Error {
     let message = format!(
         "an agent of a run moves, ends, reopens and deletes only its own task and its parts, not {id}"
     );
@@ -336,7 +336,7 @@ pub(super) fn refuse_clock(claim: &Claim, caller: &Caller) -> Result<()> {
         .or("end the claim whatever the clock says", release))
 }
 
-pub(super) fn not_yours(claim: &Claim, caller: &Caller, verb: &str) -> Error {
+pub(super) fn holder_error(claim: &Claim, caller: &Caller, verb: &str) -> Error {
     let id = claim.task;
     let message = format!("{}, not by {}", describe_holder(claim), caller.name);
     let action = format!("{verb} it anyway, which is recorded");

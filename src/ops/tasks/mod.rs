@@ -26,11 +26,11 @@ pub(crate) use claim::{
 pub(crate) use delete::{Delete, Deleted, delete};
 pub(super) use fence::{Caller, check_clock, check_epoch, check_holder};
 pub(crate) use graph::{
-    Analysis, Apart, Next, Part, Ready, Waves, analyze, apart, describe_conflict, drawing,
-    find_ready, find_waves, next, ready, warn_of_stuck, waves,
+    Analysis, Apart, Next, Part, Ready, Waves, analyze, describe_conflict, drawing, find_ready,
+    find_waves, next, ready, select_independent, warn_of_stuck, waves,
 };
 pub(super) use graph::{choose, find_expired};
-pub(crate) use moves::{Cancel, Moved, Start, cancel, reopen, reviewing_run, start};
+pub(crate) use moves::{Cancel, Moved, Start, cancel, find_reviewing_run, reopen, start};
 pub(super) use moves::{finish, move_task, refuse_cancelled, refuse_open_parts};
 pub(in crate::ops) use read::warn_of_problems;
 pub(crate) use read::{

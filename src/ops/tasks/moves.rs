@@ -239,7 +239,7 @@ pub(in crate::ops) fn refuse_open_parts(
     run: Option<&str>,
 ) -> Result<()> {
     let open = filter(open_below(transaction, id)?, |part| {
-        Ok(run.is_none() || reviewing_run(transaction, *part)?.as_deref() != run)
+        Ok(run.is_none() || find_reviewing_run(transaction, *part)?.as_deref() != run)
     })?;
     let Some(first) = open.first() else {
         return Ok(());
@@ -255,7 +255,10 @@ pub(in crate::ops) fn refuse_open_parts(
 }
 
 /// Returns the run that holds a task under review and will complete it.
-pub(crate) fn reviewing_run(transaction: &dyn Transaction, id: TaskId) -> Result<Option<String>> {
+pub(crate) fn find_reviewing_run(
+    transaction: &dyn Transaction,
+    id: TaskId,
+) -> Result<Option<String>> {
     if transaction.status(id)? != Some(Status::Review) {
         return Ok(None);
     }

@@ -234,7 +234,7 @@ impl Item {
     }
 
     /// Makes the items of skills and protocols of the project in place of built-in ones.
-    pub(crate) fn replacing(catalogue: &Catalogue) -> Result<Vec<Item>> {
+    pub(crate) fn list_replacing_items(catalogue: &Catalogue) -> Result<Vec<Item>> {
         let skills = catalogue.skills.iter().filter_map(Item::skill);
         let mut items: Vec<Item> = skills.collect();
         let protocols = catalogue.protocols.iter().chain([&catalogue.base]);

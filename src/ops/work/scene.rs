@@ -85,7 +85,7 @@ pub(super) fn view<T>(
         let runs = tracks.update_last(transaction, user.as_deref())?;
         let (changes, events) = (transaction.last_cursor()?, transaction.last_event()?);
         let version = format!("{changes}-{events}");
-        let read = || Scene::read(transaction, epic, in_runs(&runs, &tracks));
+        let read = || Scene::read(transaction, epic, find_last_runs(&runs, &tracks));
         work(&View {
             scene: find_scene(&cache, (epic, user), &version, read)?,
             transaction,
@@ -232,7 +232,7 @@ fn display_status(
 }
 
 /// Finds for each task the last run that had it. A run that is over says nothing of running tasks.
-pub(super) fn in_runs(runs: &[Run], tracks: &Tracks) -> HashMap<TaskId, TaskRun> {
+pub(super) fn find_last_runs(runs: &[Run], tracks: &Tracks) -> HashMap<TaskId, TaskRun> {
     let mut last = HashMap::new();
     for run in runs {
         let tasks = tracks.find(&run.id).map(RunProjection::tasks);

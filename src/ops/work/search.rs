@@ -5,7 +5,7 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 
 use super::runs;
-use super::scene::{in_runs, state_of};
+use super::scene::{find_last_runs, state_of};
 use super::tracks::lock;
 use crate::error::Result;
 use crate::id::TaskId;
@@ -126,7 +126,7 @@ fn find_tasks(context: &mut Context, words: &str, limit: u32) -> Result<Vec<Item
     context.read(|transaction| {
         let mut tracks = lock(&cache.tracks);
         let runs = tracks.update_last(transaction, user.as_deref())?;
-        let in_runs = in_runs(&runs, &tracks);
+        let in_runs = find_last_runs(&runs, &tracks);
         let found = transaction.readable(&by_id)?.into_iter().chain(by_words);
         let items = found.take(limit as usize).map(|task| {
             let state = state_of(transaction, &task, in_runs.get(&task.id))?.word();

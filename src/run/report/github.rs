@@ -85,7 +85,7 @@ fn data(text: &str) -> String {
 }
 
 /// Says how many tasks were not done, and what time, tokens and money a run took.
-pub(crate) fn what_it_came_to(run: &Run, counts: Counts) -> Vec<String> {
+pub(crate) fn summarize_counts(run: &Run, counts: Counts) -> Vec<String> {
     let parts = [
         (counts.failed > 0).then(|| format!("{} failed", counts.failed)),
         (counts.cancelled > 0).then(|| format!("{} cancelled", counts.cancelled)),
@@ -109,7 +109,7 @@ pub(crate) fn summary(view: &RunView, room: usize) -> String {
         _ => "⚠️",
     };
     let mut parts = vec![format!("{} of {} done", counts.done, counts.total)];
-    parts.extend(what_it_came_to(run, counts));
+    parts.extend(summarize_counts(run, counts));
     let mut text = format!(
         "## {mark} cleo run: {}\n\n{}\n\n`{}`\n\n",
         cell(&run.input),

@@ -44,7 +44,7 @@ pub(crate) fn drive(
         runner,
         job,
         tell,
-        is_stop_requested: &|| stop.load(Ordering::Relaxed) || guard.caught().is_some(),
+        is_stop_requested: &|| stop.load(Ordering::Relaxed) || guard.caught_code().is_some(),
         log,
         lines: [Lines::new(LINE_MAX), Lines::new(LINE_MAX)],
         stderr_tail: LastLines::default(),

@@ -141,7 +141,7 @@ pub(super) fn an_undo_holds_until_it_is_undone(store: &mut dyn Store) {
     put(store, &[task(1, "one")]);
     let mut undo = |of: u64, title: &str| {
         let mut transaction = store.write(&stamp()).unwrap();
-        let own = transaction.undoing(of).unwrap();
+        let own = transaction.note_undone(of).unwrap();
         transaction.put(&task(1, title)).unwrap();
         transaction.commit().unwrap();
         let read = store.read().unwrap();

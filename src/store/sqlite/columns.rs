@@ -55,7 +55,7 @@ pub(super) fn read_id(row: &Row<'_>) -> rusqlite::Result<TaskId> {
     row.get(0).map(TaskId)
 }
 
-pub(super) fn unless_damaged<T: Default>(read: Result<T>) -> Result<T> {
+pub(super) fn ignore_damage<T: Default>(read: Result<T>) -> Result<T> {
     match read {
         Err(error) if error.code == Code::RowDamaged => Ok(T::default()),
         read => read,

@@ -26,7 +26,7 @@ impl Log for SqliteTransaction<'_> {
         self.tell(&change.kind, change.task, &json(&change.detail))
     }
 
-    fn undoing(&mut self, operation: u64) -> Result<u64> {
+    fn note_undone(&mut self, operation: u64) -> Result<u64> {
         let own = self.current()?;
         self.execute(
             "UPDATE operations SET undoes = ?2 WHERE number = ?1",

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 use rusqlite::{Row, named_params};
 
 use super::SqliteTransaction;
-use super::columns::{from_json, read_checked_id, read_id, to_unsigned, unless_damaged, word};
+use super::columns::{from_json, ignore_damage, read_checked_id, read_id, to_unsigned, word};
 use crate::claim::Claim;
 use crate::error::Result;
 use crate::gate::Gates;
@@ -228,7 +228,7 @@ impl TaskGates for SqliteTransaction<'_> {
     }
 
     fn put_gates(&mut self, task: TaskId, gates: &Gates) -> Result<()> {
-        let before = unless_damaged(self.gates(task))?;
+        let before = ignore_damage(self.gates(task))?;
         self.write_gates(task, gates)?;
         let told = log::gates(task, &before, gates);
         told.iter().try_for_each(|change| self.record(change))

@@ -4,7 +4,7 @@ use rusqlite::types::ToSqlOutput;
 use rusqlite::{Row, params_from_iter};
 
 use super::checksum::{Checksum, sum_values};
-use super::columns::{Column, json, read_checked_id, read_id, refuse_deep, unless_damaged, word};
+use super::columns::{Column, ignore_damage, json, read_checked_id, read_id, refuse_deep, word};
 use super::{SqliteTransaction, graph};
 use crate::error::{Code, Result};
 use crate::gate::Gates;
@@ -265,8 +265,8 @@ impl Tasks for SqliteTransaction<'_> {
             task,
             spawns: self.spawns(id)?,
             links: self.links(id)?,
-            gates: unless_damaged(self.gates(id))?,
-            claim: unless_damaged(self.claim(id))?,
+            gates: ignore_damage(self.gates(id))?,
+            claim: ignore_damage(self.claim(id))?,
         };
         self.record(&log::delete(&removed))?;
         let is_damaged = self.task(id).is_err();

@@ -295,7 +295,7 @@ fn answers(route: &Route, generator: &mut SchemaGenerator) -> Value {
         route.path
     );
     for status in refusals(route) {
-        let refusing = route.shape.of_refusals();
+        let refusing = route.shape.refusal_shape();
         let shape = match status {
             401 | 408 | 413 | 415 | 429 | 431 => refusing,
             _ => route.shape,

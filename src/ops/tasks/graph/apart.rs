@@ -32,13 +32,13 @@ pub(crate) struct Apart {
 
 /// Chooses from ready tasks, most urgent first, at most `limit` that touch neither the files of
 /// each other nor those of a task in progress at `now` (RFC 3339 in UTC).
-pub(crate) fn apart(
+pub(crate) fn select_independent(
     transaction: &dyn Transaction,
     ready: &[TaskId],
     limit: usize,
     now: &str,
 ) -> Result<Apart> {
-    apart_from(transaction, &working(transaction, now)?, ready, limit)
+    select_independent_of(transaction, &working(transaction, now)?, ready, limit)
 }
 
 /// Reads the tasks in progress: active ones, and those that somebody holds.
@@ -52,7 +52,7 @@ pub(super) fn working(transaction: &dyn Transaction, now: &str) -> Result<Vec<Ta
 }
 
 /// Chooses as [`apart`] does, beside these tasks in progress.
-pub(super) fn apart_from(
+pub(super) fn select_independent_of(
     transaction: &dyn Transaction,
     working: &[TaskId],
     ready: &[TaskId],

@@ -3,7 +3,7 @@
 
 use std::cmp::Reverse;
 
-use super::apart::{Apart, apart_from, working};
+use super::apart::{Apart, select_independent_of, working};
 use crate::claim::Claim;
 use crate::error::{Code, Result};
 use crate::id::TaskId;
@@ -97,7 +97,7 @@ fn first_apart(
     }
     let mut working = working(transaction, now)?;
     working.retain(|id| over.holder(*id).is_none());
-    apart_from(transaction, &working, free, 1)
+    select_independent_of(transaction, &working, free, 1)
 }
 
 /// Reads the claims in a scope whose lease expired at `now`.

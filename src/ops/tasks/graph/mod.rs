@@ -9,7 +9,7 @@ mod ready;
 use std::collections::HashSet;
 
 pub(crate) use analyze::{Analysis, analyze};
-pub(crate) use apart::{Apart, apart, describe_conflict};
+pub(crate) use apart::{Apart, describe_conflict, select_independent};
 pub(crate) use apart::{Waves, find_waves, waves};
 pub(in crate::ops) use choose::{choose, find_expired};
 pub(crate) use drawn::{Part, drawing};

@@ -88,9 +88,9 @@ pub(crate) fn proof(context: &mut Context, query: ProofQuery) -> Result<Proof> {
     let left = is_last
         .then(|| look_at(context, One { task }))
         .transpose()?;
-    let mut found = left.as_ref().map(of_left).unwrap_or_default();
+    let mut found = left.as_ref().map(list_output_checks).unwrap_or_default();
     if is_last {
-        found.extend(of_gates(context, task)?);
+        found.extend(list_gate_checks(context, task)?);
     }
     if !is_last || found.iter().all(|check| check.ok != Some(false)) {
         found.extend(
@@ -131,7 +131,7 @@ fn check(check: &str, ok: Option<bool>, text: String) -> Check {
     }
 }
 
-fn of_left(left: &Left) -> Vec<Check> {
+fn list_output_checks(left: &Left) -> Vec<Check> {
     let violations = &left.found.report.violations;
     let one = |name: &str, rule: &str, good: String| {
         let broken = violations.iter().filter(|one| one.rule == rule);
@@ -156,16 +156,16 @@ fn of_left(left: &Left) -> Vec<Check> {
     checks
 }
 
-fn of_gates(context: &mut Context, task: TaskId) -> Result<Vec<Check>> {
+fn list_gate_checks(context: &mut Context, task: TaskId) -> Result<Vec<Check>> {
     let standing = proofs::gates_to_show(context, task)?;
     let gates = standing.gates.iter().map(|(gate, record)| {
         let is_stale = standing.stale.contains(gate);
-        of_record(&format!("gate {gate}"), record, is_stale)
+        describe_gate_record(&format!("gate {gate}"), record, is_stale)
     });
     let criteria = standing.criteria.iter().filter_map(|one| {
         let is_stale = matches!(one.state, proofs::CriterionState::Stale);
         let record = one.record.as_ref()?;
-        Some(of_record(
+        Some(describe_gate_record(
             &format!("criterion {}", one.number),
             record,
             is_stale,
@@ -174,7 +174,7 @@ fn of_gates(context: &mut Context, task: TaskId) -> Result<Vec<Check>> {
     Ok(gates.chain(criteria).collect())
 }
 
-fn of_record(name: &str, record: &Record, is_stale: bool) -> Check {
+fn describe_gate_record(name: &str, record: &Record, is_stale: bool) -> Check {
     let text = match (record.passed, is_stale) {
         (true, true) => "files changed since",
         (true, false) => "passed",
