@@ -48,10 +48,10 @@ fn render(screen: &mut Screen, examined: &Report) {
                 .line(Tone::Accent, fix);
         }
     }
-    let looks = count(examined.total, "look", "looks");
+    let checks = count(examined.total, "check", "checks");
     let warned = count(examined.warned, "warning", "warnings");
     screen.line(
         Tone::Dim,
-        format!("{looks}, {warned}, {} broken", examined.failed),
+        format!("{checks}, {warned}, {} failed", examined.failed),
     );
 }

@@ -186,7 +186,7 @@ fn describe_task(
     Some(match event {
         TaskEvent::Started(start) => {
             let again = attempt.filter(|attempt| *attempt > 1);
-            let again = again.map(|attempt| format!(", try {attempt}"));
+            let again = again.map(|attempt| format!(", attempt {attempt}"));
             let how: Vec<&str> = [&start.setup.skill, &start.setup.runner]
                 .into_iter()
                 .flatten()

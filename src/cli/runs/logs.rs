@@ -72,7 +72,7 @@ fn output(screen: &mut Screen, one: &Output) {
         ..
     } = one;
     let head = format!(
-        "{task_id}, try {attempt}, {stream}, {bytes} bytes: {}",
+        "{task_id}, attempt {attempt}, {stream}, {bytes} bytes: {}",
         one.file
     );
     screen.line(Tone::Dim, head).verbatim(&one.text);
