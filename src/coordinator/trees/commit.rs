@@ -32,7 +32,11 @@ impl Trees {
         self.stage(tree, &tip)?;
         // Made aside: wherever its agent has led HEAD, no branch moves but that of the worktree.
         let git = self.git_in(&tree.top);
-        let files = git.run("write-tree")?;
+        let files = git.run("write-tree").or_else(|_| {
+            // The index may name objects that the agent put elsewhere.
+            git.run("add --renormalize -- :(top)")?;
+            git.run("write-tree")
+        })?;
         // A merge that its agent has settled and not committed keeps both parents.
         let merged = git
             .ask("rev-parse --verify --quiet MERGE_HEAD^{commit}")?

@@ -69,7 +69,8 @@ fn work_whose_objects_lie_elsewhere_is_not_lost() {
 common=$(git rev-parse --path-format=absolute --git-common-dir)
 mkdir -p $PWD/.alt/pack && echo '*' >.alt/.gitignore
 export GIT_OBJECT_DIRECTORY=$PWD/.alt GIT_ALTERNATE_OBJECT_DIRECTORIES=$common/objects
-echo work >work.txt && git add work.txt && git -c user.name=a -c user.email=a@b commit --quiet --message work
+echo work >work.txt && touch -d 2020-01-01 work.txt && git add work.txt
+git -c user.name=a -c user.email=a@b commit --quiet --message work
 unset GIT_OBJECT_DIRECTORY GIT_ALTERNATE_OBJECT_DIRECTORIES";
     let workspace = repository();
     let (exit, result) = run(&workspace, "T1", elsewhere);
