@@ -1,8 +1,8 @@
 //! The money limit of a run, and the cost that counts against it. Pure.
 
 use super::options::Rules;
-use crate::run::TaskRun;
 use crate::run::spent::dollars;
+use crate::run::{Outcome, TaskRun};
 
 /// The money of a run. An attempt of unknown cost is never free: it counts as the dearest that is known, and while
 /// none is, as an equal share of the limit for each task.
@@ -29,9 +29,11 @@ impl Budget {
     pub(super) fn read(rules: &Rules, tasks: &[TaskRun]) -> Budget {
         let mut budget = Budget::new(rules);
         for task in tasks {
-            let ended = task.history.iter();
-            let ended = ended.filter(|attempt| attempt.agent_ended_at.is_some());
-            ended.for_each(|attempt| budget.count(attempt.cost));
+            let paid = task.history.iter().filter(|attempt| {
+                // An attempt that ended with the process of its run has no end of its agent.
+                attempt.agent_ended_at.is_some() || attempt.outcome == Some(Outcome::Cancelled)
+            });
+            paid.for_each(|attempt| budget.count(attempt.cost));
             if task.group.is_some() {
                 budget.count(None);
             }

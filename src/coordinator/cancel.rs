@@ -77,6 +77,11 @@ pub(crate) fn cancel(surroundings: &Surroundings, id: &str) -> Result<Cancelled>
     let (run, left) = wait_until_stopped(&mut context, id, is_own, &lock)?;
     let mut cancelled = match left {
         Some(left) => settle(&mut context, run, left, is_own, &lock)?,
+        None if run.status == RunStatus::Running => {
+            let message = format!("the process of {id} has the request, but has not stopped yet");
+            let error = Error::new(Code::LockTimeout, message).passing(true);
+            return Err(error.fix(format!("cleo runs show {}", quote(id))));
+        }
         None => Cancelled {
             released: find_released(&mut context, id, &held)?,
             run,
@@ -188,6 +193,7 @@ fn settle(
         mut track,
         orphans,
         used: mut new,
+        ..
     } = left;
     let (workspace, clock) = (context.workspace.clone(), context.surroundings.clock);
     context.surroundings.actor.clone_from(&run.id);

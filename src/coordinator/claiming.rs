@@ -14,6 +14,7 @@ use crate::ops::require;
 use crate::ops::runs::{self, liveness};
 use crate::ops::spawn::{self, Preparation};
 use crate::ops::tasks::claim;
+use crate::ops::trust::Item;
 use crate::run::{Run, RunStatus, TaskEvent};
 use crate::store::Transaction;
 
@@ -64,6 +65,9 @@ impl Engine<'_> {
             match claimed {
                 Ok((epoch, task)) => {
                     self.slots[step].epoch = Some(epoch);
+                    if !Item::criteria(id, &task.acceptance).is_empty() {
+                        self.scheduler.require_checks(step);
+                    }
                     self.extend_criteria(id, task.acceptance);
                 }
                 Err(error) => {

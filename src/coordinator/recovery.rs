@@ -140,6 +140,8 @@ impl Engine<'_> {
 /// The state of a run that this process took over from a dead one.
 pub(super) struct Left {
     pub(super) events: Vec<Event>,
+    /// Cursor of the last event before the take-over: a later request to cancel is for the new process.
+    pub(super) seen: u64,
     pub(super) track: RunProjection,
     /// How many processes of its agents were ended.
     pub(super) orphans: usize,
@@ -167,6 +169,7 @@ pub(super) fn take_over_run(
     is_own: bool,
     may_take: &dyn Fn(&Run) -> Result<bool>,
 ) -> Result<Option<(Run, Left)>> {
+    let before = context.read(|transaction| journal::events(transaction, run))?;
     let Some(taken) = lock.take_over(&mut context.store, run, may_take)? else {
         return Ok(None);
     };
@@ -187,6 +190,7 @@ pub(super) fn take_over_run(
     let left = Left {
         used: used.collect(),
         orphans,
+        seen: before.last().map_or(0, |event| event.cursor),
         events,
         track,
     };

@@ -91,6 +91,7 @@ pub(crate) fn resume(
     };
     let guard = Guard::begin()?;
     let mut engine = Engine::open(setup, listener)?;
+    engine.recorder.journal.look_after(left.seen);
     engine.recorder.track = left.track;
     engine.recorder.pending = left.used;
     engine.recorder.commit(&mut engine.context.store)?;

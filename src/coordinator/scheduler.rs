@@ -114,6 +114,11 @@ impl Scheduler {
         self.stop
     }
 
+    /// Has a step checked after its agent, because it got a criterion with a command after the run began.
+    pub(super) fn require_checks(&mut self, step: usize) {
+        self.steps[step].has_checks = true;
+    }
+
     pub(super) fn has_checks(&self, step: usize) -> bool {
         self.steps[step].has_checks
     }

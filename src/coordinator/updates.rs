@@ -168,7 +168,11 @@ impl Engine<'_> {
         self.receive(patience);
         self.recorder.listener.show(&self.recorder.track);
         self.check_stop()?;
-        // Leases are renewed well before they are over.
+        self.renew_leases()
+    }
+
+    /// Renews the leases of the run well before they expire.
+    pub(super) fn renew_leases(&mut self) -> Result<()> {
         if self.times.renewed.elapsed() < Duration::from_secs(self.options.timeouts.lease) / 3 {
             return Ok(());
         }

@@ -17,6 +17,7 @@ use rustix::process::{Pid, PidfdFlags, Signal, pidfd_open, pidfd_send_signal};
 use super::descendants::{self, Environment};
 
 pub(crate) const RUN: &str = "CLEO_RUN_ID";
+pub(crate) const JUDGE: &str = "CLEO_JUDGE";
 /// The variable that names the workspace, or a folder in it.
 pub(crate) const ROOT: &str = "CLEO_ROOT";
 const KILL_TIMEOUT: Duration = Duration::from_secs(5);
@@ -77,10 +78,13 @@ fn find_processes(run: &str, root: &Path, groups: &[(u32, String)]) -> Vec<rusti
 
 fn is_of_run(process: u32, run: &str, root: &Path) -> bool {
     let environment = Environment::read(process);
-    let folder = environment.value(ROOT);
-    let folder = folder.map(|folder| Path::new(OsStr::from_bytes(folder)));
-    let is_below = folder.is_some_and(|folder| folder.starts_with(root));
-    is_below && environment.value(RUN) == Some(run.as_bytes())
+    // A command of a criterion or gate knows the run only as its judge, and the workspace only by its folder.
+    [(RUN, ROOT), (JUDGE, "PWD")].iter().any(|(name, place)| {
+        let folder = environment.value(place);
+        let folder = folder.map(|folder| Path::new(OsStr::from_bytes(folder)));
+        let is_below = folder.is_some_and(|folder| folder.starts_with(root));
+        is_below && environment.value(name) == Some(run.as_bytes())
+    })
 }
 
 const SCRIPT: &str = "read -r group || exit; read -r line; kill -9 -\"$group\"";

@@ -12,8 +12,8 @@ use crate::gate::{Evidence, Origin, Proof, check_url};
 use crate::id::{self, TaskId};
 use crate::ops::Context;
 use crate::ops::runs::is_run;
-use crate::runner::child;
 use crate::runner::process::{self, Bounds};
+use crate::runner::{child, orphans};
 use crate::task::rules::check_note;
 use crate::tree::{self, Tree};
 use crate::workspace::Workspace;
@@ -220,7 +220,7 @@ impl Scene {
         environment.extend(child::variables(around.assignment.variables()));
         if is_run(&around.actor) {
             // It runs what an agent wrote, which completes no task of the run.
-            environment.push(("CLEO_JUDGE".into(), around.actor.as_str().into()));
+            environment.push((orphans::JUDGE.into(), around.actor.as_str().into()));
         }
         let finished = process::run(command, &folder, bounds, environment).map_err(|error| {
             let cause = error

@@ -56,6 +56,11 @@ impl Journal {
         })
     }
 
+    /// Looks for requests of other processes after an event, by its cursor.
+    pub(crate) fn look_after(&mut self, cursor: u64) {
+        self.seen = cursor;
+    }
+
     /// Adds an event to a transaction. The file gets it by [`Journal::flush`], once that is committed.
     pub(crate) fn add(
         &mut self,
