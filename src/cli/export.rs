@@ -20,7 +20,7 @@ Examples:
 The same tasks always give the same bytes, and a changed task changes one line. `cleo import`
 reads the file, also in another copy of the workspace.")]
 pub(super) struct Arguments {
-    /// File to write [default: standard output]
+    /// File to write [default: put the lines into the answer]
     #[arg(long, short, value_name = "FILE")]
     output: Option<PathBuf>,
 }

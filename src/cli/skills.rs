@@ -80,7 +80,7 @@ fn show_list(screen: &mut Screen, listed: &Listed) {
     });
     screen.rows(&["SKILL", "TIER", "SOURCE", "TAGS"], rows);
     for other in &listed.shadowed {
-        let text = format!("{} overrides {}", other.shadowed_by, other.path);
+        let text = format!("{} by {}", other.path, other.shadowed_by);
         screen
             .say(Tone::Warn, "overridden ")
             .line(Tone::Plain, text);

@@ -96,7 +96,7 @@ operations! {
     (tasks::Selection) -> tasks::Archival, tasks::archive;
 
     UNARCHIVE, "unarchive", Write, "POST /api/work/unarchive",
-    "Takes tasks out of the archive, each with everything below it",
+    "Restores archived tasks, each with everything below it",
     (tasks::Unarchive) -> tasks::Archival, tasks::unarchive;
 
     UNDO, "undo", Write, "POST /api/work/undo",

@@ -261,7 +261,7 @@ pub(crate) fn follow(
     let last = context.read(|transaction| transaction.last_cursor())?;
     let mut cursor = after.unwrap_or(last);
     if cursor > last {
-        let message = format!("the cursor {cursor} lies behind the end of the log, {last}");
+        let message = format!("the cursor {cursor} is past the end of the log, {last}");
         return Err(Error::new(Code::InputInvalid, message));
     }
     loop {

@@ -112,6 +112,7 @@ fn list_agents(directory: &Path, path: &Path) -> Result<Index> {
 
 /// An agent of a file.
 #[derive(Deserialize)]
+#[serde(expecting = "an agent with its fields")]
 struct Listed {
     id: Option<String>,
     name: Option<String>,

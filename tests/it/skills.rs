@@ -117,10 +117,7 @@ fn first_skill_of_name_counts() {
         assert_eq!(shadowed.last().unwrap()["source"], "built-in");
         let shown = workspace.cleo("skills list --skills-dir named");
         assert!(
-            shown.contains(&format!(
-                "overridden {} overrides ",
-                one["path"].as_str().unwrap()
-            )),
+            shown.contains(&format!(" by {}", one["path"].as_str().unwrap())),
             "{shown}"
         );
         let prompt = spawn(&workspace, &["T1", "--skills-dir", "named"]);

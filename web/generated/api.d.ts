@@ -1660,7 +1660,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Takes tasks out of the archive, each with everything below it */
+        /** Restores archived tasks, each with everything below it */
         post: operations["postApiWorkUnarchive"];
         delete?: never;
         options?: never;
@@ -6342,7 +6342,7 @@ export interface components {
              * @default false
              */
             dryRun: boolean;
-            /** @description Tasks to archive, with all tasks below them */
+            /** @description Archived tasks to restore, with all tasks below them */
             tasks: string[];
         };
         /** @description A skill that was left out of a plan. */
@@ -8855,7 +8855,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Takes tasks out of the archive, each with everything below it */
+            /** @description Restores archived tasks, each with everything below it */
             200: {
                 headers: {
                     [name: string]: unknown;

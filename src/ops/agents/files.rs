@@ -145,7 +145,8 @@ fn is_json(text: &str) -> bool {
 }
 
 fn read_document(text: &str, name: &str) -> Result<Value> {
-    if !is_json(text) {
+    let is_yaml = [".yaml", ".yml"].iter().any(|end| name.ends_with(end));
+    if is_yaml || !is_json(text) {
         return document::yaml(text, SIZE_MAX)
             .map_err(|fault| refuse(name, "YAML", &yaml::describe_fault(text, &fault)));
     }

@@ -39,7 +39,7 @@ pub(crate) struct Filter {
     #[arg(long, value_name = "TOPIC")]
     pub(crate) topic: Option<String>,
 
-    /// Maximum number of entries, newest first
+    /// Maximum number of entries, the newest ones
     #[arg(long, value_name = "N")]
     pub(crate) limit: Option<u32>,
 }

@@ -61,7 +61,7 @@ impl From<TaskId> for Selection {
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 #[command(after_help = "Examples:\n  cleo unarchive T3\n  cleo list --archived")]
 pub(crate) struct Unarchive {
-    /// Tasks to archive, with all tasks below them
+    /// Archived tasks to restore, with all tasks below them
     #[arg(required = true, value_name = "TASK")]
     tasks: Vec<TaskId>,
 
@@ -120,7 +120,7 @@ pub(crate) fn archive(context: &mut Context, selection: Selection) -> Result<Arc
 
 pub(crate) fn unarchive(context: &mut Context, request: Unarchive) -> Result<Archival> {
     if request.tasks.is_empty() {
-        let message = "name what to take out of the archive: `tasks`";
+        let message = "name the tasks to restore: `tasks`";
         return Err(Error::new(Code::InputInvalid, message));
     }
     let plan = |transaction: &dyn Transaction| -> Result<BTreeSet<TaskId>> {
