@@ -29,22 +29,35 @@ pub(crate) struct Term<'a> {
 
 /// Returns the words of a normalized text.
 pub(crate) fn terms(normalized: &str) -> impl Iterator<Item = Term<'_>> {
-    let words = normalized.split(|c| !is_in_words(c));
-    // A sign belongs to the letter before it, so it begins no word.
-    let words = words.map(|word| word.trim_start_matches(is_sign));
-    words.filter(|word| !word.is_empty()).map(|text| Term {
-        text,
-        start: text.as_ptr().addr() - normalized.as_ptr().addr(),
+    let mut rest = 0;
+    std::iter::from_fn(move || {
+        let start = find_border(normalized, rest, true);
+        rest = find_border(normalized, start, false);
+        let text = &normalized[start..rest];
+        (!text.is_empty()).then_some(Term { text, start })
     })
+}
+
+/// Finds the first character from `start` on that begins a word, or that is in none; else the end of the text.
+/// Most characters are ASCII, which takes no decoding.
+fn find_border(text: &str, start: usize, is_word: bool) -> usize {
+    let mut at = start;
+    while let Some(byte) = text.as_bytes().get(at) {
+        let wide = (!byte.is_ascii()).then(|| text[at..].chars().next());
+        let wide = wide.flatten();
+        // A sign belongs to the letter before it, so it begins no word and ends none.
+        let is_part = |c: char| c.is_alphanumeric() || (!is_word && is_combining_mark(c));
+        if wide.map_or(byte.is_ascii_alphanumeric(), is_part) == is_word {
+            break;
+        }
+        at += wide.map_or(1, char::len_utf8);
+    }
+    at
 }
 
 /// Returns whether words contain this character: a letter, a digit, or a sign of one.
 fn is_in_words(c: char) -> bool {
-    c.is_alphanumeric() || is_sign(c)
-}
-
-fn is_sign(c: char) -> bool {
-    !c.is_ascii() && is_combining_mark(c)
+    c.is_alphanumeric() || is_combining_mark(c)
 }
 
 /// Returns whether `word` is `keyword` or one of its common forms: plan, plans, planned, planning.

@@ -9,9 +9,7 @@ mod filled;
 mod tests;
 
 use std::collections::BTreeSet;
-use std::sync::LazyLock;
 
-use regex::Regex;
 use serde::Serialize;
 
 use super::ProtocolFile;
@@ -21,20 +19,6 @@ use crate::template::{PROSE, has_token};
 use filled::is_filled_in;
 
 const NAME: &str = "SUBAGENT PROTOCOL";
-
-/// Marker lines: a version, and for the begin optional names of further protocols and an optional digest.
-static BEGIN: LazyLock<Regex> = LazyLock::new(|| {
-    let name = "[a-z0-9._-]+";
-    compile(&format!(
-        r"BEGIN {NAME} v{name}(?: \+{name}(?:\+{name})*)?(?: sha256:[0-9a-f]+)?"
-    ))
-});
-static END: LazyLock<Regex> = LazyLock::new(|| compile(&format!("END {NAME} v[a-z0-9._-]+")));
-
-fn compile(marker: &str) -> Regex {
-    let line = format!(r"(?m)^(?i-u:<!-- {marker} -->)[^\S\n]*$");
-    Regex::new(&line).expect("the markers are valid patterns")
-}
 
 pub(crate) const RULES: [&str; 4] = ["OUT-001", "OUT-002", "OUT-003", "OUT-004"];
 
@@ -218,23 +202,34 @@ pub(crate) fn is_for(prompt: &str, known: &[ProtocolFile], task: &str) -> Option
 
 fn find(prompt: &str) -> Result<Block<'_>, Violation> {
     let missing = |message: &str| Violation::new("MARKER", message);
-    let Some(begin) = BEGIN.find_iter(prompt).last() else {
-        let message = "there is no line that begins the SUBAGENT PROTOCOL";
-        return Err(missing(message));
+    let mut end = prompt.len();
+    let mut lines = prompt.split_inclusive('\n').rev().map(|line| {
+        end -= line.len();
+        (end, line)
+    });
+    let begin = lines.find(|(_, line)| is_begin(line));
+    let Some((start, inner_start)) = begin.map(|(start, line)| (start, start + line.len())) else {
+        return Err(missing(
+            "there is no line that begins the SUBAGENT PROTOCOL",
+        ));
     };
-    let Some(end) = END.find_at(prompt, begin.end()) else {
-        return Err(missing("the SUBAGENT PROTOCOL has no line that ends it"));
-    };
-    if !prompt[end.end()..].trim().is_empty() {
-        let message = "text follows the SUBAGENT PROTOCOL, which must come last";
-        return Err(missing(message));
+    let mut offset = inner_start;
+    for line in prompt[inner_start..].split_inclusive('\n') {
+        let end = offset + line.len();
+        if is_end(line) {
+            if !prompt[end..].trim().is_empty() {
+                return Err(missing(
+                    "text follows the SUBAGENT PROTOCOL, which must come last",
+                ));
+            }
+            let begin = prompt[start..inner_start].trim();
+            let inner = &prompt[inner_start..offset];
+            let end = line.trim();
+            return Ok(Block { begin, inner, end });
+        }
+        offset = end;
     }
-    let inner = &prompt[begin.end()..end.start()];
-    Ok(Block {
-        begin: begin.as_str().trim(),
-        inner: inner.strip_prefix('\n').unwrap_or(inner),
-        end: end.as_str().trim(),
-    })
+    Err(missing("the SUBAGENT PROTOCOL has no line that ends it"))
 }
 
 /// Finds the files that a begin marker names; the base is first in `known`.
@@ -255,6 +250,50 @@ pub(crate) fn find_task(text: &str) -> Option<TaskId> {
         let rest = line.strip_prefix("Id: ")?;
         rest.split_whitespace().next()?.parse().ok()
     })
+}
+
+/// Returns true for a begin marker: a version, then optional names of further protocols, then an optional
+/// digest.
+fn is_begin(line: &str) -> bool {
+    let Some(inner) = inner(line, "<!-- BEGIN SUBAGENT PROTOCOL ") else {
+        return false;
+    };
+    let mut words = inner.split(' ').peekable();
+    let has_version = words.next().is_some_and(is_version);
+    words.next_if(|word| {
+        let names = word.strip_prefix('+');
+        names.is_some_and(|names| names.split('+').all(is_name))
+    });
+    words.next_if(|word| {
+        let digits = after(word, "sha256:").filter(|digits| !digits.is_empty());
+        digits.is_some_and(|digits| digits.bytes().all(|byte| byte.is_ascii_hexdigit()))
+    });
+    has_version && words.next().is_none()
+}
+
+fn is_end(line: &str) -> bool {
+    inner(line, "<!-- END SUBAGENT PROTOCOL ").is_some_and(is_version)
+}
+
+fn inner<'a>(line: &'a str, start: &str) -> Option<&'a str> {
+    // Few lines begin like a marker.
+    let marker = line.starts_with('<').then(|| after(line, start)).flatten();
+    marker?.trim_end().strip_suffix(" -->")
+}
+
+fn after<'a>(text: &'a str, start: &str) -> Option<&'a str> {
+    let own = text.get(..start.len())?;
+    let is_it = own.eq_ignore_ascii_case(start);
+    is_it.then(|| &text[start.len()..])
+}
+
+fn is_name(word: &str) -> bool {
+    let is_part = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'.' | b'_' | b'-');
+    !word.is_empty() && word.bytes().all(is_part)
+}
+
+fn is_version(word: &str) -> bool {
+    after(word, "v").is_some_and(is_name)
 }
 
 /// Returns true if a text has a line that begins a block, ignoring white space.
