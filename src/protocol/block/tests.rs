@@ -205,7 +205,7 @@ fn marker_has_version_names_and_digest() {
         ("vä", false),
     ] {
         let line = format!("<!-- begin Subagent PROTOCOL {inner} --> \r\n");
-        assert_eq!(BEGIN.is_match(&line), expected, "{line}");
+        assert_eq!(is_begin(&line), expected, "{line}");
     }
     for (line, expected) in [
         ("<!-- END SUBAGENT PROTOCOL v1 -->", true),
@@ -217,6 +217,6 @@ fn marker_has_version_names_and_digest() {
         ("<!-- END SUBAGENT PROTOCOL v1", false),
         ("<!-- END SUBAGENT PROTOCOLä v1 -->", false),
     ] {
-        assert_eq!(END.is_match(line), expected, "{line}");
+        assert_eq!(is_end(line), expected, "{line}");
     }
 }
