@@ -51,7 +51,7 @@ pub(super) fn working(transaction: &dyn Transaction, now: &str) -> Result<Vec<Ta
     Ok(working)
 }
 
-/// Chooses as [`apart`] does, beside these tasks in progress.
+/// Chooses as [`select_independent`] does, beside these tasks in progress.
 pub(super) fn select_independent_of(
     transaction: &dyn Transaction,
     working: &[TaskId],
