@@ -7,14 +7,14 @@ use serde::Serialize;
 
 use super::options::Options;
 use super::parts;
-use super::recovery::{KeptTree, Left, list_kept_worktrees, take_over_run};
+use super::recovery::{KeptTree, list_kept_worktrees, read_used};
 use super::removal::sweep_trees;
 use super::report;
 use super::resume::{open_trees, read_start};
 use crate::claim::Claim;
 use crate::error::{Code, Error, Result, quote};
 use crate::id::TaskId;
-use crate::ops::runs::liveness::{self, RunLock};
+use crate::ops::runs::liveness::{self, RunLock, TakenRun};
 use crate::ops::runs::{is_own, journal, no_run};
 use crate::ops::{Context, Surroundings, executions};
 use crate::run::{Event, Outcome, Run, RunEvent, RunKind, RunStatus, TaskEvent};
@@ -74,17 +74,16 @@ pub(crate) fn cancel(surroundings: &Surroundings, id: &str) -> Result<Cancelled>
     let events = context.read(|transaction| journal::events(transaction, id))?;
     // Processes and worktrees that another user's row names are left alone.
     let is_own = is_own(surroundings, &workspace, &run, &events);
-    let (run, left) = wait_until_stopped(&mut context, id, is_own, &lock)?;
-    let mut cancelled = match left {
-        Some(left) => settle(&mut context, run, left, is_own, &lock)?,
-        None if run.status == RunStatus::Running => {
+    let mut cancelled = match wait_until_stopped(&mut context, id, is_own, &lock)? {
+        Stopped::Taken(taken) => settle(&mut context, *taken, is_own, &lock)?,
+        Stopped::Itself(run) if run.status == RunStatus::Running => {
             let message = format!("the process of {id} has the request, but has not stopped yet");
             let error = Error::new(Code::LockTimeout, message).passing(true);
             return Err(error.fix(format!("cleo runs show {}", quote(id))));
         }
-        None => Cancelled {
+        Stopped::Itself(run) => Cancelled {
             released: find_released(&mut context, id, &held)?,
-            run,
+            run: *run,
             ..Cancelled::default()
         },
     };
@@ -125,13 +124,20 @@ fn branches(workspace: &Workspace, run: &Run, events: &[Event]) -> Result<Vec<St
     open_trees(workspace, run, events)?.list_unmerged_branches()
 }
 
+enum Stopped {
+    /// It ended, or has not ended in time.
+    Itself(Box<Run>),
+    /// It had no process.
+    Taken(Box<TakenRun>),
+}
+
 /// Waits until a run has stopped. A run without a process is taken over.
 fn wait_until_stopped(
     context: &mut Context,
     id: &str,
     is_own: bool,
     lock: &RunLock,
-) -> Result<(Run, Option<Left>)> {
+) -> Result<Stopped> {
     let since = Instant::now();
     let clock = context.surroundings.clock;
     loop {
@@ -140,11 +146,12 @@ fn wait_until_stopped(
         let run = run.ok_or_else(|| no_run(id))?;
         if is_left(&run) {
             let may_take = |run: &Run| Ok(is_left(run));
-            if let Some((run, left)) = take_over_run(context, lock, id, is_own, &may_take)? {
-                return Ok((run, Some(left)));
+            let (store, workspace) = (&mut context.store, &context.workspace);
+            if let Some(taken) = lock.take_over(store, workspace, id, is_own, &may_take)? {
+                return Ok(Stopped::Taken(Box::new(taken)));
             }
         } else if run.status != RunStatus::Running || since.elapsed() >= PATIENCE {
-            return Ok((run, None));
+            return Ok(Stopped::Itself(Box::new(run)));
         }
         thread::sleep(PAUSE);
     }
@@ -183,19 +190,19 @@ fn request_cancel(context: &mut Context, id: &str) -> Result<()> {
 /// Cleans up after a dead process.
 fn settle(
     context: &mut Context,
-    mut run: Run,
-    left: Left,
+    taken: TakenRun,
     is_own: bool,
     lock: &RunLock,
 ) -> Result<Cancelled> {
-    let Left {
+    let (workspace, clock) = (context.workspace.clone(), context.surroundings.clock);
+    let mut new = read_used(&workspace, &taken)?;
+    let TakenRun {
+        mut run,
         events,
         mut track,
         orphans,
-        used: mut new,
         ..
-    } = left;
-    let (workspace, clock) = (context.workspace.clone(), context.surroundings.clock);
+    } = taken;
     context.surroundings.actor.clone_from(&run.id);
     let options = read_start(&run, &events).map(|(options, _)| options);
     let isolated = options.ok().filter(|options| options.isolate && is_own);
@@ -239,7 +246,7 @@ fn settle(
     (run.usage, run.cost) = (spent.usage.or(run.usage), spent.cost.or(run.cost));
     new.push(report::finish_event(&run));
     let store = &mut context.store;
-    let mut journal = journal::Journal::begin(&workspace, &run.id, clock, store)?;
+    let mut journal = journal::Journal::begin(&workspace, &run, clock, store)?;
     journal.record(store, |journal, transaction| {
         transaction.put_run(&run)?;
         let mut new = new.iter();

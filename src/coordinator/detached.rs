@@ -115,6 +115,7 @@ fn command(root: &Path, actor: &str, words: &[String]) -> Command {
         .stdout(Stdio::piped())
         .stderr(Stdio::null())
         .process_group(0);
+    runner::mark(&mut command);
     // The assignment of an agent does not extend to the runs that it begins.
     for name in Assignment::VARIABLES {
         command.env_remove(name);

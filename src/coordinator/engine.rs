@@ -197,7 +197,7 @@ impl<'a> Engine<'a> {
         context.surroundings.judges_workspace = true;
         let clock = context.surroundings.clock;
         let (steps, rules) = (team.steps, setup.options.rules.clone());
-        let journal = Journal::begin(&context.workspace, &run.id, clock, &mut context.store)?;
+        let journal = Journal::begin(&context.workspace, &run, clock, &mut context.store)?;
         let trees = match setup.base {
             Some(base) => {
                 let trees = Trees::open(&context.workspace, journal.folder(), &run.id)?;
@@ -255,8 +255,8 @@ impl<'a> Engine<'a> {
         stops.for_each(request_stop);
         self.threads.settle();
         let _ = self.recorder.commit(&mut self.context.store);
-        // Where it is cut short by Ctrl-C once more, all stays as after a kill.
-        let is_cut_short = is_cut_short(&error);
+        // Where it is cut short by Ctrl-C once more, or another process continues it, all stays as after a kill.
+        let is_cut_short = is_cut_short(&error) || error.code == Code::ClaimLost;
         for step in (0..self.slots.len()).filter(|_| !is_cut_short) {
             let epoch = self.slots[step].epoch.take();
             if epoch.is_some() && !self.recorder.track.tasks()[step].is_done() {

@@ -76,6 +76,7 @@ impl Recorder<'_> {
         let before = events.len();
         let (journal, track, mut written) = (&mut self.journal, &self.track, 0);
         let mut record = |transaction: &mut dyn Transaction, task: TaskId| {
+            journal.refuse_lost(transaction)?;
             let slot = track.place(task).and_then(|place| slots.get(place));
             let completed = TaskEvent::Completed { reason: None };
             let own = merged.clone().into_iter().chain([completed]);

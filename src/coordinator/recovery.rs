@@ -16,15 +16,15 @@ use crate::claim::Claim;
 use crate::error::{Code, Error, Result};
 use crate::file::read_start;
 use crate::id::TaskId;
-use crate::ops::Context;
 use crate::ops::runs::journal;
-use crate::ops::runs::liveness::RunLock;
+use crate::ops::runs::liveness::TakenRun;
 use crate::run::event::AgentEnd;
 use crate::run::log::LOG_MAX;
-use crate::run::{Event, Outcome, Run, RunEvent, Spent, TaskEvent};
+use crate::run::{Event, Outcome, RunEvent, Spent, TaskEvent};
 use crate::run::{RunProjection, StepState, TaskRun};
-use crate::runner::{agent, orphans, signals};
+use crate::runner::{agent, signals};
 use crate::task::Status;
+use crate::workspace::Workspace;
 
 impl Engine<'_> {
     /// Takes a step up as it stands: what is done is noted, what was left is verified or given back.
@@ -137,64 +137,22 @@ impl Engine<'_> {
     }
 }
 
-/// The state of a run that this process took over from a dead one.
-pub(super) struct Left {
-    pub(super) events: Vec<Event>,
-    /// Cursor of the last event before the take-over: a later request to cancel is for the new process.
-    pub(super) seen: u64,
-    pub(super) track: RunProjection,
-    /// How many processes of its agents were ended.
-    pub(super) orphans: usize,
-    /// Usage of agents that were cut off, whose ends no event records.
-    pub(super) used: Vec<RunEvent>,
-}
-
-impl Left {
-    /// Reads what the run has spent under its rules.
-    pub(super) fn budget(&self, rules: &Rules) -> Budget {
-        let mut track = self.track.clone();
-        for event in &self.used {
-            track.apply("", Some(event));
-        }
-        Budget::read(rules, track.tasks())
+/// Reads what a run has spent under its rules, with `used` of [`read_used`].
+pub(super) fn read_budget(track: &RunProjection, used: &[RunEvent], rules: &Rules) -> Budget {
+    let mut track = track.clone();
+    for event in used {
+        track.apply("", Some(event));
     }
+    Budget::read(rules, track.tasks())
 }
 
-/// Takes over the run of a dead process if `may_take` accepts it, and ends its agents if this user began it. Resume
-/// and cancel begin so.
-pub(super) fn take_over_run(
-    context: &mut Context,
-    lock: &RunLock,
-    run: &str,
-    is_own: bool,
-    may_take: &dyn Fn(&Run) -> Result<bool>,
-) -> Result<Option<(Run, Left)>> {
-    let before = context.read(|transaction| journal::events(transaction, run))?;
-    let Some(taken) = lock.take_over(&mut context.store, run, may_take)? else {
-        return Ok(None);
-    };
-    let events = context.read(|transaction| journal::events(transaction, run))?;
-    let workspace = &context.workspace;
-    let track = RunProjection::read(&events);
-    let groups = track.tasks().iter().filter_map(|task| task.group.clone());
-    let groups: Vec<(u32, String)> = groups.collect();
-    let orphans = match is_own {
-        true => orphans::end(run, &workspace.root, &groups),
-        false => 0,
-    };
-    let folder = journal::place(workspace, run)?;
-    let used = track
-        .tasks()
-        .iter()
-        .filter_map(|task| read_unrecorded_end(&folder, task));
-    let left = Left {
-        used: used.collect(),
-        orphans,
-        seen: before.last().map_or(0, |event| event.cursor),
-        events,
-        track,
-    };
-    Ok(Some((taken, left)))
+/// Reads the usage of agents that were cut off, whose ends no event records.
+pub(super) fn read_used(workspace: &Workspace, taken: &TakenRun) -> Result<Vec<RunEvent>> {
+    let folder = journal::place(workspace, &taken.run.id)?;
+    let tasks = taken.track.tasks().iter();
+    Ok(tasks
+        .filter_map(|task| read_unrecorded_end(&folder, task))
+        .collect())
 }
 
 fn read_unrecorded_end(folder: &Path, task: &TaskRun) -> Option<RunEvent> {

@@ -3,13 +3,13 @@
 use super::budget::Budget;
 use super::engine::{Engine, Setup, check_depth};
 use super::options::{Options, Rest};
-use super::recovery::take_over_run;
+use super::recovery::{read_budget, read_used};
 use super::removal::sweep_trees;
 use super::report::{Report, resuming};
 use super::trees::{Base, Trees};
 use super::{Ambience, Listener, selection};
 use crate::error::{Code, Error, Result, quote};
-use crate::ops::runs::liveness::{self, RunLock};
+use crate::ops::runs::liveness::{self, RunLock, TakenRun};
 use crate::ops::runs::{is_own, journal, no_run, require_own};
 use crate::ops::trust::Trust;
 use crate::ops::{Context, Surroundings};
@@ -41,9 +41,7 @@ pub(crate) fn resume(
     }
     let mut context = Context::open(surroundings.clone())?;
     let workspace = context.workspace.clone();
-    liveness::mark_interrupted_runs(&mut context.store, &workspace, &surroundings.clock)?;
-    let run = context.read(|transaction| transaction.run(id))?;
-    let run = run.ok_or_else(|| no_run(id))?;
+    let run = liveness::read_to_resume(&mut context.store, &workspace, &surroundings.clock, id)?;
     if run.is_over() && run.kind.resumes() {
         // Its process may have died after the last commit and before it wrote the file.
         journal::catch_up(&workspace, id, &mut context.store)?;
@@ -64,20 +62,26 @@ pub(crate) fn resume(
     }
     let lock = RunLock::acquire(&workspace)?;
     let may_take = |run: &Run| liveness::refuse_resume(run, &KINDS).map(|()| true);
-    let taken = take_over_run(&mut context, &lock, id, true, &may_take)?;
-    let (mut run, left) = taken.ok_or_else(|| no_run(id))?;
+    let taken = lock.take_over(&mut context.store, &workspace, id, true, &may_take)?;
+    let taken = taken.ok_or_else(|| no_run(id))?;
+    let used = read_used(&workspace, &taken)?;
+    let TakenRun {
+        mut run,
+        events,
+        seen,
+        track,
+        ..
+    } = taken;
     let was = run.status;
     lock.take(&mut run);
-    let before = left.budget(&first.rules);
+    let before = read_budget(&track, &used, &first.rules);
     let mut options = rest.extend(first.clone(), before.total());
     options
         .rules
         .share_out(planned.iter().filter(|task| !task.is_epic).count());
     let is_new = options != first;
     let base = match options.isolate {
-        true => {
-            Some(find_base(&left.events).map_or_else(|| Trees::require_startable(&workspace), Ok)?)
-        }
+        true => Some(find_base(&events).map_or_else(|| Trees::require_startable(&workspace), Ok)?),
         false => None,
     };
     let setup = Setup {
@@ -91,13 +95,13 @@ pub(crate) fn resume(
     };
     let guard = Guard::begin()?;
     let mut engine = Engine::open(setup, listener)?;
-    engine.recorder.journal.look_after(left.seen);
-    engine.recorder.track = left.track;
-    engine.recorder.pending = left.used;
+    engine.recorder.journal.look_after(seen);
+    engine.recorder.track = track;
+    engine.recorder.pending = used;
     engine.recorder.commit(&mut engine.context.store)?;
     engine.scheduler.resume_budget(before);
     let done = signals::shield(|| {
-        engine.take_up_all(was, is_new, &left.events)?;
+        engine.take_up_all(was, is_new, &events)?;
         engine.run(guard)
     });
     drop(lock);

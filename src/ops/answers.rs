@@ -29,6 +29,8 @@ pub(crate) struct Question<'a> {
     pub(crate) user: Option<&'a str>,
     /// The conversation or run that it belongs to.
     pub(crate) conversation: Option<&'a str>,
+    /// The run that asks.
+    pub(crate) run: &'a str,
     /// Earlier messages, oldest first.
     pub(crate) history: &'a [Message],
 }
@@ -56,9 +58,10 @@ pub(crate) struct Answering {
 
 impl<'a> Question<'a> {
     /// Asks an agent, without user and history.
-    pub(crate) fn new(agent: &'a Agent, message: &'a str) -> Question<'a> {
+    pub(crate) fn new(agent: &'a Agent, message: &'a str, run: &'a str) -> Question<'a> {
         Question {
             agent,
+            run,
             intent: None,
             message,
             user: None,
@@ -190,6 +193,7 @@ fn from_worker(question: &Question<'_>, workers: &Workers) -> Result<Answer> {
     let context = worker::Context {
         user_id: question.user.map(String::from),
         conversation_id: question.conversation.map(String::from),
+        run: Some(question.run.to_string()),
         ..worker::Context::default()
     };
     let (agent, intent) = (question.agent, question.intent());

@@ -1,7 +1,8 @@
 //! Finds and kills descendants that outlive a command, including those in sessions of their own (`setsid`).
 //! On Linux orphans are reparented to cleo; elsewhere they live on. Each command has a mark in its
 //! environment, which descendants inherit, so of many commands at once each ends only its own. Orphans
-//! without a mark are judged by age: one that is older than every running command belongs to none of them.
+//! without a mark (`env -i`) are judged by age: one that is older than every running command belongs to none of
+//! them, and the next command that ends, ends it.
 
 use std::fs::{self, File};
 use std::io::Read;
@@ -36,27 +37,21 @@ impl Descendants {
     /// Marks a command, and sees to it that what it leaves behind comes to cleo.
     pub(super) fn expect(command: &mut Command) -> Descendants {
         adopt();
-        let own = std::env::var(MARK).unwrap_or_default();
-        let own = Some(own).filter(|own| own.len() <= MARK_MAX);
-        let mark = format!("{}{}.", own.unwrap_or_default(), id::random());
-        command.env(MARK, &mark);
+        let mark = mark(command);
         // All that the command starts begins after this.
         running().push((mark.clone(), read_clock_ticks()));
         Descendants { mark }
     }
 
-    /// Ends the remaining descendants of a command, and what those leave. The command itself is reaped;
-    /// `group` is its process group. With `ends_unmarked` also orphans without a mark that belong to no running
-    /// command: only for processes in which nothing may outlive its parent.
-    pub(super) fn end(&self, group: Pid, ends_unmarked: bool) {
-        if ends_unmarked {
-            // Of commands that end at the same time, the last one has to see that no other runs.
-            self.leave();
-        }
+    /// Ends the remaining descendants of a command if `ends_marked` is set, orphans that belong to no running
+    /// command, and what those leave. The command itself is reaped; `group` is its process group.
+    pub(super) fn end(&self, group: Pid, ends_marked: bool) {
+        // Of commands that end at the same time, the last one has to see that no other runs.
+        self.leave();
         // The mark is read once: it comes and goes while a process becomes another program.
         let is_to_end = |child| match mark_of(child) {
-            Some(mark) => mark.starts_with(self.mark.as_bytes()),
-            None => ends_unmarked && is_unowned(child),
+            Some(mark) => ends_marked && mark.starts_with(self.mark.as_bytes()),
+            None => is_unowned(child),
         };
         let start = Instant::now();
         let (mut ending, mut others): (Vec<Pid>, Vec<Pid>) = (Vec::new(), Vec::new());
@@ -98,6 +93,15 @@ impl Drop for Descendants {
     fn drop(&mut self) {
         self.leave();
     }
+}
+
+/// Gives a command a mark of its own and returns it. A process that is marked and not expected is left alone.
+pub(crate) fn mark(command: &mut Command) -> String {
+    let own = std::env::var(MARK).unwrap_or_default();
+    let own = Some(own).filter(|own| own.len() <= MARK_MAX);
+    let mark = format!("{}{}.", own.unwrap_or_default(), id::random());
+    command.env(MARK, &mark);
+    mark
 }
 
 fn running() -> MutexGuard<'static, Vec<(String, u64)>> {

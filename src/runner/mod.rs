@@ -13,6 +13,7 @@ pub(crate) mod process;
 pub(crate) mod signals;
 mod supervise;
 
+pub(crate) use descendants::mark;
 use std::os::unix::ffi::OsStrExt;
 use std::path::PathBuf;
 

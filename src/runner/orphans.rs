@@ -78,7 +78,8 @@ fn find_processes(run: &str, root: &Path, groups: &[(u32, String)]) -> Vec<rusti
 
 fn is_of_run(process: u32, run: &str, root: &Path) -> bool {
     let environment = Environment::read(process);
-    // A command of a criterion or gate knows the run only as its judge, and the workspace only by its folder.
+    // A worker, and a command of a criterion or gate, knows the run only as its judge, and the workspace only by its
+    // folder.
     [(RUN, ROOT), (JUDGE, "PWD")].iter().any(|(name, place)| {
         let folder = environment.value(place);
         let folder = folder.map(|folder| Path::new(OsStr::from_bytes(folder)));
@@ -97,9 +98,11 @@ impl Watchdog {
     /// shell the command survives a killed cleo.
     pub(super) fn begin() -> Watchdog {
         // In a group of its own it gets no signals of the terminal.
-        let shell = Command::new("/bin/sh")
+        let mut shell = Command::new("/bin/sh");
+        shell.env_clear();
+        descendants::mark(&mut shell);
+        let shell = shell
             .args(["-c", SCRIPT, "cleo-watchdog"])
-            .env_clear()
             .current_dir("/")
             .stdin(Stdio::piped())
             .stdout(Stdio::null())

@@ -75,9 +75,8 @@ pub(crate) struct Captured {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum DescendantPolicy {
-    Kill,
     /// They are killed, and its whole group is killed if cleo is killed before.
-    KillOnExit,
+    Kill,
     Detach,
 }
 
@@ -94,7 +93,7 @@ pub(crate) fn run(
     };
     let mut command = child::command(program, folder, environment);
     command.args(arguments);
-    Ok(follow(command, None, bounds, 0, DescendantPolicy::KillOnExit)?.finished)
+    Ok(follow(command, None, bounds, 0, DescendantPolicy::Kill)?.finished)
 }
 
 /// Runs a command and keeps the first `keep` bytes of its standard output. Its daemons live on.
@@ -103,7 +102,7 @@ pub(crate) fn capture(command: Command, limit: Duration, keep: usize) -> Result<
 }
 
 /// Runs a command with input and keeps the first `keep` bytes of its standard output; more output ends it.
-/// None of its descendants outlives it.
+/// None of its descendants outlives it, and it does not outlive cleo.
 pub(crate) fn run_with_input(
     command: Command,
     input: Vec<u8>,
@@ -127,7 +126,7 @@ fn follow(
     policy: DescendantPolicy,
 ) -> Result<Captured> {
     let guard = Guard::begin()?;
-    let mut watchdog = (policy == DescendantPolicy::KillOnExit).then(Watchdog::begin);
+    let mut watchdog = (policy == DescendantPolicy::Kill).then(Watchdog::begin);
     let start = Instant::now();
     let mut program = Program::start(&mut command, input)?;
     if let Some(watchdog) = &mut watchdog {
@@ -137,16 +136,14 @@ fn follow(
         start,
         bounds,
         guard: &guard,
-        is_bounded: policy == DescendantPolicy::Kill,
+        is_bounded: keep > 0 && policy == DescendantPolicy::Kill,
         outputs: [Output::new(keep), Output::new(keep)],
     };
     let reason = program.supervise(&mut watch);
     // Once the command is reaped, its number may become that of another group.
     drop(watchdog);
     let exit_code = program.reap();
-    if policy != DescendantPolicy::Detach || !matches!(reason, Ok(None)) {
-        program.end_descendants(false);
-    }
+    program.end_descendants(policy == DescendantPolicy::Kill || !matches!(reason, Ok(None)));
     let [mut out, mut err] = watch.outputs;
     let reason = reason?;
     let stopped = (reason == Some(Reason::Interrupted)).then_some(Code::Interrupted);

@@ -129,10 +129,10 @@ impl Program {
         self.child.wait().ok()?.code()
     }
 
-    /// Ends what it left behind. It was reaped before.
-    pub(super) fn end_descendants(&self, ends_unmarked: bool) {
+    /// Ends what it left behind, its daemons only with `ends_marked`. It was reaped before.
+    pub(super) fn end_descendants(&self, ends_marked: bool) {
         self.descendants
-            .end(Pid::from_child(&self.child), ends_unmarked);
+            .end(Pid::from_child(&self.child), ends_marked);
     }
 
     /// Returns true if the program has exited, without reaping it: until then its number cannot be reused by

@@ -34,6 +34,7 @@ fn request(agent: &Agent, text: &str) -> Request {
         user_id: None,
         conversation_id: Some("C7".to_string()),
         timestamp: "2026-01-26T09:00:00.000Z".to_string(),
+        run: None,
     };
     let id = "6f1c0d2e-0000-4000-8000-000000000001".to_string();
     Request::new(id, agent, "summary.create", text, context)

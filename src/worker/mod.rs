@@ -15,8 +15,8 @@ use crate::agent::{Agent, Kind};
 use crate::error::{Code, Error, Result};
 use crate::id;
 use crate::net::{self, Call, Failure};
-use crate::runner::child;
 use crate::runner::process::{self, Captured};
+use crate::runner::{child, orphans};
 pub(crate) use response::{Fault, FaultKind, WorkerReply};
 
 /// Largest answer of a worker, in bytes.
@@ -54,6 +54,9 @@ pub(crate) struct Context {
     pub(crate) conversation_id: Option<String>,
     /// When, RFC 3339 in UTC.
     pub(crate) timestamp: String,
+    /// The run that it works for; a program is ended with it.
+    #[serde(skip)]
+    pub(crate) run: Option<String>,
 }
 
 #[derive(Clone, Debug)]
@@ -133,6 +136,7 @@ fn fetch_answer(
             let environment = child::answer_environment(&[]);
             let mut command = child::command(program, &reach.folder, environment);
             command.args(arguments);
+            command.envs(request.context.run.iter().map(|run| (orphans::JUDGE, run)));
             call_program(command, program, request, timeout(agent))
         }
         _ => {

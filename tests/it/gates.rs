@@ -71,12 +71,14 @@ fn exit_of_command_decides_whatever_it_leaves_running() {
 #[cfg(target_os = "linux")]
 fn nothing_outlives_command_that_passes() {
     let workspace = TestWorkspace::with_plan();
-    let command = "sh -c 'setsid sleep 300 & echo $! >left; exit 0'";
-    let answer = decide(&workspace, command, &[]);
-    assert_eq!(answer["success"], true, "{answer}");
-    let left = workspace.read("left");
-    let left = format!("/proc/{}", left.trim());
-    assert!(!std::path::Path::new(&left).exists(), "{left}");
+    for how in ["", "env -i"] {
+        let command = format!("sh -c '{how} setsid sleep 300 & echo $! >left; exit 0'");
+        let answer = decide(&workspace, &command, &[]);
+        assert_eq!(answer["success"], true, "{answer}");
+        let left = workspace.read("left");
+        let left = format!("/proc/{}", left.trim());
+        assert!(!std::path::Path::new(&left).exists(), "{how} {left}");
+    }
 }
 
 #[test]

@@ -791,6 +791,58 @@ fn a_plan_whose_process_was_killed_goes_on_where_it_stood() {
 }
 
 #[test]
+#[cfg(target_os = "linux")]
+fn workers_of_killed_run_are_ended() {
+    let script = "[ -e again ] && exec sh worker.sh a 'well [done]'\n: >again\n\
+        setsid sleep 600 &\necho $! >daemon\necho $$ >worker.new\nmv worker.new worker\nexec sleep 600\n";
+    let begin = |words: &[&str]| {
+        let workspace = world(&[("a", &[])]).with("hang.sh", script);
+        workspace.ok("agents update the-a --command 'sh hang.sh'");
+        workspace.write(
+            "plan.json",
+            r#"{"goal":"g","steps":[{"id":"a","agent":"the-a","instruction":"Do."}]}"#,
+        );
+        let mut child = workspace.command(words).spawn().unwrap();
+        while !workspace.path("worker").exists() {
+            std::thread::sleep(Duration::from_millis(5));
+        }
+        child.kill().unwrap();
+        child.wait().unwrap();
+        let begun = Instant::now();
+        while is_alive(&workspace, "worker") {
+            assert!(begun.elapsed() < Duration::from_secs(20), "it lives on");
+            std::thread::sleep(Duration::from_millis(5));
+        }
+        assert!(is_alive(&workspace, "daemon"));
+        workspace
+    };
+    for line in ["runs resume", "runs cancel"] {
+        let workspace = begin(&["plan", "run", "plan.json"]);
+        let listed = answer(&workspace, "runs list");
+        let id = listed["result"]["runs"][0]["id"].as_str().unwrap();
+        let reply = answer(&workspace, &format!("{line} {id}"));
+        assert_eq!(reply["success"], true, "{reply:#}");
+        assert!(!is_alive(&workspace, "daemon"), "{line}");
+    }
+    // Nobody resumes these.
+    for words in [
+        &["ask", "well"][..],
+        &["agents", "execute", "well", "--agent", "the-a"],
+    ] {
+        let workspace = begin(words);
+        answer(&workspace, "runs list");
+        assert!(!is_alive(&workspace, "daemon"), "{words:?}");
+    }
+}
+
+/// Returns whether the process is alive that a file names.
+fn is_alive(workspace: &TestWorkspace, file: &str) -> bool {
+    let process = workspace.read(file);
+    let stat = std::fs::read_to_string(format!("/proc/{}/stat", process.trim()));
+    stat.is_ok_and(|stat| !stat.contains(") Z "))
+}
+
+#[test]
 fn time_of_plan_whose_process_was_killed_counts() {
     // The following commands have a fixed clock, by which each process takes a millisecond.
     for (line, after) in [("runs resume", 1), ("runs cancel", 0)] {

@@ -630,6 +630,29 @@ fn what_agent_hides_ends_with_run() {
 }
 
 #[test]
+#[cfg(target_os = "linux")]
+fn what_agent_hides_ends_with_older_commands() {
+    let workspace = TestWorkspace::new();
+    let gate = ": >gate; until [ -e go ]; do sleep 0.02; done";
+    workspace.ok(&format!("add A --acceptance 'ok :: sh -c \"{gate}\"'"));
+    workspace.ok("add B");
+    // The agent of T2 begins to hide something while the command of T1 runs, and ends before it.
+    let how = "sh -c '[ $CLEO_TASK_ID = T1 ] && exec sh $0 works; until [ -e gate ]; do sleep 0.02; done; exec sh $0 hides'";
+    let command = format!("{how} {AGENT}");
+    let words = ["run", "T1", "T2", "--repair", "0", "--command", &command];
+    let mut child = workspace.command(&words).spawn().unwrap();
+    while !statuses(&workspace).contains("T2 done") {
+        std::thread::sleep(std::time::Duration::from_millis(20));
+    }
+    workspace.write("go", "");
+    // The proof of the command is stale, because the other task changed files.
+    assert_eq!(child.wait().unwrap().code(), Some(81));
+    let hidden = workspace.read(".played/hidden");
+    let process = format!("/proc/{}", hidden.trim());
+    assert!(!Path::new(&process).exists(), "{process}");
+}
+
+#[test]
 fn what_waits_for_failed_task_is_not_begun() {
     let workspace = plan_epic();
     workspace.ok("add 'Something else' --parent T1");
@@ -1290,6 +1313,55 @@ fn what_killed_run_left_is_ended_and_run_continues() {
     assert_eq!(workspace.read(".played/T2").lines().count(), 1);
     assert_eq!(task(&resumed["result"], "T2")["attempts"], 1);
     assert!(!is_anybody_left(&workspace, &id));
+}
+
+/// The file that shows that the only run is alive.
+fn sign_of_life(workspace: &TestWorkspace) -> PathBuf {
+    let runs = fs::read_dir(workspace.path(".cleo/runs")).unwrap();
+    let mut paths = runs.map(|entry| entry.unwrap().path());
+    let found = paths.find(|path| path.extension().is_some_and(|it| it == "alive"));
+    found.unwrap()
+}
+
+#[test]
+fn killed_run_is_resumed_while_its_lock_is_held_for_moment() {
+    let workspace = plan_epic();
+    let mut child = begin(&workspace, "T2", "hangs-lies-works", ".played/hung");
+    let id = id_of_the_run(&workspace);
+    // A command that a process starts holds its files until it becomes another program.
+    let lock = fs::File::open(sign_of_life(&workspace)).unwrap();
+    child.kill().unwrap();
+    child.wait().unwrap();
+    lock.lock().unwrap();
+    let resumed = std::thread::scope(|scope| {
+        let resuming = scope.spawn(|| workspace.json(&["runs", "resume", &id]));
+        std::thread::sleep(std::time::Duration::from_millis(150));
+        drop(lock);
+        resuming.join().unwrap()
+    });
+    assert_eq!(resumed["success"], true, "{resumed}");
+}
+
+#[test]
+fn process_whose_run_was_taken_over_stops() {
+    let workspace = plan_epic();
+    let words = play_command("T2", "hangs-lies-works");
+    let mut first = workspace.command(&words);
+    let first = first.stdout(std::process::Stdio::piped()).spawn().unwrap();
+    while !workspace.path(".played/hung").exists() {
+        std::thread::sleep(std::time::Duration::from_millis(5));
+    }
+    let id = id_of_the_run(&workspace);
+    fs::remove_file(sign_of_life(&workspace)).unwrap();
+    let resumed = workspace.json(&["runs", "resume", &id]);
+    assert_eq!(resumed["success"], true, "{resumed}");
+    let lost = document(&workspace.reply(&first.wait_with_output().unwrap()));
+    assert_eq!(lost["error"]["code"], "E_CLAIM_LOST", "{lost}");
+    let again = show_run(&workspace, &id);
+    for field in ["status", "completedAt", "executionTimeMs", "error"] {
+        assert_eq!(again["run"][field], resumed["result"]["run"][field]);
+    }
+    assert!(statuses(&workspace).contains("T2 done"));
 }
 
 #[test]

@@ -57,7 +57,7 @@ impl Pass<'_, '_> {
                 intent: job.intent.as_deref(),
                 user: Some(&user),
                 conversation: Some(&run),
-                ..Question::new(&job.agent, &job.message)
+                ..Question::new(&job.agent, &job.message, &run)
             };
             answering.ask(&question, &mut |_| {})
         })

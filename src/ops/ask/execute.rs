@@ -57,6 +57,7 @@ pub(super) fn execute(
     let context = Context {
         user_id: query.user_id.clone(),
         conversation_id: conversation.or(Some(run.recording.run.id.clone())),
+        run: Some(run.recording.run.id.clone()),
         ..Context::default()
     };
     pool::run_steps(&mut schedule, jobs, &mut run, |_, job: Job<'_>| {

@@ -103,7 +103,7 @@ impl Executor {
             user: Some(&run.user),
             conversation: run.conversation.as_deref(),
             history: &begun.history,
-            ..Question::new(agent, message)
+            ..Question::new(agent, message, &run.id)
         };
         let mut seen = |text: &str| {
             tell(Progress::Piece(Piece {

@@ -9,11 +9,11 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
 use crate::clock::Clock;
-use crate::error::{Code, Error, Result};
+use crate::error::{Code, Error, Result, quote};
 use crate::file::{PRIVATE_FILE, create_private_folder, open_to_write, read_start, unwritable};
 use crate::id;
 use crate::run::event::RUN_CANCEL;
-use crate::run::{Detail, Event, Line, RUN_FINISHED, RunEvent};
+use crate::run::{Detail, Event, Line, RUN_FINISHED, Run, RunEvent};
 use crate::store::sqlite::SqliteStore;
 use crate::store::{Store, Transaction};
 use crate::workspace::Workspace;
@@ -24,6 +24,8 @@ const PAGE: u32 = 1_000;
 /// The events of one run that this process executes. The file is synchronized when the run ends.
 pub(crate) struct Journal {
     run: String,
+    /// The lock of the process that writes it.
+    owner: String,
     pub(super) clock: Clock,
     path: PathBuf,
     file: File,
@@ -37,17 +39,18 @@ impl Journal {
     /// Begins or continues the journal of a run: the file is repaired from the store.
     pub(crate) fn begin(
         workspace: &Workspace,
-        run: &str,
+        run: &Run,
         clock: Clock,
         store: &mut dyn Store,
     ) -> Result<Journal> {
-        let path = path(workspace, run)?;
+        let path = path(workspace, &run.id)?;
         let folder = path.parent().unwrap_or(&path);
         create_private_folder(folder).map_err(|cause| unwritable(folder, cause))?;
-        let events = events(&*store.read()?, run)?;
+        let events = events(&*store.read()?, &run.id)?;
         let lines: String = events.iter().map(line).collect();
         Ok(Journal {
-            run: run.to_string(),
+            run: run.id.clone(),
+            owner: run.owner.clone(),
             clock,
             file: repair(&path, &lines)?,
             path,
@@ -106,12 +109,28 @@ impl Journal {
         work: impl FnOnce(&mut Journal, &mut dyn Transaction) -> Result<()>,
     ) -> Result<Vec<Event>> {
         let mut transaction = store.write_records()?;
-        let done = work(self, &mut *transaction).and_then(|()| transaction.commit());
+        let done = self
+            .refuse_lost(&*transaction)
+            .and_then(|()| work(self, &mut *transaction))
+            .and_then(|()| transaction.commit());
         if let Err(error) = done {
             self.discard();
             return Err(error);
         }
         self.flush()
+    }
+
+    /// Refuses to continue a run that another process has taken over, which is possible where somebody removed the
+    /// file that shows that this one is alive.
+    pub(crate) fn refuse_lost(&self, transaction: &dyn Transaction) -> Result<()> {
+        match transaction.run(&self.run) {
+            Ok(Some(run)) if run.owner != self.owner => {
+                let message = format!("another process has taken the run {} over", self.run);
+                let show = format!("cleo runs show {}", quote(&self.run));
+                Err(Error::new(Code::ClaimLost, message).fix(show))
+            }
+            _ => Ok(()),
+        }
     }
 
     pub(crate) fn is_cancelled(&mut self, store: &mut dyn Store) -> Result<bool> {
@@ -225,6 +244,11 @@ mod tests {
     use std::fs;
 
     use super::*;
+    use crate::run::RunKind;
+
+    fn run() -> Run {
+        Run::new("run_1".to_string(), RunKind::Tasks, "cleo", String::new())
+    }
 
     struct World {
         workspace: Workspace,
@@ -245,7 +269,7 @@ mod tests {
 
         fn journal(&mut self) -> Journal {
             let clock = Clock::from_setting(Some("2026-01-26T09:00:00Z")).unwrap();
-            Journal::begin(&self.workspace, "run_1", clock, &mut self.store).unwrap()
+            Journal::begin(&self.workspace, &run(), clock, &mut self.store).unwrap()
         }
 
         fn record_events(&mut self, kinds: &[&str]) {
@@ -334,7 +358,7 @@ mod tests {
         fs::create_dir_all(path.parent().unwrap()).unwrap();
         std::os::unix::fs::symlink("/tmp/elsewhere.jsonl", &path).unwrap();
         let clock = Clock::System;
-        let begun = Journal::begin(&world.workspace, "run_1", clock, &mut world.store);
+        let begun = Journal::begin(&world.workspace, &run(), clock, &mut world.store);
         assert_eq!(begun.err().unwrap().code, Code::FileUnwritable);
     }
 }

@@ -5,6 +5,8 @@ use std::collections::BTreeSet;
 use std::fs::{self, File};
 use std::io::ErrorKind;
 use std::path::PathBuf;
+use std::thread;
+use std::time::{Duration, Instant};
 
 use super::{is_own, journal, no_run};
 use crate::clock::Clock;
@@ -14,11 +16,15 @@ use crate::id;
 use crate::ops::Surroundings;
 use crate::run::RunProjection;
 use crate::run::event::RUN_INTERRUPTED;
-use crate::run::{Run, RunKind, RunStatus};
+use crate::run::{Event, Run, RunKind, RunStatus};
+use crate::runner::orphans;
 use crate::store::sqlite::SqliteStore;
 use crate::store::{Store, Transaction};
 use crate::workspace::Workspace;
 
+/// How long the lock of a killed process may still be held.
+const LOCK_PATIENCE: Duration = Duration::from_millis(500);
+const PAUSE: Duration = Duration::from_millis(10);
 /// Error of a run whose process is dead.
 const INTERRUPTED: &str = "interrupted: the process that executed it has ended";
 
@@ -47,14 +53,17 @@ impl RunLock {
         })
     }
 
-    /// Takes over a run that no process executes, if `may_take` still accepts it, and returns the run as it was. Of
-    /// two processes that want it, one gets it.
+    /// Takes over a run that no process executes, if `may_take` still accepts it, and ends its processes if this
+    /// user began it. Of two processes that want it, one gets it.
     pub(crate) fn take_over(
         &self,
         store: &mut dyn Store,
+        workspace: &Workspace,
         id: &str,
+        is_own: bool,
         may_take: &dyn Fn(&Run) -> Result<bool>,
-    ) -> Result<Option<Run>> {
+    ) -> Result<Option<TakenRun>> {
+        let before = journal::events(&*store.read()?, id)?;
         let mut transaction = store.write_records()?;
         let run = transaction.run(id)?.ok_or_else(|| no_run(id))?;
         if !may_take(&run)? {
@@ -64,7 +73,20 @@ impl RunLock {
         self.take(&mut taken);
         transaction.put_run(&taken)?;
         transaction.commit()?;
-        Ok(Some(run))
+        let events = journal::events(&*store.read()?, id)?;
+        let track = RunProjection::read(&events);
+        let groups = track.tasks().iter().filter_map(|task| task.group.clone());
+        let groups: Vec<_> = groups.collect();
+        Ok(Some(TakenRun {
+            run,
+            seen: before.last().map_or(0, |event| event.cursor),
+            orphans: match is_own {
+                true => orphans::end(id, &workspace.root, &groups),
+                false => 0,
+            },
+            events,
+            track,
+        }))
     }
 
     pub(crate) fn take(&self, run: &mut Run) {
@@ -72,6 +94,18 @@ impl RunLock {
         run.owner = self.name.clone();
         (run.completed_at, run.error) = (None, None);
     }
+}
+
+/// A run that was taken over from a dead process.
+pub(crate) struct TakenRun {
+    /// It as it was.
+    pub(crate) run: Run,
+    pub(crate) events: Vec<Event>,
+    /// Cursor of the last event before: a later request to cancel is for the new process.
+    pub(crate) seen: u64,
+    pub(crate) track: RunProjection,
+    /// How many of its processes were ended.
+    pub(crate) orphans: usize,
 }
 
 impl Drop for RunLock {
@@ -207,6 +241,26 @@ pub(crate) fn refuse_resume(run: &Run, kinds: &[RunKind]) -> Result<()> {
     }
 }
 
+/// Reads a run that is to be resumed, after runs of dead processes were marked. A command that a killed
+/// process was just starting holds its lock for a moment more, which is waited for.
+pub(crate) fn read_to_resume(
+    store: &mut SqliteStore,
+    workspace: &Workspace,
+    clock: &Clock,
+    id: &str,
+) -> Result<Run> {
+    let since = Instant::now();
+    loop {
+        mark_interrupted_runs(store, workspace, clock)?;
+        let run = store.read()?.run(id)?.ok_or_else(|| no_run(id))?;
+        let goes_on = matches!(run.status, RunStatus::Running | RunStatus::Pending);
+        if !goes_on || since.elapsed() >= LOCK_PATIENCE {
+            return Ok(run);
+        }
+        thread::sleep(PAUSE);
+    }
+}
+
 /// Marks runs of dead processes as failed, or as interrupted if they can be resumed.
 pub(crate) fn mark_interrupted_runs(
     store: &mut SqliteStore,
@@ -220,12 +274,19 @@ pub(crate) fn mark_interrupted_runs(
         return Ok(());
     }
     let mut transaction = store.write_records()?;
+    let mut ended = Vec::new();
     for owner in dead {
         for run in transaction.list_unfinished(owner)? {
+            ended.extend(Some(run.id.clone()).filter(|_| !run.kind.resumes()));
             interrupt(&mut *transaction, run, clock)?;
         }
     }
-    transaction.commit().map(drop)
+    transaction.commit()?;
+    // Nobody resumes or cancels these.
+    for run in ended {
+        orphans::end(&run, &workspace.root, &[]);
+    }
+    Ok(())
 }
 
 fn interrupt(transaction: &mut dyn Transaction, mut run: Run, clock: &Clock) -> Result<()> {

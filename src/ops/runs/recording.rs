@@ -4,8 +4,8 @@ use std::time::Instant;
 
 use serde_json::{Value, json};
 
-use super::journal::{self, Journal};
-use super::liveness::{self, RunLock};
+use super::journal::Journal;
+use super::liveness::{self, RunLock, TakenRun};
 use crate::error::{Code, Error, Result};
 use crate::id;
 use crate::ops::Surroundings;
@@ -57,7 +57,7 @@ impl<'a> Recording<'a> {
         };
         transaction.put_run(&run)?;
         transaction.commit()?;
-        let journal = Journal::begin(workspace, &run.id, clock, &mut store)?;
+        let journal = Journal::begin(workspace, &run, clock, &mut store)?;
         Ok(Recording {
             run,
             store,
@@ -82,17 +82,20 @@ impl<'a> Recording<'a> {
     ) -> Result<(Recording<'a>, Vec<Event>, Vec<Message>)> {
         let clock = surroundings.clock;
         let mut store = workspace.open_store()?;
-        liveness::mark_interrupted_runs(&mut store, workspace, &clock)?;
+        liveness::read_to_resume(&mut store, workspace, &clock, id)?;
         let lock = RunLock::acquire(workspace)?;
         let may_take = |run: &Run| liveness::refuse_resume(run, &[kind]).map(|()| true);
-        let run = lock.take_over(&mut store, id, &may_take)?;
-        let mut run = run.ok_or_else(|| super::no_run(id))?;
+        let taken = lock.take_over(&mut store, workspace, id, true, &may_take)?;
+        let TakenRun {
+            mut run,
+            events,
+            seen,
+            ..
+        } = taken.ok_or_else(|| super::no_run(id))?;
         lock.take(&mut run);
-        let transaction = store.read()?;
-        let events = journal::events(&*transaction, id)?;
-        let messages = transaction.run_messages(id)?;
-        drop(transaction);
-        let journal = Journal::begin(workspace, id, clock, &mut store)?;
+        let messages = store.read()?.run_messages(id)?;
+        let mut journal = Journal::begin(workspace, &run, clock, &mut store)?;
+        journal.look_after(seen);
         let recording = Recording {
             run,
             store,
