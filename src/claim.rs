@@ -106,7 +106,7 @@ impl Default for Lease {
 }
 
 impl Lease {
-    /// Makes a lease of so many seconds; none when that is no lease, such as 0 or more than 30 days.
+    /// Makes a lease of so many seconds; none when that is not a lease, such as 0 or more than 30 days.
     pub(crate) fn from_seconds(seconds: u64) -> Option<Lease> {
         let seconds = Some(seconds).filter(|seconds| (1..=LEASE_MAX).contains(seconds))?;
         let seconds = u32::try_from(seconds).ok()?;
@@ -135,7 +135,7 @@ impl FromStr for Lease {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Lease, String> {
-        let wrong = || format!("`{text}` is no lease such as 90s, 30m, 1h or 2d, up to 30d");
+        let wrong = || format!("`{text}` is not a lease such as 90s, 30m, 1h or 2d, up to 30d");
         let seconds = clock::duration(text);
         seconds.and_then(Lease::from_seconds).ok_or_else(wrong)
     }

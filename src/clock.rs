@@ -101,7 +101,7 @@ pub(crate) fn parse_past(text: &str, now: DateTime<Utc>) -> Option<String> {
 pub(crate) fn past(text: &str, now: DateTime<Utc>) -> Result<String> {
     parse_past(text, now).ok_or_else(|| {
         let message = format!(
-            "`{text}` is no date such as 2026-01-26, no time and no age such as 12h or 30d"
+            "`{text}` is not a date such as 2026-01-26, a time or an age such as 12h or 30d"
         );
         Error::new(Code::InputInvalid, message)
     })

@@ -140,7 +140,7 @@ pub(crate) fn write_whole(path: &Path, text: &str) -> Result<()> {
     write_there(path, text)
 }
 
-/// Writes a file that is no link.
+/// Writes a file that is not a link.
 fn write_there(path: &Path, text: &str) -> Result<()> {
     if fs::metadata(path).is_ok_and(|there| !there.is_file() && !there.is_dir()) {
         return Err(unwritable(path, not_regular()));

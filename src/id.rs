@@ -29,7 +29,7 @@ macro_rules! numbered_id {
                 let is_number = digits.bytes().all(|byte| byte.is_ascii_digit());
                 match digits.parse::<u32>() {
                     Ok(number) if is_number && number > 0 => Ok($name(number)),
-                    _ => Err(format!("`{text}` is no {}", $expected)),
+                    _ => Err(format!("`{text}` is not a {}", $expected)),
                 }
             }
         }
@@ -86,7 +86,7 @@ numbered_id!(
 const ID_MAX: usize = 200;
 
 /// Returns whether a text has the form of an id that cleo hands out: letters, digits, `_` and `-`, and no
-/// option of a command. Such a text is no path and needs no quotes.
+/// option of a command. Such a text is not a path and needs no quotes.
 pub(crate) fn is_plain(id: &str) -> bool {
     let is_part = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-');
     !id.is_empty() && id.len() <= ID_MAX && !id.starts_with('-') && id.bytes().all(is_part)

@@ -259,7 +259,10 @@ mod tests {
             ("testament", "test"),
             ("creature", "create"),
         ] {
-            assert!(!is_form_of(word, keyword), "{word} is no form of {keyword}");
+            assert!(
+                !is_form_of(word, keyword),
+                "{word} is not a form of {keyword}"
+            );
         }
     }
 

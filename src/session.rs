@@ -1,4 +1,4 @@
-//! Sessions: which part of the graph somebody works on, with focus and notes. Nobody needs one.
+//! Sessions: which part of the graph somebody works on, with focus and notes. It is optional.
 
 use clap::Args;
 use serde::{Deserialize, Serialize};

@@ -39,7 +39,7 @@ macro_rules! closed {
                     $($word $(| $alias)* => Ok($name::$variant),)+
                     _ => {
                         let all: Vec<_> = $name::ALL.iter().map(|one| one.word()).collect();
-                        Err(format!("`{text}` is no {}; use one of {}", $noun, all.join(", ")))
+                        Err(format!("`{text}` is not a valid {}; use one of {}", $noun, all.join(", ")))
                     }
                 }
             }

@@ -1,5 +1,5 @@
 #!/bin/sh
-# Two agents, ada and bob, work through an epic at the same time. Nobody deals out the tasks: each
+# Two agents, ada and bob, work through an epic at the same time. There is no dispatcher: each
 # claims its next one. Ends when nothing is left, or when one of them fails.
 #
 #   sh team.sh EPIC

@@ -228,7 +228,7 @@ pub(crate) fn check_id(id: &str) -> Result<()> {
     }
     let right = suggest_id(id);
     Err(invalid(format!(
-        "`{id}` is no id of an agent: letters, digits, `.`, `_` and `-`, at most 64, not first a sign"
+        "`{id}` is not an id of an agent: letters, digits, `.`, `_` and `-`, at most 64, not first a sign"
     ))
     .did_you_mean(&right))
 }

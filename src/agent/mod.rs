@@ -344,7 +344,7 @@ mod tests {
         let error = "worker".parse::<Role>().unwrap_err();
         assert_eq!(
             error,
-            "`worker` is no role of an agent; use one of supervisor, specialist, custom"
+            "`worker` is not a valid role of an agent; use one of supervisor, specialist, custom"
         );
     }
 }

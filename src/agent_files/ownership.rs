@@ -48,7 +48,7 @@ fn is_untouched(text: &str) -> bool {
 }
 
 /// Puts our block into a file of the project, in place of the old one or at the end. Everything else is
-/// preserved byte for byte. It is an error if the markers are no pair.
+/// preserved byte for byte. It is an error if the markers are not a pair.
 pub(super) fn put_block(there: &str, content: &str) -> Result<Outcome, String> {
     let end_of_line = if there.contains("\r\n") { "\r\n" } else { "\n" };
     let block = block(content).replace('\n', end_of_line);
@@ -108,7 +108,7 @@ fn find(text: &str) -> Result<Option<Range<usize>>, String> {
         ([], []) => Ok(None),
         ([begin], [end]) if begin < end => Ok(Some(*begin..*end)),
         _ => Err(format!(
-            "the lines `{BEGIN}…` and `{END}` in it are no pair; remove them"
+            "the lines `{BEGIN}…` and `{END}` in it are not a pair; remove them"
         )),
     }
 }
@@ -205,7 +205,7 @@ mod tests {
             format!("{BEGIN}x -->\nmine\n{ours}"),
         ] {
             let error = put_block(&broken, "two\n").unwrap_err();
-            assert!(error.contains("are no pair"), "{broken}: {error}");
+            assert!(error.contains("are not a pair"), "{broken}: {error}");
         }
     }
 }

@@ -60,7 +60,7 @@ impl Places {
     /// Returns warnings for named folders that do not exist.
     pub(super) fn missing(&self) -> impl Iterator<Item = String> {
         let missing = self.named.iter().filter(|folder| !folder.is_dir());
-        missing.map(|folder| format!("{} is no folder to find skills in", folder.display()))
+        missing.map(|folder| format!("{} is not a folder to find skills in", folder.display()))
     }
 
     pub(super) fn list_shared_folders(&self) -> Vec<PathBuf> {

@@ -122,7 +122,7 @@ impl Tool {
     }
 }
 
-/// A call of a tool. Until it is complete, `criteria` may stand for `componentId`, and a value to be asked
+/// A call of a tool. Until it is complete, `criteria` may replace `componentId`, and a value to be asked
 /// for is null, or an array of the words that may be meant.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Call {

@@ -184,7 +184,7 @@ fn check_words(call: &Call, sentence: &Sentence, client: Option<&str>) -> Result
             kinds.find(|words| contains_word(words, &plain(value))),
             field,
         ) {
-            // "Button" in "button radius" is no component.
+            // "Button" in "button radius" is not a component.
             (Some(words), _) => format!(r"\b(?:{words})\b(?P<field>[\s_-]+{})?", names(COMPONENT)),
             (None, Some(field)) => write_pattern(field, is_criterion),
             (None, None) => r"\b(?:called|named|titled)\s+(?P<quoted>\x04\x01+)".to_string(),

@@ -101,7 +101,7 @@ impl Sentence {
             hide(&mut plain, place, if is_apart { CLIENT } else { BARE });
         }
         if let Some(end) = BEFORE.find(&plain).map(|it| it.end()) {
-            // "Could you …?" is no question.
+            // "Could you …?" is not a question.
             if plain[..end].contains("you ") && plain.ends_with('?') {
                 text.pop();
                 plain.pop();
@@ -180,7 +180,7 @@ impl Sentence {
         if is_told && is_word && is_name && !is_cut(text, after) && !OPEN.is_match(after) {
             return Some(text.into());
         }
-        // "As before" is no text.
+        // "As before" is not text.
         (is_told || !LINK_FIRST.is_match(text)).then(|| json!([marked]))
     }
 }

@@ -49,7 +49,7 @@ impl Kind {
             Value::Bool(_) | Value::Number(_) => value.to_string(),
             _ => return None,
         };
-        // Joiners within words and pictures are no harm.
+        // Joiners within words and pictures do no harm.
         let is_hidden = |c: char| steers(c) && !matches!(c, '\u{200c}' | '\u{200d}');
         let is_seen = |c: char| !c.is_whitespace() && !steers(c);
         if text.contains(is_hidden) || !text.is_empty() && !text.contains(is_seen) {
@@ -147,8 +147,8 @@ fn find_open_field(tool: Tool, key: &str) -> Result<&'static Field, String> {
     let why = match find_field(tool.fields(), key) {
         Some(field) if matches!(field.kind, Kind::Protected) => "protected and cannot be changed",
         Some(field) => return Ok(field),
-        None if tool == Tool::UpdateDesign => "no field of a design",
-        None => "no field of a component",
+        None if tool == Tool::UpdateDesign => "not a field of a design",
+        None => "not a field of a component",
     };
     Err(format!("{} is {why}", truncate(key)))
 }

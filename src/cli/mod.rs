@@ -108,7 +108,7 @@ commands! {
     List(list::Arguments) => list::run(face, it);
     /// Search tasks by words in title and description, or by imported id
     Find(list::FindArguments) => face.run("find", it, list::find);
-    /// Claim a task so that nobody else works on it, and start it
+    /// Claim a task for one agent, and start it
     Claim(tasks::Claiming) => face.call(&api::CLAIM, it, show::render_move("Claimed"));
     /// Extend the lease of a claim
     Heartbeat(tasks::Heartbeat) => face.call(&api::HEARTBEAT, it, show::render_move("Extended"));

@@ -31,7 +31,7 @@ commands! {
     /// List phases in order, with the number of tasks by status
     #[command(after_help = "Examples:\n  cleo phase list")]
     List(Nothing) => face.call(&api::PHASES, it, render_list);
-    /// Set the current phase of the project, whichever it was before
+    /// Set the current phase of the project
     #[command(after_help = "Examples:\n  cleo phase set build")]
     Set(StartPhase) => face.call(&api::SET_PHASE, it, render("Set"));
     /// Start a phase; the current one must be completed

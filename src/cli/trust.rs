@@ -56,7 +56,7 @@ pub(super) fn run(face: &mut Face<'_>, arguments: Arguments) -> Result<ExitCode>
     face.answer(&review, notes, render)
 }
 
-/// Shows what is not trusted to a person, and asks. Nobody is asked without a terminal.
+/// Shows what is not trusted to a person, and asks. Needs a terminal.
 fn asks(face: &mut Face<'_>, review: &Review) -> bool {
     if !stdin().is_terminal() || !std::io::stderr().is_terminal() {
         return false;

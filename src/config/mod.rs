@@ -20,7 +20,7 @@ pub(crate) enum Origin {
         path: String,
         line: usize,
     },
-    /// Nobody set it.
+    /// The default of the setting.
     Default,
 }
 

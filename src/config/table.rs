@@ -55,7 +55,7 @@ settings! {
     RUNNERS_ENVIRONMENT = "runners.environment", "CLEO_RUNNERS_ENVIRONMENT", Kind::Text(2_000), None,
         "Names of more variables for agents, besides those that their programs need, such as NPM_TOKEN,AWS_*. Not from a project's file.";
     SPAWN_STRICT = "spawn.strict", "CLEO_SPAWN_STRICT", Kind::Flag, Some("false"),
-        "Whether `cleo spawn` refuses unresolved tokens and protocols that are no known version, as with --strict.";
+        "Whether `cleo spawn` refuses unresolved tokens and protocols that are not a known version, as with --strict.";
     RUN_JOBS = "run.jobs", "CLEO_RUN_JOBS", Kind::Number(1, 1_000), Some("4"),
         "Maximum number of agents at a time in `cleo run`.";
     RUN_RUNNER_JOBS = "run.runnerJobs", "CLEO_RUN_RUNNER_JOBS", Kind::Text(200), None,

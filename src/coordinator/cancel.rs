@@ -35,7 +35,7 @@ const CANCELLED: &str = "the run was cancelled";
 pub(crate) struct Cancelled {
     /// The run as it stands.
     pub(crate) run: Run,
-    /// How many processes of agents were ended that nobody looked after.
+    /// Number of orphan processes of agents that were ended.
     pub(crate) orphans: usize,
     /// Tasks that were given back.
     pub(crate) released: Vec<TaskId>,

@@ -192,7 +192,7 @@ impl<'a> Engine<'a> {
             .iter()
             .map(|task| (task.task_id, task.acceptance.clone()));
         context.surroundings.assignment.criteria = Arc::new(crate::build_map(criteria));
-        // The run holds its tasks under its own id, which nobody else has.
+        // The run holds its tasks under its own id, which is unique.
         context.surroundings.actor.clone_from(&run.id);
         context.surroundings.judges_workspace = true;
         let clock = context.surroundings.clock;

@@ -269,7 +269,7 @@ mod tests {
         let asked = Some(Duration::from_secs(30));
         assert_eq!(pause(0, asked, 3), asked);
         let long = Some(Duration::from_secs(5 * 3_600));
-        assert_eq!(pause(0, long, 0), None, "nobody waits for hours");
+        assert_eq!(pause(0, long, 0), None, "no wait of hours");
         let short = Some(Duration::from_secs(1));
         assert!(pause(0, short, 0) > short);
         assert!(pause(0, None, 1) > pause(0, None, 0));

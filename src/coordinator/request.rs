@@ -19,7 +19,7 @@ const NAME_MAX: usize = 200;
 #[derive(Args, Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default, deny_unknown_fields)]
 pub(crate) struct RunRequest {
-    /// Tasks to run; an epic stands for all tasks below it
+    /// Tasks to run; an epic means all tasks below it
     #[arg(value_name = "TASK", required_unless_present_any = ["epic", "all_ready", "plan"])]
     pub(crate) tasks: Vec<TaskId>,
 
@@ -125,13 +125,13 @@ pub(crate) enum Isolation {
 /// Reads a time in seconds.
 pub(super) fn duration(text: &str) -> std::result::Result<u64, String> {
     let time = seconds(text.trim()).filter(|time| (1..=30 * 86_400).contains(time));
-    time.ok_or_else(|| format!("`{text}` is no time such as 90s, 10m or 2h, up to 30d"))
+    time.ok_or_else(|| format!("`{text}` is not a time such as 90s, 10m or 2h, up to 30d"))
 }
 
 pub(super) fn price(text: &str) -> std::result::Result<f64, String> {
     let price: Option<f64> = text.trim().parse().ok();
     let price = price.filter(|price| price.is_finite() && *price > 0.0);
-    price.ok_or_else(|| format!("`{text}` is no amount of US dollars above 0, such as 2.50"))
+    price.ok_or_else(|| format!("`{text}` is not an amount of US dollars above 0, such as 2.50"))
 }
 
 impl RunRequest {

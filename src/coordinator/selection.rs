@@ -304,7 +304,7 @@ pub(crate) struct Rehearsal {
     pub(crate) task: Planned,
     /// In which wave it could begin at the earliest, from 0; none when it waits for itself.
     pub(crate) wave: Option<usize>,
-    /// The skill; none of an epic, on which nobody works.
+    /// The skill; none for an epic, which needs no agent.
     pub(crate) skill: Option<String>,
     /// The runner.
     pub(crate) runner: Option<String>,

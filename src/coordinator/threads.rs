@@ -91,7 +91,7 @@ impl Threads {
         let thread = Builder::new().stack_size(STACK);
         let spawned = thread.spawn(move || {
             let done = catch_panic(|| work(&sender)).flatten();
-            // Nobody listens any more when the run is over.
+            // The receiver is gone when the run is over.
             let _ = sender.send((step, attempt, heard(done)));
         });
         spawned.map(drop).map_err(|cause| {

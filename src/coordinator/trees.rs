@@ -114,7 +114,7 @@ impl Trees {
         let root = fs::canonicalize(&workspace.root)
             .map_err(|cause| unreadable(&workspace.root, cause))?;
         let mut above = root.ancestors();
-        // As for git, an empty folder `.git` is no repository.
+        // As for git, an empty folder `.git` is not a repository.
         let top = above.find(|path| {
             let mark = path.join(".git");
             mark.symlink_metadata().is_ok() && (!mark.is_dir() || mark.join("HEAD").exists())

@@ -80,7 +80,7 @@ impl Engine<'_> {
         });
         if end.outcome == Some(Outcome::Cancelled) && self.scheduler.stop() == Some(Stop::TimeLimit)
         {
-            // The time limit of the run stopped it, and nobody cancelled it.
+            // The time limit of the run stopped it; it was not cancelled.
             end.outcome = Some(Outcome::Timeout);
             end.reason = Some(self.scheduler.explain_stop());
         }

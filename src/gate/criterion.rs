@@ -58,7 +58,7 @@ impl<'a> Criterion<'a> {
             return Ok(());
         }
         let message = format!(
-            "`{command}` of an acceptance criterion is no command: a quote is open, or it is empty"
+            "`{command}` of an acceptance criterion is not a command: a quote is open, or it is empty"
         );
         Err(refused(message))
     }

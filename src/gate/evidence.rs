@@ -175,7 +175,7 @@ pub(crate) fn check_url(url: &str) -> Result<()> {
         return Ok(());
     }
     let message = format!(
-        "`{url}` is no address of at most {URL_MAX} characters like https://ci.example/runs/1, \
+        "`{url}` is not an address of at most {URL_MAX} characters like https://ci.example/runs/1, \
          without a name or password"
     );
     Err(Error::new(Code::InputInvalid, message))

@@ -201,7 +201,7 @@ impl Client {
         self.error(Code::ModelAnswer, &message).into()
     }
 
-    /// Makes an error without the key, whoever repeated it.
+    /// Makes an error without the key.
     fn error(&self, code: Code, message: &str) -> Error {
         let message = redact(message, self.key.as_ref());
         Error::new(code, message).fix("cleo config list --show-origin")

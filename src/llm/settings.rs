@@ -262,7 +262,7 @@ impl<'a> Redactor<'a> {
         shown
     }
 
-    /// Returns what still waits, which was no key.
+    /// Returns what still waits, which was not a key.
     pub(crate) fn finish(self) -> String {
         self.held
     }

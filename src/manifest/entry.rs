@@ -204,7 +204,7 @@ fn no_object(text: &str, cause: &serde_json::Error) -> String {
                 true => "; a quote inside of a text is written `\\\"`",
                 false => "",
             };
-            format!("is no JSON object: {why} at {place}{hint}")
+            format!("is not a JSON object: {why} at {place}{hint}")
         }
     }
 }

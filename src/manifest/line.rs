@@ -66,7 +66,7 @@ pub(super) fn items(number: usize, bytes: &[u8], take: &mut dyn FnMut(Item<'_>))
         Ok(text) => text,
         Err(cause) => {
             let place = cause.valid_up_to() + 1;
-            let message = format!("the line is no UTF-8 from byte {place}");
+            let message = format!("the line is not UTF-8 from byte {place}");
             return take(faulty(Code::LineForeign, message));
         }
     };

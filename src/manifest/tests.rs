@@ -271,19 +271,19 @@ fn what_is_no_object_says_why_and_where() {
         ("{\"id\":\"a\"", "entry ends in the middle, at column 9"),
         (
             "hello",
-            "entry is no JSON object: expected value at column 1",
+            "entry is not a JSON object: expected value at column 1",
         ),
         (
             "{} {}",
-            "entry is no JSON object: trailing characters at column 4",
+            "entry is not a JSON object: trailing characters at column 4",
         ),
         (
             "{\n\"a\": x}",
-            "entry is no JSON object: expected value at line 2 column 6",
+            "entry is not a JSON object: expected value at line 2 column 6",
         ),
         (
             r#"{"title":"say "hi""}"#,
-            "entry is no JSON object: expected `,` or `}` at column 16; \
+            "entry is not a JSON object: expected `,` or `}` at column 16; \
              a quote inside of a text is written `\\\"`",
         ),
         (

@@ -17,7 +17,7 @@ use super::{Call, Fault, FaultKind, Head, Part};
 /// Longest text of a fault that is passed on, in characters.
 const WORDS_MAX: usize = 300;
 
-/// Passes a part on; returns false if nobody reads it.
+/// Passes a part on; returns false if the reader is gone.
 type PassOn<'a> = dyn FnMut(Part) -> bool + 'a;
 
 /// Performs a request. Everything before the fault, if there is one, has been passed on.
@@ -128,14 +128,13 @@ fn shorten(text: &str) -> String {
 /// Returns what kind of fault it is. Nothing of the request is repeated.
 fn fault(error: Error) -> Fault {
     let (kind, message) = match error {
-        Error::Timeout(Timeout::Connect | Timeout::Resolve) => (
-            FaultKind::Connect,
-            "nobody answered there in time".to_string(),
-        ),
+        Error::Timeout(Timeout::Connect | Timeout::Resolve) => {
+            (FaultKind::Connect, "it did not answer in time".to_string())
+        }
         Error::Timeout(_) => (FaultKind::Timeout, "time is up".to_string()),
         Error::HostNotFound => (FaultKind::Dns, "the host has no address".to_string()),
         Error::Other(cause) if cause.is::<NotPublic>() => (FaultKind::NotPublic, cause.to_string()),
-        Error::ConnectionFailed => (FaultKind::Connect, "nobody answers there".to_string()),
+        Error::ConnectionFailed => (FaultKind::Connect, "it cannot be reached".to_string()),
         Error::ConnectProxyFailed(why) => (FaultKind::Proxy, format!("the proxy refused: {why}")),
         Error::InvalidProxyUrl => (
             FaultKind::Address,

@@ -113,7 +113,7 @@ fn claims_of_leader(transaction: &dyn Transaction, session: &Session) -> Result<
     Ok(claims)
 }
 
-/// Opens a session. Nobody leads two at once, and the scope of somebody else's open session is shared
+/// Opens a session. A caller leads at most one, and the scope of somebody else's open session is shared
 /// only by `force`.
 pub(crate) fn start(context: &mut Context, request: StartSession) -> Result<Moved> {
     let StartSession { scope, name, force } = request;

@@ -133,7 +133,7 @@ pub(crate) fn list(surroundings: &Surroundings) -> Result<Listed> {
     })
 }
 
-/// Takes a token away: from now on nobody is let in with it.
+/// Revokes a token.
 pub(crate) fn revoke(surroundings: &Surroundings, id: &str) -> Result<Revoked> {
     surroundings
         .assignment
@@ -197,7 +197,7 @@ impl Tokens {
         let described = described.map(|data| (data.ctime(), data.ctime_nsec(), data.len()));
         let described = described.ok();
         if described.is_none() || described != self.read {
-            // A file that cannot be read lets nobody in.
+            // A file that cannot be read has no valid token.
             self.stored = read_tokens(&self.path)
                 .map(|stored| stored.tokens)
                 .unwrap_or_default();
@@ -230,7 +230,7 @@ fn find_file(surroundings: &Surroundings) -> Result<PathBuf> {
     Ok(folder.join(format!("{name}.json")))
 }
 
-/// Waits until nobody else changes tokens, so that none of two changes is lost.
+/// Takes the lock of the file, so that no concurrent change is lost.
 fn lock_tokens(path: &Path) -> Result<File> {
     let folder = path.parent().unwrap_or(path);
     let lock = create_private_folder(folder)
@@ -253,7 +253,7 @@ fn read_tokens(path: &Path) -> Result<TokenFile> {
         Error::new(Code::FileUnreadable, message).fix(format!("ls -l {place}"))
     };
     let bytes = read_private(path, FILE_MAX).ok_or_else(|| {
-        let why = "lets nobody in, because others may have put it there: it is not a regular file of this \
+        let why = "has no valid token, because others may have put it there: it is not a regular file of this \
                    account that is closed to others";
         unusable(why.to_string())
     })?;

@@ -46,7 +46,7 @@ closed! {
     Trusted = "trusted",
     /// It was trusted, and is now another.
     Changed = "changed",
-    /// Nobody here has trusted it.
+    /// Not trusted by this user.
     Untrusted = "untrusted",
 }
 
@@ -91,7 +91,7 @@ impl Trust {
         match self.record(item) {
             Some(record) if record.digest == item.digest => Standing::Trusted,
             Some(record) if record.by == Registrant::User => Standing::Changed,
-            // Also what somebody registered over HTTP as another: nobody has trusted that.
+            // Also an agent that another user registered over HTTP.
             _ => Standing::Untrusted,
         }
     }

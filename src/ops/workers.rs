@@ -179,7 +179,7 @@ fn worker_only(agent: &Agent) -> Result<&Agent> {
         return Ok(agent);
     }
     let message = format!(
-        "`{}` is no worker: it has neither endpoint nor command",
+        "`{}` is not a worker: it has neither endpoint nor command",
         agent.id
     );
     Err(Error::new(Code::AgentInvalid, message).fix("cleo agents list --kind http --kind cli"))

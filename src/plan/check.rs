@@ -57,13 +57,13 @@ pub(crate) enum FaultKind {
     Field,
     /// Something is too long, or there is too much of it.
     Bound,
-    /// An id cannot be one, or stands for two steps.
+    /// An id is invalid or duplicated.
     Id,
     /// A step waits for one that is not there.
     Dependency,
     /// Steps wait for each other in a circle.
     Circle,
-    /// Nobody can do a step.
+    /// No agent can do a step.
     Agent,
     /// The agent of a step does not offer the intent that it asks for.
     Intent,
@@ -199,7 +199,7 @@ fn check_ids(plan: &Plan, faults: &mut Vec<Fault>) {
             "a step needs an id".to_string()
         } else if !is_plain_id(&step.id) {
             let rule = "letters, digits, `.`, `_` and `-`, at most 64, not first a sign";
-            format!("`{}` is no id of a step: {rule}", short(&step.id))
+            format!("`{}` is not an id of a step: {rule}", short(&step.id))
         } else if first < place {
             format!("steps[{first}] has the id `{}` already", step.id)
         } else {

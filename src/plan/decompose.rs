@@ -42,7 +42,7 @@ pub(crate) enum Source {
     Words,
     /// No word of the goal asks for a skill: planning, search and summarization.
     Default,
-    /// Nobody offers any of the skills: planning and summarization, whoever may do them.
+    /// No agent has any of the skills: planning and summarization, by any agent.
     Fallback,
     Model,
     /// A command of the user.

@@ -42,7 +42,7 @@ pub(crate) struct Plan {
     pub(crate) max_loops: Option<u32>,
     /// The steps. The last one gives the answer.
     pub(crate) steps: Vec<Step>,
-    /// Skills that the goal asks for and nobody offers.
+    /// Skills that the goal asks for and no agent has.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub(crate) unavailable: Vec<Unavailable>,
     /// Fields that a plan does not have, each of which is a fault.
@@ -301,5 +301,5 @@ const SKILLS: [Skill; 7] = [
 
 const DEFAULT: [&str; 3] = ["planning", "search", "summarization"];
 
-/// Skills for a goal for which nobody offers what it asks for.
+/// Skills for a goal when no agent has those that it asks for.
 const FALLBACK: [&str; 2] = ["planning", "summarization"];

@@ -89,7 +89,7 @@ impl ProtocolFile {
             name: required("name")?,
             version: required("version")?,
             order: number
-                .map_err(|_| fault(at("order"), format!("order `{order}` is no number")))?,
+                .map_err(|_| fault(at("order"), format!("order `{order}` is not a number")))?,
             when: when.unwrap_or_default(),
             sections: list(document.fields.text("sections")),
             text: block::unix_lines(document.body.trim()),

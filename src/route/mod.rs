@@ -179,7 +179,7 @@ impl Query {
             return said.query();
         }
         let text = std::str::from_utf8(bytes);
-        let text = text.map_err(|_| invalid("the message is no text in UTF-8"))?;
+        let text = text.map_err(|_| invalid("the message is not text in UTF-8"))?;
         Query::new(text.to_string(), None)
     }
 }

@@ -8,7 +8,7 @@ use std::time::Duration;
 use super::{child, process};
 
 const ANSWER_MAX: usize = 1 << 20;
-/// Nobody listens there, so a program that wants to call home gets no further.
+/// A closed port, so that programs cannot call home.
 const NO_NETWORK: &str = "http://127.0.0.1:9";
 
 #[derive(Debug, PartialEq, Eq)]

@@ -1,4 +1,4 @@
-//! Putting prompts together, and what can stand for the protocol.
+//! Putting prompts together, and what can replace the protocol.
 
 use proptest::prelude::{prop, proptest};
 use proptest::prop_assert_eq;

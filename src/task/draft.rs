@@ -138,7 +138,7 @@ mod tests {
             ),
             (
                 r#"{"title": "x", "depends": ["x"]}"#,
-                "depends[0]: `x` is no task id; ids look like T12",
+                "depends[0]: `x` is not a task id; ids look like T12",
             ),
             (r#"{"title": "a", "title": "b"}"#, "duplicate field `title`"),
         ] {

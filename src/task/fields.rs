@@ -303,7 +303,10 @@ fn parse_status(text: &str) -> std::result::Result<Status, String> {
         let is_open = |status: &&Status| !status.is_closed();
         let open = Status::ALL.iter().filter(is_open);
         let open: Vec<&str> = open.map(|status| status.word()).collect();
-        format!("`{text}` is no status; use one of {}", open.join(", "))
+        format!(
+            "`{text}` is not a valid status; use one of {}",
+            open.join(", ")
+        )
     })
 }
 

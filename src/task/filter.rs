@@ -86,7 +86,7 @@ pub(crate) struct Filter {
     #[arg(skip)]
     pub(crate) archived: Archived,
 
-    /// Only tasks that are assigned to anybody, or to nobody
+    /// Only tasks with an assigned agent, or only those without
     #[arg(skip)]
     #[serde(skip)]
     pub(crate) assigned: Option<bool>,
@@ -127,5 +127,5 @@ pub(crate) struct Filter {
 /// Reads a date or time; a bare date is its midnight.
 fn parse_due(text: &str) -> Result<String, String> {
     clock::parse_moment(text)
-        .ok_or_else(|| format!("`{text}` is no date like 2026-12-31 or RFC 3339 time"))
+        .ok_or_else(|| format!("`{text}` is not a date like 2026-12-31 or RFC 3339 time"))
 }

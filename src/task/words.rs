@@ -89,7 +89,7 @@ impl FromStr for TaskType {
             return Ok(TaskType(word));
         }
         Err(format!(
-            "`{text}` is no task type; use a lower-case word such as research or testing"
+            "`{text}` is not a task type; use a lower-case word such as research or testing"
         ))
     }
 }
@@ -167,7 +167,7 @@ mod tests {
         let message = "asap".parse::<Priority>().unwrap_err();
         assert_eq!(
             message,
-            "`asap` is no priority; use one of critical, high, medium, low"
+            "`asap` is not a valid priority; use one of critical, high, medium, low"
         );
     }
 

@@ -76,7 +76,7 @@ fn shell(script: &str) -> CommandLine {
     CommandLine::read(&shlex::try_join(["sh", "-c", script]).unwrap()).unwrap()
 }
 
-/// Returns whether nobody holds the pipe open any more that a script made with `mkfifo`.
+/// Returns whether no process has the pipe open any more that a script made with `mkfifo`.
 fn is_alone(pipe: &Path) -> bool {
     let flags = OFlags::RDONLY | OFlags::NONBLOCK;
     let pipe = rustix::fs::open(pipe, flags, Mode::empty()).unwrap();
@@ -84,7 +84,7 @@ fn is_alone(pipe: &Path) -> bool {
     rustix::io::read(&pipe, &mut [0; 1]) == Ok(0)
 }
 
-/// Waits until nobody holds such a pipe open any more: where many tests share a process, an agent of
+/// Waits until no process has such a pipe open any more: where many tests share a process, an agent of
 /// another one may have to end first.
 fn is_soon_alone(pipe: &Path) -> bool {
     (0..1_000).any(|_| {

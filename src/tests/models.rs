@@ -46,7 +46,7 @@ pub(super) fn ask(model: &Model) -> (Result<Reply, Error>, Vec<String>) {
     (reply, seen)
 }
 
-/// Asks a server that must be refused, and returns the error, in which nobody finds the key.
+/// Asks a server that must be refused, and returns the error, which must not contain the key.
 #[track_caller]
 pub(super) fn fails(model: &Model, code: Code) -> Error {
     let (reply, _) = ask(model);

@@ -108,7 +108,7 @@ fn epoch(workspace: &TestWorkspace) -> u32 {
     database.query_row(sql, (), |row| row.get(0)).unwrap()
 }
 
-/// Everybody waits for the word, so all claim at once; whoever loses is told `lost`.
+/// Everybody waits for the word, so all claim at once; the losers get `lost`.
 fn assert_one_winner(what: &str, lost: &str) {
     let workspace = workspace();
     let root = workspace.root().to_str().unwrap();

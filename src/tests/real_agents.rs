@@ -23,7 +23,7 @@ const LONG: Duration = Duration::from_secs(150);
 /// Has Gemini do all in the process that is started.
 const ONE_PROCESS: &str = "GEMINI_CLI_NO_RELAUNCH";
 
-/// A real program that does not see the variables of whoever runs the tests.
+/// A real program that does not see the variables of the user.
 struct Clean(Box<dyn Runner>);
 
 impl Runner for Clean {
@@ -191,7 +191,7 @@ fn surroundings(name: &str, home: &Path, url: &str, programs: &Path) -> Vec<(Str
                 unpacked.to_string_lossy().into_owned(),
             ),
         ]),
-        _ => panic!("{name} is no program"),
+        _ => panic!("{name} is not a program"),
     }
     let pairs = pairs
         .into_iter()

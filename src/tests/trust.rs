@@ -1,4 +1,4 @@
-//! Workers that came with a repository run nothing and call nobody before the user says so, and those
+//! Workers that came with a repository run nothing and call no address before the user says so, and those
 //! that others registered reach public addresses only.
 
 use std::path::{Path, PathBuf};

@@ -90,7 +90,7 @@ impl Fields {
         let odd = self.left.get(name).map(Value::as_array);
         match odd {
             None => {}
-            Some(None) => self.faults.push(format!("{name} is no list")),
+            Some(None) => self.faults.push(format!("{name} is not a list")),
             Some(Some(odd)) => {
                 let told = |odd: &Value| format!("{name} holds {odd}, an invalid reference");
                 self.loose.extend(odd.iter().map(told));
@@ -105,7 +105,7 @@ impl Fields {
             None => None,
             Some(Value::String(text)) => Some(text),
             Some(_) => {
-                self.faults.push(format!("{name} is no text"));
+                self.faults.push(format!("{name} is not text"));
                 None
             }
         }

@@ -59,7 +59,7 @@ pub(crate) fn is_ahead(root: &Path, branch: &str) -> Result<bool> {
 /// Resolves a revision to the full id of a commit that is there.
 pub(crate) fn commit(root: &Path, revision: &str) -> Result<String> {
     let refuse = |why: &str| {
-        let message = format!("`{revision}` is no commit: {why}");
+        let message = format!("`{revision}` is not a commit: {why}");
         Err(Error::new(Code::InputInvalid, message).fix("git log --oneline -5"))
     };
     let is_plain = revision.chars().all(|c| !c.is_control()) && revision.len() <= REVISION_MAX;
@@ -70,7 +70,7 @@ pub(crate) fn commit(root: &Path, revision: &str) -> Result<String> {
         Some(Ok(id)) => Ok(id),
         Some(Err(why)) => refuse(&why),
         None => {
-            let message = format!("`{revision}` is no commit: there is no git repository here");
+            let message = format!("`{revision}` is not a commit: there is no git repository here");
             Err(Error::new(Code::InputInvalid, message))
         }
     }

@@ -1,14 +1,14 @@
-//! Which paths the files that a task declares stand for.
+//! Which paths match the file patterns of a task.
 //!
-//! - `*` stands for any run of characters within a name, `?` for one, also at the front of a name
+//! - `*` matches any run of characters within a name, `?` for one, also at the front of a name
 //!   that begins with a dot.
-//! - `**/` stands for any number of folders, none included; `/**` at the end for all below.
-//! - `[a-z]` and `[!a-z]` stand for one character, `{ts,tsx}` for one of several texts. Outside of ASCII, `?`
-//!   and `[…]` stand for a part of a character.
+//! - `**/` matches any number of folders, none included; `/**` at the end for all below.
+//! - `[a-z]` and `[!a-z]` match one character, `{ts,tsx}` for one of several texts. Outside of ASCII, `?`
+//!   and `[…]` match a part of a character.
 //! - `\` takes the next character as it is.
-//! - A pattern without such a sign in its last part also stands for all below it: `src/auth`.
+//! - A pattern without such a sign in its last part also matches all below it: `src/auth`.
 //!
-//! Paths count from the workspace root. An absolute path, or one with `..`, stands for nothing.
+//! Paths count from the workspace root. An absolute path, or one with `..`, matches nothing.
 
 use std::path::{Path, PathBuf};
 
@@ -29,7 +29,7 @@ pub(super) struct Globs {
 }
 
 impl Globs {
-    /// Reads patterns; none of them stands for everything.
+    /// Reads patterns; no patterns match everything.
     pub(super) fn new(patterns: &[String]) -> Result<Globs> {
         let refused = || {
             let message = "the files that the task declares cannot be used as patterns";
@@ -101,7 +101,7 @@ fn clean(pattern: &str) -> Option<String> {
 }
 
 /// Reads one pattern, with all that is below it if its last part has no sign. A pattern that globset cannot read
-/// stands for a file of that name.
+/// matches a file of that name.
 fn globs(pattern: &str) -> std::result::Result<Vec<Glob>, globset::Error> {
     let glob = |text: &str, escapes| {
         let mut builder = GlobBuilder::new(text);

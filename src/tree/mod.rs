@@ -49,7 +49,7 @@ pub(crate) struct Tree {
     pub(crate) files: usize,
     /// Why there is no digest.
     pub(crate) problem: Option<String>,
-    /// The patterns that stand for them.
+    /// The patterns that match them.
     #[serde(skip)]
     pub(crate) patterns: Vec<String>,
 }
@@ -79,14 +79,14 @@ pub(crate) fn digest(root: &Path, patterns: &[String]) -> Result<Tree> {
     })
 }
 
-/// Finds which of some sets of patterns stand for the same file, with one such file. Only files
+/// Finds which of some sets of patterns match the same file, with one such file. Only files
 /// that are there count, and paths that several declare as they are.
 pub(crate) fn overlaps(root: &Path, sets: &[&[String]]) -> Result<Vec<(usize, usize, PathBuf)>> {
     let mut found = BTreeMap::new();
     if sets.len() < 2 {
         return Ok(Vec::new());
     }
-    // Patterns that cannot be used stand for nothing.
+    // Patterns that cannot be used match nothing.
     let globs: Vec<Option<Globs>> = sets.iter().map(|set| Globs::new(set).ok()).collect();
     let mut paths = collect_files(root, &Globs::everything())?.unwrap_or_default();
     let plain = globs.iter().flatten().flat_map(Globs::plain);
@@ -271,7 +271,7 @@ mod tests;
 /// Most files and folders that are looked at.
 const VISITS_MAX: usize = 4 * FILES_MAX;
 
-/// Lists the files that the patterns stand for, and only looks into folders where some can be.
+/// Lists the files that the patterns match, and only looks into folders where some can be.
 fn list_files(root: &Path, globs: &Globs) -> Listed {
     let mut files = Vec::new();
     for folder in globs.folders() {

@@ -141,7 +141,7 @@ fn fetch_answer(
         }
         _ => {
             let message = format!(
-                "{} is no worker: it has neither endpoint nor command",
+                "{} is not a worker: it has neither endpoint nor command",
                 agent.id
             );
             Ok(Err(Fault::new(FaultKind::ConfigError, message)))

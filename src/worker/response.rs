@@ -76,7 +76,7 @@ closed! {
     AgentError = "agent_error",
     /// It was not asked: what it was to work on is not there.
     DependencyError = "dependency_error",
-    /// Nobody was asked: there is no worker.
+    /// There is no worker.
     NoAgents = "no_agents",
 }
 
@@ -105,7 +105,7 @@ impl WorkerReply {
 /// fits it.
 pub(crate) fn read(answer: &[u8], request: &Request) -> Result<WorkerReply, Fault> {
     let answer: Value = serde_json::from_slice(answer)
-        .map_err(|cause| invalid(format!("the answer is no JSON: {cause}")))?;
+        .map_err(|cause| invalid(format!("the answer is not JSON: {cause}")))?;
     if answer["request_id"] != request.request_id.as_str() {
         return Err(invalid("the answer repeats another request_id or none"));
     }

@@ -57,7 +57,7 @@ reopens)
     [ "$CLEO_TASK_ID" = T2 ] || env -u CLEO_RUN_ID -u CLEO_AGENT -u CLEO_TASK_ID cleo reopen T2 >"$here/reopened" 2>&1
     work && say complete
     ;;
-# Works, and has nobody read the manifest any more.
+# Works, and makes the manifest unreadable.
 spoils)
     work
     [ "$CLEO_TASK_ID" = T2 ] || { rm "$outputs/MANIFEST.jsonl" && mkdir "$outputs/MANIFEST.jsonl"; }

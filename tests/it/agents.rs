@@ -245,7 +245,7 @@ fn file_is_imported_whole_or_not() {
         error["message"]
             .as_str()
             .unwrap()
-            .contains("bad.json, agent 2: `red` is no color")
+            .contains("bad.json, agent 2: `red` is not a color")
     );
     let error = expect_refusal(&workspace, "agents import torn.json", "E_AGENT_INVALID");
     assert!(

@@ -177,7 +177,7 @@ fn d_6_to_d_9_what_is_wrong_with_worker_has_type() {
         (
             Answer::Worker("hello".into()),
             "invalid_response",
-            "no JSON",
+            "not JSON",
         ),
         (Answer::Worker(both.into()), "invalid_response", "both"),
         (
@@ -209,7 +209,7 @@ fn d_6_to_d_9_what_is_wrong_with_worker_has_type() {
             (&json!("E_AGENT_FAILED"), &json!(80))
         );
     }
-    // D-8: nobody listens there.
+    // D-8: no server listens there.
     let workspace = TestWorkspace::new();
     register(
         &workspace,

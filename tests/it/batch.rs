@@ -101,7 +101,7 @@ fn one_faulty_line_refuses_all() {
         (
             "{\"title\":\"x\",\"priority\":\"asap\"}",
             "E_TASK_INVALID",
-            "`asap` is no priority; use one of critical",
+            "`asap` is not a valid priority; use one of critical",
         ),
         (
             "{\"title\":\"a\\u001bb\"}",

@@ -1,4 +1,4 @@
-//! Claims: exactly one works on a task, until the lease is over, and whoever was replaced is
+//! Claims: exactly one works on a task, until the lease is over, and a former holder is
 //! refused.
 
 use std::process::Command;
@@ -246,10 +246,10 @@ fn next_ignores_files_nobody_holds() {
     workspace.ok("add One --file src/a.rs");
     workspace.ok("add Two --depends T1");
     workspace.ok("update T1 --status active");
-    let free = "nothing is ready: nobody holds T1, which is active, 1 more open";
+    let free = "nothing is ready: T1 is active and not claimed, 1 more open";
     expect_refusal("claim --next", free, "cleo claim T1");
     ada.does("claim T1");
-    // Several may go by one name, and whoever asks may be one that T1 does not belong to.
+    // Several may use one name, so T1 may belong to another.
     for name in ["ada", "bob"] {
         let held = Person::new(&workspace, name).expect_refusal("claim --next", "E_NOTHING_READY");
         assert_eq!(held["retryable"], true, "{held}");
@@ -401,7 +401,7 @@ fn start_claims_and_whoever_holds_it_only_renews() {
         (&taken["changed"], &taken["claim"]["epoch"]),
         (&json!(true), &json!(2))
     );
-    // An agent that is given the epoch works under the claim of whoever started it.
+    // An agent that is given the epoch works under the claim of its parent.
     let agent = Person::new(&workspace, "agent");
     let given = [("CLEO_TASK_ID", "T4"), ("CLEO_EPOCH", "2")];
     let begun = agent.at("10:50:00").with(&given).does("start T4");
@@ -428,7 +428,7 @@ fn completing_and_cancelling_end_claim() {
     bob.does("update T2 --priority low");
     ada.does("complete T2 --epoch 1");
     assert_eq!(ada.does("show T2")["claim"], json!(null));
-    // The answer may have been lost: asking again is no mistake.
+    // The answer may have been lost: asking again is not a mistake.
     assert_eq!(ada.does("complete T2 --epoch 1")["changed"], false);
     ada.does("claim T3");
     let forced = bob.run("complete T3 --force");
@@ -525,7 +525,7 @@ fn writer_with_lost_claim_is_refused_even_if_unclaimed() {
     assert_late(
         ada.at("10:50:00"),
         "epoch 1 is not the claim of T2: its last claim (epoch 1) ended at \
-         2026-01-26T10:00:00.000Z, and nobody holds it",
+         2026-01-26T10:00:00.000Z, and it is not claimed now",
     );
 }
 
@@ -534,7 +534,7 @@ fn proof_is_dropped_if_claim_was_lost_meanwhile() {
     let workspace = TestWorkspace::with_plan();
     let ada = Person::new(&workspace, "ada");
     ada.does("claim T2");
-    // The command stands for somebody else who takes the task while it runs.
+    // The command takes the task while it runs, as another agent would.
     let line = "verify T2 --gate implemented --epoch 1 --run 'cleo release T2 --force'";
     assert_eq!(ada.run(line)["error"]["code"], "E_CLAIM_LOST");
     assert_eq!(ada.does("show T2")["task"]["status"], "pending");

@@ -1,4 +1,4 @@
-//! Whether the rules were kept: by whoever gives work to agents, and by each agent.
+//! Whether orchestrator and agents followed the rules.
 
 use serde_json::{Value, json};
 

@@ -27,7 +27,7 @@ struct Row {
     /// A line for a shell that makes ready; after `sql:` a change of the database.
     setup: &'static str,
     way: Way,
-    /// The fix, empty for none; `*` at its end stands for an id that differs.
+    /// The fix, empty for none; `*` at its end matches an id that differs.
     fix: &'static str,
     /// Exit code of the fix; what it shows may be the same fault.
     exit: i32,
@@ -313,7 +313,7 @@ fn check(row: &Row, exit: i64) -> Result<(), String> {
     }
     let message = error["message"].as_str().unwrap_or_default();
     if message.is_empty() || message.contains('\n') || message.chars().count() > 600 {
-        return Err(format!("the message is no sentence: {message}"));
+        return Err(format!("the message is not a sentence: {message}"));
     }
     for other in error["alternatives"].as_array().into_iter().flatten() {
         check_alternative(other["command"].as_str().unwrap_or_default())?;
@@ -406,7 +406,7 @@ fn check_alternative(command: &str) -> Result<(), String> {
         ["cleo", "cat", "ulimit", "git"].contains(&words.first().map_or("", String::as_str));
     match is_complete && is_known && !words.contains(&"--yes".to_string()) {
         true => Ok(()),
-        false => Err(format!("`{command}` is no alternative")),
+        false => Err(format!("`{command}` is not an alternative")),
     }
 }
 
@@ -414,7 +414,7 @@ fn check_fix(workspace: &TestWorkspace, row: &Row, fix: &str) -> Result<(), Stri
     let words = shlex::split(fix).unwrap_or_default();
     let forbidden = words.iter().find(|word| FORBIDDEN.contains(&word.as_str()));
     if words.is_empty() || forbidden.is_some() || fix.contains(['<', '>', '…', '$']) {
-        return Err(format!("`{fix}` is no fix: {forbidden:?}"));
+        return Err(format!("`{fix}` is not a fix: {forbidden:?}"));
     }
     let before = snapshot(workspace);
     let reply = workspace.shell(fix);

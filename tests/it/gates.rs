@@ -160,7 +160,7 @@ fn stop(workspace: &TestWorkspace, before: &str, signal: Signal) -> Reply {
     let start = Instant::now();
     kill_process(Pid::from_child(&cleo), signal).unwrap();
     let reply = workspace.reply(&cleo.wait_with_output().unwrap());
-    // The fifo ends when nobody holds it open any more: the whole group is gone.
+    // The fifo ends when no process has it open any more: the whole group is gone.
     alive.read_to_end(&mut Vec::new()).unwrap();
     assert!(start.elapsed() < SOON, "{reply}");
     reply

@@ -134,7 +134,7 @@ fn text_of_older_versions_is_updated() {
         "AGENTS.md",
         workspace.read("AGENTS.md") + "<!-- cleo:end -->\nMine too.\n",
     );
-    // The digest above is no digest of nothing, so the block counts as somebody's.
+    // The digest above is not a digest of nothing, so the block counts as somebody's.
     let refused = workspace.json(&["init", "--agents", "codex"]);
     assert_eq!(refused["error"]["code"], "E_FILE_CHANGED");
     workspace.write(

@@ -89,7 +89,7 @@ mod verify;
 mod verify_own;
 mod why;
 
-/// Files that are no modules of tests: this one.
+/// Files that are not modules of tests: this one.
 const NO_MODULES: &[&str] = &["main.rs"];
 
 #[test]
@@ -106,7 +106,7 @@ fn every_file_of_tests_is_listed_here() {
         let line = format!("mod {module};");
         assert!(
             NO_MODULES.contains(&name.as_str()) || listed.lines().any(|known| known == line),
-            "tests/it/{name} is compiled by nobody: add `{line}` to tests/it/main.rs"
+            "tests/it/{name} is not compiled: add `{line}` to tests/it/main.rs"
         );
     }
 }

@@ -80,7 +80,7 @@ fn plan_that_nobody_can_do_names_what_is_missing() {
         let made = answer(&workspace, "plan 'do work' --output plan.json");
         assert_eq!(made["success"], true, "{made:#}");
         assert_eq!(made["result"]["source"], "fallback");
-        let missing = "nobody does planning yet: no active agent has the capability `planner`";
+        let missing = "no agent can do planning: none that is active has the capability `planner`";
         let warnings = made["warnings"].to_string();
         assert!(warnings.contains(missing), "{warnings}");
         let checked = answer(&workspace, "plan check plan.json");

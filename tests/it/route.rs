@@ -200,11 +200,15 @@ fn faulty_file_is_refused_with_its_place() {
         .with("role.json", r#"[{"id":"a","role":"worker"}]"#)
         .with("answer.json", r#"[{"id":"a"},{"id":"finalize"}]"#);
     for (file, code, words) in [
-        ("broken.yaml", "E_INPUT_INVALID", "broken.yaml is no YAML: "),
+        (
+            "broken.yaml",
+            "E_INPUT_INVALID",
+            "broken.yaml is not YAML: ",
+        ),
         (
             "broken.json",
             "E_INPUT_INVALID",
-            "broken.json is no JSON: expected value at line 2 column 8",
+            "broken.json is not JSON: expected value at line 2 column 8",
         ),
         (
             "twice.json",
@@ -216,7 +220,11 @@ fn faulty_file_is_refused_with_its_place() {
             "E_AGENT_INVALID",
             "agent 1: it needs a name, or an id",
         ),
-        ("role.json", "E_AGENT_INVALID", "`worker` is no role"),
+        (
+            "role.json",
+            "E_AGENT_INVALID",
+            "`worker` is not a valid role",
+        ),
         (
             "answer.json",
             "E_AGENT_INVALID",
@@ -292,7 +300,7 @@ fn every_line_gets_one_answer_in_order() {
             "line 6: column 12: invalid type: integer `5`, expected a string",
             "line 7: the message is missing",
             "finalize",
-            "line 9: the message is no text in UTF-8",
+            "line 9: the message is not text in UTF-8",
             "line 10: the message has 1048577 bytes; at most 1048576 are allowed",
             "line 11 has more than 6295552 bytes",
             "peter-logical",

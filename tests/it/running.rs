@@ -1710,7 +1710,7 @@ fn killed_run_is_named_wherever_its_tasks_block_others() {
     child.kill().unwrap();
     child.wait().unwrap();
     let answer = |words: &[&str]| workspace.json(words)["result"].clone();
-    // Nobody has looked at the runs since; the doctor changes nothing.
+    // The runs were not read since; the doctor changes nothing.
     let findings = answer(&["doctor"])["findings"].clone();
     let findings = findings.as_array().unwrap().iter();
     let found: Vec<Value> = findings

@@ -86,7 +86,7 @@ fn kill_run(workspace: &TestWorkspace, words: &[String], file: &str) -> String {
     id.to_string()
 }
 
-/// Has cleo, and whoever else asks for git, run a script first, once, when it asks for something.
+/// Has cleo, and any other caller of git, run a script first, once, when it asks for something.
 fn before_git(workspace: TestWorkspace, pattern: &str, script: &str) -> TestWorkspace {
     let once = workspace.path("../once").display().to_string();
     let text = format!(
@@ -421,7 +421,7 @@ fn something_named_git_that_is_no_repo_is_not_thrown_away() {
 #[test]
 fn repo_within_worktree_is_not_thrown_away() {
     for (is_submodule, why) in [
-        (false, "is no submodule"),
+        (false, "is not a submodule"),
         (true, "has commits that no remote has"),
     ] {
         let workspace = repository();

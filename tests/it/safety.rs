@@ -3,7 +3,7 @@
 
 #![expect(
     clippy::print_stderr,
-    reason = "whoever repeats a run needs its seed and counts"
+    reason = "repeating a run needs its seed and counts"
 )]
 
 use std::collections::{BTreeMap, BTreeSet};

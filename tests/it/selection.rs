@@ -252,7 +252,7 @@ fn filter_without_end_is_ended() {
         ("\"x\" * 5000000000 | length", "MB of memory"),
         ("def f: 1 + f; f", "too deep"),
     ] {
-        // The limit of the test is lower than that of cleo, so that nobody has to wait.
+        // The limit of the test is lower than that of cleo, so that the test is fast.
         let reply = workspace.shell(&format!("ulimit -S -t 2; cleo list --jq '{filter}'"));
         assert_eq!((reply.exit, reply.stdout.as_str()), (3, ""), "{reply}");
         assert!(reply.stderr.contains("error[E_ANSWER_LOST]"), "{reply}");

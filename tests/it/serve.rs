@@ -213,7 +213,7 @@ fn unmatchable_host_or_origin_is_refused_at_start() {
         ("--allow-host", "proxy.example.org/"),
         ("--allow-host", "*"),
     ] {
-        // Nobody has this address, so that what is not refused is not served either.
+        // This address is unused, so that what is not refused is not served either.
         let words = ["serve", "--host", "192.0.2.1", option, value];
         let error = workspace.expect_refusal(&words, "E_USAGE");
         assert!(error["message"].as_str().unwrap().contains("such as"));

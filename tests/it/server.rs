@@ -21,7 +21,7 @@ pub(crate) enum Answer {
     Cut(String),
     /// Closes at once.
     Close,
-    /// Sends what is no HTTP.
+    /// Sends what is not HTTP.
     Garbage,
     /// Sends without end.
     Endless,
@@ -86,7 +86,7 @@ impl Server {
     }
 }
 
-/// Returns an address at which nobody listens.
+/// Returns an address that no server listens at.
 pub(crate) fn nobody() -> SocketAddr {
     TcpListener::bind("127.0.0.1:0")
         .unwrap()

@@ -281,7 +281,7 @@ fn plan_is_run_cancelled_and_resumed_over_http() {
 fn goal_is_planned_and_reached_over_http() {
     let workspace = planning().with("go", "");
     let server = Served::start(&workspace, &[]);
-    // A file of that name is no plan.
+    // A file of that name is not a plan.
     workspace.write("plan and summarize", "");
     let wish = json!({"goal": "plan and summarize", "maxLoops": 2, "refine": "last-step"});
     let (status, told) = server.call("POST", "/api/plans/run", &wish);

@@ -1,4 +1,4 @@
-//! Sessions: who works on which part of the graph. Nobody needs one.
+//! Sessions: who works on which part of the graph. They are optional.
 
 use serde_json::{Value, json};
 

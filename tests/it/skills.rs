@@ -141,7 +141,7 @@ fn named_folder_that_is_not_there_is_told() {
         );
         assert_eq!(reply.exit, 0, "{reply}");
         for folder in ["nope", "file"] {
-            let told = format!("{folder} is no folder to find skills in\n");
+            let told = format!("{folder} is not a folder to find skills in\n");
             assert!(reply.stderr.contains(&told), "{reply}");
         }
     }

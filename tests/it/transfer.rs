@@ -1085,7 +1085,7 @@ fn invalid_uid_is_refused_with_its_line() {
         let workspace = TestWorkspace::new().with("tasks.jsonl", line);
         let refused = workspace.expect_refusal(&["import", "tasks.jsonl"], "E_IMPORT_INVALID");
         let message = refused["message"].as_str().unwrap();
-        let told = format!("line 1 (T1): its uid `{uid}` is no ULID");
+        let told = format!("line 1 (T1): its uid `{uid}` is not a ULID");
         assert!(message.contains(&told), "{message}");
     }
 }

@@ -165,7 +165,7 @@ fn without_good_output_file_exit_is_63() {
     }
     fs::remove_file(workspace.path(OUTPUT)).unwrap();
     fs::create_dir(workspace.path(OUTPUT)).unwrap();
-    check(&workspace, 63, "is no regular file");
+    check(&workspace, 63, "is not a regular file");
 }
 
 #[test]

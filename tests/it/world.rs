@@ -65,7 +65,7 @@ impl TestWorkspace {
         workspace
     }
 
-    /// Makes an empty folder, in which nobody has run `cleo init`.
+    /// Makes an empty folder, without a workspace.
     pub(crate) fn bare() -> TestWorkspace {
         let folder = tempfile::tempdir().unwrap();
         let root = fs::canonicalize(folder.path()).unwrap().join("work");

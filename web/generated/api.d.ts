@@ -2019,7 +2019,7 @@ export interface components {
         };
         /** @description The agent that would get a step. */
         Assignment: {
-            /** @description Id of the agent; none when there is nobody. */
+            /** @description Id of the agent, if there is one. */
             agent: string | null;
             step: string;
         };
@@ -3987,7 +3987,7 @@ export interface components {
             /** @description The first decides the exit code. */
             violations: components["schemas"]["Violation"][];
         };
-        /** @description Usage of an execution; none where nobody counted. */
+        /** @description Usage of an execution, if it was counted. */
         Metrics: {
             /**
              * Format: double
@@ -4570,7 +4570,7 @@ export interface components {
              * @default []
              */
             steps: components["schemas"]["Step2"][];
-            /** @description Skills that the goal asks for and nobody offers. */
+            /** @description Skills that the goal asks for and no agent has. */
             unavailable?: components["schemas"]["Unavailable"][];
         };
         /** @description A plan, or a goal, that is to be carried out; what is left out is as `cleo plan run` has it. */
@@ -4840,7 +4840,7 @@ export interface components {
             agent: components["schemas"]["Shown4"];
             /** @description True if a changed built-in agent is as it was built again. */
             restored: boolean;
-            /** @description The tasks that were assigned to it, and are to nobody now. */
+            /** @description The tasks that were assigned to it, and have no assigned agent now. */
             unassigned: string[];
         };
         /** @description A task with a new id. */
@@ -5209,7 +5209,7 @@ export interface components {
              */
             taskTimeLimit: number | null;
             /**
-             * @description Tasks to run; an epic stands for all tasks below it
+             * @description Tasks to run; an epic means all tasks below it
              * @default []
              */
             tasks: string[];

@@ -24,7 +24,7 @@ pub(in crate::agent) fn check(agent: &Agent) -> Result<()> {
     check_numbers(agent)?;
     let digits = agent.color.strip_prefix('#').unwrap_or("");
     if digits.len() != 6 || !digits.bytes().all(|byte| byte.is_ascii_hexdigit()) {
-        let message = format!("`{}` is no color; colors look like #6B7280", agent.color);
+        let message = format!("`{}` is not a color; colors look like #6B7280", agent.color);
         return Err(invalid(message).in_field("color"));
     }
     check_connection(agent)

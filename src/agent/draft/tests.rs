@@ -48,8 +48,8 @@ fn invalid_values_are_refused_with_reason() {
             json!({"name": "two\nlines"}),
             "the name holds the control character U+000A",
         ),
-        (json!({"name": "x", "color": "red"}), "no color"),
-        (json!({"name": "x", "color": "#12345g"}), "no color"),
+        (json!({"name": "x", "color": "red"}), "not a color"),
+        (json!({"name": "x", "color": "#12345g"}), "not a color"),
         (
             json!({"name": "x", "temperature": 2.1}),
             "temperature is 2.1",

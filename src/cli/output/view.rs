@@ -179,7 +179,7 @@ pub(super) fn json<T: Serialize>(envelope: &Envelope<'_, T>) -> String {
     serde_json::to_string(envelope).unwrap_or_else(unwritten)
 }
 
-/// Only a map with keys that are no text cannot be written, and no reply has one.
+/// Only a map with keys that are not text cannot be written, and no reply has one.
 fn unwritten(cause: serde_json::Error) -> String {
     format!("{{\"success\":false,\"error\":{{\"code\":\"E_INTERNAL\",\"message\":\"{cause}\"}}}}")
 }

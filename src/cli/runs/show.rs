@@ -55,7 +55,7 @@ fn render(screen: &mut Screen, surroundings: &Surroundings, shown: &RunView) {
         "" => String::new(),
         reason => format!("{}: {reason}", run.routed_by),
     };
-    // Nobody answers a run over tasks: its agents worked.
+    // A run over tasks has no answer.
     let (answered, took) = match shown.tasks.is_empty() {
         true => (describe_answer(run), String::new()),
         false => (String::new(), describe_spent(run).join(", ")),

@@ -164,7 +164,7 @@ fn renew(face: &mut Face<'_>, request: RenewalRequest) -> Result<ExitCode> {
     face.inside("verify", work, standing::ran)
 }
 
-/// The verdict over what was run: the first that failed, or what nobody but a person can renew.
+/// The verdict over what was run: the first that failed, or what only a person can renew.
 fn broken(renewed: &Renewed) -> Option<Error> {
     let id = renewed.standing.task_id;
     if let Some(first) = renewed

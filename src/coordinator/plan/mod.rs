@@ -54,7 +54,7 @@ pub(crate) struct Passes {
     pub(crate) jobs: u16,
 }
 
-/// Most steps at a time when nobody says how many.
+/// Maximum number of parallel steps by default.
 pub(crate) const JOBS: u16 = 4;
 
 fn parse_passes(wish: &str) -> std::result::Result<u32, String> {

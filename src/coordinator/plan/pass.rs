@@ -186,10 +186,10 @@ fn needs(plan: &Plan) -> Vec<Vec<usize>> {
     plan.steps.iter().map(needs).collect()
 }
 
-/// Returns the error of a step that needs a model when none is configured: the offline answer is no result.
+/// Returns the error of a step that needs a model when none is configured: the offline answer is not a result.
 fn nobody(step: &Step, agent: &Agent) -> Error {
     let message = format!(
-        "step `{}`: no model is configured that could answer for `{}`, and an offline reply is no result",
+        "step `{}`: no model is configured that could answer for `{}`, and an offline reply is not a result",
         step.id, agent.id
     );
     Error::new(Code::ConfigInvalid, message).fix("cleo doctor")

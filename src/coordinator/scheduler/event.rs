@@ -10,7 +10,7 @@ pub(in crate::coordinator) struct Step {
     /// The steps that come before it.
     pub(in crate::coordinator) needs: Vec<usize>,
     pub(in crate::coordinator) runner: usize,
-    /// True for an epic: nobody has to work on it.
+    /// True for an epic, which needs no agent.
     pub(in crate::coordinator) is_epic: bool,
     /// True where commands have to show that it is done.
     pub(in crate::coordinator) has_checks: bool,

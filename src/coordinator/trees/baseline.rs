@@ -27,7 +27,7 @@ pub(super) struct Baseline {
     pub(super) start: Option<String>,
     pub(super) home: BTreeMap<String, String>,
     pub(super) tree: BTreeMap<String, String>,
-    /// Marks of outputs that are no plain files.
+    /// Marks of outputs that are not plain files.
     pub(super) others: BTreeSet<String>,
 }
 
@@ -124,7 +124,7 @@ impl Pair {
 pub(super) fn change(from: &Side, to: &Side) -> Change {
     match (&from.now, &to.now) {
         (None, _) => Change::None,
-        // Somebody has removed what nobody changed.
+        // Removed, and unchanged by the run.
         _ if from.now == to.now || from.now == from.before => Change::None,
         (_, None) => Change::New,
         _ if to.now == to.before => Change::New,

@@ -101,7 +101,7 @@ impl Trees {
         self.note_move(&step)?;
         let finished = self.finish(&step);
         if !matches!(finished, Ok(true)) {
-            // Where that fails too, the note stays, for whoever has the next turn.
+            // Where that fails too, the note stays, for the next holder of the lock.
             self.undo(&step)?;
         }
         if step.is_merge && matches!(finished, Ok(true)) {

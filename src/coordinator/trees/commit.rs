@@ -216,7 +216,7 @@ impl Trees {
             return self.require_plain(tree);
         }
         let place = tree.top.display();
-        let message = format!("{place} is no worktree of the repository any more");
+        let message = format!("{place} is not a worktree of the repository any more");
         let [top, place] = [&self.top, &tree.top].map(|path| quote(&path.to_string_lossy()));
         let repair = format!("git -C {top} worktree repair {place}");
         Err(Error::new(Code::FileUnreadable, message).fix(repair))
@@ -311,7 +311,7 @@ impl Trees {
             false => None,
         };
         if is_link && before.is_none() && !self.is_submodule(tree, &path)? {
-            return Ok(Some("is no submodule"));
+            return Ok(Some("is not a submodule"));
         }
         let list = "--git-dir .git rev-list --ignore-missing --max-count=1 HEAD --branches refs/stash --not --remotes";
         let commits = git.ask(Words::with(list, before))?;

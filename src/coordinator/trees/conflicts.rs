@@ -61,7 +61,7 @@ impl Trees {
         let message = if !names.is_empty() {
             let operation = stopped.map(|what| format!(", of a {what} that is not finished"));
             format!(
-                "{place} has conflicts that nobody has settled{}: {}; settle and commit them there",
+                "{place} has unresolved conflicts{}: {}; settle and commit them there",
                 operation.unwrap_or_default(),
                 list_names(names)
             )

@@ -12,7 +12,7 @@ use super::Trees;
 use crate::error::{Code, Error, Result};
 use crate::file::{lock_in_turn, open_to_write, unwritable};
 
-/// How long a turn is waited for: whoever has it may run the commands of criteria meanwhile.
+/// How long a turn is waited for: its holder may run the commands of criteria meanwhile.
 pub(in crate::coordinator) const LOCK_TIMEOUT: Duration = Duration::from_secs(20 * 60);
 /// How long a lock is waited for when nothing else can be done meanwhile.
 const SHORT_LOCK_TIMEOUT: Duration = Duration::from_secs(60);
@@ -28,7 +28,7 @@ pub(in crate::coordinator) struct LockRequest {
 }
 
 impl Trees {
-    /// Takes the lock if nobody has it.
+    /// Takes the lock if it is free.
     pub(in crate::coordinator) fn try_lock(&self) -> Result<Option<RepositoryLock>> {
         let file = self.open_lock_file()?;
         match file.try_lock() {

@@ -1,4 +1,4 @@
-//! Streams events as they happen, by whichever program: this server, another one, a command.
+//! Streams events as they happen, by any program: this server, another one, a command.
 //!
 //! One thread looks whether the databases have changed, reads what is new, writes each event once as
 //! bytes, and broadcasts these to all listeners. Places in the stream are cursors of the databases, so

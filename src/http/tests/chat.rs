@@ -36,7 +36,7 @@ fn chat_is_kept_with_what_waits_for_its_user() {
         GET /api/conversations -> 200 {"conversations": {"0": {"waiting": true}}}
         POST /api/chat {"message": "no", "conversation_id": "$id"} -> 200 {"response": {"data": {"settled": "cancelled"}}}
         GET /api/conversations/$id -> 200 {"pending": null, "messages": [{}, {"metadata": {"settled": null}}, {}, {"metadata": {"settled": "cancelled"}}]}
-        # Nobody confirms what another was asked.
+        # A user cannot confirm what another was asked.
         ann POST /api/chat {"message": "delete component 103 for client 6"} -> 200
         bob POST /api/chat {"message": "yes"} -> 200 {"response": {"data": {"tool_calls": []}}}
         ann POST /api/conversations/create {"agent_id": "chat"} -> 201 {"conversation": {"id": "$anns"}}

@@ -1,4 +1,4 @@
-//! Every endpoint is called with what nobody should send: it is refused in the documented form, and what
+//! Every endpoint is called with invalid input: it is refused in the documented form, and what
 //! was there before is there afterwards.
 
 use axum::body::Body;

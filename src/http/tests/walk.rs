@@ -3,7 +3,7 @@
 //! - A user calls with a token of the scope `write`, unless another is named; without a user, the owner calls.
 //! - CODE is the code of the error.
 //! - REPLY is a part of the reply. `"*"` is anything but null, `"~TEXT"` a value with this text in it, `"#2"` a
-//!   list of two; an object that stands for a list has some of its items by their numbers.
+//!   list of two; an object in place of a list has some of its items by their numbers.
 //! - `"$name"` in a reply is kept when it comes first, and has to be the same later; in a path or a body it is
 //!   put in.
 //! - A row that begins with `#` is a comment.

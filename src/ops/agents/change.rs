@@ -24,7 +24,7 @@ pub(crate) struct Removed {
     pub(crate) one: One,
     /// True if a changed built-in agent is as it was built again.
     pub(crate) restored: bool,
-    /// The tasks that were assigned to it, and are to nobody now.
+    /// The tasks that were assigned to it, and have no assigned agent now.
     pub(crate) unassigned: Vec<TaskId>,
 }
 

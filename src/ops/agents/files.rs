@@ -160,5 +160,5 @@ fn read_document(text: &str, name: &str) -> Result<Value> {
 
 /// Makes the error of an invalid file. `fault` names line and column.
 fn refuse(name: &str, form: &str, fault: &dyn std::fmt::Display) -> Error {
-    Error::new(Code::AgentInvalid, format!("{name} is no {form}: {fault}"))
+    Error::new(Code::AgentInvalid, format!("{name} is not {form}: {fault}"))
 }

@@ -249,7 +249,7 @@ fn make_runtime(
     if transaction.runtime_agents()? >= RUNTIME_MAX {
         let message = format!("there are {RUNTIME_MAX} runtime agents, as many as there may be");
         let error = draft::invalid(message).fix("cleo agents list");
-        return Err(error.or("remove those that nobody uses", "cleo agents cleanup"));
+        return Err(error.or("remove unused agents", "cleo agents cleanup"));
     }
     let mut agent = Agent::new(&id, Kind::Runtime, "");
     agent.kind = draft.worker().unwrap_or(agent.kind);

@@ -220,7 +220,7 @@ fn advise(
 
 fn read_moment(field: &str, text: &str) -> Result<Option<String>> {
     match parse_moment(text) {
-        None if !text.is_empty() => Err(refuse(format!("{field} is no time of RFC 3339"))),
+        None if !text.is_empty() => Err(refuse(format!("{field} is not a time of RFC 3339"))),
         moment => Ok(moment),
     }
 }

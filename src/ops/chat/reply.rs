@@ -53,7 +53,7 @@ impl TurnState<'_> {
         self.turn.reason = match (&heard, self.advice) {
             (Meaning::Request(_) | Meaning::Client(_) | Meaning::Help, _) => "a known sentence",
             (Meaning::Unknown, Some(Ok(_))) => "a model chose",
-            (Meaning::Unknown, Some(Err(_))) => "what a model says is no call",
+            (Meaning::Unknown, Some(Err(_))) => "what a model says is not a call",
             (Meaning::Unknown, None) => "not understood",
             _ => "what waited is answered",
         };

@@ -194,7 +194,7 @@ impl Work<'_> {
         };
         let is_there = there.iter().any(|one| one.component_id == id);
         if is_there || !is_id(&id) {
-            let why = ["is no id of a component", "exists already"][usize::from(is_there)];
+            let why = ["is not an id of a component", "exists already"][usize::from(is_there)];
             return Err(refuse(format!("Component with ID {} {why}", truncate(&id))));
         }
         let last = there.iter().map(|component| component.display_order).max();
@@ -313,21 +313,21 @@ mod tests {
 getClientDesign {"clientId": 6} > clientId is required
 getClientDesign {"clientId": "7"} > No design found for client 7.
 updateDesign {"clientId": "6"} > No valid design fields to update.
-updateDesign {"clientId": "6", "designUpdates": {"a'; DROP": "x"}} > a'; DROP is no field of a design
+updateDesign {"clientId": "6", "designUpdates": {"a'; DROP": "x"}} > a'; DROP is not a field of a design
 updateDesign {"clientId": "6", "designUpdates": {"card_radius": "12px"}} > card radius cannot be `12px`; allowed: no-radius, small, medium, full
 getComponent {"clientId": "7", "componentId": "101"} > Component with ID 101 not found for client 7
 updateDesign {"clientId": "6", "designUpdates": {"card_style": ["solid"]}} > card style cannot be `["solid"]`; allowed: solid, stroked, soft-shadow, hard-shadow
 updateComponent {"clientId": "6", "componentId": "101", "updates": {"title": null}} > title cannot be `null`; allowed: a line of text of at most 10,000 characters
 updateComponent {"clientId": "6"} > componentId is required
 updateComponent {"clientId": "6", "componentId": "101"} > No valid fields to update
-updateComponent {"clientId": "6", "componentId": "101", "updates": {"a'; DROP": "x"}} > a'; DROP is no field of a component
+updateComponent {"clientId": "6", "componentId": "101", "updates": {"a'; DROP": "x"}} > a'; DROP is not a field of a component
 addComponent {"clientId": "6", "updates": {}} > component_type is required
 addComponent {"clientId": "6", "componentId": "101", "updates": {"component_type": "card"}} > Component with ID 101 exists already
-addComponent {"clientId": "6", "componentId": "1'", "updates": {"component_type": "card"}} > Component with ID 1' is no id of a component
+addComponent {"clientId": "6", "componentId": "1'", "updates": {"component_type": "card"}} > Component with ID 1' is not an id of a component
 deleteComponent {"clientId": "7", "componentId": "101"} > Component with ID 101 not found for client 7
 getComponent {"clientId": "8"} > Client 8 not found
 searchComponent {"clientId": "8", "criteria": {}} > Client 8 not found
-searchComponent {"clientId": "6", "criteria": {"a'; DROP": "x"}} > a'; DROP is no field of a component"#;
+searchComponent {"clientId": "6", "criteria": {"a'; DROP": "x"}} > a'; DROP is not a field of a component"#;
 
     #[test]
     fn tools_report_errors_as_specified() {

@@ -156,7 +156,7 @@ fn check_claims(
         Finding::warn(check, message, left.resume_command())
     }));
     if findings.is_empty() {
-        findings.push(Finding::ok(check, "nobody holds a task longer than agreed"));
+        findings.push(Finding::ok(check, "no claim has expired"));
     }
     Ok(findings)
 }

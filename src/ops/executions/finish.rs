@@ -1,4 +1,4 @@
-//! The end of an execution: the agent answers, else the supervisor in its place, else nobody.
+//! The end of an execution: the agent answers, or the supervisor in its place, or the execution fails.
 
 use std::sync::Arc;
 
@@ -77,7 +77,7 @@ impl Executor {
         };
         self.record_failure(begun, &error)?;
         match error.code {
-            // The user decides who may be called, so nobody answers in the place of an untrusted agent.
+            // The user decides who may be called, so no other agent replaces an untrusted one.
             Code::Untrusted => Ok(Outcome::Unanswered {
                 is_retryable: false,
             }),
@@ -253,7 +253,7 @@ fn add_last_steps(
     }
     let how = match (agent, record.run.status) {
         (Some(_), _) => "Passing the answer on unchanged",
-        (None, RunStatus::Failed | RunStatus::Cancelled) => "Nobody answered",
+        (None, RunStatus::Failed | RunStatus::Cancelled) => "No agent answered",
         (None, _) => "Answering in the place of an agent",
     };
     record.step(transaction, by(SUPERVISOR, 95), how, json!({}))?;

@@ -167,7 +167,7 @@ impl Executor {
     }
 }
 
-/// The error of a run that nobody answered, or that was cancelled meanwhile.
+/// The error of a run without an answer, or of one that was cancelled meanwhile.
 pub(crate) fn failure(shown: &RunView) -> Option<Error> {
     let run = &shown.run.record;
     let look = format!("cleo runs show {}", quote(&run.id));
@@ -179,7 +179,7 @@ pub(crate) fn failure(shown: &RunView) -> Option<Error> {
         }
         _ => return None,
     }
-    let what = run.error.as_deref().unwrap_or("nobody answered");
+    let what = run.error.as_deref().unwrap_or("no agent answered");
     let last = shown.messages.last();
     let retryable = last.and_then(|message| message.metadata.get(RETRYABLE)?.as_bool());
     let error = match what.starts_with(UNTRUSTED) {

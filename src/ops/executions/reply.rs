@@ -83,7 +83,7 @@ struct Routing {
     reason: String,
 }
 
-/// Usage of an execution; none where nobody counted.
+/// Usage of an execution, if it was counted.
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]

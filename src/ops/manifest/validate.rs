@@ -79,7 +79,7 @@ fn report_unknown_tasks(
     ))
 }
 
-/// Returns the error for a manifest with faults. Lines that are no entries can be moved out of it; an invalid entry has
+/// Returns the error for a manifest with faults. Lines that are not entries can be moved out of it; an invalid entry has
 /// to be fixed by its author, so the `fix` shows it.
 fn invalid(faults: &[Faulty], first: &Faulty, path: &Path) -> Error {
     let count = match faults.len() {
@@ -102,7 +102,7 @@ fn invalid(faults: &[Faulty], first: &Faulty, path: &Path) -> Error {
     let shown = &entries[..entries.len().min(LOOKED_AT_MAX)];
     let error = error.fix(file::look(path, shown));
     match is_mixed {
-        true => error.or("move what is no entry out of it", move_out),
+        true => error.or("move what is not an entry out of it", move_out),
         false => error,
     }
 }

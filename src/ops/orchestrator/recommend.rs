@@ -42,7 +42,7 @@ pub(super) fn recommend(
     ready: &Ready,
     apart: &Apart,
 ) -> Recommended {
-    // Nobody else can complete or claim what an interrupted run holds.
+    // Only resume or cancel of an interrupted run frees its tasks.
     if let Some((task, left)) = left {
         let (action, foreign) = match left.is_own {
             true => ("resume", ""),

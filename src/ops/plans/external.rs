@@ -44,7 +44,7 @@ impl External {
             }),
             None => {
                 let message =
-                    format!("`{line}` is no command: it is empty, or has a quote without end");
+                    format!("`{line}` is not a command: it is empty, or has a quote without end");
                 Err(Error::new(Code::InputInvalid, message))
             }
         }

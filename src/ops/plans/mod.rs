@@ -57,7 +57,7 @@ pub(crate) struct Checked {
 #[derive(Clone, Debug, Serialize)]
 pub(crate) struct Assignment {
     pub(crate) step: String,
-    /// Id of the agent; none when there is nobody.
+    /// Id of the agent, if there is one.
     pub(crate) agent: Option<String>,
 }
 
@@ -151,7 +151,7 @@ fn list_unoffered(plan: &Plan, skills: &[Found]) -> Vec<String> {
         .filter(|found| found.agents.is_empty() && found.planned);
     let planned = planned.map(|found| (found.skill, found.capability));
     let all = left_out.chain(planned).map(|(skill, capability)| {
-        format!("nobody does {skill} yet: no active agent has the capability `{capability}`")
+        format!("no agent can do {skill}: none that is active has the capability `{capability}`")
     });
     all.collect()
 }
@@ -170,7 +170,7 @@ pub(crate) fn refuse_faulty(plan: &Plan) -> Result<()> {
     }
 }
 
-/// Finds who does each step. The error names the first that nobody does.
+/// Finds who does each step. The error names the first step without an agent.
 pub(crate) fn assign_agents(plan: &Plan, agents: &[Agent]) -> Result<Vec<Agent>> {
     let found = plan.steps.iter().map(|step| {
         check::assign(step, agents)
@@ -321,7 +321,7 @@ pub(crate) fn assignments(plan: &Plan, agents: &[Agent]) -> Vec<Assignment> {
 fn missing(plan: &Plan, agents: &[Agent]) -> Vec<Fault> {
     let mut faults = Vec::new();
     for (place, step) in plan.steps.iter().enumerate() {
-        // A step that names nobody, or both, is told as such.
+        // A step needs exactly one of both.
         if step.agent.is_some() == step.capability.is_some() {
             continue;
         }

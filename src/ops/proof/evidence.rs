@@ -153,7 +153,7 @@ impl Scene {
             false => tree::digest(&self.place.root, &self.tree.patterns)?.digest,
         };
         let is_stale = before != after;
-        // Evidence of files that changed meanwhile matches no state of them: nobody can tell which one commands saw.
+        // Evidence of files that changed meanwhile matches no state of them: it is unknown which one the commands saw.
         let tree = match (before, after) {
             (Some(before), Some(after)) if is_stale => {
                 Some(id::digest(format!("{before} {after}")))
@@ -192,7 +192,7 @@ impl Scene {
     pub(super) fn warning(&self, task: TaskId) -> Option<String> {
         if let Some(problem) = &self.tree.problem {
             return Some(format!(
-                "the files of {task} cannot be read, so nobody can tell when this gets stale: {problem}"
+                "the files of {task} cannot be read, so it is unknown when this gets stale: {problem}"
             ));
         }
         let none = match self.tree.patterns.is_empty() {
@@ -204,7 +204,7 @@ impl Scene {
     }
 
     /// Runs a command. It gets what agents get, whose work it runs: variables of the user that are chosen or that
-    /// settings name, and the assignment of the caller, not that of whoever started this process.
+    /// settings name, and the assignment of the caller, not that of the parent process.
     fn run(&self, context: &Context, command: &[String], bounds: &Bounds) -> Result<Proof> {
         let directory = &self.origin.directory;
         // Without a dot at its end, because that is what the command gets as PWD.
@@ -228,7 +228,7 @@ impl Scene {
                 .as_ref()
                 .and_then(|it| it.downcast_ref::<io::Error>());
             match cause.map(io::Error::kind) {
-                // The command names what nobody may start.
+                // The command is not allowed.
                 Some(ErrorKind::PermissionDenied | ErrorKind::InvalidInput) => {
                     error.in_field("run")
                 }
@@ -249,7 +249,7 @@ impl Scene {
         let path = relative(&self.place.root, &self.origin.directory, path);
         let full = self.place.confine(&path)?;
         let digest = tree::file_digest(&full).ok_or_else(|| {
-            let message = format!("{path} is no regular file that can be read");
+            let message = format!("{path} is not a regular file that can be read");
             let look = if full.exists() { "ls -ld" } else { "ls -l" };
             Error::new(Code::FileUnreadable, message)
                 .fix(format!("{look} {}", nearest(&full)))

@@ -53,7 +53,7 @@ impl TaskGates {
     }
 
     /// Finds what is stale. A criterion that somebody accepted counts like one that a command proved: otherwise files
-    /// could change under an acceptance and nobody would look again.
+    /// could change under an acceptance without a new check.
     fn find_stale(&self) -> Option<Error> {
         let id = self.task_id;
         let (mut names, mut is_renewable) = (Vec::new(), false);

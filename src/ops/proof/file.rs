@@ -43,7 +43,7 @@ pub(super) fn check_file(
     };
     if !metadata.is_file() || metadata.len() > FILE_MAX {
         fail(format!(
-            "{file} is no regular file of at most {FILE_MAX} bytes"
+            "{file} is not a regular file of at most {FILE_MAX} bytes"
         ));
         return Ok(None);
     }

@@ -43,7 +43,7 @@ pub(crate) fn prompt(
     let PromptSent { text, task, strict } = sent;
     let text = text.as_str();
     if let Some(task) = task {
-        // Outside of a workspace nobody knows which tasks there are.
+        // Outside of a workspace the tasks are unknown.
         if let Ok(mut context) = Context::open(surroundings.clone()) {
             context.read(|transaction| require(transaction, task).map(drop))?;
         }
@@ -67,7 +67,7 @@ pub(crate) fn prompt(
             Origin::Unknown => notes.warn([block::describe_edit(change)]),
             Origin::Forged => found.push(block::Violation {
                 rule: "MARKER".to_string(),
-                message: "the block is no known one, and a task or an entry holds text that looks like it"
+                message: "the block is not a known one, and a task or an entry holds text that looks like it"
                     .to_string(),
             }),
         }

@@ -151,7 +151,7 @@ impl TaskGates {
     pub(super) fn warn_unknown(&self) -> Option<String> {
         let names = self.unknown.join(", ");
         let message = format!(
-            "{names} passed without a digest of the files, so nobody can tell if it still holds"
+            "{names} passed without a digest of the files, so it is unknown whether it still holds"
         );
         (!names.is_empty()).then_some(message)
     }

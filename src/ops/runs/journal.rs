@@ -215,7 +215,7 @@ pub(crate) fn events(transaction: &dyn Transaction, run: &str) -> Result<Vec<Eve
 }
 
 fn line(event: &Event) -> String {
-    // Nothing in it is a map whose keys are no text, so it can always be written.
+    // Nothing in it is a map whose keys are not text, so it can always be written.
     serde_json::to_string(&Line::from(event)).unwrap_or_default() + "\n"
 }
 

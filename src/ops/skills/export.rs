@@ -58,8 +58,8 @@ enum There {
     Other,
 }
 
-/// Writes skills for other clients into a folder, without the task section, whose tokens nobody
-/// else would resolve. A file that differs is only overwritten with `force`. The folder itself is no source of
+/// Writes skills for other clients into a folder, without the task section, whose tokens nothing
+/// else would resolve. A file that differs is only overwritten with `force`. The folder itself is not a source of
 /// skills.
 pub(crate) fn export(
     surroundings: &Surroundings,

@@ -106,7 +106,7 @@ fn free_slug(
     Ok(wanted)
 }
 
-/// Returns whether a task may write to the file of a slug: it owns the file, or nobody does. Of a deleted owner
+/// Returns whether a task may write to the file of a slug: it owns the file, or the file has no owner. Of a deleted owner
 /// the file or the entry may be left.
 fn is_free(
     transaction: &dyn Transaction,

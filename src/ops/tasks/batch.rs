@@ -57,7 +57,7 @@ fn read_line(line: Option<&[u8]>, number: usize) -> Result<Option<Plan>> {
         return Ok(None);
     }
     if std::str::from_utf8(line).is_err() {
-        return Err(Error::new(Code::BatchInvalid, "the line is no UTF-8 text"));
+        return Err(Error::new(Code::BatchInvalid, "the line is not UTF-8 text"));
     }
     Plan::new(Draft::from_json(line)?, Some(number)).map(Some)
 }

@@ -91,7 +91,7 @@ pub(crate) struct Heartbeat {
 Examples:
   cleo release T3
   cleo release T3 --epoch 2
-  cleo release T3 --force                  take it from whoever holds it")]
+  cleo release T3 --force                  take it from its holder")]
 pub(crate) struct Release {
     /// The task
     #[serde(rename = "id")]
@@ -142,7 +142,7 @@ pub(crate) fn claim(context: &mut Context, id: TaskId, lease: Lease, force: bool
     })
 }
 
-/// Returns a function that claims a task which nobody holds, which is ready, and which touches no files of a task in
+/// Returns a function that claims a task which is not claimed, is ready, and which touches no files of a task in
 /// progress.
 pub(crate) fn claim_apart(
     context: &Context,
@@ -325,7 +325,7 @@ pub(crate) fn release(
         released.claim = transaction.claim(id)?;
         released.warnings.extend(forced);
         if !released.changed {
-            released.warnings.push(format!("nobody holds {id}"));
+            released.warnings.push(format!("{id} is not claimed"));
         }
         Ok(released)
     })

@@ -166,7 +166,7 @@ pub(crate) fn explain_nothing_ready(
     for task in &free {
         if let Some(fix) = suggest_continuation(transaction, task)? {
             let (id, status) = (task.id, task.status);
-            let why = format!("nobody holds {id}, which is {status}, {open} more open");
+            let why = format!("{id} is {status} and not claimed, {open} more open");
             return Ok(error(why).fix(fix));
         }
     }
@@ -180,7 +180,7 @@ pub(crate) fn explain_nothing_ready(
         }
         (_, 0) => error("everything is done or cancelled".to_string()).fix("cleo list"),
         (_, open) => error(format!(
-            "{open} open, and nobody works on what they wait for"
+            "{open} open, and what they wait for is not in progress"
         ))
         .fix(format!("cleo orchestrator waves{epic}")),
     })

@@ -346,7 +346,7 @@ pub(super) fn holder_error(claim: &Claim, caller: &Caller, verb: &str) -> Error 
 }
 
 fn describe_holder(claim: &Claim) -> String {
-    let holder = claim.holder.as_deref().unwrap_or("nobody");
+    let holder = claim.holder.as_deref().unwrap_or("none");
     let Claim {
         task,
         epoch,
@@ -363,7 +363,7 @@ pub(super) fn refuse_lost_claim(task: &Task, claim: Option<&Claim>, caller: &Cal
         None => String::new(),
     };
     let now = match claim {
-        None => format!("nobody holds {id}"),
+        None => format!("{id} is not claimed"),
         Some(Claim {
             holder: Some(holder),
             epoch,
@@ -372,7 +372,7 @@ pub(super) fn refuse_lost_claim(task: &Task, claim: Option<&Claim>, caller: &Cal
             ..
         }) => format!("{holder} took over with epoch {epoch} at {since}, until {expires}"),
         Some(Claim { epoch, since, .. }) => {
-            format!("its last claim (epoch {epoch}) ended at {since}, and nobody holds it")
+            format!("its last claim (epoch {epoch}) ended at {since}, and it is not claimed now")
         }
     };
     let is_free = claim.is_none_or(|claim| claim.holder.is_none());

@@ -171,7 +171,7 @@ pub(crate) fn find_regex(
             let cause = cause.to_string();
             let reason = cause.lines().last().unwrap_or_default();
             let reason = reason.trim_start_matches("error: ");
-            let message = format!("`{pattern}` is no regular expression: {reason}");
+            let message = format!("`{pattern}` is not a regular expression: {reason}");
             Error::new(Code::InputInvalid, message)
         })?;
     let filter = Filter {

@@ -135,7 +135,7 @@ fn write(
             commands.extend(trust::Item::criteria(task.id, &task.acceptance));
             continue;
         };
-        // Notes are merged, and the time of a change is no content.
+        // Notes are merged, and the time of a change is not content.
         let mut fields = differing(&before, task);
         let is_same = match is_own {
             true => fields.is_empty(),

@@ -36,7 +36,7 @@ pub(super) struct Plan {
     by_uid: HashMap<String, usize, RandomState>,
     pub(super) by_key: HashMap<String, usize, RandomState>,
     pub(super) aliases: HashMap<String, usize, RandomState>,
-    /// Ids that stand for several tasks of an export: two exports in one file.
+    /// Ids of several tasks of an export: two exports in one file.
     pub(super) ambiguous: HashSet<String, RandomState>,
     /// Skipped tasks, by key: the uid, and whether it is done.
     pub(super) left: HashMap<String, (String, bool), RandomState>,

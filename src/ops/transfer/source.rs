@@ -201,7 +201,7 @@ fn display_name(path: &Path) -> Cow<'_, str> {
     }
 }
 
-/// Refuses a document that ends in the middle, of which nobody can say what it was to be.
+/// Refuses a document that ends in the middle, because the missing part is unknown.
 fn refuse_torn(path: &Path, bytes: &[u8]) -> Result<()> {
     let Err(cause) = serde_json::from_slice::<serde::de::IgnoredAny>(bytes) else {
         return Ok(());

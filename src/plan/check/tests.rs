@@ -51,7 +51,7 @@ fn every_fault_of_graph_is_named_with_its_place() {
             ],
             &[
                 "steps[1].id: steps[0] has the id `step-one` already",
-                "steps[2].id: `-` is no id of a step: letters, digits, `.`, `_` and `-`, at \
+                "steps[2].id: `-` is not an id of a step: letters, digits, `.`, `_` and `-`, at \
                  most 64, not first a sign",
                 "steps[1].dependsOn[0]: there is no step `step-tow`; is `step-one` meant?",
                 "steps[1].dependsOn[1]: there is no step `x`",

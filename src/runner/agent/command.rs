@@ -7,7 +7,7 @@ use super::{Invocation, Job, OutputState, Runner, event};
 use crate::error::{Code, Error, Result};
 use crate::run::Outcome;
 
-/// A command line in which `{prompt_file}`, `{output_file}` and `{cwd}` stand for paths.
+/// A command line in which `{prompt_file}`, `{output_file}` and `{cwd}` are replaced by paths.
 pub(crate) struct CommandLine {
     words: Vec<String>,
 }

@@ -72,7 +72,7 @@ fn command(invocation: &Invocation, job: &Job) -> Result<Command> {
     // The system does not tell a program that is missing from a folder that is.
     if !folder.is_dir() {
         let message = format!(
-            "{} is no folder that an agent could work in",
+            "{} is not a folder that an agent could work in",
             folder.display()
         );
         let fix = format!("ls -ld {}", quote(&folder.to_string_lossy()));

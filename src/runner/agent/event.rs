@@ -106,7 +106,7 @@ pub(super) fn read_retry(why: Option<&str>, status: Option<u64>, state: &mut Out
     state.end.reason = why.filter(|why| !why.is_empty()).map(String::from);
 }
 
-/// Returns the amount of money at a place, in US dollars; what is no amount is none.
+/// Returns the amount of money at a place, in US dollars; what is not an amount is none.
 pub(super) fn money(event: &Value, place: &str) -> Option<f64> {
     let amount = event.pointer(place)?.as_f64()?;
     (amount.is_finite() && amount >= 0.0).then_some(amount)

@@ -157,7 +157,7 @@ pub(super) fn an_undo_holds_until_it_is_undone(store: &mut dyn Store) {
         let found = read.latest_change(TaskId(task), after).unwrap();
         found.map(|operation| operation.number)
     };
-    assert_eq!(latest(1, 1), None, "its own undo is no change since");
+    assert_eq!(latest(1, 1), None, "its own undo is not a change since");
     assert_eq!(latest(1, 2), Some(4));
     assert_eq!(latest(2, 2), None, "another task");
     assert_eq!(latest(1, 4), None);

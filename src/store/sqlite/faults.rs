@@ -128,7 +128,7 @@ pub(super) fn damage(row: &Row<'_>, sql: &str, fault: &rusqlite::Error) -> Optio
     let place = |known: &&(&str, &str)| sql.contains(known.0);
     let (_, kind) = KINDS.iter().find(place).unwrap_or(&("", "a row"));
     let first = match row.get_ref(0) {
-        // An unreadable value is no name, except an id of the wrong form.
+        // An unreadable value is not a name, except an id of the wrong form.
         _ if *column == 0 && !matches!(name, "id" | "slug") => {
             (*kind).trim_end_matches(',').to_string()
         }

@@ -49,7 +49,7 @@ impl SqliteStore {
         // The log is looked for first: one that another process makes meanwhile has a database.
         let has_log = log_of(path).exists();
         match fs::metadata(path) {
-            // A pipe or a device would keep whoever opens it waiting for ever.
+            // Opening a pipe or a device would wait for ever.
             Ok(there) if !there.is_file() => Err(faults::corrupt(path, "it is not a regular file")),
             Ok(_) => SqliteStore::open(path).map(Some),
             Err(cause) if cause.kind() != ErrorKind::NotFound => Err(unreadable(path, cause)),

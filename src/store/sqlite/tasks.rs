@@ -275,7 +275,7 @@ impl Tasks for SqliteTransaction<'_> {
         }
         self.note_gone(&removed.task)?;
         self.execute("DELETE FROM tasks WHERE number = ?1", [id.0])?;
-        // Nobody can tell which words the index has of a damaged one.
+        // The words of a damaged one in the index are unknown.
         if is_damaged {
             self.read_all_words()
         } else {

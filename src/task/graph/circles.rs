@@ -22,7 +22,7 @@ pub(crate) fn in_circles<T: NodeTrait>(graph: &Edges<T>) -> Vec<Vec<T>> {
         .collect()
 }
 
-/// Returns what can be reached from `roots` along `next`. Each task is asked for once, and depth is no limit.
+/// Returns what can be reached from `roots` along `next`. Each task is asked for once, and depth is not a limit.
 pub(crate) fn reachable<T: NodeTrait + Hash, E>(
     roots: impl IntoIterator<Item = T>,
     mut next: impl FnMut(T) -> Result<Vec<T>, E>,

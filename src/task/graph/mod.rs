@@ -60,7 +60,7 @@ pub(crate) struct Missing {
 }
 
 impl Missing {
-    /// Describes it, and why nobody can wait for it.
+    /// Describes it, and why waiting for it has no end.
     pub(crate) fn describe(&self) -> String {
         let why = match self.circular {
             true => "was left out because it closed a circle",

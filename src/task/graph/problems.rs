@@ -32,10 +32,10 @@ pub(crate) struct Problem {
 pub(crate) enum Kind {
     /// Tasks wait for each other.
     Cycle,
-    /// A dependency is no task, or was left out by an import.
+    /// A dependency is not a task, or was left out by an import.
     Missing,
     Cancelled,
-    /// A dependency is an epic without open parts that nobody completes.
+    /// A dependency is an epic without open parts that is not completed.
     EmptyEpic,
 }
 

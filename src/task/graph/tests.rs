@@ -85,7 +85,7 @@ fn what_waits_for_container_comes_after_last_task_in_it() {
     epic_of(&mut nodes, 0, &[1, 2]);
     epic_of(&mut nodes, 4, &[]);
     let path = graph(nodes.clone()).critical_path();
-    assert_eq!(path, ids(&[2, 3, 4]), "an epic is no step of the way");
+    assert_eq!(path, ids(&[2, 3, 4]), "an epic is not a step of the way");
     let (waves, stuck) = waves(nodes);
     assert_eq!(waves, [ids(&[2]), ids(&[3]), ids(&[4])]);
     assert_eq!(stuck, ids(&[6]), "nothing is in the epic that it waits for");

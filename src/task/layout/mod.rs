@@ -103,7 +103,7 @@ pub(crate) struct Tie {
 }
 
 /// Finds the lines of a graph. `status` tells of tasks outside of it; `critical` is a way through it.
-/// A whole is no place in the picture: lines from it come from its last parts, or from outside where
+/// A whole is not a place in the picture: lines from it come from its last parts, or from outside where
 /// it has none.
 pub(crate) fn ties(
     nodes: &[graph::Node],

@@ -153,7 +153,7 @@ impl Stage {
                 }
                 Step::Break if done == talk.steps => is_half |= self.count(talk, at) == 1,
                 Step::Hang if done == talk.steps => {
-                    // Nobody may be interested.
+                    // The receiver may be gone.
                     let _ = self.hanging.send(());
                     thread::sleep(Duration::from_secs(600));
                 }

@@ -134,7 +134,7 @@ impl Talk {
                 text: text.clone(),
                 is_cut: matches!(step, Step::Cut(_)),
             },
-            other => panic!("{other:?} is no answer"),
+            other => panic!("{other:?} is not an answer"),
         }
     }
 

@@ -79,7 +79,7 @@ impl Config {
 /// Reads the file of one task.
 pub(crate) fn read(bytes: &[u8], area: Area, config: &Config, reading: &mut Reading) {
     let Ok(text) = std::str::from_utf8(lines::strip_mark(bytes)) else {
-        return reading.fault(0, None, "the file is no UTF-8 text");
+        return reading.fault(0, None, "the file is not UTF-8 text");
     };
     // A row of `=` alone is a heading in Markdown; only both ends make a conflict.
     let is_conflict = |line: &str| line.starts_with("<<<<<<< ") && text.contains("\n>>>>>>> ");

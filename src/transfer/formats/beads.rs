@@ -28,7 +28,7 @@ fn read_issue(reading: &mut Reading, line: usize, mut fields: Fields) {
     }
     if fields.word("_type") == Some("memory") {
         let id = fields.id("key").unwrap_or_default();
-        return reading.leave_out(&id, "a memory is no task");
+        return reading.leave_out(&id, "a memory is not a task");
     }
     let Some(id) = fields.text("id").filter(|id| !id.is_empty()) else {
         return reading.no_id(line, &fields);

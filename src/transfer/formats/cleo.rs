@@ -93,7 +93,7 @@ fn read_task(reading: &mut Reading, line: usize, mut fields: Fields) {
     record.task.uid = match uid {
         None => id::derive_uid(&record.task.created_at, &["cleo", &record.id]),
         Some(uid) => id::parse_uid(&uid).unwrap_or_else(|| {
-            fields.faults.push(format!("its uid `{uid}` is no ULID"));
+            fields.faults.push(format!("its uid `{uid}` is not a ULID"));
             uid
         }),
     };
@@ -119,7 +119,9 @@ fn fill(task: &mut Task, fields: &mut Fields) {
     task.acceptance = fields.set("acceptance");
     task.deliverables = fields.set("deliverables");
     if fields.get("notes").is_some_and(|notes| !notes.is_array()) {
-        fields.faults.push("notes is no list of notes".to_string());
+        fields
+            .faults
+            .push("notes is not a list of notes".to_string());
     }
     task.notes = fields.items("notes", |each| Note::deserialize(each).ok());
     task.assigned_agent = fields.name("assignedAgent");

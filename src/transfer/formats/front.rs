@@ -57,7 +57,7 @@ fn read_front(text: &str) -> Parsed<Fields> {
         let line = cause.location().map_or(0, |place| place.line() + 1);
         let what = cause.to_string();
         let what = what.split(" at line ").next().unwrap_or_default();
-        (line, format!("the front matter is no YAML: {what}"))
+        (line, format!("the front matter is not YAML: {what}"))
     })
 }
 
@@ -65,7 +65,7 @@ fn read_front(text: &str) -> Parsed<Fields> {
 fn refuse_infinite(value: &serde_yaml::Value) -> Result<(), serde_yaml::Error> {
     match value {
         serde_yaml::Value::Number(number) if number.as_f64().is_some_and(|it| !it.is_finite()) => {
-            let what = format!("{number} is no number that can be kept; write it in quotes");
+            let what = format!("{number} is not a number that can be kept; write it in quotes");
             Err(serde::de::Error::custom(what))
         }
         serde_yaml::Value::Sequence(items) => items.iter().try_for_each(refuse_infinite),

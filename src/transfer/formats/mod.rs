@@ -85,7 +85,7 @@ impl Reading {
     }
 }
 
-/// Keeps references that are no dependencies.
+/// Keeps references that are not dependencies.
 fn keep_relations(task: &mut Task, relations: Vec<Value>) {
     if !relations.is_empty() {
         let name = "relations".to_string();

@@ -149,7 +149,7 @@ fn model_may_ask_back() {
         &turn,
         &["The model asks: Which field?[2J", "Say it like this"],
     );
-    assert_eq!(turn["reason"], "what a model says is no call");
+    assert_eq!(turn["reason"], "what a model says is not a call");
 }
 
 #[test]

@@ -25,7 +25,7 @@ fn meanwhile(what: &str) -> String {
     format!("meanwhile \"{what}\"")
 }
 
-/// Sees that the only task of a run is blocked for a reason, and its work kept on a branch that nobody has
+/// Sees that the only task of a run is blocked for a reason, and its work kept on a branch that is not
 /// merged. Returns the branch.
 #[track_caller]
 fn is_blocked(workspace: &TestWorkspace, exit: i32, result: &Value, why: &str) -> String {

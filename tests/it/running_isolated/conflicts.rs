@@ -198,7 +198,7 @@ fn worktree_that_is_kept_is_told_when_its_run_is_cancelled() {
     let cancelled = workspace.json(&["runs", "cancel", &id]);
     let place = format!("[WORKSPACE]/.cleo/runs/{id}/trees/T1-1");
     let reason = format!(
-        "E_INPUT_INVALID: {place} has conflicts that nobody has settled, of a merge that is not \
+        "E_INPUT_INVALID: {place} has unresolved conflicts, of a merge that is not \
          finished: shared.txt; settle and commit them there (`git -C {place} status`)"
     );
     let branch = format!("cleo/{id}/T1-1");

@@ -59,8 +59,8 @@ fn invalid_evidence_file_is_refused_without_its_path() {
     std::os::unix::fs::symlink("/etc", world.folder.path().join("link")).unwrap();
     let names = world.walk(
         r#"
-        POST /api/work/tasks/T2/gates/implemented {"files": ["nope"]} -> 400 E_FILE_UNREADABLE {"error": {"message": "nope is no regular file that can be read"}}
-        POST /api/work/tasks/T2/gates/implemented {"files": ["sub"]} -> 400 E_FILE_UNREADABLE {"error": {"message": "sub is no regular file that can be read"}}
+        POST /api/work/tasks/T2/gates/implemented {"files": ["nope"]} -> 400 E_FILE_UNREADABLE {"error": {"message": "nope is not a regular file that can be read"}}
+        POST /api/work/tasks/T2/gates/implemented {"files": ["sub"]} -> 400 E_FILE_UNREADABLE {"error": {"message": "sub is not a regular file that can be read"}}
         POST /api/work/tasks/T2/gates/implemented {"files": ["link/passwd"]} -> 400 E_PATH_OUTSIDE_WORKSPACE {"error": {"message": "`link/passwd` leads out of the workspace"}}
         POST /api/work/tasks/T2/gates/implemented {"run": ["./sub"]} -> 400 E_FILE_UNREADABLE {"error": "$error"}
         "#,

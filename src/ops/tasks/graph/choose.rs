@@ -55,7 +55,7 @@ pub(in crate::ops) fn choose(
     }
 }
 
-/// Returns the candidates that nobody holds and that are not damaged.
+/// Returns the candidates that are not claimed and not damaged.
 fn list_free(
     transaction: &dyn Transaction,
     candidates: &[ReadyTask],

@@ -70,7 +70,7 @@ fn place(surroundings: &Surroundings, path: &Path) -> Result<PathBuf> {
     let folder = full.parent().unwrap_or(&full);
     if !folder.is_dir() {
         let message = format!(
-            "{} cannot be written: {} is no folder",
+            "{} cannot be written: {} is not a folder",
             path.display(),
             folder.display()
         );
