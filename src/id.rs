@@ -187,8 +187,10 @@ pub(crate) fn digest(bytes: impl AsRef<[u8]>) -> String {
 
 /// Writes a finished SHA-256 as `sha256:` and 64 hexadecimal digits.
 pub(crate) fn hex(hash: &[u8]) -> String {
-    let digits: String = hash.iter().map(|byte| format!("{byte:02x}")).collect();
-    format!("sha256:{digits}")
+    let halves = hash.iter().flat_map(|byte| [byte >> 4, byte & 15]);
+    let mut text = String::from("sha256:");
+    text.extend(halves.map(|half| char::from(b"0123456789abcdef"[usize::from(half)])));
+    text
 }
 
 /// Finds the position of `id` in a list that is sorted by id and holds each once. Ids are mostly consecutive, so the

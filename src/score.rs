@@ -104,9 +104,8 @@ pub(crate) struct Words {
 impl Words {
     pub(crate) fn parse(text: &str) -> Words {
         let normalized = normalize(text);
-        let places = terms(&normalized)
-            .map(|term| (term.start, term.start + term.text.len()))
-            .collect();
+        let mut places = Vec::with_capacity(normalized.len() / 5 + 1);
+        places.extend(terms(&normalized).map(|term| (term.start, term.start + term.text.len())));
         Words { normalized, places }
     }
 

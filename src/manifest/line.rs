@@ -52,13 +52,13 @@ impl std::fmt::Display for Faulty {
 /// A part of a line.
 pub(super) enum Item<'a> {
     /// A valid entry.
-    Entry(&'a Draft<'a>),
+    Entry(Draft<'a>),
     /// Any other text.
     Faulty(Faulty),
 }
 
 /// Parses a line. A blank line has no items.
-pub(super) fn items(number: usize, bytes: &[u8], take: &mut dyn FnMut(Item<'_>)) {
+pub(super) fn items<'a>(number: usize, bytes: &'a [u8], take: &mut dyn FnMut(Item<'a>)) {
     let faulty = |code, message| Item::Faulty(Faulty::new(number, code, message, find_id(bytes)));
     let text = bytes.strip_prefix("\u{feff}".as_bytes()).unwrap_or(bytes);
     let text = match std::str::from_utf8(text.trim_ascii()) {
@@ -71,12 +71,14 @@ pub(super) fn items(number: usize, bytes: &[u8], take: &mut dyn FnMut(Item<'_>))
         }
     };
     match Draft::read(text) {
-        Ok(draft) => take(judge(number, &draft)),
+        Ok(draft) => take(judge(number, draft)),
         Err(cause) => {
             let whole = salvage(text);
             let (code, message) = explain(text, &cause, whole.len());
             take(faulty(code, message));
-            whole.iter().for_each(|draft| take(judge(number, draft)));
+            whole
+                .into_iter()
+                .for_each(|draft| take(judge(number, draft)));
         }
     }
 }
@@ -86,7 +88,7 @@ pub(super) fn too_long(number: usize) -> Faulty {
     Faulty::new(number, Code::LineTooLong, message, None)
 }
 
-fn judge<'a>(number: usize, draft: &'a Draft<'a>) -> Item<'a> {
+fn judge(number: usize, draft: Draft<'_>) -> Item<'_> {
     let faults = draft.faults();
     if faults.is_empty() {
         return Item::Entry(draft);

@@ -9,6 +9,7 @@ mod verdict;
 
 use std::collections::HashSet;
 
+use foldhash::fast::RandomState;
 use serde::Deserialize;
 
 use crate::agent::MESSAGE_MAX;
@@ -70,8 +71,9 @@ pub(crate) struct Message {
 
 impl Message {
     pub(crate) fn parse(text: &str) -> Message {
-        let (words, mut seen) = (Words::parse(text), HashSet::new());
+        let words = Words::parse(text);
         let all = words.iter().enumerate();
+        let mut seen = HashSet::with_capacity_and_hasher(all.len(), RandomState::default());
         let terms = all.filter(|(_, word)| counts(word) && seen.insert(*word));
         let terms = terms.map(|(at, _)| at).collect();
         Message { words, terms }
