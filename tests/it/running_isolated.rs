@@ -205,7 +205,7 @@ fn broken_worktree_fails_only_its_task() {
         failed["reason"]
             .as_str()
             .unwrap()
-            .contains("no worktree of the repository"),
+            .contains("not a worktree of the repository"),
         "{failed}"
     );
     let file = format!("{}/T1.txt", find_retained(failed));
