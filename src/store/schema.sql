@@ -127,11 +127,11 @@ CREATE TABLE claims (
 CREATE INDEX claims_held ON claims (expires, task) WHERE holder IS NOT NULL;
 CREATE INDEX claims_by_holder ON claims (holder, task) WHERE holder IS NOT NULL;
 
+-- The scope stays when its task is deleted: without it the session would be about everything.
 CREATE TABLE sessions (
     number INTEGER PRIMARY KEY,
     name TEXT NOT NULL,
     status TEXT NOT NULL,
-    -- Stays when its task is deleted: without it the session would be about everything.
     scope INTEGER,
     focus INTEGER REFERENCES tasks (number) ON DELETE SET NULL,
     holder TEXT NOT NULL,
@@ -157,14 +157,13 @@ CREATE INDEX tasks_by_due ON tasks (due) WHERE due IS NOT NULL;
 CREATE INDEX tasks_by_phase ON tasks (phase, status) WHERE phase IS NOT NULL;
 
 -- One row for each transaction that changed something, and what it changed. No row is ever deleted,
--- so numbers only grow.
+-- so numbers only grow. `undone_by` is the undo of it that holds.
 CREATE TABLE operations (
     number INTEGER PRIMARY KEY,
     at TEXT NOT NULL,
     by TEXT NOT NULL,
     command TEXT NOT NULL,
     undoes INTEGER,
-    -- The undo of it that holds.
     undone_by INTEGER
 ) STRICT;
 
