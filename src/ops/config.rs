@@ -251,23 +251,24 @@ pub(crate) fn unset(files: &Files, name: &str, user: bool) -> Result<Changed> {
     })
 }
 
-/// Changes a settings file under a lock on its folder, and returns whether it differs now.
-fn edit(path: &Path, change: impl FnOnce(&str) -> Result<String>) -> Result<bool> {
+/// Locks the folder of a file, which is created, in turn with other processes that change the file.
+pub(super) fn lock_folder_of(path: &Path, look: &str) -> Result<File> {
     let folder = path.parent().unwrap_or(path);
     let turn = std::fs::create_dir_all(folder)
         .and_then(|()| File::open(folder))
         .and_then(|folder| file::lock_in_turn(folder, LOCK_TIMEOUT));
-    let _turn = turn
-        .map_err(|cause| file::unwritable(path, cause))?
-        .ok_or_else(|| {
-            let message = format!(
-                "timed out waiting for another process that changes {}",
-                path.display()
-            );
-            Error::new(Code::LockTimeout, message)
-                .fix("cleo config list")
-                .passing(true)
-        })?;
+    let turn = turn.map_err(|cause| file::unwritable(path, cause))?;
+    turn.ok_or_else(|| {
+        let place = path.display();
+        let message = format!("timed out waiting for another process that changes {place}");
+        let error = Error::new(Code::LockTimeout, message).fix(look);
+        error.passing(true)
+    })
+}
+
+/// Changes a settings file under a lock on its folder, and returns whether it differs now.
+fn edit(path: &Path, change: impl FnOnce(&str) -> Result<String>) -> Result<bool> {
+    let _turn = lock_folder_of(path, "cleo config list")?;
     let there = text(path)?.unwrap_or_default();
     let changed = change(&there)?;
     if changed != there {

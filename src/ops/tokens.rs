@@ -5,16 +5,16 @@
 use std::fs::File;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
-use std::time::Duration;
 
 use chrono::TimeDelta;
 use serde::{Deserialize, Serialize};
 
 pub(crate) use super::Scope;
 use super::Surroundings;
+use super::config::lock_folder_of;
 use crate::clock::timestamp;
 use crate::error::{Code, Error, Result, nearest, quote, steers};
-use crate::file::{create_private_folder, lock_in_turn, read_private, unwritable, write_private};
+use crate::file::{create_private_folder, read_private, unwritable, write_private};
 use crate::id;
 
 /// How every token begins.
@@ -25,8 +25,6 @@ const SECRET: usize = 32;
 const FILE_MAX: u64 = 4 << 20;
 /// Most tokens of a workspace.
 const TOKENS_MAX: usize = 1_000;
-/// How long a change of tokens waits for another one.
-const LOCK_TIMEOUT: Duration = Duration::from_secs(10);
 /// Longest name of a user, in characters.
 const USER_MAX: usize = 100;
 
@@ -233,14 +231,8 @@ fn find_file(surroundings: &Surroundings) -> Result<PathBuf> {
 /// Takes the lock of the file, so that no concurrent change is lost.
 fn lock_tokens(path: &Path) -> Result<File> {
     let folder = path.parent().unwrap_or(path);
-    let lock = create_private_folder(folder)
-        .and_then(|()| File::open(folder))
-        .and_then(|folder| lock_in_turn(folder, LOCK_TIMEOUT));
-    lock.map_err(|cause| unwritable(path, cause))?
-        .ok_or_else(|| {
-            let message = "somebody else is changing tokens and does not end";
-            Error::new(Code::LockTimeout, message).fix("cleo serve token list")
-        })
+    create_private_folder(folder).map_err(|cause| unwritable(path, cause))?;
+    lock_folder_of(path, "cleo serve token list")
 }
 
 fn read_tokens(path: &Path) -> Result<TokenFile> {
