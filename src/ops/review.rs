@@ -6,18 +6,18 @@ use serde::Serialize;
 
 use super::agents::load_in;
 use super::runs::journal;
+use super::transfer::each_task;
 use super::trust::{Item, ItemKind, Registrant, Standing, Trust};
 use super::{Context, Notes, Surroundings};
 use crate::catalogue::Catalogue;
 use crate::config::Settings;
 use crate::error::{Error, Result};
-use crate::id::TaskId;
 use crate::run::RunStatus;
 use crate::store::Store;
 use crate::store::records::RunFilter;
 use crate::workspace::Workspace;
 
-/// How many tasks or runs are read at a time.
+/// How many runs are read at a time.
 const PAGE: u32 = 1_000;
 
 /// Everything that would run in a workspace.
@@ -121,23 +121,15 @@ fn judge(trust: &Trust, items: Vec<Item>) -> Review {
 
 fn commands(context: &mut Context) -> Result<Vec<Item>> {
     context.read(|transaction| {
-        let (mut items, mut after) = (Vec::new(), TaskId(0));
-        loop {
-            let tasks = transaction.tasks_after(after, PAGE)?;
-            // Of a page without its damaged tasks less, or nothing, may be left.
-            let Some(last) = transaction.last_of_piece(after, PAGE)? else {
-                return Ok(items);
-            };
-            after = last;
-            let ids: Vec<TaskId> = tasks.iter().map(|task| task.id).collect();
-            let gates = transaction.gates_of(&ids)?;
-            for task in &tasks {
-                items.extend(Item::criteria(task.id, &task.acceptance));
-                if let Some(gates) = gates.get(&task.id) {
-                    items.extend(Item::gates(task.id, gates));
-                }
+        let mut items = Vec::new();
+        each_task(transaction, |task| {
+            items.extend(Item::criteria(task.id, &task.acceptance));
+            if let Some(gates) = transaction.gates_of(&[task.id])?.get(&task.id) {
+                items.extend(Item::gates(task.id, gates));
             }
-        }
+            Ok(())
+        })?;
+        Ok(items)
     })
 }
 

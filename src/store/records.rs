@@ -281,9 +281,6 @@ pub(crate) trait Components {
 
     fn put_media(&mut self, media: &Media) -> Result<()>;
 
-    /// Reads all of this and what is remembered of conversations; what is damaged is noted.
-    fn check_records(&self) -> Result<()>;
-
     /// Finds a row that names one that is not there, or that does not fit to another, and says why.
     fn find_fault(&self) -> Result<Option<String>>;
 }

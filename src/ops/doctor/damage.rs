@@ -3,22 +3,19 @@
 use super::Finding;
 use crate::error::{Result, quote};
 use crate::id::TaskId;
-use crate::ops::transfer::each_task;
 use crate::store::left_out::{self, Damage};
-use crate::store::records::{ConversationFilter, RunFilter};
 use crate::store::sqlite::open_to_others;
-use crate::store::{OperationFilter, Store, Transaction};
 use crate::workspace::Workspace;
 
-/// Number of changes, events and messages that are read at a time.
-const PIECE: u32 = 10_000;
 /// Maximum number of removed rows that are named.
 const REMOVED_NAMED: usize = 20;
 
 pub(super) fn check(workspace: &Workspace) -> Vec<Finding> {
     let mut findings = vec![check_permissions(workspace)];
     left_out::take();
-    let read = read_all(workspace);
+    let read = workspace
+        .open_store()
+        .and_then(|mut store| store.read_every_row());
     let damaged = left_out::take();
     // An error of the whole database is a finding of `database::check`.
     if read.is_ok() && damaged.is_empty() {
@@ -62,59 +59,6 @@ fn describe_row(damage: Damage) -> Finding {
         Err(_) => "cleo explain E_ROW_DAMAGED".to_string(),
     };
     Finding::fail("database.rows", message, fix)
-}
-
-/// Reads all rows; the store notes the damaged ones in [`left_out`].
-fn read_all(workspace: &Workspace) -> Result<()> {
-    let mut store = workspace.open_store()?;
-    let transaction = store.read()?;
-    read_tasks(&*transaction)?;
-    read_runs(&*transaction)
-}
-
-fn read_tasks(transaction: &dyn Transaction) -> Result<()> {
-    each_task(transaction, |_| Ok(()))?;
-    let nodes = transaction.nodes(None)?;
-    let ids: Vec<TaskId> = nodes.iter().map(|node| node.id).collect();
-    transaction.gates_of(&ids)?;
-    transaction.sessions(None)?;
-    transaction.phases()?;
-    transaction.operations(&OperationFilter::default())?;
-    // Claims with any time.
-    transaction.expired_claims("\u{10ffff}")?;
-    let mut cursor = 0;
-    while let Some(last) = transaction.changes(cursor, None, PIECE)?.last() {
-        cursor = last.cursor;
-    }
-    for id in ids {
-        transaction.spawns(id)?;
-    }
-    Ok(())
-}
-
-fn read_runs(transaction: &dyn Transaction) -> Result<()> {
-    transaction.agents()?;
-    let all = RunFilter {
-        limit: u32::MAX,
-        ..RunFilter::default()
-    };
-    for run in transaction.runs(None, &all)?.runs {
-        transaction.run_messages(&run.id)?;
-    }
-    let all = ConversationFilter {
-        limit: u32::MAX,
-        ..ConversationFilter::default()
-    };
-    transaction.conversations(None, &all)?;
-    let mut cursor = 0;
-    while let Some(last) = transaction.events(None, cursor, PIECE)?.last() {
-        cursor = last.cursor;
-    }
-    let mut cursor = 0;
-    while let Some((last, _)) = transaction.messages_after(cursor, PIECE)?.last() {
-        cursor = *last;
-    }
-    transaction.check_records()
 }
 
 /// Finds files that other accounts may read; cleo closes them when it opens a store.

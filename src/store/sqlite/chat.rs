@@ -72,14 +72,12 @@ const FAULTS: &str = "
 /// Names a record; no other has the same name.
 pub(super) const NAME: &str = "kind || ' ' || owner || ' ' || id";
 
-/// Returns the columns that are read of a record; the first is the name of a damaged one.
-pub(super) fn columns() -> String {
-    format!("{NAME} AS id, record, kind")
-}
+/// The columns that are read of a record; the first is the name of a damaged one.
+pub(super) const COLUMNS: &str = "kind || ' ' || owner || ' ' || id AS id, record, kind";
 
 /// Returns the beginning of queries for records.
 fn select() -> String {
-    format!("SELECT {} FROM records WHERE kind = ?1", columns())
+    format!("SELECT {COLUMNS} FROM records WHERE kind = ?1")
 }
 
 /// Reads a record of any kind, to see whether it can be read.
@@ -240,11 +238,6 @@ impl Components for SqliteTransaction<'_> {
 
     fn put_media(&mut self, media: &Media) -> Result<()> {
         self.put_record((MEDIA, &media.client_id, &media.library_id), media)
-    }
-
-    fn check_records(&self) -> Result<()> {
-        let sql = format!("SELECT {} FROM records", columns());
-        self.all(&sql, (), read).map(drop)
     }
 
     fn find_fault(&self) -> Result<Option<String>> {

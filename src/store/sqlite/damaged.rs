@@ -1,81 +1,109 @@
-//! Removes damaged rows that nothing else removes.
+//! Finds damaged rows, and removes those that nothing else removes.
 
 use rusqlite::Row;
 use rusqlite::types::Value;
 
+use super::columns::from_json;
 use super::faults::{self, Faults};
-use super::{SqliteStore, SqliteTransaction, chat, conversations, last, runs};
+use super::{SqliteStore, chat, conversations, graph, last, log, records, runs, tasks};
 use crate::error::Result;
-use crate::store::Transaction;
+use crate::gate::Gates;
 use crate::store::left_out::Damage;
+use crate::store::{OperationFilter, Transaction};
 
-/// Where a row is, by which it can be deleted, and what is wrong with it.
-type Damaged = (Value, Damage);
+type Read = fn(&Row<'_>) -> rusqlite::Result<()>;
+
+/// Tables whose damaged rows are removed: the key, the columns that are read and how, and what is deleted before a row.
+const REMOVABLE: [(&str, &str, &str, Read, &str); 5] = [
+    (
+        "runs",
+        "position",
+        runs::COLUMNS,
+        |row| runs::read(row).map(drop),
+        "DELETE FROM events WHERE run = (SELECT id FROM runs WHERE position = ?1);",
+    ),
+    (
+        "events",
+        "cursor",
+        runs::EVENT,
+        |row| runs::read_event(row).map(drop),
+        "",
+    ),
+    (
+        "conversations",
+        "position",
+        conversations::COLUMNS,
+        |row| conversations::read(row).map(drop),
+        "DELETE FROM messages WHERE conversation = (SELECT id FROM conversations WHERE position = ?1);",
+    ),
+    (
+        "messages",
+        "position",
+        conversations::MESSAGE,
+        |row| conversations::read_message(row).map(drop),
+        "",
+    ),
+    ("records", chat::NAME, chat::COLUMNS, chat::read, ""),
+];
 
 impl SqliteStore {
+    /// Reads every row. The damaged ones are noted in [`left_out`](crate::store::left_out).
+    pub(crate) fn read_every_row(&mut self) -> Result<()> {
+        let open = &self.begin("BEGIN DEFERRED", None, None)?;
+        let all = |columns: &str, from: &str, read: Read| {
+            open.all(&format!("SELECT {columns} FROM {from}"), (), read)
+        };
+        all(tasks::COLUMNS, "tasks t", |row| {
+            tasks::read_task(row).map(drop)
+        })?;
+        all("task, state", "gates", |row| {
+            from_json::<Gates>(row, 1).map(drop)
+        })?;
+        all(records::SPAWN_COLUMNS, "spawns", |row| {
+            records::read_spawn(row).map(drop)
+        })?;
+        all(records::CLAIM_COLUMNS, "claims", |row| {
+            records::read_claim(row).map(drop)
+        })?;
+        open.all(log::CHANGES, (), |row| log::read(row).map(drop))?;
+        for (table, _, columns, read, _) in REMOVABLE {
+            all(columns, table, read)?;
+        }
+        graph::nodes(open, None)?;
+        read_small_tables(open)
+    }
+
     /// Removes unreadable runs, events, conversations, messages and records, with the events of such runs and the
     /// messages of such conversations, and the note of lost commits. Returns them.
     pub(crate) fn remove_damaged(&mut self) -> Result<Vec<Damage>> {
         let open = Box::new(self.begin_write(None)?);
         let mut removed = Vec::new();
-        let mut remove = |sql: &str, damaged: Result<Vec<Damaged>>| -> Result<()> {
-            for (place, damage) in damaged? {
-                for statement in sql.split(';') {
-                    let done = open.connection.execute(statement, [&place]);
-                    done.at(open.path)?;
+        for (table, key, columns, read, before) in REMOVABLE {
+            let sql = &format!("SELECT {columns}, {key} AS place FROM {table}");
+            let damaged = open.all(sql, (), |row| match read(row) {
+                Ok(()) => Ok(None),
+                Err(fault) => match faults::damage(row, sql, &fault) {
+                    Some(damage) => Ok(Some((row.get::<_, Value>("place")?, damage))),
+                    None => Err(fault),
+                },
+            })?;
+            for (place, damage) in damaged.into_iter().flatten() {
+                for statement in format!("{before}DELETE FROM {table} WHERE {key} = ?1").split(';')
+                {
+                    open.connection.execute(statement, [&place]).at(open.path)?;
                 }
                 removed.push(damage);
             }
-            Ok(())
-        };
-        remove(
-            "DELETE FROM events WHERE run = (SELECT id FROM runs WHERE position = ?1);
-             DELETE FROM runs WHERE position = ?1",
-            find_damaged(&open, "position", "runs", runs::COLUMNS, runs::read),
-        )?;
-        remove(
-            "DELETE FROM events WHERE cursor = ?1",
-            find_damaged(&open, "cursor", "events", runs::EVENT, runs::read_event),
-        )?;
-        let read = conversations::read;
-        remove(
-            "DELETE FROM messages WHERE conversation = (SELECT id FROM conversations WHERE position = ?1);
-             DELETE FROM conversations WHERE position = ?1",
-            find_damaged(&open, "position", "conversations", conversations::COLUMNS, read),
-        )?;
-        let read = conversations::read_message;
-        remove(
-            "DELETE FROM messages WHERE position = ?1",
-            find_damaged(&open, "position", "messages", conversations::MESSAGE, read),
-        )?;
-        remove(
-            &format!("DELETE FROM records WHERE {} = ?1", chat::NAME),
-            find_damaged(&open, chat::NAME, "records", &chat::columns(), chat::read),
-        )?;
+        }
         open.commit()?;
         removed.extend(last::forget_loss(&self.path));
         Ok(removed)
     }
 }
 
-/// Finds the rows of a table that cannot be read.
-fn find_damaged<T>(
-    open: &SqliteTransaction<'_>,
-    place: &str,
-    table: &str,
-    columns: &str,
-    read: impl Fn(&Row<'_>) -> rusqlite::Result<T>,
-) -> Result<Vec<Damaged>> {
-    let sql = &format!("SELECT {columns}, {place} AS place FROM {table}");
-    let mut statement = open.connection.prepare(sql).at(open.path)?;
-    let mut rows = statement.query(()).at(open.path)?;
-    let mut damaged = Vec::new();
-    while let Some(row) = rows.next().at(open.path)? {
-        let Err(fault) = read(row) else { continue };
-        match faults::damage(row, sql, &fault) {
-            Some(damage) => damaged.push((row.get("place").at(open.path)?, damage)),
-            None => return Err(fault).at(open.path),
-        }
-    }
-    Ok(damaged)
+fn read_small_tables(open: &dyn Transaction) -> Result<()> {
+    open.sessions(None)?;
+    open.phases()?;
+    open.agents()?;
+    open.operations(&OperationFilter::default()).map(drop)
 }

@@ -14,18 +14,10 @@ use crate::task::{Priority, Status, TaskView};
 /// How far apart ids may lie, on average, to be read in one go with what lies between them.
 const APART_MAX: usize = 3;
 
-fn scope(root: Option<TaskId>) -> &'static str {
-    match root {
-        Some(_) => {
-            // Nothing is nested so deep, unless somebody has tied a knot into the database.
-            "WITH RECURSIVE scope (number, depth) AS (
-                 SELECT number, 1 FROM tasks WHERE parent = ?1
-                 UNION ALL SELECT c.number, s.depth + 1
-                 FROM scope s CROSS JOIN tasks c ON c.parent = s.number WHERE s.depth < 16)"
-        }
-        None => "WITH scope (number) AS (SELECT number FROM nodes WHERE ?1 IS NULL)",
-    }
-}
+/// The tasks below `?1`, to any depth.
+pub(super) const BELOW: &str = "WITH RECURSIVE scope (number) AS (
+     SELECT number FROM tasks WHERE parent = ?1
+     UNION SELECT t.number FROM scope s CROSS JOIN tasks t ON t.parent = s.number)";
 
 const NODE: &str = "n.number, n.parent, n.status, n.rank, n.is_epic, n.open_children, n.dangling";
 
@@ -34,17 +26,20 @@ pub(super) fn nodes(
     root: Option<TaskId>,
 ) -> Result<Vec<Node>> {
     transaction.write_nodes()?;
-    let (scope, below) = (scope(root), [root.map(|id| id.0)]);
-    let sql =
-        format!("{scope} SELECT {NODE} FROM scope s CROSS JOIN nodes n ON n.number = s.number");
+    let (sql, below) = match root {
+        Some(_) => (
+            format!("{BELOW} SELECT {NODE} FROM scope s CROSS JOIN nodes n ON n.number = s.number"),
+            root.map(|id| id.0),
+        ),
+        None => (format!("SELECT {NODE} FROM nodes n WHERE ?1 IS NULL"), None),
+    };
     let mut dangling = Vec::new();
-    let mut nodes = transaction.all(&sql, below, |row| {
+    let mut nodes = transaction.all(&sql, [below], |row| {
         let (node, dangles) = read_node(row)?;
         dangling.extend(dangles.then_some(node.id));
         Ok(node)
     })?;
     by_id(&mut nodes);
-    nodes.dedup_by_key(|node| node.id);
     let ids: Vec<TaskId> = nodes.iter().map(|node| node.id).collect();
     let sql = "SELECT task, needs FROM task_depends WHERE task BETWEEN ?1 AND ?2
                ORDER BY task, position";
@@ -177,9 +172,8 @@ impl Graph for SqliteTransaction<'_> {
         let sql = match root {
             None => format!("{kinds} ORDER BY 1 LIMIT ?2 + coalesce(?1, 0)"),
             Some(_) => format!(
-                "{} SELECT number FROM ({kinds}) WHERE number IN (SELECT number FROM scope)
-                 ORDER BY 1 LIMIT ?2",
-                scope(root)
+                "{BELOW} SELECT number FROM ({kinds}) WHERE number IN (SELECT number FROM scope)
+                 ORDER BY 1 LIMIT ?2"
             ),
         };
         self.all(&sql, (root.map(|id| id.0), limit), read_id)
@@ -257,9 +251,8 @@ impl SqliteTransaction<'_> {
     }
 
     fn ready_below(&self, root: TaskId, limit: Option<u32>) -> Result<ReadyPage> {
-        let scope = scope(Some(root));
         let ready = "scope s CROSS JOIN nodes n ON n.number = s.number AND n.is_ready = 1";
-        let sql = format!("{scope} SELECT n.rank, -n.below, n.number FROM {ready}");
+        let sql = format!("{BELOW} SELECT n.rank, -n.below, n.number FROM {ready}");
         let mut all: Vec<(u32, i64, u32)> = self.all(&sql, [root.0], |row| {
             Ok((row.get(0)?, row.get(1)?, row.get(2)?))
         })?;

@@ -9,8 +9,9 @@ use crate::id::TaskId;
 use crate::store::log::{CLAIMS, UNDOABLE};
 use crate::store::{Change, Log, Operation, OperationFilter, Recorded};
 
-/// The columns of a change in the order in which [`read`] takes them.
-const COLUMNS: &str = "c.sequence, c.operation, o.at, o.by, o.command, c.kind, c.task, c.detail
+/// The query of changes, in the order in which [`read`] takes its columns.
+pub(super) const CHANGES: &str =
+    "SELECT c.sequence, c.operation, o.at, o.by, o.command, c.kind, c.task, c.detail
     FROM changes c JOIN operations o ON o.number = c.operation";
 
 /// The number comes first, so that a damaged row has a name.
@@ -49,13 +50,13 @@ impl Log for SqliteTransaction<'_> {
             Some(_) => "c.task = ?3 AND c.sequence > ?1",
             None => "c.sequence > ?1 AND ?3 IS NULL",
         };
-        let sql = format!("SELECT {COLUMNS} WHERE {place} ORDER BY c.sequence LIMIT ?2");
+        let sql = format!("{CHANGES} WHERE {place} ORDER BY c.sequence LIMIT ?2");
         let task = task.map(|id| id.0);
         self.all(&sql, (to_signed(cursor), limit, task), read)
     }
 
     fn changes_of(&self, operation: u64, limit: u32) -> Result<Vec<Recorded>> {
-        let sql = format!("SELECT {COLUMNS} WHERE c.operation = ?1 ORDER BY c.sequence LIMIT ?2");
+        let sql = format!("{CHANGES} WHERE c.operation = ?1 ORDER BY c.sequence LIMIT ?2");
         self.all(&sql, (to_signed(operation), limit), read)
     }
 
@@ -160,7 +161,7 @@ fn read_operation(row: &Row<'_>) -> rusqlite::Result<Operation> {
     })
 }
 
-fn read(row: &Row<'_>) -> rusqlite::Result<Recorded> {
+pub(super) fn read(row: &Row<'_>) -> rusqlite::Result<Recorded> {
     Ok(Recorded {
         cursor: to_unsigned(row, 0)?,
         operation: to_unsigned(row, 1)?,

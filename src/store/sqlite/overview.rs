@@ -6,40 +6,22 @@ use std::ops::RangeInclusive;
 
 use rusqlite::Row;
 
-use super::columns::{read_id, to_unsigned, word};
+use super::columns::{json, read_id, to_unsigned, word};
+use super::graph::BELOW;
 use super::{SqliteTransaction, list};
 use crate::error::Result;
 use crate::id::TaskId;
-use crate::store::{Counts, Filter, Overview, Suggestions, TaskTally, Tasks};
+use crate::store::{Counts, Filter, Overview, Suggestions, TaskTally};
 use crate::task::Status;
-
-/// From how many ids on all ids between the first and the last are read in one go.
-const MANY: usize = 500;
-
-/// The tasks below `?1`, to any depth.
-const BELOW: &str = "WITH RECURSIVE scope (number) AS (
-         SELECT number FROM tasks WHERE parent = ?1
-         UNION SELECT t.number FROM scope s CROSS JOIN tasks t ON t.parent = s.number)";
 
 const OPEN_EPICS: &str = "FROM nodes WHERE is_epic = 1 AND is_open = 1";
 
 impl Overview for SqliteTransaction<'_> {
     fn missing(&self, ids: &BTreeSet<TaskId>) -> Result<BTreeSet<TaskId>> {
-        let mut missing = BTreeSet::new();
-        if ids.len() < MANY {
-            for id in ids {
-                if self.status(*id)?.is_none() {
-                    missing.insert(*id);
-                }
-            }
-            return Ok(missing);
-        }
-        let (first, last) = (ids.first().map(|id| id.0), ids.last().map(|id| id.0));
-        self.write_nodes()?;
-        let sql = "SELECT number FROM nodes WHERE number BETWEEN ?1 AND ?2 ORDER BY number";
-        let there = self.all(sql, (first, last), read_id)?;
-        missing.extend(ids.iter().filter(|id| there.binary_search(id).is_err()));
-        Ok(missing)
+        let ids: Vec<u32> = ids.iter().map(|id| id.0).collect();
+        let sql = "SELECT value FROM json_each(?1) WHERE value NOT IN (SELECT number FROM tasks)";
+        let missing = self.all(sql, [json(&ids)], read_id)?;
+        Ok(missing.into_iter().collect())
     }
 
     fn counts(&self, root: Option<TaskId>) -> Result<Counts> {

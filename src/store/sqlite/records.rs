@@ -17,7 +17,7 @@ use crate::store::{
 };
 use crate::task::rules::{inside, is_slug};
 
-const CLAIM_COLUMNS: &str = "task, epoch, holder, since, expires";
+pub(super) const CLAIM_COLUMNS: &str = "task, epoch, holder, since, expires";
 
 impl Claims for SqliteTransaction<'_> {
     fn claim(&self, task: TaskId) -> Result<Option<Claim>> {
@@ -61,7 +61,7 @@ impl Claims for SqliteTransaction<'_> {
     }
 }
 
-fn read_claim(row: &Row<'_>) -> rusqlite::Result<Claim> {
+pub(super) fn read_claim(row: &Row<'_>) -> rusqlite::Result<Claim> {
     Ok(Claim {
         task: read_id(row)?,
         epoch: row.get(1)?,
@@ -71,7 +71,7 @@ fn read_claim(row: &Row<'_>) -> rusqlite::Result<Claim> {
     })
 }
 
-const SPAWN_COLUMNS: &str =
+pub(super) const SPAWN_COLUMNS: &str =
     "task, manifest_id, output_file, at, receipt, verified_at, output_digest, forced";
 
 impl Spawns for SqliteTransaction<'_> {
@@ -150,7 +150,7 @@ impl SqliteTransaction<'_> {
     }
 }
 
-fn read_spawn(row: &Row<'_>) -> rusqlite::Result<SpawnRecord> {
+pub(super) fn read_spawn(row: &Row<'_>) -> rusqlite::Result<SpawnRecord> {
     Ok(SpawnRecord {
         task: read_id(row)?,
         manifest_id: row.get(1)?,
