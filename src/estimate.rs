@@ -9,9 +9,16 @@ pub(crate) const METHOD: &str = "characters / 4, wide ones 1";
 /// How many characters count as one token, other than wide ones.
 const CHARACTERS_PER_TOKEN: usize = 4;
 
+/// Wide characters begin with this byte or a greater one, so other characters need not be decoded: prompts are long.
+const WIDE_BYTE: u8 = 0xe1;
+
 pub(crate) fn tokens(text: &str) -> usize {
-    let wide = text.chars().filter(|c| is_wide(*c)).count();
-    wide + (text.chars().count() - wide).div_ceil(CHARACTERS_PER_TOKEN)
+    let is_wide_at = |at: usize| text[at..].starts_with(is_wide);
+    let bytes = text.bytes().enumerate();
+    let n_wide = bytes
+        .filter(|(at, byte)| *byte >= WIDE_BYTE && is_wide_at(*at))
+        .count();
+    n_wide + (text.chars().count() - n_wide).div_ceil(CHARACTERS_PER_TOKEN)
 }
 
 /// Returns whether a character is a word or a syllable by itself, and a token for a model: those of

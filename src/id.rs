@@ -187,9 +187,13 @@ pub(crate) fn digest(bytes: impl AsRef<[u8]>) -> String {
 
 /// Writes a finished SHA-256 as `sha256:` and 64 hexadecimal digits.
 pub(crate) fn hex(hash: &[u8]) -> String {
-    let halves = hash.iter().flat_map(|byte| [byte >> 4, byte & 15]);
-    let mut text = String::from("sha256:");
-    text.extend(halves.map(|half| char::from(b"0123456789abcdef"[usize::from(half)])));
+    let digit = |value: u8| char::from(b"0123456789abcdef"[usize::from(value)]);
+    let mut text = String::with_capacity("sha256:".len() + 2 * hash.len());
+    text.push_str("sha256:");
+    for byte in hash {
+        text.push(digit(byte >> 4));
+        text.push(digit(byte & 15));
+    }
     text
 }
 
