@@ -347,7 +347,7 @@ impl Engine<'_> {
                 faults = lacks.iter().map(prompt::describe).collect();
             }
             let before = self.recorder.track.task(self.slots[step].task);
-            let resumes = |worker: &Arc<Worker>| worker.runner.resumes();
+            let resumes = |worker: &Arc<Worker>| worker.runner.has_conversations();
             let resumes = self.slots[step].worker.as_ref().is_some_and(resumes);
             conversation = before
                 .and_then(|before| before.conversation.clone())

@@ -1,9 +1,10 @@
 //! Runs tasks with agents: each is claimed, given to an agent, verified and completed as soon as its
 //! dependencies are done, within the allowed number at a time. Every event is committed before it is acted
 //! on, so that a killed run can resume. Nothing below knows this module: `scheduler` decides and is pure,
-//! `engine` carries its decisions out, `threads` has the threads of agents. [`plan`] runs plans, whose steps are
-//! messages to agents.
+//! `engine` carries its decisions out, `threads` has the threads of agents. Steps of [`plan`]s and queries ([`ask`])
+//! are messages to agents, which `messages` sends as the same scheduler decides.
 
+pub(crate) mod ask;
 mod attempt;
 mod budget;
 pub(crate) mod cancel;
@@ -11,6 +12,7 @@ mod claiming;
 pub(crate) mod detached;
 mod engine;
 mod isolation;
+mod messages;
 mod options;
 mod parts;
 pub(crate) mod plan;

@@ -119,7 +119,7 @@ impl Engine<'_> {
     ) -> Option<String> {
         let told = message.map(|message| shorten_said(message.trim().to_string()));
         let worker = self.slots[step].worker.as_ref();
-        let is_heard = worker.is_some_and(|worker| worker.runner.tells_messages());
+        let is_heard = worker.is_some_and(|worker| worker.runner.has_conversations());
         told.or(is_heard.then(String::new))
             .filter(|_| outcome == Some(Outcome::Ok))
     }

@@ -9,9 +9,9 @@ use super::answer::Answer;
 use super::call::Call;
 use super::fault::{self, Shape};
 use super::route::Route;
+use crate::coordinator::ask::{self, Asked, Options, Query, QueryReply};
 use crate::error::{Code, Error, Result};
 use crate::markdown::escape_html;
-use crate::ops::ask::{self, Asked, Options, Query, QueryReply};
 use crate::ops::executions::Progress;
 
 /// Header with the run of a query.

@@ -4,7 +4,6 @@ pub(crate) mod agent_tasks;
 pub(crate) mod agents;
 pub(crate) mod answers;
 pub(crate) mod api;
-pub(crate) mod ask;
 pub(crate) mod chat;
 pub(crate) mod config;
 pub(crate) mod conversations;

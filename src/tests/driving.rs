@@ -228,8 +228,8 @@ impl Runner for Played {
         self.0.judge(ended);
     }
 
-    fn resumes(&self) -> bool {
-        self.0.resumes()
+    fn has_conversations(&self) -> bool {
+        self.0.has_conversations()
     }
 }
 

@@ -276,7 +276,7 @@ fn messages_conversations_tokens_and_cost_are_read() {
             _ => None,
         });
         assert_eq!(told, usage, "{program}");
-        assert!(runner(program).resumes());
+        assert!(runner(program).has_conversations());
     }
 }
 

@@ -835,6 +835,29 @@ fn workers_of_killed_run_are_ended() {
     }
 }
 
+#[test]
+fn silent_worker_ends_when_its_plan_is_cancelled() {
+    let script = "echo $$ >worker.new\nmv worker.new worker\nexec sleep 600\n";
+    let workspace = world(&[("a", &[])]).with("hang.sh", script);
+    workspace.ok("agents update the-a --command 'sh hang.sh'");
+    workspace.write(
+        "plan.json",
+        r#"{"goal":"g","maxLoops":3,"steps":[{"id":"a","agent":"the-a","instruction":"Do."}]}"#,
+    );
+    let mut command = workspace.command(&["plan", "run", "plan.json"]);
+    let child = command.stdout(Stdio::piped()).spawn().unwrap();
+    while !workspace.path("worker").exists() {
+        std::thread::sleep(Duration::from_millis(5));
+    }
+    let listed = answer(&workspace, "runs list");
+    let id = listed["result"]["runs"][0]["id"].as_str().unwrap();
+    // The command waits for the end of the run, up to a limit.
+    let reply = answer(&workspace, &format!("runs cancel {id}"));
+    assert_eq!(reply["result"]["run"]["status"], "cancelled", "{reply:#}");
+    let ended = document(&workspace.reply(&child.wait_with_output().unwrap()));
+    assert_eq!(ended["error"]["code"], "E_RUN_CANCELLED", "{ended:#}");
+}
+
 /// Returns whether the process is alive that a file names.
 fn is_alive(workspace: &TestWorkspace, file: &str) -> bool {
     let process = workspace.read(file);

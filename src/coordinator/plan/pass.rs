@@ -4,17 +4,17 @@ use std::collections::HashMap;
 
 use serde_json::json;
 
-use super::{COORDINATOR, Stepped};
+use super::{COORDINATOR, Stepped, cancellation_error};
 use crate::agent::Agent;
+use crate::coordinator::messages::{self, Ending, Messages};
 use crate::error::{Code, Error, Result};
 use crate::ops::answers::{Answer, Answering, Question};
 use crate::ops::runs::recording::Recording;
 use crate::plan::message::{Reply, message};
 use crate::plan::{Plan, Step};
 use crate::run::StepState;
-use crate::run::schedule::Schedule;
 use crate::run::{AnsweredBy, Run, Speaker};
-use crate::runner::pool::{self, Steps};
+use crate::runner::signals;
 
 pub(super) struct Pass<'a, 'r> {
     pub(super) plan: &'a Plan,
@@ -31,6 +31,7 @@ pub(super) struct Job {
     agent: Agent,
     intent: Option<String>,
     message: String,
+    is_cancelled: Box<dyn FnMut() -> bool + Send>,
 }
 
 impl Pass<'_, '_> {
@@ -43,27 +44,26 @@ impl Pass<'_, '_> {
                 return Err(nobody(step, agent));
             }
         }
-        let needs = needs(self.plan);
-        let mut schedule = Schedule::new(&needs);
+        let mut scheduler = messages::schedule(needs(self.plan), jobs);
         for (at, step) in self.steps.iter().enumerate() {
             if step.status == StepState::Done {
-                schedule.finish(at);
+                scheduler.note_done(at);
             }
         }
         let answering = self.answering.clone();
         let Run { user, id: run, .. } = self.recording.run.clone();
-        pool::run_steps(&mut schedule, jobs, &mut self, |_, job: Job| {
+        messages::send(scheduler, &mut self, |job: Job| {
             let question = Question {
                 intent: job.intent.as_deref(),
                 user: Some(&user),
                 conversation: Some(&run),
                 ..Question::new(&job.agent, &job.message, &run)
             };
-            answering.ask(&question, &mut |_| {})
+            signals::until(job.is_cancelled, || answering.ask(&question, &mut |_| {}))
         })
     }
 
-    fn fail(&mut self, schedule: &mut Schedule, at: usize, error: Error) -> Result<()> {
+    fn fail(&mut self, at: usize, error: Error) -> Result<Ending> {
         let (id, agent) = (self.plan.steps[at].id.clone(), &self.agents[at].id);
         let useless = matches!(
             error.code,
@@ -77,11 +77,9 @@ impl Pass<'_, '_> {
         });
         self.recording.note(|notes| notes.event("error", fields))?;
         if again {
-            schedule.requeue(at);
-            return Ok(());
+            return Ok(Ending::Lacking);
         }
         (self.steps[at].status, self.steps[at].error) = (StepState::Failed, Some(why));
-        schedule.fail(at);
         Err(Error {
             message: format!("step `{id}`: {}", error.message),
             ..error
@@ -114,14 +112,13 @@ impl Pass<'_, '_> {
     }
 }
 
-impl Steps for Pass<'_, '_> {
+impl Messages for Pass<'_, '_> {
     type Job = Job;
-    type Done = Result<Answer>;
+    type Answer = Result<Answer>;
 
     fn begin(&mut self, at: usize) -> Result<Job> {
         if self.recording.is_cancelled()? {
-            let message = "the run was cancelled before all its steps were done";
-            return Err(Error::new(Code::RunCancelled, message));
+            return Err(cancellation_error());
         }
         let (step, agent) = (&self.plan.steps[at], &self.agents[at]);
         let told = write_message(step, self.previous, self.steps);
@@ -142,21 +139,18 @@ impl Steps for Pass<'_, '_> {
             agent: agent.clone(),
             intent: step.intent.clone(),
             message: told,
+            is_cancelled: self.recording.watch_for_cancel(),
         })
     }
 
-    fn end(&mut self, schedule: &mut Schedule, at: usize, done: Result<Answer>) -> Result<()> {
-        match done {
+    fn end(&mut self, at: usize, answer: Result<Answer>) -> Result<Ending> {
+        match answer {
             Ok(answer) if answer.by == AnsweredBy::Offline => {
                 let error = nobody(&self.plan.steps[at], &self.agents[at]);
-                self.fail(schedule, at, error)
+                self.fail(at, error)
             }
-            Ok(answer) => {
-                self.keep(at, answer)?;
-                schedule.finish(at);
-                Ok(())
-            }
-            Err(error) => self.fail(schedule, at, error),
+            Ok(answer) => self.keep(at, answer).map(|()| Ending::Done),
+            Err(error) => self.fail(at, error),
         }
     }
 }

@@ -138,7 +138,10 @@ impl Journal {
     }
 
     /// Returns whether the run is cancelled, asked without the journal.
-    pub(crate) fn watch_for_cancel(&self, workspace: &Workspace) -> impl FnMut() -> bool + 'static {
+    pub(crate) fn watch_for_cancel(
+        &self,
+        workspace: &Workspace,
+    ) -> impl FnMut() -> bool + Send + 'static {
         let (run, mut seen) = (self.run.clone(), self.seen);
         watch(workspace, move |store| find_cancel(&run, &mut seen, store))
     }
@@ -151,8 +154,8 @@ impl Journal {
 /// Asks a store repeatedly; it is opened on the first call. An unreadable store answers no.
 pub(in crate::ops) fn watch(
     workspace: &Workspace,
-    mut ask: impl FnMut(&mut SqliteStore) -> Result<bool> + 'static,
-) -> impl FnMut() -> bool + 'static {
+    mut ask: impl FnMut(&mut SqliteStore) -> Result<bool> + Send + 'static,
+) -> impl FnMut() -> bool + Send + 'static {
     let (workspace, mut opened) = (workspace.clone(), None);
     move || {
         if opened.is_none() {

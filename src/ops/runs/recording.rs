@@ -6,6 +6,7 @@ use serde_json::{Value, json};
 
 use super::journal::Journal;
 use super::liveness::{self, RunLock, TakenRun};
+use crate::clock::Clock;
 use crate::error::{Code, Error, Result};
 use crate::id;
 use crate::ops::Surroundings;
@@ -23,6 +24,8 @@ pub(crate) struct Recording<'a> {
     messages: usize,
     tell: &'a mut dyn FnMut(&Event),
     journal: Journal,
+    workspace: Workspace,
+    is_cancelled: bool,
     _lock: RunLock,
 }
 
@@ -57,14 +60,26 @@ impl<'a> Recording<'a> {
         };
         transaction.put_run(&run)?;
         transaction.commit()?;
-        let journal = Journal::begin(workspace, &run, clock, &mut store)?;
+        Recording::open(workspace, run, clock, store, lock, tell)
+    }
+
+    fn open(
+        workspace: &Workspace,
+        run: Run,
+        clock: Clock,
+        mut store: SqliteStore,
+        lock: RunLock,
+        tell: &'a mut dyn FnMut(&Event),
+    ) -> Result<Recording<'a>> {
         Ok(Recording {
+            journal: Journal::begin(workspace, &run, clock, &mut store)?,
             run,
             store,
             since: Instant::now(),
             messages: 0,
             tell,
-            journal,
+            workspace: workspace.clone(),
+            is_cancelled: false,
             _lock: lock,
         })
     }
@@ -94,17 +109,9 @@ impl<'a> Recording<'a> {
         } = taken.ok_or_else(|| super::no_run(id))?;
         lock.take(&mut run);
         let messages = store.read()?.run_messages(id)?;
-        let mut journal = Journal::begin(workspace, &run, clock, &mut store)?;
-        journal.look_after(seen);
-        let recording = Recording {
-            run,
-            store,
-            since: Instant::now(),
-            messages: messages.len(),
-            tell,
-            journal,
-            _lock: lock,
-        };
+        let mut recording = Recording::open(workspace, run, clock, store, lock, tell)?;
+        recording.journal.look_after(seen);
+        recording.messages = messages.len();
         Ok((recording, events, messages))
     }
 
@@ -132,7 +139,13 @@ impl<'a> Recording<'a> {
     }
 
     pub(crate) fn is_cancelled(&mut self) -> Result<bool> {
-        self.journal.is_cancelled(&mut self.store)
+        self.is_cancelled |= self.journal.is_cancelled(&mut self.store)?;
+        Ok(self.is_cancelled)
+    }
+
+    /// Returns whether the run is cancelled, asked without the record.
+    pub(crate) fn watch_for_cancel(&self) -> Box<dyn FnMut() -> bool + Send> {
+        Box::new(self.journal.watch_for_cancel(&self.workspace))
     }
 
     /// Ends the run, in one transaction with `note`.

@@ -65,11 +65,7 @@ impl Runner for CommandLine {
         }
     }
 
-    fn resumes(&self) -> bool {
-        false
-    }
-
-    fn tells_messages(&self) -> bool {
+    fn has_conversations(&self) -> bool {
         false
     }
 }

@@ -140,12 +140,8 @@ pub(crate) trait Runner: Send + Sync {
         event::judge(state);
     }
 
-    fn resumes(&self) -> bool {
-        true
-    }
-
-    /// Returns true if the program reports every message of its agent.
-    fn tells_messages(&self) -> bool {
+    /// Returns true if the program reports every message of its agent, and resumes its conversations.
+    fn has_conversations(&self) -> bool {
         true
     }
 }

@@ -4,14 +4,14 @@ use serde_json::json;
 
 use super::{Options, Query, Replies, describe_step};
 use crate::agent::Agent;
+use crate::coordinator::messages::{self, Ending, Messages};
+use crate::coordinator::scheduler::Scheduler;
 use crate::error::{Code, Error, Result};
 use crate::llm;
 use crate::ops::answers::Answering;
 use crate::ops::runs::recording::Recording;
 use crate::query::{self, Step};
 use crate::run::Speaker;
-use crate::run::schedule::Schedule;
-use crate::runner::pool::{self, Steps};
 use crate::worker::response::{Fault, FaultKind, WorkerReply};
 use crate::worker::{Context, request_id};
 
@@ -42,7 +42,7 @@ pub(super) fn execute(
 ) -> Result<Replies> {
     let place = |id: u64| steps.iter().position(|step| step.id == id);
     let needs = |step: &Step| step.input.and_then(place).into_iter().collect();
-    let mut schedule = Schedule::new(&steps.iter().map(needs).collect::<Vec<Vec<usize>>>());
+    let mut scheduler = messages::schedule(steps.iter().map(needs).collect(), jobs);
     let find = |step: &Step| workers.iter().find(|agent| agent.id == step.agent).copied();
     let agents: Option<Vec<&Agent>> = steps.iter().map(find).collect();
     let mut run = QueryRun {
@@ -52,7 +52,7 @@ pub(super) fn execute(
         replies: Replies::new(),
         recording,
     };
-    run.refuse_orphans(&mut schedule)?;
+    run.refuse_orphans(&mut scheduler)?;
     let conversation = query.conversation.clone();
     let context = Context {
         user_id: query.user_id.clone(),
@@ -60,7 +60,7 @@ pub(super) fn execute(
         run: Some(run.recording.run.id.clone()),
         ..Context::default()
     };
-    pool::run_steps(&mut schedule, jobs, &mut run, |_, job: Job<'_>| {
+    messages::send(scheduler, &mut run, |job: Job<'_>| {
         let (workers, context) = (&answering.workers, context.clone());
         match workers.call(job.agent, job.intent, &job.text, context) {
             Err(error) if error.code == Code::Untrusted => {
@@ -76,13 +76,15 @@ pub(super) fn execute(
 }
 
 impl QueryRun<'_, '_> {
-    fn refuse_orphans(&mut self, schedule: &mut Schedule) -> Result<()> {
+    fn refuse_orphans(&mut self, scheduler: &mut Scheduler) -> Result<()> {
         let steps = self.steps;
         for (at, step) in steps.iter().enumerate() {
             let is_left_out = |need: &u64| steps.iter().all(|step| step.id != *need);
             if let Some(need) = step.input.filter(is_left_out) {
                 self.fail_without_input(at, need)?;
-                self.skip_dependents(schedule, at)?;
+                for later in scheduler.note_failed(at) {
+                    self.skip(later)?;
+                }
             }
         }
         Ok(())
@@ -93,14 +95,6 @@ impl QueryRun<'_, '_> {
         let fault = Fault::new(FaultKind::DependencyError, message);
         let reply = WorkerReply::failure(request_id()?, self.agents[at], fault);
         self.record(at, reply)
-    }
-
-    fn skip_dependents(&mut self, schedule: &mut Schedule, at: usize) -> Result<()> {
-        for later in schedule.fail(at) {
-            let need = self.steps[later].input.unwrap_or_default();
-            self.fail_without_input(later, need)?;
-        }
-        Ok(())
     }
 
     fn record(&mut self, at: usize, reply: WorkerReply) -> Result<()> {
@@ -129,9 +123,9 @@ impl QueryRun<'_, '_> {
     }
 }
 
-impl<'a> Steps for QueryRun<'a, '_> {
+impl<'a> Messages for QueryRun<'a, '_> {
     type Job = Job<'a>;
-    type Done = Result<WorkerReply>;
+    type Answer = Result<WorkerReply>;
 
     fn begin(&mut self, at: usize) -> Result<Job<'a>> {
         let step = &self.steps[at];
@@ -153,15 +147,18 @@ impl<'a> Steps for QueryRun<'a, '_> {
         })
     }
 
-    fn end(&mut self, schedule: &mut Schedule, at: usize, done: Result<WorkerReply>) -> Result<()> {
-        let reply = done?;
-        let worked = reply.output.is_some();
-        self.record(at, reply)?;
-        match worked {
-            true => schedule.finish(at),
-            false => self.skip_dependents(schedule, at)?,
-        }
-        Ok(())
+    fn end(&mut self, at: usize, answer: Result<WorkerReply>) -> Result<Ending> {
+        let reply = answer?;
+        let ending = match reply.output {
+            Some(_) => Ending::Done,
+            None => Ending::Failed,
+        };
+        self.record(at, reply).map(|()| ending)
+    }
+
+    fn skip(&mut self, at: usize) -> Result<()> {
+        let need = self.steps[at].input.unwrap_or_default();
+        self.fail_without_input(at, need)
     }
 }
 

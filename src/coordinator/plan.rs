@@ -20,6 +20,7 @@ use crate::plan::message::max_loops;
 use crate::plan::{AsWritten, LOOPS_MAX, Planner, Policy};
 use crate::run::StepState;
 use crate::run::{AnsweredBy, Event, PLAN_RESUMED, Run, RunKind, RunStatus, Speaker};
+use crate::runner::signals;
 use crate::store::Store;
 use crate::words::closed;
 use crate::workspace::Workspace;
@@ -208,13 +209,21 @@ fn run_passes(
     mut recording: Recording<'_>,
     mut course: Course,
 ) -> Result<Carried> {
-    let done = pass_until_satisfied(
-        surroundings,
-        options,
-        answering,
-        &mut recording,
-        &mut course,
-    );
+    let done = signals::until(recording.watch_for_cancel(), || {
+        pass_until_satisfied(
+            surroundings,
+            options,
+            answering,
+            &mut recording,
+            &mut course,
+        )
+    });
+    let done = match done {
+        Err(error) if error.code == Code::Interrupted && recording.is_cancelled()? => {
+            Err(cancellation_error())
+        }
+        done => done,
+    };
     let answer = course.answer();
     let status = match &done {
         Ok(()) => RunStatus::Completed,
@@ -328,6 +337,11 @@ fn explain(error: Error, course: &Course, run: &Run) -> Error {
         None => error.fix(look),
         Some(_) => error.or("see what was done", look),
     }
+}
+
+fn cancellation_error() -> Error {
+    let message = "the run was cancelled before all its steps were done";
+    Error::new(Code::RunCancelled, message)
 }
 
 fn is_end(error: &Error) -> bool {
