@@ -141,12 +141,23 @@ pub(crate) fn json(text: &str, max: usize) -> serde_json::Result<Value> {
 ///
 /// What is wrong with them, with line and column.
 pub(crate) fn jsons(text: &str, max: usize) -> serde_json::Result<Vec<Value>> {
-    let mut reader = serde_json::Deserializer::from_str(text);
     let (left, mut values) = (Cell::new(max), Vec::new());
-    while values.is_empty() || reader.end().is_err() {
-        values.push(Within(&left).deserialize(&mut reader)?);
+    let mut parts = serde_json::Deserializer::from_str(text).into_iter::<&RawValue>();
+    while let Some(part) = parts.next() {
+        let part = part?.get();
+        let read =
+            |text: &str| Within(&left).deserialize(&mut serde_json::Deserializer::from_str(text));
+        values.push(read(part).or_else(|_| {
+            // Blanks in place of what comes before it give the error the right line and column.
+            let before = &text[..parts.byte_offset() - part.len()];
+            let before = before.replace(|c| c != '\n', " ");
+            read(&(before + part))
+        })?);
     }
-    Ok(values)
+    match values.is_empty() {
+        true => json(text, max).map(|value| vec![value]),
+        false => Ok(values),
+    }
 }
 
 /// Reads a YAML text, with or without a byte order mark, into a value with a maximum number of bytes.
@@ -387,6 +398,13 @@ mod tests {
             assert!(jsons(cut, 1_000).is_err(), "{cut}");
         }
         assert!(json("{} {}", 1_000).is_err());
+        let fault = jsons("{}\n {\"a\":1,\"a\":2}", 1_000)
+            .unwrap_err()
+            .to_string();
+        assert!(
+            fault.contains("duplicate field `a` at line 2 column 11"),
+            "{fault}"
+        );
     }
 
     #[test]

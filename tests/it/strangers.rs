@@ -841,7 +841,10 @@ fn numbers_that_do_not_fit_are_kept_as_they_were_written() {
     workspace.write(file, front(".inf"));
     let refused = workspace.expect_refusal(&["import", "backlog"], "E_IMPORT_INVALID");
     let message = refused["message"].as_str().unwrap();
-    assert!(message.contains("not a number that can be kept"), "{message}");
+    assert!(
+        message.contains("not a number that can be kept"),
+        "{message}"
+    );
     workspace.write(file, front("1e400"));
     workspace.ok("import backlog");
     let task = workspace.json(&["show", "T1"])["result"]["task"].clone();

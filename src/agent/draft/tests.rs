@@ -61,7 +61,10 @@ fn invalid_values_are_refused_with_reason() {
         (json!({"name": "x", "maxTokens": 0}), "maxTokens is 0"),
         (json!({"name": "x", "timeoutMs": 0}), "timeoutMs is 0"),
         (json!({"name": "x", "role": "worker"}), "not a valid role"),
-        (json!({"name": "x", "status": "asleep"}), "not a valid status"),
+        (
+            json!({"name": "x", "status": "asleep"}),
+            "not a valid status",
+        ),
         (json!({"name": "x", "type": "http"}), "needs an endpoint"),
         (json!({"name": "x", "type": "cli"}), "needs a command"),
         (
