@@ -118,9 +118,9 @@ fn task_lines(screen: &mut Screen, TaskWhy { task, spawn, .. }: &TaskWhy) {
         None => format!(" {}", task.state),
     };
     screen
-        .say(Tone::Strong, task.task_id)
+        .say(Tone::Strong, task.planned.task_id)
         .say(state_tone(task.state), state)
-        .line(Tone::Plain, format!("  {}", task.title))
+        .line(Tone::Plain, format!("  {}", task.planned.title))
         .field("because", task.reason.as_deref().unwrap_or_default());
     if task.attempts > 1 {
         screen.field("tries", task.attempts);

@@ -215,15 +215,15 @@ fn settle(
     if isolated.is_some() {
         let trees = open_trees(&workspace, &run, &events)?;
         for task in track.tasks() {
-            let status = context.read(|tasks| tasks.status(task.task_id));
+            let status = context.read(|tasks| tasks.status(task.planned.task_id));
             if status.unwrap_or_default() == Some(Status::Done) {
-                trees.keep_merge_of(task.task_id, &run.started_at)?;
+                trees.keep_merge_of(task.planned.task_id, &run.started_at)?;
             }
         }
         let _lock = trees.lock()?;
         for task in track.tasks().iter().filter(|task| !task.is_done()) {
-            if let Ok(Some(commit)) = trees.find_merge(task.task_id, &run.started_at) {
-                let id = task.task_id;
+            if let Ok(Some(commit)) = trees.find_merge(task.planned.task_id, &run.started_at) {
+                let id = task.planned.task_id;
                 warnings.push(format!(
                     "{id} is not done, but its work is merged: {commit}"
                 ));
@@ -268,11 +268,11 @@ fn list_closing_events(track: &RunProjection) -> Vec<RunEvent> {
         let reason = Some(CANCELLED.to_string());
         if !task.is_held {
             let caused_by = None;
-            return TaskEvent::Skipped { reason, caused_by }.for_task(task.task_id);
+            return TaskEvent::Skipped { reason, caused_by }.for_task(task.planned.task_id);
         }
         let outcome = Some(Outcome::Cancelled);
         RunEvent::Task {
-            task_id: task.task_id,
+            task_id: task.planned.task_id,
             attempt: Some(task.attempts).filter(|attempt| *attempt > 0),
             event: TaskEvent::Failed { outcome, reason },
         }

@@ -173,7 +173,11 @@ impl Engine<'_> {
     }
 
     fn message(&self, id: TaskId) -> String {
-        let title = self.recorder.track.task(id).map(|task| task.title.as_str());
+        let title = self
+            .recorder
+            .track
+            .task(id)
+            .map(|task| task.planned.title.as_str());
         format!("{id}: {}", title.unwrap_or_default())
     }
 

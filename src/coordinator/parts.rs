@@ -83,7 +83,7 @@ impl Engine<'_> {
             .tasks()
             .iter()
             .filter(|task| task.state.is_under_way());
-        let proving: Vec<TaskId> = proving.map(|task| task.task_id).collect();
+        let proving: Vec<TaskId> = proving.map(|task| task.planned.task_id).collect();
         let mut kept = HashSet::new();
         for id in proving {
             kept.extend(

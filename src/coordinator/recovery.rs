@@ -29,7 +29,7 @@ use crate::workspace::Workspace;
 impl Engine<'_> {
     /// Takes a step up as it stands: what is done is noted, what was left is verified or given back.
     pub(super) fn take_up(&mut self, step: usize, task: &TaskRun) -> Result<()> {
-        let id = task.task_id;
+        let id = task.planned.task_id;
         if task.is_done() {
             self.scheduler.note_done(step);
             return Ok(());
@@ -53,7 +53,7 @@ impl Engine<'_> {
     /// Returns true, and emits the event, if a task was completed before the process ended or its work
     /// verifies. Any other task is released.
     fn is_done_by_now(&mut self, step: usize, task: &TaskRun) -> Result<bool> {
-        let id = task.task_id;
+        let id = task.planned.task_id;
         let (status, claim) = match self
             .context
             .read(|transaction| Ok((transaction.status(id)?, transaction.claim(id)?)))
@@ -67,7 +67,7 @@ impl Engine<'_> {
             if task.is_held && epoch == task.setup.epoch {
                 // Somebody completed it while its agent worked.
                 self.slots[step].epoch = epoch;
-                self.fix_criteria(id, task.acceptance.clone());
+                self.fix_criteria(id, task.planned.acceptance.clone());
                 let lacking = match self.judge_again(step)? {
                     Delivery::Done => return Ok(true),
                     Delivery::Lacking(lacking) => lacking,
@@ -88,7 +88,7 @@ impl Engine<'_> {
         // A claim under which no agent was to be started has nothing to show, and a task that was never
         // given to an agent would pass for one that needs no proof.
         if Some(claim.epoch) == task.setup.epoch {
-            self.fix_criteria(task.task_id, task.acceptance.clone());
+            self.fix_criteria(task.planned.task_id, task.planned.acceptance.clone());
             if self.check_last_words(step).is_none() {
                 match self.judge_again(step)? {
                     Delivery::Done => return Ok(true),
@@ -158,7 +158,7 @@ pub(super) fn read_used(workspace: &Workspace, taken: &TakenRun) -> Result<Vec<R
 fn read_unrecorded_end(folder: &Path, task: &TaskRun) -> Option<RunEvent> {
     // The group is known from when an agent begins until its end was told.
     task.group.as_ref()?;
-    let name = format!("{}-{}.log", task.task_id, task.attempts);
+    let name = format!("{}-{}.log", task.planned.task_id, task.attempts);
     let log = read_start(&folder.join(name), LOG_MAX).unwrap_or_default();
     let runner = task.setup.runner.as_deref().unwrap_or_default();
     let Spent { usage, cost } = agent::read_spent(runner, &log, task.conversed);
@@ -170,7 +170,7 @@ fn read_unrecorded_end(folder: &Path, task: &TaskRun) -> Option<RunEvent> {
     };
     let has_used = usage.is_some() || cost.is_some();
     has_used.then_some(RunEvent::Task {
-        task_id: task.task_id,
+        task_id: task.planned.task_id,
         attempt: Some(task.attempts),
         event: TaskEvent::AgentEnded(end),
     })

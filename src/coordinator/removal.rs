@@ -148,7 +148,7 @@ pub(super) fn sweep_trees(
     let branches = branches.filter(|branch| !named.contains(branch));
     retained.extend(branches.filter_map(|branch| {
         let task = track.task(task_of(&branch)?)?;
-        Some(report_branch(trees, branch).for_task(task.task_id))
+        Some(report_branch(trees, branch).for_task(task.planned.task_id))
     }));
     Ok(retained)
 }

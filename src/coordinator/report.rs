@@ -223,7 +223,7 @@ fn suggest_next_step(error: Error, run: &Run, ending: &Ending) -> Error {
 fn reason(task: &TaskRun) -> String {
     let outcome = task.outcome.map_or("failed", Outcome::word);
     let why = task.reason.as_deref().unwrap_or("no reason is known");
-    format!("{} ({outcome}): {why}", task.task_id)
+    format!("{} ({outcome}): {why}", task.planned.task_id)
 }
 
 #[cfg(test)]

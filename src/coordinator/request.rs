@@ -182,7 +182,7 @@ fn check_name(what: &str, name: Option<&str>) -> Result<()> {
     Err(Error::new(Code::InputInvalid, message))
 }
 
-/// A plan, or a goal, that is to be carried out; what is left out is as `cleo plan run` has it.
+/// A plan, or a goal, that is to be carried out; what is left out has its default.
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default, deny_unknown_fields)]

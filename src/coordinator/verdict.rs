@@ -124,8 +124,11 @@ impl Engine<'_> {
     /// task. Tasks that fail are released; reopened ones stay as they are.
     pub(super) fn look_again(&mut self) -> Result<()> {
         let tasks = self.recorder.track.tasks().iter();
-        let done = tasks.filter(|task| task.is_done() && task.attempts > 0 && !task.is_epic);
-        let done: Vec<_> = done.map(|task| (task.task_id, task.setup.epoch)).collect();
+        let done =
+            tasks.filter(|task| task.is_done() && task.attempts > 0 && !task.planned.is_epic);
+        let done: Vec<_> = done
+            .map(|task| (task.planned.task_id, task.setup.epoch))
+            .collect();
         for (id, how) in find_undone(&mut self.context, &done)? {
             let (outcome, why) = match how {
                 Undone::Open(status) => {

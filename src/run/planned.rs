@@ -14,13 +14,13 @@ pub(crate) struct Planned {
     pub(crate) task_id: TaskId,
     pub(crate) title: String,
     /// The tasks of the run that come before it.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[serde(default)]
     pub(crate) needs: Vec<TaskId>,
     /// Its criteria when the run began.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(crate) acceptance: Vec<String>,
-    /// True for an epic, which is done once its parts are.
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    /// True for an epic, which no agent works on: it is done once its parts are.
+    #[serde(default)]
     pub(crate) is_epic: bool,
 }
 

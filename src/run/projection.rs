@@ -143,16 +143,15 @@ impl RunProjection {
         self.options.clone_from(options);
         let waves = waves(planned);
         let tasks = planned.iter().map(|planned| TaskRun {
-            task_id: planned.task_id,
-            title: planned.title.clone(),
+            planned: planned.clone(),
             wave: waves.get(&planned.task_id).map(|wave| wave + 1),
-            needs: planned.needs.clone(),
-            is_epic: planned.is_epic,
             ..TaskRun::default()
         });
         self.tasks = tasks.collect();
         let places = self.tasks.iter().enumerate();
-        self.places = places.map(|(place, task)| (task.task_id, place)).collect();
+        self.places = places
+            .map(|(place, task)| (task.planned.task_id, place))
+            .collect();
     }
 
     /// Adds the time of agents whose end is unknown because the process of the run was killed: they worked at least
@@ -245,7 +244,7 @@ fn begin(task: &mut TaskRun, at: &str, attempt: Option<u32>, start: &AttemptStar
     task.attempts = attempt.unwrap_or(task.attempts);
     task.started_at.get_or_insert_with(|| at.to_string());
     task.setup.clone_from(&start.setup);
-    task.acceptance.clone_from(&start.acceptance);
+    task.planned.acceptance.clone_from(&start.acceptance);
     (task.doing, task.group, task.using) = (None, None, None);
     if !start.resumes {
         task.conversed = Spent::default();

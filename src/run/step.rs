@@ -4,6 +4,7 @@ use serde::Serialize;
 
 use super::attempt::Attempt;
 use super::event::Setup;
+use super::planned::Planned;
 use super::{Outcome, Spent, Usage};
 use crate::id::TaskId;
 use crate::words::closed;
@@ -47,14 +48,11 @@ impl StepState {
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct TaskRun {
-    pub(crate) task_id: TaskId,
-    pub(crate) title: String,
+    /// Its criteria are those of its last claim, once it was claimed.
+    #[serde(flatten)]
+    pub(crate) planned: Planned,
     /// Its wave in the run, from 1; none when it waits for itself.
     pub(crate) wave: Option<usize>,
-    /// Whether it is an epic, which no agent works on.
-    pub(crate) is_epic: bool,
-    /// The tasks of the run that come before it.
-    pub(crate) needs: Vec<TaskId>,
     pub(crate) state: StepState,
     pub(crate) outcome: Option<Outcome>,
     pub(crate) reason: Option<String>,
@@ -88,9 +86,6 @@ pub(crate) struct TaskRun {
     pub(crate) caused_by: Option<TaskId>,
     /// The current action of its agent.
     pub(crate) doing: Option<String>,
-    /// The criteria that it had when it was claimed.
-    #[serde(skip)]
-    pub(crate) acceptance: Vec<String>,
     #[serde(skip)]
     pub(crate) conversation: Option<String>,
     /// Tokens and cost of that conversation.
@@ -131,7 +126,7 @@ impl TaskRun {
 
     /// Returns whether the run counts it among its work: an epic only when it failed.
     pub(crate) fn is_counted(&self) -> bool {
-        !self.is_epic || self.state.is_undone()
+        !self.planned.is_epic || self.state.is_undone()
     }
 }
 

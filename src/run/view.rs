@@ -102,10 +102,13 @@ fn steps(events: &[Event]) -> Vec<Step> {
 
 fn tasks(track: &RunProjection, started_at: &str) -> Vec<TaskRun> {
     let ready_at = |task: &TaskRun| {
-        task.needs.iter().try_fold(started_at, |last, need| {
-            let need = track.task(*need).filter(|need| need.is_done())?;
-            Some(last.max(need.ended_at.as_deref()?))
-        })
+        task.planned
+            .needs
+            .iter()
+            .try_fold(started_at, |last, need| {
+                let need = track.task(*need).filter(|need| need.is_done())?;
+                Some(last.max(need.ended_at.as_deref()?))
+            })
     };
     let view = |task: &TaskRun| TaskRun {
         ready_at: ready_at(task).map(String::from),
@@ -158,10 +161,10 @@ impl RunRow {
 /// Returns the subject of a run: the epic or the first task, else its message.
 fn title<'a>(run: &'a Run, track: &'a RunProjection) -> &'a str {
     let tasks = track.tasks();
-    let is_whole = |task: &&TaskRun| task.is_epic && run.kind == RunKind::Epic;
+    let is_whole = |task: &&TaskRun| task.planned.is_epic && run.kind == RunKind::Epic;
     let epic = tasks.iter().find(is_whole);
     epic.or(tasks.first())
-        .map_or(&run.input, |task| &task.title)
+        .map_or(&run.input, |task| &task.planned.title)
 }
 
 fn bar(states: &[StepState]) -> Vec<StepState> {
@@ -174,7 +177,7 @@ fn fault(run: &Run, track: &RunProjection) -> Option<Fault> {
     let mut tasks = track.tasks().iter();
     if let Some(task) = tasks.find(|task| task.state == StepState::Failed) {
         return Some(Fault {
-            task: Some(task.task_id),
+            task: Some(task.planned.task_id),
             message: task.reason.clone().unwrap_or_else(|| "failed".to_string()),
         });
     }

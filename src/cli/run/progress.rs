@@ -81,9 +81,12 @@ impl<'a> Progress<'a> {
         let skill = task.setup.skill.as_deref().unwrap_or_default();
         let skill = skill.trim_start_matches("ct-");
         let runner = task.setup.runner.as_deref().unwrap_or_default();
-        let doing = task.doing.as_ref().unwrap_or(&task.title);
+        let doing = task.doing.as_ref().unwrap_or(&task.planned.title);
         vec![
-            (Tone::Strong, format!("{:<6} ", task.task_id.to_string())),
+            (
+                Tone::Strong,
+                format!("{:<6} ", task.planned.task_id.to_string()),
+            ),
             (Tone::Accent, format!("{skill:<20} ")),
             (Tone::Plain, format!("{runner:<9} ")),
             (
@@ -114,7 +117,7 @@ impl<'a> Progress<'a> {
 
 /// Returns the first wave with open tasks, from 0, if there are several.
 fn first_open_wave(track: &RunProjection) -> Option<String> {
-    let waves = || track.tasks().iter().filter(|task| !task.is_epic);
+    let waves = || track.tasks().iter().filter(|task| !task.planned.is_epic);
     let open = waves().filter(|task| task.state.is_open());
     let first = open.filter_map(|task| task.wave).min()? - 1;
     let last = waves().filter_map(|task| task.wave).max()? - 1;
@@ -140,7 +143,7 @@ impl Listener for Progress<'_> {
         }
         self.drawn = Instant::now();
         let tasks = track.tasks().iter();
-        let running = tasks.filter_map(|task| Some((task, self.since.get(&task.task_id)?)));
+        let running = tasks.filter_map(|task| Some((task, self.since.get(&task.planned.task_id)?)));
         let rows = running
             .take(ROWS)
             .map(|(task, since)| self.row(task, since));

@@ -66,13 +66,13 @@ fn row(task: &TaskRun) -> Vec<Cell> {
     let begun = task.attempts > 0;
     let some = |text: Option<String>| (Tone::Dim, text.unwrap_or_else(|| "-".to_string()));
     vec![
-        (Tone::Strong, task.task_id.to_string()),
+        (Tone::Strong, task.planned.task_id.to_string()),
         (state_tone(task.state), task.state.to_string()),
         some(task.outcome.map(|outcome: Outcome| outcome.to_string())),
         some(begun.then(|| task.attempts.to_string())),
         some(begun.then(|| time(task.duration_ms))),
         some(task.spent.usage.and_then(tokens)),
         some(task.spent.cost.map(money)),
-        (Tone::Plain, task.title.clone()),
+        (Tone::Plain, task.planned.title.clone()),
     ]
 }

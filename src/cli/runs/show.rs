@@ -112,7 +112,7 @@ fn render(screen: &mut Screen, surroundings: &Surroundings, shown: &RunView) {
 }
 
 fn show_unfinished(screen: &mut Screen, surroundings: &Surroundings, shown: &RunView) {
-    let tasks = shown.tasks.iter().filter(|task| !task.is_epic);
+    let tasks = shown.tasks.iter().filter(|task| !task.planned.is_epic);
     for task in tasks.filter(|task| !task.is_done()) {
         let is_told = task.reason.is_some() || task.outcome.is_some();
         if is_told || !task.violations.is_empty() {
@@ -122,7 +122,10 @@ fn show_unfinished(screen: &mut Screen, surroundings: &Surroundings, shown: &Run
     let tasks = shown.tasks.iter().filter(|task| task.is_done());
     for task in tasks.filter(|task| !task.warnings.is_empty()) {
         screen.line(Tone::Plain, "");
-        screen.line(Tone::Strong, format!("{} {}", task.task_id, task.state));
+        screen.line(
+            Tone::Strong,
+            format!("{} {}", task.planned.task_id, task.state),
+        );
         for warning in &task.warnings {
             screen.field("warning", warning);
         }
@@ -136,7 +139,7 @@ fn show_unfinished(screen: &mut Screen, surroundings: &Surroundings, shown: &Run
 
 fn reason(screen: &mut Screen, task: &TaskRun) {
     screen.line(Tone::Plain, "");
-    let (id, state) = (task.task_id, task.state);
+    let (id, state) = (task.planned.task_id, task.state);
     screen
         .say(Tone::Strong, format!("{id} "))
         .say(state_tone(state), state);

@@ -15,7 +15,6 @@ pub(super) struct Record {
     pub(super) run: Run,
     pub(super) messages: Vec<Message>,
     pub(super) events: Vec<Event>,
-    steps: usize,
     clock: Clock,
 }
 
@@ -25,7 +24,6 @@ impl Record {
             run,
             messages: Vec::new(),
             events: Vec::new(),
-            steps: 0,
             clock,
         }
     }
@@ -51,9 +49,9 @@ impl Record {
         content: &str,
         metadata: Value,
     ) -> Result<()> {
-        self.steps += 1;
+        let before = self.events.iter().filter(|event| event.kind == STEP);
         let step = Step {
-            id: format!("step_{}_{}", self.run.id, self.steps),
+            id: format!("step_{}_{}", self.run.id, before.count() + 1),
             timestamp: self.clock.timestamp(),
             agent: agent.to_string(),
             action,

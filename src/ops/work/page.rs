@@ -34,7 +34,7 @@ pub(crate) struct TaskPage {
     /// The tasks before and after it, by id.
     pub(crate) position: Position,
     #[serde(flatten)]
-    pub(crate) links: Links<NeighborView>,
+    pub(crate) neighbors: Links<NeighborView>,
     pub(crate) children: Vec<NeighborView>,
     /// Its gates, evidence and criteria.
     pub(crate) gates: TaskGates,
@@ -121,7 +121,7 @@ pub(crate) fn page(context: &mut Context, one: One) -> Result<TaskPage> {
                 previous: before.last().map(|node| node.id),
                 next: after.iter().map(|node| node.id).find(|next| *next != id),
             },
-            links: Links::read(view.transaction, &task, linked)?,
+            neighbors: Links::read(view.transaction, &task, linked)?,
             children: linked(&view.transaction.children(id)?)?,
             gates,
             dispatch: catalogue.as_ref().ok().and_then(|skills| {

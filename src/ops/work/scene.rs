@@ -240,7 +240,8 @@ pub(super) fn find_last_runs(runs: &[Run], tracks: &Tracks) -> HashMap<TaskId, T
             let was_there = task.attempts > 0 || task.state.is_undone();
             let is_stale = run.is_over() && task.state.is_under_way();
             if was_there && !is_stale {
-                last.entry(task.task_id).or_insert_with(|| task.clone());
+                last.entry(task.planned.task_id)
+                    .or_insert_with(|| task.clone());
             }
         }
     }

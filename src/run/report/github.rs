@@ -22,14 +22,22 @@ pub(crate) fn annotations(view: &RunView) -> String {
         let mut lines = vec![why(task)];
         lines.extend(violations(task).map(String::from));
         (
-            format!("{} {}: {}", task.task_id, code(task).name(), task.title),
+            format!(
+                "{} {}: {}",
+                task.planned.task_id,
+                code(task).name(),
+                task.planned.title
+            ),
             lines.join("\n"),
         )
     });
     let skipped = view.work().filter(|task| task.state == StepState::Skipped);
     some(&mut text, "warning", skipped, |task| {
         (
-            format!("{} was not begun: {}", task.task_id, task.title),
+            format!(
+                "{} was not begun: {}",
+                task.planned.task_id, task.planned.title
+            ),
             why(task),
         )
     });
@@ -149,7 +157,7 @@ fn row(task: &TaskRun) -> String {
     let is_open =
         task.state != StepState::Done && (task.reason.is_some() || task.outcome.is_some());
     let cells = [
-        format!("{} {}", task.task_id, cell(&task.title)),
+        format!("{} {}", task.planned.task_id, cell(&task.planned.title)),
         task.state.to_string(),
         task.outcome
             .map_or_else(dash, |outcome| outcome.to_string()),
@@ -178,7 +186,7 @@ pub(crate) fn outputs(view: &RunView) -> String {
     let failed: Vec<String> = view
         .work()
         .filter(|task| task.state.is_undone())
-        .map(|task| task.task_id.to_string())
+        .map(|task| task.planned.task_id.to_string())
         .collect();
     let ok = view.run.record.status == RunStatus::Completed;
     let id: String = clean(&view.run.record.id).replace('\n', " ");

@@ -64,12 +64,12 @@ pub(crate) fn page(view: &RunView) -> Result<String> {
 
 fn draw_tasks(tasks: &[TaskRun]) -> String {
     let shapes = tasks.iter().take(DRAWN_MAX).map(|task| Shape {
-        id: task.task_id,
-        name: task.task_id.to_string(),
-        title: task.title.clone(),
+        id: task.planned.task_id,
+        name: task.planned.task_id.to_string(),
+        title: task.planned.title.clone(),
         state: look(task.state),
-        is_epic: task.is_epic,
-        depends: task.needs.clone(),
+        is_epic: task.planned.is_epic,
+        depends: task.planned.needs.clone(),
         parent: None,
     });
     draw_graph(&shapes.collect::<Vec<_>>())
@@ -147,7 +147,8 @@ fn bars(view: &RunView) -> Vec<Bar> {
         Some((from, to.max(from)))
     };
     let tasks = view.tasks.iter();
-    let attempts = tasks.flat_map(|task| task.history.iter().map(|one| (task.task_id, one)));
+    let attempts =
+        tasks.flat_map(|task| task.history.iter().map(|one| (task.planned.task_id, one)));
     let timed = attempts.filter_map(|(task, one)| Some((times(one)?, task, one)));
     let mut timed: Vec<((i64, i64), TaskId, &Attempt)> = timed.take(BARS_MAX).collect();
     timed.sort_by_key(|((from, _), ..)| *from);

@@ -50,7 +50,7 @@ fn seconds(ms: u64) -> String {
 }
 
 fn case(text: &mut String, task: &TaskRun) {
-    let name = escape(&format!("{} {}", task.task_id, task.title));
+    let name = escape(&format!("{} {}", task.planned.task_id, task.planned.title));
     let class = escape(task.setup.skill.as_deref().unwrap_or("task"));
     let time = seconds(task.duration_ms);
     let _ = write!(

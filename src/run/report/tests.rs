@@ -235,7 +235,7 @@ fn annotations_stay_within_limit_of_github() {
     let text = github::annotations(&view);
     assert_eq!(text.matches("::error ").count(), 10);
     assert!(text.contains("31 more tasks"), "{text}");
-    assert_eq!(view.tasks[0].task_id, TaskId(1));
+    assert_eq!(view.tasks[0].planned.task_id, TaskId(1));
 }
 
 #[test]

@@ -42,15 +42,19 @@ pub(crate) fn why(context: &mut Context, run: &str) -> Result<RunWhy> {
     let RunView { run, tasks, .. } = show(context, run)?;
     let run = run.record;
     let begun = tasks.iter().filter(|task| task.attempts > 0);
-    let begun: Vec<TaskId> = begun.map(|task| task.task_id).collect();
+    let begun: Vec<TaskId> = begun.map(|task| task.planned.task_id).collect();
     let mut spawns = whys(context, &begun)?;
     let done = tasks.iter().filter(|task| task.is_done());
-    let done: HashSet<TaskId> = done.map(|task| task.task_id).collect();
+    let done: HashSet<TaskId> = done.map(|task| task.planned.task_id).collect();
     let work = tasks.into_iter().filter(TaskRun::is_counted).map(|task| {
         let is_open = matches!(task.state, StepState::Waiting | StepState::Skipped);
-        let needs = task.needs.iter().filter(|need| !done.contains(need));
+        let needs = task
+            .planned
+            .needs
+            .iter()
+            .filter(|need| !done.contains(need));
         let waits_for: Vec<TaskId> = needs.filter(|_| is_open).copied().collect();
-        let spawn = spawns.remove(&task.task_id);
+        let spawn = spawns.remove(&task.planned.task_id);
         TaskWhy {
             spawn: spawn
                 .filter(|why| task.setup.manifest_id.as_ref() == Some(&why.receipt.manifest_id)),
