@@ -90,7 +90,7 @@ impl Claim {
     }
 }
 
-/// How long a claim lasts: from a second to 30 days, written `90s`, `30m`, `1h` or `2d`.
+/// How long a claim lasts without a heartbeat, in seconds, at most 30 days.
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(try_from = "u64")]
@@ -106,6 +106,9 @@ impl Default for Lease {
 }
 
 impl Lease {
+    pub(crate) const HELP: &str = "How long the claim lasts without a heartbeat: 90s, 30m, 1h, 2d \
+        [default: the setting claims.lease, 1h]";
+
     /// Makes a lease of so many seconds; none when that is not a lease, such as 0 or more than 30 days.
     pub(crate) fn from_seconds(seconds: u64) -> Option<Lease> {
         let seconds = Some(seconds).filter(|seconds| (1..=LEASE_MAX).contains(seconds))?;

@@ -8,9 +8,10 @@ use super::Face;
 use super::screen::{Cell, Screen, Tone, accent, dim, strong};
 use crate::error::Result;
 use crate::ops::api;
-use crate::ops::log::{self, Entry, Logged, Query, Shown, describe};
+use crate::ops::log::{self, Entry, Logged, Shown, describe};
 use crate::ops::undo::Undone;
 use crate::runner::signals;
+use crate::store::OperationFilter;
 use crate::store::log::CHANGED;
 
 /// Changes of one operation that are shown by default.
@@ -28,7 +29,7 @@ Examples:
   cleo log --json | jq -r '.result.operations[] | [.number, .summary] | @tsv'")]
 pub(super) struct Arguments {
     #[command(flatten)]
-    query: Query,
+    query: OperationFilter,
 
     /// Show one operation with all its changes
     #[arg(long, short, value_name = "OPERATION", conflicts_with_all = ["task", "since", "before"])]

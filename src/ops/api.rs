@@ -18,7 +18,7 @@ use crate::session::{
     EndSession, OneSession, ResumeSession, SessionFilter, SetFocus, StartSession, WhichSession,
 };
 use crate::store::records::{ConversationFilter, RunFilter};
-use crate::store::{Filter, Page};
+use crate::store::{Filter, OperationFilter, Page};
 use crate::task::drawing::Picture;
 use crate::transfer::report::Report;
 
@@ -302,7 +302,7 @@ operations! {
 
     LOG, "log", Read, "GET /api/work/log",
     "Lists what was done to tasks, newest first",
-    (log::Query) -> log::Logged, log::log, limit(50, 500);
+    (OperationFilter) -> log::Logged, log::log, limit(50, 500);
 
     TASK, "show", Read, "GET /api/work/tasks/{id}",
     "Shows a task with all that is known of it",

@@ -3,9 +3,8 @@
 use std::thread;
 use std::time::Duration;
 
-use clap::Args;
 use indexmap::{IndexMap, IndexSet};
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 use serde_json::Value;
 
 use super::{Context, require};
@@ -28,32 +27,6 @@ const FOLLOWED: u32 = 500;
 const INTERVAL: Duration = Duration::from_millis(100);
 /// Fields that change along with the status and are not named beside it.
 const TIMES: [&str; 3] = ["startedAt", "completedAt", "cancelledAt"];
-
-// Which operations. A doc comment would become the help of the command.
-#[cfg_attr(
-    feature = "schemas",
-    derive(schemars::JsonSchema),
-    schemars(rename = "LogQuery")
-)]
-#[derive(Args, Default, Deserialize)]
-#[serde(default, deny_unknown_fields)]
-pub(crate) struct Query {
-    /// Only changes of this task, also of a deleted one
-    #[arg(long, short, value_name = "TASK")]
-    pub(crate) task: Option<TaskId>,
-
-    /// Only operations since a date, a time or an age such as 90m, 12h, 2d or 1w
-    #[arg(long, value_name = "WHEN")]
-    pub(crate) since: Option<String>,
-
-    /// Only operations before this one
-    #[arg(long, value_name = "OPERATION")]
-    pub(crate) before: Option<u64>,
-
-    /// Maximum number of operations (20), or of changes of one operation (1000)
-    #[arg(long, value_name = "N")]
-    pub(crate) limit: Option<u32>,
-}
 
 /// An operation and what it did, in a few words.
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
@@ -87,14 +60,10 @@ pub(crate) struct Shown {
     pub(crate) total: u64,
 }
 
-pub(crate) fn log(context: &mut Context, query: Query) -> Result<Logged> {
+pub(crate) fn log(context: &mut Context, mut filter: OperationFilter) -> Result<Logged> {
     let now = context.surroundings.clock.now();
-    let filter = &OperationFilter {
-        task: query.task,
-        since: query.since.map(|text| past(&text, now)).transpose()?,
-        before: query.before,
-        limit: Some(query.limit.unwrap_or(USUAL)),
-    };
+    filter.since = filter.since.map(|text| past(&text, now)).transpose()?;
+    filter.limit.get_or_insert(USUAL);
     context.read(|transaction| {
         if let Some(task) = filter.task {
             // A task that is not there was there once if the log has a change of it.
@@ -102,7 +71,7 @@ pub(crate) fn log(context: &mut Context, query: Query) -> Result<Logged> {
                 require(transaction, task)?;
             }
         }
-        let (operations, total) = transaction.operations(filter)?;
+        let (operations, total) = transaction.operations(&filter)?;
         let told = operations.into_iter().map(|each| entry(transaction, each));
         Ok(Logged {
             operations: told.collect::<Result<_>>()?,

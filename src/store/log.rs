@@ -1,5 +1,6 @@
 //! The changes in the log of operations. Pure except for the trait.
 
+use clap::Args;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
@@ -114,12 +115,26 @@ pub(crate) struct Operation {
     pub(crate) changes: u64,
 }
 
-#[derive(Clone, Debug, Default, PartialEq)]
+// Which operations. A doc comment would become the help of the command.
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[derive(Args, Clone, Debug, Default, PartialEq, Deserialize)]
+#[serde(default, deny_unknown_fields)]
 pub(crate) struct OperationFilter {
+    /// Only changes of this task, also of a deleted one
+    #[arg(long, short, value_name = "TASK")]
     pub(crate) task: Option<TaskId>,
-    /// At this moment or later, RFC 3339 in UTC.
+
+    /// Only operations since a date, a time or an age such as 90m, 12h, 2d or 1w
+    // The store reads a time, RFC 3339 in UTC.
+    #[arg(long, value_name = "WHEN")]
     pub(crate) since: Option<String>,
+
+    /// Only operations before this one
+    #[arg(long, value_name = "OPERATION")]
     pub(crate) before: Option<u64>,
+
+    /// Maximum number of operations (20), or of changes of one operation (1000)
+    #[arg(long, value_name = "N")]
     pub(crate) limit: Option<u32>,
 }
 

@@ -75,7 +75,7 @@ Examples:
             /// Parent task, or `none`
             #[arg(long, value_name = "TASK", value_parser = parse_parent)]
             #[serde(deserialize_with = "deserialize_given")]
-            #[cfg_attr(feature = "schemas", schemars(with = "Option<TaskId>"))]
+            #[cfg_attr(feature = "schemas", schemars(with = "Option<TaskId>", description = "Parent task; null for none"))]
             pub(crate) parent: Option<Parent>,
             /// New status: pending, active, review, blocked or paused
             #[arg(long, value_name = "STATUS", value_parser = parse_status)]

@@ -40,6 +40,10 @@ pub(crate) struct Filter {
 
     /// Only children of this task; with --tree, all below it
     #[arg(long, value_name = "TASK")]
+    #[cfg_attr(
+        feature = "schemas",
+        schemars(description = "Only children of this task")
+    )]
     pub(crate) parent: Option<TaskId>,
 
     /// Only tasks with one of these priorities

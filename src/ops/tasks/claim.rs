@@ -42,13 +42,11 @@ pub(crate) struct Claiming {
     #[serde(skip)]
     next: bool,
 
-    /// With --next: only tasks below this one, at any depth
+    /// Only tasks below this one, at any depth (with --next)
     #[arg(long, value_name = "TASK", requires = "next")]
     epic: Option<TaskId>,
 
-    /// How long the claim lasts without a heartbeat: 90s, 30m, 1h, 2d [default: the setting
-    /// claims.lease, 1h]
-    #[arg(long, value_name = "DURATION")]
+    #[arg(long, value_name = "DURATION", help = Lease::HELP)]
     lease: Option<Lease>,
 
     /// Claim the task although it waits for others (recorded in the log)
@@ -69,9 +67,7 @@ pub(crate) struct Heartbeat {
     #[serde(rename = "id")]
     task: TaskId,
 
-    /// How long the claim lasts without a heartbeat: 90s, 30m, 1h, 2d [default: the setting
-    /// claims.lease, 1h]
-    #[arg(long, value_name = "DURATION")]
+    #[arg(long, value_name = "DURATION", help = Lease::HELP)]
     lease: Option<Lease>,
 
     /// Epoch of your claim (or CLEO_EPOCH); fails if the claim was lost

@@ -31,9 +31,7 @@ pub(crate) struct Start {
     #[serde(rename = "id")]
     pub(crate) task: TaskId,
 
-    /// How long the claim lasts without a heartbeat: 90s, 30m, 1h, 2d [default: the setting
-    /// claims.lease, 1h]
-    #[arg(long, value_name = "DURATION")]
+    #[arg(long, value_name = "DURATION", help = Lease::HELP)]
     pub(crate) lease: Option<Lease>,
 
     /// Epoch of your claim (or CLEO_EPOCH); fails if the claim was lost
