@@ -46,7 +46,7 @@ pub(super) struct Arguments {
     #[arg(long)]
     explain: bool,
 
-    /// Use only the agents in this file: a JSON array, JSON lines or a YAML list
+    /// Use only the agents in this file, at most 16 MiB: a JSON array, JSON lines or a YAML list
     #[arg(long, value_name = "FILE")]
     agents: Option<PathBuf>,
 

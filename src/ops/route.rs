@@ -3,10 +3,10 @@
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 
 use super::{Surroundings, agents};
-use crate::agent::draft::{suggest_id, words};
+use crate::agent::draft::{self, Draft, suggest_id};
 use crate::agent::{Agent, AgentStatus, Kind, Role};
 use crate::clock::Clock;
 use crate::error::{Code, Error, Result, quote, steers};
@@ -14,9 +14,19 @@ use crate::file::read_input;
 use crate::route::{Decision, Delegation, FINALIZE, Index, Match, Query, Request};
 
 /// Largest file of agents, in bytes.
-const FILE_MAX: u64 = 128 << 20;
+const FILE_MAX: u64 = 16 << 20;
 /// Longest id in such a file, in characters.
 const ID_MAX: usize = 200;
+/// The fields that are read.
+const READ: [&str; 7] = [
+    "id",
+    "name",
+    "description",
+    "objective",
+    "tags",
+    "role",
+    "status",
+];
 
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Options {
@@ -85,20 +95,26 @@ fn list_agents(directory: &Path, path: &Path) -> Result<Index> {
     };
     let (bytes, name) = (read_input(&place, FILE_MAX)?, path.to_string_lossy());
     let look = format!("head -c 2000 {}", quote(&name));
+    if bytes.trim_ascii().is_empty() {
+        let message = format!("{name} is empty");
+        return Err(Error::new(Code::InputInvalid, message).fix(&look));
+    }
     let (values, _) = agents::read_values(&bytes, &name).map_err(|error| Error {
         code: Code::InputInvalid,
         ..error.fix(&look)
     })?;
     let mut agents: Vec<Agent> = Vec::with_capacity(values.len());
     let mut numbers = HashMap::new();
-    for (number, value) in (1_usize..).zip(values) {
+    for (number, mut value) in (1_usize..).zip(values) {
         let refuse = |what: String| {
             let message = format!("{name}: agent {number}{what}");
             Error::new(Code::AgentInvalid, message).fix(&look)
         };
-        let listed = serde_json::from_value(value).map_err(|cause| cause.to_string());
-        let agent = listed.and_then(Listed::into_agent);
-        let agent = agent.map_err(|what| refuse(format!(": {what}")))?;
+        if let Some(fields) = value.as_object_mut() {
+            fields.retain(|field, _| READ.contains(&field.as_str()));
+        }
+        let agent = Draft::from_value(value).and_then(make_agent);
+        let agent = agent.map_err(|error| refuse(format!(": {}", error.message)))?;
         if let Some(earlier) = numbers.insert(agent.id.clone(), number) {
             return Err(refuse(format!(
                 " has the id of agent {earlier}: `{}`",
@@ -110,49 +126,27 @@ fn list_agents(directory: &Path, path: &Path) -> Result<Index> {
     Ok(Index::new(agents))
 }
 
-/// An agent of a file.
-#[derive(Deserialize)]
-#[serde(expecting = "an agent with its fields")]
-struct Listed {
-    id: Option<String>,
-    name: Option<String>,
-    description: Option<String>,
-    objective: Option<String>,
-    #[serde(deserialize_with = "words", default)]
-    tags: Option<Vec<String>>,
-    role: Option<String>,
-    status: Option<String>,
-}
-
-impl Listed {
-    fn into_agent(self) -> std::result::Result<Agent, String> {
-        // As in a registry, an id can be made of the name.
-        let name = self.name.as_deref().filter(|name| !name.trim().is_empty());
-        let id = self.id.or_else(|| name.map(suggest_id)).unwrap_or_default();
-        if id.trim().is_empty() || id.contains(steers) || id.chars().count() > ID_MAX {
-            return Err(format!(
-                "it needs a name, or an id of 1 to {ID_MAX} visible characters"
-            ));
-        }
-        if id == FINALIZE {
-            return Err(format!(
-                "`{id}` is what the router answers if no agent fits; give it another id, such as `{id}-agent`"
-            ));
-        }
-        let invalid = |what: String| format!("`{id}`: {what}");
-        let role = self.role.map(|role| role.parse()).transpose();
-        let status = self.status.map(|status| status.parse()).transpose();
-        Ok(Agent {
-            role: role.map_err(invalid)?.unwrap_or(Role::Specialist),
-            status: status.map_err(invalid)?.unwrap_or(AgentStatus::Active),
-            description: self.description.unwrap_or_default(),
-            objective: self.objective.unwrap_or_default(),
-            tags: self.tags.unwrap_or_default(),
-            ..Agent::new(
-                &id,
-                Kind::Persistent,
-                self.name.as_deref().unwrap_or_default(),
-            )
-        })
+fn make_agent(draft: Draft) -> Result<Agent> {
+    let name = draft.name.unwrap_or_default();
+    // As in a registry, an id can be made of the name.
+    let suggested = || (!name.trim().is_empty()).then(|| suggest_id(&name));
+    let id = draft.id.or_else(suggested).unwrap_or_default();
+    if id.trim().is_empty() || id.contains(steers) || id.chars().count() > ID_MAX {
+        return Err(draft::invalid(format!(
+            "it needs a name, or an id of 1 to {ID_MAX} visible characters"
+        )));
     }
+    if id == FINALIZE {
+        return Err(draft::invalid(format!(
+            "`{id}` is what the router answers if no agent fits; give it another id, such as `{id}-agent`"
+        )));
+    }
+    Ok(Agent {
+        role: draft.role.unwrap_or(Role::Specialist),
+        status: draft.status.unwrap_or(AgentStatus::Active),
+        description: draft.description.unwrap_or_default(),
+        objective: draft.objective.unwrap_or_default(),
+        tags: draft.tags.unwrap_or_default(),
+        ..Agent::new(&id, Kind::Persistent, &name)
+    })
 }

@@ -160,6 +160,10 @@ fn agents_of_file_are_chosen_from() {
             "{\"id\":\"a\",\"name\":\"Laser\"}\n{\"id\":\"b\",\"objective\":\"x ray\"}\n",
         )
         .with(
+            "lists.jsonl",
+            "{\"agents\":[{\"id\":\"a\",\"tags\":[\"x-ray\"]}]}\n{\"agents\":[{\"id\":\"b\",\"tags\":[\"laser\"]}]}\n",
+        )
+        .with(
             "signs.json",
             r#"[{"id":"boy","tags":["लड़का"]},{"id":"girl","tags":["लड़की"]}]"#,
         );
@@ -172,6 +176,7 @@ fn agents_of_file_are_chosen_from() {
         (["design", "agents.yaml"], "finalize", 0),
         (["an x-ray", "one.json"], "a", 3),
         (["ray laser", "lines.jsonl"], "a", 1),
+        (["ray laser", "lists.jsonl"], "b", 3),
         (["लड़की", "signs.json"], "girl", 3),
         (["लड़का", "signs.json"], "boy", 3),
     ] {
@@ -198,6 +203,8 @@ fn faulty_file_is_refused_with_its_place() {
         .with("twice.json", r#"[{"id":"a"},{"id":"a"}]"#)
         .with("nameless.json", r#"[{"tags":["a"]}]"#)
         .with("role.json", r#"[{"id":"a","role":"worker"}]"#)
+        .with("empty.yaml", " \n")
+        .with("number.json", r#"[{"id":7}]"#)
         .with("answer.json", r#"[{"id":"a"},{"id":"finalize"}]"#);
     for (file, code, words) in [
         (
@@ -219,6 +226,12 @@ fn faulty_file_is_refused_with_its_place() {
             "nameless.json",
             "E_AGENT_INVALID",
             "agent 1: it needs a name, or an id",
+        ),
+        ("empty.yaml", "E_INPUT_INVALID", "empty.yaml is empty"),
+        (
+            "number.json",
+            "E_AGENT_INVALID",
+            "agent 1: id: invalid type",
         ),
         (
             "role.json",

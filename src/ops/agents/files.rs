@@ -17,8 +17,8 @@ use crate::yaml;
 
 /// Largest file that is read, in bytes.
 const FILE_MAX: u64 = 1 << 20;
-/// Most bytes that the values of a file may be made of.
-const SIZE_MAX: usize = 128 << 20;
+/// Most bytes that the values of a file may be made of; in memory they are up to twenty times as many.
+const SIZE_MAX: usize = 16 << 20;
 /// Most files that are read.
 const FILES_MAX: usize = 10_000;
 
@@ -125,37 +125,39 @@ pub(super) fn read_drafts(bytes: &[u8], name: &str) -> Result<(Vec<Draft>, bool)
     Ok((drafts?, is_one))
 }
 
-/// Reads the agents of a JSON or YAML document: one agent, a list of agents, or a list under `agents`; JSON also as one
-/// agent a line. Returns as well whether the document is one agent.
+/// Reads the agents of a JSON or YAML document: one agent, a list of agents, or a list under `agents`; JSON also as
+/// several of the first and last on lines of their own. Returns as well whether the document is one agent.
 pub(in crate::ops) fn read_values(bytes: &[u8], name: &str) -> Result<(Vec<Value>, bool)> {
     let text = std::str::from_utf8(bytes);
     let text = text.map_err(|_| draft::invalid(format!("{name} is not written in UTF-8")))?;
-    let mut document = match read_document(text.trim_start_matches('\u{feff}'), name)? {
-        Value::Array(list) => return Ok((list, false)),
-        other => other,
-    };
-    match document.get_mut("agents") {
-        Some(Value::Array(list)) => Ok((std::mem::take(list), false)),
-        _ => Ok((vec![document], true)),
+    let text = text.trim_start_matches('\u{feff}');
+    let mut documents = read_documents(text, name)?;
+    if let [Value::Array(list)] = &mut documents[..] {
+        return Ok((std::mem::take(list), false));
     }
+    let (n_documents, mut values) = (documents.len(), Vec::new());
+    for mut document in documents {
+        match document.get_mut("agents") {
+            Some(Value::Array(list)) => values.append(list),
+            _ if n_documents == 1 => return Ok((vec![document], true)),
+            _ => values.push(document),
+        }
+    }
+    Ok((values, false))
 }
 
 fn is_json(text: &str) -> bool {
     text.trim_start().starts_with(['{', '['])
 }
 
-fn read_document(text: &str, name: &str) -> Result<Value> {
+/// Reads a YAML document, or all values of a JSON text.
+fn read_documents(text: &str, name: &str) -> Result<Vec<Value>> {
     let is_yaml = [".yaml", ".yml"].iter().any(|end| name.ends_with(end));
     if is_yaml || !is_json(text) {
-        return document::yaml(text, SIZE_MAX)
-            .map_err(|fault| refuse(name, "YAML", &yaml::describe_fault(text, &fault)));
+        let read = document::yaml(text, SIZE_MAX).map(|value| vec![value]);
+        return read.map_err(|fault| refuse(name, "YAML", &yaml::describe_fault(text, &fault)));
     }
-    let values = document::jsons(text, SIZE_MAX);
-    let mut values = values.map_err(|fault| refuse(name, "JSON", &fault))?;
-    match values.len() {
-        1 => Ok(values.remove(0)),
-        _ => Ok(values.into()),
-    }
+    document::jsons(text, SIZE_MAX).map_err(|fault| refuse(name, "JSON", &fault))
 }
 
 /// Makes the error of an invalid file. `fault` names line and column.
