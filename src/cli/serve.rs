@@ -56,7 +56,7 @@ enum TokenCommand {
     /// Create a token; it is printed once and not stored
     #[command(after_help = "\
 Examples:
-  cleo serve token create                             for you, for everything
+  cleo serve token create                             for you, to read and write
   cleo serve token create --user ann --scope write --expires 30d")]
     Create {
         /// User of the token, who owns its executions and conversations [default: you]

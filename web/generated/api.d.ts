@@ -1864,14 +1864,13 @@ export interface components {
             /** @description The agent that acts */
             agent?: string | null;
             /**
-             * @description Existing commit, recorded as evidence (repeat for more)
+             * @description Existing commit, recorded as evidence
              * @default []
              */
             commits: string[];
             /**
              * Format: uint
              * @description Number of the criterion, from 1.
-             * @default 0
              */
             criterion: number;
             /**
@@ -1880,17 +1879,17 @@ export interface components {
              */
             epoch: number | null;
             /**
-             * @description File whose digest is recorded as evidence (repeat for more)
+             * @description File whose digest is recorded as evidence
              * @default []
              */
             files: string[];
             /**
-             * @description Note, recorded as evidence (repeat for more)
+             * @description Note, recorded as evidence
              * @default []
              */
             notes: string[];
             /**
-             * @description URL, recorded as evidence and never opened (repeat for more)
+             * @description URL, recorded as evidence and never opened
              * @default []
              */
             urls: string[];
@@ -2286,7 +2285,7 @@ export interface components {
             /** @description The agent that acts */
             agent?: string | null;
             /**
-             * @description With --next: only tasks below this one, at any depth
+             * @description Only tasks below this one, at any depth
              * @default null
              */
             epic: string | null;
@@ -2295,10 +2294,6 @@ export interface components {
              * @default false
              */
             force: boolean;
-            /**
-             * @description How long the claim lasts without a heartbeat: 90s, 30m, 1h, 2d [default: the setting
-             *     claims.lease, 1h]
-             */
             lease?: components["schemas"]["Lease"] | null;
         };
         /** @description Runtime agents that were removed. */
@@ -2357,7 +2352,7 @@ export interface components {
             agent?: string | null;
             /**
              * Format: uint32
-             * @description Epoch of your claim (or CLEO_EPOCH); fails if the claim was lost
+             * @description Epoch of your claim; fails if the claim was lost
              * @default null
              */
             epoch: number | null;
@@ -2779,7 +2774,7 @@ export interface components {
             icon?: string | null;
             id?: string | null;
             /**
-             * @description Intent that a worker accepts, such as summary.create (repeat for more)
+             * @description Intent that a worker accepts, such as summary.create
              * @default null
              */
             intents: string[] | null;
@@ -2802,7 +2797,7 @@ export interface components {
              */
             role: components["schemas"]["Role"] | null;
             /**
-             * @description Skills for steps of plans, repeated or separated by commas
+             * @description Skills for steps of plans
              * @default null
              */
             skills: string[] | null;
@@ -2812,7 +2807,7 @@ export interface components {
              */
             status: components["schemas"]["AgentStatus"] | null;
             /**
-             * @description Tags that bring messages to the agent, repeated or separated by commas
+             * @description Tags that bring messages to the agent
              * @default null
              */
             tags: string[] | null;
@@ -2827,7 +2822,7 @@ export interface components {
              */
             timeout_ms?: number | null;
             /**
-             * @description Tools that the agent may use, repeated or separated by commas
+             * @description Tools that the agent may use
              * @default null
              */
             tools: string[] | null;
@@ -3407,18 +3402,18 @@ export interface components {
             /** @description The agent that acts */
             agent?: string | null;
             /**
-             * @description Existing commit, recorded as evidence (repeat for more)
+             * @description Existing commit, recorded as evidence
              * @default []
              */
             commits: string[];
             /**
              * Format: uint32
-             * @description Epoch of your claim (or CLEO_EPOCH); fails if the claim was lost
+             * @description Epoch of your claim; fails if the claim was lost
              * @default null
              */
             epoch: number | null;
             /**
-             * @description File whose digest is recorded as evidence (repeat for more)
+             * @description File whose digest is recorded as evidence
              * @default []
              */
             files: string[];
@@ -3428,7 +3423,7 @@ export interface components {
              */
             force: boolean;
             /**
-             * @description Note, recorded as evidence (repeat for more)
+             * @description Note, recorded as evidence
              * @default []
              */
             notes: string[];
@@ -3455,7 +3450,7 @@ export interface components {
              */
             timeLimit: number | null;
             /**
-             * @description URL, recorded as evidence and never opened (repeat for more)
+             * @description URL, recorded as evidence and never opened
              * @default []
              */
             urls: string[];
@@ -3553,7 +3548,7 @@ export interface components {
             agent?: string | null;
             /**
              * Format: uint32
-             * @description Epoch of your claim (or CLEO_EPOCH); fails if the claim was lost
+             * @description Epoch of your claim; fails if the claim was lost
              * @default null
              */
             epoch: number | null;
@@ -3562,10 +3557,6 @@ export interface components {
              * @default false
              */
             force: boolean;
-            /**
-             * @description How long the claim lasts without a heartbeat: 90s, 30m, 1h, 2d [default: the setting
-             *     claims.lease, 1h]
-             */
             lease?: components["schemas"]["Lease"] | null;
         };
         /** @description The claim of a task that somebody holds. */
@@ -3702,7 +3693,7 @@ export interface components {
         };
         /**
          * Format: uint64
-         * @description How long a claim lasts: from a second to 30 days, written `90s`, `30m`, `1h` or `2d`.
+         * @description How long a claim lasts without a heartbeat, in seconds, at most 30 days.
          */
         Lease: number;
         /** @description The result of checking an agent's output. */
@@ -4181,7 +4172,7 @@ export interface components {
             agent?: string | null;
             /**
              * Format: uint32
-             * @description Epoch of your claim (or CLEO_EPOCH); fails if the claim was lost
+             * @description Epoch of your claim; fails if the claim was lost
              */
             epoch?: number | null;
         };
@@ -4306,27 +4297,26 @@ export interface components {
         Patch: {
             /**
              * @description Acceptance criterion, with an optional command that proves it: 'tests pass :: cargo test'
-             *     (repeat for more)
              * @default []
              */
             addAcceptance: string[];
             /**
-             * @description Expected result of the work (repeat for more)
+             * @description Expected result of the work
              * @default []
              */
             addDeliverables: string[];
             /**
-             * @description Tasks that must be done first, repeated or separated by commas
+             * @description Tasks that must be done first
              * @default []
              */
             addDepends: string[];
             /**
-             * @description File or glob that the work changes (repeat for more)
+             * @description File or glob that the work changes
              * @default []
              */
             addFiles: string[];
             /**
-             * @description Labels, repeated or separated by commas
+             * @description Labels
              * @default []
              */
             addLabels: string[];
@@ -4337,7 +4327,7 @@ export interface components {
              * @default null
              */
             assignedAgent: string | null;
-            /** @description Clear a field before other changes are made (repeat for more) */
+            /** @description Clear a field before other changes are made */
             clear?: components["schemas"]["ListField"][];
             /**
              * @description Full description
@@ -4361,12 +4351,12 @@ export interface components {
              */
             feature: string | null;
             /**
-             * @description Note (repeat for more)
+             * @description Note
              * @default []
              */
             notes: string[];
             /**
-             * @description Parent task, or `none`
+             * @description Parent task; null for none
              * @default null
              */
             parent: string | null;
@@ -4381,22 +4371,22 @@ export interface components {
              */
             priority: components["schemas"]["Priority"] | null;
             /**
-             * @description Remove a dependency, also one on a task that does not exist (repeat for more)
+             * @description Remove a dependency, also one on a task that does not exist
              * @default []
              */
             removeDepends: string[];
             /**
-             * @description Remove a file or glob, spelled as in the task (repeat for more)
+             * @description Remove a file or glob, spelled as in the task
              * @default []
              */
             removeFiles: string[];
             /**
-             * @description Remove labels, repeated or separated by commas
+             * @description Remove labels
              * @default []
              */
             removeLabels: string[];
             /**
-             * @description Require this gate, in place of the default gates (repeat for more)
+             * @description Require this gate, in place of the default gates
              * @default []
              */
             requireGates: components["schemas"]["Gate"][];
@@ -4573,7 +4563,7 @@ export interface components {
             /** @description Skills that the goal asks for and no agent has. */
             unavailable?: components["schemas"]["Unavailable"][];
         };
-        /** @description A plan, or a goal, that is to be carried out; what is left out is as `cleo plan run` has it. */
+        /** @description A plan, or a goal, that is to be carried out; what is left out has its default. */
         PlanRequest: {
             /** @description A goal in place of a plan, in words: a plan is made of it by rule. */
             goal?: string | null;
@@ -4819,7 +4809,7 @@ export interface components {
             agent?: string | null;
             /**
              * Format: uint32
-             * @description Epoch of your claim (or CLEO_EPOCH); fails if the claim was lost
+             * @description Epoch of your claim; fails if the claim was lost
              * @default null
              */
             epoch: number | null;
@@ -5540,7 +5530,7 @@ export interface components {
             icon: string;
             /** @description Its name for machines: unique, never changed. */
             id: string;
-            /** @description Intent that a worker accepts, such as summary.create (repeat for more) */
+            /** @description Intent that a worker accepts, such as summary.create */
             intents: string[];
             /** @description Whether it is one of the four that are always there. */
             is_builtin: boolean;
@@ -5565,13 +5555,13 @@ export interface components {
             prompt: string;
             /** @description supervisor, specialist or custom */
             role: components["schemas"]["Role"];
-            /** @description Skills for steps of plans, repeated or separated by commas */
+            /** @description Skills for steps of plans */
             skills: string[];
             /** @description Whether it may be called, of a worker. */
             standing?: components["schemas"]["Standing2"] | null;
             /** @description active, paused or archived */
             status: components["schemas"]["AgentStatus"];
-            /** @description Tags that bring messages to the agent, repeated or separated by commas */
+            /** @description Tags that bring messages to the agent */
             tags: string[];
             /**
              * Format: double
@@ -5583,7 +5573,7 @@ export interface components {
              * @description Timeout of a worker in milliseconds
              */
             timeout_ms: number;
-            /** @description Tools that the agent may use, repeated or separated by commas */
+            /** @description Tools that the agent may use */
             tools: string[];
             updated_at: string | null;
             /** @description The user that it belongs to; none is everybody's. */
@@ -5794,14 +5784,10 @@ export interface components {
             agent?: string | null;
             /**
              * Format: uint32
-             * @description Epoch of your claim (or CLEO_EPOCH); fails if the claim was lost
+             * @description Epoch of your claim; fails if the claim was lost
              * @default null
              */
             epoch: number | null;
-            /**
-             * @description How long the claim lasts without a heartbeat: 90s, 30m, 1h, 2d [default: the setting
-             *     claims.lease, 1h]
-             */
             lease?: components["schemas"]["Lease"] | null;
         };
         StartPhase: {
@@ -6176,6 +6162,8 @@ export interface components {
         };
         /** @description A task of a run, with its state. */
         TaskRun: {
+            /** @description Its criteria when the run began. */
+            acceptance?: string[];
             /** Format: uint32 */
             attempts: number;
             /** @description The branch that holds its work, when that could not be merged. */
@@ -6197,10 +6185,16 @@ export interface components {
             epoch: number | null;
             /** @description Its attempts, oldest first, of very many the last ones; none in the report of a run that has just ended. */
             history: components["schemas"]["Attempt"][];
-            /** @description Whether it is an epic, which no agent works on. */
+            /**
+             * @description True for an epic, which no agent works on: it is done once its parts are.
+             * @default false
+             */
             isEpic: boolean;
             manifestId: string | null;
-            /** @description The tasks of the run that come before it. */
+            /**
+             * @description The tasks of the run that come before it.
+             * @default []
+             */
             needs: string[];
             outcome: components["schemas"]["Outcome2"] | null;
             outputFile: string | null;

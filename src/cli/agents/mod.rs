@@ -79,7 +79,7 @@ a failure. Untrusted workers are not called.
 Examples:
   cleo agents check
   cleo agents check summarizer crawler
-  cleo agents check --json --jq '.result.checks[] | select(.up | not) | .agent'")]
+  cleo agents check --json | jq -r '.result.checks[] | select(.up | not) | .agent'")]
     Check(Checking) => face.call(&api::CHECK_WORKERS, it, show_checked);
     /// Trust a worker as it is now, so that messages and plans may run or call it
     #[command(after_help = "\

@@ -37,7 +37,7 @@ fn description() -> Value {
         let there = schemas.insert(name.clone(), schema);
         assert!(there.is_none(), "two definitions are called {name}");
     }
-    json!({
+    let mut described = json!({
         "openapi": "3.1.0",
         "info": {
             "title": "cleo",
@@ -60,7 +60,33 @@ fn description() -> Value {
                 },
             },
         },
-    })
+    });
+    reword(&mut described);
+    described
+}
+
+/// Words of descriptions that are for command lines, and those that stand for them.
+const REWORDED: [(&str, &str); 7] = [
+    (" (repeat for more)", ""),
+    ("\n(repeat for more)", ""),
+    (", repeated or separated by commas", ""),
+    ("(repeat: with", "(several: with"),
+    (" (or CLEO_EPOCH)", ""),
+    (" (or CLEO_SESSION)", ""),
+    (" (with --next)", ""),
+];
+
+fn reword(value: &mut Value) {
+    if let Some(Value::String(text)) = value.get_mut("description") {
+        for (words, instead) in REWORDED {
+            *text = text.replace(words, instead);
+        }
+    }
+    match value {
+        Value::Object(fields) => fields.values_mut().for_each(reword),
+        Value::Array(items) => items.iter_mut().for_each(reword),
+        _ => {}
+    }
 }
 
 fn list_requests(paths: &mut Map<String, Value>) -> impl Iterator<Item = &mut Value> {
@@ -147,6 +173,10 @@ fn describe_request(
             required.retain(|name| name != part);
         }
     }
+    // A field whose default is refused is required.
+    if let Some(required) = list_invalid_defaults(&mut schema) {
+        schema["required"] = required;
+    }
     if facts.has_agent {
         schema["properties"]["agent"] = json!({"type": ["string", "null"], "minLength": 1, "maxLength": AGENT_MAX, "description": "The agent that acts"});
     }
@@ -182,6 +212,21 @@ fn describe_request(
     if !parameters.is_empty() {
         operation["parameters"] = Value::Array(parameters);
     }
+}
+
+/// Removes defaults that their fields refuse; returns the names of required fields, those among them, if there are any.
+fn list_invalid_defaults(schema: &mut Value) -> Option<Value> {
+    let mut required = schema["required"].as_array().cloned().unwrap_or_default();
+    for (name, field) in schema["properties"].as_object_mut()? {
+        // A field of a type with a name has no other default than null.
+        let rule = jsonschema::validator_for(field);
+        let is_invalid = |default| rule.is_ok_and(|rule| !rule.is_valid(default));
+        if field.get("default").is_some_and(is_invalid) {
+            field.as_object_mut()?.remove("default");
+            required.push(name.clone().into());
+        }
+    }
+    (!required.is_empty()).then(|| required.into())
 }
 
 /// Describes the reply of an operation, with what follows it.
@@ -430,6 +475,34 @@ fn shapes() -> Vec<(String, Value)> {
 #[test]
 fn openapi_file_is_current() {
     generated::check("docs/openapi.json", &generated::lay_out(&description(), 3));
+}
+
+#[test]
+fn descriptions_suit_http_and_defaults_their_fields() {
+    let described = description();
+    let mut parts = vec![&described];
+    while let Some(part) = parts.pop() {
+        match part {
+            Value::Object(fields) => parts.extend(fields.values()),
+            Value::Array(items) => parts.extend(items),
+            _ => {}
+        }
+        if let Some(Value::String(text)) = part.get("description") {
+            let of_commands = ["--", "(or CLEO_", "(repeat"];
+            assert!(
+                !of_commands.iter().any(|words| text.contains(words)),
+                "{text}"
+            );
+        }
+        if let (Some(default), Some(_)) = (
+            part.get("default"),
+            part.get("type").or(part.get("$ref")).or(part.get("anyOf")),
+        ) {
+            let mut schema = part.clone();
+            schema["components"] = described["components"].clone();
+            assert!(jsonschema::is_valid(&schema, default), "{part}");
+        }
+    }
 }
 
 #[test]
