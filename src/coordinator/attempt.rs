@@ -323,6 +323,7 @@ impl Engine<'_> {
         let options = spawn::Options {
             task,
             date: self.first_date(task),
+            worktree: self.slots[step].tree.as_ref().map(|tree| tree.root.clone()),
             ..spawn::Options::default()
         };
         match spawn::spawn(&mut self.context, options) {

@@ -121,6 +121,11 @@ impl Taken {
         self.files.contains(&name.to_lowercase())
     }
 
+    pub(crate) fn extend(&mut self, more: Taken) {
+        self.ids.extend(more.ids);
+        self.files.extend(more.files);
+    }
+
     /// Takes each word between quotes and slashes that is a name of this date.
     fn take(&mut self, bytes: &[u8], date: &Finder<'_>) {
         let is_end = |byte: &u8| matches!(byte, b'"' | b'/');

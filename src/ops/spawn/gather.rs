@@ -1,6 +1,7 @@
 //! The inputs of a prompt: its output file, and the value of each token.
 
 use std::collections::{BTreeSet, HashMap};
+use std::path::Path;
 
 use indexmap::IndexSet;
 
@@ -47,14 +48,24 @@ pub(super) struct Names {
 }
 
 impl Names {
-    pub(super) fn read(workspace: &Workspace, date: &str) -> Result<Names> {
+    pub(super) fn read(
+        workspace: &Workspace,
+        date: &str,
+        worktree: Option<&Path>,
+    ) -> Result<Names> {
         if !crate::clock::is_date(date) {
             let message = format!("DATE is `{date}`, which is not a valid date such as 2026-01-26");
             return Err(Error::new(Code::TokenInvalid, message));
         }
+        let mut in_manifest = log::collect_taken(&workspace.manifest()?, date)?;
+        // Something else that an agent left there instead is refused when it is verified.
+        let left = worktree.map(|root| Workspace::from(root.to_path_buf()).manifest());
+        if let Some(Ok(left)) = left {
+            in_manifest.extend(log::collect_taken(&left, date).unwrap_or_default());
+        }
         Ok(Names {
             date: date.to_string(),
-            in_manifest: log::collect_taken(&workspace.manifest()?, date)?,
+            in_manifest,
             placed: HashMap::new(),
         })
     }

@@ -6,6 +6,8 @@ mod preparation;
 mod receipt;
 mod why;
 
+use std::path::PathBuf;
+
 use clap::Args;
 use serde::{Deserialize, Serialize};
 
@@ -51,6 +53,11 @@ pub(crate) struct Options {
     #[arg(long, value_name = "DATE")]
     #[serde(skip)]
     pub(crate) date: Option<String>,
+
+    /// The worktree of the task, whose manifest has entries of earlier attempts
+    #[arg(skip)]
+    #[serde(skip)]
+    pub(crate) worktree: Option<PathBuf>,
 
     /// Record nothing
     #[arg(long, short = 'n')]

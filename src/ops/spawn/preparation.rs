@@ -63,7 +63,7 @@ impl Preparation {
     ) -> Result<()> {
         let today = || self.surroundings.clock.date();
         let date = options.date.clone().unwrap_or_else(today);
-        let mut names = Names::read(&self.workspace, &date)?;
+        let mut names = Names::read(&self.workspace, &date, options.worktree.as_deref())?;
         if let Some(before) = self.names.take().filter(|before| before.date == date) {
             names.placed = before.placed;
         }
