@@ -4,8 +4,9 @@ use super::options::Rules;
 use crate::run::spent::dollars;
 use crate::run::{Outcome, TaskRun};
 
-/// The money of a run. An attempt of unknown cost is never free: it counts as the dearest that is known, and while
-/// none is, as an equal share of the limit for each task.
+/// The money of a run. An attempt in progress or of unknown cost is never free: it counts as the dearest that is known,
+/// and while none is, as an equal share of the limit for each task. The first one runs alone, so that others are not
+/// begun for what nobody knows yet.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Budget {
     /// The limit of all in US dollars.
@@ -65,21 +66,32 @@ impl Budget {
     }
 
     pub(super) fn total(&self) -> f64 {
+        self.total_with(0)
+    }
+
+    fn total_with(&self, running: u32) -> f64 {
         let presumed = match self.dearest > 0.0 {
             true => self.dearest,
             false => self.share,
         };
-        dollars(self.known + presumed * f64::from(self.unknown))
+        dollars(self.known + presumed * f64::from(self.unknown + running))
     }
 
-    /// Returns what the run may still cost, or `None` without a limit.
-    pub(super) fn remaining(&self) -> Option<f64> {
+    /// Returns what an attempt may cost beside so many others in progress, or `None` without a limit.
+    pub(super) fn remaining(&self, others: u32) -> Option<f64> {
         self.limit
-            .map(|limit| dollars((limit - self.total()).max(0.0)))
+            .map(|limit| dollars((limit - self.total_with(others)).max(0.0)))
+    }
+
+    /// Returns whether an attempt may begin beside so many others.
+    pub(super) fn has_room(&self, others: u32) -> bool {
+        let is_first = self.dearest == 0.0 && self.unknown == 0;
+        let may_begin = |limit| self.total_with(others) < limit && (others == 0 || !is_first);
+        self.limit.is_none_or(may_begin)
     }
 
     pub(super) fn is_spent(&self) -> bool {
-        self.limit.is_some_and(|limit| self.total() >= limit)
+        !self.has_room(0)
     }
 }
 
@@ -114,6 +126,9 @@ mod tests {
         }
         let mut unlimited = Budget::new(&rules(None));
         unlimited.count(None);
-        assert_eq!((unlimited.remaining(), unlimited.is_spent()), (None, false));
+        assert_eq!(
+            (unlimited.remaining(9), unlimited.has_room(9)),
+            (None, true)
+        );
     }
 }

@@ -60,9 +60,9 @@ pub(crate) struct RunRequest {
     #[cfg_attr(feature = "schemas", schemars(range(max = 10)))]
     pub(crate) repair: Option<u32>,
 
-    /// Start no more tasks once the agents cost this much, in US dollars. An attempt that reports
-    /// no cost counts as the most expensive one of the run, or as an equal share while no cost is
-    /// known
+    /// Start no more tasks once the agents cost this much, in US dollars. An attempt in progress,
+    /// or that reports no cost, counts as the most expensive one of the run, or as an equal share
+    /// while no cost is known. The first attempt runs alone
     #[arg(long, value_name = "USD", allow_negative_numbers = true, value_parser = price)]
     #[cfg_attr(feature = "schemas", schemars(extend("exclusiveMinimum" = 0)))]
     pub(crate) max_cost: Option<f64>,

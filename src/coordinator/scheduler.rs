@@ -12,6 +12,7 @@ use super::options::{Rules, pause};
 use crate::run::Outcome;
 use crate::run::StepState;
 use crate::run::schedule::Schedule;
+use admission::SPENT;
 pub(super) use event::{Action, Ended, Event, Step, Stop};
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -23,12 +24,19 @@ enum Stage {
     Repairing,
     /// Its claim is lost for a reason, and its agent is being ended: until then it occupies a place.
     Leaving(String),
-    Waiting(Duration),
+    /// It is repaired from then on, or fails so once the money is spent.
+    Waiting(Duration, Outcome, String),
 }
 
 impl Stage {
     fn is_busy(&self) -> bool {
-        !matches!(self, Stage::Waiting(_))
+        !matches!(self, Stage::Waiting(..))
+    }
+
+    /// Returns whether an agent works on it or is about to.
+    fn is_paid(&self) -> bool {
+        use Stage::{Claiming, Leaving, Repairing, Working};
+        matches!(self, Claiming | Working | Repairing | Leaving(_))
     }
 }
 
@@ -127,9 +135,9 @@ impl Scheduler {
         self.stirred = true;
     }
 
-    /// Returns what the run may still cost in US dollars, or `None` without a limit.
+    /// Returns what an attempt that begins may cost in US dollars, or `None` without a limit.
     pub(super) fn remaining_cost(&self) -> Option<f64> {
-        self.budget.remaining()
+        self.budget.remaining(self.count_paid().saturating_sub(1))
     }
 
     pub(super) fn list_claimed(&self) -> Vec<usize> {
@@ -145,13 +153,14 @@ impl Scheduler {
         self.stages.is_empty() && self.parked.is_empty() && self.schedule.is_over()
     }
 
-    pub(super) fn wakes(&self) -> Option<Duration> {
+    /// Returns when something is due by itself, after `now`: what is overdue waits for others to end.
+    pub(super) fn wakes(&self, now: Duration) -> Option<Duration> {
         let waiting = self.stages.values().filter_map(|stage| match stage {
-            Stage::Waiting(until) => Some(*until),
+            Stage::Waiting(until, ..) => Some(*until),
             _ => None,
         });
         let paused = self.runners.values().filter_map(|lane| lane.paused);
-        waiting.chain(paused).min()
+        waiting.chain(paused).filter(|due| *due > now).min()
     }
 
     /// Takes what happened, and says what to do. `now` is the time since the run began.
@@ -199,7 +208,7 @@ impl Scheduler {
             Event::Lacking(step, Outcome::RateLimited, why) => {
                 self.hold_back(now, step, why, actions);
             }
-            Event::Lacking(step, outcome, why) => self.lacking(step, outcome, why, actions),
+            Event::Lacking(step, outcome, why) => self.lacking(now, step, outcome, why, actions),
             Event::Overruled(step, why) => {
                 self.fail(step, Outcome::ProtocolViolation, why, actions)
             }
@@ -271,13 +280,21 @@ impl Scheduler {
             return self.fail(step, Outcome::RateLimited, why, actions);
         };
         self.tries[step].refusals += 1;
-        self.stages.insert(step, Stage::Waiting(now + wait));
+        let waiting = Stage::Waiting(now + wait, Outcome::Budget, SPENT.to_string());
+        self.stages.insert(step, waiting);
         let lane = self.runners.entry(self.steps[step].runner).or_default();
         lane.paused = lane.paused.max(Some(now + wait));
         actions.push(Action::Wait(step, wait));
     }
 
-    fn lacking(&mut self, step: usize, outcome: Outcome, why: String, actions: &mut Vec<Action>) {
+    fn lacking(
+        &mut self,
+        now: Duration,
+        step: usize,
+        outcome: Outcome,
+        why: String,
+        actions: &mut Vec<Action>,
+    ) {
         let can_be_mended = matches!(
             outcome,
             Outcome::ProtocolViolation
@@ -297,8 +314,8 @@ impl Scheduler {
             return self.fail(step, outcome, why, actions);
         }
         self.tries[step].repairs += 1;
-        self.stages.insert(step, Stage::Repairing);
-        actions.push(Action::Repair(step));
+        self.stages.insert(step, Stage::Waiting(now, outcome, why));
+        self.resume_waiting(step, actions);
     }
 
     fn finish(&mut self, step: usize) {

@@ -160,7 +160,7 @@ impl Engine<'_> {
     /// Handles what has happened. Sleeps while idle until an event comes or is due.
     pub(super) fn wait(&mut self, is_idle: bool) -> Result<()> {
         let now = self.times.begun.elapsed();
-        let due = self.scheduler.wakes().map(|at| at.saturating_sub(now));
+        let due = self.scheduler.wakes(now).map(|at| at.saturating_sub(now));
         let patience = match is_idle {
             true => due.unwrap_or(PULSE).min(PULSE),
             false => Duration::ZERO,

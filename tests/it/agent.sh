@@ -85,7 +85,13 @@ lightens-later)
     env -u CLEO_RUN_ID -u CLEO_TASK_ID -u CLEO_EPOCH CLEO_AGENT=alice cleo update T3 --clear acceptance >"$here/lightened" 2>&1
     work && say complete
     ;;
-# The same, and the first agent hangs.
+# Works, and somebody gives a later task a criterion.
+burdens-later)
+    [ "$CLEO_TASK_ID" != T2 ] || env -u CLEO_RUN_ID -u CLEO_TASK_ID -u CLEO_EPOCH CLEO_AGENT=alice \
+        cleo update T3 --acceptance 'It is made :: touch made' >"$here/burdened" 2>&1
+    work && say complete
+    ;;
+# The first agent takes a criterion of a later task away, and hangs.
 lightens-later-and-hangs)
     env -u CLEO_RUN_ID -u CLEO_TASK_ID -u CLEO_EPOCH CLEO_AGENT=alice cleo update T3 --clear acceptance >"$here/lightened" 2>&1
     [ -e "$here/hangs" ] || { : >"$here/hangs" && exec sleep 600; }
@@ -329,8 +335,8 @@ embeds) mkdir -p lib && git -C lib init --quiet && echo "$CLEO_TASK_ID" >lib/x &
     git -C lib -c user.name=a -c user.email=a@b commit --quiet --message own && work ;;
 # Makes a folder named as that of a repository, which git passes over.
 names-git) mkdir -p "$2/.git" && echo "$CLEO_TASK_ID" >"$2/.git/config" && echo "$CLEO_TASK_ID" >"$2/x" && work ;;
-# Leaves the index of its worktree locked.
-locks) echo "$CLEO_TASK_ID" >"$CLEO_TASK_ID.txt" && : >"$(git rev-parse --git-dir)/index.lock" && work ;;
+# Leaves the index of its worktree locked by what no git makes.
+locks) echo "$CLEO_TASK_ID" >"$CLEO_TASK_ID.txt" && mkdir "$(git rev-parse --git-dir)/index.lock" && work ;;
 # Removes what makes its folder a worktree.
 unmarks) echo "$CLEO_TASK_ID" >"$CLEO_TASK_ID.txt" && rm .git && work ;;
 # Works, while somebody else writes the same output in the workspace.

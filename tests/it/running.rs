@@ -492,6 +492,15 @@ fn criteria_count_as_they_were_when_run_began() {
 }
 
 #[test]
+fn criteria_that_tasks_got_since_run_began_are_run() {
+    let workspace = plan_epic();
+    let (exit, result) = run(&workspace, "T2 T3 --jobs 1 --repair 0", "burdens-later");
+    assert_eq!(exit, 0, "{result}");
+    assert!(workspace.path("made").exists(), "{result}");
+    assert!(statuses(&workspace).contains("T3 done"), "{result}");
+}
+
+#[test]
 fn criteria_of_later_tasks_count_when_killed_run_is_resumed() {
     let workspace = plan_epic();
     workspace.ok("update T3 --acceptance 'It holds :: false'");
@@ -895,20 +904,40 @@ fn what_run_writes_goes_through_no_link_that_agent_planted() {
     assert_eq!(workspace.read("precious"), "mine");
 }
 
-#[test]
-fn agent_budget_is_limited_to_what_run_has_left() {
-    let workspace = plan_epic();
+/// Gives a workspace a claude that works for so many dollars.
+fn with_claude(workspace: TestWorkspace, cost: &str) -> TestWorkspace {
     let claude = workspace.path("claude");
-    let done = r#"{"type":"result","subtype":"success","is_error":false,"result":"Task complete. See MANIFEST.jsonl for summary.","total_cost_usd":0.4}"#;
+    let done = r#"{"type":"result","subtype":"success","is_error":false,"result":"Task complete. See MANIFEST.jsonl for summary.","total_cost_usd":COST}"#;
     let script = format!(
-        "#!/bin/sh\necho \"$@\" >>{}\nsh {AGENT} works\necho '{done}'\n",
-        workspace.path("called").display()
+        "#!/bin/sh\necho \"$@\" >>{}\nsh {AGENT} works\necho '{}'\n",
+        workspace.path("called").display(),
+        done.replace("COST", cost)
     );
     workspace.write("claude", script);
     let mode = std::os::unix::fs::PermissionsExt::from_mode(0o755);
     fs::set_permissions(&claude, mode).unwrap();
     let programs = format!("claude={}", claude.display());
-    let workspace = workspace.env("CLEO_RUNNERS_PROGRAMS", &programs);
+    workspace.env("CLEO_RUNNERS_PROGRAMS", &programs)
+}
+
+#[test]
+fn agents_side_by_side_share_budget() {
+    let workspace = TestWorkspace::new();
+    for title in ["One", "Two", "Three", "Four"] {
+        workspace.ok(&format!("add {title}"));
+    }
+    let workspace = with_claude(workspace, "0.6");
+    let line = "run --all-ready --jobs 4 --runner claude --max-cost 1";
+    let words: Vec<&str> = line.split(' ').collect();
+    let reply = workspace.finish(workspace.command(&words), "");
+    assert_eq!(reply.exit, 81, "{reply}");
+    assert_eq!(workspace.read("called").lines().count(), 2, "{reply}");
+    assert_eq!(document(&reply)["result"]["run"]["cost"], 1.2, "{reply}");
+}
+
+#[test]
+fn agent_budget_is_limited_to_what_run_has_left() {
+    let workspace = with_claude(plan_epic(), "0.4");
     let words = [
         "run",
         "--epic",

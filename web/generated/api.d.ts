@@ -5163,9 +5163,9 @@ export interface components {
             jobs: number | null;
             /**
              * Format: double
-             * @description Start no more tasks once the agents cost this much, in US dollars. An attempt that reports
-             *     no cost counts as the most expensive one of the run, or as an equal share while no cost is
-             *     known
+             * @description Start no more tasks once the agents cost this much, in US dollars. An attempt in progress,
+             *     or that reports no cost, counts as the most expensive one of the run, or as an equal share
+             *     while no cost is known. The first attempt runs alone
              * @default null
              */
             maxCost: number | null;

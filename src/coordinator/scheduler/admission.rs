@@ -7,22 +7,31 @@ use super::{Action, Lane, Scheduler, Stage, Step};
 use crate::run::Outcome;
 
 /// Why nothing more begins once the money is spent.
-const SPENT: &str = "the run has spent what it may cost";
+pub(super) const SPENT: &str = "the run has spent what it may cost";
 
 impl Scheduler {
     pub(super) fn resume_due_steps(&mut self, now: Duration, actions: &mut Vec<Action>) {
         for step in self.waiting(now) {
-            if self.is_spent() {
-                self.fail(step, Outcome::Budget, SPENT.to_string(), actions);
-            } else if self.is_free(self.steps[step].runner) {
+            self.resume_waiting(step, actions);
+        }
+    }
+
+    /// Has a step repaired as soon as there is a place and money for it.
+    pub(super) fn resume_waiting(&mut self, step: usize, actions: &mut Vec<Action>) {
+        match self.stages.get(&step) {
+            Some(Stage::Waiting(_, outcome, why)) if self.is_spent() => {
+                self.fail(step, *outcome, why.clone(), actions);
+            }
+            _ if self.has_room() && self.is_free(self.steps[step].runner) => {
                 self.stages.insert(step, Stage::Repairing);
                 actions.push(Action::Repair(step));
             }
+            _ => {}
         }
     }
 
     pub(super) fn waiting(&self, now: Duration) -> Vec<usize> {
-        let is_due = |stage: &Stage| matches!(stage, Stage::Waiting(until) if *until <= now);
+        let is_due = |stage: &Stage| matches!(stage, Stage::Waiting(until, ..) if *until <= now);
         let due = self.stages.iter().filter(|(_, stage)| is_due(stage));
         due.map(|(step, _)| *step).collect()
     }
@@ -46,7 +55,10 @@ impl Scheduler {
             } = self.steps[step];
             if is_epic {
                 self.prove(step, actions);
-            } else if !self.is_free(runner) || self.lane(runner).paused.is_some() {
+            } else if !self.is_free(runner)
+                || self.lane(runner).paused.is_some()
+                || !self.has_room()
+            {
                 full.insert(runner);
                 passed.push(step);
             } else {
@@ -80,6 +92,15 @@ impl Scheduler {
 
     pub(in crate::coordinator) fn is_spent(&self) -> bool {
         self.budget.is_spent()
+    }
+
+    fn has_room(&self) -> bool {
+        self.budget.has_room(self.count_paid())
+    }
+
+    pub(super) fn count_paid(&self) -> u32 {
+        let paid = self.stages.values().filter(|stage| stage.is_paid());
+        u32::try_from(paid.count()).unwrap_or(u32::MAX)
     }
 
     fn busy(&self) -> usize {

@@ -106,6 +106,40 @@ fn unrepairable_attempt_fails_at_once() {
 }
 
 #[test]
+fn repair_waits_for_money_of_agents_in_progress() {
+    for (cost, is_repaired) in [(0.1, true), (0.4, false)] {
+        let rules = Rules {
+            max_cost: Some(1.0),
+            share: Some(0.25),
+            ..rules(4)
+        };
+        let mut scheduler = Scheduler::new(steps(&[&[], &[], &[]]), rules, BTreeMap::new());
+        let ends = |step, cost| {
+            let ended = Ended {
+                cost: Some(cost),
+                ..end_with(Outcome::Ok)
+            };
+            Event::Ended(step, ended)
+        };
+        assert_eq!(scheduler.turn(NOW, vec![]), [Action::Claim(vec![0])]);
+        scheduler.turn(NOW, vec![Event::Prepared(0)]);
+        let next = scheduler.turn(NOW, vec![ends(0, 0.4)]);
+        assert_eq!(next, [Action::Complete(0), Action::Claim(vec![1, 2])]);
+        scheduler.turn(NOW, vec![Event::Completed(0)]);
+        scheduler.turn(NOW, vec![Event::Prepared(1), Event::Prepared(2)]);
+        scheduler.turn(NOW, vec![ends(1, 0.4)]);
+        let waits = scheduler.turn(NOW, vec![lacking(1, Outcome::Partial)]);
+        assert_eq!((waits, scheduler.wakes(NOW)), (vec![], None));
+        let next = scheduler.turn(NOW, vec![ends(2, cost)]);
+        let then = match is_repaired {
+            true => Action::Repair(1),
+            false => Action::Fail(1, Outcome::Partial, "no file".into()),
+        };
+        assert_eq!(next, [Action::Complete(2), then]);
+    }
+}
+
+#[test]
 fn what_someone_completed_by_force_is_not_fixed() {
     let mut scheduler = scheduler(&[&[]], 1);
     scheduler.turn(NOW, vec![]);
@@ -134,7 +168,7 @@ fn rate_limit_pauses_runner() {
         [Action::Wait(0, minute)],
         "and the other is not begun"
     );
-    assert_eq!(scheduler.wakes(), Some(minute));
+    assert_eq!(scheduler.wakes(NOW), Some(minute));
     assert_eq!(scheduler.turn(minute / 2, vec![]), []);
     assert_eq!(scheduler.turn(minute, vec![]), [Action::Repair(0)]);
 }
