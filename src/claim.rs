@@ -96,7 +96,7 @@ impl Claim {
 #[serde(try_from = "u64")]
 #[cfg_attr(feature = "schemas", schemars(extend("minimum" = 1, "maximum" = LEASE_MAX)))]
 pub(crate) struct Lease {
-    seconds: u32,
+    pub(crate) seconds: u32,
 }
 
 impl Default for Lease {

@@ -14,7 +14,7 @@ use super::report::{self, Ending, Report};
 use super::scheduler::{Action, Event, Scheduler};
 use super::selection::Team;
 use super::slot::{Holder, Slot};
-use super::threads::{Threads, request_stop};
+use super::threads::{RunClaims, Threads, request_stop};
 use super::trees::{Base, Trees};
 use super::{Ambience, Listener, selection};
 use crate::error::{Code, Error, Result, quote};
@@ -36,15 +36,6 @@ const COORDINATOR: &str = "cleo";
 /// How long events that need no decision wait for others to be committed with.
 const SETTLING: Duration = Duration::from_millis(2);
 
-/// The times of a run, by the clock of this process.
-pub(super) struct Times {
-    pub(super) begun: Instant,
-    /// When requests of other processes were last looked for.
-    pub(super) looked: Instant,
-    /// When claims were last renewed.
-    pub(super) renewed: Instant,
-}
-
 pub(super) struct Engine<'a> {
     pub(super) context: Context,
     pub(super) recorder: Recorder<'a>,
@@ -59,7 +50,9 @@ pub(super) struct Engine<'a> {
     pub(super) preparation: Option<Preparation>,
     /// Events for the next turn of the scheduler.
     pub(super) inbox: Vec<Event>,
-    pub(super) times: Times,
+    pub(super) begun: Instant,
+    /// When requests of other processes were last looked for.
+    pub(super) looked: Instant,
 }
 
 pub(crate) fn run(
@@ -211,6 +204,12 @@ impl<'a> Engine<'a> {
             ..Slot::new(task.task_id)
         });
         let now = Instant::now();
+        let mut threads = Threads::new();
+        threads.renew_claims(RunClaims {
+            surroundings: context.surroundings.clone(),
+            steps: planned.iter().map(|task| task.task_id).collect(),
+            lease: setup.options.lease(),
+        })?;
         Ok(Engine {
             slots: slots.collect(),
             scheduler: Scheduler::new(steps, rules, team.runner_jobs),
@@ -222,18 +221,15 @@ impl<'a> Engine<'a> {
                 listener,
             },
             context,
-            threads: Threads::new(),
+            threads,
             trees,
             queue: Queue::default(),
             options: setup.options,
             ambience: setup.ambience,
             preparation: None,
             inbox: Vec::new(),
-            times: Times {
-                begun: now,
-                looked: now,
-                renewed: now,
-            },
+            begun: now,
+            looked: now,
         })
     }
 
@@ -277,7 +273,7 @@ impl<'a> Engine<'a> {
         let mut claims = Vec::new();
         loop {
             let inbox = std::mem::take(&mut self.inbox);
-            let decided = self.scheduler.turn(self.times.begun.elapsed(), inbox);
+            let decided = self.scheduler.turn(self.begun.elapsed(), inbox);
             for action in &decided {
                 self.announce(action);
             }
@@ -364,7 +360,7 @@ impl<'a> Engine<'a> {
         let Recorder { run, track, .. } = &mut self.recorder;
         run.status = report::status(track, stop);
         run.completed_at = Some(self.context.now());
-        report::total(run, track, self.times.begun.elapsed());
+        report::total(run, track, self.begun.elapsed());
         let finished = report::finish_event(run);
         self.recorder.tell(finished);
         self.recorder.commit_run(&mut self.context.store)?;

@@ -75,7 +75,7 @@ pub(super) struct Timeouts {
     /// Of the command of a criterion.
     gate_time_limit: u64,
     /// Of claims, which are renewed meanwhile.
-    pub(super) lease: u64,
+    lease: u64,
 }
 
 impl Options {

@@ -3,7 +3,6 @@
 
 use std::collections::HashSet;
 
-use super::attempt::is_loss;
 use super::engine::Engine;
 use crate::claim::{Claim, Lease};
 use crate::error::{Code, Error, Result};
@@ -58,20 +57,6 @@ impl Engine<'_> {
             found.reverse();
             Ok(found)
         })
-    }
-
-    /// Renews the claims of what is under review.
-    pub(super) fn renew_parts(&mut self) -> Result<()> {
-        let lease = self.options.lease();
-        for step in self.scheduler.list_claimed() {
-            for Claim { task, epoch, .. } in self.parts_under_review(self.slots[step].task)? {
-                match claim::heartbeat(&mut self.context, task, lease, Some(epoch), false) {
-                    Err(error) if !is_loss(&error) => return Err(error),
-                    _ => {}
-                }
-            }
-        }
-        Ok(())
     }
 
     /// Gives back what agents claimed or left under review, and warns of it.

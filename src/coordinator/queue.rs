@@ -73,11 +73,7 @@ impl Engine<'_> {
             None => Ok(()),
             Some(Ok(_lock)) => {
                 let due = std::mem::take(&mut self.queue.due);
-                due.into_iter().try_for_each(|action| {
-                    // The commands of each task may take minutes.
-                    self.renew_leases()?;
-                    self.perform(action)
-                })
+                due.into_iter().try_for_each(|action| self.perform(action))
             }
             Some(Err(error)) => self.refuse_queued(&error),
         }

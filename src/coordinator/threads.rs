@@ -1,8 +1,9 @@
-//! The threads of a run: one for each running agent and one for each task whose commands run. They report
-//! events and decide nothing.
+//! The threads of a run: one for each running agent and one for each task whose commands run, which report
+//! events and decide nothing, and one that renews its claims.
 
 use std::cell::Cell;
-use std::io::Write;
+use std::collections::HashSet;
+use std::io::{self, Write};
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -10,12 +11,16 @@ use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender};
 use std::thread::Builder;
 use std::time::{Duration, Instant};
 
+use crate::claim::{Claim, Lease};
 use crate::error::{Code, Error, Result, catch_panic};
 use crate::file::{create_anew, unwritable};
+use crate::id::TaskId;
 use crate::ops::proof::{self, RenewalRequest};
+use crate::ops::tasks::claim;
 use crate::ops::{Context, Surroundings};
 use crate::run::event::AgentEnd;
 use crate::runner::agent::{self, AgentEvent, Job, Runner};
+use crate::task::Status;
 
 /// Room for the calls of a thread, in bytes: driving an agent takes little of it.
 const STACK: usize = 512 * 1024;
@@ -35,12 +40,21 @@ pub(super) struct Threads {
     receiver: Receiver<Message>,
     /// Threads that have not reported their end.
     busy: Cell<usize>,
+    /// Ends the renewal of claims when it is dropped.
+    renewal: Option<Sender<()>>,
 }
 
 pub(super) struct Checking {
     pub(super) surroundings: Surroundings,
     pub(super) folder: Option<PathBuf>,
     pub(super) renewal: RenewalRequest,
+}
+
+/// The claims of a run: of its steps, and of what its agents left under review.
+pub(super) struct RunClaims {
+    pub(super) surroundings: Surroundings,
+    pub(super) steps: HashSet<TaskId>,
+    pub(super) lease: Lease,
 }
 
 impl Threads {
@@ -50,7 +64,26 @@ impl Threads {
             sender,
             receiver,
             busy: Cell::new(0),
+            renewal: None,
         }
+    }
+
+    /// Renews the claims of a run well before they expire, until its threads are dropped: also while the loop waits for
+    /// commands of a task or for git. A claim that is lost is not renewed, which the loop notices.
+    pub(super) fn renew_claims(&mut self, claims: RunClaims) -> Result<()> {
+        let (sender, end) = mpsc::channel();
+        let pause = Duration::from_secs(claims.lease.seconds.into()) / 3;
+        let renew = move || loop {
+            // A failed renewal is tried again the next time, which is early enough.
+            let _ = catch_panic(|| claims.renew());
+            if end.recv_timeout(pause) != Err(RecvTimeoutError::Timeout) {
+                return;
+            }
+        };
+        let spawned = Builder::new().stack_size(STACK).spawn(renew);
+        spawned.map_err(refuse_thread)?;
+        self.renewal = Some(sender);
+        Ok(())
     }
 
     /// Runs an agent until it exits or the returned flag is set.
@@ -94,10 +127,7 @@ impl Threads {
             // The receiver is gone when the run is over.
             let _ = sender.send((step, attempt, heard(done)));
         });
-        spawned.map(drop).map_err(|cause| {
-            let message = format!("no thread can be started: {cause}");
-            Error::new(Code::Internal, message).because(cause)
-        })?;
+        spawned.map_err(refuse_thread)?;
         self.busy.set(self.busy.get() + 1);
         Ok(())
     }
@@ -139,6 +169,29 @@ impl Checking {
         });
         Ok(told.collect())
     }
+}
+
+impl RunClaims {
+    fn renew(&self) -> Result<()> {
+        let mut context = Context::open(self.surroundings.clone())?;
+        let claims = context.read(|transaction| {
+            let mut claims = transaction.claims_of(&self.surroundings.actor)?;
+            claims.retain(|claim| {
+                let status = transaction.status(claim.task).unwrap_or_default();
+                self.steps.contains(&claim.task) || status == Some(Status::Review)
+            });
+            Ok(claims)
+        })?;
+        for Claim { task, epoch, .. } in claims {
+            let _ = claim::heartbeat(&mut context, task, self.lease, Some(epoch), false);
+        }
+        Ok(())
+    }
+}
+
+fn refuse_thread(cause: io::Error) -> Error {
+    let message = format!("no thread can be started: {cause}");
+    Error::new(Code::Internal, message).because(cause)
 }
 
 pub(super) fn request_stop(stop: &AtomicBool) {

@@ -159,7 +159,7 @@ const LOOK: Duration = Duration::from_millis(500);
 impl Engine<'_> {
     /// Handles what has happened. Sleeps while idle until an event comes or is due.
     pub(super) fn wait(&mut self, is_idle: bool) -> Result<()> {
-        let now = self.times.begun.elapsed();
+        let now = self.begun.elapsed();
         let due = self.scheduler.wakes(now).map(|at| at.saturating_sub(now));
         let patience = match is_idle {
             true => due.unwrap_or(PULSE).min(PULSE),
@@ -167,25 +167,13 @@ impl Engine<'_> {
         };
         self.receive(patience);
         self.recorder.listener.show(&self.recorder.track);
-        self.check_stop()?;
-        self.renew_leases()
-    }
-
-    /// Renews the leases of the run well before they expire.
-    pub(super) fn renew_leases(&mut self) -> Result<()> {
-        if self.times.renewed.elapsed() < Duration::from_secs(self.options.timeouts.lease) / 3 {
-            return Ok(());
-        }
-        self.times.renewed = Instant::now();
-        let held = self.scheduler.list_claimed();
-        held.into_iter().try_for_each(|step| self.beat(step))?;
-        self.renew_parts()
+        self.check_stop()
     }
 
     /// Returns whether the run is to stop, for work that keeps the loop waiting.
     pub(super) fn watch_for_stop(&self) -> impl FnMut() -> bool + 'static {
         let limit = self.options.time_limit();
-        let begun = self.times.begun;
+        let begun = self.begun;
         let is_stop = |event: &Event| matches!(event, Event::Stop(_));
         let is_stopping = self.scheduler.stop().is_some() || self.inbox.iter().any(is_stop);
         let mut is_cancelled = self
@@ -200,11 +188,11 @@ impl Engine<'_> {
             self.inbox.push(Event::Stop(Stop::Interrupted));
         }
         let limit = self.options.time_limit();
-        if limit.is_some_and(|limit| self.times.begun.elapsed() >= limit) {
+        if limit.is_some_and(|limit| self.begun.elapsed() >= limit) {
             self.inbox.push(Event::Stop(Stop::TimeLimit));
         }
-        if self.times.looked.elapsed() >= LOOK {
-            self.times.looked = Instant::now();
+        if self.looked.elapsed() >= LOOK {
+            self.looked = Instant::now();
             self.scheduler.stir();
             self.look()?;
         }
@@ -238,7 +226,7 @@ impl Engine<'_> {
         lost.into_iter().try_for_each(|step| self.beat(step))
     }
 
-    /// Renews the lease of a task. A lost claim ends the attempt, any other error the run. An agent that has
+    /// Tries to renew the lease of a task. A lost claim ends the attempt, any other error the run. An agent that has
     /// completed its task itself may exit by itself.
     fn beat(&mut self, step: usize) -> Result<()> {
         let (task, epoch) = (self.slots[step].task, self.slots[step].epoch);

@@ -22,6 +22,59 @@ pub(super) fn words(workspace: &TestWorkspace, tasks: &str, script: &str) -> Vec
     words
 }
 
+/// The same for T1, with a second attempt.
+pub(super) fn words_with_repair(workspace: &TestWorkspace, script: &str) -> Vec<String> {
+    let words = words(workspace, "T1", script).into_iter();
+    let words = words.map(|word| if word == "0" { "1".to_string() } else { word });
+    words.collect()
+}
+
+#[test]
+fn repair_in_worktree_has_entry_of_its_own() {
+    let workspace = repository();
+    let first = workspace.path("../first").display().to_string();
+    // It writes the manifest of its worktree, as agents do that know no other folder.
+    let script = format!(
+        "[ -e {first} ] && how=works || how=partial
+: >{first}
+CLEO_ROOT=$PWD exec sh {AGENT} $how"
+    );
+    let (exit, result) = carry_out(&workspace, &words_with_repair(&workspace, &script));
+    assert_eq!(exit, 0, "{result}");
+    let listed = workspace.json(&["manifest", "list"]);
+    let entries = listed["result"]["entries"].as_array().unwrap();
+    let entries = entries.iter().map(|entry| (&entry["id"], &entry["status"]));
+    let entries = format!("{:?}", Vec::from_iter(entries));
+    for (id, status) in [
+        ("one-2026-01-26", "partial"),
+        ("one-2026-01-26-2", "complete"),
+    ] {
+        let entry = format!("(String({id:?}), String({status:?}))");
+        assert!(entries.contains(&entry), "{listed}");
+    }
+}
+
+#[test]
+fn claims_are_renewed_while_command_runs_in_workspace() {
+    let workspace = repository();
+    workspace.ok("config set claims.lease 1s");
+    let check = r#"case $PWD in */trees/*) exit 0 ;; esac
+expires() { cleo show T1 --json | grep -o '"expires":"[^"]*"'; }
+before=$(expires)
+for n in $(seq 200); do
+    [ "$(expires)" = "$before" ] || exit 0
+    sleep 0.02
+done
+exit 1"#;
+    workspace.write("../check.sh", check);
+    let check = workspace.path("../check.sh").display().to_string();
+    workspace.ok(&format!("update T1 --acceptance 'it holds :: sh {check}'"));
+    let mut run = workspace.command(&words(&workspace, "T1", "echo work >work.txt"));
+    run.env_remove("CLEO_NOW");
+    let reply = workspace.finish(run, "");
+    assert_eq!(reply.exit, 0, "{reply}");
+}
+
 #[test]
 fn files_that_git_ignores_prove_nothing() {
     let workspace = repository();
