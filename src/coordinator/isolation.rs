@@ -30,6 +30,8 @@ impl Engine<'_> {
     pub(super) fn place(&mut self, step: usize) -> Result<PathBuf> {
         if let Some(tree) = self.slots[step].tree.clone() {
             if tree.is_there() {
+                // Where its agent has broken it, that is told when its work is committed.
+                let _ = self.trees.as_ref().map(|trees| trees.unlock(&tree));
                 return Ok(tree.root);
             }
             // Events say that this attempt continues in the worktree, which is gone since.

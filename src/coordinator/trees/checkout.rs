@@ -21,6 +21,14 @@ const NOTE_MAX: u64 = 1 << 20;
 const GITLINK: &str = "160000";
 /// Options of `git restore` for index and files.
 pub(super) const BOTH: &str = "--staged --worktree";
+/// Files outside of a sparse checkout belong to the commit, too.
+const UPDATE: &str = "-m -u --no-sparse-checkout";
+/// Words of git about files that it would overwrite, before it writes any (unpack-trees.c, `unpack_plumbing_errors`).
+const REFUSALS: [&str; 3] = [
+    "Cannot merge.",
+    "would lose untracked files",
+    "Untracked working tree file",
+];
 
 #[derive(Clone, Debug, Deserialize, Serialize)]
 pub(super) struct Move {
@@ -78,6 +86,9 @@ impl Trees {
         })
     }
 
+    /// Makes a move. Right before git writes files, it compares all of them with its index, so that what a user saved since
+    /// [`Trees::find_refusal`] stays and the move is refused. A window remains from there to the replacement of each file,
+    /// because no file system replaces a file only if it is as before; and ignored files that are new since are overwritten.
     pub(super) fn make_move(&self, mut step: Move) -> Result<Moved> {
         let old = &step.old.clone();
         if !self.is_at(&step, old)? {
@@ -91,27 +102,36 @@ impl Trees {
             self.forget_move()?;
         }
         if let Some(why) = refusal? {
-            // Somebody may have committed while it was looked for.
-            return Ok(match self.is_at(&step, old)? {
-                true => Moved::Refused(why),
-                false => Moved::Overtaken,
-            });
+            return self.refuse_move(&step, why);
         }
         step.stage = Stage::Write;
         self.note_move(&step)?;
-        let finished = self.finish(&step);
-        if !matches!(finished, Ok(true)) {
+        let moved = match self.ask(format!("read-tree {UPDATE} {old} {}", step.new)) {
+            Ok(Err(said)) if REFUSALS.iter().any(|refusal| said.contains(refusal)) => {
+                self.forget_move()?;
+                return self.refuse_move(&step, said);
+            }
+            Ok(Err(said)) => Err(refuse_git(&self.top, &said)),
+            Ok(Ok(_)) => self.move_branch(&step),
+            Err(error) => Err(error),
+        };
+        if !matches!(moved, Ok(Moved::Done)) {
             // Where that fails too, the note stays, for the next holder of the lock.
             self.undo(&step)?;
         }
-        if step.is_merge && matches!(finished, Ok(true)) {
+        if step.is_merge && matches!(moved, Ok(Moved::Done)) {
             step.stage = Stage::Prove;
             self.note_move(&step)?;
         } else {
             self.forget_move()?;
         }
-        Ok(match finished? {
-            true => Moved::Done,
+        moved
+    }
+
+    /// Says why nothing was written; somebody may have committed meanwhile.
+    fn refuse_move(&self, step: &Move, why: String) -> Result<Moved> {
+        Ok(match self.is_at(step, &step.old)? {
+            true => Moved::Refused(why),
             false => Moved::Overtaken,
         })
     }
@@ -182,29 +202,26 @@ impl Trees {
                  may overwrite it"
             )));
         }
-        let try_out = format!("read-tree --dry-run -m -u {} {}", step.old, step.new);
+        let try_out = format!("read-tree --dry-run {UPDATE} {} {}", step.old, step.new);
         Ok(self.ask(try_out)?.err())
     }
 
-    /// Writes the changed files and moves the branch, also where an interrupted move has done part of that.
-    /// False when somebody has committed or switched meanwhile.
-    pub(super) fn finish(&self, step: &Move) -> Result<bool> {
-        let paths = self.list_changes(step)?.into_keys().collect();
-        self.restore(&step.new, &paths, BOTH)?;
+    /// Moves the branch after the files.
+    pub(super) fn move_branch(&self, step: &Move) -> Result<Moved> {
         if !self.is_at(step, &step.old)? {
-            return Ok(false);
+            return Ok(Moved::Overtaken);
         }
         if let Err(said) = self.update_branch(step, &step.new)? {
             return match self.is_at(step, &step.old)? {
                 true => Err(refuse_git(&self.top, &said)),
-                false => Ok(false),
+                false => Ok(Moved::Overtaken),
             };
         }
         // A user who has switched at this very moment keeps the files of the other branch.
         if !self.is_at(step, &step.new)? {
             self.undo(step)?;
         }
-        Ok(true)
+        Ok(Moved::Done)
     }
 
     pub(super) fn restore(&self, commit: &str, paths: &Paths, places: &str) -> Result<()> {

@@ -24,7 +24,7 @@ impl Trees {
     /// branch that continues the given one. A worktree with more than its branch can hold is refused, because
     /// it must not be removed.
     pub(in crate::coordinator) fn commit(&self, tree: &Tree, message: &str) -> Result<()> {
-        self.require_own(tree)?;
+        self.unlock(tree)?;
         self.require_conflicts_resolved(tree)?;
         self.require_conversion(&tree.top)?;
         let nested = find_nested(tree)?;
@@ -202,7 +202,7 @@ impl Trees {
     }
 
     /// Refuses a worktree that its agent has replaced by another repository.
-    fn require_own(&self, tree: &Tree) -> Result<()> {
+    pub(super) fn require_own(&self, tree: &Tree) -> Result<()> {
         if !tree.is_there() {
             return Err(self.explain_removal(tree));
         }

@@ -201,9 +201,9 @@ fn find_lock(folder: &Path, said: &str) -> Option<Lock> {
     Some((path, made.ok()))
 }
 
-/// Returns true where a process may hold a lock: it has the file open, or it is a git of another account,
-/// whose files cannot be seen. Without `/proc` none is found.
-pub(super) fn can_be_held(lock: &Metadata) -> bool {
+/// Returns true where a process may hold a lock: it has the file open or runs in a folder, or it is a git of another
+/// account, whose files cannot be seen. Without `/proc` none is found.
+pub(super) fn can_be_held(lock: &Metadata, folder: Option<&Path>) -> bool {
     let id = (lock.dev(), lock.ino());
     let entries = |place: &Path| fs::read_dir(place).into_iter().flatten().flatten();
     let is_lock = |file: fs::DirEntry| {
@@ -212,8 +212,12 @@ pub(super) fn can_be_held(lock: &Metadata) -> bool {
     entries(Path::new("/proc")).any(|process| {
         let place = process.path();
         let name = fs::read(place.join("comm")).unwrap_or_default();
-        let folder = fs::read_link(place.join("cwd"));
-        let is_hidden = folder.is_err_and(|cause| cause.kind() == ErrorKind::PermissionDenied);
+        let works_in = fs::read_link(place.join("cwd"));
+        let is_inside = |at: &PathBuf| folder.is_some_and(|folder| at.starts_with(folder));
+        if works_in.as_ref().is_ok_and(is_inside) {
+            return true;
+        }
+        let is_hidden = works_in.is_err_and(|cause| cause.kind() == ErrorKind::PermissionDenied);
         entries(&place.join("fd")).any(is_lock) || (is_hidden && name.starts_with(b"git"))
     })
 }
@@ -240,8 +244,8 @@ mod tests {
         fs::write(&lock, "").unwrap();
         let there = lock.symlink_metadata().unwrap();
         let open = fs::File::open(&lock).unwrap();
-        assert!(can_be_held(&there));
+        assert!(can_be_held(&there, None));
         drop(open);
-        assert!(!can_be_held(&there));
+        assert!(!can_be_held(&there, None));
     }
 }

@@ -9,11 +9,11 @@ use std::path::Path;
 
 use walkdir::WalkDir;
 
-use super::Trees;
 use super::base::reference;
 use super::checkout::{BOTH, Changes, Held, Move, Paths, Stage};
 use super::git::{Words, can_be_held};
 use super::merge::list_names;
+use super::{Tree, Trees};
 use crate::error::Result;
 use crate::file::{read_within, unwritable};
 use crate::id::TaskId;
@@ -62,9 +62,13 @@ impl Trees {
             Stage::Trial if !step.is_merge => drop(self.make_move(step.clone())?),
             Stage::Write if self.is_at(&step, &step.old)? => {
                 let mut held = self.look_at_paths(&step)?;
+                let paths = held.keys().cloned().collect();
                 held.retain(|_, held| matches!(held, Holds::Other));
                 match held.is_empty() {
-                    true => drop(self.finish(&step)?),
+                    true => {
+                        self.restore(&step.new, &paths, BOTH)?;
+                        drop(self.move_branch(&step)?);
+                    }
                     false => {
                         self.undo(&step)?;
                         let names = list_names(held.into_keys().collect());
@@ -288,9 +292,27 @@ impl Trees {
             return Ok(());
         };
         let is_younger = there.modified().ok() >= noted.modified().ok();
-        match there.is_file() && there.len() == 0 && is_younger && !can_be_held(&there) {
+        match there.is_file() && there.len() == 0 && is_younger && !can_be_held(&there, None) {
             true => fs::remove_file(&lock).map_err(|cause| unwritable(&lock, cause)),
             false => Ok(()),
         }
+    }
+
+    /// Removes the locks that a killed git left in a worktree that no agent works in: no process holds them or is there,
+    /// as a git that waits for an editor or a hook.
+    pub(in crate::coordinator) fn unlock(&self, tree: &Tree) -> Result<()> {
+        self.require_own(tree)?;
+        let locks = format!(
+            "rev-parse --path-format=absolute --git-path index.lock --git-path HEAD.lock --git-path refs/heads/{}.lock",
+            tree.branch
+        );
+        for lock in self.git_in(&tree.top).run(locks)?.lines() {
+            let there = Path::new(lock).symlink_metadata();
+            let is_dead = there.is_ok_and(|it| it.is_file() && !can_be_held(&it, Some(&tree.top)));
+            if is_dead {
+                fs::remove_file(lock).map_err(|cause| unwritable(Path::new(lock), cause))?;
+            }
+        }
+        Ok(())
     }
 }

@@ -681,6 +681,24 @@ fn merge_is_made_anew_when_user_commits_right_before() {
 }
 
 #[test]
+fn what_user_saves_right_before_files_are_written_stays() {
+    let write = "*'read-tree -m '*|*'restore --quiet'*";
+    let workspace = before_git(repository(), write, "echo mine >shared.txt");
+    let (exit, result) = carry_out(&workspace, &words_for_one("alters"));
+    assert_eq!(exit, 80, "{result}");
+    assert!(workspace.path("../once").exists());
+    assert_eq!(workspace.read("shared.txt"), "mine\n");
+    assert_eq!(git(&workspace, "diff --cached --name-only"), "");
+    assert_eq!(git(&workspace, "log --format=%s"), "first\n");
+    assert_eq!(workspace.read(".git/cleo.lock"), "");
+    let branch = result["tasks"][0]["branch"].as_str().unwrap();
+    assert_eq!(
+        git(&workspace, &format!("show {branch}:shared.txt")),
+        "T1\n"
+    );
+}
+
+#[test]
 fn branch_that_graft_makes_look_merged_is_merged() {
     let workspace = repository();
     let (exit, result) = carry_out(&workspace, &words_for_one("grafts"));

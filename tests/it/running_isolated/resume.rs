@@ -5,7 +5,7 @@ use std::process::Stdio;
 
 use rustix::process::{Pid, Signal, kill_process};
 
-use super::proof::{last_run, proving, run, unprovable, wait_until, words};
+use super::proof::{last_run, proving, run, unprovable, wait_until, words, words_with_repair};
 use super::{AGENT, before_git, carry_out, git, is_clean, kill_run, repository};
 use crate::world::TestWorkspace;
 
@@ -56,6 +56,41 @@ sleep 600"
     let resumed = workspace.json(&["runs", "resume", &id]);
     assert_eq!(resumed["success"], true, "{resumed}");
     assert_eq!(workspace.read("work.txt"), "work\n");
+}
+
+#[test]
+fn locks_that_killed_git_left_in_worktree_are_removed() {
+    let workspace = repository();
+    let script = format!(
+        "echo work >work.txt
+sh {AGENT} works
+place=$(git rev-parse --git-dir)
+: >$place/index.lock && : >$place/HEAD.lock && : >{}
+sleep 600",
+        workspace.path("../locked").display()
+    );
+    let id = kill_run(&workspace, &words(&workspace, "T1", &script), "../locked");
+    let resumed = workspace.json(&["runs", "resume", &id]);
+    assert_eq!(resumed["success"], true, "{resumed}");
+    assert_eq!(workspace.read("work.txt"), "work\n");
+    assert_eq!(workspace.read(".played/T1").lines().count(), 1);
+    is_clean(&workspace);
+}
+
+#[test]
+fn later_attempt_in_worktree_finds_no_locks_of_killed_git() {
+    let workspace = repository();
+    let first = workspace.path("../first").display().to_string();
+    let script = format!(
+        "place=$(git rev-parse --git-dir)
+[ -e {first} ] || {{ : >{first} && : >$place/index.lock && : >$place/HEAD.lock && exit; }}
+echo work >work.txt && git add work.txt || exit
+git -c user.name=a -c user.email=a@b commit --quiet --message mine || exit"
+    );
+    let (exit, result) = carry_out(&workspace, &words_with_repair(&workspace, &script));
+    assert_eq!(exit, 0, "{result}");
+    assert_eq!(workspace.read("work.txt"), "work\n");
+    is_clean(&workspace);
 }
 
 #[test]
