@@ -74,7 +74,7 @@ pub(crate) fn cancel(surroundings: &Surroundings, id: &str) -> Result<Cancelled>
     let events = context.read(|transaction| journal::events(transaction, id))?;
     // Processes and worktrees that another user's row names are left alone.
     let is_own = is_own(surroundings, &workspace, &run, &events);
-    let mut cancelled = match wait_until_stopped(&mut context, id, is_own, &lock)? {
+    let mut cancelled = match wait_until_stopped(&mut context, run, is_own, &lock)? {
         Stopped::Taken(taken) => settle(&mut context, *taken, is_own, &lock)?,
         Stopped::Itself(run) if run.status == RunStatus::Running => {
             let message = format!("the process of {id} has the request, but has not stopped yet");
@@ -131,14 +131,15 @@ enum Stopped {
     Taken(Box<TakenRun>),
 }
 
-/// Waits until a run has stopped. A run without a process is taken over.
+/// Waits until a run has stopped that was asked to. A run without a process is taken over, and the process of another
+/// cleo that did so since is asked again: it may not have looked for what came before.
 fn wait_until_stopped(
     context: &mut Context,
-    id: &str,
+    Run { id, mut owner, .. }: Run,
     is_own: bool,
     lock: &RunLock,
 ) -> Result<Stopped> {
-    let since = Instant::now();
+    let (since, id) = (Instant::now(), id.as_str());
     let clock = context.surroundings.clock;
     loop {
         liveness::mark_interrupted_runs(&mut context.store, &context.workspace, &clock)?;
@@ -152,6 +153,9 @@ fn wait_until_stopped(
             }
         } else if run.status != RunStatus::Running || since.elapsed() >= PATIENCE {
             return Ok(Stopped::Itself(Box::new(run)));
+        } else if run.owner != owner {
+            request_cancel(context, id)?;
+            owner = run.owner;
         }
         thread::sleep(PAUSE);
     }
