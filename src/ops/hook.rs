@@ -161,7 +161,7 @@ fn record_block(
 }
 
 fn count_blocks(
-    transaction: &dyn Transaction,
+    transaction: &Transaction<'_>,
     task: TaskId,
     who: &str,
     manifest_id: Option<&str>,

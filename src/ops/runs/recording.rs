@@ -13,13 +13,12 @@ use crate::ops::Surroundings;
 use crate::run::{
     Detail, Event, Message, RUN_FINISHED, RoutedBy, Run, RunKind, RunStatus, Speaker, Spent, Usage,
 };
-use crate::store::sqlite::SqliteStore;
 use crate::store::{Store, Transaction};
 use crate::workspace::Workspace;
 
 pub(crate) struct Recording<'a> {
     pub(crate) run: Run,
-    store: SqliteStore,
+    store: Store,
     since: Instant,
     messages: usize,
     tell: &'a mut dyn FnMut(&Event),
@@ -29,11 +28,11 @@ pub(crate) struct Recording<'a> {
     _lock: RunLock,
 }
 
-pub(crate) struct Notes<'a> {
+pub(crate) struct Notes<'a, 't> {
     pub(crate) run: &'a mut Run,
     messages: &'a mut usize,
     journal: &'a mut Journal,
-    transaction: &'a mut dyn Transaction,
+    transaction: &'a mut Transaction<'t>,
 }
 
 impl<'a> Recording<'a> {
@@ -67,7 +66,7 @@ impl<'a> Recording<'a> {
         workspace: &Workspace,
         run: Run,
         clock: Clock,
-        mut store: SqliteStore,
+        mut store: Store,
         lock: RunLock,
         tell: &'a mut dyn FnMut(&Event),
     ) -> Result<Recording<'a>> {
@@ -115,7 +114,10 @@ impl<'a> Recording<'a> {
         Ok((recording, events, messages))
     }
 
-    pub(crate) fn note<T>(&mut self, work: impl FnOnce(&mut Notes<'_>) -> Result<T>) -> Result<T> {
+    pub(crate) fn note<T>(
+        &mut self,
+        work: impl FnOnce(&mut Notes<'_, '_>) -> Result<T>,
+    ) -> Result<T> {
         let before = self.run.clone();
         let (run, messages) = (&mut self.run, &mut self.messages);
         let mut done = None;
@@ -152,7 +154,7 @@ impl<'a> Recording<'a> {
     pub(crate) fn end(
         &mut self,
         status: RunStatus,
-        note: impl FnOnce(&mut Notes<'_>) -> Result<()>,
+        note: impl FnOnce(&mut Notes<'_, '_>) -> Result<()>,
     ) -> Result<()> {
         let took = self.journal.clock.elapsed_ms(self.since);
         let now = self.journal.clock.timestamp();
@@ -166,7 +168,7 @@ impl<'a> Recording<'a> {
     }
 }
 
-impl Notes<'_> {
+impl Notes<'_, '_> {
     pub(crate) fn event(&mut self, kind: &str, fields: Value) -> Result<()> {
         let detail = match fields {
             Value::Object(detail) => detail,

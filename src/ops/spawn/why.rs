@@ -86,7 +86,7 @@ fn preparation(context: &Context) -> Result<Preparation> {
 /// Repeats the request of a receipt, and compares the receipts.
 fn replay(
     preparation: &Preparation,
-    transaction: &dyn Transaction,
+    transaction: &Transaction<'_>,
     task: &Task,
     record: SpawnRecord,
 ) -> Result<Why> {

@@ -3,7 +3,7 @@
 use rusqlite::types::Value;
 use rusqlite::{Row, params_from_iter};
 
-use super::SqliteTransaction;
+use super::Transaction;
 use super::columns::{
     all_of, from_json, json, read_checked_id, refuse_deep, to_signed, to_unsigned, word,
 };
@@ -11,7 +11,7 @@ use crate::error::Result;
 use crate::run::is_id;
 use crate::run::{Conversation, Message};
 use crate::score::normalize;
-use crate::store::records::{ConversationFilter, ConversationPage, Conversations};
+use crate::store::records::{ConversationFilter, ConversationPage};
 
 pub(super) const COLUMNS: &str = "id, record";
 pub(super) const MESSAGE: &str = "id, conversation, run, type, content, metadata, created_at";
@@ -21,8 +21,8 @@ const PUT: &str = "INSERT INTO conversations VALUES (NULL, ?1, ?2, ?3, ?4, ?5, ?
         status = excluded.status, last_message_at = excluded.last_message_at,
         record = excluded.record";
 
-impl Conversations for SqliteTransaction<'_> {
-    fn put_conversation(&mut self, one: &Conversation) -> Result<()> {
+impl Transaction<'_> {
+    pub(crate) fn put_conversation(&mut self, one: &Conversation) -> Result<()> {
         let (status, record) = (one.status.word(), json(one));
         self.execute(
             PUT,
@@ -38,12 +38,13 @@ impl Conversations for SqliteTransaction<'_> {
         Ok(())
     }
 
-    fn conversation(&self, id: &str) -> Result<Option<Conversation>> {
+    pub(crate) fn conversation(&self, id: &str) -> Result<Option<Conversation>> {
         let sql = format!("SELECT {COLUMNS} FROM conversations WHERE id = ?1");
         self.first(&sql, [id], read)
     }
 
-    fn conversations(
+    /// Reads the conversations of a user, or of all, the one in which something was said last first.
+    pub(crate) fn conversations(
         &self,
         user: Option<&str>,
         filter: &ConversationFilter,
@@ -70,7 +71,7 @@ impl Conversations for SqliteTransaction<'_> {
         })
     }
 
-    fn add_message(&mut self, message: &Message) -> Result<()> {
+    pub(crate) fn add_message(&mut self, message: &Message) -> Result<()> {
         let sql = "INSERT INTO messages VALUES (NULL, ?1, ?2, ?3, ?4, ?5, ?6, ?7)";
         let metadata = serde_json::json!(message.metadata).to_string();
         refuse_deep(&metadata)?;
@@ -89,7 +90,9 @@ impl Conversations for SqliteTransaction<'_> {
         Ok(())
     }
 
-    fn messages(
+    /// Reads the last `limit` messages of a conversation, or those before a given one, in the order in which they were
+    /// said; `None` if the conversation does not have that one.
+    pub(crate) fn messages(
         &self,
         conversation: &str,
         before: Option<&str>,
@@ -109,7 +112,8 @@ impl Conversations for SqliteTransaction<'_> {
         Ok(Some(said))
     }
 
-    fn messages_after(&self, cursor: u64, limit: u32) -> Result<Vec<(u64, Message)>> {
+    /// Reads up to `limit` messages after a cursor, oldest first, each with its cursor.
+    pub(crate) fn messages_after(&self, cursor: u64, limit: u32) -> Result<Vec<(u64, Message)>> {
         let sql = format!(
             "SELECT {MESSAGE}, position FROM messages
              WHERE position > ?1 AND conversation IS NOT NULL ORDER BY position LIMIT ?2"
@@ -119,16 +123,17 @@ impl Conversations for SqliteTransaction<'_> {
         })
     }
 
-    fn last_said(&self) -> Result<u64> {
+    /// Returns the cursor of what was said last, also outside of conversations; 0 when nothing was.
+    pub(crate) fn last_said(&self) -> Result<u64> {
         self.count("SELECT max(position) FROM messages", ())
     }
 
-    fn message_count(&self, conversation: &str) -> Result<u64> {
+    pub(crate) fn message_count(&self, conversation: &str) -> Result<u64> {
         let sql = "SELECT count(*) FROM messages WHERE conversation = ?1";
         self.count(sql, [conversation])
     }
 
-    fn run_messages(&self, run: &str) -> Result<Vec<Message>> {
+    pub(crate) fn run_messages(&self, run: &str) -> Result<Vec<Message>> {
         let sql = format!("SELECT {MESSAGE} FROM messages WHERE run = ?1 ORDER BY position");
         self.all(&sql, [run], read_message)
     }

@@ -3,12 +3,11 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 
-use super::SqliteTransaction;
+use super::Transaction;
 use super::faults::corrupt;
 use super::kept::{Kept, is_closed};
 use crate::error::Result;
 use crate::id::TaskId;
-use crate::store::Tasks;
 use crate::task::{Status, Task};
 
 const NEXT_ID: &str = "next_task";
@@ -46,7 +45,7 @@ impl Unwritten {
     }
 }
 
-impl SqliteTransaction<'_> {
+impl Transaction<'_> {
     pub(super) fn next_number(&self) -> Result<u32> {
         let known = self.unwritten.borrow().next_id;
         known.map_or_else(|| self.counter(NEXT_ID), Ok)
