@@ -9,7 +9,6 @@ use std::time::Duration;
 use axum::http::header::{AUTHORIZATION, COOKIE, HOST, ORIGIN};
 use axum::http::{HeaderMap, Request, Uri};
 
-use super::guard;
 use super::server::Server;
 use crate::error::{Code, Error, Result, quote};
 use crate::ops::Rights;
@@ -249,7 +248,7 @@ impl Pass {
     }
 
     pub(super) fn check(&self) -> Result<()> {
-        guard::caller(&self.server, &self.headers).map(drop)
+        caller(&self.server, &self.headers).map(drop)
     }
 
     /// Waits until the caller is no longer authorized, and returns the reason.

@@ -5,7 +5,7 @@ use bytes::Bytes;
 use futures_util::stream;
 use serde_json::json;
 
-use super::World;
+use super::{JSON, World};
 use crate::http::server::Options;
 use crate::ops::tokens::{self, Scope};
 
@@ -24,10 +24,7 @@ fn allowed_origin_may_call() {
     };
     let world = World::at("127.0.0.1:4680", options);
     for method in ["GET", "OPTIONS"] {
-        let request = world
-            .request(method, "/api/agents/sync")
-            .header("origin", origin);
-        let told = world.send(request.body(Body::empty()).unwrap());
+        let told = world.ask(method, "/api/agents/sync", &[("origin", origin)], "");
         assert_eq!(
             (
                 told.status.as_u16(),
@@ -193,10 +190,9 @@ fn sign_in_sets_cookie_for_page_only() {
     let cookie = told.header("set-cookie").to_string();
     assert!(cookie.contains("HttpOnly") && cookie.contains("SameSite=Strict"));
     let pair = cookie.split(';').next().unwrap();
-    let request = world
-        .request("GET", "/api/status")
-        .header("cookie", format!("a=b; {pair}"));
-    let status = world.send(request.body(Body::empty()).unwrap()).with(200)["status"].clone();
+    let cookies = format!("a=b; {pair}");
+    let told = world.ask("GET", "/api/status", &[("cookie", &cookies)], "");
+    let status = told.with(200)["status"].clone();
     assert_eq!(
         (&status["user"], &status["local"]),
         (&json!("ann"), &json!(false))
@@ -227,15 +223,13 @@ fn sign_in_is_separate_for_each_server_of_machine() {
         (&other, &first, 401),
         (&near, &both, 200),
     ] {
-        let request = world.request("GET", "/api/session");
-        let request = request.header("cookie", cookie);
-        let told = world.send(request.body(Body::empty()).unwrap());
+        let told = world.ask("GET", "/api/session", &[("cookie", cookie)], "");
         assert_eq!(told.status, status, "{cookie}: {}", told.text());
     }
     let held = format!("cleo_token_4680={}", near.token("ann", Scope::Read));
     for (cookie, user) in [(&first, super::ME), (&held, "ann")] {
-        let request = near.request("GET", "/api/session").header("cookie", cookie);
-        let told = near.send(request.body(Body::empty()).unwrap()).with(200);
+        let told = near.ask("GET", "/api/session", &[("cookie", cookie)], "");
+        let told = told.with(200);
         assert_eq!(told["session"]["user"], user);
     }
 }
@@ -251,10 +245,8 @@ fn large_frequent_and_untyped_requests_are_refused() {
     let told = world.raw("POST", "/api/agents/execute", "x".repeat(101));
     assert_eq!(told.with(413)["error"]["code"], "E_BODY_TOO_LARGE");
     for kind in ["text/plain", "application/x-www-form-urlencoded", ""] {
-        let request = world
-            .request("POST", "/api/agents/execute")
-            .header("content-type", kind);
-        let told = world.send(request.body(Body::from(r#"{"input":"x"}"#)).unwrap());
+        let headers = [("content-type", kind)];
+        let told = world.ask("POST", "/api/agents/execute", &headers, r#"{"input":"x"}"#);
         assert_eq!(told.with(415)["error"]["code"], "E_MEDIA_TYPE", "{kind}");
     }
     let refused = (0..20)
@@ -326,9 +318,8 @@ fn refusal_of_host_names_option_that_allows_it() {
         ("null", ""),
         ("http://$(reboot)", ""),
     ] {
-        let request = world.request("GET", "/api/agents/sync");
-        let request = request.header("origin", origin);
-        let told = world.send(request.body(Body::empty()).unwrap()).with(403);
+        let told = world.ask("GET", "/api/agents/sync", &[("origin", origin)], "");
+        let told = told.with(403);
         let other = &told["error"]["alternatives"][0]["command"];
         assert_eq!(other.as_str().unwrap_or_default(), fix, "{origin}");
     }
@@ -343,12 +334,14 @@ fn compressed_and_non_utf_8_bodies_are_refused() {
         ("content-type", "application/json; charset=utf-16", 415),
         ("content-type", "application/json; charset=\"UTF-8\"", 200),
     ] {
-        let mut request = world.request("POST", "/api/route");
-        if name != "content-type" {
-            request = request.header("content-type", "application/json");
-        }
-        let request = request.header(name, value);
-        let told = world.send(request.body(Body::from(r#"{"message":"x"}"#)).unwrap());
+        let headers = [(name, value), JSON];
+        let n_headers = 1 + usize::from(name != JSON.0);
+        let told = world.ask(
+            "POST",
+            "/api/route",
+            &headers[..n_headers],
+            r#"{"message":"x"}"#,
+        );
         assert_eq!(told.status, status, "{value}: {}", told.text());
     }
 }

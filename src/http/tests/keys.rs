@@ -8,7 +8,7 @@ use axum::body::Body;
 use axum::http::HeaderValue;
 use serde_json::json;
 
-use super::World;
+use super::{JSON, World};
 
 const WAR: &str = "Explain the Second War in Warcraft history.";
 const LAYOUT: &str = "Help me design a creative layout for my blog.";
@@ -17,15 +17,9 @@ const LAYOUT: &str = "Help me design a creative layout for my blog.";
 fn same_key_replies_same_execution() {
     let world = World::new();
     let send = |key: &str| {
-        let request = world.request("POST", "/api/agents/execute");
-        let request = request
-            .header("content-type", "application/json")
-            .header("idempotency-key", key);
-        let told = world.send(
-            request
-                .body(json!({"input": WAR}).to_string().into())
-                .unwrap(),
-        );
+        let body = json!({"input": WAR}).to_string();
+        let headers = [JSON, ("idempotency-key", key)];
+        let told = world.ask("POST", "/api/agents/execute", &headers, body);
         told.with(200)["execution"]["id"].clone()
     };
     let (first, again, other) = (send("a"), send("a"), send("b"));
@@ -78,11 +72,8 @@ fn key_that_is_no_text_is_refused() {
 fn key_of_one_message_is_refused_for_another() {
     let world = World::new();
     let send = |body: serde_json::Value| {
-        let request = world.request("POST", "/api/agents/execute");
-        let request = request
-            .header("content-type", "application/json")
-            .header("idempotency-key", "k-1");
-        world.send(request.body(body.to_string().into()).unwrap())
+        let headers = [JSON, ("idempotency-key", "k-1")];
+        world.ask("POST", "/api/agents/execute", &headers, body.to_string())
     };
     // A refused request has no outcome to repeat.
     send(json!({"input": WAR, "conversationId": "conv_nope"})).with(404);

@@ -49,6 +49,7 @@ use crate::workspace::Workspace;
 
 /// The caller without a token.
 const ME: &str = "me@here";
+const JSON: (&str, &str) = ("content-type", "application/json");
 /// Where calls come from.
 const PEER: [u8; 4] = [127, 0, 0, 1];
 
@@ -173,8 +174,23 @@ impl World {
             .header("host", self.server.address.to_string())
     }
 
+    /// Sends a request with these headers.
+    fn ask(
+        &self,
+        method: &str,
+        path: &str,
+        headers: &[(&str, &str)],
+        body: impl Into<Body>,
+    ) -> Told {
+        let mut request = self.request(method, path);
+        for (name, value) in headers {
+            request = request.header(*name, *value);
+        }
+        self.send(request.body(body.into()).unwrap())
+    }
+
     fn get(&self, path: &str) -> Told {
-        self.send(self.request("GET", path).body(Body::empty()).unwrap())
+        self.ask("GET", path, &[], "")
     }
 
     fn call(&self, method: &str, path: &str, body: Value) -> Told {
@@ -182,9 +198,7 @@ impl World {
     }
 
     fn raw(&self, method: &str, path: &str, body: impl Into<Body>) -> Told {
-        let request = self.request(method, path);
-        let request = request.header("content-type", "application/json");
-        self.send(request.body(body.into()).unwrap())
+        self.ask(method, path, &[JSON], body)
     }
 
     fn post(&self, path: &str, body: Value) -> Told {
@@ -193,10 +207,9 @@ impl World {
 
     /// Calls as a user with a token.
     fn by(&self, token: &str, method: &str, path: &str, body: Value) -> Told {
-        let request = self.request(method, path);
-        let request = request.header("content-type", "application/json");
-        let request = request.header("authorization", format!("Bearer {token}"));
-        self.send(request.body(Body::from(body.to_string())).unwrap())
+        let bearer = format!("Bearer {token}");
+        let headers = [JSON, ("authorization", &bearer)];
+        self.ask(method, path, &headers, body.to_string())
     }
 
     /// Has something executed and waits for its end.

@@ -10,7 +10,6 @@ fn plans_are_made_checked_and_drawn() {
         POST /api/plans/check {"text": "goal: Reach it\nsteps:\n- {id: a, agent: nobody, instruction: Do it}\n"} -> 404 E_AGENT_NOT_FOUND {"result": {"total": 1}}
         POST /api/plans/check {"text": "steps: 7"} -> 400 E_PLAN_INVALID
         POST /api/plans/draw {"text": "steps: 7"} -> 400 E_PLAN_INVALID
-        POST /api/plans/check {"file": "/etc/passwd"} -> 400
         POST /api/plans {"goal": " "} -> 400
         POST /api/plans {"goal": "x", "maxLoops": 0} -> 400
         # Nothing of it is kept.
@@ -36,7 +35,6 @@ fn invalid_plans_are_refused_before_anything_begins() {
         POST /api/plans/run {"text": "steps: 7"} -> 400 E_PLAN_INVALID {"result": {"total": "*"}} lacks "total":0
         POST /api/plans/run {"text": "goal: a\nsteps:\n- {id: a, agent: nobody, instruction: b}\n"} -> 404 E_AGENT_NOT_FOUND
         POST /api/plans/run {"goal": "query the database"} -> 404 E_AGENT_NOT_FOUND
-        ann POST /api/plans/run {"text": "goal: a\nsteps:\n- {id: a, agent: ami-creative, instruction: b}\n"} -> 403 E_FORBIDDEN
         GET /api/runs -> 200 {"total": 0}
         "#,
     );

@@ -40,10 +40,7 @@ fn queries_without_workers_are_replied_or_refused() {
 #[test]
 fn agents_page_and_registry_share_a_path() {
     let world = World::new();
-    let accepting = |accept: &str| {
-        let request = world.request("GET", "/agents").header("accept", accept);
-        world.send(request.body(Body::empty()).unwrap())
-    };
+    let accepting = |accept: &str| world.ask("GET", "/agents", &[("accept", accept)], "");
     let told = accepting("application/json, */*;q=0.1");
     assert_eq!(told.with(200), json!([]));
     assert_eq!(told.header("vary"), "accept");
@@ -61,9 +58,8 @@ fn agents_page_and_registry_share_a_path() {
 fn form_works_without_scripts_and_escapes_text() {
     let world = World::new();
     let sent = |accept: &str, body: &'static str| {
-        let request = world.request("POST", "/ask").header("accept", accept);
-        let request = request.header("content-type", "application/x-www-form-urlencoded");
-        world.send(request.body(Body::from(body)).unwrap())
+        let form = ("content-type", "application/x-www-form-urlencoded");
+        world.ask("POST", "/ask", &[form, ("accept", accept)], body)
     };
     let told = sent("*/*", "query=%3Cscript%3Ealert(1)%3C%2Fscript%3E&debug=1");
     let text = told.text();

@@ -9,7 +9,7 @@ use bytes::Bytes;
 use futures_util::stream;
 use serde_json::{Value, json};
 
-use super::{Told, World};
+use super::{JSON, Told, World};
 use crate::http::guard::HEAD_MAX;
 use crate::http::server::Options;
 use crate::ops::tokens::Scope;
@@ -47,10 +47,8 @@ fn chat_and_queries_refuse_as_specified() {
     };
     let world = World::at("127.0.0.1:4680", options);
     for path in SPECIFIED {
-        let by = |name: &str, value: &str| {
-            let request = world.request("POST", path).header(name, value);
-            world.send(request.body(Body::from(body().to_string())).unwrap())
-        };
+        let by =
+            |name: &str, value: &str| world.ask("POST", path, &[(name, value)], body().to_string());
         let refusals = vec![
             (403, by("origin", "http://evil.example")),
             (405, world.get(path)),
@@ -114,10 +112,8 @@ fn single_headers_are_refused_when_repeated() {
 #[test]
 fn other_headers_may_be_repeated() {
     let world = World::new();
-    let request = world.request("GET", "/api/agents/sync");
-    let request = request.header("cookie", "a=b").header("cookie", "c=d");
-    let request = request.header("x", "1").header("x", "2");
-    world.send(request.body(Body::empty()).unwrap()).with(200);
+    let headers = [("cookie", "a=b"), ("cookie", "c=d"), ("x", "1"), ("x", "2")];
+    world.ask("GET", "/api/agents/sync", &headers, "").with(200);
 }
 
 #[test]
@@ -129,9 +125,7 @@ fn late_body_times_out_and_may_be_retried() {
     let world = World::at("127.0.0.1:4680", options);
     let late = |path: &str| {
         let never = Body::from_stream(stream::pending::<Result<Bytes, Infallible>>());
-        let request = world.request("POST", path);
-        let request = request.header("content-type", "application/json");
-        world.send(request.body(never).unwrap()).with(408)
+        world.ask("POST", path, &[JSON], never).with(408)
     };
     assert_eq!(late("/api/work/tasks")["error"]["retryable"], true);
     for path in SPECIFIED {
@@ -143,13 +137,12 @@ fn late_body_times_out_and_may_be_retried() {
 fn head_of_request_is_limited_to_byte() {
     let world = World::new();
     let sent = |length: usize| {
-        let request = world.request("GET", "/health");
         let head = format!(
             "GET /health HTTP/1.1\r\nhost: {}\r\nx: \r\n\r\n",
             world.server.address
         );
-        let request = request.header("x", "y".repeat(length - head.len()));
-        world.send(request.body(Body::empty()).unwrap())
+        let long = "y".repeat(length - head.len());
+        world.ask("GET", "/health", &[("x", &long)], "")
     };
     sent(HEAD_MAX).with(200);
     let told = sent(HEAD_MAX + 1).with(431);
@@ -162,8 +155,7 @@ fn agents_page_names_statuses_without_agents() {
     let described = world.get("/openapi.json").with(200);
     let described = &described["paths"]["/agents"]["get"]["responses"];
     for (accept, status) in [("text/html", "303"), ("application/json", "401")] {
-        let request = world.request("GET", "/agents").header("accept", accept);
-        let told = world.send(request.body(Body::empty()).unwrap());
+        let told = world.ask("GET", "/agents", &[("accept", accept)], "");
         assert_eq!(told.status.as_str(), status);
         assert!(described[status].is_object(), "{status}");
     }

@@ -12,7 +12,7 @@ use std::collections::BTreeMap;
 
 use serde_json::{Value, json};
 
-use super::{Told, World};
+use super::{JSON, Told, World};
 use crate::ops::tokens::Scope;
 
 pub(super) type Names = BTreeMap<String, Value>;
@@ -43,13 +43,16 @@ impl World {
             let mut words = call.splitn(3, ' ');
             let (method, path) = (words.next().unwrap(), words.next().expect(row));
             let body = words.next().unwrap_or_default().to_string();
-            let request = self.request(method, path);
-            let mut request = request.header("content-type", "application/json");
-            if let Some(user) = user {
+            let token = user.map(|user| {
                 let token = tokens.entry(user).or_insert_with(|| self.token_of(user));
-                request = request.header("authorization", format!("Bearer {token}"));
-            }
-            let told = self.send(request.body(body.into()).unwrap());
+                format!("Bearer {token}")
+            });
+            let headers = [
+                JSON,
+                ("authorization", token.as_deref().unwrap_or_default()),
+            ];
+            let n_headers = 1 + usize::from(token.is_some());
+            let told = self.ask(method, path, &headers[..n_headers], body);
             if let Err(fault) = check(&told, expected, &mut names) {
                 wrong.push(format!("{row}\n  {fault}: {} {}", told.status, told.text()));
             }

@@ -22,7 +22,6 @@ fn prompt_preview_is_not_recorded() {
         POST /api/work/verify/prompt {"text": "Do it."} -> 422 {"result": {"verdict": "fail"}}
         POST /api/work/verify/prompt {"text": "Do it.", "task": "T99"} -> 404
         POST /api/work/verify/prompt {"text": " "} -> 400
-        POST /api/work/verify/prompt {"file": "/etc/passwd"} -> 400
         GET /api/work/block -> 200 {"block": "~BEGIN SUBAGENT PROTOCOL"} has {{
         GET /api/work/tasks/T2/block -> 200 {"block": "~BEGIN SUBAGENT PROTOCOL"} has T2
         # A last message is one of the sentences of the protocol.
@@ -94,7 +93,6 @@ fn manifest_is_checked_and_compacted() {
         GET /api/work/manifest/validate -> 400
         POST /api/work/manifest/compact {} -> 200 {"total": 1}
         GET /api/work/manifest/validate -> 200 {"valid": true}
-        POST /api/work/manifest/compact {"file": "x"} -> 400
         "#,
     );
 }
