@@ -51,7 +51,9 @@ pub(super) fn due_tasks_are_found_and_tallied(store: &mut Store) {
     let tally = |filter: Filter| -> Vec<_> {
         let tallies = transaction.tally(&filter, &moment(3).unwrap()).unwrap();
         let counts = |one: TaskTally| (one.status, one.priority, one.tasks, one.overdue);
-        tallies.into_iter().map(counts).collect()
+        let mut counted: Vec<_> = tallies.into_iter().map(counts).collect();
+        counted.sort_unstable();
+        counted
     };
     let (open, done) = (Status::Pending, Status::Done);
     let (high, medium) = (Priority::Critical, Priority::Medium);
