@@ -16,7 +16,7 @@ use crate::error::{Code, Error, Result, quote_all};
 use crate::ops::{Notes, agents};
 
 pub(super) fn routes() -> Vec<Route> {
-    let routes = vec![
+    let routes = [
         Route::get("/api/agents/registry", registry)
             .about("Lists workers: agents reached by HTTP or as a program")
             .answers::<Vec<Entry>>(200),
@@ -33,9 +33,9 @@ pub(super) fn routes() -> Vec<Route> {
             .takes::<Draft>()
             .answers::<Registered>(200),
     ];
-    let all = routes.into_iter();
-    all.map(|route| route.tag("agents").errors(Shape::Success))
-        .collect()
+    routes
+        .map(|route| route.tag("agents").errors(Shape::Success))
+        .into()
 }
 
 /// Returns a predicate for ids that are hidden from the caller. An unknown id may have been that of

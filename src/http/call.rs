@@ -15,7 +15,7 @@ use super::server::Lent;
 use super::server::Server;
 use crate::error::{Code, Error, Result, steers};
 use crate::ops::operation::Nothing;
-use crate::ops::{Context, Notes, Surroundings};
+use crate::ops::{Notes, Surroundings};
 use crate::strict::Input;
 
 /// Maximum length of an error about a value, in characters.
@@ -158,7 +158,7 @@ impl Call {
         }
     }
 
-    pub(super) fn context(&self, command: &'static str) -> Result<Lent<'_, Context>> {
+    pub(super) fn context(&self, command: &'static str) -> Result<Lent<'_>> {
         let mut lent = self.server.lend_context()?;
         lent.cache = Arc::clone(&self.server.cache);
         lent.surroundings = self.surroundings(command);

@@ -6,7 +6,7 @@ use super::answer::Answer;
 use super::call::Call;
 use super::fault::Shape;
 use super::route::Route;
-use crate::chat::{ChatAgent, Pending, Resolution, ToolResult};
+use crate::chat::{ChatAgent, Pending, Resolution, ToolResult, Turn};
 use crate::config::CHAT_PENDING_TTL;
 use crate::error::{Code, Error, Result};
 use crate::id;
@@ -62,11 +62,14 @@ struct Replied {
 #[derive(Serialize)]
 struct Response {
     status: &'static str,
-    data: Data,
+    #[serde(with = "Data")]
+    #[cfg_attr(feature = "schemas", schemars(with = "Data"))]
+    data: Turn,
 }
 
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[derive(Serialize)]
+#[serde(remote = "Turn")]
 struct Data {
     agent: ChatAgent,
     reply: String,
@@ -99,20 +102,11 @@ fn say(call: &Call) -> Result<Answer> {
     };
     let surroundings = call.surroundings("chat");
     let model = load_trusted_model(&surroundings)?;
-    let turn = chat::turn(&surroundings, &said, model.as_ref())?;
+    let mut data = chat::turn(&surroundings, &said, model.as_ref())?;
+    data.conversation_id = id;
+    let status = "success";
     Answer::ok(&Replied {
-        response: Response {
-            status: "success",
-            data: Data {
-                agent: turn.agent,
-                reply: turn.reply,
-                conversation_id: id,
-                tool_calls: turn.tool_calls,
-                pending: turn.pending,
-                settled: turn.settled,
-                reason: turn.reason,
-            },
-        },
+        response: Response { status, data },
     })
 }
 

@@ -32,7 +32,7 @@ const WAIT_MAX: Duration = Duration::from_secs(120);
 const LOOK: Duration = Duration::from_millis(50);
 
 pub(super) fn routes() -> Vec<Route> {
-    let routes = vec![
+    let routes = [
         Route::waiting(Method::POST, "/api/agents/execute", execute)
             .about("Routes a message to an agent; replies at once, or with ?wait=true after the answer")
             .query::<Wait>()
@@ -49,8 +49,7 @@ pub(super) fn routes() -> Vec<Route> {
             .answers::<Executed>(200)
             .errors(Shape::Success),
     ];
-    let all = routes.into_iter();
-    all.map(|route| route.tag("executions")).collect()
+    routes.map(|route| route.tag("executions")).into()
 }
 
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
@@ -97,8 +96,10 @@ fn execute(call: Call) -> Promise {
             None => None,
             Some(key) => match keys.look_up(call.user(), key, &call.body).await? {
                 Known::New(note) => Some(note),
+                // The record of the execution that the earlier call started, and the end.
                 Known::Begun(id) if streams => {
-                    return Ok(again(&find_executed(&call, &id)?, pass));
+                    let first = events::event("execution", &find_executed(&call, &id)?);
+                    return Ok(events::stream(stream::iter([first]), pass));
                 }
                 Known::Begun(id) if wait => return over(&call, &id, &pass).await,
                 Known::Begun(id) => return answer_execution(&call, &id),
@@ -180,12 +181,6 @@ fn follow(begun: StartedExecution, told: UnboundedReceiver<Heard>, pass: Pass) -
         Some((write_event(&run, heard), (told, run)))
     });
     events::stream(stream::iter([first]).chain(rest), pass)
-}
-
-/// Streams the record of an execution that an earlier call started, and ends.
-fn again(executed: &Executed, pass: Pass) -> Answer {
-    let first = events::event("execution", executed);
-    events::stream(stream::iter([first]), pass)
 }
 
 fn write_event(run: &str, heard: Heard) -> Bytes {

@@ -164,10 +164,6 @@ pub(super) fn find_caller(server: &Server, secret: &str) -> Result<Caller> {
     })
 }
 
-pub(super) fn check_scope(caller: &Caller, needed: Scope) -> Result<()> {
-    caller.rights().require(needed)
-}
-
 /// Returns the name of the cookie with the token of a page. Browsers send cookies to all ports of a
 /// host, so the name has the port.
 pub(super) fn cookie_name(server: &Server) -> String {

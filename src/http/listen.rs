@@ -93,7 +93,7 @@ impl Listening {
         if !self.runtime.block_on(accept(self.listener, server))? {
             (server.say)("stopping requests in progress");
             signals::end(Code::Terminated);
-            server.ends_within(LAST);
+            server.executors.ends_within(LAST);
         }
         self.runtime.shutdown_timeout(Duration::from_secs(1));
         Ok(())
@@ -133,12 +133,12 @@ async fn accept(listener: TcpListener, server: &Arc<Server>) -> Result<bool> {
     }
     // New connections are refused at once.
     drop(listener);
-    server.stop();
+    server.feed.close();
     let grace = server.options.grace;
     let ending = Arc::clone(server);
     let over = async {
         graceful.shutdown().await;
-        let settled = tokio::task::spawn_blocking(move || ending.ends_within(grace));
+        let settled = tokio::task::spawn_blocking(move || ending.executors.ends_within(grace));
         settled.await.unwrap_or(false)
     };
     Ok(tokio::select! {

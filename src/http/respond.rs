@@ -311,7 +311,7 @@ fn caller(server: &Server, parts: &Parts, route: &Route) -> Result<Caller> {
         None => guard::caller(server, &parts.headers)?,
     };
     if !route.is_open {
-        guard::check_scope(&caller, route.scope)?;
+        caller.rights().require(route.scope)?;
     }
     Ok(caller)
 }

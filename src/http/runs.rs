@@ -21,7 +21,7 @@ use crate::run::view::RunRow;
 const SEALED: &str = "default-src 'none'; style-src 'unsafe-inline'; sandbox";
 
 pub(super) fn routes() -> Vec<Route> {
-    let routes = vec![
+    let routes = [
         Route::post("/api/runs", begin)
             .about("Runs tasks with agents, in its own process")
             .scope(Scope::Admin)
@@ -43,8 +43,7 @@ pub(super) fn routes() -> Vec<Route> {
             .answers::<Started>(202)
             .scope(Scope::Admin),
     ];
-    let all = routes.into_iter();
-    all.map(|route| route.tag("runs")).collect()
+    routes.map(|route| route.tag("runs")).into()
 }
 
 /// A run that was started, resumed or cancelled.

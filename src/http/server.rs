@@ -2,7 +2,7 @@
 
 use std::net::SocketAddr;
 use std::ops::{Deref, DerefMut};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use tokio::sync::Semaphore;
@@ -71,7 +71,7 @@ pub(crate) struct Server {
     pub(super) workspace: Workspace,
     pub(super) options: Options,
     pub(super) address: SocketAddr,
-    contexts: Pool<Context>,
+    contexts: Mutex<Vec<Context>>,
     roster: Arc<Roster>,
     pub(super) cache: Arc<Cache>,
     pub(super) tokens: Mutex<Tokens>,
@@ -118,7 +118,7 @@ impl Server {
             calls: Arc::new(Semaphore::new(options.max_calls)),
             answers: Arc::new(Semaphore::new(options.jobs.max(1))),
             keys: Keys::default(),
-            contexts: Pool::new(),
+            contexts: Mutex::default(),
             cache: Arc::default(),
             pages: Pages::load(),
             say,
@@ -134,9 +134,17 @@ impl Server {
     }
 
     /// Lends a context, as its last user left it.
-    pub(super) fn lend_context(&self) -> Result<Lent<'_, Context>> {
-        self.contexts
-            .lend(|| Context::open(self.surroundings.clone()))
+    pub(super) fn lend_context(&self) -> Result<Lent<'_>> {
+        let idle = self.idle_contexts().pop();
+        let open = || Context::open(self.surroundings.clone());
+        Ok(Lent {
+            server: self,
+            context: Some(idle.map_or_else(open, Ok)?),
+        })
+    }
+
+    fn idle_contexts(&self) -> MutexGuard<'_, Vec<Context>> {
+        self.contexts.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     pub(super) fn agents(&self, user: Option<&str>) -> Result<Arc<View>> {
@@ -153,83 +161,44 @@ impl Server {
     pub(crate) fn asks_tokens(&self) -> bool {
         !self.is_local() || self.options.ask_tokens || !self.options.hosts.is_empty()
     }
-
-    pub(super) fn stop(&self) {
-        self.feed.close();
-    }
-
-    pub(super) fn ends_within(&self, time: Duration) -> bool {
-        self.executors.ends_within(time)
-    }
 }
 
-/// Maximum number of idle items.
+/// Maximum number of idle contexts.
 const IDLE_MAX: usize = 16;
 
-/// A pool of reusable items that are costly to make.
-#[derive(Debug)]
-pub(super) struct Pool<T> {
-    idle: Mutex<Vec<T>>,
+/// A lent context, which returns to its server when it is dropped.
+pub(super) struct Lent<'a> {
+    server: &'a Server,
+    context: Option<Context>,
 }
 
-/// A lent item, which returns to the pool when it is dropped.
-pub(super) struct Lent<'a, T> {
-    pool: &'a Pool<T>,
-    thing: Option<T>,
-}
+impl Deref for Lent<'_> {
+    type Target = Context;
 
-impl<T> Pool<T> {
-    pub(super) fn new() -> Pool<T> {
-        Pool {
-            idle: Mutex::new(Vec::new()),
-        }
-    }
-
-    /// Lends an item; `make` makes one if the pool is empty.
-    pub(super) fn lend<E>(
-        &self,
-        make: impl FnOnce() -> std::result::Result<T, E>,
-    ) -> std::result::Result<Lent<'_, T>, E> {
-        let idle = self.idle().pop();
-        let thing = idle.map_or_else(make, Ok)?;
-        Ok(Lent {
-            pool: self,
-            thing: Some(thing),
-        })
-    }
-
-    fn idle(&self) -> std::sync::MutexGuard<'_, Vec<T>> {
-        self.idle.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-}
-
-impl<T> Deref for Lent<'_, T> {
-    type Target = T;
-
-    fn deref(&self) -> &T {
-        self.thing
+    fn deref(&self) -> &Context {
+        self.context
             .as_ref()
             .expect("it is there until it is dropped")
     }
 }
 
-impl<T> DerefMut for Lent<'_, T> {
-    fn deref_mut(&mut self) -> &mut T {
-        self.thing
+impl DerefMut for Lent<'_> {
+    fn deref_mut(&mut self) -> &mut Context {
+        self.context
             .as_mut()
             .expect("it is there until it is dropped")
     }
 }
 
-impl<T> Drop for Lent<'_, T> {
+impl Drop for Lent<'_> {
     fn drop(&mut self) {
         // A context in which a call panicked is not used again.
         if std::thread::panicking() {
             return;
         }
-        let mut idle = self.pool.idle();
+        let mut idle = self.server.idle_contexts();
         if idle.len() < IDLE_MAX {
-            idle.extend(self.thing.take());
+            idle.extend(self.context.take());
         }
     }
 }

@@ -14,7 +14,7 @@ use crate::ops::tokens::Scope;
 use crate::ops::workspace::{self, Counts};
 
 pub(super) fn routes() -> Vec<Route> {
-    let routes = vec![
+    let routes = [
         Route::get("/health", |_| {
             Answer::ok(&Health {
                 status: "ok",
@@ -46,8 +46,7 @@ pub(super) fn routes() -> Vec<Route> {
             .quick()
             .open(),
     ];
-    let all = routes.into_iter();
-    all.map(|route| route.tag("server")).collect()
+    routes.map(|route| route.tag("server")).into()
 }
 
 /// The caller; none after signing out.
