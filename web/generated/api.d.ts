@@ -2614,16 +2614,6 @@ export interface components {
             /** @description Executions of the last 24 hours. */
             window: components["schemas"]["Window"];
         };
-        Data: {
-            agent: components["schemas"]["ChatAgent"];
-            conversation_id: string;
-            pending: components["schemas"]["Pending"] | null;
-            reason: string;
-            reply: string;
-            /** @description How the pending action ended; null if there was none or it is still pending. */
-            settled: components["schemas"]["Resolution"] | null;
-            tool_calls: components["schemas"]["ToolResult"][];
-        };
         Decided: ("matched" | "finalize") | "requested";
         /** @description Which skill a task gets, and why. */
         Decision: {
@@ -5008,7 +4998,7 @@ export interface components {
         Resolution: "confirmed" | "chosen" | "cancelled" | "dropped" | "expired";
         /** @description Status and text of the reply. */
         Response: {
-            data: components["schemas"]["Data"];
+            data: components["schemas"]["Turn"];
             status: string;
         };
         ResumeSession: {
@@ -6327,6 +6317,16 @@ export interface components {
             reachedBefore: number;
             /** Format: uint */
             reachesNow: number;
+        };
+        Turn: {
+            agent: components["schemas"]["ChatAgent"];
+            conversation_id: string;
+            pending: components["schemas"]["Pending"] | null;
+            reason: string;
+            reply: string;
+            /** @description How the pending action ended; null if there was none or it is still pending. */
+            settled: components["schemas"]["Resolution"] | null;
+            tool_calls: components["schemas"]["ToolResult"][];
         };
         Unarchive: {
             /** @description The agent that acts */
