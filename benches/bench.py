@@ -138,7 +138,7 @@ def large(folder):
     print("\n| command, beside 100,000 tasks | ms | CPU ms | peak MB | goal |")
     print("|---|---|---|---|---|")
     copy = os.path.join(folder, "copy.jsonl")
-    answer([CLEO, "export", "--to", "jsonl", "--output", copy], folder)
+    answer([CLEO, "export", "--output", copy], folder)
     write(epic("big", 9_999, False), folder, "big.jsonl")
     once("`add --batch` of 10,000 tasks", [CLEO, "add", "--batch", "big.jsonl"], folder, "1 s")
     found = json.loads(answer([CLEO, "list", "--type", "epic", "--json"], folder))

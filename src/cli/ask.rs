@@ -10,8 +10,6 @@ use super::screen::{Cell, Screen, Tone, dim, plain, strong};
 use crate::coordinator::ask::{self, Asked, Options, Query};
 use crate::error::{Result, quote};
 use crate::ops::executions::Progress;
-use crate::ops::plans::external::External;
-use crate::runner::agent::Runners;
 use crate::worker::response::{Status, WorkerReply};
 
 #[derive(Args)]
@@ -47,12 +45,8 @@ pub(super) struct Arguments {
 pub(super) fn run(face: &mut Face<'_>, arguments: Arguments) -> Result<ExitCode> {
     let surroundings = face.surroundings()?;
     let planner = arguments.planner.as_deref();
-    let planner = planner.map(|line| {
-        let passed = Runners::from(face.settings)?.passed;
-        External::new(line, surroundings.directory.clone(), passed)
-    });
     let options = Options {
-        planner: planner.transpose()?,
+        planner: planner.map(|line| face.external(line)).transpose()?,
         jobs: usize::from(arguments.jobs),
     };
     let mut live = Live::new(face);
@@ -73,12 +67,12 @@ pub(super) fn run(face: &mut Face<'_>, arguments: Arguments) -> Result<ExitCode>
         }
         screen.line(Tone::Plain, "");
         if arguments.debug {
-            debug(screen, &asked);
+            render_steps(screen, &asked);
         }
     })
 }
 
-fn debug(screen: &mut Screen, asked: &Asked) {
+fn render_steps(screen: &mut Screen, asked: &Asked) {
     screen.line(Tone::Plain, "");
     let results = asked.reply.intermediate_results.iter();
     let rows = results.zip(&asked.reply.used_agents);

@@ -1,9 +1,9 @@
 //! `cleo conversations …`
 
-use super::screen::{Screen, Tone, dim, plain, strong};
+use super::screen::{Screen, dim, plain, status, strong};
 use crate::ops::api;
 use crate::ops::conversations::{InList, Listed, Part};
-use crate::run::{Conversation, ConversationStatus, Message};
+use crate::run::Message;
 use crate::store::records::ConversationFilter;
 
 commands! {
@@ -18,32 +18,15 @@ Examples:
     #[command(after_help = "Examples:\n  cleo conversations show conv_1769418000000_1 --limit 10")]
     Show(Part) => face.call(&api::CONVERSATION, it, |screen, shown| {
         let conversation = &shown.conversation;
-        headline(screen, conversation);
+        let title = conversation.title.as_deref().unwrap_or_default();
+        let title = format!("{}  {title}", conversation.agent_id);
         screen
+            .headline(&conversation.id, conversation.status, title)
             .field("user", &conversation.user_id)
             .field("created", &conversation.created_at)
             .field("last message", &conversation.last_message_at);
         show_messages(screen, &shown.messages);
     });
-}
-
-fn status_tone(status: ConversationStatus) -> Tone {
-    match status {
-        ConversationStatus::Active => Tone::Good,
-        ConversationStatus::Archived => Tone::Dim,
-    }
-}
-
-fn headline(screen: &mut Screen, conversation: &Conversation) {
-    screen
-        .say(Tone::Strong, &conversation.id)
-        .say(Tone::Plain, " ")
-        .say(status_tone(conversation.status), conversation.status)
-        .say(Tone::Plain, format!("  {}  ", conversation.agent_id))
-        .line(
-            Tone::Plain,
-            conversation.title.as_deref().unwrap_or_default(),
-        );
 }
 
 fn show_messages(screen: &mut Screen, messages: &[Message]) {
@@ -65,7 +48,7 @@ fn show_list(screen: &mut Screen, listed: &Listed) {
          }| {
             [
                 strong(&one.id),
-                (status_tone(one.status), one.status.to_string()),
+                status(one.status),
                 plain(&one.agent_id),
                 dim(&one.last_message_at),
                 plain(one.title.as_deref().unwrap_or_default()),

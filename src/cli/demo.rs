@@ -21,9 +21,6 @@ use crate::ops::{Context, Notes, Surroundings, init, tasks};
 
 const TASKS: &str = include_str!("../../examples/demo/tasks.jsonl");
 const AGENT: &str = include_str!("../../examples/demo/agent.sh");
-const NAME: &str = "cleo-demo";
-/// Maximum number of existing demo folders.
-const FOLDERS_MAX: u32 = 1_000;
 
 #[derive(Args)]
 #[command(after_help = "\
@@ -35,9 +32,9 @@ Examples:
 Needs no AI and no network: a shell script plays the agents. To clean up, remove the folder of the
 demo.")]
 pub(super) struct Arguments {
-    /// New or empty folder [default: cleo-demo, or the next free name]
-    #[arg(long, value_name = "DIR")]
-    dir: Option<PathBuf>,
+    /// New or empty folder
+    #[arg(long, value_name = "DIR", default_value = "cleo-demo")]
+    dir: PathBuf,
 }
 
 /// The run of the demo.
@@ -57,8 +54,8 @@ pub(super) struct Demo {
 pub(super) fn run(face: &mut Face<'_>, arguments: Arguments) -> Result<ExitCode> {
     let (program, is_on_path) = environment::program()?;
     let around = face.surroundings()?;
-    let shown = make_folder(&around.directory, arguments.dir)?;
-    let folder = around.directory.join(&shown);
+    let folder = around.directory.join(&arguments.dir);
+    make_folder(&folder, &arguments.dir)?;
     // Skills of the user are ignored, so that the demo is the same everywhere.
     let surroundings = Surroundings {
         assignment: Default::default(),
@@ -101,7 +98,7 @@ pub(super) fn run(face: &mut Face<'_>, arguments: Arguments) -> Result<ExitCode>
     let ambience = Ambience::default();
     let mut report = coordinator::run(surroundings, options, ambience, &mut progress)?;
     let error = report.error.take();
-    let shown = shown.to_string_lossy().into_owned();
+    let shown = arguments.dir.to_string_lossy().into_owned();
     let demo = Demo {
         next: next(&shown, is_on_path),
         folder: shown,
@@ -122,34 +119,20 @@ pub(super) fn run(face: &mut Face<'_>, arguments: Arguments) -> Result<ExitCode>
     })
 }
 
-/// Makes the folder: the one that is named, which must be new or empty, or the next free one.
-fn make_folder(directory: &Path, named: Option<PathBuf>) -> Result<PathBuf> {
-    if let Some(folder) = named {
-        let path = directory.join(&folder);
-        match fs::create_dir_all(&path) {
-            Err(cause) if cause.kind() != ErrorKind::AlreadyExists => {
-                return Err(unwritable(&path, cause));
-            }
-            _ => {}
+/// Makes the folder, which must be new or empty.
+fn make_folder(path: &Path, named: &Path) -> Result<()> {
+    match fs::create_dir_all(path) {
+        Err(cause) if cause.kind() != ErrorKind::AlreadyExists => {
+            return Err(unwritable(path, cause));
         }
-        if fs::read_dir(&path).is_ok_and(|mut entries| entries.next().is_none()) {
-            return Ok(folder);
-        }
-        let message = format!("{} exists and is not an empty folder", path.display());
-        let other = quote(&format!("{}-demo", folder.display()));
-        return Err(Error::new(Code::Exists, message).fix(format!("cleo demo --dir {other}")));
+        _ => {}
     }
-    let numbered = (2..=FOLDERS_MAX).map(|number| format!("{NAME}-{number}"));
-    for name in std::iter::once(NAME.to_string()).chain(numbered) {
-        let path = directory.join(&name);
-        match fs::create_dir(&path) {
-            Ok(()) => return Ok(PathBuf::from(name)),
-            Err(cause) if cause.kind() == ErrorKind::AlreadyExists => {}
-            Err(cause) => return Err(unwritable(&path, cause)),
-        }
+    if fs::read_dir(path).is_ok_and(|mut entries| entries.next().is_none()) {
+        return Ok(());
     }
-    let message = format!("{} has {FOLDERS_MAX} demos already", directory.display());
-    Err(Error::new(Code::Exists, message).fix("cleo demo --dir my-demo"))
+    let message = format!("{} exists and is not an empty folder", path.display());
+    let other = quote(&format!("{}-2", named.display()));
+    Err(Error::new(Code::Exists, message).fix(format!("cleo demo --dir {other}")))
 }
 
 fn next(folder: &str, is_on_path: bool) -> Vec<[String; 2]> {

@@ -15,7 +15,9 @@ use super::{environment, usage};
 use crate::config::Settings;
 use crate::error::{Error, Result};
 use crate::ops::operation::{Operation, Run};
+use crate::ops::plans::external::External;
 use crate::ops::{Context, Notes, Surroundings};
+use crate::runner::agent::Runners;
 
 /// The output, options and settings of a command.
 pub(super) struct Face<'a> {
@@ -114,15 +116,19 @@ impl Face<'_> {
         notes: Notes,
         text: impl FnOnce(&mut Screen, &Reply),
     ) -> Result<ExitCode> {
-        let error = self.with_fix(notes.failure);
-        let (error, warnings) = (error.as_ref(), &notes.warnings);
         let text = |screen: &mut Screen| text(screen, reply);
-        self.output.reply(self.name, reply, error, warnings, text)
+        self.outcome(reply, notes.failure, &notes.warnings, text)
     }
 
     pub(super) fn surroundings(&self) -> Result<Surroundings> {
         let read = Arc::clone(self.read);
         environment::surroundings(self.globals, self.settings, read, self.name)
+    }
+
+    /// Makes a planner or judge of a command line that the user typed.
+    pub(super) fn external(&self, line: &str) -> Result<External> {
+        let passed = Runners::from(self.settings)?.passed;
+        External::new(line, self.surroundings()?.directory, passed)
     }
 
     pub(super) fn context(&self) -> Result<Context> {
@@ -141,7 +147,7 @@ impl Face<'_> {
         warnings: &[String],
         text: impl FnOnce(&mut Screen),
     ) -> Result<ExitCode> {
-        self.output.reply(self.name, result, None, warnings, text)
+        self.outcome(result, None, warnings, text)
     }
 
     pub(super) fn outcome<T: Serialize>(

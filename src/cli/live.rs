@@ -10,19 +10,8 @@ use super::output::Stream;
 use super::screen::{Screen, Tone};
 use crate::error::{Error, Result};
 use crate::ops::executions::Piece;
+use crate::run::Run;
 use crate::run::report::describe_spent;
-use crate::run::{Run, RunStatus};
-
-pub(super) fn status_tone(status: RunStatus) -> Tone {
-    match status {
-        RunStatus::Completed => Tone::Good,
-        RunStatus::Failed => Tone::Bad,
-        RunStatus::Running => Tone::Accent,
-        RunStatus::Pending => Tone::Plain,
-        RunStatus::Interrupted => Tone::Warn,
-        RunStatus::Cancelled => Tone::Dim,
-    }
-}
 
 /// Describes where an answer came from, and what it cost.
 pub(super) fn describe_answer(run: &Run) -> String {

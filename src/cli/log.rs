@@ -59,7 +59,7 @@ fn follow(face: &mut Face<'_>, arguments: &Arguments) -> Result<ExitCode> {
                 stream.row(change, |screen| {
                     screen
                         .say(Tone::Strong, format!("{:>6}  ", change.cursor))
-                        .say(Tone::Dim, when(&change.at) + "  ")
+                        .say(Tone::Dim, format_time(&change.at) + "  ")
                         .say(Tone::Accent, &change.by)
                         .say(Tone::Dim, format!("  {}  ", change.command))
                         .line(Tone::Plain, log::describe(&change.change));
@@ -100,7 +100,7 @@ fn row(entry: &Entry) -> [Cell; 5] {
     };
     [
         strong(operation.number),
-        dim(when(&operation.at)),
+        dim(format_time(&operation.at)),
         accent(&operation.by),
         (tone, operation.command.clone()),
         (tone, format!("{}{}", entry.summary, standing(entry))),
@@ -117,7 +117,7 @@ fn standing(entry: &Entry) -> String {
 }
 
 /// Shows a time to the second, as in `2026-01-26 09:00:12`.
-fn when(at: &str) -> String {
+fn format_time(at: &str) -> String {
     at.get(..19).unwrap_or(at).replace('T', " ")
 }
 

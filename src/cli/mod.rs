@@ -24,8 +24,6 @@ macro_rules! commands {
 mod arguments;
 mod environment;
 mod face;
-mod fields;
-mod jq;
 mod output;
 mod screen;
 #[cfg(all(test, feature = "schemas"))]
@@ -33,39 +31,29 @@ mod tests;
 mod tree;
 mod usage;
 
-mod add;
 mod agents;
 mod ask;
 mod chat;
 mod completions;
-mod config;
 mod conversations;
 mod demo;
-mod deps;
-mod doctor;
-mod explain;
-mod export;
-mod hook;
-mod import;
-mod init;
-mod list;
+mod help;
 mod live;
 mod log;
-mod man;
 mod manifest;
 mod orchestrator;
 mod phase;
 mod plan;
+mod plan_run;
 mod research;
-mod route;
 mod run;
-mod runs;
-mod schema;
 mod serve;
 mod session;
+mod setup;
 mod show;
 mod skills;
-mod spawn;
+mod tasks;
+mod transfer;
 mod trust;
 mod verify;
 mod why;
@@ -74,8 +62,10 @@ use std::ffi::OsString;
 use std::process::ExitCode;
 use std::sync::Arc;
 
-use crate::ops::tasks::{self, Patch};
-use crate::ops::{api, init as ops_init, proof, undo, work};
+use crate::ops::tasks::{
+    Cancel, Claiming, Delete, Heartbeat, One, Patch, Release, Selection, Start, Unarchive,
+};
+use crate::ops::{api, init, proof, undo, work};
 use face::Face;
 use output::Output;
 use screen::Tone;
@@ -88,14 +78,14 @@ pub(crate) use tree::whole;
 commands! {
     (face, it)
     /// Create a workspace in this folder and, with --agents, instruction files for agents
-    #[command(after_help = init::HELP)]
-    Init(ops_init::Options) => face.anywhere(
+    #[command(after_help = setup::INIT)]
+    Init(init::Options) => face.anywhere(
         "init",
-        |surroundings, notes| ops_init::init(surroundings, notes, it),
-        init::render,
+        |surroundings, notes| init::init(surroundings, notes, it),
+        setup::render_init,
     );
     /// Add a task, or many tasks from a file
-    Add(Box<add::Arguments>) => face.run("add", *it, add::run);
+    Add(Box<tasks::AddArguments>) => face.run("add", *it, tasks::add);
     /// Change the fields of a task
     Update(Box<Patch>) => face.call(&api::UPDATE, *it, |screen, updated| {
         screen.say(Tone::Good, "Updated ");
@@ -103,45 +93,45 @@ commands! {
     });
     /// Show a task with its dependencies, children, claim and proof
     #[command(after_help = "Examples:\n  cleo show T1\n  cleo show T1 --json | jq -r .result.task.title")]
-    Show(tasks::One) => face.inside("show", |context| work::show(context, it), show::render);
+    Show(One) => face.inside("show", |context| work::show(context, it), show::render);
     /// List tasks
-    List(list::Arguments) => list::run(face, it);
+    List(tasks::ListArguments) => tasks::list(face, it);
     /// Search tasks by words in title and description, or by imported id
-    Find(list::FindArguments) => face.run("find", it, list::find);
+    Find(tasks::FindArguments) => face.run("find", it, tasks::find);
     /// Claim a task for one agent, and start it
-    Claim(tasks::Claiming) => face.call(&api::CLAIM, it, show::render_move("Claimed"));
+    Claim(Claiming) => face.call(&api::CLAIM, it, show::render_move("Claimed"));
     /// Extend the lease of a claim
-    Heartbeat(tasks::Heartbeat) => face.call(&api::HEARTBEAT, it, show::render_move("Extended"));
+    Heartbeat(Heartbeat) => face.call(&api::HEARTBEAT, it, show::render_move("Extended"));
     /// Release a claimed task; an active task becomes pending again
-    Release(tasks::Release) => face.call(&api::RELEASE, it, show::render_move("Released"));
+    Release(Release) => face.call(&api::RELEASE, it, show::render_move("Released"));
     /// Start a task: claim it and set it active
-    Start(tasks::Start) => face.call(&api::START, it, show::render_move("Started"));
+    Start(Start) => face.call(&api::START, it, show::render_move("Started"));
     /// Mark a task done; the work of a spawned task must verify first
     Complete(proof::Complete) => face.call(&api::COMPLETE, it, show::render_move("Completed"));
     /// Reopen a done or cancelled task
     #[command(after_help = "Examples:\n  cleo reopen T3")]
-    Reopen(tasks::One) => face.call(&api::REOPEN, it, show::render_move("Reopened"));
+    Reopen(One) => face.call(&api::REOPEN, it, show::render_move("Reopened"));
     /// Cancel a task
-    Cancel(tasks::Cancel) => face.call(&api::CANCEL, it, show::render_move("Cancelled"));
+    Cancel(Cancel) => face.call(&api::CANCEL, it, show::render_move("Cancelled"));
     /// Delete a task; its id is never used again
-    Delete(tasks::Delete) => face.call(&api::DELETE, it, show::render_delete);
+    Delete(Delete) => face.call(&api::DELETE, it, show::render_delete);
     /// Archive closed tasks: hide them from lists, but keep them in counts
-    Archive(tasks::Selection) => face.call(
+    Archive(Selection) => face.call(
         &api::ARCHIVE,
         it,
         show::render_archival(["Archived", "Would archive"]),
     );
     /// Restore archived tasks
-    Unarchive(tasks::Unarchive) => face.call(
+    Unarchive(Unarchive) => face.call(
         &api::UNARCHIVE,
         it,
         show::render_archival(["Restored", "Would restore"]),
     );
     /// Show what a task depends on and what depends on it, as a list or a graph
-    Deps(deps::Arguments) => face.run("deps", it, deps::run);
+    Deps(orchestrator::deps::Arguments) => face.run("deps", it, orchestrator::deps::run);
     /// Show which task to work on next, and why
     #[command(after_help = orchestrator::graph::NEXT)]
-    Next(tasks::Below) => face.call(&api::NEXT, it, orchestrator::graph::render_next);
+    Next(crate::ops::tasks::Below) => face.call(&api::NEXT, it, orchestrator::graph::render_next);
     /// Show the history of changes, newest first, one entry per command
     Log(log::Arguments) => face.run("log", it, log::run);
     /// Undo a change of tasks; an undo can be undone too
@@ -150,7 +140,7 @@ commands! {
     #[command(subcommand)]
     Orchestrator(orchestrator::Command) => orchestrator::dispatch(face, it);
     /// Prepare the prompt of a task: its skill, its data and the protocol
-    Spawn(spawn::Arguments) => face.run("spawn", it, spawn::run);
+    Spawn(orchestrator::spawn::Arguments) => face.run("spawn", it, orchestrator::spawn::run);
     /// Manage sessions, which group work on a part of the graph (optional)
     #[command(subcommand)]
     Session(session::Command) => session::dispatch(face, it);
@@ -180,16 +170,16 @@ commands! {
     /// Run tasks with agents in parallel; only verified work is marked done
     Run(Box<run::Arguments>) => match it.plan_request() {
         Some((file, jobs)) => {
-            let it = plan::run::Arguments::for_file(file, jobs);
-            face.run("plan.run", it, plan::run::run)
+            let it = plan_run::Arguments::for_file(file, jobs);
+            face.run("plan.run", it, plan_run::run)
         }
         None => face.run("run", *it, run::run),
     };
     /// Show, resume and cancel runs
     #[command(subcommand)]
-    Runs(runs::Command) => runs::dispatch(face, it);
+    Runs(run::list::Command) => run::list::dispatch(face, it);
     /// Choose the agent for a message, with reasons
-    Route(route::Arguments) => face.run("route", it, route::run);
+    Route(agents::route::Arguments) => face.run("route", it, agents::route::run);
     /// Make, check, draw and run plans: steps for agents that depend on each other
     Plan(plan::Arguments) => plan::run(face, it);
     /// Answer a query with workers: plan, run in parallel, combine the results
@@ -197,33 +187,33 @@ commands! {
     /// Chat about designs and components; every change needs your confirmation
     Chat(chat::Arguments) => chat::dispatch(face, it);
     /// Import tasks from a file of cleo or another tool, all or none
-    Import(import::Arguments) => face.run("import", it, import::run);
+    Import(transfer::ImportArguments) => face.run("import", it, transfer::import);
     /// Export all tasks as JSON lines, for version control
-    Export(export::Arguments) => export::run(face, it);
+    Export(transfer::ExportArguments) => face.run("export", it, transfer::export);
     /// Review commands, workers and servers that came with this project, and trust them
     Trust(trust::Arguments) => face.run("trust", it, trust::run);
     /// Start the server: web application and HTTP API
     Serve(Box<serve::Arguments>) => serve::dispatch(face, *it);
     /// Stop hooks for agent clients: keep an agent from ending until its work verifies
     #[command(subcommand)]
-    Hook(hook::Command) => hook::dispatch(face, it);
+    Hook(verify::hook::Command) => verify::hook::dispatch(face, it);
     /// Run an example project, with a script in place of AI agents
     Demo(demo::Arguments) => face.run("demo", it, demo::run);
     /// Explain an error code or exit code
-    Explain(explain::Arguments) => face.run("explain", it, explain::run);
+    Explain(help::ExplainArguments) => face.run("explain", it, help::explain);
     /// Check workspace, settings and environment, and suggest fixes (exit 6 if something is wrong)
-    Doctor(doctor::Arguments) => face.run("doctor", it, doctor::run);
+    Doctor(setup::DoctorArguments) => face.run("doctor", it, setup::doctor);
     /// Show and change settings
     #[command(subcommand)]
-    Config(config::Command) => config::dispatch(face, it);
+    Config(setup::ConfigCommand) => setup::dispatch(face, it);
     /// Print a shell completion script
     Completions(completions::Arguments) => face.run("completions", it, completions::run);
     /// Print or write manual pages
-    Man(man::Arguments) => face.run("man", it, man::run);
+    Man(help::ManArguments) => face.run("man", it, help::man);
     /// Print the JSON Schema of a command's reply
-    Schema(schema::Arguments) => face.run("schema", it, schema::run);
+    Schema(help::SchemaArguments) => face.run("schema", it, help::schema);
     /// Show help for a command, or the table of exit codes
-    Help(explain::HelpArguments) => face.run("help", it, explain::help);
+    Help(help::HelpArguments) => face.run("help", it, help::help);
 }
 
 /// The name of answers before a command begins.
@@ -232,7 +222,7 @@ const NO_COMMAND: &str = "cleo";
 /// Runs the command of this process and returns its exit code.
 pub fn run() -> ExitCode {
     let arguments: Vec<OsString> = std::env::args_os().collect();
-    if let Some(code) = jq::serve(&arguments) {
+    if let Some(code) = output::jq::serve(&arguments) {
         return code;
     }
     crate::runner::signals::outlive_size_limit();

@@ -6,12 +6,12 @@ use clap::Args;
 
 use super::Face;
 use super::face::Later;
-use super::screen::{Screen, Tone, plain, strong};
+use super::screen::{Screen, plain, status, strong};
 use crate::error::Result;
 use crate::ops::api;
 use crate::ops::operation::Nothing;
 use crate::ops::phases::{Moved, Phases};
-use crate::phase::{CompletePhase, Counts, PhaseStatus, StartPhase};
+use crate::phase::{CompletePhase, Counts, StartPhase};
 
 #[derive(Args)]
 #[command(after_help = "\
@@ -52,7 +52,7 @@ fn render_list(screen: &mut Screen, listed: &Phases) {
         let phase = &counted.phase;
         [
             strong(&phase.slug),
-            (phase_tone(phase.status), phase.status.to_string()),
+            status(phase.status),
             plain(&phase.name),
             plain(counts_text(&counted.counts)),
         ]
@@ -65,18 +65,8 @@ fn render(verb: &str) -> impl FnOnce(&mut Screen, &Moved) {
         let phase = &moved.phase.phase;
         screen
             .outcome(verb, moved.changed)
-            .say(Tone::Strong, format!("{} ", phase.slug))
-            .say(phase_tone(phase.status), phase.status)
-            .line(Tone::Plain, format!("  {}", phase.name))
+            .headline(&phase.slug, phase.status, &phase.name)
             .field("tasks", counts_text(&moved.phase.counts));
-    }
-}
-
-fn phase_tone(status: PhaseStatus) -> Tone {
-    match status {
-        PhaseStatus::Pending => Tone::Plain,
-        PhaseStatus::Active => Tone::Accent,
-        PhaseStatus::Completed => Tone::Good,
     }
 }
 

@@ -2,8 +2,8 @@
 
 use clap::Args;
 
-use super::manifest::{show_entries, show_entry, status_tone};
-use super::screen::{Screen, Tone, dim, plain, strong};
+use super::manifest::{show_entries, show_entry};
+use super::screen::{Screen, Tone, dim, plain, status, strong};
 use crate::id::TaskId;
 use crate::ops::api;
 use crate::ops::manifest::{EntryId, Filter};
@@ -75,17 +75,14 @@ fn show_linked(screen: &mut Screen, linked: &Linked) {
 
 fn show_links(screen: &mut Screen, links: &Links) {
     let rows = links.links.iter().map(|link| {
-        let status = match link.status {
-            Some(status) => (status_tone(status), status.to_string()),
-            None => (Tone::Bad, "missing".to_string()),
-        };
+        let word = link.status.map(|word| word.to_string());
         let sources = link.sources.iter().map(|source| match source {
             Source::Entry => "entry",
             Source::Store => "link",
         });
         [
             strong(&link.entry),
-            status,
+            status(word.as_deref().unwrap_or("missing")),
             dim(sources.collect::<Vec<_>>().join(", ")),
             plain(link.title.as_deref().unwrap_or_default()),
         ]

@@ -56,6 +56,23 @@ pub(super) fn accent(text: impl Display) -> Cell {
     (Tone::Accent, text.to_string())
 }
 
+/// A status, in the tone of its meaning.
+pub(super) fn status(word: impl Display) -> Cell {
+    let word = word.to_string();
+    let tone = match word.as_str() {
+        "complete" | "completed" | "done" | "ok" | "pass" | "passed" | "proven" | "trusted"
+        | "up" => Tone::Good,
+        "active" | "claimed" | "review" | "running" | "verifying" => Tone::Accent,
+        "changed" | "high" | "interrupted" | "partial" | "passed by force" | "stale"
+        | "untrusted" | "warn" => Tone::Warn,
+        "blocked" | "critical" | "down" | "fail" | "failed" | "missing" => Tone::Bad,
+        "archived" | "cancelled" | "ended" | "low" | "open (optional)" | "paused" | "skipped"
+        | "unproven" | "waiting" => Tone::Dim,
+        _ => Tone::Plain,
+    };
+    (tone, word)
+}
+
 /// Returns the lines that lead to each row of a tree, from the depths of the rows in order.
 pub(super) fn branches(depths: impl DoubleEndedIterator<Item = usize>) -> Vec<String> {
     // Going backwards, it is known on which levels more siblings follow.
@@ -132,6 +149,25 @@ impl Screen {
             self.say(*tone, shown);
         }
         self.line(Tone::Plain, "")
+    }
+
+    /// Adds a line about one thing: its id, status and title.
+    pub(super) fn headline(
+        &mut self,
+        id: impl Display,
+        word: impl Display,
+        title: impl Display,
+    ) -> &mut Screen {
+        let (tone, word) = status(word);
+        let title = format!("  {title}");
+        self.say(Tone::Strong, id).say(Tone::Plain, " ");
+        self.say(tone, word).line(Tone::Plain, title.trim_end())
+    }
+
+    /// Adds a line with the word of a verdict, filled up to `width`.
+    pub(super) fn verdict(&mut self, word: &str, width: usize, what: impl Display) -> &mut Screen {
+        self.say(status(word).0, format!("{word:width$}"))
+            .line(Tone::Plain, what)
     }
 
     /// Adds the verb of a change, or that nothing changed.

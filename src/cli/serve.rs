@@ -8,8 +8,9 @@ use std::time::Duration;
 use clap::{Args, Subcommand};
 use serde::Serialize;
 
+use super::Face;
+use super::agents::route;
 use super::screen::{Screen, Tone, dim, plain, strong};
-use super::{Face, route};
 use crate::clock::duration;
 use crate::error::Result;
 use crate::http::{Options, Server, listen, read_host, read_origin};

@@ -13,8 +13,8 @@ use crate::id::{self, TaskId};
 use crate::ops::api;
 use crate::ops::sessions::{Focus, Moved, Sessions, Standing};
 use crate::session::{
-    EndSession, OneSession, ResumeSession, Session, SessionFilter, SessionStatus, SetFocus,
-    StartSession, WhichSession,
+    EndSession, OneSession, ResumeSession, Session, SessionFilter, SetFocus, StartSession,
+    WhichSession,
 };
 
 commands! {
@@ -95,21 +95,11 @@ fn scope_text(session: &Session) -> String {
 
 fn render(verb: &str) -> impl FnOnce(&mut Screen, &Moved) {
     move |screen, moved| {
-        screen.outcome(verb, moved.changed);
-        session_line(screen, &moved.session);
+        let session = &moved.session;
+        screen
+            .outcome(verb, moved.changed)
+            .headline(session.id, session.status, &session.name);
     }
-}
-
-fn session_line(screen: &mut Screen, session: &Session) {
-    let tone = match session.status {
-        SessionStatus::Open => Tone::Accent,
-        SessionStatus::Ended => Tone::Dim,
-    };
-    screen
-        .say(Tone::Strong, session.id)
-        .say(Tone::Plain, " ")
-        .say(tone, session.status)
-        .line(Tone::Plain, format!("  {}", session.name).trim_end());
 }
 
 fn render_status(screen: &mut Screen, standing: &Standing) {
@@ -121,8 +111,8 @@ fn render_status(screen: &mut Screen, standing: &Standing) {
     let notes: Vec<String> = notes
         .map(|note| format!("- {} {}: {}", note.at, note.by, note.text))
         .collect();
-    session_line(screen, session);
     screen
+        .headline(session.id, session.status, &session.name)
         .field("scope", scope_text(session))
         .field("led by", &session.holder)
         .field("started", &session.started_at)

@@ -8,7 +8,7 @@ use crate::ops::proof::Summary;
 use crate::ops::tasks::{Archival, Deleted, Moved};
 use crate::ops::work::Shown;
 use crate::store::missing;
-use crate::task::{Priority, Status, Task};
+use crate::task::Task;
 
 pub(super) fn render(screen: &mut Screen, shown: &Shown) {
     let task = &shown.task;
@@ -73,10 +73,15 @@ pub(super) fn render(screen: &mut Screen, shown: &Shown) {
 
 fn verification(found: &Summary) -> Vec<String> {
     let gates = found.gates.iter();
-    let gates = gates.map(|(gate, state)| format!("{gate}: {}", standing::state(*state).1));
+    let gates = gates.map(|(gate, state)| format!("{gate}: {}", standing::describe_gate(*state)));
     let criteria = found.criteria.iter().enumerate();
-    let criteria =
-        criteria.map(|(at, state)| format!("criterion {}: {}", at + 1, standing::proven(*state).1));
+    let criteria = criteria.map(|(at, state)| {
+        format!(
+            "criterion {}: {}",
+            at + 1,
+            standing::describe_criterion(*state)
+        )
+    });
     gates.chain(criteria).collect()
 }
 
@@ -89,34 +94,7 @@ fn bullets(lines: &[String]) -> String {
 }
 
 pub(super) fn task_line(screen: &mut Screen, task: &Task) {
-    headline(screen, task.id, task.status, &task.title);
-}
-
-pub(super) fn headline(screen: &mut Screen, id: TaskId, status: Status, title: &str) {
-    screen.say(Tone::Strong, id).say(Tone::Plain, " ");
-    screen
-        .say(status_tone(status), status)
-        .say(Tone::Plain, "  ")
-        .line(Tone::Plain, title);
-}
-
-pub(super) fn status_tone(status: Status) -> Tone {
-    match status {
-        Status::Pending => Tone::Plain,
-        Status::Active | Status::Review => Tone::Accent,
-        Status::Done => Tone::Good,
-        Status::Blocked => Tone::Bad,
-        Status::Paused | Status::Cancelled => Tone::Dim,
-    }
-}
-
-pub(super) fn priority_tone(priority: Priority) -> Tone {
-    match priority {
-        Priority::Critical => Tone::Bad,
-        Priority::High => Tone::Warn,
-        Priority::Medium => Tone::Plain,
-        Priority::Low => Tone::Dim,
-    }
+    screen.headline(task.id, task.status, &task.title);
 }
 
 /// Shows who holds a task, under which epoch and until when; nothing for one that is free.

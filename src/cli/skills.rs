@@ -167,7 +167,7 @@ fn dispatch_stream(face: &mut Face<'_>, arguments: DispatchArguments) -> Result<
             continue;
         }
         n_tasks += 1;
-        let answer = subject(&line).and_then(|subject| {
+        let answer = parse_subject(&line).and_then(|subject| {
             let template = arguments.template.as_deref();
             skills::dispatch_subject(&catalogue, &subject, template, arguments.explain)
         });
@@ -192,7 +192,7 @@ fn dispatch_stream(face: &mut Face<'_>, arguments: DispatchArguments) -> Result<
     Ok(face.output.end(answers))
 }
 
-fn subject(line: &Line<'_>) -> Result<Subject> {
+fn parse_subject(line: &Line<'_>) -> Result<Subject> {
     let refused =
         |what: String| Error::new(Code::InputInvalid, format!("line {}{what}", line.number));
     let bytes = line.content(LINE_MAX)?;

@@ -6,8 +6,8 @@ use std::process::ExitCode;
 use clap::Args;
 
 use super::Face;
-use super::screen::{Screen, Tone, count};
-use crate::error::{Result, steers};
+use super::screen::{Screen, Tone, clean, count, status};
+use crate::error::Result;
 use crate::ops::Notes;
 use crate::ops::review::{self, Review};
 use crate::ops::trust::Standing;
@@ -64,7 +64,7 @@ fn asks(face: &mut Face<'_>, review: &Review) -> bool {
     let mut question = String::new();
     for one in &review.items {
         if one.standing != Standing::Trusted {
-            let (what, origin) = (visible(&one.item.what), visible(&one.item.origin));
+            let (what, origin) = (clean(&one.item.what), clean(&one.item.origin));
             question += &format!("{what}  ({origin})\n");
         }
     }
@@ -75,31 +75,17 @@ fn asks(face: &mut Face<'_>, review: &Review) -> bool {
     read.is_ok() && matches!(line.trim().to_ascii_lowercase().as_str(), "y" | "yes")
 }
 
-fn visible(text: &str) -> String {
-    let mut visible = String::new();
-    for letter in text.chars() {
-        match steers(letter) {
-            true => visible.extend(letter.escape_unicode()),
-            false => visible.push(letter),
-        }
-    }
-    visible
-}
-
 fn render(screen: &mut Screen, review: &Review) {
     if review.total == 0 {
         screen.line(Tone::Dim, "nothing here would run or be called");
         return;
     }
     for one in &review.items {
-        let tone = match one.standing {
-            Standing::Trusted => Tone::Good,
-            Standing::Changed | Standing::Untrusted => Tone::Warn,
-        };
+        let (tone, word) = status(one.standing);
         screen
-            .say(tone, one.standing)
-            .say(Tone::Plain, format!("  {}", visible(&one.item.what)))
-            .line(Tone::Dim, format!("  ({})", visible(&one.item.origin)));
+            .say(tone, word)
+            .say(Tone::Plain, format!("  {}", one.item.what))
+            .line(Tone::Dim, format!("  ({})", one.item.origin));
     }
     let total = count(review.total, "thing", "things");
     let untrusted = format!("{total}, {} not trusted", review.untrusted);

@@ -29,7 +29,12 @@ pub(super) fn report(fault: &clap::Error, arguments: &[OsString]) -> ExitCode {
         ErrorKind::DisplayHelp => output.help_page(&fault.render().to_string()),
         ErrorKind::DisplayVersion => {
             let version = env!("CARGO_PKG_VERSION");
-            output.page("version", &fault.render().to_string(), &Version { version })
+            output.page(
+                "version",
+                &fault.render().to_string(),
+                &Version { version },
+                &[],
+            )
         }
         ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand | ErrorKind::MissingSubcommand => {
             report_missing_command(&mut output, line)

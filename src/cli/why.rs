@@ -5,8 +5,6 @@ use std::process::ExitCode;
 use clap::Args;
 
 use super::Face;
-use super::live::status_tone;
-use super::run::table::state_tone;
 use super::screen::{Screen, Tone, dim, plain};
 use crate::error::{Code, Error, Result, quote};
 use crate::id::TaskId;
@@ -100,27 +98,23 @@ fn render(screen: &mut Screen, why: &Why) {
 
 fn render_run(screen: &mut Screen, why: &RunWhy) {
     let run = &why.run;
-    screen.say(Tone::Strong, &run.id).say(Tone::Plain, " ");
     screen
-        .say(status_tone(run.status), run.status)
-        .line(Tone::Plain, format!("  {}", run.kind))
+        .headline(&run.id, run.status, run.kind)
         .field("because", &why.reason);
     if run.routing_reason != why.reason {
         screen.field("routed", &run.routing_reason);
     }
-    why.tasks.iter().for_each(|task| task_lines(screen, task));
+    why.tasks.iter().for_each(|task| render_task(screen, task));
     screen.field("all of it", format!("cleo runs show {}", quote(&run.id)));
 }
 
-fn task_lines(screen: &mut Screen, TaskWhy { task, spawn, .. }: &TaskWhy) {
-    let state = match task.outcome.filter(|_| task.state.is_undone()) {
-        Some(outcome) => format!(" {} ({outcome})", task.state),
-        None => format!(" {}", task.state),
+fn render_task(screen: &mut Screen, TaskWhy { task, spawn, .. }: &TaskWhy) {
+    let title = match task.outcome.filter(|_| task.state.is_undone()) {
+        Some(outcome) => format!("({outcome})  {}", task.planned.title),
+        None => task.planned.title.clone(),
     };
     screen
-        .say(Tone::Strong, task.planned.task_id)
-        .say(state_tone(task.state), state)
-        .line(Tone::Plain, format!("  {}", task.planned.title))
+        .headline(task.planned.task_id, task.state, title)
         .field("because", task.reason.as_deref().unwrap_or_default());
     if task.attempts > 1 {
         screen.field("tries", task.attempts);
@@ -132,11 +126,11 @@ fn task_lines(screen: &mut Screen, TaskWhy { task, spawn, .. }: &TaskWhy) {
                 "skill",
                 format!("{}: {}", receipt.chosen.skill, receipt.chosen.reason),
             )
-            .field("prompt", prompt(spawn));
+            .field("prompt", describe_prompt(spawn));
     }
 }
 
-fn prompt(spawn: &Why) -> String {
+fn describe_prompt(spawn: &Why) -> String {
     let changed = spawn.changed.iter().map(|change| change.input.as_str());
     let changed: Vec<&str> = changed.collect();
     match &spawn.fault {

@@ -23,8 +23,6 @@ struct Case {
     known: Vec<ProtocolFile>,
     base: ProtocolFile,
     bindings: Bindings,
-    force_inject: bool,
-    strict: bool,
 }
 
 impl Case {
@@ -55,8 +53,6 @@ impl Case {
             base: known[0].clone(),
             known,
             bindings,
-            force_inject: false,
-            strict: false,
         }
     }
 
@@ -73,8 +69,8 @@ impl Case {
             known: &self.known,
             task_context: "## Task\n\n{{TASK_TITLE}}\n\n{{TASK_DESCRIPTION}}\n",
             bindings: &self.bindings,
-            force_inject: self.force_inject,
-            strict: self.strict,
+            force_inject: false,
+            strict: false,
         })
     }
 
@@ -145,26 +141,6 @@ fn foreign_braces_pass_byte_for_byte() {
 }
 
 #[test]
-fn unresolved_tokens_stay_unless_strict() {
-    let mut case = Case::new("# Foreign {{ZED}} {{ALPHA}} {{ZED}}\n");
-    let prepared = case.prepare().unwrap();
-    assert!(prepared.prompt.contains("{{ZED}} {{ALPHA}} {{ZED}}"));
-    let resolution = TokenResolution {
-        fully_resolved: false,
-        unresolved_count: 2,
-        unresolved_tokens: vec!["ALPHA".into(), "ZED".into()],
-    };
-    assert_eq!(prepared.token_resolution, resolution);
-    case.strict = true;
-    let (code, message) = case.refusal();
-    assert_eq!(code, Code::TokensUnresolved);
-    assert!(
-        message.ends_with("leaves tokens unresolved: ALPHA, ZED"),
-        "{message}"
-    );
-}
-
-#[test]
 fn required_tokens_are_demanded() {
     for name in ["TASK_ID", "DATE", "TOPIC_SLUG"] {
         let mut case = Case::new(BODY);
@@ -194,24 +170,6 @@ fn skill_with_protocol_of_own_must_hold_it() {
 }
 
 #[test]
-fn no_words_of_task_stand_for_protocol() {
-    for text in [WORDS, FORGED] {
-        let fields = json!({"title": WORDS, "description": text});
-        let mut case = Case::from_parts(OWN, BODY, fields);
-        assert_eq!(case.refusal().0, Code::ProtocolMissing, "{text}");
-        case.force_inject = true;
-        let prepared = case.prepare().unwrap();
-        assert!(prepared.injected_by_force);
-        assert!(
-            prepared.prompt.contains(text),
-            "what was asked stays as it was written"
-        );
-        let last = &prepared.prompt[prepared.prompt.rfind("<!-- BEGIN").unwrap()..];
-        assert_eq!(block::check_strictly(last, &case.known), []);
-    }
-}
-
-#[test]
 fn no_words_of_task_stand_for_rule_that_base_lacks() {
     for rule in block::RULES {
         let mut case = Case::from_parts("", BODY, json!({"title": rule, "phase": rule}));
@@ -227,68 +185,6 @@ fn no_words_of_task_stand_for_rule_that_base_lacks() {
             "{message}"
         );
     }
-}
-
-#[test]
-fn base_that_lacks_something_is_refused_and_replaced_by_force() {
-    for word in [
-        "SUBAGENT PROTOCOL",
-        "OUT-001",
-        "OUT-002",
-        "OUT-003",
-        "OUT-004",
-    ] {
-        let mut case = Case::new(BODY);
-        case.base.text = case.base.text.replace(word, "x");
-        assert_eq!(case.refusal().0, Code::ProtocolMissing, "{word}");
-        case.force_inject = true;
-        let prepared = case.prepare().unwrap();
-        assert_eq!(
-            block::check_strictly(&prepared.prompt, &case.known),
-            [],
-            "{word}"
-        );
-        assert_eq!(prepared.protocols[0].digest, case.known[0].digest());
-    }
-}
-
-#[test]
-fn strict_refuses_an_edited_base() {
-    let mut case = Case::new(BODY);
-    case.base.text.push_str("\n\nBut be brief.");
-    assert!(case.prepare().is_ok());
-    case.strict = true;
-    let (code, message) = case.refusal();
-    assert_eq!(code, Code::ProtocolMissing);
-    assert!(
-        message.contains("the digest of the block is that of no known version"),
-        "{message}"
-    );
-    case.force_inject = true;
-    assert!(case.prepare().is_ok());
-}
-
-#[test]
-fn refusal_is_error_of_spec() {
-    let mut case = Case::new(BODY);
-    case.base.text = "Nothing".into();
-    let error = case.prepare().unwrap_err();
-    assert!(
-        error.message.starts_with("SPAWN BLOCKED: "),
-        "{}",
-        error.message
-    );
-    assert!(error.message.contains("SUBAGENT PROTOCOL"));
-    assert_eq!(
-        error.fix.as_deref(),
-        Some("cleo orchestrator spawn T1 --template s --force-inject")
-    );
-    let commands: Vec<_> = error
-        .alternatives
-        .iter()
-        .map(|other| other.command.as_str())
-        .collect();
-    assert_eq!(commands, ["cleo research inject T1"]);
 }
 
 proptest! {

@@ -18,26 +18,16 @@ fn repository() -> TestWorkspace {
     workspace.ok("add One");
     workspace.ok("add Two");
     workspace.write("shared.txt", "nobody\n");
-    git(&workspace, "init --quiet --initial-branch main");
-    git(&workspace, "add shared.txt");
-    git(
-        &workspace,
-        "-c user.name=a -c user.email=a@b commit --quiet --message first",
-    );
+    workspace.git("init --quiet --initial-branch main");
+    workspace.git("add shared.txt");
+    workspace.git("commit --quiet --message first");
     workspace
 }
 
-#[track_caller]
-fn git(workspace: &TestWorkspace, line: &str) -> String {
-    let reply = workspace.shell(&format!("git {line}"));
-    assert_eq!(reply.exit, 0, "git {line}\n{reply}");
-    reply.stdout
-}
-
 fn is_clean(workspace: &TestWorkspace) {
-    let trees = git(workspace, "worktree list");
+    let trees = workspace.git("worktree list");
     assert_eq!(trees.lines().count(), 1, "{trees}");
-    let changed = git(workspace, "status --porcelain --untracked-files=no");
+    let changed = workspace.git("status --porcelain --untracked-files=no");
     assert_eq!(changed, "");
 }
 

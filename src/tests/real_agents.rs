@@ -15,7 +15,7 @@ use tempfile::TempDir;
 
 use super::delivery::{GOOD, OUTPUT, entry_with, spawn_task};
 use super::model::{Model, Step, say};
-use super::world::{CLEO, TestWorkspace, add, document, skip, spawn};
+use super::world::{CLEO, TestWorkspace, add, assert_fields, document, skip, spawn};
 
 const DONE: &str = "Research complete. See MANIFEST.jsonl for summary.";
 /// Longer than any attempt takes.
@@ -239,11 +239,8 @@ fn lies_once_in_a_run_and_repairs_it(name: &str) {
     let reply = workspace.finish(command, "");
     assert_eq!(reply.exit, 0, "{reply}");
     let task = &document(&reply)["result"]["tasks"][0];
-    assert_eq!(
-        (&task["state"], &task["attempts"]),
-        (&json!("done"), &json!(2))
-    );
-    let id = workspace.json(&["runs", "list"])["result"]["runs"][0]["id"].clone();
+    assert_fields(&task, json!({"state": "done", "attempts": 2}));
+    let id = workspace.ask("runs list")["result"]["runs"][0]["id"].clone();
     let logs = workspace.json(&["runs", "logs", id.as_str().unwrap()]);
     let events = logs["result"]["events"].as_array().unwrap();
     let begun = events
@@ -275,7 +272,7 @@ fn writes_nothing_when_it_may_only_read(name: &str) {
         assert_eq!(ended.message.as_deref(), Some(DONE));
         assert_eq!(ended.denied_tools, ["Write", "Bash"]);
     }
-    let verdict = workspace.json(&["verify", "output", "T1"]);
+    let verdict = workspace.ask("verify output T1");
     assert_eq!(verdict["success"], false, "{ended:#?}");
 }
 
@@ -514,6 +511,5 @@ fn eight_at_once_write_to_one_manifest() {
         let verdict = workspace.json(&["verify", "output", &format!("T{n}")]);
         assert_eq!(verdict["success"], true, "{verdict:#}");
     }
-    let manifest = workspace.json(&["manifest", "validate"]);
-    assert_eq!(manifest["success"], true, "{manifest:#}");
+    workspace.result("manifest validate");
 }

@@ -340,7 +340,7 @@ fn prompt_escapes_controls_and_digests_what_is_printed() {
     assert_eq!(spawned["promptDigest"], digest(prompt));
     let printed = workspace.ok("spawn T1 --template loud --format text");
     assert_eq!(printed.stdout, prompt);
-    assert_eq!(workspace.json(&["why", "T1"])["result"]["reproduced"], true);
+    assert_eq!(workspace.ask("why T1")["result"]["reproduced"], true);
 }
 
 #[test]

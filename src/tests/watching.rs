@@ -4,7 +4,7 @@ use crate::ops::api;
 use crate::ops::operation::Row;
 use serde_json::{Value, json};
 
-use super::world::{TestWorkspace, play_command};
+use super::world::{TestWorkspace, assert_fields, column, play_command, says};
 use super::{answer, open};
 
 /// Reads the graph of an epic, or of all.
@@ -56,20 +56,13 @@ fn graph_shows_states_and_edges() {
         "T2 ready, T3 waiting, T4 waiting, T5 waiting"
     );
     assert_eq!(shown["counts"]["total"], 4);
-    assert_eq!(
-        (&shown["counts"]["ready"], &shown["counts"]["waiting"]),
-        (&json!(1), &json!(3))
-    );
+    assert_fields(&shown["counts"], json!({"ready": 1, "waiting": 3}));
     let waves: Vec<_> = ["T2", "T3", "T4", "T5"]
         .map(|id| node(&shown, id)["wave"].clone())
         .into();
     assert_eq!(waves, [1, 2, 3, 2]);
     assert_eq!(shown["criticalPath"]["tasks"], json!(["T2", "T3", "T4"]));
-    let edges = shown["edges"].as_array().unwrap();
-    let kinds: Vec<&str> = edges
-        .iter()
-        .map(|edge| edge["kind"].as_str().unwrap())
-        .collect();
+    let kinds = column(&shown["edges"], "kind");
     assert_eq!(kinds, ["unmet", "critical", "critical"]);
     assert_eq!(shown["focus"], json!({"lane": "w1", "node": "T2"}));
     assert_eq!(shown["epic"]["id"], "T1");
@@ -126,11 +119,8 @@ fn failed_task_that_is_reopened_is_ready() {
     play(&workspace, "T2", "lies");
     let shown = graph(&workspace, Some("T1"));
     let counts = &shown["counts"];
-    assert_eq!(
-        (&counts["failed"], &counts["ready"]),
-        (&json!(1), &json!(1))
-    );
-    let ready = workspace.json(&["orchestrator", "ready", "--epic", "T1"]);
+    assert_fields(&counts, json!({"failed": 1, "ready": 1}));
+    let ready = workspace.ask("orchestrator ready --epic T1");
     assert_eq!(ready["result"]["total"], counts["ready"]);
     let shown = ask(
         &workspace,
@@ -196,19 +186,13 @@ fn task_shows_attempts_and_last_refusal() {
     let workspace = TestWorkspace::with_plan();
     play(&workspace, "T2", "lies");
     let page = ask(&workspace, &api::TASK, json!({"id": "T2"}));
-    assert_eq!(
-        (&page["state"], &page["wave"]),
-        (&json!("failed"), &json!(1))
-    );
+    assert_fields(&page, json!({"state": "failed", "wave": 1}));
     let attempts = page["attempts"].as_array().unwrap();
     assert_eq!(attempts.len(), 2);
     assert_eq!(attempts[0]["hasLog"], true);
-    assert_eq!(
-        (&attempts[0]["said"], &attempts[0]["exitCode"]),
-        (
-            &json!("Task complete. See MANIFEST.jsonl for summary."),
-            &json!(0)
-        )
+    assert_fields(
+        &attempts[0],
+        json!({"said": "Task complete. See MANIFEST.jsonl for summary.", "exitCode": 0}),
     );
     assert_eq!(page["refused"]["attempt"], 2);
     assert!(!page["refused"]["violations"].as_array().unwrap().is_empty());
@@ -257,7 +241,7 @@ fn run_shows_attempts_and_waiting_times() {
 fn run_over_wave_is_named_after_its_epic() {
     let workspace = TestWorkspace::with_plan();
     let id = play(&workspace, "--epic T1 --wave 0", "works");
-    let epic = workspace.json(&["show", "T1"])["result"]["task"]["title"].clone();
+    let epic = workspace.ask("show T1")["result"]["task"]["title"].clone();
     let shown = ask(&workspace, &api::RUN, json!({"id": id}));
     let expected = format!("{}, wave 0", epic.as_str().unwrap());
     assert_eq!(shown["run"]["title"], expected);
@@ -327,18 +311,9 @@ fn proof_shows_claims_beside_findings() {
     let shown = ask(&workspace, &api::RUN_PROOF, json!({"id": id, "task": "T2"}));
     assert_eq!(shown["said"]["exitCode"], 0);
     let found = shown["found"].as_array().unwrap();
-    assert_eq!(
-        (&found[0]["check"], &found[0]["ok"]),
-        (&json!("output file"), &json!(false))
-    );
-    assert_eq!(
-        (&found[1]["check"], &found[1]["ok"]),
-        (&json!("manifest entry"), &json!(false))
-    );
-    assert!(
-        shown["verdict"].as_str().unwrap().starts_with("Refused: "),
-        "{shown}"
-    );
+    assert_fields(&found[0], json!({"check": "output file", "ok": false}));
+    assert_fields(&found[1], json!({"check": "manifest entry", "ok": false}));
+    says(&shown["verdict"], "Refused: ");
     let first = json!({"id": id, "task": "T2", "attempt": 1});
     assert_eq!(
         ask(&workspace, &api::RUN_PROOF, first.clone())["next"],

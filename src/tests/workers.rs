@@ -110,18 +110,6 @@ fn only_200_is_answer() {
 }
 
 #[test]
-fn worker_that_sleeps_is_left_when_its_time_is_up() {
-    let server = Server::start(&[Answer::Hang]);
-    let agent = Agent {
-        timeout_ms: 200,
-        ..behind(&server.url)
-    };
-    let fault = fails(&agent, "timeout");
-    assert!(fault.message.contains("within 200 ms"), "{fault:?}");
-    server.left.recv_timeout(Duration::from_secs(20)).unwrap();
-}
-
-#[test]
 fn worker_that_is_not_there_is_fault_of_network() {
     fails(&behind(&format!("http://{}", nobody())), "network_error");
     for answer in [

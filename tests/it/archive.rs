@@ -2,41 +2,31 @@
 
 use serde_json::{Value, json};
 
-use crate::world::TestWorkspace;
+use crate::world::{TestWorkspace, column, says};
 
 fn ids(reply: &Value) -> Vec<&str> {
-    let tasks = reply["result"]["tasks"].as_array().unwrap();
-    tasks
-        .iter()
-        .map(|task| task["id"].as_str().unwrap())
-        .collect()
+    column(&reply["result"]["tasks"], "id")
 }
 
 #[test]
 fn what_is_archived_is_left_out() {
     let workspace = TestWorkspace::with_plan();
     workspace.ok("complete T2");
-    let dry = workspace.json(&["archive", "T2", "--dry-run"]);
+    let dry = workspace.ask("archive T2 --dry-run");
     assert_eq!(
         dry["result"],
         json!({"tasks": ["T2"], "total": 1, "dryRun": true})
     );
-    assert_eq!(workspace.json(&["list"])["result"]["total"], 5);
+    assert_eq!(workspace.ask("list")["result"]["total"], 5);
     assert_eq!(workspace.ok("archive T2").stdout, "Archived 1 task: T2\n");
-    let listed = workspace.json(&["list"]);
+    let listed = workspace.ask("list");
     assert_eq!(ids(&listed), ["T1", "T3", "T4", "T5"]);
     assert_eq!(listed["result"]["total"], 4);
-    assert_eq!(
-        workspace.json(&["list", "--limit", "1"])["result"]["total"],
-        4
-    );
-    assert_eq!(ids(&workspace.json(&["list", "--archived"])), ["T2"]);
-    assert_eq!(workspace.json(&["list", "--all"])["result"]["total"], 5);
-    assert_eq!(
-        ids(&workspace.json(&["list", "--tree"])),
-        ["T1", "T3", "T4", "T5"]
-    );
-    assert_eq!(ids(&workspace.json(&["list", "--tree", "--all"])).len(), 5);
+    assert_eq!(workspace.ask("list --limit 1")["result"]["total"], 4);
+    assert_eq!(ids(&workspace.ask("list --archived")), ["T2"]);
+    assert_eq!(workspace.ask("list --all")["result"]["total"], 5);
+    assert_eq!(ids(&workspace.ask("list --tree")), ["T1", "T3", "T4", "T5"]);
+    assert_eq!(ids(&workspace.ask("list --tree --all")).len(), 5);
     for find in [&["find", "research"][..], &["find", "--regex", "^research"]] {
         assert_eq!(ids(&workspace.json(find)), [] as [&str; 0]);
         assert_eq!(
@@ -44,22 +34,19 @@ fn what_is_archived_is_left_out() {
             ["T2"]
         );
     }
-    let shown = workspace.json(&["show", "T2"]);
+    let shown = workspace.ask("show T2");
     assert!(shown["result"]["task"]["archivedAt"].is_string());
-    let ready = workspace.json(&["orchestrator", "ready"]);
+    let ready = workspace.ask("orchestrator ready");
     assert_eq!(ids(&ready), ["T3", "T5"], "what it was done for is ready");
-    assert_eq!(
-        workspace.json(&["show", "T3"])["result"]["waitingFor"],
-        json!([])
-    );
-    assert_eq!(workspace.json(&["archive", "T2"])["result"]["total"], 0);
+    assert_eq!(workspace.ask("show T3")["result"]["waitingFor"], json!([]));
+    assert_eq!(workspace.ask("archive T2")["result"]["total"], 0);
     workspace.ok("unarchive T2");
-    assert_eq!(workspace.json(&["list"])["result"]["total"], 5);
+    assert_eq!(workspace.ask("list")["result"]["total"], 5);
     workspace.ok("undo");
-    assert_eq!(ids(&workspace.json(&["list", "--archived"])), ["T2"]);
+    assert_eq!(ids(&workspace.ask("list --archived")), ["T2"]);
     workspace.ok("reopen T2");
     assert_eq!(
-        ids(&workspace.json(&["list", "--archived"])),
+        ids(&workspace.ask("list --archived")),
         [] as [&str; 0],
         "what is open is not archived"
     );
@@ -69,34 +56,22 @@ fn what_is_archived_is_left_out() {
 fn open_tasks_and_wholes_with_open_parts_are_refused_by_name() {
     let workspace = TestWorkspace::with_plan();
     workspace.ok("complete T2");
-    let error = workspace.expect_refusal(&["archive", "T2", "T3"], "E_STATUS_REFUSED");
-    assert!(
-        error["message"]
-            .as_str()
-            .unwrap()
-            .starts_with("T3 is pending"),
-        "{error}"
-    );
+    let error = workspace.refuse("archive T2 T3", "E_STATUS_REFUSED");
+    says(&error, "T3 is pending");
     workspace.ok("complete T1 --force");
     for words in [&["archive", "T1"][..], &["archive", "--epic", "T1"]] {
         let error = workspace.expect_refusal(words, "E_HAS_CHILDREN");
-        assert!(
-            error["message"]
-                .as_str()
-                .unwrap()
-                .ends_with("open: T3, T4, T5"),
-            "{error}"
-        );
+        says(&error, "open: T3, T4, T5");
         assert_eq!(workspace.shell(error["fix"].as_str().unwrap()).exit, 0);
     }
-    workspace.expect_refusal(&["archive", "T99"], "E_TASK_NOT_FOUND");
-    workspace.expect_refusal(&["archive"], "E_USAGE");
-    workspace.expect_refusal(&["archive", "--dry-run"], "E_USAGE");
-    workspace.expect_refusal(&["archive", "--older-than", "long"], "E_INPUT_INVALID");
+    workspace.refuse("archive T99", "E_TASK_NOT_FOUND");
+    workspace.refuse("archive", "E_USAGE");
+    workspace.refuse("archive --dry-run", "E_USAGE");
+    workspace.refuse("archive --older-than long", "E_INPUT_INVALID");
     for task in ["T3", "T4", "T5"] {
         workspace.ok(&format!("cancel {task}"));
     }
-    let archived = workspace.json(&["archive", "--epic", "T1"]);
+    let archived = workspace.ask("archive --epic T1");
     assert_eq!(
         archived["result"]["tasks"],
         json!(["T1", "T2", "T3", "T4", "T5"])
@@ -144,5 +119,5 @@ fn by_age_goes_what_is_closed_as_whole() {
     let within = ["archive", "--older-than", "1d", "--epic", "T1"];
     let found = at("2026-03-01T00:00:00Z", &within);
     assert_eq!(found["result"]["tasks"], json!(["T1", "T2"]));
-    assert_eq!(ids(&workspace.json(&["list"])), ["T3", "T4", "T5", "T6"]);
+    assert_eq!(ids(&workspace.ask("list")), ["T3", "T4", "T5", "T6"]);
 }

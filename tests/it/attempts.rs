@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 
-use crate::world::{TestWorkspace, add, spawn};
+use crate::world::{TestWorkspace, add, assert_fields, says, spawn};
 
 const AGENT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/it/agent.sh");
 const MANIFEST: &str = "claudedocs/agent-outputs/MANIFEST.jsonl";
@@ -91,21 +91,12 @@ fn date_can_be_given_and_must_be_real() {
         "claudedocs/agent-outputs/2024-02-29_look.md"
     );
     assert_eq!(result["manifestId"], "look-2024-02-29");
-    assert!(
-        result["prompt"]
-            .as_str()
-            .unwrap()
-            .contains("\"date\":\"2024-02-29\"")
-    );
+    says(&result["prompt"], "\"date\":\"2024-02-29\"");
     for date in ["2026-02-30", "26-01-2026", "today", "2026-1-2", ""] {
         let before = workspace.state();
         let refused = workspace.json(&["spawn", "T1", "--date", date]);
         let error = &refused["error"];
-        assert_eq!(
-            (&error["code"], &error["exitCode"]),
-            (&json!("E_TOKEN_INVALID"), &json!(6)),
-            "{date}"
-        );
+        assert_fields(&error, json!({"code": "E_TOKEN_INVALID", "exitCode": 6}));
         assert_eq!(workspace.state(), before);
     }
 }
@@ -147,7 +138,7 @@ fn attempts_of_run_keep_their_names_past_midnight() {
     }
     child.kill().unwrap();
     child.wait().unwrap();
-    let listed = workspace.json(&["runs", "list"]);
+    let listed = workspace.ask("runs list");
     let id = listed["result"]["runs"][0]["id"].as_str().unwrap();
     let mut resume = workspace.command(&["runs", "resume", id]);
     resume.env("CLEO_NOW", "2026-01-27T00:00:01Z");

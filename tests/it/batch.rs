@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::world::{TestWorkspace, document};
+use crate::world::{TestWorkspace, document, says};
 
 fn ids(reply: &Value) -> Vec<&str> {
     let tasks = reply["result"]["tasks"].as_array().unwrap();
@@ -66,7 +66,7 @@ fn key_makes_add_idempotent() {
     let before = workspace.state();
     insta::assert_snapshot!(workspace.cleo("add 'Fix the door again' --key door"));
     assert_eq!(workspace.state(), before);
-    let added = workspace.json(&["add", "Paint the door", "--depends", "@door"]);
+    let added = workspace.ask("add 'Paint the door' --depends @door");
     assert_eq!(added["result"]["task"]["depends"], json!(["T1"]));
 }
 
@@ -146,8 +146,7 @@ fn one_faulty_line_refuses_all() {
         let before = workspace.state();
         let refused = workspace.json_with(&["add", "--batch", "-"], batch);
         assert_eq!(refused["error"]["code"], code, "{batch}");
-        let told = refused["error"]["message"].as_str().unwrap();
-        assert!(told.contains(message), "{batch}\n{told}");
+        says(&refused, message);
         let error = &refused["error"];
         let has_way_out = error["fix"].is_string() || error["alternatives"].is_array();
         assert!(has_way_out, "{batch}");
@@ -203,7 +202,7 @@ fn lines_that_do_not_go_together_are_shown_by_fix() {
         ("{\"title\":\"a\\u0007b\"}", "E_TEXT_CONTROL", "3p"),
     ] {
         let workspace = TestWorkspace::new().with("plan.jsonl", format!("{good}{lines}\n"));
-        let error = workspace.expect_refusal(&["add", "--batch", "plan.jsonl"], code);
+        let error = workspace.refuse("add --batch plan.jsonl", code);
         let look = format!("sed -n {numbers} plan.jsonl | cut -c1-200");
         assert_eq!(error["fix"], look, "{lines}");
         assert_eq!(workspace.shell(&look).stdout, format!("{lines}\n"));
@@ -218,10 +217,10 @@ fn title_of_megabyte_is_refused() {
     assert_eq!(refused["error"]["code"], "E_TEXT_TOO_LONG");
     assert!(refused["error"]["message"].as_str().unwrap().len() < 200);
     workspace.write("big.jsonl", &batch);
-    let refused = workspace.json(&["add", "--batch", "big.jsonl"]);
+    let refused = workspace.ask("add --batch big.jsonl");
     let look = workspace.shell(refused["error"]["fix"].as_str().unwrap());
     assert_eq!(look.stdout.len(), 201, "one line of it, cut");
-    assert_eq!(workspace.json(&["list"])["result"]["total"], 0);
+    assert_eq!(workspace.ask("list")["result"]["total"], 0);
 }
 
 #[test]
@@ -253,6 +252,6 @@ fn thousand_tasks_are_added_in_one_go() {
         .collect();
     let added = workspace.json_with(&["add", "--batch", "-"], &lines.join("\n"));
     assert_eq!(added["result"]["created"], 1_000);
-    let waves = workspace.json(&["orchestrator", "waves"]);
+    let waves = workspace.ask("orchestrator waves");
     assert_eq!(waves["result"]["total"], 1_000);
 }

@@ -13,7 +13,7 @@ use rusqlite::Connection;
 use serde_json::{Value, json};
 
 use crate::served::Served;
-use crate::world::TestWorkspace;
+use crate::world::{TestWorkspace, column};
 
 const SEED: &str = include_str!("../../examples/chat/seed.json");
 
@@ -92,11 +92,7 @@ fn record(workspace: &TestWorkspace, sql: &str, keys: &[&str]) -> Value {
 }
 
 fn tools(turn: &Value) -> Vec<&str> {
-    let calls = turn["toolCalls"].as_array().unwrap();
-    calls
-        .iter()
-        .map(|call| call["name"].as_str().unwrap())
-        .collect()
+    column(&turn["toolCalls"], "name")
 }
 
 fn reply(turn: &Value) -> &str {
@@ -336,10 +332,8 @@ fn faulty_messages_and_conversations_are_refused() {
         has(&turn, &["allowed: a line of text of at most 10,000"]);
     }
     let bare = TestWorkspace::bare();
-    let reply = bare.json(&["chat", "--message", "hello"]);
-    assert_eq!(reply["error"]["code"], "E_WORKSPACE_NOT_FOUND");
-    let reply = bare.json(&["chat"]);
-    assert_eq!(reply["error"]["code"], "E_WORKSPACE_NOT_FOUND");
+    bare.fails("chat --message hello", "E_WORKSPACE_NOT_FOUND");
+    bare.fails("chat", "E_WORKSPACE_NOT_FOUND");
 }
 
 /// Possible sentences, one per line, with components inserted.

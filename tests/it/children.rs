@@ -7,7 +7,7 @@ use std::process::Command;
 
 use serde_json::{Value, json};
 
-use crate::world::{TestWorkspace, document};
+use crate::world::{TestWorkspace, document, expect_exit, says};
 
 const AGENT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/it/agent.sh");
 
@@ -53,13 +53,6 @@ fn is_chosen(variables: &str, folder: &Path) {
     assert_eq!(named("OLDPWD"), None, "{variables}");
 }
 
-#[track_caller]
-fn git(workspace: &TestWorkspace, line: &str) -> String {
-    let reply = workspace.shell(&format!("git -c user.name=a -c user.email=a@b {line}"));
-    assert_eq!(reply.exit, 0, "git {line}\n{reply}");
-    reply.stdout
-}
-
 /// A workspace in a repository, with T1 and these files committed.
 fn repository(workspace: TestWorkspace, files: &[(&str, &str)]) -> TestWorkspace {
     workspace.ok("init");
@@ -67,13 +60,10 @@ fn repository(workspace: TestWorkspace, files: &[(&str, &str)]) -> TestWorkspace
     for (path, text) in files {
         workspace.write(path, text);
     }
-    git(&workspace, "init --quiet --initial-branch main");
-    git(&workspace, "add .");
-    git(
-        &workspace,
-        "rm --quiet -r --cached --ignore-unmatch .cleo claudedocs",
-    );
-    git(&workspace, "commit --quiet --allow-empty --message first");
+    workspace.git("init --quiet --initial-branch main");
+    workspace.git("add .");
+    workspace.git("rm --quiet -r --cached --ignore-unmatch .cleo claudedocs");
+    workspace.git("commit --quiet --allow-empty --message first");
     workspace
 }
 
@@ -124,11 +114,10 @@ fn git_vars_of_caller_reach_no_gate() {
             "CLEO_GATES_ENVIRONMENT",
             "CLEO_TEST_SEEN,GIT_DIR,GIT_I*,GIT_W*,GIT_CONFIG_COUNT",
         );
-        let (exit, answer) = finish(&workspace, command);
-        assert_eq!(exit, 0, "{answer}");
+        expect_exit(finish(&workspace, command), 0);
         is_chosen(&fs::read_to_string(&seen).unwrap(), workspace.root());
     }
-    assert_eq!(git(&workspace, "log --format=%s"), "first\n");
+    assert_eq!(workspace.git("log --format=%s"), "first\n");
     let settings = workspace.read(".git/config");
     assert!(!settings.contains("fixture"), "{settings}");
 }
@@ -145,8 +134,7 @@ fn git_vars_of_caller_reach_no_agent() {
     command
         .env("CLEO_TEST_SEEN", &seen)
         .env("CLEO_GATES_ENVIRONMENT", "CLEO_TEST_SEEN");
-    let (exit, answer) = finish(&workspace, command);
-    assert_eq!(exit, 0, "{answer}");
+    let answer = expect_exit(finish(&workspace, command), 0);
     let runs = workspace.path(".cleo/runs");
     let run = answer["result"]["run"]["id"].as_str().unwrap();
     let tree = runs.join(run).join("trees/T1-1");
@@ -203,13 +191,8 @@ fn gates_get_what_settings_name() {
     assert_eq!(named(line, &[foo, ("CLEO_GATES_ENVIRONMENT", "FOO")]).0, 0);
     assert_eq!(named(line, &[foo, ("CLEO_RUNNERS_ENVIRONMENT", "F*")]).0, 0);
     workspace.write(".cleo/config.yaml", "gates:\n  environment: FOO\n");
-    let (exit, answer) = named(line, &[foo]);
-    assert_eq!(exit, 8, "{answer}");
-    let message = answer["error"]["message"].as_str().unwrap();
-    assert!(
-        message.contains("gates.environment is set by the project's file"),
-        "{message}"
-    );
+    let answer = expect_exit(named(line, &[foo]), 8);
+    says(&answer, "gates.environment is set by the project's file");
     assert_eq!(named("show T1", &[foo]).0, 0);
 }
 
@@ -231,14 +214,14 @@ fn gate_knows_folder_it_runs_in() {
     assert_ne!(exit, 0, "{answer}");
     assert_eq!(workspace.read("code.txt"), "good\n");
     // It was not even merged and reverted.
-    assert_eq!(git(&workspace, "reflog").lines().count(), 1);
+    assert_eq!(workspace.git("reflog").lines().count(), 1);
 }
 
 /// A linked worktree beside the workspace, with another text in code.txt, and T1 proven by it.
 fn link_worktree(main: &str, tree: &str) -> (TestWorkspace, PathBuf) {
     let workspace = plain(&[("code.txt", main)]);
     workspace.ok("update T1 --acceptance 'good :: grep -q good code.txt'");
-    git(&workspace, "worktree add --quiet ../tree");
+    workspace.git("worktree add --quiet ../tree");
     let place = workspace.root().with_file_name("tree");
     fs::write(place.join("code.txt"), tree).unwrap();
     (workspace, place)
@@ -262,8 +245,7 @@ fn files_that_task_names_prove_nothing_of_another_worktree() {
     ] {
         let there = seen_in.join("there");
         fs::write(&there, "").unwrap();
-        let (exit, answer) = stands_in(&workspace, seen_in, "verify T1 --run-all");
-        assert_eq!(exit, 0, "{answer}");
+        expect_exit(stands_in(&workspace, seen_in, "verify T1 --run-all"), 0);
         let (exit, answer) = stands_in(&workspace, judged_in, "complete T1");
         assert_eq!(
             (exit, &answer["error"]["code"]),
@@ -283,8 +265,7 @@ fn files_that_task_names_prove_nothing_of_another_worktree() {
 #[test]
 fn main_checkout_does_not_prove_work_of_linked_worktree() {
     let (workspace, tree) = link_worktree("good\n", "bad\n");
-    let (exit, answer) = stands_in(&workspace, &tree, "verify T1 --run-all");
-    assert_eq!(exit, 6, "{answer}");
+    let answer = expect_exit(stands_in(&workspace, &tree, "verify T1 --run-all"), 6);
     assert_eq!(answer["result"]["worktree"], "[TEMP]/tree", "{answer}");
     let evidence = &answer["result"]["criteria"][0]["record"]["evidence"][0];
     assert_eq!(evidence["worktree"], "[TEMP]/tree", "{answer}");
@@ -304,12 +285,9 @@ fn linked_worktree_finds_workspace_in_subfolder() {
         finish(&workspace, command)
     };
     assert_eq!(stands(&workspace.path("app"), "--root . init").0, 0);
-    git(&workspace, "add app");
-    git(
-        &workspace,
-        "-c user.name=a -c user.email=a@b commit --quiet --message app",
-    );
-    git(&workspace, "worktree add --quiet ../tree");
+    workspace.git("add app");
+    workspace.git("commit --quiet --message app");
+    workspace.git("worktree add --quiet ../tree");
     let tree = workspace.root().with_file_name("tree").join("app");
     assert!(tree.join(".cleo").is_dir());
     assert_eq!(stands(&tree, "add 'From the worktree'").0, 0);
@@ -330,13 +308,12 @@ fn linked_worktree_uses_workspace_of_its_main_checkout() {
     for folder in ["none", ".cleo"] {
         fs::create_dir_all(tree.join(folder)).unwrap();
         for place in [&tree, &tree.join("below")] {
-            let (exit, answer) = stands(place, "verify T1 --run-all");
-            assert_eq!(exit, 6, "{answer}");
+            let answer = expect_exit(stands(place, "verify T1 --run-all"), 6);
             assert_eq!(answer["result"]["worktree"], "[TEMP]/tree", "{answer}");
         }
     }
     assert_eq!(stands(&tree, "add 'From the worktree'").0, 0);
-    assert_eq!(workspace.json(&["list"])["result"]["total"], 2);
+    assert_eq!(workspace.ask("list")["result"]["total"], 2);
     assert!(!tree.join(".cleo/cleo.db").exists());
     for line in ["run T1 --command true", "run T1 --command true --dry-run"] {
         let (exit, answer) = stands(&tree, line);
@@ -347,20 +324,16 @@ fn linked_worktree_uses_workspace_of_its_main_checkout() {
         );
     }
     // A run of a workspace that is a linked worktree itself.
-    let (exit, answer) = stands(&tree, "init");
-    assert_eq!(exit, 0, "{answer}");
+    let answer = expect_exit(stands(&tree, "init"), 0);
     assert_eq!(
         answer["warnings"][0],
         "[TEMP]/tree belongs to the workspace [WORKSPACE]: a second one has other tasks"
     );
-    git(
-        &workspace,
-        "worktree add --quiet --detach ../tree/.cleo/runs/run_1/trees/T1-1",
-    );
+    workspace.git("worktree add --quiet --detach ../tree/.cleo/runs/run_1/trees/T1-1");
     let own = tree.join(".cleo/runs/run_1/trees/T1-1");
     assert_eq!(stands(&own, "add 'Of its own'").0, 0);
     assert_eq!(stands(&tree, "list").1["result"]["total"], 1);
-    assert_eq!(workspace.json(&["list"])["result"]["total"], 2);
+    assert_eq!(workspace.ask("list")["result"]["total"], 2);
     // A `.git` of which the repository knows nothing is followed nowhere.
     let copy = workspace.root().with_file_name("copy");
     fs::create_dir(&copy).unwrap();
@@ -403,12 +376,9 @@ fn linked_worktree_uses_workspace_of_its_main_checkout() {
 #[test]
 fn good_work_in_linked_worktree_is_proven_there() {
     let (workspace, tree) = link_worktree("bad\n", "good\n");
-    let (exit, answer) = stands_in(&workspace, &tree, "verify T1 --run-all");
-    assert_eq!(exit, 0, "{answer}");
-    let refused = workspace.json(&["complete", "T1"]);
-    assert_eq!(refused["error"]["code"], "E_EVIDENCE_STALE", "{refused}");
-    let (exit, answer) = stands_in(&workspace, &tree, "complete T1");
-    assert_eq!(exit, 0, "{answer}");
+    expect_exit(stands_in(&workspace, &tree, "verify T1 --run-all"), 0);
+    workspace.fails("complete T1", "E_EVIDENCE_STALE");
+    let answer = expect_exit(stands_in(&workspace, &tree, "complete T1"), 0);
     assert_eq!(answer["result"]["worktree"], "[TEMP]/tree", "{answer}");
 }
 
@@ -426,13 +396,11 @@ fn given_worktree_is_judged_wherever_its_agent_stands() {
         finish(&workspace, command)
     };
     for place in [workspace.root(), &tree, Path::new("/")] {
-        let (exit, answer) = with(place, &tree);
-        assert_eq!(exit, 6, "{answer}");
+        let answer = expect_exit(with(place, &tree), 6);
         assert_eq!(answer["result"]["worktree"], "[TEMP]/tree", "{answer}");
     }
     for gone in ["/nothing", "/", "/usr"] {
-        let (exit, answer) = with(workspace.root(), Path::new(gone));
-        assert_eq!(exit, 3, "{answer}");
+        let answer = expect_exit(with(workspace.root(), Path::new(gone)), 3);
         assert_eq!(answer["error"]["code"], "E_TREE_UNKNOWN", "{answer}");
     }
 }
@@ -442,7 +410,7 @@ fn nothing_is_proven_from_another_repo() {
     let (workspace, _) = link_worktree("good\n", "bad\n");
     let other = workspace.root().with_file_name("other");
     fs::create_dir(&other).unwrap();
-    git(&workspace, "init --quiet ../other");
+    workspace.git("init --quiet ../other");
     let before = workspace.state();
     for line in [
         "verify T1 --run-all",
@@ -451,8 +419,7 @@ fn nothing_is_proven_from_another_repo() {
         "verify output T1",
         "complete T1",
     ] {
-        let (exit, answer) = stands_in(&workspace, &other, line);
-        assert_eq!(exit, 3, "{line}: {answer}");
+        let answer = expect_exit(stands_in(&workspace, &other, line), 3);
         assert_eq!(answer["error"]["code"], "E_TREE_UNKNOWN", "{line}");
         assert_eq!(answer["error"]["fix"], "cd [WORKSPACE]", "{line}");
     }
@@ -468,23 +435,13 @@ fn library(workspace: &TestWorkspace, name: &str, inner: Option<&str>) {
     let place = workspace.root().with_file_name(name);
     fs::create_dir(&place).unwrap();
     let there = format!("-C ../{name} -c protocol.file.allow=always");
-    git(
-        workspace,
-        &format!("{there} init --quiet --initial-branch main"),
-    );
-    git(
-        workspace,
-        &format!("{there} commit --quiet --allow-empty --message lib"),
-    );
+    workspace.git(&format!("{there} init --quiet --initial-branch main"));
+    workspace.git(&format!(
+        "{there} commit --quiet --allow-empty --message lib"
+    ));
     if let Some(inner) = inner {
-        git(
-            workspace,
-            &format!("{there} submodule --quiet add ../{inner} inner"),
-        );
-        git(
-            workspace,
-            &format!("{there} commit --quiet --message inner"),
-        );
+        workspace.git(&format!("{there} submodule --quiet add ../{inner} inner"));
+        workspace.git(&format!("{there} commit --quiet --message inner"));
     }
 }
 
@@ -526,15 +483,11 @@ fn files_in_repos_within_worktree_are_never_removed() {
         );
         library(&workspace, "inner", None);
         library(&workspace, "lib", Some("inner"));
-        git(
-            &workspace,
-            "-c protocol.file.allow=always submodule --quiet add ../lib lib",
-        );
-        git(&workspace, "commit --quiet --message lib");
+        workspace.git("-c protocol.file.allow=always submodule --quiet add ../lib lib");
+        workspace.git("commit --quiet --message lib");
         let line = "run T1 --isolate worktree --repair 0 --command 'sh agent.sh'";
         let command = workspace.command(&shlex::split(line).unwrap());
-        let (exit, answer) = finish(&workspace, command);
-        assert_eq!(exit, 80, "{how}: {answer}");
+        let answer = expect_exit(finish(&workspace, command), 80);
         let task = &answer["result"]["tasks"][0];
         let place = task["worktree"]
             .as_str()
@@ -551,12 +504,11 @@ fn hostile_git_settings_change_no_merge_and_no_proof() {
         &[("code.txt", "a\n")],
     );
     workspace.ok("update T1 --acceptance 'made :: grep -q T1 T1.txt'");
-    let (exit, answer) = run_isolated(&workspace, "edits");
-    assert_eq!(exit, 0, "{answer}");
+    expect_exit(run_isolated(&workspace, "edits"), 0);
     assert_eq!(workspace.read("T1.txt"), "T1\n");
-    let told = git(&workspace, "log -1 --format=%an:%G?:%s");
+    let told = workspace.git("log -1 --format=%an:%G?:%s");
     assert_eq!(told.trim(), "cleo:N:T1: One");
-    assert_eq!(git(&workspace, "config --get-regexp '^branch' || true"), "");
+    assert_eq!(workspace.git("config --get-regexp '^branch' || true"), "");
     assert!(!workspace.root().with_file_name("home/started").exists());
 }
 
@@ -564,22 +516,26 @@ fn hostile_git_settings_change_no_merge_and_no_proof() {
 fn files_outside_of_sparse_checkout_are_kept() {
     let script = format!("mkdir -p other && echo x >other/new && sh {AGENT} works\n");
     let workspace = plain(&[("in/a", "a\n"), ("other/b", "b\n"), ("agent.sh", &script)]);
-    git(&workspace, "sparse-checkout set in");
+    workspace.git("sparse-checkout set in");
     let line = "run T1 --isolate worktree --repair 0 --command 'sh agent.sh'";
-    let (exit, answer) = finish(&workspace, workspace.command(&shlex::split(line).unwrap()));
-    assert_eq!(exit, 0, "{answer}");
-    assert_eq!(git(&workspace, "show HEAD:other/new"), "x\n");
+    expect_exit(
+        finish(&workspace, workspace.command(&shlex::split(line).unwrap())),
+        0,
+    );
+    assert_eq!(workspace.git("show HEAD:other/new"), "x\n");
 }
 
 #[test]
 fn files_outside_of_sparse_checkout_are_deleted() {
     let script = format!("git rm --quiet --sparse other/b && sh {AGENT} works\n");
     let workspace = plain(&[("in/a", "a\n"), ("other/b", "b\n"), ("agent.sh", &script)]);
-    git(&workspace, "sparse-checkout set in");
+    workspace.git("sparse-checkout set in");
     let line = "run T1 --isolate worktree --repair 0 --command 'sh agent.sh'";
-    let (exit, answer) = finish(&workspace, workspace.command(&shlex::split(line).unwrap()));
-    assert_eq!(exit, 0, "{answer}");
-    assert_eq!(git(&workspace, "ls-files"), "agent.sh\nin/a\n");
-    let changed = git(&workspace, "status --porcelain --untracked-files=no");
+    expect_exit(
+        finish(&workspace, workspace.command(&shlex::split(line).unwrap())),
+        0,
+    );
+    assert_eq!(workspace.git("ls-files"), "agent.sh\nin/a\n");
+    let changed = workspace.git("status --porcelain --untracked-files=no");
     assert_eq!(changed, "");
 }

@@ -5,7 +5,7 @@ use std::process::Command;
 
 use serde_json::{Value, json};
 
-use crate::world::{TestWorkspace, document};
+use crate::world::{TestWorkspace, assert_fields, document, says};
 
 /// A valid entry of an agent.
 const ENTRY: &str = r#"{"id":"found-1","file":"2026-01-26_found.md","title":"Found",
@@ -117,7 +117,7 @@ fn claim_has_epoch_holder_and_lease() {
     assert_eq!(claimed["task"]["status"], "active");
     let mut shown = expected.clone();
     shown["expired"] = false.into();
-    assert_eq!(workspace.json(&["show", "T2"])["result"]["claim"], shown);
+    assert_eq!(workspace.ask("show T2")["result"]["claim"], shown);
     insta::assert_snapshot!(workspace.cleo("show T2"));
     let detail = json!({"holder": "ada", "epoch": 1, "expires": "2026-01-26T10:00:00.000Z"});
     assert_eq!(read_log(&workspace), [("claimed".to_string(), detail)]);
@@ -184,10 +184,7 @@ fn next_takes_what_is_most_urgent_and_first_frees_what_expired() {
     );
     assert_eq!(ada.does("claim --next")["claim"]["task"], "T2");
     let busy = bob.expect_refusal("claim --next", "E_NOTHING_READY");
-    assert_eq!(
-        (&busy["exitCode"], &busy["retryable"]),
-        (&json!(4), &json!(true))
-    );
+    assert_fields(&busy, json!({"exitCode": 4, "retryable": true}));
     assert!(busy["fix"].is_null(), "{busy}");
     let taken = bob.at("10:30:00").does("claim --next --epic T1");
     assert_eq!(taken["claim"]["task"], "T2");
@@ -358,12 +355,7 @@ fn released_task_is_pending_and_free() {
     assert_eq!(bob.does("claim T2")["claim"]["epoch"], 2);
     let forced = ada.run("release T2 --force");
     assert_eq!(forced["success"], true);
-    assert!(
-        forced["warnings"][0]
-            .as_str()
-            .unwrap()
-            .starts_with("by force: T2 is claimed by bob")
-    );
+    says(&forced["warnings"][0], "by force: T2 is claimed by bob");
     let told = read_log(&workspace);
     assert_eq!(told.last().unwrap().1["forced"], true);
     assert_eq!(
@@ -372,7 +364,7 @@ fn released_task_is_pending_and_free() {
     );
     workspace.ok("claim T2");
     workspace.ok("update T2 --status review");
-    let kept = workspace.json(&["release", "T2"]);
+    let kept = workspace.ask("release T2");
     assert_eq!(kept["result"]["task"]["status"], "review");
 }
 
@@ -432,11 +424,7 @@ fn completing_and_cancelling_end_claim() {
     assert_eq!(ada.does("complete T2 --epoch 1")["changed"], false);
     ada.does("claim T3");
     let forced = bob.run("complete T3 --force");
-    let warning = forced["warnings"][0].as_str().unwrap();
-    assert!(
-        warning.starts_with("by force: T3 is claimed by ada"),
-        "{warning}"
-    );
+    says(&forced["warnings"][0], "by force: T3 is claimed by ada");
     assert_eq!(read_log(&workspace).last().unwrap().1["forced"], true);
     ada.does("claim T5");
     bob.expect_refusal("cancel T5", "E_CLAIMED");
@@ -569,8 +557,7 @@ fn epoch_of_env_is_that_of_its_task() {
     let error = agent
         .with(&unsaid)
         .expect_refusal_with("manifest append", &two, "E_INPUT_INVALID");
-    let message = error["message"].as_str().unwrap();
-    assert!(message.contains("set CLEO_TASK_ID to the one"), "{error}");
+    says(&error, "set CLEO_TASK_ID to the one");
 }
 
 #[test]
@@ -660,8 +647,7 @@ fn lists_show_what_is_claimed_and_by_whom() {
     workspace.ok("add more");
     Person::new(&workspace, "bob").does("claim T6");
     let ids = |line: &str| -> Vec<String> {
-        let words = shlex::split(line).unwrap();
-        let tasks = workspace.json(&words)["result"]["tasks"].clone();
+        let tasks = workspace.ask(line)["result"]["tasks"].clone();
         let tasks = tasks.as_array().unwrap().iter();
         tasks
             .map(|task| task["id"].as_str().unwrap().to_string())
@@ -685,7 +671,7 @@ fn restored_task_reuses_no_epoch() {
     bob.does("undo");
     assert_eq!(bob.does("claim T2")["claim"]["epoch"], 2);
     let error = ada.expect_refusal("complete T2 --epoch 1", "E_CLAIM_LOST");
-    assert!(error["message"].as_str().unwrap().contains("bob took over"));
+    says(&error, "bob took over");
 }
 
 #[test]
@@ -728,12 +714,7 @@ fn undo_moves_and_removes_nothing_under_hands_of_others() {
     ada.does("claim T2");
     let error = bob.expect_refusal("undo", "E_UNDO_CONFLICT");
     assert_eq!(error["fix"], "cleo show T2");
-    assert!(
-        error["message"]
-            .as_str()
-            .unwrap()
-            .contains("claimed by ada")
-    );
+    says(&error, "claimed by ada");
     assert_eq!(ada.does("show T2")["task"]["status"], "active");
 }
 

@@ -64,7 +64,7 @@ fn checked_in_outputs_verify() {
     let manifest = fs::read(project.join(OUTPUTS).join(MANIFEST)).unwrap();
     workspace.write(&format!("{OUTPUTS}/{MANIFEST}"), manifest);
     assert_eq!(workspace.ok("verify manifest").stdout, "pass manifest\n");
-    let reply = workspace.json(&["research", "list"]);
+    let reply = workspace.ask("research list");
     assert_eq!(reply["result"]["total"], 20);
 }
 

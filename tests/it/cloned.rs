@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 
 use crate::served::Served;
 use crate::server::{Answer, Server};
-use crate::world::{TestWorkspace, document};
+use crate::world::{TestWorkspace, document, says};
 
 /// A variable of the user, which nothing of the attacker may see.
 const SECRET: &str = "hunter2-secret";
@@ -32,15 +32,16 @@ struct Way {
     commands: Vec<String>,
 }
 
-fn way(name: &'static str, commands: &[&str]) -> Way {
+/// Commands are divided by `; `.
+fn way(name: &'static str, commands: &str) -> Way {
     Way {
         name,
         settings: String::new(),
-        commands: commands.iter().map(|line| (*line).to_string()).collect(),
+        commands: commands.split("; ").map(String::from).collect(),
     }
 }
 
-fn with_settings(name: &'static str, settings: String, commands: &[&str]) -> Way {
+fn with_settings(name: &'static str, settings: String, commands: &str) -> Way {
     Way {
         settings,
         ..way(name, commands)
@@ -150,7 +151,7 @@ fn store_run(stranger: &TestWorkspace) -> String {
     child.kill().unwrap();
     child.wait().unwrap();
     stranger.write("stop", "");
-    let listed = stranger.json(&["runs", "list"]);
+    let listed = stranger.ask("runs list");
     let run = &listed["result"]["runs"][0];
     assert_eq!(run["status"], "interrupted", "{listed:#}");
     run["id"].as_str().unwrap().to_string()
@@ -162,9 +163,9 @@ fn store_plan(stranger: &TestWorkspace) -> String {
     let plan = json!({"goal": "g", "steps": [{"id": "one", "title": "t",
         "capability": "planner", "skill": "planning", "instruction": "do it", "dependsOn": []}]});
     stranger.write("plan.json", plan.to_string());
-    let reply = stranger.json(&["plan", "run", "plan.json"]);
+    let reply = stranger.ask("plan run plan.json");
     assert_eq!(reply["success"], false, "{reply:#}");
-    let listed = stranger.json(&["runs", "list", "--kind", "plan"]);
+    let listed = stranger.ask("runs list --kind plan");
     listed["result"]["runs"][0]["id"]
         .as_str()
         .unwrap()
@@ -260,77 +261,63 @@ fn cloned_repo_runs_nothing() {
     let show = format!("runs show {run}");
     let logs = format!("runs logs {run}");
     let ways = [
-        way(
-            "criterion",
-            &["verify T1 --run-all", "verify T1", "complete T1"],
-        ),
-        way("criterion by number", &["verify T1 --only 1"]),
-        way("stale criterion", &["verify T1 --refresh"]),
+        way("criterion", "verify T1 --run-all; verify T1; complete T1"),
+        way("criterion by number", "verify T1 --only 1"),
+        way("stale criterion", "verify T1 --refresh"),
         way(
             "stale gate",
-            &["verify T2 --refresh", "verify T2 --run-all", "complete T2"],
+            "verify T2 --refresh; verify T2 --run-all; complete T2",
         ),
-        way("program beside", &["verify T4 --run-all"]),
-        way(
-            "criterion that was taken away",
-            &["undo", "verify T5 --run-all"],
-        ),
-        way("batch", &["add --batch batch.jsonl", "verify T7 --run-all"]),
+        way("program beside", "verify T4 --run-all"),
+        way("criterion that was taken away", "undo; verify T5 --run-all"),
+        way("batch", "add --batch batch.jsonl; verify T7 --run-all"),
         way(
             "import of beads",
-            &["import beads.jsonl --from beads", "verify T8 --run-all"],
+            "import beads.jsonl --from beads; verify T8 --run-all",
         ),
         way(
             "import of an export",
-            &["import export.jsonl --from cleo", "verify T1 --run-all"],
+            "import export.jsonl --from cleo; verify T1 --run-all",
         ),
-        way("merge", &["sync export.jsonl", "verify T1 --run-all"]),
+        way("merge", "sync export.jsonl; verify T1 --run-all"),
         way(
             "run over criteria",
-            &["run T1 --command true", "run --all-ready --command true"],
+            "run T1 --command true; run --all-ready --command true",
         ),
         way(
             "run with worktrees",
-            &["run T1 --command true --isolate worktree"],
+            "run T1 --command true --isolate worktree",
         ),
-        way("stored run", &[&resume, &show, &logs]),
-        way("stored plan", &[&resume_plan, &resume_plan_run]),
-        way("plan file", &["plan run plan.json", "run plan.json"]),
+        way("stored run", &[resume, show, logs].join("; ")),
+        way("stored plan", &[resume_plan, resume_plan_run].join("; ")),
+        way("plan file", "plan run plan.json; run plan.json"),
         way(
             "registered worker",
-            &["agents execute planner --agent planner"],
+            "agents execute planner --agent planner",
         ),
         way(
             "worker of a file",
-            &["agents execute 'a sheller summary'", "ask 'a summary'"],
+            "agents execute 'a sheller summary'; ask 'a summary'",
         ),
-        way("worker beside", &["agents execute dotter", "agents check"]),
+        way("worker beside", "agents execute dotter; agents check"),
         way(
             "worker at an address",
-            &["agents execute 'caller'", "agents check"],
+            "agents execute 'caller'; agents check",
         ),
         with_settings(
             "model address",
             format!("llm.provider: ollama\nllm.model: x\nllm.baseUrl: {url}\n"),
-            &[
-                "agents execute 'private words'",
-                "ask words",
-                "chat -m words",
-                "plan words --llm",
-            ],
+            "agents execute 'private words'; ask words; chat -m words; plan words --llm",
         ),
         with_settings(
             "model of a server",
             format!("llm.provider: openai-chat\nllm.baseUrl: {url}\nllm.model: x\n"),
-            &[
-                "agents execute 'private words' --agent toby-technical",
-                "doctor",
-            ],
+            "agents execute 'private words' --agent toby-technical; doctor",
         ),
         with_settings(
             "key of the user",
             format!("llm.provider: openai-chat\nllm.baseUrl: {url}\nllm.apiKeyEnv: USER_SECRET\n"),
-            &["agents execute words", "chat -m words"],
+            "agents execute words; chat -m words",
         ),
         with_settings(
             "runner command",
@@ -338,74 +325,59 @@ fn cloned_repo_runs_nothing() {
                 "runners.default: command\nrunners.command: {}\n",
                 mark("setting")
             ),
-            &["run T6", "run T6 --dry-run", "doctor"],
+            "run T6; run T6 --dry-run; doctor",
         ),
         with_settings(
             "runner program",
             "runners.programs: claude=./pwn.sh\n".to_string(),
-            &["run T6", "run T6 --runner claude", "doctor"],
+            "run T6; run T6 --runner claude; doctor",
         ),
         with_settings(
             "runner of a skill",
             "runners.bySkill: ct-task-executor=codex\nrunners.byTier: 1=codex,2=codex\n"
                 .to_string(),
-            &["run T6"],
+            "run T6",
         ),
-        with_settings(
-            "runner",
-            "runners.default: codex\n".to_string(),
-            &["run T6"],
-        ),
+        with_settings("runner", "runners.default: codex\n".to_string(), "run T6"),
         with_settings(
             "variables of the user",
             "runners.environment: '*'\n".to_string(),
-            &["run T6 --command 'sh pwn.sh'"],
+            "run T6 --command 'sh pwn.sh'",
         ),
         with_settings(
             "folder of skills outside",
             "skills.dirs: ../../elsewhere\n".to_string(),
-            &["spawn T6", "skills list"],
+            "spawn T6; skills list",
         ),
         way(
             "skill in place of a built-in one",
-            &["skills list", "skills validate skills"],
+            "skills list; skills validate skills",
         ),
         way(
             "title and text",
-            &["spawn T6", "show T6", "orchestrator spawn T6", "why T6"],
+            "spawn T6; show T6; orchestrator spawn T6; why T6",
         ),
         way(
             "client hooks",
-            &["init --agents claude", "hook stop", "hook subagent-stop"],
+            "init --agents claude; hook stop; hook subagent-stop",
         ),
         way(
             "programs on no path",
-            &["doctor", "orchestrator validate", "verify T3"],
+            "doctor; orchestrator validate; verify T3",
         ),
         way(
             "reading",
-            &[
-                "orchestrator start",
-                "orchestrator status",
-                "next",
-                "list",
-                "log",
-            ],
+            "orchestrator start; orchestrator status; next; list; log",
         ),
         way(
             "writing",
-            &[
-                "start T6",
-                "release T6",
-                "export --output out.jsonl",
-                "deps T1",
-            ],
+            "start T6; release T6; export --output out.jsonl; deps T1",
         ),
         way(
             "trust that is only shown",
-            &["trust", "trust --list", "trust --list --json"],
+            "trust; trust --list; trust --list --json",
         ),
-        way("cancel of a stored run", &[&cancel]),
+        way("cancel of a stored run", &cancel),
     ];
     assert!(ways.len() >= 30);
     let succeeded: Vec<String> = ways.iter().flat_map(|way| cloned.try_way(way)).collect();
@@ -450,11 +422,9 @@ fn stored_run_of_attacker_is_refused_and_not_recomfixed() {
     let cloned = Cloned::new();
     let user = &cloned.user;
     let resume = format!("runs resume {}", cloned.run);
-    let error = user.json(&shlex::split(&resume).unwrap())["error"].clone();
-    assert_eq!(error["code"], "E_UNTRUSTED", "{error:#}");
+    let error = user.fails(&resume, "E_UNTRUSTED")["error"].clone();
     assert_eq!(error["fix"], "cleo trust");
-    let message = error["message"].as_str().unwrap();
-    assert!(message.contains("sh agent.sh"), "{message}");
+    says(&error, "sh agent.sh");
     for line in [
         "orchestrator start",
         "orchestrator status",
@@ -477,7 +447,7 @@ fn stored_run_of_attacker_is_refused_and_not_recomfixed() {
 fn what_is_trusted_runs() {
     let cloned = Cloned::new();
     let user = &cloned.user;
-    let listed = user.json(&["trust", "--list"]);
+    let listed = user.ask("trust --list");
     let items = listed["result"]["items"].as_array().unwrap();
     let of = |kind: &str| items.iter().filter(|item| item["kind"] == kind).count();
     assert_eq!(of("run"), 2, "{listed:#}");
@@ -489,21 +459,16 @@ fn what_is_trusted_runs() {
     let told: Value = document(&reply);
     assert_eq!(reply.exit, 82, "{told:#}");
     assert_ne!(told["error"]["fix"], "cleo trust --yes");
-    let message = told["error"]["message"].as_str().unwrap();
-    assert!(message.contains("cleo trust --yes"), "{message}");
-    let accepted = user.json(&["trust", "--yes"]);
+    says(&told, "cleo trust --yes");
+    let accepted = user.ask("trust --yes");
     assert_eq!(accepted["result"]["untrusted"], 0, "{accepted:#}");
-    assert_eq!(user.json(&["trust"])["success"], true);
-    user.json(&["verify", "T1", "--run-all"]);
+    assert_eq!(user.ask("trust")["success"], true);
+    user.ask("verify T1 --run-all");
     assert!(user.path("pwned-criterion").exists());
     let database = rusqlite::Connection::open(user.path(".cleo/cleo.db")).unwrap();
     let change = "UPDATE events SET detail = replace(detail, 'sh agent.sh', 'sh pwn.sh')";
     assert!(database.execute(change, ()).unwrap() > 0);
     let error = user.json(&["runs", "resume", &cloned.run])["error"].clone();
     assert_eq!(error["code"], "E_UNTRUSTED", "{error:#}");
-    let message = error["message"].as_str().unwrap();
-    assert!(
-        message.contains("changed since you trusted it"),
-        "{message}"
-    );
+    says(&error, "changed since you trusted it");
 }

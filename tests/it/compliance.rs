@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use crate::delivery::{GOOD, MANIFEST, OUTPUT, deliver, entry_with, spawn_task};
-use crate::world::TestWorkspace;
+use crate::world::{TestWorkspace, assert_fields, says};
 
 fn validate(workspace: &TestWorkspace, more: &[&str]) -> Value {
     workspace.json(&[&["orchestrator", "validate"], more].concat())
@@ -71,10 +71,7 @@ fn task_that_earned_it_passes() {
     let workspace = complete_task();
     let answer = validate(&workspace, &[]);
     assert_eq!(answer["success"], true, "{answer}");
-    assert_eq!(
-        (&answer["result"]["total"], &answer["result"]["compliant"]),
-        (&json!(1), &json!(1))
-    );
+    assert_fields(&answer["result"], json!({"total": 1, "compliant": 1}));
     let shown = workspace.cleo("orchestrator validate");
     assert!(
         shown.contains("1 completed task, none with violations"),
@@ -123,10 +120,7 @@ fn completions_by_force_are_named() {
     workspace.ok("complete T1 --force");
     let answer = validate(&workspace, &[]);
     let task = &answer["result"]["tasks"][0];
-    assert!(
-        task["forced"].as_str().unwrap().ends_with(" tester"),
-        "{task}"
-    );
+    says(&task["forced"], " tester");
     assert_eq!(
         broken(&answer),
         [("GATES", "E_GATE_OPEN"), ("CRITERIA", "E_CRITERION_OPEN")]
@@ -152,7 +146,7 @@ fn done_tasks_without_spawn_are_reported() {
         (&result["total"], &one["taskId"]),
         (&json!(2), &json!("T1"))
     );
-    assert!(one["forced"].as_str().unwrap().ends_with(" tester"));
+    says(&one["forced"], " tester");
     assert_ne!(one["forcedReasons"], json!([]), "{one}");
 }
 
@@ -160,7 +154,7 @@ fn done_tasks_without_spawn_are_reported() {
 fn open_children_that_force_passed_over_are_told() {
     let workspace = TestWorkspace::with_plan();
     workspace.ok("complete T2");
-    let forced = workspace.json(&["complete", "T1", "--force"]);
+    let forced = workspace.ask("complete T1 --force");
     let why = "it has open children: T3, T4, T5";
     let warning = format!("completed by force: {why}");
     assert_eq!(forced["warnings"], json!([warning]));
@@ -171,7 +165,7 @@ fn open_children_that_force_passed_over_are_told() {
     for task in ["T3", "T4", "T5"] {
         workspace.ok(&format!("complete {task}"));
     }
-    let earned = workspace.json(&["complete", "T1", "--force"]);
+    let earned = workspace.ask("complete T1 --force");
     assert_eq!(earned["warnings"], json!([]));
     assert_eq!(validate(&workspace, &[])["result"]["tasks"], json!([]));
 }
@@ -187,15 +181,9 @@ fn of_many_tasks_that_were_never_spawned_first_are_named() {
     let first: Vec<String> = (1..=10).map(|number| format!("T{number}")).collect();
     let result = &answer["result"];
     assert_eq!(result["tasks"], json!([]));
-    assert_eq!(
-        (&result["total"], &result["compliant"]),
-        (&json!(12), &json!(12))
-    );
+    assert_fields(&result, json!({"total": 12, "compliant": 12}));
     let rule = rule(&answer, "ORC-002");
-    assert_eq!(
-        (&rule["tasks"], &rule["total"]),
-        (&json!(first), &json!(12))
-    );
+    assert_fields(&rule, json!({"tasks": first, "total": 12}));
 }
 
 #[test]
@@ -204,10 +192,7 @@ fn unassigned_work_breaks_orc_002() {
     workspace.ok("complete T2");
     let answer = validate(&workspace, &[]);
     let rule = rule(&answer, "ORC-002");
-    assert_eq!(
-        (&rule["verdict"], &rule["tasks"]),
-        (&json!("fail"), &json!(["T2"]))
-    );
+    assert_fields(&rule, json!({"verdict": "fail", "tasks": ["T2"]}));
     assert_eq!(
         rule["evidence"],
         "1 of 2 done tasks were spawned; without: T2"
@@ -227,14 +212,10 @@ fn work_before_its_turn_and_agents_on_one_file_break_orc_004() {
     let answer = validate(&workspace, &["--epic", "T1"]);
     let found = rule(&answer, "ORC-004");
     assert_eq!(found["tasks"], json!(["T3", "T5"]));
-    let evidence = found["evidence"].as_str().unwrap();
-    assert!(
-        evidence.contains("T3 began before T2 was done"),
-        "{evidence}"
-    );
-    assert!(
-        evidence.contains("T3 and T5 are both at work on src/auth/x.rs"),
-        "{evidence}"
+    says(&found["evidence"], "T3 began before T2 was done");
+    says(
+        &found["evidence"],
+        "T3 and T5 are both at work on src/auth/x.rs",
     );
     assert_eq!(
         validate(&workspace, &["--epic", "T9"])["error"]["code"],
@@ -250,10 +231,7 @@ fn work_that_was_never_started_has_its_turn_too() {
     workspace.ok("complete T2");
     let answer = validate(&workspace, &[]);
     let found = rule(&answer, "ORC-004");
-    assert_eq!(
-        (&found["verdict"], &found["tasks"]),
-        (&json!("fail"), &json!(["T2"]))
-    );
+    assert_fields(&found, json!({"verdict": "fail", "tasks": ["T2"]}));
     let evidence = "1 task begun, 0 at work now; T2 began before T1 was done";
     assert_eq!(found["evidence"], evidence);
     workspace.ok("reopen T2");

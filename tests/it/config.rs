@@ -1,11 +1,11 @@
 //! `cleo config`: which layer counts, who says so, and files that stay as they are.
 
-use crate::world::TestWorkspace;
+use crate::world::{TestWorkspace, says};
 
 const MINE: &str = "# mine\nlist: # lists\n  limit: 2   # few\n";
 
 fn origin_of(workspace: &TestWorkspace, key: &str) -> (serde_json::Value, String) {
-    let listed = workspace.json(&["config", "list", "--show-origin"]);
+    let listed = workspace.ask("config list --show-origin");
     let settings = listed["result"]["settings"].as_array().unwrap().clone();
     let found = settings
         .into_iter()
@@ -45,7 +45,7 @@ fn settings_layers_have_fixed_precedence() {
     let workspace = workspace.env("CLEO_LIST_LIMIT", "1");
     assert_eq!(count(&workspace, &["list"]), 1);
     assert_eq!(origin_of(&workspace, "list.limit").1, "CLEO_LIST_LIMIT");
-    let listed = workspace.json(&["config", "list", "--color", "never"]);
+    let listed = workspace.ask("config list --color never");
     assert_eq!(listed["result"]["settings"][1]["origin"], "--color");
     assert_eq!(
         origin_of(&workspace, "claims.lease"),
@@ -100,19 +100,11 @@ fn settings_do_what_their_options_do() {
     let skill = "---\nname: own-skill\ndescription: Does it. Use when asked.\n---\nDo it.\n";
     workspace.write("more/own-skill/SKILL.md", skill);
     workspace.ok("config set skills.dirs more");
-    assert_eq!(
-        workspace.json(&["skills", "show", "own-skill"])["success"],
-        true
-    );
+    assert_eq!(workspace.ask("skills show own-skill")["success"], true);
     workspace.ok("config set gates.timeLimit 1s");
     let words = ["verify", "T2", "--gate", "implemented", "--run", "sleep 30"];
     let failed = workspace.json(&words);
-    assert!(
-        failed["error"]["message"]
-            .as_str()
-            .unwrap()
-            .contains("took too long")
-    );
+    says(&failed, "took too long");
 }
 
 #[test]
@@ -126,7 +118,7 @@ fn file_keeps_its_comments_and_everything_else() {
     workspace.ok("config set color always");
     let always = both.replace("never", "always # mine");
     assert_eq!(workspace.read(".cleo/config.yaml"), always);
-    let again = workspace.json(&["config", "set", "color", "always"]);
+    let again = workspace.ask("config set color always");
     assert_eq!(again["result"]["changed"], false);
     workspace.ok("config unset gates.timeLimit");
     workspace.ok("config unset color");
@@ -139,10 +131,8 @@ fn file_keeps_its_comments_and_everything_else() {
 fn setting_is_not_added_to_file_that_does_not_count() {
     let text = "nope: 1\nlist.limit: many\n";
     let workspace = TestWorkspace::new().with(".cleo/config.yaml", text);
-    let refused =
-        workspace.expect_refusal(&["config", "set", "list.limit", "9"], "E_CONFIG_INVALID");
-    let message = refused["message"].as_str().unwrap();
-    assert!(message.contains("there is no setting `nope`"), "{message}");
+    let refused = workspace.refuse("config set list.limit 9", "E_CONFIG_INVALID");
+    says(&refused, "there is no setting `nope`");
     assert_eq!(workspace.read(".cleo/config.yaml"), text);
     let unset = refused["alternatives"][0]["command"].as_str().unwrap();
     assert_eq!(workspace.shell(unset).exit, 0);
@@ -154,11 +144,10 @@ fn setting_is_not_added_to_file_that_does_not_count() {
 fn nested_settings_are_edited_by_hand_only() {
     let workspace = TestWorkspace::new().with(".cleo/config.yaml", MINE);
     let place = "[WORKSPACE]/.cleo/config.yaml:3: `list.limit` is not on a line of its own";
-    let set = workspace.expect_refusal(&["config", "set", "list.limit", "9"], "E_CONFIG_INVALID");
-    let unset = workspace.expect_refusal(&["config", "unset", "list.limit"], "E_CONFIG_INVALID");
+    let set = workspace.refuse("config set list.limit 9", "E_CONFIG_INVALID");
+    let unset = workspace.refuse("config unset list.limit", "E_CONFIG_INVALID");
     for error in [&set, &unset] {
-        let message = error["message"].as_str().unwrap();
-        assert!(message.starts_with(place), "{message}");
+        says(&error, place);
         let shown = workspace.shell(error["fix"].as_str().unwrap());
         assert_eq!(shown.stdout, "  limit: 2   # few\n");
     }
@@ -212,7 +201,7 @@ fn key_given_as_variable_name_is_not_kept_or_repeated() {
         assert!(!error["message"].to_string().contains(key), "{error}");
     }
     let workspace = workspace.with(".cleo/config.yaml", format!("llm.apiKeyEnv: {key}\n"));
-    let error = workspace.expect_refusal(&["list"], "E_CONFIG_INVALID");
+    let error = workspace.refuse("list", "E_CONFIG_INVALID");
     assert!(!error.to_string().contains(key), "{error}");
     assert_eq!(
         error["alternatives"][0]["command"],
@@ -220,7 +209,7 @@ fn key_given_as_variable_name_is_not_kept_or_repeated() {
     );
     workspace.ok("config unset llm.apiKeyEnv");
     let workspace = workspace.env("CLEO_LLM_API_KEY_ENV", key);
-    let error = workspace.expect_refusal(&["list"], "E_CONFIG_INVALID");
+    let error = workspace.refuse("list", "E_CONFIG_INVALID");
     assert!(!error.to_string().contains(key), "{error}");
 }
 
@@ -244,23 +233,19 @@ fn user_only_settings_are_not_written_to_project() {
 fn faulty_file_is_named_with_its_line() {
     let file = "color: auto\n\nlist.limti: 3\n";
     let workspace = TestWorkspace::new().with(".cleo/config.yaml", file);
-    let refused = workspace.json(&["list"]);
-    assert_eq!(refused["error"]["code"], "E_CONFIG_INVALID");
+    let refused = workspace.fails("list", "E_CONFIG_INVALID");
     assert_eq!(refused["error"]["exitCode"], 8);
     let message = refused["error"]["message"].as_str().unwrap();
     let place = "[WORKSPACE]/.cleo/config.yaml:3: ";
     assert!(message.starts_with(place), "{message}");
     assert!(message.contains("did you mean `list.limit`?"), "{message}");
-    assert_eq!(
-        workspace.json(&["explain", "E_CONFIG_INVALID"])["success"],
-        true
-    );
+    assert_eq!(workspace.ask("explain E_CONFIG_INVALID")["success"], true);
     let fix = refused["error"]["fix"].as_str().unwrap();
     assert_eq!(workspace.shell(fix).stdout, "list.limti: 3\n", "{fix}");
     let remove = &refused["error"]["alternatives"][0]["command"];
     assert_eq!(remove, "cleo config unset list.limti");
     assert_eq!(workspace.shell(remove.as_str().unwrap()).exit, 0);
-    assert_eq!(workspace.json(&["list"])["success"], true);
+    assert_eq!(workspace.ask("list")["success"], true);
 }
 
 #[test]
@@ -280,36 +265,27 @@ fn project_settings_cannot_leave_workspace() {
         for words in [&["list"][..], &["skills", "list"], &["trust", "--list"]] {
             let refused = workspace.json(words);
             assert_eq!(refused["error"]["code"], "E_CONFIG_INVALID", "{folder}");
-            let message = refused["error"]["message"].as_str().unwrap();
-            assert!(message.contains("leads out"), "{message}");
+            says(&refused, "leads out");
         }
     }
     let workspace = TestWorkspace::new();
     let outside = workspace.root().with_file_name("home").join("mine.yaml");
     std::fs::write(&outside, "").unwrap();
     std::os::unix::fs::symlink(&outside, workspace.path(".cleo/config.yaml")).unwrap();
-    let refused = workspace.json(&["config", "set", "color", "never"]);
-    assert_eq!(refused["error"]["code"], "E_PATH_OUTSIDE_WORKSPACE");
+    workspace.fails("config set color never", "E_PATH_OUTSIDE_WORKSPACE");
     assert_eq!(std::fs::read_to_string(&outside).unwrap(), "");
 }
 
 #[test]
 fn what_is_no_settings_file_is_refused_quickly() {
-    for (what, text) in [
-        (
-            "a bomb",
-            "a: &a [x,x,x,x,x,x,x,x,x]\nb: &b [*a,*a,*a,*a,*a,*a,*a]\nc: [*b,*b,*b]\n".to_string(),
-        ),
-        ("deep", "[".repeat(20_000)),
-        ("large", "#".repeat(70_000)),
-        ("bytes", "\u{0}".to_string()),
+    for text in [
+        "a: &a [x,x,x,x,x,x,x,x,x]\nb: &b [*a,*a,*a,*a,*a,*a,*a]\nc: [*b,*b,*b]\n".to_string(),
+        "[".repeat(20_000),
+        "#".repeat(70_000),
+        "\u{0}".to_string(),
     ] {
         let workspace = TestWorkspace::new().with(".cleo/config.yaml", text);
-        let refused = workspace.json(&["list"]);
-        assert_eq!(
-            refused["error"]["code"], "E_CONFIG_INVALID",
-            "{what} {refused}"
-        );
+        workspace.fails("list", "E_CONFIG_INVALID");
     }
 }
 
@@ -318,11 +294,7 @@ fn settings_that_are_link_to_what_cannot_be_read_are_refused() {
     for target in ["nowhere", ".", "config.yaml"] {
         let workspace = TestWorkspace::new();
         std::os::unix::fs::symlink(target, workspace.path(".cleo/config.yaml")).unwrap();
-        let reply = workspace.json(&["list"]);
-        assert_eq!(
-            reply["error"]["code"], "E_CONFIG_INVALID",
-            "{target}: {reply}"
-        );
+        workspace.fails("list", "E_CONFIG_INVALID");
     }
 }
 

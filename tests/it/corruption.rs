@@ -118,7 +118,7 @@ fn damaged_log_is_reported() {
         let (at, log) = flip(&world.log, &mut numbers);
         world.put(&world.database, &log);
         assert_eq!(world.silent(), [Value::Null; 0], "place {place}, byte {at}");
-        let doctor = world.workspace.json(&["doctor"]);
+        let doctor = world.workspace.ask("doctor");
         assert_eq!(doctor["success"], false, "place {place}, byte {at}");
         let exported = world.workspace.json(QUESTIONS[0]);
         assert_eq!(

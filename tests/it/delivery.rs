@@ -45,7 +45,7 @@ pub(crate) fn deliver(workspace: &TestWorkspace) {
 
 /// Checks the output of T1; the first violation decides code and exit code.
 pub(crate) fn check(workspace: &TestWorkspace, exit: i32, message: &str) -> Value {
-    let document = workspace.json(&["verify", "output", "T1"]);
+    let document = workspace.ask("verify output T1");
     let result = &document["result"];
     assert_eq!(
         document["error"]["exitCode"].as_i64().unwrap_or(0),

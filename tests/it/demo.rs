@@ -2,9 +2,9 @@
 
 use std::fs;
 
-use serde_json::Value;
+use serde_json::{Value, json};
 
-use crate::world::{CLEO, TestWorkspace};
+use crate::world::{CLEO, TestWorkspace, assert_fields};
 
 #[test]
 fn demo_reads_well() {
@@ -20,19 +20,15 @@ fn demo_reads_well() {
 #[test]
 fn all_tasks_are_done() {
     let workspace = TestWorkspace::bare();
-    let document = workspace.json(&["demo"]);
-    assert_eq!(document["success"], true, "{document}");
-    assert_eq!(document["result"]["agents"], "script");
-    let tasks = document["result"]["tasks"].as_array().unwrap().iter();
+    let document = workspace.result("demo");
+    assert_eq!(document["agents"], "script");
+    let tasks = document["tasks"].as_array().unwrap().iter();
     let tasks: Vec<&Value> = tasks.filter(|task| task["taskId"] != "T1").collect();
     assert_eq!(tasks.len(), 8);
     for task in &tasks {
         let attempts = if task["taskId"] == "T6" { 2 } else { 1 };
         assert_eq!(task["attempts"], attempts, "{task}");
-        assert_eq!(
-            (&task["state"], &task["outcome"]),
-            (&"done".into(), &"ok".into())
-        );
+        assert_fields(&task, json!({"state": "done", "outcome": "ok"}));
     }
     let mut skills: Vec<&str> = tasks
         .iter()
@@ -45,7 +41,7 @@ fn all_tasks_are_done() {
         8,
         "each is chosen by its own rule: {skills:?}"
     );
-    let listed = workspace.json(&["--root", "cleo-demo", "list", "--status", "done"]);
+    let listed = workspace.ask("--root cleo-demo list --status done");
     assert_eq!(listed["result"]["total"], 9);
     let manifest = workspace.read("cleo-demo/claudedocs/agent-outputs/MANIFEST.jsonl");
     assert_eq!(manifest.lines().count(), 8);
@@ -55,14 +51,15 @@ fn all_tasks_are_done() {
 fn nothing_is_left_behind_but_folder() {
     let workspace = TestWorkspace::bare();
     workspace.ok("demo");
-    workspace.ok("demo");
+    let again = workspace.ask("demo");
+    assert_eq!(again["error"]["fix"], "cleo demo --dir cleo-demo-2");
     workspace.ok("demo --dir else/where");
     let mut names: Vec<String> = fs::read_dir(workspace.root())
         .unwrap()
         .map(|entry| entry.unwrap().file_name().into_string().unwrap())
         .collect();
     names.sort();
-    assert_eq!(names, ["cleo-demo", "cleo-demo-2", "else"]);
+    assert_eq!(names, ["cleo-demo", "else"]);
     let home = workspace.root().with_file_name("home");
     assert_eq!(fs::read_dir(home).unwrap().count(), 0);
 }
@@ -103,9 +100,8 @@ fn what_surrounds_demo_does_not_change_it() {
         .with("skills/ct-task-executor/SKILL.md", other)
         .env("CLEO_ROOT", "/nowhere")
         .env("CLEO_TASK_ID", "T99");
-    let document = workspace.json(&["demo"]);
-    assert_eq!(document["success"], true, "{document}");
-    let run = document["result"]["run"]["id"].as_str().unwrap();
+    let document = workspace.result("demo");
+    let run = document["run"]["id"].as_str().unwrap();
     let prompt = workspace.read(&format!("cleo-demo/.cleo/runs/{run}/T6-1.prompt.md"));
     assert!(!prompt.contains("Mine."));
 }

@@ -2,18 +2,14 @@
 
 use serde_json::{Value, json};
 
-use crate::world::{Reply, TestWorkspace, add};
+use crate::world::{Reply, TestWorkspace, add, assert_fields, says};
 
 /// Asks for many tasks at once, outside of any workspace.
 pub(crate) fn stream(tasks: &[Value], more: &str) -> (Reply, Vec<Value>) {
     let lines: String = tasks.iter().map(|task| format!("{task}\n")).collect();
     let world = TestWorkspace::bare();
     let reply = world.text(&format!("skills dispatch --stdin {more}"), &lines);
-    let answers = reply
-        .stdout
-        .lines()
-        .map(|line| serde_json::from_str(line).unwrap())
-        .collect();
+    let answers = reply.documents();
     (reply, answers)
 }
 
@@ -24,11 +20,7 @@ fn each_line_is_answered() {
         "{{\"id\":\"A\",\"title\":\"Plan it\"}}\n\n  \nnonsense\n[]\n{{\"title\":5}}\n{{\"id\":\"B\",\"title\":\"Test it\"\n{{\"title\":\"{long}\"}}\n{{\"labels\":\"audit\"}}\n\u{feff}{{}}\nnull\n{{\"id\":\"C\"}}"
     );
     let reply = TestWorkspace::bare().text("skills dispatch --stdin", &input);
-    let answers: Vec<Value> = reply
-        .stdout
-        .lines()
-        .map(|line| serde_json::from_str(line).unwrap())
-        .collect();
+    let answers = reply.documents();
     let told: Vec<String> = answers
         .iter()
         .map(|answer| {
@@ -85,12 +77,8 @@ fn override_wins_over_everything_in_any_spelling() {
         "{}\n",
     );
     let error = &document["error"];
-    assert_eq!(
-        (&error["code"], &error["exitCode"]),
-        (&json!("E_SKILL_NOT_FOUND"), &json!(4))
-    );
-    let message = error["message"].as_str().unwrap();
-    assert!(message.ends_with("did you mean `ct-docs-write`?"));
+    assert_fields(&error, json!({"code": "E_SKILL_NOT_FOUND", "exitCode": 4}));
+    says(&error, "did you mean `ct-docs-write`?");
     assert_eq!(error["fix"], "cleo skills list");
 }
 
@@ -101,11 +89,11 @@ fn task_of_workspace_is_explained() {
         &workspace,
         &[json!({"title": "Plan the docs", "labels": ["audit", "review"]})],
     );
-    let document = workspace.json(&["skills", "dispatch", "T1", "--explain"]);
+    let document = workspace.ask("skills dispatch T1 --explain");
     let result = &document["result"];
-    assert_eq!(
-        (&result["taskId"], &result["skill"], &result["strategy"]),
-        (&json!("T1"), &json!("ct-docs-review"), &json!("label"))
+    assert_fields(
+        &result,
+        json!({"taskId": "T1", "skill": "ct-docs-review", "strategy": "label"}),
     );
     assert_eq!(result["matched"], json!(["review"]));
     let names = |list: &str| -> Vec<String> {
@@ -138,10 +126,7 @@ fn task_of_workspace_is_explained() {
     );
     let shown = workspace.cleo("skills dispatch T1 --explain");
     assert!(all.iter().all(|skill| shown.contains(skill)), "{shown}");
-    assert_eq!(
-        workspace.json(&["skills", "dispatch", "T9"])["error"]["code"],
-        "E_TASK_NOT_FOUND"
-    );
+    workspace.fails("skills dispatch T9", "E_TASK_NOT_FOUND");
 }
 
 #[test]

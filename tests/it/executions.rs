@@ -8,33 +8,13 @@ use serde_json::{Value, json};
 
 use crate::served::{Served, begin_conversation};
 use crate::server::{Answer, Server};
-use crate::world::{TestWorkspace, document};
-
-fn does(workspace: &TestWorkspace, line: &str) -> Value {
-    let reply = workspace.json(&shlex::split(line).unwrap());
-    assert_eq!(reply["success"], true, "cleo {line}: {reply:#}");
-    reply["result"].clone()
-}
-
-/// Runs a command that must fail, and returns the whole reply.
-fn fails(workspace: &TestWorkspace, line: &str, code: &str) -> Value {
-    let reply = workspace.json(&shlex::split(line).unwrap());
-    assert_eq!(reply["error"]["code"], code, "cleo {line}: {reply:#}");
-    reply
-}
+use crate::world::{TestWorkspace, assert_fields, column, document};
 
 fn execute(workspace: &TestWorkspace, message: &str) -> Value {
-    does(
-        workspace,
-        &format!("agents execute {}", shlex::try_quote(message).unwrap()),
-    )
-}
-
-fn strings<'a>(list: &'a Value, field: &str) -> Vec<&'a str> {
-    let list = list.as_array().unwrap();
-    list.iter()
-        .map(|one| one[field].as_str().unwrap())
-        .collect()
+    workspace.result(&format!(
+        "agents execute {}",
+        shlex::try_quote(message).unwrap()
+    ))
 }
 
 /// A world with a model that is the given server.
@@ -63,7 +43,7 @@ fn cut_or_refused_answer_says_so() {
             "finish_reason": reason}]});
         let server = Server::start(&[Answer::Whole(200, "", body.to_string())]);
         let workspace = with_model(&server);
-        let told = workspace.json(&["agents", "execute", "Solve 2x + 5 = 15"]);
+        let told = workspace.ask("agents execute 'Solve 2x + 5 = 15'");
         let warning = told["warnings"][0].as_str().unwrap_or_default();
         assert!(warning.contains(lack), "{reason}: {told}");
         let said = told["result"]["messages"]
@@ -88,49 +68,7 @@ fn register(workspace: &TestWorkspace, server: &Server, timeout: u32) {
     let line = format!(
         "agents register Summarizer --tag summary --endpoint {url}/run --timeout-ms {timeout}"
     );
-    does(workspace, &line);
-}
-
-#[test]
-fn messages_of_spec_reach_their_agents() {
-    let workspace = TestWorkspace::new();
-    for (message, agent) in [
-        (
-            "Explain the Second War in Warcraft history.",
-            json!("toby-technical"),
-        ),
-        (
-            "Help me design a creative layout for my blog.",
-            json!("ami-creative"),
-        ),
-        (
-            "Solve 2x + 5 = 15 and explain the steps.",
-            json!("peter-logical"),
-        ),
-        ("zzzz qqqq", Value::Null),
-    ] {
-        let run = execute(&workspace, message)["run"].clone();
-        let why = workspace.cleo(&format!("why --run {}", run["id"].as_str().unwrap()));
-        let reason = run["routingReason"].as_str().unwrap();
-        assert_eq!(why.matches(reason).count(), 1, "{why}");
-        assert_eq!(run["agent"], agent, "{message}");
-        assert_eq!(run["status"], "completed", "{message}");
-        assert_eq!(run["answeredBy"], "offline", "{message}");
-        assert_eq!(run["routedBy"], "rule", "{message}");
-        assert!(
-            run["routingReason"].as_str().unwrap().contains("score"),
-            "{run}"
-        );
-        let output = run["output"].as_str().unwrap();
-        assert!(
-            output.starts_with("[offline]") && output.contains("llm.provider"),
-            "{run}"
-        );
-        assert_eq!(
-            (&run["usage"], &run["cost"], &run["model"]),
-            (&Value::Null, &Value::Null, &Value::Null)
-        );
-    }
+    workspace.result(&line);
 }
 
 #[test]
@@ -139,7 +77,7 @@ fn record_tells_each_step_in_order() {
     let run = execute(&workspace, "Explain the Second War in Warcraft history.");
     let id = run["run"]["id"].as_str().unwrap();
     assert_eq!(id, "exec_1769418001000_1");
-    let shown = does(&workspace, &format!("runs show {id}"));
+    let shown = workspace.result(&format!("runs show {id}"));
     assert_eq!(shown["run"], run["run"]);
     let steps = shown["steps"].as_array().unwrap();
     let told: Vec<_> = steps
@@ -172,50 +110,47 @@ fn record_tells_each_step_in_order() {
     let detail = &delegation.unwrap()["detail"];
     assert_eq!(detail["from"], "cleo-supervisor");
     assert_eq!(detail["to"], "toby-technical");
-    assert_eq!(strings(&shown["messages"], "type"), ["user", "agent"]);
+    assert_eq!(column(&shown["messages"], "type"), ["user", "agent"]);
     insta::assert_snapshot!(workspace.cleo(&format!("runs show {id}")));
-    fails(&workspace, "runs show exec_1", "E_RUN_NOT_FOUND");
+    workspace.fails("runs show exec_1", "E_RUN_NOT_FOUND");
 }
 
 #[test]
 fn old_agent_of_moment_is_swept_away_before_it_is_chosen() {
     let workspace = TestWorkspace::new();
     let keeper = "agents register Old --id custom_1 --runtime --prompt p --tag warcraft";
-    does(&workspace, keeper);
+    workspace.result(keeper);
     let later = workspace.env("CLEO_NOW", "2026-01-26T10:00:00Z");
     assert_eq!(execute(&later, "warcraft")["run"]["agent"], Value::Null);
-    assert_eq!(does(&later, "agents list --kind runtime")["total"], 0);
+    assert_eq!(later.result("agents list --kind runtime")["total"], 0);
 }
 
 #[test]
 fn who_is_asked_for_answers_if_that_can_be() {
     let workspace = TestWorkspace::new();
     let layout = "agents execute 'Help me design a layout'";
-    let run = does(&workspace, &format!("{layout} --agent peter-logical"))["run"].clone();
-    assert_eq!(
-        (&run["agent"], &run["routedBy"]),
-        (&json!("peter-logical"), &json!("requested"))
+    let run = workspace.result(&format!("{layout} --agent peter-logical"))["run"].clone();
+    assert_fields(
+        &run,
+        json!({"agent": "peter-logical", "routedBy": "requested"}),
     );
     assert!(
         run["routingReason"].as_str().unwrap().contains("requested"),
         "{run}"
     );
     for agent in ["cleo-supervisor", "nobody"] {
-        let run = does(&workspace, &format!("{layout} --agent {agent}"))["run"].clone();
-        assert_eq!(
-            (&run["agent"], &run["routedBy"]),
-            (&json!("ami-creative"), &json!("rule"))
-        );
+        let run = workspace.result(&format!("{layout} --agent {agent}"))["run"].clone();
+        assert_fields(&run, json!({"agent": "ami-creative", "routedBy": "rule"}));
     }
-    does(&workspace, "agents update ami-creative --status paused");
+    workspace.result("agents update ami-creative --status paused");
     let run = execute(&workspace, "Help me design a layout")["run"].clone();
     assert_eq!(run["agent"], Value::Null, "a paused agent is not chosen");
-    does(&workspace, "agents update ami-creative --status active");
+    workspace.result("agents update ami-creative --status active");
     let run = execute(&workspace, "Help me design a layout")["run"].clone();
     assert_eq!(run["agent"], "ami-creative");
-    does(&workspace, "agents update ami-creative --status archived");
+    workspace.result("agents update ami-creative --status archived");
     assert_eq!(
-        does(&workspace, "runs list --agent ami-creative")["total"],
+        workspace.result("runs list --agent ami-creative")["total"],
         3
     );
 }
@@ -231,11 +166,7 @@ fn many_messages_are_worked_on_side_by_side_without_mixing() {
     let command = ["agents", "execute", "--stdin", "--jobs", "3"];
     let reply = workspace.finish(workspace.command(&command), lines);
     assert_eq!(reply.exit, 81, "{reply}");
-    let lines: Vec<Value> = reply
-        .stdout
-        .lines()
-        .map(|line| serde_json::from_str(line).unwrap())
-        .collect();
+    let lines = reply.documents();
     let (last, answers) = lines.split_last().unwrap();
     assert_eq!(
         last["result"],
@@ -321,9 +252,9 @@ fn processes_that_execute_at_once_keep_their_records_apart() {
         let reply = document(&workspace.reply(&child.wait_with_output().unwrap()));
         let agent = ["peter-logical", "ami-creative"][at % 2];
         let id = reply["result"]["run"]["id"].as_str().unwrap();
-        let shown = does(&workspace, &format!("runs show {id}"));
+        let shown = workspace.result(&format!("runs show {id}"));
         assert_eq!(shown["events"].as_array().unwrap().len(), 13);
-        let agents = strings(&shown["steps"], "agent");
+        let agents = column(&shown["steps"], "agent");
         assert!(
             agents
                 .iter()
@@ -331,7 +262,7 @@ fn processes_that_execute_at_once_keep_their_records_apart() {
             "{agents:?}"
         );
     }
-    assert_eq!(does(&workspace, "runs list --status completed")["total"], 8);
+    assert_eq!(workspace.result("runs list --status completed")["total"], 8);
 }
 
 #[test]
@@ -339,11 +270,7 @@ fn events_are_streamed_and_run_comes_last() {
     let workspace = TestWorkspace::new();
     let command = ["agents", "execute", "zzzz", "--format", "ndjson"];
     let reply = workspace.finish(workspace.command(&command), "");
-    let lines: Vec<Value> = reply
-        .stdout
-        .lines()
-        .map(|line| serde_json::from_str(line).unwrap())
-        .collect();
+    let lines = reply.documents();
     let (last, events) = lines.split_last().unwrap();
     assert_eq!(last["result"]["run"]["status"], "completed");
     let cursors: Vec<_> = events
@@ -356,9 +283,8 @@ fn events_are_streamed_and_run_comes_last() {
 #[test]
 fn what_is_no_message_is_refused_and_leaves_no_run() {
     let workspace = TestWorkspace::new();
-    fails(&workspace, "agents execute '  '", "E_INPUT_INVALID");
-    fails(
-        &workspace,
+    workspace.fails("agents execute '  '", "E_INPUT_INVALID");
+    workspace.fails(
         "agents execute x --conversation conv_1",
         "E_CONVERSATION_NOT_FOUND",
     );
@@ -368,7 +294,7 @@ fn what_is_no_message_is_refused_and_leaves_no_run() {
     assert_eq!(reply.exit, 81, "{}", &reply.stdout[..500]);
     assert!(reply.stdout.contains("E_INPUT_INVALID"));
     assert!(!reply.stdout.contains("runs list"), "no run was kept");
-    assert_eq!(does(&workspace, "runs list")["total"], 0);
+    assert_eq!(workspace.result("runs list")["total"], 0);
 }
 
 #[test]
@@ -377,26 +303,17 @@ fn worker_answers_and_one_that_hangs_ends_by_its_time() {
     let workspace = TestWorkspace::new();
     register(&workspace, &server, 60_000);
     let run = execute(&workspace, "a summary")["run"].clone();
-    assert_eq!(
-        (&run["agent"], &run["output"]),
-        (&json!("summarizer"), &json!("Short."))
-    );
-    assert_eq!(
-        (&run["answeredBy"], &run["usage"]),
-        (&json!("worker"), &Value::Null)
-    );
+    assert_fields(&run, json!({"agent": "summarizer", "output": "Short."}));
+    assert_fields(&run, json!({"answeredBy": "worker", "usage": null}));
     assert_eq!(server.read_requests()[0].body["input"]["text"], "a summary");
 
     let hangs = Server::start(&[Answer::Hang]);
     let workspace = TestWorkspace::new();
     register(&workspace, &hangs, 200);
-    let reply = fails(&workspace, "agents execute summary", "E_AGENT_FAILED");
+    let reply = workspace.fails("agents execute summary", "E_AGENT_FAILED");
     assert_eq!(reply["error"]["exitCode"], 80);
     let run = &reply["result"]["run"];
-    assert_eq!(
-        (&run["status"], &run["answeredBy"]),
-        (&json!("failed"), &Value::Null)
-    );
+    assert_fields(&run, json!({"status": "failed", "answeredBy": null}));
     assert!(run["error"].as_str().unwrap().contains("timeout"), "{run}");
     let messages = &reply["result"]["messages"];
     assert_eq!(messages[1]["metadata"]["error"], "agent_invoke_failed");
@@ -419,29 +336,26 @@ fn model_gets_agents_prompt_and_conversation() {
         .env("CLEO_LLM_OUTPUT_PRICE", "3");
     let conversation = begin_conversation(&workspace, "toby-technical");
     let line = format!("agents execute 'Who leads?' --conversation {conversation}");
-    let run = does(&workspace, &line)["run"].clone();
-    assert_eq!(
-        (&run["answeredBy"], &run["model"]),
-        (&json!("model"), &json!("m-1"))
-    );
+    let run = workspace.result(&line)["run"].clone();
+    assert_fields(&run, json!({"answeredBy": "model", "model": "m-1"}));
     assert_eq!(
         run["usage"],
         json!({"inputTokens": 9, "outputTokens": 2, "totalTokens": 11})
     );
     assert_eq!(run["cost"], json!(0.000015));
-    assert_eq!(
-        (&run["routedBy"], &run["agent"]),
-        (&json!("requested"), &json!("toby-technical"))
+    assert_fields(
+        &run,
+        json!({"routedBy": "requested", "agent": "toby-technical"}),
     );
     let line = format!("agents execute 'And his father?' --conversation {conversation}");
-    does(&workspace, &line);
+    workspace.result(&line);
     let asked = server.read_requests();
     let messages = asked[1].body["messages"].clone();
-    let roles = strings(&messages, "role");
+    let roles = column(&messages, "role");
     assert_eq!(roles, ["system", "user", "assistant", "user"]);
     assert_eq!(messages[2]["content"], "Thrall.");
-    let said = does(&workspace, &format!("conversations show {conversation}"));
-    let texts = strings(&said["messages"], "content");
+    let said = workspace.result(&format!("conversations show {conversation}"));
+    let texts = column(&said["messages"], "content");
     assert_eq!(
         texts,
         ["Who leads?", "Thrall.", "And his father?", "Durotan."]
@@ -462,9 +376,9 @@ fn supervisor_answers_in_place_of_worker_that_fails() {
     register(&workspace, &broken, 5_000);
     let shown = execute(&workspace, "a summary");
     let run = &shown["run"];
-    assert_eq!(
-        (&run["status"], &run["output"]),
-        (&json!("completed"), &json!("In its place."))
+    assert_fields(
+        &run,
+        json!({"status": "completed", "output": "In its place."}),
     );
     assert!(
         run["error"]
@@ -474,13 +388,13 @@ fn supervisor_answers_in_place_of_worker_that_fails() {
         "{run}"
     );
     assert_eq!(
-        strings(&shown["messages"], "type"),
+        column(&shown["messages"], "type"),
         ["user", "agent", "agent"]
     );
     let reply = workspace.text("agents execute 'a summary'", "");
     let warning = "cleo-supervisor answered in its place";
     assert!(reply.stderr.contains(warning), "{reply}");
-    let metrics = does(&workspace, "agents metrics");
+    let metrics = workspace.result("agents metrics");
     let agents = metrics["agents"].as_array().unwrap();
     let failed = agents.iter().find(|one| one["agentId"] == "summarizer");
     assert_eq!(failed.unwrap()["successRate"], 0.0, "it never answered");
@@ -488,7 +402,7 @@ fn supervisor_answers_in_place_of_worker_that_fails() {
     assert_eq!(metrics["dashboard"]["window"]["failed"], 2);
     let broken = Server::start(&[Answer::Whole(500, "", "{}".to_string())]);
     let workspace = with_model(&broken);
-    let reply = fails(&workspace, "agents execute zzzz", "E_AGENT_FAILED");
+    let reply = workspace.fails("agents execute zzzz", "E_AGENT_FAILED");
     let error = reply["result"]["run"]["error"].as_str().unwrap();
     assert!(error.starts_with("finalizer_llm_failed"), "{error}");
     assert_eq!(reply["error"]["retryable"], true);
@@ -499,7 +413,7 @@ fn unreachable_model_is_not_asked_again_for_agent() {
     let silent = Server::start(&[Answer::Hang]);
     let workspace = with_model(&silent).env("CLEO_LLM_TIMEOUT", "1s");
     let line = "agents execute 'Help me design a layout'";
-    let reply = fails(&workspace, line, "E_AGENT_FAILED");
+    let reply = workspace.fails(line, "E_AGENT_FAILED");
     assert_eq!(silent.read_requests().len(), 1);
     assert_eq!(reply["error"]["retryable"], true);
     let error = reply["result"]["run"]["error"].as_str().unwrap();
@@ -524,10 +438,10 @@ fn what_answers_without_text_took_is_kept() {
     let server = Server::start(&[says(" ")]);
     let workspace = prices(&server);
     let line = "agents execute 'Help me design a layout'";
-    let run = fails(&workspace, line, "E_AGENT_FAILED")["result"]["run"].clone();
+    let run = workspace.fails(line, "E_AGENT_FAILED")["result"]["run"].clone();
     assert_eq!((&run["usage"], &run["cost"]), (&twice, &json!(0.00003)));
     let id = run["id"].as_str().unwrap();
-    let kept = does(&workspace, &format!("runs show {id}"));
+    let kept = workspace.result(&format!("runs show {id}"));
     assert_eq!(kept["run"]["usage"], twice);
 }
 
@@ -545,11 +459,11 @@ fn run_whose_process_was_killed_is_marked_by_next_command() {
     while server.read_requests().is_empty() {
         std::thread::sleep(Duration::from_millis(5));
     }
-    let listed = does(&workspace, "runs list");
+    let listed = workspace.result("runs list");
     assert_eq!(listed["runs"][0]["status"], "running", "its process lives");
     child.kill().unwrap();
     child.wait().unwrap();
-    let listed = does(&workspace, "runs list");
+    let listed = workspace.result("runs list");
     assert_eq!(listed["runs"][0]["status"], "failed");
     let error = listed["runs"][0]["error"].as_str().unwrap();
     assert!(error.starts_with("interrupted"), "{error}");
@@ -574,17 +488,17 @@ fn cancel_meanwhile(
     while server.read_requests().len() < times {
         std::thread::sleep(Duration::from_millis(5));
     }
-    let listed = does(workspace, "runs list");
+    let listed = workspace.result("runs list");
     let id = listed["runs"][0]["id"].as_str().unwrap();
-    let cancelled = does(workspace, &format!("runs cancel {id}"));
+    let cancelled = workspace.result(&format!("runs cancel {id}"));
     assert_eq!(cancelled["run"]["status"], "cancelled");
     // It does not wait for the answer, which never comes.
     let exit = child.wait().unwrap().code();
     assert_eq!(exit, Some(130), "who waits for the answer is told");
-    let shown = does(workspace, &format!("runs show {id}"));
-    assert_eq!(
-        (&shown["run"]["status"], &shown["run"]["output"]),
-        (&json!("cancelled"), &Value::Null)
+    let shown = workspace.result(&format!("runs show {id}"));
+    assert_fields(
+        &shown["run"],
+        json!({"status": "cancelled", "output": null}),
     );
     shown["run"].clone()
 }
@@ -596,7 +510,7 @@ fn cancelled_foreign_execution_keeps_no_answer() {
     register(&workspace, &server, 60_000);
     let run = cancel_meanwhile(&workspace, &server, "summary", 1);
     let again = format!("runs cancel {}", run["id"].as_str().unwrap());
-    fails(&workspace, &again, "E_STATUS_REFUSED");
+    workspace.fails(&again, "E_STATUS_REFUSED");
 }
 
 #[test]
@@ -615,13 +529,13 @@ fn what_execution_took_that_was_cancelled_is_kept() {
 #[test]
 fn twenty_executions_are_measured() {
     let workspace = TestWorkspace::new();
-    let empty = does(&workspace, "agents metrics");
+    let empty = workspace.result("agents metrics");
     assert_eq!(empty["dashboard"]["averageResponseTimeMs"], Value::Null);
     let messages = "history of war\ndesign content\nzzzz\nlogic problem\n".repeat(5);
     let command = workspace.command(&["agents", "execute", "--stdin"]);
     assert_eq!(workspace.finish(command, &messages).exit, 0);
-    does(&workspace, "agents update peter-logical --status paused");
-    let metrics = does(&workspace, "agents metrics");
+    workspace.result("agents update peter-logical --status paused");
+    let metrics = workspace.result("agents metrics");
     let dashboard = &metrics["dashboard"];
     assert_eq!(dashboard["completedExecutions"], 20);
     assert_eq!(dashboard["activeAgents"], 3);
@@ -637,7 +551,7 @@ fn twenty_executions_are_measured() {
         patterns.iter().all(|one| one["share"] == 0.25),
         "{patterns:?}"
     );
-    let ids = strings(&metrics["agents"], "agentId");
+    let ids = column(&metrics["agents"], "agentId");
     assert_eq!(
         ids,
         ["toby-technical", "ami-creative", "cleo-supervisor"],
@@ -648,10 +562,10 @@ fn twenty_executions_are_measured() {
         assert_eq!(agent["successRate"], 1.0);
         assert!(agent["lastUsedAt"].is_string());
     }
-    let shown = does(&workspace, "agents show ami-creative");
+    let shown = workspace.result("agents show ami-creative");
     assert!(shown["agent"]["last_used_at"].is_string());
     assert_eq!(
-        does(&workspace, "agents metrics --user other")["dashboard"]["completedExecutions"],
+        workspace.result("agents metrics --user other")["dashboard"]["completedExecutions"],
         0
     );
 }
@@ -660,7 +574,7 @@ fn twenty_executions_are_measured() {
 fn last_messages_of_conversation_come_in_order() {
     let workspace = TestWorkspace::new();
     let id = begin_conversation(&workspace, "ami-creative");
-    let created = does(&workspace, &format!("conversations show {id}"));
+    let created = workspace.result(&format!("conversations show {id}"));
     assert_eq!(created["total"], 0);
     let lines: String = (1..=30).map(|n| format!("message {n}\n")).collect();
     let command = [
@@ -676,8 +590,8 @@ fn last_messages_of_conversation_come_in_order() {
         workspace.finish(workspace.command(&command), &lines).exit,
         0
     );
-    let shown = does(&workspace, &format!("conversations show {id}"));
-    let texts = strings(&shown["messages"], "content");
+    let shown = workspace.result(&format!("conversations show {id}"));
+    let texts = column(&shown["messages"], "content");
     assert_eq!(
         (texts.len(), texts[0], texts[48]),
         (50, "message 6", "message 30")
@@ -686,11 +600,11 @@ fn last_messages_of_conversation_come_in_order() {
         shown["conversation"]["last_message_at"],
         created["conversation"]["last_message_at"]
     );
-    let last = does(&workspace, &format!("conversations show {id} --limit 2"));
-    assert_eq!(strings(&last["messages"], "type"), ["user", "agent"]);
+    let last = workspace.result(&format!("conversations show {id} --limit 2"));
+    assert_eq!(column(&last["messages"], "type"), ["user", "agent"]);
     assert_eq!((&last["total"], &shown["total"]), (&json!(60), &json!(60)));
     assert_eq!(
-        does(&workspace, "conversations list --agent ami-creative")["total"],
+        workspace.result("conversations list --agent ami-creative")["total"],
         1
     );
 
@@ -700,13 +614,13 @@ fn last_messages_of_conversation_come_in_order() {
     assert_eq!(told.0, 200, "{told:?}");
     drop(server);
     let add = format!("agents execute x --conversation {id}");
-    fails(&workspace, &add, "E_STATUS_REFUSED");
+    workspace.fails(&add, "E_STATUS_REFUSED");
     assert_eq!(
-        does(&workspace, "conversations list --status active")["total"],
+        workspace.result("conversations list --status active")["total"],
         0
     );
     let other = workspace.env("CLEO_AGENT", "other");
-    fails(&other, &add, "E_CONVERSATION_NOT_FOUND");
+    other.fails(&add, "E_CONVERSATION_NOT_FOUND");
 }
 
 #[test]
@@ -725,11 +639,11 @@ fn lines_of_one_conversation_are_answered_in_their_order() {
     let reply = workspace.finish(workspace.command(&command), &lines);
     assert_eq!(reply.exit, 0, "{reply}");
     for (id, is_second) in [(first, false), (second, true)] {
-        let kept = does(&workspace, &format!("conversations show {id}"));
+        let kept = workspace.result(&format!("conversations show {id}"));
         let own: Vec<_> = (1..=24).filter(|n| (n % 3 == 0) == is_second).collect();
-        let types = strings(&kept["messages"], "type");
+        let types = column(&kept["messages"], "type");
         assert_eq!(types, ["user", "agent"].repeat(own.len()));
-        let asked: Vec<_> = strings(&kept["messages"], "content")
+        let asked: Vec<_> = column(&kept["messages"], "content")
             .into_iter()
             .step_by(2)
             .collect();
@@ -741,12 +655,8 @@ fn lines_of_one_conversation_are_answered_in_their_order() {
 #[test]
 fn unknown_conversation_is_refused() {
     let workspace = TestWorkspace::new();
-    fails(
-        &workspace,
-        "conversations show conv_1",
-        "E_CONVERSATION_NOT_FOUND",
-    );
-    assert_eq!(does(&workspace, "conversations list")["total"], 0);
+    workspace.fails("conversations show conv_1", "E_CONVERSATION_NOT_FOUND");
+    assert_eq!(workspace.result("conversations list")["total"], 0);
 }
 
 #[test]

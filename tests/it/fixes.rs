@@ -462,8 +462,7 @@ fn snapshot(workspace: &TestWorkspace) -> BTreeMap<String, Vec<u8>> {
         ("session", "session list", "sessions", "id"),
         ("operation", "log --limit 500", "operations", "number"),
     ] {
-        let words: Vec<&str> = line.split(' ').collect();
-        let answer = workspace.json(&words);
+        let answer = workspace.ask(line);
         let Some(items) = answer["result"][list].as_array() else {
             // Unreadable content is compared as bytes.
             let bytes = fs::read(workspace.path(".cleo/cleo.db")).unwrap_or_default();
@@ -478,7 +477,7 @@ fn snapshot(workspace: &TestWorkspace) -> BTreeMap<String, Vec<u8>> {
             );
         }
     }
-    let receipt = workspace.json(&["why", "T2"]);
+    let receipt = workspace.ask("why T2");
     all.insert(
         "receipt T2".to_string(),
         receipt["result"].to_string().into_bytes(),

@@ -2,14 +2,10 @@
 
 use serde_json::{Value, json};
 
-use crate::world::TestWorkspace;
+use crate::world::{TestWorkspace, assert_fields, column};
 
 fn ids(neighbors: &Value) -> Vec<&str> {
-    let neighbors = neighbors.as_array().unwrap();
-    neighbors
-        .iter()
-        .map(|one| one["id"].as_str().unwrap())
-        .collect()
+    column(neighbors, "id")
 }
 
 #[test]
@@ -17,7 +13,7 @@ fn deps_shows_both_directions() {
     let workspace = TestWorkspace::with_plan();
     insta::assert_snapshot!(workspace.cleo("deps T3"));
     insta::assert_snapshot!(workspace.cleo("deps T2"));
-    let deps = workspace.json(&["deps", "T3"]);
+    let deps = workspace.ask("deps T3");
     assert_eq!(deps["result"]["ready"], false);
     assert_eq!(ids(&deps["result"]["depends"]), ["T2"]);
     assert_eq!(ids(&deps["result"]["dependents"]), ["T4"]);
@@ -30,7 +26,7 @@ fn ready_is_what_agent_can_start_now() {
     workspace.ok("complete T2");
     insta::assert_snapshot!(workspace.cleo("orchestrator ready"));
     workspace.ok("start T3");
-    let ready = workspace.json(&["orchestrator", "ready"]);
+    let ready = workspace.ask("orchestrator ready");
     assert_eq!(ids(&ready["result"]["tasks"]), ["T5"], "T3 is active");
 }
 
@@ -45,9 +41,9 @@ fn most_urgent_comes_first_then_what_most_work_waits_for() {
 {"title":"f","priority":"low"}
 "#;
     workspace.json_with(&["add", "--batch", "-"], batch);
-    let ready = workspace.json(&["orchestrator", "ready"]);
+    let ready = workspace.ask("orchestrator ready");
     assert_eq!(ids(&ready["result"]["tasks"]), ["T5", "T2", "T1", "T6"]);
-    let next = workspace.json(&["orchestrator", "next"]);
+    let next = workspace.ask("orchestrator next");
     assert_eq!(next["result"]["task"]["id"], "T5");
 }
 
@@ -57,7 +53,7 @@ fn next_is_one_task_or_none() {
     insta::assert_snapshot!(workspace.cleo("orchestrator next"));
     workspace.ok("start T2");
     insta::assert_snapshot!(workspace.cleo("orchestrator next"));
-    let next = workspace.json(&["orchestrator", "next"]);
+    let next = workspace.ask("orchestrator next");
     assert_eq!(next["result"]["task"], json!(null));
 }
 
@@ -66,7 +62,7 @@ fn waves_can_be_worked_on_in_order() {
     let workspace = TestWorkspace::with_plan();
     insta::assert_snapshot!(workspace.cleo("orchestrator waves"));
     workspace.ok("complete T2");
-    let waves = workspace.json(&["orchestrator", "waves"]);
+    let waves = workspace.ask("orchestrator waves");
     assert_eq!(waves["result"]["total"], 2);
     assert_eq!(ids(&waves["result"]["waves"][0]), ["T3", "T5"]);
 }
@@ -75,7 +71,7 @@ fn waves_can_be_worked_on_in_order() {
 fn task_that_waits_for_epic_follows_its_last_wave() {
     let workspace = TestWorkspace::with_plan();
     workspace.ok("add 'Announce login' --depends T1");
-    let waves = workspace.json(&["orchestrator", "waves"]);
+    let waves = workspace.ask("orchestrator waves");
     let all = waves["result"]["waves"].as_array().unwrap();
     assert_eq!(ids(all.last().unwrap()), ["T6"]);
     assert_eq!(waves["warnings"], json!([]));
@@ -93,9 +89,9 @@ fn epic_is_scope_to_any_depth() {
     let workspace = TestWorkspace::with_plan();
     workspace.ok("add 'Elsewhere'");
     workspace.ok("add 'Below' --parent T2");
-    let ready = workspace.json(&["orchestrator", "ready", "--epic", "T1"]);
+    let ready = workspace.ask("orchestrator ready --epic T1");
     assert_eq!(ids(&ready["result"]["tasks"]), ["T7"]);
-    let all = workspace.json(&["orchestrator", "ready"]);
+    let all = workspace.ask("orchestrator ready");
     assert_eq!(ids(&all["result"]["tasks"]), ["T6", "T7"]);
 }
 
@@ -105,12 +101,12 @@ fn dependency_outside_epic_counts_when_it_is_done() {
     workspace.ok("add 'Outside'");
     workspace.ok("add 'Epic' --type epic");
     workspace.ok("add 'Inside' --parent T2 --depends T1");
-    let ready = workspace.json(&["orchestrator", "ready", "--epic", "T2"]);
+    let ready = workspace.ask("orchestrator ready --epic T2");
     assert_eq!(ready["result"]["total"], 0);
-    let waves = workspace.json(&["orchestrator", "waves", "--epic", "T2"]);
+    let waves = workspace.ask("orchestrator waves --epic T2");
     assert_eq!(ids(&waves["result"]["stuck"]), ["T3"]);
     workspace.ok("complete T1");
-    let ready = workspace.json(&["orchestrator", "ready", "--epic", "T2"]);
+    let ready = workspace.ask("orchestrator ready --epic T2");
     assert_eq!(ids(&ready["result"]["tasks"]), ["T3"]);
 }
 
@@ -149,14 +145,14 @@ fn no_circle_goes_through_parts_and_wholes_either() {
     let workspace = TestWorkspace::new();
     workspace.ok("add Whole");
     workspace.ok("add Other --depends T1");
-    let refused = workspace.json(&["add", "Part", "--parent", "T1", "--depends", "T2"]);
+    let refused = workspace.ask("add Part --parent T1 --depends T2");
     assert_eq!(refused["error"]["exitCode"], 14);
     let batch = "{\"title\":\"P\",\"key\":\"p\"}\n{\"title\":\"Q\",\"key\":\"q\"}\n\
                  {\"title\":\"a\",\"parent\":\"@p\",\"depends\":[\"@q\"]}\n\
                  {\"title\":\"b\",\"parent\":\"@q\",\"depends\":[\"@p\"]}\n";
     let refused = workspace.json_with(&["add", "--batch", "-"], batch);
     assert_eq!(refused["error"]["code"], "E_CYCLE");
-    assert_eq!(workspace.json(&["list"])["result"]["total"], 2);
+    assert_eq!(workspace.ask("list")["result"]["total"], 2);
 }
 
 /// Runs every command that tells problems, and returns what all of them tell.
@@ -220,7 +216,7 @@ fn epic_with_nothing_left_to_do_holds_up_what_waits_for_it() {
     let told = problems(&workspace, "T6");
     assert_eq!(told[0]["kind"], "emptyEpic");
     assert_eq!(workspace.shell(told[0]["fix"].as_str().unwrap()).exit, 0);
-    let ready = workspace.json(&["orchestrator", "ready"]);
+    let ready = workspace.ask("orchestrator ready");
     assert_eq!(ids(&ready["result"]["tasks"]), ["T6"]);
 }
 
@@ -238,23 +234,16 @@ fn unresolved_import_dependency_is_named_until_removed() {
     let told = problems(&workspace, "T1");
     assert_eq!(told.as_array().unwrap().len(), 3);
     assert_eq!(told[0]["message"], "T1 depends on bd-17, which is not here");
-    assert_eq!(workspace.json(&["deps", "T1"])["result"]["ready"], false);
-    let refused = workspace.json(&["update", "T1", "--remove-depends", "bd-18"]);
-    assert_eq!(refused["error"]["code"], "E_DEPENDENCY_NOT_FOUND");
+    assert_eq!(workspace.ask("deps T1")["result"]["ready"], false);
+    workspace.fails("update T1 --remove-depends bd-18", "E_DEPENDENCY_NOT_FOUND");
     for problem in told.as_array().unwrap() {
-        assert_eq!(
-            workspace.json(&["orchestrator", "ready"])["result"]["total"],
-            0
-        );
+        assert_eq!(workspace.ask("orchestrator ready")["result"]["total"], 0);
         let fixed = workspace.shell(problem["fix"].as_str().unwrap());
         assert_eq!(fixed.exit, 0, "{fixed}");
     }
+    assert_eq!(workspace.ask("orchestrator ready")["result"]["total"], 1);
     assert_eq!(
-        workspace.json(&["orchestrator", "ready"])["result"]["total"],
-        1
-    );
-    assert_eq!(
-        workspace.json(&["show", "T1"])["result"]["task"]["extra"],
+        workspace.ask("show T1")["result"]["task"]["extra"],
         json!({})
     );
 }
@@ -297,13 +286,13 @@ fn dependency_that_closed_circle_is_told_as_such_everywhere() {
         let problems = &workspace.json(command)["result"]["problems"];
         assert_eq!(problems[0]["message"], told, "{command:?}");
     }
-    let refused = workspace.json(&["claim", "T1"]);
+    let refused = workspace.ask("claim T1");
     let message = refused["error"]["message"].as_str().unwrap();
     let own = "it depends on T2, which was left out because it closed a circle";
     assert_eq!(message, format!("T1 is not ready: {own}"));
     insta::assert_snapshot!(workspace.cleo("deps T1"));
     workspace.ok("update T1 --remove-depends T2");
-    let left = workspace.json(&["show", "T1"])["result"]["task"]["extra"].clone();
+    let left = workspace.ask("show T1")["result"]["task"]["extra"].clone();
     assert_eq!(left.get("circularDepends"), None, "{left}");
     assert_eq!(left.get("danglingDepends"), None, "{left}");
     workspace.ok("claim T1");
@@ -350,7 +339,7 @@ fn ready_shows_twenty() {
         .map(|n| format!("{{\"title\":\"Part {n}\"}}\n"))
         .collect();
     workspace.json_with(&["add", "--batch", "-"], &lines);
-    let ready = workspace.json(&["orchestrator", "ready"]);
+    let ready = workspace.ask("orchestrator ready");
     assert_eq!(ids(&ready["result"]["tasks"]).len(), 20);
     assert_eq!(ready["result"]["total"], 25);
     let shown = workspace.cleo("orchestrator ready --limit 2");
@@ -363,17 +352,14 @@ fn ready_shows_twenty() {
 #[test]
 fn next_says_why_it_is_this_one() {
     let workspace = TestWorkspace::with_plan();
-    let next = workspace.json(&["next"]);
-    assert_eq!(
-        next["result"],
-        workspace.json(&["orchestrator", "next"])["result"]
-    );
+    let next = workspace.ask("next");
+    assert_eq!(next["result"], workspace.ask("orchestrator next")["result"]);
     assert_eq!(next["result"]["unblocks"], json!(["T3", "T5"]));
     let reason = "medium priority; T3, T5 can start once it is done; 2 tasks depend on it in a row";
     assert_eq!(next["result"]["reason"], reason);
     workspace.ok("complete T2");
     assert_eq!(
-        workspace.json(&["next", "--epic", "T1"])["result"]["task"]["id"],
+        workspace.ask("next --epic T1")["result"]["task"]["id"],
         "T3"
     );
 }
@@ -384,7 +370,7 @@ fn tasks_that_touch_same_files_are_not_put_side_by_side() {
     workspace.ok("add One --file 'src/auth/**'");
     workspace.ok("add Two --file src/web.rs");
     workspace.ok("add Three --file src/auth/token.rs --file docs --priority high");
-    let waves = workspace.json(&["orchestrator", "waves"]);
+    let waves = workspace.ask("orchestrator waves");
     let result = &waves["result"];
     assert_eq!(ids(&result["waves"][0]), ["T3", "T2"]);
     assert_eq!(ids(&result["waves"][1]), ["T1"]);
@@ -393,7 +379,7 @@ fn tasks_that_touch_same_files_are_not_put_side_by_side() {
     insta::assert_snapshot!(workspace.cleo("orchestrator waves"));
     // An agent that already works keeps others away from the files.
     workspace.ok("start T1");
-    let waves = workspace.json(&["orchestrator", "waves"]);
+    let waves = workspace.ask("orchestrator waves");
     assert_eq!(ids(&waves["result"]["waves"][0]), ["T1", "T2"]);
 }
 
@@ -405,19 +391,16 @@ fn analyze_shows_how_graph_is_doing() {
     }
     workspace.ok("update T5 --file src/auth/token.rs");
     insta::assert_snapshot!(workspace.cleo("orchestrator analyze --epic T1"));
-    let analysis = workspace.json(&["orchestrator", "analyze", "--epic", "T1", "--limit", "1"]);
+    let analysis = workspace.ask("orchestrator analyze --epic T1 --limit 1");
     let result = &analysis["result"];
     assert_eq!(ids(&result["criticalPath"]["tasks"]), ["T2", "T3", "T4"]);
     assert_eq!(result["criticalPath"]["hours"], 7.5);
     assert_eq!(result["bottlenecks"].as_array().unwrap().len(), 1);
     assert_eq!(result["bottlenecks"][0]["unblocksInAll"], 3);
     assert_eq!(result["totals"]["byStatus"]["pending"], 4);
-    assert_eq!(
-        (&result["depth"], &result["levels"]),
-        (&json!(3), &json!(1))
-    );
+    assert_fields(&result, json!({"depth": 3, "levels": 1}));
     workspace.ok("update T4 --clear estimate");
-    let analysis = workspace.json(&["orchestrator", "analyze"]);
+    let analysis = workspace.ask("orchestrator analyze");
     assert_eq!(analysis["result"]["criticalPath"]["hours"], json!(null));
 }
 
@@ -427,14 +410,11 @@ fn preview_of_unblocked_tasks_equals_completion() {
     for line in ["Whole", "Part --parent T1", "After --depends T1"] {
         workspace.ok(&format!("add {line}"));
     }
-    let analysis = workspace.json(&["orchestrator", "analyze"]);
+    let analysis = workspace.ask("orchestrator analyze");
     let first = &analysis["result"]["bottlenecks"][0];
-    assert_eq!(
-        (&first["id"], &first["unblocks"]),
-        (&json!("T2"), &json!(1))
-    );
+    assert_fields(&first, json!({"id": "T2", "unblocks": 1}));
     assert_eq!(first["unblocksInAll"], 2);
-    let done = workspace.json(&["complete", "T2"]);
+    let done = workspace.ask("complete T2");
     assert_eq!(done["result"]["unblocked"], json!(["T1"]));
 }
 

@@ -9,7 +9,7 @@ fn picture_goes_into_pipe_unchanged() {
     let run = |arguments: &[&str]| workspace.finish(workspace.command(arguments), "").stdout;
     insta::assert_snapshot!(run(&["deps", "--epic", "T1", "--dot"]));
     insta::assert_snapshot!(run(&["deps", "--epic", "T1", "--svg"]));
-    let svg = workspace.json(&["deps", "--epic", "T1", "--svg", "--json"]);
+    let svg = workspace.ask("deps --epic T1 --svg --json");
     assert_eq!(
         svg["result"]["svg"],
         run(&["deps", "--epic", "T1", "--svg"])
@@ -59,6 +59,5 @@ fn what_cannot_be_shown_is_refused_with_what_can() {
         .map(|n| format!("{{\"title\":\"{n}\"}}\n"))
         .collect();
     workspace.json_with(&["add", "--batch", "-"], &many);
-    let refused = workspace.json(&["deps", "--svg", "--json"]);
-    assert_eq!(refused["error"]["code"], "E_INPUT_INVALID");
+    workspace.fails("deps --svg --json", "E_INPUT_INVALID");
 }

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::world::{TestWorkspace, document};
+use crate::world::{TestWorkspace, document, says};
 
 /// Runs a command as somebody, at a time of 2026-01-26.
 fn run(workspace: &TestWorkspace, name: &str, time: &str, line: &str) -> Value {
@@ -72,11 +72,7 @@ fn only_overlapping_tasks_left_gives_none() {
     assert_eq!(error["retryable"], true);
     assert!(error["fix"].is_null(), "{error}");
     assert_eq!(error["alternatives"][0]["command"], "cleo claim T2");
-    let message = error["message"].as_str().unwrap();
-    assert!(
-        message.contains("T2 touches files that T1 works on"),
-        "{message}"
-    );
+    says(&error, "T2 touches files that T1 works on");
     does(&workspace, "eve", "claim T2");
 }
 
@@ -111,10 +107,9 @@ fn next_shows_what_claim_next_takes_also_when_lease_is_over() {
     let over = at("09:20:00", "bob", "next");
     assert_eq!(over["result"]["task"]["id"], "T1", "it comes first again");
     assert_eq!(over["result"]["total"], 3);
-    let reason = over["result"]["reason"].as_str().unwrap();
-    assert!(
-        reason.ends_with("; the lease of ada on it is over"),
-        "{reason}"
+    says(
+        &over["result"]["reason"],
+        "; the lease of ada on it is over",
     );
     let taken = at("09:20:00", "bob", "claim --next");
     assert_eq!(taken["result"]["task"]["id"], "T1");
@@ -153,10 +148,9 @@ fn undo_without_number_passes_over_spawn() {
     let error = expect_refusal(&workspace, "ada", "undo", "E_UNDO_CONFLICT");
     assert_eq!(error["fix"], "cleo log --operation 3");
     let error = expect_refusal(&workspace, "ada", "undo 2", "E_NOTHING_TO_UNDO");
-    let message = error["message"].as_str().unwrap();
-    assert!(
-        message.starts_with("operation 2 cannot be undone: spawned T1 first-2026-01-26"),
-        "{error}"
+    says(
+        &error,
+        "operation 2 cannot be undone: spawned T1 first-2026-01-26",
     );
     assert_eq!(error["fix"], "cleo log --operation 2");
 }
@@ -166,22 +160,13 @@ fn cancelling_work_of_others_takes_force() {
     let workspace = TestWorkspace::with_plan();
     does(&workspace, "ada", "claim T2");
     let error = expect_refusal(&workspace, "bob", "cancel T2 --reason gone", "E_CLAIMED");
-    assert!(
-        error["message"]
-            .as_str()
-            .unwrap()
-            .starts_with("T2 is claimed by ada")
-    );
+    says(&error, "T2 is claimed by ada");
     assert_eq!(
         error["alternatives"][0]["command"],
         "cleo cancel T2 --force"
     );
     let forced = does(&workspace, "bob", "cancel T2 --force");
-    let warning = forced["warnings"][0].as_str().unwrap();
-    assert!(
-        warning.starts_with("by force: T2 is claimed by ada"),
-        "{warning}"
-    );
+    says(&forced["warnings"][0], "by force: T2 is claimed by ada");
 }
 
 #[test]

@@ -3,11 +3,11 @@
 use rusqlite::Connection;
 use serde_json::{Value, json};
 
-use crate::world::TestWorkspace;
+use crate::world::{TestWorkspace, assert_fields, says};
 
 /// Returns number, command and summary of each operation, newest first.
 fn log(workspace: &TestWorkspace) -> Vec<String> {
-    let reply = workspace.json(&["log"]);
+    let reply = workspace.ask("log");
     let operations = reply["result"]["operations"].as_array().unwrap().iter();
     let line = |each: &Value| {
         let text = |name: &str| each[name].as_str().unwrap().to_string();
@@ -29,7 +29,7 @@ fn task(workspace: &TestWorkspace, id: &str) -> Value {
 
 /// Returns all tasks as they are, but for when they were last changed.
 fn all(workspace: &TestWorkspace) -> Vec<Value> {
-    let reply = workspace.json(&["list", "--all"]);
+    let reply = workspace.ask("list --all");
     let mut tasks = reply["result"]["tasks"].as_array().unwrap().clone();
     for task in &mut tasks {
         task.as_object_mut().unwrap().remove("updatedAt");
@@ -45,23 +45,23 @@ fn log_tells_each_operation_newest_first() {
     workspace.ok("delete T3 --force");
     insta::assert_snapshot!(workspace.cleo("log"));
     insta::assert_snapshot!(workspace.cleo("log --operation 2"));
-    let of_task = workspace.json(&["log", "--task", "T2"]);
+    let of_task = workspace.ask("log --task T2");
     assert_eq!(of_task["result"]["total"], 3);
-    let newest = workspace.json(&["log", "--limit", "1"]);
+    let newest = workspace.ask("log --limit 1");
     assert_eq!(newest["result"]["total"], 4);
     assert_eq!(
         newest["result"]["operations"][0]["tasks"],
         json!(["T4", "T3"])
     );
-    let since = workspace.json(&["log", "--since", "2026-01-26T09:00:03Z"]);
+    let since = workspace.ask("log --since 2026-01-26T09:00:03Z");
     assert_eq!(since["result"]["total"], 2, "{since}");
-    let aged = workspace.json(&["log", "--since", "1w"]);
+    let aged = workspace.ask("log --since 1w");
     assert_eq!(aged["result"]["total"], 4);
-    let deleted = workspace.json(&["log", "--task", "T3"]);
+    let deleted = workspace.ask("log --task T3");
     assert_eq!(deleted["result"]["total"], 2, "a deleted task has its log");
-    workspace.expect_refusal(&["log", "--task", "T99"], "E_TASK_NOT_FOUND");
-    workspace.expect_refusal(&["log", "--operation", "99"], "E_OPERATION_NOT_FOUND");
-    workspace.expect_refusal(&["log", "--since", "soon"], "E_INPUT_INVALID");
+    workspace.refuse("log --task T99", "E_TASK_NOT_FOUND");
+    workspace.refuse("log --operation 99", "E_OPERATION_NOT_FOUND");
+    workspace.refuse("log --since soon", "E_INPUT_INVALID");
 }
 
 #[test]
@@ -86,15 +86,15 @@ fn every_kind_of_change_can_be_reverted_and_brought_back() {
             "actionable": true, "needs_followup": [], "linked_tasks": ["T4"],
         });
         workspace.json_with(&["manifest", "append"], &entry.to_string());
-        let links = || workspace.json(&["research", "links", "T2"]);
+        let links = || workspace.ask("research links T2");
         let (before, links_before) = (all(&workspace), workspace.cleo("research links T2"));
         workspace.ok(line);
         let after = all(&workspace);
         let links_after = links();
-        let dry = workspace.json(&["undo", "--dry-run"]);
+        let dry = workspace.ask("undo --dry-run");
         assert_eq!(dry["result"]["dryRun"], true, "{line}: {dry}");
         assert_eq!(all(&workspace), after, "{line}: a dry run changes nothing");
-        let undone = workspace.json(&["undo"]);
+        let undone = workspace.ask("undo");
         assert_eq!(
             undone["result"]["operation"]["number"], 2,
             "{line}: {undone}"
@@ -105,11 +105,10 @@ fn every_kind_of_change_can_be_reverted_and_brought_back() {
         );
         assert_eq!(all(&workspace), before, "{line}: as it was");
         assert_eq!(workspace.cleo("research links T2"), links_before, "{line}");
-        let redone = workspace.json(&["undo", "3"]);
-        assert_eq!(redone["success"], true, "{line}: {redone}");
+        workspace.result("undo 3");
         assert_eq!(all(&workspace), after, "{line}: as it was made");
         assert_eq!(links()["result"], links_after["result"], "{line}");
-        assert_eq!(workspace.json(&["undo", "2"])["success"], true, "{line}");
+        assert_eq!(workspace.ask("undo 2")["success"], true, "{line}");
         assert_eq!(all(&workspace), before, "{line}: and once more");
     }
 }
@@ -122,13 +121,13 @@ fn undo_makes_nothing_done_that_must_be_proven() {
     workspace.ok("complete T2");
     workspace.ok("reopen T2");
     workspace.write("code", "bad");
-    let error = workspace.expect_refusal(&["undo"], "E_UNDO_CONFLICT");
+    let error = workspace.refuse("undo", "E_UNDO_CONFLICT");
     assert_eq!(error["fix"], "cleo complete T2");
-    workspace.expect_refusal(&["complete", "T2"], "E_EVIDENCE_STALE");
+    workspace.refuse("complete T2", "E_EVIDENCE_STALE");
     workspace.ok("complete T5 --force");
     workspace.ok("reopen T5");
     workspace.ok("add Part --parent T5");
-    let error = workspace.expect_refusal(&["undo", "7"], "E_UNDO_CONFLICT");
+    let error = workspace.refuse("undo 7", "E_UNDO_CONFLICT");
     assert_eq!(error["fix"], "cleo show T6");
 }
 
@@ -155,7 +154,7 @@ fn undo_of_link_names_the_task_deletion() {
     workspace.json_with(&["manifest", "append"], &entry.to_string());
     workspace.ok("research link T2 found");
     workspace.ok("delete T2 --force");
-    let error = workspace.expect_refusal(&["undo", "2"], "E_UNDO_CONFLICT");
+    let error = workspace.refuse("undo 2", "E_UNDO_CONFLICT");
     assert_eq!(
         error["message"],
         "operation 2 cannot be undone: T2 was changed by operation 3 (delete, by tester)"
@@ -176,31 +175,7 @@ fn undo_archives_no_open_task() {
     ] {
         workspace.ok(line);
     }
-    workspace.expect_refusal(&["undo", "4"], "E_UNDO_CONFLICT");
-}
-
-#[test]
-fn undo_after_undo_walks_back_to_beginning() {
-    let workspace = TestWorkspace::new();
-    let mut states = vec![all(&workspace)];
-    for line in [
-        "add one",
-        "add two --depends T1",
-        "update T1 --label a",
-        "update T1 --label b",
-        "complete T1",
-        "update T2 --title 'too'",
-        "delete T1 --force",
-    ] {
-        workspace.ok(line);
-        states.push(all(&workspace));
-    }
-    for wanted in states.iter().rev().skip(1) {
-        workspace.ok("undo");
-        assert_eq!(all(&workspace), *wanted);
-    }
-    let error = workspace.expect_refusal(&["undo"], "E_NOTHING_TO_UNDO");
-    assert_eq!(error["exitCode"], 6);
+    workspace.refuse("undo 4", "E_UNDO_CONFLICT");
 }
 
 #[test]
@@ -210,7 +185,7 @@ fn undo_names_later_operation_that_blocks_it() {
     workspace.ok("update T1 --title two --priority high");
     workspace.ok("update T1 --title three");
     workspace.ok("update T1 --size small");
-    let error = workspace.expect_refusal(&["undo", "2"], "E_UNDO_CONFLICT");
+    let error = workspace.refuse("undo 2", "E_UNDO_CONFLICT");
     let message = error["message"].as_str().unwrap();
     assert_eq!(
         message,
@@ -218,15 +193,15 @@ fn undo_names_later_operation_that_blocks_it() {
     );
     assert_eq!(error["fix"], "cleo log --operation 4");
     assert_eq!(error["alternatives"][0]["command"], "cleo undo 4");
-    let dry = workspace.expect_refusal(&["undo", "2", "--dry-run"], "E_UNDO_CONFLICT");
+    let dry = workspace.refuse("undo 2 --dry-run", "E_UNDO_CONFLICT");
     assert_eq!(dry["message"], error["message"]);
     let all = workspace.shell("cleo undo 4 && cleo undo 3 && cleo undo 2");
     assert_eq!(all.exit, 0, "{all}");
     let now = task(&workspace, "T1");
-    assert_eq!((&now["title"], &now["size"]), (&json!("one"), &json!(null)));
+    assert_fields(&now, json!({"title": "one", "size": null}));
     assert_eq!(now["priority"], "medium");
     // The undo of 3 was itself changed again by the undo of 2.
-    let error = workspace.expect_refusal(&["undo", "6"], "E_UNDO_CONFLICT");
+    let error = workspace.refuse("undo 6", "E_UNDO_CONFLICT");
     assert_eq!(error["fix"], "cleo log --operation 7");
 }
 
@@ -236,7 +211,7 @@ fn undo_of_list_names_what_made_it_grow_further() {
     workspace.ok("add one --label a");
     workspace.ok("update T1 --label b --note first");
     workspace.ok("update T1 --note second");
-    let error = workspace.expect_refusal(&["undo", "2"], "E_UNDO_CONFLICT");
+    let error = workspace.refuse("undo 2", "E_UNDO_CONFLICT");
     assert_eq!(error["fix"], "cleo log --operation 3", "{error}");
     workspace.ok("undo 3");
     workspace.ok("undo 2");
@@ -258,13 +233,9 @@ fn claims_and_sessions_and_phases_are_not_undone() {
     ] {
         workspace.ok(line);
         let before = all(&workspace);
-        let latest = workspace.json(&["log", "--limit", "1"])["result"]["total"].to_string();
+        let latest = workspace.ask("log --limit 1")["result"]["total"].to_string();
         let error = workspace.expect_refusal(&["undo", &latest], "E_NOTHING_TO_UNDO");
-        let message = error["message"].as_str().unwrap();
-        assert!(
-            message.contains("no claims, proofs, sessions or phases"),
-            "{line}: {error}"
-        );
+        says(&error, "no claims, proofs, sessions or phases");
         workspace.ok(error["fix"]
             .as_str()
             .unwrap()
@@ -279,22 +250,18 @@ fn required_gates_are_undone_too() {
     let workspace = TestWorkspace::new();
     workspace.ok("add one");
     workspace.ok("update T1 --title two --require-gate documented");
-    let before = workspace.json(&["verify", "T1"]);
+    let before = workspace.ask("verify T1");
     workspace.ok("update T1 --require-gate implemented");
-    let error = workspace.expect_refusal(&["undo", "2"], "E_UNDO_CONFLICT");
+    let error = workspace.refuse("undo 2", "E_UNDO_CONFLICT");
     assert_eq!(error["fix"], "cleo log --operation 3");
     workspace.ok("undo");
-    assert_eq!(workspace.json(&["verify", "T1"]), before);
+    assert_eq!(workspace.ask("verify T1"), before);
     workspace.ok("undo");
     assert_eq!(task(&workspace, "T1")["title"], "one");
-    let gates = workspace.json(&["verify", "T1"]);
+    let gates = workspace.ask("verify T1");
     assert_eq!(gates["result"]["states"], json!(null), "{gates}");
     workspace.ok("undo 5");
-    assert_eq!(
-        workspace.json(&["verify", "T1"]),
-        before,
-        "and brought back"
-    );
+    assert_eq!(workspace.ask("verify T1"), before, "and brought back");
 }
 
 #[test]
@@ -302,11 +269,11 @@ fn bare_undo_passes_over_what_cannot_be_undone() {
     let workspace = TestWorkspace::with_plan();
     workspace.ok("add Other");
     workspace.ok("update T2 --title wrong");
-    let latest = workspace.json(&["log"])["result"]["total"].clone();
+    let latest = workspace.ask("log")["result"]["total"].clone();
     for line in ["claim T6", "spawn T2", "release T6", "session start"] {
         workspace.ok(line);
     }
-    let undone = workspace.json(&["undo"]);
+    let undone = workspace.ask("undo");
     assert_eq!(undone["result"]["operation"]["number"], latest, "{undone}");
     assert_eq!(undone["result"]["operation"]["command"], "update");
     assert_eq!(task(&workspace, "T2")["title"], "Research token refresh");
@@ -317,7 +284,7 @@ fn undo_under_later_claim_is_refused_without_alternative() {
     let workspace = TestWorkspace::with_plan();
     workspace.ok("update T2 --title wrong");
     workspace.ok("claim T2");
-    let error = workspace.expect_refusal(&["undo"], "E_UNDO_CONFLICT");
+    let error = workspace.refuse("undo", "E_UNDO_CONFLICT");
     assert_eq!(error["fix"], "cleo log --operation 3");
     assert_eq!(error["alternatives"], json!([]), "no claim is undone");
     assert_eq!(task(&workspace, "T2")["title"], "wrong");
@@ -367,7 +334,7 @@ fn task_that_others_stand_on_by_now_is_not_taken_away() {
         if reply.exit != 0 {
             continue;
         }
-        let error = workspace.expect_refusal(&["undo", "1"], "E_UNDO_CONFLICT");
+        let error = workspace.refuse("undo 1", "E_UNDO_CONFLICT");
         assert_eq!(error["fix"], "cleo show T2", "{later}");
     }
 }
@@ -381,14 +348,14 @@ fn what_stands_beside_operation_is_in_nobodys_way() {
     workspace.ok("undo");
     workspace.ok("add three");
     workspace.ok("update T2 --title 'another title' --depends T3");
-    let error = workspace.expect_refusal(&["undo", "4"], "E_UNDO_CONFLICT");
+    let error = workspace.refuse("undo 4", "E_UNDO_CONFLICT");
     assert_eq!(error["fix"], "cleo log --operation 6", "{error}");
     workspace.ok("undo 6");
     workspace.ok("undo 4");
     assert_eq!(task(&workspace, "T2")["depends"], json!([]));
     workspace.ok("undo 8");
     workspace.ok("update T2 --title 'and another'");
-    let error = workspace.expect_refusal(&["undo", "1"], "E_UNDO_CONFLICT");
+    let error = workspace.refuse("undo 1", "E_UNDO_CONFLICT");
     assert_eq!(error["message"], "operation 1 cannot be undone: T2 uses T1");
 }
 
@@ -397,13 +364,13 @@ fn what_was_reverted_is_not_reverted_twice() {
     let workspace = TestWorkspace::new();
     workspace.ok("add one");
     workspace.ok("undo 1");
-    let error = workspace.expect_refusal(&["undo", "1"], "E_NOTHING_TO_UNDO");
+    let error = workspace.refuse("undo 1", "E_NOTHING_TO_UNDO");
     assert_eq!(
         error["message"],
         "operation 1 cannot be undone: operation 2 has already undone it"
     );
     assert_eq!(error["alternatives"][0]["command"], "cleo undo 2");
-    workspace.expect_refusal(&["undo", "9"], "E_OPERATION_NOT_FOUND");
+    workspace.refuse("undo 9", "E_OPERATION_NOT_FOUND");
 }
 
 #[test]
@@ -413,7 +380,7 @@ fn rules_that_hold_hold_after_undo_too() {
     workspace.ok("add b --depends T1");
     workspace.ok("update T2 --remove-depends T1");
     workspace.ok("update T1 --depends T2");
-    let error = workspace.expect_refusal(&["undo", "3"], "E_UNDO_CONFLICT");
+    let error = workspace.refuse("undo 3", "E_UNDO_CONFLICT");
     assert_eq!(error["fix"], "cleo deps T2", "{error}");
     assert_eq!(
         error["message"],
@@ -427,7 +394,7 @@ fn rules_that_hold_hold_after_undo_too() {
     workspace.ok("add b --parent T1");
     workspace.ok("update T2 --parent none");
     workspace.ok("delete T1");
-    let error = workspace.expect_refusal(&["undo", "3"], "E_UNDO_CONFLICT");
+    let error = workspace.refuse("undo 3", "E_UNDO_CONFLICT");
     assert_eq!(
         error["message"],
         "operation 3 cannot be undone: there is no task T1 to be the parent"
@@ -438,7 +405,7 @@ fn rules_that_hold_hold_after_undo_too() {
     workspace.ok("add top --key k");
     workspace.ok("delete T1");
     workspace.ok("add another --key k");
-    let error = workspace.expect_refusal(&["undo", "2"], "E_UNDO_CONFLICT");
+    let error = workspace.refuse("undo 2", "E_UNDO_CONFLICT");
     assert_eq!(
         error["message"],
         "operation 2 cannot be undone: T2 has the uid or key of T1"
@@ -453,7 +420,7 @@ fn rules_that_hold_hold_after_undo_too() {
     workspace.ok("add other");
     workspace.write("exported.jsonl", exported);
     workspace.ok("import exported.jsonl");
-    let error = workspace.expect_refusal(&["undo", "2"], "E_UNDO_CONFLICT");
+    let error = workspace.refuse("undo 2", "E_UNDO_CONFLICT");
     assert_eq!(error["fix"], "cleo show T3", "{error}");
     workspace.ok("undo 4");
     workspace.ok("undo 2");
@@ -466,7 +433,7 @@ fn rules_that_hold_hold_after_undo_too() {
     workspace.ok("add leaf --parent T7");
     workspace.ok("update T8 --parent none");
     workspace.ok("add 'below the leaf' --parent T8");
-    let error = workspace.expect_refusal(&["undo", "9"], "E_UNDO_CONFLICT");
+    let error = workspace.refuse("undo 9", "E_UNDO_CONFLICT");
     assert_eq!(error["fix"], "cleo list --tree", "too deep: {error}");
 }
 
@@ -475,21 +442,18 @@ fn what_cannot_be_reverted_is_named() {
     let workspace = TestWorkspace::new();
     workspace.ok("add one");
     workspace.ok("spawn T1");
-    let error = workspace.expect_refusal(&["undo", "2"], "E_NOTHING_TO_UNDO");
-    assert!(
-        error["message"].as_str().unwrap().contains("spawned T1"),
-        "{error}"
-    );
+    let error = workspace.refuse("undo 2", "E_NOTHING_TO_UNDO");
+    says(&error, "spawned T1");
     workspace.ok("verify T1 --gate implemented --run 'true'");
-    let error = workspace.expect_refusal(&["undo", "3"], "E_NOTHING_TO_UNDO");
+    let error = workspace.refuse("undo 3", "E_NOTHING_TO_UNDO");
     assert_eq!(error["fix"], "cleo log --operation 3");
-    let undone = workspace.json(&["undo", "1"]);
+    let undone = workspace.ask("undo 1");
     assert_eq!(undone["result"]["operation"]["number"], 1, "{undone}");
     workspace.ok("undo 4");
-    let gates = workspace.json(&["verify", "T1"]);
+    let gates = workspace.ask("verify T1");
     assert_eq!(gates["result"]["gates"]["implemented"]["passed"], true);
     assert_eq!(
-        workspace.json(&["why", "T1"])["success"],
+        workspace.ask("why T1")["success"],
         true,
         "the spawn is back"
     );

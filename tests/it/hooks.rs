@@ -5,7 +5,7 @@ use std::thread;
 use serde_json::{Value, json};
 
 use crate::delivery::{GOOD, MANIFEST, OUTPUT, deliver, spawn_task};
-use crate::world::{Reply, TestWorkspace, spawn};
+use crate::world::{Reply, TestWorkspace, says, spawn};
 
 /// The event of a client when the agent of a session ends.
 fn event(workspace: &TestWorkspace, changes: Value) -> String {
@@ -117,7 +117,7 @@ fn agent_is_sent_back_limited_number_of_times() {
     assert!(told("b", once).is_some());
     assert_eq!(told("b", once), None);
     assert_eq!(told("c", &[("CLEO_HOOKS_BLOCKS", "0")]), None);
-    let log = workspace.json(&["log", "--task", "T1"]);
+    let log = workspace.ask("log --task T1");
     let operations = log["result"]["operations"].as_array().unwrap().iter();
     let kept = operations.filter(|operation| operation["command"] == "hook.stop");
     assert_eq!(kept.count(), 4, "{log:#}");
@@ -262,7 +262,7 @@ fn hooks_are_added_to_existing_settings() {
         "{settings}"
     );
     insta::assert_snapshot!(workspace.read(".codex/hooks.json"));
-    let again = workspace.json(&["init", "--agents", "claude,codex", "--hooks"]);
+    let again = workspace.ask("init --agents claude,codex --hooks");
     assert_eq!(again["result"]["updated"], json!([]));
     assert_eq!(workspace.read(".claude/settings.json"), settings);
 
@@ -276,12 +276,6 @@ fn hooks_are_added_to_existing_settings() {
 
     workspace.write(".claude/settings.json", "{ // mine\n}");
     let error = workspace.expect_refusal(&init, "E_INPUT_INVALID");
-    assert!(
-        error["message"]
-            .as_str()
-            .unwrap()
-            .contains("line 1 column 3"),
-        "{error}"
-    );
+    says(&error, "line 1 column 3");
     assert_eq!(workspace.read(".claude/settings.json"), "{ // mine\n}");
 }

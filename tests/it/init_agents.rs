@@ -100,12 +100,10 @@ fn changed_file_stops_everything() {
         workspace.write(path, &theirs);
         fs::remove_file(workspace.path(if path == CODEX { CLAUDE } else { CODEX })).unwrap();
         let before = workspace.state();
-        let refused = workspace.json(&["init", "--agents", "all"]);
-        assert_eq!(refused["error"]["code"], "E_FILE_CHANGED", "{path}");
+        let refused = workspace.fails("init --agents all", "E_FILE_CHANGED");
         assert_eq!(refused["error"]["exitCode"], 3, "{path}");
         assert_eq!(workspace.state(), before, "{path}");
-        let shown = workspace.json(&["init", "--agents", "all", "--dry-run"]);
-        assert_eq!(shown["error"]["code"], "E_FILE_CHANGED", "{path}");
+        let shown = workspace.fails("init --agents all --dry-run", "E_FILE_CHANGED");
         let updated = shown["result"]["updated"].as_array().unwrap();
         assert!(updated.contains(&json!(path)), "{path}");
         assert_eq!(workspace.state(), before, "{path}");
@@ -135,15 +133,14 @@ fn text_of_older_versions_is_updated() {
         workspace.read("AGENTS.md") + "<!-- cleo:end -->\nMine too.\n",
     );
     // The digest above is not a digest of nothing, so the block counts as somebody's.
-    let refused = workspace.json(&["init", "--agents", "codex"]);
-    assert_eq!(refused["error"]["code"], "E_FILE_CHANGED");
+    workspace.fails("init --agents codex", "E_FILE_CHANGED");
     workspace.write(
         "AGENTS.md",
         workspace
             .read("AGENTS.md")
             .replace("3fe5c9e8b0a4ed8e", "e3b0c44298fc1c14"),
     );
-    let done = workspace.json(&["init", "--agents", "codex"]);
+    let done = workspace.ask("init --agents codex");
     assert_eq!(done["result"]["updated"], json!(["AGENTS.md"]));
     let text = workspace.read("AGENTS.md");
     assert!(
@@ -169,11 +166,7 @@ fn links_are_followed_only_inside_workspace() {
         let workspace = TestWorkspace::new();
         symlink(&outside, workspace.path(path)).unwrap();
         let before = workspace.state();
-        let refused = workspace.json(&["init", "--agents", "all", "--force"]);
-        assert_eq!(
-            refused["error"]["code"], "E_PATH_OUTSIDE_WORKSPACE",
-            "{path}"
-        );
+        let refused = workspace.fails("init --agents all --force", "E_PATH_OUTSIDE_WORKSPACE");
         assert!(refused["error"]["fix"].is_string());
         assert_eq!(workspace.state(), before, "{path}");
     }
@@ -187,7 +180,7 @@ fn workspace_is_made_through_no_link_that_leads_out() {
         let outside = workspace.root().with_file_name("home");
         fs::create_dir_all(workspace.path(link).parent().unwrap()).unwrap();
         symlink(outside.join("new"), workspace.path(link)).unwrap();
-        let refused = workspace.json(&["init"]);
+        let refused = workspace.ask("init");
         let error = &refused["error"];
         assert_eq!(error["code"], "E_PATH_OUTSIDE_WORKSPACE", "{link}");
         let fix = error["fix"].as_str().unwrap();
@@ -198,10 +191,7 @@ fn workspace_is_made_through_no_link_that_leads_out() {
     let workspace = TestWorkspace::bare();
     let outside = workspace.root().with_file_name("home");
     symlink(&outside, workspace.path("claudedocs")).unwrap();
-    assert_eq!(
-        workspace.json(&["init"])["error"]["code"],
-        "E_PATH_OUTSIDE_WORKSPACE"
-    );
+    workspace.fails("init", "E_PATH_OUTSIDE_WORKSPACE");
     let workspace = TestWorkspace::bare();
     fs::create_dir(workspace.path(".cleo")).unwrap();
     symlink(outside.join("new"), workspace.path(".cleo/.gitignore")).unwrap();
@@ -212,7 +202,7 @@ fn workspace_is_made_through_no_link_that_leads_out() {
 #[test]
 fn fix_for_unwritable_path_names_what_is_there() {
     let workspace = TestWorkspace::new().with(".claude", "no folder\n");
-    let refused = workspace.json(&["init", "--agents", "claude"]);
+    let refused = workspace.ask("init --agents claude");
     let error = &refused["error"];
     assert_eq!(error["exitCode"], 3, "{error}");
     let fix = error["fix"].as_str().unwrap();
@@ -238,7 +228,6 @@ fn disk_that_fills_up_half_way_leaves_no_trace() {
 fn file_that_is_no_text_is_refused() {
     let workspace = TestWorkspace::new().with("AGENTS.md", b"caf\xe9\n");
     let before = workspace.state();
-    let refused = workspace.json(&["init", "--agents", "codex", "--force"]);
-    assert_eq!(refused["error"]["code"], "E_FILE_UNREADABLE");
+    workspace.fails("init --agents codex --force", "E_FILE_UNREADABLE");
     assert_eq!(workspace.state(), before);
 }

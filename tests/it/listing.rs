@@ -6,8 +6,7 @@ use crate::world::TestWorkspace;
 
 /// Runs `cleo list` or `cleo find` and returns the ids, joined, and the total.
 fn find(workspace: &TestWorkspace, line: &str) -> (String, u64) {
-    let arguments: Vec<&str> = line.split(' ').collect();
-    let reply = workspace.json(&arguments);
+    let reply = workspace.json(&line.split(' ').collect::<Vec<_>>());
     let id = |task: &Value| task["id"].as_str().unwrap().to_string();
     let tasks = reply["result"]["tasks"].as_array().unwrap();
     let ids: Vec<String> = tasks.iter().map(id).collect();
@@ -98,7 +97,7 @@ fn tree_shows_who_is_part_of_what() {
     insta::assert_snapshot!(workspace.cleo("list --tree"));
     insta::assert_snapshot!(workspace.cleo("list --tree --parent T2"));
     insta::assert_snapshot!(workspace.cleo("list --tree --type epic --status done"));
-    let rows = workspace.json(&["list", "--tree"]);
+    let rows = workspace.ask("list --tree");
     let depths: Vec<u64> = rows["result"]["tasks"]
         .as_array()
         .unwrap()

@@ -3,14 +3,12 @@
 
 use std::collections::BTreeSet;
 use std::fs;
-use std::io::{BufRead, BufReader};
-use std::os::unix::process::CommandExt;
-use std::process::{Command, Stdio};
+use std::process::Command;
 use std::thread;
 
 use serde_json::{Value, json};
 
-use crate::world::{TestWorkspace, document};
+use crate::world::{TestWorkspace, assert_fields, column, says};
 
 const MANIFEST: &str = "claudedocs/agent-outputs/MANIFEST.jsonl";
 
@@ -43,7 +41,7 @@ fn list(workspace: &TestWorkspace, arguments: &[&str]) -> Vec<String> {
 
 /// Returns line and code of everything that `manifest validate` names.
 fn faults(workspace: &TestWorkspace) -> Vec<String> {
-    let reply = workspace.json(&["manifest", "validate"]);
+    let reply = workspace.ask("manifest validate");
     let faults = reply["result"]["faults"].as_array().unwrap();
     assert_eq!(reply["result"]["valid"], faults.is_empty());
     let fault = |fault: &Value| format!("{} {}", fault["line"], fault["code"].as_str().unwrap());
@@ -74,7 +72,7 @@ fn entry_is_one_line_with_its_epic_its_author_and_its_time() {
         let kept = field == "linked_tasks" || lines[0][field] == *value;
         assert!(kept, "{field} was changed");
     }
-    let shown = workspace.json(&["manifest", "show", "auth-2026-01-26"]);
+    let shown = workspace.ask("manifest show auth-2026-01-26");
     assert_eq!(shown["result"]["entry"], lines[0]);
     assert_eq!(shown["result"]["line"], 1);
 }
@@ -97,7 +95,7 @@ fn entry_can_be_given_as_options() {
     insta::assert_snapshot!(workspace.cleo("manifest show auth"), @r"
     exit: 0
     --- stdout
-    auth  complete  Token refresh
+    auth complete  Token refresh
               file  auth.md
               date  2026-01-26
             topics  auth, tokens
@@ -201,8 +199,7 @@ fn what_is_no_entry_is_refused_with_exit_6() {
     ] {
         let reply = append(&workspace, text);
         assert_eq!(reply["error"]["exitCode"], 6, "{reply}");
-        let found = reply["error"]["message"].as_str().unwrap();
-        assert!(found.contains(message), "{message} is not in: {found}");
+        says(&reply, message);
     }
     assert!(!workspace.path(MANIFEST).exists());
 }
@@ -210,7 +207,7 @@ fn what_is_no_entry_is_refused_with_exit_6() {
 #[test]
 fn line_of_protocol_is_refused_until_it_is_filled_in() {
     let workspace = TestWorkspace::with_plan();
-    let prompt = workspace.json(&["spawn", "T3"])["result"]["prompt"]
+    let prompt = workspace.ask("spawn T3")["result"]["prompt"]
         .as_str()
         .unwrap()
         .to_string();
@@ -242,10 +239,7 @@ fn duplicate_exits_with_101() {
     let before = workspace.state();
     let reply = append(&workspace, &entry("auth").to_string());
     let error = &reply["error"];
-    assert_eq!(
-        (&error["code"], &error["exitCode"]),
-        (&json!("E_EXISTS"), &json!(101))
-    );
+    assert_fields(&error, json!({"code": "E_EXISTS", "exitCode": 101}));
     assert_eq!(error["message"], "the manifest has auth already, in line 1");
     assert_eq!(error["fix"], "cleo manifest show auth");
     assert_eq!(workspace.shell("cleo manifest show auth").exit, 0);
@@ -273,10 +267,10 @@ fn what_is_no_entry_is_moved_out_of_manifest_by_fix() {
     let workspace = TestWorkspace::with_plan();
     let good = entry("a").to_string();
     workspace.write(MANIFEST, format!("{good}\nI am done!\n"));
-    let error = workspace.json(&["manifest", "validate"])["error"].clone();
+    let error = workspace.ask("manifest validate")["error"].clone();
     assert_eq!(error["fix"], "cleo manifest compact");
     workspace.write(MANIFEST, format!("{good}\nI am done!\n{{\"id\":\"b\"}}\n"));
-    let error = workspace.json(&["manifest", "validate"])["error"].clone();
+    let error = workspace.ask("manifest validate")["error"].clone();
     let fix = error["fix"].as_str().unwrap();
     assert!(fix.starts_with("sed -n 3p "), "{fix}");
     assert_eq!(workspace.shell(fix).stdout, "{\"id\":\"b\"}\n");
@@ -313,14 +307,13 @@ fn invalid_lines_are_named_by_number() {
         "9 E_LINE_TORN",
     ];
     assert_eq!(faults(&workspace), expected);
-    let reply = workspace.json(&["manifest", "validate"]);
-    assert_eq!(reply["error"]["code"], "E_MANIFEST_INVALID");
+    let reply = workspace.fails("manifest validate", "E_MANIFEST_INVALID");
     assert_eq!(reply["error"]["exitCode"], 6);
     assert_eq!(reply["result"]["entries"], 5);
     assert_eq!(list(&workspace, &[]), ["a", "b", "lost", "c", "d"]);
     assert_eq!(list(&workspace, &["--limit", "2"]), ["c", "d"]);
     assert_eq!(list(&workspace, &["--task", "T99"]), ["lost"]);
-    let warnings = workspace.json(&["manifest", "list"])["warnings"].clone();
+    let warnings = workspace.ask("manifest list")["warnings"].clone();
     assert_eq!(
         warnings[0],
         "manifest line 2: the line is torn: it ends inside of an entry"
@@ -336,36 +329,27 @@ fn invalid_lines_are_named_by_number() {
         assert_eq!(reply["error"]["exitCode"], exit, "{reply}");
     }
     assert_eq!(
-        workspace.json(&["verify", "manifest", "c"])["result"]["verdict"],
+        workspace.ask("verify manifest c")["result"]["verdict"],
         "pass"
     );
-    assert_eq!(
-        workspace.json(&["verify", "manifest"])["error"]["exitCode"],
-        6
-    );
-    let torn = workspace.json(&["manifest", "show", "torn"]);
+    assert_eq!(workspace.ask("verify manifest")["error"]["exitCode"], 6);
+    let torn = workspace.ask("manifest show torn");
     assert_eq!(torn["error"]["exitCode"], 4);
-    assert!(
-        torn["error"]["message"]
-            .as_str()
-            .unwrap()
-            .contains("line 2"),
-        "{torn}"
-    );
+    says(&torn, "line 2");
 }
 
 #[test]
 fn empty_and_missing_manifest_are_valid() {
     let workspace = TestWorkspace::with_plan();
     for _ in 0..2 {
-        let reply = workspace.json(&["manifest", "validate"]);
+        let reply = workspace.ask("manifest validate");
         assert_eq!(
             reply["result"],
             json!({"entries": 0, "faults": [], "valid": true})
         );
         assert_eq!(list(&workspace, &[]), [] as [&str; 0]);
         assert_eq!(
-            workspace.json(&["verify", "manifest"])["result"]["verdict"],
+            workspace.ask("verify manifest")["result"]["verdict"],
             "pass"
         );
         workspace.write(MANIFEST, "");
@@ -378,13 +362,7 @@ fn torn_tail_gets_its_end() {
     let torn = entry("torn").to_string()[..100].to_string();
     workspace.write(MANIFEST, &torn);
     let reply = append(&workspace, &entry("a").to_string());
-    assert!(
-        reply["warnings"][0]
-            .as_str()
-            .unwrap()
-            .contains("had no end"),
-        "{reply}"
-    );
+    says(&reply["warnings"][0], "had no end");
     assert!(workspace.read(MANIFEST).starts_with(&format!("{torn}\n{{")));
     assert_eq!(list(&workspace, &[]), ["a"]);
     assert_eq!(faults(&workspace), ["1 E_LINE_TORN"]);
@@ -416,7 +394,7 @@ fn lists_are_filtered_by_task_status_and_topic() {
     ] {
         assert_eq!(list(&workspace, &arguments), expected, "{arguments:?}");
     }
-    let limited = workspace.json(&["manifest", "list", "--limit", "1"]);
+    let limited = workspace.ask("manifest list --limit 1");
     assert_eq!(limited["result"]["total"], 3);
     insta::assert_snapshot!(workspace.cleo("manifest list --limit 2"), @r"
     exit: 0
@@ -432,7 +410,7 @@ fn lists_are_filtered_by_task_status_and_topic() {
 #[test]
 fn unknown_entry_comes_with_nearest_one() {
     let workspace = TestWorkspace::with_plan();
-    let reply = workspace.json(&["manifest", "show", "auth"]);
+    let reply = workspace.ask("manifest show auth");
     assert_eq!(reply["error"]["fix"], "cleo manifest list");
     append_entry(&workspace, "auth-2026-01-26");
     for command in [
@@ -443,8 +421,7 @@ fn unknown_entry_comes_with_nearest_one() {
         let reply = workspace.json(&[command.clone(), vec!["auth-2026-01-25"]].concat());
         assert_eq!(reply["error"]["code"], "E_ENTRY_NOT_FOUND");
         assert_eq!(reply["error"]["exitCode"], 4);
-        let message = reply["error"]["message"].as_str().unwrap();
-        assert!(message.ends_with("did you mean `auth-2026-01-26`?"));
+        says(&reply, "did you mean `auth-2026-01-26`?");
         assert_eq!(reply["error"]["fix"], "cleo manifest list");
     }
 }
@@ -454,11 +431,11 @@ fn links_are_in_entry_and_in_store() {
     let workspace = TestWorkspace::with_plan();
     append_entry(&workspace, "auth");
     for created in [true, false] {
-        let reply = workspace.json(&["research", "link", "T4", "auth"]);
+        let reply = workspace.ask("research link T4 auth");
         let expected = json!({"task": "T4", "entry": "auth", "created": created});
         assert_eq!(reply["result"], expected);
     }
-    workspace.json(&["research", "link", "T3", "auth"]);
+    workspace.ask("research link T3 auth");
     for (task, sources) in [
         ("T1", json!(["entry"])),
         ("T3", json!(["entry", "store"])),
@@ -474,29 +451,21 @@ fn links_are_in_entry_and_in_store() {
         }
     }
     // A dependent task gets the findings.
-    let added = workspace.json(&["add", "Build on it", "--depends", "T4"]);
+    let added = workspace.ask("add 'Build on it' --depends T4");
     let task = added["result"]["task"]["id"].as_str().unwrap();
     let spawned = workspace.json(&["spawn", task, "--dry-run"]);
-    let prompt = spawned["result"]["prompt"].as_str().unwrap();
-    assert!(prompt.contains("(auth)"), "{prompt}");
-    let shown = workspace.json(&["research", "show", "auth"]);
-    let tasks = shown["result"]["tasks"].as_array().unwrap().iter();
-    let tasks: Vec<&str> = tasks.map(|task| task["id"].as_str().unwrap()).collect();
+    says(&spawned["result"]["prompt"], "(auth)");
+    let shown = workspace.ask("research show auth");
+    let tasks = column(&shown["result"]["tasks"], "id");
     assert_eq!(tasks, ["T1", "T3", "T4"]);
+    assert_eq!(workspace.ask("research links T2")["result"]["total"], 0);
     assert_eq!(
-        workspace.json(&["research", "links", "T2"])["result"]["total"],
-        0
-    );
-    assert_eq!(
-        workspace.json(&["research", "link", "T99", "auth"])["error"]["exitCode"],
+        workspace.ask("research link T99 auth")["error"]["exitCode"],
         4
     );
-    assert_eq!(
-        workspace.json(&["research", "links", "T99"])["error"]["exitCode"],
-        4
-    );
+    assert_eq!(workspace.ask("research links T99")["error"]["exitCode"], 4);
     fs::remove_file(workspace.path(MANIFEST)).unwrap();
-    let lost = workspace.json(&["research", "links", "T4"]);
+    let lost = workspace.ask("research links T4");
     assert_eq!(lost["result"]["links"][0]["title"], Value::Null);
 }
 
@@ -518,8 +487,7 @@ fn message_is_allowed_to_letter_or_exits_with_61() {
         let reply = workspace.json(&["verify", "message", text]);
         assert_eq!(reply["error"]["code"], "E_RETURN_MESSAGE", "{text:?}");
         assert_eq!(reply["error"]["exitCode"], 61, "{text:?}");
-        let message = reply["error"]["message"].as_str().unwrap();
-        assert!(message.contains("allowed are `"), "{message}");
+        says(&reply, "allowed are `");
     }
 }
 
@@ -531,8 +499,8 @@ fn manifest_that_leads_out_of_workspace_is_refused() {
     std::os::unix::fs::symlink(&outside, workspace.path(MANIFEST)).unwrap();
     for reply in [
         append(&workspace, &entry("a").to_string()),
-        workspace.json(&["manifest", "list"]),
-        workspace.json(&["verify", "manifest"]),
+        workspace.ask("manifest list"),
+        workspace.ask("verify manifest"),
     ] {
         assert_eq!(
             reply["error"]["code"], "E_PATH_OUTSIDE_WORKSPACE",
@@ -595,71 +563,6 @@ fn of_many_that_append_one_id_one_succeeds() {
     exits.sort_unstable();
     assert_eq!(exits, [0, 101, 101, 101, 101, 101, 101, 101]);
     assert_eq!(lines(&workspace).len(), 1);
-}
-
-#[test]
-fn what_was_acknowledged_survives_a_kill_and_is_whole() {
-    let workspace = TestWorkspace::with_plan();
-    let mut acknowledged = BTreeSet::new();
-    let loops = "i=0; while :; do i=$((i+1)); \
-         printf %s \"$ENTRY\" | sed \"s/ID/$ROUND-$i/g\" | cleo manifest append; done";
-    for round in 0..20 {
-        let mut writer = workspace.surround(Command::new("sh"));
-        writer
-            .args(["-c", loops])
-            .env("ENTRY", entry("ID").to_string())
-            .env("ROUND", round.to_string())
-            .stdout(Stdio::piped())
-            .process_group(0);
-        let mut writer = writer.spawn().unwrap();
-        let mut replies = BufReader::new(writer.stdout.take().unwrap()).lines();
-        let mut note = |line: std::io::Result<String>| {
-            // The last reply may be torn: then nothing was acknowledged.
-            if let Ok(reply) = serde_json::from_str::<Value>(&line.unwrap_or_default()) {
-                assert_eq!(reply["success"], true, "{reply}");
-                let id = reply["result"]["entry"]["id"].as_str().unwrap().to_string();
-                assert!(acknowledged.insert(id), "{reply}");
-            }
-        };
-        replies.by_ref().take(1 + round % 4).for_each(&mut note);
-        let line = format!("kill -KILL -{}", writer.id());
-        Command::new("sh").args(["-c", &line]).status().unwrap();
-        writer.wait().unwrap();
-        replies.for_each(&mut note);
-        let kept: BTreeSet<String> = list(&workspace, &[]).into_iter().collect();
-        let lost: Vec<&String> = acknowledged.difference(&kept).collect();
-        assert!(lost.is_empty(), "{lost:?}");
-        assert_eq!(faults(&workspace), [] as [&str; 0], "every line is whole");
-    }
-    assert!(acknowledged.len() >= 20);
-    append_entry(&workspace, "life-goes-on");
-}
-
-#[test]
-fn append_waits_for_another_one() {
-    let workspace = TestWorkspace::with_plan();
-    append_entry(&workspace, "first");
-    let held = fs::OpenOptions::new()
-        .append(true)
-        .open(workspace.path(MANIFEST))
-        .unwrap();
-    held.lock().unwrap();
-    let mut command = workspace.command(&["manifest", "append"]);
-    let entry = entry("second").to_string();
-    let mut waiting = command
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .spawn()
-        .unwrap();
-    std::io::Write::write_all(&mut waiting.stdin.take().unwrap(), entry.as_bytes()).unwrap();
-    for _ in 0..10 {
-        assert_eq!(list(&workspace, &[]), ["first"], "readers never wait");
-    }
-    assert!(waiting.try_wait().unwrap().is_none(), "it waits");
-    drop(held);
-    let reply = document(&workspace.reply(&waiting.wait_with_output().unwrap()));
-    assert_eq!(reply["success"], true, "{reply}");
-    assert_eq!(list(&workspace, &[]), ["first", "second"]);
 }
 
 #[test]

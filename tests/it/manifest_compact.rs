@@ -4,7 +4,7 @@ use std::thread;
 
 use serde_json::{Value, json};
 
-use crate::world::TestWorkspace;
+use crate::world::{TestWorkspace, assert_fields, says};
 
 const MANIFEST: &str = "claudedocs/agent-outputs/MANIFEST.jsonl";
 const REJECTED: &str = "claudedocs/agent-outputs/MANIFEST.rejected.jsonl";
@@ -40,7 +40,7 @@ fn litter() -> (TestWorkspace, Vec<u8>) {
 }
 
 fn list(workspace: &TestWorkspace) -> Value {
-    workspace.json(&["manifest", "list"])["result"]["entries"].clone()
+    workspace.ask("manifest list")["result"]["entries"].clone()
 }
 
 #[test]
@@ -52,7 +52,7 @@ fn invalid_lines_are_moved_with_a_reason() {
     let after = workspace.read(MANIFEST);
     assert_eq!(after.lines().count(), 6 + 1, "six entries, and one to fix");
     assert!(after.ends_with('\n') && after.contains("no-status") && after.contains("archived"));
-    let left = workspace.json(&["manifest", "validate"])["result"]["faults"].clone();
+    let left = workspace.ask("manifest validate")["result"]["faults"].clone();
     assert_eq!(
         left.as_array().unwrap().len(),
         1,
@@ -71,32 +71,29 @@ fn invalid_lines_are_moved_with_a_reason() {
             None => serde_json::from_value(one["bytes"].clone()).unwrap(),
         };
         assert_eq!(kept, line, "nothing of it is lost");
-        assert!(one["code"].as_str().unwrap().starts_with("E_LINE_"));
+        says(&one["code"], "E_LINE_");
     }
     assert_eq!(moved.len(), 7);
-    let again = workspace.json(&["manifest", "compact"])["result"].clone();
-    assert_eq!((&again["kept"], &again["total"]), (&json!(7), &json!(0)));
+    let again = workspace.ask("manifest compact")["result"].clone();
+    assert_fields(&again, json!({"kept": 7, "total": 0}));
 }
 
 #[test]
 fn dry_run_moves_nothing() {
     let (workspace, before) = litter();
     let state = workspace.state();
-    let dry = workspace.json(&["manifest", "compact", "--dry-run"])["result"].clone();
-    assert_eq!(
-        (&dry["kept"], &dry["total"], &dry["dryRun"]),
-        (&json!(7), &json!(7), &json!(true))
-    );
+    let dry = workspace.ask("manifest compact --dry-run")["result"].clone();
+    assert_fields(&dry, json!({"kept": 7, "total": 7, "dryRun": true}));
     assert_eq!(workspace.state(), state);
     assert_eq!(std::fs::read(workspace.path(MANIFEST)).unwrap(), before);
     std::fs::remove_file(workspace.path(MANIFEST)).unwrap();
-    let none = workspace.json(&["manifest", "compact"])["result"].clone();
-    assert_eq!((&none["kept"], &none["total"]), (&json!(0), &json!(0)));
+    let none = workspace.ask("manifest compact")["result"].clone();
+    assert_fields(&none, json!({"kept": 0, "total": 0}));
     assert!(!workspace.path(MANIFEST).exists());
     let folder = workspace.path("claudedocs/agent-outputs");
     std::fs::remove_dir_all(&folder).unwrap();
     std::fs::write(&folder, "no folder").unwrap();
-    workspace.expect_refusal(&["manifest", "compact"], "E_FILE_UNREADABLE");
+    workspace.refuse("manifest compact", "E_FILE_UNREADABLE");
 }
 
 #[test]
@@ -117,12 +114,11 @@ fn appending_and_compacting_at_once_loses_no_entry() {
         }
         scope.spawn(|| {
             for _ in 0..8 {
-                assert_eq!(workspace.json(&["manifest", "compact"])["success"], true);
+                assert_eq!(workspace.ask("manifest compact")["success"], true);
             }
         });
     });
     workspace.ok("manifest compact");
     assert_eq!(list(&workspace).as_array().unwrap().len(), 24);
-    let left = workspace.json(&["manifest", "validate"]);
-    assert_eq!(left["success"], true, "{left}");
+    workspace.result("manifest validate");
 }

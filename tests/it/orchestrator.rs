@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::world::{FORGED, Reply, TestWorkspace, add};
+use crate::world::{FORGED, Reply, TestWorkspace, add, assert_fields};
 
 const MANIFEST: &str = "claudedocs/agent-outputs/MANIFEST.jsonl";
 
@@ -17,7 +17,7 @@ fn entry(id: &str, status: &str, needs: &[&str], tasks: &[&str]) -> String {
 }
 
 fn start(workspace: &TestWorkspace) -> Value {
-    workspace.json(&["orchestrator", "start", "--epic", "T1"])["result"].clone()
+    workspace.ask("orchestrator start --epic T1")["result"].clone()
 }
 
 fn context(workspace: &TestWorkspace, arguments: &[&str]) -> Value {
@@ -181,7 +181,7 @@ fn each_state_of_work_has_its_first_action() {
         first(&workspace, Some("T1")),
         is("unblock", "cleo list --status blocked")
     );
-    let answer = workspace.json(&["orchestrator", "start", "--epic", "T1"]);
+    let answer = workspace.ask("orchestrator start --epic T1");
     let reason = "nothing is ready or active, and 1 is blocked";
     assert_eq!(answer["result"]["recommended"]["reason"], reason);
     workspace.ok("update T2 --status active");
@@ -264,27 +264,15 @@ fn status_counts_epics() {
         entry("look", "complete", &[], &["T1", "T2"]) + &entry("build", "partial", &[], &["T3"]),
     );
     insta::assert_snapshot!("status", workspace.cleo("orchestrator status"));
-    let status = workspace.json(&["orchestrator", "status", "--epic", "T1"])["result"].clone();
+    let status = workspace.ask("orchestrator status --epic T1")["result"].clone();
     assert_eq!(
         status["state"],
         json!({"active": 1, "done": 1, "pending": 2})
     );
-    assert_eq!(
-        (&status["total"], &status["percent"]),
-        (&json!(4), &json!(25))
-    );
-    assert_eq!(
-        (
-            &status["epics"]["shown"][0]["done"],
-            &status["epics"]["shown"][0]["total"]
-        ),
-        (&json!(1), &json!(4))
-    );
+    assert_fields(&status, json!({"total": 4, "percent": 25}));
+    assert_fields(&status["epics"]["shown"][0], json!({"done": 1, "total": 4}));
     assert_eq!(status["entries"]["shown"][0]["id"], "build");
-    assert_eq!(
-        workspace.json(&["orchestrator", "status", "--epic", "T9"])["error"]["code"],
-        "E_TASK_NOT_FOUND"
-    );
+    workspace.fails("orchestrator status --epic T9", "E_TASK_NOT_FOUND");
 }
 
 #[test]
@@ -300,14 +288,8 @@ fn budget_warns_at_70_percent() {
     ] {
         let answer = context(&workspace, &["--tokens", &tokens.to_string()]);
         let result = &answer["result"];
-        assert_eq!(
-            (&result["tokens"], &result["percent"]),
-            (&json!(tokens), &json!(percent))
-        );
-        assert_eq!(
-            (&result["state"], &result["limit"]),
-            (&json!(state), &json!(10_000))
-        );
+        assert_fields(&result, json!({"tokens": tokens, "percent": percent}));
+        assert_fields(&result, json!({"state": state, "limit": 10_000}));
         assert_eq!(result["method"], "as given");
         assert_eq!(
             answer["warnings"].as_array().unwrap().len(),
@@ -334,7 +316,7 @@ fn limit_is_setting() {
 #[test]
 fn what_is_counted_is_there() {
     let workspace = TestWorkspace::with_plan().with("notes.md", "ä".repeat(4_001));
-    let prompt = workspace.json(&["spawn", "T2"])["result"]["prompt"]
+    let prompt = workspace.ask("spawn T2")["result"]["prompt"]
         .as_str()
         .unwrap()
         .to_string();
@@ -353,7 +335,7 @@ fn what_is_counted_is_there() {
     );
     let alone = context(&workspace, &[])["result"].clone();
     assert_eq!(alone["parts"][0]["of"], "orchestrator start");
-    let answer = workspace.json(&["orchestrator", "start"])["result"].clone();
+    let answer = workspace.ask("orchestrator start")["result"].clone();
     assert_eq!(alone["tokens"], answer["budget"]["tokens"]);
     assert_eq!(
         context(&workspace, &["--task", "T9"])["error"]["code"],
@@ -392,8 +374,7 @@ fn brief_about_nothing_says_so() {
 fn brief_hands_everything_over() {
     let workspace = halfway();
     insta::assert_snapshot!("brief", workspace.cleo("orchestrator brief --epic T1"));
-    let brief =
-        workspace.json(&["orchestrator", "brief", "--epic", "T1"])["result"]["brief"].clone();
+    let brief = workspace.ask("orchestrator brief --epic T1")["result"]["brief"].clone();
     assert_eq!(
         brief["done"]["shown"][0]["file"],
         "claudedocs/agent-outputs/look.md"
@@ -460,9 +441,9 @@ fn brief_is_written_over_brief_and_over_nothing_else() {
     assert_eq!(lines(&workspace.read("HANDOVER.md")), lines(&shown));
     workspace.write("mine.md", "# Mine\n");
     let before = workspace.state();
-    let refused = workspace.json(&["orchestrator", "brief", "--output", "mine.md"]);
+    let refused = workspace.ask("orchestrator brief --output mine.md");
     assert_eq!(refused["error"]["exitCode"], 101);
-    let unwritable = workspace.json(&["orchestrator", "brief", "--output", "mine.md/deep.md"]);
+    let unwritable = workspace.ask("orchestrator brief --output mine.md/deep.md");
     assert_eq!(unwritable["error"]["exitCode"], 3);
     assert_eq!(workspace.state(), before);
 }

@@ -2,7 +2,7 @@
 
 use std::process::{Command, Stdio};
 
-use crate::world::{CLEO, TestWorkspace, document, skip};
+use crate::world::{CLEO, TestWorkspace, document, says, skip};
 
 /// Runs a command on a pseudo-terminal; none where there is no `script` of the kind that Linux has.
 fn on_terminal(workspace: &TestWorkspace, line: &str) -> Option<String> {
@@ -271,13 +271,11 @@ fn help_and_version_are_envelopes_when_json_is_asked_for() {
         "help add --json",
         "add --help --format=json",
     ] {
-        let words: Vec<&str> = line.split(' ').collect();
-        let page = workspace.json(&words);
+        let page = workspace.ask(line);
         assert_eq!(page["command"], "help", "{line}");
-        let text = page["result"]["text"].as_str().unwrap();
-        assert!(text.contains("Usage: cleo"), "{line}: {text}");
+        says(&page["result"]["text"], "Usage: cleo");
     }
-    let version = workspace.json(&["--version", "--json"]);
+    let version = workspace.ask("--version --json");
     assert_eq!(version["command"], "version");
     assert_eq!(version["result"]["version"], env!("CARGO_PKG_VERSION"));
 }
@@ -323,7 +321,7 @@ fn help_and_version_are_text_everywhere() {
 
 #[test]
 fn exit_codes_keep_their_meaning() {
-    let table = TestWorkspace::bare().json(&["help", "exit-codes"]);
+    let table = TestWorkspace::bare().ask("help exit-codes");
     let rows = table["result"]["codes"].as_array().unwrap();
     for (exit, codes) in [
         (1, &["E_INTERNAL"][..]),
@@ -365,7 +363,7 @@ fn exit_codes_keep_their_meaning() {
 #[test]
 fn every_code_is_in_table() {
     let workspace = TestWorkspace::bare();
-    let table = workspace.json(&["help", "exit-codes"]);
+    let table = workspace.ask("help exit-codes");
     let codes = table["result"]["codes"].as_array().unwrap();
     assert_eq!(table["result"]["total"], codes.len());
     let shown = workspace.cleo("help exit-codes");
@@ -376,7 +374,7 @@ fn every_code_is_in_table() {
         assert_eq!(&explained["result"], code);
     }
     insta::assert_snapshot!(workspace.cleo("explain has_children"));
-    let six = workspace.json(&["explain", "6"]);
+    let six = workspace.ask("explain 6");
     let with_six: Vec<_> = codes.iter().filter(|code| code["exitCode"] == 6).collect();
     assert!(with_six.len() > 1);
     assert_eq!(six["result"]["codes"], serde_json::json!(with_six));

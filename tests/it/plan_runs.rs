@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 use crate::served::Served;
 use crate::server::{Answer, Server};
-use crate::world::{TestWorkspace, document, milliseconds_between};
+use crate::world::{TestWorkspace, assert_fields, document, milliseconds_between};
 
 /// A worker: `worker.sh NAME TEXT…` says `[NAME] TEXT`, the next text on each call. A text that begins
 /// with `!` is a failure, one with `+` is satisfied without saying so. It keeps what it was asked.
@@ -46,21 +46,15 @@ pub(crate) fn world(workers: &[(&str, &[&str])]) -> TestWorkspace {
     workspace
 }
 
-fn answer(workspace: &TestWorkspace, line: &str) -> Value {
-    workspace.json(&shlex::split(line).unwrap())
-}
-
 #[track_caller]
 fn runs(workspace: &TestWorkspace, line: &str) -> Value {
-    let reply = answer(workspace, &format!("plan run {line}"));
-    assert_eq!(reply["success"], true, "{line}: {reply:#}");
-    reply["result"].clone()
+    let reply = workspace.result(&format!("plan run {line}"));
+    reply.clone()
 }
 
 #[track_caller]
 fn fails(workspace: &TestWorkspace, line: &str, code: &str) -> Value {
-    let reply = answer(workspace, &format!("plan run {line}"));
-    assert_eq!(reply["error"]["code"], code, "{line}: {reply:#}");
+    let reply = workspace.fails(&format!("plan run {line}"), code);
     reply
 }
 
@@ -81,7 +75,7 @@ fn read_answers(workspace: &TestWorkspace, capability: &str) -> Vec<String> {
 /// Events of a run for a late reader: kinds and steps.
 fn events(workspace: &TestWorkspace, run: &Value) -> Vec<(String, String)> {
     let id = run["run"]["id"].as_str().unwrap();
-    let shown = answer(workspace, &format!("runs show {id}"));
+    let shown = workspace.ask(&format!("runs show {id}"));
     let events = shown["result"]["events"].as_array().unwrap().iter();
     let event = |event: &Value| {
         let step = event["detail"]["stepId"].as_str().unwrap_or_default();
@@ -110,10 +104,7 @@ fn c_1_goal_goes_through_three_agents() {
          [search-step] [web-crawler] fetched evidence\n\n\
          [summarization-step] [summarizer] final synthesis [done]"
     );
-    assert_eq!(
-        (&result["satisfied"], &result["passes"]),
-        (&json!(true), &json!(1))
-    );
+    assert_fields(&result, json!({"satisfied": true, "passes": 1}));
     let steps = result["plan"]["steps"].as_array().unwrap();
     let needs: Vec<_> = steps.iter().map(|step| step["dependsOn"].clone()).collect();
     assert_eq!(
@@ -121,18 +112,12 @@ fn c_1_goal_goes_through_three_agents() {
         [json!([]), json!(["planning-step"]), json!(["search-step"])]
     );
     let run = &result["run"];
-    assert_eq!(
-        (&run["kind"], &run["status"]),
-        (&json!("plan"), &json!("completed"))
-    );
+    assert_fields(&run, json!({"kind": "plan", "status": "completed"}));
     assert_eq!(
         (&run["output"], &run["answeredBy"]),
         (&result["answer"], &json!("worker"))
     );
-    assert_eq!(
-        answer(&workspace, "runs list --kind plan")["result"]["total"],
-        1
-    );
+    assert_eq!(workspace.ask("runs list --kind plan")["result"]["total"], 1);
     // Direct dependencies only.
     let told = &read_answers(&workspace, "summarizer")[0];
     let context = "\n\nContext from dependencies:\n- [search-step][the-web-crawler]: [web-crawler] fetched evidence";
@@ -200,10 +185,7 @@ fn c_3_what_is_not_satisfied_is_done_again_as_often_as_allowed() {
         result["answer"],
         "[summarization-step] [summarizer] second try [done]"
     );
-    assert_eq!(
-        (&result["satisfied"], &result["passes"]),
-        (&json!(true), &json!(2))
-    );
+    assert_fields(&result, json!({"satisfied": true, "passes": 2}));
     let told = read_answers(&workspace, "summarizer");
     assert_eq!(told.len(), 2);
     assert!(!told[0].contains("Refine"), "{}", told[0]);
@@ -219,7 +201,7 @@ fn c_3_what_is_not_satisfied_is_done_again_as_often_as_allowed() {
 #[test]
 fn c_4_default_is_one_pass() {
     let workspace = world(&[("summarizer", &["first try", "second try [done]"])]);
-    let reply = answer(&workspace, "plan run 'do work'");
+    let reply = workspace.ask("plan run 'do work'");
     assert_eq!(reply["result"]["satisfied"], false);
     assert!(
         reply["result"]["answer"]
@@ -308,7 +290,7 @@ fn c_9_without_agents_run_fails_at_once() {
     assert_eq!(reply["result"]["run"]["status"], "failed");
     assert_eq!(reply["result"]["run"]["error"], "Agent 'planner' not found");
     assert_eq!(
-        answer(&workspace, "runs list --status failed --kind plan")["result"]["total"],
+        workspace.ask("runs list --status failed --kind plan")["result"]["total"],
         1
     );
     // Nothing begins when anything of the plan cannot be done.
@@ -361,10 +343,7 @@ fn c_13_failed_step_is_retried_while_passes_are_left() {
     let workspace = world(&[("summarizer", &["!boom", "well [done]"])]);
     let result = runs(&workspace, "'do work' --max-loops 2");
     assert_eq!(result["steps"][0]["tries"], 2);
-    assert_eq!(
-        (&result["passes"], &result["satisfied"]),
-        (&json!(1), &json!(true))
-    );
+    assert_fields(&result, json!({"passes": 1, "satisfied": true}));
     let told = events(&workspace, &result);
     assert!(
         told.contains(&("error".into(), "summarization-step".into())),
@@ -436,16 +415,16 @@ fn c_14_conversations_at_once_do_not_mix() {
 fn c_15_agent_answers_twice() {
     let workspace = world(&[("summarizer", &["one", "two"])]);
     for expected in ["[summarizer] one", "[summarizer] two"] {
-        let reply = answer(&workspace, "agents execute x --agent the-summarizer");
+        let reply = workspace.ask("agents execute x --agent the-summarizer");
         assert_eq!(reply["result"]["run"]["output"], expected);
     }
     assert_eq!(
-        answer(&workspace, "agents list --capability SUMMARIZER")["result"]["total"],
+        workspace.ask("agents list --capability SUMMARIZER")["result"]["total"],
         1
     );
-    answer(&workspace, "agents remove the-summarizer");
+    workspace.ask("agents remove the-summarizer");
     assert_eq!(
-        answer(&workspace, "agents list --capability summarizer")["result"]["total"],
+        workspace.ask("agents list --capability summarizer")["result"]["total"],
         0
     );
 }
@@ -514,14 +493,14 @@ fn plan_is_carried_out_by_run_too() {
     let plan = "goal: Compare\nsteps:\n  - {id: a, capability: planner, instruction: begin}\n\
                 \x20 - {id: b, capability: summarizer, instruction: end, dependsOn: [a]}\n";
     workspace.write("plan.yaml", plan);
-    let reply = answer(&workspace, "run --plan plan.yaml --jobs 2");
+    let reply = workspace.ask("run --plan plan.yaml --jobs 2");
     assert_eq!(
         (&reply["command"], &reply["result"]["satisfied"]),
         (&json!("plan.run"), &json!(true)),
         "{reply:#}"
     );
-    workspace.expect_refusal(&["run", "--plan", "search the web"], "E_FILE_UNREADABLE");
-    workspace.expect_refusal(&["run", "T1", "--plan", "plan.yaml"], "E_USAGE");
+    workspace.refuse("run --plan 'search the web'", "E_FILE_UNREADABLE");
+    workspace.refuse("run T1 --plan plan.yaml", "E_USAGE");
 }
 
 #[test]
@@ -557,21 +536,15 @@ fn program_of_user_can_plan() {
         .with("judge.sh", "cat > judged.json\ngrep -q two judged.json && echo '{\"satisfied\":true}' || echo '{\"satisfied\":false}'\n");
     let line = "'any goal' --planner 'sh wish.sh' --satisfied-by 'sh judge.sh' --max-loops 5";
     let result = runs(&workspace, line);
-    assert_eq!(
-        (&result["passes"], &result["satisfied"]),
-        (&json!(2), &json!(true))
-    );
+    assert_fields(&result, json!({"passes": 2, "satisfied": true}));
     assert_eq!(result["answer"], "[only] [planner] two");
     let wish: Value = serde_json::from_str(&workspace.read("wish.json")).unwrap();
-    assert_eq!(
-        (&wish["goal"], &wish["previousResult"]),
-        (&json!("any goal"), &json!("[only] [planner] one"))
+    assert_fields(
+        &wish,
+        json!({"goal": "any goal", "previousResult": "[only] [planner] one"}),
     );
     let judged: Value = serde_json::from_str(&workspace.read("judged.json")).unwrap();
-    assert_eq!(
-        (&judged["pass"], &judged["reply"]),
-        (&json!(2), &json!("[planner] two"))
-    );
+    assert_fields(&judged, json!({"pass": 2, "reply": "[planner] two"}));
     for (planner, code) in [
         ("echo no plan", "E_AGENT_FAILED"),
         ("false", "E_AGENT_FAILED"),
@@ -642,7 +615,7 @@ fn model_plans_and_what_it_gets_wrong_it_may_fix_once() {
     ] {
         let server = Server::start(&answers);
         let workspace = with_model(world(THREE), &server);
-        let reply = answer(&workspace, "plan 'Look and tell' --llm");
+        let reply = workspace.ask("plan 'Look and tell' --llm");
         assert_eq!(reply["result"]["source"], "model", "{reply:#}");
         assert_eq!(reply["warnings"], json!([]));
         assert_eq!(
@@ -668,7 +641,7 @@ fn planner_falls_back_to_rule_and_says_so() {
     ] {
         let server = Server::start(&answers);
         let workspace = with_model(world(THREE), &server);
-        let reply = answer(&workspace, &format!("plan {GOAL} --llm"));
+        let reply = workspace.ask(&format!("plan {GOAL} --llm"));
         assert_eq!(reply["result"]["source"], "words", "{reply:#}");
         assert!(
             reply["warnings"][0]
@@ -683,7 +656,7 @@ fn planner_falls_back_to_rule_and_says_so() {
         );
         assert!(server.read_requests().len() <= 2);
     }
-    let reply = answer(&world(THREE), &format!("plan {GOAL} --llm"));
+    let reply = world(THREE).ask(&format!("plan {GOAL} --llm"));
     assert_eq!(reply["result"]["source"], "words");
     assert!(
         reply["warnings"][0]
@@ -744,7 +717,7 @@ fn kill(prepare: impl FnOnce(&mut Command)) -> (TestWorkspace, String) {
     prepare(&mut command);
     let output = command.output().unwrap();
     assert_eq!(output.status.code(), None, "cleo was killed");
-    let listed = answer(&workspace, "runs list --kind plan");
+    let listed = workspace.ask("runs list --kind plan");
     let run = &listed["result"]["runs"][0];
     assert_eq!(run["status"], "interrupted", "{listed:#}");
     (workspace, run["id"].as_str().unwrap().to_string())
@@ -754,29 +727,20 @@ fn kill(prepare: impl FnOnce(&mut Command)) -> (TestWorkspace, String) {
 fn a_plan_whose_process_was_killed_goes_on_where_it_stood() {
     let (workspace, id) = killing();
     let result = runs(&workspace, &format!("--resume {id}"));
-    assert_eq!(
-        (&result["run"]["id"], &result["run"]["status"]),
-        (&json!(id), &json!("completed"))
-    );
+    assert_fields(&result["run"], json!({"id": id, "status": "completed"}));
     // The last step does not say that the goal is reached, so there was a second pass.
-    assert_eq!(
-        (&result["passes"], &result["satisfied"]),
-        (&json!(2), &json!(false))
-    );
+    assert_fields(&result, json!({"passes": 2, "satisfied": false}));
     for (name, calls) in [("a", 2), ("b", 2), ("c", 2), ("d", 2), ("e", 2)] {
         assert_eq!(read_answers(&workspace, name).len(), calls, "{name}");
     }
     let first = read_answers(&workspace, "d").remove(0);
     assert!(first.ends_with("- [c][the-c]: [c] well"), "{first}");
     // A finished or running run is not resumed.
-    let reply = answer(&workspace, &format!("plan run --resume {id}"));
-    assert_eq!(reply["error"]["code"], "E_STATUS_REFUSED", "{reply:#}");
-    let reply = answer(&workspace, &format!("runs resume {id}"));
-    assert_eq!(reply["error"]["code"], "E_STATUS_REFUSED", "{reply:#}");
-    let reply = answer(&workspace, "plan run --resume exec_1");
-    assert_eq!(reply["error"]["code"], "E_RUN_NOT_FOUND", "{reply:#}");
+    workspace.fails(&format!("plan run --resume {id}"), "E_STATUS_REFUSED");
+    workspace.fails(&format!("runs resume {id}"), "E_STATUS_REFUSED");
+    workspace.fails("plan run --resume exec_1", "E_RUN_NOT_FOUND");
     // The file of events has what the store has, whatever the kill left of it.
-    let shown = answer(&workspace, &format!("runs show {id}"));
+    let shown = workspace.ask(&format!("runs show {id}"));
     let lines = workspace.read(&format!(".cleo/runs/{id}/events.jsonl"));
     let cursors = lines
         .lines()
@@ -818,10 +782,9 @@ fn workers_of_killed_run_are_ended() {
     };
     for line in ["runs resume", "runs cancel"] {
         let workspace = begin(&["plan", "run", "plan.json"]);
-        let listed = answer(&workspace, "runs list");
+        let listed = workspace.ask("runs list");
         let id = listed["result"]["runs"][0]["id"].as_str().unwrap();
-        let reply = answer(&workspace, &format!("{line} {id}"));
-        assert_eq!(reply["success"], true, "{reply:#}");
+        workspace.result(&format!("{line} {id}"));
         assert!(!is_alive(&workspace, "daemon"), "{line}");
     }
     // Nobody resumes these.
@@ -830,7 +793,7 @@ fn workers_of_killed_run_are_ended() {
         &["agents", "execute", "well", "--agent", "the-a"],
     ] {
         let workspace = begin(words);
-        answer(&workspace, "runs list");
+        workspace.ask("runs list");
         assert!(!is_alive(&workspace, "daemon"), "{words:?}");
     }
 }
@@ -849,10 +812,10 @@ fn silent_worker_ends_when_its_plan_is_cancelled() {
     while !workspace.path("worker").exists() {
         std::thread::sleep(Duration::from_millis(5));
     }
-    let listed = answer(&workspace, "runs list");
+    let listed = workspace.ask("runs list");
     let id = listed["result"]["runs"][0]["id"].as_str().unwrap();
     // The command waits for the end of the run, up to a limit.
-    let reply = answer(&workspace, &format!("runs cancel {id}"));
+    let reply = workspace.ask(&format!("runs cancel {id}"));
     assert_eq!(reply["result"]["run"]["status"], "cancelled", "{reply:#}");
     let ended = document(&workspace.reply(&child.wait_with_output().unwrap()));
     assert_eq!(ended["error"]["code"], "E_RUN_CANCELLED", "{ended:#}");
@@ -872,14 +835,14 @@ fn time_of_plan_whose_process_was_killed_counts() {
         let (workspace, id) = kill(|command| {
             command.env_remove("CLEO_NOW");
         });
-        let shown = answer(&workspace, &format!("runs show {id}"))["result"].clone();
+        let shown = workspace.ask(&format!("runs show {id}"))["result"].clone();
         let own = shown["events"].as_array().unwrap().iter();
         let own = own.filter(|event| event["kind"] != "run.interrupted");
         let times: Vec<&str> = own.map(|event| event["at"].as_str().unwrap()).collect();
         let before = milliseconds_between(times[0], times[times.len() - 1]);
         assert!(before > 0, "as long as three steps took: {shown:#}");
         assert_eq!(shown["run"]["executionTimeMs"], before, "{shown:#}");
-        let reply = answer(&workspace, &format!("{line} {id}"));
+        let reply = workspace.ask(&format!("{line} {id}"));
         let all = &reply["result"]["run"]["executionTimeMs"];
         assert_eq!(*all, before + after, "{line}: {reply:#}");
     }
@@ -888,14 +851,9 @@ fn time_of_plan_whose_process_was_killed_counts() {
 #[test]
 fn a_plan_goes_on_like_every_other_run() {
     let (workspace, id) = killing();
-    let reply = answer(&workspace, &format!("runs resume {id} --junit x.xml"));
-    assert_eq!(reply["error"]["code"], "E_USAGE", "{reply:#}");
-    let reply = answer(&workspace, &format!("runs resume {id}"));
-    assert_eq!(
-        (&reply["command"], &reply["success"]),
-        (&json!("runs.resume"), &json!(true)),
-        "{reply:#}"
-    );
+    workspace.fails(&format!("runs resume {id} --junit x.xml"), "E_USAGE");
+    let reply = workspace.ask(&format!("runs resume {id}"));
+    assert_fields(&reply, json!({"command": "runs.resume", "success": true}));
     let result = &reply["result"];
     assert_eq!(
         (&result["run"]["id"], &result["passes"]),
@@ -916,7 +874,7 @@ fn a_plan_goes_on_over_http() {
     assert_eq!((status, &told["run"]["id"]), (202, &json!(id)), "{told}");
     let begun = Instant::now();
     while begun.elapsed() < Duration::from_secs(120) {
-        let shown = answer(&workspace, &format!("runs show {id}"));
+        let shown = workspace.ask(&format!("runs show {id}"));
         match shown["result"]["run"]["status"].as_str() {
             Some("running") => std::thread::sleep(Duration::from_millis(50)),
             status => return assert_eq!(status, Some("completed"), "{shown:#}"),

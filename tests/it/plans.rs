@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::world::TestWorkspace;
+use crate::world::{TestWorkspace, assert_fields, column, says};
 
 /// Makes a workspace in which agents offer these capabilities.
 fn offering(capabilities: &[&str]) -> TestWorkspace {
@@ -13,10 +13,6 @@ fn offering(capabilities: &[&str]) -> TestWorkspace {
         ));
     }
     workspace
-}
-
-fn answer(workspace: &TestWorkspace, line: &str) -> Value {
-    workspace.json(&shlex::split(line).unwrap())
 }
 
 const THREE: &[&str] = &["Planner", "web-crawler", "summarizer"];
@@ -50,7 +46,7 @@ steps:
 fn goal_becomes_steps_with_reasons() {
     let workspace = offering(THREE);
     insta::assert_snapshot!(workspace.cleo(&format!("plan '{GOAL}' --explain --max-loops 3")));
-    let result = &answer(&workspace, &format!("plan '{GOAL}'"))["result"];
+    let result = &workspace.ask(&format!("plan '{GOAL}'"))["result"];
     let steps = result["plan"]["steps"].as_array().unwrap();
     let chain: Vec<_> = steps
         .iter()
@@ -70,27 +66,23 @@ fn goal_becomes_steps_with_reasons() {
         json!([["planning-step"], ["search-step"], ["summarization-step"]])
     );
     for step in steps {
-        assert!(step["instruction"].as_str().unwrap().ends_with(GOAL));
+        says(&step["instruction"], GOAL);
     }
 }
 
 #[test]
 fn plan_that_nobody_can_do_names_what_is_missing() {
     for workspace in [TestWorkspace::bare(), TestWorkspace::new()] {
-        let made = answer(&workspace, "plan 'do work' --output plan.json");
+        let made = workspace.ask("plan 'do work' --output plan.json");
         assert_eq!(made["success"], true, "{made:#}");
         assert_eq!(made["result"]["source"], "fallback");
         let missing = "no agent can do planning: none that is active has the capability `planner`";
         let warnings = made["warnings"].to_string();
         assert!(warnings.contains(missing), "{warnings}");
-        let checked = answer(&workspace, "plan check plan.json");
+        let checked = workspace.ask("plan check plan.json");
         let error = &checked["error"];
-        assert_eq!(
-            (&error["code"], &error["exitCode"]),
-            (&json!("E_AGENT_NOT_FOUND"), &json!(4))
-        );
-        let message = error["message"].as_str().unwrap();
-        assert!(message.contains("Agent 'planner' not found"), "{message}");
+        assert_fields(&error, json!({"code": "E_AGENT_NOT_FOUND", "exitCode": 4}));
+        says(&error, "Agent 'planner' not found");
         assert_eq!(error["fix"], "cleo agents list");
         assert_eq!(checked["result"]["total"], 2);
     }
@@ -100,10 +92,7 @@ fn plan_that_nobody_can_do_names_what_is_missing() {
 fn plans_use_active_agents_and_first_gets_step() {
     let workspace = offering(&["sql-agent"]);
     let steps = |goal: &str| {
-        let made = answer(
-            &workspace,
-            &format!("plan '{goal}' --fields plan.steps,assignments"),
-        );
+        let made = workspace.ask(&format!("plan '{goal}' --fields plan.steps,assignments"));
         let assigned = made["result"]["assignments"].as_array().unwrap().clone();
         let name = |one: &Value| {
             let agent = one["agent"].as_str().unwrap_or("nobody");
@@ -124,17 +113,13 @@ fn plans_use_active_agents_and_first_gets_step() {
 #[test]
 fn plan_is_written_as_json_or_yaml() {
     let workspace = offering(THREE);
-    let made = answer(
-        &workspace,
-        "plan 'do work' --max-loops 3 --output plan.yaml",
-    );
+    let made = workspace.ask("plan 'do work' --max-loops 3 --output plan.yaml");
     assert_eq!(made["result"]["file"], "plan.yaml");
     insta::assert_snapshot!(workspace.read("plan.yaml"));
     workspace.ok("plan 'do work' --max-loops 3 --output plans/plan.json");
     for file in ["plan.yaml", "plans/plan.json"] {
-        let checked = answer(&workspace, &format!("plan check {file}"));
-        assert_eq!(checked["success"], true, "{checked:#}");
-        assert_eq!(checked["result"]["plan"], made["result"]["plan"]);
+        let checked = workspace.result(&format!("plan check {file}"));
+        assert_eq!(checked["plan"], made["result"]["plan"]);
     }
     let refused = |line: &str, code: &str| {
         let words = shlex::split(line).unwrap();
@@ -150,7 +135,7 @@ fn plan_is_written_as_json_or_yaml() {
     refused("plan 'do work' --force", "E_USAGE");
     workspace.ok("plan 'do more' --output plan.yaml --force");
     assert!(workspace.read("plan.yaml").contains("do more"));
-    let whole = answer(&workspace, "plan 'do work'").to_string();
+    let whole = workspace.ask("plan 'do work'").to_string();
     assert!(
         workspace
             .text("plan check -", &whole)
@@ -175,7 +160,7 @@ fn plan_of_ones_own_is_checked_shown_and_drawn() {
         "{made}"
     );
     workspace.ok("agents update the-web-crawler --status paused");
-    let shown = answer(&workspace, "plan show plan.yaml");
+    let shown = workspace.ask("plan show plan.yaml");
     assert_eq!(shown["success"], true);
     assert_eq!(shown["result"]["assignments"][1]["agent"], Value::Null);
     assert!(
@@ -198,15 +183,12 @@ fn plan_errors_have_their_places() {
         .replace("id: second", "id: first");
     let workspace = offering(THREE).with("plan.yaml", faulty);
     insta::assert_snapshot!(workspace.cleo("plan check plan.yaml"));
-    let checked = answer(&workspace, "plan check plan.yaml");
-    assert_eq!(checked["error"]["code"], "E_PLAN_INVALID");
-    let kinds: Vec<&str> = (checked["result"]["faults"].as_array().unwrap().iter())
-        .map(|fault| fault["kind"].as_str().unwrap())
-        .collect();
+    let checked = workspace.fails("plan check plan.yaml", "E_PLAN_INVALID");
+    let kinds = column(&checked["result"]["faults"], "kind");
     for kind in ["field", "id", "dependency", "circle", "intent", "agent"] {
         assert!(kinds.contains(&kind), "{kind}: {kinds:?}");
     }
-    let error = workspace.expect_refusal(&["plan", "show", "plan.yaml"], "E_PLAN_INVALID");
+    let error = workspace.refuse("plan show plan.yaml", "E_PLAN_INVALID");
     assert_eq!(error["exitCode"], 6);
 }
 

@@ -12,7 +12,7 @@ fn skill(name: &str) -> String {
 
 /// Returns the warnings of `skills list`, which has to succeed with all built-in skills.
 fn warnings(workspace: &TestWorkspace) -> Vec<String> {
-    let listed = workspace.json(&["skills", "list"]);
+    let listed = workspace.ask("skills list");
     assert_eq!(listed["success"], true, "{listed}");
     serde_json::from_value(listed["warnings"].clone()).unwrap()
 }
@@ -42,10 +42,10 @@ fn manifest_that_cannot_be_used_leaves_built_in_one() {
         );
         assert!(told[0].ends_with("; the built-in manifest counts instead"));
         assert!(!told[0].contains(" at line "), "{told:?}");
-        let chosen = workspace.json(&["skills", "dispatch", "T1"]);
+        let chosen = workspace.ask("skills dispatch T1");
         assert_eq!(chosen["result"]["skill"], "ct-research-agent", "{text}");
         assert_eq!(chosen["warnings"], json!(told));
-        assert_eq!(workspace.json(&["spawn", "T1"])["success"], true, "{text}");
+        assert_eq!(workspace.ask("spawn T1")["success"], true, "{text}");
     }
     workspace.write("skills/manifest.json", b"\xff\xfe");
     assert!(warnings(&workspace)[0].contains("is not valid UTF-8"));
@@ -53,7 +53,7 @@ fn manifest_that_cannot_be_used_leaves_built_in_one() {
         "\u{feff}{\"skills\": [{\"name\": \"ct-research-agent\", \"status\": \"Inactive\"}]}";
     workspace.write("skills/manifest.json", marked);
     assert_eq!(warnings(&workspace), [""; 0]);
-    let chosen = workspace.json(&["skills", "dispatch", "T1"]);
+    let chosen = workspace.ask("skills dispatch T1");
     assert_eq!(chosen["result"]["skill"], "ct-task-executor");
 }
 
@@ -79,8 +79,7 @@ fn other_texts_in_protocols_folder_stop_nothing() {
     let head =
         b"---\nname: x\nversion: \"1\"\norder: \"9\"\nwhen:\n  always: \"true\"\n---\ncaf\xe9\n";
     workspace.write("protocols/x.md", head);
-    let refused = workspace.json(&["skills", "list"]);
-    assert_eq!(refused["error"]["code"], "E_CATALOGUE_INVALID");
+    workspace.fails("skills list", "E_CATALOGUE_INVALID");
     std::fs::remove_file(workspace.path("protocols/x.md")).unwrap();
     let closed = std::fs::Permissions::from_mode(0o000);
     std::fs::set_permissions(workspace.path("protocols/latin.md"), closed).unwrap();
@@ -106,7 +105,7 @@ fn faults_of_protocol_name_one_place() {
     ] {
         let text = format!("{head}{rest}");
         let workspace = TestWorkspace::new().with("protocols/x.md", text);
-        let refused = workspace.json(&["skills", "list"]);
+        let refused = workspace.ask("skills list");
         let message = refused["error"]["message"].as_str().unwrap();
         assert!(message.starts_with(start), "{message}");
         assert!(!message.contains(" at line "), "{message}");
@@ -121,7 +120,7 @@ fn links_to_folders_of_skills_are_followed() {
     symlink("..", workspace.path("skills/up")).unwrap();
     symlink(".", workspace.path("skills/here")).unwrap();
     symlink("gone", workspace.path("skills/dangling")).unwrap();
-    let listed = workspace.json(&["skills", "list"]);
+    let listed = workspace.ask("skills list");
     assert_eq!(listed["result"]["total"], 17, "{listed}");
     assert_eq!(listed["warnings"], json!([]));
 }

@@ -94,7 +94,7 @@ fn changed_protocol_command_warns() {
     let prompt = spawn(&workspace, &["T1"])["prompt"].clone();
     let prompt = prompt.as_str().unwrap();
     workspace.write("prompt.md", prompt);
-    let intact = workspace.json(&["verify", "prompt", "prompt.md"]);
+    let intact = workspace.ask("verify prompt prompt.md");
     assert_eq!(intact["warnings"], json!([]));
     for (from, to) in [
         ("`cleo complete T1`", "`cleo complete --force T1`"),
@@ -111,7 +111,7 @@ fn changed_protocol_command_warns() {
             60,
             "{from}"
         );
-        let said = workspace.json(&["verify", "prompt", "prompt.md"]);
+        let said = workspace.ask("verify prompt prompt.md");
         let warning = "the protocol differs from the known versions: the text of the block was changed; --strict refuses it";
         assert_eq!(said["warnings"], json!([warning]), "{from}");
         assert_eq!(said["success"], true, "{from}");
@@ -134,7 +134,7 @@ fn protocol_of_project_is_known_whatever_its_line_ends() {
     let prompt = prompt.as_str().unwrap();
     assert!(prompt.contains("MUST always write"), "{prompt}");
     workspace.write("prompt.md", prompt);
-    let said = workspace.json(&["verify", "prompt", "prompt.md"]);
+    let said = workspace.ask("verify prompt prompt.md");
     assert_eq!(said["success"], true, "{said}");
     assert_eq!(said["warnings"], json!([]));
 }
@@ -147,8 +147,7 @@ fn proposed_block_fixes_prompt_that_fails() {
         .unwrap()
         .replace("SUBAGENT PROTOCOL", "");
     workspace.write("a prompt.md", prompt);
-    let refused = workspace.json(&["verify", "prompt", "a prompt.md"]);
-    assert_eq!(refused["error"]["code"], "E_PROTOCOL_MISSING");
+    let refused = workspace.fails("verify prompt 'a prompt.md'", "E_PROTOCOL_MISSING");
     assert_eq!(refused["result"]["violations"][0]["rule"], "MARKER");
     assert_eq!(refused["error"].get("fix"), None);
     let block = refused["error"]["alternatives"][0]["command"]
@@ -157,7 +156,7 @@ fn proposed_block_fixes_prompt_that_fails() {
     let repair = format!("{block} >>'a prompt.md'");
     assert_eq!(workspace.shell(&repair).exit, 0, "{repair}");
     assert_eq!(
-        workspace.json(&["verify", "prompt", "a prompt.md", "--strict"])["success"],
+        workspace.ask("verify prompt 'a prompt.md' --strict")["success"],
         true
     );
 }
@@ -284,14 +283,14 @@ fn block_of_another_task_does_not_speak_for_this_one() {
     workspace.ok("verify prompt own.md --task T1");
     workspace.ok("verify prompt own.md");
     for line in ["verify prompt own.md --task T2", "verify prompt mixed.md"] {
-        let refused = workspace.json(&shlex::split(line).unwrap());
+        let refused = workspace.ask(line);
         assert_eq!(refused["error"]["exitCode"], 60, "{refused}");
         assert_eq!(
             refused["result"]["violations"][0]["rule"], "TASK",
             "{refused}"
         );
     }
-    let refused = workspace.json(&["verify", "prompt", "mixed.md"]);
+    let refused = workspace.ask("verify prompt mixed.md");
     assert_eq!(
         refused["error"]["alternatives"][0]["command"],
         "cleo spawn T1 --format text"

@@ -114,7 +114,7 @@ fn agent_following_gate_rules_completes() {
         let prompt = spawn(&workspace, &["T1"])["prompt"].to_string();
         assert!(prompt.contains("Due only if `cleo show T1` lists gates; else set none."));
         deliver(&workspace);
-        let listed = workspace.json(&["show", "T1"])["result"]["verification"]["gates"].clone();
+        let listed = workspace.ask("show T1")["result"]["verification"]["gates"].clone();
         let (_, order) = prompt.split_once("optional, in order: ").unwrap();
         let order = order.split_once('.').unwrap().0.split(", ");
         for gate in order.filter(|gate| listed[gate] == "open") {

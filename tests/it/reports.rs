@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use crate::plan_runs;
 use crate::running::{plan_epic, run};
-use crate::world::{Reply, TestWorkspace, document, play_command};
+use crate::world::{Reply, TestWorkspace, document, expect_exit, play_command};
 
 fn id(result: &Value) -> String {
     result["run"]["id"].as_str().unwrap().to_string()
@@ -24,8 +24,7 @@ fn in_ci(workspace: &TestWorkspace, more: &[&str]) -> Reply {
 fn run_is_written_as_one_page_that_needs_nothing_else() {
     let workspace = plan_epic();
     workspace.ok("update T2 --title '<script>alert(1)</script>'");
-    let (exit, result) = run(&workspace, "--epic T1", "works");
-    assert_eq!(exit, 0, "{result}");
+    let result = expect_exit(run(&workspace, "--epic T1", "works"), 0);
     let id = id(&result);
     let shown = workspace.json(&["runs", "show", &id, "--html", "report.html"]);
     assert_eq!(shown["result"]["run"]["id"], *id);
@@ -46,7 +45,7 @@ fn run_is_written_as_one_page_that_needs_nothing_else() {
         refused["error"]["alternatives"][0]["command"],
         "cleo runs show --help"
     );
-    assert_eq!(workspace.json(&["list"])["success"], true);
+    assert_eq!(workspace.ask("list")["success"], true);
 }
 
 #[test]
@@ -78,8 +77,7 @@ steps:
 fn plan_report_has_graph_and_worker_results() {
     let workers: [(&str, &[&str]); 2] = [("planner", &["seen"]), ("summarizer", &["!boom"])];
     let workspace = plan_runs::world(&workers).with("plan.yaml", PLAN);
-    let reply = workspace.json(&["plan", "run", "plan.yaml"]);
-    assert_eq!(reply["error"]["code"], "E_STEPS_FAILED", "{reply}");
+    let reply = workspace.fails("plan run plan.yaml", "E_STEPS_FAILED");
     let id = id(&reply["result"]);
     workspace.ok(&format!("runs show {id} --html plan.html"));
     let page = workspace.read("plan.html");
@@ -99,7 +97,7 @@ fn plan_report_has_graph_and_worker_results() {
 #[test]
 fn routed_message_has_page_too() {
     let workspace = TestWorkspace::new();
-    let reply = workspace.json(&["agents", "execute", "Explain the Second War"]);
+    let reply = workspace.ask("agents execute 'Explain the Second War'");
     let id = id(&reply["result"]);
     workspace.ok(&format!("runs show {id} --html one.html"));
     let page = workspace.read("one.html");
@@ -175,7 +173,7 @@ fn unwritable_report_is_refused_before_run_starts() {
         let words = ["run", "T2", "--command", "true", "--junit", place];
         workspace.expect_refusal(&words, code);
     }
-    assert_eq!(workspace.json(&["runs", "list"])["result"]["total"], 0);
+    assert_eq!(workspace.ask("runs list")["result"]["total"], 0);
 }
 
 #[test]

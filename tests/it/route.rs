@@ -5,7 +5,7 @@ use std::process::Stdio;
 
 use serde_json::{Value, json};
 
-use crate::world::{CLEO, TestWorkspace};
+use crate::world::{CLEO, TestWorkspace, says};
 
 /// Two that tie, one that sleeps and one that leads.
 const AGENTS: &str = r#"# who there is
@@ -23,9 +23,8 @@ fn world() -> TestWorkspace {
 }
 
 /// Routes a message and returns the agent, the score and the reason.
-fn route(world: &TestWorkspace, words: &[&str]) -> (String, u64, String) {
-    let words = [&["route"], words].concat();
-    let result = &world.json(&words)["result"];
+fn route(world: &TestWorkspace, line: &str) -> (String, u64, String) {
+    let result = world.result(format!("route {line}"));
     let text = |name: &str| result[name].as_str().unwrap().to_string();
     (
         text("agent"),
@@ -37,74 +36,75 @@ fn route(world: &TestWorkspace, words: &[&str]) -> (String, u64, String) {
 #[test]
 fn messages_go_where_spec_says() {
     let world = TestWorkspace::bare();
-    for (words, agent, score, reason) in [
+    let (war, sum) = (
+        "'Explain the Second War in Warcraft history.'",
+        "'Solve 2x + 5 = 15 and explain the steps.'",
+    );
+    let (none, layout) = (
+        "No suitable agent found (best score: 0)",
+        "'Help me design a layout'",
+    );
+    let blog = "'Help me design a creative layout for my blog.'";
+    for (line, agent, score, reason) in [
         (
-            &["Explain the Second War in Warcraft history."][..],
+            war.to_string(),
             "toby-technical",
             9,
             "Best match with score 9",
         ),
         (
-            &["Help me design a creative layout for my blog."],
+            blog.to_string(),
             "ami-creative",
             12,
             "Best match with score 12",
         ),
         (
-            &["Solve 2x + 5 = 15 and explain the steps."],
+            sum.to_string(),
             "peter-logical",
             6,
             "Best match with score 6",
         ),
         (
-            &["Solve 2x + 5 = 15 and explain the steps.", "--substring"],
+            format!("{sum} --substring"),
             "peter-logical",
             7,
             "Best match with score 7",
         ),
+        ("'zzzz qqqq'".to_string(), "finalize", 0, none),
         (
-            &["zzzz qqqq"],
+            "'What is the weather today?'".to_string(),
             "finalize",
             0,
-            "No suitable agent found (best score: 0)",
+            none,
         ),
         (
-            &["What is the weather today?"],
-            "finalize",
-            0,
-            "No suitable agent found (best score: 0)",
-        ),
-        (
-            &["Help me design a layout", "--agent", "peter-logical"],
+            format!("{layout} --agent peter-logical"),
             "peter-logical",
             0,
             "peter-logical was requested; its score is 0",
         ),
         (
-            &["Help me design a layout", "--agent", "cleo-supervisor"],
+            format!("{layout} --agent cleo-supervisor"),
             "ami-creative",
             6,
             "Best match with score 6",
         ),
         (
-            &["Help me design a layout", "--agent", "nobody"],
+            format!("{layout} --agent nobody"),
             "ami-creative",
             6,
             "Best match with score 6; the requested agent `nobody` was not available (unknown)",
         ),
     ] {
-        assert_eq!(
-            route(&world, words),
-            (agent.to_string(), score, reason.to_string()),
-            "{words:?}"
-        );
+        let expected = (agent.to_string(), score, reason.to_string());
+        assert_eq!(route(&world, &line), expected, "{line}");
     }
 }
 
 #[test]
 fn reply_has_all_parts_and_event() {
     let world = TestWorkspace::bare();
-    let reply = world.json(&["route", "Design a story, design the data"]);
+    let reply = world.ask("route 'Design a story, design the data'");
     let expected = json!({
         "agent": "ami-creative",
         "decided": "matched",
@@ -126,7 +126,7 @@ fn reply_has_all_parts_and_event() {
             "query": "Design a story, design the data", "timestamp": "2026-01-26T09:00:00.000Z"},
     });
     assert_eq!(reply["result"], expected);
-    let limited = world.json(&["route", "Design a story", "--limit", "1"]);
+    let limited = world.ask("route 'Design a story' --limit 1");
     assert_eq!(limited["result"]["candidates"].as_array().unwrap().len(), 1);
     assert_eq!(limited["result"]["total"], 3);
 }
@@ -180,7 +180,7 @@ fn agents_of_file_are_chosen_from() {
         (["लड़की", "signs.json"], "girl", 3),
         (["लड़का", "signs.json"], "boy", 3),
     ] {
-        let found = route(&world, &[words[0], "--agents", words[1]]);
+        let found = route(&world, &format!("'{}' --agents {}", words[0], words[1]));
         assert_eq!((found.0.as_str(), found.1), (agent, score), "{words:?}");
     }
     let piped = world.json_with(
@@ -188,7 +188,7 @@ fn agents_of_file_are_chosen_from() {
         r#"[{"id":"p","tags":["ray"]}]"#,
     );
     assert_eq!(piped["result"]["agent"], "p");
-    let tied = route(&world, &["alpha beta", "--agents", "agents.yaml"]);
+    let tied = route(&world, "'alpha beta' --agents agents.yaml");
     assert_eq!(
         tied.2,
         "Best match with score 3 (the first of 2 agents with this score)"
@@ -246,8 +246,7 @@ fn faulty_file_is_refused_with_its_place() {
         ("none.json", "E_FILE_UNREADABLE", "none.json cannot be read"),
     ] {
         let error = world.expect_refusal(&["route", "x", "--agents", file], code);
-        let message = error["message"].as_str().unwrap();
-        assert!(message.contains(words), "{message}");
+        says(&error, words);
         assert!(error["fix"].is_string(), "{error}");
     }
 }
@@ -260,12 +259,12 @@ fn what_is_no_message_is_refused() {
         assert_eq!(error["message"], "the message is empty");
         assert_eq!(world.shell(error["fix"].as_str().unwrap()).exit, 0);
     }
-    world.expect_refusal(&["route"], "E_USAGE");
-    world.expect_refusal(&["route", "x", "--stdin"], "E_USAGE");
-    world.expect_refusal(&["route", "--stdin", "--agents", "-"], "E_USAGE");
-    let many = world.expect_refusal(&["route", "Help", "me"], "E_USAGE");
+    world.refuse("route", "E_USAGE");
+    world.refuse("route x --stdin", "E_USAGE");
+    world.refuse("route --stdin --agents -", "E_USAGE");
+    let many = world.refuse("route Help me", "E_USAGE");
     assert_eq!(many["alternatives"][0]["command"], "cleo route --help");
-    let dashed = world.expect_refusal(&["route", "-x is wrong"], "E_USAGE");
+    let dashed = world.refuse("route '-x is wrong'", "E_USAGE");
     assert_eq!(dashed["alternatives"][0]["command"], "cleo route --help");
 }
 
@@ -371,7 +370,7 @@ fn settings_change_rule() {
     let world = TestWorkspace::new();
     world.ok("config set routing.match substring");
     assert_eq!(
-        route(&world, &["What is the weather today?"]).0,
+        route(&world, "'What is the weather today?'").0,
         "peter-logical"
     );
 }
@@ -380,11 +379,11 @@ fn settings_change_rule() {
 fn registered_agents_take_part_at_once_and_paused_ones_do_not() {
     let world = TestWorkspace::new();
     let question = "Explain the Second War in Warcraft.";
-    let winner = || route(&world, &[question]).0;
+    let winner = || route(&world, &format!("'{question}'")).0;
     assert_eq!(winner(), "toby-technical");
     world.ok("agents register 'Lore keeper' --id lore --prompt p --tag warcraft --tag wow --tag lore --tag 'second war'");
-    assert_eq!(route(&world, &[question]).0, "lore");
-    assert_eq!(route(&world, &[question]).1, 7);
+    assert_eq!(route(&world, &format!("'{question}'")).0, "lore");
+    assert_eq!(route(&world, &format!("'{question}'")).1, 7);
     for (status, agent) in [
         ("paused", "toby-technical"),
         ("active", "lore"),
@@ -393,7 +392,7 @@ fn registered_agents_take_part_at_once_and_paused_ones_do_not() {
         world.ok(&format!("agents update lore --status {status}"));
         assert_eq!(winner(), agent, "{status}");
     }
-    let asked = route(&world, &[question, "--agent", "lore"]);
+    let asked = route(&world, &format!("'{question}' --agent lore"));
     assert_eq!(
         asked.2,
         "Best match with score 6; the requested agent `lore` was not available (archived)"

@@ -4,9 +4,11 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use serde_json::Value;
+use serde_json::{Value, json};
 
-use crate::world::{TestWorkspace, document, milliseconds_between, play_command};
+use crate::world::{
+    TestWorkspace, assert_fields, document, expect_exit, milliseconds_between, play_command, says,
+};
 
 /// The script that plays the agents.
 const AGENT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/it/agent.sh");
@@ -32,7 +34,7 @@ fn task<'a>(result: &'a Value, id: &str) -> &'a Value {
 
 /// Returns the status of each task in the workspace.
 fn statuses(workspace: &TestWorkspace) -> String {
-    let listed = workspace.json(&["list"]);
+    let listed = workspace.ask("list");
     let tasks = listed["result"]["tasks"].as_array().unwrap();
     let one = |task: &Value| {
         let (id, status) = (
@@ -66,8 +68,7 @@ fn kinds(events: &[Value]) -> Vec<&str> {
 #[test]
 fn epic_runs_in_the_order_of_its_graph() {
     let workspace = plan_epic();
-    let (exit, result) = run(&workspace, "--epic T1", "works");
-    assert_eq!(exit, 0, "{result}");
+    let result = expect_exit(run(&workspace, "--epic T1", "works"), 0);
     assert_eq!(result["summary"]["done"], 4);
     assert_eq!(result["run"]["status"], "completed");
     assert_eq!(result["run"]["kind"], "epic");
@@ -113,11 +114,11 @@ fn why_explains_a_run_and_its_tasks() {
 #[test]
 fn of_run_that_is_not_there_nothing_can_be_said() {
     let workspace = plan_epic();
-    let error = workspace.expect_refusal(&["why", "--run", "run_1"], "E_RUN_NOT_FOUND");
+    let error = workspace.refuse("why --run run_1", "E_RUN_NOT_FOUND");
     assert_eq!(error["fix"], "cleo runs list");
-    let error = workspace.expect_refusal(&["why"], "E_USAGE");
+    let error = workspace.refuse("why", "E_USAGE");
     assert_eq!(error["alternatives"][0]["command"], "cleo why --help");
-    workspace.expect_refusal(&["why", "T2", "--run", "run_1"], "E_USAGE");
+    workspace.refuse("why T2 --run run_1", "E_USAGE");
 }
 
 #[test]
@@ -132,18 +133,14 @@ fn what_is_kept_of_run_can_be_checked() {
     told[0]["history"] = Value::Null;
     told[0]["readyAt"] = shown["tasks"][0]["readyAt"].clone();
     assert_eq!(shown["tasks"], told);
-    let listed = workspace.json(&["runs", "list", "--kind", "tasks"]);
+    let listed = workspace.ask("runs list --kind tasks");
     assert_eq!(listed["result"]["total"], 1);
     let logs = workspace.json(&["runs", "logs", id, "--raw", "--task", "T2"]);
     let said = logs["result"]["outputs"][0]["text"].as_str().unwrap();
     assert_eq!(said, "Task complete. See MANIFEST.jsonl for summary.\n");
     let lines = workspace.text(&format!("runs logs {id} --format ndjson"), "");
     let file = events(&workspace);
-    let lines: Vec<Value> = lines
-        .stdout
-        .lines()
-        .map(|line| serde_json::from_str(line).unwrap())
-        .collect();
+    let lines = lines.documents();
     assert_eq!(lines, file);
 }
 
@@ -228,7 +225,7 @@ fn only_what_verifies_is_completed_whatever_agents_say() {
             "{how} gives it back"
         );
         assert!(
-            workspace.json(&["list", "--claimed"])["result"]["total"] == 0,
+            workspace.ask("list --claimed")["result"]["total"] == 0,
             "{how}"
         );
     }
@@ -329,7 +326,7 @@ fn unverified_completion_by_agent_is_reverted() {
             "{how}: {result}"
         );
         assert!(statuses(&workspace).contains("T2 pending"), "{how}");
-        let claimed = workspace.json(&["list", "--claimed"]);
+        let claimed = workspace.ask("list --claimed");
         assert_eq!(claimed["result"]["total"], 0, "{how}");
     }
 }
@@ -337,15 +334,13 @@ fn unverified_completion_by_agent_is_reverted() {
 #[test]
 fn forced_completion_by_agent_is_not_done() {
     let workspace = plan_epic();
-    let (exit, result) = run(&workspace, "--epic T1", "forces");
-    assert_eq!(exit, 81, "{result}");
+    let result = expect_exit(run(&workspace, "--epic T1", "forces"), 81);
     let failed = task(&result, "T2");
-    assert_eq!(
-        (&failed["outcome"], &failed["attempts"]),
-        (&Value::from("protocol_violation"), &Value::from(2))
+    assert_fields(
+        &failed,
+        json!({"outcome": "protocol_violation", "attempts": 2}),
     );
-    let reason = failed["reason"].as_str().unwrap();
-    assert!(reason.contains("E_NOT_VERIFIED"), "{reason}");
+    says(&failed["reason"], "E_NOT_VERIFIED");
     let refused = workspace.read(".played/forced");
     assert!(
         refused.contains("completes T2 itself: no agent does so by force"),
@@ -358,12 +353,10 @@ fn forced_completion_by_agent_is_not_done() {
 #[test]
 fn what_later_agent_undoes_was_not_done() {
     let workspace = plan_epic();
-    let (exit, result) = run(&workspace, "T2 T3 --repair 0", "wrecks");
-    assert_eq!(exit, 81, "{result}");
+    let result = expect_exit(run(&workspace, "T2 T3 --repair 0", "wrecks"), 81);
     let undone = task(&result, "T2");
     assert_eq!(undone["state"], "failed", "{undone}");
-    let reason = undone["reason"].as_str().unwrap();
-    assert!(reason.contains("was undone later"), "{reason}");
+    says(&undone["reason"], "was undone later");
     assert_eq!(task(&result, "T3")["state"], "done");
     let statuses = statuses(&workspace);
     assert!(statuses.contains("T2 pending") && statuses.contains("T3 done"));
@@ -379,8 +372,7 @@ fn what_nobody_undoes_stays_done() {
     assert!(statuses(&workspace).contains("T2 done"));
 
     let workspace = plan_epic();
-    let (exit, result) = run(&workspace, "T2 T3 --repair 0", "spoils");
-    assert_eq!(exit, 81, "nothing can be read: {result}");
+    let result = expect_exit(run(&workspace, "T2 T3 --repair 0", "spoils"), 81);
     assert_eq!(task(&result, "T2")["state"], "done");
     assert_eq!(task(&result, "T3")["state"], "failed");
 }
@@ -388,12 +380,10 @@ fn what_nobody_undoes_stays_done() {
 #[test]
 fn what_someone_opens_again_is_not_told_as_done() {
     let workspace = plan_epic();
-    let (exit, result) = run(&workspace, "T2 T3", "reopens");
-    assert_eq!(exit, 81, "{result}");
-    let reason = task(&result, "T2")["reason"].as_str().unwrap();
-    assert!(
-        reason.contains("opened it again: it is pending"),
-        "{reason}"
+    let result = expect_exit(run(&workspace, "T2 T3", "reopens"), 81);
+    says(
+        &task(&result, "T2")["reason"],
+        "opened it again: it is pending",
     );
     assert!(statuses(&workspace).contains("T2 pending"));
     let resumed = workspace.json(&["runs", "resume", &id_of_the_run(&workspace)]);
@@ -407,8 +397,7 @@ fn agent_takes_nothing_away_that_tasks_have_to_pass() {
     let workspace = plan_epic();
     workspace.ok("update T2 --acceptance 'It holds :: false'");
     workspace.ok("update T3 --require-gate testsPassed");
-    let (exit, result) = run(&workspace, "T2 --repair 0", "lightens");
-    assert_eq!(exit, 80, "{result}");
+    expect_exit(run(&workspace, "T2 --repair 0", "lightens"), 80);
     let answers = workspace.read(".played/lightened");
     for what in [
         "`It holds :: false` away, which T2",
@@ -454,8 +443,7 @@ fn commands_of_epic_are_run_when_its_parts_are_done() {
     let workspace = plan_epic();
     workspace.ok("update T1 --acceptance 'It holds :: false'");
     let how = "--epic T1 --jobs 1 --junit junit.xml";
-    let (exit, result) = run(&workspace, how, "forges");
-    assert_eq!(exit, 81, "{result}");
+    let result = expect_exit(run(&workspace, how, "forges"), 81);
     assert_eq!(result["run"]["status"], "failed");
     assert_eq!(result["run"]["output"], "4 of 5 done");
     let junit = workspace.read("junit.xml");
@@ -467,8 +455,7 @@ fn commands_of_epic_are_run_when_its_parts_are_done() {
     assert!(statuses(&workspace).contains("T1 pending"), "{result}");
     let workspace = plan_epic();
     workspace.ok("update T1 --acceptance 'It holds :: test -d claudedocs'");
-    let (exit, result) = run(&workspace, "--epic T1", "works");
-    assert_eq!(exit, 0, "{result}");
+    let result = expect_exit(run(&workspace, "--epic T1", "works"), 0);
     assert!(statuses(&workspace).contains("T1 done"), "{result}");
 }
 
@@ -476,8 +463,10 @@ fn commands_of_epic_are_run_when_its_parts_are_done() {
 fn criteria_count_as_they_were_when_run_began() {
     let workspace = plan_epic();
     workspace.ok("update T3 --acceptance 'It holds :: false'");
-    let (exit, result) = run(&workspace, "T2 T3 --jobs 1 --repair 0", "lightens-later");
-    assert_eq!(exit, 81, "{result}");
+    let result = expect_exit(
+        run(&workspace, "T2 T3 --jobs 1 --repair 0", "lightens-later"),
+        81,
+    );
     let missing = task(&result, "T3")["violations"].to_string();
     assert!(missing.contains("E_CRITERION_OPEN"), "{result}");
     assert!(
@@ -557,8 +546,7 @@ fn commands_of_run_complete_none_of_its_tasks() {
     );
     workspace.ok("update T2 --acceptance 'It holds :: sh check.sh'");
     workspace.ok("update T3 --acceptance 'It holds :: false'");
-    let (exit, result) = run(&workspace, "T2 T3 --repair 0", "works");
-    assert_eq!(exit, 81, "{result}");
+    expect_exit(run(&workspace, "T2 T3 --repair 0", "works"), 81);
     let forged = workspace.read(".played/forged");
     assert!(forged.contains("E_STATUS_REFUSED"), "{forged}");
     assert!(statuses(&workspace).contains("T3 pending"));
@@ -589,8 +577,7 @@ fn agent_of_run_takes_no_task_from_run_or_another_agent() {
     let workspace = plan_epic();
     workspace.ok("add Beside");
     workspace.ok("add Aside");
-    let (exit, result) = run(&workspace, "T2 T3 T6 --jobs 2", "meddles");
-    assert_eq!(exit, 0, "{result}");
+    expect_exit(run(&workspace, "T2 T3 T6 --jobs 2", "meddles"), 0);
     let refused = "35 claim T3\n35 start T3\n35 release T6\n6 cancel T6\n6 complete T7 --force\n";
     let own = "0 add Part --parent T2\n0 start T8\n0 complete T8\n";
     assert_eq!(workspace.read(".played/meddled"), [refused, own].concat());
@@ -603,8 +590,10 @@ fn agent_of_nested_run_completes_no_task_of_outer_run() {
     let workspace = plan_epic();
     workspace.ok("update T3 --acceptance 'It holds :: false'");
     workspace.ok("add Aside");
-    let (exit, result) = run(&workspace, "T2 T3 --jobs 1 --repair 0", "completes-nested");
-    assert_eq!(exit, 81, "{result}");
+    expect_exit(
+        run(&workspace, "T2 T3 --jobs 1 --repair 0", "completes-nested"),
+        81,
+    );
     let answer = workspace.read(".played/nested");
     assert!(answer.contains("E_STATUS_REFUSED"), "{answer}");
     assert!(statuses(&workspace).contains("T3 pending"));
@@ -613,15 +602,13 @@ fn agent_of_nested_run_completes_no_task_of_outer_run() {
 #[test]
 fn forced_completion_by_others_stays_and_proves_nothing() {
     let workspace = plan_epic();
-    let (exit, result) = run(&workspace, "T2", "is-overruled");
-    assert_eq!(exit, 80, "{result}");
+    let result = expect_exit(run(&workspace, "T2", "is-overruled"), 80);
     let failed = task(&result, "T2");
-    assert_eq!(
-        (&failed["outcome"], &failed["attempts"]),
-        (&Value::from("protocol_violation"), &Value::from(1))
+    assert_fields(
+        &failed,
+        json!({"outcome": "protocol_violation", "attempts": 1}),
     );
-    let reason = failed["reason"].as_str().unwrap();
-    assert!(reason.contains("completed by force by alice"), "{reason}");
+    says(&failed["reason"], "completed by force by alice");
     assert!(statuses(&workspace).contains("T2 done"));
 }
 
@@ -629,8 +616,7 @@ fn forced_completion_by_others_stays_and_proves_nothing() {
 #[cfg(target_os = "linux")]
 fn what_agent_hides_ends_with_run() {
     let workspace = plan_epic();
-    let (exit, result) = run(&workspace, "--epic T1 --jobs 4", "hides");
-    assert_eq!(exit, 0, "{result}");
+    expect_exit(run(&workspace, "--epic T1 --jobs 4", "hides"), 0);
     let hidden = workspace.read(".played/hidden");
     assert_eq!(hidden.lines().count(), 4);
     for process in hidden.lines() {
@@ -737,8 +723,7 @@ fn tasks_with_same_files_run_in_order() {
     for title in ["One", "Two", "Three"] {
         workspace.ok(&format!("add {title} --file src/a.rs"));
     }
-    let (exit, result) = run(&workspace, "T1 T2 T3 --jobs 3", "slowly");
-    assert_eq!(exit, 0, "{result}");
+    expect_exit(run(&workspace, "T1 T2 T3 --jobs 3", "slowly"), 0);
     let mut open = 0;
     for event in events(&workspace) {
         open += match event["type"].as_str().unwrap() {
@@ -753,8 +738,7 @@ fn tasks_with_same_files_run_in_order() {
 #[test]
 fn agent_gets_its_task_in_env_and_repair() {
     let workspace = plan_epic();
-    let (exit, result) = run(&workspace, "T2", "shows");
-    assert_eq!(exit, 0, "{result}");
+    let result = expect_exit(run(&workspace, "T2", "shows"), 0);
     let environment = workspace.read(".played/environment");
     let id = result["run"]["id"].as_str().unwrap();
     for line in [
@@ -790,15 +774,14 @@ fn agent_gets_its_task_in_env_and_repair() {
 #[test]
 fn late_writer_is_refused() {
     let workspace = plan_epic();
-    let (exit, result) = run(&workspace, "T2", "late");
-    assert_eq!(exit, 80, "{result}");
+    let result = expect_exit(run(&workspace, "T2", "late"), 80);
     assert_eq!(task(&result, "T2")["outcome"], "cancelled");
     let late = workspace.read(".played/late");
     assert!(
         late.contains("E_CLAIM_LOST") && late.ends_with("35\n"),
         "{late}"
     );
-    let shown = workspace.json(&["show", "T2"]);
+    let shown = workspace.ask("show T2");
     assert_eq!(shown["result"]["claim"]["holder"], "other", "{shown}");
 }
 
@@ -832,8 +815,7 @@ fn task_that_is_taken_away_ends_its_agent_before_run_ends() {
 #[test]
 fn agent_may_keep_running_after_it_completed_its_task() {
     let workspace = plan_epic();
-    let (exit, result) = run(&workspace, "T2", "completes-and-stays");
-    assert_eq!(exit, 0, "{result}");
+    expect_exit(run(&workspace, "T2", "completes-and-stays"), 0);
     assert_eq!(workspace.read(".played/stayed"), "to the end\n");
 }
 
@@ -876,8 +858,7 @@ fn agents_do_not_outlive_a_run_that_cannot_go_on() {
 fn commands_of_task_end_with_time_of_run() {
     let workspace = plan_epic();
     workspace.ok("update T2 --acceptance 'It holds :: sh -c \"echo $$ >checking; sleep 600\"'");
-    let (exit, result) = run(&workspace, "T2 --time-limit 2s", "works");
-    assert_eq!(exit, 124, "{result}");
+    expect_exit(run(&workspace, "T2 --time-limit 2s", "works"), 124);
     let command = workspace.read("checking");
     assert!(!Path::new(&format!("/proc/{}", command.trim())).exists());
     assert!(statuses(&workspace).contains("T2 pending"));
@@ -886,12 +867,10 @@ fn commands_of_task_end_with_time_of_run() {
 #[test]
 fn agent_that_time_of_run_ends_has_run_out_of_time() {
     let workspace = plan_epic();
-    let (exit, result) = run(&workspace, "T2 --time-limit 1s", "hangs");
-    assert_eq!(exit, 124, "{result}");
+    let result = expect_exit(run(&workspace, "T2 --time-limit 1s", "hangs"), 124);
     let ended = task(&result, "T2");
     assert_eq!(ended["outcome"], "timeout", "{ended}");
-    let reason = ended["reason"].as_str().unwrap();
-    assert!(reason.contains("the run took too long"), "{reason}");
+    says(&ended["reason"], "the run took too long");
     assert_eq!(result["summary"]["cancelled"], 0, "{result}");
 }
 
@@ -899,8 +878,7 @@ fn agent_that_time_of_run_ends_has_run_out_of_time() {
 fn what_run_writes_goes_through_no_link_that_agent_planted() {
     let workspace = plan_epic();
     workspace.write("precious", "mine");
-    let (exit, result) = run(&workspace, "T2", "plants");
-    assert_eq!(exit, 0, "{result}");
+    expect_exit(run(&workspace, "T2", "plants"), 0);
     assert_eq!(workspace.read("precious"), "mine");
 }
 
@@ -994,10 +972,7 @@ fn repairs_do_not_count_earlier_conversation_cost_again() {
     assert_eq!(reply.exit, 0, "{reply}");
     let answer = document(&reply);
     let done = task(&answer["result"], "T2");
-    assert_eq!(
-        (&done["attempts"], &done["cost"]),
-        (&Value::from(3), &Value::from(3.0))
-    );
+    assert_fields(&done, json!({"attempts": 3, "cost": 3.0}));
     assert_eq!(done["usage"]["totalTokens"], 300);
     assert_eq!(answer["result"]["run"]["cost"], 3.0);
     let calls = workspace.read("called");
@@ -1016,14 +991,9 @@ fn a_run_that_has_spent_its_money_goes_on_with_more() {
     assert_eq!(document(&reply)["error"]["fix"], more, "{reply}");
     let resumed = workspace.json(&["runs", "resume", &id]);
     let failed = task(&resumed["result"], "T2");
-    assert_eq!(
-        (&failed["state"], &failed["outcome"], &failed["attempts"]),
-        (
-            &Value::from("failed"),
-            &Value::from("protocol_violation"),
-            &Value::from(1)
-        ),
-        "it was begun: {resumed}"
+    assert_fields(
+        &failed,
+        json!({"state": "failed", "outcome": "protocol_violation", "attempts": 1}),
     );
     assert_eq!(resumed["error"]["fix"], more, "{resumed}");
     let resumed = workspace.json(&["runs", "resume", &id, "--max-cost", "5"]);
@@ -1054,9 +1024,7 @@ fn run_is_not_begun_for_no_money() {
     for amount in ["0", "-1", "NaN"] {
         for command in ["run T2", "runs resume run_1"] {
             let line = format!("{command} --max-cost={amount}");
-            let words: Vec<&str> = line.split(' ').collect();
-            let told = workspace.json(&words);
-            assert_eq!(told["error"]["code"], "E_USAGE", "{line}: {told}");
+            workspace.fails(&line, "E_USAGE");
         }
     }
 }
@@ -1077,7 +1045,7 @@ fn cancelled_task_is_no_failure_of_resumed_run() {
     let resumed = workspace.json(&["runs", "resume", &id_of_the_run(&workspace)]);
     let left = task(&resumed["result"], failed);
     assert_eq!(left["state"], "skipped", "{resumed}");
-    assert!(left["reason"].as_str().unwrap().contains("cancelled"));
+    says(&left["reason"], "cancelled");
     let other = if failed == "T2" { "T6" } else { "T2" };
     assert_eq!(task(&resumed["result"], other)["attempts"], 1, "{resumed}");
 }
@@ -1097,18 +1065,14 @@ fn agent_that_was_not_allowed_what_it_needed_is_told_so() {
     assert_eq!(reply.exit, 80, "{reply}");
     let answer = document(&reply);
     let failed = task(&answer["result"], "T2");
-    assert_eq!(
-        (&failed["outcome"], &failed["attempts"]),
-        (&Value::from("permission"), &Value::from(2))
-    );
+    assert_fields(&failed, json!({"outcome": "permission", "attempts": 2}));
     assert_eq!(failed["reason"], "it was not allowed: Write");
 }
 
 #[test]
 fn flood_of_output_does_no_harm() {
     let workspace = plan_epic();
-    let (exit, result) = run(&workspace, "T2", "talks");
-    assert_eq!(exit, 0, "{result}");
+    expect_exit(run(&workspace, "T2", "talks"), 0);
     let events = events(&workspace);
     let longest = events
         .iter()
@@ -1165,9 +1129,8 @@ fn missing_command_of_runner_is_refused() {
         assert_eq!(error["alternatives"][0]["command"], "cleo run --help");
     }
     let workspace = workspace.env("CLEO_RUNNERS_DEFAULT", "command");
-    let error = workspace.expect_refusal(&["run", "T2"], "E_USAGE");
-    let message = error["message"].as_str().unwrap();
-    assert!(message.contains("set `runners.command`"), "{message}");
+    let error = workspace.refuse("run T2", "E_USAGE");
+    says(&error, "set `runners.command`");
 }
 
 #[test]
@@ -1192,11 +1155,7 @@ fn events_are_stream_that_ends_with_result() {
     let mut words = play_command("T2", "works");
     words.extend(["--format".to_string(), "ndjson".to_string()]);
     let reply = workspace.finish(workspace.command(&words), "");
-    let lines: Vec<Value> = reply
-        .stdout
-        .lines()
-        .map(|line| serde_json::from_str(line).unwrap())
-        .collect();
+    let lines = reply.documents();
     let (last, told) = lines.split_last().unwrap();
     assert_eq!(told, events(&workspace));
     assert_eq!(told.last().unwrap()["type"], "run.finished");
@@ -1207,8 +1166,7 @@ fn events_are_stream_that_ends_with_result() {
 fn criteria_with_commands_are_run_before_task_is_done() {
     let workspace = plan_epic();
     workspace.ok("update T2 --acceptance 'There is a proof :: test -e proof'");
-    let (exit, result) = run(&workspace, "T2 --repair 0", "works");
-    assert_eq!(exit, 80, "{result}");
+    let result = expect_exit(run(&workspace, "T2 --repair 0", "works"), 80);
     assert!(
         task(&result, "T2")["violations"]
             .to_string()
@@ -1216,8 +1174,7 @@ fn criteria_with_commands_are_run_before_task_is_done() {
         "{result}"
     );
     workspace.write("proof", "");
-    let (exit, result) = run(&workspace, "T2 --repair 0", "works");
-    assert_eq!(exit, 0, "{result}");
+    expect_exit(run(&workspace, "T2 --repair 0", "works"), 0);
 }
 
 /// Says what somebody who looks at the run sees.
@@ -1226,7 +1183,7 @@ fn show_run(workspace: &TestWorkspace, id: &str) -> Value {
 }
 
 fn id_of_the_run(workspace: &TestWorkspace) -> String {
-    let listed = workspace.json(&["runs", "list"]);
+    let listed = workspace.ask("runs list");
     listed["result"]["runs"][0]["id"]
         .as_str()
         .unwrap()
@@ -1502,11 +1459,7 @@ fn repair_starts_anew_if_its_conversation_is_gone() {
         let workspace = forgetting(program, ends);
         let reply = workspace.json(&["run", "T2", "--runner", program[0], "--repair", "2"]);
         let done = task(&reply["result"], "T2");
-        assert_eq!(
-            (&done["state"], &done["attempts"]),
-            (&"done".into(), &3.into()),
-            "{reply}"
-        );
+        assert_fields(&done, json!({"state": "done", "attempts": 3}));
         assert_eq!(list_resumed(&workspace), [false, true, false], "{ends}");
         let prompt = workspace.read("called-prompt");
         let again = "\n## An earlier try\n\nThe work on T2 was checked and is not finished.";
@@ -1523,7 +1476,7 @@ fn run_whose_conversation_is_not_there_continues_with_new_one() {
         let reply = workspace.json(&["run", "T2", "--runner", program[0], "--repair", "1"]);
         let failed = task(&reply["result"], "T2");
         assert_eq!(failed["outcome"], "agent_error", "{reply}");
-        assert!(failed["reason"].as_str().unwrap().contains(why), "{failed}");
+        says(&failed["reason"], why);
         let again = workspace.json(&["runs", "resume", &id_of_the_run(&workspace)]);
         assert_eq!(again["result"]["run"]["status"], "completed", "{again}");
         assert_eq!(list_resumed(&workspace), [false, true, false], "{ends}");
@@ -1700,17 +1653,12 @@ fn task_that_killed_run_holds_leads_to_that_run() {
     let killed = id_of_the_run(&workspace);
     let reply = workspace.finish(workspace.command(&play_command("T2", "works")), "");
     let error = &document(&reply)["error"];
-    let message = error["message"].as_str().unwrap();
-    assert!(
-        message.contains(&format!("T2 is claimed by {killed}")),
-        "{reply}"
-    );
+    says(&error, &format!("T2 is claimed by {killed}"));
     assert_eq!(error["fix"], format!("cleo runs resume {killed}"));
     let cancel = format!("cleo runs cancel {killed}");
     assert_eq!(error["alternatives"][0]["command"], cancel, "{reply}");
     workspace.ok(&format!("runs cancel {killed}"));
-    let (exit, result) = run(&workspace, "T2", "works");
-    assert_eq!(exit, 0, "{result}");
+    expect_exit(run(&workspace, "T2", "works"), 0);
 }
 
 #[test]
@@ -1728,7 +1676,7 @@ fn where_nothing_is_ready_it_is_told_what_is_in_work() {
         message.starts_with("nothing is ready: 1 in work, "),
         "{refused}"
     );
-    let claimed = workspace.json(&["claim", "--next"]);
+    let claimed = workspace.ask("claim --next");
     assert_eq!(claimed["error"]["message"], message);
 }
 
@@ -1756,10 +1704,7 @@ fn killed_run_is_named_wherever_its_tasks_block_others() {
     let resume = format!("cleo runs resume {killed}");
     let why = format!("{killed} holds T2, and its process is gone");
     assert_eq!(found.len(), 1, "{found:?}");
-    assert_eq!(
-        (&found[0]["message"], &found[0]["fix"]),
-        (&Value::from(&*why), &Value::from(&*resume))
-    );
+    assert_fields(&found[0], json!({"message": &*why, "fix": &*resume}));
     for recommended in [start, brief] {
         assert_eq!(
             recommended,
@@ -1800,10 +1745,9 @@ fn completion_forced_by_others_stays_on_resume() {
     let how = "is-overruled-and-hangs";
     let resumed = kill_and_resume(&workspace, "--epic T1", how, ".played/forced");
     let failed = task(&resumed["result"], "T2");
-    assert_eq!(
-        (&failed["outcome"], &failed["attempts"]),
-        (&Value::from("protocol_violation"), &Value::from(1)),
-        "{resumed}"
+    assert_fields(
+        &failed,
+        json!({"outcome": "protocol_violation", "attempts": 1}),
     );
     assert_eq!(task(&resumed["result"], "T3")["state"], "skipped");
     assert!(statuses(&workspace).contains("T2 done"));

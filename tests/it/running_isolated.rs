@@ -18,7 +18,7 @@ use std::time::{Duration, SystemTime};
 
 use serde_json::{Value, json};
 
-use crate::world::{TestWorkspace, document};
+use crate::world::{TestWorkspace, document, expect_exit, says};
 
 const AGENT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/it/agent.sh");
 
@@ -31,20 +31,10 @@ fn repository() -> TestWorkspace {
     workspace.ok("add One");
     workspace.ok("add Two");
     workspace.write("shared.txt", "nobody\n");
-    git(&workspace, "init --quiet --initial-branch main");
-    git(&workspace, "add shared.txt");
-    git(
-        &workspace,
-        "-c user.name=a -c user.email=a@b commit --quiet --message first",
-    );
+    workspace.git("init --quiet --initial-branch main");
+    workspace.git("add shared.txt");
+    workspace.git("commit --quiet --message first");
     workspace
-}
-
-#[track_caller]
-fn git(workspace: &TestWorkspace, line: &str) -> String {
-    let reply = workspace.shell(&format!("git {line}"));
-    assert_eq!(reply.exit, 0, "git {line}\n{reply}");
-    reply.stdout
 }
 
 fn words(how: &str) -> Vec<String> {
@@ -81,7 +71,7 @@ fn kill_run(workspace: &TestWorkspace, words: &[String], file: &str) -> String {
     }
     child.kill().unwrap();
     child.wait().unwrap();
-    let listed = workspace.json(&["runs", "list"]);
+    let listed = workspace.ask("runs list");
     let id = listed["result"]["runs"][0]["id"].as_str().unwrap();
     id.to_string()
 }
@@ -105,33 +95,31 @@ fn before_git(workspace: TestWorkspace, pattern: &str, script: &str) -> TestWork
 #[track_caller]
 fn find_retained(task: &Value) -> &str {
     let place = task["worktree"].as_str().unwrap();
-    let reason = task["reason"].as_str().unwrap();
-    assert!(reason.contains("its worktree is kept"), "{task}");
+    says(&task["reason"], "its worktree is kept");
     place.strip_prefix("[WORKSPACE]/").unwrap()
 }
 
 /// Sees that no worktree is left and that nothing is changed in the workspace but reports.
 #[track_caller]
 fn is_clean(workspace: &TestWorkspace) {
-    let trees = git(workspace, "worktree list");
+    let trees = workspace.git("worktree list");
     assert_eq!(trees.lines().count(), 1, "{trees}");
-    let changed = git(workspace, "status --porcelain --untracked-files=no");
+    let changed = workspace.git("status --porcelain --untracked-files=no");
     assert_eq!(changed, "");
 }
 
 #[test]
 fn what_verifies_is_merged() {
     let workspace = repository();
-    let (exit, result) = run(&workspace, "edits");
-    assert_eq!(exit, 0, "{result}");
+    expect_exit(run(&workspace, "edits"), 0);
     for task in ["T1", "T2"] {
         assert_eq!(workspace.read(&format!("{task}.txt")), format!("{task}\n"));
     }
     is_clean(&workspace);
-    assert_eq!(git(&workspace, "branch --list 'cleo/*'"), "");
-    let merges = git(&workspace, "log --merges --format=%s");
+    assert_eq!(workspace.git("branch --list 'cleo/*'"), "");
+    let merges = workspace.git("log --merges --format=%s");
     assert_eq!(merges.lines().count(), 2, "{merges}");
-    let files = git(&workspace, "ls-files");
+    let files = workspace.git("ls-files");
     assert!(
         !files.contains("claudedocs") && !files.contains(".cleo"),
         "{files}"
@@ -142,27 +130,19 @@ fn what_verifies_is_merged() {
 #[test]
 fn branch_that_does_not_fit_is_kept_and_its_task_given_back() {
     let workspace = repository();
-    let (exit, result) = run(&workspace, "clashes --jobs 2");
-    assert_eq!(exit, 81, "{result}");
+    let result = expect_exit(run(&workspace, "clashes --jobs 2"), 81);
     let tasks = result["tasks"].as_array().unwrap();
     let failed = tasks.iter().find(|task| task["state"] == "failed").unwrap();
-    assert!(
-        failed["reason"].as_str().unwrap().contains("shared.txt"),
-        "{failed}"
-    );
+    says(&failed["reason"], "shared.txt");
     let branch = failed["branch"].as_str().unwrap();
-    let theirs = git(&workspace, &format!("show {branch}:shared.txt"));
+    let theirs = workspace.git(&format!("show {branch}:shared.txt"));
     assert_eq!(theirs.trim(), failed["taskId"].as_str().unwrap());
     is_clean(&workspace);
     let id = failed["taskId"].as_str().unwrap();
     for words in [["verify", "output", id].as_slice(), &["complete", id]] {
         let refused = workspace.json(words);
         assert_eq!(refused["success"], false, "{refused}");
-        let message = refused["error"]["message"].as_str().unwrap();
-        assert!(
-            message.contains(&format!("git merge {branch}")),
-            "{refused}"
-        );
+        says(&refused, &format!("git merge {branch}"));
     }
     let told = events(&workspace);
     let told_of = |kind: &str| {
@@ -175,7 +155,7 @@ fn branch_that_does_not_fit_is_kept_and_its_task_given_back() {
         "{told}"
     );
     // Its branch alone speaks against it.
-    git(&workspace, &format!("branch --quiet -D {branch}"));
+    workspace.git(&format!("branch --quiet -D {branch}"));
     workspace.ok(&format!("verify output {id}"));
     let done = tasks.iter().find(|task| task["state"] == "done").unwrap();
     assert_eq!(
@@ -187,8 +167,7 @@ fn branch_that_does_not_fit_is_kept_and_its_task_given_back() {
 #[test]
 fn what_agent_commits_on_branch_of_own_is_merged_too() {
     let workspace = repository();
-    let (exit, result) = run(&workspace, "branches");
-    assert_eq!(exit, 0, "{result}");
+    expect_exit(run(&workspace, "branches"), 0);
     for task in ["T1", "T2"] {
         assert_eq!(workspace.read(&format!("{task}.txt")), format!("{task}\n"));
     }
@@ -198,20 +177,13 @@ fn what_agent_commits_on_branch_of_own_is_merged_too() {
 #[test]
 fn broken_worktree_fails_only_its_task() {
     let workspace = repository();
-    let (exit, result) = run(&workspace, "defects");
-    assert_eq!(exit, 81, "{result}");
+    let result = expect_exit(run(&workspace, "defects"), 81);
     let failed = &result["tasks"][0];
-    assert!(
-        failed["reason"]
-            .as_str()
-            .unwrap()
-            .contains("not a worktree of the repository"),
-        "{failed}"
-    );
+    says(&failed["reason"], "not a worktree of the repository");
     let file = format!("{}/T1.txt", find_retained(failed));
     assert_eq!(workspace.read(&file), "T1\n", "its work is not thrown away");
     assert_eq!(
-        git(&workspace, "log --format=%s"),
+        workspace.git("log --format=%s"),
         "first\n",
         "nothing was committed here"
     );
@@ -220,21 +192,20 @@ fn broken_worktree_fails_only_its_task() {
 #[test]
 fn merge_that_others_began_stays_theirs() {
     let workspace = repository();
-    let commit = "-c user.name=a -c user.email=a@b commit --quiet --all --message";
-    git(&workspace, "checkout --quiet -b other");
+    let commit = "commit --quiet --all --message";
+    workspace.git("checkout --quiet -b other");
     workspace.write("shared.txt", "other\n");
-    git(&workspace, &format!("{commit} other"));
-    git(&workspace, "checkout --quiet main");
+    workspace.git(&format!("{commit} other"));
+    workspace.git("checkout --quiet main");
     workspace.write("shared.txt", "main\n");
-    git(&workspace, &format!("{commit} main"));
+    workspace.git(&format!("{commit} main"));
     workspace.shell("git -c user.name=a -c user.email=a@b merge --quiet other");
-    git(&workspace, "rev-parse --verify MERGE_HEAD");
+    workspace.git("rev-parse --verify MERGE_HEAD");
     let words = words("edits");
     let words: Vec<&str> = words.iter().map(String::as_str).collect();
     let error = workspace.expect_refusal(&words, "E_INPUT_INVALID");
-    let message = error["message"].as_str().unwrap();
-    assert!(message.contains("a merge is in progress"), "{message}");
-    git(&workspace, "rev-parse --verify MERGE_HEAD");
+    says(&error, "a merge is in progress");
+    workspace.git("rev-parse --verify MERGE_HEAD");
 }
 
 #[test]
@@ -249,7 +220,7 @@ fn verified_work_of_killed_run_is_merged_and_not_redone() {
     }
     child.kill().unwrap();
     child.wait().unwrap();
-    let listed = workspace.json(&["runs", "list"]);
+    let listed = workspace.ask("runs list");
     let id = listed["result"]["runs"][0]["id"].as_str().unwrap();
     let resumed = workspace.json(&["runs", "resume", id]);
     assert_eq!(resumed["result"]["run"]["status"], "completed", "{resumed}");
@@ -261,34 +232,15 @@ fn verified_work_of_killed_run_is_merged_and_not_redone() {
         );
     }
     is_clean(&workspace);
-    assert_eq!(git(&workspace, "branch --list 'cleo/*'"), "");
-}
-
-#[test]
-fn tasks_that_wait_for_files_of_failed_one_begin() {
-    let workspace = repository();
-    workspace.ok("update T1 --file shared.txt");
-    workspace.ok("update T2 --file shared.txt");
-    let how = "sh -c 'echo x >x; case $CLEO_TASK_ID in T1) exit 1;; esac; exec sh $0 works'";
-    let line = "run T1 T2 --isolate worktree --repair 0 --jobs 2 --command";
-    let command = format!("{how} {AGENT}");
-    let words: Vec<String> = line
-        .split(' ')
-        .chain([command.as_str()])
-        .map(String::from)
-        .collect();
-    let (_, result) = carry_out(&workspace, &words);
-    let states = [&result["tasks"][0]["state"], &result["tasks"][1]["state"]];
-    assert_eq!(states, ["failed", "done"], "{result}");
+    assert_eq!(workspace.git("branch --list 'cleo/*'"), "");
 }
 
 #[test]
 fn what_does_not_verify_is_not_merged() {
     let workspace = repository();
-    let (exit, result) = run(&workspace, "lies");
-    assert_eq!(exit, 81, "{result}");
+    expect_exit(run(&workspace, "lies"), 81);
     is_clean(&workspace);
-    assert_eq!(git(&workspace, "log --merges --format=%s"), "");
+    assert_eq!(workspace.git("log --merges --format=%s"), "");
 }
 
 #[test]
@@ -301,10 +253,7 @@ fn killed_run_leaves_worktrees_only_until_it_is_cancelled() {
         "{cancelled}"
     );
     is_clean(&workspace);
-    let kept = git(
-        &workspace,
-        "branch --list --format='%(refname:short)' 'cleo/*'",
-    );
+    let kept = workspace.git("branch --list --format='%(refname:short)' 'cleo/*'");
     assert!(kept.lines().count() >= 1, "what was done is kept: {kept}");
     let told = cancelled["result"]["branches"].as_array().unwrap();
     assert_eq!(told.len(), kept.lines().count(), "{cancelled}");
@@ -344,15 +293,14 @@ fn tasks_of_killed_run_are_closed_when_it_is_cancelled() {
 fn work_that_cannot_be_committed_stays_where_it_is() {
     for how in ["locks", "unmarks"] {
         let workspace = repository();
-        let (exit, result) = run(&workspace, how);
-        assert_eq!(exit, 81, "{how}: {result}");
+        let result = expect_exit(run(&workspace, how), 81);
         for task in ["T1", "T2"] {
             let all = result["tasks"].as_array().unwrap();
             let failed = all.iter().find(|one| one["taskId"] == task).unwrap();
             let file = format!("{}/{task}.txt", find_retained(failed));
             assert_eq!(workspace.read(&file), format!("{task}\n"), "{how}");
         }
-        assert_eq!(git(&workspace, "log --format=%s"), "first\n", "{how}");
+        assert_eq!(workspace.git("log --format=%s"), "first\n", "{how}");
     }
 }
 
@@ -360,15 +308,16 @@ fn work_that_cannot_be_committed_stays_where_it_is() {
 fn work_in_files_that_git_was_told_to_pass_over_is_merged() {
     for mark in ["--assume-unchanged", "--skip-worktree"] {
         let workspace = repository();
-        let (exit, result) = carry_out(&workspace, &words_for_one(&format!("marks {mark}")));
-        assert_eq!(exit, 0, "{mark}: {result}");
+        expect_exit(
+            carry_out(&workspace, &words_for_one(&format!("marks {mark}"))),
+            0,
+        );
         assert_eq!(workspace.read("shared.txt"), "T1\n", "{mark}");
         is_clean(&workspace);
     }
     let workspace = repository();
-    git(&workspace, "config core.ignoreStat true");
-    let (exit, result) = carry_out(&workspace, &words_for_one("alters"));
-    assert_eq!(exit, 0, "{result}");
+    workspace.git("config core.ignoreStat true");
+    expect_exit(carry_out(&workspace, &words_for_one("alters")), 0);
     assert_eq!(workspace.read("shared.txt"), "T1\n");
 }
 
@@ -376,8 +325,10 @@ fn work_in_files_that_git_was_told_to_pass_over_is_merged() {
 fn conflicts_that_agent_has_not_settled_are_not_merged() {
     for what in ["merge", "cherry-pick", "revert"] {
         let workspace = repository();
-        let (exit, result) = carry_out(&workspace, &words_for_one(&format!("stops {what}")));
-        assert_eq!(exit, 80, "{what}: {result}");
+        let result = expect_exit(
+            carry_out(&workspace, &words_for_one(&format!("stops {what}"))),
+            80,
+        );
         let failed = &result["tasks"][0];
         assert_eq!(failed["outcome"], "blocked", "{failed}");
         let reason = failed["reason"].as_str().unwrap();
@@ -386,15 +337,17 @@ fn conflicts_that_agent_has_not_settled_are_not_merged() {
         let left = workspace.read(&format!("{}/shared.txt", find_retained(failed)));
         assert!(left.contains("<<<<<<<"), "{what}: {left}");
         assert_eq!(workspace.read("shared.txt"), "nobody\n");
-        assert_eq!(git(&workspace, "log --format=%s"), "first\n", "{what}");
+        assert_eq!(workspace.git("log --format=%s"), "first\n", "{what}");
     }
 }
 
 #[test]
 fn resolved_but_unstaged_conflicts_are_kept_as_work() {
     let workspace = repository();
-    let (exit, result) = carry_out(&workspace, &words_for_one("stops merge settled"));
-    assert_eq!(exit, 0, "{result}");
+    expect_exit(
+        carry_out(&workspace, &words_for_one("stops merge settled")),
+        0,
+    );
     assert_eq!(workspace.read("shared.txt"), "settled\n");
 }
 
@@ -402,20 +355,17 @@ fn resolved_but_unstaged_conflicts_are_kept_as_work() {
 fn something_named_git_that_is_no_repo_is_not_thrown_away() {
     let workspace = repository();
     workspace.write(".gitignore", "build/\n");
-    git(&workspace, "add .gitignore");
-    git(&workspace, &format!("{COMMIT} ignore"));
-    let (exit, result) = carry_out(&workspace, &words_for_one("names-git fix"));
-    assert_eq!(exit, 80, "{result}");
+    workspace.git("add .gitignore");
+    workspace.git(&format!("{COMMIT} ignore"));
+    let result = expect_exit(carry_out(&workspace, &words_for_one("names-git fix")), 80);
     let failed = &result["tasks"][0];
     assert_eq!(failed["outcome"], "blocked", "{failed}");
-    let reason = failed["reason"].as_str().unwrap();
-    assert!(reason.contains("fix/.git is of no repository"), "{reason}");
+    says(&failed["reason"], "fix/.git is of no repository");
     let file = format!("{}/fix/.git/config", find_retained(failed));
     assert_eq!(workspace.read(&file), "T1\n");
-    assert_eq!(git(&workspace, "log --merges --format=%s"), "");
+    assert_eq!(workspace.git("log --merges --format=%s"), "");
     // Ignored files are removed with the worktree.
-    let (exit, result) = carry_out(&workspace, &words_for_one("names-git build"));
-    assert_eq!(exit, 0, "{result}");
+    expect_exit(carry_out(&workspace, &words_for_one("names-git build")), 0);
 }
 
 #[test]
@@ -426,33 +376,28 @@ fn repo_within_worktree_is_not_thrown_away() {
     ] {
         let workspace = repository();
         if is_submodule {
-            let head = git(&workspace, "rev-parse HEAD");
+            let head = workspace.git("rev-parse HEAD");
             let link = format!("--cacheinfo 160000,{},lib", head.trim());
-            git(&workspace, &format!("update-index --add {link}"));
-            git(
-                &workspace,
-                "-c user.name=a -c user.email=a@b commit --quiet --message link",
-            );
+            workspace.git(&format!("update-index --add {link}"));
+            workspace.git("commit --quiet --message link");
         }
-        let (exit, result) = run(&workspace, "embeds");
-        assert_eq!(exit, 81, "{result}");
+        let result = expect_exit(run(&workspace, "embeds"), 81);
         let failed = &result["tasks"][0];
-        assert!(failed["reason"].as_str().unwrap().contains(why), "{failed}");
+        says(&failed["reason"], why);
         let place = find_retained(failed);
         assert_eq!(workspace.read(&format!("{place}/lib/x")), "T1\n");
-        let own = git(&workspace, &format!("-C {place}/lib log --format=%s"));
+        let own = workspace.git(&format!("-C {place}/lib log --format=%s"));
         assert_eq!(own, "own\n");
         let branch = failed["branch"].as_str().unwrap();
-        git(&workspace, &format!("rev-parse --verify {branch}"));
-        assert_eq!(git(&workspace, "log --merges --format=%s"), "");
+        workspace.git(&format!("rev-parse --verify {branch}"));
+        assert_eq!(workspace.git("log --merges --format=%s"), "");
     }
 }
 
 #[test]
 fn report_of_unfinished_work_comes_home() {
     let workspace = repository();
-    let (exit, result) = run(&workspace, "partial");
-    assert_eq!(exit, 81, "{result}");
+    let result = expect_exit(run(&workspace, "partial"), 81);
     for task in result["tasks"].as_array().unwrap() {
         assert_eq!(task["outcome"], "partial", "{task}");
         let text = workspace.read(task["outputFile"].as_str().unwrap());
@@ -468,8 +413,7 @@ fn new_report_takes_place_of_old_one() {
     let (_, result) = carry_out(&workspace, &words_for_one("partial"));
     let file = result["tasks"][0]["outputFile"].as_str().unwrap();
     workspace.write(file, "old\n");
-    let (exit, result) = carry_out(&workspace, &words_for_one("edits"));
-    assert_eq!(exit, 0, "{result}");
+    let result = expect_exit(carry_out(&workspace, &words_for_one("edits")), 0);
     assert_eq!(result["tasks"][0]["outputFile"], file);
     assert!(workspace.read(file).contains("Work on T1"));
     is_clean(&workspace);
@@ -478,11 +422,9 @@ fn new_report_takes_place_of_old_one() {
 #[test]
 fn report_that_others_writes_meanwhile_stays_theirs() {
     let workspace = repository();
-    let (exit, result) = carry_out(&workspace, &words_for_one("crosses"));
-    assert_eq!(exit, 80, "{result}");
+    let result = expect_exit(carry_out(&workspace, &words_for_one("crosses")), 80);
     let failed = &result["tasks"][0];
-    let reason = failed["reason"].as_str().unwrap();
-    assert!(reason.contains("was changed in the workspace"), "{failed}");
+    says(&failed["reason"], "was changed in the workspace");
     let file = failed["outputFile"].as_str().unwrap();
     assert_eq!(workspace.read(file), "theirs\n");
     let run = result["run"]["id"].as_str().unwrap();
@@ -491,7 +433,7 @@ fn report_that_others_writes_meanwhile_stays_theirs() {
         ".cleo/runs/{run}/outputs/T1-1/claudedocs/agent-outputs/{name}"
     ));
     assert!(aside.contains("Work on T1"), "{aside}");
-    assert_eq!(git(&workspace, "log --merges --format=%s"), "");
+    assert_eq!(workspace.git("log --merges --format=%s"), "");
     is_clean(&workspace);
 }
 
@@ -506,7 +448,7 @@ fn nothing_is_touched_while_another_run_has_its_turn() {
     while !events(&workspace).contains("task.waiting") {
         thread::sleep(Duration::from_millis(5));
     }
-    let trees = git(&workspace, "worktree list");
+    let trees = workspace.git("worktree list");
     assert_eq!(trees.lines().count(), 1, "{trees}");
     drop(other);
     assert!(child.wait().unwrap().success());
@@ -534,15 +476,15 @@ fn kill_with_work(workspace: &TestWorkspace) -> String {
         ".played/edited-T1",
     );
     let tree = format!(".cleo/runs/{id}/trees/T1-1");
-    git(workspace, &format!("-C {tree} add T1.txt"));
-    git(workspace, &format!("-C {tree} {COMMIT} theirs"));
+    workspace.git(&format!("-C {tree} add T1.txt"));
+    workspace.git(&format!("-C {tree} {COMMIT} theirs"));
     id
 }
 
 /// Notes that a run was killed in the merge of its branch into main.
 fn note_merge(workspace: &TestWorkspace, id: &str) {
     let branch = format!("cleo/{id}/T1-1");
-    let tree = git(workspace, &format!("merge-tree --write-tree HEAD {branch}"));
+    let tree = workspace.git(&format!("merge-tree --write-tree HEAD {branch}"));
     let made = format!(
         "commit-tree {} -p HEAD -p {branch} -m 'T1: One'",
         tree.trim()
@@ -552,8 +494,8 @@ fn note_merge(workspace: &TestWorkspace, id: &str) {
         "run": id,
         "place": workspace.path(&format!(".cleo/runs/{id}/git")),
         "branch": "main",
-        "old": git(workspace, "rev-parse HEAD").trim(),
-        "new": git(workspace, &format!("{who} {made}")).trim(),
+        "old": workspace.git("rev-parse HEAD").trim(),
+        "new": workspace.git(&format!("{who} {made}")).trim(),
         "stage": "write",
         "is_merge": true,
     });
@@ -596,8 +538,8 @@ fn kill_before_a_merge() -> (TestWorkspace, String) {
     let words = proof::words(&workspace, "T1", &script);
     let id = kill_run(&workspace, &words, "../edited");
     let tree = format!(".cleo/runs/{id}/trees/T1-1");
-    git(&workspace, &format!("-C {tree} add T1.txt shared.txt d"));
-    git(&workspace, &format!("-C {tree} {COMMIT} theirs"));
+    workspace.git(&format!("-C {tree} add T1.txt shared.txt d"));
+    workspace.git(&format!("-C {tree} {COMMIT} theirs"));
     note_merge(&workspace, &id);
     (workspace, id)
 }
@@ -608,10 +550,7 @@ fn files_edited_after_killed_merge_stay() {
         let (workspace, id) = kill_before_a_merge();
         let noted: Value = serde_json::from_str(&workspace.read(".git/cleo.lock")).unwrap();
         let made = noted["new"].as_str().unwrap();
-        git(
-            &workspace,
-            &format!("restore --source={made} --staged --worktree ."),
-        );
+        workspace.git(&format!("restore --source={made} --staged --worktree ."));
         workspace.write("shared.txt", "agent\nand user\n");
         let ended = workspace.json(&["runs", words, &id]);
         let warnings = ended["warnings"].to_string();
@@ -621,12 +560,12 @@ fn files_edited_after_killed_merge_stay() {
         );
         assert_eq!(workspace.read("shared.txt"), "agent\nand user\n");
         assert!(!workspace.path("T1.txt").exists());
-        let changed = git(&workspace, "status --porcelain --untracked-files=no");
+        let changed = workspace.git("status --porcelain --untracked-files=no");
         assert_eq!(changed, " M shared.txt\n");
-        assert_eq!(git(&workspace, "log --format=%s"), "first\n");
-        let branch = git(&workspace, &format!("show cleo/{id}/T1-1:shared.txt"));
+        assert_eq!(workspace.git("log --format=%s"), "first\n");
+        let branch = workspace.git(&format!("show cleo/{id}/T1-1:shared.txt"));
         assert_eq!(branch, "agent\n");
-        let again = git(&workspace, "branch --list cleo/*/T1-2");
+        let again = workspace.git("branch --list cleo/*/T1-2");
         assert_eq!(again, "", "no agent is asked for the same again");
     }
 }
@@ -643,7 +582,7 @@ fn what_killed_merge_does_not_know_stays() {
             workspace.write("shared.txt/mine", "user\n");
         }),
         ("shared.txt", |workspace| {
-            git(workspace, "update-index --assume-unchanged shared.txt");
+            workspace.git("update-index --assume-unchanged shared.txt");
             workspace.write("shared.txt", "user\n");
         }),
         ("../outside/x", |workspace| {
@@ -659,7 +598,7 @@ fn what_killed_merge_does_not_know_stays() {
         let warnings = ended["warnings"].to_string();
         assert!(warnings.contains("edited since"), "{kept}: {ended}");
         assert_eq!(workspace.read(kept), before, "{kept}");
-        assert_eq!(git(&workspace, "log --format=%s"), "first\n");
+        assert_eq!(workspace.git("log --format=%s"), "first\n");
     }
 }
 
@@ -684,12 +623,11 @@ fn merge_killed_before_branch_moved_is_repeated() {
     note_merge(&workspace, &id);
     let noted: Value = serde_json::from_str(&workspace.read(".git/cleo.lock")).unwrap();
     let made = noted["new"].as_str().unwrap();
-    git(
-        &workspace,
-        &format!("restore --source={made} --staged --worktree T1.txt"),
-    );
+    workspace.git(&format!(
+        "restore --source={made} --staged --worktree T1.txt"
+    ));
     is_resumed(&workspace, &id);
-    assert_eq!(git(&workspace, "rev-list --count --merges HEAD"), "1\n");
+    assert_eq!(workspace.git("rev-list --count --merges HEAD"), "1\n");
 }
 
 #[test]
@@ -699,11 +637,11 @@ fn killed_merge_is_made_anew_on_commit_of_user() {
     note_merge(&workspace, &id);
     workspace.write("T1.txt", "T1\n");
     workspace.write("mine.txt", "mine\n");
-    git(&workspace, "add mine.txt");
-    git(&workspace, &format!("{COMMIT} mine"));
+    workspace.git("add mine.txt");
+    workspace.git(&format!("{COMMIT} mine"));
     is_resumed(&workspace, &id);
     assert_eq!(workspace.read("mine.txt"), "mine\n");
-    let mine = git(&workspace, "show --format= --name-only HEAD^1");
+    let mine = workspace.git("show --format= --name-only HEAD^1");
     assert_eq!(mine, "mine.txt\n");
 }
 
@@ -714,12 +652,12 @@ fn merge_that_killed_run_had_made_is_told_when_it_continues() {
     let id = kill_run(&workspace, &words, ".played/edited-T1");
     let who = "-c user.name=a -c user.email=a@b";
     let tree = format!(".cleo/runs/{id}/trees/T1-1");
-    git(&workspace, &format!("-C {tree} add T1.txt"));
+    workspace.git(&format!("-C {tree} add T1.txt"));
     let commit = format!("-C {tree} {who} commit --quiet --message x");
-    git(&workspace, &commit);
+    workspace.git(&commit);
     let merge = format!("{who} merge --quiet --no-ff -m 'Cleo-Step: {id}/T1' cleo/{id}/T1-1");
-    git(&workspace, &merge);
-    let made = git(&workspace, "rev-parse HEAD");
+    workspace.git(&merge);
+    let made = workspace.git("rev-parse HEAD");
     let resumed = workspace.json(&["runs", "resume", &id]);
     assert_eq!(resumed["result"]["run"]["status"], "completed", "{resumed}");
     let told = events(&workspace);
@@ -736,16 +674,16 @@ fn merge_started_by_others_stays_theirs() {
         ".played/edited",
     );
     let tree = format!(".cleo/runs/{id}/trees/T1-1");
-    git(&workspace, &format!("-C {tree} {COMMIT} theirs"));
+    workspace.git(&format!("-C {tree} {COMMIT} theirs"));
     workspace.write("shared.txt", "main\n");
-    git(&workspace, &format!("{COMMIT} main"));
+    workspace.git(&format!("{COMMIT} main"));
     let who = "-c user.name=a -c user.email=a@b";
     workspace.shell(&format!("git {who} merge --no-ff cleo/{id}/T1-1"));
-    git(&workspace, "rev-parse --verify MERGE_HEAD");
+    workspace.git("rev-parse --verify MERGE_HEAD");
     let before = workspace.read("shared.txt");
     let refused = workspace.json(&["runs", "resume", &id]);
     assert_eq!(refused["error"]["code"], "E_INPUT_INVALID", "{refused}");
-    git(&workspace, "rev-parse --verify MERGE_HEAD");
+    workspace.git("rev-parse --verify MERGE_HEAD");
     assert_eq!(workspace.read("shared.txt"), before);
 }
 
@@ -759,7 +697,7 @@ fn a_merge_that_goes_on_without_its_run_is_ended_and_made_again() {
         "[ ! -d .played ] || [ -e .played/merging ] || { : >.played/merging; sleep 600; }\nexec cat\n",
     );
     let smudge = format!("config filter.slow.smudge 'sh {}'", filter.display());
-    git(&workspace, &smudge);
+    workspace.git(&smudge);
     workspace.write(".git/info/attributes", "shared.txt filter=slow\n");
     let id = kill_run(&workspace, &words_for_one("alters"), ".played/merging");
     let lock = workspace.path(".git/index.lock");
@@ -773,14 +711,13 @@ fn a_merge_that_goes_on_without_its_run_is_ended_and_made_again() {
     assert!(!lock.exists());
     assert_eq!(workspace.read(".git/cleo.lock"), "");
     is_clean(&workspace);
-    assert_eq!(git(&workspace, "branch --list 'cleo/*'"), "");
+    assert_eq!(workspace.git("branch --list 'cleo/*'"), "");
 }
 
 #[test]
 fn agent_is_judged_by_what_it_left_in_its_worktree() {
     let workspace = repository();
-    let (exit, result) = carry_out(&workspace, &words_for_one("asks"));
-    assert_eq!(exit, 0, "{result}");
+    expect_exit(carry_out(&workspace, &words_for_one("asks")), 0);
     let asked = workspace.read(".played/asked");
     assert_eq!(asked, "verified\ncompleted\n", "its hook is silent");
     assert_eq!(workspace.read("T1.txt"), "T1\n", "what it did is merged");
@@ -791,8 +728,7 @@ fn agent_is_judged_by_what_it_left_in_its_worktree() {
 #[test]
 fn what_agent_completed_and_does_not_fit_is_reverted() {
     let workspace = repository();
-    let (exit, result) = run(&workspace, "clashes-and-completes --jobs 2");
-    assert_eq!(exit, 81, "{result}");
+    let result = expect_exit(run(&workspace, "clashes-and-completes --jobs 2"), 81);
     let tasks = result["tasks"].as_array().unwrap();
     let failed = tasks.iter().find(|task| task["state"] == "failed").unwrap();
     let task = failed["taskId"].as_str().unwrap();
@@ -810,8 +746,7 @@ fn deliverables_that_git_ignores_come_home() {
         .into_iter()
         .map(|word| word.replace("T1", "T3"))
         .collect();
-    let (exit, result) = carry_out(&workspace, &words);
-    assert_eq!(exit, 0, "{result}");
+    expect_exit(carry_out(&workspace, &words), 0);
     assert_eq!(workspace.read("build/out.bin"), "T3\n");
     assert!(
         !workspace.path("build/cache").exists(),
@@ -826,8 +761,7 @@ fn deliverable_unseen_by_its_agent_is_replaced_and_kept() {
     workspace.ok("update T1 --deliverable build/out.bin");
     workspace.write(".git/info/exclude", "build/\n");
     workspace.write("build/out.bin", "mine\n");
-    let (exit, result) = carry_out(&workspace, &words_for_one("builds"));
-    assert_eq!(exit, 0, "{result}");
+    let result = expect_exit(carry_out(&workspace, &words_for_one("builds")), 0);
     assert_eq!(workspace.read("build/out.bin"), "T1\n");
     let id = result["run"]["id"].as_str().unwrap();
     let former = format!(".cleo/runs/{id}/outputs/T1-1.replaced/build/out.bin");
@@ -841,10 +775,8 @@ fn deliverable_unseen_by_its_agent_is_replaced_and_kept() {
 #[test]
 fn spoiled_worktree_fails_only_its_task() {
     let workspace = repository();
-    let (exit, result) = run(&workspace, "obstructs");
-    assert_eq!(exit, 81, "{result}");
-    let reason = result["tasks"][0]["reason"].as_str().unwrap();
-    assert!(reason.contains("E_FILE_UN"), "{reason}");
+    let result = expect_exit(run(&workspace, "obstructs"), 81);
+    says(&result["tasks"][0]["reason"], "E_FILE_UN");
     assert_eq!(result["tasks"][1]["state"], "done", "{result}");
 }
 
@@ -852,24 +784,27 @@ fn spoiled_worktree_fails_only_its_task() {
 fn outputs_in_folders_below_come_home() {
     let workspace = repository();
     workspace.write("claudedocs/agent-outputs/data/theirs.csv", "theirs\n");
-    let (exit, result) = carry_out(&workspace, &words_for_one("spreads"));
-    assert_eq!(exit, 0, "{result}");
+    expect_exit(carry_out(&workspace, &words_for_one("spreads")), 0);
     let read = |name: &str| workspace.read(&format!("claudedocs/agent-outputs/data/{name}"));
     assert_eq!(
         [read("deep/x.csv"), read("theirs.csv")],
         ["T1\n", "theirs\n"]
     );
-    assert!(!git(&workspace, "ls-files").contains("claudedocs"));
+    assert!(!workspace.git("ls-files").contains("claudedocs"));
     is_clean(&workspace);
 }
 
 #[test]
 fn output_written_by_others_meanwhile_stays() {
     let workspace = repository();
-    let (exit, result) = carry_out(&workspace, &words_for_one("spreads-and-crosses"));
-    assert_eq!(exit, 80, "{result}");
-    let reason = result["tasks"][0]["reason"].as_str().unwrap();
-    assert!(reason.contains("data/x.csv was changed in the workspace"));
+    let result = expect_exit(
+        carry_out(&workspace, &words_for_one("spreads-and-crosses")),
+        80,
+    );
+    says(
+        &result["tasks"][0]["reason"],
+        "data/x.csv was changed in the workspace",
+    );
     let theirs = workspace.read("claudedocs/agent-outputs/data/x.csv");
     assert!(!theirs.contains("/trees/"), "{theirs}");
     let run = result["run"]["id"].as_str().unwrap();
@@ -886,11 +821,9 @@ fn output_in_linked_folder_stays_in_its_worktree() {
     workspace.write("elsewhere/own", "mine\n");
     let link = workspace.path("claudedocs/agent-outputs/data");
     std::os::unix::fs::symlink(workspace.path("elsewhere"), link).unwrap();
-    let (exit, result) = carry_out(&workspace, &words_for_one("spreads"));
-    assert_eq!(exit, 80, "{result}");
+    let result = expect_exit(carry_out(&workspace, &words_for_one("spreads")), 80);
     let failed = &result["tasks"][0];
-    let reason = failed["reason"].as_str().unwrap();
-    assert!(reason.contains("data is not a folder"), "{failed}");
+    says(&failed["reason"], "data is not a folder");
     let output = "claudedocs/agent-outputs/data/deep/x.csv";
     let kept = workspace.read(&format!("{}/{output}", find_retained(failed)));
     assert_eq!(kept, "T1\n");
@@ -901,14 +834,9 @@ fn output_in_linked_folder_stays_in_its_worktree() {
 fn repo_that_git_ignores_is_not_thrown_away() {
     let workspace = repository();
     workspace.write(".git/info/exclude", "lib/\n");
-    let (exit, result) = carry_out(&workspace, &words_for_one("embeds"));
-    assert_eq!(exit, 80, "{result}");
+    let result = expect_exit(carry_out(&workspace, &words_for_one("embeds")), 80);
     let failed = &result["tasks"][0];
-    let reason = failed["reason"].as_str().unwrap();
-    assert!(
-        reason.contains("has commits that no remote has"),
-        "{failed}"
-    );
+    says(&failed["reason"], "has commits that no remote has");
     assert_eq!(
         workspace.read(&format!("{}/lib/x", find_retained(failed))),
         "T1\n"
@@ -924,22 +852,20 @@ fn report_that_is_written_again_word_for_word_counts() {
     old.unwrap().set_modified(SystemTime::UNIX_EPOCH).unwrap();
     let (exit, result) = carry_out(&workspace, &words_for_one("lies"));
     assert_ne!(exit, 0, "an old one does not: {result}");
-    let (exit, result) = carry_out(&workspace, &words_for_one("works"));
-    assert_eq!(exit, 0, "{result}");
+    let result = expect_exit(carry_out(&workspace, &words_for_one("works")), 0);
     assert_eq!(result["tasks"][0]["outputFile"], file);
 }
 
 #[test]
 fn worktree_that_its_agent_removed_is_not_told_to_be_kept() {
     let workspace = repository();
-    let (exit, result) = carry_out(&workspace, &words_for_one("removes"));
-    assert_eq!(exit, 80, "{result}");
+    let result = expect_exit(carry_out(&workspace, &words_for_one("removes")), 80);
     let failed = &result["tasks"][0];
     let reason = failed["reason"].as_str().unwrap();
     assert!(reason.contains("was removed meanwhile"), "{failed}");
     assert!(!reason.contains("worktree is kept"), "{failed}");
     let branch = failed["branch"].as_str().unwrap();
-    assert_eq!(git(&workspace, &format!("show {branch}:T1.txt")), "T1\n");
+    assert_eq!(workspace.git(&format!("show {branch}:T1.txt")), "T1\n");
     is_clean(&workspace);
 }
 
@@ -948,8 +874,7 @@ fn removed_worktree_is_recreated_for_next_attempt() {
     let workspace = repository();
     let words = words_for_one("removes-once").into_iter();
     let words = words.map(|word| if word == "0" { "1".into() } else { word });
-    let (exit, result) = carry_out(&workspace, &words.collect::<Vec<String>>());
-    assert_eq!(exit, 0, "{result}");
+    expect_exit(carry_out(&workspace, &words.collect::<Vec<String>>()), 0);
     assert_eq!(workspace.read("T1.txt"), "T1\n");
     let told = events(&workspace);
     assert!(told.contains("and nothing was committed there"), "{told}");
@@ -983,8 +908,7 @@ fn cost_of_lost_conversation_is_not_carried_over() {
     let workspace = workspace.env("CLEO_RUNNERS_PROGRAMS", &programs);
     let line = "run T1 --isolate worktree --repair 2 --runner claude";
     let words: Vec<String> = line.split(' ').map(String::from).collect();
-    let (exit, result) = carry_out(&workspace, &words);
-    assert_eq!(exit, 0, "{result}");
+    let result = expect_exit(carry_out(&workspace, &words), 0);
     let calls = workspace.read("called");
     let is_resumed = |call: &str| call.contains("--resume=s2");
     let resumed: Vec<bool> = calls.lines().map(is_resumed).collect();
@@ -997,16 +921,9 @@ fn cost_of_lost_conversation_is_not_carried_over() {
 fn what_user_sets_for_merges_of_theirs_does_not_count() {
     let workspace = repository();
     let options = "--no-commit --squash --strategy=ours";
-    git(
-        &workspace,
-        &format!("config branch.main.mergeOptions '{options}'"),
-    );
-    let (exit, result) = run(&workspace, "edits");
-    assert_eq!(exit, 0, "{result}");
-    assert_eq!(
-        git(&workspace, "log --merges --format=%s").lines().count(),
-        2
-    );
+    workspace.git(&format!("config branch.main.mergeOptions '{options}'"));
+    expect_exit(run(&workspace, "edits"), 0);
+    assert_eq!(workspace.git("log --merges --format=%s").lines().count(), 2);
     assert_eq!(workspace.read("T1.txt"), "T1\n");
     is_clean(&workspace);
 }
@@ -1020,10 +937,10 @@ fn branches_that_are_merged_go_when_a_run_goes_on() {
         ".played/edited",
     );
     let merged = format!("cleo/{id}/T2-1");
-    git(&workspace, &format!("branch {merged}"));
+    workspace.git(&format!("branch {merged}"));
     let resumed = workspace.json(&["runs", "resume", &id]);
     assert_eq!(resumed["result"]["run"]["status"], "completed", "{resumed}");
-    assert_eq!(git(&workspace, &format!("branch --list {merged}")), "");
+    assert_eq!(workspace.git(&format!("branch --list {merged}")), "");
 }
 
 #[test]

@@ -85,7 +85,7 @@ fn survives(kills: usize, seed: u64) {
 
 /// Finds the run, if it came so far that there is one.
 fn the_run(workspace: &TestWorkspace) -> Option<String> {
-    let listed = workspace.json(&["runs", "list"]);
+    let listed = workspace.ask("runs list");
     let runs = listed["result"]["runs"].as_array().unwrap();
     assert!(runs.len() <= 1, "{listed}");
     Some(runs.first()?["id"].as_str().unwrap().to_string())

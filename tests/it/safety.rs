@@ -76,7 +76,7 @@ fn sixty_four_concurrent_writers_lose_nothing() {
         (1_152, 1_152),
         "no id is given twice"
     );
-    let listed = workspace.json(&["list"]);
+    let listed = workspace.ask("list");
     let tasks = listed["result"]["tasks"].as_array().unwrap();
     let titles: BTreeSet<&str> = tasks
         .iter()
@@ -84,7 +84,7 @@ fn sixty_four_concurrent_writers_lose_nothing() {
         .collect();
     assert_eq!((tasks.len(), titles.len()), (1_153, 1_153));
     assert_eq!(tasks[0]["notes"].as_array().unwrap().len(), 128);
-    let log = workspace.json(&["log", "--limit", "1"]);
+    let log = workspace.ask("log --limit 1");
     assert_eq!(
         log["result"]["total"], 1_281,
         "one operation for each write"
@@ -139,7 +139,7 @@ fn fifty_readers_beside_eight_writers_wait_for_none_of_them() {
     for writer in &mut writers {
         assert!(writer.wait().unwrap().success());
     }
-    assert_eq!(workspace.json(&["list"])["result"]["total"], 13);
+    assert_eq!(workspace.ask("list")["result"]["total"], 13);
     assert_sound(&workspace);
 }
 
@@ -229,7 +229,7 @@ fn kills_lose_no_acknowledged_write() {
     let workspace = TestWorkspace::with_plan();
     let write_beside = || {
         let start = Instant::now();
-        let reply = workspace.json(&["add", "beside them"]);
+        let reply = workspace.ask("add 'beside them'");
         (reply, u64::try_from(start.elapsed().as_micros()).unwrap())
     };
     // The time that the writer beside them took in the round before.
@@ -283,8 +283,7 @@ fn kills_lose_no_acknowledged_write() {
             .find(|line| serde_json::from_str::<Value>(line).is_err());
         assert_eq!(torn, None, "round {round}, {say}");
         drop(store);
-        let doctor = workspace.json(&["doctor"]);
-        assert_eq!(doctor["success"], true, "round {round}, {say}: {doctor}");
+        workspace.result("doctor");
     }
     eprintln!(
         "{say}: {} kills, nothing lost, doctor clean after each round",
@@ -297,7 +296,7 @@ fn kills_lose_no_acknowledged_write() {
     let count = |at: usize| -> u64 { killed.values().map(|counts| counts[at]).sum() };
     assert!((1..count(0)).contains(&count(1)), "{killed:?}, {say}");
     assert_sound(&workspace);
-    let faults = workspace.json(&["manifest", "validate"])["result"]["faults"].clone();
+    let faults = workspace.ask("manifest validate")["result"]["faults"].clone();
     assert_eq!(faults, json!([]), "{say}");
     workspace.ok("add 'life continues'");
     let appended = workspace.json(&append_words("life-continues"));
@@ -401,7 +400,7 @@ fn full_manifest_disk_leaves_no_torn_line() {
     workspace.write("entry.json", entry("third"));
     assert_eq!(workspace.shell("cleo manifest append < entry.json").exit, 0);
     assert_eq!(
-        workspace.json(&["manifest", "validate"])["result"]["faults"],
+        workspace.ask("manifest validate")["result"]["faults"],
         json!([])
     );
 }

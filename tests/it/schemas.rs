@@ -299,7 +299,7 @@ fn schema_is_printed_by_command_name() {
     assert_eq!(workspace.ok("schema orchestrator.ready").stdout, file);
     let title = workspace.ok("schema list --jq .title");
     assert_eq!(title.stdout, "cleo list\n");
-    let refused = workspace.json(&["schema", "lits"]);
+    let refused = workspace.ask("schema lits");
     assert_eq!(refused["error"]["fix"], "cleo schema list");
     let names = workspace.ok("schema --list");
     assert!(

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::world::TestWorkspace;
+use crate::world::{TestWorkspace, says};
 
 #[test]
 fn filter_prints_text_without_quotes_line_each() {
@@ -28,13 +28,7 @@ fn faulty_filter_is_refused_with_its_position_first() {
     ] {
         let refused = workspace.json(&["add", "x", "--jq", filter]);
         assert_eq!(refused["error"]["code"], "E_USAGE", "{filter}");
-        assert!(
-            refused["error"]["message"]
-                .as_str()
-                .unwrap()
-                .contains(place),
-            "{refused}"
-        );
+        says(&refused, place);
     }
     assert_eq!(workspace.state(), before);
 }
@@ -56,7 +50,7 @@ fn filter_that_fails_after_write_is_no_usage_error() {
         let told = "error[E_ANSWER_LOST]: the command was carried out, but the filter failed";
         assert!(reply.stderr.contains(told), "{reply}");
     }
-    assert_eq!(workspace.json(&["list"])["result"]["total"], 2);
+    assert_eq!(workspace.ask("list")["result"]["total"], 2);
     let words = [
         "route",
         "--stdin",
@@ -73,16 +67,14 @@ fn filter_that_fails_after_write_is_no_usage_error() {
 #[test]
 fn errors_are_whole_whatever_was_selected() {
     let workspace = TestWorkspace::with_plan();
-    let refused = workspace.json(&["show", "T99", "--jq", ".result.task.id"]);
-    assert_eq!(refused["error"]["code"], "E_TASK_NOT_FOUND");
-    let refused = workspace.json(&["show", "T99", "--fields", "task.id"]);
-    assert_eq!(refused["error"]["code"], "E_TASK_NOT_FOUND");
+    workspace.fails("show T99 --jq .result.task.id", "E_TASK_NOT_FOUND");
+    workspace.fails("show T99 --fields task.id", "E_TASK_NOT_FOUND");
 }
 
 #[test]
 fn fields_are_those_of_result_or_of_each_item_of_list() {
     let workspace = TestWorkspace::with_plan();
-    let list = workspace.json(&["list", "--limit", "2", "--fields", "id,title"]);
+    let list = workspace.ask("list --limit 2 --fields id,title");
     let items = serde_json::json!([
         {"id": "T1", "title": "Build login"},
         {"id": "T2", "title": "Research token refresh"},
@@ -91,7 +83,7 @@ fn fields_are_those_of_result_or_of_each_item_of_list() {
         list["result"],
         serde_json::json!({"tasks": items, "total": 5})
     );
-    let one = workspace.json(&["show", "T2", "--fields", "task.title,dependents"]);
+    let one = workspace.ask("show T2 --fields task.title,dependents");
     let picked = serde_json::json!({"task": {"title": "Research token refresh"}, "dependents": ["T3", "T5"]});
     assert_eq!(one["result"], picked);
     let both = workspace.ok("list --fields id --jq '.result.tasks[0] | keys[]'");
@@ -205,26 +197,18 @@ fn fields_of_stream_are_those_of_its_lines() {
 fn unknown_field_is_refused_with_known_ones_first() {
     let workspace = TestWorkspace::with_plan();
     let before = workspace.state();
-    let refused = workspace.json(&["add", "x", "--fields", "task.titel"]);
-    assert_eq!(refused["error"]["code"], "E_USAGE");
-    let message = refused["error"]["message"].as_str().unwrap();
-    assert!(message.ends_with("; did you mean `title`?"), "{message}");
+    let refused = workspace.fails("add x --fields task.titel", "E_USAGE");
+    says(&refused, "; did you mean `title`?");
     assert_eq!(
         refused["error"]["alternatives"][0]["command"],
         "cleo add --help"
     );
     assert_eq!(workspace.state(), before);
-    let none = workspace.json(&["list", "--status", "done", "--fields", "id"]);
+    let none = workspace.ask("list --status done --fields id");
     assert_eq!(none["result"], json!({"tasks": [], "total": 0}));
-    workspace.expect_refusal(&["list", "--status", "done", "--fields", "nope"], "E_USAGE");
-    let refused = workspace.json(&["list", "--fields", "nope"]);
-    assert!(
-        refused["error"]["message"]
-            .as_str()
-            .unwrap()
-            .contains("title"),
-        "{refused}"
-    );
+    workspace.refuse("list --status done --fields nope", "E_USAGE");
+    let refused = workspace.ask("list --fields nope");
+    says(&refused, "title");
 }
 
 #[test]
@@ -279,7 +263,7 @@ fn unknown_fields_are_refused_before_read_and_write() {
     let workspace = TestWorkspace::with_plan();
     workspace.ok("session start --scope T1");
     workspace.ok("update T2 --acceptance 'it runs :: touch ran'");
-    let log = workspace.json(&["log"])["result"].clone();
+    let log = workspace.ask("log")["result"].clone();
     for line in [
         "spawn T2",
         "verify T2 --run-all",
@@ -292,7 +276,7 @@ fn unknown_fields_are_refused_before_read_and_write() {
     ] {
         let reply = workspace.text(&format!("{line} --fields nope"), "");
         assert_eq!(reply.exit, 2, "{line}: {reply}");
-        assert_eq!(workspace.json(&["log"])["result"], log, "{line}");
+        assert_eq!(workspace.ask("log")["result"], log, "{line}");
         assert!(!workspace.path("ran").exists(), "{line}");
     }
 }

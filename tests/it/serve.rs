@@ -9,7 +9,7 @@ use nix::sys::signal::Signal;
 use serde_json::json;
 
 use crate::served::{Served, body};
-use crate::world::TestWorkspace;
+use crate::world::{TestWorkspace, says};
 
 #[test]
 fn accepted_executions_complete_when_server_ends() {
@@ -71,7 +71,7 @@ fn servers_and_commands_on_workspace_see_each_other() {
         assert_eq!(routed["route"]["agent"], "finalize");
     }
     other.post("/api/tasks/create", &json!({"title": "a"}));
-    assert_eq!(workspace.json(&["list"])["result"]["total"], 1);
+    assert_eq!(workspace.ask("list")["result"]["total"], 1);
 }
 
 #[test]
@@ -168,11 +168,9 @@ fn token_is_shown_once() {
         server.get("/api/agents/sync")["error"]["code"],
         "E_UNAUTHORIZED"
     );
-    let made = workspace.json(&[
-        "serve", "token", "create", "--user", "ann", "--scope", "read",
-    ]);
+    let made = workspace.ask("serve token create --user ann --scope read");
     let secret = made["result"]["secret"].as_str().unwrap();
-    let listed = workspace.json(&["serve", "token", "list"]);
+    let listed = workspace.ask("serve token list");
     assert_eq!(listed["result"]["total"], 1);
     assert!(!listed.to_string().contains(secret));
     let asked = |path: &str| {
@@ -192,8 +190,7 @@ fn token_is_shown_once() {
     let set_mode = |mode| std::fs::set_permissions(&file, PermissionsExt::from_mode(mode)).unwrap();
     set_mode(0o644);
     assert_eq!(asked("/api/session")["error"]["code"], "E_UNAUTHORIZED");
-    let refused = workspace.json(&["serve", "token", "list"]);
-    assert_eq!(refused["error"]["code"], "E_FILE_UNREADABLE", "{refused}");
+    workspace.fails("serve token list", "E_FILE_UNREADABLE");
     set_mode(0o600);
     assert_eq!(asked("/api/session")["session"]["user"], "ann");
     let id = made["result"]["token"]["id"].as_str().unwrap();
@@ -216,7 +213,7 @@ fn unmatchable_host_or_origin_is_refused_at_start() {
         // This address is unused, so that what is not refused is not served either.
         let words = ["serve", "--host", "192.0.2.1", option, value];
         let error = workspace.expect_refusal(&words, "E_USAGE");
-        assert!(error["message"].as_str().unwrap().contains("such as"));
+        says(&error, "such as");
         assert_eq!(error["alternatives"][0]["command"], "cleo serve --help");
     }
 }

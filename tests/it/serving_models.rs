@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 use crate::ask::{stream, with_model};
 use crate::served::{Served, body};
 use crate::server::{Answer, Server};
-use crate::world::TestWorkspace;
+use crate::world::{TestWorkspace, assert_fields};
 
 const WAR: &str = "Explain the Second War in Warcraft history.";
 /// Longest that anything here takes on a busy machine.
@@ -89,10 +89,7 @@ fn execution_streams_pieces_of_its_output() {
     );
     let is_piece = |told: &(String, Value)| told.0 == "piece";
     let (_, piece) = told.find(is_piece).unwrap();
-    assert_eq!(
-        (&piece["agent"], &piece["piece"]),
-        (&json!("toby-technical"), &json!("Thr"))
-    );
+    assert_fields(&piece, json!({"agent": "toby-technical", "piece": "Thr"}));
     model.go.send(()).unwrap();
     assert_eq!(told.find(is_piece).unwrap().1["piece"], "all.");
     model.go.send(()).unwrap();
@@ -133,10 +130,9 @@ fn retry_with_same_key_waits_for_first_request() {
         again.join().unwrap()
     });
     let execution = &told["execution"];
-    assert_eq!(
-        (&execution["status"], &execution["output"]),
-        (&json!("completed"), &json!("Thrall.")),
-        "{told}"
+    assert_fields(
+        &execution,
+        json!({"status": "completed", "output": "Thrall."}),
     );
     assert_eq!(server.get("/api/agents/execute")["total"], 1);
     assert_eq!(model.read_requests().len(), 1);
@@ -162,10 +158,7 @@ fn model_answer_to_cancelled_execution_is_dropped() {
     server.signal(Signal::SIGTERM);
     assert!(server.ends_well());
     let run = show_run(&workspace, &id);
-    assert_eq!(
-        (&run["status"], &run["output"]),
-        (&json!("cancelled"), &Value::Null)
-    );
+    assert_fields(&run, json!({"status": "cancelled", "output": null}));
 }
 
 #[test]
@@ -181,10 +174,7 @@ fn ending_server_waits_for_slow_model() {
     model.go.send(()).unwrap();
     assert!(server.ends_well());
     let run = show_run(&workspace, &id);
-    assert_eq!(
-        (&run["status"], &run["output"]),
-        (&json!("completed"), &json!("Thrall."))
-    );
+    assert_fields(&run, json!({"status": "completed", "output": "Thrall."}));
 }
 
 #[test]
@@ -259,8 +249,8 @@ fn killed_servers_lose_no_acknowledged_write() {
         let count: u32 = database.query_row(sql, [id], |row| row.get(0)).unwrap();
         assert_eq!(count, 1, "{id} of {} is lost", told.len());
     }
-    assert_eq!(workspace.json(&["list"])["result"]["total"], 10);
+    assert_eq!(workspace.ask("list")["result"]["total"], 10);
     // The next reader marks unfinished executions as failed.
-    let running = workspace.json(&["runs", "list", "--status", "running"]);
+    let running = workspace.ask("runs list --status running");
     assert_eq!(running["result"]["total"], 0);
 }

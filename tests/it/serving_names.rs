@@ -69,7 +69,7 @@ fn dns_rebinding_page_is_refused() {
         is_refused(&server, "GET /api/work/rows", &[own, origin]);
         is_refused(&server, "OPTIONS /api/work/rows", &[own, origin]);
     }
-    assert_eq!(workspace.json(&["list"])["result"]["total"], 1);
+    assert_eq!(workspace.ask("list")["result"]["total"], 1);
 }
 
 #[test]

@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use crate::ask::{NAME, register, says, steps, well, with_model};
 use crate::served::{Served, body};
 use crate::server::{Answer, Server};
-use crate::world::TestWorkspace;
+use crate::world::{TestWorkspace, assert_fields, column};
 
 /// A world with the summarizer of the specification at an address.
 fn summarizer(url: &str) -> TestWorkspace {
@@ -36,10 +36,7 @@ fn asks(server: &Served, query: &str) -> Value {
 }
 
 fn statuses(reply: &Value) -> Vec<&str> {
-    let used = reply["used_agents"].as_array().unwrap();
-    used.iter()
-        .map(|one| one["status"].as_str().unwrap())
-        .collect()
+    column(&reply["used_agents"], "status")
 }
 
 /// The registry, as programs are told it at the address of the page.
@@ -146,10 +143,7 @@ fn d_5_and_d_11_invalid_plan_falls_back_to_worker() {
             vec!["success"; expected],
             "{plan} {reply:#}"
         );
-        assert_eq!(
-            (&reply["answer"], &reply["error"]),
-            (&json!("All of it."), &Value::Null)
-        );
+        assert_fields(&reply, json!({"answer": "All of it.", "error": null}));
     }
     assert_eq!(two.read_requests()[0].body["input"]["text"], "first");
 }
@@ -159,7 +153,7 @@ fn query_ends_when_its_token_is_revoked() {
     let worker = Server::start(&[Answer::Hang]);
     let workspace = summarizer(&worker.url);
     let server = Served::start(&workspace, &["--ask-token"]);
-    let made = workspace.json(&["serve", "token", "create", "--scope", "admin"]);
+    let made = workspace.ask("serve token create --scope admin");
     let (secret, id) = (&made["result"]["secret"], &made["result"]["token"]["id"]);
     let (secret, id) = (secret.as_str().unwrap(), id.as_str().unwrap());
     let query = json!({"query": "Summarize X"}).to_string();

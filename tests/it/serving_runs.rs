@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use serde_json::{Value, json};
 
 use crate::served::Served;
-use crate::world::TestWorkspace;
+use crate::world::{TestWorkspace, assert_fields};
 
 const AGENT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/it/agent.sh");
 /// A worker of a plan: `worker.sh NAME TEXT [waits]` says TEXT; the one that waits does so until the file `go`
@@ -266,13 +266,9 @@ fn plan_is_run_cancelled_and_resumed_over_http() {
     let (status, told) = post("resume");
     assert_eq!((status, &told["run"]["id"]), (202, &json!(run)), "{told}");
     let shown = wait_for_end(&workspace, &run);
-    assert_eq!(
-        (&shown["kind"], &shown["status"], &shown["output"]),
-        (
-            &json!("plan"),
-            &json!("completed"),
-            &json!("[a] planned\n\n[b] well [done]")
-        )
+    assert_fields(
+        &shown,
+        json!({"kind": "plan", "status": "completed", "output": "[a] planned\n\n[b] well [done]"}),
     );
     assert_eq!(workspace.read("planner.log").lines().count(), 1);
 }
@@ -292,13 +288,9 @@ fn goal_is_planned_and_reached_over_http() {
     );
     let run = told["run"]["id"].as_str().unwrap().to_string();
     let shown = wait_for_end(&workspace, &run);
-    assert_eq!(
-        (&shown["status"], &shown["input"], &shown["user"]),
-        (
-            &json!("completed"),
-            &json!("plan and summarize"),
-            &json!("tester")
-        )
+    assert_fields(
+        &shown,
+        json!({"status": "completed", "input": "plan and summarize", "user": "tester"}),
     );
     let wish = json!({"goal": "plan and summarize", "jobs": 0});
     let (status, told) = server.call("POST", "/api/plans/run", &wish);
@@ -338,7 +330,7 @@ fn commands_of_calls_do_not_see_server_env() {
 fn cancelled_failed_run_keeps_its_time_and_error() {
     let workspace = playing("exit 1");
     workspace.text("run T2 --repair 0", "");
-    let failed = workspace.json(&["runs", "list"])["result"]["runs"][0].clone();
+    let failed = workspace.ask("runs list")["result"]["runs"][0].clone();
     assert_eq!(failed["status"], "failed", "{failed}");
     let (id, cause) = (
         failed["id"].as_str().unwrap(),

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::world::{TestWorkspace, document};
+use crate::world::{TestWorkspace, assert_fields, document};
 
 /// Runs a command as somebody.
 fn run(workspace: &TestWorkspace, name: &str, line: &str) -> Value {
@@ -46,11 +46,8 @@ fn session_is_started_checked_ended_and_resumed() {
     workspace.ok("complete T2");
     workspace.ok("session end --note 'T3 is next'");
     insta::assert_snapshot!(workspace.cleo("session status --session S1"));
-    assert_eq!(
-        workspace.json(&["session", "end", "S1"])["result"]["changed"],
-        false
-    );
-    let resumed = workspace.json(&["session", "resume", "S1"]);
+    assert_eq!(workspace.ask("session end S1")["result"]["changed"], false);
+    let resumed = workspace.ask("session resume S1");
     let session = &resumed["result"]["session"];
     assert_eq!(session["status"], "open");
     assert_eq!(session["endedAt"], json!(null));
@@ -179,10 +176,7 @@ fn session_keeps_scope_that_is_deleted() {
     does(&workspace, "ben", "delete T1 --cascade --force");
     let status = does(&workspace, "ada", "session status");
     assert_eq!(status["session"]["scope"], "T1");
-    assert_eq!(
-        (&status["counts"], &status["next"]),
-        (&json!({}), &json!(null))
-    );
+    assert_fields(&status, json!({"counts": {}, "next": null}));
     expect_refusal(&workspace, "ada", "focus T6", "E_TASK_NOT_IN_SCOPE", 34);
     does(&workspace, "ben", "undo");
     assert_eq!(does(&workspace, "ada", "focus T2")["focus"]["id"], "T2");

@@ -5,7 +5,7 @@ use std::process::Command;
 
 use serde_json::{Value, json};
 
-use crate::world::TestWorkspace;
+use crate::world::{TestWorkspace, says};
 
 fn skill(name: &str, body: &str) -> String {
     format!("---\nname: {name}\ndescription: x\n---\n{body}")
@@ -31,7 +31,7 @@ fn warnings(document: &Value) -> String {
 fn skill_whose_name_is_path_is_left_out() {
     for name in ["/abs", "../../x", "..", "a/b", "'.'"] {
         let workspace = TestWorkspace::new().with("skills/own/SKILL.md", skill(name, "x\n"));
-        let listed = workspace.json(&["skills", "list"]);
+        let listed = workspace.ask("skills list");
         assert_eq!(listed["result"]["total"], 15, "{name}");
         let told = warnings(&listed);
         assert!(
@@ -47,7 +47,7 @@ fn skill_whose_name_is_path_is_left_out() {
 
 fn export(body: &str) -> Result<String, Value> {
     let workspace = TestWorkspace::new().with("skills/own/SKILL.md", skill("own", body));
-    let document = workspace.json(&["skills", "export", "own", "--to", "out"]);
+    let document = workspace.ask("skills export own --to out");
     match document["success"] == true {
         true => Ok(workspace
             .read("out/own/SKILL.md")
@@ -85,8 +85,7 @@ fn export_cuts_task_section_and_nothing_else() {
 fn tokens_of_task_never_reach_another_client() {
     let error = export("# A\n\nDo {{TASK_TITLE}} by {{DATE}}, {{OTHER}}.\n").unwrap_err();
     assert_eq!(error["code"], "E_TOKENS_UNRESOLVED");
-    let message = error["message"].as_str().unwrap();
-    assert!(message.ends_with(": DATE, TASK_TITLE"), "{message}");
+    says(&error, ": DATE, TASK_TITLE");
 }
 
 #[test]
@@ -112,13 +111,10 @@ fn huge_skill_is_not_read_to_its_end() {
         .write(true)
         .open(workspace.path("own/SKILL.md"));
     file.unwrap().set_len(3 << 30).unwrap();
-    let refused = workspace.json(&["skills", "validate", "own"]);
+    let refused = workspace.ask("skills validate own");
     let fault = &refused["result"]["skills"][0]["faults"][0];
     assert_eq!(fault["code"], "FILE_TOO_LARGE");
-    assert!(
-        fault["message"].as_str().unwrap().contains("8 MiB"),
-        "{fault}"
-    );
+    says(&fault, "8 MiB");
 }
 
 #[test]
@@ -127,13 +123,12 @@ fn valid_but_oversized_skill_is_reported() {
     let workspace = TestWorkspace::new().with("skills/own/SKILL.md", large);
     workspace.ok("add 'Look at it'");
     let why = "skills/own/SKILL.md keeps the standard, but cleo does not load it: The file is larger than 1024 KiB.";
-    let judged = workspace.json(&["skills", "validate", "skills/own"]);
+    let judged = workspace.ask("skills validate skills/own");
     assert_eq!(judged["result"]["skills"][0]["valid"], true);
     let warnings = judged["warnings"].as_array().unwrap();
     assert_eq!(warnings.len(), 1, "{judged}");
-    assert!(warnings[0].as_str().unwrap().ends_with(why), "{judged}");
-    let refused =
-        workspace.expect_refusal(&["spawn", "T1", "--template", "own"], "E_SKILL_INVALID");
+    says(&warnings[0], why);
+    let refused = workspace.refuse("spawn T1 --template own", "E_SKILL_INVALID");
     let judged = workspace.shell(refused["fix"].as_str().unwrap());
     assert_eq!(judged.exit, 0, "{judged}");
     assert!(judged.stderr.contains(why), "{judged}");
@@ -143,11 +138,11 @@ fn valid_but_oversized_skill_is_reported() {
 fn fix_for_invalid_skill_shows_the_line() {
     let text = "---\nname: own\ntags: x\ndescription: x\n---\n";
     let workspace = TestWorkspace::new().with("an own/own/SKILL.md", text);
-    let refused = workspace.json(&["skills", "validate", "an own/own"]);
+    let refused = workspace.ask("skills validate 'an own/own'");
     let shown = workspace.shell(refused["error"]["fix"].as_str().unwrap());
     assert_eq!((shown.exit, &*shown.stdout), (0, "tags: x\n"), "{refused}");
     fs::create_dir(workspace.path("none")).unwrap();
-    let refused = workspace.json(&["skills", "validate", "none"]);
+    let refused = workspace.ask("skills validate none");
     let fix = refused["error"]["fix"].as_str().unwrap();
     assert_eq!(workspace.shell(fix).exit, 0, "{fix}");
     assert_eq!(refused["result"]["invalid"], json!(1));

@@ -6,7 +6,7 @@ use std::process::{Command, Stdio};
 
 use serde_json::{Value, json};
 
-use crate::world::{TestWorkspace, add, spawn};
+use crate::world::{TestWorkspace, add, assert_fields, column, says, spawn};
 
 fn skill(name: &str, description: &str) -> String {
     format!("---\nname: {name}\ndescription: {description}\n---\n# {name}\n")
@@ -38,14 +38,9 @@ fn list(workspace: &TestWorkspace, more: &[&str]) -> Value {
 fn shipped_skills_are_listed_in_catalogue_order_and_by_tier() {
     let bare = TestWorkspace::bare();
     let all = list(&bare, &[]);
-    let found: Vec<&str> = all["skills"]
-        .as_array()
-        .unwrap()
-        .iter()
-        .map(|skill| skill["name"].as_str().unwrap())
-        .collect();
+    let found = column(&all["skills"], "name");
     assert_eq!(found, names());
-    assert_eq!((&all["total"], &all["shadowed"]), (&json!(15), &json!([])));
+    assert_fields(&all, json!({"total": 15, "shadowed": []}));
     for (tier, total) in [("0", 1), ("1", 1), ("2", 7), ("3", 6), ("4", 0)] {
         assert_eq!(
             list(&bare, &["--tier", tier])["total"],
@@ -53,7 +48,7 @@ fn shipped_skills_are_listed_in_catalogue_order_and_by_tier() {
             "tier {tier}"
         );
     }
-    let shown = bare.json(&["skills", "show", "Research_Agent"])["result"].clone();
+    let shown = bare.ask("skills show Research_Agent")["result"].clone();
     assert_eq!(shown["skill"]["name"], "ct-research-agent");
     assert!(
         shown["body"]
@@ -62,9 +57,8 @@ fn shipped_skills_are_listed_in_catalogue_order_and_by_tier() {
             .starts_with("\n# Research\n")
             || shown["body"].as_str().unwrap().starts_with("# Research\n")
     );
-    let refused = bare.json(&["skills", "show", "reserch-agent"]);
-    let message = refused["error"]["message"].as_str().unwrap();
-    assert!(message.ends_with("did you mean `ct-research-agent`?"));
+    let refused = bare.ask("skills show reserch-agent");
+    says(&refused, "did you mean `ct-research-agent`?");
     assert_eq!(refused["error"]["fix"], "cleo skills list");
 }
 
@@ -101,10 +95,7 @@ fn first_skill_of_name_counts() {
             .find(|skill| skill["name"] == "ct-research-agent")
             .unwrap()
             .clone();
-        assert_eq!(
-            (&one["description"], &one["source"]),
-            (&json!(place), &json!(source))
-        );
+        assert_fields(&one, json!({"description": place, "source": source}));
         assert_eq!(one["shadows"].as_array().unwrap().len(), places.len() - at);
         let shadowed = all["shadowed"].as_array().unwrap();
         assert_eq!(shadowed.len(), places.len() - at);
@@ -162,7 +153,7 @@ fn unreadable_skill_is_skipped_with_line_and_column() {
         ("---\nname: \"bad\n---\n", "skills/bad/SKILL.md:"),
     ] {
         workspace.write("skills/bad/SKILL.md", text);
-        let document = workspace.json(&["skills", "list"]);
+        let document = workspace.ask("skills list");
         assert_eq!(
             (
                 document["success"].clone(),
@@ -175,13 +166,13 @@ fn unreadable_skill_is_skipped_with_line_and_column() {
             warning.starts_with(place) && warning.ends_with("; the skill is left out"),
             "{warning}"
         );
-        let refused = workspace.json(&["skills", "validate"]);
+        let refused = workspace.ask("skills validate");
         assert_eq!(
             (&refused["error"]["code"], &refused["result"]["invalid"]),
             (&json!("E_SKILL_INVALID"), &json!(1)),
             "{text}"
         );
-        let refused = workspace.json(&["skills", "validate", "skills/bad"]);
+        let refused = workspace.ask("skills validate skills/bad");
         let fault = &refused["result"]["skills"][0]["faults"][0];
         assert!(
             fault["line"].as_u64().unwrap() >= 1 && fault["column"].as_u64().unwrap() >= 1,
@@ -233,7 +224,7 @@ fn validate_exits_0_for_valid_6_for_invalid_3_for_none() {
         );
     }
     assert_eq!(
-        workspace.json(&["skills", "validate", "gone"])["error"]["exitCode"],
+        workspace.ask("skills validate gone")["error"]["exitCode"],
         3
     );
 }
@@ -285,7 +276,7 @@ fn reference_validator_agrees_on_shipped_and_broken_skills() {
 #[test]
 fn exported_skills_hold_no_raw_token() {
     let workspace = TestWorkspace::new();
-    let dry = workspace.json(&["skills", "export", "--to", "out/a b", "--dry-run"]);
+    let dry = workspace.ask("skills export --to 'out/a b' --dry-run");
     assert_eq!(dry["result"]["files"].as_array().unwrap().len(), 15);
     assert!(!workspace.path("out").exists());
     workspace.ok("skills export --to 'out/a b'");
@@ -303,15 +294,12 @@ fn exported_skills_hold_no_raw_token() {
         );
     }
     assert_eq!(
-        workspace.json(&["skills", "validate", "out/a b"])["result"]["total"],
+        workspace.ask("skills validate 'out/a b'")["result"]["total"],
         15
     );
     workspace.ok("skills export docs-write --to one");
     assert_eq!(fs::read_dir(workspace.path("one")).unwrap().count(), 1);
-    assert_eq!(
-        workspace.json(&["skills", "export", "docs-wirte", "--to", "one"])["error"]["code"],
-        "E_SKILL_NOT_FOUND"
-    );
+    workspace.fails("skills export docs-wirte --to one", "E_SKILL_NOT_FOUND");
 }
 
 /// Exports into the workspace and returns the answer.
@@ -364,15 +352,15 @@ fn no_skill_is_written_onto_itself() {
 fn exported_skills_override_no_built_in() {
     let workspace = TestWorkspace::new();
     workspace.ok("add 'Look up the API' --label libraries");
-    let prompt = || workspace.json(&["spawn", "T1", "--dry-run"])["result"]["prompt"].clone();
+    let prompt = || workspace.ask("spawn T1 --dry-run")["result"]["prompt"].clone();
     let before = prompt();
     workspace.ok("skills export --to .claude/skills");
     assert_eq!(prompt(), before);
-    let listed = workspace.json(&["skills", "list"])["result"].clone();
+    let listed = workspace.ask("skills list")["result"].clone();
     assert_eq!(listed["shadowed"], json!([]));
     let file = ".claude/skills/ct-docs-lookup/SKILL.md";
     workspace.write(file, format!("{}Mine.\n", workspace.read(file)));
-    let shown = workspace.json(&["skills", "show", "ct-docs-lookup"]);
+    let shown = workspace.ask("skills show ct-docs-lookup");
     assert_eq!(shown["result"]["skill"]["path"], file);
 }
 
@@ -387,18 +375,18 @@ fn export_never_writes_over_changed_file_without_force() {
     fs::remove_file(workspace.path("out/ct-orchestrator/SKILL.md")).unwrap();
     for more in [&[][..], &["--dry-run"]] {
         let refused = workspace.json(&[&["skills", "export", "--to", "out"], more].concat());
-        assert_eq!(
-            (&refused["error"]["code"], &refused["error"]["exitCode"]),
-            (&json!("E_FILE_CHANGED"), &json!(3))
+        assert_fields(
+            &refused["error"],
+            json!({"code": "E_FILE_CHANGED", "exitCode": 3}),
         );
-        assert!(refused["error"]["message"].as_str().unwrap().contains(file));
+        says(&refused, file);
     }
     assert_eq!(workspace.read(file), "mine\n");
     assert!(
         !workspace.path("out/ct-orchestrator/SKILL.md").exists(),
         "all or nothing"
     );
-    let refused = workspace.json(&["skills", "export", "--to", "out"]);
+    let refused = workspace.ask("skills export --to out");
     assert_eq!(
         refused["error"]["alternatives"][0]["command"],
         "cleo skills export --to out --force"

@@ -5,24 +5,12 @@ use std::thread;
 
 use serde_json::{Value, json};
 
-use crate::world::{FORGED, Reply, TestWorkspace, add, document};
-
-fn texts<'a>(rows: &'a Value, name: &str) -> Vec<&'a str> {
-    let rows = rows.as_array().unwrap().iter();
-    rows.map(|row| row[name].as_str().unwrap()).collect()
-}
+use crate::world::{FORGED, Reply, TestWorkspace, add, assert_fields, column, document, says};
 
 fn count_recorded(workspace: &TestWorkspace) -> i64 {
     let connection = rusqlite::Connection::open(workspace.path(".cleo/cleo.db")).unwrap();
     let counted = connection.query_row("SELECT count(*) FROM spawns", (), |row| row.get(0));
     counted.unwrap()
-}
-
-fn lines(reply: &Reply) -> Vec<Value> {
-    let lines = reply.stdout.lines();
-    lines
-        .map(|line| serde_json::from_str(line).unwrap())
-        .collect()
 }
 
 fn ndjson(workspace: &TestWorkspace, arguments: &[&str]) -> Reply {
@@ -33,18 +21,15 @@ fn ndjson(workspace: &TestWorkspace, arguments: &[&str]) -> Reply {
 #[test]
 fn several_tasks_give_one_document_with_prompt_for_each() {
     let workspace = TestWorkspace::with_plan();
-    let batch = workspace.json(&["orchestrator", "spawn", "T2", "T3", "T2"]);
+    let batch = workspace.ask("orchestrator spawn T2 T3 T2");
     assert_eq!(batch["command"], "orchestrator.spawn");
     let result = &batch["result"];
     assert_eq!(
-        texts(&result["spawns"], "taskId"),
+        column(&result["spawns"], "taskId"),
         ["T2", "T3"],
         "each counts once"
     );
-    assert_eq!(
-        (&result["total"], &result["failed"]),
-        (&json!(2), &json!([]))
-    );
+    assert_fields(&result, json!({"total": 2, "failed": []}));
     assert_eq!(batch["warnings"], json!(["T3 depends on T2, not done yet"]));
     for (row, task) in [(0, "T2"), (1, "T3")] {
         let alone = workspace.json(&["spawn", task]);
@@ -64,29 +49,17 @@ fn several_tasks_give_one_document_with_prompt_for_each() {
 #[test]
 fn one_bad_task_is_named() {
     let workspace = TestWorkspace::with_plan();
-    let batch = workspace.json(&[
-        "spawn",
-        "T2",
-        "T9",
-        "T3",
-        "T8",
-        "--strict",
-        "--date",
-        "2026-02-01",
-    ]);
+    let batch = workspace.ask("spawn T2 T9 T3 T8 --strict --date 2026-02-01");
     let (result, error) = (&batch["result"], &batch["error"]);
-    assert_eq!(
-        (&error["code"], &error["exitCode"]),
-        (&json!("E_STEPS_FAILED"), &json!(81))
-    );
+    assert_fields(&error, json!({"code": "E_STEPS_FAILED", "exitCode": 81}));
     assert_eq!(
         error["message"],
         "2 of 4 prompts could not be prepared: there is no task T9; there is no task T8"
     );
     assert_eq!(error["fix"], "cleo list", "the same would fail again");
-    assert_eq!(texts(&result["spawns"], "taskId"), ["T2", "T3"]);
+    assert_eq!(column(&result["spawns"], "taskId"), ["T2", "T3"]);
     assert_eq!(result["total"], 2);
-    assert_eq!(texts(&result["failed"], "taskId"), ["T9", "T8"]);
+    assert_eq!(column(&result["failed"], "taskId"), ["T9", "T8"]);
     assert_eq!(result["failed"][0]["error"]["code"], "E_TASK_NOT_FOUND");
     assert_eq!(result["failed"][0]["error"]["exitCode"], 4);
     assert_eq!(count_recorded(&workspace), 2);
@@ -99,15 +72,11 @@ fn one_bad_task_is_named() {
 fn batch_in_which_all_fail_is_still_one_whose_steps_failed() {
     let workspace = TestWorkspace::with_plan();
     let before = workspace.state();
-    let batch = workspace.json(&["spawn", "T8", "T9"]);
+    let batch = workspace.ask("spawn T8 T9");
     assert_eq!(batch["error"]["exitCode"], 81);
     assert_eq!(batch["result"]["spawns"], json!([]));
     assert_eq!(workspace.state(), before);
-    let alone = workspace.json(&["spawn", "T9"]);
-    assert_eq!(
-        alone["error"]["code"], "E_TASK_NOT_FOUND",
-        "a single task keeps its own code"
-    );
+    let alone = workspace.fails("spawn T9", "E_TASK_NOT_FOUND");
     assert!(alone.get("result").is_none());
 }
 
@@ -134,8 +103,8 @@ fn prompt_without_its_protocol_fails_alone() {
         "---\nname: bare\ndescription: Brings a protocol of its own.\nmetadata:\n  cleo-tags: bare\n  cleo-protocol: own\n---\nNothing.\n",
     );
     workspace.ok("update T3 --label bare");
-    let batch = workspace.json(&["spawn", "T2", "T3"]);
-    assert_eq!(texts(&batch["result"]["spawns"], "taskId"), ["T2"]);
+    let batch = workspace.ask("spawn T2 T3");
+    assert_eq!(column(&batch["result"]["spawns"], "taskId"), ["T2"]);
     let failed = &batch["result"]["failed"][0]["error"];
     assert_eq!(failed["exitCode"], 60);
     let fixed = workspace.shell(failed["fix"].as_str().unwrap());
@@ -149,8 +118,7 @@ fn prompts_that_all_lack_protocol_get_it_by_one_command() {
         "---\nname: bare\ndescription: x\nmetadata:\n  cleo-protocol: own\n---\nNothing.\n",
     );
     let words = "spawn T2 T3 --template bare --strict --dry-run --date 2026-02-01";
-    let words: Vec<&str> = words.split(' ').collect();
-    let batch = workspace.json(&words);
+    let batch = workspace.ask(words);
     assert_eq!(batch["error"]["exitCode"], 81);
     let fix = batch["error"]["fix"].as_str().unwrap();
     let fixed = workspace.shell(fix);
@@ -166,7 +134,7 @@ fn first_wave_keeps_tasks_with_same_files_apart() {
     workspace.ok("add 'Another way' --parent T1 --file a.rs");
     let command = "orchestrator spawn --dry-run --epic T1 --wave 0 --json";
     let batch: Value = serde_json::from_str(&workspace.ok(command).stdout).unwrap();
-    assert_eq!(texts(&batch["result"]["spawns"], "taskId"), ["T6", "T2"]);
+    assert_eq!(column(&batch["result"]["spawns"], "taskId"), ["T6", "T2"]);
 }
 
 #[test]
@@ -175,7 +143,7 @@ fn wave_is_what_is_ready_and_later_waves_go_by_number() {
     let ids = |arguments: &[&str]| {
         let command = [&["orchestrator", "spawn", "--dry-run"], arguments].concat();
         let batch = workspace.json(&command);
-        let ids = texts(&batch["result"]["spawns"], "taskId");
+        let ids = column(&batch["result"]["spawns"], "taskId");
         ids.iter().map(|id| id.to_string()).collect::<Vec<_>>()
     };
     assert_eq!(ids(&["--epic", "T1", "--wave"]), ["T2"]);
@@ -201,10 +169,9 @@ fn wave_is_what_is_ready_and_later_waves_go_by_number() {
     workspace.ok("start T5");
     assert_eq!(ids(&["--epic", "T1", "--wave"]), [] as [&str; 0]);
     assert_eq!(count_recorded(&workspace), 0, "a dry run records nothing");
-    let none = workspace.json(&["orchestrator", "spawn", "--epic", "T1", "--wave", "7"]);
+    let none = workspace.ask("orchestrator spawn --epic T1 --wave 7");
     assert_eq!(none["error"]["message"], "T1 has no wave 7; its last is 1");
-    let none = workspace.json(&["orchestrator", "spawn", "--epic", "T77", "--wave"]);
-    assert_eq!(none["error"]["code"], "E_TASK_NOT_FOUND");
+    workspace.fails("orchestrator spawn --epic T77 --wave", "E_TASK_NOT_FOUND");
     for wrong in [
         &["spawn"][..],
         &["spawn", "--wave"],
@@ -221,10 +188,10 @@ fn what_touches_files_of_others_is_left_out_of_wave() {
     workspace.ok("add 'All of it' --parent T1 --file 'src/**'");
     workspace.ok("add 'One file' --parent T1 --file src/b.rs");
     workspace.ok("add Docs --parent T1 --file docs");
-    let start = || workspace.json(&["orchestrator", "start"])["result"]["recommended"].clone();
+    let start = || workspace.ask("orchestrator start")["result"]["recommended"].clone();
     let wave = || {
-        let batch = workspace.json(&["spawn", "--epic", "T1", "--wave", "--dry-run"]);
-        let ids = texts(&batch["result"]["spawns"], "taskId").join(" ");
+        let batch = workspace.ask("spawn --epic T1 --wave --dry-run");
+        let ids = column(&batch["result"]["spawns"], "taskId").join(" ");
         (ids, batch["warnings"][0].clone())
     };
     let left_out = json!("T3 was left out: T2 touches its files too: src/b.rs");
@@ -245,21 +212,16 @@ fn as_json_lines_each_prompt_is_line_and_last_sums_up() {
     let workspace = TestWorkspace::with_plan();
     let reply = ndjson(&workspace, &["spawn", "T2", "T9", "T3"]);
     assert_eq!(reply.exit, 81, "{reply}");
-    let lines = lines(&reply);
+    let lines = reply.documents();
     assert_eq!(lines.len(), 3);
     for (line, task) in lines.iter().zip(["T2", "T3"]) {
         assert_eq!(line["success"], true);
         assert_eq!(line["result"]["taskId"], task);
-        assert!(
-            line["result"]["prompt"]
-                .as_str()
-                .unwrap()
-                .contains("SUBAGENT PROTOCOL")
-        );
+        says(&line["result"]["prompt"], "SUBAGENT PROTOCOL");
     }
     let last = &lines[2];
     assert_eq!(last["result"]["total"], 2);
-    assert_eq!(texts(&last["result"]["failed"], "taskId"), ["T9"]);
+    assert_eq!(column(&last["result"]["failed"], "taskId"), ["T9"]);
     assert_eq!(last["error"]["fix"], "cleo list");
     let alone = ndjson(&workspace, &["spawn", "T2"]);
     assert_eq!(
@@ -313,10 +275,10 @@ fn names_in_manifest_are_met_by_no_prompt_of_batch() {
         &workspace,
         &[json!({"title": "First"}), json!({"title": "Second"})],
     );
-    let batch = workspace.json(&["spawn", "T1", "T2"]);
+    let batch = workspace.ask("spawn T1 T2");
     let spawns = &batch["result"]["spawns"];
     assert_eq!(
-        texts(spawns, "manifestId"),
+        column(spawns, "manifestId"),
         ["first-2026-01-26-2", "second-t2-2026-01-26"]
     );
 }
@@ -334,7 +296,7 @@ fn hostile_titles_break_no_line_and_no_neighbor() {
     add(&workspace, &tasks);
     let reply = ndjson(&workspace, &["spawn", "T1", "T2", "T3", "T4", "--strict"]);
     assert_eq!(reply.exit, 0, "{reply}");
-    for line in &lines(&reply)[..4] {
+    for line in &reply.documents()[..4] {
         let file = line["result"]["outputFile"].as_str().unwrap();
         let name = file
             .strip_prefix("claudedocs/agent-outputs/2026-01-26_")

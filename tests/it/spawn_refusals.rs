@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::world::{FORGED, TestWorkspace, WORDS, add, spawn};
+use crate::world::{FORGED, TestWorkspace, WORDS, add, says, spawn};
 
 const BASE: &str = "skills/_shared/subagent-protocol-base.md";
 
@@ -109,7 +109,7 @@ fn skill_that_brings_own_protocol_must_bring_it() {
         assert_eq!(result["prompt"], prompt.as_str());
         assert_eq!(result["tokenResolution"]["fullyResolved"], true);
     }
-    let document = workspace.json(&["spawn", "T1", "--template", "own", "--force-inject"]);
+    let document = workspace.ask("spawn T1 --template own --force-inject");
     let warning = "the protocol block was missing and was added by force";
     assert_eq!(document["warnings"], json!([warning]));
 
@@ -135,13 +135,7 @@ fn strict_refuses_edited_protocol() {
         "subagent-protocol-base"
     );
     let error = expect_refusal(&workspace, &["T1", "--strict"], "E_PROTOCOL_MISSING");
-    assert!(
-        error["message"]
-            .as_str()
-            .unwrap()
-            .contains("no known version"),
-        "{error}"
-    );
+    says(&error, "no known version");
     assert_eq!(verify(&workspace, &paste(&workspace, &error)), 0);
 }
 
@@ -158,11 +152,7 @@ fn changed_command_in_skill_protocol_warns() {
     assert_ne!(edited, block);
     workspace.write("skills/own/SKILL.md", skill(&edited));
     let warnings = workspace.json(&asked)["warnings"].clone();
-    let warning = warnings[0].as_str().unwrap();
-    assert!(
-        warning.contains("the text of the block was changed"),
-        "{warning}"
-    );
+    says(&warnings[0], "the text of the block was changed");
     expect_refusal(
         &workspace,
         &["T1", "--template", "own", "--strict"],
@@ -175,7 +165,7 @@ fn unresolved_tokens_warn_and_strict_refuses_them() {
     let workspace = workspace();
     let body = "---\nname: odd\ndescription: x\n---\n{{ZED}} {{TASK_ID}} {{ALPHA_2}} {{ZED}} {{lower}} ${{ secrets.X }}\n";
     workspace.write("skills/odd/SKILL.md", body);
-    let document = workspace.json(&["spawn", "T1", "--template", "odd"]);
+    let document = workspace.ask("spawn T1 --template odd");
     let resolution = &document["result"]["tokenResolution"];
     let expected = json!({"fullyResolved": false, "unresolvedCount": 2, "unresolvedTokens": ["ALPHA_2", "ZED"]});
     assert_eq!(*resolution, expected);
@@ -242,12 +232,7 @@ fn protocols_are_files() {
         "error-handling"
     ]);
     assert_eq!(result["protocols"], expected);
-    assert!(
-        result["prompt"]
-            .as_str()
-            .unwrap()
-            .contains("## House\n\nKeep T1 tidy.\n")
-    );
+    says(&result["prompt"], "## House\n\nKeep T1 tidy.\n");
     for (when, fault) in [
         ("  alwais: \"true\"", "protocols/house.md:6: "),
         (
@@ -266,18 +251,13 @@ fn protocols_are_files() {
     ] {
         workspace.write("protocols/house.md", file(when));
         let error = expect_refusal(&workspace, &["T1"], "E_CATALOGUE_INVALID");
-        let message = error["message"].as_str().unwrap();
-        assert!(message.starts_with(fault), "{message}");
+        says(&error, fault);
         assert_eq!(error["exitCode"], 6);
     }
     let text = file("  always: \"true\"").replace("\"15\"", "abc");
     workspace.write("protocols/house.md", text);
     let error = expect_refusal(&workspace, &["T1"], "E_CATALOGUE_INVALID");
-    let message = error["message"].as_str().unwrap();
-    assert!(
-        message.starts_with("protocols/house.md:4: order"),
-        "{message}"
-    );
+    says(&error, "protocols/house.md:4: order");
 }
 
 #[test]
@@ -307,8 +287,7 @@ fn skill_whose_file_is_faulty_is_named_with_place() {
     for words in [&["T1"][..], &["T1", "T1"], &["T1", "--dry-run"]] {
         let asked = [words, &["--template", "BRK"]].concat();
         let error = expect_refusal(&workspace, &asked, "E_SKILL_INVALID");
-        let message = error["message"].as_str().unwrap();
-        assert!(message.contains("skills/brk/SKILL.md:3:22: "), "{message}");
+        says(&error, "skills/brk/SKILL.md:3:22: ");
         let judged = workspace.shell(error["fix"].as_str().unwrap());
         assert_eq!(judged.exit, 6, "{judged}");
         assert!(judged.stderr.contains("skills/brk/SKILL.md:3:"), "{judged}");
@@ -336,8 +315,7 @@ fn fix_of_dry_run_records_nothing_either() {
     workspace.write("skills/own/SKILL.md", own("# Work {{WHAT}}"));
     let asked = ["T1", "--template", "own", "--strict", "--dry-run"];
     let error = expect_refusal(&workspace, &asked, "E_PROTOCOL_MISSING");
-    let fix = error["fix"].as_str().unwrap();
-    assert!(fix.ends_with(" --force-inject --strict --dry-run"), "{fix}");
+    says(&error["fix"], " --force-inject --strict --dry-run");
     let asked = [&asked[..], &["--force-inject"]].concat();
     let error = expect_refusal(&workspace, &asked, "E_TOKENS_UNRESOLVED");
     let before = workspace.state();
@@ -368,15 +346,15 @@ fn faulty_protocol_of_project_is_refused_with_its_file() {
 fn what_caller_should_know_is_said() {
     let workspace = workspace();
     add(&workspace, &[json!({"title": "Dry it", "depends": ["T1"]})]);
-    let document = workspace.json(&["spawn", "T2"]);
+    let document = workspace.ask("spawn T2");
     assert_eq!(
         document["warnings"],
         json!(["T2 depends on T1, not done yet"])
     );
     workspace.ok("complete T1");
-    assert_eq!(workspace.json(&["spawn", "T2"])["warnings"], json!([]));
+    assert_eq!(workspace.ask("spawn T2")["warnings"], json!([]));
     assert_eq!(
-        workspace.json(&["spawn", "T1", "--dry-run"])["warnings"],
+        workspace.ask("spawn T1 --dry-run")["warnings"],
         json!(["T1 is done"])
     );
 }
@@ -386,14 +364,14 @@ fn task_that_is_over_keeps_prompt_that_it_was_judged_by() {
     let workspace = crate::delivery::spawn_task();
     crate::delivery::deliver(&workspace);
     workspace.ok("complete T1");
-    let before = workspace.json(&["why", "T1"])["result"]["receipt"].clone();
+    let before = workspace.ask("why T1")["result"]["receipt"].clone();
     let error = expect_refusal(&workspace, &["T1"], "E_STATUS_REFUSED");
     assert_eq!(error["fix"], "cleo reopen T1");
     assert_eq!(
         error["alternatives"][0]["command"],
         "cleo orchestrator spawn T1 --dry-run"
     );
-    assert_eq!(workspace.json(&["why", "T1"])["result"]["receipt"], before);
+    assert_eq!(workspace.ask("why T1")["result"]["receipt"], before);
     workspace.ok("verify output T1");
     workspace.ok("reopen T1");
     workspace.ok("spawn T1");
@@ -440,8 +418,7 @@ fn rule_that_only_task_states_is_missing() {
             &["T1", "--template", "own"],
             "E_PROTOCOL_MISSING",
         );
-        let message = error["message"].as_str().unwrap();
-        assert!(message.contains("lacks OUT-003"), "{token}: {message}");
+        says(&error, "lacks OUT-003");
     }
 }
 
@@ -499,10 +476,7 @@ fn skill_whose_name_begins_with_dash_can_be_named_in_fix() {
         own("# Work").replace("name: own", "name: -rf"),
     );
     let error = expect_refusal(&workspace, &["T1", "--template=-rf"], "E_PROTOCOL_MISSING");
-    assert!(
-        error["fix"].as_str().unwrap().contains(" --template=-rf "),
-        "{error}"
-    );
+    says(&error["fix"], " --template=-rf ");
     assert_eq!(verify(&workspace, &paste(&workspace, &error)), 0);
 }
 
@@ -512,7 +486,7 @@ fn base_protocol_that_cannot_be_read_is_passed_by_with_force() {
     workspace.ok("add 'Paint it'");
     let base = ".cleo/skills/_shared/subagent-protocol-base.md";
     workspace.write(base, "---\nname: [\n---\nDo as you like.\n");
-    let error = workspace.expect_refusal(&["spawn", "T1"], "E_CATALOGUE_INVALID");
+    let error = workspace.refuse("spawn T1", "E_CATALOGUE_INVALID");
     assert!(paste(&workspace, &error).contains("name: ["));
     let command = error["alternatives"][0]["command"].as_str().unwrap();
     let forced = workspace.shell(command);
@@ -521,12 +495,9 @@ fn base_protocol_that_cannot_be_read_is_passed_by_with_force() {
         forced.stderr.contains("the built-in base protocol is used"),
         "{forced}"
     );
-    let answer = workspace.json(&["spawn", "T1", "--force-inject"]);
+    let answer = workspace.ask("spawn T1 --force-inject");
     let prompt = answer["result"]["prompt"].as_str().unwrap();
     assert!(prompt.contains("OUT-001") && !prompt.contains("as you like"));
-    assert_eq!(workspace.json(&["why", "T1"])["result"]["reproduced"], true);
-    assert_eq!(
-        workspace.json(&["spawn", "T1", "T1", "--force-inject"])["success"],
-        true
-    );
+    assert_eq!(workspace.ask("why T1")["result"]["reproduced"], true);
+    assert_eq!(workspace.ask("spawn T1 T1 --force-inject")["success"], true);
 }

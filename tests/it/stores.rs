@@ -39,8 +39,7 @@ fn pipes_beside_database_are_refused_and_not_waited_for() {
         let aside = path.with_extension("aside");
         let was_there = fs::rename(&path, &aside).is_ok();
         assert_eq!(workspace.shell(&format!("mkfifo .cleo/{name}")).exit, 0);
-        let refused = workspace.json(&["list"]);
-        assert_eq!(refused["error"]["code"], "E_STORE_CORRUPT", "{refused}");
+        let refused = workspace.fails("list", "E_STORE_CORRUPT");
         let message = refused["error"]["message"].as_str().unwrap();
         assert!(
             message.contains(name) && message.contains("regular file"),
@@ -191,15 +190,14 @@ fn broken_database_is_named_and_left_as_it_is() {
 fn missing_database_is_made_again_by_fix() {
     let workspace = TestWorkspace::bare();
     fs::create_dir(workspace.path(".cleo")).unwrap();
-    let refused = workspace.json(&["list"]);
-    assert_eq!(refused["error"]["code"], "E_WORKSPACE_NOT_FOUND");
+    let refused = workspace.fails("list", "E_WORKSPACE_NOT_FOUND");
     assert_eq!(
         workspace
             .shell(refused["error"]["fix"].as_str().unwrap())
             .exit,
         0
     );
-    assert_eq!(workspace.json(&["list"])["result"]["total"], 0);
+    assert_eq!(workspace.ask("list")["result"]["total"], 0);
 }
 
 #[test]

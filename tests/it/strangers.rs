@@ -9,7 +9,7 @@ use rusqlite::Connection;
 use serde_json::{Value, json};
 
 use crate::served::{Served, begin_conversation};
-use crate::world::{TestWorkspace, skip};
+use crate::world::{TestWorkspace, says, skip};
 
 const DATABASE: &str = ".cleo/cleo.db";
 /// A command that an attacker wants to run.
@@ -135,7 +135,7 @@ fn changed_tables_mean_another_version() {
         &workspace,
         "ALTER TABLE claims ADD COLUMN note TEXT CHECK (length(note) < 3)",
     );
-    workspace.expect_refusal(&["list"], "E_STORE_SCHEMA");
+    workspace.refuse("list", "E_STORE_SCHEMA");
 }
 
 #[test]
@@ -151,14 +151,13 @@ fn links_out_of_workspace_are_refused() {
                 reply["error"]["code"], "E_PATH_OUTSIDE_WORKSPACE",
                 "{path} {words:?}"
             );
-            let message = reply["error"]["message"].as_str().unwrap();
-            assert!(message.contains("leads out of the workspace"), "{message}");
+            says(&reply, "leads out of the workspace");
         }
     }
     let workspace = TestWorkspace::with_plan();
     fs::rename(workspace.path(".cleo"), workspace.path("kept")).unwrap();
     symlink("kept", workspace.path(".cleo")).unwrap();
-    assert_eq!(workspace.json(&["list"])["result"]["total"], 5);
+    assert_eq!(workspace.ask("list")["result"]["total"], 5);
 }
 
 #[test]
@@ -168,26 +167,18 @@ fn store_of_another_account_is_refused() {
         skip("a file of another account: only root can make one");
         return;
     }
-    let reply = workspace.json(&["list"]);
-    assert_eq!(reply["error"]["code"], "E_STORE_FOREIGN");
-    let message = reply["error"]["message"].as_str().unwrap();
-    assert!(message.contains("user id 12345"), "{message}");
+    let reply = workspace.fails("list", "E_STORE_FOREIGN");
+    says(&reply, "user id 12345");
     let root = workspace.root().to_str().unwrap().to_string();
     let declare = "export CLEO_SAFE_DIRECTORY=[WORKSPACE]";
     assert_eq!(reply["error"]["alternatives"][0]["command"], declare);
     let elsewhere = workspace.env("CLEO_SAFE_DIRECTORY", &format!("/elsewhere:{root}/.cleo"));
-    assert_eq!(
-        elsewhere.json(&["list"])["error"]["code"],
-        "E_STORE_FOREIGN"
-    );
+    elsewhere.fails("list", "E_STORE_FOREIGN");
     let declared = elsewhere.env("CLEO_SAFE_DIRECTORY", &format!("/elsewhere:{root}"));
-    assert_eq!(declared.json(&["list"])["result"]["total"], 5);
+    assert_eq!(declared.ask("list")["result"]["total"], 5);
     // Nothing in the workspace can say so.
     declared.write(".cleo/config.yaml", "safe.directory: /\n");
-    assert_eq!(
-        declared.json(&["list"])["error"]["code"],
-        "E_CONFIG_INVALID"
-    );
+    declared.fails("list", "E_CONFIG_INVALID");
 }
 
 #[test]
@@ -201,11 +192,10 @@ fn owner_of_stored_run_is_no_path() {
         "UPDATE runs SET owner = '../../../x', status = 'running',
              record = json_set(record, '$.status', 'running', '$.completedAt', NULL)",
     );
-    let listed = workspace.json(&["runs", "list"]);
+    let listed = workspace.ask("runs list");
     assert_eq!(listed["success"], true);
     assert_eq!(fs::read_to_string(&victim).unwrap(), "precious");
-    let warning = listed["warnings"][0].as_str().unwrap();
-    assert!(warning.contains("not the form of an id"), "{warning}");
+    says(&listed["warnings"][0], "not the form of an id");
 }
 
 #[test]
@@ -258,35 +248,24 @@ fn damaged_task_costs_nothing_but_itself() {
             "update T3 --title New",
             "undo",
         ] {
-            let words = shlex::split(line).unwrap();
-            let reply = workspace.json(&words);
-            assert_eq!(reply["success"], true, "{damage}: {line}: {reply}");
+            workspace.result(line);
         }
-        let listed = workspace.json(&["list"]);
+        let listed = workspace.ask("list");
         assert_eq!(listed["result"]["total"], 4, "{damage}");
-        let warning = listed["warnings"][0].as_str().unwrap();
-        assert!(
-            warning.starts_with("T5 is left out: it is damaged"),
-            "{warning}"
-        );
-        let exported = workspace.json(&["export"]);
-        assert_eq!(exported["error"]["code"], "E_ROW_DAMAGED", "{damage}");
+        says(&listed["warnings"][0], "T5 is left out: it is damaged");
+        let exported = workspace.fails("export", "E_ROW_DAMAGED");
         assert_eq!(exported["result"]["total"], 4);
         assert_eq!(exported["result"]["leftOut"], 1);
-        let shown = workspace.json(&["show", "T5"]);
-        assert_eq!(shown["error"]["code"], "E_ROW_DAMAGED", "{damage}");
-        let found = workspace.json(&["doctor"]);
+        workspace.fails("show T5", "E_ROW_DAMAGED");
+        let found = workspace.ask("doctor");
         let findings = found["result"]["findings"].as_array().unwrap();
         let row = findings.iter().find(|one| one["check"] == "database.rows");
-        let message = row.unwrap()["message"].as_str().unwrap();
-        assert!(message.starts_with("T5 is damaged"), "{message}");
-        assert!(
-            message.ends_with("`cleo delete T5` removes it"),
-            "{message}"
-        );
+        says(&row.unwrap(), "T5 is damaged");
+        says(&row.unwrap(), "`cleo delete T5` removes it");
         workspace.ok("delete T5");
-        assert_eq!(workspace.json(&["list"])["warnings"], json!([]));
-        assert_eq!(workspace.json(&["export"])["result"]["total"], 4);
+        workspace.result("doctor");
+        assert_eq!(workspace.ask("list")["warnings"], json!([]));
+        assert_eq!(workspace.ask("export")["result"]["total"], 4);
     }
 }
 
@@ -297,19 +276,18 @@ fn damaged_claims_and_operations_cost_only_themselves() {
     sql(&workspace, "UPDATE claims SET epoch = -1");
     let damage = "UPDATE operations SET at = CAST(x'ff' AS TEXT) WHERE number = 1";
     sql(&workspace, damage);
-    let logged = workspace.json(&["log"]);
+    let logged = workspace.ask("log");
     assert_eq!(logged["success"], true, "{logged}");
-    let warning = logged["warnings"][0].as_str().unwrap();
-    assert!(
-        warning.starts_with("operation 1 is left out: it is damaged"),
-        "{warning}"
+    says(
+        &logged["warnings"][0],
+        "operation 1 is left out: it is damaged",
     );
-    let found = workspace.json(&["doctor"])["result"]["findings"].to_string();
+    let found = workspace.ask("doctor")["result"]["findings"].to_string();
     assert!(found.contains("operation 1 is damaged"), "{found}");
     let claim = "everything else can be used, and `cleo delete T2 --force` removes it";
     assert!(found.contains(claim), "{found}");
     workspace.ok("delete T2 --force");
-    let found = workspace.json(&["doctor"])["result"]["findings"].to_string();
+    let found = workspace.ask("doctor")["result"]["findings"].to_string();
     assert!(!found.contains("claim of task"), "{found}");
 }
 
@@ -320,7 +298,7 @@ fn damaged_task_is_not_handed_out() {
     workspace.ok("add Second");
     let damage = format!("UPDATE tasks SET extra = '{}' WHERE number = 1", deep(130));
     sql(&workspace, &damage);
-    let claimed = workspace.json(&["claim", "--next"]);
+    let claimed = workspace.ask("claim --next");
     assert_eq!(claimed["result"]["task"]["id"], "T2", "{claimed}");
 }
 
@@ -331,13 +309,12 @@ fn damaged_status_does_not_hide_dependents() {
     workspace.ok("add Second --depends T1");
     let damage = "UPDATE tasks SET status = 'x' WHERE number = 1";
     sql(&workspace, damage);
-    let shown = workspace.json(&["show", "T2"]);
+    let shown = workspace.ask("show T2");
     assert_eq!(shown["result"]["waitingFor"][0], "T1", "{shown}");
     let damage = "UPDATE nodes SET status = 'x' WHERE number = 1";
     sql(&workspace, damage);
-    let shown = workspace.json(&["show", "T2"]);
-    let message = shown["error"]["message"].as_str().unwrap();
-    assert!(message.starts_with("T1 is damaged"), "{message}");
+    let shown = workspace.ask("show T2");
+    says(&shown, "T1 is damaged");
     workspace.ok("delete T1 --force");
     workspace.ok("show T2");
 }
@@ -369,24 +346,17 @@ fn damaged_place_in_graph_costs_only_its_task() {
             let told = workspace.json(command);
             assert_eq!(told["success"], true, "{damage}: {told}");
         }
-        let claimed = workspace.json(&["claim", "--next"]);
+        let claimed = workspace.ask("claim --next");
         assert_eq!(claimed["result"]["task"]["id"], "T2", "{damage}: {claimed}");
-        let completed = workspace.json(&["complete", "T2"]);
-        assert_eq!(completed["success"], true, "{damage}: {completed}");
-        let next = workspace.json(&["claim", "--next"]);
+        workspace.result("complete T2");
+        let next = workspace.ask("claim --next");
         assert_eq!(next["result"]["task"]["id"], "T3", "{damage}: {next}");
-        let claimed = workspace.json(&["claim", "T1"]);
-        assert_eq!(
-            claimed["error"]["code"], "E_ROW_DAMAGED",
-            "{damage}: {claimed}"
-        );
-        let message = claimed["error"]["message"].as_str().unwrap();
-        assert!(message.starts_with("T1 is damaged"), "{message}");
-        assert!(message.contains("`cleo delete T1` removes it"), "{message}");
+        let claimed = workspace.fails("claim T1", "E_ROW_DAMAGED");
+        says(&claimed, "T1 is damaged");
+        says(&claimed, "`cleo delete T1` removes it");
         workspace.ok("delete T1 --force");
         workspace.ok("delete T4");
-        let doctor = workspace.json(&["doctor"]);
-        assert_eq!(doctor["success"], true, "{damage}: {doctor}");
+        workspace.result("doctor");
     }
 }
 
@@ -404,24 +374,21 @@ fn damaged_gates_are_opened_again_by_clearing_them() {
         &["update", "T2", "--require-gate", "testsPassed"],
     ] {
         let error = workspace.expect_refusal(words, "E_ROW_DAMAGED");
-        let message = error["message"].as_str().unwrap();
-        assert!(
-            message.starts_with("the gate record of T2 is damaged"),
-            "{message}"
-        );
-        assert!(message.contains(way), "{message}");
+        says(&error, "the gate record of T2 is damaged");
+        says(&error, way);
     }
-    let found = workspace.json(&["doctor"])["result"]["findings"].to_string();
+    let found = workspace.ask("doctor")["result"]["findings"].to_string();
     assert!(found.contains(way), "{found}");
     // The rest of the task is as it was.
     workspace.ok("update T2 --title New");
+    workspace.result("orchestrator brief");
     let mut agent = workspace.command(&["update", "T2", "--clear", "required-gates"]);
     let refused = agent.env("CLEO_RUN_ID", "run_1").output().unwrap();
     assert!(!refused.status.success(), "an agent of a run cannot");
     workspace.ok("update T2 --clear required-gates --require-gate testsPassed");
-    let shown = workspace.json(&["verify", "T2"]);
+    let shown = workspace.ask("verify T2");
     assert_eq!(shown["result"]["gates"], json!({}), "{shown}");
-    workspace.expect_refusal(&["complete", "T2"], "E_GATE_OPEN");
+    workspace.refuse("complete T2", "E_GATE_OPEN");
     workspace.ok("verify T2 --gate testsPassed --note seen --force");
     workspace.ok("complete T2");
 }
@@ -433,7 +400,7 @@ fn task_that_damaged_one_depends_on_can_be_deleted() {
     sql(&workspace, &damage);
     workspace.ok("delete T3 --force");
     workspace.ok("delete T4");
-    let findings = workspace.json(&["doctor"])["result"]["findings"].clone();
+    let findings = workspace.ask("doctor")["result"]["findings"].clone();
     let counts = findings.as_array().unwrap().iter();
     let mut counts = counts.filter(|one| one["check"] == "database.counts");
     assert_eq!(counts.next().unwrap()["status"], "ok", "{findings}");
@@ -448,8 +415,8 @@ fn damaged_change_is_not_undone_in_part() {
         deep(130)
     );
     sql(&workspace, &damage);
-    workspace.expect_refusal(&["undo"], "E_ROW_DAMAGED");
-    assert_eq!(workspace.json(&["log"])["success"], true);
+    workspace.refuse("undo", "E_ROW_DAMAGED");
+    assert_eq!(workspace.ask("log")["success"], true);
 }
 
 #[test]
@@ -483,7 +450,7 @@ fn damaged_rows_of_agents_and_runs_are_left_out() {
             "{words:?}: {reply}"
         );
     }
-    let found = workspace.json(&["doctor"])["result"]["findings"].to_string();
+    let found = workspace.ask("doctor")["result"]["findings"].to_string();
     for row in [
         "agent `helper`",
         "run `exec_",
@@ -506,8 +473,7 @@ fn damaged_run_is_named_once() {
         let reply = workspace.json(&words);
         let warnings = reply["warnings"].as_array().unwrap();
         assert_eq!(warnings.len(), 1, "{reply}");
-        let warning = warnings[0].as_str().unwrap();
-        assert!(warning.starts_with("run `exec_"), "{warning}");
+        says(&warnings[0], "run `exec_");
     }
 }
 
@@ -525,17 +491,9 @@ fn values_too_deep_to_be_read_again_are_refused_by_import() {
         let words = ["import", "b.jsonl", "--from", "beads"];
         let reply = workspace.expect_refusal(&words, "E_IMPORT_INVALID");
         assert_eq!(reply["exitCode"], 6);
-        let kept = workspace.json(&[
-            "import",
-            "b.jsonl",
-            "--from",
-            "beads",
-            "--drop-faults",
-            "--dry-run",
-        ]);
+        let kept = workspace.ask("import b.jsonl --from beads --drop-faults --dry-run");
         let faults = &kept["result"]["faults"]["shown"];
-        let message = faults[0]["message"].as_str().unwrap();
-        assert!(message.contains("nested"), "{message}");
+        says(&faults[0], "nested");
         assert_eq!(kept["result"]["added"], 1, "{kept}");
     }
     workspace.write("b.jsonl", line(60));
@@ -768,7 +726,7 @@ fn odd_items_of_lists_cost_only_themselves() {
         let path = if from == "backlog" { "backlog" } else { file };
         let reply = workspace.json(&["import", path, "--from", from, "--drop-faults"]);
         assert_eq!(reply["result"]["added"], 1, "{from}: {reply}");
-        let task = workspace.json(&["show", "T1"])["result"]["task"].clone();
+        let task = workspace.ask("show T1")["result"]["task"].clone();
         let labels: Vec<&str> = task["labels"]
             .as_array()
             .unwrap()
@@ -804,7 +762,7 @@ fn labels_in_yaml_are_texts_as_they_were_written() {
     let text = "---\nid: TASK-1\ntitle: A\nlabels: [v, 1.10, 2026, 0x1F]\n---\n";
     let workspace = TestWorkspace::new().with("backlog/tasks/task-1.md", text);
     workspace.ok("import backlog --from backlog");
-    let task = workspace.json(&["show", "T1"])["result"]["task"].clone();
+    let task = workspace.ask("show T1")["result"]["task"].clone();
     assert_eq!(task["labels"], json!(["v", "1.10", "2026", "0x1F"]));
 }
 
@@ -823,7 +781,7 @@ fn numbers_that_do_not_fit_are_kept_as_they_were_written() {
         );
         let workspace = TestWorkspace::new().with(file, line);
         workspace.ok(&format!("import {file} --from {from}"));
-        let task = workspace.json(&["show", "T1"])["result"]["task"].clone();
+        let task = workspace.ask("show T1")["result"]["task"].clone();
         let expected = json!({
             "big": "18446744073709551616",
             "huge": "1e400",
@@ -839,15 +797,11 @@ fn numbers_that_do_not_fit_are_kept_as_they_were_written() {
     let file = "backlog/tasks/task-1.md";
     let front = |weight: &str| format!("---\nid: TASK-1\ntitle: A\nweight: {weight}\n---\n");
     workspace.write(file, front(".inf"));
-    let refused = workspace.expect_refusal(&["import", "backlog"], "E_IMPORT_INVALID");
-    let message = refused["message"].as_str().unwrap();
-    assert!(
-        message.contains("not a number that can be kept"),
-        "{message}"
-    );
+    let refused = workspace.refuse("import backlog", "E_IMPORT_INVALID");
+    says(&refused, "not a number that can be kept");
     workspace.write(file, front("1e400"));
     workspace.ok("import backlog");
-    let task = workspace.json(&["show", "T1"])["result"]["task"].clone();
+    let task = workspace.ask("show T1")["result"]["task"].clone();
     assert_eq!(task["extra"]["backlog"]["weight"], "1e400");
 }
 
@@ -856,7 +810,7 @@ fn dates_that_stand_for_none_are_kept_as_they_were_written() {
     let line = r#"{"id":"b-1","title":"A","status":"open","due_at":"0000-00-00","started_at":"0001-01-01T00:00:00Z","created_at":"2026-01-01T00:00:00Z"}"#;
     let workspace = TestWorkspace::new().with("b.jsonl", line);
     workspace.ok("import b.jsonl --from beads");
-    let task = workspace.json(&["show", "T1"])["result"]["task"].clone();
+    let task = workspace.ask("show T1")["result"]["task"].clone();
     assert_eq!(task["due"], Value::Null);
     assert_eq!(task["extra"]["beads"]["due_at"], "0000-00-00");
     assert_eq!(task["extra"]["beads"]["started_at"], "0001-01-01T00:00:00Z");
@@ -870,25 +824,10 @@ fn import_into_store_whose_first_task_is_damaged() {
         &workspace,
         "UPDATE tasks SET files = 'odd' WHERE number = 1",
     );
-    let reply = workspace.json(&["import", "all.jsonl"]);
-    assert_eq!(reply["error"]["code"], "E_ROW_DAMAGED", "{reply}");
+    workspace.fails("import all.jsonl", "E_ROW_DAMAGED");
     workspace.write("new.jsonl", r#"{"id":"b-1","title":"New"}"#);
     workspace.ok("import new.jsonl --from beads");
-    assert_eq!(workspace.json(&["list"])["result"]["total"], 5);
-}
-
-#[test]
-fn damaged_gates_cost_only_themselves() {
-    let workspace = TestWorkspace::with_plan();
-    workspace.ok("verify T2 --gate implemented --note seen");
-    sql(&workspace, "UPDATE gates SET state = 'odd'");
-    let reply = workspace.json(&["orchestrator", "brief"]);
-    assert_eq!(reply["success"], true, "{reply}");
-    let found = workspace.json(&["doctor"])["result"]["findings"].to_string();
-    assert!(
-        found.contains("the gate record of T2 is damaged"),
-        "{found}"
-    );
+    assert_eq!(workspace.ask("list")["result"]["total"], 5);
 }
 
 #[test]
@@ -918,20 +857,10 @@ fn task_with_wrong_word_index_can_be_changed_and_deleted() {
         let damage = format!("UPDATE tasks SET title = '{other}' WHERE number = 4");
         sql(&workspace, &damage);
         workspace.ok(change);
-        let doctor = workspace.json(&["doctor"])["result"]["findings"].to_string();
+        let doctor = workspace.ask("doctor")["result"]["findings"].to_string();
         assert!(!doctor.contains("the index of words"), "{doctor}");
-        assert_eq!(workspace.json(&["find", "longer"])["result"]["total"], 0);
+        assert_eq!(workspace.ask("find longer")["result"]["total"], 0);
     }
-}
-
-#[test]
-fn deleted_damaged_task_leaves_no_words_behind() {
-    let workspace = TestWorkspace::with_plan();
-    let damage = "UPDATE tasks SET title = CAST(x'ff' AS TEXT) WHERE number = 5";
-    sql(&workspace, damage);
-    workspace.ok("delete T5");
-    let doctor = workspace.json(&["doctor"]);
-    assert_eq!(doctor["success"], true, "{doctor}");
 }
 
 #[test]
@@ -939,11 +868,11 @@ fn damaged_agent_can_be_removed() {
     let workspace = workspace();
     let damage = "UPDATE agents SET record = 'odd' WHERE id = 'helper'";
     sql(&workspace, damage);
-    let found = workspace.json(&["doctor"])["result"]["findings"].to_string();
+    let found = workspace.ask("doctor")["result"]["findings"].to_string();
     let way = "`cleo agents remove helper` removes it";
     assert!(found.contains(way), "{found}");
     workspace.ok("agents remove helper");
-    assert_eq!(workspace.json(&["doctor"])["success"], true);
+    assert_eq!(workspace.ask("doctor")["success"], true);
 }
 
 #[test]
@@ -962,16 +891,15 @@ fn damaged_runs_and_messages_are_removed_on_demand() {
         deep(130)
     );
     sql(&workspace, &damage);
-    let found = workspace.json(&["doctor"])["result"]["findings"].to_string();
+    let found = workspace.ask("doctor")["result"]["findings"].to_string();
     let way = "`cleo doctor --remove-damaged` removes it";
     assert_eq!(found.matches(way).count(), 5, "{found}");
     let mut agent = workspace.command(&["doctor", "--remove-damaged", "--json"]);
     let refused = agent.env("CLEO_RUN_ID", "run_1").output().unwrap();
     let refused = String::from_utf8_lossy(&refused.stdout).into_owned();
     assert!(refused.contains("E_UNTRUSTED"), "{refused}");
-    let removed = workspace.json(&["doctor", "--remove-damaged"]);
-    assert_eq!(removed["success"], true, "{removed}");
-    let findings = removed["result"]["findings"].as_array().unwrap();
+    let removed = workspace.result("doctor --remove-damaged");
+    let findings = removed["findings"].as_array().unwrap();
     let removed = findings
         .iter()
         .filter(|one| one["check"] == "database.removed");
@@ -988,13 +916,10 @@ fn damaged_runs_and_messages_are_removed_on_demand() {
     ]) {
         assert!(message.starts_with(row), "{removed:?}");
     }
-    let runs = workspace.json(&["runs", "list"]);
+    let runs = workspace.ask("runs list");
     assert_eq!(runs["result"]["total"], 1, "{runs}");
     assert_eq!(runs["warnings"], json!([]));
-    assert_eq!(
-        workspace.json(&["conversations", "list"])["result"]["total"],
-        1
-    );
+    assert_eq!(workspace.ask("conversations list")["result"]["total"], 1);
 }
 
 #[test]
@@ -1079,8 +1004,7 @@ fn duplicate_fields_are_refused_by_import() {
         );
         let fault = &reply["result"]["faults"]["shown"][0];
         assert_eq!(fault["line"], line, "{text}: {fault}");
-        let message = fault["message"].as_str().unwrap();
-        assert!(message.contains("duplicate field"), "{text}: {fault}");
+        says(&fault, "duplicate field");
     }
-    assert_eq!(workspace.json(&["list"])["result"]["total"], 5);
+    assert_eq!(workspace.ask("list")["result"]["total"], 5);
 }

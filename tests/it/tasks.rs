@@ -2,14 +2,14 @@
 
 use serde_json::json;
 
-use crate::world::TestWorkspace;
+use crate::world::{TestWorkspace, column};
 
 #[test]
 fn init_makes_workspace_once() {
     let workspace = TestWorkspace::bare();
     insta::assert_snapshot!(workspace.cleo("init"));
     insta::assert_snapshot!(workspace.cleo("init"));
-    let again = workspace.json(&["init"]);
+    let again = workspace.ask("init");
     assert_eq!(again["result"]["created"], json!([]));
     let ignored = workspace.read(".cleo/.gitignore");
     assert_eq!(ignored, "cleo.db\ncleo.db-*\nruns/\n.new-*\n");
@@ -26,7 +26,7 @@ fn task_is_added_with_all_its_fields_and_shown() {
          --agent coder --due 2026-03-01 --estimate 2.5 --feature login --key rotate"
     ));
     insta::assert_snapshot!(workspace.cleo("show T6"));
-    insta::assert_snapshot!(format!("{:#}", workspace.json(&["show", "T6"])));
+    insta::assert_snapshot!(format!("{:#}", workspace.ask("show T6")));
 }
 
 #[test]
@@ -34,7 +34,7 @@ fn show_tells_what_stands_around_task() {
     let workspace = TestWorkspace::with_plan();
     insta::assert_snapshot!(workspace.cleo("show T1"));
     insta::assert_snapshot!(workspace.cleo("show t003"));
-    let shown = workspace.json(&["show", "T3"]);
+    let shown = workspace.ask("show T3");
     assert_eq!(shown["result"]["waitingFor"], json!(["T2"]));
     assert_eq!(shown["result"]["dependents"], json!(["T4"]));
 }
@@ -46,7 +46,7 @@ fn text_is_kept_as_it_was_given() {
     let description = "tab\there\nline\r\n{{TASK_ID}} & <b>\\n</b>";
     let added = workspace.json(&["add", title, "--description", description]);
     assert_eq!(added["result"]["task"]["title"], title);
-    let shown = workspace.json(&["show", "T1"]);
+    let shown = workspace.ask("show T1");
     assert_eq!(shown["result"]["task"]["title"], title);
     assert_eq!(shown["result"]["task"]["description"], description);
 }
@@ -54,7 +54,7 @@ fn text_is_kept_as_it_was_given() {
 #[test]
 fn title_may_look_like_option() {
     let workspace = TestWorkspace::new();
-    let added = workspace.json(&["add", "--", "--json is missing"]);
+    let added = workspace.ask("add -- '--json is missing'");
     assert_eq!(added["result"]["task"]["title"], "--json is missing");
 }
 
@@ -63,7 +63,7 @@ fn words_of_other_tools_are_taken() {
     let workspace = TestWorkspace::new();
     workspace.ok("add x --priority urgent --size M");
     workspace.ok("update T1 --status in-progress");
-    let task = &workspace.json(&["show", "t1"])["result"]["task"];
+    let task = &workspace.ask("show t1")["result"]["task"];
     assert_eq!(task["priority"], "critical");
     assert_eq!(task["size"], "medium");
     assert_eq!(task["status"], "active");
@@ -72,12 +72,12 @@ fn words_of_other_tools_are_taken() {
 #[test]
 fn update_changes_what_it_is_given_and_nothing_else() {
     let workspace = TestWorkspace::with_plan();
-    let before = workspace.json(&["show", "T2"])["result"]["task"].clone();
+    let before = workspace.ask("show T2")["result"]["task"].clone();
     insta::assert_snapshot!(workspace.cleo(
         "update T2 --title 'Research rotation' --label keys --remove-label research \
          --priority low --note 'asked Ada' --clear phase,acceptance --acceptance 'two sources'"
     ));
-    let after = workspace.json(&["show", "T2"])["result"]["task"].clone();
+    let after = workspace.ask("show T2")["result"]["task"].clone();
     assert_eq!(after["title"], "Research rotation");
     assert_eq!(after["labels"], json!(["auth", "keys"]));
     assert_eq!(after["priority"], "low");
@@ -109,7 +109,7 @@ fn every_field_can_be_emptied() {
         "update T3 --parent none --clear description,depends,labels,phase,size,files,acceptance \
          --clear deliverables,agent,due,estimate,feature,key",
     );
-    let task = workspace.json(&["show", "T3"])["result"]["task"].clone();
+    let task = workspace.ask("show T3")["result"]["task"].clone();
     for (field, value) in task.as_object().unwrap() {
         let kept = [
             "id",
@@ -133,12 +133,12 @@ fn every_field_can_be_emptied() {
 #[test]
 fn dependencies_are_added_and_removed() {
     let workspace = TestWorkspace::with_plan();
-    let updated = workspace.json(&["update", "T5", "--depends", "T3,T4", "--depends", "T3"]);
+    let updated = workspace.ask("update T5 --depends T3,T4 --depends T3");
     assert_eq!(
         updated["result"]["task"]["depends"],
         json!(["T2", "T3", "T4"])
     );
-    let updated = workspace.json(&["update", "T5", "--remove-depends", "T3,T2"]);
+    let updated = workspace.ask("update T5 --remove-depends T3,T2");
     assert_eq!(updated["result"]["task"]["depends"], json!(["T4"]));
 }
 
@@ -148,11 +148,11 @@ fn task_moves_from_pending_over_active_to_done_and_back() {
     insta::assert_snapshot!(workspace.cleo("start T2"));
     insta::assert_snapshot!(workspace.cleo("complete T2"));
     insta::assert_snapshot!(workspace.cleo("complete T2"));
-    let done = workspace.json(&["show", "T2"])["result"]["task"].clone();
+    let done = workspace.ask("show T2")["result"]["task"].clone();
     assert_eq!(done["startedAt"], "2026-01-26T09:00:02.000Z");
     assert_eq!(done["completedAt"], "2026-01-26T09:00:03.000Z");
     insta::assert_snapshot!(workspace.cleo("reopen T2"));
-    let reopened = workspace.json(&["show", "T2"])["result"]["task"].clone();
+    let reopened = workspace.ask("show T2")["result"]["task"].clone();
     assert_eq!(reopened["status"], "pending");
     assert_eq!(reopened["completedAt"], json!(null));
 }
@@ -160,10 +160,10 @@ fn task_moves_from_pending_over_active_to_done_and_back() {
 #[test]
 fn completing_names_newly_ready_tasks() {
     let workspace = TestWorkspace::with_plan();
-    let moved = workspace.json(&["complete", "T2"]);
+    let moved = workspace.ask("complete T2");
     assert_eq!(moved["result"]["unblocked"], json!(["T3", "T5"]));
     assert_eq!(moved["result"]["changed"], true);
-    let again = workspace.json(&["complete", "T2"]);
+    let again = workspace.ask("complete T2");
     assert_eq!(again["result"]["unblocked"], json!([]));
     assert_eq!(again["result"]["changed"], false);
 }
@@ -172,7 +172,7 @@ fn completing_names_newly_ready_tasks() {
 fn work_before_its_dependencies_is_warning_and_no_error() {
     let workspace = TestWorkspace::with_plan();
     insta::assert_snapshot!(workspace.cleo("start T4"));
-    let done = workspace.json(&["complete", "T4"]);
+    let done = workspace.ask("complete T4");
     assert_eq!(done["warnings"], json!(["T4 depends on T3, not done yet"]));
     let early = json!(["T3 depends on T2, not done yet"]);
     let update = |status| workspace.json(&["update", "T3", "--status", status])["warnings"].clone();
@@ -192,7 +192,7 @@ fn cancelled_task_keeps_its_reason() {
     let workspace = TestWorkspace::with_plan();
     insta::assert_snapshot!(workspace.cleo("cancel T2 --reason 'the library does it already'"));
     insta::assert_snapshot!(workspace.cleo("show T2"));
-    let ready = workspace.json(&["orchestrator", "ready"]);
+    let ready = workspace.ask("orchestrator ready");
     assert_eq!(ready["result"]["total"], 0);
 }
 
@@ -219,17 +219,17 @@ fn dry_run_shows_delete_and_does_nothing() {
 fn deleting_takes_children_and_edges_along_when_asked() {
     let workspace = TestWorkspace::with_plan();
     insta::assert_snapshot!(workspace.cleo("delete T2 --force"));
-    let built = workspace.json(&["show", "T3"]);
+    let built = workspace.ask("show T3");
     assert_eq!(built["result"]["task"]["depends"], json!([]));
     insta::assert_snapshot!(workspace.cleo("delete T1 --cascade"));
-    assert_eq!(workspace.json(&["list"])["result"]["total"], 0);
+    assert_eq!(workspace.ask("list")["result"]["total"], 0);
 }
 
 #[test]
 fn id_is_never_used_again() {
     let workspace = TestWorkspace::with_plan();
     workspace.ok("delete T1 --cascade");
-    let added = workspace.json(&["add", "x"]);
+    let added = workspace.ask("add x");
     assert_eq!(added["result"]["task"]["id"], "T6");
 }
 
@@ -239,20 +239,13 @@ fn each_reason_for_giving_up_is_kept_and_checked() {
     workspace.ok("add 'Fix the door'");
     workspace.ok("cancel T1 --reason first");
     workspace.ok("cancel T1 --reason second");
-    let shown = workspace.json(&["show", "T1"]);
-    let notes = shown["result"]["task"]["notes"].as_array().unwrap();
-    let texts: Vec<_> = notes
-        .iter()
-        .map(|note| note["text"].as_str().unwrap())
-        .collect();
+    let shown = workspace.ask("show T1");
+    let texts = column(&shown["result"]["task"]["notes"], "text");
     assert_eq!(texts, ["first", "second"]);
     let before = workspace.state();
     let refused = workspace.json(&["cancel", "T1", "--reason", "\u{1b}[31mred"]);
     assert_eq!(refused["error"]["code"], "E_TEXT_CONTROL");
-    assert_eq!(
-        workspace.json(&["cancel", "T1", "--reason", " "])["error"]["code"],
-        "E_TASK_INVALID"
-    );
+    workspace.fails("cancel T1 --reason ' '", "E_TASK_INVALID");
     assert_eq!(workspace.state(), before);
 }
 

@@ -3,9 +3,9 @@
 
 use std::fs;
 
-use serde_json::Value;
+use serde_json::{Value, json};
 
-use crate::world::TestWorkspace;
+use crate::world::{TestWorkspace, assert_fields, says};
 
 /// Returns where a sample is.
 fn sample(name: &str) -> String {
@@ -38,7 +38,7 @@ fn counts(report: &Value) -> [u64; 4] {
 
 /// Finds the task with a title.
 fn find_title(workspace: &TestWorkspace, title: &str) -> Value {
-    let listed = workspace.json(&["list"]);
+    let listed = workspace.ask("list");
     let tasks = listed["result"]["tasks"].as_array().unwrap();
     tasks
         .iter()
@@ -114,8 +114,7 @@ fn traps_are_refused_and_imported_without_their_faults() {
                 "{name}: a dry run gives the same report"
             );
         }
-        let ready = workspace.json(&["orchestrator", "ready"]);
-        assert_eq!(ready["success"], true, "{name}");
+        workspace.result("orchestrator ready");
     }
 }
 
@@ -138,7 +137,7 @@ fn files_that_lead_out_of_workspace_are_only_kept_aside() {
     let issue = r#"{"id":"x-1","title":"Outside","status":"open","priority":1,"issue_type":"task","created_at":"2026-01-20T09:00:00Z","updated_at":"2026-01-20T09:00:00Z","metadata":{"files":["/etc/passwd","./src/a.rs"]}}"#;
     let workspace = TestWorkspace::new().with("issues.jsonl", issue);
     workspace.ok("import issues.jsonl --from beads");
-    let task = workspace.json(&["show", "T1"])["result"]["task"].clone();
+    let task = workspace.ask("show T1")["result"]["task"].clone();
     assert_eq!(task["files"], serde_json::json!(["src/a.rs"]));
     assert_eq!(
         task["extra"]["beads"]["metadata"]["files"][0],
@@ -150,7 +149,7 @@ fn files_that_lead_out_of_workspace_are_only_kept_aside() {
 fn old_id_finds_its_task() {
     let workspace = TestWorkspace::new();
     import(&workspace, "beads.jsonl", &[]);
-    let found = workspace.json(&["find", "rs-17u"]);
+    let found = workspace.ask("find rs-17u");
     assert_eq!(
         found["result"]["tasks"][0]["title"],
         "Publish the change log"
@@ -165,7 +164,7 @@ fn ids_are_kept_when_they_are_free() {
     let renamed = &report["result"]["renamed"];
     assert_eq!(renamed["total"], 1);
     assert_eq!(renamed["shown"][0]["from"], "T001");
-    let added = workspace.json(&["add", "afterwards"]);
+    let added = workspace.ask("add afterwards");
     let number = |id: &Value| id.as_str().unwrap()[1..].parse::<u32>().unwrap();
     assert_eq!(
         number(&added["result"]["task"]["id"]),
@@ -184,14 +183,11 @@ fn copy_of_other_tasks_with_same_ids_is_added_once() {
         to.ok(&format!("add 'was here before {number}' --label x"));
     }
     to.write("tasks.jsonl", from.read("tasks.jsonl"));
-    let first = to.json(&["import", "tasks.jsonl"]);
+    let first = to.ask("import tasks.jsonl");
     assert_eq!(first["result"]["added"], 17);
-    let again = to.json(&["import", "tasks.jsonl"]);
-    assert_eq!(
-        (&again["result"]["added"], &again["result"]["unchanged"]),
-        (&0.into(), &17.into())
-    );
-    assert_eq!(to.json(&["list"])["result"]["total"], 37);
+    let again = to.ask("import tasks.jsonl");
+    assert_fields(&again["result"], json!({"added": 0, "unchanged": 17}));
+    assert_eq!(to.ask("list")["result"]["total"], 37);
 }
 
 #[test]
@@ -220,25 +216,6 @@ fn task_with_dangling_dependency_is_not_ready() {
 }
 
 #[test]
-fn text_is_imported_byte_for_byte_but_for_control_chars() {
-    let workspace = TestWorkspace::new();
-    import(&workspace, "traps/beads.jsonl", &["--drop-faults"]);
-    let task = find_title(&workspace, "CRLF in text");
-    let text = task["description"].as_str().unwrap();
-    assert!(
-        text.starts_with("a\r\nb\r\n-free, tab\t, emoji 🚀, RTL \u{202e}abc"),
-        "{text:?}"
-    );
-    assert!(text.contains("[31mred[0m, {{TASK_ID}} & <b>"), "{text:?}");
-    let id = task["id"].as_str().unwrap();
-    assert!(!workspace.cleo(&format!("show {id}")).contains('\u{1b}'));
-    let exported = workspace.ok("export").stdout;
-    let again = TestWorkspace::new().with("tasks.jsonl", &exported);
-    again.ok("import tasks.jsonl");
-    assert_eq!(again.ok("export").stdout, exported);
-}
-
-#[test]
 fn unknown_fields_and_words_of_other_tool_are_kept() {
     let workspace = TestWorkspace::new();
     import(&workspace, "traps/beads.jsonl", &["--drop-faults"]);
@@ -261,16 +238,13 @@ fn reimport_updates_but_never_reverts_local_work() {
     let workspace = TestWorkspace::new().with("i.jsonl", issue("first", "2026-01-01T00:00:00Z"));
     workspace.ok("import i.jsonl");
     workspace.write("i.jsonl", issue("second", "2026-01-02T00:00:00Z"));
-    let report = workspace.json(&["import", "i.jsonl"]);
-    assert_eq!(
-        (&report["result"]["updated"], &report["result"]["added"]),
-        (&1.into(), &0.into())
-    );
+    let report = workspace.ask("import i.jsonl");
+    assert_fields(&report["result"], json!({"updated": 1, "added": 0}));
     workspace.ok("start T1");
-    let report = workspace.json(&["import", "i.jsonl"]);
+    let report = workspace.ask("import i.jsonl");
     assert_eq!(report["result"]["newerHere"]["shown"][0], "T1");
     assert_eq!(
-        workspace.json(&["show", "T1"])["result"]["task"]["status"],
+        workspace.ask("show T1")["result"]["task"]["status"],
         "active"
     );
 }
@@ -296,12 +270,8 @@ fn file_that_fits_two_formats_is_not_guessed_at() {
     let workspace = TestWorkspace::new()
         .with("both.jsonl", both)
         .with("none.txt", "hello\n");
-    let refused = workspace.json(&["import", "both.jsonl"]);
-    let message = refused["error"]["message"].as_str().unwrap();
-    assert!(
-        message.ends_with("can be read as cleo and as taskwarrior"),
-        "{message}"
-    );
+    let refused = workspace.ask("import both.jsonl");
+    says(&refused, "can be read as cleo and as taskwarrior");
     assert_eq!(
         refused["error"]["fix"]
             .as_str()
@@ -310,8 +280,7 @@ fn file_that_fits_two_formats_is_not_guessed_at() {
             .last(),
         Some("cleo")
     );
-    let refused = workspace.json(&["import", "none.txt"]);
-    assert_eq!(refused["error"]["code"], "E_INPUT_INVALID");
+    workspace.fails("import none.txt", "E_INPUT_INVALID");
 }
 
 #[test]
@@ -393,7 +362,7 @@ fn backlog_folder_is_read_within_its_bounds() {
     workspace.write("backlog/tasks/task-3 - bomb.md", bomb);
     let link = workspace.path("backlog/tasks/task-9 - link.md");
     std::os::unix::fs::symlink(workspace.path("outside.md"), link).unwrap();
-    let refused = workspace.json(&["import", "backlog"]);
+    let refused = workspace.ask("import backlog");
     let faults = refused["result"]["faults"]["shown"]
         .as_array()
         .unwrap()
@@ -411,7 +380,7 @@ fn backlog_folder_is_read_within_its_bounds() {
         ],
         "{faults:?}"
     );
-    assert_eq!(workspace.json(&["list"])["result"]["total"], 0);
+    assert_eq!(workspace.ask("list")["result"]["total"], 0);
 }
 
 #[test]
@@ -428,21 +397,13 @@ fn part_that_depends_on_its_whole_is_imported_and_reported() {
 #[test]
 fn export_envelope_can_be_imported() {
     let from = TestWorkspace::with_plan();
-    let answer = from.json(&["export"]).to_string();
+    let answer = from.ask("export").to_string();
     let workspace = TestWorkspace::new().with("e.json", &answer);
     workspace.ok("import e.json");
     let lines = |workspace: &TestWorkspace| workspace.ok("export").stdout;
     assert_eq!(lines(&workspace), lines(&from));
     let again = workspace.json_with(&["import", "-"], &answer);
     assert_eq!(again["result"]["added"], 0, "{again}");
-}
-
-#[test]
-fn stdin_is_read_too() {
-    let workspace = TestWorkspace::new();
-    let text = fs::read_to_string(sample("taskwarrior.json")).unwrap();
-    let report = workspace.json_with(&["import", "-"], &text);
-    assert_eq!(report["result"]["added"], 19);
 }
 
 #[test]
@@ -472,12 +433,9 @@ fn incomplete_document_is_named_as_such() {
         "[{",
     ] {
         workspace.write("half.json", text);
-        let refused = workspace.json(&["import", "half.json"]);
-        assert_eq!(refused["error"]["code"], "E_IMPORT_INVALID", "{refused}");
-        let message = refused["error"]["message"].as_str().unwrap();
-        assert!(message.contains("ends in the middle"), "{message}");
-        let fix = refused["error"]["fix"].as_str().unwrap();
-        assert!(fix.starts_with("tail -n 3 "), "{fix}");
+        let refused = workspace.fails("import half.json", "E_IMPORT_INVALID");
+        says(&refused, "ends in the middle");
+        says(&refused["error"]["fix"], "tail -n 3 ");
     }
 }
 
@@ -504,13 +462,13 @@ fn control_chars_are_removed_and_reported() {
     let row = r#"{"id":"b-1","issue_type":"task","status":"open","title":"a\u001b[2Jb\u009bc","description":"x\u0007y\n\tz","labels":["l\u0000m"],"created_at":"2026-01-01T00:00:00Z"}"#;
     let clean = r#"{"id":"b-2","issue_type":"task","status":"open","title":"é clean","created_at":"2026-01-01T00:00:00Z"}"#;
     let workspace = TestWorkspace::new().with("i.jsonl", format!("{row}\n{clean}\n"));
-    let report = workspace.json(&["import", "i.jsonl", "--from", "beads"]);
+    let report = workspace.ask("import i.jsonl --from beads");
     let changed = &report["result"]["changed"];
     assert_eq!(
         (&changed["total"], &changed["shown"][0]["id"]),
         (&1.into(), &"b-1".into())
     );
-    let task = workspace.json(&["show", "T1"])["result"]["task"].clone();
+    let task = workspace.ask("show T1")["result"]["task"].clone();
     assert_eq!(task["title"], "a [2Jb c");
     assert_eq!(task["description"], "xy\n\tz");
     assert_eq!(task["labels"][0], "l m");
@@ -522,7 +480,7 @@ fn control_chars_are_removed_and_reported() {
     assert_eq!(kept["title"], "a\u{1b}[2Jb\u{9b}c");
     assert_eq!(kept["description"], "x\u{7}y\n\tz");
     assert_eq!(kept["labels"], serde_json::json!(["l\0m"]));
-    let again = workspace.json(&["import", "i.jsonl", "--from", "beads"]);
+    let again = workspace.ask("import i.jsonl --from beads");
     assert_eq!(again["result"]["unchanged"], 2, "{again}");
 }
 
@@ -535,7 +493,7 @@ fn phases_of_project_come_with_its_tasks() {
     let report = import(&workspace, "small-todo.json", &["--dry-run"]);
     let added = report["result"]["phases"]["added"].clone();
     assert_eq!(
-        workspace.json(&["phase", "list"])["result"]["phases"]
+        workspace.ask("phase list")["result"]["phases"]
             .as_array()
             .unwrap()
             .len(),
@@ -547,17 +505,12 @@ fn phases_of_project_come_with_its_tasks() {
         report["result"]["phases"]["notBegun"],
         serde_json::json!(["setup"])
     );
-    let listed = workspace.json(&["phase", "list"])["result"]["phases"].clone();
+    let listed = workspace.ask("phase list")["result"]["phases"].clone();
     let mut phases = listed.as_array().unwrap().iter();
     let setup = phases.find(|phase| phase["slug"] == "setup").unwrap();
-    assert_eq!(
-        (&setup["name"], &setup["status"], &setup["startedAt"]),
-        (
-            &"Setup & Foundation".into(),
-            &"pending".into(),
-            &"2026-11-21T21:22:29.000Z".into()
-        ),
-        "the project is in another phase"
+    assert_fields(
+        &setup,
+        json!({"name": "Setup & Foundation", "status": "pending", "startedAt": "2026-11-21T21:22:29.000Z"}),
     );
     assert!(setup["total"].as_u64().unwrap() > 0);
     let again = import(&workspace, "small-todo.json", &[]);
@@ -565,7 +518,7 @@ fn phases_of_project_come_with_its_tasks() {
 
     let fresh = TestWorkspace::new();
     import(&fresh, "small-todo.json", &[]);
-    let phases = fresh.json(&["phase", "list"])["result"].clone();
+    let phases = fresh.ask("phase list")["result"].clone();
     assert_eq!(phases["current"], "setup");
     let slugs: Vec<&Value> = phases["phases"]
         .as_array()
@@ -602,8 +555,8 @@ fn link_to_export_to_stays() {
     for target in ["nowhere", ".cleo/cleo.db"] {
         std::os::unix::fs::symlink(target, workspace.path(&target.replace('/', "-"))).unwrap();
     }
-    workspace.expect_refusal(&["export", "-o", "nowhere"], "E_FILE_UNWRITABLE");
-    workspace.expect_refusal(&["export", "-o", ".cleo-cleo.db"], "E_INPUT_INVALID");
+    workspace.refuse("export -o nowhere", "E_FILE_UNWRITABLE");
+    workspace.refuse("export -o .cleo-cleo.db", "E_INPUT_INVALID");
 }
 
 #[test]
@@ -620,9 +573,8 @@ fn long_file_is_read_in_its_order() {
     }
     let torn = text.replace("\"title\":\"issue 40\",", "");
     workspace.write("issues.jsonl", torn.replace("\"title\":\"issue 70\",", ""));
-    let refused = workspace.json(&["import", "issues.jsonl", "--from", "beads"]);
-    let message = refused["error"]["message"].as_str().unwrap();
-    assert!(message.contains("2 faults; line 40 (x-40)"), "{message}");
+    let refused = workspace.ask("import issues.jsonl --from beads");
+    says(&refused, "2 faults; line 40 (x-40)");
 }
 
 /// A file with one task for each tool: where it lies, and its text with a title and the year of its
@@ -662,7 +614,7 @@ fn local_additions_survive_import_of_poorer_format() {
         let workspace = TestWorkspace::new().with(path, text("a", "2026"));
         let folder = path.split('/').next().unwrap();
         let import = || workspace.json(&["import", folder, "--from", from])["result"].clone();
-        let task = || workspace.json(&["show", "T1"])["result"]["task"].clone();
+        let task = || workspace.ask("show T1")["result"]["task"].clone();
         import();
         workspace.ok("add Epic --type epic");
         workspace.ok("add first");
@@ -714,7 +666,7 @@ fn what_file_does_say_is_taken_from_it_when_it_comes_again() {
     let one = r#""status":"pending","tags":["b"]"#;
     workspace.write("t.json", two_of_taskwarrior(2027, one, open));
     workspace.ok("import t.json");
-    let task = workspace.json(&["show", "T1"])["result"]["task"].clone();
+    let task = workspace.ask("show T1")["result"]["task"].clone();
     assert_eq!(task["labels"], serde_json::json!(["b"]));
     assert_eq!(task["depends"], serde_json::json!(["T3"]), "T2 is told of");
 }
@@ -728,7 +680,7 @@ fn what_stays_here_and_what_comes_make_no_circle_together() {
     workspace.ok("update T1 --depends T3");
     let other = r#""status":"pending","depends":["1"]"#;
     workspace.write("t.json", two_of_taskwarrior(2027, open, other));
-    workspace.expect_refusal(&["import", "t.json"], "E_CYCLE");
+    workspace.refuse("import t.json", "E_CYCLE");
     workspace.ok("import t.json --drop-faults");
 }
 
@@ -752,7 +704,7 @@ fn import_closes_nothing_that_is_claimed_or_unproven_here() {
     assert!(claim.contains("\"epoch\":1"), "{claim}");
     let heartbeat = workspace.shell("CLEO_AGENT=ana cleo heartbeat T1 --epoch 1");
     assert_eq!(heartbeat.exit, 0, "{heartbeat}");
-    workspace.expect_refusal(&["complete", "T2"], "E_GATE_OPEN");
+    workspace.refuse("complete T2", "E_GATE_OPEN");
 }
 
 #[test]
@@ -771,7 +723,7 @@ fn import_closes_nothing_that_complete_would_refuse() {
         assert!(report.contains(line), "{report}");
     }
     assert_eq!(field(&ben, "T2", "status"), "pending");
-    ben.expect_refusal(&["complete", "T2"], "E_CRITERION_OPEN");
+    ben.refuse("complete T2", "E_CRITERION_OPEN");
 }
 
 #[test]
@@ -814,9 +766,8 @@ fn version_from_future_is_refused() {
     let text = ana.ok("export").stdout;
     let text = text.replace("\"updatedAt\":\"2026-", "\"updatedAt\":\"9999-");
     ben.write("tasks.jsonl", text);
-    let error = ben.expect_refusal(&["import", "tasks.jsonl"], "E_IMPORT_INVALID");
-    let message = error["message"].as_str().unwrap();
-    assert!(message.contains("is in the future"), "{message}");
+    let error = ben.refuse("import tasks.jsonl", "E_IMPORT_INVALID");
+    says(&error, "is in the future");
 }
 
 #[test]
@@ -864,12 +815,8 @@ fn references_to_duplicate_ids_are_refused() {
     ben.ok("add 'Of ben'");
     let both = ben.ok("export").stdout + &ana.ok("export").stdout;
     let workspace = TestWorkspace::new().with("both.jsonl", both);
-    let error = workspace.expect_refusal(&["import", "both.jsonl"], "E_IMPORT_INVALID");
-    let message = error["message"].as_str().unwrap();
-    assert!(
-        message.contains("it refers to T6, the id of two tasks in this file"),
-        "{message}"
-    );
+    let error = workspace.refuse("import both.jsonl", "E_IMPORT_INVALID");
+    says(&error, "it refers to T6, the id of two tasks in this file");
 }
 
 #[test]
@@ -890,61 +837,6 @@ fn reference_to_what_file_leaves_out_is_not_guessed() {
         field(&ben, "T3", "extra")["danglingDepends"],
         serde_json::json!(["T6"])
     );
-}
-
-#[test]
-fn dependency_that_is_no_id_costs_edge_and_not_task() {
-    let text = r#"{"tasks":[{"id":1,"title":"a"},{"id":2,"title":"b","dependencies":[1,2.1]}],"metadata":{}}"#;
-    let workspace = TestWorkspace::new().with("tasks.json", text);
-    workspace.expect_refusal(&["import", "tasks.json"], "E_IMPORT_INVALID");
-    let report = workspace.json(&["import", "tasks.json", "--drop-faults"])["result"].clone();
-    assert_eq!(
-        (&report["added"], &report["faults"]["total"]),
-        (&2.into(), &1.into())
-    );
-    let task = workspace.json(&["show", "T2"])["result"]["task"].clone();
-    assert_eq!(task["depends"][0], "T1");
-    assert_eq!(task["extra"]["danglingDepends"][0], "2.1");
-}
-
-#[test]
-fn document_with_overlong_id_is_recognized() {
-    let text = r#"{"_meta":{"schemaVersion":"2.10.0"},"tasks":[
-        {"id":"T001","title":"One","status":"pending"},
-        {"id":"T4294967296","title":"Two","status":"pending","depends":["T001"]}]}"#;
-    let workspace = TestWorkspace::new().with("todo.json", text);
-    let report = workspace.json(&["import", "todo.json"])["result"].clone();
-    assert_eq!(
-        (&report["format"], &report["added"]),
-        (&"todo".into(), &2.into())
-    );
-    let two = find_title(&workspace, "Two");
-    assert_eq!(
-        (&two["id"], &two["depends"][0]),
-        (&"T2".into(), &"T1".into())
-    );
-    assert_eq!(two["extra"]["origin"]["id"], "T4294967296");
-}
-
-#[test]
-fn end_times_of_another_status_are_kept_and_reported() {
-    let text = r#"{"_meta":{"schemaVersion":"2.10.0"},"tasks":[
-        {"id":"T1","title":"Open","status":"pending","createdAt":"2026-01-01T00:00:00Z","completedAt":"2026-01-03T22:58:36Z"},
-        {"id":"T2","title":"Over","status":"done","createdAt":"2026-01-01T00:00:00Z","completedAt":"2026-01-04T00:00:00Z","cancelledAt":"2026-01-05T00:00:00Z"}]}"#;
-    let workspace = TestWorkspace::new().with("todo.json", text);
-    let report = workspace.json(&["import", "todo.json"])["result"].clone();
-    assert_eq!(
-        report["extraFields"],
-        serde_json::json!({"cancelledAt": 1, "completedAt": 1})
-    );
-    let open = find_title(&workspace, "Open");
-    assert_eq!(open["completedAt"], Value::Null);
-    assert_eq!(
-        open["extra"]["todo"],
-        serde_json::json!({"completedAt": "2026-01-03T22:58:36Z"})
-    );
-    let again = workspace.json(&["import", "todo.json"]);
-    assert_eq!(again["result"]["unchanged"], 2, "{again}");
 }
 
 /// Hands the tasks of one copy of a workspace to another and returns what the import said.
@@ -1042,7 +934,7 @@ fn id_of_deleted_task_is_not_taken_again() {
     ana.ok("delete T2 --force");
     hand_over(&ben, &ana);
     assert_eq!(field(&ana, "T6", "title"), field(&ben, "T2", "title"));
-    ana.expect_refusal(&["complete", "T2", "--epoch", "1"], "E_TASK_NOT_FOUND");
+    ana.refuse("complete T2 --epoch 1", "E_TASK_NOT_FOUND");
 }
 
 #[test]
@@ -1083,7 +975,7 @@ fn invalid_uid_is_refused_with_its_line() {
     for uid in ["me", "8AAAAAAAAAAAAAAAAAAAAAAAAA"] {
         let line = format!(r#"{{"id":"T1","uid":"{uid}","title":"x"}}"#);
         let workspace = TestWorkspace::new().with("tasks.jsonl", line);
-        let refused = workspace.expect_refusal(&["import", "tasks.jsonl"], "E_IMPORT_INVALID");
+        let refused = workspace.refuse("import tasks.jsonl", "E_IMPORT_INVALID");
         let message = refused["message"].as_str().unwrap();
         let told = format!("line 1 (T1): its uid `{uid}` is not a ULID");
         assert!(message.contains(&told), "{message}");
@@ -1130,7 +1022,7 @@ fn file_without_times_reverts_no_work_of_this_workspace() {
     workspace.ok("update T1 --title mine");
     workspace.ok("complete T2");
     let before = workspace.state();
-    let again = workspace.json(&["import", "tasks.json"])["result"].clone();
+    let again = workspace.ask("import tasks.json")["result"].clone();
     assert_eq!(again["newerHere"]["shown"], serde_json::json!(["T1", "T2"]));
     assert_eq!(workspace.state(), before);
     workspace.write("tasks.json", text.replace("\"c\"", "\"changed\""));
@@ -1140,16 +1032,4 @@ fn file_without_times_reverts_no_work_of_this_workspace() {
     workspace.ok("import tasks.json");
     assert_eq!(field(&workspace, "T3", "title"), "changed again");
     assert_eq!(field(&workspace, "T1", "title"), "mine");
-}
-
-#[test]
-fn another_tools_file_reopens_nothing_that_is_done_here() {
-    let open = r#""status":"pending""#;
-    let workspace = TestWorkspace::new().with("t.json", two_of_taskwarrior(2026, open, open));
-    workspace.ok("import t.json");
-    workspace.ok("complete T1");
-    workspace.write("t.json", two_of_taskwarrior(2027, open, open));
-    let told = workspace.ok("import t.json").stdout;
-    assert!(told.contains("T1 keeps its status: done here"), "{told}");
-    assert_eq!(field(&workspace, "T1", "status"), "done");
 }

@@ -6,7 +6,7 @@ use std::os::unix::ffi::OsStrExt;
 
 use serde_json::Value;
 
-use crate::world::{TestWorkspace, document};
+use crate::world::{TestWorkspace, document, says};
 
 /// Returns the help that a fault of a line leads to; it has no fix.
 fn help_of<S: AsRef<OsStr>>(workspace: &TestWorkspace, arguments: &[S]) -> String {
@@ -55,8 +55,7 @@ fn near_commands_options_and_values_are_suggested() {
             command => format!("cleo {command} --help"),
         };
         assert_eq!(help(error), page, "{error}");
-        let message = error["message"].as_str().unwrap();
-        assert!(message.ends_with(tip), "{message}");
+        says(&error, tip);
         assert_eq!(workspace.shell(&page).exit, 0);
     }
     assert_eq!(workspace.state(), before);
@@ -95,7 +94,7 @@ fn options_after_faulty_word_decide_about_form() {
 #[test]
 fn topic_that_is_no_command_takes_no_further_word() {
     let workspace = TestWorkspace::bare();
-    let error = workspace.json(&["help", "exit-codes", "x"])["error"].clone();
+    let error = workspace.ask("help exit-codes x")["error"].clone();
     assert_eq!(
         error["message"],
         "unexpected argument `x` after `exit-codes`"
@@ -110,8 +109,7 @@ fn money_that_would_be_given_back_is_not_made_to_be_spent() {
         let line = format!("{command} --max-cost -1");
         let words: Vec<&str> = line.split(' ').collect();
         let error = workspace.expect_refusal(&words, "E_USAGE");
-        let message = error["message"].as_str().unwrap();
-        assert!(message.contains("US dollars above 0"), "{error}");
+        says(&error, "US dollars above 0");
         assert_eq!(help(&error), format!("cleo {page} --help"));
     }
 }
@@ -142,17 +140,17 @@ fn path_that_is_no_text_is_in_no_fix() {
 #[test]
 fn value_of_option_names_no_command() {
     let workspace = TestWorkspace::with_plan();
-    let refused = workspace.json(&["--root", "add", "shwo", "T1"]);
+    let refused = workspace.ask("--root add shwo T1");
     assert_eq!(refused["command"], "cleo");
     assert_eq!(help(&refused["error"]), "cleo --help");
-    let refused = workspace.json(&["add", "x", "--label", "show", "--prioriti", "high"]);
+    let refused = workspace.ask("add x --label show --prioriti high");
     assert_eq!(refused["command"], "add");
 }
 
 #[test]
 fn invalid_filter_is_an_error_of_its_command() {
     let workspace = TestWorkspace::with_plan();
-    let refused = workspace.json(&["orchestrator", "waves", "--jq", ".["]);
+    let refused = workspace.ask("orchestrator waves --jq '.['");
     assert_eq!(refused["command"], "orchestrator.waves");
     assert_eq!(help(&refused["error"]), "cleo orchestrator waves --help");
 }

@@ -6,7 +6,7 @@ use std::time::{Duration, SystemTime};
 use serde_json::{Value, json};
 
 use crate::delivery::{GOOD, MANIFEST, OUTPUT, check, deliver, entry, entry_with, spawn_task};
-use crate::world::{TestWorkspace, digest, spawn};
+use crate::world::{TestWorkspace, column, digest, says, spawn};
 
 #[test]
 fn entry_and_file_that_hold_verify() {
@@ -17,11 +17,11 @@ fn entry_and_file_that_hold_verify() {
     assert_eq!(result["outputFile"], OUTPUT);
     assert_eq!(result["entryStatus"], "complete");
     assert_eq!(result["outputDigest"], digest(GOOD));
-    let why = workspace.json(&["why", "T1"]);
+    let why = workspace.ask("why T1");
     assert_eq!(why["result"]["outputDigest"], digest(GOOD));
     assert!(why["result"]["verifiedAt"].is_string());
     check(&workspace, 0, "");
-    let again = workspace.json(&["why", "T1"]);
+    let again = workspace.ask("why T1");
     assert_eq!(again["result"], why["result"], "the first time counts");
 }
 
@@ -59,8 +59,7 @@ fn without_valid_entry_exit_is_62() {
     ] {
         workspace.write(MANIFEST, &manifest);
         check(&workspace, 62, message);
-        let refused = workspace.json(&["complete", "T1"]);
-        assert_eq!(refused["error"]["code"], "E_NOT_VERIFIED", "{manifest}");
+        let refused = workspace.fails("complete T1", "E_NOT_VERIFIED");
         assert_eq!(refused["error"]["exitCode"], 6);
     }
     let noisy = format!(
@@ -136,11 +135,7 @@ fn without_good_output_file_exit_is_63() {
     ] {
         workspace.write(OUTPUT, text);
         check(&workspace, 63, message);
-        assert_eq!(
-            workspace.json(&["complete", "T1"])["error"]["code"],
-            "E_NOT_VERIFIED",
-            "{text}"
-        );
+        workspace.fails("complete T1", "E_NOT_VERIFIED");
     }
     for good in [
         "# Paint\n## SUMMARY\nRed.",
@@ -203,9 +198,7 @@ fn file_older_than_spawn_is_of_others() {
     let workspace = spawn_task();
     deliver(&workspace);
     let moment = chrono::DateTime::parse_from_rfc3339(
-        workspace.json(&["why", "T1"])["result"]["at"]
-            .as_str()
-            .unwrap(),
+        workspace.ask("why T1")["result"]["at"].as_str().unwrap(),
     );
     let spawned: SystemTime = moment.unwrap().to_utc().into();
     let file = fs::File::options()
@@ -216,10 +209,7 @@ fn file_older_than_spawn_is_of_others() {
     file.set_modified(spawned - Duration::from_millis(11))
         .unwrap();
     check(&workspace, 63, "is older than the spawn");
-    assert_eq!(
-        workspace.json(&["complete", "T1"])["error"]["code"],
-        "E_NOT_VERIFIED"
-    );
+    workspace.fails("complete T1", "E_NOT_VERIFIED");
     file.set_modified(spawned).unwrap();
     check(&workspace, 0, "");
     // Asking for the same prompt again does not make the work old.
@@ -238,10 +228,7 @@ fn output_that_leads_out_of_workspace_is_not_read() {
     std::os::unix::fs::symlink(&outside, workspace.path(OUTPUT)).unwrap();
     let result = check(&workspace, 3, "leads out of the workspace");
     assert_eq!(result["outputDigest"], Value::Null);
-    assert_eq!(
-        workspace.json(&["complete", "T1"])["error"]["code"],
-        "E_NOT_VERIFIED"
-    );
+    workspace.fails("complete T1", "E_NOT_VERIFIED");
     fs::remove_file(workspace.path(OUTPUT)).unwrap();
     workspace.write("inside.md", GOOD);
     std::os::unix::fs::symlink(workspace.path("inside.md"), workspace.path(OUTPUT)).unwrap();
@@ -260,15 +247,10 @@ fn partial_and_blocked_work_verifies() {
             json!({"status": status, "needs_followup": ["BLOCKED:no paint"], "key_findings": []});
         workspace.write(MANIFEST, entry_with(follow));
         assert_eq!(check(&workspace, 0, "")["entryStatus"], status);
-        let refused = workspace.json(&["complete", "T1"]);
-        assert_eq!(refused["error"]["code"], "E_NOT_VERIFIED");
-        let message = refused["error"]["message"].as_str().unwrap();
-        assert!(
-            message.contains(&format!("its entry says {status}, not complete")),
-            "{message}"
-        );
+        let refused = workspace.fails("complete T1", "E_NOT_VERIFIED");
+        says(&refused, &format!("its entry says {status}, not complete"));
         assert_eq!(
-            workspace.json(&["show", "T1"])["result"]["task"]["status"],
+            workspace.ask("show T1")["result"]["task"]["status"],
             "pending"
         );
         let fix = refused["error"]["fix"].as_str().unwrap();
@@ -289,14 +271,8 @@ fn what_was_verified_must_still_hold_when_task_is_completed() {
     deliver(&workspace);
     check(&workspace, 0, "");
     fs::remove_file(workspace.path(OUTPUT)).unwrap();
-    let refused = workspace.json(&["complete", "T1"]);
-    assert_eq!(refused["error"]["code"], "E_NOT_VERIFIED");
-    assert!(
-        refused["error"]["message"]
-            .as_str()
-            .unwrap()
-            .contains("is not there")
-    );
+    let refused = workspace.fails("complete T1", "E_NOT_VERIFIED");
+    says(&refused, "is not there");
     assert_eq!(
         workspace.shell("cleo verify output T1").exit,
         63,
@@ -304,7 +280,7 @@ fn what_was_verified_must_still_hold_when_task_is_completed() {
     );
     workspace.write(OUTPUT, format!("{GOOD}More.\n"));
     workspace.ok("complete T1");
-    let why = workspace.json(&["why", "T1"]);
+    let why = workspace.ask("why T1");
     assert_eq!(
         why["result"]["outputDigest"],
         digest(format!("{GOOD}More.\n"))
@@ -315,15 +291,10 @@ fn what_was_verified_must_still_hold_when_task_is_completed() {
 #[test]
 fn force_completes_and_is_remembered() {
     let workspace = spawn_task();
-    let before = workspace.json(&["why", "T1"]);
-    let refused = workspace.json(&["complete", "T1"]);
-    assert_eq!(workspace.json(&["why", "T1"])["result"], before["result"]);
-    let ways: Vec<&str> = refused["error"]["alternatives"]
-        .as_array()
-        .unwrap()
-        .iter()
-        .map(|other| other["command"].as_str().unwrap())
-        .collect();
+    let before = workspace.ask("why T1");
+    let refused = workspace.ask("complete T1");
+    assert_eq!(workspace.ask("why T1")["result"], before["result"]);
+    let ways = column(&refused["error"]["alternatives"], "command");
     assert_eq!(
         ways,
         ["cleo spawn T1 --format text", "cleo complete T1 --force"]
@@ -334,8 +305,7 @@ fn force_completes_and_is_remembered() {
         reply.stderr.contains("warning: completed by force"),
         "{reply}"
     );
-    let forced =
-        |workspace: &TestWorkspace| workspace.json(&["why", "T1"])["result"]["forced"].clone();
+    let forced = |workspace: &TestWorkspace| workspace.ask("why T1")["result"]["forced"].clone();
     let first = forced(&workspace);
     assert!(
         first.as_str().unwrap().starts_with("2026-01-26T09:")
@@ -352,10 +322,7 @@ fn force_completes_and_is_remembered() {
         first,
         "a new spawn does not wipe it out"
     );
-    assert_eq!(
-        workspace.json(&["complete", "T1"])["error"]["code"],
-        "E_NOT_VERIFIED"
-    );
+    workspace.fails("complete T1", "E_NOT_VERIFIED");
 }
 
 #[test]

@@ -15,7 +15,7 @@ fn unspawned_task_is_verified_by_its_linked_entry() {
     workspace.ok("complete T2");
     workspace.ok("reopen T2");
     let output = |exit: i64| {
-        let document = workspace.json(&["verify", "output", "T2"]);
+        let document = workspace.ask("verify output T2");
         assert_eq!(
             document["error"]["exitCode"].as_i64().unwrap_or(0),
             exit,
@@ -40,10 +40,7 @@ fn unspawned_task_is_verified_by_its_linked_entry() {
     output(63);
     workspace.write(&format!("{FOLDER}/mine.md"), GOOD);
     output(0);
-    assert_eq!(
-        workspace.json(&["verify", "output", "T9"])["error"]["code"],
-        "E_TASK_NOT_FOUND"
-    );
+    workspace.fails("verify output T9", "E_TASK_NOT_FOUND");
 }
 
 #[test]
@@ -67,10 +64,10 @@ fn epic_does_not_verify_by_entry_of_task_below_it() {
 #[test]
 fn spawn_that_was_handed_out_last_is_one_that_counts() {
     let workspace = spawn_task();
-    let first = workspace.json(&["why", "T1"])["result"]["at"].clone();
+    let first = workspace.ask("why T1")["result"]["at"].clone();
     spawn(&workspace, &["T1", "--date", "2026-01-27"]);
     spawn(&workspace, &["T1"]);
-    let why = workspace.json(&["why", "T1"]);
+    let why = workspace.ask("why T1");
     assert_eq!(why["result"]["at"], first, "its first moment stays");
     assert_eq!(why["result"]["receipt"]["date"], "2026-01-26");
     deliver(&workspace);
@@ -80,7 +77,7 @@ fn spawn_that_was_handed_out_last_is_one_that_counts() {
 
 /// Returns when T1 was spawned, as it is recorded.
 fn read_spawn_time(workspace: &TestWorkspace) -> Value {
-    workspace.json(&["why", "T1"])["result"]["at"].clone()
+    workspace.ask("why T1")["result"]["at"].clone()
 }
 
 /// Leaves a good output, written in the moment of a spawn.

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::world::{TestWorkspace, add, digest, spawn};
+use crate::world::{TestWorkspace, add, assert_fields, column, digest, spawn};
 
 fn workspace() -> TestWorkspace {
     let workspace = TestWorkspace::new();
@@ -13,15 +13,11 @@ fn workspace() -> TestWorkspace {
 }
 
 fn why(workspace: &TestWorkspace) -> Value {
-    workspace.json(&["why", "T1"])["result"].clone()
+    workspace.ask("why T1")["result"].clone()
 }
 
 fn list_changed(why: &Value) -> Vec<&str> {
-    let changes = why["changed"].as_array().unwrap();
-    changes
-        .iter()
-        .map(|change| change["input"].as_str().unwrap())
-        .collect()
+    column(&why["changed"], "input")
 }
 
 #[test]
@@ -35,10 +31,7 @@ fn unchanged_task_gives_same_prompt_again() {
     assert_eq!(why["receipt"], spawned["receipt"]);
     let receipt = &why["receipt"];
     assert_eq!(receipt["skill"], "ct-validator");
-    assert_eq!(
-        (&receipt["strategy"], &receipt["matched"]),
-        (&json!("label"), &json!(["audit"]))
-    );
+    assert_fields(&receipt, json!({"strategy": "label", "matched": ["audit"]}));
     assert_eq!(receipt["runnerUp"][0], "ct-task-executor");
     let shown = workspace.cleo("why T1");
     assert!(
@@ -118,10 +111,7 @@ fn receipt_is_shown_though_no_prompt_comes_out() {
     spawn(&workspace, &["T1", "--template", "mine"]);
     std::fs::remove_file(workspace.path("skills/mine/SKILL.md")).unwrap();
     let why = why(&workspace);
-    assert_eq!(
-        (&why["reproduced"], &why["promptDigestNow"]),
-        (&json!(false), &Value::Null)
-    );
+    assert_fields(&why, json!({"reproduced": false, "promptDigestNow": null}));
     assert_eq!(why["fault"], "there is no skill `mine`");
     assert_eq!(why["receipt"]["skill"], "mine");
     let shown = workspace.cleo("why T1");
@@ -134,8 +124,7 @@ fn receipt_is_shown_though_no_prompt_comes_out() {
 #[test]
 fn task_that_was_never_spawned_has_nothing_to_explain() {
     let workspace = workspace();
-    let refused = workspace.json(&["why", "T1"]);
-    assert_eq!(refused["error"]["code"], "E_RECEIPT_NOT_FOUND");
+    let refused = workspace.fails("why T1", "E_RECEIPT_NOT_FOUND");
     assert_eq!(refused["error"]["exitCode"], 4);
     assert_eq!(
         workspace
@@ -144,8 +133,5 @@ fn task_that_was_never_spawned_has_nothing_to_explain() {
         0
     );
     assert_eq!(why(&workspace)["reproduced"], true);
-    assert_eq!(
-        workspace.json(&["why", "T9"])["error"]["code"],
-        "E_TASK_NOT_FOUND"
-    );
+    workspace.fails("why T9", "E_TASK_NOT_FOUND");
 }

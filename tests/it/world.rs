@@ -174,6 +174,29 @@ impl TestWorkspace {
         document(&self.finish(self.command(arguments), input))
     }
 
+    /// Runs a command line as [`TestWorkspace::json`] does.
+    pub(crate) fn ask(&self, line: impl AsRef<str>) -> Value {
+        self.json(&split(line.as_ref()))
+    }
+
+    /// Runs a command line that must succeed, and returns its result.
+    #[track_caller]
+    pub(crate) fn result(&self, line: impl AsRef<str>) -> Value {
+        let line = line.as_ref();
+        let reply = self.ask(line);
+        assert_eq!(reply["success"], true, "cleo {line}: {reply:#}");
+        reply["result"].clone()
+    }
+
+    /// Runs a command line that must fail with `code`, and returns the document.
+    #[track_caller]
+    pub(crate) fn fails(&self, line: impl AsRef<str>, code: &str) -> Value {
+        let line = line.as_ref();
+        let reply = self.ask(line);
+        assert_eq!(reply["error"]["code"], code, "cleo {line}: {reply:#}");
+        reply
+    }
+
     /// Runs a command that must be refused with `code` and change nothing; returns its error.
     #[track_caller]
     pub(crate) fn expect_refusal(&self, words: &[&str], code: &str) -> Value {
@@ -184,6 +207,14 @@ impl TestWorkspace {
         reply["error"].clone()
     }
 
+    /// Runs a command line as [`TestWorkspace::expect_refusal`] does.
+    #[track_caller]
+    pub(crate) fn refuse(&self, line: impl AsRef<str>, code: &str) -> Value {
+        let words = split(line.as_ref());
+        let words: Vec<&str> = words.iter().map(String::as_str).collect();
+        self.expect_refusal(&words, code)
+    }
+
     /// Runs a command line in a shell, with `cleo` on the PATH: the way in which a fix is pasted.
     pub(crate) fn shell(&self, line: &str) -> Reply {
         let line = line.replace("[WORKSPACE]", &self.root.to_string_lossy());
@@ -192,6 +223,15 @@ impl TestWorkspace {
         let mut shell = self.surround(Command::new(program));
         shell.arg("-c").arg(line).env("CLEO_FORMAT", "text");
         self.finish(shell, "")
+    }
+
+    /// Runs git as a user does, and returns what it prints.
+    #[track_caller]
+    pub(crate) fn git(&self, line: impl AsRef<str>) -> String {
+        let line = line.as_ref();
+        let reply = self.shell(&format!("git -c user.name=a -c user.email=a@b {line}"));
+        assert_eq!(reply.exit, 0, "git {line}\n{reply}");
+        reply.stdout
     }
 
     /// Returns a command that is ready to run here, for tests that run it in a way of their own.
@@ -274,6 +314,16 @@ pub(crate) struct Reply {
     pub(crate) stderr: String,
 }
 
+impl Reply {
+    /// Reads the documents of a stream, one on each line.
+    pub(crate) fn documents(&self) -> Vec<Value> {
+        let lines = self.stdout.lines();
+        lines
+            .map(|line| serde_json::from_str(line).unwrap())
+            .collect()
+    }
+}
+
 impl fmt::Display for Reply {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Reply {
@@ -321,6 +371,36 @@ pub(crate) fn document(reply: &Reply) -> Value {
         }
     }
     document
+}
+
+/// Checks that a text says something: a string, or the message of an error, also of the error in a reply.
+#[track_caller]
+pub(crate) fn says(value: &Value, text: impl AsRef<str>) {
+    let error = value.get("error").unwrap_or(value);
+    let message = error.get("message").unwrap_or(error);
+    let message = message.as_str().unwrap_or_default();
+    assert!(message.contains(text.as_ref()), "{value:#}");
+}
+
+/// Checks that an object has these fields; it may have more.
+#[track_caller]
+pub(crate) fn assert_fields(value: &Value, fields: Value) {
+    for (name, expected) in fields.as_object().unwrap() {
+        assert_eq!(value[name], *expected, "{name}: {value:#}");
+    }
+}
+
+/// Returns a text of each item of a list.
+pub(crate) fn column<'a>(items: &'a Value, name: &str) -> Vec<&'a str> {
+    let items = items.as_array().unwrap().iter();
+    items.map(|item| item[name].as_str().unwrap()).collect()
+}
+
+/// Returns the result of a run, which must have ended with this exit code.
+#[track_caller]
+pub(crate) fn expect_exit((exit, result): (i32, Value), expected: i32) -> Value {
+    assert_eq!(exit, expected, "{result}");
+    result
 }
 
 /// Says what a test could not do on this machine.

@@ -5,11 +5,10 @@ use std::process::ExitCode;
 
 use clap::Args;
 
+use super::route;
 use crate::cli::Face;
-use crate::cli::live::Live;
-use crate::cli::live::{describe_answer, status_tone};
-use crate::cli::route;
-use crate::cli::screen::{Screen, Tone};
+use crate::cli::live::{Live, describe_answer};
+use crate::cli::screen::{Screen, Tone, status};
 use crate::error::{Code, Error, Result};
 use crate::ops::answers::INCOMPLETE;
 use crate::ops::executions::{Executor, Progress, execute_many, failure};
@@ -86,8 +85,9 @@ pub(super) fn run(face: &mut Face<'_>, arguments: Arguments) -> Result<ExitCode>
         }
         screen.line(Tone::Plain, "");
         screen.line(Tone::Plain, "");
+        let (tone, word) = status(run.status);
         screen
-            .say(status_tone(run.status), run.status)
+            .say(tone, word)
             .line(Tone::Dim, format!("  {}  {}", run.id, describe_answer(run)));
     })
 }

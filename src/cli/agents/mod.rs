@@ -2,9 +2,9 @@
 
 pub(in crate::cli) mod execute;
 mod register;
+pub(in crate::cli) mod route;
 
-use super::screen::{Screen, Tone, count, dim, plain, strong};
-use crate::agent::AgentStatus;
+use super::screen::{Screen, Tone, count, dim, plain, status, strong};
 use crate::ops::agents::change::{Cleaned, Removed};
 use crate::ops::agents::lookup::Listed;
 use crate::ops::agents::metrics::Metrics;
@@ -114,24 +114,11 @@ Examples:
     Metrics(Measuring) => face.call(&api::AGENT_METRICS, it, show_metrics);
 }
 
-fn status_tone(status: AgentStatus) -> Tone {
-    match status {
-        AgentStatus::Active => Tone::Good,
-        AgentStatus::Paused => Tone::Warn,
-        AgentStatus::Archived => Tone::Dim,
-    }
-}
-
 fn show_agent(screen: &mut Screen, shown: &Shown) {
     let agent = &shown.agent;
-    screen.say(Tone::Strong, &agent.id).say(Tone::Plain, " ");
-    screen
-        .say(status_tone(agent.status), agent.status)
-        .line(Tone::Plain, format!("  {}", agent.name));
+    screen.headline(&agent.id, agent.status, &agent.name);
     let mut field = |name: &str, value: &str| {
-        if !value.is_empty() {
-            screen.field(name, value);
-        }
+        screen.field(name, value);
     };
     field("kind", agent.kind.word());
     field("role", agent.role.word());
@@ -155,16 +142,14 @@ fn show_agent(screen: &mut Screen, shown: &Shown) {
     }
     field("standing", shown.standing.map_or("", Standing::word));
     field("file", shown.file.as_deref().unwrap_or(""));
-    if !agent.prompt.is_empty() {
-        screen.section("Prompt", &agent.prompt);
-    }
+    screen.section("Prompt", &agent.prompt);
 }
 
 fn show_list(screen: &mut Screen, listed: &Listed) {
     let rows = listed.agents.iter().map(|Shown { agent, .. }| {
         [
             strong(&agent.id),
-            (status_tone(agent.status), agent.status.to_string()),
+            status(agent.status),
             plain(agent.kind),
             plain(agent.role),
             plain(agent.tags.join(", ")),
@@ -201,16 +186,12 @@ fn show_cleaned(screen: &mut Screen, cleaned: &Cleaned) {
 
 fn show_checked(screen: &mut Screen, checked: &Checked) {
     let rows = checked.checks.iter().map(|check| {
-        let standing = match check.up {
-            true => (Tone::Good, "up".to_string()),
-            false => (Tone::Bad, "down".to_string()),
-        };
         let why = check.fault.iter().chain(&check.message);
         let why: Vec<&str> = why.map(String::as_str).collect();
         [
             strong(&check.agent),
             plain(check.kind),
-            standing,
+            status(if check.up { "up" } else { "down" }),
             dim(check.how),
             dim(format!("{} ms", check.time_ms)),
             plain(why.join(": ")),

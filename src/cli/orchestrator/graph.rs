@@ -1,9 +1,7 @@
 //! `cleo orchestrator ready`, `next` (also `cleo next`), `waves` and `analyze`
 
-use super::conflicts;
-use crate::cli::deps::neighbors;
+use super::{deps::render_tasks, render_conflicts};
 use crate::cli::screen::{Screen, Tone, count};
-use crate::cli::show::headline;
 use crate::id;
 use crate::ops::tasks::{self, Analysis, Next, Ready, Waves};
 use crate::store::ReadyTask;
@@ -24,7 +22,7 @@ pub(super) fn render_ready(screen: &mut Screen, ready: &Ready) {
     screen.line(Tone::Dim, "ready:");
     for ReadyTask { task, .. } in &ready.tasks {
         screen.say(Tone::Plain, "  ");
-        headline(screen, task.id, task.status, &task.title);
+        screen.headline(task.id, task.status, &task.title);
     }
     let more = ready.total - ready.tasks.len() as u64;
     if more > 0 {
@@ -50,7 +48,7 @@ pub(in crate::cli) fn render_next(screen: &mut Screen, next: &Next) {
         screen.line(Tone::Dim, why.as_deref().unwrap_or("nothing is ready"));
         return;
     };
-    headline(screen, task.id, task.status, &task.title);
+    screen.headline(task.id, task.status, &task.title);
     screen.say(Tone::Dim, "because: ");
     screen.line(Tone::Plain, next.reason.as_deref().unwrap_or_default());
     for conflict in &next.conflicts {
@@ -79,7 +77,7 @@ pub(super) fn render_waves(screen: &mut Screen, waves: &Waves) {
         screen.line(Tone::Dim, "no wave: all open tasks are stuck");
     }
     for (number, wave) in waves.waves.iter().enumerate() {
-        neighbors(screen, &format!("wave {number}"), wave);
+        render_tasks(screen, &format!("wave {number}"), wave);
     }
     let more = waves.total - waves.waves.len();
     if more > 0 {
@@ -89,8 +87,8 @@ pub(super) fn render_waves(screen: &mut Screen, waves: &Waves) {
         };
         screen.line(Tone::Dim, more);
     }
-    conflicts(screen, &waves.conflicts);
-    neighbors(screen, "stuck", &waves.stuck);
+    render_conflicts(screen, &waves.conflicts);
+    render_tasks(screen, "stuck", &waves.stuck);
     for outside in &waves.outside {
         let (task, needs) = (outside.task, id::list(&outside.waits_for));
         screen.line(Tone::Dim, format!("{task} waits for {needs}, outside"));
@@ -117,7 +115,7 @@ pub(super) fn render_analysis(screen: &mut Screen, analysis: &Analysis) {
         "open work",
         format!("{work}, {ready} ready and {stuck} stuck"),
     );
-    screen.field("waves", widths(analysis));
+    screen.field("waves", describe_widths(analysis));
     let path = &analysis.critical_path;
     let hours = path.hours.map(|hours| format!(", {hours} hours"));
     let length = count(path.total, "task", "tasks");
@@ -125,12 +123,12 @@ pub(super) fn render_analysis(screen: &mut Screen, analysis: &Analysis) {
         "critical path",
         format!("{length}{}", hours.unwrap_or_default()),
     );
-    neighbors(screen, "critical path", &path.tasks);
-    bottlenecks(screen, analysis);
-    conflicts(screen, &analysis.conflicts);
+    render_tasks(screen, "critical path", &path.tasks);
+    render_bottlenecks(screen, analysis);
+    render_conflicts(screen, &analysis.conflicts);
 }
 
-fn widths(analysis: &Analysis) -> String {
+fn describe_widths(analysis: &Analysis) -> String {
     let waves = &analysis.waves;
     let widths = waves.widths.iter().take(WIDTHS_SHOWN);
     let mut widths: Vec<String> = widths.map(usize::to_string).collect();
@@ -144,7 +142,7 @@ fn widths(analysis: &Analysis) -> String {
     }
 }
 
-fn bottlenecks(screen: &mut Screen, analysis: &Analysis) {
+fn render_bottlenecks(screen: &mut Screen, analysis: &Analysis) {
     if analysis.bottlenecks.is_empty() {
         return;
     }

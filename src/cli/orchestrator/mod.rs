@@ -1,7 +1,8 @@
 //! `cleo orchestrator …`
 
+pub(super) mod deps;
 pub(super) mod graph;
-mod validate;
+pub(super) mod spawn;
 
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -9,12 +10,13 @@ use std::process::ExitCode;
 use clap::{Args, Subcommand};
 use serde::Serialize;
 
-use super::screen::{Screen, Tone};
-use super::{Face, spawn};
+use super::Face;
+use super::screen::{Screen, Tone, count};
 use crate::error::Result;
 use crate::file;
 use crate::ops::api;
 use crate::ops::orchestrator::{self, Measurement, Overview, Sources, State, write_text};
+use crate::ops::proof::{Compliance, TaskReport};
 use crate::ops::tasks::{Below, Extract};
 use crate::task::graph::Conflict;
 
@@ -61,11 +63,11 @@ pub(super) fn dispatch(face: &mut Face<'_>, command: Command) -> Result<ExitCode
         }
         Command::Waves(part) => face.call(&api::WAVES, part, graph::render_waves),
         Command::Analyze(part) => face.call(&api::ANALYZE, part, graph::render_analysis),
-        Command::Validate(part) => face.call(&api::VALIDATE, part, validate::render),
+        Command::Validate(part) => face.call(&api::VALIDATE, part, render_compliance),
     }
 }
 
-fn conflicts(screen: &mut Screen, conflicts: &[Conflict]) {
+fn render_conflicts(screen: &mut Screen, conflicts: &[Conflict]) {
     if !conflicts.is_empty() {
         screen.line(Tone::Dim, "a wave later because of shared files:");
     }
@@ -193,5 +195,49 @@ fn render_context(screen: &mut Screen, measured: &Measurement) {
         screen
             .say(Tone::Plain, format!("  {:>7}  {}", part.tokens, part.of))
             .line(Tone::Dim, format!("  {}", part.method));
+    }
+}
+
+fn render_compliance(screen: &mut Screen, found: &Compliance) {
+    for rule in &found.rules {
+        match rule.verdict {
+            Some("pass") => screen.say(Tone::Good, "pass    "),
+            Some(_) => screen.say(Tone::Bad, "fail    "),
+            None => screen.say(Tone::Dim, "advice  "),
+        };
+        screen.say(Tone::Strong, rule.id).say(Tone::Plain, "  ");
+        screen.line(Tone::Plain, rule.rule);
+        screen.line(Tone::Dim, format!("          {}", rule.evidence));
+    }
+    for task in &found.tasks {
+        render_task_report(screen, task);
+    }
+    let tasks = count(found.total, "completed task", "completed tasks");
+    let broken = match found.total - found.compliant {
+        0 => "none".to_string(),
+        broken => broken.to_string(),
+    };
+    screen.line(Tone::Dim, format!("{tasks}, {broken} with violations"));
+}
+
+fn render_task_report(screen: &mut Screen, task: &TaskReport) {
+    match task.violations.is_empty() {
+        true => screen.say(Tone::Warn, "forced  "),
+        false => screen.say(Tone::Bad, "fail    "),
+    };
+    screen
+        .say(Tone::Strong, task.task_id)
+        .say(Tone::Plain, "  ")
+        .line(Tone::Plain, task.skill.as_deref().unwrap_or("not spawned"));
+    for found in &task.violations {
+        screen.say(Tone::Dim, format!("          {}: ", found.rule));
+        screen.line(Tone::Plain, &found.message);
+    }
+    if let Some(forced) = &task.forced {
+        let forced = format!("          completed by force: {forced}");
+        screen.line(Tone::Warn, forced);
+    }
+    for reason in &task.forced_reasons {
+        screen.line(Tone::Dim, format!("            {reason}"));
     }
 }

@@ -1,5 +1,8 @@
 //! The only place that prints: a reply as text, as one JSON document or as JSON lines.
 
+mod fields;
+mod filter;
+pub(super) mod jq;
 mod notes;
 mod stream;
 mod view;
@@ -10,13 +13,13 @@ use std::process::ExitCode;
 
 use serde::Serialize;
 
+use self::jq::Ended;
 pub(super) use self::notes::Notes;
 use self::notes::eprint_whole;
 pub(super) use self::stream::Stream;
 use self::view::{View, filter_failed, json};
 use super::arguments::{Color, Format, Globals};
 use super::environment::{self, variable};
-use super::jq::Ended;
 use super::screen::{Screen, Tone};
 use crate::config::Settings;
 use crate::error::{Code, Error};
@@ -79,18 +82,16 @@ impl Output {
     }
 
     /// Refuses fields that no reply of a command has.
-    pub(super) fn check_fields(&mut self, command: &str) -> Result<(), Error> {
-        if !self.view.has_fields() {
-            return Ok(());
-        }
+    pub(super) fn check_fields(&self, command: &str) -> Result<(), Error> {
+        let of_reply = self.view.check(command, None);
         let has_events = ["run", "runs.resume", "plan.run"].contains(&command);
-        if !has_events || self.format != Format::Ndjson {
-            return self.view.check(command);
+        match has_events && self.has_lines() {
+            // It is not known yet whether the reply is events or a document.
+            true => self
+                .check_events()
+                .or_else(|error| of_reply.map_err(|_| error)),
+            false => of_reply,
         }
-        // It is not known yet whether the reply is events or a document.
-        let of_reply = self.view.check(command);
-        self.check_events()
-            .or_else(|error| of_reply.map_err(|_| error))
     }
 
     /// Refuses fields that no event of a run has, where each event is a line.
@@ -103,7 +104,7 @@ impl Output {
 
     /// Refuses fields that no line of a stream has, which are the items of a list in the reply of a command.
     pub(super) fn check_lines(&self, command: &str, list: &str) -> Result<(), Error> {
-        self.view.check_lines(command, list)
+        self.view.check(command, Some(list))
     }
 
     pub(super) fn format(&self) -> Format {
@@ -164,13 +165,9 @@ impl Output {
         })
     }
 
-    /// Shows a page that was asked for: as text even in a pipe, which may lead to a pager, unless
-    /// JSON was asked for too.
-    pub(super) fn page<T: Serialize>(&self, command: &str, text: &str, result: &T) -> ExitCode {
-        self.picture(command, text, result, &[])
-    }
-
-    pub(super) fn picture<T: Serialize>(
+    /// Shows a page or picture that was asked for: as text even in a pipe, which may lead to a pager, unless JSON was
+    /// asked for too.
+    pub(super) fn page<T: Serialize>(
         &self,
         command: &str,
         text: &str,
@@ -189,7 +186,7 @@ impl Output {
     }
 
     pub(super) fn help_page(&self, text: &str) -> ExitCode {
-        self.page("help", text, &Page { text })
+        self.page("help", text, &Page { text }, &[])
     }
 
     pub(super) fn stream(&self) -> Stream<'_> {

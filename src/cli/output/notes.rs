@@ -11,8 +11,8 @@ use crate::error::Error;
 pub(in crate::cli) struct Notes {
     color: bool,
     quiet: bool,
-    /// Number of drawn lines that the next drawing replaces.
-    drawn: usize,
+    /// Whether a line is drawn, which the next one replaces.
+    has_drawn: bool,
 }
 
 impl Notes {
@@ -21,7 +21,7 @@ impl Notes {
         Notes {
             color,
             quiet,
-            drawn: 0,
+            has_drawn: false,
         }
     }
 
@@ -68,27 +68,18 @@ impl Notes {
         }
     }
 
-    /// Draws lines over those of the last drawing. Each is cut at the width of the terminal.
-    pub(in crate::cli) fn draw(&mut self, rows: &[Vec<Cell>]) {
+    /// Draws a line over the one that was drawn last, cut at the width of the terminal.
+    pub(in crate::cli) fn draw(&mut self, row: &[Cell]) {
+        self.erase();
         let mut screen = Screen::new(self.color);
-        for row in rows {
-            screen.cut(row);
-        }
-        let above = self.back();
-        self.drawn = rows.len();
-        eprint_whole(&(above + &screen.finish()));
+        screen.cut(row);
+        eprint_whole(&screen.finish());
+        self.has_drawn = true;
     }
 
     pub(in crate::cli) fn erase(&mut self) {
-        let above = self.back();
-        self.drawn = 0;
-        eprint_whole(&above);
-    }
-
-    fn back(&self) -> String {
-        match self.drawn {
-            0 => String::new(),
-            lines => format!("\u{1b}[{lines}A\u{1b}[J"),
+        if std::mem::take(&mut self.has_drawn) {
+            eprint_whole("\u{1b}[1A\u{1b}[J");
         }
     }
 }

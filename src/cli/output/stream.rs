@@ -5,9 +5,9 @@ use std::io::{self, BufWriter, IsTerminal, Write};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use serde::Serialize;
 
+use super::jq::Ended;
 use super::view::{View, json};
 use crate::cli::arguments::Format;
-use crate::cli::jq::Ended;
 use crate::cli::screen::Screen;
 use crate::error::{Code, Error, Result};
 use crate::reply::Envelope;

@@ -8,10 +8,10 @@ use indexmap::IndexMap;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use super::fields::Fields;
+use super::jq::{Ended, Jq};
 use super::notes::eprint_whole;
 use crate::cli::arguments::{Format, Globals};
-use crate::cli::fields::Fields;
-use crate::cli::jq::{Ended, Jq};
 use crate::cli::screen::clean;
 use crate::embedded;
 use crate::error::{Code, Error, Result, steers};
@@ -44,17 +44,12 @@ impl View {
         self.filters_verdict = true;
     }
 
-    /// Refuses fields that no result of a command has.
-    pub(super) fn check(&mut self, command: &str) -> Result<()> {
-        embedded::schema(command).map_or(Ok(()), |schema| self.fields.check(&schema))
-    }
-
-    /// Refuses fields that no line of a stream has. The lines are the items of a list in the reply of a command.
-    pub(super) fn check_lines(&self, command: &str, list: &str) -> Result<()> {
-        if self.fields.is_empty() {
-            return Ok(());
+    /// Refuses fields that no result of a command has; in a stream, that no item of a list in the result has.
+    pub(super) fn check(&self, command: &str, list: Option<&str>) -> Result<()> {
+        match embedded::schema(command).filter(|_| self.has_fields()) {
+            Some(schema) => self.fields.check(&schema, list),
+            None => Ok(()),
         }
-        embedded::schema(command).map_or(Ok(()), |schema| self.fields.check_lines(&schema, list))
     }
 
     /// Makes the envelope of a reply, with only the requested fields of a result.
@@ -79,7 +74,7 @@ impl View {
         let reply = reply.and_then(|json| serde_json::from_str(&json));
         let reply = reply.map_err(|cause| Error::new(Code::Internal, cause.to_string()))?;
         let schema = || embedded::schema(command).unwrap_or_default();
-        let picked = self.fields.pick(&reply, &schema);
+        let picked = self.fields.pick(&reply, schema);
         // The process ends soon: freeing each part would take a twelfth of its time.
         std::mem::forget(reply);
         picked

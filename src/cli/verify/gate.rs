@@ -119,7 +119,7 @@ fn split(command: &str) -> Result<Vec<String>> {
 /// hand within the rounds, a failure is what was asked for.
 fn find_failure(result: &TaskGates, gate: Gate, commands: &[String]) -> Option<Error> {
     let record = result.gates.get(&gate).filter(|record| !record.passed)?;
-    let why = why(&record.evidence, commands);
+    let why = describe_failure(&record.evidence, commands);
     let message = format!("{gate} of {} stays open: {why}", result.task_id);
     if result.rounds_exceeded() {
         let spent = format!("all {ROUNDS_MAX} rounds are used; a person should look at the task");
@@ -129,7 +129,7 @@ fn find_failure(result: &TaskGates, gate: Gate, commands: &[String]) -> Option<E
     (!commands.is_empty()).then(|| Error::new(Code::GateFailed, message))
 }
 
-fn why(evidence: &[Evidence], commands: &[String]) -> String {
+fn describe_failure(evidence: &[Evidence], commands: &[String]) -> String {
     let failed = evidence.iter().enumerate();
     let mut failed = failed.filter(|(_, each)| each.outcome() == Some(false));
     let Some((at, each)) = failed.next() else {
@@ -137,10 +137,10 @@ fn why(evidence: &[Evidence], commands: &[String]) -> String {
     };
     let command = commands.get(at).cloned();
     let command = command.unwrap_or_else(|| standing::summary(each));
-    format!("`{command}` failed: it {}", ending(&each.proof))
+    format!("`{command}` failed: it {}", describe_ending(&each.proof))
 }
 
-fn ending(proof: &Proof) -> String {
+fn describe_ending(proof: &Proof) -> String {
     match proof {
         Proof::Command {
             timed_out: true, ..
@@ -158,14 +158,14 @@ fn renew(face: &mut Face<'_>, request: RenewalRequest) -> Result<ExitCode> {
     let work = |context: &mut Context| {
         let mut begin = |what: &str| notes.line(Tone::Dim, what);
         let renewed = proof::renew(context, &request, &mut begin)?;
-        context.notes.failure = broken(&renewed);
+        context.notes.failure = judge_renewal(&renewed);
         Ok(renewed)
     };
-    face.inside("verify", work, standing::ran)
+    face.inside("verify", work, standing::render_renewed)
 }
 
 /// The verdict over what was run: the first that failed, or what only a person can renew.
-fn broken(renewed: &Renewed) -> Option<Error> {
+fn judge_renewal(renewed: &Renewed) -> Option<Error> {
     let id = renewed.standing.task_id;
     if let Some(first) = renewed
         .ran
@@ -186,11 +186,11 @@ fn broken(renewed: &Renewed) -> Option<Error> {
         let message = format!("{} of {id} failed", names.join(", "));
         return Some(Error::new(code, message).fix(format!("cleo verify {id}")));
     }
-    rests_on_words(renewed)
+    refuse_words(renewed)
 }
 
 /// Returns an error for gates and criteria without a command, which only a person can renew.
-fn rests_on_words(renewed: &Renewed) -> Option<Error> {
+fn refuse_words(renewed: &Renewed) -> Option<Error> {
     let id = renewed.standing.task_id;
     let gates = renewed.words_only.iter();
     let gates = gates.map(|gate| (gate.to_string(), format!("--gate {gate}")));

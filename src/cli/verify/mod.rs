@@ -1,6 +1,7 @@
 //! `cleo verify …`
 
 mod gate;
+pub(super) mod hook;
 pub(super) mod standing;
 
 use std::path::PathBuf;
@@ -107,11 +108,7 @@ pub(super) fn run(face: &mut Face<'_>, arguments: Arguments) -> Result<ExitCode>
 }
 
 fn render(screen: &mut Screen, what: &str, report: &Report) {
-    match report.has_passed() {
-        true => screen.say(Tone::Good, "pass "),
-        false => screen.say(Tone::Bad, "fail "),
-    };
-    screen.line(Tone::Plain, what);
+    screen.verdict(["fail", "pass"][usize::from(report.has_passed())], 5, what);
     for found in &report.violations {
         screen
             .say(Tone::Dim, format!("  {}: ", found.rule))

@@ -1,6 +1,6 @@
 //! How gates, criteria and their evidence look.
 
-use crate::cli::screen::{Cell, Screen, Tone, dim, plain, strong};
+use crate::cli::screen::{Cell, Screen, Tone, dim, plain, status, strong};
 use crate::error::quote_all;
 use crate::gate::{Evidence, Gate, Proof, Record};
 use crate::ops::proof::{
@@ -25,13 +25,10 @@ pub(super) fn render(screen: &mut Screen, result: &TaskGates) {
     failures(screen, result);
 }
 
-pub(super) fn ran(screen: &mut Screen, renewed: &Renewed) {
+pub(super) fn render_renewed(screen: &mut Screen, renewed: &Renewed) {
     for ran in &renewed.ran {
-        let (tone, word) = match ran.outcome {
-            Outcome::Passed => (Tone::Good, "pass "),
-            Outcome::Failed => (Tone::Bad, "fail "),
-        };
-        screen.say(tone, word).line(Tone::Plain, name(ran));
+        let word = ["fail", "pass"][usize::from(ran.outcome == Outcome::Passed)];
+        screen.verdict(word, 5, name(ran));
     }
     if renewed.ran.is_empty() {
         screen.line(Tone::Dim, "nothing to run");
@@ -51,40 +48,38 @@ pub(super) fn name(ran: &Ran) -> String {
     }
 }
 
-pub(in crate::cli) fn state(state: GateState) -> (Tone, &'static str) {
+pub(in crate::cli) fn describe_gate(state: GateState) -> &'static str {
     match state {
-        GateState::Open => (Tone::Plain, "open"),
-        GateState::Optional => (Tone::Dim, "open (optional)"),
-        GateState::Passed => (Tone::Good, "passed"),
-        GateState::Forced => (Tone::Warn, "passed by force"),
-        GateState::Failed => (Tone::Bad, "failed"),
-        GateState::Stale => (Tone::Warn, "stale"),
+        GateState::Open => "open",
+        GateState::Optional => "open (optional)",
+        GateState::Passed => "passed",
+        GateState::Forced => "passed by force",
+        GateState::Failed => "failed",
+        GateState::Stale => "stale",
     }
 }
 
-pub(in crate::cli) fn proven(state: CriterionState) -> (Tone, &'static str) {
+pub(in crate::cli) fn describe_criterion(state: CriterionState) -> &'static str {
     match state {
-        CriterionState::Proven => (Tone::Good, "proven"),
-        CriterionState::Claimed => (Tone::Accent, "claimed"),
-        CriterionState::Failed => (Tone::Bad, "failed"),
-        CriterionState::Stale => (Tone::Warn, "stale"),
-        CriterionState::Unproven => (Tone::Dim, "unproven"),
+        CriterionState::Proven => "proven",
+        CriterionState::Claimed => "claimed",
+        CriterionState::Failed => "failed",
+        CriterionState::Stale => "stale",
+        CriterionState::Unproven => "unproven",
     }
 }
 
 fn row(gate: Gate, result: &TaskGates) -> [Cell; 4] {
     let record = result.gates.get(&gate);
-    let (tone, state) = state(result.state(gate));
     [
         strong(gate),
-        (tone, state.to_string()),
+        status(describe_gate(result.state(gate))),
         dim(record.map_or("", |record| &record.by)),
         plain(record.map(summaries).unwrap_or_default()),
     ]
 }
 
 fn criterion(one: &CriterionStanding) -> [Cell; 4] {
-    let (tone, state) = proven(one.state);
     let evidence = match (&one.record, &one.command) {
         (Some(record), _) => summaries(record),
         (None, Some(command)) => quote_all(command),
@@ -92,7 +87,7 @@ fn criterion(one: &CriterionStanding) -> [Cell; 4] {
     };
     [
         strong(one.number),
-        (tone, state.to_string()),
+        status(describe_criterion(one.state)),
         plain(&one.text),
         plain(evidence),
     ]

@@ -2,7 +2,6 @@
 
 use std::collections::HashSet;
 use std::fs::{self, OpenOptions};
-use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -216,15 +215,6 @@ fn good_entry_counts_where_only_faulty_line_had_its_id() {
 }
 
 #[test]
-fn duplicate_is_refused_and_writes_nothing() {
-    let log = log(line("a", &[1]));
-    let error = append(&log.path, &entry("a", &[2])).unwrap_err();
-    assert_eq!(error.code, Code::Exists);
-    assert_eq!(error.fix.as_deref(), Some("cleo manifest show a"));
-    assert_eq!(fs::read_to_string(&log.path).unwrap(), line("a", &[1]));
-}
-
-#[test]
 fn torn_tail_gets_its_end_and_is_reported() {
     let whole = line("a", &[1]);
     for (before, expected) in [
@@ -269,27 +259,6 @@ fn append_writes_to_the_replacing_file() {
     drop(holder);
     waiting.join().unwrap().unwrap();
     assert_eq!(list_seen(&log.path), ["1 c", "2 b"]);
-}
-
-#[test]
-fn concurrent_appends_lose_nothing() {
-    let log = log("");
-    std::thread::scope(|scope| {
-        for thread in 0..8 {
-            let path = &log.path;
-            scope.spawn(move || {
-                for number in 0..10 {
-                    append(path, &entry(&format!("{thread}-{number}"), &[1])).unwrap();
-                    let mut foreign = OpenOptions::new().append(true).open(path).unwrap();
-                    let text = line(&format!("x{thread}-{number}"), &[2]);
-                    foreign.write_all(text.as_bytes()).unwrap();
-                }
-            });
-        }
-    });
-    let seen = list_seen(&log.path);
-    assert_eq!(seen.len(), 160);
-    assert!(seen.iter().all(|line| !line.contains("E_")), "{seen:?}");
 }
 
 fn any_entry() -> impl Strategy<Value = Entry> {

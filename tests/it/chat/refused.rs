@@ -144,13 +144,12 @@ fn faulty_seed_is_refused_with_its_place_and_loads_nothing() {
         let (seed, said) = (row["seed"].as_str().unwrap(), row["said"].as_str().unwrap());
         workspace.write("bad.json", seed);
         let before = data(&workspace);
-        let reply = workspace.json(&["chat", "seed", "bad.json"]);
-        assert_eq!(reply["error"]["code"], "E_INPUT_INVALID", "{seed}: {reply}");
+        let reply = workspace.fails("chat seed bad.json", "E_INPUT_INVALID");
         let message = reply["error"]["message"].as_str().unwrap();
         assert!(message.contains(said), "{seed}: {message}");
         assert!(message.starts_with("bad.json"), "{seed}: {message}");
         assert_eq!(data(&workspace), before, "{seed}");
     }
-    let again = workspace.json(&["chat", "seed", "seed.json"]);
+    let again = workspace.ask("chat seed seed.json");
     assert_eq!(again["result"]["components"], 5);
 }

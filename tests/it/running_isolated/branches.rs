@@ -5,18 +5,18 @@ use std::fs;
 use serde_json::{Value, json};
 
 use super::{
-    AGENT, COMMIT, before_git, carry_out, document, git, is_clean, kill_run, proof, repository,
-    words, words_for_one,
+    AGENT, COMMIT, before_git, carry_out, document, is_clean, kill_run, proof, repository, words,
+    words_for_one,
 };
-use crate::world::TestWorkspace;
+use crate::world::{TestWorkspace, expect_exit, says};
 
 /// A repository in which `feature` is checked out, one commit ahead of `main`.
 fn on_feature() -> TestWorkspace {
     let workspace = repository();
-    git(&workspace, "switch --quiet --create feature");
+    workspace.git("switch --quiet --create feature");
     workspace.write("feature.txt", "feature\n");
-    git(&workspace, "add feature.txt");
-    git(&workspace, &format!("{COMMIT} feature"));
+    workspace.git("add feature.txt");
+    workspace.git(&format!("{COMMIT} feature"));
     workspace
 }
 
@@ -36,12 +36,8 @@ fn is_blocked(workspace: &TestWorkspace, exit: i32, result: &Value, why: &str) -
     assert!(reason.contains(why), "{why}: {reason}");
     let branch = task["branch"].as_str().unwrap();
     assert!(reason.contains(&format!("git merge {branch}")), "{reason}");
-    assert_eq!(git(workspace, &format!("show {branch}:T1.txt")), "T1\n");
-    assert_eq!(
-        git(workspace, "log --all --merges --format=%s"),
-        "",
-        "{why}"
-    );
+    assert_eq!(workspace.git(&format!("show {branch}:T1.txt")), "T1\n");
+    assert_eq!(workspace.git("log --all --merges --format=%s"), "", "{why}");
     branch.to_string()
 }
 
@@ -50,10 +46,9 @@ fn work_is_merged_into_no_branch_that_was_switched_to() {
     let workspace = on_feature();
     workspace.ok("update T2 --depends T1");
     let how = meanwhile("git switch --quiet main");
-    let before = git(&workspace, "rev-parse main feature");
-    let (exit, result) = carry_out(&workspace, &words(&how));
-    assert_eq!(exit, 81, "{result}");
-    assert_eq!(git(&workspace, "rev-parse main feature"), before);
+    let before = workspace.git("rev-parse main feature");
+    let result = expect_exit(carry_out(&workspace, &words(&how)), 81);
+    assert_eq!(workspace.git("rev-parse main feature"), before);
     let [first, second] = [&result["tasks"][0], &result["tasks"][1]];
     let reason = first["reason"].as_str().unwrap();
     let why =
@@ -106,12 +101,12 @@ fn work_is_committed_to_no_branch_of_another_worktree() {
         ),
     ] {
         let workspace = repository();
-        let before = git(&workspace, "rev-parse main");
+        let before = workspace.git("rev-parse main");
         let (exit, result) = carry_out(&workspace, &words_for_one(&meanwhile(forged)));
         assert_eq!(exit, expected, "{forged}: {result}");
         let main = if exit == 0 { "main^" } else { "main" };
-        assert_eq!(git(&workspace, &format!("rev-parse {main}")), before);
-        assert_eq!(git(&workspace, "diff --cached --name-only"), "", "{forged}");
+        assert_eq!(workspace.git(&format!("rev-parse {main}")), before);
+        assert_eq!(workspace.git("diff --cached --name-only"), "", "{forged}");
     }
 }
 
@@ -123,13 +118,12 @@ fn agent_that_switches_to_another_branch_does_not_move_it() {
         "symbolic-ref HEAD refs/heads/main",
     ] {
         let workspace = repository();
-        git(&workspace, "branch other");
-        let before = git(&workspace, "rev-parse other main");
+        workspace.git("branch other");
+        let before = workspace.git("rev-parse other main");
         let how = meanwhile(&format!("git -C $CLEO_WORKTREE {switch}"));
-        let (exit, result) = carry_out(&workspace, &words(&how));
-        assert_eq!(exit, 0, "{switch}: {result}");
-        assert_eq!(git(&workspace, "rev-parse other main^^"), before);
-        assert_eq!(git(&workspace, "show main:T1.txt main:T2.txt"), "T1\nT2\n");
+        expect_exit(carry_out(&workspace, &words(&how)), 0);
+        assert_eq!(workspace.git("rev-parse other main^^"), before);
+        assert_eq!(workspace.git("show main:T1.txt main:T2.txt"), "T1\nT2\n");
         is_clean(&workspace);
     }
 }
@@ -138,14 +132,13 @@ fn agent_that_switches_to_another_branch_does_not_move_it() {
 fn work_of_others_on_branch_that_agent_switched_to_stays() {
     for switch in ["switch --quiet other", "symbolic-ref HEAD refs/heads/other"] {
         let workspace = repository();
-        git(&workspace, "branch other");
+        workspace.git("branch other");
         let how = meanwhile(&format!(
             "git -C $CLEO_WORKTREE {switch} && echo mine >mine && git add mine \
              && git {COMMIT} mine && git update-ref refs/heads/other main"
         ));
-        let (exit, result) = carry_out(&workspace, &words_for_one(&how));
-        assert_eq!(exit, 0, "{switch}: {result}");
-        assert_eq!(git(&workspace, "show main:T1.txt main:mine"), "T1\nmine\n");
+        expect_exit(carry_out(&workspace, &words_for_one(&how)), 0);
+        assert_eq!(workspace.git("show main:T1.txt main:mine"), "T1\nmine\n");
     }
 }
 
@@ -182,8 +175,8 @@ fn work_takes_nothing_back_that_was_merged_meanwhile() {
         let words = proof::words(&workspace, "T1 T2 --jobs 2", &after_another(what));
         let answer = document(&workspace.finish(workspace.command(&words), ""));
         assert_eq!(answer["success"], true, "{what}: {answer}");
-        assert_eq!(git(&workspace, "show main:T2.txt"), "T2\n", "{what}");
-        let shared = git(&workspace, "show main:shared.txt");
+        assert_eq!(workspace.git("show main:T2.txt"), "T2\n", "{what}");
+        let shared = workspace.git("show main:shared.txt");
         assert_eq!(shared, "two\nnobody\none\n", "{what}");
         let warning =
             "lacks what was merged after its worktree was made, which stays: T2.txt, shared.txt";
@@ -209,8 +202,8 @@ fn changes_of_others_survive_agent_with_older_files() {
     ] {
         let workspace = repository();
         workspace.write("nine.txt", "1\n2\n3\n4\n5\n6\n7\n8\n9\n");
-        git(&workspace, "add nine.txt");
-        git(&workspace, &format!("{COMMIT} nine.txt"));
+        workspace.git("add nine.txt");
+        workspace.git(&format!("{COMMIT} nine.txt"));
         let script = format!(
             "[ $CLEO_TASK_ID = T2 ] && {other} && exec sh {AGENT} works
 {own}
@@ -219,14 +212,9 @@ sh {AGENT} works
 git reset --quiet --soft main >&2
 exit 0"
         );
-        let (exit, result) = proof::run(&workspace, "T1 T2 --jobs 2", &script);
-        assert_eq!(exit, 0, "{other}: {result}");
+        expect_exit(proof::run(&workspace, "T1 T2 --jobs 2", &script), 0);
         let (name, text) = expected.split_once(": ").unwrap();
-        assert_eq!(
-            git(&workspace, &format!("show main:{name}")),
-            text,
-            "{other}"
-        );
+        assert_eq!(workspace.git(&format!("show main:{name}")), text, "{other}");
         is_clean(&workspace);
     }
 }
@@ -252,9 +240,8 @@ else
 fi
 exec sh {AGENT} works"
         );
-        let (exit, result) = proof::run(&workspace, "T1 T2 --jobs 2", &script);
-        assert_eq!(exit, 0, "{take}: {result}");
-        let files = git(&workspace, "show main:T1.txt main:T2.txt main:more.txt");
+        expect_exit(proof::run(&workspace, "T1 T2 --jobs 2", &script), 0);
+        let files = workspace.git("show main:T1.txt main:T2.txt main:more.txt");
         assert_eq!(files, "T1\nT2\nmore\n", "{take}");
         is_clean(&workspace);
     }
@@ -265,10 +252,8 @@ fn pipe_in_place_of_file_of_git_holds_up_nothing() {
     for place in [".gitattributes", "x/.gitignore"] {
         let workspace = repository();
         let what = format!("cd $CLEO_WORKTREE && mkdir -p x && mkfifo {place}");
-        let (exit, result) = carry_out(&workspace, &words(&meanwhile(&what)));
-        assert_eq!(exit, 81, "{place}: {result}");
-        let reason = result["tasks"][0]["reason"].as_str().unwrap();
-        assert!(reason.contains(place), "{reason}");
+        let result = expect_exit(carry_out(&workspace, &words(&meanwhile(&what))), 81);
+        says(&result["tasks"][0]["reason"], place);
         assert_eq!(result["tasks"][1]["state"], "done", "{result}");
     }
 }
@@ -280,9 +265,8 @@ fn links_that_git_itself_makes_of_heads_are_in_nobodys_way() {
         "cd $CLEO_WORKTREE && git -c core.preferSymlinkRefs=true switch --quiet --create other && echo x >x && git add x \
          && git {COMMIT} x"
     );
-    let (exit, result) = carry_out(&workspace, &words_for_one(&meanwhile(&what)));
-    assert_eq!(exit, 0, "{result}");
-    assert_eq!(git(&workspace, "show main:x main:T1.txt"), "x\nT1\n");
+    expect_exit(carry_out(&workspace, &words_for_one(&meanwhile(&what))), 0);
+    assert_eq!(workspace.git("show main:x main:T1.txt"), "x\nT1\n");
 }
 
 #[test]
@@ -297,11 +281,10 @@ fn work_on_what_was_merged_meanwhile_is_merged() {
         let workspace = repository();
         let who = "export GIT_AUTHOR_NAME=a GIT_AUTHOR_EMAIL=a@b GIT_COMMITTER_NAME=a GIT_COMMITTER_EMAIL=a@b";
         let script = after_another(&format!("{who}; {what}")).replace("echo one >>shared.txt", "");
-        let (exit, result) = proof::run(&workspace, "T1 T2 --jobs 2", &script);
-        assert_eq!(exit, 0, "{what}: {result}");
-        let files = git(&workspace, "ls-tree --name-only main");
+        expect_exit(proof::run(&workspace, "T1 T2 --jobs 2", &script), 0);
+        let files = workspace.git("ls-tree --name-only main");
         assert!(files.contains("T1.txt\n"), "{what}: {files}");
-        assert_eq!(git(&workspace, "show main:shared.txt"), "two\nnobody\n");
+        assert_eq!(workspace.git("show main:shared.txt"), "two\nnobody\n");
         is_clean(&workspace);
     }
 }
@@ -316,20 +299,19 @@ fn broken_worktrees_hold_up_no_other_task() {
         "ln -sf $CLEO_ROOT/../precious/.git .git",
     ] {
         let workspace = repository();
-        git(&workspace, "init --quiet --initial-branch mine ../precious");
+        workspace.git("init --quiet --initial-branch mine ../precious");
         let script = format!(
             "[ $CLEO_TASK_ID = T2 ] && exec sh {AGENT} works
 git switch --quiet --ignore-other-worktrees main && {what}; exit 1"
         );
         for tasks in ["T1 T2 --jobs 1", "T1 T2 --jobs 2"] {
-            let (exit, result) = proof::run(&workspace, tasks, &script);
-            assert_eq!(exit, 81, "{what}: {result}");
+            let result = expect_exit(proof::run(&workspace, tasks, &script), 81);
             assert_eq!(result["tasks"][1]["state"], "done", "{what}: {result}");
             workspace.ok("reopen T2");
         }
         let heads = "symbolic-ref --short HEAD";
-        assert_eq!(git(&workspace, heads), "main\n", "{what}");
-        let precious = git(&workspace, &format!("-C ../precious {heads}"));
+        assert_eq!(workspace.git(heads), "main\n", "{what}");
+        let precious = workspace.git(&format!("-C ../precious {heads}"));
         assert_eq!(precious, "mine\n", "{what}");
     }
 }
@@ -338,39 +320,33 @@ git switch --quiet --ignore-other-worktrees main && {what}; exit 1"
 fn branch_that_was_moved_in_another_worktree_takes_no_merge() {
     let workspace = repository();
     // Not even a record of git tells where the checkout stands.
-    git(&workspace, "config core.logAllRefUpdates false");
+    workspace.git("config core.logAllRefUpdates false");
     fs::remove_file(workspace.path(".git/logs/HEAD")).unwrap();
     let how = meanwhile(
         "cd $CLEO_WORKTREE && git switch --quiet --ignore-other-worktrees main \
          && echo x >x && git add x && git -c user.name=a -c user.email=a@b commit --quiet --message x",
     );
-    let (exit, result) = carry_out(&workspace, &words_for_one(&how));
-    assert_eq!(exit, 80, "{result}");
+    let result = expect_exit(carry_out(&workspace, &words_for_one(&how)), 80);
     let reason = result["tasks"][0]["reason"].as_str().unwrap();
     assert!(reason.contains("was moved to"), "{reason}");
     let follow = "git -C [WORKSPACE] read-tree -m -u ";
     assert!(reason.contains(follow), "{reason}");
-    assert_eq!(git(&workspace, "log --format=%s"), "x\nfirst\n");
+    assert_eq!(workspace.git("log --format=%s"), "x\nfirst\n");
     // Files that the user has staged stay so, and what follows is merged.
     workspace.write("mine", "mine\n");
-    git(&workspace, "add mine");
-    git(&workspace, "read-tree -m -u HEAD~1 HEAD");
-    let (exit, result) = carry_out(&workspace, &words_for_one("works"));
-    assert_eq!(exit, 0, "{result}");
-    git(&workspace, "rm --quiet --cached mine");
-    assert_eq!(
-        git(&workspace, "status --porcelain --untracked-files=no"),
-        ""
-    );
+    workspace.git("add mine");
+    workspace.git("read-tree -m -u HEAD~1 HEAD");
+    expect_exit(carry_out(&workspace, &words_for_one("works")), 0);
+    workspace.git("rm --quiet --cached mine");
+    assert_eq!(workspace.git("status --porcelain --untracked-files=no"), "");
 }
 
 #[test]
 fn own_commits_of_user_are_in_nobodys_way() {
     let workspace = on_feature();
     let what = format!("echo mine >mine && git add mine && git {COMMIT} mine");
-    let (exit, result) = carry_out(&workspace, &words(&meanwhile(&what)));
-    assert_eq!(exit, 0, "{result}");
-    let merges = git(&workspace, "log --merges --format=%s feature");
+    expect_exit(carry_out(&workspace, &words(&meanwhile(&what))), 0);
+    let merges = workspace.git("log --merges --format=%s feature");
     assert_eq!(merges.lines().count(), 2, "{merges}");
     assert_eq!(workspace.read("mine"), "mine\n");
     is_clean(&workspace);
@@ -379,14 +355,14 @@ fn own_commits_of_user_are_in_nobodys_way() {
 #[test]
 fn run_on_detached_head_stays_there() {
     let workspace = on_feature();
-    git(&workspace, "switch --quiet --detach main");
-    let before = git(&workspace, "rev-parse main feature");
-    let (exit, result) = carry_out(&workspace, &words("edits"));
-    assert_eq!(exit, 0, "{result}");
-    assert_eq!(git(&workspace, "rev-parse main feature"), before);
-    assert_eq!(git(&workspace, "branch --show-current"), "");
+    workspace.git("switch --quiet --detach main");
+    let before = workspace.git("rev-parse main feature");
+    expect_exit(carry_out(&workspace, &words("edits")), 0);
+    assert_eq!(workspace.git("rev-parse main feature"), before);
+    assert_eq!(workspace.git("branch --show-current"), "");
     assert_eq!(
-        git(&workspace, "ls-tree --name-only HEAD T1.txt T2.txt")
+        workspace
+            .git("ls-tree --name-only HEAD T1.txt T2.txt")
             .lines()
             .count(),
         2
@@ -401,7 +377,7 @@ fn run_on_detached_head_merges_into_no_branch() {
         "git switch --quiet --detach HEAD~1",
     ] {
         let workspace = on_feature();
-        git(&workspace, "switch --quiet --detach");
+        workspace.git("switch --quiet --detach");
         let (exit, result) = carry_out(&workspace, &words_for_one(&meanwhile(what)));
         is_blocked(&workspace, exit, &result, "the detached HEAD");
     }
@@ -411,15 +387,16 @@ fn run_on_detached_head_merges_into_no_branch() {
 fn no_agent_starts_on_another_branch() {
     let workspace = on_feature();
     let how = meanwhile("git switch --quiet main");
-    let (exit, result) = carry_out(&workspace, &words(&format!("{how} --jobs 1")));
-    assert_eq!(exit, 81, "{result}");
+    let result = expect_exit(
+        carry_out(&workspace, &words(&format!("{how} --jobs 1"))),
+        81,
+    );
     let second = &result["tasks"][1];
     assert_eq!(second["outcome"], "blocked", "{second}");
-    let reason = second["reason"].as_str().unwrap();
-    assert!(reason.contains("began on the branch feature"), "{reason}");
+    says(&second["reason"], "began on the branch feature");
     assert!(!workspace.path(".played/T2").exists(), "no agent was paid");
     assert_eq!(
-        workspace.json(&["show", "T2"])["result"]["task"]["status"],
+        workspace.ask("show T2")["result"]["task"]["status"],
         "pending"
     );
 }
@@ -429,7 +406,7 @@ fn kill_on_feature() -> (TestWorkspace, String) {
     let workspace = on_feature();
     let how = words_for_one("edits-works-and-hangs");
     let id = kill_run(&workspace, &how, ".played/edited-T1");
-    git(&workspace, "switch --quiet main");
+    workspace.git("switch --quiet main");
     (workspace, id)
 }
 
@@ -439,18 +416,18 @@ fn run_is_resumed_on_its_branch_only() {
     let refused = workspace.json(&["runs", "resume", &id]);
     assert_eq!(refused["error"]["code"], "E_CHECKOUT_CHANGED", "{refused}");
     assert_eq!(refused["error"]["fix"], "git switch feature", "{refused}");
-    assert_eq!(git(&workspace, "worktree list").lines().count(), 2);
-    git(&workspace, "switch --quiet feature");
+    assert_eq!(workspace.git("worktree list").lines().count(), 2);
+    workspace.git("switch --quiet feature");
     let resumed = workspace.json(&["runs", "resume", &id]);
     assert_eq!(resumed["result"]["run"]["status"], "completed", "{resumed}");
     assert_eq!(workspace.read("T1.txt"), "T1\n");
-    assert_eq!(git(&workspace, "rev-list --count main"), "1\n");
+    assert_eq!(workspace.git("rev-list --count main"), "1\n");
 }
 
 #[test]
 fn run_that_is_cancelled_elsewhere_touches_no_branch() {
     let (workspace, id) = kill_on_feature();
-    let before = git(&workspace, "rev-parse main feature");
+    let before = workspace.git("rev-parse main feature");
     let cancelled = workspace.json(&["runs", "cancel", &id]);
     let branch = format!("cleo/{id}/T1-1");
     assert_eq!(
@@ -458,8 +435,8 @@ fn run_that_is_cancelled_elsewhere_touches_no_branch() {
         branch.as_str(),
         "{cancelled}"
     );
-    assert_eq!(git(&workspace, "rev-parse main feature"), before);
-    let own = git(&workspace, &format!("diff --name-only feature {branch}"));
+    assert_eq!(workspace.git("rev-parse main feature"), before);
+    let own = workspace.git(&format!("diff --name-only feature {branch}"));
     assert_eq!(own, "T1.txt\n");
     is_clean(&workspace);
 }
@@ -470,11 +447,11 @@ fn files_of_user_stay_unchanged() {
     for name in ["staged", "changed", "both"] {
         workspace.write(name, "old\n");
     }
-    git(&workspace, "add staged changed both");
-    git(&workspace, &format!("{COMMIT} more"));
+    workspace.git("add staged changed both");
+    workspace.git(&format!("{COMMIT} more"));
     workspace.write("staged", "staged\n");
     workspace.write("both", "staged\n");
-    git(&workspace, "add staged both");
+    workspace.git("add staged both");
     workspace.write("changed", "changed\n");
     workspace.write("both", "changed\n");
     workspace.write("untracked", "untracked\n");
@@ -482,16 +459,15 @@ fn files_of_user_stay_unchanged() {
     workspace.write("ignored", "ignored\n");
     let look = || {
         let names = ["staged", "changed", "both", "untracked", "ignored"];
-        let status = git(&workspace, "status --porcelain --ignored=no");
-        let index = git(&workspace, "ls-files --stage staged changed both");
+        let status = workspace.git("status --porcelain --ignored=no");
+        let index = workspace.git("ls-files --stage staged changed both");
         (names.map(|name| workspace.read(name)), status, index)
     };
     let before = look();
-    let (exit, result) = carry_out(&workspace, &words("edits"));
-    assert_eq!(exit, 0, "{result}");
+    expect_exit(carry_out(&workspace, &words("edits")), 0);
     assert_eq!(look(), before);
     assert_eq!(
-        git(&workspace, "show HEAD:both HEAD:staged HEAD:changed"),
+        workspace.git("show HEAD:both HEAD:staged HEAD:changed"),
         "old\nold\nold\n"
     );
 }
@@ -543,7 +519,7 @@ fn files_of_user_in_way_stay_unchanged() {
             "T1.txt"
         };
         assert_eq!(workspace.read(name), text, "{what}");
-        assert_eq!(git(&workspace, "log -1 --format=%s"), "feature\n");
+        assert_eq!(workspace.git("log -1 --format=%s"), "feature\n");
     }
 }
 
@@ -552,10 +528,9 @@ fn folders_and_files_take_place_of_each_other() {
     let workspace = on_feature();
     workspace.write("folder/in", "1\n");
     workspace.write("file", "1\n");
-    git(&workspace, "add folder file");
-    git(&workspace, &format!("{COMMIT} more"));
-    let (exit, result) = carry_out(&workspace, &words_for_one("swaps"));
-    assert_eq!(exit, 0, "{result}");
+    workspace.git("add folder file");
+    workspace.git(&format!("{COMMIT} more"));
+    expect_exit(carry_out(&workspace, &words_for_one("swaps")), 0);
     assert_eq!(
         [workspace.read("folder"), workspace.read("file/in")],
         ["T1\n", "T1\n"]
@@ -564,13 +539,12 @@ fn folders_and_files_take_place_of_each_other() {
     let workspace = on_feature();
     workspace.write("folder/in", "1\n");
     workspace.write("file", "1\n");
-    git(&workspace, "add folder file");
-    git(&workspace, &format!("{COMMIT} more"));
+    workspace.git("add folder file");
+    workspace.git(&format!("{COMMIT} more"));
     workspace.write("folder/mine", "mine\n");
-    let (exit, result) = carry_out(&workspace, &words_for_one("swaps"));
-    assert_eq!(exit, 80, "{result}");
+    expect_exit(carry_out(&workspace, &words_for_one("swaps")), 80);
     assert_eq!(workspace.read("folder/mine"), "mine\n");
-    assert_eq!(git(&workspace, "log -1 --format=%s"), "more\n");
+    assert_eq!(workspace.git("log -1 --format=%s"), "more\n");
 }
 
 /// Has the user do something at the moment at which a merge writes `shared.txt`.
@@ -579,27 +553,22 @@ fn while_merging(workspace: &TestWorkspace, what: &str) {
     let script = format!("{once} || {{ : >.played/moved; {what}; }} >/dev/null 2>&1\nexec cat\n");
     workspace.write("filter.sh", script);
     let filter = workspace.path("filter.sh").display().to_string();
-    git(
-        workspace,
-        &format!("config filter.late.smudge 'sh {filter}'"),
-    );
+    workspace.git(&format!("config filter.late.smudge 'sh {filter}'"));
     workspace.write(".git/info/attributes", "shared.txt filter=late\n");
 }
 
 #[test]
 fn merge_is_reverted_if_the_user_switches() {
     let workspace = repository();
-    git(&workspace, "branch other");
+    workspace.git("branch other");
     while_merging(&workspace, "git symbolic-ref HEAD refs/heads/other");
-    let before = git(&workspace, "rev-parse main other");
-    let (exit, result) = carry_out(&workspace, &words_for_one("alters"));
-    assert_eq!(exit, 80, "{result}");
-    let reason = result["tasks"][0]["reason"].as_str().unwrap();
-    assert!(
-        reason.contains("the branch other is checked out"),
-        "{reason}"
+    let before = workspace.git("rev-parse main other");
+    let result = expect_exit(carry_out(&workspace, &words_for_one("alters")), 80);
+    says(
+        &result["tasks"][0]["reason"],
+        "the branch other is checked out",
     );
-    assert_eq!(git(&workspace, "rev-parse main other"), before);
+    assert_eq!(workspace.git("rev-parse main other"), before);
     assert_eq!(workspace.read("shared.txt"), "nobody\n");
     is_clean(&workspace);
 }
@@ -612,16 +581,13 @@ fn branch_switched_to_during_merge_gets_no_work() {
         "cd {root} && env -u GIT_DIR -u GIT_INDEX_FILE git switch --quiet --create other\n"
     );
     workspace.write("driver.sh", script);
-    git(
-        &workspace,
-        &format!("config merge.late.driver 'sh {root}/driver.sh'"),
-    );
+    workspace.git(&format!("config merge.late.driver 'sh {root}/driver.sh'"));
     workspace.write(".git/info/attributes", "shared.txt merge=late\n");
     let how = meanwhile(&format!("echo mine >shared.txt && git {COMMIT} mine"));
     let how = how.replace("meanwhile", "meanwhile-all");
     let (exit, result) = carry_out(&workspace, &words_for_one(&how));
     is_blocked(&workspace, exit, &result, "the branch other is checked out");
-    assert_eq!(git(&workspace, "log -1 --format=%s other"), "mine\n");
+    assert_eq!(workspace.git("log -1 --format=%s other"), "mine\n");
 }
 
 #[test]
@@ -632,8 +598,7 @@ fn work_is_merged_though_note_of_merge_is_forged() {
     let option = format!("--output={}", victim.display());
     let note = json!({"run": "run_1", "place": "/nothing/git", "branch": "main", "old": option, "new": option});
     workspace.write(".git/cleo.lock", note.to_string());
-    let (exit, result) = carry_out(&workspace, &words_for_one("edits"));
-    assert_eq!(exit, 0, "{result}");
+    expect_exit(carry_out(&workspace, &words_for_one("edits")), 0);
     assert_eq!(fs::read_to_string(victim).unwrap(), "precious\n");
 }
 
@@ -649,7 +614,7 @@ fn work_is_merged_into_no_other_folder() {
         &result,
         "git takes the files in [TEMP]/else for those of the repository",
     );
-    assert_eq!(git(&workspace, "log -1 --format=%s"), "feature\n");
+    assert_eq!(workspace.git("log -1 --format=%s"), "feature\n");
 }
 
 #[test]
@@ -658,10 +623,9 @@ fn merge_is_made_anew_when_user_commits_in_it() {
     let commit = "git commit-tree HEAD^{tree} -p HEAD -m mine";
     let what = format!("git update-ref refs/heads/main $({commit})");
     while_merging(&workspace, &what);
-    let (exit, result) = carry_out(&workspace, &words_for_one("alters"));
-    assert_eq!(exit, 0, "{result}");
+    expect_exit(carry_out(&workspace, &words_for_one("alters")), 0);
     assert_eq!(workspace.read("shared.txt"), "T1\n");
-    let log = git(&workspace, "log --first-parent --format=%s");
+    let log = workspace.git("log --first-parent --format=%s");
     assert_eq!(log, "T1: One\nmine\nfirst\n");
     is_clean(&workspace);
 }
@@ -672,10 +636,9 @@ fn merge_is_made_anew_when_user_commits_right_before() {
     let plain = "export GIT_CONFIG_GLOBAL=/dev/null";
     let script = format!("({plain}; git update-ref refs/heads/main $({commit}))");
     let workspace = before_git(repository(), "*'cleo: merge'*", &script);
-    let (exit, result) = carry_out(&workspace, &words_for_one("alters"));
-    assert_eq!(exit, 0, "{result}");
+    expect_exit(carry_out(&workspace, &words_for_one("alters")), 0);
     assert!(workspace.path("../once").exists());
-    let log = git(&workspace, "log --first-parent --format=%s");
+    let log = workspace.git("log --first-parent --format=%s");
     assert_eq!(log, "T1: One\nmine\nfirst\n");
     is_clean(&workspace);
 }
@@ -688,14 +651,11 @@ fn what_user_saves_right_before_files_are_written_stays() {
     assert_eq!(exit, 80, "{result}");
     assert!(workspace.path("../once").exists());
     assert_eq!(workspace.read("shared.txt"), "mine\n");
-    assert_eq!(git(&workspace, "diff --cached --name-only"), "");
-    assert_eq!(git(&workspace, "log --format=%s"), "first\n");
+    assert_eq!(workspace.git("diff --cached --name-only"), "");
+    assert_eq!(workspace.git("log --format=%s"), "first\n");
     assert_eq!(workspace.read(".git/cleo.lock"), "");
     let branch = result["tasks"][0]["branch"].as_str().unwrap();
-    assert_eq!(
-        git(&workspace, &format!("show {branch}:shared.txt")),
-        "T1\n"
-    );
+    assert_eq!(workspace.git(&format!("show {branch}:shared.txt")), "T1\n");
 }
 
 #[test]
@@ -712,12 +672,11 @@ fn branch_that_graft_makes_look_merged_is_merged() {
 fn git_folder_may_be_elsewhere() {
     for is_submodule in [false, true] {
         let workspace = repository();
-        git(&workspace, "init --quiet --separate-git-dir ../apart");
+        workspace.git("init --quiet --separate-git-dir ../apart");
         if is_submodule {
-            git(&workspace, "config core.worktree ../work");
+            workspace.git("config core.worktree ../work");
         }
-        let (exit, result) = carry_out(&workspace, &words_for_one("edits"));
-        assert_eq!(exit, 0, "{result}");
+        expect_exit(carry_out(&workspace, &words_for_one("edits")), 0);
         assert_eq!(workspace.read("T1.txt"), "T1\n");
     }
 }
@@ -725,17 +684,12 @@ fn git_folder_may_be_elsewhere() {
 #[test]
 fn work_that_checkout_left_behind_is_not_undone() {
     let workspace = repository();
-    let (exit, result) = carry_out(&workspace, &words_for_one("looks-back"));
-    assert_eq!(exit, 80, "{result}");
+    let result = expect_exit(carry_out(&workspace, &words_for_one("looks-back")), 80);
     let task = &result["tasks"][0];
     assert_eq!(task["outcome"], "blocked", "{task}");
-    let reason = task["reason"].as_str().unwrap();
-    assert!(reason.contains("leaves commits of cleo/"), "{reason}");
-    let branch = git(
-        &workspace,
-        "for-each-ref --format='%(refname)' refs/heads/cleo",
-    );
-    let kept = git(&workspace, &format!("show {}:T1.txt", branch.trim()));
+    says(&task["reason"], "leaves commits of cleo/");
+    let branch = workspace.git("for-each-ref --format='%(refname)' refs/heads/cleo");
+    let kept = workspace.git(&format!("show {}:T1.txt", branch.trim()));
     assert_eq!(kept, "T1\n");
 }
 
@@ -743,9 +697,8 @@ fn work_that_checkout_left_behind_is_not_undone() {
 #[test]
 fn names_that_differ_in_letter_case_are_all_work() {
     let workspace = repository();
-    git(&workspace, "config core.ignoreCase true");
-    let (exit, result) = carry_out(&workspace, &words_for_one("shouts"));
-    assert_eq!(exit, 0, "{result}");
+    workspace.git("config core.ignoreCase true");
+    expect_exit(carry_out(&workspace, &words_for_one("shouts")), 0);
     assert_eq!(workspace.read("SHARED.txt"), "T1\n");
     assert_eq!(workspace.read("shared.txt"), "nobody\n");
 }
@@ -753,17 +706,14 @@ fn names_that_differ_in_letter_case_are_all_work() {
 #[test]
 fn moved_worktree_does_not_end_the_run() {
     let workspace = repository();
-    let (exit, result) = carry_out(&workspace, &words_for_one("moves"));
-    assert_eq!(exit, 80, "{result}");
-    let reason = result["tasks"][0]["reason"].as_str().unwrap();
-    assert!(reason.contains("its worktree is kept"), "{reason}");
+    let result = expect_exit(carry_out(&workspace, &words_for_one("moves")), 80);
+    says(&result["tasks"][0]["reason"], "its worktree is kept");
 }
 
 #[test]
 fn work_under_attributes_that_agent_chose_is_not_merged() {
     let workspace = repository();
-    let (exit, result) = carry_out(&workspace, &words_for_one("blinds"));
-    assert_eq!(exit, 80, "{result}");
+    let result = expect_exit(carry_out(&workspace, &words_for_one("blinds")), 80);
     assert_eq!(result["tasks"][0]["outcome"], "blocked", "{result}");
 }
 
@@ -798,5 +748,5 @@ fn merge_that_agent_settled() {
     let answer = document(&workspace.finish(workspace.command(&words), ""));
     assert_eq!(answer["success"], true, "{answer}");
     assert_eq!(workspace.read("shared.txt"), "one and two\n");
-    assert_eq!(git(&workspace, "show main:T1.txt main:T2.txt"), "T1\nT2\n");
+    assert_eq!(workspace.git("show main:T1.txt main:T2.txt"), "T1\nT2\n");
 }

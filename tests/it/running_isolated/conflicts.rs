@@ -4,8 +4,8 @@ use std::fs;
 
 use serde_json::{Value, json};
 
-use super::{AGENT, carry_out, find_retained, git, kill_run, repository};
-use crate::world::TestWorkspace;
+use super::{AGENT, carry_out, find_retained, kill_run, repository};
+use crate::world::{TestWorkspace, expect_exit, says};
 
 /// Makes two sides of a file, `other` and the one that is checked out.
 const SIDES: &str = r#"
@@ -42,14 +42,12 @@ fn play(workspace: &TestWorkspace, file: &str, then: &str) -> (i32, Value) {
 /// Carries the first task out, which is refused for a reason; returns it.
 #[track_caller]
 fn expect_refusal(workspace: &TestWorkspace, file: &str, then: &str, why: &str) -> Value {
-    let before = git(workspace, "rev-parse main");
-    let (exit, result) = play(workspace, file, then);
-    assert_eq!(exit, 80, "{file}: {then}: {result}");
+    let before = workspace.git("rev-parse main");
+    let result = expect_exit(play(workspace, file, then), 80);
     let failed = result["tasks"][0].clone();
     assert_eq!(failed["outcome"], "blocked", "{failed}");
-    let reason = failed["reason"].as_str().unwrap();
-    assert!(reason.contains(why), "{file}: {then}: {reason}");
-    assert_eq!(git(workspace, "rev-parse main"), before, "nothing came");
+    says(&failed["reason"], why);
+    assert_eq!(workspace.git("rev-parse main"), before, "nothing came");
     failed
 }
 
@@ -61,9 +59,9 @@ fn unusual() -> TestWorkspace {
     workspace.write("p.lock", "base\n");
     workspace.write("short.txt", "base\n");
     std::os::unix::fs::symlink("base", workspace.path("link")).unwrap();
-    git(&workspace, "add .gitattributes p.lock short.txt link");
-    let commit = "-c user.name=a -c user.email=a@b commit --quiet --message unusual";
-    git(&workspace, commit);
+    workspace.git("add .gitattributes p.lock short.txt link");
+    let commit = "commit --quiet --message unusual";
+    workspace.git(commit);
     workspace
 }
 
@@ -74,10 +72,7 @@ fn conflicts_without_usual_marks_are_not_merged() {
         let why = format!("of a merge that is not finished: {file}; settle and commit them");
         let failed = expect_refusal(&workspace, file, "git merge other", &why);
         let place = find_retained(&failed);
-        let left = git(
-            &workspace,
-            &format!("-C {place} diff --name-only --diff-filter=U"),
-        );
+        let left = workspace.git(&format!("-C {place} diff --name-only --diff-filter=U"));
         assert_eq!(left, format!("{file}\n"), "it is as its agent left it");
     }
 }
@@ -86,8 +81,7 @@ fn conflicts_without_usual_marks_are_not_merged() {
 fn conflicts_without_usual_marks_that_are_settled_are_work() {
     for file in ["p.lock", "link", "short.txt"] {
         let workspace = unusual();
-        let (exit, result) = play(&workspace, file, "git merge other; put settled");
-        assert_eq!(exit, 0, "{file}: {result}");
+        expect_exit(play(&workspace, file, "git merge other; put settled"), 0);
         let place = workspace.path(file);
         let settled = match fs::read_link(&place) {
             Ok(target) => target.display().to_string(),
@@ -115,8 +109,7 @@ fn marks_that_merge_brings_are_no_conflict() {
     let quoted = "<<<<<<< HEAD\nquoted\n=======\n>>>>>>> other\n";
     let more = quoted.replace('\n', "\\n");
     let then = format!("more='{more}'\n{MORE}\ngit merge other; put settled; git add --all .");
-    let (exit, result) = play(&workspace, "shared.txt", &then);
-    assert_eq!(exit, 0, "{result}");
+    expect_exit(play(&workspace, "shared.txt", &then), 0);
     assert_eq!(workspace.read("shared.txt"), "settled\n");
     assert_eq!(workspace.read("more.txt"), quoted);
 }
@@ -131,8 +124,7 @@ fn conflict_that_is_settled_for_either_side_is_work() {
     ] {
         let workspace = repository();
         let then = format!("git merge other; {settled}");
-        let (exit, result) = play(&workspace, "shared.txt", &then);
-        assert_eq!(exit, 0, "{settled}: {result}");
+        expect_exit(play(&workspace, "shared.txt", &then), 0);
         assert_eq!(workspace.read("shared.txt"), expected, "{settled}");
     }
 }
@@ -147,8 +139,7 @@ fn distinguishable_marks_are_no_conflict() {
             git checkout --quiet other && tell other && git commit --quiet --all -m tell
             git checkout --quiet \"$own\" && git merge other; tell settled; {staged}"
         );
-        let (exit, result) = play(&workspace, "shared.txt", &then);
-        assert_eq!(exit, 0, "{staged}: {result}");
+        expect_exit(play(&workspace, "shared.txt", &then), 0);
         assert!(workspace.read("shared.txt").ends_with("other\nsettled\n"));
     }
 }
@@ -172,8 +163,8 @@ fn commits_that_git_has_not_come_to_are_not_lost() {
         let why = format!("has an unfinished {what} with more commits to come to; finish it there");
         let failed = expect_refusal(&workspace, "shared.txt", &then, &why);
         let place = find_retained(&failed);
-        let who = "-c user.name=a -c user.email=a@b -c core.editor=true";
-        git(&workspace, &format!("-C {place} {who} {go_on}"));
+        let who = "-c core.editor=true";
+        workspace.git(&format!("-C {place} {who} {go_on}"));
         assert_eq!(workspace.read(&format!("{place}/more.txt")), "more");
     }
 }
@@ -183,8 +174,7 @@ fn commits_that_agent_gave_up_to_pick_are_not_waited_for() {
     let workspace = repository();
     let then =
         format!("more=more\n{MORE}\ngit cherry-pick other~1 other; git reset --hard; put settled");
-    let (exit, result) = play(&workspace, "shared.txt", &then);
-    assert_eq!(exit, 0, "{result}");
+    expect_exit(play(&workspace, "shared.txt", &then), 0);
     assert_eq!(workspace.read("shared.txt"), "settled\n");
 }
 

@@ -7,7 +7,8 @@ use std::time::Duration;
 
 use serde_json::json;
 
-use super::{carry_out, document, git, is_clean, repository, words_for_one};
+use super::{carry_out, document, is_clean, repository, words_for_one};
+use crate::world::expect_exit;
 
 /// The command of a user that takes a lock.
 fn locking(lock: &str) -> Vec<String> {
@@ -28,10 +29,7 @@ fn lock_is_awaited() {
         let mut child = child.spawn().unwrap();
         // The work is on its branch: what comes next needs the lock.
         let is_saved = || {
-            let there = git(
-                &workspace,
-                "for-each-ref --format='%(subject)' refs/heads/cleo",
-            );
+            let there = workspace.git("for-each-ref --format='%(subject)' refs/heads/cleo");
             there.contains("T1: One")
         };
         while !is_saved() {
@@ -45,7 +43,7 @@ fn lock_is_awaited() {
         assert!(!workspace.path(".git/MERGE_HEAD").exists(), "{lock}");
         assert_eq!(workspace.read(".git/cleo.lock"), "");
         is_clean(&workspace);
-        assert_eq!(git(&workspace, "branch --list 'cleo/*'"), "", "{lock}");
+        assert_eq!(workspace.git("branch --list 'cleo/*'"), "", "{lock}");
     }
 }
 
@@ -54,20 +52,19 @@ fn lock_is_awaited() {
 fn stays(lock: &str) {
     let workspace = repository();
     workspace.write("mine", "mine\n");
-    let (exit, result) = carry_out(&workspace, &locking(lock));
-    assert_eq!(exit, 80, "{result}");
+    let result = expect_exit(carry_out(&workspace, &locking(lock)), 80);
     let task = &result["tasks"][0];
     assert_eq!(task["outcome"], "blocked", "{task}");
     let reason = task["reason"].as_str().unwrap();
     let named = format!("[WORKSPACE]/.git/{lock} of git; it was waited for 10 s");
     assert!(reason.contains(&named), "{reason}");
     let branch = task["branch"].as_str().unwrap();
-    assert_eq!(git(&workspace, &format!("show {branch}:T1.txt")), "T1\n");
+    assert_eq!(workspace.git(&format!("show {branch}:T1.txt")), "T1\n");
     assert!(workspace.path(&format!(".git/{lock}")).exists());
     assert!(!workspace.path(".git/MERGE_HEAD").exists());
     assert!(!workspace.path("T1.txt").exists());
     assert_eq!(workspace.read("mine"), "mine\n");
-    assert_eq!(git(&workspace, "log --format=%s"), "first\n");
+    assert_eq!(workspace.git("log --format=%s"), "first\n");
     assert_eq!(workspace.read(".git/cleo.lock"), "");
     is_clean(&workspace);
 }
@@ -93,8 +90,7 @@ fn note_of_merge_that_is_no_regular_file_is_refused() {
         let workspace = repository();
         workspace.write("precious", "mine\n");
         assert_eq!(workspace.shell(make).exit, 0);
-        let (exit, result) = carry_out(&workspace, &words_for_one("edits"));
-        assert_eq!(exit, 80, "{result}");
+        let result = expect_exit(carry_out(&workspace, &words_for_one("edits")), 80);
         let reason = result["tasks"][0]["reason"].as_str().unwrap();
         let why = "[WORKSPACE]/.git/cleo.lock cannot be written: it is not a regular file";
         assert!(reason.contains(why), "{reason}");
@@ -105,7 +101,7 @@ fn note_of_merge_that_is_no_regular_file_is_refused() {
 #[test]
 fn note_of_commits_that_git_has_lost_is_put_aside() {
     let workspace = repository();
-    let head = git(&workspace, "rev-parse HEAD");
+    let head = workspace.git("rev-parse HEAD");
     let gone = "2".repeat(40);
     for (old, stage) in [(head.trim(), "write"), (&gone, "write"), (&gone, "prove")] {
         let noted = json!({

@@ -3,15 +3,15 @@
 use std::fs;
 use std::os::unix::fs::symlink;
 
-use super::{carry_out, find_retained, git, is_clean, repository, run, words_for_one};
-use crate::world::TestWorkspace;
+use super::{carry_out, find_retained, is_clean, repository, run, words_for_one};
+use crate::world::{TestWorkspace, expect_exit};
 
 const OUTPUTS: &str = "claudedocs/agent-outputs";
 
 fn commit(workspace: &TestWorkspace, path: &str) {
-    git(workspace, &format!("add --force {path}"));
-    let commit = "-c user.name=a -c user.email=a@b commit --quiet --message more";
-    git(workspace, commit);
+    workspace.git(&format!("add --force {path}"));
+    let commit = "commit --quiet --message more";
+    workspace.git(commit);
 }
 
 /// Has a link be in the workspace where agents write a folder of outputs. Returns what it is to be removed by.
@@ -25,8 +25,7 @@ fn link(workspace: &TestWorkspace) -> impl FnOnce() {
 /// Carries the first task out, which fails, and returns the id of its run and where its worktree is kept.
 #[track_caller]
 fn stuck(workspace: &TestWorkspace, how: &str) -> (String, String) {
-    let (exit, result) = carry_out(workspace, &words_for_one(how));
-    assert_eq!(exit, 80, "{result}");
+    let result = expect_exit(carry_out(workspace, &words_for_one(how)), 80);
     let id = result["run"]["id"].as_str().unwrap().to_string();
     (id, find_retained(&result["tasks"][0]).to_string())
 }
@@ -37,10 +36,9 @@ fn repo_may_ignore_outputs() {
         let workspace = repository();
         workspace.write(".gitignore", format!("{ignored}\n"));
         commit(&workspace, ".gitignore");
-        let (exit, result) = carry_out(&workspace, &words_for_one("scratches"));
-        assert_eq!(exit, 0, "{ignored}: {result}");
+        expect_exit(carry_out(&workspace, &words_for_one("scratches")), 0);
         assert_eq!(workspace.read("T1.txt"), "T1\n", "{ignored}");
-        let files = git(&workspace, "ls-files");
+        let files = workspace.git("ls-files");
         assert_eq!(files, ".gitignore\nT1.txt\nshared.txt\n", "{ignored}");
         is_clean(&workspace);
     }
@@ -53,10 +51,9 @@ fn tracked_but_ignored_output_is_copied_and_not_committed() {
     workspace.write(".gitignore", "claudedocs/\n");
     workspace.write(&output, "old\n");
     commit(&workspace, &format!(".gitignore {output}"));
-    let (exit, result) = carry_out(&workspace, &words_for_one("spreads"));
-    assert_eq!(exit, 0, "{result}");
+    expect_exit(carry_out(&workspace, &words_for_one("spreads")), 0);
     assert_eq!(workspace.read(&output), "T1\n");
-    assert_eq!(git(&workspace, &format!("show HEAD:{output}")), "old\n");
+    assert_eq!(workspace.git(&format!("show HEAD:{output}")), "old\n");
 }
 
 #[test]
@@ -64,8 +61,7 @@ fn output_that_its_agent_did_not_see_is_replaced_and_kept() {
     let workspace = repository();
     let output = "data/deep/x.csv";
     workspace.write(&format!("{OUTPUTS}/{output}"), "theirs\n");
-    let (exit, result) = run(&workspace, "spreads --jobs 1");
-    assert_eq!(exit, 0, "{result}");
+    let result = expect_exit(run(&workspace, "spreads --jobs 1"), 0);
     assert_eq!(workspace.read(&format!("{OUTPUTS}/{output}")), "T2\n");
     let id = result["run"]["id"].as_str().unwrap();
     for (task, former) in [("T1", "theirs\n"), ("T2", "T1\n")] {
@@ -82,8 +78,7 @@ fn output_with_changes_that_are_not_committed_is_kept_too() {
     workspace.write(&output, "old\n");
     commit(&workspace, &output);
     workspace.write(&output, "old\nand more\n");
-    let (exit, result) = carry_out(&workspace, &words_for_one("spreads"));
-    assert_eq!(exit, 0, "{result}");
+    let result = expect_exit(carry_out(&workspace, &words_for_one("spreads")), 0);
     assert_eq!(workspace.read(&output), "T1\n");
     let id = result["run"]["id"].as_str().unwrap();
     let former = format!(".cleo/runs/{id}/outputs/T1-1.replaced/{output}");
@@ -96,9 +91,8 @@ fn reports_that_agents_commit_are_in_nobodys_way() {
         let workspace = repository();
         workspace.write(".gitignore", format!("{ignored}.played\n"));
         commit(&workspace, ".gitignore");
-        let (exit, result) = run(&workspace, "commits --jobs 2");
-        assert_eq!(exit, 0, "{ignored}: {result}");
-        let files = git(&workspace, "ls-files");
+        expect_exit(run(&workspace, "commits --jobs 2"), 0);
+        let files = workspace.git("ls-files");
         assert_eq!(
             files, ".gitignore\nT1.txt\nT2.txt\nshared.txt\n",
             "{ignored}"
@@ -117,8 +111,7 @@ fn outputs_that_nobody_touched_are_in_nobodys_way() {
     }
     commit(&workspace, OUTPUTS);
     let data = workspace.path(&format!("{OUTPUTS}/data"));
-    let (exit, result) = carry_out(&workspace, &words_for_one("spreads"));
-    assert_eq!(exit, 0, "too many: {result}");
+    expect_exit(carry_out(&workspace, &words_for_one("spreads")), 0);
     assert_eq!(
         workspace.read(&format!("{OUTPUTS}/data/deep/x.csv")),
         "T1\n"
@@ -128,8 +121,7 @@ fn outputs_that_nobody_touched_are_in_nobodys_way() {
     workspace.write("elsewhere/own", "mine\n");
     symlink(workspace.path("elsewhere"), &data).unwrap();
     workspace.ok("reopen T1");
-    let (exit, result) = carry_out(&workspace, &words_for_one("works"));
-    assert_eq!(exit, 0, "a link instead of their folder: {result}");
+    expect_exit(carry_out(&workspace, &words_for_one("works")), 0);
     let left = fs::read_dir(workspace.path("elsewhere")).unwrap();
     assert_eq!(left.count(), 1, "nothing goes through it");
 }
@@ -141,16 +133,14 @@ fn output_that_someone_removed_does_not_come_back() {
     workspace.write(&output, "old\n");
     commit(&workspace, &output);
     fs::remove_file(workspace.path(&output)).unwrap();
-    let (exit, result) = carry_out(&workspace, &words_for_one("edits"));
-    assert_eq!(exit, 0, "{result}");
+    expect_exit(carry_out(&workspace, &words_for_one("edits")), 0);
     assert!(!workspace.path(&output).exists());
 }
 
 #[test]
 fn what_no_copy_of_file_brings_home_stays() {
     let workspace = repository();
-    let (exit, result) = carry_out(&workspace, &words_for_one("links"));
-    assert_eq!(exit, 0, "{result}");
+    let result = expect_exit(carry_out(&workspace, &words_for_one("links")), 0);
     let place = result["tasks"][0]["worktree"].as_str().unwrap();
     let place = place.strip_prefix("[WORKSPACE]/").unwrap();
     assert_eq!(workspace.read("T1.txt"), "T1\n", "the rest is home");
@@ -193,7 +183,7 @@ fn branch_is_told_again_when_its_worktree_goes() {
         panic!("{cancelled}");
     };
     let branch = branch.as_str().unwrap();
-    assert_eq!(git(&workspace, &format!("show {branch}:T1.txt")), "T1\n");
+    assert_eq!(workspace.git(&format!("show {branch}:T1.txt")), "T1\n");
     let told = super::events(&workspace);
     assert!(told.contains(&format!("git merge {branch}")), "{told}");
     let shown = workspace.json(&["runs", "show", &id]);

@@ -1,8 +1,8 @@
 //! Tasks that the agent of another one took on in its worktree.
 
 use super::proof::run;
-use super::{AGENT, git, repository};
-use crate::world::TestWorkspace;
+use super::{AGENT, repository};
+use crate::world::{TestWorkspace, expect_exit};
 
 fn status(workspace: &TestWorkspace, task: &str) -> String {
     let shown = workspace.json(&["show", task]);
@@ -64,8 +64,7 @@ fn helpers_of_agent_finish_parts_too() {
     let add = "cleo add Part --parent T1 --acceptance 'part :: test -f part.txt'";
     let script = split(&workspace, "").replace(add, &format!("{add} && export CLEO_AGENT=helper"));
     let script = script.replace("told 2>&1", "told 2>&1; export CLEO_AGENT=$CLEO_RUN_ID");
-    let (exit, result) = run(&workspace, "T1", &script);
-    assert_eq!(exit, 0, "{result}");
+    expect_exit(run(&workspace, "T1", &script), 0);
     assert_eq!(status(&workspace, "T3"), "done");
 }
 
@@ -76,8 +75,7 @@ fn part_is_below_task_of_its_agent_and_no_task_of_run() {
         &workspace,
         "{ cleo claim T2 && cleo complete T2; } 2>>$CLEO_ROOT/../told >&2",
     );
-    let (exit, result) = run(&workspace, "T1", &script);
-    assert_eq!(exit, 0, "{result}");
+    expect_exit(run(&workspace, "T1", &script), 0);
     let told = workspace.read("../told");
     assert!(told.contains("T2 is not below its own task"), "{told}");
     assert_eq!(status(&workspace, "T2"), "pending");
@@ -95,8 +93,7 @@ set -- $words; verb=$1; shift; CLEO_TASK_ID=T2 cleo $verb T3 $*; done";
         &workspace,
         &format!("{{ {other}; {import}; }} >$CLEO_ROOT/../other 2>&1"),
     );
-    let (exit, result) = run(&workspace, "T1", &script);
-    assert_eq!(exit, 0, "{result}");
+    expect_exit(run(&workspace, "T1", &script), 0);
     let told = workspace.read("../other");
     assert_eq!(
         told.matches("holds T3 for another of its agents").count(),
@@ -115,8 +112,7 @@ CLEO_AGENT=tester cleo $words; done";
         &workspace,
         &format!("{{ {other}; }} >$CLEO_ROOT/../other 2>&1"),
     );
-    let (exit, result) = run(&workspace, "T1", &script);
-    assert_eq!(exit, 0, "{result}");
+    expect_exit(run(&workspace, "T1", &script), 0);
     let told = workspace.read("../other");
     assert_eq!(told.matches("E_STATUS_REFUSED").count(), 2, "{told}");
     assert_eq!(status(&workspace, "T2"), "pending");
@@ -132,11 +128,10 @@ cleo verify T2 --gate implemented --note seen; rm there";
         &workspace,
         &format!("{{ {other}; }} >$CLEO_ROOT/../other 2>&1"),
     );
-    let (exit, result) = run(&workspace, "T1", &script);
-    assert_eq!(exit, 0, "{result}");
+    expect_exit(run(&workspace, "T1", &script), 0);
     let told = workspace.read("../other");
     assert_eq!(told.matches("E_STATUS_REFUSED").count(), 2, "{told}");
-    workspace.expect_refusal(&["complete", "T2"], "E_CRITERION_OPEN");
+    workspace.refuse("complete T2", "E_CRITERION_OPEN");
 }
 
 #[test]
@@ -145,9 +140,8 @@ fn agent_gives_back_and_deletes_follow_up_that_it_added() {
     let own =
         "cleo add Later && cleo claim T4 && cleo release T4 && cleo start T4 && cleo delete T4";
     let script = split(&workspace, &format!("{{ {own}; }} >$CLEO_ROOT/../own 2>&1"));
-    let (exit, result) = run(&workspace, "T1", &script);
-    assert_eq!(exit, 0, "{result}");
-    workspace.expect_refusal(&["show", "T4"], "E_TASK_NOT_FOUND");
+    expect_exit(run(&workspace, "T1", &script), 0);
+    workspace.refuse("show T4", "E_TASK_NOT_FOUND");
     assert!(!workspace.read("../own").contains("error"));
 }
 
@@ -159,8 +153,7 @@ fn part_whose_criterion_was_not_run_is_not_done() {
         &workspace,
         &format!("cd $CLEO_ROOT && {cleo} trust --remove >../removed 2>&1; cd - && rm part.txt"),
     );
-    let (exit, result) = run(&workspace, "T1", &script);
-    assert_eq!(exit, 80, "{result}");
+    expect_exit(run(&workspace, "T1", &script), 80);
     assert!(!workspace.read("../removed").contains("error"));
     assert_eq!(status(&workspace, "T3"), "pending");
 }
@@ -176,11 +169,10 @@ fn parts_that_were_moved_are_given_back() {
     ] {
         let workspace = repository();
         let script = split(&workspace, &format!("{move_it} >&2; exit 3"));
-        let (exit, result) = run(&workspace, "T1", &script);
-        assert_eq!(exit, 80, "{result}");
+        expect_exit(run(&workspace, "T1", &script), 80);
         assert_eq!(status(&workspace, "T3"), "pending", "{move_it}");
         // Proof in the worktree alone is no longer valid.
-        let standing = workspace.json(&["verify", "T3"]);
+        let standing = workspace.ask("verify T3");
         assert_eq!(
             standing["result"]["criteria"][0]["state"], "unproven",
             "{move_it}"
@@ -194,8 +186,7 @@ fn task_with_unfinished_parts_is_not_completed() {
     let script = format!(
         "sh {AGENT} works\n{{ cleo add Part --parent T1; cleo complete T1; }} >$CLEO_ROOT/../told 2>&1; exit"
     );
-    let (exit, result) = run(&workspace, "T1", &script);
-    assert_eq!(exit, 80, "{result}");
+    expect_exit(run(&workspace, "T1", &script), 80);
     let told = workspace.read("../told");
     assert!(
         told.contains("T1 has children that are not done: T3"),
@@ -224,35 +215,27 @@ fn what_agents_claimed_and_left_is_given_back_at_end() {
 #[test]
 fn cleo_finds_workspace_where_git_checked_part_of_it_out() {
     let workspace = repository();
-    git(&workspace, "add .cleo/.gitignore");
-    git(
-        &workspace,
-        "-c user.name=a -c user.email=a@b commit --quiet --message cleo",
-    );
+    workspace.git("add .cleo/.gitignore");
+    workspace.git("commit --quiet --message cleo");
     workspace.ok("update T1 --acceptance 'it is listed :: cleo show T1'");
-    let (exit, result) = run(&workspace, "T1", "echo one >one.txt");
-    assert_eq!(exit, 0, "{result}");
+    expect_exit(run(&workspace, "T1", "echo one >one.txt"), 0);
 }
 
 #[test]
 fn submodules_are_not_moved_behind_back_of_their_checkout() {
     let workspace = repository();
     let link = |commit: &str| format!("update-index --add --cacheinfo 160000,{commit},lib");
-    let head = git(&workspace, "rev-parse HEAD").trim().to_string();
-    git(&workspace, &link(&head));
-    git(
-        &workspace,
-        "-c user.name=a -c user.email=a@b commit --quiet --message link",
-    );
-    let other = git(&workspace, "rev-parse HEAD").trim().to_string();
+    let head = workspace.git("rev-parse HEAD").trim().to_string();
+    workspace.git(&link(&head));
+    workspace.git("commit --quiet --message link");
+    let other = workspace.git("rev-parse HEAD").trim().to_string();
     let commit = "git -c user.name=a -c user.email=a@b commit --quiet --message moved";
     let script = format!("git {} && {commit}", link(&other));
-    let (exit, result) = run(&workspace, "T1", &script);
-    assert_eq!(exit, 80, "{result}");
+    let result = expect_exit(run(&workspace, "T1", &script), 80);
     let why = result["tasks"][0].to_string();
     assert!(
         why.contains("lib is a submodule, which is changed"),
         "{why}"
     );
-    assert_eq!(git(&workspace, "log -1 --format=%s"), "link\n");
+    assert_eq!(workspace.git("log -1 --format=%s"), "link\n");
 }

@@ -6,8 +6,8 @@ use std::time::Duration;
 
 use serde_json::Value;
 
-use super::{AGENT, COMMIT, carry_out, git, is_clean, repository};
-use crate::world::TestWorkspace;
+use super::{AGENT, COMMIT, carry_out, is_clean, repository};
+use crate::world::{TestWorkspace, expect_exit};
 
 /// Runs tasks in worktrees with an agent that does something and then works as it should.
 pub(super) fn run(workspace: &TestWorkspace, tasks: &str, script: &str) -> (i32, Value) {
@@ -79,22 +79,20 @@ exit 1"#;
 fn files_that_git_ignores_prove_nothing() {
     let workspace = repository();
     workspace.write(".gitignore", "*.out\n");
-    git(&workspace, "add .gitignore");
-    git(&workspace, &format!("{COMMIT} ignore"));
+    workspace.git("add .gitignore");
+    workspace.git(&format!("{COMMIT} ignore"));
     workspace.ok("update T1 --acceptance 'it is made :: test -e made.out'");
-    let (exit, result) = run(&workspace, "T1", "echo made >made.out");
-    assert_eq!(exit, 80, "{result}");
+    let result = expect_exit(run(&workspace, "T1", "echo made >made.out"), 80);
     let why = result["tasks"][0]["violations"].to_string();
     assert!(why.contains("git ignores made.out"), "{why}");
     assert_eq!(
-        workspace.json(&["show", "T1"])["result"]["task"]["status"],
+        workspace.ask("show T1")["result"]["task"]["status"],
         "pending"
     );
     is_clean(&workspace);
     // With what is ignored in the workspace, too, the work is taken.
     workspace.write("made.out", "mine");
-    let (exit, result) = run(&workspace, "T1", "echo made >made.out");
-    assert_eq!(exit, 0, "{result}");
+    expect_exit(run(&workspace, "T1", "echo made >made.out"), 0);
     assert_eq!(workspace.read("made.out"), "mine");
 }
 
@@ -103,8 +101,8 @@ fn files_that_git_ignores_prove_nothing() {
 pub(super) fn unprovable() -> TestWorkspace {
     let workspace = repository();
     workspace.write(".gitignore", "*.out\n");
-    git(&workspace, "add .gitignore");
-    git(&workspace, &format!("{COMMIT} ignore"));
+    workspace.git("add .gitignore");
+    workspace.git(&format!("{COMMIT} ignore"));
     let shared = workspace.path("..").display().to_string();
     let check = format!(
         "case $PWD in */trees/*) exit 0 ;; esac
@@ -129,10 +127,10 @@ esac";
 #[track_caller]
 fn is_taken_back(workspace: &TestWorkspace, expected: &str) {
     assert!(!workspace.path("work.txt").exists());
-    let log = git(workspace, "log --first-parent --format=%s");
+    let log = workspace.git("log --first-parent --format=%s");
     assert_eq!(log, expected);
-    assert_eq!(git(workspace, "log --format=%s -- work.txt"), "");
-    let task = workspace.json(&["show", "T1"]);
+    assert_eq!(workspace.git("log --format=%s -- work.txt"), "");
+    let task = workspace.ask("show T1");
     assert_eq!(task["result"]["task"]["status"], "pending", "{task}");
 }
 
@@ -147,7 +145,7 @@ pub(super) fn proving(workspace: &TestWorkspace, script: &str) -> (Child, String
 }
 
 pub(super) fn last_run(workspace: &TestWorkspace) -> String {
-    let listed = workspace.json(&["runs", "list"]);
+    let listed = workspace.ask("runs list");
     let id = listed["result"]["runs"][0]["id"].as_str().unwrap();
     id.to_string()
 }
@@ -169,8 +167,10 @@ fn unproven_merge_is_reverted_after_a_kill() {
         let mut expected = "ignore\nfirst\n";
         match next {
             "another run" => {
-                let (exit, result) = carry_out(&workspace, &words(&workspace, "T2", UNPROVABLE));
-                assert_eq!(exit, 0, "{result}");
+                expect_exit(
+                    carry_out(&workspace, &words(&workspace, "T2", UNPROVABLE)),
+                    0,
+                );
                 expected = "T2: Two\nignore\nfirst\n";
                 workspace.json(&["runs", "cancel", &id]);
             }
@@ -208,9 +208,9 @@ fn what_user_did_after_killed_proof_stays() {
             "export GIT_AUTHOR_NAME=a GIT_AUTHOR_EMAIL=a@b GIT_COMMITTER_NAME=a GIT_COMMITTER_EMAIL=a@b; {what}"
         ));
         assert_eq!(done.exit, 0, "{done}");
-        let head = git(&workspace, "rev-parse HEAD");
+        let head = workspace.git("rev-parse HEAD");
         workspace.json(&["runs", "cancel", &id]);
-        assert_eq!(git(&workspace, "rev-parse HEAD"), head, "{what}");
+        assert_eq!(workspace.git("rev-parse HEAD"), head, "{what}");
         assert_eq!(workspace.read("shared.txt"), text, "{what}");
         assert_eq!(workspace.read(".git/cleo.lock"), "");
     }
@@ -223,7 +223,7 @@ fn run_begins_without_merge_that_is_being_proven() {
     let mut second = workspace.command(&words(&workspace, "T2", UNPROVABLE));
     let second = second.stdout(Stdio::piped()).stderr(Stdio::null());
     let second = second.spawn().unwrap();
-    let count = || workspace.json(&["runs", "list"])["result"]["total"].clone();
+    let count = || workspace.ask("runs list")["result"]["total"].clone();
     wait_until(|| count() == 2);
     workspace.write("../resumed", "");
     let reply = workspace.reply(&second.wait_with_output().unwrap());
@@ -247,10 +247,7 @@ fn cancelling_run_ends_proof_of_its_merge() {
     let task = &shown["result"]["tasks"][0];
     assert_eq!(task["outcome"], "cancelled", "{task}");
     let branch = task["branch"].as_str().unwrap();
-    assert_eq!(
-        git(&workspace, &format!("show {branch}:work.txt")),
-        "work\n"
-    );
+    assert_eq!(workspace.git(&format!("show {branch}:work.txt")), "work\n");
     assert!(!task.to_string().contains("git ignores"), "{task}");
 }
 
@@ -261,20 +258,19 @@ fn interrupted_run_takes_merge_back_that_it_was_proving() {
     workspace.shell(&format!("kill -INT {}", run.id()));
     assert_eq!(run.wait().unwrap().code(), Some(130));
     assert!(!workspace.path("work.txt").exists());
-    assert_eq!(git(&workspace, "log --format=%s"), "ignore\nfirst\n");
+    assert_eq!(workspace.git("log --format=%s"), "ignore\nfirst\n");
 }
 
 #[test]
 fn only_merges_of_task_are_reverted() {
     let workspace = unprovable();
     workspace.write("../resumed", "");
-    workspace.json(&["update", "T2", "--title", "Undo T1: One"]);
+    workspace.ask("update T2 --title 'Undo T1: One'");
     let other = workspace.path("two.txt").display().to_string();
     let script = format!(
         "{UNPROVABLE}\n[ $CLEO_TASK_ID != T1 ] || until [ -e {other} ]; do sleep 0.01; done"
     );
-    let (exit, result) = run(&workspace, "T1 T2 --jobs 2", &script);
-    assert_eq!(exit, 81, "{result}");
+    let result = expect_exit(run(&workspace, "T1 T2 --jobs 2", &script), 81);
     assert_eq!(result["summary"]["done"], 1, "{result}");
     is_taken_back(&workspace, "T2: Undo T1: One\nignore\nfirst\n");
     assert_eq!(workspace.read("two.txt"), "two\n");
@@ -285,8 +281,7 @@ fn time_limit_ends_proof_of_merge() {
     let workspace = unprovable();
     let mut words = words(&workspace, "T1", UNPROVABLE);
     words.extend(["--time-limit", "2"].map(String::from));
-    let (exit, result) = carry_out(&workspace, &words);
-    assert_eq!(exit, 124, "{result}");
+    let result = expect_exit(carry_out(&workspace, &words), 124);
     assert!(workspace.path("../checking").exists(), "{result}");
     assert_eq!(result["tasks"][0]["outcome"], "timeout", "{result}");
     is_taken_back(&workspace, "ignore\nfirst\n");
@@ -311,8 +306,7 @@ fn agent_evidence_counts_next_to_work_merged_meanwhile() {
         }
         let script = beside_another(&workspace)
             + &format!("\ncleo verify $CLEO_TASK_ID --gate implemented {shown} >/dev/null");
-        let (exit, result) = run(&workspace, "T1 T2 --jobs 2", &script);
-        assert_eq!(exit, 0, "{shown}: {result}");
+        expect_exit(run(&workspace, "T1 T2 --jobs 2", &script), 0);
     }
 }
 
@@ -328,8 +322,7 @@ fn user_gates_are_proven_next_to_work_merged_meanwhile() {
         }
         let script = beside_another(&workspace)
             + &format!("\ncleo verify $CLEO_TASK_ID {gate}{more} >/dev/null");
-        let (exit, result) = run(&workspace, "T1 T2 --jobs 2", &script);
-        assert_eq!(exit, 81, "{result}");
+        let result = expect_exit(run(&workspace, "T1 T2 --jobs 2", &script), 81);
         assert_eq!(result["summary"]["done"], done, "{result}");
     }
 }
@@ -344,8 +337,7 @@ fn work_of_others_that_was_merged_meanwhile_is_proven_with() {
         ));
     }
     let script = beside_another(&workspace);
-    let (exit, result) = run(&workspace, "T1 T2 --jobs 2", &script);
-    assert_eq!(exit, 81, "{result}");
+    let result = expect_exit(run(&workspace, "T1 T2 --jobs 2", &script), 81);
     let there = ["a", "b"].map(|name| workspace.path(name).exists());
     assert_eq!(there.iter().filter(|there| **there).count(), 1, "{result}");
     assert_eq!(result["summary"]["done"], 1, "{result}");
@@ -379,7 +371,7 @@ fn is_not_believed(workspace: &TestWorkspace, script: &str) {
         let told = workspace.read("../forged/told");
         assert!(told.contains("\"passed\""), "{told}");
         assert_eq!(exit, 80, "isolated: {is_isolated}: {result}");
-        let task = workspace.json(&["show", "T1"]);
+        let task = workspace.ask("show T1");
         assert_eq!(task["result"]["task"]["status"], "pending", "{task}");
     }
 }
@@ -424,11 +416,10 @@ fn commands_decide_in_workspace_what_branch_does_not_hold() {
         workspace.ok(&format!(
             "update T1 {more} --acceptance 'it is there :: {command}'"
         ));
-        let (exit, result) = run(&workspace, "T1", script);
-        assert_eq!(exit, 80, "{command}: {result}");
-        let task = workspace.json(&["show", "T1"]);
+        expect_exit(run(&workspace, "T1", script), 80);
+        let task = workspace.ask("show T1");
         assert_eq!(task["result"]["task"]["status"], "pending", "{task}");
-        assert_eq!(git(&workspace, "log --format=%s"), "first\n", "{command}");
+        assert_eq!(workspace.git("log --format=%s"), "first\n", "{command}");
     }
 }
 
@@ -436,17 +427,16 @@ fn commands_decide_in_workspace_what_branch_does_not_hold() {
 fn work_beside_state_of_cleo_is_merged() {
     let workspace = repository();
     workspace.write(".cleo/skills/x/SKILL.md", "old\n");
-    git(&workspace, "add .cleo/skills");
-    git(&workspace, &format!("{COMMIT} skill"));
+    workspace.git("add .cleo/skills");
+    workspace.git(&format!("{COMMIT} skill"));
     workspace.ok("update T1 --acceptance 'it is new :: grep -q new .cleo/skills/x/SKILL.md'");
     let script = "echo new >.cleo/skills/x/SKILL.md
 mkdir .cleo/agents .cleo/runs && echo 'id: new' >.cleo/agents/new.yaml
 echo x | tee .cleo/cleo.db .cleo/cleo.db-wal >.cleo/runs/x
 git add --force .cleo/cleo.db";
-    let (exit, result) = run(&workspace, "T1", script);
-    assert_eq!(exit, 0, "{result}");
+    expect_exit(run(&workspace, "T1", script), 0);
     assert_eq!(workspace.read(".cleo/agents/new.yaml"), "id: new\n");
     let expected = ".cleo/agents/new.yaml\n.cleo/skills/x/SKILL.md\nshared.txt\n";
-    assert_eq!(git(&workspace, "ls-files"), expected);
+    assert_eq!(workspace.git("ls-files"), expected);
     is_clean(&workspace);
 }

@@ -6,8 +6,8 @@ use std::process::Stdio;
 use rustix::process::{Pid, Signal, kill_process};
 
 use super::proof::{last_run, proving, run, unprovable, wait_until, words, words_with_repair};
-use super::{AGENT, before_git, carry_out, git, is_clean, kill_run, repository};
-use crate::world::TestWorkspace;
+use super::{AGENT, before_git, carry_out, is_clean, kill_run, repository};
+use crate::world::{TestWorkspace, expect_exit};
 
 /// Runs T1, and kills cleo while the worktree is removed and one of its files is gone.
 fn kill_in_the_removal(workspace: TestWorkspace) -> TestWorkspace {
@@ -28,16 +28,16 @@ fn task_is_done_however_much_of_its_worktree_kill_left() {
     let workspace = repository();
     workspace.ok("update T1 --acceptance 'it is there :: test -e work.txt'");
     let workspace = kill_in_the_removal(workspace);
-    let task = workspace.json(&["show", "T1"]);
+    let task = workspace.ask("show T1");
     assert_eq!(task["result"]["task"]["status"], "done", "{task}");
-    let merged = git(&workspace, "rev-parse HEAD");
+    let merged = workspace.git("rev-parse HEAD");
     let id = last_run(&workspace);
     let resumed = workspace.json(&["runs", "resume", &id]);
     assert_eq!(resumed["result"]["run"]["status"], "completed", "{resumed}");
-    assert_eq!(git(&workspace, "rev-parse HEAD"), merged);
+    assert_eq!(workspace.git("rev-parse HEAD"), merged);
     assert_eq!(workspace.read(".played/T1").lines().count(), 1);
     assert!(!workspace.path(&format!(".cleo/runs/{id}/trees")).exists());
-    assert_eq!(git(&workspace, "branch --list 'cleo/*'"), "");
+    assert_eq!(workspace.git("branch --list 'cleo/*'"), "");
     is_clean(&workspace);
 }
 
@@ -144,8 +144,7 @@ fn ctrl_c_while_git_brings_work_home_ends_no_git() {
             once.display()
         );
         let workspace = before_git(workspace, &format!("*' {command} '*"), &slow);
-        let (exit, result) = run(&workspace, "T1", "echo work >work.txt");
-        assert_eq!(exit, 0, "{command}: {result}");
+        expect_exit(run(&workspace, "T1", "echo work >work.txt"), 0);
         assert!(once.exists());
         assert_eq!(workspace.read("work.txt"), "work\n");
         is_clean(&workspace);
@@ -181,10 +180,7 @@ fn branch_of_worktree_that_kill_removed_is_named() {
     let resumed = workspace.json(&["runs", "resume", &id]);
     let branch = format!("cleo/{id}/T1-1");
     assert!(resumed.to_string().contains(&branch), "{resumed}");
-    assert_eq!(
-        git(&workspace, &format!("show {branch}:work.txt")),
-        "work\n"
-    );
+    assert_eq!(workspace.git(&format!("show {branch}:work.txt")), "work\n");
     workspace.json(&["runs", "resume", &id]);
     let events = workspace.read(&format!(".cleo/runs/{id}/events.jsonl"));
     let told = events
@@ -207,7 +203,7 @@ fn work_proven_before_kill_is_not_proven_again() {
     let resumed = workspace.json(&["runs", "resume", &id]);
     assert_eq!(resumed["result"]["run"]["status"], "completed", "{resumed}");
     assert!(!workspace.path("../checking").exists());
-    let task = workspace.json(&["show", "T1"]);
+    let task = workspace.ask("show T1");
     assert_eq!(task["result"]["task"]["status"], "done", "{task}");
 }
 
@@ -235,12 +231,12 @@ sleep 600"
     );
     let id = kill_run(&workspace, &words(&workspace, "T1", &script), "../proven");
     wait_until(|| workspace.path("../completed").exists());
-    let task = workspace.json(&["show", "T1"]);
+    let task = workspace.ask("show T1");
     assert_eq!(task["result"]["task"]["status"], "active", "{task}");
     workspace.ok("update T1 --note 'looks good'");
     let resumed = workspace.json(&["runs", "resume", &id]);
     assert_eq!(resumed["success"], false, "{resumed}");
-    let task = workspace.json(&["show", "T1"]);
+    let task = workspace.ask("show T1");
     assert_eq!(task["result"]["task"]["status"], "pending", "{task}");
 }
 
@@ -248,8 +244,7 @@ sleep 600"
 fn worktree_that_cannot_be_set_aside_is_kept_whole() {
     let workspace = repository();
     let script = "mkdir -p \"$CLEO_WORKTREE/../removed-T1-1/x\" && echo work >work.txt";
-    let (exit, result) = carry_out(&workspace, &words(&workspace, "T1", script));
-    assert_eq!(exit, 0, "{result}");
+    let result = expect_exit(carry_out(&workspace, &words(&workspace, "T1", script)), 0);
     let kept = result["tasks"][0].to_string();
     assert!(kept.contains("trees/T1-1"), "{result}");
     let id = last_run(&workspace);
@@ -271,7 +266,7 @@ fn task_completed_by_person_after_kill_stays_done() {
     let agent = agent.env("CLEO_AGENT", &id).env("CLEO_RUN_ID", &id);
     assert!(agent.output().unwrap().status.success());
     workspace.json(&["runs", "resume", &id]);
-    let task = workspace.json(&["show", "T1"]);
+    let task = workspace.ask("show T1");
     assert_eq!(task["result"]["task"]["status"], "done", "{task}");
     assert_eq!(workspace.read(".played/T1").lines().count(), 1);
 }
@@ -313,7 +308,7 @@ cleo complete T1
 sleep 600"
     );
     let id = kill_run(workspace, &words(workspace, "T1", &script), "../completed");
-    let task = workspace.json(&["show", "T1"]);
+    let task = workspace.ask("show T1");
     assert_eq!(task["result"]["task"]["status"], "active", "{task}");
     id
 }
@@ -330,7 +325,7 @@ fn cancel_at_resume_keeps_work_that_is_only_in_its_worktree() {
     wait_until(|| workspace.path("../checking").exists());
     workspace.ok(&format!("runs cancel {id}"));
     resume.wait().unwrap();
-    let task = workspace.json(&["show", "T1"]);
+    let task = workspace.ask("show T1");
     assert_eq!(task["result"]["task"]["status"], "pending", "{task}");
 }
 
@@ -339,11 +334,8 @@ fn cancel_after_kill_keeps_work_that_is_only_in_its_worktree() {
     let workspace = repository();
     let id = proven_by_its_agent(&workspace);
     workspace.ok(&format!("runs cancel {id}"));
-    let task = workspace.json(&["show", "T1"]);
+    let task = workspace.ask("show T1");
     assert_eq!(task["result"]["task"]["status"], "pending", "{task}");
     let branch = format!("cleo/{id}/T1-1");
-    assert_eq!(
-        git(&workspace, &format!("show {branch}:work.txt")),
-        "work\n"
-    );
+    assert_eq!(workspace.git(&format!("show {branch}:work.txt")), "work\n");
 }

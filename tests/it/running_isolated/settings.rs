@@ -3,8 +3,8 @@
 use serde_json::json;
 
 use super::proof::{run, words};
-use super::{COMMIT, find_retained, git, is_clean, kill_run, repository, words_for_one};
-use crate::world::document;
+use super::{COMMIT, find_retained, is_clean, kill_run, repository, words_for_one};
+use crate::world::{document, expect_exit, says};
 
 #[test]
 fn run_is_not_resumed_after_settings_of_git_changed() {
@@ -18,14 +18,13 @@ fn run_is_not_resumed_after_settings_of_git_changed() {
             &words_for_one("edits-works-and-hangs"),
             ".played/edited-T1",
         );
-        git(&workspace, change);
+        workspace.git(change);
         let answer = workspace.json(&["runs", "resume", &id]);
         assert_eq!(answer["success"], is_resumed, "{answer}");
         if !is_resumed {
             let error = &answer["error"];
             assert_eq!(error["code"], "E_INPUT_INVALID", "{answer}");
-            let message = error["message"].as_str().unwrap();
-            assert!(message.contains("begin a new run"), "{message}");
+            says(&error, "begin a new run");
         }
         let attempts = workspace.read(".played/T1");
         assert_eq!(attempts.lines().count(), 1, "no agent was paid");
@@ -36,13 +35,12 @@ fn run_is_not_resumed_after_settings_of_git_changed() {
 fn sparse_checkout_of_agent_is_own() {
     let workspace = repository();
     workspace.write("far/x", "far\n");
-    git(&workspace, "add far");
-    git(&workspace, &format!("{COMMIT} far"));
+    workspace.git("add far");
+    workspace.git(&format!("{COMMIT} far"));
     let script = "[ $CLEO_TASK_ID = T2 ] || git sparse-checkout set near >&2
 echo work >$CLEO_TASK_ID.txt";
-    let (exit, result) = run(&workspace, "T1 T2 --jobs 1", script);
-    assert_eq!(exit, 0, "{result}");
-    let files = git(&workspace, "ls-tree -r --name-only HEAD");
+    expect_exit(run(&workspace, "T1 T2 --jobs 1", script), 0);
+    let files = workspace.git("ls-tree -r --name-only HEAD");
     assert_eq!(files, "T1.txt\nT2.txt\nfar/x\nshared.txt\n");
     assert_eq!(workspace.read("far/x"), "far\n");
     is_clean(&workspace);
@@ -52,15 +50,14 @@ echo work >$CLEO_TASK_ID.txt";
 fn attributes_that_earlier_agent_chose_do_not_count() {
     let workspace = repository();
     workspace.write(".gitattributes", "*.sec filter=up\n");
-    git(&workspace, "config filter.up.clean 'tr a-z A-Z'");
-    git(&workspace, "add .gitattributes");
-    git(&workspace, &format!("{COMMIT} attributes"));
+    workspace.git("config filter.up.clean 'tr a-z A-Z'");
+    workspace.git("add .gitattributes");
+    workspace.git(&format!("{COMMIT} attributes"));
     // Leftovers of an agent apply when the next run begins.
-    let empty = git(&workspace, "mktree </dev/null");
-    git(&workspace, &format!("config attr.tree {}", empty.trim()));
-    let (exit, result) = run(&workspace, "T1", "echo work >x.sec");
-    assert_eq!(exit, 0, "{result}");
-    assert_eq!(git(&workspace, "cat-file -p HEAD:x.sec"), "WORK\n");
+    let empty = workspace.git("mktree </dev/null");
+    workspace.git(&format!("config attr.tree {}", empty.trim()));
+    expect_exit(run(&workspace, "T1", "echo work >x.sec"), 0);
+    assert_eq!(workspace.git("cat-file -p HEAD:x.sec"), "WORK\n");
 }
 
 #[test]
@@ -73,15 +70,13 @@ echo work >work.txt && touch -d 2020-01-01 work.txt && git add work.txt
 git -c user.name=a -c user.email=a@b commit --quiet --message work
 unset GIT_OBJECT_DIRECTORY GIT_ALTERNATE_OBJECT_DIRECTORIES";
     let workspace = repository();
-    let (exit, result) = run(&workspace, "T1", elsewhere);
-    assert_eq!(exit, 0, "{result}");
-    assert_eq!(git(&workspace, "show HEAD:work.txt"), "work\n");
+    expect_exit(run(&workspace, "T1", elsewhere), 0);
+    assert_eq!(workspace.git("show HEAD:work.txt"), "work\n");
     let workspace = repository();
     let known = format!("{elsewhere}\necho $PWD/.alt >$common/objects/info/alternates");
-    let (exit, result) = run(&workspace, "T1", &known);
-    assert_eq!(exit, 80, "{result}");
+    let result = expect_exit(run(&workspace, "T1", &known), 80);
     assert_eq!(result["tasks"][0]["outcome"], "blocked", "{result}");
-    assert_eq!(git(&workspace, "log --format=%s"), "first\n");
+    assert_eq!(workspace.git("log --format=%s"), "first\n");
     let tree = format!("{}/work.txt", find_retained(&result["tasks"][0]));
     assert_eq!(workspace.read(&tree), "work\n");
 }
@@ -107,8 +102,8 @@ mv $common/$at .o/$at && ln -s $PWD/.o/$at $common/$at"
         let task = &result["tasks"][0];
         let why = "objects of the repository into it";
         assert!(task.to_string().contains(why), "{moved}: {task}");
-        git(&workspace, "fsck --connectivity-only");
-        let shown = git(&workspace, "log --all --format=%s -- work.txt");
+        workspace.git("fsck --connectivity-only");
+        let shown = workspace.git("log --all --format=%s -- work.txt");
         assert!(!shown.is_empty(), "{result}");
     }
 }
@@ -117,8 +112,8 @@ mv $common/$at .o/$at && ln -s $PWD/.o/$at $common/$at"
 fn ignored_files_that_go_with_worktree_are_named() {
     let workspace = repository();
     workspace.write(".gitignore", ".env*\n*.log\nbuild/\n");
-    git(&workspace, "add .gitignore");
-    git(&workspace, &format!("{COMMIT} ignore"));
+    workspace.git("add .gitignore");
+    workspace.git(&format!("{COMMIT} ignore"));
     workspace.ok("update T1 --deliverable notes/made.log");
     let script =
         "mkdir build notes && echo x >build/x && echo x >notes/made.log && echo x >notes/other.log
@@ -143,7 +138,7 @@ mkdir -p $common/info && echo 'f filter=e' >>$common/info/attributes";
     let of_checkout = "git config --file $common/config.worktree filter.e.smudge 'sed s/good/bad/'";
     for setting in [filter, excludes, elsewhere, own, of_checkout] {
         let workspace = repository();
-        git(&workspace, "config extensions.worktreeConfig true");
+        workspace.git("config extensions.worktreeConfig true");
         workspace.ok("update T1 --acceptance 'it is good :: grep -q good f'");
         let common = "common=$(git rev-parse --path-format=absolute --git-common-dir)";
         let script = format!("{common}\n{setting}\necho good >f");
@@ -151,14 +146,14 @@ mkdir -p $common/info && echo 'f filter=e' >>$common/info/attributes";
         assert_ne!(exit, 0, "{result}");
         let why = result["tasks"][0].to_string();
         assert!(why.contains("may commit other content"), "{why}");
-        assert_eq!(git(&workspace, "log --format=%s"), "first\n");
+        assert_eq!(workspace.git("log --format=%s"), "first\n");
     }
 }
 
 #[test]
 fn rules_that_are_another_file_in_each_worktree_are_refused() {
     let workspace = repository();
-    git(&workspace, "config core.excludesFile mine");
+    workspace.git("config core.excludesFile mine");
     let words = "run T1 --isolate worktree --command true";
     let words: Vec<&str> = words.split(' ').collect();
     let error = workspace.expect_refusal(&words, "E_INPUT_INVALID");

@@ -3,8 +3,8 @@
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 
-use super::{COMMIT, before_git, carry_out, git, is_clean, repository, words_for_one};
-use crate::world::TestWorkspace;
+use super::{COMMIT, before_git, carry_out, is_clean, repository, words_for_one};
+use crate::world::{TestWorkspace, expect_exit, says};
 
 /// Sees that a run is refused for a reason, and that it leaves nothing behind.
 #[track_caller]
@@ -12,10 +12,9 @@ fn is_refused(workspace: &TestWorkspace, code: &str, why: &str) {
     let words = words_for_one("edits");
     let words: Vec<&str> = words.iter().map(String::as_str).collect();
     let error = workspace.expect_refusal(&words, code);
-    let message = error["message"].as_str().unwrap();
-    assert!(message.contains(why), "{why}: {message}");
-    assert_eq!(workspace.json(&["runs", "list"])["result"]["total"], 0);
-    let task = workspace.json(&["show", "T1"]);
+    says(&error, why);
+    assert_eq!(workspace.ask("runs list")["result"]["total"], 0);
+    let task = workspace.ask("show T1");
     assert_eq!(task["result"]["task"]["status"], "pending");
     assert!(
         !workspace.path(".cleo/runs").exists()
@@ -28,7 +27,7 @@ fn is_refused(workspace: &TestWorkspace, code: &str, why: &str) {
 
 /// Returns what `doctor` finds of git.
 fn git_finding(workspace: &TestWorkspace) -> serde_json::Value {
-    let examined = workspace.json(&["doctor"]);
+    let examined = workspace.ask("doctor");
     let findings = examined["result"]["findings"].as_array().unwrap();
     let found = findings.iter().find(|found| found["check"] == "git");
     found.unwrap().clone()
@@ -38,15 +37,12 @@ fn git_finding(workspace: &TestWorkspace) -> serde_json::Value {
 fn branch_in_place_of_those_of_runs_is_refused() {
     for pack in ["branch cleo", "pack-refs --all"] {
         let workspace = repository();
-        git(&workspace, "branch cleo");
-        git(
-            &workspace,
-            if pack == "branch cleo" {
-                "status"
-            } else {
-                pack
-            },
-        );
+        workspace.git("branch cleo");
+        workspace.git(if pack == "branch cleo" {
+            "status"
+        } else {
+            pack
+        });
         is_refused(&workspace, "E_INPUT_INVALID", "a branch `cleo`");
         let mut words = words_for_one("edits");
         words.push("--dry-run".to_string());
@@ -54,8 +50,8 @@ fn branch_in_place_of_those_of_runs_is_refused() {
         workspace.expect_refusal(&words, "E_INPUT_INVALID");
         let found = git_finding(&workspace);
         assert_eq!(found["status"], "warn", "{found}");
-        assert!(found["message"].as_str().unwrap().contains("branch `cleo`"));
-        git(&workspace, "branch --move cleo was-cleo");
+        says(&found, "branch `cleo`");
+        workspace.git("branch --move cleo was-cleo");
         let found = git_finding(&workspace);
         assert_eq!(found["status"], "ok", "{found}");
     }
@@ -64,9 +60,8 @@ fn branch_in_place_of_those_of_runs_is_refused() {
 #[test]
 fn tag_of_that_name_is_in_nobodys_way() {
     let workspace = repository();
-    git(&workspace, "tag cleo");
-    let (exit, result) = super::carry_out(&workspace, &words_for_one("edits"));
-    assert_eq!(exit, 0, "{result}");
+    workspace.git("tag cleo");
+    expect_exit(super::carry_out(&workspace, &words_for_one("edits")), 0);
 }
 
 #[test]
@@ -118,13 +113,13 @@ fn checkout_with_something_in_progress_is_refused() {
         ("bisect", "bisect start HEAD HEAD~1"),
     ] {
         let workspace = repository();
-        git(&workspace, "switch --quiet --create other");
+        workspace.git("switch --quiet --create other");
         workspace.write("shared.txt", "other\n");
-        git(&workspace, &format!("{COMMIT} other"));
-        git(&workspace, "switch --quiet main");
+        workspace.git(&format!("{COMMIT} other"));
+        workspace.git("switch --quiet main");
         for text in ["main\n", "more\n"] {
             workspace.write("shared.txt", text);
-            git(&workspace, &format!("{COMMIT} main"));
+            workspace.git(&format!("{COMMIT} main"));
         }
         workspace.shell(&format!("git -c user.name=a -c user.email=a@b {prepare}"));
         is_refused(
@@ -150,7 +145,7 @@ fn partial_clone_without_its_objects_is_refused() {
         assert_eq!(done.exit, 0, "{command}: {done}");
     }
     is_refused(&workspace, "E_FILE_UNWRITABLE", "no worktree can be made");
-    assert_eq!(git(&workspace, "for-each-ref refs/heads/cleo"), "");
+    assert_eq!(workspace.git("for-each-ref refs/heads/cleo"), "");
 }
 
 #[test]
@@ -164,11 +159,10 @@ fn trial_worktrees_of_a_kill_are_removed() {
         names.filter(|name| name.starts_with("probe-")).count()
     };
     assert_eq!(left(), 1);
-    let (exit, result) = carry_out(&workspace, &words_for_one("edits"));
-    assert_eq!(exit, 0, "{result}");
+    expect_exit(carry_out(&workspace, &words_for_one("edits")), 0);
     assert_eq!(left(), 0);
     is_clean(&workspace);
-    assert_eq!(git(&workspace, "for-each-ref refs/heads/cleo"), "");
+    assert_eq!(workspace.git("for-each-ref refs/heads/cleo"), "");
 }
 
 #[test]
@@ -185,16 +179,13 @@ fn an_old_git_is_refused() {
     let folder = program.parent().unwrap().display().to_string();
     let workspace = workspace.env("PATH", &format!("{folder}:{path}"));
     is_refused(&workspace, "E_INPUT_INVALID", "git 2.30.2 is too old");
-    let examined = workspace.json(&["doctor"]);
+    let examined = workspace.ask("doctor");
     let findings = examined["result"]["findings"].as_array().unwrap();
     let found = findings
         .iter()
         .find(|found| found["check"] == "git")
         .unwrap();
-    assert!(
-        found["message"].as_str().unwrap().contains("too old"),
-        "{found}"
-    );
+    says(&found, "too old");
 }
 
 #[test]
@@ -202,11 +193,10 @@ fn sparse_checkout_works() {
     let workspace = repository();
     workspace.write("out/far.txt", "far\n");
     workspace.write("in/near.txt", "near\n");
-    git(&workspace, "add out in");
-    git(&workspace, &format!("{COMMIT} more"));
-    git(&workspace, "sparse-checkout set in");
-    let (exit, result) = super::carry_out(&workspace, &words_for_one("edits"));
-    assert_eq!(exit, 0, "{result}");
+    workspace.git("add out in");
+    workspace.git(&format!("{COMMIT} more"));
+    workspace.git("sparse-checkout set in");
+    expect_exit(super::carry_out(&workspace, &words_for_one("edits")), 0);
     assert_eq!(workspace.read("T1.txt"), "T1\n");
     assert!(!workspace.path("out").exists());
     super::is_clean(&workspace);

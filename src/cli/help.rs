@@ -1,13 +1,18 @@
-//! `cleo explain CODE` and `cleo help exit-codes`.
+//! `cleo help`, `cleo explain`, `cleo man` and `cleo schema`. The files in docs/schemas/ are made from the types of
+//! replies by a test (`cli::tests`), which also keeps them true, and are carried by the program.
 
+use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::Args;
+use clap_mangen::Man;
 use serde::Serialize;
 
-use super::Face;
 use super::screen::{Screen, Tone, accent, plain, strong};
+use super::{Face, tree};
+use crate::embedded;
 use crate::error::{Code, Error, Result, nearest};
+use crate::file;
 
 /// The topic of `cleo help` that is not a command.
 const CODES: &str = "exit-codes";
@@ -16,7 +21,7 @@ const CODES: &str = "exit-codes";
 #[command(
     after_help = "Examples:\n  cleo explain E_PROTOCOL_MISSING\n  cleo explain protocol_missing\n  cleo explain 60"
 )]
-pub(super) struct Arguments {
+pub(super) struct ExplainArguments {
     /// Error code, with or without E_, or exit code [default: all]
     code: Option<String>,
 }
@@ -54,7 +59,7 @@ fn describe(code: Code) -> Explained {
     }
 }
 
-pub(super) fn run(face: &mut Face<'_>, arguments: Arguments) -> Result<ExitCode> {
+pub(super) fn explain(face: &mut Face<'_>, arguments: ExplainArguments) -> Result<ExitCode> {
     let Some(name) = arguments.code else {
         return table(face, Code::ALL);
     };
@@ -106,7 +111,7 @@ pub(super) fn help(face: &mut Face<'_>, arguments: HelpArguments) -> Result<Exit
         }
         _ => {}
     }
-    let mut root = super::tree::whole();
+    let mut root = tree::whole();
     root.build();
     let mut command = find(root, &arguments.topic, &[CODES])?;
     let help = command.render_long_help().to_string();
@@ -161,4 +166,131 @@ fn show(screen: &mut Screen, table: &Table) {
         &["EXIT", "CODE", "MEANING"],
         success.into_iter().chain(rows),
     );
+}
+
+#[derive(Args)]
+#[command(after_help = "\
+Examples:
+  cleo man add | man -l -
+  cleo man --output ~/.local/share/man/man1")]
+pub(super) struct ManArguments {
+    /// Command [default: cleo itself]
+    command: Vec<String>,
+
+    /// Write the pages of all commands to this folder
+    #[arg(long, short, value_name = "DIR", conflicts_with = "command")]
+    output: Option<PathBuf>,
+}
+
+/// The pages that were written.
+#[derive(Serialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+pub(super) struct Written {
+    pages: Vec<String>,
+    total: usize,
+}
+
+pub(super) fn man(face: &mut Face<'_>, arguments: ManArguments) -> Result<ExitCode> {
+    let mut root = tree::whole();
+    root.build();
+    let Some(folder) = arguments.output else {
+        let command = find(root, &arguments.command, &[])?;
+        return Ok(face.output.print(&write_page(&command)?));
+    };
+    let folder = face.surroundings()?.directory.join(folder);
+    let mut pages = Vec::new();
+    for (name, text) in list_pages(&root)? {
+        let path = folder.join(format!("{name}.1"));
+        file::write_whole(&path, &text)?;
+        pages.push(path.to_string_lossy().into_owned());
+    }
+    let written = Written {
+        total: pages.len(),
+        pages,
+    };
+    face.reply(&written, &[], |screen| {
+        for page in &written.pages {
+            screen.line(Tone::Plain, page);
+        }
+    })
+}
+
+fn list_pages(command: &clap::Command) -> Result<Vec<(String, String)>> {
+    let mut pages = vec![(name_page(command), write_page(command)?)];
+    for below in command.get_subcommands() {
+        pages.extend(list_pages(below)?);
+    }
+    Ok(pages)
+}
+
+fn name_page(command: &clap::Command) -> String {
+    let name = command.get_display_name().unwrap_or(command.get_name());
+    name.replace(' ', "-")
+}
+
+fn write_page(command: &clap::Command) -> Result<String> {
+    let mut page = Vec::new();
+    // Commands below the first have no version of their own.
+    let source = concat!("cleo ", env!("CARGO_PKG_VERSION"));
+    let man = Man::new(command.clone())
+        .title(name_page(command).to_uppercase())
+        .source(source);
+    man.render(&mut page)
+        .map_err(|cause| Error::new(Code::Internal, "the page cannot be written").because(cause))?;
+    Ok(String::from_utf8_lossy(&page).into_owned())
+}
+
+#[derive(Args)]
+#[command(after_help = "\
+Examples:
+  cleo schema list
+  cleo schema orchestrator ready
+  cleo schema --list --jq '.result.schemas[]'")]
+pub(super) struct SchemaArguments {
+    /// Command, such as orchestrator.ready or orchestrator ready
+    #[arg(required_unless_present = "list")]
+    name: Vec<String>,
+
+    /// List the commands that have a schema
+    #[arg(long, conflicts_with = "name")]
+    list: bool,
+}
+
+/// The schemas that there are.
+#[derive(Serialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+pub(super) struct Listed {
+    /// Names of commands, as replies spell them.
+    schemas: Vec<String>,
+    total: usize,
+}
+
+pub(super) fn schema(face: &mut Face<'_>, arguments: SchemaArguments) -> Result<ExitCode> {
+    if arguments.list {
+        let schemas = list_schemas();
+        let listed = Listed {
+            total: schemas.len(),
+            schemas,
+        };
+        return face.reply(&listed, &[], |screen| {
+            for name in &listed.schemas {
+                screen.line(Tone::Plain, name);
+            }
+        });
+    }
+    let name = arguments.name.join(".");
+    let text = embedded::schema(&name).ok_or_else(|| {
+        let error = Error::new(Code::Usage, format!("there is no schema `{name}`"));
+        match nearest(&name, list_schemas().iter().map(String::as_str)) {
+            Some(near) => error.fix(format!("cleo schema {near}")),
+            None => error.fix("cleo schema --list"),
+        }
+    })?;
+    Ok(face.output.print_document(&text))
+}
+
+fn list_schemas() -> Vec<String> {
+    let mut names: Vec<String> = embedded::schemas().map(str::to_string).collect();
+    names.sort_unstable();
+    names
 }

@@ -6,9 +6,9 @@ use std::process::ExitCode;
 
 use clap::Args;
 
-use super::Face;
-use super::screen::{Cell, Screen, Tone, count};
 use crate::agent::{MESSAGE_MAX, SUPERVISOR};
+use crate::cli::Face;
+use crate::cli::screen::{Cell, Screen, Tone, count};
 use crate::config::{ROUTING_MATCH, Settings};
 use crate::error::{Code, Error, Result};
 use crate::file::{Lines, stdin_unreadable};
@@ -33,7 +33,7 @@ Examples:
   cleo route 'Help me design a layout' --agent peter-logical
   cleo route 'Check the invoice' --agents agents.yaml
   cleo route --stdin < messages.txt")]
-pub(super) struct Arguments {
+pub(in crate::cli) struct Arguments {
     /// The message
     #[arg(required_unless_present = "stdin", conflicts_with = "stdin")]
     message: Option<String>,
@@ -64,7 +64,7 @@ pub(super) struct Arguments {
     limit: usize,
 }
 
-pub(super) fn run(face: &mut Face<'_>, mut arguments: Arguments) -> Result<ExitCode> {
+pub(in crate::cli) fn run(face: &mut Face<'_>, mut arguments: Arguments) -> Result<ExitCode> {
     let is_twice = |file: &PathBuf| arguments.stdin && file.as_os_str() == "-";
     if arguments.agents.as_ref().is_some_and(is_twice) {
         let message = "agents and messages cannot both come from standard input";
@@ -95,7 +95,7 @@ fn options(arguments: &Arguments, settings: &Settings, explain: bool) -> Options
     }
 }
 
-pub(super) fn match_of(settings: &Settings) -> Match {
+pub(in crate::cli) fn match_of(settings: &Settings) -> Match {
     match settings.text(ROUTING_MATCH).as_deref() {
         Some("substring") => Match::Substring,
         _ => Match::Token,
@@ -113,14 +113,14 @@ fn render(screen: &mut Screen, decision: &Decision<'_>, explain: bool) {
         .say(tone, decision.agent)
         .line(Tone::Plain, format!("  {}", decision.reason));
     if explain {
-        parts(screen, decision);
+        render_parts(screen, decision);
     }
 }
 
-fn parts(screen: &mut Screen, decision: &Decision<'_>) {
+fn render_parts(screen: &mut Screen, decision: &Decision<'_>) {
     let candidates = decision.candidates.as_deref().unwrap_or_default();
     let winner = candidates.iter().find(|one| one.id == decision.agent);
-    words(screen, decision, winner);
+    render_words(screen, decision, winner);
     match (decision.runner_up, decision.margin) {
         (Some(second), Some(margin)) => screen.field(
             "lead",
@@ -143,7 +143,7 @@ fn parts(screen: &mut Screen, decision: &Decision<'_>) {
     }
 }
 
-fn words(screen: &mut Screen, decision: &Decision<'_>, winner: Option<&Candidate<'_>>) {
+fn render_words(screen: &mut Screen, decision: &Decision<'_>, winner: Option<&Candidate<'_>>) {
     if decision.terms.is_empty() {
         return;
     }

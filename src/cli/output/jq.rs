@@ -1,26 +1,60 @@
-//! `--jq`: a filter for replies. A plain path, such as `.result.tasks[].id`, is evaluated here. Any
-//! other filter may run for ever, so a child process applies it, to all replies of a stream, with
-//! limits of 10 seconds of CPU time each and 1 GB of memory ([`process`]).
-
-mod filter;
-mod frame;
-mod process;
+//! `--jq`: a filter for replies. A plain path, such as `.result.tasks[].id`, is evaluated here. Any other filter may run
+//! for ever, so cleo starts itself as a child process, which applies it to all replies of a stream, with limits of
+//! 10 seconds of CPU time each and 1 GB of memory.
+//!
+//! Between the two go frames: a letter, the length as four bytes (big-endian), and the content. cleo sends documents. The
+//! reply to the filter is `READY` or `FAULTY` with the position; to a document, `VALUE` frames and then `END`, or
+//! `FAILED` with the reason.
 
 use std::cell::RefCell;
-use std::io::{self, BufReader, Read, Write};
+use std::ffi::OsString;
+use std::io::{self, BufReader, BufWriter, Read, Write};
 use std::os::unix::process::ExitStatusExt;
-use std::process::{Child, ChildStdin, ChildStdout, Command, ExitStatus, Stdio};
+use std::process::{Child, ChildStdin, ChildStdout, Command, ExitCode, ExitStatus, Stdio};
 
 use jaq_core::Filter;
 use jaq_core::data::JustLut;
 use jaq_json::Val;
-use rustix::process::Signal;
+use rustix::process::{Resource, Rlimit, Signal, getrlimit, setrlimit};
+use rustix::time::{ClockId, clock_gettime};
 
-pub(super) use process::serve;
-
-use super::screen::clean;
+use super::filter;
+use crate::cli::screen::clean;
 use crate::error::{Code, Error, Result};
 use crate::runner;
+
+const DOCUMENT: u8 = b'd';
+const READY: u8 = b'r';
+const FAULTY: u8 = b'x';
+const VALUE: u8 = b'o';
+const END: u8 = b'e';
+const FAILED: u8 = b'f';
+
+fn write_frame(out: &mut impl Write, letter: u8, bytes: &[u8]) -> io::Result<()> {
+    let length = u32::try_from(bytes.len()).map_err(io::Error::other)?;
+    out.write_all(&[letter])?;
+    out.write_all(&length.to_be_bytes())?;
+    out.write_all(bytes)
+}
+
+fn send_frame(out: &mut impl Write, letter: u8, bytes: &[u8]) -> io::Result<()> {
+    write_frame(out, letter, bytes)?;
+    out.flush()
+}
+
+/// Reads the letter and content of a frame; `None` if the other process has ended.
+fn receive_frame(input: &mut impl Read) -> io::Result<Option<(u8, Vec<u8>)>> {
+    let mut head = [0; 5];
+    match input.read_exact(&mut head) {
+        Err(cause) if cause.kind() == io::ErrorKind::UnexpectedEof => return Ok(None),
+        read => read?,
+    }
+    let [letter, length @ ..] = head;
+    let length = u32::from_be_bytes(length);
+    let mut bytes = Vec::new();
+    let read = input.take(u64::from(length)).read_to_end(&mut bytes)?;
+    Ok((read == length as usize).then_some((letter, bytes)))
+}
 
 /// CPU time of a filter per reply, in seconds.
 const SECONDS: u64 = 10;
@@ -117,7 +151,7 @@ impl Process {
     /// Starts the process, which reports an invalid filter.
     fn start(&self) -> io::Result<std::result::Result<Running, String>> {
         let mut child = Command::new(runner::find_own_program())
-            .arg(process::ARGUMENT)
+            .arg(ARGUMENT)
             .args([SECONDS.to_string(), MEMORY.to_string()])
             .arg(&self.code)
             .env_clear()
@@ -133,8 +167,8 @@ impl Process {
             input,
             output,
         };
-        Ok(match frame::receive(&mut running.output)? {
-            Some((frame::READY, _)) => Ok(running),
+        Ok(match receive_frame(&mut running.output)? {
+            Some((READY, _)) => Ok(running),
             Some((_, fault)) => Err(String::from_utf8_lossy(&fault).into_owned()),
             None => Err(running.cause()),
         })
@@ -166,15 +200,15 @@ impl Running {
         json: &str,
         mut take: impl FnMut(&[u8]) -> io::Result<()>,
     ) -> io::Result<Option<Ended>> {
-        match frame::send(&mut self.input, frame::DOCUMENT, json.as_bytes()) {
+        match send_frame(&mut self.input, DOCUMENT, json.as_bytes()) {
             // The reason of a process that has ended is read below.
             Err(cause) if cause.kind() != io::ErrorKind::BrokenPipe => return Err(cause),
             _ => {}
         }
         loop {
-            match frame::receive(&mut self.output)? {
-                Some((frame::VALUE, text)) => take(&text)?,
-                Some((frame::END, _)) => return Ok(Some(Ended::Whole)),
+            match receive_frame(&mut self.output)? {
+                Some((VALUE, text)) => take(&text)?,
+                Some((END, _)) => return Ok(Some(Ended::Whole)),
                 Some((_, message)) => {
                     let message = String::from_utf8_lossy(&message).into_owned();
                     return Ok(Some(Ended::Failed(message)));
@@ -214,4 +248,89 @@ impl Drop for Running {
         let _ = self.child.kill();
         let _ = self.child.wait();
     }
+}
+
+/// The first argument of the process; the seconds, the bytes and the filter follow.
+const ARGUMENT: &str = "--filter-answers";
+
+/// Filters the documents on standard input, if this process was started for that.
+pub(in crate::cli) fn serve(arguments: &[OsString]) -> Option<ExitCode> {
+    if arguments.get(1)? != ARGUMENT {
+        return None;
+    }
+    let text = |at: usize| arguments.get(at)?.to_str();
+    let number = |at| text(at)?.parse().ok();
+    let done = match (number(2), number(3), text(4)) {
+        (Some(seconds), Some(memory), Some(code)) => {
+            answer_documents(&Bounds::begin(seconds, memory), code)
+        }
+        _ => Ok(false),
+    };
+    Some(match done {
+        Ok(true) => ExitCode::SUCCESS,
+        // A caller that has gone needs no reply.
+        Ok(false) | Err(_) => ExitCode::from(Code::Usage.exit_code()),
+    })
+}
+
+/// Answers documents until no more come; false when the filter is faulty.
+fn answer_documents(bounds: &Bounds, code: &str) -> io::Result<bool> {
+    let (mut input, mut out) = (io::stdin().lock(), BufWriter::new(io::stdout().lock()));
+    bounds.next();
+    let filter = match filter::compile(code) {
+        Ok(filter) => filter,
+        Err(fault) => {
+            return send_frame(&mut out, FAULTY, fault.as_bytes()).map(|()| false);
+        }
+    };
+    send_frame(&mut out, READY, &[])?;
+    while let Some((_, document)) = receive_frame(&mut input)? {
+        bounds.next();
+        let done = filter::run(&filter, &document, |text| {
+            write_frame(&mut out, VALUE, text)
+        });
+        match done {
+            Ok(()) => send_frame(&mut out, END, &[])?,
+            Err(message) => send_frame(&mut out, FAILED, message.as_bytes())?,
+        }
+    }
+    Ok(true)
+}
+
+/// Limits of this process. Lower limits that it was started with are kept.
+struct Bounds {
+    seconds: u64,
+    started_with: Rlimit,
+}
+
+impl Bounds {
+    /// Limits the memory, in bytes of address space, and the CPU time for each document, in
+    /// seconds. Out of memory, the process aborts without a core dump.
+    fn begin(seconds: u64, memory: u64) -> Bounds {
+        lower(Resource::Core, 0, &getrlimit(Resource::Core));
+        lower(Resource::As, memory, &getrlimit(Resource::As));
+        Bounds {
+            seconds,
+            started_with: getrlimit(Resource::Cpu),
+        }
+    }
+
+    /// Sets the time limit for the next document, at which SIGXCPU ends the process.
+    fn next(&self) {
+        let used = clock_gettime(ClockId::ProcessCPUTime).tv_sec;
+        let end = u64::try_from(used)
+            .unwrap_or(0)
+            .saturating_add(self.seconds);
+        lower(Resource::Cpu, end, &self.started_with);
+    }
+}
+
+fn lower(what: Resource, limit: u64, started_with: &Rlimit) {
+    let current = started_with.current.map_or(limit, |other| other.min(limit));
+    let limit = Rlimit {
+        current: Some(current),
+        maximum: started_with.maximum,
+    };
+    // A system without this limit leaves the filter unbounded.
+    let _ = setrlimit(what, limit);
 }

@@ -4,9 +4,8 @@ use std::process::ExitCode;
 
 use clap::Args;
 
-use super::Face;
-use super::screen::{Screen, Tone};
-use super::show::headline;
+use crate::cli::Face;
+use crate::cli::screen::{Screen, Tone};
 use crate::error::{Code, Error, Result};
 use crate::id::TaskId;
 use crate::ops::api;
@@ -20,7 +19,7 @@ Examples:
   cleo deps T3
   cleo deps --epic T1 --svg > graph.svg
   cleo deps T3 --dot | dot -Tpng > graph.png")]
-pub(super) struct Arguments {
+pub(in crate::cli) struct Arguments {
     /// The task
     #[arg(required_unless_present_any = ["dot", "svg"])]
     task: Option<TaskId>,
@@ -39,7 +38,7 @@ pub(super) struct Arguments {
 
 // Options of several commands. A doc comment here would become their help.
 #[derive(Args)]
-pub(super) struct Draw {
+pub(in crate::cli) struct Draw {
     /// Print a graph for Graphviz
     #[arg(long)]
     dot: bool,
@@ -50,12 +49,12 @@ pub(super) struct Draw {
 }
 
 impl Draw {
-    pub(super) fn is_asked(&self) -> bool {
+    pub(in crate::cli) fn is_asked(&self) -> bool {
         self.dot || self.svg
     }
 
     /// Replies with a picture, raw unless JSON was requested.
-    pub(super) fn answer(
+    pub(in crate::cli) fn answer(
         &self,
         face: &Face<'_>,
         shapes: &[Shape],
@@ -68,11 +67,11 @@ impl Draw {
         };
         let text = picture.svg.as_ref().or(picture.dot.as_ref());
         let text = text.map_or("", String::as_str);
-        face.output.picture(face.name, text, &picture, warnings)
+        face.output.page(face.name, text, &picture, warnings)
     }
 }
 
-pub(super) fn run(face: &mut Face<'_>, arguments: Arguments) -> Result<ExitCode> {
+pub(in crate::cli) fn run(face: &mut Face<'_>, arguments: Arguments) -> Result<ExitCode> {
     if arguments.draw.is_asked() {
         return draw(face, &arguments);
     }
@@ -98,11 +97,11 @@ fn render(screen: &mut Screen, result: &Dependencies) {
     if result.links.depends.is_empty() && !result.links.missing.is_empty() {
         screen.line(Tone::Dim, "depends on:");
     }
-    neighbors(screen, "depends on", &result.links.depends);
+    render_tasks(screen, "depends on", &result.links.depends);
     for missing in &result.links.missing {
         screen.line(Tone::Warn, format!("  {}", missing.describe()));
     }
-    neighbors(screen, "unblocks", &result.links.dependents);
+    render_tasks(screen, "unblocks", &result.links.dependents);
 }
 
 fn draw(face: &mut Face<'_>, arguments: &Arguments) -> Result<ExitCode> {
@@ -120,13 +119,13 @@ fn draw(face: &mut Face<'_>, arguments: &Arguments) -> Result<ExitCode> {
     Ok(arguments.draw.answer(face, &shapes, warnings))
 }
 
-pub(super) fn neighbors(screen: &mut Screen, heading: &str, tasks: &[TaskView]) {
+pub(in crate::cli) fn render_tasks(screen: &mut Screen, heading: &str, tasks: &[TaskView]) {
     if tasks.is_empty() {
         return;
     }
     screen.line(Tone::Dim, format!("{heading}:"));
     for task in tasks {
         screen.say(Tone::Plain, "  ");
-        headline(screen, task.id, task.status, &task.title);
+        screen.headline(task.id, task.status, &task.title);
     }
 }

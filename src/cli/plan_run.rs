@@ -5,23 +5,19 @@ use std::process::ExitCode;
 
 use clap::Args;
 
-use super::goal;
-use super::{By, first_line};
-use crate::cli::Face;
-use crate::cli::live::{Live, describe_answer, status_tone};
-use crate::cli::screen::{Cell, Screen, Tone, count, dim, plain, strong};
+use super::Face;
+use super::live::{Live, describe_answer};
+use super::plan::{By, describe_source, first_line, read_goal};
+use super::screen::{Cell, Screen, Tone, count, dim, plain, status, strong};
 use crate::coordinator::plan::{
     Carried, JOBS, Options, Passes, Refine, Stepped, carry_out, resume,
 };
 use crate::error::Result;
 use crate::file::read_input;
 use crate::ops::plans;
-use crate::ops::plans::external::External;
 use crate::ops::{Notes, Surroundings};
 use crate::plan::{AsWritten, LastStepSays, PLAN_MAX, Planner, Policy};
-use crate::run::StepState;
 use crate::run::{Event, Line};
-use crate::runner::agent::Runners;
 
 #[derive(Args)]
 #[command(after_help = "\
@@ -39,7 +35,7 @@ Examples:
   cleo plan run plan.yaml --satisfied-by 'python3 judge.py' --max-loops 5
   cleo plan run --resume exec_1769418000000_1
   cleo plan run --format ndjson plan.yaml          each event as it comes, the result last")]
-pub(in crate::cli) struct Arguments {
+pub(super) struct Arguments {
     /// Plan file (.json, .yaml or .yml; - reads standard input), or a goal to plan
     #[arg(value_name = "FILE|GOAL", required_unless_present = "resume")]
     what: Option<String>,
@@ -65,7 +61,7 @@ pub(in crate::cli) struct Arguments {
 }
 
 impl Arguments {
-    pub(in crate::cli) fn for_file(file: String, jobs: Option<u16>) -> Arguments {
+    pub(super) fn for_file(file: String, jobs: Option<u16>) -> Arguments {
         Arguments {
             what: Some(file),
             is_file: true,
@@ -80,7 +76,7 @@ impl Arguments {
         }
     }
 
-    pub(in crate::cli) fn of_run(run: String) -> Arguments {
+    pub(super) fn of_run(run: String) -> Arguments {
         Arguments {
             what: None,
             is_file: false,
@@ -90,7 +86,7 @@ impl Arguments {
     }
 }
 
-pub(in crate::cli) fn run(face: &mut Face<'_>, arguments: Arguments) -> Result<ExitCode> {
+pub(super) fn run(face: &mut Face<'_>, arguments: Arguments) -> Result<ExitCode> {
     face.output.check_events()?;
     let surroundings = face.surroundings()?;
     let (goal, planner) = match &arguments.what {
@@ -98,11 +94,7 @@ pub(in crate::cli) fn run(face: &mut Face<'_>, arguments: Arguments) -> Result<E
         None => (String::new(), arguments.by.planner(face, &surroundings)?),
     };
     let policy: Box<dyn Policy> = match &arguments.satisfied_by {
-        Some(line) => Box::new(External::new(
-            line,
-            surroundings.directory.clone(),
-            Runners::from(face.settings)?.passed,
-        )?),
+        Some(line) => Box::new(face.external(line)?),
         None => Box::new(LastStepSays),
     };
     let options = Options {
@@ -141,9 +133,9 @@ fn choose_planner(
         || surroundings.directory.join(what).is_file();
     if !is_file {
         let planner = arguments.by.planner(face, surroundings)?;
-        return Ok((goal(Some(words.to_string()))?, planner));
+        return Ok((read_goal(Some(words.to_string()))?, planner));
     }
-    let (bytes, name) = (read_input(what, PLAN_MAX)?, super::describe_source(what));
+    let (bytes, name) = (read_input(what, PLAN_MAX)?, describe_source(what));
     let checked = plans::read(surroundings, &mut Notes::default(), &name, &bytes)?;
     Ok((checked.plan.goal.clone(), Box::new(AsWritten(checked.plan))))
 }
@@ -185,22 +177,18 @@ fn render(screen: &mut Screen, carried: &Carried) {
     };
     let passes = count(carried.course.passes as usize, "pass", "passes");
     let (id, how) = (&carried.run.id, describe_answer(&carried.run));
+    let (tone, word) = status(carried.run.status);
     screen
-        .say(status_tone(carried.run.status), carried.run.status)
+        .say(tone, word)
         .line(Tone::Dim, format!("  {satisfied}, {passes}  {id}  {how}"));
 }
 
 fn row(step: &Stepped) -> [Cell; 5] {
-    let tone = match step.status {
-        StepState::Done => Tone::Good,
-        StepState::Failed => Tone::Bad,
-        _ => Tone::Dim,
-    };
     let said = step.text.as_ref().or(step.error.as_ref());
     [
         strong(&step.step),
         plain(&step.agent),
-        (tone, step.status.to_string()),
+        status(step.status),
         dim(step.tries),
         plain(first_line(said.map_or("", String::as_str), 80)),
     ]

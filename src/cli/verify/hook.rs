@@ -4,8 +4,8 @@ use std::process::ExitCode;
 
 use clap::Args;
 
-use super::Face;
 use crate::agent_files::Client;
+use crate::cli::Face;
 use crate::config::{AGENT, HOOKS_BLOCKS};
 use crate::error::Result;
 use crate::file::read_stdin;
@@ -16,7 +16,7 @@ use crate::ops::hook;
 const EVENT_MAX: u64 = 16 << 20;
 
 commands! {
-    pub(super) (face, it)
+    pub(in crate::cli) (face, it)
     /// Keep an agent from ending until the output of its task verifies
     Stop(Arguments) => face.run("hook.stop", it, |face, it| run(face, Ending::Agent, &it));
     /// The same for an agent that was started by another agent
@@ -36,7 +36,7 @@ silently outside of a workspace, if its task is unknown, was not spawned or is c
 Examples:
   cleo hook stop < event.json
   cleo hook subagent-stop --client codex < event.json")]
-pub(super) struct Arguments {
+pub(in crate::cli) struct Arguments {
     /// Client that calls the hook
     #[arg(long, value_name = "CLIENT", default_value = "claude")]
     client: Client,

@@ -1,19 +1,98 @@
-//! `cleo list` and `cleo find`
+//! `cleo add`, `cleo list` and `cleo find`
 
+use std::fs::File;
+use std::io::{BufReader, stdin};
+use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::Args;
 use serde::Serialize;
 
 use super::Face;
-use super::screen::{Cell, Screen, Tone, branches};
-use super::show::{priority_tone, status_tone};
+use super::screen::{Cell, Screen, Tone, branches, dim, plain, status, strong};
+use super::show::task_line;
 use crate::config::LIST_LIMIT;
-use crate::error::Result;
-use crate::ops::tasks::{self, TreeRow};
+use crate::error::{Code, Error, Result};
+use crate::file::unreadable;
+use crate::id::TaskId;
+use crate::ops::tasks::{self, Added, TreeRow};
+use crate::ops::trust::{Item, warn_of};
 use crate::ops::{Context, api};
 use crate::store::{Archived, Filter, Page};
 use crate::task::Task;
+use crate::task::fields::Draft;
+
+#[derive(Args)]
+#[command(after_help = "\
+Examples:
+  cleo add 'Build login' --type epic
+  cleo add 'Research token refresh' --parent T1 --label research --acceptance 'sources named'
+  cleo add 'Implement token refresh' --depends T2 --file 'src/auth/**' --priority high
+  cleo add --batch plan.jsonl
+
+A batch has one JSON object per line, with the fields of a task. A line may have \"key\":\"name\";
+other lines refer to it by \"depends\":[\"@name\"] or \"parent\":\"@name\". All tasks are added,
+or none. For more than 100 lines, the reply has only the number of tasks, the first and the last
+id; ids follow the order of the lines.")]
+pub(super) struct AddArguments {
+    #[command(flatten)]
+    draft: Draft,
+
+    /// Add the tasks of this JSON lines file; - reads standard input
+    #[arg(long, value_name = "FILE")]
+    batch: Option<PathBuf>,
+}
+
+pub(super) fn add(face: &mut Face<'_>, arguments: AddArguments) -> Result<ExitCode> {
+    match arguments.batch {
+        None => face.call(&api::ADD, arguments.draft, show_added),
+        // The error of clap would list every option.
+        Some(_) if arguments.draft != Draft::default() => Err(Error::new(
+            Code::Usage,
+            "`--batch` cannot be used with a field of a task; each line of the file has its own",
+        )),
+        Some(file) => add_batch(face, file),
+    }
+}
+
+fn add_batch(face: &mut Face<'_>, file: PathBuf) -> Result<ExitCode> {
+    let plans = if file.as_os_str() == "-" {
+        tasks::read_batch(stdin().lock(), None)?
+    } else {
+        let opened = File::open(&file).map_err(|cause| unreadable(&file, cause))?;
+        tasks::read_batch(BufReader::new(opened), Some(&file))?
+    };
+    let lines = plans.iter().flat_map(|plan| plan.task.acceptance.clone());
+    let commands = Item::criteria(TaskId(0), &lines.collect::<Vec<String>>());
+    let mut context = face.context()?;
+    let result = tasks::add_batch(&mut context, plans);
+    let result = result.map_err(|error| match file.as_os_str() == "-" {
+        true => error,
+        false => tasks::with_look(error, &file),
+    })?;
+    let warnings = warn_of(&context.surroundings, &context.workspace, &commands);
+    face.reply(&result, &warnings, |screen| {
+        for added in result.tasks.iter().flatten() {
+            show_added(screen, added);
+        }
+        let ids = match (result.first, result.last) {
+            (Some(first), Some(last)) if result.tasks.is_none() => format!(": {first} to {last}"),
+            _ => String::new(),
+        };
+        let told = format!("{} of {} added{ids}", result.created, result.total);
+        screen.line(Tone::Dim, told);
+    })
+}
+
+fn show_added(screen: &mut Screen, added: &Added) {
+    let (tone, word) = if added.created {
+        (Tone::Good, "Added ")
+    } else {
+        (Tone::Dim, "Known ")
+    };
+    screen.say(tone, word);
+    task_line(screen, &added.task);
+}
 
 #[derive(Args)]
 #[command(after_help = "\
@@ -22,7 +101,7 @@ Examples:
   cleo list --label research --priority high
   cleo list --parent T1 --tree
   cleo list --json | jq -r '.result.tasks[] | [.id, .title] | @tsv'")]
-pub(super) struct Arguments {
+pub(super) struct ListArguments {
     #[command(flatten)]
     list: Filter,
 
@@ -63,7 +142,7 @@ pub(super) struct Tree {
     total: usize,
 }
 
-pub(super) fn run(face: &mut Face<'_>, arguments: Arguments) -> Result<ExitCode> {
+pub(super) fn list(face: &mut Face<'_>, arguments: ListArguments) -> Result<ExitCode> {
     let mut list = arguments.list;
     list.archived = arguments.archive.archive_filter();
     if arguments.tree {
@@ -82,7 +161,7 @@ pub(super) fn run(face: &mut Face<'_>, arguments: Arguments) -> Result<ExitCode>
             let depths = result.tasks.iter().map(|row| row.depth);
             for (row, branch) in result.tasks.iter().zip(branches(depths)) {
                 screen.say(Tone::Dim, branch);
-                super::show::task_line(screen, &row.task);
+                task_line(screen, &row.task);
             }
         });
     }
@@ -102,11 +181,11 @@ fn table(screen: &mut Screen, listed: &Page) {
 
 fn row(task: &Task) -> Vec<Cell> {
     vec![
-        (Tone::Strong, task.id.to_string()),
-        (status_tone(task.status), task.status.to_string()),
-        (priority_tone(task.priority), task.priority.to_string()),
-        (Tone::Dim, task.kind.to_string()),
-        (Tone::Plain, task.title.clone()),
+        strong(task.id),
+        status(task.status),
+        status(task.priority),
+        dim(&task.kind),
+        plain(&task.title),
     ]
 }
 

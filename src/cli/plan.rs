@@ -1,24 +1,21 @@
 //! `cleo plan …`
 
-pub(super) mod run;
-
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use clap::Args;
 
 use super::Face;
-use super::deps::Draw;
+use super::orchestrator::deps::Draw;
+use super::plan_run;
 use super::screen::{Screen, Tone, count, dim, plain, strong};
 use crate::error::{Code, Error, Result};
 use crate::file::{read_input, read_stdin};
 use crate::ops::answers::load_trusted_model;
-use crate::ops::plans::external::External;
 use crate::ops::plans::model::ByModel;
 use crate::ops::plans::{self, Assignment, GoalSent, Planned};
 use crate::ops::{Notes, Surroundings};
 use crate::plan::{ByRule, Found, GOAL_MAX, PLAN_MAX, Plan, Planner, Source};
-use crate::runner::agent::Runners;
 
 #[derive(Args)]
 #[command(
@@ -56,7 +53,7 @@ commands! {
     /// Show a plan with the agent of each step, or draw it
     Show(ShowArguments) => face.run("plan.show", it, show);
     /// Run a plan: each step starts as soon as its dependencies are done
-    Run(run::Arguments) => face.run("plan.run", it, run::run);
+    Run(plan_run::Arguments) => face.run("plan.run", it, plan_run::run);
 }
 
 pub(super) fn run(face: &mut Face<'_>, arguments: Arguments) -> Result<ExitCode> {
@@ -68,7 +65,7 @@ pub(super) fn run(face: &mut Face<'_>, arguments: Arguments) -> Result<ExitCode>
 
 // Options of two commands. A doc comment here would become their help.
 #[derive(Args, Default)]
-struct By {
+pub(super) struct By {
     /// Plan with the configured model; after two invalid plans, fall back to the built-in rules
     #[arg(long)]
     llm: bool,
@@ -80,17 +77,17 @@ struct By {
 }
 
 impl By {
-    fn is_said(&self) -> bool {
+    pub(super) fn is_said(&self) -> bool {
         self.llm || self.planner.is_some()
     }
 
-    fn planner(&self, face: &Face<'_>, surroundings: &Surroundings) -> Result<Box<dyn Planner>> {
+    pub(super) fn planner(
+        &self,
+        face: &Face<'_>,
+        surroundings: &Surroundings,
+    ) -> Result<Box<dyn Planner>> {
         Ok(match &self.planner {
-            Some(line) => Box::new(External::new(
-                line,
-                surroundings.directory.clone(),
-                Runners::from(face.settings)?.passed,
-            )?),
+            Some(line) => Box::new(face.external(line)?),
             None if self.llm => Box::new(ByModel(load_trusted_model(surroundings)?)),
             None => Box::new(ByRule),
         })
@@ -114,7 +111,7 @@ fn plan_text(screen: &mut Screen, plan: &Plan, assignments: &[Assignment]) {
             plain(step.agent_or_capability()),
             match &assignment.agent {
                 Some(agent) => (Tone::Good, agent.clone()),
-                None => (Tone::Bad, "nobody".to_string()),
+                None => (Tone::Bad, "none".to_string()),
             },
             dim(step.depends_on.join(", ")),
             plain(first_line(about, 80)),
@@ -123,7 +120,7 @@ fn plan_text(screen: &mut Screen, plan: &Plan, assignments: &[Assignment]) {
     screen.rows(&["STEP", "FOR", "AGENT", "AFTER", "ABOUT"], rows);
 }
 
-fn first_line(text: &str, max: usize) -> String {
+pub(super) fn first_line(text: &str, max: usize) -> String {
     let line = text.trim().lines().next().unwrap_or_default();
     line.chars().take(max).collect()
 }
@@ -151,10 +148,10 @@ fn check(face: &mut Face<'_>, arguments: CheckArguments) -> Result<ExitCode> {
             let steps = count(checked.plan.steps.len(), "step", "steps");
             let waves = count(checked.waves.len(), "wave", "waves");
             let line = format!("{what}: {steps} in {waves}");
-            screen.say(Tone::Good, "pass ").line(Tone::Plain, line);
+            screen.verdict("pass", 5, line);
             return;
         }
-        screen.say(Tone::Bad, "fail ").line(Tone::Plain, &what);
+        screen.verdict("fail", 5, &what);
         for fault in &checked.faults {
             screen
                 .say(Tone::Dim, format!("  {}: ", fault.place))
@@ -225,7 +222,7 @@ pub(in crate::cli) struct PlanArguments {
 
 fn make(face: &mut Face<'_>, arguments: PlanArguments) -> Result<ExitCode> {
     let sent = GoalSent {
-        goal: goal(arguments.goal)?,
+        goal: read_goal(arguments.goal)?,
         max_loops: arguments.max_loops,
     };
     let (surroundings, mut notes) = (face.surroundings()?, Notes::default());
@@ -240,7 +237,7 @@ fn make(face: &mut Face<'_>, arguments: PlanArguments) -> Result<ExitCode> {
     face.answer(&planned, notes, |screen, planned| {
         plan_text(screen, &planned.plan, &planned.assignments);
         if arguments.explain {
-            reasons(screen, planned);
+            render_reasons(screen, planned);
         }
         if let Some(file) = &planned.file {
             screen.say(Tone::Good, "written ").line(Tone::Plain, file);
@@ -248,7 +245,7 @@ fn make(face: &mut Face<'_>, arguments: PlanArguments) -> Result<ExitCode> {
     })
 }
 
-fn goal(given: Option<String>) -> Result<String> {
+pub(super) fn read_goal(given: Option<String>) -> Result<String> {
     match given.as_deref() {
         Some("-") => {
             let bytes = read_stdin(GOAL_MAX as u64)?;
@@ -266,7 +263,7 @@ fn goal(given: Option<String>) -> Result<String> {
     }
 }
 
-fn reasons(screen: &mut Screen, planned: &Planned) {
+fn render_reasons(screen: &mut Screen, planned: &Planned) {
     let source = match planned.source {
         Source::Words => "by words of the goal",
         Source::Default => "no word of the goal selects a skill: the default steps",
@@ -294,7 +291,7 @@ fn reason(found: &Found) -> String {
 }
 
 /// The name of a plan in a reply: its file, or standard input.
-fn describe_source(file: &Path) -> String {
+pub(super) fn describe_source(file: &Path) -> String {
     match file.as_os_str() == "-" {
         true => "the plan on standard input".to_string(),
         false => file.to_string_lossy().into_owned(),

@@ -1,4 +1,4 @@
-//! `cleo runs show`
+//! `cleo runs show`, and runs as tables: what one would do, and what became of it.
 
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -6,17 +6,77 @@ use std::process::ExitCode;
 use clap::Args;
 
 use crate::cli::Face;
-use crate::cli::live::{describe_answer, status_tone};
-use crate::cli::run::table::{state_tone, tasks};
-use crate::cli::screen::{Screen, Tone, accent, dim, plain};
-use crate::coordinator::suggest_continuation;
+use crate::cli::live::describe_answer;
+use crate::cli::screen::{Cell, Screen, Tone, accent, dim, plain, status};
+use crate::coordinator::{Rehearsal, Rehearsed, Report, suggest_continuation};
 use crate::error::Result;
+use crate::id;
 use crate::ops::Surroundings;
 use crate::ops::work::runs;
-use crate::run::RunStatus;
-use crate::run::TaskRun;
-use crate::run::report::{describe_spent, violations, why};
+use crate::run::report::github::summarize_counts;
+use crate::run::report::{describe_spent, money, time, tokens, violations, why};
 use crate::run::view::RunView;
+use crate::run::{RunStatus, TaskRun};
+
+pub(in crate::cli) fn render(screen: &mut Screen, report: &Report) {
+    task_table(screen, &report.tasks);
+    let (run, summary) = (&report.run, report.summary);
+    screen.line(Tone::Plain, "");
+    let all = format!("{} of {} done", summary.done, summary.total);
+    let tone = match summary.done == summary.total {
+        true => Tone::Good,
+        false => Tone::Warn,
+    };
+    let mut parts = summarize_counts(run, summary);
+    parts.push(run.id.clone());
+    screen
+        .say(tone, all)
+        .line(Tone::Dim, format!("  {}", parts.join("  ")));
+}
+
+pub(super) fn render_order(screen: &mut Screen, rehearsed: &Rehearsed) {
+    let head = ["WAVE", "TASK", "SKILL", "RUNNER", "AFTER", "TITLE"];
+    let row = |one: &Rehearsal| -> Vec<Cell> {
+        let text = |text: &Option<String>| text.clone().unwrap_or_else(|| "-".to_string());
+        let wave = one.wave.map(|wave| wave.to_string());
+        let runner = match (&one.runner, &one.model) {
+            (Some(runner), Some(model)) => format!("{runner}:{model}"),
+            (runner, _) => text(runner),
+        };
+        vec![
+            (Tone::Dim, text(&wave)),
+            (Tone::Strong, one.task.task_id.to_string()),
+            (Tone::Accent, text(&one.skill)),
+            (Tone::Plain, runner),
+            (Tone::Dim, id::list(&one.task.needs)),
+            (Tone::Plain, one.task.title.clone()),
+        ]
+    };
+    screen.rows(&head, rehearsed.tasks.iter().map(row));
+}
+
+fn task_table(screen: &mut Screen, tasks: &[TaskRun]) {
+    let head = [
+        "TASK", "STATE", "OUTCOME", "TRIES", "TIME", "TOKENS", "COST", "TITLE",
+    ];
+    let tasks = tasks.iter().filter(|task| task.is_counted());
+    screen.rows(&head, tasks.map(task_row));
+}
+
+fn task_row(task: &TaskRun) -> Vec<Cell> {
+    let begun = task.attempts > 0;
+    let some = |text: Option<String>| (Tone::Dim, text.unwrap_or_else(|| "-".to_string()));
+    vec![
+        (Tone::Strong, task.planned.task_id.to_string()),
+        status(task.state),
+        some(task.outcome.map(|outcome| outcome.to_string())),
+        some(begun.then(|| task.attempts.to_string())),
+        some(begun.then(|| time(task.duration_ms))),
+        some(task.spent.usage.and_then(tokens)),
+        some(task.spent.cost.map(money)),
+        (Tone::Plain, task.planned.title.clone()),
+    ]
+}
 
 #[derive(Args)]
 #[command(after_help = "\
@@ -44,11 +104,11 @@ pub(super) fn run(face: &mut Face<'_>, arguments: Arguments) -> Result<ExitCode>
         }
     };
     face.reply(&shown, &[], |screen| {
-        render(screen, &context.surroundings, &shown);
+        render_run(screen, &context.surroundings, &shown);
     })
 }
 
-fn render(screen: &mut Screen, surroundings: &Surroundings, shown: &RunView) {
+fn render_run(screen: &mut Screen, surroundings: &Surroundings, shown: &RunView) {
     let run = &shown.run.record;
     let text = |field: &Option<String>| field.clone().unwrap_or_default();
     let routed = match run.routing_reason.as_str() {
@@ -56,25 +116,15 @@ fn render(screen: &mut Screen, surroundings: &Surroundings, shown: &RunView) {
         reason => format!("{}: {reason}", run.routed_by),
     };
     // A run over tasks has no answer.
-    let (answered, took) = match shown.tasks.is_empty() {
-        true => (describe_answer(run), String::new()),
-        false => (String::new(), describe_spent(run).join(", ")),
+    let (about, answered, took) = match shown.tasks.is_empty() {
+        true => ("", describe_answer(run), String::new()),
+        false => (&*run.input, String::new(), describe_spent(run).join(", ")),
     };
-    screen.say(Tone::Strong, &run.id).say(Tone::Plain, " ");
     screen
-        .say(status_tone(run.status), run.status)
-        .line(Tone::Plain, format!("  {}", run.kind));
-    screen
+        .headline(&run.id, run.status, run.kind)
         .field("agent", text(&run.agent))
         .field("asked for", text(&run.requested_agent))
-        .field(
-            "about",
-            if shown.tasks.is_empty() {
-                ""
-            } else {
-                &run.input
-            },
-        )
+        .field("about", about)
         .field("routed by", routed)
         .field("answered by", answered)
         .field("took", took)
@@ -85,7 +135,7 @@ fn render(screen: &mut Screen, surroundings: &Surroundings, shown: &RunView) {
         .field("failed", text(&run.error));
     screen.line(Tone::Plain, "");
     if !shown.tasks.is_empty() {
-        tasks(screen, &shown.tasks);
+        task_table(screen, &shown.tasks);
         show_unfinished(screen, surroundings, shown);
         return;
     }
@@ -116,16 +166,13 @@ fn show_unfinished(screen: &mut Screen, surroundings: &Surroundings, shown: &Run
     for task in tasks.filter(|task| !task.is_done()) {
         let is_told = task.reason.is_some() || task.outcome.is_some();
         if is_told || !task.violations.is_empty() {
-            reason(screen, task);
+            render_reason(screen, task);
         }
     }
     let tasks = shown.tasks.iter().filter(|task| task.is_done());
     for task in tasks.filter(|task| !task.warnings.is_empty()) {
         screen.line(Tone::Plain, "");
-        screen.line(
-            Tone::Strong,
-            format!("{} {}", task.planned.task_id, task.state),
-        );
+        screen.headline(task.planned.task_id, task.state, "");
         for warning in &task.warnings {
             screen.field("warning", warning);
         }
@@ -137,17 +184,13 @@ fn show_unfinished(screen: &mut Screen, surroundings: &Surroundings, shown: &Run
     }
 }
 
-fn reason(screen: &mut Screen, task: &TaskRun) {
+fn render_reason(screen: &mut Screen, task: &TaskRun) {
     screen.line(Tone::Plain, "");
-    let (id, state) = (task.planned.task_id, task.state);
-    screen
-        .say(Tone::Strong, format!("{id} "))
-        .say(state_tone(state), state);
-    match (&task.reason, task.outcome) {
-        (None, Some(outcome)) => screen.line(Tone::Plain, format!("  {outcome}")),
-        (None, None) => screen.line(Tone::Plain, ""),
-        (Some(_), _) => screen.line(Tone::Plain, format!("  {}", why(task))),
+    let reason = match (&task.reason, task.outcome) {
+        (None, outcome) => outcome.map_or(String::new(), |outcome| outcome.to_string()),
+        (Some(_), _) => why(task),
     };
+    screen.headline(task.planned.task_id, task.state, reason);
     for violation in violations(task) {
         screen.field("violation", violation);
     }

@@ -9,9 +9,8 @@ use schemars::generate::SchemaSettings;
 use serde_json::{Value, json};
 
 use crate::cli::orchestrator::Written;
-use crate::cli::spawn::Document as Prepared;
-use crate::cli::{explain, list, man, tree};
-use crate::cli::{output, schema, serve, usage};
+use crate::cli::orchestrator::spawn::Document as Prepared;
+use crate::cli::{help, output, serve, tasks as task_list, tree, usage};
 use crate::coordinator::ask;
 use crate::coordinator::plan::Carried;
 use crate::ops::api;
@@ -51,13 +50,13 @@ fn replies() -> Vec<Reply> {
         one::<crate::cli::demo::Demo>("demo"),
         one::<tasks::Dependencies>("deps").or::<Picture>(),
         one::<transfer::export::Exported>("export"),
-        one::<explain::Explained>("explain").or::<explain::Table>(),
+        one::<help::Explained>("explain").or::<help::Table>(),
         one::<crate::store::Page>("find"),
-        one::<output::Page>("help").or::<explain::Table>(),
+        one::<output::Page>("help").or::<help::Table>(),
         one::<Initialized>("init"),
-        one::<crate::store::Page>("list").or::<list::Tree>(),
+        one::<crate::store::Page>("list").or::<task_list::Tree>(),
         one::<Logged>("log").or::<Shown>(),
-        one::<man::Written>("man"),
+        one::<help::Written>("man"),
         one::<manifest::Appended>("manifest.append"),
         one::<Written<'static>>("orchestrator.brief"),
         one::<tasks::Next>("orchestrator.next"),
@@ -72,7 +71,7 @@ fn replies() -> Vec<Reply> {
         one::<crate::coordinator::cancel::Cancelled>("runs.cancel"),
         one::<work::runs::logs::Logged>("runs.logs"),
         one::<crate::coordinator::Report>("runs.resume").or::<Carried>(),
-        one::<schema::Listed>("schema"),
+        one::<help::Listed>("schema"),
         one::<serve::Served>("serve"),
         one::<tokens::Created>("serve.token.create"),
         one::<tokens::Listed>("serve.token.list"),
@@ -183,7 +182,7 @@ fn every_command_has_schema() {
             missing.push(name.to_string());
         }
     });
-    let what = "add a line for each of these commands to `replies` in src/cli/tests/schemas.rs";
+    let what = "add a line for each of these commands to `replies` in src/cli/tests.rs";
     assert!(
         missing.is_empty(),
         "{what}, then run scripts/generate: {missing:?}"

@@ -1,24 +1,77 @@
-//! `cleo config`
+//! `cleo init`, `cleo config` and `cleo doctor`
 
 use std::process::ExitCode;
 
-use clap::Subcommand;
+use clap::{Args, Subcommand};
 
-use super::screen::{Cell, Screen, Tone, accent, dim, plain, strong};
+use super::screen::{Cell, Screen, Tone, accent, count, dim, plain, status, strong};
 use super::{Face, environment};
 use crate::config::{KEYS, Kind, Value};
 use crate::error::Result;
 use crate::ops::config::{self, Changed, Listed, Setting, Shown};
+use crate::ops::doctor::{Checks, Report, Status};
+use crate::ops::init::Initialized;
 use crate::ops::operation::Nothing;
 use crate::ops::trust::{Item, vouch};
 use crate::ops::{Surroundings, api};
+
+/// Examples of `cleo init`, and what it writes.
+pub(super) const INIT: &str = "\
+Examples:
+  cleo init
+  cleo init --agents claude,codex --dry-run
+  cleo init --agents claude,codex --hooks
+  cleo --root ../project init --agents all
+
+For claude: .claude/agents/cleo-subagent.md and an import in CLAUDE.md. For codex:
+.codex/agents/cleo-subagent.toml. For both: a block in AGENTS.md. With --hooks: `cleo hook` in
+.claude/settings.json and .codex/hooks.json (Codex runs hooks only in trusted projects). Other
+content of these files stays. Files that were edited are not overwritten; in AGENTS.md and
+CLAUDE.md cleo only changes the text between its markers.";
+
+pub(super) fn render_init(screen: &mut Screen, done: &Initialized) {
+    init_headline(screen, done);
+    for (word, paths) in [("created", &done.created), ("updated", &done.updated)] {
+        let word = if done.dry_run {
+            format!("would be {word}")
+        } else {
+            word.to_string()
+        };
+        for path in paths {
+            screen
+                .say(Tone::Good, format!("  {word}  "))
+                .line(Tone::Plain, path);
+        }
+    }
+    for path in &done.unchanged {
+        screen
+            .say(Tone::Dim, "  unchanged  ")
+            .line(Tone::Plain, path);
+    }
+    if !done.dry_run && !done.created.is_empty() {
+        screen
+            .say(Tone::Dim, "next: ")
+            .line(Tone::Accent, "cleo add 'Describe the work in one line'");
+    }
+}
+
+fn init_headline(screen: &mut Screen, done: &Initialized) {
+    let is_new = done.created.iter().any(|path| path == ".cleo");
+    let text = match (is_new, done.dry_run) {
+        (true, true) => format!("Would create a workspace in {}", done.root),
+        (true, false) => format!("Created a workspace in {}", done.root),
+        (false, _) => format!("{} is already a workspace", done.root),
+    };
+    let tone = if is_new { Tone::Good } else { Tone::Plain };
+    screen.line(tone, text);
+}
 
 #[derive(Subcommand)]
 #[command(after_help = "\
 Settings come from options, CLEO_… variables, the project (.cleo/config.yaml), the user
 (~/.config/cleo/config.yaml, or below XDG_CONFIG_HOME) and defaults, in this order. The default of
 llm.baseUrl is OPENAI_BASE_URL, ANTHROPIC_BASE_URL or OLLAMA_HOST, depending on llm.provider.")]
-pub(super) enum Command {
+pub(super) enum ConfigCommand {
     /// List all settings and their values
     #[command(after_help = "Examples:\n  cleo config list --show-origin")]
     List {
@@ -58,16 +111,18 @@ Examples:
     },
 }
 
-pub(super) fn dispatch(face: &mut Face<'_>, command: Command) -> Result<ExitCode> {
+pub(super) fn dispatch(face: &mut Face<'_>, command: ConfigCommand) -> Result<ExitCode> {
     let globals = face.globals;
     match command {
-        Command::List { show_origin } => face.call(&api::SETTINGS, Nothing {}, |screen, listed| {
-            table(screen, listed, show_origin)
-        }),
-        Command::Get(setting) => face.call(&api::SETTING, setting, |screen, one| {
+        ConfigCommand::List { show_origin } => {
+            face.call(&api::SETTINGS, Nothing {}, |screen, listed| {
+                table(screen, listed, show_origin)
+            })
+        }
+        ConfigCommand::Get(setting) => face.call(&api::SETTING, setting, |screen, one| {
             screen.line(Tone::Plain, value(&one.setting));
         }),
-        Command::Set { key, value, user } => face.anywhere(
+        ConfigCommand::Set { key, value, user } => face.anywhere(
             "config.set",
             |surroundings, notes| {
                 surroundings
@@ -83,7 +138,7 @@ pub(super) fn dispatch(face: &mut Face<'_>, command: Command) -> Result<ExitCode
             },
             show_changed,
         ),
-        Command::Unset { key, user } => face.anywhere(
+        ConfigCommand::Unset { key, user } => face.anywhere(
             "config.unset",
             |surroundings, _| {
                 surroundings
@@ -140,4 +195,51 @@ fn value(setting: &Shown) -> String {
         Some(Value::Flag(flag)) => flag.to_string(),
         Some(Value::Folders(folders)) => folders.join(","),
     }
+}
+
+#[derive(Args)]
+#[command(after_help = "\
+Examples:
+  cleo doctor
+  cleo doctor --jq '.result.findings[] | select(.status != \"ok\") | .fix'
+  cleo doctor --remove-damaged
+
+Checks settings, the configured model (without calling it), folders, database, skills, protocols,
+manifest, agent files, the clock, expired claims, git for worktrees, and agent programs on the
+PATH (which are only asked for version and help). Nothing is changed without --remove-damaged.
+--jq also filters failed checks (exit 6).")]
+pub(super) struct DoctorArguments {
+    #[command(flatten)]
+    examination: Checks,
+}
+
+pub(super) fn doctor(face: &mut Face<'_>, arguments: DoctorArguments) -> Result<ExitCode> {
+    // Somebody who filters findings wants most of all those of a verdict that failed.
+    face.output.filter_verdict();
+    face.call(&api::DOCTOR, arguments.examination, render_report)
+}
+
+fn render_report(screen: &mut Screen, examined: &Report) {
+    for finding in &examined.findings {
+        let word = match finding.status {
+            Status::Ok => "ok",
+            Status::Warn => "warn",
+            Status::Fail => "fail",
+        };
+        screen
+            .say(status(word).0, format!("{word:6}"))
+            .say(Tone::Strong, finding.check)
+            .line(Tone::Plain, format!("  {}", finding.message));
+        if let Some(fix) = &finding.fix {
+            screen
+                .say(Tone::Dim, "        try: ")
+                .line(Tone::Accent, fix);
+        }
+    }
+    let checks = count(examined.total, "check", "checks");
+    let warned = count(examined.warned, "warning", "warnings");
+    screen.line(
+        Tone::Dim,
+        format!("{checks}, {warned}, {} failed", examined.failed),
+    );
 }

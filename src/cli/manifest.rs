@@ -1,14 +1,16 @@
 //! `cleo manifest …`
 
-mod options;
+use std::io::{IsTerminal, stdin};
 
 use clap::Args;
+use serde::Serialize;
+use serde_json::json;
 
-use self::options::EntryOptions;
-use super::screen::{Screen, Tone, count, plain, strong};
-use crate::error::Result;
-use crate::id;
-use crate::manifest::{Entry, Status};
+use super::screen::{Screen, Tone, count, plain, status, strong};
+use crate::error::{Code, Error, Result};
+use crate::file::read_stdin;
+use crate::id::{self, TaskId};
+use crate::manifest::Entry;
 use crate::ops::manifest::{
     self, Appended, Compact, Compaction, EntryId, Filter, Listed, Validated,
 };
@@ -108,7 +110,7 @@ pub(super) fn show_entries(screen: &mut Screen, listed: &Listed) {
     let rows = listed.entries.iter().map(|entry| {
         [
             strong(&entry.id),
-            (status_tone(entry.status), entry.status.to_string()),
+            status(entry.status),
             plain(id::list(&entry.linked_tasks)),
             plain(&entry.title),
         ]
@@ -122,10 +124,7 @@ pub(super) fn show_entries(screen: &mut Screen, listed: &Listed) {
 
 pub(super) fn show_entry(screen: &mut Screen, entry: &Entry) {
     screen
-        .say(Tone::Strong, &entry.id)
-        .say(status_tone(entry.status), format!("  {}", entry.status))
-        .line(Tone::Plain, format!("  {}", entry.title));
-    screen
+        .headline(&entry.id, entry.status, &entry.title)
         .field("file", &entry.file)
         .field("date", &entry.date)
         .field("topics", entry.topics.join(", "))
@@ -140,15 +139,6 @@ pub(super) fn show_entry(screen: &mut Screen, entry: &Entry) {
         .option("appended at", entry.created_at.as_ref());
     let findings = entry.key_findings.iter().map(|text| format!("- {text}"));
     screen.section("Findings", &findings.collect::<Vec<_>>().join("\n"));
-}
-
-pub(super) fn status_tone(status: Status) -> Tone {
-    match status {
-        Status::Complete => Tone::Good,
-        Status::Partial => Tone::Warn,
-        Status::Blocked => Tone::Bad,
-        Status::Archived => Tone::Dim,
-    }
 }
 
 fn show_compaction(screen: &mut Screen, done: &Compaction) {
@@ -184,4 +174,84 @@ fn show_faults(screen: &mut Screen, found: &Validated) {
             )
             .line(Tone::Plain, &fault.message);
     }
+}
+
+/// Maximum size of an entry on standard input, in bytes.
+const INPUT_MAX: u64 = 4 << 20;
+
+// The fields of an entry as options; omitted ones are missing or empty.
+#[derive(Args, Default, PartialEq, Serialize)]
+#[command(next_help_heading = "Entry")]
+struct EntryOptions {
+    /// Id of the entry: one word
+    #[arg(long, value_name = "ID")]
+    id: Option<String>,
+
+    /// Output file, relative to claudedocs/agent-outputs
+    #[arg(long, value_name = "FILE")]
+    file: Option<String>,
+
+    /// Title: one line
+    #[arg(long, value_name = "TEXT")]
+    title: Option<String>,
+
+    /// Date of the work [default: today]
+    #[arg(long, value_name = "DATE")]
+    date: Option<String>,
+
+    /// complete, partial, blocked or archived [default: complete]
+    #[arg(long, value_name = "STATUS")]
+    status: Option<String>,
+
+    /// Topics, repeated or separated by commas
+    #[arg(long = "topic", value_name = "TOPIC", value_delimiter = ',')]
+    topics: Vec<String>,
+
+    /// Finding: one fact in one sentence; a complete entry has 3 to 7
+    #[arg(long = "finding", value_name = "TEXT")]
+    key_findings: Vec<String>,
+
+    /// Mark the entry as ready to act on
+    #[arg(long)]
+    actionable: bool,
+
+    /// Follow-up task, or BLOCKED:reason (repeat for more)
+    #[arg(long = "followup", value_name = "TASK|BLOCKED:REASON")]
+    needs_followup: Vec<String>,
+
+    /// Linked tasks, repeated or separated by commas
+    #[arg(long = "task", value_name = "TASK", value_delimiter = ',')]
+    linked_tasks: Vec<TaskId>,
+
+    /// Skill used for the work
+    #[arg(long, value_name = "SKILL")]
+    skill: Option<String>,
+}
+
+impl EntryOptions {
+    /// Reads the entry from the options, or without any from standard input.
+    fn read(mut self, today: String) -> Result<String> {
+        if self == EntryOptions::default() {
+            return read_entry();
+        }
+        self.date.get_or_insert(today);
+        self.status.get_or_insert("complete".to_string());
+        Ok(json!(self).to_string())
+    }
+}
+
+fn read_entry() -> Result<String> {
+    let refused = |message: String| Error::new(Code::EntryInvalid, message);
+    if stdin().is_terminal() {
+        return Err(refused(
+            "the entry is missing: pass it on standard input".into(),
+        ));
+    }
+    let bytes = read_stdin(INPUT_MAX)?;
+    let bytes = bytes.strip_prefix("\u{feff}".as_bytes()).unwrap_or(&bytes);
+    let text = std::str::from_utf8(bytes);
+    text.map(str::to_string).map_err(|cause| {
+        let place = cause.valid_up_to() + 1;
+        refused(format!("the entry is not UTF-8 from byte {place}"))
+    })
 }

@@ -6,9 +6,9 @@ use std::process::ExitCode;
 use clap::Args;
 use serde::Serialize;
 
-use super::Face;
-use super::arguments::Format;
-use super::screen::{Screen, Tone, accent, count, dim, plain};
+use crate::cli::Face;
+use crate::cli::arguments::Format;
+use crate::cli::screen::{Screen, Tone, accent, count, dim, plain};
 use crate::config::SPAWN_STRICT;
 use crate::error::Result;
 use crate::id::TaskId;
@@ -28,7 +28,7 @@ Examples:
 If some of several tasks fail, the reply has the prompts of the others and names the failed tasks
 (exit 81). With --format ndjson, each prompt is printed on its own line as soon as it is recorded;
 the last line is the summary.")]
-pub(super) struct Arguments {
+pub(in crate::cli) struct Arguments {
     /// One or more tasks
     #[arg(required_unless_present = "epic", value_name = "TASK")]
     tasks: Vec<TaskId>,
@@ -49,7 +49,7 @@ pub(super) struct Arguments {
     options: Options,
 }
 
-pub(super) fn run(face: &mut Face<'_>, arguments: Arguments) -> Result<ExitCode> {
+pub(in crate::cli) fn run(face: &mut Face<'_>, arguments: Arguments) -> Result<ExitCode> {
     let mut options = arguments.options;
     options.strict |= face.settings.is_on(SPAWN_STRICT);
     let selection = match (arguments.epic, arguments.tasks.as_slice()) {
@@ -110,7 +110,7 @@ fn prompt(screen: &mut Screen, spawned: &Spawned) {
 /// The answer in one document.
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[derive(Serialize)]
-pub(super) struct Document {
+pub(in crate::cli) struct Document {
     spawns: Vec<Spawned>,
     #[serde(flatten)]
     batch: Batch,
