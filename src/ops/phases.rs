@@ -42,7 +42,7 @@ pub(crate) struct Moved {
 
 /// Reads all phases: those that have begun or were imported, and those that tasks name.
 pub(crate) fn list(context: &mut Context, _: Nothing) -> Result<Phases> {
-    let phases = context.read(|transaction| read_all(transaction))?;
+    let phases = context.read(read_all)?;
     let mut slugs = phases.iter().map(|counted| &counted.phase);
     let current = slugs.find(|phase| phase.status == PhaseStatus::Active);
     Ok(Phases {
