@@ -40,9 +40,8 @@ impl Engine<'_> {
             Action::End(step) => {
                 self.slots[step]
                     .stop
-                    .as_deref()
-                    .into_iter()
-                    .for_each(request_stop);
+                    .iter()
+                    .for_each(|stop| request_stop(stop));
                 Ok(())
             }
             Action::Fail(step, ..) => {

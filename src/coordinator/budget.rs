@@ -19,11 +19,7 @@ pub(super) struct Budget {
 
 impl Budget {
     pub(super) fn new(rules: &Rules) -> Budget {
-        Budget {
-            limit: rules.max_cost,
-            share: rules.share.unwrap_or(0.0),
-            ..Budget::default()
-        }
+        Budget::default().under(rules)
     }
 
     /// Reads what the attempts of a run came to, also one that was cut off with its run.

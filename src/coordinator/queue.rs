@@ -1,12 +1,13 @@
 //! Queues actions that touch the files of the repository until it is this run's turn, because other processes
 //! have runs in it too; the rest of the run continues.
 
+use std::fs::File;
 use std::time::Duration;
 
 use super::engine::Engine;
 use super::prompt;
 use super::scheduler::{Action, Ended, Event};
-use super::trees::{LOCK_TIMEOUT, LockRequest, RepositoryLock};
+use super::trees::{LOCK_TIMEOUT, LockRequest};
 use crate::error::{Error, Result};
 use crate::run::Outcome;
 
@@ -80,7 +81,7 @@ impl Engine<'_> {
     }
 
     /// Returns the turn of this run if it has come. Emits one event when it has to wait.
-    fn lock(&mut self) -> Result<Option<RepositoryLock>> {
+    fn lock(&mut self) -> Result<Option<File>> {
         let Some(trees) = &self.trees else {
             return Ok(None);
         };

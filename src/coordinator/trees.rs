@@ -39,7 +39,7 @@ pub(super) use base::Base;
 use baseline::Baseline;
 pub(super) use baseline::Declared;
 use git::{Lock, Words};
-pub(super) use lock::{LOCK_TIMEOUT, LockRequest, RepositoryLock};
+pub(super) use lock::{LOCK_TIMEOUT, LockRequest};
 pub(super) use merge::Merge;
 
 /// Names of worktrees that are being removed begin with this, which no worktree of a task does.

@@ -18,10 +18,6 @@ pub(in crate::coordinator) const LOCK_TIMEOUT: Duration = Duration::from_secs(20
 const SHORT_LOCK_TIMEOUT: Duration = Duration::from_secs(60);
 const LOCK_FILE: &str = "cleo.lock";
 
-pub(in crate::coordinator) struct RepositoryLock {
-    _lock: File,
-}
-
 pub(in crate::coordinator) struct LockRequest {
     since: Instant,
     answer: Receiver<io::Result<Option<File>>>,
@@ -29,7 +25,7 @@ pub(in crate::coordinator) struct LockRequest {
 
 impl Trees {
     /// Takes the lock if it is free.
-    pub(in crate::coordinator) fn try_lock(&self) -> Result<Option<RepositoryLock>> {
+    pub(in crate::coordinator) fn try_lock(&self) -> Result<Option<File>> {
         let file = self.open_lock_file()?;
         match file.try_lock() {
             Ok(()) => self.accept_lock(Ok(Some(file))).map(Some),
@@ -38,7 +34,7 @@ impl Trees {
         }
     }
 
-    pub(in crate::coordinator) fn lock(&self) -> Result<RepositoryLock> {
+    pub(in crate::coordinator) fn lock(&self) -> Result<File> {
         let locked = lock_in_turn(self.open_lock_file()?, SHORT_LOCK_TIMEOUT);
         self.accept_lock(locked)
     }
@@ -59,7 +55,7 @@ impl Trees {
         &self,
         request: &LockRequest,
         timeout: Duration,
-    ) -> Result<Option<RepositoryLock>> {
+    ) -> Result<Option<File>> {
         match request.answer.try_recv() {
             Ok(locked) => self.accept_lock(locked).map(Some),
             Err(TryRecvError::Empty) if request.since.elapsed() < timeout => Ok(None),
@@ -68,11 +64,10 @@ impl Trees {
     }
 
     /// Takes a lock over, and recovers first from a crash of the process that had it before.
-    fn accept_lock(&self, locked: io::Result<Option<File>>) -> Result<RepositoryLock> {
+    fn accept_lock(&self, locked: io::Result<Option<File>>) -> Result<File> {
         let lock = locked.map_err(|cause| unwritable(&self.lock_file, cause))?;
-        let _lock = lock.ok_or_else(|| self.refuse_lock())?;
-        self.recover()?;
-        Ok(RepositoryLock { _lock })
+        let lock = lock.ok_or_else(|| self.refuse_lock())?;
+        self.recover().map(|()| lock)
     }
 
     fn refuse_lock(&self) -> Error {
