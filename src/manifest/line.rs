@@ -50,6 +50,10 @@ impl std::fmt::Display for Faulty {
 }
 
 /// A part of a line.
+#[expect(
+    clippy::large_enum_variant,
+    reason = "most items are entries, and each is visited once"
+)]
 pub(super) enum Item<'a> {
     /// A valid entry.
     Entry(Draft<'a>),
