@@ -2,6 +2,7 @@
 
 mod agents;
 mod agreement;
+mod chat;
 mod graph;
 mod log;
 mod records;
@@ -55,12 +56,26 @@ pub(super) const RULES: &[Rule] = &[
     tasks::origins_are_found,
     tasks::ids_are_reserved,
     tasks::tasks_are_read_in_pieces,
+    agents::an_agent_is_read_as_it_was_written,
     agents::agents_come_in_the_order_of_their_first_writing,
+    agents::what_is_not_committed_is_not_there,
+    agents::runtime_agents_are_counted,
     agents::each_change_of_an_agent_is_a_revision,
+    chat::nothing_of_the_chat_is_there_at_first,
+    chat::what_is_written_is_read_under_its_client_only,
+    chat::components_come_in_their_order,
+    chat::a_component_goes_with_what_guards_it,
+    chat::answers_are_those_to_questions_of_the_type,
+    chat::a_chat_is_remembered_under_its_conversation,
+    agents::uses_of_agents_are_kept,
     agents::a_run_is_read_as_it_was_written,
+    agents::every_kind_and_status_can_be_kept,
     agents::runs_come_newest_first_and_filters_count,
     agents::tallies_follow_every_change_of_a_run,
+    agents::what_was_answered_in_the_place_of_an_agent_is_counted,
+    agents::the_last_executions_are_glimpsed,
     agents::events_grow_and_are_read_from_any_cursor,
+    agents::delegations_come_newest_first,
     agents::the_last_messages_come_in_the_order_in_which_they_were_said,
     agents::conversations_come_by_what_was_said_last,
 ];

@@ -21,6 +21,45 @@ fn ids(store: &mut Store) -> Vec<String> {
     agents.into_iter().map(|agent| agent.id).collect()
 }
 
+fn full() -> Agent {
+    Agent {
+        user_id: Some("u".into()),
+        description: "d".into(),
+        role: Role::Specialist,
+        objective: "o".into(),
+        prompt: "p\n\"q\"".into(),
+        model: "m".into(),
+        temperature: 1.25,
+        max_tokens: 9,
+        color: "#010203".into(),
+        icon: "star".into(),
+        tags: vec!["second war".into(), "ä".into()],
+        tools: vec!["t".into()],
+        intents: vec!["a.b".into()],
+        capability: Some("c".into()),
+        skills: vec!["s".into()],
+        endpoint: Some("http://127.0.0.1:1/".into()),
+        command: vec!["run".into(), "a b".into()],
+        healthcheck: Some("http://127.0.0.1:1/h".into()),
+        timeout_ms: 7,
+        status: AgentStatus::Paused,
+        is_runtime: true,
+        created_at: Some("2026-01-26T09:00:00.000Z".into()),
+        updated_at: Some("2026-01-26T09:00:01.000Z".into()),
+        last_used_at: Some("2026-01-26T09:00:02.000Z".into()),
+        ..Agent::new("full", Kind::Http, "Full")
+    }
+}
+
+pub(super) fn an_agent_is_read_as_it_was_written(store: &mut Store) {
+    let plain = Agent::new("plain", Kind::Persistent, "Plain");
+    put(store, &[&full(), &plain]);
+    let transaction = store.read().unwrap();
+    assert_eq!(transaction.agent("full").unwrap(), Some(full()));
+    assert_eq!(transaction.agent("plain").unwrap(), Some(plain));
+    assert_eq!(transaction.agent("FULL").unwrap(), None);
+}
+
 pub(super) fn agents_come_in_the_order_of_their_first_writing(store: &mut Store) {
     let agent = |id| Agent::new(id, Kind::Persistent, id);
     put(store, &[&agent("b"), &agent("a"), &agent("c")]);
@@ -33,12 +72,20 @@ pub(super) fn agents_come_in_the_order_of_their_first_writing(store: &mut Store)
     assert_eq!(ids(store), ["b", "c"]);
 }
 
+pub(super) fn what_is_not_committed_is_not_there(store: &mut Store) {
+    let mut transaction = store.write_records().unwrap();
+    transaction.put_agent(&full()).unwrap();
+    assert!(transaction.agent("full").unwrap().is_some());
+    drop(transaction);
+    assert_eq!(ids(store), [] as [String; 0]);
+}
+
 pub(super) fn each_change_of_an_agent_is_a_revision(store: &mut Store) {
     let revision = |store: &mut Store| store.read().unwrap().agents_revision().unwrap();
     assert_eq!(revision(store), 0);
-    put(store, &[&Agent::new("full", Kind::Persistent, "Full")]);
+    put(store, &[&full()]);
     let first = revision(store);
-    put(store, &[&Agent::new("full", Kind::Persistent, "Full")]);
+    put(store, &[&full()]);
     let second = revision(store);
     assert!(0 < first && first < second);
     let mut transaction = store.write_records().unwrap();
@@ -52,6 +99,28 @@ pub(super) fn each_change_of_an_agent_is_a_revision(store: &mut Store) {
     transaction.remove_agent("full").unwrap();
     transaction.commit().unwrap();
     assert!(revision(store) > second);
+}
+
+pub(super) fn runtime_agents_are_counted(store: &mut Store) {
+    let plain = Agent::new("plain", Kind::Persistent, "Plain");
+    put(store, &[&full(), &plain]);
+    assert_eq!(store.read().unwrap().runtime_agents().unwrap(), 1);
+}
+
+pub(super) fn uses_of_agents_are_kept(store: &mut Store) {
+    let mut transaction = store.write_records().unwrap();
+    transaction
+        .use_agent("b", "2026-01-26T09:00:00.000Z")
+        .unwrap();
+    transaction
+        .use_agent("a", "2026-01-26T09:00:01.000Z")
+        .unwrap();
+    transaction
+        .use_agent("b", "2026-01-26T09:00:02.000Z")
+        .unwrap();
+    let uses = transaction.agent_uses().unwrap();
+    let uses: Vec<_> = uses.iter().map(|(id, at)| (&id[..], &at[17..])).collect();
+    assert_eq!(uses, [("a", "01.000Z"), ("b", "02.000Z")]);
 }
 
 fn run(id: &str, agent: Option<&str>, status: RunStatus) -> Run {
@@ -109,6 +178,26 @@ pub(super) fn a_run_is_read_as_it_was_written(store: &mut Store) {
     assert_eq!(transaction.owners().unwrap(), ["o"]);
     assert_eq!(transaction.list_unfinished("o").unwrap(), [plain]);
     assert_eq!(transaction.list_unfinished("other").unwrap(), []);
+}
+
+pub(super) fn every_kind_and_status_can_be_kept(store: &mut Store) {
+    for (number, status) in RunStatus::ALL.iter().enumerate() {
+        let one = run(&number.to_string(), None, *status);
+        let kinds = RunKind::ALL.iter().map(|kind| Run {
+            id: format!("{number}-{kind}"),
+            kind: *kind,
+            ..one.clone()
+        });
+        let all: Vec<Run> = kinds.collect();
+        put_runs(store, &all);
+        let transaction = store.read().unwrap();
+        let kept = all.iter().map(|one| transaction.run(&one.id).unwrap());
+        assert!(kept.zip(&all).all(|(kept, one)| kept.as_ref() == Some(one)));
+    }
+    let open = store.read().unwrap().list_unfinished("o").unwrap();
+    let goes_on = |run: &Run| matches!(run.status, RunStatus::Pending | RunStatus::Running);
+    assert_eq!(open.len(), 2 * RunKind::ALL.len());
+    assert!(open.iter().all(goes_on));
 }
 
 pub(super) fn runs_come_newest_first_and_filters_count(store: &mut Store) {
@@ -207,6 +296,84 @@ pub(super) fn tallies_follow_every_change_of_a_run(store: &mut Store) {
     assert_eq!(statuses, [RunStatus::Failed, RunStatus::Completed]);
 }
 
+pub(super) fn what_was_answered_in_the_place_of_an_agent_is_counted(store: &mut Store) {
+    let failed = |id: &str, agent, status| Run {
+        error: Some("agent_invoke_failed: x".into()),
+        ..run(id, agent, status)
+    };
+    let done = RunStatus::Completed;
+    let query = Run {
+        kind: RunKind::Query,
+        ..failed("q", Some("a"), done)
+    };
+    put_runs(
+        store,
+        &[
+            failed("1", Some("a"), done),
+            run("2", Some("a"), done),
+            failed("3", None, done),
+            failed("4", Some("a"), RunStatus::Failed),
+            query,
+        ],
+    );
+    let transaction = store.read().unwrap();
+    let counted = transaction.tallies(None).unwrap().into_iter();
+    let counted = counted.filter(|tally| tally.answered_by_fallback > 0);
+    let counted: Vec<_> = counted
+        .map(|one| (one.agent, one.answered_by_fallback))
+        .collect();
+    assert_eq!(counted, [(Some("a".to_string()), 1)]);
+    let seen = transaction.executions_since(None, "2026", 9).unwrap();
+    assert_eq!(
+        seen.iter().filter(|one| one.answered_by_fallback).count(),
+        1
+    );
+}
+
+pub(super) fn the_last_executions_are_glimpsed(store: &mut Store) {
+    let execution = |id: &str, minute: u32| Run {
+        started_at: format!("2026-01-26T09:{minute:02}:00.000Z"),
+        answered_by: Some(crate::run::AnsweredBy::Model),
+        execution_time_ms: Some(minute.into()),
+        ..run(id, Some("a"), RunStatus::Completed)
+    };
+    let query = Run {
+        kind: RunKind::Query,
+        ..execution("q", 5)
+    };
+    put_runs(
+        store,
+        &[
+            execution("1", 1),
+            execution("2", 2),
+            query,
+            execution("3", 3),
+        ],
+    );
+    let transaction = store.read().unwrap();
+    let times = |user: Option<&str>, since: &str, limit: u32| -> Vec<u64> {
+        let seen = transaction.executions_since(user, since, limit).unwrap();
+        seen.iter().filter_map(|one| one.time_ms).collect()
+    };
+    assert_eq!(times(None, "2026", 9), [3, 2, 1]);
+    assert_eq!(times(Some("u"), "2026-01-26T09:02:00.000Z", 9), [3, 2]);
+    assert_eq!(times(None, "2026", 1), [3]);
+    assert!(times(Some("other"), "2026", 9).is_empty());
+    let seen = transaction.executions_since(None, "2026", 1).unwrap();
+    assert_eq!(
+        (
+            seen[0].agent.as_deref(),
+            seen[0].status,
+            seen[0].answered_by
+        ),
+        (
+            Some("a"),
+            RunStatus::Completed,
+            Some(crate::run::AnsweredBy::Model)
+        )
+    );
+}
+
 pub(super) fn events_grow_and_are_read_from_any_cursor(store: &mut Store) {
     let mut transaction = store.write_records().unwrap();
     assert_eq!(transaction.last_event().unwrap(), 0);
@@ -228,6 +395,36 @@ pub(super) fn events_grow_and_are_read_from_any_cursor(store: &mut Store) {
     assert_eq!(cursors(None, 1, 1), [2]);
     assert_eq!(cursors(Some("x"), 1, 9), [3]);
     assert_eq!(transaction.last_event().unwrap(), 3);
+}
+
+pub(super) fn delegations_come_newest_first(store: &mut Store) {
+    let mut transaction = store.write_records().unwrap();
+    let other = Run {
+        user: "v".into(),
+        ..run("y", None, RunStatus::Running)
+    };
+    transaction
+        .put_run(&run("x", None, RunStatus::Running))
+        .unwrap();
+    transaction.put_run(&other).unwrap();
+    for (kind, run) in [
+        ("k", "x"),
+        (DELEGATION, "x"),
+        (DELEGATION, "y"),
+        (DELEGATION, "x"),
+    ] {
+        transaction
+            .add_event(run, "t", kind, Detail::new())
+            .unwrap();
+    }
+    let cursors = |user, before, limit| -> Vec<u64> {
+        let events = transaction.delegations(user, before, limit).unwrap();
+        events.iter().map(|event| event.cursor).collect()
+    };
+    assert_eq!(cursors(None, None, 9), [4, 3, 2]);
+    assert_eq!(cursors(None, Some(4), 1), [3]);
+    assert_eq!(cursors(Some("u"), None, 9), [4, 2]);
+    assert_eq!(cursors(Some("w"), None, 9), [0; 0]);
 }
 
 fn message(number: usize, conversation: Option<&str>, run: Option<&str>) -> Message {

@@ -119,6 +119,19 @@ pub(super) fn many_are_counted(store: &mut Store) {
     assert_eq!(recent(None, 2), ids(&[5, 4]));
     assert_eq!(read.open_epics(9).unwrap(), (ids(&[1]), 1));
     assert_eq!(read.open_epics(0).unwrap(), (ids(&[]), 1));
+    // Few ids are looked up one by one, many in one go.
+    for up_to in [702, 1_000] {
+        let asked = (up_to - 12..=up_to).map(TaskId);
+        let asked: std::collections::BTreeSet<TaskId> = asked.chain((1..600).map(TaskId)).collect();
+        let missing: Vec<u32> = read
+            .missing(&asked)
+            .unwrap()
+            .iter()
+            .map(|id| id.0)
+            .collect();
+        let expected: Vec<u32> = (up_to - 12..=up_to).filter(|id| *id > 700).collect();
+        assert_eq!(missing, expected);
+    }
     let few = [1, 701].map(TaskId).into();
     assert_eq!(read.missing(&few).unwrap(), [TaskId(701)].into());
 }
