@@ -336,7 +336,7 @@ mod tests {
         let mut transaction = store.write_records().unwrap();
         transaction.put_run(&run).unwrap();
         transaction.commit().unwrap();
-        let ask = |store: &mut Store| {
+        let ask = |store: &mut SqliteStore| {
             let mut transaction = store.write_records().unwrap();
             let (kind, detail) = RunEvent::CancelRequested { by: None }.to_parts();
             transaction.add_event("run_1", "", &kind, detail).unwrap();
