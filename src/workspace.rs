@@ -6,7 +6,7 @@ use std::path::{Component, Path, PathBuf};
 
 use crate::error::{Code, Error, Result, quote};
 use crate::file::{create_private_folder, unwritable};
-use crate::store::sqlite::{self, Store};
+use crate::store::sqlite::{self, SqliteStore};
 pub(crate) use crate::template::{MANIFEST, OUTPUT_DIR};
 use crate::tree::main_checkout;
 
@@ -158,7 +158,7 @@ impl Workspace {
             .tempdir_in(&folder)
             .map_err(|cause| unwritable(&folder, cause))?;
         let draft_file = draft.path().join("cleo.db");
-        let made = Store::create(&draft_file).and_then(Store::settle);
+        let made = SqliteStore::create(&draft_file).and_then(SqliteStore::settle);
         // The message cannot name the draft, which no longer exists.
         made.map_err(|error| {
             let message = format!("no database can be made in {}", folder.display());
@@ -228,7 +228,7 @@ impl Workspace {
         Ok(())
     }
 
-    pub(crate) fn open_store(&self) -> Result<Store> {
+    pub(crate) fn open_store(&self) -> Result<SqliteStore> {
         self.store_if_there()?.ok_or_else(|| {
             let message = format!("{} is missing", self.database().display());
             let root = quote(&self.root.to_string_lossy()).to_string();
@@ -237,8 +237,8 @@ impl Workspace {
     }
 
     /// Opens the store if there is one.
-    pub(crate) fn store_if_there(&self) -> Result<Option<Store>> {
-        Store::open_if_there(&self.database())
+    pub(crate) fn store_if_there(&self) -> Result<Option<SqliteStore>> {
+        SqliteStore::open_if_there(&self.database())
     }
 
     /// Returns the absolute path of `relative`, which must stay inside the workspace: neither `..`

@@ -19,6 +19,7 @@ use crate::ops::runs::{is_own, journal, no_run};
 use crate::ops::{Context, Surroundings, executions};
 use crate::run::{Event, Outcome, Run, RunEvent, RunKind, RunStatus, TaskEvent};
 use crate::run::{RunProjection, TaskRun};
+use crate::store::Store;
 use crate::task::Status;
 use crate::workspace::Workspace;
 

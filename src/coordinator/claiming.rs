@@ -40,7 +40,7 @@ impl Engine<'_> {
         };
         let claim = claim::claim_apart(&self.context, self.options.lease());
         let (mut claims, mut prompts) = (Vec::new(), Vec::new());
-        let mut accept = |transaction: &mut Transaction<'_>, id: TaskId| {
+        let mut accept = |transaction: &mut dyn Transaction, id: TaskId| {
             let claimed = claim(transaction, id)
                 .and_then(|claim| Ok((claim.epoch, require(transaction, id)?)));
             let is_claimed = claimed.is_ok();

@@ -21,6 +21,7 @@ use crate::plan::{AsWritten, LOOPS_MAX, Planner, Policy};
 use crate::run::StepState;
 use crate::run::{AnsweredBy, Event, PLAN_RESUMED, Run, RunKind, RunStatus, Speaker};
 use crate::runner::signals;
+use crate::store::Store;
 use crate::words::closed;
 use crate::workspace::Workspace;
 pub(crate) use course::Course;

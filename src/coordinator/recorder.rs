@@ -27,7 +27,7 @@ impl Recorder<'_> {
         self.pending.push(event);
     }
 
-    pub(super) fn commit(&mut self, store: &mut Store) -> Result<()> {
+    pub(super) fn commit(&mut self, store: &mut dyn Store) -> Result<()> {
         match self.pending.is_empty() {
             true => Ok(()),
             false => self.commit_with(store, |_| Ok(())),
@@ -35,15 +35,15 @@ impl Recorder<'_> {
     }
 
     /// Commits the run and the pending events.
-    pub(super) fn commit_run(&mut self, store: &mut Store) -> Result<()> {
+    pub(super) fn commit_run(&mut self, store: &mut dyn Store) -> Result<()> {
         let run = self.run.clone();
         self.commit_with(store, |transaction| transaction.put_run(&run))
     }
 
     fn commit_with(
         &mut self,
-        store: &mut Store,
-        more: impl FnOnce(&mut Transaction<'_>) -> Result<()>,
+        store: &mut dyn Store,
+        more: impl FnOnce(&mut dyn Transaction) -> Result<()>,
     ) -> Result<()> {
         let pending = std::mem::take(&mut self.pending);
         let events = self.journal.record(store, |journal, transaction| {
@@ -75,7 +75,7 @@ impl Recorder<'_> {
         let mut events = std::mem::take(&mut self.pending);
         let before = events.len();
         let (journal, track, mut written) = (&mut self.journal, &self.track, 0);
-        let mut record = |transaction: &mut Transaction<'_>, task: TaskId| {
+        let mut record = |transaction: &mut dyn Transaction, task: TaskId| {
             journal.refuse_lost(transaction)?;
             let slot = track.place(task).and_then(|place| slots.get(place));
             let completed = TaskEvent::Completed { reason: None };

@@ -105,7 +105,7 @@ fn roots(context: &mut Context, selection: &Selection) -> Result<Vec<TaskId>> {
     })
 }
 
-fn nodes(transaction: &Transaction<'_>, roots: &[TaskId]) -> Result<BTreeMap<TaskId, Node>> {
+fn nodes(transaction: &dyn Transaction, roots: &[TaskId]) -> Result<BTreeMap<TaskId, Node>> {
     let mut all = BTreeMap::new();
     for root in roots {
         let node = transaction.node(*root)?.ok_or_else(|| no_task(*root))?;

@@ -9,8 +9,8 @@ use crate::error::{Code, Error, Result};
 use crate::id;
 use crate::run::{CHAT, check_title};
 use crate::run::{Conversation, ConversationKind, ConversationStatus, Detail, Message, Speaker};
-use crate::store::Transaction;
 use crate::store::records::ConversationFilter;
+use crate::store::{Store, Transaction};
 
 /// Fields that only cleo sets.
 pub(crate) const OWN: &[&str] = &[
@@ -107,7 +107,7 @@ pub(crate) fn list(surroundings: &Surroundings, filter: ConversationFilter) -> R
         listed.total = page.total;
         for conversation in page.conversations {
             listed.conversations.push(InList {
-                waiting: pending(&transaction, &conversation)?.is_some(),
+                waiting: pending(&*transaction, &conversation)?.is_some(),
                 conversation,
             });
         }
@@ -149,7 +149,7 @@ pub(crate) fn show(surroundings: &Surroundings, part: &Part) -> Result<Shown> {
     let id = part.id.as_str();
     let mut store = surroundings.workspace()?.open_store()?;
     let transaction = store.read()?;
-    let conversation = require(&transaction, id, surroundings.only())?;
+    let conversation = require(&*transaction, id, surroundings.only())?;
     let messages = transaction.messages(id, part.before.as_deref(), part.limit)?;
     let messages = messages.ok_or_else(|| {
         let message =
@@ -157,14 +157,14 @@ pub(crate) fn show(surroundings: &Surroundings, part: &Part) -> Result<Shown> {
         Error::new(Code::InputInvalid, message)
     })?;
     Ok(Shown {
-        pending: pending(&transaction, &conversation)?,
+        pending: pending(&*transaction, &conversation)?,
         conversation,
         messages,
         total: transaction.message_count(id)?,
     })
 }
 
-fn pending(transaction: &Transaction<'_>, conversation: &Conversation) -> Result<Option<Pending>> {
+fn pending(transaction: &dyn Transaction, conversation: &Conversation) -> Result<Option<Pending>> {
     match conversation.kind {
         ConversationKind::Chat => Ok(transaction.chat(&conversation.id)?.pending),
         ConversationKind::Agent => Ok(None),
@@ -218,7 +218,7 @@ pub(crate) fn update(surroundings: &Surroundings, change: Change) -> Result<Kept
 /// Adds a message to the chat and its reply to the conversation with this id, if it exists. A conversation of another
 /// user is refused.
 pub(super) fn record_turn(
-    transaction: &mut Transaction<'_>,
+    transaction: &mut dyn Transaction,
     id: &str,
     user: &str,
     now: &str,
@@ -247,7 +247,7 @@ pub(super) fn record_turn(
 
 /// Reads a conversation that must exist and belong to a user, or to anybody.
 pub(crate) fn require(
-    transaction: &Transaction<'_>,
+    transaction: &dyn Transaction,
     id: &str,
     user: Option<&str>,
 ) -> Result<Conversation> {
@@ -260,7 +260,7 @@ pub(crate) fn require(
 }
 
 pub(super) fn require_open(
-    transaction: &Transaction<'_>,
+    transaction: &dyn Transaction,
     id: &str,
     user: Option<&str>,
 ) -> Result<Conversation> {

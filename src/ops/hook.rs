@@ -161,7 +161,7 @@ fn record_block(
 }
 
 fn count_blocks(
-    transaction: &Transaction<'_>,
+    transaction: &dyn Transaction,
     task: TaskId,
     who: &str,
     manifest_id: Option<&str>,

@@ -11,7 +11,7 @@ use super::{Context, require};
 use crate::clock::past;
 use crate::error::{Code, Error, Result, shorten};
 use crate::id::{self, TaskId};
-use crate::store::{Change, Operation, OperationFilter, Recorded, Transaction, log};
+use crate::store::{Change, Operation, OperationFilter, Recorded, Store, Transaction, log};
 
 /// Number of operations that are shown by default.
 const USUAL: u32 = 20;
@@ -93,14 +93,14 @@ pub(crate) fn operation(context: &mut Context, number: u64, limit: u32) -> Resul
 }
 
 /// Reads an operation that must be there.
-pub(super) fn require_operation(transaction: &Transaction<'_>, number: u64) -> Result<Operation> {
+pub(super) fn require_operation(transaction: &dyn Transaction, number: u64) -> Result<Operation> {
     transaction.operation(number)?.ok_or_else(|| {
         let message = format!("there is no operation {number}");
         Error::new(Code::OperationNotFound, message).fix("cleo log")
     })
 }
 
-pub(super) fn entry(transaction: &Transaction<'_>, operation: Operation) -> Result<Entry> {
+pub(super) fn entry(transaction: &dyn Transaction, operation: Operation) -> Result<Entry> {
     let changes = transaction.changes_of(operation.number, SUMMED)?;
     let changes: Vec<Change> = changes.into_iter().map(|each| each.change).collect();
     let mut tasks = tasks_of(&changes);

@@ -45,7 +45,8 @@ use self::work::{Scenes, Tracks};
 use crate::catalogue::Catalogue;
 use crate::error::{Code, Error, Result, quote};
 use crate::id::TaskId;
-use crate::store::{Stamp, Store, Transaction};
+use crate::store::sqlite::SqliteStore;
+use crate::store::{Stamp, Store, Tasks};
 use crate::task::Task;
 use crate::tree::root_in_worktree;
 use crate::workspace::Workspace;
@@ -60,7 +61,7 @@ pub(crate) struct Cache {
 pub(crate) struct Context {
     pub(crate) workspace: Workspace,
     pub(crate) surroundings: Surroundings,
-    pub(crate) store: Store,
+    pub(crate) store: SqliteStore,
     pub(crate) cache: Arc<Cache>,
     /// The required sections of outputs, once they are read.
     sections: OnceCell<Vec<String>>,
@@ -180,20 +181,20 @@ impl Context {
     /// Runs `work` in a transaction that only reads.
     pub(crate) fn read<T>(
         &mut self,
-        work: impl FnOnce(&crate::store::Transaction<'_>) -> Result<T>,
+        work: impl FnOnce(&dyn crate::store::Transaction) -> Result<T>,
     ) -> Result<T> {
         let transaction = self.store.read()?;
-        work(&transaction)
+        work(&*transaction)
     }
 
     /// Runs `work` in a transaction that is committed only when `work` says so.
     pub(crate) fn write_if<T>(
         &mut self,
-        work: impl FnOnce(&mut crate::store::Transaction<'_>) -> Result<(T, bool)>,
+        work: impl FnOnce(&mut dyn crate::store::Transaction) -> Result<(T, bool)>,
     ) -> Result<T> {
         let stamp = self.stamp();
         let mut transaction = self.store.write(&stamp)?;
-        let (done, keep) = work(&mut transaction)?;
+        let (done, keep) = work(&mut *transaction)?;
         if keep {
             let operation = transaction.commit()?;
             self.notes.operation = operation.or(self.notes.operation);
@@ -204,7 +205,7 @@ impl Context {
     /// Runs `work` in a transaction and commits it; an error leaves nothing behind.
     pub(crate) fn write<T>(
         &mut self,
-        work: impl FnOnce(&mut crate::store::Transaction<'_>) -> Result<T>,
+        work: impl FnOnce(&mut dyn crate::store::Transaction) -> Result<T>,
     ) -> Result<T> {
         self.write_if(|transaction| work(transaction).map(|done| (done, true)))
     }
@@ -212,7 +213,7 @@ impl Context {
     /// Runs `work` as [`Context::write`] does and leaves nothing behind: to show what it would do.
     pub(crate) fn rehearse<T>(
         &mut self,
-        work: impl FnOnce(&mut crate::store::Transaction<'_>) -> Result<T>,
+        work: impl FnOnce(&mut dyn crate::store::Transaction) -> Result<T>,
     ) -> Result<T> {
         self.write_if(|transaction| work(transaction).map(|done| (done, false)))
     }
@@ -242,7 +243,7 @@ impl Context {
 }
 
 /// Reads a task, or fails if there is none.
-pub(crate) fn require(tasks: &Transaction<'_>, id: TaskId) -> Result<Task> {
+pub(crate) fn require(tasks: &dyn Tasks, id: TaskId) -> Result<Task> {
     tasks.task(id)?.ok_or_else(|| no_task(id))
 }
 

@@ -54,7 +54,7 @@ pub(crate) fn list(context: &mut Context, _: Nothing) -> Result<Phases> {
 
 /// A phase that only tasks name has the first free place, so that it stays before those that begin
 /// after it.
-fn read_all(transaction: &Transaction<'_>) -> Result<Vec<Counted>> {
+fn read_all(transaction: &dyn Transaction) -> Result<Vec<Counted>> {
     let mut counts = transaction.phase_counts()?;
     let mut phases = transaction.phases()?;
     for slug in counts.keys() {
@@ -78,7 +78,7 @@ fn read_all(transaction: &Transaction<'_>) -> Result<Vec<Counted>> {
 }
 
 /// Finds a phase, or the one that the project is in.
-fn find(transaction: &Transaction<'_>, slug: Option<&str>) -> Result<Counted> {
+fn find(transaction: &dyn Transaction, slug: Option<&str>) -> Result<Counted> {
     let phases = read_all(transaction)?;
     let found = phases.iter().find(|phase| match slug {
         Some(slug) => phase.phase.slug == slug,
@@ -179,7 +179,7 @@ fn no_move(phase: Counted) -> Moved {
     }
 }
 
-fn put(transaction: &mut Transaction<'_>, phase: &Phase, kind: &str) -> Result<Moved> {
+fn put(transaction: &mut dyn Transaction, phase: &Phase, kind: &str) -> Result<Moved> {
     transaction.put_phase(phase)?;
     transaction.record(&Change {
         kind: kind.to_string(),

@@ -79,7 +79,7 @@ pub(crate) fn show(context: &mut Context, which: EntryId) -> Result<Shown> {
     Ok(Shown { entry, tasks })
 }
 
-fn tasks_of(transaction: &Transaction<'_>, entry: &Entry) -> Result<Vec<LinkedTask>> {
+fn tasks_of(transaction: &dyn Transaction, entry: &Entry) -> Result<Vec<LinkedTask>> {
     let stored = transaction.list_links_to(&entry.id)?;
     let later = stored.iter().map(|link| link.task);
     let mut ids: Vec<TaskId> = Vec::new();

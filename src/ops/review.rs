@@ -13,6 +13,7 @@ use crate::catalogue::Catalogue;
 use crate::config::Settings;
 use crate::error::{Error, Result};
 use crate::run::RunStatus;
+use crate::store::Store;
 use crate::store::records::RunFilter;
 use crate::workspace::Workspace;
 
@@ -152,7 +153,7 @@ fn runs(workspace: &Workspace) -> Result<Vec<Item>> {
         offset += PAGE;
         let resumable = page.runs.iter().filter(|run| run.kind.resumes());
         for run in resumable.filter(|run| run.status != RunStatus::Completed) {
-            let events = journal::events(&transaction, &run.id)?;
+            let events = journal::events(&*transaction, &run.id)?;
             items.push(Item::from_run(run, &events));
         }
     }

@@ -58,7 +58,7 @@ pub(crate) struct Focus {
 
 /// Reads the given session, else the one that the environment names, else the open one that the caller leads.
 fn choose_session(
-    transaction: &Transaction<'_>,
+    transaction: &dyn Transaction,
     given: Option<SessionId>,
     around: &Surroundings,
 ) -> Result<Session> {
@@ -73,14 +73,14 @@ fn choose_session(
     })
 }
 
-fn find(transaction: &Transaction<'_>, id: SessionId) -> Result<Session> {
+fn find(transaction: &dyn Transaction, id: SessionId) -> Result<Session> {
     transaction.session(id)?.ok_or_else(|| {
         let message = format!("there is no session {id}");
         Error::new(Code::SessionNotFound, message).fix("cleo session list")
     })
 }
 
-fn find_led_by(transaction: &Transaction<'_>, holder: &str) -> Result<Option<Session>> {
+fn find_led_by(transaction: &dyn Transaction, holder: &str) -> Result<Option<Session>> {
     let open = transaction.sessions(Some(SessionStatus::Open))?;
     Ok(open.into_iter().find(|session| session.holder == holder))
 }
@@ -88,7 +88,7 @@ fn find_led_by(transaction: &Transaction<'_>, holder: &str) -> Result<Option<Ses
 /// Finds the open session that a task belongs to: of those that cover it the one with the nearest
 /// scope, and of several the first.
 pub(in crate::ops) fn find_covering_session(
-    transaction: &Transaction<'_>,
+    transaction: &dyn Transaction,
     task: TaskId,
 ) -> Result<Option<SessionId>> {
     let open = transaction.sessions(Some(SessionStatus::Open))?;
@@ -104,7 +104,7 @@ pub(in crate::ops) fn find_covering_session(
     Ok(everywhere.map(|session| session.id))
 }
 
-fn claims_of_leader(transaction: &Transaction<'_>, session: &Session) -> Result<Vec<Claim>> {
+fn claims_of_leader(transaction: &dyn Transaction, session: &Session) -> Result<Vec<Claim>> {
     let mut claims = Vec::new();
     for claim in transaction.claims_of(&session.holder)? {
         let is_covered = is_in_scope(transaction, claim.task, session.scope)?;
@@ -145,7 +145,7 @@ pub(crate) fn start(context: &mut Context, request: StartSession) -> Result<Move
     })
 }
 
-fn refuse_second(transaction: &Transaction<'_>, caller: &Caller) -> Result<()> {
+fn refuse_second(transaction: &dyn Transaction, caller: &Caller) -> Result<()> {
     let Some(Session { id, started_at, .. }) = find_led_by(transaction, &caller.name)? else {
         return Ok(());
     };
@@ -157,7 +157,7 @@ fn refuse_second(transaction: &Transaction<'_>, caller: &Caller) -> Result<()> {
 
 /// Refuses a scope that overlaps that of an open session, unless `force`. A session about everything
 /// overlaps none: a task belongs to the session with the nearest scope.
-fn refuse_overlap(transaction: &Transaction<'_>, scope: TaskId, force: bool) -> Result<()> {
+fn refuse_overlap(transaction: &dyn Transaction, scope: TaskId, force: bool) -> Result<()> {
     if force {
         return Ok(());
     }
@@ -229,7 +229,7 @@ pub(crate) fn end(context: &mut Context, request: EndSession) -> Result<Moved> {
     })
 }
 
-fn refuse_end(transaction: &Transaction<'_>, session: &Session, caller: &Caller) -> Result<()> {
+fn refuse_end(transaction: &dyn Transaction, session: &Session, caller: &Caller) -> Result<()> {
     let Session { id, holder, .. } = session;
     let (message, fix) = if *holder == caller.name {
         let mut held = claims_of_leader(transaction, session)?;
@@ -312,7 +312,7 @@ fn refuse_ended(session: &Session) -> Result<()> {
     Err(error.fix(format!("cleo session resume {}", session.id)))
 }
 
-fn check_focus(transaction: &Transaction<'_>, session: &Session, task: &Task) -> Result<()> {
+fn check_focus(transaction: &dyn Transaction, session: &Session, task: &Task) -> Result<()> {
     let id = task.id;
     if let Some(scope) = session.scope
         && !is_within(transaction, id, scope)?
@@ -338,7 +338,7 @@ fn no_move(session: Session) -> Moved {
     }
 }
 
-fn put(transaction: &mut Transaction<'_>, session: Session, kind: &str) -> Result<Moved> {
+fn put(transaction: &mut dyn Transaction, session: Session, kind: &str) -> Result<Moved> {
     transaction.put_session(&session)?;
     transaction.record(&Change {
         kind: kind.to_string(),

@@ -108,7 +108,7 @@ pub(crate) fn undo(context: &mut Context, request: Request) -> Result<Undone> {
 }
 
 /// Reverts the changes that an operation made to tasks, the last first.
-fn revert(transaction: &mut Transaction<'_>, caller: &Caller, operation: &Operation) -> Result<()> {
+fn revert(transaction: &mut dyn Transaction, caller: &Caller, operation: &Operation) -> Result<()> {
     let changes = read_changes(transaction, operation)?;
     let tasks: BTreeSet<TaskId> = changes.iter().filter_map(|one| one.task).collect();
     for id in &tasks {
@@ -183,7 +183,7 @@ fn revert(transaction: &mut Transaction<'_>, caller: &Caller, operation: &Operat
 
 /// Reads the changes of an operation to tasks. Refuses an operation that is undone, damaged in part, took or ended a
 /// claim, or changed no task.
-fn read_changes(transaction: &Transaction<'_>, operation: &Operation) -> Result<Vec<Change>> {
+fn read_changes(transaction: &dyn Transaction, operation: &Operation) -> Result<Vec<Change>> {
     if let Some(undo) = operation.undone_by {
         let error = Error::new(
             Code::NothingToUndo,
@@ -229,7 +229,7 @@ fn read_before(after: &Task, changed: &Value) -> Result<Task> {
 }
 
 /// Refuses a row whose uid or key another task was given since.
-fn refuse_taken_names(transaction: &Transaction<'_>, row: &Task) -> Result<()> {
+fn refuse_taken_names(transaction: &dyn Transaction, row: &Task) -> Result<()> {
     let by_key = transaction.task_by_key(row.key.as_deref().unwrap_or_default())?;
     let mut owners = transaction.task_by_uid(&row.uid)?.into_iter().chain(by_key);
     let Some(other) = owners.find(|owner| *owner != row.id) else {

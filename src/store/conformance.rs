@@ -21,7 +21,7 @@ use crate::gate::Gates;
 use crate::id::{self, TaskId};
 use crate::task::{Note, Priority, Size, Status, Task};
 
-type Rule = fn(&mut Store);
+type Rule = fn(&mut dyn Store);
 
 pub(super) const RULES: &[Rule] = &[
     tasks::a_task_is_read_as_it_was_written,
@@ -101,7 +101,7 @@ pub(super) fn task(id: u32, title: &str) -> Task {
     }
 }
 
-fn put(store: &mut Store, tasks: &[Task]) {
+fn put(store: &mut dyn Store, tasks: &[Task]) {
     let mut transaction = store.write(&stamp()).unwrap();
     for task in tasks {
         let id = transaction.next_id().unwrap();

@@ -1,11 +1,42 @@
 //! Queries about many tasks: the graph, lists and counts.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use serde::Serialize;
 
+use crate::error::Result;
 use crate::id::{self, TaskId};
-use crate::task::{Priority, Status, Task, TaskView};
+use crate::task::graph::Node;
+use crate::task::{Filter, Priority, Status, Task, TaskView};
+
+pub(crate) trait Graph {
+    fn node(&self, id: TaskId) -> Result<Option<Node>>;
+
+    /// Reads a node as [`Graph::node`] does, but leaves a damaged one out, which is noted in
+    /// [`left_out`](super::left_out).
+    fn readable_node(&self, id: TaskId) -> Result<Option<Node>>;
+
+    /// Reads up to `limit` tasks that can start now, below `root` or of all: pending, with all dependencies
+    /// done and known, and neither epics nor with open children. Ordered by priority, then by the longest
+    /// chain that depends on it, then by id.
+    fn ready(&self, root: Option<TaskId>, limit: Option<u32>) -> Result<ReadyPage>;
+
+    /// Reads an active task as a ready one if it could start were it pending, for tasks whose lease may have
+    /// expired.
+    fn active_ready(&self, id: TaskId) -> Result<Option<ReadyTask>>;
+
+    fn is_ready(&self, id: TaskId) -> Result<bool>;
+
+    /// Reads the tasks that can start once `id` is done, and not before, by id.
+    fn list_unblocked_by(&self, id: TaskId) -> Result<Vec<TaskId>>;
+
+    /// Reads up to `limit` open tasks, below `root` or of all, by id, that depend on an unknown name, a
+    /// cancelled task or an epic without open children.
+    fn list_hindered(&self, root: Option<TaskId>, limit: u32) -> Result<Vec<TaskId>>;
+
+    /// Reads what is shown of tasks; `ids` are sorted.
+    fn outlines(&self, ids: &[TaskId]) -> Result<Outlines>;
+}
 
 /// A task that can start now.
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
@@ -64,6 +95,22 @@ pub(crate) struct Page {
 }
 
 pub(crate) type Counts = BTreeMap<Status, u64>;
+
+pub(crate) trait Overview {
+    fn missing(&self, ids: &BTreeSet<TaskId>) -> Result<BTreeSet<TaskId>>;
+
+    /// Counts the tasks below `root`, or all, by status. Statuses without tasks are left out.
+    fn counts(&self, root: Option<TaskId>) -> Result<Counts>;
+
+    /// Counts the tasks that pass a filter by status and priority, and how many of them are open and overdue
+    /// at `now`.
+    fn tally(&self, filter: &Filter, now: &str) -> Result<Vec<TaskTally>>;
+
+    /// Reads the tasks of a status below `root`, or of all, the last changed first.
+    fn recent(&self, root: Option<TaskId>, status: Status, limit: u32) -> Result<Vec<TaskId>>;
+
+    fn open_epics(&self, limit: u32) -> Result<(Vec<TaskId>, u64)>;
+}
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct TaskTally {

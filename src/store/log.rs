@@ -1,4 +1,4 @@
-//! The changes in the log of operations.
+//! The changes in the log of operations. Pure except for the trait.
 
 use clap::Args;
 use serde::{Deserialize, Serialize};
@@ -6,6 +6,7 @@ use serde_json::{Map, Value, json};
 
 use super::{Link, SpawnRecord};
 use crate::claim::Claim;
+use crate::error::Result;
 use crate::gate::Gates;
 use crate::id::TaskId;
 use crate::task::Task;
@@ -30,6 +31,35 @@ pub(crate) const UNDOABLE: [&str; 7] = [
 pub(crate) const CLAIMS: [&str; 4] = ["claimed", "released", "expired", "extended"];
 
 pub(crate) const REQUIRED_GATES: &str = "requiredGates";
+
+pub(crate) trait Log {
+    /// Records a change in the operation of this transaction. Changes of tasks, spawns, links and gates are
+    /// recorded automatically.
+    fn record(&mut self, change: &Change) -> Result<()>;
+
+    /// Notes that the operation of this transaction undoes another one; returns its own number.
+    fn note_undone(&mut self, operation: u64) -> Result<u64>;
+
+    /// Reads up to `limit` changes after `cursor` (0: from the start), oldest first, of all tasks or of one.
+    fn changes(&self, cursor: u64, task: Option<TaskId>, limit: u32) -> Result<Vec<Recorded>>;
+
+    fn changes_of(&self, operation: u64, limit: u32) -> Result<Vec<Recorded>>;
+
+    /// Returns the cursor of the last change; 0 when nothing has happened.
+    fn last_cursor(&self) -> Result<u64>;
+
+    fn operations(&self, filter: &OperationFilter) -> Result<(Vec<Operation>, u64)>;
+
+    fn operation(&self, number: u64) -> Result<Option<Operation>>;
+
+    /// Finds the latest operation of somebody that changed what can be undone, and no claim, and is neither an undo
+    /// nor undone.
+    fn latest_undoable(&self, by: &str) -> Result<Option<Operation>>;
+
+    /// Finds the latest operation after another one that changed a task. Undone operations do not count, nor do undos
+    /// of operations after the other one.
+    fn latest_change(&self, task: TaskId, after: u64) -> Result<Option<Operation>>;
+}
 
 /// One change of one thing.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]

@@ -1,7 +1,77 @@
 //! Traits for agents and what they ran and said, and for what the chat works on.
-use crate::run::{AnsweredBy, Conversation, ConversationStatus, Run, RunKind, RunStatus};
+
 use clap::Args;
 use serde::Deserialize;
+
+use crate::agent::Agent;
+use crate::chat::Chat;
+use crate::chat::record::{
+    Answer, Answered, Client, Component, Design, Guard, Media, Question, SecurityGroup,
+};
+use crate::error::Result;
+use crate::run::{
+    AnsweredBy, Conversation, ConversationStatus, Detail, Event, Message, Run, RunKind, RunStatus,
+};
+
+pub(crate) trait Agents {
+    fn agents(&self) -> Result<Vec<Agent>>;
+
+    fn agent(&self, id: &str) -> Result<Option<Agent>>;
+
+    fn runtime_agents(&self) -> Result<u64>;
+
+    /// Returns a number that grows with each change of an agent; 0 when there was none.
+    fn agents_revision(&self) -> Result<u64>;
+
+    fn put_agent(&mut self, agent: &Agent) -> Result<()>;
+
+    fn remove_agent(&mut self, id: &str) -> Result<bool>;
+
+    /// Notes when an agent last answered.
+    fn use_agent(&mut self, agent: &str, at: &str) -> Result<()>;
+
+    fn agent_uses(&self) -> Result<Vec<(String, String)>>;
+}
+
+pub(crate) trait Runs {
+    fn put_run(&mut self, run: &Run) -> Result<()>;
+
+    fn run(&self, id: &str) -> Result<Option<Run>>;
+
+    /// Reads runs of a user, or of all.
+    fn runs(&self, user: Option<&str>, filter: &RunFilter) -> Result<RunPage>;
+
+    fn owners(&self) -> Result<Vec<String>>;
+
+    fn list_unfinished(&self, owner: &str) -> Result<Vec<Run>>;
+
+    /// Reads the last executions of a user, or of all, newest first, as far as they began since a moment.
+    fn executions_since(
+        &self,
+        user: Option<&str>,
+        since: &str,
+        limit: u32,
+    ) -> Result<Vec<ExecutionStat>>;
+
+    /// Counts the runs of a user, or of all, by agent, kind and status, in this order.
+    fn tallies(&self, user: Option<&str>) -> Result<Vec<Tally>>;
+
+    fn add_event(&mut self, run: &str, at: &str, kind: &str, detail: Detail) -> Result<Event>;
+
+    /// Reads the events after a cursor, of one run or of all, at most `limit`.
+    fn events(&self, run: Option<&str>, since: u64, limit: u32) -> Result<Vec<Event>>;
+
+    /// Reads up to `limit` delegation events of a user or of all, newest first, before a cursor.
+    fn delegations(
+        &self,
+        user: Option<&str>,
+        before: Option<u64>,
+        limit: u32,
+    ) -> Result<Vec<Event>>;
+
+    /// Returns the cursor of the last event; 0 when there is none.
+    fn last_event(&self) -> Result<u64>;
+}
 
 // Which runs. A doc comment would become the help of the command.
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
@@ -106,6 +176,40 @@ pub(crate) struct Tally {
     pub(crate) answered_by_fallback: u64,
 }
 
+pub(crate) trait Conversations {
+    fn put_conversation(&mut self, conversation: &Conversation) -> Result<()>;
+
+    fn conversation(&self, id: &str) -> Result<Option<Conversation>>;
+
+    /// Reads the conversations of a user, or of all, the one in which something was said last first.
+    fn conversations(
+        &self,
+        user: Option<&str>,
+        filter: &ConversationFilter,
+    ) -> Result<ConversationPage>;
+
+    fn add_message(&mut self, message: &Message) -> Result<()>;
+
+    /// Reads the last `limit` messages of a conversation, or those before a given one, in the order in which they were
+    /// said; `None` if the conversation does not have that one.
+    fn messages(
+        &self,
+        conversation: &str,
+        before: Option<&str>,
+        limit: u32,
+    ) -> Result<Option<Vec<Message>>>;
+
+    /// Reads up to `limit` messages after a cursor, oldest first, each with its cursor.
+    fn messages_after(&self, cursor: u64, limit: u32) -> Result<Vec<(u64, Message)>>;
+
+    /// Returns the cursor of what was said last, also outside of conversations; 0 when nothing was.
+    fn last_said(&self) -> Result<u64>;
+
+    fn message_count(&self, conversation: &str) -> Result<u64>;
+
+    fn run_messages(&self, run: &str) -> Result<Vec<Message>>;
+}
+
 // Which conversations. A doc comment would become the help of the command.
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[derive(Clone, Debug, Default, Args, Deserialize)]
@@ -133,4 +237,57 @@ pub(crate) struct ConversationFilter {
 pub(crate) struct ConversationPage {
     pub(crate) conversations: Vec<Conversation>,
     pub(crate) total: u64,
+}
+
+/// Records of the chat. All queries are for one client, so none sees those of another.
+pub(crate) trait Components {
+    fn client(&self, client: &str) -> Result<Option<Client>>;
+
+    fn design(&self, client: &str) -> Result<Option<Design>>;
+
+    fn components(&self, client: &str) -> Result<Vec<Component>>;
+
+    fn component(&self, client: &str, id: &str) -> Result<Option<Component>>;
+
+    fn last_removed(&self, client: &str) -> Result<Option<i64>>;
+
+    fn security_groups(&self, client: &str) -> Result<Vec<SecurityGroup>>;
+
+    fn guards(&self, client: &str, component: &str) -> Result<Vec<String>>;
+
+    fn answers(&self, client: &str) -> Result<Vec<Answered>>;
+
+    fn media(&self, client: &str, library: &str) -> Result<Option<Media>>;
+
+    fn put_client(&mut self, client: &Client) -> Result<()>;
+
+    fn put_design(&mut self, design: &Design) -> Result<()>;
+
+    fn put_component(&mut self, component: &Component) -> Result<()>;
+
+    fn remove_component(&mut self, client: &str, id: &str) -> Result<bool>;
+
+    fn put_security_group(&mut self, group: &SecurityGroup) -> Result<()>;
+
+    /// Has a group guard a component; once is as good as twice.
+    fn put_guard(&mut self, guard: &Guard) -> Result<()>;
+
+    /// Takes a group from a component; returns whether it was there.
+    fn remove_guard(&mut self, guard: &Guard) -> Result<bool>;
+
+    fn put_question(&mut self, question: &Question) -> Result<()>;
+
+    fn put_answer(&mut self, answer: &Answer) -> Result<()>;
+
+    fn put_media(&mut self, media: &Media) -> Result<()>;
+
+    /// Finds a row that names one that is not there, or that does not fit to another, and says why.
+    fn find_fault(&self) -> Result<Option<String>>;
+}
+
+pub(crate) trait Chats {
+    /// Reads what is remembered of a conversation; nothing where that is damaged, which is noted.
+    fn chat(&self, conversation: &str) -> Result<Chat>;
+
+    fn put_chat(&mut self, conversation: &str, chat: &Chat) -> Result<()>;
 }

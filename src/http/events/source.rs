@@ -11,6 +11,7 @@ use crate::error::Result;
 use crate::http::assigned::hide;
 use crate::ops::agents;
 use crate::run::Line;
+use crate::store::sqlite::SqliteStore;
 use crate::store::{Recorded, Store};
 use crate::workspace::Workspace;
 
@@ -49,7 +50,7 @@ impl Missed {
 
 /// The databases, open for reading.
 pub(super) struct Source {
-    store: Store,
+    store: SqliteStore,
     workspace: Workspace,
     /// Owners of runs and conversations.
     owners: HashMap<String, Option<Arc<str>>>,

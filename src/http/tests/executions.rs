@@ -2,6 +2,7 @@ use serde_json::{Value, json};
 
 use super::World;
 use crate::run::{Run, RunKind, RunStatus};
+use crate::store::Store;
 
 const WAR: &str = "Explain the Second War in Warcraft history.";
 

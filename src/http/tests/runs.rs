@@ -3,6 +3,7 @@ use serde_json::{Value, json};
 use super::World;
 use crate::run::log::{LINES_MAX, Stream, write};
 use crate::run::{Run, RunKind, RunStatus};
+use crate::store::Store;
 
 /// Puts a run into the store, as if a process had carried it out.
 pub(super) fn ran(world: &World, id: &str, user: &str, status: RunStatus) {

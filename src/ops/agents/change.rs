@@ -169,7 +169,7 @@ fn refuse_builtin(id: &str) -> Error {
     }
 }
 
-fn is_damaged(transaction: &Transaction<'_>, known: &Known, id: &str) -> bool {
+fn is_damaged(transaction: &dyn Transaction, known: &Known, id: &str) -> bool {
     let is_known = known.agents.iter().any(|agent| agent.id == id);
     let read = transaction.agent(id);
     !is_known && read.is_err_and(|error| error.code == Code::RowDamaged)
@@ -214,7 +214,7 @@ pub(crate) fn cleanup(
 }
 
 pub(in crate::ops) fn sweep_runtime(
-    transaction: &mut Transaction<'_>,
+    transaction: &mut dyn Transaction,
     sweep: Sweep,
 ) -> Result<Vec<String>> {
     if transaction.runtime_agents()? == 0 {

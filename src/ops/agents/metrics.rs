@@ -15,6 +15,7 @@ use crate::ops::runs::open_after_recovery;
 use crate::ops::{Notes, Surroundings};
 use crate::route::FINALIZE;
 use crate::run::{RunKind, RunStatus};
+use crate::store::Store;
 use crate::store::records::Tally;
 
 /// Most agents among the most used.

@@ -23,7 +23,7 @@ use crate::agent::{Agent, builtin};
 use crate::clock::timestamp;
 use crate::error::{Code, Error, Result, nearest};
 use crate::run::RunKind;
-use crate::store::Transaction;
+use crate::store::{Store, Transaction};
 use crate::workspace::Workspace;
 pub(crate) use change::{Cleanup, cleanup, expires, remove};
 pub(crate) use files::LeftOut;
@@ -141,13 +141,13 @@ pub(crate) fn load_seen(surroundings: &Surroundings) -> Result<Known> {
 
 pub(crate) fn load_in(workspace: &Workspace) -> Result<Known> {
     match workspace.store_if_there()? {
-        Some(mut store) => load_with(&store.read()?, workspace),
+        Some(mut store) => load_with(&*store.read()?, workspace),
         None => Ok(join(Vec::new(), files::read(workspace))),
     }
 }
 
 pub(in crate::ops) fn load_with(
-    transaction: &Transaction<'_>,
+    transaction: &dyn Transaction,
     workspace: &Workspace,
 ) -> Result<Known> {
     let mut known = join(transaction.agents()?, files::read(workspace));
@@ -216,8 +216,8 @@ impl Registry<'_> {
         registry.known = match (&workspace, store.transpose()?.flatten()) {
             (Some(workspace), Some(mut store)) => {
                 let transaction = store.read()?;
-                registry.count_uses(&transaction)?;
-                load_with(&transaction, workspace)?.keep_visible(user)
+                registry.count_uses(&*transaction)?;
+                load_with(&*transaction, workspace)?.keep_visible(user)
             }
             _ => load_seen(surroundings)?,
         };
@@ -225,7 +225,7 @@ impl Registry<'_> {
         Ok(registry)
     }
 
-    fn count_uses(&mut self, transaction: &Transaction<'_>) -> Result<()> {
+    fn count_uses(&mut self, transaction: &dyn Transaction) -> Result<()> {
         for tally in transaction.tallies(self.surroundings.only())? {
             let Some(agent) = tally.agent else { continue };
             let (executions, last) = self.uses.entry(agent).or_default();
@@ -265,7 +265,7 @@ impl Registry<'_> {
 /// Runs `work` in a transaction on the agents of the workspace and commits it; an error leaves nothing behind.
 pub(crate) fn write<T>(
     workspace: &Workspace,
-    work: impl FnOnce(&mut Transaction<'_>) -> Result<T>,
+    work: impl FnOnce(&mut dyn Transaction) -> Result<T>,
 ) -> Result<T> {
     write_if(workspace, true, work)
 }
@@ -274,11 +274,11 @@ pub(crate) fn write<T>(
 fn write_if<T>(
     workspace: &Workspace,
     keeps: bool,
-    work: impl FnOnce(&mut Transaction<'_>) -> Result<T>,
+    work: impl FnOnce(&mut dyn Transaction) -> Result<T>,
 ) -> Result<T> {
     let mut store = workspace.open_store()?;
     let mut transaction = store.write_records()?;
-    let done = work(&mut transaction)?;
+    let done = work(&mut *transaction)?;
     if keeps {
         transaction.commit()?;
     }

@@ -98,7 +98,7 @@ fn save(
     surroundings: &Surroundings,
     notes: &mut Notes,
     mut draft: Draft,
-    find: impl FnOnce(&Transaction<'_>, &Known, &mut Draft) -> Result<(Agent, bool)>,
+    find: impl FnOnce(&dyn Transaction, &Known, &mut Draft) -> Result<(Agent, bool)>,
 ) -> Result<(One, bool)> {
     draft.check_spelling()?;
     terms::check_command(surroundings, &draft)?;
@@ -218,7 +218,7 @@ fn apply(draft: Draft, mut agent: Agent) -> Result<Agent> {
 /// Makes or finds a runtime agent: `custom_<digits>`. One of another user is not changed.
 fn make_runtime(
     surroundings: &Surroundings,
-    transaction: &Transaction<'_>,
+    transaction: &dyn Transaction,
     known: &Known,
     draft: &Draft,
 ) -> Result<(Agent, bool)> {

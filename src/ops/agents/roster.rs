@@ -54,7 +54,7 @@ impl Roster {
     /// Returns the agents of a user, or all, in a transaction that has changed none.
     pub(crate) fn view(
         &self,
-        transaction: &Transaction<'_>,
+        transaction: &dyn Transaction,
         user: Option<&str>,
     ) -> Result<Arc<View>> {
         let mut cache = self.cache.lock().unwrap_or_else(PoisonError::into_inner);

@@ -52,11 +52,11 @@ pub(crate) struct ChatRequest<'a> {
     pub(crate) pending: Option<&'a Pending>,
 }
 
-struct TurnState<'a, 't> {
+struct TurnState<'a> {
     said: &'a ChatRequest<'a>,
     /// The call that a model proposes, if one was asked.
     advice: Option<&'a Advice>,
-    transaction: &'a mut Transaction<'t>,
+    transaction: &'a mut dyn Transaction,
     chat: Chat,
     turn: Turn,
     /// Now, and when a call that is pending from now on expires, RFC 3339 in UTC.
@@ -103,7 +103,7 @@ pub(crate) fn turn(
     })
 }
 
-impl TurnState<'_, '_> {
+impl TurnState<'_> {
     /// Stores the turn if the conversation was begun explicitly.
     fn record(&mut self, user: &str) -> Result<()> {
         let (said, turn) = (self.said, &self.turn);

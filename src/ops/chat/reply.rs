@@ -15,7 +15,7 @@ use crate::error::Result;
 /// Fields that a description of a component begins with.
 const LEADING_FIELDS: &str = "component_id|componentId|client_id|component_type|type";
 
-impl TurnState<'_, '_> {
+impl TurnState<'_> {
     pub(super) fn say(&mut self, text: impl AsRef<str>) -> Done<()> {
         self.turn.reply += text.as_ref();
         Ok(())

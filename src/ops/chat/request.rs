@@ -22,7 +22,7 @@ pub(super) struct Trial {
     pub(super) digest: String,
 }
 
-impl TurnState<'_, '_> {
+impl TurnState<'_> {
     /// Calls a tool with the arguments that it takes.
     pub(super) fn use_tool(&mut self, tool: Tool, call: &Call) -> Done<Value> {
         let mut args = call.args.clone();

@@ -16,6 +16,7 @@ use crate::file::read_input;
 use crate::ops::Surroundings;
 use crate::ops::agents::write;
 use crate::store::Transaction;
+use crate::store::records::Components;
 use crate::strict;
 use crate::task::rules::check_text;
 
@@ -35,7 +36,7 @@ macro_rules! tables {
         pub(crate) struct Seeded { $(pub(crate) $table: usize,)+ }
 
         /// Inserts all rows, then checks references between them.
-        fn put(to: &mut Transaction<'_>, seed: &Seed) -> Result<Seeded> {
+        fn put(to: &mut dyn Transaction, seed: &Seed) -> Result<Seeded> {
             $(seed.$table.iter().try_for_each(|row| $put(&mut *to, row))?;)+
             let fault = to.find_fault()?;
             require(fault.is_none(), fault.unwrap_or_default())?;
@@ -45,14 +46,14 @@ macro_rules! tables {
 }
 
 tables! {
-    clients: Client, Transaction::put_client;
-    media: Media, Transaction::put_media;
-    designs: Design, Transaction::put_design;
+    clients: Client, Components::put_client;
+    media: Media, Components::put_media;
+    designs: Design, Components::put_design;
     components: Component, put_component;
-    security_groups: SecurityGroup, Transaction::put_security_group;
+    security_groups: SecurityGroup, Components::put_security_group;
     component_security_groups: Guard, put_guard;
-    questions: Question, Transaction::put_question;
-    answers: Answer, Transaction::put_answer;
+    questions: Question, Components::put_question;
+    answers: Answer, Components::put_answer;
 }
 
 /// Loads a file. Rows with the same ids are replaced.
@@ -107,7 +108,7 @@ fn check_texts(place: &str, value: &Value) -> Result<()> {
     }
 }
 
-fn put_component(to: &mut Transaction<'_>, component: &Component) -> Result<()> {
+fn put_component(to: &mut dyn Transaction, component: &Component) -> Result<()> {
     let mut component = component.clone();
     let (id, kind) = (&component.component_id, &component.component_type);
     let known = component_type(&kind.to_lowercase()).unwrap_or_default();
@@ -118,7 +119,7 @@ fn put_component(to: &mut Transaction<'_>, component: &Component) -> Result<()> 
     to.put_component(&component)
 }
 
-fn put_guard(to: &mut Transaction<'_>, guard: &Guard) -> Result<()> {
+fn put_guard(to: &mut dyn Transaction, guard: &Guard) -> Result<()> {
     if let Some(mut component) = to.component(&guard.client_id, &guard.component_id)? {
         component.is_secured = true;
         to.put_component(&component)?;

@@ -34,7 +34,7 @@ pub(super) fn fault(result: &Value) -> Option<&str> {
 
 /// Runs a tool. A dry run of a write only validates it.
 pub(super) fn run(
-    transaction: &mut Transaction<'_>,
+    transaction: &mut dyn Transaction,
     call: &Call,
     is_dry_run: bool,
 ) -> Result<Value> {
@@ -63,14 +63,14 @@ pub(super) fn run(
     }
 }
 
-struct Work<'a, 't> {
-    transaction: &'a mut Transaction<'t>,
+struct Work<'a> {
+    transaction: &'a mut dyn Transaction,
     call: &'a Call,
     client: &'a str,
     is_dry_run: bool,
 }
 
-impl Work<'_, '_> {
+impl Work<'_> {
     fn show_components(&self) -> Done<Value> {
         let components = match self.call.has("componentId") {
             true => vec![self.component()?],
@@ -271,10 +271,11 @@ mod tests {
     use super::*;
     use crate::chat::record::Client;
     use crate::store::Store;
+    use crate::store::sqlite::SqliteStore;
 
-    fn store() -> (tempfile::TempDir, Store) {
+    fn store() -> (tempfile::TempDir, SqliteStore) {
         let folder = tempfile::tempdir().unwrap();
-        let mut store = Store::create(&folder.path().join("cleo.db")).unwrap();
+        let mut store = SqliteStore::create(&folder.path().join("cleo.db")).unwrap();
         let mut transaction = store.write_records().unwrap();
         let client = Client {
             client_id: "6".into(),
@@ -299,10 +300,10 @@ mod tests {
     }
 
     /// Calls a tool, commits, and returns its result.
-    fn call(store: &mut Store, tool: Tool, args: Value) -> Value {
+    fn call(store: &mut SqliteStore, tool: Tool, args: Value) -> Value {
         let args = args.as_object().cloned().unwrap();
         let mut transaction = store.write_records().unwrap();
-        let result = run(&mut transaction, &Call { tool, args }, false).unwrap();
+        let result = run(&mut *transaction, &Call { tool, args }, false).unwrap();
         transaction.commit().unwrap();
         result
     }

@@ -9,6 +9,7 @@ use crate::error::{Result, quote};
 use crate::id::{self, TaskId};
 use crate::ops::Surroundings;
 use crate::ops::runs::liveness;
+use crate::store::sqlite::SqliteStore;
 use crate::store::{OperationFilter, Store};
 use crate::workspace::Workspace;
 
@@ -38,7 +39,7 @@ pub(super) fn check(surroundings: &Surroundings, workspace: &Workspace) -> Vec<F
     findings
 }
 
-fn check_integrity(store: &Store) -> Finding {
+fn check_integrity(store: &SqliteStore) -> Finding {
     let check = "database.integrity";
     match store.broken_pages() {
         Err(error) => Finding::from_error(check, error),
@@ -52,7 +53,7 @@ fn check_integrity(store: &Store) -> Finding {
     }
 }
 
-fn check_counts(store: &Store) -> Finding {
+fn check_counts(store: &SqliteStore) -> Finding {
     let check = "database.counts";
     match store.disagreements() {
         Err(error) => Finding::from_error(check, error),
@@ -64,7 +65,7 @@ fn check_counts(store: &Store) -> Finding {
     }
 }
 
-fn check_log(store: &Store, workspace: &Workspace) -> Finding {
+fn check_log(store: &SqliteStore, workspace: &Workspace) -> Finding {
     let (check, bytes) = ("database.log", store.log_bytes());
     if bytes <= LOG_MAX {
         return Finding::ok(check, format!("the write-ahead log has {bytes} bytes"));
@@ -82,7 +83,7 @@ fn check_log(store: &Store, workspace: &Workspace) -> Finding {
 }
 
 /// Compares the clock with the time of the last change.
-fn check_clock(store: &mut Store, clock: &Clock) -> Result<Finding> {
+fn check_clock(store: &mut SqliteStore, clock: &Clock) -> Result<Finding> {
     let (check, now) = ("clock", clock.now());
     let last = OperationFilter {
         limit: Some(1),
@@ -109,7 +110,7 @@ fn check_clock(store: &mut Store, clock: &Clock) -> Result<Finding> {
 }
 
 fn check_claims(
-    store: &mut Store,
+    store: &mut SqliteStore,
     surroundings: &Surroundings,
     workspace: &Workspace,
 ) -> Result<Vec<Finding>> {

@@ -16,7 +16,7 @@ use crate::ops::agents::change::{Sweep, sweep_runtime};
 use crate::ops::conversations::require_open;
 use crate::route::{self, Decided, Decision, Query};
 use crate::run::{Action, DELEGATION, Message, RoutedBy, Run, RunKind, Speaker, Usage};
-use crate::store::Transaction;
+use crate::store::{Store, Transaction};
 
 /// Most messages of a conversation that an agent is given.
 const HISTORY_MESSAGES: u32 = 20;
@@ -36,14 +36,14 @@ impl Executor {
     ) -> Result<StartedExecution> {
         self.sweep()?;
         let mut transaction = self.store.write_records()?;
-        let view = self.services.roster.view(&transaction, only)?;
+        let view = self.services.roster.view(&*transaction, only)?;
         self.warnings.clone_from(&view.warnings);
-        let mut begun = self.services.begin(&mut transaction, &view, user, query)?;
+        let mut begun = self.services.begin(&mut *transaction, &view, user, query)?;
         if let Some(answer) = self.services.find_offline_answer(&begun) {
             let mut ended = begun.clone();
             let outcome = Outcome::Answered(answer);
             self.services
-                .close(&mut transaction, &mut ended, &outcome)?;
+                .close(&mut *transaction, &mut ended, &outcome)?;
             begun.ended = Some(Box::new(ended));
         }
         transaction.commit()?;
@@ -58,7 +58,7 @@ impl Executor {
         }
         let millis = self.services.clock.now().timestamp_millis().unsigned_abs();
         let mut transaction = self.store.write_records()?;
-        match sweep_runtime(&mut transaction, Sweep::Automatic(millis))?[..] {
+        match sweep_runtime(&mut *transaction, Sweep::Automatic(millis))?[..] {
             [] => Ok(()),
             _ => transaction.commit().map(drop),
         }
@@ -69,7 +69,7 @@ impl Services {
     /// Begins an execution. A refusal comes before anything is written.
     fn begin(
         &self,
-        transaction: &mut Transaction<'_>,
+        transaction: &mut dyn Transaction,
         view: &View,
         user: &str,
         query: &Query,
@@ -137,7 +137,7 @@ impl Services {
 
 fn add_first_steps(
     record: &mut Record,
-    transaction: &mut Transaction<'_>,
+    transaction: &mut dyn Transaction,
     decision: &Decision<'_>,
     candidates: usize,
 ) -> Result<()> {

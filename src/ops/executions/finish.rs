@@ -13,7 +13,7 @@ use crate::error::{Code, Error, Result, quote};
 use crate::ops::answers::{Answer, INCOMPLETE, Question};
 use crate::run::{Action, AnsweredBy, Run, RunStatus, Speaker};
 use crate::runner::signals;
-use crate::store::Transaction;
+use crate::store::{Store, Transaction};
 
 /// Error word of a run whose agent did not answer.
 const UNREACHED: &str = "agent_invoke_failed";
@@ -50,7 +50,7 @@ impl Executor {
         let told = report(&begun.record, told, tell);
         let mut transaction = self.store.write_records()?;
         let services = &self.services;
-        let is_cancelled = !services.close(&mut transaction, &mut begun, &outcome)?;
+        let is_cancelled = !services.close(&mut *transaction, &mut begun, &outcome)?;
         transaction.commit()?;
         match outcome {
             Outcome::Stopped(error) if !is_cancelled => Err(error),
@@ -155,14 +155,14 @@ impl Executor {
         };
         record.run.error = Some(format!("{word}: {text}"));
         let mut transaction = self.store.write_records()?;
-        if find_cancelled(&transaction, &record.run.id)?.is_some() {
+        if find_cancelled(&*transaction, &record.run.id)?.is_some() {
             return Ok(());
         }
         transaction.put_run(&record.run)?;
         let metadata = json!({"sender": agent, "error": word, "code": error.code.name()});
-        record.say(&mut transaction, Speaker::Agent, &text, metadata, false)?;
+        record.say(&mut *transaction, Speaker::Agent, &text, metadata, false)?;
         let fields = json!({"agent": agent, "error": word});
-        record.event(&mut transaction, "error", fields)?;
+        record.event(&mut *transaction, "error", fields)?;
         transaction.commit().map(drop)
     }
 }
@@ -181,7 +181,7 @@ impl Services {
     /// Records the end of an execution. Returns false if it was cancelled meanwhile: then only its cost is added.
     pub(super) fn close(
         &self,
-        transaction: &mut Transaction<'_>,
+        transaction: &mut dyn Transaction,
         begun: &mut StartedExecution,
         outcome: &Outcome,
     ) -> Result<bool> {
@@ -244,7 +244,7 @@ impl Services {
 /// Adds the steps after the answer; `agent` is the one whose answer is passed on.
 fn add_last_steps(
     record: &mut Record,
-    transaction: &mut Transaction<'_>,
+    transaction: &mut dyn Transaction,
     agent: Option<&str>,
 ) -> Result<()> {
     let by = |agent, percent| (agent, Action::Completing, percent);

@@ -27,7 +27,7 @@ use crate::route::{Match, Query};
 use crate::run::RunProjection;
 use crate::run::view::RunView;
 use crate::run::{Event, Message, Run, RunStatus, Usage};
-use crate::store::Store;
+use crate::store::sqlite::SqliteStore;
 use crate::workspace::Workspace;
 
 /// Progress of an execution.
@@ -63,7 +63,7 @@ pub(crate) struct Executor {
     pub(crate) warnings: Vec<String>,
     services: Services,
     user: String,
-    store: Store,
+    store: SqliteStore,
 }
 
 /// The parts that all executors of a process share.

@@ -6,6 +6,7 @@ use crate::clock::Clock;
 use crate::error::{Code, Error, Result, quote};
 use crate::ops::runs::{journal, no_run};
 use crate::run::{Action, Detail, Event, Message, Run, RunKind, RunStatus, STEP, Speaker, Step};
+use crate::store::sqlite::SqliteStore;
 use crate::store::{Store, Transaction};
 use crate::workspace::Workspace;
 
@@ -30,7 +31,7 @@ impl Record {
     /// Adds an event; `fields` is a JSON object.
     pub(super) fn event(
         &mut self,
-        transaction: &mut Transaction<'_>,
+        transaction: &mut dyn Transaction,
         kind: &str,
         fields: Value,
     ) -> Result<()> {
@@ -43,7 +44,7 @@ impl Record {
     /// Adds a step. `progress` is how much of the run is done then, in percent.
     pub(super) fn step(
         &mut self,
-        transaction: &mut Transaction<'_>,
+        transaction: &mut dyn Transaction,
         (agent, action, progress): (&str, Action, u8),
         content: &str,
         metadata: Value,
@@ -64,7 +65,7 @@ impl Record {
     /// Adds a message, to the conversation as well if it is shown there.
     pub(super) fn say(
         &mut self,
-        transaction: &mut Transaction<'_>,
+        transaction: &mut dyn Transaction,
         speaker: Speaker,
         content: &str,
         metadata: Value,
@@ -90,7 +91,7 @@ impl Record {
     }
 
     /// Sets when the conversation of the run was last used.
-    pub(super) fn touch_conversation(&self, transaction: &mut Transaction<'_>) -> Result<()> {
+    pub(super) fn touch_conversation(&self, transaction: &mut dyn Transaction) -> Result<()> {
         let id = self.run.conversation.as_deref();
         let found = id
             .map(|id| transaction.conversation(id))
@@ -115,7 +116,7 @@ fn detail(fields: Value) -> Detail {
 }
 
 pub(crate) fn cancel(
-    store: &mut Store,
+    store: &mut SqliteStore,
     clock: &Clock,
     id: &str,
     user: Option<&str>,
@@ -143,7 +144,7 @@ pub(crate) fn cancel(
 }
 
 /// Returns a run that was cancelled by another process while it was carried out.
-pub(super) fn find_cancelled(transaction: &Transaction<'_>, id: &str) -> Result<Option<Run>> {
+pub(super) fn find_cancelled(transaction: &dyn Transaction, id: &str) -> Result<Option<Run>> {
     Ok(transaction.run(id)?.filter(Run::is_over))
 }
 
@@ -151,6 +152,6 @@ pub(super) fn find_cancelled(transaction: &Transaction<'_>, id: &str) -> Result<
 pub(super) fn watch(workspace: &Workspace, id: &str) -> impl FnMut() -> bool + 'static {
     let id = id.to_string();
     journal::watch(workspace, move |store| {
-        find_cancelled(&store.read()?, &id).map(|run| run.is_some())
+        find_cancelled(&*store.read()?, &id).map(|run| run.is_some())
     })
 }

@@ -8,6 +8,7 @@ use crate::ops::Surroundings;
 use crate::ops::runs;
 use crate::run::view::RunView;
 use crate::run::{AnsweredBy, Detail, Message, RoutedBy, Run, RunKind, RunStatus, Speaker, Step};
+use crate::store::Store;
 use crate::store::records::RunFilter;
 
 /// An execution, in the form of the specification.

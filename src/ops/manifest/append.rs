@@ -7,7 +7,7 @@ use crate::id::TaskId;
 use crate::manifest::{Draft, Entry, Fault, log};
 use crate::ops::tasks::{Caller, above, check_epoch};
 use crate::ops::{Context, require};
-use crate::store::Transaction;
+use crate::store::Tasks;
 
 #[derive(Debug, Serialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
@@ -92,7 +92,7 @@ fn find_claimed_task(
 }
 
 /// Finds all faults, and the epics of the linked tasks.
-fn check(tasks: &Transaction<'_>, draft: &Draft<'_>) -> Result<(Vec<Fault>, Vec<TaskId>)> {
+fn check(tasks: &dyn Tasks, draft: &Draft<'_>) -> Result<(Vec<Fault>, Vec<TaskId>)> {
     let (mut faults, mut epics) = (draft.faults(), Vec::new());
     for (field, id) in draft.tasks() {
         if tasks.status(id)?.is_none() {
@@ -108,7 +108,7 @@ fn check(tasks: &Transaction<'_>, draft: &Draft<'_>) -> Result<(Vec<Fault>, Vec<
 }
 
 /// Finds the nearest epic that a task is a part of; an epic itself needs no other.
-fn epic_of(tasks: &Transaction<'_>, id: TaskId) -> Result<Option<TaskId>> {
+fn epic_of(tasks: &dyn Tasks, id: TaskId) -> Result<Option<TaskId>> {
     for id in [vec![id], above(tasks, id)?].concat() {
         if tasks.task(id)?.is_some_and(|task| task.kind.is_epic()) {
             return Ok(Some(id));

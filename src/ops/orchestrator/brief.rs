@@ -175,7 +175,7 @@ pub(crate) fn brief(context: &mut Context, part: Below) -> Result<Overview> {
     })
 }
 
-fn sessions(transaction: &Transaction<'_>, epic: Option<TaskId>) -> Result<Vec<OpenSession>> {
+fn sessions(transaction: &dyn Transaction, epic: Option<TaskId>) -> Result<Vec<OpenSession>> {
     let mut found = Vec::new();
     for mut session in transaction.sessions(Some(SessionStatus::Open))? {
         let near = match (epic, session.scope) {
@@ -197,7 +197,7 @@ fn sessions(transaction: &Transaction<'_>, epic: Option<TaskId>) -> Result<Vec<O
 
 /// Finds the dependencies of pending tasks that are not ready. `n_waiting` counts them beyond the tasks that were read.
 fn waiting(
-    transaction: &Transaction<'_>,
+    transaction: &dyn Transaction,
     pending: &[Task],
     problems: &[Problem],
     n_waiting: u64,

@@ -30,15 +30,15 @@ pub(crate) struct Followup {
 cut! { Followup: entry needs; }
 
 /// The tasks below an epic, or all.
-pub(super) struct Scope<'a, 't> {
-    transaction: &'a Transaction<'t>,
+pub(super) struct Scope<'a> {
+    transaction: &'a dyn Transaction,
     epic: Option<TaskId>,
     /// Whether each task is open, and whether it is the epic or below it.
     known: RefCell<HashMap<TaskId, (bool, bool)>>,
 }
 
-impl<'a, 't> Scope<'a, 't> {
-    pub(super) fn new(transaction: &'a Transaction<'t>, epic: Option<TaskId>) -> Scope<'a, 't> {
+impl<'a> Scope<'a> {
+    pub(super) fn new(transaction: &'a dyn Transaction, epic: Option<TaskId>) -> Scope<'a> {
         Scope {
             transaction,
             epic,

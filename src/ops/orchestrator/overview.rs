@@ -140,7 +140,7 @@ pub(crate) fn status(context: &mut Context, part: Below) -> Result<Overview> {
     })
 }
 
-fn progress(transaction: &Transaction<'_>, id: TaskId) -> Result<Progress> {
+fn progress(transaction: &dyn Transaction, id: TaskId) -> Result<Progress> {
     let counts = transaction.counts(Some(id))?;
     let count = |status| counts.get(&status).copied().unwrap_or(0);
     Ok(Progress {
@@ -199,7 +199,7 @@ pub(super) fn read(
 }
 
 fn read_active(
-    transaction: &Transaction<'_>,
+    transaction: &dyn Transaction,
     epic: Option<TaskId>,
     manifest: &Path,
 ) -> Result<Vec<Active>> {

@@ -110,7 +110,7 @@ fn put_under_review(
 
 /// Checks a task that an agent of a run wants to complete. Returns it with warnings; none where it is done already.
 fn check_held(
-    transaction: &Transaction<'_>,
+    transaction: &dyn Transaction,
     subject: &Subject,
     run: &str,
 ) -> Result<(Task, Option<Vec<String>>)> {

@@ -164,7 +164,7 @@ impl Subject {
         Ok(())
     }
 
-    pub(super) fn judge(&self, transaction: &Transaction<'_>, task: &Task) -> Result<Verdict> {
+    pub(super) fn judge(&self, transaction: &dyn Transaction, task: &Task) -> Result<Verdict> {
         let gates = transaction.gates(task.id)?;
         let forced = gates.forced.clone();
         let mut judged = task.clone();

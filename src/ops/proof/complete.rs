@@ -86,7 +86,7 @@ pub(crate) fn complete(context: &mut Context, request: Complete) -> Result<Moved
 pub(crate) type Completion = (TaskId, std::result::Result<(), Verdict>);
 
 /// Notes that a task is completed, in the transaction that completes it.
-pub(crate) type Record<'a> = dyn FnMut(&mut Transaction<'_>, TaskId) -> Result<()> + 'a;
+pub(crate) type Record<'a> = dyn FnMut(&mut dyn Transaction, TaskId) -> Result<()> + 'a;
 
 /// Completes tasks without force in one transaction; one that is not completed holds up no other. A task that is done
 /// already has to verify too where a claim was given for it, or where it was never verified. `record` notes each that
@@ -139,7 +139,7 @@ pub(crate) fn complete_with_parts(
 }
 
 impl Subject {
-    fn complete(&self, transaction: &mut Transaction<'_>) -> std::result::Result<(), Verdict> {
+    fn complete(&self, transaction: &mut dyn Transaction) -> std::result::Result<(), Verdict> {
         let task = require(transaction, self.id)?;
         refuse_cancelled(&task)?;
         check_holder(transaction, &task, &self.caller, false, "complete")?;
@@ -165,7 +165,7 @@ impl Subject {
     /// Records by what a task is completed, and returns warnings. Refuses a task with faults, unless `force`.
     fn settle(
         &self,
-        transaction: &mut Transaction<'_>,
+        transaction: &mut dyn Transaction,
         verdict: Verdict,
         force: bool,
     ) -> Result<Vec<String>> {
@@ -206,7 +206,7 @@ impl Subject {
 }
 
 /// Returns whether only [`complete`] may close a task, because it has to be verified.
-pub(crate) fn needs_proof(transaction: &Transaction<'_>, task: &Task) -> Result<bool> {
+pub(crate) fn needs_proof(transaction: &dyn Transaction, task: &Task) -> Result<bool> {
     let has_command = |line: &String| Criterion::read(line).command.is_some();
     Ok(task.acceptance.iter().any(has_command)
         || transaction.latest_spawn(task.id)?.is_some()
@@ -215,7 +215,7 @@ pub(crate) fn needs_proof(transaction: &Transaction<'_>, task: &Task) -> Result<
 
 /// Returns whether a task that is done was never verified: it was completed by force, or what its agent left was never
 /// checked.
-pub(crate) fn is_unearned(transaction: &Transaction<'_>, task: TaskId) -> Result<bool> {
+pub(crate) fn is_unearned(transaction: &dyn Transaction, task: TaskId) -> Result<bool> {
     let spawn = transaction.latest_spawn(task)?;
     let is_unverified = spawn.is_some_and(|spawn| spawn.verified_at.is_none());
     Ok(is_unverified || transaction.gates(task)?.forced.is_some())

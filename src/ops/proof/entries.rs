@@ -88,7 +88,7 @@ fn check_entry(context: &mut Context, id: &str) -> Result<ManifestVerdict> {
 
 /// Returns a message about tasks that an entry names and that do not exist.
 pub(super) fn find_unknown_tasks(
-    transaction: &Transaction<'_>,
+    transaction: &dyn Transaction,
     entry: &Entry,
 ) -> Result<Option<String>> {
     let unknown = Vec::from_iter(transaction.missing(&entry.tasks().collect())?);

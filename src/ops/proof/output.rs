@@ -123,7 +123,7 @@ fn judge(context: &mut Context, task: TaskId) -> Result<(OutputVerdict, Option<S
 /// Checks what the agent of a spawn left.
 pub(in crate::ops) fn check_output(
     workspace: &Workspace,
-    transaction: &Transaction<'_>,
+    transaction: &dyn Transaction,
     record: &SpawnRecord,
     required: &[String],
 ) -> Result<OutputVerdict> {
@@ -163,7 +163,7 @@ pub(super) fn look_at_outputs(
 
 /// Checks that the tasks exist that the entry names.
 pub(super) fn check_named(
-    transaction: &Transaction<'_>,
+    transaction: &dyn Transaction,
     mut checked: OutputVerdict,
 ) -> Result<OutputVerdict> {
     if let Some(entry) = &checked.entry
@@ -252,7 +252,7 @@ fn simplify(file: &str) -> String {
 /// Finds the latest entry of a task that was not spawned.
 fn find_linked_entry(
     workspace: &Workspace,
-    transaction: &Transaction<'_>,
+    transaction: &dyn Transaction,
     task: TaskId,
     violations: &mut Vec<Violation>,
 ) -> Result<Option<Entry>> {

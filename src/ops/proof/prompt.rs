@@ -147,7 +147,7 @@ fn is_of_project(context: &Context, text: &str) -> bool {
         || skills.any(|skill| block::is_of_template(text, skill.body()))
 }
 
-fn is_in_task(transaction: &Transaction<'_>, text: &str) -> Result<bool> {
+fn is_in_task(transaction: &dyn Transaction, text: &str) -> Result<bool> {
     let words = "BEGIN SUBAGENT PROTOCOL";
     let mut tasks = transaction.find(words, Archived::Shown, u32::MAX)?.tasks;
     tasks.extend(find_task(text).map_or(Ok(None), |id| transaction.task(id))?);

@@ -60,7 +60,7 @@ const ADVICE: [(&str, &str, &str); 5] = [
 
 /// Checks the rules, and lists them by name.
 pub(super) fn report_rules(
-    transaction: &Transaction<'_>,
+    transaction: &dyn Transaction,
     workspace: &Workspace,
     worked: &[Worked],
 ) -> Result<Vec<RuleReport>> {
@@ -120,7 +120,7 @@ fn check_delegation(worked: &[Worked]) -> RuleReport {
 
 /// ORC-004: work began after what it depends on was done, and active tasks share no files.
 fn check_order(
-    transaction: &Transaction<'_>,
+    transaction: &dyn Transaction,
     workspace: &Workspace,
     worked: &[Worked],
 ) -> Result<RuleReport> {

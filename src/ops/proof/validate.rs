@@ -86,7 +86,7 @@ pub(crate) fn validate(context: &mut Context, part: Below) -> Result<Compliance>
 }
 
 /// Reads the tasks that are not pending, by id.
-fn read_worked(transaction: &Transaction<'_>, epic: Option<TaskId>) -> Result<Vec<Worked>> {
+fn read_worked(transaction: &dyn Transaction, epic: Option<TaskId>) -> Result<Vec<Worked>> {
     let nodes = transaction.nodes(epic)?;
     let parents: HashSet<TaskId> = nodes.iter().filter_map(|node| node.parent).collect();
     let mut worked = Vec::new();
@@ -105,7 +105,7 @@ fn read_worked(transaction: &Transaction<'_>, epic: Option<TaskId>) -> Result<Ve
 
 /// Checks every task that is done, in one pass over the manifest and the gates.
 fn check_finished(
-    transaction: &Transaction<'_>,
+    transaction: &dyn Transaction,
     workspace: &Workspace,
     done: &[&Worked],
     required: &[String],

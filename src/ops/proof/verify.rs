@@ -136,7 +136,7 @@ impl Verification {
     /// Checks that the caller may verify it with this result.
     fn check(
         &self,
-        transaction: &Transaction<'_>,
+        transaction: &dyn Transaction,
         (caller, trust): (&Caller, &Trust),
         (tree, directory): Place<'_>,
         passed: bool,

@@ -14,6 +14,7 @@ use crate::file::{PRIVATE_FILE, create_private_folder, open_to_write, read_start
 use crate::id;
 use crate::run::event::RUN_CANCEL;
 use crate::run::{Detail, Event, Line, RUN_FINISHED, Run, RunEvent};
+use crate::store::sqlite::SqliteStore;
 use crate::store::{Store, Transaction};
 use crate::workspace::Workspace;
 
@@ -40,12 +41,12 @@ impl Journal {
         workspace: &Workspace,
         run: &Run,
         clock: Clock,
-        store: &mut Store,
+        store: &mut dyn Store,
     ) -> Result<Journal> {
         let path = path(workspace, &run.id)?;
         let folder = path.parent().unwrap_or(&path);
         create_private_folder(folder).map_err(|cause| unwritable(folder, cause))?;
-        let events = events(&store.read()?, &run.id)?;
+        let events = events(&*store.read()?, &run.id)?;
         let lines: String = events.iter().map(line).collect();
         Ok(Journal {
             run: run.id.clone(),
@@ -66,7 +67,7 @@ impl Journal {
     /// Adds an event to a transaction. The file gets it by [`Journal::flush`], once that is committed.
     pub(crate) fn add(
         &mut self,
-        transaction: &mut Transaction<'_>,
+        transaction: &mut dyn Transaction,
         kind: &str,
         detail: Detail,
     ) -> Result<()> {
@@ -78,7 +79,7 @@ impl Journal {
 
     pub(crate) fn add_event(
         &mut self,
-        transaction: &mut Transaction<'_>,
+        transaction: &mut dyn Transaction,
         event: &RunEvent,
     ) -> Result<()> {
         let (kind, detail) = event.to_parts();
@@ -104,13 +105,13 @@ impl Journal {
     /// Does `work` in one transaction and returns its events. When it fails, none of them is kept.
     pub(crate) fn record(
         &mut self,
-        store: &mut Store,
-        work: impl FnOnce(&mut Journal, &mut Transaction<'_>) -> Result<()>,
+        store: &mut dyn Store,
+        work: impl FnOnce(&mut Journal, &mut dyn Transaction) -> Result<()>,
     ) -> Result<Vec<Event>> {
         let mut transaction = store.write_records()?;
         let done = self
-            .refuse_lost(&transaction)
-            .and_then(|()| work(self, &mut transaction))
+            .refuse_lost(&*transaction)
+            .and_then(|()| work(self, &mut *transaction))
             .and_then(|()| transaction.commit());
         if let Err(error) = done {
             self.discard();
@@ -121,7 +122,7 @@ impl Journal {
 
     /// Refuses to continue a run that another process has taken over, which is possible where somebody removed the
     /// file that shows that this one is alive.
-    pub(crate) fn refuse_lost(&self, transaction: &Transaction<'_>) -> Result<()> {
+    pub(crate) fn refuse_lost(&self, transaction: &dyn Transaction) -> Result<()> {
         match transaction.run(&self.run) {
             Ok(Some(run)) if run.owner != self.owner => {
                 let message = format!("another process has taken the run {} over", self.run);
@@ -132,7 +133,7 @@ impl Journal {
         }
     }
 
-    pub(crate) fn is_cancelled(&mut self, store: &mut Store) -> Result<bool> {
+    pub(crate) fn is_cancelled(&mut self, store: &mut dyn Store) -> Result<bool> {
         find_cancel(&self.run, &mut self.seen, store)
     }
 
@@ -153,7 +154,7 @@ impl Journal {
 /// Asks a store repeatedly; it is opened on the first call. An unreadable store answers no.
 pub(in crate::ops) fn watch(
     workspace: &Workspace,
-    mut ask: impl FnMut(&mut Store) -> Result<bool> + Send + 'static,
+    mut ask: impl FnMut(&mut SqliteStore) -> Result<bool> + Send + 'static,
 ) -> impl FnMut() -> bool + Send + 'static {
     let (workspace, mut opened) = (workspace.clone(), None);
     move || {
@@ -165,7 +166,7 @@ pub(in crate::ops) fn watch(
     }
 }
 
-fn find_cancel(run: &str, seen: &mut u64, store: &mut Store) -> Result<bool> {
+fn find_cancel(run: &str, seen: &mut u64, store: &mut dyn Store) -> Result<bool> {
     let transaction = store.read()?;
     loop {
         let new = transaction.events(Some(run), *seen, PAGE)?;
@@ -194,9 +195,9 @@ fn path(workspace: &Workspace, run: &str) -> Result<PathBuf> {
 
 /// Appends to the file of a run the events that a kill kept from it. A file that differs from the store stays,
 /// because a row of the store may be damaged.
-pub(crate) fn catch_up(workspace: &Workspace, run: &str, store: &mut Store) -> Result<()> {
+pub(crate) fn catch_up(workspace: &Workspace, run: &str, store: &mut dyn Store) -> Result<()> {
     let path = path(workspace, run)?;
-    let lines: String = events(&store.read()?, run)?.iter().map(line).collect();
+    let lines: String = events(&*store.read()?, run)?.iter().map(line).collect();
     let there = read_start(&path, lines.len() as u64 + 1).unwrap_or_default();
     match lines.as_bytes().starts_with(&there) {
         true => repair(&path, &lines).map(drop),
@@ -204,7 +205,7 @@ pub(crate) fn catch_up(workspace: &Workspace, run: &str, store: &mut Store) -> R
     }
 }
 
-pub(crate) fn events(transaction: &Transaction<'_>, run: &str) -> Result<Vec<Event>> {
+pub(crate) fn events(transaction: &dyn Transaction, run: &str) -> Result<Vec<Event>> {
     let mut all: Vec<Event> = Vec::new();
     loop {
         let since = all.last().map_or(0, |event| event.cursor);
@@ -254,7 +255,7 @@ mod tests {
 
     struct World {
         workspace: Workspace,
-        store: Store,
+        store: SqliteStore,
         _folder: tempfile::TempDir,
     }
 
@@ -276,7 +277,7 @@ mod tests {
 
         fn record_events(&mut self, kinds: &[&str]) {
             let mut journal = self.journal();
-            let tell = |journal: &mut Journal, transaction: &mut Transaction<'_>| {
+            let tell = |journal: &mut Journal, transaction: &mut dyn Transaction| {
                 let mut all = kinds.iter();
                 all.try_for_each(|kind| journal.add(transaction, kind, Detail::new()))
             };
@@ -303,7 +304,7 @@ mod tests {
         world.record_events(&["a", "b"]);
         world.record_events(&["c"]);
         assert_eq!(world.kinds(), ["a", "b", "c"]);
-        let events = events(&world.store.read().unwrap(), "run_1").unwrap();
+        let events = events(&*world.store.read().unwrap(), "run_1").unwrap();
         assert_eq!(events.len(), 3);
     }
 

@@ -18,6 +18,7 @@ use crate::run::RunProjection;
 use crate::run::event::RUN_INTERRUPTED;
 use crate::run::{Event, Run, RunKind, RunStatus};
 use crate::runner::orphans;
+use crate::store::sqlite::SqliteStore;
 use crate::store::{Store, Transaction};
 use crate::workspace::Workspace;
 
@@ -56,13 +57,13 @@ impl RunLock {
     /// user began it. Of two processes that want it, one gets it.
     pub(crate) fn take_over(
         &self,
-        store: &mut Store,
+        store: &mut dyn Store,
         workspace: &Workspace,
         id: &str,
         is_own: bool,
         may_take: &dyn Fn(&Run) -> Result<bool>,
     ) -> Result<Option<TakenRun>> {
-        let before = journal::events(&store.read()?, id)?;
+        let before = journal::events(&*store.read()?, id)?;
         let mut transaction = store.write_records()?;
         let run = transaction.run(id)?.ok_or_else(|| no_run(id))?;
         if !may_take(&run)? {
@@ -72,7 +73,7 @@ impl RunLock {
         self.take(&mut taken);
         transaction.put_run(&taken)?;
         transaction.commit()?;
-        let events = journal::events(&store.read()?, id)?;
+        let events = journal::events(&*store.read()?, id)?;
         let track = RunProjection::read(&events);
         let groups = track.tasks().iter().filter_map(|task| task.group.clone());
         let groups: Vec<_> = groups.collect();
@@ -181,7 +182,7 @@ pub(crate) fn find_abandoned_runs<'a>(
             run => run?,
         };
         if let Some(run) = run.filter(|run| is_abandoned(workspace, run)) {
-            let events = journal::events(&transaction, &run.id)?;
+            let events = journal::events(&*transaction, &run.id)?;
             let is_own = is_own(surroundings, workspace, &run, &events);
             left.push(AbandonedRun {
                 run: run.id,
@@ -243,7 +244,7 @@ pub(crate) fn refuse_resume(run: &Run, kinds: &[RunKind]) -> Result<()> {
 /// Reads a run that is to be resumed, after runs of dead processes were marked. A command that a killed
 /// process was just starting holds its lock for a moment more, which is waited for.
 pub(crate) fn read_to_resume(
-    store: &mut Store,
+    store: &mut SqliteStore,
     workspace: &Workspace,
     clock: &Clock,
     id: &str,
@@ -262,7 +263,7 @@ pub(crate) fn read_to_resume(
 
 /// Marks runs of dead processes as failed, or as interrupted if they can be resumed.
 pub(crate) fn mark_interrupted_runs(
-    store: &mut Store,
+    store: &mut SqliteStore,
     workspace: &Workspace,
     clock: &Clock,
 ) -> Result<()> {
@@ -277,7 +278,7 @@ pub(crate) fn mark_interrupted_runs(
     for owner in dead {
         for run in transaction.list_unfinished(owner)? {
             ended.extend(Some(run.id.clone()).filter(|_| !run.kind.resumes()));
-            interrupt(&mut transaction, run, clock)?;
+            interrupt(&mut *transaction, run, clock)?;
         }
     }
     transaction.commit()?;
@@ -288,7 +289,7 @@ pub(crate) fn mark_interrupted_runs(
     Ok(())
 }
 
-fn interrupt(transaction: &mut Transaction<'_>, mut run: Run, clock: &Clock) -> Result<()> {
+fn interrupt(transaction: &mut dyn Transaction, mut run: Run, clock: &Clock) -> Result<()> {
     let now = clock.timestamp();
     run.status = match run.kind.resumes() {
         true => RunStatus::Interrupted,
@@ -307,7 +308,7 @@ fn interrupt(transaction: &mut Transaction<'_>, mut run: Run, clock: &Clock) -> 
     Ok(())
 }
 
-fn count(transaction: &Transaction<'_>, run: &mut Run) -> Result<()> {
+fn count(transaction: &dyn Transaction, run: &mut Run) -> Result<()> {
     if !run.kind.resumes() {
         return Ok(());
     }

@@ -13,6 +13,7 @@ use crate::id::TaskId;
 use crate::run::RunProjection;
 use crate::run::{Event, Run, RunKind, RunStatus};
 use crate::store::records::{RunFilter, RunPage};
+use crate::store::sqlite::SqliteStore;
 use crate::store::{Store, Transaction};
 use crate::workspace::Workspace;
 
@@ -43,10 +44,10 @@ pub(crate) fn is_own(
 pub(crate) fn require_own(
     surroundings: &Surroundings,
     workspace: &Workspace,
-    store: &mut Store,
+    store: &mut SqliteStore,
     run: &Run,
 ) -> Result<()> {
-    let events = journal::events(&store.read()?, &run.id)?;
+    let events = journal::events(&*store.read()?, &run.id)?;
     Trust::new(surroundings, workspace).require(&[Item::from_run(run, &events)])
 }
 
@@ -127,7 +128,7 @@ pub(crate) fn kind(surroundings: &Surroundings, id: &str) -> Result<RunKind> {
 pub(in crate::ops) fn open_after_recovery(
     workspace: &Workspace,
     clock: &Clock,
-) -> Result<Option<Store>> {
+) -> Result<Option<SqliteStore>> {
     let mut store = workspace.store_if_there()?;
     if let Some(store) = &mut store {
         liveness::mark_interrupted_runs(store, workspace, clock)?;
@@ -136,7 +137,7 @@ pub(in crate::ops) fn open_after_recovery(
 }
 
 /// Returns the store of the caller's workspace; runs of dead processes are marked first.
-pub(in crate::ops) fn open(context: &mut Context) -> Result<&mut Store> {
+pub(in crate::ops) fn open(context: &mut Context) -> Result<&mut SqliteStore> {
     let clock = &context.surroundings.clock;
     liveness::mark_interrupted_runs(&mut context.store, &context.workspace, clock)?;
     Ok(&mut context.store)
@@ -144,7 +145,7 @@ pub(in crate::ops) fn open(context: &mut Context) -> Result<&mut Store> {
 
 /// Reads a run that must be there and, if a user is named, be that user's.
 pub(crate) fn require_run(
-    transaction: &Transaction<'_>,
+    transaction: &dyn Transaction,
     id: &str,
     user: Option<&str>,
 ) -> Result<Run> {

@@ -13,12 +13,13 @@ use crate::ops::Surroundings;
 use crate::run::{
     Detail, Event, Message, RUN_FINISHED, RoutedBy, Run, RunKind, RunStatus, Speaker, Spent, Usage,
 };
+use crate::store::sqlite::SqliteStore;
 use crate::store::{Store, Transaction};
 use crate::workspace::Workspace;
 
 pub(crate) struct Recording<'a> {
     pub(crate) run: Run,
-    store: Store,
+    store: SqliteStore,
     since: Instant,
     messages: usize,
     tell: &'a mut dyn FnMut(&Event),
@@ -28,11 +29,11 @@ pub(crate) struct Recording<'a> {
     _lock: RunLock,
 }
 
-pub(crate) struct Notes<'a, 't> {
+pub(crate) struct Notes<'a> {
     pub(crate) run: &'a mut Run,
     messages: &'a mut usize,
     journal: &'a mut Journal,
-    transaction: &'a mut Transaction<'t>,
+    transaction: &'a mut dyn Transaction,
 }
 
 impl<'a> Recording<'a> {
@@ -66,7 +67,7 @@ impl<'a> Recording<'a> {
         workspace: &Workspace,
         run: Run,
         clock: Clock,
-        mut store: Store,
+        mut store: SqliteStore,
         lock: RunLock,
         tell: &'a mut dyn FnMut(&Event),
     ) -> Result<Recording<'a>> {
@@ -114,10 +115,7 @@ impl<'a> Recording<'a> {
         Ok((recording, events, messages))
     }
 
-    pub(crate) fn note<T>(
-        &mut self,
-        work: impl FnOnce(&mut Notes<'_, '_>) -> Result<T>,
-    ) -> Result<T> {
+    pub(crate) fn note<T>(&mut self, work: impl FnOnce(&mut Notes<'_>) -> Result<T>) -> Result<T> {
         let before = self.run.clone();
         let (run, messages) = (&mut self.run, &mut self.messages);
         let mut done = None;
@@ -154,7 +152,7 @@ impl<'a> Recording<'a> {
     pub(crate) fn end(
         &mut self,
         status: RunStatus,
-        note: impl FnOnce(&mut Notes<'_, '_>) -> Result<()>,
+        note: impl FnOnce(&mut Notes<'_>) -> Result<()>,
     ) -> Result<()> {
         let took = self.journal.clock.elapsed_ms(self.since);
         let now = self.journal.clock.timestamp();
@@ -168,7 +166,7 @@ impl<'a> Recording<'a> {
     }
 }
 
-impl Notes<'_, '_> {
+impl Notes<'_> {
     pub(crate) fn event(&mut self, kind: &str, fields: Value) -> Result<()> {
         let detail = match fields {
             Value::Object(detail) => detail,

@@ -14,7 +14,7 @@ use crate::task::Status;
 use crate::task::graph::Conflict;
 
 /// Claims a task, or does what else comes before its prompt, in the same transaction; false leaves it out.
-pub(crate) type Accept<'a> = dyn FnMut(&mut Transaction<'_>, TaskId) -> bool + 'a;
+pub(crate) type Accept<'a> = dyn FnMut(&mut dyn Transaction, TaskId) -> bool + 'a;
 
 /// Number of prompts in one transaction: few enough that other writers get their turn.
 const CHUNK: usize = 100;
@@ -208,7 +208,7 @@ impl Preparation {
         accept: &mut Accept<'_>,
         failed: &mut Vec<Failed>,
     ) -> Result<Vec<Spawned>> {
-        let mut prepare = |transaction: &Transaction<'_>, ids: &[TaskId]| {
+        let mut prepare = |transaction: &dyn Transaction, ids: &[TaskId]| {
             let (mut all, mut faults) = (Vec::with_capacity(ids.len()), Vec::new());
             for id in ids {
                 let spawned = self.prepare(transaction, *id, options);

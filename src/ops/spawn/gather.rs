@@ -74,7 +74,7 @@ impl Names {
 /// Chooses an output file and a manifest id that are free. A task keeps its id until an entry uses it, and two
 /// tasks with the same title never share a file.
 pub(super) fn place(
-    transaction: &Transaction<'_>,
+    transaction: &dyn Transaction,
     workspace: &Workspace,
     task: &Task,
     names: &mut Names,
@@ -97,7 +97,7 @@ pub(super) fn place(
 
 /// Makes the slug of a title, with the id of the task if another task has its file.
 fn free_slug(
-    transaction: &Transaction<'_>,
+    transaction: &dyn Transaction,
     workspace: &Workspace,
     task: &Task,
     names: &Names,
@@ -120,7 +120,7 @@ fn free_slug(
 /// Returns whether a task may write to the file of a slug: it owns the file, or the file has no owner. Of a deleted owner
 /// the file or the entry may be left.
 fn is_free(
-    transaction: &Transaction<'_>,
+    transaction: &dyn Transaction,
     workspace: &Workspace,
     task: TaskId,
     names: &Names,
@@ -140,7 +140,7 @@ fn is_free(
 
 /// Reads the latest entry of each dependency of some tasks; of one that no entry names, the last linked entry.
 pub(super) fn findings(
-    transaction: &Transaction<'_>,
+    transaction: &dyn Transaction,
     workspace: &Workspace,
     tasks: &[TaskId],
 ) -> Result<log::Latest> {
@@ -173,7 +173,7 @@ pub(super) fn findings(
 }
 
 pub(super) fn bindings(
-    transaction: &Transaction<'_>,
+    transaction: &dyn Transaction,
     findings: &log::Latest,
     task: &Task,
     place: &Place,
@@ -239,7 +239,7 @@ pub(super) fn has_session(bindings: &Bindings) -> bool {
 }
 
 pub(in crate::ops) fn epic_of(
-    transaction: &Transaction<'_>,
+    transaction: &dyn Transaction,
     task: &Task,
 ) -> Result<Option<TaskId>> {
     for id in above(transaction, task.id)? {
@@ -268,7 +268,7 @@ fn bullets(lines: &[String]) -> Option<String> {
 /// Lists title, id and key findings of the latest entry of each dependency. A finding is cut to one line, so that
 /// it cannot look like a part of the prompt.
 fn summaries(
-    transaction: &Transaction<'_>,
+    transaction: &dyn Transaction,
     findings: &log::Latest,
     depends: &[TaskId],
 ) -> Result<String> {

@@ -154,7 +154,7 @@ fn catalogue(context: &Context, options: &Options, tasks: &str) -> Result<Catalo
     })
 }
 
-fn keep(transaction: &mut Transaction<'_>, record: SpawnRecord) -> Result<()> {
+fn keep(transaction: &mut dyn Transaction, record: SpawnRecord) -> Result<()> {
     let known = transaction.spawns(record.task)?;
     let same = known
         .iter()

@@ -57,7 +57,7 @@ impl Preparation {
     /// Reads the manifest for the prompts of some tasks. Keeps the names of earlier prompts of the same date.
     pub(super) fn survey(
         &mut self,
-        transaction: &Transaction<'_>,
+        transaction: &dyn Transaction,
         options: &Options,
         tasks: &[TaskId],
     ) -> Result<()> {
@@ -74,14 +74,14 @@ impl Preparation {
     /// Reads the findings of the dependencies of some tasks.
     pub(super) fn find_again(
         &mut self,
-        transaction: &Transaction<'_>,
+        transaction: &dyn Transaction,
         tasks: &[TaskId],
     ) -> Result<()> {
         self.findings = gather::findings(transaction, &self.workspace, tasks)?;
         Ok(())
     }
 
-    fn place(&mut self, transaction: &Transaction<'_>, task: &Task) -> Result<Place> {
+    fn place(&mut self, transaction: &dyn Transaction, task: &Task) -> Result<Place> {
         let names = self.names.as_mut().ok_or_else(|| {
             let message = "the manifest was not read before a prompt";
             Error::new(Code::Internal, message)
@@ -92,7 +92,7 @@ impl Preparation {
     /// Prepares the prompt of a task with a free output file.
     pub(super) fn prepare(
         &mut self,
-        transaction: &Transaction<'_>,
+        transaction: &dyn Transaction,
         id: TaskId,
         options: &Options,
     ) -> Result<Spawned> {
@@ -127,7 +127,7 @@ impl Preparation {
     }
 
     /// Writes the protocol block that the prompt of a task would have of the protocols that the program carries.
-    pub(super) fn block(&mut self, transaction: &Transaction<'_>, task: &Task) -> Result<Injected> {
+    pub(super) fn block(&mut self, transaction: &dyn Transaction, task: &Task) -> Result<Injected> {
         let known = list_known_protocols()?;
         let place = self.place(transaction, task)?;
         let (_, bindings, situation) = self.choose(transaction, task, &place, None)?;
@@ -139,7 +139,7 @@ impl Preparation {
     /// Chooses the skill of a task and reads what its prompt is filled with.
     fn choose<'t>(
         &'t self,
-        transaction: &Transaction<'_>,
+        transaction: &dyn Transaction,
         task: &'t Task,
         place: &Place,
         template: Option<&str>,
@@ -164,7 +164,7 @@ impl Preparation {
     /// Assembles the prompt of a task for an output file.
     pub(super) fn compose(
         &self,
-        transaction: &Transaction<'_>,
+        transaction: &dyn Transaction,
         task: &Task,
         place: &Place,
         options: &Options,
@@ -245,7 +245,7 @@ impl Preparation {
 
     fn warnings(
         &self,
-        transaction: &Transaction<'_>,
+        transaction: &dyn Transaction,
         task: &Task,
         prepared: &Prepared,
         decision: &Decision,

@@ -86,7 +86,7 @@ fn preparation(context: &Context) -> Result<Preparation> {
 /// Repeats the request of a receipt, and compares the receipts.
 fn replay(
     preparation: &Preparation,
-    transaction: &Transaction<'_>,
+    transaction: &dyn Transaction,
     task: &Task,
     record: SpawnRecord,
 ) -> Result<Why> {

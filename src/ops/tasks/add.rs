@@ -11,7 +11,7 @@ use crate::id::{self, TaskId};
 use crate::ops::agents::check_assignable;
 use crate::ops::trust::{Item, check_given};
 use crate::ops::{Context, require};
-use crate::store::Transaction;
+use crate::store::{Tasks, Transaction};
 use crate::task::Task;
 use crate::task::draft::Reference;
 use crate::task::fields::Draft;
@@ -145,7 +145,7 @@ impl Batch {
     /// Sets the id of each task, which is that of its key or a new one, its times, and the author of its notes.
     fn identify(
         &mut self,
-        transaction: &mut Transaction<'_>,
+        transaction: &mut dyn Transaction,
         clock: &Clock,
         by: &str,
     ) -> Result<()> {
@@ -183,7 +183,7 @@ impl Batch {
         Error::new(Code::BatchInvalid, message).at_lines(own.filter_map(|plan| plan.line).collect())
     }
 
-    fn resolve(&mut self, tasks: &Transaction<'_>) -> Result<()> {
+    fn resolve(&mut self, tasks: &dyn Tasks) -> Result<()> {
         let own: HashSet<TaskId> = self.new_ids().collect();
         let keys = &self.keys;
         let find = |reference: &Reference| -> Result<Option<TaskId>> {
@@ -217,7 +217,7 @@ impl Batch {
     }
 
     /// Refuses circles through the new tasks. An older task can only wait for a new one that is a part of it.
-    fn refuse_circles(&self, tasks: &Transaction<'_>) -> Result<()> {
+    fn refuse_circles(&self, tasks: &dyn Tasks) -> Result<()> {
         let mut waits: HashMap<TaskId, Vec<TaskId>> = HashMap::new();
         for plan in self.new_plans() {
             let task = &plan.task;
@@ -260,7 +260,7 @@ impl Batch {
     }
 
     /// Refuses what is nested too deep.
-    fn refuse_nesting(&self, tasks: &Transaction<'_>) -> Result<()> {
+    fn refuse_nesting(&self, tasks: &dyn Tasks) -> Result<()> {
         let parents: HashMap<TaskId, Option<TaskId>> = self
             .new_plans()
             .map(|plan| (plan.task.id, plan.task.parent))
@@ -280,7 +280,7 @@ impl Batch {
         Ok(())
     }
 
-    fn put(self, transaction: &mut Transaction<'_>, mut told: impl FnMut(Added)) -> Result<()> {
+    fn put(self, transaction: &mut dyn Transaction, mut told: impl FnMut(Added)) -> Result<()> {
         for plan in self.plans {
             let created = plan.is_new;
             let task = if created {

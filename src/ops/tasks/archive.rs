@@ -9,7 +9,7 @@ use crate::clock::past;
 use crate::error::{Code, Error, Result};
 use crate::id::{self, TaskId};
 use crate::ops::{Context, require};
-use crate::store::{Archived, Filter, Transaction};
+use crate::store::{Archived, Filter, Tasks, Transaction};
 use crate::task::{Status, Task};
 
 /// Arguments that select tasks.
@@ -105,7 +105,7 @@ pub(crate) fn archive(context: &mut Context, selection: Selection) -> Result<Arc
         }
         _ => {}
     }
-    let plan = |transaction: &Transaction<'_>| -> Result<BTreeSet<TaskId>> {
+    let plan = |transaction: &dyn Transaction| -> Result<BTreeSet<TaskId>> {
         let mut chosen = BTreeSet::new();
         for id in &tasks {
             chosen.extend(whole(transaction, *id)?);
@@ -123,7 +123,7 @@ pub(crate) fn unarchive(context: &mut Context, request: Unarchive) -> Result<Arc
         let message = "name the tasks to restore: `tasks`";
         return Err(Error::new(Code::InputInvalid, message));
     }
-    let plan = |transaction: &Transaction<'_>| -> Result<BTreeSet<TaskId>> {
+    let plan = |transaction: &dyn Transaction| -> Result<BTreeSet<TaskId>> {
         let mut chosen = BTreeSet::new();
         for id in &request.tasks {
             require(transaction, *id)?;
@@ -137,12 +137,12 @@ pub(crate) fn unarchive(context: &mut Context, request: Unarchive) -> Result<Arc
 /// Sets or clears the time when tasks were archived, and skips tasks that need no change.
 fn set(
     context: &mut Context,
-    plan: impl Fn(&Transaction<'_>) -> Result<BTreeSet<TaskId>>,
+    plan: impl Fn(&dyn Transaction) -> Result<BTreeSet<TaskId>>,
     moment: Option<&str>,
     dry_run: bool,
 ) -> Result<Archival> {
     let now = context.now();
-    let work = |transaction: &mut Transaction<'_>| {
+    let work = |transaction: &mut dyn Transaction| {
         let mut tasks = Vec::new();
         for id in plan(transaction)? {
             let mut task = require(transaction, id)?;
@@ -166,14 +166,14 @@ fn set(
     }
 }
 
-fn list_with_descendants(tasks: &Transaction<'_>, id: TaskId) -> Result<Vec<TaskId>> {
+fn list_with_descendants(tasks: &dyn Tasks, id: TaskId) -> Result<Vec<TaskId>> {
     let mut all = vec![id];
     all.extend(tasks.nodes(Some(id))?.iter().map(|node| node.id));
     Ok(all)
 }
 
 /// Returns a task with all below it, all of which must be closed.
-fn whole(tasks: &Transaction<'_>, id: TaskId) -> Result<Vec<TaskId>> {
+fn whole(tasks: &dyn Tasks, id: TaskId) -> Result<Vec<TaskId>> {
     let task = require(tasks, id)?;
     if !task.is_closed() {
         let message = format!(
@@ -199,7 +199,7 @@ fn whole(tasks: &Transaction<'_>, id: TaskId) -> Result<Vec<TaskId>> {
     list_with_descendants(tasks, id)
 }
 
-fn older(tasks: &Transaction<'_>, moment: &str, epic: Option<TaskId>) -> Result<Vec<TaskId>> {
+fn older(tasks: &dyn Tasks, moment: &str, epic: Option<TaskId>) -> Result<Vec<TaskId>> {
     let filter = Filter {
         statuses: vec![Status::Done, Status::Cancelled],
         closed_before: Some(moment.to_string()),
@@ -215,7 +215,7 @@ fn older(tasks: &Transaction<'_>, moment: &str, epic: Option<TaskId>) -> Result<
     find_closed_below(tasks, &found)
 }
 
-fn find_closed_below(tasks: &Transaction<'_>, found: &[Task]) -> Result<Vec<TaskId>> {
+fn find_closed_below(tasks: &dyn Tasks, found: &[Task]) -> Result<Vec<TaskId>> {
     let mut chosen: BTreeSet<TaskId> = found.iter().map(|task| task.id).collect();
     let mut unsure: Vec<TaskId> = chosen.iter().copied().collect();
     while let Some(id) = unsure.pop() {

@@ -15,7 +15,7 @@ use crate::id::TaskId;
 use crate::ops::agents::check_assignable;
 use crate::ops::trust::{Item, check_given};
 use crate::ops::{Context, require};
-use crate::store::{CIRCULAR, DANGLING, Transaction, dangling};
+use crate::store::{CIRCULAR, DANGLING, Tasks, Transaction, dangling};
 use crate::task::fields::{ListField, Patch};
 use crate::task::graph::circle;
 use crate::task::rules::{inside, refuse_blank};
@@ -183,7 +183,7 @@ fn remove_depends(task: &mut Task, gone: &[String]) -> Result<()> {
 
 /// Checks the rules of the graph around tasks that were written; an error undoes the transaction. Parents and
 /// dependencies exist, no task waits for itself, and none is nested too deep.
-pub(in crate::ops) fn check_graph(tasks: &Transaction<'_>, ids: &BTreeSet<TaskId>) -> Result<()> {
+pub(in crate::ops) fn check_graph(tasks: &dyn Tasks, ids: &BTreeSet<TaskId>) -> Result<()> {
     for id in ids {
         if let Some(parent) = tasks.parent(*id)?
             && !exists(tasks, parent)?
@@ -208,7 +208,7 @@ pub(in crate::ops) fn check_graph(tasks: &Transaction<'_>, ids: &BTreeSet<TaskId
     Ok(())
 }
 
-fn height(tasks: &Transaction<'_>, task: TaskId) -> Result<usize> {
+fn height(tasks: &dyn Tasks, task: TaskId) -> Result<usize> {
     let mut levels = 0;
     let mut level = vec![task];
     while !level.is_empty() && levels <= DEPTH_MAX {
@@ -250,7 +250,7 @@ fn refuse_fewer_gates(id: TaskId, before: &Gates, patch: &Patch, gates: &[Gate])
 /// Sets the gates that a task needs; none means the usual ones. To clear them also replaces a damaged record of
 /// gates: nothing of it can be read, so the gates are open again.
 fn require_gates(
-    transaction: &mut Transaction<'_>,
+    transaction: &mut dyn Transaction,
     task: TaskId,
     clear: bool,
     more: &[Gate],

@@ -143,13 +143,13 @@ pub(crate) fn claim(context: &mut Context, id: TaskId, lease: Lease, force: bool
 pub(crate) fn claim_apart(
     context: &Context,
     lease: Lease,
-) -> impl Fn(&mut Transaction<'_>, TaskId) -> Result<Claim> + use<> {
+) -> impl Fn(&mut dyn Transaction, TaskId) -> Result<Claim> + use<> {
     let caller = Caller::without_task(context);
     move |transaction, id| claim_one(transaction, id, &caller, lease)
 }
 
 fn claim_one(
-    transaction: &mut Transaction<'_>,
+    transaction: &mut dyn Transaction,
     id: TaskId,
     caller: &Caller,
     lease: Lease,
@@ -169,7 +169,7 @@ fn claim_one(
 }
 
 fn claimable(
-    transaction: &Transaction<'_>,
+    transaction: &dyn Transaction,
     id: TaskId,
     caller: &Caller,
     force: bool,
@@ -192,7 +192,7 @@ fn claimable(
 }
 
 pub(super) fn start_work(
-    transaction: &mut Transaction<'_>,
+    transaction: &mut dyn Transaction,
     task: Task,
     claim: Claim,
     caller: &Caller,
@@ -215,7 +215,7 @@ pub(crate) fn take_back(context: &mut Context, id: TaskId, lease: Lease) -> Resu
 }
 
 pub(super) fn take(
-    transaction: &mut Transaction<'_>,
+    transaction: &mut dyn Transaction,
     task: TaskId,
     last: Option<&Claim>,
     caller: &Caller,
@@ -233,7 +233,7 @@ pub(super) fn take(
 
 /// Claims a task for its start, or renews the claim that the caller holds; returns whether it is new.
 pub(in crate::ops) fn take_or_renew(
-    transaction: &mut Transaction<'_>,
+    transaction: &mut dyn Transaction,
     task: &Task,
     caller: &Caller,
     lease: Lease,
@@ -254,7 +254,7 @@ pub(in crate::ops) fn take_or_renew(
 }
 
 fn renew(
-    transaction: &mut Transaction<'_>,
+    transaction: &mut dyn Transaction,
     claim: &Claim,
     caller: &Caller,
     lease: Lease,
@@ -329,7 +329,7 @@ pub(crate) fn release(
 
 /// Ends the claim of a task, if it is held, and records how.
 pub(in crate::ops) fn end(
-    transaction: &mut Transaction<'_>,
+    transaction: &mut dyn Transaction,
     task: TaskId,
     caller: &Caller,
 ) -> Result<()> {
@@ -349,7 +349,7 @@ pub(in crate::ops) fn end(
 /// Ends the claim of a task that is not done, as [`end`] does, and returns its holder. Evidence from worktrees of a run
 /// that held it is dropped.
 pub(super) fn end_undone(
-    transaction: &mut Transaction<'_>,
+    transaction: &mut dyn Transaction,
     task: TaskId,
     caller: &Caller,
 ) -> Result<Option<String>> {
@@ -364,7 +364,7 @@ pub(super) fn end_undone(
 }
 
 fn record(
-    transaction: &mut Transaction<'_>,
+    transaction: &mut dyn Transaction,
     kind: &str,
     claim: &Claim,
     forced: bool,

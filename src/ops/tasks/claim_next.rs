@@ -64,7 +64,7 @@ fn mention_dead_holders(context: &mut Context, error: Error, caller: &Caller) ->
 }
 
 fn chosen(
-    transaction: &Transaction<'_>,
+    transaction: &dyn Transaction,
     scope: Option<TaskId>,
     caller: &Caller,
 ) -> Result<(TaskId, Vec<Conflict>)> {
@@ -91,7 +91,7 @@ fn describe_passed(passed: &[Conflict]) -> impl Iterator<Item = String> {
 
 /// Makes the error for ready tasks that all touch files of active tasks. It is retryable where somebody works on these.
 fn explain_conflict(
-    transaction: &Transaction<'_>,
+    transaction: &dyn Transaction,
     first: &Conflict,
     scope: Option<TaskId>,
     caller: &Caller,
@@ -114,7 +114,7 @@ fn explain_conflict(
 }
 
 fn free_expired(
-    transaction: &mut Transaction<'_>,
+    transaction: &mut dyn Transaction,
     scope: Option<TaskId>,
     caller: &Caller,
 ) -> Result<Vec<TaskId>> {
@@ -134,7 +134,7 @@ fn free_expired(
 /// Makes the error for a graph without a ready task. It is retryable where somebody holds a task at `now` (RFC 3339 in
 /// UTC). Several workers may share `name`, so tasks under that name count too.
 pub(crate) fn explain_nothing_ready(
-    transaction: &Transaction<'_>,
+    transaction: &dyn Transaction,
     scope: Option<TaskId>,
     name: &str,
     now: &str,
@@ -187,7 +187,7 @@ pub(crate) fn explain_nothing_ready(
 }
 
 /// Returns the command that continues a free task; none when it would be refused.
-fn suggest_continuation(transaction: &Transaction<'_>, task: &Task) -> Result<Option<String>> {
+fn suggest_continuation(transaction: &dyn Transaction, task: &Task) -> Result<Option<String>> {
     let id = task.id;
     if open_parts(transaction, id)?.is_some() {
         return Ok(None);
@@ -204,7 +204,7 @@ type Held = (TaskId, String);
 
 /// Reads the tasks in work below a scope: those that somebody holds, with who, and the others.
 fn list_work_in_progress(
-    transaction: &Transaction<'_>,
+    transaction: &dyn Transaction,
     scope: Option<TaskId>,
     now: &str,
 ) -> Result<(Vec<Held>, Vec<Task>)> {

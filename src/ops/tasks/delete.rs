@@ -57,7 +57,7 @@ pub(crate) fn delete(context: &mut Context, request: Delete) -> Result<Deleted> 
         dry_run,
     } = request;
     let caller = Caller::without_task(context);
-    let work = |transaction: &Transaction<'_>| {
+    let work = |transaction: &dyn Transaction| {
         let (going, released) = plan(transaction, id, cascade, force)?;
         if !force {
             refuse_held(transaction, &going, cascade, &caller)?;
@@ -89,7 +89,7 @@ pub(crate) fn delete(context: &mut Context, request: Delete) -> Result<Deleted> 
 }
 
 fn plan(
-    tasks: &Transaction<'_>,
+    tasks: &dyn Transaction,
     id: TaskId,
     cascade: bool,
     force: bool,
@@ -120,12 +120,12 @@ fn plan(
 }
 
 /// Reads a task, which may be damaged: it can be deleted.
-fn read_salvaged(tasks: &Transaction<'_>, id: TaskId) -> Result<Task> {
+fn read_salvaged(tasks: &dyn Transaction, id: TaskId) -> Result<Task> {
     tasks.salvage(id)?.ok_or_else(|| no_task(id))
 }
 
 /// Finds the tasks that depend on deleted ones and are not deleted.
-fn find_released(tasks: &Transaction<'_>, going: &[TaskId]) -> Result<Vec<TaskId>> {
+fn find_released(tasks: &dyn Transaction, going: &[TaskId]) -> Result<Vec<TaskId>> {
     let mut released = Vec::new();
     for id in going {
         released.extend(tasks.dependents(*id)?);
@@ -138,7 +138,7 @@ fn find_released(tasks: &Transaction<'_>, going: &[TaskId]) -> Result<Vec<TaskId
 
 /// Refuses to delete a task that somebody else holds. The first of `going` is the one that was named.
 fn refuse_held(
-    transaction: &Transaction<'_>,
+    transaction: &dyn Transaction,
     going: &[TaskId],
     cascade: bool,
     caller: &Caller,

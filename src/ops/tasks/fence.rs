@@ -60,7 +60,7 @@ impl Caller {
     /// Returns true for the task that an agent was started for, and for what is below it.
     pub(in crate::ops) fn has_part(
         &self,
-        transaction: &Transaction<'_>,
+        transaction: &dyn Transaction,
         id: TaskId,
     ) -> Result<bool> {
         self.own
@@ -71,7 +71,7 @@ impl Caller {
     /// be merged.
     pub(in crate::ops) fn refuse_unmerged(
         &self,
-        transaction: &Transaction<'_>,
+        transaction: &dyn Transaction,
         id: TaskId,
         place: &Workspace,
     ) -> Result<()> {
@@ -85,7 +85,7 @@ impl Caller {
     }
 
     /// Refuses an agent of a run that moves or deletes a task that is neither its own, nor a part of it, nor added by it.
-    fn refuse_foreign(&self, transaction: &Transaction<'_>, id: TaskId) -> Result<()> {
+    fn refuse_foreign(&self, transaction: &dyn Transaction, id: TaskId) -> Result<()> {
         refuse_other(transaction, id, self)?;
         match self.has_added(transaction, id)? || self.has_part(transaction, id)? {
             true => Ok(()),
@@ -94,7 +94,7 @@ impl Caller {
     }
 
     /// Returns whether an agent of the caller's run added a task. Other names of an agent prove nothing.
-    fn has_added(&self, transaction: &Transaction<'_>, id: TaskId) -> Result<bool> {
+    fn has_added(&self, transaction: &dyn Transaction, id: TaskId) -> Result<bool> {
         let added = transaction.changes(0, Some(id), 1)?.into_iter().next();
         Ok(added.is_some_and(|added| self.run == Some(added.by)))
     }
@@ -114,7 +114,7 @@ impl Caller {
     /// verdict to the run.
     pub(in crate::ops) fn refuse_change(
         &self,
-        transaction: &Transaction<'_>,
+        transaction: &dyn Transaction,
         before: &Task,
         after: &Task,
     ) -> Result<()> {
@@ -155,7 +155,7 @@ impl Caller {
     /// Refuses an agent of a run that deletes a task with a command or a required gate: it could be added again without.
     pub(in crate::ops) fn refuse_removal(
         &self,
-        transaction: &Transaction<'_>,
+        transaction: &dyn Transaction,
         task: &Task,
     ) -> Result<()> {
         if self.run.is_none() {
@@ -178,7 +178,7 @@ pub(in crate::ops) fn no_removal(id: TaskId, what: &str) -> Error {
 
 /// Refuses a caller whose claim was lost; a caller without an epoch passes.
 pub(in crate::ops) fn check_epoch(
-    transaction: &Transaction<'_>,
+    transaction: &dyn Transaction,
     task: &Task,
     caller: &Caller,
 ) -> Result<()> {
@@ -199,7 +199,7 @@ pub(in crate::ops) fn check_epoch(
 /// Refuses a caller whose claim was lost and, if it names no epoch, one that does not hold the
 /// task while somebody else does. With `force` the latter passes, with a warning.
 pub(in crate::ops) fn check_holder(
-    transaction: &Transaction<'_>,
+    transaction: &dyn Transaction,
     task: &Task,
     caller: &Caller,
     force: bool,
@@ -228,7 +228,7 @@ pub(in crate::ops) fn check_holder(
 /// Refuses an agent of a run, or a command of a gate, that acts on a task that the run holds for another of its agents:
 /// neither its own task, nor a part of it, nor a follow-up that an agent added outside of such a task.
 pub(in crate::ops) fn refuse_other(
-    transaction: &Transaction<'_>,
+    transaction: &dyn Transaction,
     id: TaskId,
     caller: &Caller,
 ) -> Result<()> {
@@ -308,7 +308,7 @@ pub(super) fn refuse_held(last: Option<&Claim>, caller: &Caller) -> Result<()> {
 
 /// Refuses to complete a task by a clock that was set back: it would end before it began.
 pub(in crate::ops) fn check_clock(
-    transaction: &Transaction<'_>,
+    transaction: &dyn Transaction,
     task: TaskId,
     caller: &Caller,
 ) -> Result<()> {

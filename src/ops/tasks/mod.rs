@@ -43,7 +43,7 @@ pub(crate) use crate::task::fields::{Draft, Patch};
 
 use crate::error::{Code, Error, Result};
 use crate::id::TaskId;
-use crate::store::Transaction;
+use crate::store::Tasks;
 
 /// Maximum depth of nesting: epic, sub-epic, task, subtask, and some more.
 pub(crate) const DEPTH_MAX: usize = 8;
@@ -73,7 +73,7 @@ fn too_deep(id: &str) -> Error {
 }
 
 /// Returns the dependencies and parts of a task, which must not wait for it.
-pub(super) fn waits_for(tasks: &Transaction<'_>, id: TaskId) -> Result<Vec<TaskId>> {
+pub(super) fn waits_for(tasks: &dyn Tasks, id: TaskId) -> Result<Vec<TaskId>> {
     let mut waits = tasks.depends(id)?;
     waits.extend(tasks.children(id)?);
     Ok(waits)
@@ -100,12 +100,12 @@ fn no_parent(name: &str) -> Error {
     Error::new(Code::ParentNotFound, message).fix("cleo list")
 }
 
-pub(super) fn is_within(tasks: &Transaction<'_>, id: TaskId, root: TaskId) -> Result<bool> {
+pub(super) fn is_within(tasks: &dyn Tasks, id: TaskId, root: TaskId) -> Result<bool> {
     Ok(id == root || above(tasks, id)?.contains(&root))
 }
 
 /// Returns the tasks that a task is a part of, the nearest first.
-pub(in crate::ops) fn above(tasks: &Transaction<'_>, id: TaskId) -> Result<Vec<TaskId>> {
+pub(in crate::ops) fn above(tasks: &dyn Tasks, id: TaskId) -> Result<Vec<TaskId>> {
     let mut above = Vec::new();
     // In a damaged store, parents may go round in a circle.
     while above.len() < DEPTH_MAX {
@@ -118,14 +118,10 @@ pub(in crate::ops) fn above(tasks: &Transaction<'_>, id: TaskId) -> Result<Vec<T
 }
 
 /// Returns whether a task is within a scope; everything is within none.
-pub(super) fn is_in_scope(
-    tasks: &Transaction<'_>,
-    id: TaskId,
-    scope: Option<TaskId>,
-) -> Result<bool> {
+pub(super) fn is_in_scope(tasks: &dyn Tasks, id: TaskId, scope: Option<TaskId>) -> Result<bool> {
     scope.map_or(Ok(true), |scope| is_within(tasks, id, scope))
 }
 
-fn exists(tasks: &Transaction<'_>, id: TaskId) -> Result<bool> {
+fn exists(tasks: &dyn Tasks, id: TaskId) -> Result<bool> {
     Ok(tasks.status(id)?.is_some())
 }

@@ -211,7 +211,7 @@ pub(crate) fn reopen(context: &mut Context, id: TaskId) -> Result<Moved> {
 
 /// Marks a task done, after its check.
 pub(in crate::ops) fn finish(
-    transaction: &mut Transaction<'_>,
+    transaction: &mut dyn Transaction,
     task: Task,
     force: bool,
     now: &str,
@@ -232,7 +232,7 @@ pub(in crate::ops) fn finish(
 
 /// Refuses to complete a task with open parts, except those that this run completes before it.
 pub(in crate::ops) fn refuse_open_parts(
-    transaction: &Transaction<'_>,
+    transaction: &dyn Transaction,
     id: TaskId,
     run: Option<&str>,
 ) -> Result<()> {
@@ -254,7 +254,7 @@ pub(in crate::ops) fn refuse_open_parts(
 
 /// Returns the run that holds a task under review and will complete it.
 pub(crate) fn find_reviewing_run(
-    transaction: &Transaction<'_>,
+    transaction: &dyn Transaction,
     id: TaskId,
 ) -> Result<Option<String>> {
     if transaction.status(id)? != Some(Status::Review) {
@@ -278,7 +278,7 @@ pub(in crate::ops) fn refuse_cancelled(task: &Task) -> Result<()> {
 
 /// Moves a task to a status, unless it has it already.
 pub(in crate::ops) fn move_task(
-    transaction: &mut Transaction<'_>,
+    transaction: &mut dyn Transaction,
     mut task: Task,
     status: Status,
     now: &str,

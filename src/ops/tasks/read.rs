@@ -67,7 +67,7 @@ pub(crate) struct Links<T> {
 
 impl<T> Links<T> {
     pub(in crate::ops) fn read(
-        tasks: &Transaction<'_>,
+        tasks: &dyn Transaction,
         task: &Task,
         show: impl Fn(&[TaskId]) -> Result<Vec<T>>,
     ) -> Result<Links<T>> {
@@ -250,7 +250,7 @@ pub(crate) fn deps(context: &mut Context, which: One) -> Result<Dependencies> {
     Ok(found)
 }
 
-pub(super) fn neighbors(tasks: &Transaction<'_>, ids: &[TaskId]) -> Result<Vec<TaskView>> {
+pub(super) fn neighbors(tasks: &dyn Transaction, ids: &[TaskId]) -> Result<Vec<TaskView>> {
     Ok(tasks
         .readable(ids)?
         .into_iter()

@@ -3,7 +3,7 @@
 use crate::error::{Code, Error, Result};
 use crate::id::{self, TaskId};
 use crate::ops::runs::is_run;
-use crate::store::{Transaction, missing};
+use crate::store::{Tasks, Transaction, missing};
 use crate::task::{Status, Task};
 
 /// Maximum number of tasks that a message names.
@@ -11,7 +11,7 @@ pub(super) const NAMED_MAX: usize = 20;
 
 /// Returns whether a task waits for nothing but parts that a run, which holds it, has added to it.
 pub(in crate::ops) fn is_split(
-    transaction: &Transaction<'_>,
+    transaction: &dyn Transaction,
     task: &Task,
     holder: &str,
 ) -> Result<bool> {
@@ -30,7 +30,7 @@ pub(in crate::ops) fn is_split(
 }
 
 /// Returns the error for a task that is not ready: a dependency is open or missing.
-pub(in crate::ops) fn not_ready(tasks: &Transaction<'_>, task: &Task) -> Result<Option<Error>> {
+pub(in crate::ops) fn not_ready(tasks: &dyn Tasks, task: &Task) -> Result<Option<Error>> {
     let mut waits: Vec<String> = Vec::new();
     for (what, open) in [
         ("depends on", waiting_for(tasks, task)?),
@@ -59,7 +59,7 @@ pub(in crate::ops) fn not_ready(tasks: &Transaction<'_>, task: &Task) -> Result<
     Ok((!waits.is_empty()).then_some(error))
 }
 
-pub(super) fn open_children(tasks: &Transaction<'_>, id: TaskId) -> Result<Vec<TaskId>> {
+pub(super) fn open_children(tasks: &dyn Tasks, id: TaskId) -> Result<Vec<TaskId>> {
     filter(tasks.children(id)?, |child| {
         let status = tasks.status(*child)?;
         Ok(!status.is_some_and(Status::is_closed))
@@ -67,7 +67,7 @@ pub(super) fn open_children(tasks: &Transaction<'_>, id: TaskId) -> Result<Vec<T
 }
 
 /// Finds the open tasks below a task, without those below them. A closed task may have open parts.
-pub(super) fn open_below(tasks: &Transaction<'_>, id: TaskId) -> Result<Vec<TaskId>> {
+pub(super) fn open_below(tasks: &dyn Tasks, id: TaskId) -> Result<Vec<TaskId>> {
     if tasks.children(id)?.is_empty() {
         return Ok(Vec::new());
     }
@@ -82,14 +82,14 @@ pub(super) fn open_below(tasks: &Transaction<'_>, id: TaskId) -> Result<Vec<Task
 }
 
 /// Returns a message that names the open tasks below one; none when all are closed.
-pub(in crate::ops) fn open_parts(tasks: &Transaction<'_>, id: TaskId) -> Result<Option<String>> {
+pub(in crate::ops) fn open_parts(tasks: &dyn Tasks, id: TaskId) -> Result<Option<String>> {
     let open = open_below(tasks, id)?;
     Ok((!open.is_empty())
         .then(|| format!("it has open children: {}", id::list_first(&open, NAMED_MAX))))
 }
 
 /// Returns warnings about open and missing dependencies of a task that is moved.
-pub(super) fn early(tasks: &Transaction<'_>, task: &Task) -> Result<Vec<String>> {
+pub(super) fn early(tasks: &dyn Tasks, task: &Task) -> Result<Vec<String>> {
     let (id, waiting) = (task.id, waiting_for(tasks, task)?);
     let open = (!waiting.is_empty()).then(|| {
         let waits = id::list(&waiting);
@@ -101,7 +101,7 @@ pub(super) fn early(tasks: &Transaction<'_>, task: &Task) -> Result<Vec<String>>
 }
 
 /// Returns the dependencies of a task that are not done.
-pub(in crate::ops) fn waiting_for(tasks: &Transaction<'_>, task: &Task) -> Result<Vec<TaskId>> {
+pub(in crate::ops) fn waiting_for(tasks: &dyn Tasks, task: &Task) -> Result<Vec<TaskId>> {
     filter(task.depends.clone(), |id| {
         Ok(tasks.status(*id)? != Some(Status::Done))
     })

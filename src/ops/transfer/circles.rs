@@ -21,7 +21,7 @@ type Group = BTreeSet<TaskId>;
 
 impl Plan {
     /// Removes references by which tasks could never be done, and reports them.
-    pub(super) fn refuse_circles(&mut self, tasks: &Transaction<'_>) -> Result<()> {
+    pub(super) fn refuse_circles(&mut self, tasks: &dyn Transaction) -> Result<()> {
         let is_own = self.is_own();
         let mut is_waiting = !is_own || self.break_circles(tasks)?;
         if self.limit_depth(tasks)? && is_own {
@@ -52,7 +52,7 @@ impl Plan {
     }
 
     /// Finds the groups of tasks that wait for each other: for dependencies and, if `parts`, for parts.
-    fn find_circles(&self, parts: bool, tasks: &Transaction<'_>) -> Result<Vec<Group>> {
+    fn find_circles(&self, parts: bool, tasks: &dyn Transaction) -> Result<Vec<Group>> {
         let mut below: HashMap<TaskId, Vec<TaskId>, RandomState> = HashMap::default();
         for task in self.entries.iter().map(|entry| &entry.record.task) {
             if let Some(parent) = task.parent.filter(|_| parts) {
@@ -80,7 +80,7 @@ impl Plan {
     }
 
     /// Undoes changes of an export by which tasks would wait for each other; returns true if some still do.
-    fn break_circles(&mut self, tasks: &Transaction<'_>) -> Result<bool> {
+    fn break_circles(&mut self, tasks: &dyn Transaction) -> Result<bool> {
         loop {
             let groups = self.find_circles(true, tasks)?;
             let mut is_broken = false;
@@ -130,7 +130,7 @@ impl Plan {
 
     /// Removes parents by which tasks would be nested too deep, or be parts of themselves; returns true if there were
     /// any.
-    fn limit_depth(&mut self, tasks: &Transaction<'_>) -> Result<bool> {
+    fn limit_depth(&mut self, tasks: &dyn Transaction) -> Result<bool> {
         let mut deep = Vec::new();
         for at in 0..self.entries.len() {
             let above = self.above(self.entries[at].record.task.parent, tasks)?;
@@ -153,7 +153,7 @@ impl Plan {
     }
 
     /// Returns the tasks above a task with this parent, up to the maximum depth.
-    fn above(&self, parent: Option<TaskId>, tasks: &Transaction<'_>) -> Result<Vec<TaskId>> {
+    fn above(&self, parent: Option<TaskId>, tasks: &dyn Transaction) -> Result<Vec<TaskId>> {
         let mut above = Vec::new();
         let mut next = parent;
         while let Some(id) = next.filter(|_| above.len() < DEPTH_MAX) {

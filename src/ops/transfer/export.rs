@@ -71,7 +71,7 @@ pub(crate) fn export(context: &mut Context, output: Option<&Path>) -> Result<Exp
 
 /// Visits every task, by id.
 pub(crate) fn each(
-    tasks: &Transaction<'_>,
+    tasks: &dyn Transaction,
     mut take: impl FnMut(Task) -> Result<()>,
 ) -> Result<usize> {
     let (mut last, mut total) = (TaskId(0), 0);
@@ -87,7 +87,7 @@ pub(crate) fn each(
     }
 }
 
-fn write_lines(tasks: &Transaction<'_>) -> Result<(String, usize)> {
+fn write_lines(tasks: &dyn Transaction) -> Result<(String, usize)> {
     let mut text = format!("{}\n", cleo::HEADER);
     let total = each(tasks, |task| {
         let written = cleo::write_line(task, &mut text);

@@ -108,7 +108,7 @@ fn take_over(
 /// Writes the changed tasks. Returns the commands of imported criteria.
 fn write(
     plan: &mut Plan,
-    tasks: &mut Transaction<'_>,
+    tasks: &mut dyn Transaction,
     caller: &Caller,
 ) -> Result<Vec<trust::Item>> {
     let mut commands = Vec::new();
@@ -167,7 +167,7 @@ fn write(
 
 /// Adds a phase at its position, or the next free one. A known phase stays unchanged, and so does the active one.
 fn add_phase(
-    transaction: &mut Transaction<'_>,
+    transaction: &mut dyn Transaction,
     mut phase: Phase,
     report: &mut Report,
 ) -> Result<()> {

@@ -148,7 +148,7 @@ impl Plan {
     }
 
     /// Decides about all tasks. Nothing is written yet.
-    pub(super) fn decide(&mut self, tasks: &mut Transaction<'_>, now: &str) -> Result<()> {
+    pub(super) fn decide(&mut self, tasks: &mut dyn Transaction, now: &str) -> Result<()> {
         self.give_ids(tasks, now)?;
         for at in 0..self.entries.len() {
             self.resolve(at, tasks)?;
@@ -184,7 +184,7 @@ impl Plan {
     }
 
     /// Finds known tasks. A new task keeps its id if it is free.
-    fn give_ids(&mut self, tasks: &mut Transaction<'_>, now: &str) -> Result<()> {
+    fn give_ids(&mut self, tasks: &mut dyn Transaction, now: &str) -> Result<()> {
         let format = self.report.format;
         let unused = tasks.first_unused_id()?;
         let mut last = None;

@@ -25,7 +25,7 @@ enum Target {
 
 impl Plan {
     /// Resolves the parents and dependencies of a task, and reports missing ones.
-    pub(super) fn resolve(&mut self, at: usize, tasks: &Transaction<'_>) -> Result<()> {
+    pub(super) fn resolve(&mut self, at: usize, tasks: &dyn Transaction) -> Result<()> {
         let record = &mut self.entries[at].record;
         let parents = mem::take(&mut record.parents);
         let depends = mem::take(&mut record.depends);
@@ -63,7 +63,7 @@ impl Plan {
         &mut self,
         at: usize,
         parents: &[Reference],
-        tasks: &Transaction<'_>,
+        tasks: &dyn Transaction,
     ) -> Result<Option<TaskId>> {
         let (own, id) = self.names_of(at);
         let mut parent = None;
@@ -95,7 +95,7 @@ impl Plan {
         &mut self,
         at: usize,
         references: &[Reference],
-        tasks: &Transaction<'_>,
+        tasks: &dyn Transaction,
     ) -> Result<Vec<TaskId>> {
         let (own, id) = self.names_of(at);
         let (mut depends, mut missing) = (Vec::new(), Vec::new());
@@ -139,7 +139,7 @@ impl Plan {
         (record.task.id, record.id.clone())
     }
 
-    fn find(&self, at: usize, reference: &Reference, tasks: &Transaction<'_>) -> Result<Target> {
+    fn find(&self, at: usize, reference: &Reference, tasks: &dyn Transaction) -> Result<Target> {
         for key in &reference.readings {
             if self.ambiguous.contains(key) {
                 return Ok(Target::Missing);

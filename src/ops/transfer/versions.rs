@@ -40,7 +40,7 @@ impl Plan {
         &mut self,
         at: usize,
         before: &Task,
-        tasks: &Transaction<'_>,
+        tasks: &dyn Transaction,
     ) -> Result<()> {
         let task = &mut self.entries[at].record.task;
         if task.created_at.is_empty() {
@@ -83,7 +83,7 @@ impl Plan {
     /// Keeps what an import cannot change: status `done`, the status of a claimed task or one that has to be verified
     /// here, and the criteria of work in progress. Only the first is dated anew, so that the other copy imports it:
     /// claims and proof belong to this copy alone.
-    pub(super) fn protect(&mut self, at: usize, tasks: &Transaction<'_>, now: &str) -> Result<()> {
+    pub(super) fn protect(&mut self, at: usize, tasks: &dyn Transaction, now: &str) -> Result<()> {
         let entry = &mut self.entries[at];
         let task = &mut entry.record.task;
         // An open task is not archived.
@@ -122,7 +122,7 @@ impl Plan {
 
     /// Keeps tasks open that have open parts here, which `complete` would refuse. New tasks and new parts are imported
     /// unchanged, so that an export can be restored.
-    pub(super) fn keep_wholes_open(&mut self, tasks: &Transaction<'_>) -> Result<()> {
+    pub(super) fn keep_wholes_open(&mut self, tasks: &dyn Transaction) -> Result<()> {
         let mut parts: HashMap<TaskId, Vec<usize>> = HashMap::new();
         for (at, entry) in self.entries.iter().enumerate() {
             if let Some(whole) = entry.record.task.parent.filter(|_| entry.before.is_some()) {

@@ -214,7 +214,7 @@ fn groups(scene: &Scene) -> Vec<Progress> {
     progress.collect()
 }
 
-fn critical_path(view: &View<'_, '_>) -> CriticalPath {
+fn critical_path(view: &View<'_>) -> CriticalPath {
     let tasks = view.scene.critical.clone();
     let tracks = view.runs.iter().filter_map(|run| view.tracks.find(&run.id));
     let mut took: Vec<u64> = tracks

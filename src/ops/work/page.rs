@@ -95,7 +95,7 @@ pub(crate) fn page(context: &mut Context, one: One) -> Result<TaskPage> {
     let catalogue = Catalogue::load(&context.surroundings.places(Some(&context.workspace)));
     let workspace = context.workspace.clone();
     // Shows the same states as the graph of the topmost task above it.
-    let find_top = |tasks: &Transaction<'_>| Ok(above(tasks, id)?.last().copied());
+    let find_top = |tasks: &dyn Transaction| Ok(above(tasks, id)?.last().copied());
     view(context, find_top, |view| {
         let task = require(view.transaction, id)?;
         let linked = |ids: &[TaskId]| -> Result<Vec<NeighborView>> {
@@ -147,7 +147,7 @@ fn list_spawns(records: Vec<SpawnRecord>) -> Vec<SpawnRow> {
 }
 
 /// Collects the attempts at a task from the last runs, oldest first.
-fn list_attempts(view: &View<'_, '_>, workspace: &Workspace, id: TaskId) -> Vec<TaskAttempt> {
+fn list_attempts(view: &View<'_>, workspace: &Workspace, id: TaskId) -> Vec<TaskAttempt> {
     let mut all = Vec::new();
     for run in view.runs.iter().rev().map(|run| &run.id) {
         let track = view.tracks.find(run);

@@ -162,7 +162,7 @@ fn list(scene: &Scene, query: &RowsQuery) -> Vec<TaskId> {
     found.iter().map(|node| node.id).collect()
 }
 
-impl View<'_, '_> {
+impl View<'_> {
     pub(super) fn read_standing(&self, task: &Task) -> Result<Standing> {
         let (id, scene) = (task.id, &self.scene);
         let claim = self.transaction.claim(id)?;

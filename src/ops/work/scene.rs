@@ -60,8 +60,8 @@ type Key = (Option<TaskId>, Option<String>);
 pub(crate) struct Scenes(HashMap<Key, (String, Arc<Scene>)>);
 
 /// A scene and the runs behind it, for one request.
-pub(super) struct View<'a, 't> {
-    pub(super) transaction: &'a Transaction<'t>,
+pub(super) struct View<'a> {
+    pub(super) transaction: &'a dyn Transaction,
     pub(super) scene: Arc<Scene>,
     /// The last runs over tasks that the caller sees, newest first.
     pub(super) runs: Vec<Run>,
@@ -74,8 +74,8 @@ pub(super) struct View<'a, 't> {
 /// Reads the tasks below an epic, or all, and passes them on.
 pub(super) fn view<T>(
     context: &mut Context,
-    find_epic: impl FnOnce(&Transaction<'_>) -> Result<Option<TaskId>>,
-    work: impl FnOnce(&View<'_, '_>) -> Result<T>,
+    find_epic: impl FnOnce(&dyn Transaction) -> Result<Option<TaskId>>,
+    work: impl FnOnce(&View<'_>) -> Result<T>,
 ) -> Result<T> {
     let (cache, now) = (Arc::clone(&context.cache), context.now());
     let user = context.surroundings.rights.user.clone();
@@ -127,7 +127,7 @@ fn find_scene(
 
 impl Scene {
     fn read(
-        transaction: &Transaction<'_>,
+        transaction: &dyn Transaction,
         epic: Option<TaskId>,
         in_runs: HashMap<TaskId, TaskRun>,
     ) -> Result<Scene> {
@@ -173,7 +173,7 @@ impl Scene {
     /// Returns the state of a task inside or outside of the scene.
     pub(super) fn state_around(
         &self,
-        transaction: &Transaction<'_>,
+        transaction: &dyn Transaction,
         task: &Task,
     ) -> Result<DisplayStatus> {
         match self.states.get(&task.id) {
@@ -250,7 +250,7 @@ pub(super) fn find_last_runs(runs: &[Run], tracks: &Tracks) -> HashMap<TaskId, T
 
 /// Returns the state of one task as its scene would, without reading the tasks around it.
 pub(super) fn state_of(
-    transaction: &Transaction<'_>,
+    transaction: &dyn Transaction,
     task: &Task,
     in_run: Option<&TaskRun>,
 ) -> Result<DisplayStatus> {

@@ -144,7 +144,7 @@ fn find_tasks(context: &mut Context, words: &str, limit: u32) -> Result<Vec<Item
 }
 
 /// Reads tasks in progress, then the last changed ones.
-fn read_recent(transaction: &Transaction<'_>, limit: u32) -> Result<Vec<Task>> {
+fn read_recent(transaction: &dyn Transaction, limit: u32) -> Result<Vec<Task>> {
     let mut found = Vec::new();
     for status in [
         Status::Active,

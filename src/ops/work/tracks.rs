@@ -27,7 +27,7 @@ impl Tracks {
     /// Reads the new events of a run and returns its track. `read` are its first events, if the caller has them.
     pub(crate) fn update(
         &mut self,
-        transaction: &Transaction<'_>,
+        transaction: &dyn Transaction,
         run: &str,
         read: &[Event],
     ) -> Result<&RunProjection> {
@@ -53,7 +53,7 @@ impl Tracks {
     /// Updates the last runs over tasks that a user sees, and returns them, newest first.
     pub(crate) fn update_last(
         &mut self,
-        transaction: &Transaction<'_>,
+        transaction: &dyn Transaction,
         user: Option<&str>,
     ) -> Result<Vec<Run>> {
         let mut runs = Vec::new();

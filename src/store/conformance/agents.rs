@@ -8,7 +8,7 @@ use crate::run::{
 };
 use crate::store::records::{ConversationFilter, Dir, Order, RunFilter, RunPage, Tally};
 
-fn put(store: &mut Store, agents: &[&Agent]) {
+fn put(store: &mut dyn Store, agents: &[&Agent]) {
     let mut transaction = store.write_records().unwrap();
     for agent in agents {
         transaction.put_agent(agent).unwrap();
@@ -16,7 +16,7 @@ fn put(store: &mut Store, agents: &[&Agent]) {
     transaction.commit().unwrap();
 }
 
-fn ids(store: &mut Store) -> Vec<String> {
+fn ids(store: &mut dyn Store) -> Vec<String> {
     let agents = store.read().unwrap().agents().unwrap();
     agents.into_iter().map(|agent| agent.id).collect()
 }
@@ -51,7 +51,7 @@ fn full() -> Agent {
     }
 }
 
-pub(super) fn an_agent_is_read_as_it_was_written(store: &mut Store) {
+pub(super) fn an_agent_is_read_as_it_was_written(store: &mut dyn Store) {
     let plain = Agent::new("plain", Kind::Persistent, "Plain");
     put(store, &[&full(), &plain]);
     let transaction = store.read().unwrap();
@@ -60,7 +60,7 @@ pub(super) fn an_agent_is_read_as_it_was_written(store: &mut Store) {
     assert_eq!(transaction.agent("FULL").unwrap(), None);
 }
 
-pub(super) fn agents_come_in_the_order_of_their_first_writing(store: &mut Store) {
+pub(super) fn agents_come_in_the_order_of_their_first_writing(store: &mut dyn Store) {
     let agent = |id| Agent::new(id, Kind::Persistent, id);
     put(store, &[&agent("b"), &agent("a"), &agent("c")]);
     put(store, &[&agent("b")]);
@@ -72,7 +72,7 @@ pub(super) fn agents_come_in_the_order_of_their_first_writing(store: &mut Store)
     assert_eq!(ids(store), ["b", "c"]);
 }
 
-pub(super) fn what_is_not_committed_is_not_there(store: &mut Store) {
+pub(super) fn what_is_not_committed_is_not_there(store: &mut dyn Store) {
     let mut transaction = store.write_records().unwrap();
     transaction.put_agent(&full()).unwrap();
     assert!(transaction.agent("full").unwrap().is_some());
@@ -80,8 +80,8 @@ pub(super) fn what_is_not_committed_is_not_there(store: &mut Store) {
     assert_eq!(ids(store), [] as [String; 0]);
 }
 
-pub(super) fn each_change_of_an_agent_is_a_revision(store: &mut Store) {
-    let revision = |store: &mut Store| store.read().unwrap().agents_revision().unwrap();
+pub(super) fn each_change_of_an_agent_is_a_revision(store: &mut dyn Store) {
+    let revision = |store: &mut dyn Store| store.read().unwrap().agents_revision().unwrap();
     assert_eq!(revision(store), 0);
     put(store, &[&full()]);
     let first = revision(store);
@@ -101,13 +101,13 @@ pub(super) fn each_change_of_an_agent_is_a_revision(store: &mut Store) {
     assert!(revision(store) > second);
 }
 
-pub(super) fn runtime_agents_are_counted(store: &mut Store) {
+pub(super) fn runtime_agents_are_counted(store: &mut dyn Store) {
     let plain = Agent::new("plain", Kind::Persistent, "Plain");
     put(store, &[&full(), &plain]);
     assert_eq!(store.read().unwrap().runtime_agents().unwrap(), 1);
 }
 
-pub(super) fn uses_of_agents_are_kept(store: &mut Store) {
+pub(super) fn uses_of_agents_are_kept(store: &mut dyn Store) {
     let mut transaction = store.write_records().unwrap();
     transaction
         .use_agent("b", "2026-01-26T09:00:00.000Z")
@@ -160,7 +160,7 @@ fn finish(id: &str, agent: &str, time: u64) -> Run {
     }
 }
 
-fn put_runs(store: &mut Store, runs: &[Run]) {
+fn put_runs(store: &mut dyn Store, runs: &[Run]) {
     let mut transaction = store.write_records().unwrap();
     for run in runs {
         transaction.put_run(run).unwrap();
@@ -168,7 +168,7 @@ fn put_runs(store: &mut Store, runs: &[Run]) {
     transaction.commit().unwrap();
 }
 
-pub(super) fn a_run_is_read_as_it_was_written(store: &mut Store) {
+pub(super) fn a_run_is_read_as_it_was_written(store: &mut dyn Store) {
     let (plain, full) = (run("1", None, RunStatus::Pending), finish("2", "a", 7));
     put_runs(store, &[plain.clone(), full.clone()]);
     let transaction = store.read().unwrap();
@@ -180,7 +180,7 @@ pub(super) fn a_run_is_read_as_it_was_written(store: &mut Store) {
     assert_eq!(transaction.list_unfinished("other").unwrap(), []);
 }
 
-pub(super) fn every_kind_and_status_can_be_kept(store: &mut Store) {
+pub(super) fn every_kind_and_status_can_be_kept(store: &mut dyn Store) {
     for (number, status) in RunStatus::ALL.iter().enumerate() {
         let one = run(&number.to_string(), None, *status);
         let kinds = RunKind::ALL.iter().map(|kind| Run {
@@ -200,7 +200,7 @@ pub(super) fn every_kind_and_status_can_be_kept(store: &mut Store) {
     assert!(open.iter().all(goes_on));
 }
 
-pub(super) fn runs_come_newest_first_and_filters_count(store: &mut Store) {
+pub(super) fn runs_come_newest_first_and_filters_count(store: &mut dyn Store) {
     let open = run("2", Some("b"), RunStatus::Running);
     put_runs(store, &[finish("1", "a", 1), open, finish("3", "a", 1)]);
     put_runs(store, &[run("2", Some("b"), RunStatus::Failed)]);
@@ -264,7 +264,7 @@ pub(super) fn runs_come_newest_first_and_filters_count(store: &mut Store) {
     assert_eq!(shortest, ("3 1 4 2".into(), 4), "what is unknown is last");
 }
 
-pub(super) fn tallies_follow_every_change_of_a_run(store: &mut Store) {
+pub(super) fn tallies_follow_every_change_of_a_run(store: &mut dyn Store) {
     put_runs(
         store,
         &[run("1", None, RunStatus::Running), finish("2", "a", 7)],
@@ -296,7 +296,7 @@ pub(super) fn tallies_follow_every_change_of_a_run(store: &mut Store) {
     assert_eq!(statuses, [RunStatus::Failed, RunStatus::Completed]);
 }
 
-pub(super) fn what_was_answered_in_the_place_of_an_agent_is_counted(store: &mut Store) {
+pub(super) fn what_was_answered_in_the_place_of_an_agent_is_counted(store: &mut dyn Store) {
     let failed = |id: &str, agent, status| Run {
         error: Some("agent_invoke_failed: x".into()),
         ..run(id, agent, status)
@@ -330,7 +330,7 @@ pub(super) fn what_was_answered_in_the_place_of_an_agent_is_counted(store: &mut 
     );
 }
 
-pub(super) fn the_last_executions_are_glimpsed(store: &mut Store) {
+pub(super) fn the_last_executions_are_glimpsed(store: &mut dyn Store) {
     let execution = |id: &str, minute: u32| Run {
         started_at: format!("2026-01-26T09:{minute:02}:00.000Z"),
         answered_by: Some(crate::run::AnsweredBy::Model),
@@ -374,7 +374,7 @@ pub(super) fn the_last_executions_are_glimpsed(store: &mut Store) {
     );
 }
 
-pub(super) fn events_grow_and_are_read_from_any_cursor(store: &mut Store) {
+pub(super) fn events_grow_and_are_read_from_any_cursor(store: &mut dyn Store) {
     let mut transaction = store.write_records().unwrap();
     assert_eq!(transaction.last_event().unwrap(), 0);
     let detail: Detail = serde_json::from_str(r#"{"a":[1,"ä"]}"#).unwrap();
@@ -397,7 +397,7 @@ pub(super) fn events_grow_and_are_read_from_any_cursor(store: &mut Store) {
     assert_eq!(transaction.last_event().unwrap(), 3);
 }
 
-pub(super) fn delegations_come_newest_first(store: &mut Store) {
+pub(super) fn delegations_come_newest_first(store: &mut dyn Store) {
     let mut transaction = store.write_records().unwrap();
     let other = Run {
         user: "v".into(),
@@ -439,7 +439,7 @@ fn message(number: usize, conversation: Option<&str>, run: Option<&str>) -> Mess
     }
 }
 
-pub(super) fn the_last_messages_come_in_the_order_in_which_they_were_said(store: &mut Store) {
+pub(super) fn the_last_messages_come_in_the_order_in_which_they_were_said(store: &mut dyn Store) {
     let mut transaction = store.write_records().unwrap();
     let said = [
         message(1, Some("c"), None),
@@ -473,7 +473,7 @@ pub(super) fn the_last_messages_come_in_the_order_in_which_they_were_said(store:
     assert_eq!(transaction.last_said().unwrap(), 4);
 }
 
-pub(super) fn conversations_come_by_what_was_said_last(store: &mut Store) {
+pub(super) fn conversations_come_by_what_was_said_last(store: &mut dyn Store) {
     let conversation = |id: &str, user: &str, second| Conversation {
         id: id.into(),
         user_id: user.into(),

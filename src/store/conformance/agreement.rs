@@ -3,6 +3,7 @@
 use proptest::prelude::*;
 
 use crate::id::TaskId;
+use crate::store::sqlite::SqliteStore;
 use crate::store::{DANGLING, Stamp, Store, Transaction};
 use crate::task::{Priority, Status, Task};
 
@@ -81,7 +82,7 @@ fn make(step: &Step, fits: impl Fn(u32) -> bool) -> Option<Task> {
     Some(task)
 }
 
-fn take(transaction: &mut Transaction<'_>, step: &Step) {
+fn take(transaction: &mut dyn Transaction, step: &Step) {
     let is_there = |id: u32| transaction.status(TaskId(id)).unwrap().is_some();
     if let Some(task) = make(step, is_there) {
         transaction.put(&task).unwrap();
@@ -93,7 +94,7 @@ fn take(transaction: &mut Transaction<'_>, step: &Step) {
     }
 }
 
-fn look(store: &Transaction<'_>, what: usize) {
+fn look(store: &dyn Transaction, what: usize) {
     let id = TaskId(1);
     match what {
         0 => drop(store.is_ready(id).unwrap()),
@@ -116,9 +117,9 @@ fn stamp() -> Stamp {
     }
 }
 
-fn compare_with_new(real: &mut Store) -> Result<(), TestCaseError> {
+fn compare_with_new(real: &mut SqliteStore) -> Result<(), TestCaseError> {
     let folder = tempfile::tempdir().unwrap();
-    let mut new = Store::create(&folder.path().join("new.db")).unwrap();
+    let mut new = SqliteStore::create(&folder.path().join("new.db")).unwrap();
     let mut writing = new.write(&stamp()).unwrap();
     let reading = real.read().unwrap();
     for id in (1..=N_TASKS).map(TaskId) {
@@ -127,13 +128,13 @@ fn compare_with_new(real: &mut Store) -> Result<(), TestCaseError> {
         }
     }
     writing.commit().unwrap();
-    compare(&reading, &new.read().unwrap())?;
+    compare(&*reading, &*new.read().unwrap())?;
     drop(reading);
     prop_assert_eq!(real.disagreements().unwrap(), [] as [String; 0]);
     Ok(())
 }
 
-fn compare(real: &Transaction<'_>, new: &Transaction<'_>) -> Result<(), TestCaseError> {
+fn compare(real: &dyn Transaction, new: &dyn Transaction) -> Result<(), TestCaseError> {
     let roots = std::iter::once(None).chain((1..=N_TASKS).map(|id| Some(TaskId(id))));
     for root in roots {
         for limit in [None, Some(2), Some(0)] {
@@ -184,12 +185,12 @@ proptest! {
         steps in prop::collection::vec((step(), 0_usize..12), 1..60),
     ) {
         let folder = tempfile::tempdir().unwrap();
-        let mut real = Store::create(&folder.path().join("cleo.db")).unwrap();
+        let mut real = SqliteStore::create(&folder.path().join("cleo.db")).unwrap();
         for together in steps.split(|(step, _)| matches!(step, Step::Commit)) {
             let mut writing = real.write(&stamp()).unwrap();
             for (step, what) in together {
-                take(&mut writing, step);
-                look(&writing, *what);
+                take(&mut *writing, step);
+                look(&*writing, *what);
             }
             writing.commit().unwrap();
             compare_with_new(&mut real)?;
@@ -207,7 +208,7 @@ proptest! {
         looked_at in 0..N_TASKS,
     ) {
         let folder = tempfile::tempdir().unwrap();
-        let mut real = Store::create(&folder.path().join("cleo.db")).unwrap();
+        let mut real = SqliteStore::create(&folder.path().join("cleo.db")).unwrap();
         let mut writing = real.write(&stamp()).unwrap();
         for (mut step, number) in steps.into_iter().zip(order) {
             if let Step::Put { id, .. } = &mut step {
@@ -232,7 +233,7 @@ fn chains_are_measured_alike_one_by_one_and_all_at_once() {
     let mut counts = Vec::new();
     for (one_by_one, upward) in [(false, true), (true, true), (false, false)] {
         let folder = tempfile::tempdir().unwrap();
-        let mut store = Store::create(&folder.path().join("cleo.db")).unwrap();
+        let mut store = SqliteStore::create(&folder.path().join("cleo.db")).unwrap();
         let mut transaction = store.write(&stamp()).unwrap();
         for id in 1..=n_tasks {
             let need = if upward { id - 1 } else { id + 1 };

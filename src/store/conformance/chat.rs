@@ -8,9 +8,9 @@ use crate::chat::record::{
 };
 use crate::store::{Store, Transaction};
 
-fn write(store: &mut Store, work: impl FnOnce(&mut Transaction<'_>)) {
+fn write(store: &mut dyn Store, work: impl FnOnce(&mut dyn Transaction)) {
     let mut transaction = store.write_records().unwrap();
-    work(&mut transaction);
+    work(&mut *transaction);
     transaction.commit().unwrap();
 }
 
@@ -60,7 +60,7 @@ fn guard(client: &str, component: &str, group: &str) -> Guard {
     }
 }
 
-pub(super) fn nothing_of_the_chat_is_there_at_first(store: &mut Store) {
+pub(super) fn nothing_of_the_chat_is_there_at_first(store: &mut dyn Store) {
     let transaction = store.read().unwrap();
     assert_eq!(transaction.client("6").unwrap(), None);
     assert_eq!(transaction.design("6").unwrap(), None);
@@ -73,7 +73,7 @@ pub(super) fn nothing_of_the_chat_is_there_at_first(store: &mut Store) {
     assert_eq!(transaction.chat("c").unwrap(), Chat::default());
 }
 
-pub(super) fn what_is_written_is_read_under_its_client_only(store: &mut Store) {
+pub(super) fn what_is_written_is_read_under_its_client_only(store: &mut dyn Store) {
     let design = Design {
         client_id: "6".into(),
         banner_library_id: Some("4".into()),
@@ -121,7 +121,7 @@ pub(super) fn what_is_written_is_read_under_its_client_only(store: &mut Store) {
     assert_eq!(transaction.media("7", "4").unwrap(), None);
 }
 
-pub(super) fn components_come_in_their_order(store: &mut Store) {
+pub(super) fn components_come_in_their_order(store: &mut dyn Store) {
     write(store, |transaction| {
         for (id, order) in [("10", 1), ("9", 1), ("1", 2), ("5", 0)] {
             transaction
@@ -134,7 +134,7 @@ pub(super) fn components_come_in_their_order(store: &mut Store) {
     assert_eq!(ids, ["5", "9", "10", "1"]);
 }
 
-pub(super) fn a_component_goes_with_what_guards_it(store: &mut Store) {
+pub(super) fn a_component_goes_with_what_guards_it(store: &mut dyn Store) {
     write(store, |transaction| {
         for one in ["6", "7"] {
             transaction
@@ -167,7 +167,7 @@ pub(super) fn a_component_goes_with_what_guards_it(store: &mut Store) {
     assert!(transaction.component("7", "101").unwrap().is_some());
 }
 
-pub(super) fn answers_are_those_to_questions_of_the_type(store: &mut Store) {
+pub(super) fn answers_are_those_to_questions_of_the_type(store: &mut dyn Store) {
     let question = |id: &str, kind: &str| Question {
         question_id: id.into(),
         question_text: format!("q{id}"),
@@ -205,7 +205,7 @@ pub(super) fn answers_are_those_to_questions_of_the_type(store: &mut Store) {
     assert_eq!(transaction.answers("7").unwrap(), []);
 }
 
-pub(super) fn a_chat_is_remembered_under_its_conversation(store: &mut Store) {
+pub(super) fn a_chat_is_remembered_under_its_conversation(store: &mut dyn Store) {
     let chat = Chat {
         client: Some("6".into()),
         shown: Some("a\u{2} b".into()),

@@ -2,7 +2,7 @@
 
 use super::*;
 
-pub(super) fn nodes_go_to_any_depth(store: &mut Store) {
+pub(super) fn nodes_go_to_any_depth(store: &mut dyn Store) {
     let mut tasks: Vec<Task> = (1..=4).map(|id| task(id, "x")).collect();
     tasks[1].parent = Some(TaskId(1));
     tasks[2].parent = Some(TaskId(2));
@@ -18,7 +18,7 @@ pub(super) fn nodes_go_to_any_depth(store: &mut Store) {
     assert_eq!(transaction.nodes(None).unwrap().len(), 4);
 }
 
-pub(super) fn what_is_ready_comes_in_order(store: &mut Store) {
+pub(super) fn what_is_ready_comes_in_order(store: &mut dyn Store) {
     let mut tasks: Vec<Task> = (1..=9).map(|id| task(id, "x")).collect();
     tasks[0].kind = "epic".parse().unwrap();
     tasks[1].parent = Some(TaskId(1));
@@ -64,7 +64,7 @@ pub(super) fn what_is_ready_comes_in_order(store: &mut Store) {
     assert_eq!(found, [(8, 0), (3, 1), (6, 0)]);
 }
 
-pub(super) fn what_is_in_the_way_is_found(store: &mut Store) {
+pub(super) fn what_is_in_the_way_is_found(store: &mut dyn Store) {
     let mut tasks: Vec<Task> = (1..=7).map(|id| task(id, "x")).collect();
     tasks[0].kind = "epic".parse().unwrap();
     tasks[1].depends = ids(&[1]);

@@ -3,7 +3,7 @@
 use super::records::{gates, link, spawn};
 use super::*;
 
-pub(super) fn every_change_is_in_the_log(store: &mut Store) {
+pub(super) fn every_change_is_in_the_log(store: &mut dyn Store) {
     let mut transaction = store.write(&stamp()).unwrap();
     transaction.put(&task(1, "one")).unwrap();
     transaction.put(&task(2, "two")).unwrap();
@@ -57,7 +57,7 @@ fn describe(changes: &[Recorded]) -> Vec<String> {
     told.collect()
 }
 
-pub(super) fn what_happens_around_a_task_is_in_the_log(store: &mut Store) {
+pub(super) fn what_happens_around_a_task_is_in_the_log(store: &mut dyn Store) {
     put(store, &[task(1, "a")]);
     let (mut spawn, link, gates) = (spawn(), link(), gates());
     let mut transaction = store.write(&stamp()).unwrap();
@@ -88,7 +88,7 @@ pub(super) fn what_happens_around_a_task_is_in_the_log(store: &mut Store) {
     );
 }
 
-pub(super) fn operations_are_read_newest_first(store: &mut Store) {
+pub(super) fn operations_are_read_newest_first(store: &mut dyn Store) {
     put(store, &[task(1, "one"), task(2, "two")]);
     for (id, title, at) in [(1, "first", "2026-01-27"), (2, "second", "2026-01-28")] {
         let stamp = Stamp {
@@ -136,7 +136,7 @@ pub(super) fn operations_are_read_newest_first(store: &mut Store) {
     assert_eq!(read.last_cursor().unwrap(), 4);
 }
 
-pub(super) fn an_undo_holds_until_it_is_undone(store: &mut Store) {
+pub(super) fn an_undo_holds_until_it_is_undone(store: &mut dyn Store) {
     assert_eq!(store.read().unwrap().last_cursor().unwrap(), 0);
     put(store, &[task(1, "one")]);
     let mut undo = |of: u64, title: &str| {
@@ -163,7 +163,7 @@ pub(super) fn an_undo_holds_until_it_is_undone(store: &mut Store) {
     assert_eq!(latest(1, 4), None);
 }
 
-pub(super) fn a_deleted_task_comes_back_whole(store: &mut Store) {
+pub(super) fn a_deleted_task_comes_back_whole(store: &mut dyn Store) {
     let mut child = task(3, "child");
     (child.parent, child.depends) = (Some(TaskId(2)), ids(&[1]));
     child.key = Some("k".into());

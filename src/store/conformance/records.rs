@@ -30,7 +30,7 @@ pub(super) fn gates() -> Gates {
     serde_json::from_str(json).unwrap()
 }
 
-pub(super) fn a_spawn_is_kept_once(store: &mut Store) {
+pub(super) fn a_spawn_is_kept_once(store: &mut dyn Store) {
     put(store, &[task(1, "a")]);
     let mut spawn = spawn();
     let mut transaction = store.write(&stamp()).unwrap();
@@ -68,7 +68,7 @@ pub(super) fn a_spawn_is_kept_once(store: &mut Store) {
     assert_eq!(transaction.latest_spawn(TaskId(1)).unwrap(), Some(spawn));
 }
 
-pub(super) fn gates_are_kept_whole(store: &mut Store) {
+pub(super) fn gates_are_kept_whole(store: &mut dyn Store) {
     put(store, &[task(1, "a")]);
     let gates = gates();
     let mut transaction = store.write(&stamp()).unwrap();
@@ -108,7 +108,7 @@ pub(super) fn gates_are_kept_whole(store: &mut Store) {
     assert_eq!(some, HashMap::from([(TaskId(2), gates)]));
 }
 
-pub(super) fn a_link_is_new_once(store: &mut Store) {
+pub(super) fn a_link_is_new_once(store: &mut dyn Store) {
     put(store, &[task(1, "a")]);
     let link = link();
     let mut transaction = store.write(&stamp()).unwrap();

@@ -2,7 +2,7 @@
 
 use super::*;
 
-pub(super) fn due_tasks_are_found_and_tallied(store: &mut Store) {
+pub(super) fn due_tasks_are_found_and_tallied(store: &mut dyn Store) {
     let mut tasks: Vec<Task> = (1..=5).map(|id| task(id, "x")).collect();
     for (at, day) in [(0, 1), (1, 2), (2, 3), (3, 1)] {
         tasks[at].due = Some(format!("2026-01-0{day}T00:00:00.000Z"));
@@ -71,7 +71,7 @@ pub(super) fn due_tasks_are_found_and_tallied(store: &mut Store) {
     assert_eq!(tally(Filter { agent, ..all() }), expected);
 }
 
-pub(super) fn filters_combine_and_count(store: &mut Store) {
+pub(super) fn filters_combine_and_count(store: &mut dyn Store) {
     let mut tasks: Vec<Task> = (1..=6).map(|id| task(id, "x")).collect();
     tasks[1].labels = vec!["Résearch".into(), "web".into()];
     tasks[2].labels = vec!["research".into()];
@@ -154,7 +154,7 @@ pub(super) fn filters_combine_and_count(store: &mut Store) {
     );
 }
 
-pub(super) fn words_are_found(store: &mut Store) {
+pub(super) fn words_are_found(store: &mut dyn Store) {
     let mut second = task(2, "Other");
     second.description = "Überprüfe the LOGIN page".into();
     put(store, &[task(1, "Login form"), second, task(3, "Logout")]);
@@ -172,35 +172,35 @@ pub(super) fn words_are_found(store: &mut Store) {
     assert_eq!(found("  \" "), [] as [u32; 0]);
 }
 
-pub(super) fn words_are_found_by_who_writes_them(store: &mut Store) {
+pub(super) fn words_are_found_by_who_writes_them(store: &mut dyn Store) {
     put(store, &[task(1, "old")]);
     let mut transaction = store.write(&stamp()).unwrap();
-    let found = |transaction: &Transaction<'_>, words: &str| {
+    let found = |transaction: &dyn Transaction, words: &str| {
         let page = transaction.find(words, Archived::Hidden, 10).unwrap();
         page.tasks.iter().map(|task| task.id.0).collect::<Vec<_>>()
     };
     transaction.insert(&task(2, "new")).unwrap();
     transaction.put(&task(2, "newer")).unwrap();
     transaction.put(&task(1, "aged")).unwrap();
-    assert_eq!(found(&transaction, "new"), [2]);
-    assert_eq!(found(&transaction, "old"), [] as [u32; 0]);
+    assert_eq!(found(&*transaction, "new"), [2]);
+    assert_eq!(found(&*transaction, "old"), [] as [u32; 0]);
     transaction.put(&task(1, "old")).unwrap();
     transaction.put(&task(1, "older")).unwrap();
     transaction.insert(&task(3, "newest")).unwrap();
     transaction.delete(TaskId(2)).unwrap();
     transaction.delete(TaskId(3)).unwrap();
     transaction.insert(&task(3, "latest")).unwrap();
-    assert_eq!(found(&transaction, "new"), [] as [u32; 0]);
-    assert_eq!(found(&transaction, "old"), [1]);
+    assert_eq!(found(&*transaction, "new"), [] as [u32; 0]);
+    assert_eq!(found(&*transaction, "old"), [1]);
     transaction.commit().unwrap();
     let read = store.read().unwrap();
-    assert_eq!(found(&read, "new"), [] as [u32; 0]);
-    assert_eq!(found(&read, "aged"), [] as [u32; 0]);
-    assert_eq!(found(&read, "older"), [1]);
-    assert_eq!(found(&read, "latest"), [3]);
+    assert_eq!(found(&*read, "new"), [] as [u32; 0]);
+    assert_eq!(found(&*read, "aged"), [] as [u32; 0]);
+    assert_eq!(found(&*read, "older"), [1]);
+    assert_eq!(found(&*read, "latest"), [3]);
 }
 
-pub(super) fn a_half_typed_word_is_completed_in_order(store: &mut Store) {
+pub(super) fn a_half_typed_word_is_completed_in_order(store: &mut dyn Store) {
     let mut tasks: Vec<Task> = (1..=30)
         .map(|id| task(id, &format!("title {id}")))
         .collect();

@@ -2,7 +2,7 @@
 
 use super::*;
 
-pub(super) fn a_task_is_read_as_it_was_written(store: &mut Store) {
+pub(super) fn a_task_is_read_as_it_was_written(store: &mut dyn Store) {
     let note = Note {
         at: NOW.into(),
         by: "me".into(),
@@ -38,7 +38,7 @@ pub(super) fn a_task_is_read_as_it_was_written(store: &mut Store) {
     assert_eq!(transaction.task_by_key("k2").unwrap(), None);
 }
 
-pub(super) fn a_dropped_transaction_changes_nothing(store: &mut Store) {
+pub(super) fn a_dropped_transaction_changes_nothing(store: &mut dyn Store) {
     put(store, &[task(1, "kept")]);
     {
         let mut transaction = store.write(&stamp()).unwrap();
@@ -50,7 +50,7 @@ pub(super) fn a_dropped_transaction_changes_nothing(store: &mut Store) {
     assert!(transaction.task(TaskId(9)).unwrap().is_none());
 }
 
-pub(super) fn ids_are_never_handed_out_twice(store: &mut Store) {
+pub(super) fn ids_are_never_handed_out_twice(store: &mut dyn Store) {
     put(store, &[task(1, "a"), task(2, "b")]);
     let mut transaction = store.write(&stamp()).unwrap();
     transaction.delete(TaskId(2)).unwrap();
@@ -58,7 +58,7 @@ pub(super) fn ids_are_never_handed_out_twice(store: &mut Store) {
     assert_eq!(store.write(&stamp()).unwrap().next_id().unwrap(), TaskId(3));
 }
 
-pub(super) fn edges_are_read_from_both_ends(store: &mut Store) {
+pub(super) fn edges_are_read_from_both_ends(store: &mut dyn Store) {
     let mut third = task(3, "c");
     third.depends = ids(&[2, 1]);
     third.parent = Some(TaskId(1));
@@ -71,7 +71,7 @@ pub(super) fn edges_are_read_from_both_ends(store: &mut Store) {
     assert_eq!(transaction.parent(TaskId(1)).unwrap(), None);
 }
 
-pub(super) fn a_delete_takes_its_edges_along(store: &mut Store) {
+pub(super) fn a_delete_takes_its_edges_along(store: &mut dyn Store) {
     let mut second = task(2, "b");
     second.depends = ids(&[1]);
     put(store, &[task(1, "a"), second]);
@@ -92,7 +92,7 @@ pub(super) fn a_delete_takes_its_edges_along(store: &mut Store) {
     );
 }
 
-pub(super) fn many_are_counted(store: &mut Store) {
+pub(super) fn many_are_counted(store: &mut dyn Store) {
     let mut tasks: Vec<Task> = (1..=700).map(|id| task(id, "one of many")).collect();
     tasks[0].kind = "epic".parse().unwrap();
     tasks[699].kind = "epic".parse().unwrap();
@@ -136,7 +136,7 @@ pub(super) fn many_are_counted(store: &mut Store) {
     assert_eq!(read.missing(&few).unwrap(), [TaskId(701)].into());
 }
 
-pub(super) fn lists_leave_archived_tasks_out(store: &mut Store) {
+pub(super) fn lists_leave_archived_tasks_out(store: &mut dyn Store) {
     let mut tasks: Vec<Task> = (1..=4).map(|id| task(id, "x")).collect();
     tasks[1].status = Status::Done;
     tasks[2].status = Status::Cancelled;
@@ -205,7 +205,7 @@ fn from(id: u32, origin: &str) -> Task {
     task
 }
 
-pub(super) fn origins_are_found(store: &mut Store) {
+pub(super) fn origins_are_found(store: &mut dyn Store) {
     let mut transaction = store.write(&stamp()).unwrap();
     transaction.insert(&from(1, "bd-1")).unwrap();
     transaction.put(&from(2, "bd-2")).unwrap();
@@ -228,7 +228,7 @@ pub(super) fn origins_are_found(store: &mut Store) {
     assert_eq!(transaction.changes(0, None, 10).unwrap().len(), 4);
 }
 
-pub(super) fn ids_are_reserved(store: &mut Store) {
+pub(super) fn ids_are_reserved(store: &mut dyn Store) {
     let mut transaction = store.write(&stamp()).unwrap();
     transaction.reserve_id(TaskId(7)).unwrap();
     transaction.reserve_id(TaskId(3)).unwrap();
@@ -236,7 +236,7 @@ pub(super) fn ids_are_reserved(store: &mut Store) {
     assert_eq!(transaction.next_id().unwrap(), TaskId(8));
 }
 
-pub(super) fn tasks_are_read_in_pieces(store: &mut Store) {
+pub(super) fn tasks_are_read_in_pieces(store: &mut dyn Store) {
     put(store, &[task(1, "a"), task(2, "b"), task(3, "c")]);
     let transaction = store.read().unwrap();
     let read = |after, limit| -> Vec<TaskId> {

@@ -15,7 +15,7 @@ fn claim(number: u32, holder: &str) -> Claim {
     Claim::after(None, TaskId(number), holder, now, Lease::default())
 }
 
-pub(super) fn a_claim_is_kept_and_its_epoch_outlives_it(store: &mut Store) {
+pub(super) fn a_claim_is_kept_and_its_epoch_outlives_it(store: &mut dyn Store) {
     put(store, &[task(1, "a"), task(2, "b"), task(3, "c")]);
     let mut transaction = store.write(&stamp()).unwrap();
     for claim in [claim(1, "ada"), claim(2, "bob"), claim(3, "ada")] {
@@ -44,7 +44,7 @@ pub(super) fn a_claim_is_kept_and_its_epoch_outlives_it(store: &mut Store) {
     assert_eq!(listed(Filter { holder, ..all() }), [2]);
 }
 
-pub(super) fn a_deleted_task_takes_its_claim_along(store: &mut Store) {
+pub(super) fn a_deleted_task_takes_its_claim_along(store: &mut dyn Store) {
     put(store, &[task(1, "a"), task(2, "b")]);
     let mut transaction = store.write(&stamp()).unwrap();
     transaction.put_claim(&claim(1, "ada")).unwrap();
@@ -60,7 +60,7 @@ pub(super) fn a_deleted_task_takes_its_claim_along(store: &mut Store) {
     assert_eq!(kept, Some(open), "the session and its scope stay");
 }
 
-pub(super) fn running_claims_are_told_from_those_that_are_over(store: &mut Store) {
+pub(super) fn running_claims_are_told_from_those_that_are_over(store: &mut dyn Store) {
     put(
         store,
         &[task(1, "a"), task(2, "b"), task(3, "c"), task(4, "d")],
@@ -83,7 +83,9 @@ pub(super) fn running_claims_are_told_from_those_that_are_over(store: &mut Store
     assert_eq!(running(&claim(1, "ada").expires, 9), [2]);
 }
 
-pub(super) fn an_active_task_is_ready_again_unless_something_comes_before_it(store: &mut Store) {
+pub(super) fn an_active_task_is_ready_again_unless_something_comes_before_it(
+    store: &mut dyn Store,
+) {
     let mut tasks: Vec<Task> = (1..=4).map(|number| task(number, "x")).collect();
     tasks[0].status = Status::Active;
     tasks[0].priority = Priority::High;
@@ -122,7 +124,7 @@ fn session(number: u32) -> Session {
     }
 }
 
-pub(super) fn a_session_is_read_as_it_was_written(store: &mut Store) {
+pub(super) fn a_session_is_read_as_it_was_written(store: &mut dyn Store) {
     put(store, &[task(1, "a")]);
     let mut first = session(1);
     (first.scope, first.focus) = (Some(TaskId(1)), Some(TaskId(1)));
@@ -149,7 +151,7 @@ pub(super) fn a_session_is_read_as_it_was_written(store: &mut Store) {
     assert_eq!(all, [first, session(2)]);
 }
 
-pub(super) fn phases_have_an_order_and_counts(store: &mut Store) {
+pub(super) fn phases_have_an_order_and_counts(store: &mut dyn Store) {
     let mut tasks: Vec<Task> = (1..=4).map(|number| task(number, "x")).collect();
     for task in &mut tasks[1..] {
         task.parent = Some(TaskId(1));

@@ -2,38 +2,38 @@
 
 use rusqlite::Row;
 
-use super::Transaction;
+use super::SqliteTransaction;
 use super::columns::{from_json, json, read_checked_id};
 use crate::agent::Agent;
 use crate::agent::builtin::is_builtin;
 use crate::agent::draft::is_plain_id;
 use crate::error::Result;
+use crate::store::records::Agents;
 
 /// Name of the counter of changes of agents.
 const REVISION: &str = "agents";
 /// Kind of the records of when an agent last answered.
 const USE: &str = "use of agent";
 
-impl Transaction<'_> {
-    pub(crate) fn agents(&self) -> Result<Vec<Agent>> {
+impl Agents for SqliteTransaction<'_> {
+    fn agents(&self) -> Result<Vec<Agent>> {
         self.all("SELECT id, record FROM agents ORDER BY position", (), read)
     }
 
-    pub(crate) fn agent(&self, id: &str) -> Result<Option<Agent>> {
+    fn agent(&self, id: &str) -> Result<Option<Agent>> {
         self.first("SELECT id, record FROM agents WHERE id = ?1", [id], read)
     }
 
-    pub(crate) fn runtime_agents(&self) -> Result<u64> {
+    fn runtime_agents(&self) -> Result<u64> {
         let sql = "SELECT count(*) FROM agents WHERE is_runtime = 1";
         self.count(sql, ())
     }
 
-    /// Returns a number that grows with each change of an agent; 0 when there was none.
-    pub(crate) fn agents_revision(&self) -> Result<u64> {
+    fn agents_revision(&self) -> Result<u64> {
         self.counter(REVISION).map(u64::from)
     }
 
-    pub(crate) fn put_agent(&mut self, agent: &Agent) -> Result<()> {
+    fn put_agent(&mut self, agent: &Agent) -> Result<()> {
         let revision = self.revise()?;
         let sql = "INSERT INTO agents VALUES (?1, ?2, ?3, ?4)
             ON CONFLICT (id) DO UPDATE SET is_runtime = excluded.is_runtime, record = excluded.record";
@@ -41,17 +41,16 @@ impl Transaction<'_> {
         Ok(())
     }
 
-    /// Notes when an agent last answered.
-    pub(crate) fn use_agent(&mut self, agent: &str, at: &str) -> Result<()> {
+    fn use_agent(&mut self, agent: &str, at: &str) -> Result<()> {
         self.put_record((USE, "", agent), &at)
     }
 
-    pub(crate) fn agent_uses(&self) -> Result<Vec<(String, String)>> {
+    fn agent_uses(&self) -> Result<Vec<(String, String)>> {
         let sql = "SELECT id, record FROM records WHERE kind = ?1 ORDER BY id";
         self.all(sql, [USE], |row| Ok((row.get(0)?, from_json(row, 1)?)))
     }
 
-    pub(crate) fn remove_agent(&mut self, id: &str) -> Result<bool> {
+    fn remove_agent(&mut self, id: &str) -> Result<bool> {
         let removed = self.execute("DELETE FROM agents WHERE id = ?1", [id])?;
         if removed > 0 {
             self.revise()?;
@@ -60,7 +59,7 @@ impl Transaction<'_> {
     }
 }
 
-impl Transaction<'_> {
+impl SqliteTransaction<'_> {
     /// Counts a change of an agent, and returns its number.
     fn revise(&self) -> Result<u32> {
         let sql = "UPDATE counters SET value = value + 1 WHERE name = ?1";

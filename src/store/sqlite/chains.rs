@@ -3,17 +3,18 @@
 
 use rusqlite::Connection;
 
-use super::Transaction;
+use super::SqliteTransaction;
 use super::faults::Faults;
 use crate::error::Result;
 use crate::id::TaskId;
+use crate::store::Tasks;
 use crate::task::graph::waves::{BOUND, longest};
 
 /// Maximum number of edges to follow, apart from one for each changed task, before all chains are computed at
 /// once.
 const STEPS_MAX: usize = if cfg!(test) { 500 } else { 20_000 };
 
-impl Transaction<'_> {
+impl SqliteTransaction<'_> {
     pub(super) fn settle(&self) -> Result<()> {
         let n_changed = {
             let unwritten = self.unwritten.borrow();

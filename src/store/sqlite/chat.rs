@@ -5,13 +5,14 @@ use rusqlite::Row;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
-use super::Transaction;
+use super::SqliteTransaction;
 use super::columns::{from_json, json, refuse_deep};
 use crate::chat::Chat;
 use crate::chat::record::{
     Answer, Answered, Client, Component, Design, Guard, Media, Question, SecurityGroup,
 };
 use crate::error::Result;
+use crate::store::records::{Chats, Components};
 
 const CLIENT: &str = "client";
 const DESIGN: &str = "design";
@@ -102,8 +103,8 @@ pub(super) fn read(row: &Row<'_>) -> rusqlite::Result<()> {
 /// The kind of a record, its owner and its id among those of both.
 type Key<'a> = (&'static str, &'a str, &'a str);
 
-impl Transaction<'_> {
-    fn find_record<T: DeserializeOwned>(&self, key: Key<'_>) -> Result<Option<T>> {
+impl SqliteTransaction<'_> {
+    fn record<T: DeserializeOwned>(&self, key: Key<'_>) -> Result<Option<T>> {
         let sql = format!("{} AND owner = ?2 AND records.id = ?3", select());
         self.first(&sql, key, |row| from_json(row, 1))
     }
@@ -135,48 +136,47 @@ fn guard_id(guard: &Guard) -> String {
     format!("{} {}", guard.component_id, guard.security_group_id)
 }
 
-impl Transaction<'_> {
-    pub(crate) fn client(&self, client: &str) -> Result<Option<Client>> {
-        self.find_record((CLIENT, client, ""))
+impl Components for SqliteTransaction<'_> {
+    fn client(&self, client: &str) -> Result<Option<Client>> {
+        self.record((CLIENT, client, ""))
     }
 
-    pub(crate) fn design(&self, client: &str) -> Result<Option<Design>> {
-        self.find_record((DESIGN, client, ""))
+    fn design(&self, client: &str) -> Result<Option<Design>> {
+        self.record((DESIGN, client, ""))
     }
 
-    pub(crate) fn components(&self, client: &str) -> Result<Vec<Component>> {
+    fn components(&self, client: &str) -> Result<Vec<Component>> {
         let mut components: Vec<Component> = self.records(COMPONENT, client)?;
         components.sort_by_key(|component| component.display_order);
         Ok(components)
     }
 
-    pub(crate) fn component(&self, client: &str, id: &str) -> Result<Option<Component>> {
-        self.find_record((COMPONENT, client, id))
+    fn component(&self, client: &str, id: &str) -> Result<Option<Component>> {
+        self.record((COMPONENT, client, id))
     }
 
-    pub(crate) fn last_removed(&self, client: &str) -> Result<Option<i64>> {
-        self.find_record((REMOVED, client, ""))
+    fn last_removed(&self, client: &str) -> Result<Option<i64>> {
+        self.record((REMOVED, client, ""))
     }
 
-    pub(crate) fn security_groups(&self, client: &str) -> Result<Vec<SecurityGroup>> {
+    fn security_groups(&self, client: &str) -> Result<Vec<SecurityGroup>> {
         self.records(GROUP, client)
     }
 
-    pub(crate) fn guards(&self, client: &str, component: &str) -> Result<Vec<String>> {
+    fn guards(&self, client: &str, component: &str) -> Result<Vec<String>> {
         let guards: Vec<Guard> = self.records(GUARD, client)?;
         let guards = guards.into_iter();
         let guards = guards.filter(|guard| guard.component_id == component);
         Ok(guards.map(|guard| guard.security_group_id).collect())
     }
 
-    pub(crate) fn answers(&self, client: &str) -> Result<Vec<Answered>> {
+    fn answers(&self, client: &str) -> Result<Vec<Answered>> {
         let Some(Client { client_type, .. }) = self.client(client)? else {
             return Ok(Vec::new());
         };
         let mut answered = Vec::new();
         for answer in self.records::<Answer>(ANSWER, client)? {
-            let question: Option<Question> =
-                self.find_record((QUESTION, "", &answer.question_id))?;
+            let question: Option<Question> = self.record((QUESTION, "", &answer.question_id))?;
             let question = question.filter(|question| question.client_type == client_type);
             answered.extend(question.map(|question| Answered {
                 question: question.question_text,
@@ -186,24 +186,24 @@ impl Transaction<'_> {
         Ok(answered)
     }
 
-    pub(crate) fn media(&self, client: &str, library: &str) -> Result<Option<Media>> {
-        self.find_record((MEDIA, client, library))
+    fn media(&self, client: &str, library: &str) -> Result<Option<Media>> {
+        self.record((MEDIA, client, library))
     }
 
-    pub(crate) fn put_client(&mut self, client: &Client) -> Result<()> {
+    fn put_client(&mut self, client: &Client) -> Result<()> {
         self.put_record((CLIENT, &client.client_id, ""), client)
     }
 
-    pub(crate) fn put_design(&mut self, design: &Design) -> Result<()> {
+    fn put_design(&mut self, design: &Design) -> Result<()> {
         self.put_record((DESIGN, &design.client_id, ""), design)
     }
 
-    pub(crate) fn put_component(&mut self, component: &Component) -> Result<()> {
+    fn put_component(&mut self, component: &Component) -> Result<()> {
         let key = (COMPONENT, &*component.client_id, &*component.component_id);
         self.put_record(key, component)
     }
 
-    pub(crate) fn remove_component(&mut self, client: &str, id: &str) -> Result<bool> {
+    fn remove_component(&mut self, client: &str, id: &str) -> Result<bool> {
         for group in self.guards(client, id)? {
             self.remove_record((GUARD, client, &format!("{id} {group}")))?;
         }
@@ -215,48 +215,44 @@ impl Transaction<'_> {
         Ok(is_gone)
     }
 
-    pub(crate) fn put_security_group(&mut self, group: &SecurityGroup) -> Result<()> {
+    fn put_security_group(&mut self, group: &SecurityGroup) -> Result<()> {
         let key = (GROUP, &*group.client_id, &*group.security_group_id);
         self.put_record(key, group)
     }
 
-    /// Has a group guard a component; once is as good as twice.
-    pub(crate) fn put_guard(&mut self, guard: &Guard) -> Result<()> {
+    fn put_guard(&mut self, guard: &Guard) -> Result<()> {
         self.put_record((GUARD, &guard.client_id, &guard_id(guard)), guard)
     }
 
-    /// Takes a group from a component; returns whether it was there.
-    pub(crate) fn remove_guard(&mut self, guard: &Guard) -> Result<bool> {
+    fn remove_guard(&mut self, guard: &Guard) -> Result<bool> {
         self.remove_record((GUARD, &guard.client_id, &guard_id(guard)))
     }
 
-    pub(crate) fn put_question(&mut self, question: &Question) -> Result<()> {
+    fn put_question(&mut self, question: &Question) -> Result<()> {
         self.put_record((QUESTION, "", &question.question_id), question)
     }
 
-    pub(crate) fn put_answer(&mut self, answer: &Answer) -> Result<()> {
+    fn put_answer(&mut self, answer: &Answer) -> Result<()> {
         self.put_record((ANSWER, &answer.client_id, &answer.question_id), answer)
     }
 
-    pub(crate) fn put_media(&mut self, media: &Media) -> Result<()> {
+    fn put_media(&mut self, media: &Media) -> Result<()> {
         self.put_record((MEDIA, &media.client_id, &media.library_id), media)
     }
 
-    /// Finds a row that names one that is not there, or that does not fit to another, and says why.
-    pub(crate) fn find_fault(&self) -> Result<Option<String>> {
+    fn find_fault(&self) -> Result<Option<String>> {
         self.first(FAULTS, [], |row| row.get(0))
     }
 }
 
-impl Transaction<'_> {
-    /// Reads what is remembered of a conversation; nothing where that is damaged, which is noted.
-    pub(crate) fn chat(&self, conversation: &str) -> Result<Chat> {
+impl Chats for SqliteTransaction<'_> {
+    fn chat(&self, conversation: &str) -> Result<Chat> {
         let sql = format!("{} AND owner = '' AND records.id = ?2", select());
         let remembered = self.all(&sql, (CHAT, conversation), |row| from_json(row, 1))?;
         Ok(remembered.into_iter().next().unwrap_or_default())
     }
 
-    pub(crate) fn put_chat(&mut self, conversation: &str, chat: &Chat) -> Result<()> {
+    fn put_chat(&mut self, conversation: &str, chat: &Chat) -> Result<()> {
         self.put_record((CHAT, "", conversation), chat)
     }
 }

@@ -6,11 +6,10 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 
-use super::checksum::Checksum;
 use crate::document;
 use crate::error::{Code, Error, Result};
 use crate::id::{self, TaskId};
-use crate::task::{Priority, Size, Status, Task, TaskType};
+use crate::task::{Priority, Size, Status, TaskType};
 
 /// How deep the JSON of a column may be nested: readers stop at 128 levels.
 const STORED_NESTING_MAX: usize = 100;
@@ -193,100 +192,4 @@ impl Column for Map<String, Value> {
             text => parse(text, column),
         }
     }
-}
-
-/// Declares the columns of a task besides its number, its ULID and what other tables hold of it: the field, and the
-/// name and the kind of the column.
-macro_rules! task_columns {
-    ($($field:ident: $name:literal $kind:literal,)+) => {
-        /// The statements that make the database.
-        pub(super) const SCHEMA: &str = concat!(
-            "CREATE TABLE tasks (\n    number INTEGER PRIMARY KEY,\n    uid TEXT NOT NULL",
-            $(",\n    ", $name, " ", $kind,)+
-            ",\n    checksum INTEGER NOT NULL\n) STRICT;\n\n",
-            include_str!("../schema.sql"),
-        );
-
-        /// The columns that [`read_columns`] reads.
-        pub(super) const COLUMNS: &str = concat!(
-            "t.number, t.uid,
-            (SELECT json_group_array(needs) FROM
-                (SELECT needs FROM task_depends WHERE task = t.number ORDER BY position)),
-            (SELECT json_group_array(label) FROM
-                (SELECT label FROM task_labels WHERE task = t.number ORDER BY position))",
-            $(", t.", $name,)+ ", t.checksum"
-        );
-
-        pub(super) const INSERT: &str =
-            concat!("INSERT INTO tasks VALUES (?1, ?2", $(", :", $name,)+ ", :checksum)");
-
-        pub(super) const UPDATE: &str = concat!(
-            "UPDATE tasks SET uid = ?2", $(", ", $name, " = :", $name,)+
-            ", checksum = :checksum WHERE number = ?1"
-        );
-
-        pub(super) fn write_columns(task: &Task) -> impl Iterator<Item = ToSqlOutput<'_>> {
-            [$(task.$field.write()),+].into_iter()
-        }
-
-        /// Reads a task, and whether it has its checksum. `fail` decides whether an unreadable column is an error or has its default.
-        pub(super) fn read_columns(
-            row: &Row<'_>,
-            fail: impl Fn(rusqlite::Error) -> rusqlite::Result<()>,
-        ) -> rusqlite::Result<(Task, bool)> {
-            let mut task = Task { id: read_id(row)?, ..Task::default() };
-            match read_checked_id(row, 1, id::is_uid) {
-                Ok(uid) => task.uid = uid,
-                Err(fault) => fail(fault)?,
-            }
-            match Vec::<u32>::read(row.get_ref(2)?, row, 2) {
-                Ok(depends) => task.depends = depends.into_iter().map(TaskId).collect(),
-                Err(fault) => fail(fault)?,
-            }
-            let mut column = 3;
-            match Column::read(row.get_ref(column)?, row, column) {
-                Ok(labels) => task.labels = labels,
-                Err(fault) => fail(fault)?,
-            }
-            let mut checksum = Checksum::new(&task);
-            $(
-                column += 1;
-                let value = row.get_ref(column)?;
-                checksum.add(value);
-                match Column::read(value, row, column) {
-                    Ok(value) => task.$field = value,
-                    Err(fault) => fail(fault)?,
-                }
-            )+
-            let sum = row.get_ref(column + 1)?.as_i64();
-            Ok((task, sum == Ok(checksum.sum().into())))
-        }
-    };
-}
-
-task_columns! {
-    title: "title" "TEXT NOT NULL",
-    description: "description" "TEXT NOT NULL",
-    kind: "type" "TEXT NOT NULL",
-    status: "status" "TEXT NOT NULL",
-    parent: "parent" "INTEGER REFERENCES tasks (number) DEFERRABLE INITIALLY DEFERRED",
-    priority: "priority" "TEXT NOT NULL",
-    phase: "phase" "TEXT",
-    size: "size" "TEXT",
-    files: "files" "TEXT NOT NULL",
-    acceptance: "acceptance" "TEXT NOT NULL",
-    deliverables: "deliverables" "TEXT NOT NULL",
-    notes: "notes" "TEXT NOT NULL",
-    assigned_agent: "assigned_agent" "TEXT",
-    due: "due" "TEXT",
-    estimate: "estimate" "REAL",
-    feature: "feature" "TEXT",
-    key: "key" "TEXT",
-    extra: "extra" "TEXT NOT NULL",
-    created_at: "created_at" "TEXT NOT NULL",
-    updated_at: "updated_at" "TEXT NOT NULL",
-    started_at: "started_at" "TEXT",
-    completed_at: "completed_at" "TEXT",
-    cancelled_at: "cancelled_at" "TEXT",
-    archived_at: "archived_at" "TEXT",
 }

@@ -3,7 +3,7 @@
 use rusqlite::types::Value;
 use rusqlite::{Row, params_from_iter};
 
-use super::Transaction;
+use super::SqliteTransaction;
 use super::columns::{
     all_of, from_json, json, read_checked_id, refuse_deep, to_signed, to_unsigned, word,
 };
@@ -11,7 +11,7 @@ use crate::error::Result;
 use crate::run::is_id;
 use crate::run::{Conversation, Message};
 use crate::score::normalize;
-use crate::store::records::{ConversationFilter, ConversationPage};
+use crate::store::records::{ConversationFilter, ConversationPage, Conversations};
 
 pub(super) const COLUMNS: &str = "id, record";
 pub(super) const MESSAGE: &str = "id, conversation, run, type, content, metadata, created_at";
@@ -21,8 +21,8 @@ const PUT: &str = "INSERT INTO conversations VALUES (NULL, ?1, ?2, ?3, ?4, ?5, ?
         status = excluded.status, last_message_at = excluded.last_message_at,
         record = excluded.record";
 
-impl Transaction<'_> {
-    pub(crate) fn put_conversation(&mut self, one: &Conversation) -> Result<()> {
+impl Conversations for SqliteTransaction<'_> {
+    fn put_conversation(&mut self, one: &Conversation) -> Result<()> {
         let (status, record) = (one.status.word(), json(one));
         self.execute(
             PUT,
@@ -38,13 +38,12 @@ impl Transaction<'_> {
         Ok(())
     }
 
-    pub(crate) fn conversation(&self, id: &str) -> Result<Option<Conversation>> {
+    fn conversation(&self, id: &str) -> Result<Option<Conversation>> {
         let sql = format!("SELECT {COLUMNS} FROM conversations WHERE id = ?1");
         self.first(&sql, [id], read)
     }
 
-    /// Reads the conversations of a user, or of all, the one in which something was said last first.
-    pub(crate) fn conversations(
+    fn conversations(
         &self,
         user: Option<&str>,
         filter: &ConversationFilter,
@@ -71,7 +70,7 @@ impl Transaction<'_> {
         })
     }
 
-    pub(crate) fn add_message(&mut self, message: &Message) -> Result<()> {
+    fn add_message(&mut self, message: &Message) -> Result<()> {
         let sql = "INSERT INTO messages VALUES (NULL, ?1, ?2, ?3, ?4, ?5, ?6, ?7)";
         let metadata = serde_json::json!(message.metadata).to_string();
         refuse_deep(&metadata)?;
@@ -90,9 +89,7 @@ impl Transaction<'_> {
         Ok(())
     }
 
-    /// Reads the last `limit` messages of a conversation, or those before a given one, in the order in which they were
-    /// said; `None` if the conversation does not have that one.
-    pub(crate) fn messages(
+    fn messages(
         &self,
         conversation: &str,
         before: Option<&str>,
@@ -112,8 +109,7 @@ impl Transaction<'_> {
         Ok(Some(said))
     }
 
-    /// Reads up to `limit` messages after a cursor, oldest first, each with its cursor.
-    pub(crate) fn messages_after(&self, cursor: u64, limit: u32) -> Result<Vec<(u64, Message)>> {
+    fn messages_after(&self, cursor: u64, limit: u32) -> Result<Vec<(u64, Message)>> {
         let sql = format!(
             "SELECT {MESSAGE}, position FROM messages
              WHERE position > ?1 AND conversation IS NOT NULL ORDER BY position LIMIT ?2"
@@ -123,17 +119,16 @@ impl Transaction<'_> {
         })
     }
 
-    /// Returns the cursor of what was said last, also outside of conversations; 0 when nothing was.
-    pub(crate) fn last_said(&self) -> Result<u64> {
+    fn last_said(&self) -> Result<u64> {
         self.count("SELECT max(position) FROM messages", ())
     }
 
-    pub(crate) fn message_count(&self, conversation: &str) -> Result<u64> {
+    fn message_count(&self, conversation: &str) -> Result<u64> {
         let sql = "SELECT count(*) FROM messages WHERE conversation = ?1";
         self.count(sql, [conversation])
     }
 
-    pub(crate) fn run_messages(&self, run: &str) -> Result<Vec<Message>> {
+    fn run_messages(&self, run: &str) -> Result<Vec<Message>> {
         let sql = format!("SELECT {MESSAGE} FROM messages WHERE run = ?1 ORDER BY position");
         self.all(&sql, [run], read_message)
     }

@@ -3,13 +3,13 @@
 use rusqlite::Row;
 use rusqlite::types::Value;
 
-use super::columns::{COLUMNS, from_json};
+use super::columns::from_json;
 use super::faults::{self, Faults};
-use super::{Store, chat, conversations, last, log, records, runs, tasks};
+use super::{SqliteStore, chat, conversations, graph, last, log, records, runs, tasks};
 use crate::error::Result;
 use crate::gate::Gates;
-use crate::store::OperationFilter;
 use crate::store::left_out::Damage;
+use crate::store::{OperationFilter, Transaction};
 
 type Read = fn(&Row<'_>) -> rusqlite::Result<()>;
 
@@ -46,14 +46,16 @@ const REMOVABLE: [(&str, &str, &str, Read, &str); 5] = [
     ("records", chat::NAME, chat::COLUMNS, chat::read, ""),
 ];
 
-impl Store {
+impl SqliteStore {
     /// Reads every row. The damaged ones are noted in [`left_out`](crate::store::left_out).
     pub(crate) fn read_every_row(&mut self) -> Result<()> {
-        let open = self.begin("BEGIN DEFERRED", None, None)?;
+        let open = &self.begin("BEGIN DEFERRED", None, None)?;
         let all = |columns: &str, from: &str, read: Read| {
             open.all(&format!("SELECT {columns} FROM {from}"), (), read)
         };
-        all(COLUMNS, "tasks t", |row| tasks::read_task(row).map(drop))?;
+        all(tasks::COLUMNS, "tasks t", |row| {
+            tasks::read_task(row).map(drop)
+        })?;
         all("task, state", "gates", |row| {
             from_json::<Gates>(row, 1).map(drop)
         })?;
@@ -67,17 +69,14 @@ impl Store {
         for (table, _, columns, read, _) in REMOVABLE {
             all(columns, table, read)?;
         }
-        open.nodes(None)?;
-        open.sessions(None)?;
-        open.phases()?;
-        open.agents()?;
-        open.operations(&OperationFilter::default()).map(drop)
+        graph::nodes(open, None)?;
+        read_small_tables(open)
     }
 
     /// Removes unreadable runs, events, conversations, messages and records, with the events of such runs and the
     /// messages of such conversations, and the note of lost commits. Returns them.
     pub(crate) fn remove_damaged(&mut self) -> Result<Vec<Damage>> {
-        let open = self.begin_write(None)?;
+        let open = Box::new(self.begin_write(None)?);
         let mut removed = Vec::new();
         for (table, key, columns, read, before) in REMOVABLE {
             let sql = &format!("SELECT {columns}, {key} AS place FROM {table}");
@@ -100,4 +99,11 @@ impl Store {
         removed.extend(last::forget_loss(&self.path));
         Ok(removed)
     }
+}
+
+fn read_small_tables(open: &dyn Transaction) -> Result<()> {
+    open.sessions(None)?;
+    open.phases()?;
+    open.agents()?;
+    open.operations(&OperationFilter::default()).map(drop)
 }

@@ -4,10 +4,10 @@ use rusqlite::Row;
 
 use super::columns::{from_json, read_id, word};
 use super::kept::{Kept, SELECT};
-use super::{Transaction, nodes};
+use super::{SqliteTransaction, nodes};
 use crate::error::Result;
 use crate::id::{self, TaskId};
-use crate::store::{Outline, Outlines, ReadyPage, ReadyTask, missing};
+use crate::store::{Graph, Outline, Outlines, ReadyPage, ReadyTask, Tasks, missing};
 use crate::task::graph::{Missing, Node, by_id};
 use crate::task::{Priority, Status, TaskView};
 
@@ -20,6 +20,46 @@ pub(super) const BELOW: &str = "WITH RECURSIVE scope (number) AS (
      UNION SELECT t.number FROM scope s CROSS JOIN tasks t ON t.parent = s.number)";
 
 const NODE: &str = "n.number, n.parent, n.status, n.rank, n.is_epic, n.open_children, n.dangling";
+
+pub(super) fn nodes(
+    transaction: &SqliteTransaction<'_>,
+    root: Option<TaskId>,
+) -> Result<Vec<Node>> {
+    transaction.write_nodes()?;
+    let (sql, below) = match root {
+        Some(_) => (
+            format!("{BELOW} SELECT {NODE} FROM scope s CROSS JOIN nodes n ON n.number = s.number"),
+            root.map(|id| id.0),
+        ),
+        None => (format!("SELECT {NODE} FROM nodes n WHERE ?1 IS NULL"), None),
+    };
+    let mut dangling = Vec::new();
+    let mut nodes = transaction.all(&sql, [below], |row| {
+        let (node, dangles) = read_node(row)?;
+        dangling.extend(dangles.then_some(node.id));
+        Ok(node)
+    })?;
+    by_id(&mut nodes);
+    let ids: Vec<TaskId> = nodes.iter().map(|node| node.id).collect();
+    let sql = "SELECT task, needs FROM task_depends WHERE task BETWEEN ?1 AND ?2
+               ORDER BY task, position";
+    let read = |row: &Row<'_>| Ok((row.get(0)?, row.get(1)?));
+    let edges: Vec<(u32, u32)> = transaction.within(sql, &ids, read)?;
+    let mut edges = edges.into_iter().peekable();
+    for node in &mut nodes {
+        // Edges of other tasks between the ids may have been read, too.
+        while edges.next_if(|edge| edge.0 < node.id.0).is_some() {}
+        while let Some((_, need)) = edges.next_if(|edge| edge.0 == node.id.0) {
+            node.depends.push(TaskId(need));
+        }
+    }
+    for id in dangling {
+        if let Some(place) = id::place(&nodes, id, |node| node.id) {
+            nodes[place].missing = transaction.missing(id)?;
+        }
+    }
+    Ok(nodes)
+}
 
 fn read_node(row: &Row<'_>) -> rusqlite::Result<(Node, bool)> {
     let node = Node {
@@ -41,6 +81,16 @@ pub(super) fn status(row: &Row<'_>, column: usize) -> rusqlite::Result<Status> {
     known.copied().map_or_else(|| word(row, column), Ok)
 }
 
+/// Reads a list of texts that are written without escapes, as most are; none for any other JSON.
+fn plain_texts(json: &str) -> Option<Vec<String>> {
+    let inner = json.strip_prefix("[\"")?.strip_suffix("\"]")?;
+    let plain = |text: &str| {
+        let odd = memchr::memchr2(b'"', b'\\', text.as_bytes());
+        odd.is_none().then(|| text.to_string())
+    };
+    inner.split("\",\"").map(plain).collect()
+}
+
 pub(super) fn priority(row: &Row<'_>, column: usize) -> rusqlite::Result<Priority> {
     let rank: u32 = row.get(column)?;
     let out_of_range = rusqlite::Error::IntegralValueOutOfRange(column, i64::from(rank));
@@ -50,65 +100,20 @@ pub(super) fn priority(row: &Row<'_>, column: usize) -> rusqlite::Result<Priorit
         .ok_or(out_of_range)
 }
 
-impl Transaction<'_> {
-    /// Reads the graph nodes of all tasks below `root`, to any depth; without root, of all tasks.
-    pub(crate) fn nodes(&self, root: Option<TaskId>) -> Result<Vec<Node>> {
-        self.write_nodes()?;
-        let (sql, below) = match root {
-            Some(_) => (
-                format!(
-                    "{BELOW} SELECT {NODE} FROM scope s CROSS JOIN nodes n ON n.number = s.number"
-                ),
-                root.map(|id| id.0),
-            ),
-            None => (format!("SELECT {NODE} FROM nodes n WHERE ?1 IS NULL"), None),
-        };
-        let mut dangling = Vec::new();
-        let mut nodes = self.all(&sql, [below], |row| {
-            let (node, dangles) = read_node(row)?;
-            dangling.extend(dangles.then_some(node.id));
-            Ok(node)
-        })?;
-        by_id(&mut nodes);
-        let ids: Vec<TaskId> = nodes.iter().map(|node| node.id).collect();
-        let sql = "SELECT task, needs FROM task_depends WHERE task BETWEEN ?1 AND ?2
-                   ORDER BY task, position";
-        let read = |row: &Row<'_>| Ok((row.get(0)?, row.get(1)?));
-        let edges: Vec<(u32, u32)> = self.within(sql, &ids, read)?;
-        let mut edges = edges.into_iter().peekable();
-        for node in &mut nodes {
-            // Edges of other tasks between the ids may have been read, too.
-            while edges.next_if(|edge| edge.0 < node.id.0).is_some() {}
-            while let Some((_, need)) = edges.next_if(|edge| edge.0 == node.id.0) {
-                node.depends.push(TaskId(need));
-            }
-        }
-        for id in dangling {
-            if let Some(place) = id::place(&nodes, id, |node| node.id) {
-                nodes[place].missing = self.read_missing(id)?;
-            }
-        }
-        Ok(nodes)
-    }
-
-    pub(crate) fn node(&self, id: TaskId) -> Result<Option<Node>> {
+impl Graph for SqliteTransaction<'_> {
+    fn node(&self, id: TaskId) -> Result<Option<Node>> {
         self.write_nodes()?;
         let kept = self.read_kept(id.0)?;
         kept.map(|kept| self.node_of(id, kept)).transpose()
     }
 
-    /// Reads a node as [`Transaction::node`] does, but leaves a damaged one out, which is noted in
-    /// [`left_out`](super::left_out).
-    pub(crate) fn readable_node(&self, id: TaskId) -> Result<Option<Node>> {
+    fn readable_node(&self, id: TaskId) -> Result<Option<Node>> {
         self.write_nodes()?;
         let kept = self.all(SELECT, [id.0], Kept::read)?.pop();
         kept.map(|kept| self.node_of(id, kept)).transpose()
     }
 
-    /// Reads up to `limit` tasks that can start now, below `root` or of all: pending, with all dependencies
-    /// done and known, and neither epics nor with open children. Ordered by priority, then by the longest
-    /// chain that depends on it, then by id.
-    pub(crate) fn ready(&self, root: Option<TaskId>, limit: Option<u32>) -> Result<ReadyPage> {
+    fn ready(&self, root: Option<TaskId>, limit: Option<u32>) -> Result<ReadyPage> {
         self.settle()?;
         match root {
             None => {
@@ -124,9 +129,7 @@ impl Transaction<'_> {
         }
     }
 
-    /// Reads an active task as a ready one if it could start were it pending, for tasks whose lease may have
-    /// expired.
-    pub(crate) fn active_ready(&self, id: TaskId) -> Result<Option<ReadyTask>> {
+    fn active_ready(&self, id: TaskId) -> Result<Option<ReadyTask>> {
         self.settle()?;
         let sql = "SELECT n.number, t.title, n.status, n.rank, n.below
                    FROM nodes n CROSS JOIN tasks t ON t.number = n.number
@@ -135,14 +138,13 @@ impl Transaction<'_> {
         self.first(sql, [id.0], read_ready)
     }
 
-    pub(crate) fn is_ready(&self, id: TaskId) -> Result<bool> {
+    fn is_ready(&self, id: TaskId) -> Result<bool> {
         self.write_nodes()?;
         let sql = "SELECT is_ready FROM nodes WHERE number = ?1";
         Ok(self.first(sql, [id.0], |row| row.get(0))?.unwrap_or(false))
     }
 
-    /// Reads the tasks that can start once `id` is done, and not before, by id.
-    pub(crate) fn list_unblocked_by(&self, id: TaskId) -> Result<Vec<TaskId>> {
+    fn list_unblocked_by(&self, id: TaskId) -> Result<Vec<TaskId>> {
         self.write_nodes()?;
         // Of the needs or children of each, only the task itself may be open.
         let sql = "SELECT n.number FROM nodes t CROSS JOIN task_depends d ON d.needs = t.number
@@ -158,9 +160,7 @@ impl Transaction<'_> {
         self.all(sql, [id.0], read_id)
     }
 
-    /// Reads up to `limit` open tasks, below `root` or of all, by id, that depend on an unknown name, a
-    /// cancelled task or an epic without open children.
-    pub(crate) fn list_hindered(&self, root: Option<TaskId>, limit: u32) -> Result<Vec<TaskId>> {
+    fn list_hindered(&self, root: Option<TaskId>, limit: u32) -> Result<Vec<TaskId>> {
         self.write_nodes()?;
         // An epic without open children is stuck itself, and hinders others only.
         let kinds =
@@ -179,8 +179,7 @@ impl Transaction<'_> {
         self.all(&sql, (root.map(|id| id.0), limit), read_id)
     }
 
-    /// Reads what is shown of tasks; `ids` are sorted.
-    pub(crate) fn outlines(&self, ids: &[TaskId]) -> Result<Outlines> {
+    fn outlines(&self, ids: &[TaskId]) -> Result<Outlines> {
         let sql = "SELECT number, title, files, estimate FROM tasks
                    WHERE number BETWEEN ?1 AND ?2 ORDER BY number";
         let outlines = self.within(sql, ids, |row| {
@@ -190,7 +189,10 @@ impl Transaction<'_> {
             }
             let files = match row.get_ref(2)?.as_str()? {
                 "[]" => Vec::new(),
-                _ => from_json(row, 2)?,
+                text => match plain_texts(text) {
+                    Some(files) => files,
+                    None => from_json(row, 2)?,
+                },
             };
             let (title, estimate) = (row.get(1)?, row.get(3)?);
             let outline = Outline {
@@ -204,7 +206,7 @@ impl Transaction<'_> {
     }
 }
 
-impl Transaction<'_> {
+impl SqliteTransaction<'_> {
     /// Runs a query on the id range `?1` to `?2` that covers all sorted `ids`: once if they are close
     /// together, else once for each. It may return others too.
     pub(super) fn within<T>(
@@ -229,7 +231,7 @@ impl Transaction<'_> {
     fn node_of(&self, id: TaskId, kept: Kept) -> Result<Node> {
         let missing = match kept.dangling {
             0 => Vec::new(),
-            _ => self.read_missing(id)?,
+            _ => self.missing(id)?,
         };
         Ok(Node {
             id,
@@ -243,7 +245,7 @@ impl Transaction<'_> {
         })
     }
 
-    fn read_missing(&self, id: TaskId) -> Result<Vec<Missing>> {
+    fn missing(&self, id: TaskId) -> Result<Vec<Missing>> {
         let task = self.task(id)?;
         Ok(task.map(|task| missing(&task)).unwrap_or_default())
     }

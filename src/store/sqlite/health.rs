@@ -2,7 +2,7 @@
 
 use rusqlite::Connection;
 
-use super::Store;
+use super::SqliteStore;
 use super::faults::Faults;
 use super::log_of;
 use crate::error::Result;
@@ -59,7 +59,7 @@ const AGREES: &[(&str, &str)] = &[
     ),
 ];
 
-impl Store {
+impl SqliteStore {
     /// Checks every page and index of the file. None is right.
     pub(crate) fn broken_pages(&self) -> Result<Vec<String>> {
         let sql = format!("PRAGMA integrity_check({PROBLEMS_MAX})");

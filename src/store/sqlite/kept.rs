@@ -2,7 +2,7 @@
 
 use rusqlite::Row;
 
-use super::Transaction;
+use super::SqliteTransaction;
 use super::graph::{priority, status};
 use crate::error::Result;
 use crate::store::dangling;
@@ -79,7 +79,7 @@ impl Kept {
     }
 }
 
-impl Transaction<'_> {
+impl SqliteTransaction<'_> {
     pub(super) fn read_kept(&self, number: u32) -> Result<Option<Kept>> {
         self.first(SELECT, [number], Kept::read)
     }

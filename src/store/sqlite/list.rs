@@ -7,13 +7,13 @@ use rusqlite::params_from_iter;
 use rusqlite::types::Value;
 use unicode_normalization::UnicodeNormalization;
 
-use super::Transaction;
-use super::columns::{COLUMNS, read_id, to_unsigned, word};
-use super::tasks::read_task;
+use super::SqliteTransaction;
+use super::columns::{read_id, to_unsigned, word};
+use super::tasks::{COLUMNS, read_task};
 use crate::error::{Code, Result};
 use crate::id::TaskId;
 use crate::score::{Term, normalize, terms};
-use crate::store::{Archived, Filter, Page, TaskTally, literal};
+use crate::store::{Archived, Filter, Page, TaskTally, Tasks, literal};
 use crate::task::{Status, Task};
 
 #[derive(Default)]
@@ -135,6 +135,163 @@ impl Conditions {
     }
 }
 
+pub(super) fn list(transaction: &SqliteTransaction<'_>, filter: &Filter) -> Result<Page> {
+    let conditions = Conditions::new(filter);
+    let limit = filter.limit.map_or(-1, i64::from);
+    let order = match filter.urgent_first {
+        true => "instr('critical high medium low', t.priority), t.due NULLS LAST, t.number",
+        false => "t.number",
+    };
+    let sql = format!(
+        "SELECT {COLUMNS} FROM tasks t WHERE {} ORDER BY {order} LIMIT {limit} OFFSET {}",
+        conditions.sql(),
+        filter.offset
+    );
+    let tasks = transaction.all(&sql, params_from_iter(&conditions.values), read_task)?;
+    let total = match filter.limit {
+        None if filter.offset == 0 => tasks.len() as u64,
+        _ => count(transaction, filter, &conditions)?,
+    };
+    Ok(Page { tasks, total })
+}
+
+pub(super) fn tally(
+    transaction: &SqliteTransaction<'_>,
+    filter: &Filter,
+    now: &str,
+) -> Result<Vec<TaskTally>> {
+    let conditions = Conditions::new(filter);
+    let sql = format!(
+        "SELECT t.status, t.priority, count(*), ifnull(sum(t.due < ? AND t.status NOT IN
+             ('done', 'cancelled')), 0) FROM tasks t WHERE {} GROUP BY t.status, t.priority",
+        conditions.sql()
+    );
+    let now = Value::from(now.to_string());
+    let values = std::iter::once(&now).chain(&conditions.values);
+    transaction.all(&sql, params_from_iter(values), |row| {
+        Ok(TaskTally {
+            status: word(row, 0)?,
+            priority: word(row, 1)?,
+            tasks: to_unsigned(row, 2)?,
+            overdue: to_unsigned(row, 3)?,
+        })
+    })
+}
+
+/// Counts matching tasks. The counters answer this without conditions or by status alone; archived tasks have
+/// one counter of their own.
+fn count(
+    transaction: &SqliteTransaction<'_>,
+    filter: &Filter,
+    conditions: &Conditions,
+) -> Result<u64> {
+    let by_status = Filter {
+        limit: None,
+        offset: 0,
+        statuses: Vec::new(),
+        urgent_first: false,
+        ..filter.clone()
+    };
+    if by_status == Filter::default() {
+        let words = filter.statuses.iter().map(|status| status.word());
+        return sum_counters(transaction, words);
+    }
+    let sql = format!("SELECT count(*) FROM tasks t WHERE {}", conditions.sql());
+    transaction.count(&sql, params_from_iter(&conditions.values))
+}
+
+/// Adds up the counters of these statuses; without any, of all tasks that are not archived.
+fn sum_counters<'a>(
+    transaction: &SqliteTransaction<'_>,
+    statuses: impl Iterator<Item = &'a str>,
+) -> Result<u64> {
+    let mut wanted: BTreeSet<&str> = statuses.collect();
+    if wanted.is_empty() {
+        wanted = Status::ALL.iter().map(|status| status.word()).collect();
+    }
+    transaction.write_nodes()?;
+    let counters = transaction.all("SELECT name, value FROM counters", (), |row| {
+        Ok((row.get::<_, String>(0)?, row.get::<_, i64>(1)?))
+    })?;
+    let counts = counters
+        .iter()
+        .filter(|(name, _)| wanted.contains(name.as_str()));
+    Ok(counts.map(|(_, value)| value.unsigned_abs()).sum())
+}
+
+/// Finds tasks by words. A query with more than words is first searched literally; one of words finally in
+/// text without word boundaries.
+pub(super) fn find(
+    transaction: &SqliteTransaction<'_>,
+    query: &str,
+    archived: Archived,
+    limit: u32,
+) -> Result<Page> {
+    let is_literal = literal::is_literal(query);
+    if is_literal {
+        let page = find_literally(transaction, query, archived, limit, false)?;
+        if page.total > 0 {
+            return Ok(page);
+        }
+    }
+    let page = find_words(transaction, query, archived, limit)?;
+    match page.total == 0 && !is_literal {
+        true => find_literally(transaction, query, archived, limit, true),
+        false => Ok(page),
+    }
+}
+
+/// Finds tasks with each part of a query in title, description or labels, those with all parts in the title
+/// first; or only within text without word boundaries. Scans all tasks.
+fn find_literally(
+    transaction: &SqliteTransaction<'_>,
+    query: &str,
+    archived: Archived,
+    limit: u32,
+    only_amid: bool,
+) -> Result<Page> {
+    let parts = literal::parts(query);
+    if parts.is_empty() {
+        return Ok(Page::default());
+    }
+    let each = |condition: &str| -> String {
+        let numbered = (1..=parts.len()).map(|at| condition.replace('#', &at.to_string()));
+        numbered.collect::<Vec<_>>().join(" AND ")
+    };
+    let holds = each(
+        "(t.title LIKE ?# ESCAPE '\\' OR t.description LIKE ?# ESCAPE '\\' OR t.number IN
+            (SELECT task FROM task_labels WHERE label LIKE ?# ESCAPE '\\'))",
+    );
+    let in_title = each("t.title LIKE ?# ESCAPE '\\'");
+    let sql = format!(
+        "SELECT t.number, t.title, t.description FROM tasks t WHERE {holds} AND {}
+         ORDER BY {in_title} DESC, t.number",
+        filter_archived(archived)
+    );
+    let patterns = parts.iter().map(|part| {
+        let escaped = part
+            .replace('\\', "\\\\")
+            .replace('%', "\\%")
+            .replace('_', "\\_");
+        format!("%{escaped}%")
+    });
+    let found = transaction.all(&sql, params_from_iter(patterns), |row| {
+        let (title, description): (String, String) = (row.get(1)?, row.get(2)?);
+        let text = format!("{title} {description}");
+        let passes = !only_amid || literal::is_amid_unbordered(&text, &parts);
+        Ok((read_id(row)?, passes))
+    })?;
+    let found: Vec<TaskId> = found
+        .into_iter()
+        .filter_map(|(id, passes)| passes.then_some(id))
+        .collect();
+    let first = &found[..found.len().min(limit as usize)];
+    Ok(Page {
+        tasks: transaction.readable(first)?,
+        total: found.len() as u64,
+    })
+}
+
 fn filter_archived(archived: Archived) -> &'static str {
     match archived {
         Archived::Hidden => "+t.archived_at IS NULL",
@@ -143,183 +300,45 @@ fn filter_archived(archived: Archived) -> &'static str {
     }
 }
 
-impl Transaction<'_> {
-    /// Reads the tasks that pass the filter, by id, and how many there are in all.
-    pub(crate) fn list(&self, filter: &Filter) -> Result<Page> {
-        let conditions = Conditions::new(filter);
-        let limit = filter.limit.map_or(-1, i64::from);
-        let order = match filter.urgent_first {
-            true => "instr('critical high medium low', t.priority), t.due NULLS LAST, t.number",
-            false => "t.number",
-        };
-        let sql = format!(
-            "SELECT {COLUMNS} FROM tasks t WHERE {} ORDER BY {order} LIMIT {limit} OFFSET {}",
-            conditions.sql(),
-            filter.offset
-        );
-        let tasks = self.all(&sql, params_from_iter(&conditions.values), read_task)?;
-        let total = match filter.limit {
-            None if filter.offset == 0 => tasks.len() as u64,
-            _ => self.count_tasks(filter, &conditions)?,
-        };
-        Ok(Page { tasks, total })
+fn find_words(
+    transaction: &SqliteTransaction<'_>,
+    words: &str,
+    archived: Archived,
+    limit: u32,
+) -> Result<Page> {
+    // Each word must occur, whole or as a beginning. Only letters and digits go in, so nothing is taken for
+    // an operator of FTS5. They are composed (NFC), as texts are written: the index takes accents off, but
+    // knows no parts of a syllable.
+    let normalized = normalize(words);
+    let composed = |term: Term<'_>| term.text.nfc().collect::<String>();
+    let words = terms(&normalized).map(|term| format!("\"{}\"*", composed(term)));
+    let query = words.collect::<Vec<_>>().join(" ");
+    if query.is_empty() {
+        return Ok(Page::default());
     }
+    transaction.read_words()?;
+    let shown = filter_archived(archived);
+    let sql = format!(
+        "SELECT {COLUMNS} FROM task_text f JOIN tasks t ON t.number = f.rowid
+         WHERE task_text MATCH ?1 AND {shown} ORDER BY bm25(task_text, 4.0, 1.0), t.number LIMIT ?2"
+    );
+    let tasks = transaction.all(&sql, (&query, limit), read_task)?;
+    // Words are counted in their index alone where nothing is archived.
+    let sql = "SELECT 1 FROM tasks WHERE archived_at IS NOT NULL LIMIT 1";
+    let tasks_too = match transaction.first(sql, (), |_| Ok(()))?.is_some() {
+        true => "JOIN tasks t ON t.number = f.rowid",
+        false if archived == Archived::Only => return Ok(Page::default()),
+        false => "",
+    };
+    let shown = if tasks_too.is_empty() { "1" } else { shown };
+    let sql = format!(
+        "SELECT count(*) FROM task_text f {tasks_too} WHERE task_text MATCH ?1 AND {shown}"
+    );
+    let total = transaction.count(&sql, [&query])?;
+    Ok(Page { tasks, total })
+}
 
-    /// Counts the tasks that pass a filter by status and priority, and how many of them are open and overdue
-    /// at `now`.
-    pub(crate) fn tally(&self, filter: &Filter, now: &str) -> Result<Vec<TaskTally>> {
-        let conditions = Conditions::new(filter);
-        let sql = format!(
-            "SELECT t.status, t.priority, count(*), ifnull(sum(t.due < ? AND t.status NOT IN
-                 ('done', 'cancelled')), 0) FROM tasks t WHERE {} GROUP BY t.status, t.priority",
-            conditions.sql()
-        );
-        let now = Value::from(now.to_string());
-        let values = std::iter::once(&now).chain(&conditions.values);
-        self.all(&sql, params_from_iter(values), |row| {
-            Ok(TaskTally {
-                status: word(row, 0)?,
-                priority: word(row, 1)?,
-                tasks: to_unsigned(row, 2)?,
-                overdue: to_unsigned(row, 3)?,
-            })
-        })
-    }
-
-    /// Counts matching tasks. The counters answer this without conditions or by status alone; archived tasks have
-    /// one counter of their own.
-    fn count_tasks(&self, filter: &Filter, conditions: &Conditions) -> Result<u64> {
-        let by_status = Filter {
-            limit: None,
-            offset: 0,
-            statuses: Vec::new(),
-            urgent_first: false,
-            ..filter.clone()
-        };
-        if by_status == Filter::default() {
-            let words = filter.statuses.iter().map(|status| status.word());
-            return self.sum_counters(words);
-        }
-        let sql = format!("SELECT count(*) FROM tasks t WHERE {}", conditions.sql());
-        self.count(&sql, params_from_iter(&conditions.values))
-    }
-
-    /// Adds up the counters of these statuses; without any, of all tasks that are not archived.
-    fn sum_counters<'a>(&self, statuses: impl Iterator<Item = &'a str>) -> Result<u64> {
-        let mut wanted: BTreeSet<&str> = statuses.collect();
-        if wanted.is_empty() {
-            wanted = Status::ALL.iter().map(|status| status.word()).collect();
-        }
-        self.write_nodes()?;
-        let counters = self.all("SELECT name, value FROM counters", (), |row| {
-            Ok((row.get::<_, String>(0)?, row.get::<_, i64>(1)?))
-        })?;
-        let counts = counters
-            .iter()
-            .filter(|(name, _)| wanted.contains(name.as_str()));
-        Ok(counts.map(|(_, value)| value.unsigned_abs()).sum())
-    }
-
-    /// Finds tasks whose title or description holds all words (or words that start so), best first.
-    pub(crate) fn find(&self, query: &str, archived: Archived, limit: u32) -> Result<Page> {
-        let is_literal = literal::is_literal(query);
-        if is_literal {
-            let page = self.find_literally(query, archived, limit, false)?;
-            if page.total > 0 {
-                return Ok(page);
-            }
-        }
-        let page = self.find_words(query, archived, limit)?;
-        match page.total == 0 && !is_literal {
-            true => self.find_literally(query, archived, limit, true),
-            false => Ok(page),
-        }
-    }
-
-    /// Finds tasks with each part of a query in title, description or labels, those with all parts in the title
-    /// first; or only within text without word boundaries. Scans all tasks.
-    fn find_literally(
-        &self,
-        query: &str,
-        archived: Archived,
-        limit: u32,
-        only_amid: bool,
-    ) -> Result<Page> {
-        let parts = literal::parts(query);
-        if parts.is_empty() {
-            return Ok(Page::default());
-        }
-        let each = |condition: &str| -> String {
-            let numbered = (1..=parts.len()).map(|at| condition.replace('#', &at.to_string()));
-            numbered.collect::<Vec<_>>().join(" AND ")
-        };
-        let holds = each(
-            "(t.title LIKE ?# ESCAPE '\\' OR t.description LIKE ?# ESCAPE '\\' OR t.number IN
-                (SELECT task FROM task_labels WHERE label LIKE ?# ESCAPE '\\'))",
-        );
-        let in_title = each("t.title LIKE ?# ESCAPE '\\'");
-        let sql = format!(
-            "SELECT t.number, t.title, t.description FROM tasks t WHERE {holds} AND {}
-             ORDER BY {in_title} DESC, t.number",
-            filter_archived(archived)
-        );
-        let patterns = parts.iter().map(|part| {
-            let escaped = part
-                .replace('\\', "\\\\")
-                .replace('%', "\\%")
-                .replace('_', "\\_");
-            format!("%{escaped}%")
-        });
-        let found = self.all(&sql, params_from_iter(patterns), |row| {
-            let (title, description): (String, String) = (row.get(1)?, row.get(2)?);
-            let text = format!("{title} {description}");
-            let passes = !only_amid || literal::is_amid_unbordered(&text, &parts);
-            Ok((read_id(row)?, passes))
-        })?;
-        let found: Vec<TaskId> = found
-            .into_iter()
-            .filter_map(|(id, passes)| passes.then_some(id))
-            .collect();
-        let first = &found[..found.len().min(limit as usize)];
-        Ok(Page {
-            tasks: self.readable(first)?,
-            total: found.len() as u64,
-        })
-    }
-
-    fn find_words(&self, words: &str, archived: Archived, limit: u32) -> Result<Page> {
-        // Each word must occur, whole or as a beginning. Only letters and digits go in, so nothing is taken for
-        // an operator of FTS5. They are composed (NFC), as texts are written: the index takes accents off, but
-        // knows no parts of a syllable.
-        let normalized = normalize(words);
-        let composed = |term: Term<'_>| term.text.nfc().collect::<String>();
-        let words = terms(&normalized).map(|term| format!("\"{}\"*", composed(term)));
-        let query = words.collect::<Vec<_>>().join(" ");
-        if query.is_empty() {
-            return Ok(Page::default());
-        }
-        self.read_words()?;
-        let shown = filter_archived(archived);
-        let sql = format!(
-            "SELECT {COLUMNS} FROM task_text f JOIN tasks t ON t.number = f.rowid
-             WHERE task_text MATCH ?1 AND {shown} ORDER BY bm25(task_text, 4.0, 1.0), t.number LIMIT ?2"
-        );
-        let tasks = self.all(&sql, (&query, limit), read_task)?;
-        // Words are counted in their index alone where nothing is archived.
-        let sql = "SELECT 1 FROM tasks WHERE archived_at IS NOT NULL LIMIT 1";
-        let tasks_too = match self.first(sql, (), |_| Ok(()))?.is_some() {
-            true => "JOIN tasks t ON t.number = f.rowid",
-            false if archived == Archived::Only => return Ok(Page::default()),
-            false => "",
-        };
-        let shown = if tasks_too.is_empty() { "1" } else { shown };
-        let sql = format!(
-            "SELECT count(*) FROM task_text f {tasks_too} WHERE task_text MATCH ?1 AND {shown}"
-        );
-        let total = self.count(&sql, [&query])?;
-        Ok(Page { tasks, total })
-    }
-
+impl SqliteTransaction<'_> {
     pub(super) fn mark_unread(&self, task: &Task) {
         self.unread.borrow_mut().insert(task.id.0);
     }

@@ -2,12 +2,12 @@
 
 use rusqlite::{Row, named_params};
 
-use super::Transaction;
+use super::SqliteTransaction;
 use super::columns::{from_json, json, refuse_deep, to_signed, to_unsigned};
 use crate::error::{Code, Error, Result};
 use crate::id::TaskId;
 use crate::store::log::{CLAIMS, UNDOABLE};
-use crate::store::{Change, Operation, OperationFilter, Recorded};
+use crate::store::{Change, Log, Operation, OperationFilter, Recorded};
 
 /// The query of changes, in the order in which [`read`] takes its columns.
 pub(super) const CHANGES: &str =
@@ -22,15 +22,12 @@ const OPERATION: &str = "SELECT number, at, by, command, undoes, undone_by,
 const FITTING: &str =
     "(:since IS NULL OR o.at >= :since) AND (:before IS NULL OR o.number < :before)";
 
-impl Transaction<'_> {
-    /// Records a change in the operation of this transaction. Changes of tasks, spawns, links and gates are
-    /// recorded automatically.
-    pub(crate) fn record(&mut self, change: &Change) -> Result<()> {
+impl Log for SqliteTransaction<'_> {
+    fn record(&mut self, change: &Change) -> Result<()> {
         self.tell(&change.kind, change.task, &json(&change.detail))
     }
 
-    /// Notes that the operation of this transaction undoes another one; returns its own number.
-    pub(crate) fn note_undone(&mut self, operation: u64) -> Result<u64> {
+    fn note_undone(&mut self, operation: u64) -> Result<u64> {
         let own = self.current()?;
         self.execute(
             "UPDATE operations SET undoes = ?2 WHERE number = ?1",
@@ -48,13 +45,7 @@ impl Transaction<'_> {
         Ok(own.unsigned_abs())
     }
 
-    /// Reads up to `limit` changes after `cursor` (0: from the start), oldest first, of all tasks or of one.
-    pub(crate) fn changes(
-        &self,
-        cursor: u64,
-        task: Option<TaskId>,
-        limit: u32,
-    ) -> Result<Vec<Recorded>> {
+    fn changes(&self, cursor: u64, task: Option<TaskId>, limit: u32) -> Result<Vec<Recorded>> {
         let place = match task {
             Some(_) => "c.task = ?3 AND c.sequence > ?1",
             None => "c.sequence > ?1 AND ?3 IS NULL",
@@ -64,17 +55,16 @@ impl Transaction<'_> {
         self.all(&sql, (to_signed(cursor), limit, task), read)
     }
 
-    pub(crate) fn changes_of(&self, operation: u64, limit: u32) -> Result<Vec<Recorded>> {
+    fn changes_of(&self, operation: u64, limit: u32) -> Result<Vec<Recorded>> {
         let sql = format!("{CHANGES} WHERE c.operation = ?1 ORDER BY c.sequence LIMIT ?2");
         self.all(&sql, (to_signed(operation), limit), read)
     }
 
-    /// Returns the cursor of the last change; 0 when nothing has happened.
-    pub(crate) fn last_cursor(&self) -> Result<u64> {
+    fn last_cursor(&self) -> Result<u64> {
         self.count("SELECT max(sequence) FROM changes", ())
     }
 
-    pub(crate) fn operations(&self, filter: &OperationFilter) -> Result<(Vec<Operation>, u64)> {
+    fn operations(&self, filter: &OperationFilter) -> Result<(Vec<Operation>, u64)> {
         let from = match filter.task {
             Some(_) => {
                 "operations o WHERE o.number IN (SELECT operation FROM changes WHERE task = :task)"
@@ -99,14 +89,12 @@ impl Transaction<'_> {
         Ok((operations, total))
     }
 
-    pub(crate) fn operation(&self, number: u64) -> Result<Option<Operation>> {
+    fn operation(&self, number: u64) -> Result<Option<Operation>> {
         let sql = format!("{OPERATION} WHERE number = ?1");
         self.first(&sql, [to_signed(number)], read_operation)
     }
 
-    /// Finds the latest operation of somebody that changed what can be undone, and no claim, and is neither an undo
-    /// nor undone.
-    pub(crate) fn latest_undoable(&self, by: &str) -> Result<Option<Operation>> {
+    fn latest_undoable(&self, by: &str) -> Result<Option<Operation>> {
         let of_kinds = |kinds: &[&str]| {
             let kinds = kinds.join("', '");
             format!(
@@ -121,9 +109,7 @@ impl Transaction<'_> {
         self.first(&sql, [by], read_operation)
     }
 
-    /// Finds the latest operation after another one that changed a task. Undone operations do not count, nor do undos
-    /// of operations after the other one.
-    pub(crate) fn latest_change(&self, task: TaskId, after: u64) -> Result<Option<Operation>> {
+    fn latest_change(&self, task: TaskId, after: u64) -> Result<Option<Operation>> {
         let kinds = UNDOABLE.join("', '");
         let sql = format!(
             "{OPERATION} JOIN changes c ON c.operation = number
@@ -135,7 +121,7 @@ impl Transaction<'_> {
     }
 }
 
-impl Transaction<'_> {
+impl SqliteTransaction<'_> {
     pub(super) fn tell(&mut self, kind: &str, task: Option<TaskId>, detail: &str) -> Result<()> {
         refuse_deep(detail)?;
         let operation = self.current()?;

@@ -31,7 +31,7 @@ use std::time::Duration;
 
 use rusqlite::Connection;
 
-use super::Stamp;
+use super::{Stamp, Store, Transaction};
 use crate::error::Result;
 use crate::file::lock_in_turn;
 use faults::Faults;
@@ -56,7 +56,7 @@ const LONG_LOG_BYTES: u64 = 1_000 * 4_120;
 /// Maximum number of transactions of a command that writes little.
 const FEW_COMMITS: u32 = 10;
 
-pub(crate) struct Store {
+pub(crate) struct SqliteStore {
     connection: Connection,
     path: PathBuf,
     /// The files as they were when they were opened.
@@ -64,11 +64,11 @@ pub(crate) struct Store {
     commits: Cell<u32>,
 }
 
-impl Store {
+impl SqliteStore {
     /// Begins a write transaction after a wait for the lock on the folder, by which writers take turns; SQLite itself
     /// excludes other writers. A store whose files were replaced meanwhile is refused: what is written there would be
     /// lost.
-    fn begin_write(&self, stamp: Option<&Stamp>) -> Result<Transaction<'_>> {
+    fn begin_write(&self, stamp: Option<&Stamp>) -> Result<SqliteTransaction<'_>> {
         let folder = self.path.parent().map(File::open);
         let turn = match folder.and_then(|folder| lock_in_turn(folder.ok()?, PATIENCE).ok()) {
             Some(None) => return Err(faults::busy(&self.path)),
@@ -84,9 +84,9 @@ impl Store {
         how: &str,
         stamp: Option<&Stamp>,
         turn: Option<File>,
-    ) -> Result<Transaction<'_>> {
+    ) -> Result<SqliteTransaction<'_>> {
         self.connection.execute_batch(how).at(&self.path)?;
-        Ok(Transaction {
+        Ok(SqliteTransaction {
             connection: &self.connection,
             path: &self.path,
             is_open: true,
@@ -101,7 +101,7 @@ impl Store {
     }
 }
 
-impl Drop for Store {
+impl Drop for SqliteStore {
     /// Leaves a short log to later processes.
     fn drop(&mut self) {
         if self.commits.get() > FEW_COMMITS {
@@ -110,32 +110,26 @@ impl Drop for Store {
     }
 }
 
-impl Store {
-    /// Begins a transaction that only reads. It sees one state and never waits for a writer.
-    pub(crate) fn read(&mut self) -> Result<Transaction<'_>> {
-        self.begin("BEGIN DEFERRED", None, None)
+impl Store for SqliteStore {
+    fn read(&mut self) -> Result<Box<dyn Transaction + '_>> {
+        Ok(Box::new(self.begin("BEGIN DEFERRED", None, None)?))
     }
 
-    /// Begins a write transaction; one at a time, others wait. Its changes become visible and durable on
-    /// commit, are lost if it is dropped before, and are recorded as one operation under the stamp.
-    pub(crate) fn write(&mut self, stamp: &Stamp) -> Result<Transaction<'_>> {
-        self.begin_write(Some(stamp))
+    fn write(&mut self, stamp: &Stamp) -> Result<Box<dyn Transaction + '_>> {
+        Ok(Box::new(self.begin_write(Some(stamp))?))
     }
 
-    /// Begins a write transaction on what the log of operations does not tell: agents, runs, conversations and
-    /// what the chat works on. A change of a task in it is an error.
-    pub(crate) fn write_records(&mut self) -> Result<Transaction<'_>> {
-        self.begin_write(None)
+    fn write_records(&mut self) -> Result<Box<dyn Transaction + '_>> {
+        Ok(Box::new(self.begin_write(None)?))
     }
 
-    /// Returns a number that changes with each commit of another process. Cheap.
-    pub(crate) fn version(&self) -> Result<u64> {
+    fn version(&self) -> Result<u64> {
         pragma(&self.connection, &self.path, "data_version").map(i64::unsigned_abs)
     }
 }
 
 /// An open transaction; dropped without commit, it is rolled back.
-pub(crate) struct Transaction<'a> {
+struct SqliteTransaction<'a> {
     connection: &'a Connection,
     path: &'a Path,
     is_open: bool,
@@ -153,9 +147,8 @@ pub(crate) struct Transaction<'a> {
     unread: RefCell<BTreeSet<u32>>,
 }
 
-impl Transaction<'_> {
-    /// Commits and returns the number of the operation, or `None` where nothing was recorded.
-    pub(crate) fn commit(mut self) -> Result<Option<u64>> {
+impl Transaction for SqliteTransaction<'_> {
+    fn commit(mut self: Box<Self>) -> Result<Option<u64>> {
         self.settle()?;
         self.read_words()?;
         self.connection.execute_batch("COMMIT").at(self.path)?;
@@ -171,7 +164,7 @@ impl Transaction<'_> {
     }
 }
 
-impl Drop for Transaction<'_> {
+impl Drop for SqliteTransaction<'_> {
     fn drop(&mut self) {
         if self.is_open {
             // After a failed rollback the transaction ends with the connection.
@@ -200,7 +193,7 @@ mod tests {
     fn conforms() {
         for rule in crate::store::conformance::RULES {
             let folder = tempfile::tempdir().unwrap();
-            rule(&mut Store::create(&folder.path().join("cleo.db")).unwrap());
+            rule(&mut SqliteStore::create(&folder.path().join("cleo.db")).unwrap());
         }
     }
 
@@ -208,7 +201,7 @@ mod tests {
     fn log_is_short_after_many_commits() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("cleo.db");
-        let mut store = Store::create(&path).unwrap();
+        let mut store = SqliteStore::create(&path).unwrap();
         let detail =
             crate::run::Detail::from_iter([("text".to_string(), "x".repeat(9_000).into())]);
         for _ in 0..100 {
@@ -228,10 +221,10 @@ mod tests {
     fn replaced_database_is_not_written_to() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("cleo.db");
-        let mut store = Store::create(&path).unwrap();
+        let mut store = SqliteStore::create(&path).unwrap();
         store.write_records().unwrap().commit().unwrap();
         fs::rename(&path, folder.path().join("old.db")).unwrap();
-        drop(Store::create(&path).unwrap());
+        drop(SqliteStore::create(&path).unwrap());
         let refused = store.write_records().err().unwrap();
         assert_eq!(refused.code, crate::error::Code::StoreCorrupt);
     }

@@ -3,11 +3,12 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 
-use super::Transaction;
+use super::SqliteTransaction;
 use super::faults::corrupt;
 use super::kept::{Kept, is_closed};
 use crate::error::Result;
 use crate::id::TaskId;
+use crate::store::Tasks;
 use crate::task::{Status, Task};
 
 const NEXT_ID: &str = "next_task";
@@ -45,7 +46,7 @@ impl Unwritten {
     }
 }
 
-impl Transaction<'_> {
+impl SqliteTransaction<'_> {
     pub(super) fn next_number(&self) -> Result<u32> {
         let known = self.unwritten.borrow().next_id;
         known.map_or_else(|| self.counter(NEXT_ID), Ok)

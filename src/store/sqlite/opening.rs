@@ -9,11 +9,11 @@ use rusqlite::config::DbConfig;
 use rusqlite::types::FromSql;
 use rusqlite::{Connection, OpenFlags};
 
-use super::columns::SCHEMA;
 use super::faults::{self, Faults};
 use super::place::{DatabaseFiles, check_place, create_private, foreign};
 use super::queries::configure;
-use super::{PATIENCE, Store, last};
+use super::tasks::SCHEMA;
+use super::{PATIENCE, SqliteStore, last};
 use crate::error::{Code, Result};
 use crate::file::unreadable;
 
@@ -22,14 +22,14 @@ const VERSION: i32 = 1;
 /// Marks the file as cleo's: "cleo" in ASCII.
 const APPLICATION: i32 = 0x636c_656f;
 
-impl Store {
+impl SqliteStore {
     /// Makes a new database file with the schema. The file must not exist.
-    pub(crate) fn create(path: &Path) -> Result<Store> {
+    pub(crate) fn create(path: &Path) -> Result<SqliteStore> {
         create_private(path)?;
         let flags = OpenFlags::SQLITE_OPEN_READ_WRITE
             | OpenFlags::SQLITE_OPEN_CREATE
             | OpenFlags::SQLITE_OPEN_NO_MUTEX;
-        let store = Store::connect(path, flags)?;
+        let store = SqliteStore::connect(path, flags)?;
         let setup = format!(
             "PRAGMA journal_mode = WAL; BEGIN IMMEDIATE; {SCHEMA}
              PRAGMA application_id = {APPLICATION}; PRAGMA user_version = {VERSION}; COMMIT;"
@@ -40,7 +40,7 @@ impl Store {
 
     /// Opens a database; none where there is no file. A log without its database is an error, because a new database
     /// would replay it.
-    pub(crate) fn open_if_there(path: &Path) -> Result<Option<Store>> {
+    pub(crate) fn open_if_there(path: &Path) -> Result<Option<SqliteStore>> {
         let other = path.with_file_name("agents.db");
         if other.exists() {
             return Err(faults::other_version(&other, None));
@@ -50,7 +50,7 @@ impl Store {
         match fs::metadata(path) {
             // Opening a pipe or a device would wait for ever.
             Ok(there) if !there.is_file() => Err(faults::corrupt(path, "it is not a regular file")),
-            Ok(_) => Store::open(path).map(Some),
+            Ok(_) => SqliteStore::open(path).map(Some),
             Err(cause) if cause.kind() != ErrorKind::NotFound => Err(unreadable(path, cause)),
             Err(_) if has_log => {
                 let why = "it is gone, and only its log cleo.db-wal is left";
@@ -60,13 +60,13 @@ impl Store {
         }
     }
 
-    fn open(path: &Path) -> Result<Store> {
+    fn open(path: &Path) -> Result<SqliteStore> {
         check_place(path)?;
         let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
-        let opened = Store::connect(path, flags).and_then(Store::check_opened);
+        let opened = SqliteStore::connect(path, flags).and_then(SqliteStore::check_opened);
         match opened {
             Err(error) if matches!(error.code, Code::StoreReadOnly | Code::DiskFull) => {
-                Store::open_unchanging(path).map_err(|_| error)
+                SqliteStore::open_unchanging(path).map_err(|_| error)
             }
             opened => opened,
         }
@@ -74,7 +74,7 @@ impl Store {
 
     /// Opens a database on a disk where SQLite cannot create its side files. Without a log the file is
     /// complete.
-    fn open_unchanging(path: &Path) -> Result<Store> {
+    fn open_unchanging(path: &Path) -> Result<SqliteStore> {
         if log_of(path).exists() {
             return Err(faults::corrupt(path, "its log cannot be read"));
         }
@@ -85,7 +85,7 @@ impl Store {
         let escaped = escaped.replace('?', "%3f").replace('#', "%23");
         let connection = Connection::open_with_flags(format!("file:{escaped}?immutable=1"), flags);
         let path = path.to_path_buf();
-        Store::check_opened(Store {
+        SqliteStore::check_opened(SqliteStore {
             connection: connection.at(&path)?,
             files: DatabaseFiles::default(),
             commits: Cell::default(),
@@ -93,14 +93,14 @@ impl Store {
         })
     }
 
-    fn check_opened(self) -> Result<Store> {
+    fn check_opened(self) -> Result<SqliteStore> {
         self.check_version()?;
         last::report_lost_commits(&self.connection, &self.path);
         Ok(self.note_files())
     }
 
     /// Notes the files once SQLite has opened them: it opens the log when it first reads.
-    fn note_files(mut self) -> Store {
+    fn note_files(mut self) -> SqliteStore {
         self.files = DatabaseFiles::new(&self.path);
         self
     }
@@ -112,7 +112,7 @@ impl Store {
         done.at(&self.path)
     }
 
-    fn connect(path: &Path, flags: OpenFlags) -> Result<Store> {
+    fn connect(path: &Path, flags: OpenFlags) -> Result<SqliteStore> {
         let connection = Connection::open_with_flags(path, flags).at(path)?;
         connection.busy_timeout(PATIENCE).at(path)?;
         // The log outlives the process: a command neither waits for a checkpoint nor causes one.
@@ -126,7 +126,7 @@ impl Store {
             .at(path)?;
         configure(&connection).at(path)?;
         connection.set_prepared_statement_cache_capacity(128);
-        Ok(Store {
+        Ok(SqliteStore {
             connection,
             path: path.to_path_buf(),
             files: DatabaseFiles::default(),
@@ -202,14 +202,14 @@ mod tests {
     fn another_version_foreign_and_broken_file_differ() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("cleo.db");
-        Store::create(&path).unwrap().settle().unwrap();
+        SqliteStore::create(&path).unwrap().settle().unwrap();
         let flags = OpenFlags::SQLITE_OPEN_READ_WRITE;
-        let store = Store::connect(&path, flags).unwrap();
+        let store = SqliteStore::connect(&path, flags).unwrap();
         let changed = store.connection.execute_batch("PRAGMA user_version = 9");
         changed.unwrap();
         drop(store);
         assert_eq!(
-            Store::open(&path).err().map(|e| e.code),
+            SqliteStore::open(&path).err().map(|e| e.code),
             Some(Code::StoreSchema)
         );
 
@@ -219,20 +219,20 @@ mod tests {
             .execute_batch("CREATE TABLE x (y)")
             .unwrap();
         assert_eq!(
-            Store::open(&foreign).err().map(|e| e.code),
+            SqliteStore::open(&foreign).err().map(|e| e.code),
             Some(Code::StoreCorrupt)
         );
 
         let other = folder.path().join("other.db");
-        let store = Store::create(&other).unwrap();
+        let store = SqliteStore::create(&other).unwrap();
         let renamed = "ALTER TABLE claims RENAME COLUMN since TO began; CREATE TABLE mine (x);";
         store.connection.execute_batch(renamed).unwrap();
-        let error = Store::open(&other).err().unwrap();
+        let error = SqliteStore::open(&other).err().unwrap();
         assert_eq!(error.code, Code::StoreSchema);
         assert!(error.message.contains("its `claims`"), "{}", error.message);
         let back = "ALTER TABLE claims RENAME COLUMN began TO since";
         store.connection.execute_batch(back).unwrap();
-        Store::open(&other).unwrap();
+        SqliteStore::open(&other).unwrap();
 
         let broken = folder.path().join("broken.db");
         std::fs::write(
@@ -241,7 +241,7 @@ mod tests {
         )
         .unwrap();
         assert_eq!(
-            Store::open(&broken).err().map(|e| e.code),
+            SqliteStore::open(&broken).err().map(|e| e.code),
             Some(Code::StoreCorrupt)
         );
     }

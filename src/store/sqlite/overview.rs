@@ -6,26 +6,25 @@ use std::ops::RangeInclusive;
 
 use rusqlite::Row;
 
-use super::Transaction;
 use super::columns::{json, read_id, to_unsigned, word};
 use super::graph::BELOW;
+use super::{SqliteTransaction, list};
 use crate::error::Result;
 use crate::id::TaskId;
-use crate::store::Counts;
+use crate::store::{Counts, Filter, Overview, Suggestions, TaskTally};
 use crate::task::Status;
 
 const OPEN_EPICS: &str = "FROM nodes WHERE is_epic = 1 AND is_open = 1";
 
-impl Transaction<'_> {
-    pub(crate) fn missing(&self, ids: &BTreeSet<TaskId>) -> Result<BTreeSet<TaskId>> {
+impl Overview for SqliteTransaction<'_> {
+    fn missing(&self, ids: &BTreeSet<TaskId>) -> Result<BTreeSet<TaskId>> {
         let ids: Vec<u32> = ids.iter().map(|id| id.0).collect();
         let sql = "SELECT value FROM json_each(?1) WHERE value NOT IN (SELECT number FROM tasks)";
         let missing = self.all(sql, [json(&ids)], read_id)?;
         Ok(missing.into_iter().collect())
     }
 
-    /// Counts the tasks below `root`, or all, by status. Statuses without tasks are left out.
-    pub(crate) fn counts(&self, root: Option<TaskId>) -> Result<Counts> {
+    fn counts(&self, root: Option<TaskId>) -> Result<Counts> {
         self.write_nodes()?;
         let read = |row: &Row<'_>| Ok((word(row, 0)?, to_unsigned(row, 1)?));
         let rows = match root {
@@ -51,13 +50,13 @@ impl Transaction<'_> {
         Ok(crate::build_map(rows?))
     }
 
-    /// Reads the tasks of a status below `root`, or of all, the last changed first.
-    pub(crate) fn recent(
-        &self,
-        root: Option<TaskId>,
-        status: Status,
-        limit: u32,
-    ) -> Result<Vec<TaskId>> {
+    fn tally(&self, filter: &Filter, now: &str) -> Result<Vec<TaskTally>> {
+        let mut tallies = list::tally(self, filter, now)?;
+        tallies.sort_by_key(|tally| (tally.status, tally.priority));
+        Ok(tallies)
+    }
+
+    fn recent(&self, root: Option<TaskId>, status: Status, limit: u32) -> Result<Vec<TaskId>> {
         self.write_nodes()?;
         let (scope, join) = match root {
             Some(_) => (BELOW, "JOIN scope s ON s.number = t.number"),
@@ -70,7 +69,7 @@ impl Transaction<'_> {
         self.all(&sql, (root.map(|id| id.0), status.word(), limit), read_id)
     }
 
-    pub(crate) fn open_epics(&self, limit: u32) -> Result<(Vec<TaskId>, u64)> {
+    fn open_epics(&self, limit: u32) -> Result<(Vec<TaskId>, u64)> {
         self.write_nodes()?;
         let sql = format!("SELECT number {OPEN_EPICS} ORDER BY number LIMIT ?1");
         let epics = self.all(&sql, [limit], read_id)?;
@@ -79,12 +78,8 @@ impl Transaction<'_> {
     }
 }
 
-impl Transaction<'_> {
-    pub(crate) fn titles(
-        &self,
-        ids: RangeInclusive<u32>,
-        limit: u32,
-    ) -> Result<Vec<(TaskId, String)>> {
+impl Suggestions for SqliteTransaction<'_> {
+    fn titles(&self, ids: RangeInclusive<u32>, limit: u32) -> Result<Vec<(TaskId, String)>> {
         let sql = "SELECT number, title FROM tasks WHERE number BETWEEN ?1 AND ?2
                    ORDER BY number DESC LIMIT ?3";
         self.all(sql, (ids.start(), ids.end(), limit), |row| {
@@ -92,8 +87,7 @@ impl Transaction<'_> {
         })
     }
 
-    /// Reads the labels in use, normalized, from `from` on in the order of their bytes.
-    pub(crate) fn label_words(&self, from: &str, limit: u32) -> Result<Vec<String>> {
+    fn label_words(&self, from: &str, limit: u32) -> Result<Vec<String>> {
         let sql = "WITH RECURSIVE names (name) AS (
                        SELECT min(normalized) FROM task_labels WHERE normalized >= ?1
                        UNION ALL

@@ -6,7 +6,7 @@ use rusqlite::config::DbConfig;
 use rusqlite::functions::FunctionFlags;
 use rusqlite::{CachedStatement, Connection, Params, Row};
 
-use super::Transaction;
+use super::SqliteTransaction;
 use super::faults::{self, Faults};
 use crate::error::Result;
 use crate::score::normalize;
@@ -27,7 +27,7 @@ pub(super) fn configure(connection: &Connection) -> rusqlite::Result<()> {
 /// Prepared statements in use. Finding one in the cache of the connection costs as much as running it.
 pub(super) type Statements<'a> = RefCell<Vec<(&'static str, CachedStatement<'a>)>>;
 
-impl<'a> Transaction<'a> {
+impl<'a> SqliteTransaction<'a> {
     /// Runs a query and reads all rows. Damaged rows are left out and noted in [`left_out`].
     pub(super) fn all<T>(
         &self,

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 
 use rusqlite::{Row, named_params};
 
-use super::Transaction;
+use super::SqliteTransaction;
 use super::columns::{from_json, ignore_damage, read_checked_id, read_id, to_unsigned, word};
 use crate::claim::Claim;
 use crate::error::Result;
@@ -12,19 +12,20 @@ use crate::gate::Gates;
 use crate::id::{self, TaskId};
 use crate::phase::{Counts, Phase};
 use crate::session::{Session, SessionId, SessionStatus};
-use crate::store::{Link, SpawnRecord, SpawnVerdict, log};
+use crate::store::{
+    Claims, Link, Links, Log, Phases, Sessions, SpawnRecord, SpawnVerdict, Spawns, TaskGates, log,
+};
 use crate::task::rules::{inside, is_slug};
 
 pub(super) const CLAIM_COLUMNS: &str = "task, epoch, holder, since, expires";
 
-impl Transaction<'_> {
-    /// Reads the last claim of a task, also one that was given back.
-    pub(crate) fn claim(&self, task: TaskId) -> Result<Option<Claim>> {
+impl Claims for SqliteTransaction<'_> {
+    fn claim(&self, task: TaskId) -> Result<Option<Claim>> {
         let sql = format!("SELECT {CLAIM_COLUMNS} FROM claims WHERE task = ?1");
         self.first(&sql, [task.0], read_claim)
     }
 
-    pub(crate) fn put_claim(&mut self, claim: &Claim) -> Result<()> {
+    fn put_claim(&mut self, claim: &Claim) -> Result<()> {
         let sql = "INSERT INTO claims VALUES (?1, ?2, ?3, ?4, ?5)
                    ON CONFLICT (task) DO UPDATE SET epoch = excluded.epoch,
                        holder = excluded.holder, since = excluded.since, expires = excluded.expires";
@@ -38,8 +39,7 @@ impl Transaction<'_> {
         self.execute(sql, row).map(drop)
     }
 
-    /// Reads held claims whose lease has expired at `now` (RFC 3339 in UTC), the longest expired first.
-    pub(crate) fn expired_claims(&self, now: &str) -> Result<Vec<Claim>> {
+    fn expired_claims(&self, now: &str) -> Result<Vec<Claim>> {
         let sql = format!(
             "SELECT {CLAIM_COLUMNS} FROM claims WHERE holder IS NOT NULL AND expires <= ?1
              ORDER BY expires, task"
@@ -47,14 +47,12 @@ impl Transaction<'_> {
         self.all(&sql, [now], read_claim)
     }
 
-    /// Reads the claims that somebody holds, by task, also those whose lease is over.
-    pub(crate) fn claims_of(&self, holder: &str) -> Result<Vec<Claim>> {
+    fn claims_of(&self, holder: &str) -> Result<Vec<Claim>> {
         let sql = format!("SELECT {CLAIM_COLUMNS} FROM claims WHERE holder = ?1 ORDER BY task");
         self.all(&sql, [holder], read_claim)
     }
 
-    /// Reads up to `limit` claims with a running lease at `now` (RFC 3339 in UTC), the last to expire first.
-    pub(crate) fn running_claims(&self, now: &str, limit: u32) -> Result<Vec<Claim>> {
+    fn running_claims(&self, now: &str, limit: u32) -> Result<Vec<Claim>> {
         let sql = format!(
             "SELECT {CLAIM_COLUMNS} FROM claims WHERE holder IS NOT NULL AND expires > ?1
              ORDER BY expires DESC, task DESC LIMIT ?2"
@@ -76,22 +74,20 @@ pub(super) fn read_claim(row: &Row<'_>) -> rusqlite::Result<Claim> {
 pub(super) const SPAWN_COLUMNS: &str =
     "task, manifest_id, output_file, at, receipt, verified_at, output_digest, forced";
 
-impl Transaction<'_> {
-    /// Reads the spawns of a task; the one that was written last stands last.
-    pub(crate) fn spawns(&self, task: TaskId) -> Result<Vec<SpawnRecord>> {
+impl Spawns for SqliteTransaction<'_> {
+    fn spawns(&self, task: TaskId) -> Result<Vec<SpawnRecord>> {
         let sql = format!("SELECT {SPAWN_COLUMNS} FROM spawns WHERE task = ?1 ORDER BY sequence");
         self.all(&sql, [task.0], read_spawn)
     }
 
-    pub(crate) fn latest_spawn(&self, task: TaskId) -> Result<Option<SpawnRecord>> {
+    fn latest_spawn(&self, task: TaskId) -> Result<Option<SpawnRecord>> {
         let sql = format!(
             "SELECT {SPAWN_COLUMNS} FROM spawns WHERE task = ?1 ORDER BY sequence DESC LIMIT 1"
         );
         self.first(&sql, [task.0], read_spawn)
     }
 
-    /// Reads what came of the latest spawns of tasks, whose ids are sorted.
-    pub(crate) fn spawn_verdicts(&self, tasks: &[TaskId]) -> Result<HashMap<TaskId, SpawnVerdict>> {
+    fn spawn_verdicts(&self, tasks: &[TaskId]) -> Result<HashMap<TaskId, SpawnVerdict>> {
         let sql = "SELECT task, verified_at IS NOT NULL, forced IS NOT NULL FROM spawns
                    WHERE task BETWEEN ?1 AND ?2 ORDER BY sequence";
         let verdicts = self.within(sql, tasks, |row| {
@@ -105,19 +101,18 @@ impl Transaction<'_> {
         Ok(verdicts.into_iter().filter(asked_for).collect())
     }
 
-    pub(crate) fn owner_of_output(&self, output_file: &str) -> Result<Option<TaskId>> {
+    fn owner_of_output(&self, output_file: &str) -> Result<Option<TaskId>> {
         let sql = "SELECT task FROM spawns WHERE output_file = ?1 ORDER BY sequence LIMIT 1";
         self.first(sql, [output_file], read_id)
     }
 
-    pub(crate) fn entries_of_others(&self, task: TaskId) -> Result<HashSet<String>> {
+    fn entries_of_others(&self, task: TaskId) -> Result<HashSet<String>> {
         let sql = "SELECT manifest_id FROM spawns WHERE task <> ?1";
         let ids = self.all(sql, [task.0], |row| row.get(0))?;
         Ok(ids.into_iter().collect())
     }
 
-    /// Writes a spawn, or changes the one of the same task and manifest id, which becomes the latest.
-    pub(crate) fn put_spawn(&mut self, spawn: &SpawnRecord) -> Result<()> {
+    fn put_spawn(&mut self, spawn: &SpawnRecord) -> Result<()> {
         let sql =
             format!("SELECT {SPAWN_COLUMNS} FROM spawns WHERE task = ?1 AND manifest_id = ?2");
         let before = self.first(&sql, (spawn.task.0, &spawn.manifest_id), read_spawn)?;
@@ -129,7 +124,7 @@ impl Transaction<'_> {
     }
 }
 
-impl Transaction<'_> {
+impl SqliteTransaction<'_> {
     pub(super) fn write_spawn(&self, spawn: &SpawnRecord) -> Result<()> {
         let sql = "INSERT INTO spawns
                  (task, manifest_id, output_file, at, receipt, verified_at, output_digest, forced)
@@ -168,18 +163,18 @@ pub(super) fn read_spawn(row: &Row<'_>) -> rusqlite::Result<SpawnRecord> {
     })
 }
 
-impl Transaction<'_> {
-    pub(crate) fn links(&self, task: TaskId) -> Result<Vec<Link>> {
+impl Links for SqliteTransaction<'_> {
+    fn links(&self, task: TaskId) -> Result<Vec<Link>> {
         let sql = "SELECT task, entry, at FROM links WHERE task = ?1 ORDER BY at, entry";
         self.all(sql, [task.0], read_link)
     }
 
-    pub(crate) fn list_links_to(&self, entry: &str) -> Result<Vec<Link>> {
+    fn list_links_to(&self, entry: &str) -> Result<Vec<Link>> {
         let sql = "SELECT task, entry, at FROM links WHERE entry = ?1 ORDER BY at, task";
         self.all(sql, [entry], read_link)
     }
 
-    pub(crate) fn link(&mut self, link: &Link) -> Result<bool> {
+    fn link(&mut self, link: &Link) -> Result<bool> {
         let is_new = self.write_link(link)?;
         if is_new {
             self.record(&log::link(log::LINKED, link))?;
@@ -187,7 +182,7 @@ impl Transaction<'_> {
         Ok(is_new)
     }
 
-    pub(crate) fn unlink(&mut self, link: &Link) -> Result<bool> {
+    fn unlink(&mut self, link: &Link) -> Result<bool> {
         let sql = "DELETE FROM links WHERE task = ?1 AND entry = ?2";
         let was_there = self.execute(sql, (link.task.0, &link.entry))? > 0;
         if was_there {
@@ -197,7 +192,7 @@ impl Transaction<'_> {
     }
 }
 
-impl Transaction<'_> {
+impl SqliteTransaction<'_> {
     pub(super) fn write_link(&self, link: &Link) -> Result<bool> {
         let sql = "INSERT INTO links VALUES (?1, ?2, ?3)
                    ON CONFLICT (task, entry) DO NOTHING";
@@ -213,16 +208,14 @@ fn read_link(row: &Row<'_>) -> rusqlite::Result<Link> {
     })
 }
 
-impl Transaction<'_> {
-    /// Reads the gates of a task; none set is the default.
-    pub(crate) fn gates(&self, task: TaskId) -> Result<Gates> {
+impl TaskGates for SqliteTransaction<'_> {
+    fn gates(&self, task: TaskId) -> Result<Gates> {
         let sql = "SELECT task, state FROM gates WHERE task = ?1";
         let gates = self.first(sql, [task.0], |row| from_json(row, 1))?;
         Ok(gates.unwrap_or_default())
     }
 
-    /// Reads the gates of tasks, whose ids are sorted; those that have none set are left out.
-    pub(crate) fn gates_of(&self, tasks: &[TaskId]) -> Result<HashMap<TaskId, Gates>> {
+    fn gates_of(&self, tasks: &[TaskId]) -> Result<HashMap<TaskId, Gates>> {
         let sql = "SELECT task, state FROM gates WHERE task BETWEEN ?1 AND ?2";
         let gates = self.within(sql, tasks, |row| {
             let task = read_id(row)?;
@@ -234,7 +227,7 @@ impl Transaction<'_> {
         Ok(gates.into_iter().flatten().collect())
     }
 
-    pub(crate) fn put_gates(&mut self, task: TaskId, gates: &Gates) -> Result<()> {
+    fn put_gates(&mut self, task: TaskId, gates: &Gates) -> Result<()> {
         let before = ignore_damage(self.gates(task))?;
         self.write_gates(task, gates)?;
         let told = log::gates(task, &before, gates);
@@ -242,7 +235,7 @@ impl Transaction<'_> {
     }
 }
 
-impl Transaction<'_> {
+impl SqliteTransaction<'_> {
     pub(super) fn write_gates(&self, task: TaskId, gates: &Gates) -> Result<()> {
         let state = serde_json::to_string(gates).unwrap_or_default();
         let sql = "INSERT INTO gates VALUES (?1, ?2)
@@ -255,13 +248,13 @@ impl Transaction<'_> {
 const SESSION_COLUMNS: &str =
     "number, name, status, scope, focus, holder, notes, started_at, ended_at";
 
-impl Transaction<'_> {
-    pub(crate) fn session(&self, id: SessionId) -> Result<Option<Session>> {
+impl Sessions for SqliteTransaction<'_> {
+    fn session(&self, id: SessionId) -> Result<Option<Session>> {
         let sql = format!("SELECT {SESSION_COLUMNS} FROM sessions WHERE number = ?1");
         self.first(&sql, [id.0], read_session)
     }
 
-    pub(crate) fn sessions(&self, status: Option<SessionStatus>) -> Result<Vec<Session>> {
+    fn sessions(&self, status: Option<SessionStatus>) -> Result<Vec<Session>> {
         let sql = format!(
             "SELECT {SESSION_COLUMNS} FROM sessions WHERE {} ORDER BY number",
             status.map_or("?1 IS NULL", |_| "status = ?1")
@@ -269,14 +262,13 @@ impl Transaction<'_> {
         self.all(&sql, [status.map(SessionStatus::word)], read_session)
     }
 
-    /// Returns the id for the next session; it is taken when that is written.
-    pub(crate) fn next_session(&self) -> Result<SessionId> {
+    fn next_session(&self) -> Result<SessionId> {
         let sql = "SELECT coalesce(max(number), 0) + 1 FROM sessions";
         let next = self.first(sql, (), |row| row.get(0))?;
         Ok(SessionId(next.unwrap_or(1)))
     }
 
-    pub(crate) fn put_session(&mut self, session: &Session) -> Result<()> {
+    fn put_session(&mut self, session: &Session) -> Result<()> {
         let notes = serde_json::to_string(&session.notes).unwrap_or_else(|_| "[]".to_string());
         let sql = "INSERT OR REPLACE INTO sessions VALUES (:number, :name, :status, :scope,
                        :focus, :holder, :notes, :started_at, :ended_at)";
@@ -304,8 +296,8 @@ fn read_session(row: &Row<'_>) -> rusqlite::Result<Session> {
     })
 }
 
-impl Transaction<'_> {
-    pub(crate) fn phases(&self) -> Result<Vec<Phase>> {
+impl Phases for SqliteTransaction<'_> {
+    fn phases(&self) -> Result<Vec<Phase>> {
         let sql = "SELECT slug, position, name, description, status, started_at, completed_at
                    FROM phases ORDER BY position, slug";
         self.all(sql, (), |row| {
@@ -321,7 +313,7 @@ impl Transaction<'_> {
         })
     }
 
-    pub(crate) fn put_phase(&mut self, phase: &Phase) -> Result<()> {
+    fn put_phase(&mut self, phase: &Phase) -> Result<()> {
         let sql = "INSERT OR REPLACE INTO phases VALUES (:slug, :position, :name, :description,
                        :status, :started_at, :completed_at)";
         let row = named_params! {
@@ -332,7 +324,7 @@ impl Transaction<'_> {
         self.execute(sql, row).map(drop)
     }
 
-    pub(crate) fn phase_counts(&self) -> Result<BTreeMap<String, Counts>> {
+    fn phase_counts(&self) -> Result<BTreeMap<String, Counts>> {
         let sql = "SELECT status, count(*), phase FROM tasks WHERE phase IS NOT NULL
                    GROUP BY phase, status";
         let rows = self.all(sql, (), |row| {

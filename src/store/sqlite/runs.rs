@@ -3,7 +3,7 @@
 use rusqlite::types::Value;
 use rusqlite::{Row, params_from_iter};
 
-use super::Transaction;
+use super::SqliteTransaction;
 use super::columns::{
     all_of, from_json, json, plain_id, read_checked_id, refuse_deep, to_signed, to_unsigned, word,
 };
@@ -11,7 +11,7 @@ use crate::error::Result;
 use crate::id;
 use crate::run::{AnsweredBy, DELEGATION, Detail, Event, Run};
 use crate::score::normalize;
-use crate::store::records::{Dir, ExecutionStat, Order, RunFilter, RunPage, Tally};
+use crate::store::records::{Dir, ExecutionStat, Order, RunFilter, RunPage, Runs, Tally};
 
 pub(super) const COLUMNS: &str = "id, owner, record, kind, status";
 
@@ -26,8 +26,8 @@ const PUT: &str = "INSERT INTO runs VALUES (NULL, ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8
         execution_time_ms = excluded.execution_time_ms, has_error = excluded.has_error,
         answered_by = excluded.answered_by, owner = excluded.owner, record = excluded.record";
 
-impl Transaction<'_> {
-    pub(crate) fn put_run(&mut self, run: &Run) -> Result<()> {
+impl Runs for SqliteTransaction<'_> {
+    fn put_run(&mut self, run: &Run) -> Result<()> {
         self.execute(
             PUT,
             (
@@ -47,13 +47,12 @@ impl Transaction<'_> {
         Ok(())
     }
 
-    pub(crate) fn run(&self, id: &str) -> Result<Option<Run>> {
+    fn run(&self, id: &str) -> Result<Option<Run>> {
         let sql = format!("SELECT {COLUMNS} FROM runs WHERE id = ?1");
         self.first(&sql, [id], read)
     }
 
-    /// Reads runs of a user, or of all.
-    pub(crate) fn runs(&self, user: Option<&str>, filter: &RunFilter) -> Result<RunPage> {
+    fn runs(&self, user: Option<&str>, filter: &RunFilter) -> Result<RunPage> {
         let (condition, mut values) = all_of([
             ("user_id = ?", user.map(String::from)),
             ("agent = ?", filter.agent.clone()),
@@ -79,7 +78,7 @@ impl Transaction<'_> {
         Ok(RunPage { runs, total })
     }
 
-    pub(crate) fn owners(&self) -> Result<Vec<String>> {
+    fn owners(&self) -> Result<Vec<String>> {
         let sql = "SELECT DISTINCT owner FROM runs WHERE status IN ('pending', 'running')
             ORDER BY owner";
         self.all(sql, (), |row| {
@@ -87,7 +86,7 @@ impl Transaction<'_> {
         })
     }
 
-    pub(crate) fn list_unfinished(&self, owner: &str) -> Result<Vec<Run>> {
+    fn list_unfinished(&self, owner: &str) -> Result<Vec<Run>> {
         let sql = format!(
             "SELECT {COLUMNS} FROM runs WHERE status IN ('pending', 'running') AND owner = ?1
              ORDER BY position"
@@ -95,8 +94,7 @@ impl Transaction<'_> {
         self.all(&sql, [owner], read)
     }
 
-    /// Reads the last executions of a user, or of all, newest first, as far as they began since a moment.
-    pub(crate) fn executions_since(
+    fn executions_since(
         &self,
         user: Option<&str>,
         since: &str,
@@ -125,8 +123,7 @@ impl Transaction<'_> {
         })
     }
 
-    /// Counts the runs of a user, or of all, by agent, kind and status, in this order.
-    pub(crate) fn tallies(&self, user: Option<&str>) -> Result<Vec<Tally>> {
+    fn tallies(&self, user: Option<&str>) -> Result<Vec<Tally>> {
         let whose = match user {
             Some(_) => "user_id = ?1",
             None => "?1 IS NULL",
@@ -161,13 +158,7 @@ impl Transaction<'_> {
         Ok(tallies.into_iter().flatten().collect())
     }
 
-    pub(crate) fn add_event(
-        &mut self,
-        run: &str,
-        at: &str,
-        kind: &str,
-        detail: Detail,
-    ) -> Result<Event> {
+    fn add_event(&mut self, run: &str, at: &str, kind: &str, detail: Detail) -> Result<Event> {
         let sql = "INSERT INTO events VALUES (NULL, ?1, ?2, ?3, ?4)";
         let text = json(&detail);
         refuse_deep(&text)?;
@@ -181,8 +172,7 @@ impl Transaction<'_> {
         })
     }
 
-    /// Reads the events after a cursor, of one run or of all, at most `limit`.
-    pub(crate) fn events(&self, run: Option<&str>, since: u64, limit: u32) -> Result<Vec<Event>> {
+    fn events(&self, run: Option<&str>, since: u64, limit: u32) -> Result<Vec<Event>> {
         let one = if run.is_some() {
             "run = ?3"
         } else {
@@ -195,8 +185,7 @@ impl Transaction<'_> {
         self.all(&sql, (to_signed(since), limit, run), read_event)
     }
 
-    /// Reads up to `limit` delegation events of a user or of all, newest first, before a cursor.
-    pub(crate) fn delegations(
+    fn delegations(
         &self,
         user: Option<&str>,
         before: Option<u64>,
@@ -214,8 +203,7 @@ impl Transaction<'_> {
         self.all(&sql, (before, limit, user), read_event)
     }
 
-    /// Returns the cursor of the last event; 0 when there is none.
-    pub(crate) fn last_event(&self) -> Result<u64> {
+    fn last_event(&self) -> Result<u64> {
         self.count("SELECT max(cursor) FROM events", ())
     }
 }

@@ -1,29 +1,125 @@
 //! SQL of tasks.
 
+use rusqlite::types::ToSqlOutput;
 use rusqlite::{Row, params_from_iter};
 
-use super::Transaction;
-use super::checksum::sum_values;
-use super::columns::{
-    COLUMNS, INSERT, UPDATE, ignore_damage, json, read_columns, read_id, refuse_deep, word,
-    write_columns,
-};
+use super::checksum::{Checksum, sum_values};
+use super::columns::{Column, ignore_damage, json, read_checked_id, read_id, refuse_deep, word};
+use super::{SqliteTransaction, graph};
 use crate::error::{Code, Result};
 use crate::gate::Gates;
 use crate::id::{self, TaskId};
 use crate::score::normalize;
 use crate::store::left_out::{self, Damage};
-use crate::store::{Removed, log, origin};
+use crate::store::{
+    Archived, Claims, Filter, Links, Log, Page, Removed, Spawns, TaskGates, Tasks, log, origin,
+};
+use crate::task::graph::Node;
 use crate::task::{Status, Task};
 
-impl Transaction<'_> {
-    pub(crate) fn task(&self, id: TaskId) -> Result<Option<Task>> {
+/// Declares the columns of a task besides its number, its ULID and what other tables hold of it: the field, and the
+/// name and the kind of the column.
+macro_rules! columns {
+    ($($field:ident: $name:literal $kind:literal,)+) => {
+        /// The statements that make the database.
+        pub(super) const SCHEMA: &str = concat!(
+            "CREATE TABLE tasks (\n    number INTEGER PRIMARY KEY,\n    uid TEXT NOT NULL",
+            $(",\n    ", $name, " ", $kind,)+
+            ",\n    checksum INTEGER NOT NULL\n) STRICT;\n\n",
+            include_str!("../schema.sql"),
+        );
+
+        /// The columns that [`read_columns`] reads.
+        pub(super) const COLUMNS: &str = concat!(
+            "t.number, t.uid,
+            (SELECT json_group_array(needs) FROM
+                (SELECT needs FROM task_depends WHERE task = t.number ORDER BY position)),
+            (SELECT json_group_array(label) FROM
+                (SELECT label FROM task_labels WHERE task = t.number ORDER BY position))",
+            $(", t.", $name,)+ ", t.checksum"
+        );
+
+        const INSERT: &str =
+            concat!("INSERT INTO tasks VALUES (?1, ?2", $(", :", $name,)+ ", :checksum)");
+
+        const UPDATE: &str = concat!(
+            "UPDATE tasks SET uid = ?2", $(", ", $name, " = :", $name,)+
+            ", checksum = :checksum WHERE number = ?1"
+        );
+
+        fn write_columns(task: &Task) -> impl Iterator<Item = ToSqlOutput<'_>> {
+            [$(task.$field.write()),+].into_iter()
+        }
+
+        /// Reads a task, and whether it has its checksum. `fail` decides whether an unreadable column is an error or has its default.
+        fn read_columns(
+            row: &Row<'_>,
+            fail: impl Fn(rusqlite::Error) -> rusqlite::Result<()>,
+        ) -> rusqlite::Result<(Task, bool)> {
+            let mut task = Task { id: read_id(row)?, ..Task::default() };
+            match read_checked_id(row, 1, id::is_uid) {
+                Ok(uid) => task.uid = uid,
+                Err(fault) => fail(fault)?,
+            }
+            match Vec::<u32>::read(row.get_ref(2)?, row, 2) {
+                Ok(depends) => task.depends = depends.into_iter().map(TaskId).collect(),
+                Err(fault) => fail(fault)?,
+            }
+            let mut column = 3;
+            match Column::read(row.get_ref(column)?, row, column) {
+                Ok(labels) => task.labels = labels,
+                Err(fault) => fail(fault)?,
+            }
+            let mut checksum = Checksum::new(&task);
+            $(
+                column += 1;
+                let value = row.get_ref(column)?;
+                checksum.add(value);
+                match Column::read(value, row, column) {
+                    Ok(value) => task.$field = value,
+                    Err(fault) => fail(fault)?,
+                }
+            )+
+            let sum = row.get_ref(column + 1)?.as_i64();
+            Ok((task, sum == Ok(checksum.sum().into())))
+        }
+    };
+}
+
+columns! {
+    title: "title" "TEXT NOT NULL",
+    description: "description" "TEXT NOT NULL",
+    kind: "type" "TEXT NOT NULL",
+    status: "status" "TEXT NOT NULL",
+    parent: "parent" "INTEGER REFERENCES tasks (number) DEFERRABLE INITIALLY DEFERRED",
+    priority: "priority" "TEXT NOT NULL",
+    phase: "phase" "TEXT",
+    size: "size" "TEXT",
+    files: "files" "TEXT NOT NULL",
+    acceptance: "acceptance" "TEXT NOT NULL",
+    deliverables: "deliverables" "TEXT NOT NULL",
+    notes: "notes" "TEXT NOT NULL",
+    assigned_agent: "assigned_agent" "TEXT",
+    due: "due" "TEXT",
+    estimate: "estimate" "REAL",
+    feature: "feature" "TEXT",
+    key: "key" "TEXT",
+    extra: "extra" "TEXT NOT NULL",
+    created_at: "created_at" "TEXT NOT NULL",
+    updated_at: "updated_at" "TEXT NOT NULL",
+    started_at: "started_at" "TEXT",
+    completed_at: "completed_at" "TEXT",
+    cancelled_at: "cancelled_at" "TEXT",
+    archived_at: "archived_at" "TEXT",
+}
+
+impl Tasks for SqliteTransaction<'_> {
+    fn task(&self, id: TaskId) -> Result<Option<Task>> {
         let sql = format!("SELECT {COLUMNS} FROM tasks t WHERE t.number = ?1");
         self.first(&sql, [id.0], read_task)
     }
 
-    /// Reads the tasks with these ids. Damaged ones are left out, which is noted in [`left_out`].
-    pub(crate) fn readable(&self, ids: &[TaskId]) -> Result<Vec<Task>> {
+    fn readable(&self, ids: &[TaskId]) -> Result<Vec<Task>> {
         let sql = format!("SELECT {COLUMNS} FROM tasks t WHERE t.number = ?1");
         let mut tasks = Vec::with_capacity(ids.len());
         for id in ids {
@@ -32,8 +128,7 @@ impl Transaction<'_> {
         Ok(tasks)
     }
 
-    /// Reads a task as far as it can be read: what is damaged has the value of a new task.
-    pub(crate) fn salvage(&self, id: TaskId) -> Result<Option<Task>> {
+    fn salvage(&self, id: TaskId) -> Result<Option<Task>> {
         match self.task(id) {
             Err(error) if error.code == Code::RowDamaged => {
                 let sql = format!("SELECT {COLUMNS} FROM tasks t WHERE t.number = ?1");
@@ -48,7 +143,7 @@ impl Transaction<'_> {
         }
     }
 
-    pub(crate) fn status(&self, id: TaskId) -> Result<Option<Status>> {
+    fn status(&self, id: TaskId) -> Result<Option<Status>> {
         let sql = "SELECT number, status FROM tasks WHERE number = ?1";
         match self.first(sql, [id.0], |row| word(row, 1)) {
             Err(error) if error.code == Code::RowDamaged => match self.read_kept(id.0) {
@@ -59,82 +154,89 @@ impl Transaction<'_> {
         }
     }
 
-    pub(crate) fn parent(&self, id: TaskId) -> Result<Option<TaskId>> {
+    fn parent(&self, id: TaskId) -> Result<Option<TaskId>> {
         let sql = "SELECT parent FROM tasks WHERE number = ?1";
         let parent = self.first(sql, [id.0], |row| row.get::<_, Option<u32>>(0))?;
         Ok(parent.flatten().map(TaskId))
     }
 
-    pub(crate) fn depends(&self, id: TaskId) -> Result<Vec<TaskId>> {
+    fn depends(&self, id: TaskId) -> Result<Vec<TaskId>> {
         let sql = "SELECT needs FROM task_depends WHERE task = ?1 ORDER BY position";
         self.all(sql, [id.0], read_id)
     }
 
-    pub(crate) fn dependents(&self, id: TaskId) -> Result<Vec<TaskId>> {
+    fn dependents(&self, id: TaskId) -> Result<Vec<TaskId>> {
         let sql = "SELECT task FROM task_depends WHERE needs = ?1 ORDER BY task";
         self.all(sql, [id.0], read_id)
     }
 
-    pub(crate) fn children(&self, id: TaskId) -> Result<Vec<TaskId>> {
+    fn children(&self, id: TaskId) -> Result<Vec<TaskId>> {
         let sql = "SELECT number FROM tasks WHERE parent = ?1 ORDER BY number";
         self.all(sql, [id.0], read_id)
     }
 
-    pub(crate) fn task_by_uid(&self, uid: &str) -> Result<Option<TaskId>> {
+    fn task_by_uid(&self, uid: &str) -> Result<Option<TaskId>> {
         self.first("SELECT number FROM tasks WHERE uid = ?1", [uid], read_id)
     }
 
-    pub(crate) fn task_by_key(&self, key: &str) -> Result<Option<TaskId>> {
+    fn task_by_key(&self, key: &str) -> Result<Option<TaskId>> {
         self.first("SELECT number FROM tasks WHERE key = ?1", [key], read_id)
     }
 
-    /// Returns the id from which on none was ever handed out.
-    pub(crate) fn first_unused_id(&self) -> Result<TaskId> {
+    fn list(&self, filter: &Filter) -> Result<Page> {
+        super::list::list(self, filter)
+    }
+
+    fn find(&self, words: &str, archived: Archived, limit: u32) -> Result<Page> {
+        super::list::find(self, words, archived, limit)
+    }
+
+    fn nodes(&self, root: Option<TaskId>) -> Result<Vec<Node>> {
+        graph::nodes(self, root)
+    }
+
+    fn first_unused_id(&self) -> Result<TaskId> {
         self.next_number().map(TaskId)
     }
 
-    /// Hands out the next id. Ids are never handed out twice, also after a delete.
-    pub(crate) fn next_id(&mut self) -> Result<TaskId> {
+    fn next_id(&mut self) -> Result<TaskId> {
         self.hand_out(None)
     }
 
-    pub(crate) fn task_by_origin(&self, format: &str, id: &str) -> Result<Option<TaskId>> {
+    fn task_by_origin(&self, format: &str, id: &str) -> Result<Option<TaskId>> {
         let sql = "SELECT task FROM origins WHERE format = ?1 AND id = ?2";
         self.first(sql, (format, id), read_id)
     }
 
-    pub(crate) fn tasks_by_origin(&self, id: &str) -> Result<Vec<TaskId>> {
+    fn tasks_by_origin(&self, id: &str) -> Result<Vec<TaskId>> {
         let sql = "SELECT DISTINCT task FROM origins WHERE id = ?1 ORDER BY task";
         self.all(sql, [id], read_id)
     }
 
-    /// Reads at most `limit` tasks with ids after `after` (0: from the first), by id.
-    pub(crate) fn tasks_after(&self, after: TaskId, limit: u32) -> Result<Vec<Task>> {
+    fn tasks_after(&self, after: TaskId, limit: u32) -> Result<Vec<Task>> {
         let sql =
             format!("SELECT {COLUMNS} FROM tasks t WHERE t.number > ?1 ORDER BY t.number LIMIT ?2");
         self.all(&sql, (after.0, limit), read_task)
     }
 
-    /// Returns the last of at most `limit` ids after `after`, also where its task is damaged.
-    pub(crate) fn last_of_piece(&self, after: TaskId, limit: u32) -> Result<Option<TaskId>> {
+    fn last_of_piece(&self, after: TaskId, limit: u32) -> Result<Option<TaskId>> {
         let sql = "SELECT max(number) FROM
             (SELECT number FROM tasks WHERE number > ?1 ORDER BY number LIMIT ?2)";
         let last = self.first(sql, (after.0, limit), |row| row.get::<_, Option<u32>>(0))?;
         Ok(last.flatten().map(TaskId))
     }
 
-    pub(crate) fn reserve_id(&mut self, id: TaskId) -> Result<()> {
+    fn reserve_id(&mut self, id: TaskId) -> Result<()> {
         self.hand_out(Some(id)).map(|_| ())
     }
 
-    /// Writes a task that is not there yet, without a look at what was there before.
-    pub(crate) fn insert(&mut self, task: &Task) -> Result<()> {
+    fn insert(&mut self, task: &Task) -> Result<()> {
         self.write(None, task)?;
         let added = log::Added::new(task);
         self.tell(log::ADDED, Some(task.id), &json(&added))
     }
 
-    pub(crate) fn put(&mut self, task: &Task) -> Result<()> {
+    fn put(&mut self, task: &Task) -> Result<()> {
         let before = self.task(task.id)?;
         self.write(before.as_ref(), task)?;
         match log::put(before.as_ref(), task) {
@@ -143,8 +245,7 @@ impl Transaction<'_> {
         }
     }
 
-    /// Deletes a task with its own edges, spawns and links. Edges of others onto it go too.
-    pub(crate) fn delete(&mut self, id: TaskId) -> Result<()> {
+    fn delete(&mut self, id: TaskId) -> Result<()> {
         let Some(task) = self.salvage(id)? else {
             return Ok(());
         };
@@ -182,9 +283,7 @@ impl Transaction<'_> {
         }
     }
 
-    /// Restores a deleted task under its id with everything that was deleted with it. Edges of others onto it
-    /// are changes of those. No task may have this id.
-    pub(crate) fn restore(&mut self, removed: &Removed) -> Result<()> {
+    fn restore(&mut self, removed: &Removed) -> Result<()> {
         let id = removed.task.id;
         self.write(None, &removed.task)?;
         for spawn in &removed.spawns {
@@ -203,7 +302,7 @@ impl Transaction<'_> {
     }
 }
 
-impl Transaction<'_> {
+impl SqliteTransaction<'_> {
     /// Removes the dependency of a damaged task on a deleted one. Its row stays unchanged.
     fn release(&self, dependent: TaskId, gone: &Task) -> Result<()> {
         let sql = "DELETE FROM task_depends WHERE task = ?1 AND needs = ?2";

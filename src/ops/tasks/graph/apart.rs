@@ -33,7 +33,7 @@ pub(crate) struct Apart {
 /// Chooses from ready tasks, most urgent first, at most `limit` that touch neither the files of
 /// each other nor those of a task in progress at `now` (RFC 3339 in UTC).
 pub(crate) fn select_independent(
-    transaction: &Transaction<'_>,
+    transaction: &dyn Transaction,
     ready: &[TaskId],
     limit: usize,
     now: &str,
@@ -42,7 +42,7 @@ pub(crate) fn select_independent(
 }
 
 /// Reads the tasks in progress: active ones, and those that somebody holds.
-pub(super) fn working(transaction: &Transaction<'_>, now: &str) -> Result<Vec<TaskId>> {
+pub(super) fn working(transaction: &dyn Transaction, now: &str) -> Result<Vec<TaskId>> {
     let mut working = transaction.recent(None, Status::Active, WORKING_MAX)?;
     let mut known: HashSet<TaskId> = working.iter().copied().collect();
     let held = transaction.running_claims(now, WORKING_MAX)?;
@@ -53,7 +53,7 @@ pub(super) fn working(transaction: &Transaction<'_>, now: &str) -> Result<Vec<Ta
 
 /// Chooses as [`select_independent`] does, beside these tasks in progress.
 pub(super) fn select_independent_of(
-    transaction: &Transaction<'_>,
+    transaction: &dyn Transaction,
     working: &[TaskId],
     ready: &[TaskId],
     limit: usize,

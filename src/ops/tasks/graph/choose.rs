@@ -29,7 +29,7 @@ pub(in crate::ops) struct Choice {
 /// Chooses the next task below `scope`, or of all. A task whose lease expired at `now` (RFC 3339 in UTC) can be
 /// claimed again.
 pub(in crate::ops) fn choose(
-    transaction: &Transaction<'_>,
+    transaction: &dyn Transaction,
     scope: Option<TaskId>,
     now: &str,
 ) -> Result<Choice> {
@@ -57,7 +57,7 @@ pub(in crate::ops) fn choose(
 
 /// Returns the candidates that are not claimed and not damaged.
 fn list_free(
-    transaction: &Transaction<'_>,
+    transaction: &dyn Transaction,
     candidates: &[ReadyTask],
     now: &str,
 ) -> Result<Vec<TaskId>> {
@@ -81,7 +81,7 @@ fn list_free(
 
 /// Finds the first task that touches no files of one in progress. Most declare none, and need no comparison.
 fn first_apart(
-    transaction: &Transaction<'_>,
+    transaction: &dyn Transaction,
     free: &[TaskId],
     over: &Lapsed,
     now: &str,
@@ -102,7 +102,7 @@ fn first_apart(
 
 /// Reads the claims in a scope whose lease expired at `now`.
 pub(in crate::ops) fn find_expired(
-    transaction: &Transaction<'_>,
+    transaction: &dyn Transaction,
     scope: Option<TaskId>,
     now: &str,
 ) -> Result<Vec<Claim>> {
@@ -122,7 +122,7 @@ struct Lapsed {
 }
 
 impl Lapsed {
-    fn read(transaction: &Transaction<'_>, scope: Option<TaskId>, now: &str) -> Result<Lapsed> {
+    fn read(transaction: &dyn Transaction, scope: Option<TaskId>, now: &str) -> Result<Lapsed> {
         let (mut holders, mut tasks) = (Vec::new(), Vec::new());
         for claim in find_expired(transaction, scope, now)? {
             if let Some(holder) = claim.holder {
@@ -141,7 +141,7 @@ impl Lapsed {
     /// Reads the first tasks that are ready or can be claimed again, and their total.
     fn with_ready(
         &self,
-        transaction: &Transaction<'_>,
+        transaction: &dyn Transaction,
         scope: Option<TaskId>,
         limit: u32,
     ) -> Result<(Vec<ReadyTask>, u64)> {

@@ -54,7 +54,7 @@ pub(crate) fn drawing(context: &mut Context, part: Part) -> Result<Drawing> {
     })
 }
 
-fn around(tasks: &Transaction<'_>, id: TaskId, depth: Option<u32>) -> Result<Vec<TaskId>> {
+fn around(tasks: &dyn Transaction, id: TaskId, depth: Option<u32>) -> Result<Vec<TaskId>> {
     if tasks.status(id)?.is_none() {
         return Err(no_task(id));
     }

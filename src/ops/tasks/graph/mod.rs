@@ -26,7 +26,7 @@ use crate::task::graph::{Node, PROBLEMS_MAX, Problem, TaskGraph, by_id};
 /// Maximum number of tasks around one whose problems are looked for.
 const AROUND_MAX: usize = 1_000;
 
-fn check_scope(tasks: &Transaction<'_>, epic: Option<TaskId>) -> Result<()> {
+fn check_scope(tasks: &dyn Transaction, epic: Option<TaskId>) -> Result<()> {
     match epic {
         Some(epic) if tasks.status(epic)?.is_none() => Err(no_task(epic)),
         _ => Ok(()),
@@ -34,12 +34,12 @@ fn check_scope(tasks: &Transaction<'_>, epic: Option<TaskId>) -> Result<()> {
 }
 
 /// Reads the tasks below an epic, or all, with their dependencies outside.
-pub(in crate::ops) fn load(tasks: &Transaction<'_>, epic: Option<TaskId>) -> Result<TaskGraph> {
+pub(in crate::ops) fn load(tasks: &dyn Transaction, epic: Option<TaskId>) -> Result<TaskGraph> {
     check_scope(tasks, epic)?;
     with_outside(tasks, tasks.nodes(epic)?)
 }
 
-fn with_outside(tasks: &Transaction<'_>, mut nodes: Vec<Node>) -> Result<TaskGraph> {
+fn with_outside(tasks: &dyn Transaction, mut nodes: Vec<Node>) -> Result<TaskGraph> {
     by_id(&mut nodes);
     let (mut known, mut outside) = (HashSet::new(), Vec::new());
     for need in nodes.iter().flat_map(|node| &node.depends) {
@@ -53,7 +53,7 @@ fn with_outside(tasks: &Transaction<'_>, mut nodes: Vec<Node>) -> Result<TaskGra
 
 /// Lists why tasks can never start, without reading the graph where possible. Commands of cleo cannot make circles; they
 /// are looked for when no task below an epic is ready, and when pending tasks are left and none is in progress.
-fn problems(tasks: &Transaction<'_>, epic: Option<TaskId>, n_ready: u64) -> Result<Vec<Problem>> {
+fn problems(tasks: &dyn Transaction, epic: Option<TaskId>, n_ready: u64) -> Result<Vec<Problem>> {
     if n_ready == 0 && (epic.is_some() || !is_moving(tasks)?) {
         return Ok(load(tasks, epic)?.problems());
     }
@@ -64,7 +64,7 @@ fn problems(tasks: &Transaction<'_>, epic: Option<TaskId>, n_ready: u64) -> Resu
     Ok(with_outside(tasks, nodes)?.problems())
 }
 
-fn is_moving(tasks: &Transaction<'_>) -> Result<bool> {
+fn is_moving(tasks: &dyn Transaction) -> Result<bool> {
     let count = |statuses: &[Status]| -> Result<u64> {
         let filter = Filter {
             statuses: statuses.to_vec(),
@@ -77,7 +77,7 @@ fn is_moving(tasks: &Transaction<'_>) -> Result<bool> {
 }
 
 /// Lists why a task, or one that it waits for, can never start.
-pub(in crate::ops) fn problems_around(tasks: &Transaction<'_>, id: TaskId) -> Result<Vec<Problem>> {
+pub(in crate::ops) fn problems_around(tasks: &dyn Transaction, id: TaskId) -> Result<Vec<Problem>> {
     let (mut known, mut left) = (HashSet::from([id]), vec![id]);
     let mut nodes = Vec::new();
     while let Some(id) = left.pop() {

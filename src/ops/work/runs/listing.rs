@@ -12,8 +12,8 @@ use crate::ops::work::tracks::lock;
 use crate::run::RunProjection;
 use crate::run::view::RunRow;
 use crate::run::{RunKind, RunStatus};
-use crate::store::Transaction;
 use crate::store::records::{RunFilter, RunPage};
+use crate::store::{Store, Transaction};
 
 /// How many of the last runs are looked at for what happened today.
 const LOOKED_THROUGH: u32 = 500;
@@ -62,12 +62,12 @@ pub(crate) fn rows(context: &mut Context, wanted: RunFilter) -> Result<Rows> {
         run.output = None;
         run.input = run.input.chars().take(INPUT_MAX).collect();
         let track = match run.kind {
-            RunKind::Epic | RunKind::Tasks => tracks.update(&transaction, &run.id, &[])?,
+            RunKind::Epic | RunKind::Tasks => tracks.update(&*transaction, &run.id, &[])?,
             _ => &no_track,
         };
         rows.push(RunRow::new(run, track, &now));
     }
-    let summary = summary(&transaction, user.as_deref(), &now)?;
+    let summary = summary(&*transaction, user.as_deref(), &now)?;
     drop((tracks, transaction));
     name_epics(context, &mut rows.iter_mut().collect::<Vec<_>>())?;
     Ok(Rows {
@@ -78,7 +78,7 @@ pub(crate) fn rows(context: &mut Context, wanted: RunFilter) -> Result<Rows> {
 }
 
 /// Counts the runs of a user by status; without one, those of all users.
-fn summary(transaction: &Transaction<'_>, user: Option<&str>, now: &str) -> Result<Summary> {
+fn summary(transaction: &dyn Transaction, user: Option<&str>, now: &str) -> Result<Summary> {
     let mut summary = Summary::default();
     for tally in transaction.tallies(user)? {
         match tally.status {

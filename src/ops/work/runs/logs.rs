@@ -12,6 +12,7 @@ use crate::ops::Surroundings;
 use crate::ops::runs::{journal, no_run, open_after_recovery};
 use crate::run::Line;
 use crate::run::log::{self, LOG_MAX, Stream};
+use crate::store::Store;
 
 /// Most bytes of one output that are shown: its end.
 const OUTPUT_MAX: usize = 1 << 20;
@@ -56,7 +57,7 @@ pub(crate) fn logs(
         open_after_recovery(&workspace, &surroundings.clock)?.ok_or_else(|| no_run(id))?;
     let transaction = store.read()?;
     transaction.run(id)?.ok_or_else(|| no_run(id))?;
-    let events = journal::events(&transaction, id)?;
+    let events = journal::events(&*transaction, id)?;
     let wanted = task.map(|task| task.to_string());
     let lines = events.iter().map(Line::from);
     let lines = lines.filter(|line| wanted.is_none() || line.task_id == wanted);

@@ -22,6 +22,7 @@ use crate::ops::runs::{liveness, no_run};
 use crate::run::RunKind;
 use crate::run::RunProjection;
 use crate::run::view::{RunRow, RunView};
+use crate::store::Store;
 
 /// Most events of a run that are shown.
 const EVENTS_MAX: u32 = 10_000;
@@ -71,7 +72,7 @@ pub(crate) fn view(context: &mut Context, id: &str, has_events: bool) -> Result<
         RunKind::Execution => RunView::new(run, &RunProjection::read(&events), &events, now),
         _ => {
             let mut tracks = lock(&cache.tracks);
-            let track = tracks.update(&transaction, id, &events)?;
+            let track = tracks.update(&*transaction, id, &events)?;
             RunView::new(run, track, &events, now)
         }
     };

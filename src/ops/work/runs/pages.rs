@@ -13,6 +13,7 @@ use crate::ops::runs::{journal, open, require_run};
 use crate::ops::work::tracks::lock;
 use crate::run::Line;
 use crate::run::transcript;
+use crate::store::Store;
 
 /// Most bytes of a prompt.
 const PROMPT_MAX: u64 = 4 << 20;
@@ -113,7 +114,7 @@ pub(crate) fn events(context: &mut Context, query: EventQuery) -> Result<EventPa
     let user = context.surroundings.rights.user.clone();
     let store = open(context)?;
     let transaction = store.read()?;
-    require_run(&transaction, &query.id, user.as_deref())?;
+    require_run(&*transaction, &query.id, user.as_deref())?;
     let events = transaction.events(Some(&query.id), query.since, query.limit)?;
     let is_full = events.len() >= query.limit as usize;
     let next = events.last().map(|event| event.cursor).filter(|_| is_full);
@@ -134,15 +135,15 @@ pub(crate) fn log(context: &mut Context, query: LogQuery) -> Result<LogPage> {
     let (workspace, cache) = (context.workspace.clone(), Arc::clone(&context.cache));
     let store = open(context)?;
     let transaction = store.read()?;
-    let run = require_run(&transaction, id, user.as_deref())?;
-    let events = journal::events(&transaction, id)?;
+    let run = require_run(&*transaction, id, user.as_deref())?;
+    let events = journal::events(&*transaction, id)?;
     let mut parts = Parts::default();
     let mut following = !run.is_over();
     match query.task {
         None => parts.before = events.iter().collect(),
         Some(task) => {
             let mut tracks = lock(&cache.tracks);
-            let track = tracks.update(&transaction, id, &events)?;
+            let track = tracks.update(&*transaction, id, &events)?;
             let attempt = track.task(task).and_then(|one| one.attempt(query.attempt));
             following &= attempt.is_none_or(|one| one.ended_at.is_none());
             let folder = journal::place(&workspace, id)?;
@@ -184,7 +185,7 @@ pub(crate) fn prompt(context: &mut Context, wanted: OneAttempt) -> Result<Prompt
     let OneAttempt { id, task, attempt } = &wanted;
     let user = context.surroundings.rights.user.clone();
     let store = open(context)?;
-    require_run(&store.read()?, id, user.as_deref())?;
+    require_run(&*store.read()?, id, user.as_deref())?;
     let folder = journal::place(&context.workspace, id)?;
     let path = folder.join(format!("{task}-{attempt}.prompt.md"));
     if !path.is_file() {

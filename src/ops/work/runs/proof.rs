@@ -14,6 +14,7 @@ use crate::ops::work::tracks::lock;
 use crate::ops::{Context, proof as proofs};
 use crate::run::attempt::Attempt;
 use crate::run::{StepState, TaskRun};
+use crate::store::Store;
 
 /// An attempt, as its agent reports it and as cleo found it.
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
@@ -72,9 +73,9 @@ pub(crate) fn proof(context: &mut Context, query: ProofQuery) -> Result<Proof> {
     let cache = Arc::clone(&context.cache);
     let store = open(context)?;
     let transaction = store.read()?;
-    require_run(&transaction, run, user.as_deref())?;
+    require_run(&*transaction, run, user.as_deref())?;
     let of_run = lock(&cache.tracks)
-        .update(&transaction, run, &[])?
+        .update(&*transaction, run, &[])?
         .task(task)
         .cloned();
     drop(transaction);
