@@ -1,10 +1,10 @@
 //! Rules of agents, runs, messages and conversations.
 
 use super::Store;
-use crate::agent::{Agent, Kind};
+use crate::agent::{Agent, AgentStatus, Kind, Role};
 use crate::run::{
-    AnsweredBy, Conversation, ConversationKind, ConversationStatus, Detail, Message, RoutedBy, Run,
-    RunKind, RunStatus, Speaker, Usage,
+    AnsweredBy, Conversation, ConversationKind, ConversationStatus, DELEGATION, Detail, Message,
+    RoutedBy, Run, RunKind, RunStatus, Speaker, Usage,
 };
 use crate::store::records::{ConversationFilter, Dir, Order, RunFilter, RunPage, Tally};
 
