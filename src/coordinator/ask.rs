@@ -157,9 +157,9 @@ pub(crate) fn ask(
             })
         }
         Err(error) => {
-            let status = match error.code {
-                Code::Interrupted | Code::Terminated => RunStatus::Cancelled,
-                _ => RunStatus::Failed,
+            let status = match error.is_cut_short() {
+                true => RunStatus::Cancelled,
+                false => RunStatus::Failed,
             };
             recording.end(status, |notes| {
                 notes.run.error = Some(error.display_message().into_owned());
@@ -255,7 +255,7 @@ fn compose(
             })?;
             return Ok((reply.text, Some(AnsweredBy::Model)));
         }
-        Some(Err(error)) if matches!(error.code, Code::Interrupted | Code::Terminated) => {
+        Some(Err(error)) if error.is_cut_short() => {
             return Err(error);
         }
         Some(Err(error)) => warnings.push(format!(

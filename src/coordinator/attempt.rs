@@ -2,7 +2,6 @@
 
 use std::path::Path;
 use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
 
 use super::engine::Engine;
 use super::prompt;
@@ -20,7 +19,6 @@ use crate::ops::tasks::claim;
 use crate::run::event::{AttemptStart, Setup};
 use crate::run::{Outcome, RunEvent, TaskEvent};
 use crate::runner::agent::{Job, Limits, Runner};
-use crate::runner::process::Bounds;
 
 /// Returns true if the error means that another worker now owns the task.
 pub(super) fn is_loss(error: &Error) -> bool {
@@ -252,24 +250,19 @@ impl Engine<'_> {
             self.inbox.push(Event::Checked(step));
             return Ok(());
         }
-        let stop = Arc::new(AtomicBool::new(false));
         let checking = Checking {
             surroundings: self.context.surroundings.clone(),
             folder: self.slots[step].tree.as_ref().map(|tree| tree.root.clone()),
             renewal: RenewalRequest {
                 task: self.slots[step].task,
                 all: true,
-                bounds: Some(Bounds {
-                    time: self.options.gate_time_limit(),
-                    stop: Some(Arc::clone(&stop)),
-                }),
+                limit: Some(self.options.gate_time_limit()),
                 epoch: self.slots[step].epoch,
                 ..RenewalRequest::default()
             },
         };
-        self.threads
-            .check(step, self.slots[step].attempt, checking)?;
-        self.slots[step].stop = Some(stop);
+        let attempt = self.slots[step].attempt;
+        self.slots[step].stop = Some(self.threads.check(step, attempt, checking)?);
         Ok(())
     }
 

@@ -5,8 +5,6 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use serde_json::Value;
-
 use super::options::{DEPTH_MAX, Options, Selection};
 use super::queue::Queue;
 use super::recorder::Recorder;
@@ -19,7 +17,6 @@ use super::trees::{Base, Trees};
 use super::{Ambience, Listener, selection};
 use crate::error::{Code, Error, Result, quote};
 use crate::id;
-use crate::ops::proof::is_cut_short;
 use crate::ops::runs::journal::{self, Journal};
 use crate::ops::runs::liveness::{self, RunLock};
 use crate::ops::spawn::Preparation;
@@ -152,7 +149,9 @@ fn prepare(
         Trees::open(&workspace, &folder, &run.id)?.require_unused()?;
     }
     let stored = serde_json::to_value(&options).ok();
-    record_owner(&context.surroundings, &trust, &run.id, stored.as_ref());
+    if let Some(options) = &stored {
+        record_owner(&context.surroundings, &trust, &Item::run(&run.id, options));
+    }
     let started = RunEvent::Started {
         branch: base.as_ref().and_then(|base| base.branch.clone()),
         commit: base.as_ref().map(|base| base.commit.clone()),
@@ -252,7 +251,7 @@ impl<'a> Engine<'a> {
         self.threads.settle();
         let _ = self.recorder.commit(&mut self.context.store);
         // Where it is cut short by Ctrl-C once more, or another process continues it, all stays as after a kill.
-        let is_cut_short = is_cut_short(&error) || error.code == Code::ClaimLost;
+        let is_cut_short = error.is_cut_short() || error.code == Code::ClaimLost;
         for step in (0..self.slots.len()).filter(|_| !is_cut_short) {
             let epoch = self.slots[step].epoch.take();
             if epoch.is_some() && !self.recorder.track.tasks()[step].is_done() {
@@ -388,9 +387,8 @@ impl<'a> Engine<'a> {
 
 /// Records that this user began the run, so that it can be resumed. Without a place for the record the run
 /// goes ahead, and resuming it is refused later.
-fn record_owner(surroundings: &Surroundings, trust: &Trust, id: &str, options: Option<&Value>) {
-    if let Some(options) = options.filter(|_| !surroundings.assignment.is_agent()) {
-        let item = Item::run(id, options);
-        let _ = trust.give(&item, Registrant::User, &surroundings.clock);
+pub(super) fn record_owner(surroundings: &Surroundings, trust: &Trust, item: &Item) {
+    if !surroundings.assignment.is_agent() {
+        let _ = trust.give(item, Registrant::User, &surroundings.clock);
     }
 }

@@ -9,9 +9,7 @@ use super::trees::{Declared, Merge, Tree, Trees};
 use super::{parts, prompt};
 use crate::error::{Code, Error, Result, quote};
 use crate::id::TaskId;
-use crate::ops::proof::{
-    self, RenewalRequest, Verdict, check, complete_with_parts, is_cut_short, look,
-};
+use crate::ops::proof::{self, RenewalRequest, Verdict, check, complete_with_parts, look};
 use crate::ops::{Context, require};
 use crate::run::{Outcome, TaskEvent};
 use crate::runner::signals;
@@ -75,7 +73,7 @@ impl Engine<'_> {
             None => return self.complete_in_workspace(step, None),
         };
         match brought {
-            Err(error) if is_cut_short(&error) => Ok(Delivery::Lacking(error.into())),
+            Err(error) if error.is_cut_short() => Ok(Delivery::Lacking(error.into())),
             brought => brought,
         }
     }
@@ -288,7 +286,7 @@ impl Engine<'_> {
         let renewal = RenewalRequest {
             task: id,
             all: true,
-            bounds: Some(self.options.gate_time_limit().into()),
+            limit: Some(self.options.gate_time_limit()),
             epoch,
             ..RenewalRequest::default()
         };
@@ -301,7 +299,7 @@ impl Engine<'_> {
             return Ok(None);
         };
         self.check_stop()?;
-        match is_of_cleo(&error) && !is_cut_short(&error) {
+        match is_of_cleo(&error) && !error.is_cut_short() {
             true => Err(error),
             false => Ok(Some(error.into())),
         }

@@ -10,7 +10,6 @@ use std::time::Instant;
 use super::options::Rules;
 use super::scheduler::{Action, Event, Scheduler, Step, Stop};
 use crate::error::{Result, catch_panic};
-use crate::run::Outcome;
 
 pub(super) trait Messages {
     type Job: Send;
@@ -19,21 +18,13 @@ pub(super) trait Messages {
     /// Records that a step begins, and returns what its thread needs.
     fn begin(&mut self, step: usize) -> Result<Self::Job>;
 
-    /// Records an answer.
-    fn end(&mut self, step: usize, answer: Self::Answer) -> Result<Ending>;
+    /// Records an answer, and returns how it counts.
+    fn end(&mut self, step: usize, answer: Self::Answer) -> Result<Event>;
 
     /// Records that a step never begins, because one that it needs has failed.
     fn skip(&mut self, _step: usize) -> Result<()> {
         Ok(())
     }
-}
-
-/// How an answer counts.
-pub(super) enum Ending {
-    Done,
-    /// The step is to be asked again.
-    Lacking,
-    Failed,
 }
 
 /// Makes the scheduler of steps with these needs.
@@ -104,13 +95,8 @@ pub(super) fn send<M: Messages>(
             let Ok((step, answer)) = answers.recv() else {
                 break;
             };
-            let ending = answer.and_then(|answer| messages.end(step, answer));
-            match ending {
-                Ok(Ending::Done) => inbox.push(Event::Completed(step)),
-                Ok(Ending::Lacking) => {
-                    inbox.push(Event::Lacking(step, Outcome::AgentError, String::new()));
-                }
-                Ok(Ending::Failed) => inbox.push(Event::Refused(step, String::new())),
+            match answer.and_then(|answer| messages.end(step, answer)) {
+                Ok(event) => inbox.push(event),
                 Err(error) => {
                     inbox.extend(stop(step));
                     failed.get_or_insert(error);

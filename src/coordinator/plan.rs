@@ -9,12 +9,13 @@ use clap::Args;
 use serde::Serialize;
 use serde_json::{Value, json};
 
+use crate::coordinator::engine::record_owner;
 use crate::error::{Code, Error, Result, quote};
 use crate::ops::agents::load_in;
 use crate::ops::answers::Answering;
 use crate::ops::runs::recording::Recording;
 use crate::ops::runs::require_own;
-use crate::ops::trust::{Item, Registrant, Trust};
+use crate::ops::trust::{Item, Trust};
 use crate::ops::{Surroundings, plans};
 use crate::plan::message::max_loops;
 use crate::plan::{AsWritten, LOOPS_MAX, Planner, Policy};
@@ -179,15 +180,9 @@ pub(crate) fn resume(
     run_passes(surroundings, &options, &answering, recording, course)
 }
 
-/// Records that this user began the run, so that it can be resumed.
 fn own(surroundings: &Surroundings, workspace: &Workspace, run: &Run, plan: &Value) {
-    if !surroundings.assignment.is_agent() {
-        let (trust, item) = (
-            Trust::new(surroundings, workspace),
-            Item::plan(&run.id, &run.input, plan),
-        );
-        let _ = trust.give(&item, Registrant::User, &surroundings.clock);
-    }
+    let item = Item::plan(&run.id, &run.input, plan);
+    record_owner(surroundings, &Trust::new(surroundings, workspace), &item);
 }
 
 fn require_own_plan(surroundings: &Surroundings, workspace: &Workspace, id: &str) -> Result<()> {
@@ -227,7 +222,7 @@ fn run_passes(
     let answer = course.answer();
     let status = match &done {
         Ok(()) => RunStatus::Completed,
-        Err(error) if is_end(error) => RunStatus::Interrupted,
+        Err(error) if error.is_cut_short() => RunStatus::Interrupted,
         Err(error) if error.code == Code::RunCancelled => RunStatus::Cancelled,
         Err(_) => RunStatus::Failed,
     };
@@ -329,7 +324,7 @@ fn explain(error: Error, course: &Course, run: &Run) -> Error {
     };
     let look = format!("cleo runs show {}", quote(&run.id));
     let go_on = format!("cleo plan run --resume {}", quote(&run.id));
-    if is_end(&error) {
+    if error.is_cut_short() {
         return error.fix(go_on).or("see what was done", look);
     }
     let error = Error { code, ..error }.or("resume what failed", go_on);
@@ -342,8 +337,4 @@ fn explain(error: Error, course: &Course, run: &Run) -> Error {
 fn cancellation_error() -> Error {
     let message = "the run was cancelled before all its steps were done";
     Error::new(Code::RunCancelled, message)
-}
-
-fn is_end(error: &Error) -> bool {
-    matches!(error.code, Code::Interrupted | Code::Terminated)
 }

@@ -20,6 +20,7 @@ use crate::ops::tasks::claim;
 use crate::ops::{Context, Surroundings};
 use crate::run::event::AgentEnd;
 use crate::runner::agent::{self, AgentEvent, Job, Runner};
+use crate::runner::signals;
 use crate::task::Status;
 
 /// Room for the calls of a thread, in bytes: driving an agent takes little of it.
@@ -94,8 +95,6 @@ impl Threads {
         runner: Arc<dyn Runner>,
         job: Job,
     ) -> Result<Arc<AtomicBool>> {
-        let stop = Arc::new(AtomicBool::new(false));
-        let flag = Arc::clone(&stop);
         let end = |ended: Result<AgentEnd>| Update::Ended(Box::new(ended));
         self.spawn(step, attempt, end, move |sender| {
             let mut tell = |sign| drop(sender.send((step, attempt, Update::AgentEvent(sign))));
@@ -103,12 +102,17 @@ impl Threads {
             let kept = create_anew(path)
                 .and_then(|mut file| file.write_all(job.prompt.as_bytes()))
                 .map_err(|cause| unwritable(path, cause));
-            kept.and_then(|()| agent::drive(&*runner, &job, &flag, &mut tell))
-        })?;
-        Ok(stop)
+            kept.and_then(|()| agent::drive(&*runner, &job, &mut tell))
+        })
     }
 
-    pub(super) fn check(&self, step: usize, attempt: u32, checking: Checking) -> Result<()> {
+    /// Runs the commands of a task until they end or the returned flag is set.
+    pub(super) fn check(
+        &self,
+        step: usize,
+        attempt: u32,
+        checking: Checking,
+    ) -> Result<Arc<AtomicBool>> {
         self.spawn(step, attempt, Update::Checked, move |_| checking.run())
     }
 
@@ -119,17 +123,20 @@ impl Threads {
         attempt: u32,
         heard: impl FnOnce(Result<T>) -> Update + Send + 'static,
         work: impl FnOnce(&Sender<Message>) -> Result<T> + Send + 'static,
-    ) -> Result<()> {
+    ) -> Result<Arc<AtomicBool>> {
+        let stop = Arc::new(AtomicBool::new(false));
+        let flag = Arc::clone(&stop);
         let sender = self.sender.clone();
         let thread = Builder::new().stack_size(STACK);
         let spawned = thread.spawn(move || {
-            let done = catch_panic(|| work(&sender)).flatten();
+            let is_stopped = move || flag.load(Ordering::Relaxed);
+            let done = catch_panic(|| signals::until(is_stopped, || work(&sender))).flatten();
             // The receiver is gone when the run is over.
             let _ = sender.send((step, attempt, heard(done)));
         });
         spawned.map_err(refuse_thread)?;
         self.busy.set(self.busy.get() + 1);
-        Ok(())
+        Ok(stop)
     }
 
     pub(super) fn settle(&self) {

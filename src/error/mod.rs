@@ -115,6 +115,11 @@ impl Error {
         self
     }
 
+    /// Returns whether something was stopped because cleo is asked to end, or the work of its thread is.
+    pub(crate) fn is_cut_short(&self) -> bool {
+        matches!(self.code, Code::Interrupted | Code::Terminated)
+    }
+
     /// Returns the message for an answer, where a long untrusted text is cut with `…`.
     pub(crate) fn display_message(&self) -> Cow<'_, str> {
         shorten(&self.message, MESSAGE_MAX)

@@ -7,8 +7,6 @@ use std::borrow::Cow;
 use std::ops::ControlFlow;
 use std::path::Path;
 use std::process::Command;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use sha2::{Digest, Sha256};
@@ -24,20 +22,6 @@ use crate::run::log::Stream;
 
 /// How often to check whether cleo, or the command, is to end.
 const POLL_INTERVAL: Duration = Duration::from_millis(50);
-
-#[derive(Clone, Debug)]
-pub(crate) struct Bounds {
-    /// It is ended after so long.
-    pub(crate) time: Duration,
-    /// It is ended when this is set, as if cleo were asked to end.
-    pub(crate) stop: Option<Arc<AtomicBool>>,
-}
-
-impl From<Duration> for Bounds {
-    fn from(time: Duration) -> Bounds {
-        Bounds { time, stop: None }
-    }
-}
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Finished {
@@ -81,11 +65,11 @@ enum DescendantPolicy {
 }
 
 /// Runs a command in a folder with these variables. The first word is the program; nothing is expanded. When
-/// cleo is interrupted or the command is stopped, it is ended and an error is returned.
+/// cleo is interrupted, or the work of this thread ([`signals::until`]), it is ended and an error is returned.
 pub(crate) fn run(
     words: &[String],
     folder: &Path,
-    bounds: &Bounds,
+    limit: Duration,
     environment: Vec<Variable>,
 ) -> Result<Finished> {
     let Some((program, arguments)) = words.split_first() else {
@@ -93,12 +77,12 @@ pub(crate) fn run(
     };
     let mut command = child::command(program, folder, environment);
     command.args(arguments);
-    Ok(follow(command, None, bounds, 0, DescendantPolicy::Kill)?.finished)
+    Ok(follow(command, None, limit, 0, DescendantPolicy::Kill)?.finished)
 }
 
 /// Runs a command and keeps the first `keep` bytes of its standard output. Its daemons live on.
 pub(crate) fn capture(command: Command, limit: Duration, keep: usize) -> Result<Captured> {
-    follow(command, None, &limit.into(), keep, DescendantPolicy::Detach)
+    follow(command, None, limit, keep, DescendantPolicy::Detach)
 }
 
 /// Runs a command with input and keeps the first `keep` bytes of its standard output; more output ends it.
@@ -109,19 +93,13 @@ pub(crate) fn run_with_input(
     limit: Duration,
     keep: usize,
 ) -> Result<Captured> {
-    follow(
-        command,
-        Some(input),
-        &limit.into(),
-        keep,
-        DescendantPolicy::Kill,
-    )
+    follow(command, Some(input), limit, keep, DescendantPolicy::Kill)
 }
 
 fn follow(
     mut command: Command,
     input: Option<Vec<u8>>,
-    bounds: &Bounds,
+    limit: Duration,
     keep: usize,
     policy: DescendantPolicy,
 ) -> Result<Captured> {
@@ -134,7 +112,7 @@ fn follow(
     }
     let mut watch = Watch {
         start,
-        bounds,
+        limit,
         guard: &guard,
         is_bounded: keep > 0 && policy == DescendantPolicy::Kill,
         outputs: [Output::new(keep), Output::new(keep)],
@@ -146,8 +124,7 @@ fn follow(
     program.end_descendants(policy == DescendantPolicy::Kill || !matches!(reason, Ok(None)));
     let [mut out, mut err] = watch.outputs;
     let reason = reason?;
-    let stopped = (reason == Some(Reason::Interrupted)).then_some(Code::Interrupted);
-    if let Some(code) = guard.end().or(stopped) {
+    if let Some(code) = guard.end() {
         let words = std::iter::once(command.get_program()).chain(command.get_args());
         let words: Vec<_> = words.map(|word| word.to_string_lossy()).collect();
         let while_what = format!("`{}` ran", words.join(" "));
@@ -176,7 +153,7 @@ fn follow(
 
 struct Watch<'a> {
     start: Instant,
-    bounds: &'a Bounds,
+    limit: Duration,
     guard: &'a Guard,
     /// True when more output than is kept ends the command.
     is_bounded: bool,
@@ -191,11 +168,9 @@ impl Observer for Watch<'_> {
     }
 
     fn check(&mut self) -> ControlFlow<Reason, Duration> {
-        let stop = self.bounds.stop.as_deref();
-        let is_stopped = stop.is_some_and(|stop| stop.load(Ordering::Relaxed));
         // Elapsed time is compared, because a moment far ahead may not be one that can be named.
-        let left = self.bounds.time.saturating_sub(self.start.elapsed());
-        if self.guard.caught_code().is_some() || is_stopped {
+        let left = self.limit.saturating_sub(self.start.elapsed());
+        if self.guard.caught_code().is_some() {
             ControlFlow::Break(Reason::Interrupted)
         } else if self.is_bounded && self.outputs[Stream::Out as usize].is_cut() {
             ControlFlow::Break(Reason::OutputLimit)
@@ -350,18 +325,18 @@ mod tests {
 
     #[test]
     fn stopped_command_has_no_result() {
-        let stop = Some(Arc::new(AtomicBool::new(true)));
-        let time = Duration::from_secs(60);
+        let limit = Duration::from_secs(60);
         let words = ["sleep".to_string(), "60".to_string()];
-        let error = run(&words, Path::new("/"), &Bounds { time, stop }, Vec::new()).unwrap_err();
+        let run = || run(&words, Path::new("/"), limit, Vec::new());
+        let error = signals::until(|| true, run).unwrap_err();
         assert_eq!(error.code, Code::Interrupted);
     }
 
     #[test]
     fn missing_program_has_own_error_code() {
         let words = ["no-such-program-at-all".to_string()];
-        let bounds = Duration::from_secs(1).into();
-        let error = run(&words, Path::new("/"), &bounds, Vec::new()).unwrap_err();
+        let limit = Duration::from_secs(1);
+        let error = run(&words, Path::new("/"), limit, Vec::new()).unwrap_err();
         assert_eq!(error.code, Code::ProgramMissing);
     }
 
@@ -369,8 +344,8 @@ mod tests {
     fn command_gets_its_env_and_folder() {
         let words = ["/bin/sh", "-c", "echo \"<$CARGO_PKG_NAME$GIVEN>$PWD\""].map(String::from);
         let environment = vec![("GIVEN".into(), "x".into())];
-        let bounds = Duration::from_secs(60).into();
-        let finished = run(&words, Path::new("/usr"), &bounds, environment).unwrap();
+        let limit = Duration::from_secs(60);
+        let finished = run(&words, Path::new("/usr"), limit, environment).unwrap();
         assert_eq!(finished.last_lines, ["<x>/usr"]);
     }
 }

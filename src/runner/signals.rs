@@ -21,7 +21,7 @@ const SIGNALS: [(i32, Code); 3] = [
 const POLL_INTERVAL: Duration = Duration::from_millis(25);
 
 /// How often it is asked whether the work of a thread was cancelled.
-const WATCH_INTERVAL: Duration = Duration::from_millis(500);
+const WATCH_INTERVAL: Duration = Duration::from_millis(250);
 
 thread_local! {
     /// Tells whether the work of this thread was cancelled.
@@ -74,7 +74,7 @@ pub(super) fn is_force_requested() -> bool {
     SEEN.load(Ordering::SeqCst) && AGAIN.load(Ordering::SeqCst) > 0
 }
 
-/// Runs `work` until `is_over` returns true, which is asked every half second; then waiting for a command or
+/// Runs `work` until `is_over` returns true, which is asked four times a second; then waiting for a command or
 /// server ends as with Ctrl-C.
 pub(crate) fn until<T>(is_over: impl FnMut() -> bool + 'static, work: impl FnOnce() -> T) -> T {
     let watch = Watch {

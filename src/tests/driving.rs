@@ -3,6 +3,7 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::Duration;
@@ -13,6 +14,7 @@ use crate::run::{Outcome, Spent};
 use crate::runner::agent::{
     AgentEvent, CommandLine, Invocation, Job, Limits, OutputState, Runner, Runners, drive,
 };
+use crate::runner::signals;
 use rustix::fs::{Mode, OFlags};
 use tempfile::TempDir;
 
@@ -69,7 +71,7 @@ impl Stage {
 }
 
 fn play(script: &str, job: &Job) -> AgentEnd {
-    drive(&shell(script), job, &AtomicBool::new(false), &mut |_| {}).unwrap()
+    drive(&shell(script), job, &mut |_| {}).unwrap()
 }
 
 fn shell(script: &str) -> CommandLine {
@@ -173,10 +175,10 @@ fn missing_program_or_folder_is_error() {
     let runner = CommandLine::read("no-such-agent-at-all").unwrap();
     let stage = Stage::new();
     let mut job = stage.job("");
-    let error = drive(&runner, &job, &AtomicBool::new(false), &mut |_| {}).unwrap_err();
+    let error = drive(&runner, &job, &mut |_| {}).unwrap_err();
     assert_eq!(error.code.name(), "E_PROGRAM_MISSING");
     job.folder.push("gone");
-    let error = drive(&shell("true"), &job, &AtomicBool::new(false), &mut |_| {}).unwrap_err();
+    let error = drive(&shell("true"), &job, &mut |_| {}).unwrap_err();
     assert_eq!(error.code.name(), "E_FILE_UNREADABLE");
 }
 
@@ -272,7 +274,7 @@ fn agent_that_only_retries_counts_as_idle_and_rate_limited() {
         let mut job = stage.job("");
         job.limits.idle = Some(Duration::from_secs(1));
         let runner = Played(Runners::default().find(name, None).unwrap(), script);
-        let ended = drive(&runner, &job, &AtomicBool::new(false), &mut |_| {}).unwrap();
+        let ended = drive(&runner, &job, &mut |_| {}).unwrap();
         assert_eq!(ended.outcome, Some(outcome), "{name} {ended:?}");
         assert!(ended.reason.unwrap().contains("silent"));
     }
@@ -301,7 +303,7 @@ fn message_names_cost_limit_that_was_given() {
             ..Limits::default()
         };
         let runner = Played(Runners::default().find("claude", None).unwrap(), done);
-        let ended = drive(&runner, &job, &AtomicBool::new(false), &mut |_| {}).unwrap();
+        let ended = drive(&runner, &job, &mut |_| {}).unwrap();
         assert!(ended.reason.unwrap().starts_with(reason), "{reason}");
     }
 }
@@ -330,12 +332,15 @@ fn agent_with_output_is_not_silent() {
 #[test]
 fn agent_is_stopped_on_request() {
     let stage = Stage::new();
-    let stop = AtomicBool::new(false);
+    let stop = Arc::new(AtomicBool::new(false));
     let mut started = |sign| {
         assert!(matches!(sign, AgentEvent::Started(..)));
         stop.store(true, Ordering::Relaxed);
     };
-    let ended = drive(&shell("sleep 300"), &stage.job(""), &stop, &mut started).unwrap();
+    let flag = Arc::clone(&stop);
+    let is_stopped = move || flag.load(Ordering::Relaxed);
+    let play = || drive(&shell("sleep 300"), &stage.job(""), &mut started).unwrap();
+    let ended = signals::until(is_stopped, play);
     assert_eq!(ended.outcome, Some(Outcome::Cancelled));
 }
 
@@ -382,12 +387,12 @@ fn nothing_that_agent_started_outlives_it() {
 #[test]
 fn concurrent_agents_kill_only_own_descendants() {
     let slow = Stage::new();
-    let (begun, over) = (AtomicBool::new(false), AtomicBool::new(false));
+    let begun = AtomicBool::new(false);
     thread::scope(|scope| {
         let other = scope.spawn(|| {
             let script = "setsid sleep 2 & echo $! >started; wait $! && echo Done.";
             let mut begin = |_| begun.store(true, Ordering::Relaxed);
-            drive(&shell(script), &slow.job(""), &over, &mut begin).unwrap()
+            drive(&shell(script), &slow.job(""), &mut begin).unwrap()
         });
         while !slow.path("started").exists() {
             thread::yield_now();
@@ -408,13 +413,12 @@ fn concurrent_agents_kill_only_own_descendants() {
 #[cfg(target_os = "linux")]
 fn unmarked_process_ends_with_last_possible_parent() {
     let (slow, quick) = (Stage::new(), Stage::new());
-    let over = AtomicBool::new(false);
     let hold = "mkfifo alive; exec 3<>alive; env -i setsid sleep 300 &";
     thread::scope(|scope| {
         let other = scope.spawn(|| {
             // Its child loses its parent at once, and it needs it to the end.
             let script = format!("({hold}); touch begun; until [ -e over ]; do sleep 0.05; done");
-            drive(&shell(&script), &slow.job(""), &over, &mut |_| {}).unwrap()
+            drive(&shell(&script), &slow.job(""), &mut |_| {}).unwrap()
         });
         while !slow.path("begun").exists() {
             thread::yield_now();
@@ -491,8 +495,7 @@ fn panic_over_output_fails_attempt() {
     let stage = Stage::new();
     let script = "mkfifo pipe; exec 3<>pipe; echo ready; sleep 60";
     let runner = Broken(shell(script));
-    let stop = AtomicBool::new(false);
-    let error = drive(&runner, &stage.job("Do it."), &stop, &mut |_| {}).unwrap_err();
+    let error = drive(&runner, &stage.job("Do it."), &mut |_| {}).unwrap_err();
     assert_eq!(error.code.name(), "E_INTERNAL");
     assert!(is_soon_alone(&stage.path("pipe")));
 }

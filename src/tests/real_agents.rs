@@ -3,6 +3,7 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::Duration;
@@ -10,6 +11,7 @@ use std::time::Duration;
 use crate::run::event::AgentEnd;
 use crate::run::{Outcome, Spent};
 use crate::runner::agent::{Invocation, Job, Limits, OutputState, Runner, Runners, drive};
+use crate::runner::signals;
 use serde_json::json;
 use tempfile::TempDir;
 
@@ -103,7 +105,7 @@ impl Agent {
     }
 
     fn drive(&self, job: &Job) -> AgentEnd {
-        drive(&self.runner, job, &AtomicBool::new(false), &mut |_| {}).unwrap()
+        drive(&self.runner, job, &mut |_| {}).unwrap()
     }
 
     /// Plays something to its end.
@@ -310,14 +312,17 @@ fn is_ended_while_its_model_is_silent(name: &str) {
     };
     // All that it has started ends as well.
     agent.environment.retain(|(name, _)| name != ONE_PROCESS);
-    let stop = AtomicBool::new(false);
+    let stop = Arc::new(AtomicBool::new(false));
+    let flag = Arc::clone(&stop);
+    let is_stopped = move || flag.load(Ordering::Relaxed);
     let ended = thread::scope(|scope| {
         scope.spawn(|| {
             model.wait_until_it_hangs();
             stop.store(true, Ordering::Relaxed);
         });
         let job = agent.job("silence");
-        drive(&agent.runner, &job, &stop, &mut |_| {}).unwrap()
+        let play = || drive(&agent.runner, &job, &mut |_| {}).unwrap();
+        signals::until(is_stopped, play)
     });
     assert_eq!(ended.outcome, Some(Outcome::Cancelled), "{ended:#?}");
     assert_eq!(ended.exit_code, None);

@@ -758,7 +758,7 @@ fn a_plan_whose_process_was_killed_goes_on_where_it_stood() {
 #[cfg(target_os = "linux")]
 fn workers_of_killed_run_are_ended() {
     let script = "[ -e again ] && exec sh worker.sh a 'well [done]'\n: >again\n\
-        setsid sleep 600 &\necho $! >daemon\necho $$ >worker.new\nmv worker.new worker\nexec sleep 600\n";
+        setsid sleep 600 &\necho $! >daemon\nsleep 0.5\necho $$ >worker.new\nmv worker.new worker\nexec sleep 600\n";
     let begin = |words: &[&str]| {
         let workspace = world(&[("a", &[])]).with("hang.sh", script);
         workspace.ok("agents update the-a --command 'sh hang.sh'");

@@ -4,8 +4,8 @@ use serde_json::json;
 
 use super::{Options, Query, Replies, describe_step};
 use crate::agent::Agent;
-use crate::coordinator::messages::{self, Ending, Messages};
-use crate::coordinator::scheduler::Scheduler;
+use crate::coordinator::messages::{self, Messages};
+use crate::coordinator::scheduler::{Event, Scheduler};
 use crate::error::{Code, Error, Result};
 use crate::llm;
 use crate::ops::answers::Answering;
@@ -147,13 +147,13 @@ impl<'a> Messages for QueryRun<'a, '_> {
         })
     }
 
-    fn end(&mut self, at: usize, answer: Result<WorkerReply>) -> Result<Ending> {
+    fn end(&mut self, at: usize, answer: Result<WorkerReply>) -> Result<Event> {
         let reply = answer?;
-        let ending = match reply.output {
-            Some(_) => Ending::Done,
-            None => Ending::Failed,
+        let counts = match reply.output {
+            Some(_) => Event::Completed(at),
+            None => Event::Refused(at, String::new()),
         };
-        self.record(at, reply).map(|()| ending)
+        self.record(at, reply).map(|()| counts)
     }
 
     fn skip(&mut self, at: usize) -> Result<()> {
@@ -223,7 +223,7 @@ fn ask_planner(
         }
     };
     match answer {
-        Err(error) if matches!(error.code, Code::Interrupted | Code::Terminated) => Err(error),
+        Err(error) if error.is_cut_short() => Err(error),
         answer => Ok(Some(
             answer.map_err(|error| error.display_message().into_owned()),
         )),

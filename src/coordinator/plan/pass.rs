@@ -6,14 +6,15 @@ use serde_json::json;
 
 use super::{COORDINATOR, Stepped, cancellation_error};
 use crate::agent::Agent;
-use crate::coordinator::messages::{self, Ending, Messages};
+use crate::coordinator::messages::{self, Messages};
+use crate::coordinator::scheduler::Event;
 use crate::error::{Code, Error, Result};
 use crate::ops::answers::{Answer, Answering, Question};
 use crate::ops::runs::recording::Recording;
 use crate::plan::message::{Reply, message};
 use crate::plan::{Plan, Step};
 use crate::run::StepState;
-use crate::run::{AnsweredBy, Run, Speaker};
+use crate::run::{AnsweredBy, Outcome, Run, Speaker};
 use crate::runner::signals;
 
 pub(super) struct Pass<'a, 'r> {
@@ -63,7 +64,7 @@ impl Pass<'_, '_> {
         })
     }
 
-    fn fail(&mut self, at: usize, error: Error) -> Result<Ending> {
+    fn fail(&mut self, at: usize, error: Error) -> Result<Event> {
         let (id, agent) = (self.plan.steps[at].id.clone(), &self.agents[at].id);
         let useless = matches!(
             error.code,
@@ -77,7 +78,7 @@ impl Pass<'_, '_> {
         });
         self.recording.note(|notes| notes.event("error", fields))?;
         if again {
-            return Ok(Ending::Lacking);
+            return Ok(Event::Lacking(at, Outcome::AgentError, why));
         }
         (self.steps[at].status, self.steps[at].error) = (StepState::Failed, Some(why));
         Err(Error {
@@ -143,13 +144,13 @@ impl Messages for Pass<'_, '_> {
         })
     }
 
-    fn end(&mut self, at: usize, answer: Result<Answer>) -> Result<Ending> {
+    fn end(&mut self, at: usize, answer: Result<Answer>) -> Result<Event> {
         match answer {
             Ok(answer) if answer.by == AnsweredBy::Offline => {
                 let error = nobody(&self.plan.steps[at], &self.agents[at]);
                 self.fail(at, error)
             }
-            Ok(answer) => self.keep(at, answer).map(|()| Ending::Done),
+            Ok(answer) => self.keep(at, answer).map(|()| Event::Completed(at)),
             Err(error) => self.fail(at, error),
         }
     }

@@ -44,7 +44,7 @@ impl Executor {
         }
         let watch = watch(&self.services.workspace, &begun.record.run.id);
         let outcome = match signals::until(watch, || self.find_answer(&mut begun, tell)) {
-            Err(error) if is_end(&error) => Outcome::Stopped(error),
+            Err(error) if error.is_cut_short() => Outcome::Stopped(error),
             outcome => outcome?,
         };
         let told = report(&begun.record, told, tell);
@@ -72,7 +72,7 @@ impl Executor {
         let (agent, input) = (Arc::clone(&begun.agent), begun.record.run.input.clone());
         let error = match self.ask(begun, &agent, &input, tell) {
             Ok(answer) => return Ok(Outcome::Answered(answer)),
-            Err(error) if is_end(&error) => return Err(error),
+            Err(error) if error.is_cut_short() => return Err(error),
             Err(error) => error,
         };
         self.record_failure(begun, &error)?;
@@ -137,7 +137,7 @@ impl Executor {
         let supervisor = Arc::clone(&begun.supervisor);
         match self.ask(begun, &supervisor, &message, tell) {
             Ok(answer) => Ok(Outcome::Answered(answer)),
-            Err(error) if is_end(&error) => Err(error),
+            Err(error) if error.is_cut_short() => Err(error),
             Err(error) => {
                 record_no_response(&mut begun.record.run, &error.message);
                 let is_retryable = error.is_retryable();
@@ -282,10 +282,6 @@ fn record_no_response(run: &mut Run, why: &str) {
         Some(error) => format!("{error}; {what}"),
         None => what,
     });
-}
-
-fn is_end(error: &Error) -> bool {
-    matches!(error.code, Code::Interrupted | Code::Terminated)
 }
 
 /// Reports the events from one on; returns how many there are in all.

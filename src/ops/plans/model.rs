@@ -22,7 +22,7 @@ impl Planner for ByModel {
             None => "no model is configured".to_string(),
             Some(model) => match plan_with(model, wish) {
                 Ok(plan) => return Ok(Decomposed::new(plan, Source::Model)),
-                Err(error) if matches!(error.code, Code::Interrupted | Code::Terminated) => {
+                Err(error) if error.is_cut_short() => {
                     return Err(error);
                 }
                 Err(error) => error.display_message().into_owned(),

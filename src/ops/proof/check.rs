@@ -36,7 +36,7 @@ impl Verdict {
 
     /// Returns whether commands were stopped because the run stops.
     pub(crate) fn is_cut_short(&self) -> bool {
-        self.faults.iter().any(is_cut_short)
+        self.faults.iter().any(Error::is_cut_short)
     }
 
     /// Returns whether nothing is missing but commands that have to run again.
@@ -44,11 +44,6 @@ impl Verdict {
         let is_proof = |code| matches!(code, Code::EvidenceStale | Code::CriterionOpen);
         self.faults.iter().all(|fault| is_proof(fault.code))
     }
-}
-
-/// Returns whether something was stopped because cleo is asked to end, or the run stops.
-pub(crate) fn is_cut_short(error: &Error) -> bool {
-    matches!(error.code, Code::Interrupted | Code::Terminated)
 }
 
 impl From<Vec<Error>> for Verdict {

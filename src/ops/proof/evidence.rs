@@ -2,6 +2,7 @@
 
 use std::io::{self, ErrorKind};
 use std::path::{Component, Path, PathBuf};
+use std::time::Duration;
 
 use clap::Args;
 use serde::Deserialize;
@@ -12,7 +13,7 @@ use crate::gate::{Evidence, Origin, Proof, check_url};
 use crate::id::{self, TaskId};
 use crate::ops::Context;
 use crate::ops::runs::is_run;
-use crate::runner::process::{self, Bounds};
+use crate::runner::process;
 use crate::runner::{child, orphans};
 use crate::task::rules::check_note;
 use crate::tree::{self, Tree};
@@ -117,7 +118,7 @@ impl Scene {
         &self,
         context: &Context,
         given: &Given,
-        bounds: &Bounds,
+        limit: Duration,
     ) -> Result<(Vec<Evidence>, bool)> {
         let mut others = Vec::new();
         for path in &given.files {
@@ -138,7 +139,7 @@ impl Scene {
         }
         let mut proofs = Vec::new();
         for command in &given.commands {
-            proofs.push(self.run(context, command, bounds)?);
+            proofs.push(self.run(context, command, limit)?);
             if proofs.last().and_then(Proof::outcome) != Some(true) {
                 break;
             }
@@ -205,7 +206,7 @@ impl Scene {
 
     /// Runs a command. It gets what agents get, whose work it runs: variables of the user that are chosen or that
     /// settings name, and the assignment of the caller, not that of the parent process.
-    fn run(&self, context: &Context, command: &[String], bounds: &Bounds) -> Result<Proof> {
+    fn run(&self, context: &Context, command: &[String], limit: Duration) -> Result<Proof> {
         let directory = &self.origin.directory;
         // Without a dot at its end, because that is what the command gets as PWD.
         let folder: PathBuf = self.place.confine(directory)?.components().collect();
@@ -222,7 +223,7 @@ impl Scene {
             // It runs what an agent wrote, which completes no task of the run.
             environment.push((orphans::JUDGE.into(), around.actor.as_str().into()));
         }
-        let finished = process::run(command, &folder, bounds, environment).map_err(|error| {
+        let finished = process::run(command, &folder, limit, environment).map_err(|error| {
             let cause = error
                 .source
                 .as_ref()

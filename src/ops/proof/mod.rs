@@ -19,7 +19,7 @@ mod standing;
 mod validate;
 mod verify;
 
-pub(crate) use check::{Undone, Verdict, check, find_undone, is_cut_short, look};
+pub(crate) use check::{Undone, Verdict, check, find_undone, look};
 pub(crate) use complete::{
     Complete, Record, complete, complete_checked, complete_with_parts, is_unearned, needs_proof,
 };

@@ -12,7 +12,6 @@ use crate::error::{Code, Error, Result};
 use crate::gate::Gate;
 use crate::id::TaskId;
 use crate::ops::{Context, Scope};
-use crate::runner::process::Bounds;
 
 /// Longest time that the command of a gate may take, in seconds.
 const TIME_LIMIT_MAX: u64 = 86_400;
@@ -115,7 +114,7 @@ pub(crate) struct RenewalRequest {
     pub(crate) all: bool,
     /// Takes precedence over the time limit.
     #[serde(skip)]
-    pub(crate) bounds: Option<Bounds>,
+    pub(crate) limit: Option<Duration>,
 }
 
 /// Sets a gate to the result of its commands, or to what the caller says, and trusts the command that the caller
@@ -132,7 +131,7 @@ pub(crate) fn set_gate(context: &mut Context, mut request: GateRequest) -> Resul
     let gate = Gate::read(&request.gate).map_err(show)?;
     let verification = Verification {
         of: Requirement::Gate(gate),
-        bounds: bound(context, request.time_limit)?,
+        limit: bound(context, request.time_limit)?,
         request,
     };
     let result = verification.run(context)?;
@@ -162,16 +161,16 @@ pub(crate) fn accept_criterion(context: &mut Context, request: Acceptance) -> Re
             epoch: request.epoch,
             ..GateRequest::default()
         },
-        bounds: Duration::ZERO.into(),
+        limit: Duration::ZERO,
     };
     verification.run(context)
 }
 
-/// Returns the bounds of a command that may take so many seconds; by default the setting.
-pub(super) fn bound(context: &Context, seconds: Option<u64>) -> Result<Bounds> {
+/// Returns how long a command may take, by default as the setting says.
+pub(super) fn bound(context: &Context, seconds: Option<u64>) -> Result<Duration> {
     match seconds {
-        None => Ok(context.surroundings.defaults.time_limit.into()),
-        Some(seconds @ 1..=TIME_LIMIT_MAX) => Ok(Duration::from_secs(seconds).into()),
+        None => Ok(context.surroundings.defaults.time_limit),
+        Some(seconds @ 1..=TIME_LIMIT_MAX) => Ok(Duration::from_secs(seconds)),
         Some(seconds) => {
             let message =
                 format!("timeLimit is {seconds}; it can be 1 to {TIME_LIMIT_MAX} seconds");

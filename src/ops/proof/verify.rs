@@ -5,12 +5,13 @@ use serde::Serialize;
 use super::evidence::{Given, Scene, find_directory};
 use super::request::{GateRequest, RenewalRequest, bound};
 use super::standing::{CriterionStanding, CriterionState, TaskGates, gates};
+use std::time::Duration;
+
 use crate::error::{Code, Error, Result, quote_all};
 use crate::gate::{Evidence, Gate, Gates, Record, check_agent};
 use crate::ops::tasks::{Caller, check_epoch};
 use crate::ops::trust::{Item, Trust};
 use crate::ops::{Context, require};
-use crate::runner::process::Bounds;
 use crate::store::Transaction;
 use crate::task::Task;
 use crate::workspace::Workspace;
@@ -63,7 +64,7 @@ pub(super) enum Requirement {
 pub(super) struct Verification {
     pub(super) of: Requirement,
     pub(super) request: GateRequest,
-    pub(super) bounds: Bounds,
+    pub(super) limit: Duration,
 }
 
 /// A tree, and a folder relative to its root.
@@ -196,7 +197,7 @@ impl Verification {
             Requirement::Criterion(one) if let Some(why) = one.find_shell_syntax() => {
                 Err(Error::new(Code::ProgramMissing, why))
             }
-            _ => scene.take(context, &self.request.given, &self.bounds),
+            _ => scene.take(context, &self.request.given, self.limit),
         };
         match (taken, self.command()) {
             (Err(error), Some(words)) if error.code == Code::ProgramMissing => Ok((
@@ -253,8 +254,8 @@ pub(crate) fn renew(
     begin: &mut dyn FnMut(&str),
 ) -> Result<Renewed> {
     let task = request.task;
-    let bounds = match &request.bounds {
-        Some(bounds) => bounds.clone(),
+    let limit = match request.limit {
+        Some(limit) => limit,
         None => bound(context, request.time_limit)?,
     };
     let before = gates(context, task)?;
@@ -291,7 +292,7 @@ pub(crate) fn renew(
         if is_gate_open && matches!(of, Requirement::Gate(_)) {
             continue;
         }
-        let (mut verification, directory) = repeat(of, &before, request, &bounds);
+        let (mut verification, directory) = repeat(of, &before, request, limit);
         begin(&verification.describe());
         // Files are kept by their path from the root.
         for file in &mut verification.request.given.files {
@@ -332,7 +333,7 @@ fn repeat(
     of: Requirement,
     before: &TaskGates,
     renewal: &RenewalRequest,
-    bounds: &Bounds,
+    limit: Duration,
 ) -> (Verification, String) {
     let mut request = GateRequest {
         task: renewal.task,
@@ -353,12 +354,7 @@ fn repeat(
             }
         }
     }
-    let bounds = bounds.clone();
-    let verification = Verification {
-        of,
-        request,
-        bounds,
-    };
+    let verification = Verification { of, request, limit };
     (verification, directory)
 }
 

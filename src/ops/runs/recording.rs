@@ -1,6 +1,6 @@
 //! The record of a run in progress: events are committed first and then reported.
 
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
@@ -16,6 +16,9 @@ use crate::run::{
 use crate::store::sqlite::SqliteStore;
 use crate::store::{Store, Transaction};
 use crate::workspace::Workspace;
+
+/// How long agents may still take to answer once their run is cancelled; the command that cancels it waits longer.
+const CANCEL_GRACE: Duration = Duration::from_secs(5);
 
 pub(crate) struct Recording<'a> {
     pub(crate) run: Run,
@@ -143,9 +146,15 @@ impl<'a> Recording<'a> {
         Ok(self.is_cancelled)
     }
 
-    /// Returns whether the run is cancelled, asked without the record.
+    /// Returns whether the run was cancelled a while ago, asked without the record: an agent that is about to answer is
+    /// waited for.
     pub(crate) fn watch_for_cancel(&self) -> Box<dyn FnMut() -> bool + Send> {
-        Box::new(self.journal.watch_for_cancel(&self.workspace))
+        let mut is_cancelled = self.journal.watch_for_cancel(&self.workspace);
+        let mut since = None;
+        Box::new(move || {
+            since = since.or_else(|| is_cancelled().then(Instant::now));
+            since.is_some_and(|since| since.elapsed() >= CANCEL_GRACE)
+        })
     }
 
     /// Ends the run, in one transaction with `note`.

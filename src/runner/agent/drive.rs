@@ -4,7 +4,6 @@
 use std::ops::ControlFlow;
 use std::path::Path;
 use std::process::Command;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use super::log::Log;
@@ -23,13 +22,12 @@ const POLL_INTERVAL: Duration = Duration::from_millis(250);
 /// Most events that are passed on of one attempt.
 const EVENTS_MAX: usize = 100_000;
 
-/// Runs an agent until it exits, `stop` is set or cleo is interrupted. `tell` gets every event on this thread, so the
+/// Runs an agent until it exits, or cleo or the work of this thread is interrupted. `tell` gets every event on this thread, so the
 /// agent is not read while it runs. All descendants are ended too. It is an error when the program cannot be started
 /// or its output cannot be kept.
 pub(crate) fn drive(
     runner: &dyn Runner,
     job: &Job,
-    stop: &AtomicBool,
     tell: &mut dyn FnMut(AgentEvent),
 ) -> Result<AgentEnd> {
     let guard = Guard::begin()?;
@@ -44,7 +42,7 @@ pub(crate) fn drive(
         runner,
         job,
         tell,
-        is_stop_requested: &|| stop.load(Ordering::Relaxed) || guard.caught_code().is_some(),
+        guard: &guard,
         log,
         lines: [Lines::new(LINE_MAX), Lines::new(LINE_MAX)],
         stderr_tail: LastLines::default(),
@@ -91,7 +89,7 @@ struct Attempt<'a> {
     runner: &'a dyn Runner,
     job: &'a Job,
     tell: &'a mut dyn FnMut(AgentEvent),
-    is_stop_requested: &'a dyn Fn() -> bool,
+    guard: &'a Guard,
     log: Log,
     lines: [Lines; 2],
     stderr_tail: LastLines,
@@ -122,7 +120,7 @@ impl Observer for Attempt<'_> {
 
     fn check(&mut self) -> ControlFlow<(Outcome, String), Duration> {
         let (limits, state) = (self.job.limits, &self.state);
-        if (self.is_stop_requested)() {
+        if self.guard.caught_code().is_some() {
             let reason = "cleo was asked to end it".to_string();
             return ControlFlow::Break((Outcome::Cancelled, reason));
         }
