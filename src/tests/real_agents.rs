@@ -241,7 +241,7 @@ fn lies_once_in_a_run_and_repairs_it(name: &str) {
     let reply = workspace.finish(command, "");
     assert_eq!(reply.exit, 0, "{reply}");
     let task = &document(&reply)["result"]["tasks"][0];
-    assert_fields(&task, json!({"state": "done", "attempts": 2}));
+    assert_fields(task, json!({"state": "done", "attempts": 2}));
     let id = workspace.ask("runs list")["result"]["runs"][0]["id"].clone();
     let logs = workspace.json(&["runs", "logs", id.as_str().unwrap()]);
     let events = logs["result"]["events"].as_array().unwrap();

@@ -63,7 +63,7 @@ fn worker_of_cloned_folder_is_listed_and_chosen_and_not_run() {
     let reply = workspace.fails("agents execute 'a summary'", "E_UNTRUSTED");
     assert_eq!(reply["error"]["fix"], "cleo trust");
     let run = &reply["result"]["run"];
-    assert_fields(&run, json!({"agent": "helper", "status": "failed"}));
+    assert_fields(run, json!({"agent": "helper", "status": "failed"}));
     let listed = workspace.ask("runs list --status failed");
     assert_eq!(listed["result"]["total"], 1);
     let reply = workspace.fails("agents check", "E_AGENT_DOWN");
@@ -360,7 +360,7 @@ fn trust_of_many_at_once_is_kept() {
         }
     });
     for n in 0..8 {
-        let shown = workspace.ask(&format!("agents show w{n}"));
+        let shown = workspace.ask(format!("agents show w{n}"));
         assert_eq!(shown["result"]["agent"]["standing"], "trusted");
     }
 }
@@ -717,7 +717,7 @@ fn skill_in_place_of_built_in_one_is_named_and_trusted() {
     assert!(warnings.contains("cleo trust"), "{warnings}");
     let told = "replaces the built-in skill ct-task-executor";
     for line in ["spawn T1", "orchestrator spawn T1"] {
-        let spawned = workspace.ask(&format!("{line} --template ct-task-executor"));
+        let spawned = workspace.ask(format!("{line} --template ct-task-executor"));
         assert_eq!(spawned["success"], true, "{spawned:#}");
         assert!(
             spawned["warnings"].to_string().contains(told),

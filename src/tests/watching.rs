@@ -119,7 +119,7 @@ fn failed_task_that_is_reopened_is_ready() {
     play(&workspace, "T2", "lies");
     let shown = graph(&workspace, Some("T1"));
     let counts = &shown["counts"];
-    assert_fields(&counts, json!({"failed": 1, "ready": 1}));
+    assert_fields(counts, json!({"failed": 1, "ready": 1}));
     let ready = workspace.ask("orchestrator ready --epic T1");
     assert_eq!(ready["result"]["total"], counts["ready"]);
     let shown = ask(

@@ -322,11 +322,11 @@ fn runtime_agent_id_keeps_length_limit() {
     let workspace = TestWorkspace::new();
     let id = |digits| format!("custom_{}", "0".repeat(digits));
     let error = workspace.refuse(
-        &format!("agents register X --prompt p --id {}", id(58)),
+        format!("agents register X --prompt p --id {}", id(58)),
         "E_AGENT_INVALID",
     );
     says(&error, "at most 64 characters");
-    workspace.result(&format!("agents register X --prompt p --id {}", id(57)));
+    workspace.result(format!("agents register X --prompt p --id {}", id(57)));
 }
 
 #[test]
@@ -408,7 +408,7 @@ fn faulty_file_is_named_with_what_fixes_it() {
         ("builtin.json", "E_EXISTS", "which no import changes"),
         ("hot.json", "E_AGENT_INVALID", "the temperature is 3"),
     ] {
-        let error = workspace.refuse(&format!("agents import {file}"), code);
+        let error = workspace.refuse(format!("agents import {file}"), code);
         says(&error, message);
         assert_eq!(ids(&workspace, "agents list").len(), 4, "{file}");
     }
@@ -583,7 +583,7 @@ fn second_document_and_duplicate_field_name_their_line() {
         .with("twice.yaml", "id: z\nname: N\nprompt: p\nname: M\n")
         .with("two.yaml", "id: z\nprompt: p\n---\nid: y\n");
     for (file, line) in [("twice.yaml", "line 4"), ("two.yaml", "line 3")] {
-        let error = workspace.refuse(&format!("agents import {file}"), "E_AGENT_INVALID");
+        let error = workspace.refuse(format!("agents import {file}"), "E_AGENT_INVALID");
         says(&error, line);
         let routed = workspace.json(&["route", "x", "--agents", file]);
         says(&routed, line);

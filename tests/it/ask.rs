@@ -106,7 +106,7 @@ fn d_4_without_model_summarizer_answers() {
     let runs = workspace.ask("runs list --kind query");
     let run = &runs["result"]["runs"][0];
     assert_eq!(asked["context"]["conversation_id"], run["id"]);
-    assert_fields(&run, json!({"status": "completed", "answeredBy": "worker"}));
+    assert_fields(run, json!({"status": "completed", "answeredBy": "worker"}));
     asks(
         &workspace,
         &["again", "--user", "u7", "--conversation", "C7"],
@@ -554,7 +554,7 @@ fn answer_of_model_is_streamed_piece_by_piece() {
         .collect();
     assert_eq!(pieces.len(), 2, "{reply}");
     assert_fields(
-        &pieces[0],
+        pieces[0],
         json!({"agent": "toby-technical", "piece": "Two "}),
     );
     assert_eq!(lines.last().unwrap()["run"]["output"], "Two and two.");

@@ -96,7 +96,7 @@ fn date_can_be_given_and_must_be_real() {
         let before = workspace.state();
         let refused = workspace.json(&["spawn", "T1", "--date", date]);
         let error = &refused["error"];
-        assert_fields(&error, json!({"code": "E_TOKEN_INVALID", "exitCode": 6}));
+        assert_fields(error, json!({"code": "E_TOKEN_INVALID", "exitCode": 6}));
         assert_eq!(workspace.state(), before);
     }
 }

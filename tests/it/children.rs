@@ -435,13 +435,13 @@ fn library(workspace: &TestWorkspace, name: &str, inner: Option<&str>) {
     let place = workspace.root().with_file_name(name);
     fs::create_dir(&place).unwrap();
     let there = format!("-C ../{name} -c protocol.file.allow=always");
-    workspace.git(&format!("{there} init --quiet --initial-branch main"));
-    workspace.git(&format!(
+    workspace.git(format!("{there} init --quiet --initial-branch main"));
+    workspace.git(format!(
         "{there} commit --quiet --allow-empty --message lib"
     ));
     if let Some(inner) = inner {
-        workspace.git(&format!("{there} submodule --quiet add ../{inner} inner"));
-        workspace.git(&format!("{there} commit --quiet --message inner"));
+        workspace.git(format!("{there} submodule --quiet add ../{inner} inner"));
+        workspace.git(format!("{there} commit --quiet --message inner"));
     }
 }
 

@@ -181,9 +181,9 @@ fn of_many_tasks_that_were_never_spawned_first_are_named() {
     let first: Vec<String> = (1..=10).map(|number| format!("T{number}")).collect();
     let result = &answer["result"];
     assert_eq!(result["tasks"], json!([]));
-    assert_fields(&result, json!({"total": 12, "compliant": 12}));
+    assert_fields(result, json!({"total": 12, "compliant": 12}));
     let rule = rule(&answer, "ORC-002");
-    assert_fields(&rule, json!({"tasks": first, "total": 12}));
+    assert_fields(rule, json!({"tasks": first, "total": 12}));
 }
 
 #[test]
@@ -192,7 +192,7 @@ fn unassigned_work_breaks_orc_002() {
     workspace.ok("complete T2");
     let answer = validate(&workspace, &[]);
     let rule = rule(&answer, "ORC-002");
-    assert_fields(&rule, json!({"verdict": "fail", "tasks": ["T2"]}));
+    assert_fields(rule, json!({"verdict": "fail", "tasks": ["T2"]}));
     assert_eq!(
         rule["evidence"],
         "1 of 2 done tasks were spawned; without: T2"
@@ -231,7 +231,7 @@ fn work_that_was_never_started_has_its_turn_too() {
     workspace.ok("complete T2");
     let answer = validate(&workspace, &[]);
     let found = rule(&answer, "ORC-004");
-    assert_fields(&found, json!({"verdict": "fail", "tasks": ["T2"]}));
+    assert_fields(found, json!({"verdict": "fail", "tasks": ["T2"]}));
     let evidence = "1 task begun, 0 at work now; T2 began before T1 was done";
     assert_eq!(found["evidence"], evidence);
     workspace.ok("reopen T2");

@@ -147,7 +147,7 @@ fn nested_settings_are_edited_by_hand_only() {
     let set = workspace.refuse("config set list.limit 9", "E_CONFIG_INVALID");
     let unset = workspace.refuse("config unset list.limit", "E_CONFIG_INVALID");
     for error in [&set, &unset] {
-        says(&error, place);
+        says(error, place);
         let shown = workspace.shell(error["fix"].as_str().unwrap());
         assert_eq!(shown.stdout, "  limit: 2   # few\n");
     }

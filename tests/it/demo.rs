@@ -28,7 +28,7 @@ fn all_tasks_are_done() {
     for task in &tasks {
         let attempts = if task["taskId"] == "T6" { 2 } else { 1 };
         assert_eq!(task["attempts"], attempts, "{task}");
-        assert_fields(&task, json!({"state": "done", "outcome": "ok"}));
+        assert_fields(task, json!({"state": "done", "outcome": "ok"}));
     }
     let mut skills: Vec<&str> = tasks
         .iter()

@@ -77,8 +77,8 @@ fn override_wins_over_everything_in_any_spelling() {
         "{}\n",
     );
     let error = &document["error"];
-    assert_fields(&error, json!({"code": "E_SKILL_NOT_FOUND", "exitCode": 4}));
-    says(&error, "did you mean `ct-docs-write`?");
+    assert_fields(error, json!({"code": "E_SKILL_NOT_FOUND", "exitCode": 4}));
+    says(error, "did you mean `ct-docs-write`?");
     assert_eq!(error["fix"], "cleo skills list");
 }
 
@@ -92,7 +92,7 @@ fn task_of_workspace_is_explained() {
     let document = workspace.ask("skills dispatch T1 --explain");
     let result = &document["result"];
     assert_fields(
-        &result,
+        result,
         json!({"taskId": "T1", "skill": "ct-docs-review", "strategy": "label"}),
     );
     assert_eq!(result["matched"], json!(["review"]));

@@ -119,8 +119,7 @@ fn evidence_that_is_none_is_refused() {
         ("--run no-such-program", "E_PROGRAM_MISSING"),
     ] {
         let error =
-            workspace.fails(&format!("verify T1 --gate implemented {given}"), code)["error"]
-                .clone();
+            workspace.fails(format!("verify T1 --gate implemented {given}"), code)["error"].clone();
         let others = error["alternatives"].as_array().unwrap();
         assert!(error["fix"].is_string() || !others.is_empty(), "{error}");
     }
@@ -174,7 +173,7 @@ fn fix_for_invalid_evidence_can_be_pasted() {
         ("--file src/x/nope.txt", "ls -l [WORKSPACE]/src"),
         ("--file src", "ls -ld [WORKSPACE]/src"),
     ] {
-        let answer = workspace.ask(&format!("verify T1 --gate implemented {given}"));
+        let answer = workspace.ask(format!("verify T1 --gate implemented {given}"));
         assert_eq!(answer["error"]["fix"], fix, "{answer}");
         let pasted = workspace.shell(fix);
         assert_eq!(pasted.exit, 0, "{pasted}");
@@ -398,7 +397,7 @@ fn files_that_are_not_there_are_told_from_none() {
         ),
     ] {
         workspace.ok(&format!("add Paint {files}"));
-        let answer = workspace.ask(&format!("verify {task} --gate implemented"));
+        let answer = workspace.ask(format!("verify {task} --gate implemented"));
         let told = answer["warnings"].to_string();
         assert!(told.contains(warning), "{answer}");
     }
@@ -440,7 +439,7 @@ fn gate_out_of_order_is_refused_without_its_command() {
     assert_eq!(look, "cleo verify T1");
     assert_eq!(workspace.shell(look).exit, 0);
     assert_eq!(workspace.state(), before);
-    let forced = workspace.ask(&format!("{text} --force"));
+    let forced = workspace.ask(format!("{text} --force"));
     assert_eq!(forced["result"]["gates"]["testsPassed"]["forced"], true);
     let shown = workspace.cleo("show T1");
     assert!(shown.contains("testsPassed: passed by force"), "{shown}");
@@ -593,7 +592,7 @@ fn hanging_criterion_is_stopped_and_failed() {
     workspace.ask("update T1 --acceptance 'is quick :: sleep 60'");
     let answer = workspace.fails("verify T1 --run-all --time-limit 1", "E_CRITERION_FAILED");
     let evidence = &answer["result"]["criteria"][0]["record"]["evidence"][0];
-    assert_fields(&evidence, json!({"timedOut": true, "exitCode": null}));
+    assert_fields(evidence, json!({"timedOut": true, "exitCode": null}));
 }
 
 #[test]

@@ -11,7 +11,7 @@ use crate::server::{Answer, Server};
 use crate::world::{TestWorkspace, assert_fields, column, document};
 
 fn execute(workspace: &TestWorkspace, message: &str) -> Value {
-    workspace.result(&format!(
+    workspace.result(format!(
         "agents execute {}",
         shlex::try_quote(message).unwrap()
     ))
@@ -77,7 +77,7 @@ fn record_tells_each_step_in_order() {
     let run = execute(&workspace, "Explain the Second War in Warcraft history.");
     let id = run["run"]["id"].as_str().unwrap();
     assert_eq!(id, "exec_1769418001000_1");
-    let shown = workspace.result(&format!("runs show {id}"));
+    let shown = workspace.result(format!("runs show {id}"));
     assert_eq!(shown["run"], run["run"]);
     let steps = shown["steps"].as_array().unwrap();
     let told: Vec<_> = steps
@@ -129,7 +129,7 @@ fn old_agent_of_moment_is_swept_away_before_it_is_chosen() {
 fn who_is_asked_for_answers_if_that_can_be() {
     let workspace = TestWorkspace::new();
     let layout = "agents execute 'Help me design a layout'";
-    let run = workspace.result(&format!("{layout} --agent peter-logical"))["run"].clone();
+    let run = workspace.result(format!("{layout} --agent peter-logical"))["run"].clone();
     assert_fields(
         &run,
         json!({"agent": "peter-logical", "routedBy": "requested"}),
@@ -139,7 +139,7 @@ fn who_is_asked_for_answers_if_that_can_be() {
         "{run}"
     );
     for agent in ["cleo-supervisor", "nobody"] {
-        let run = workspace.result(&format!("{layout} --agent {agent}"))["run"].clone();
+        let run = workspace.result(format!("{layout} --agent {agent}"))["run"].clone();
         assert_fields(&run, json!({"agent": "ami-creative", "routedBy": "rule"}));
     }
     workspace.result("agents update ami-creative --status paused");
@@ -252,7 +252,7 @@ fn processes_that_execute_at_once_keep_their_records_apart() {
         let reply = document(&workspace.reply(&child.wait_with_output().unwrap()));
         let agent = ["peter-logical", "ami-creative"][at % 2];
         let id = reply["result"]["run"]["id"].as_str().unwrap();
-        let shown = workspace.result(&format!("runs show {id}"));
+        let shown = workspace.result(format!("runs show {id}"));
         assert_eq!(shown["events"].as_array().unwrap().len(), 13);
         let agents = column(&shown["steps"], "agent");
         assert!(
@@ -313,7 +313,7 @@ fn worker_answers_and_one_that_hangs_ends_by_its_time() {
     let reply = workspace.fails("agents execute summary", "E_AGENT_FAILED");
     assert_eq!(reply["error"]["exitCode"], 80);
     let run = &reply["result"]["run"];
-    assert_fields(&run, json!({"status": "failed", "answeredBy": null}));
+    assert_fields(run, json!({"status": "failed", "answeredBy": null}));
     assert!(run["error"].as_str().unwrap().contains("timeout"), "{run}");
     let messages = &reply["result"]["messages"];
     assert_eq!(messages[1]["metadata"]["error"], "agent_invoke_failed");
@@ -354,7 +354,7 @@ fn model_gets_agents_prompt_and_conversation() {
     let roles = column(&messages, "role");
     assert_eq!(roles, ["system", "user", "assistant", "user"]);
     assert_eq!(messages[2]["content"], "Thrall.");
-    let said = workspace.result(&format!("conversations show {conversation}"));
+    let said = workspace.result(format!("conversations show {conversation}"));
     let texts = column(&said["messages"], "content");
     assert_eq!(
         texts,
@@ -377,7 +377,7 @@ fn supervisor_answers_in_place_of_worker_that_fails() {
     let shown = execute(&workspace, "a summary");
     let run = &shown["run"];
     assert_fields(
-        &run,
+        run,
         json!({"status": "completed", "output": "In its place."}),
     );
     assert!(
@@ -441,7 +441,7 @@ fn what_answers_without_text_took_is_kept() {
     let run = workspace.fails(line, "E_AGENT_FAILED")["result"]["run"].clone();
     assert_eq!((&run["usage"], &run["cost"]), (&twice, &json!(0.00003)));
     let id = run["id"].as_str().unwrap();
-    let kept = workspace.result(&format!("runs show {id}"));
+    let kept = workspace.result(format!("runs show {id}"));
     assert_eq!(kept["run"]["usage"], twice);
 }
 
@@ -490,12 +490,12 @@ fn cancel_meanwhile(
     }
     let listed = workspace.result("runs list");
     let id = listed["runs"][0]["id"].as_str().unwrap();
-    let cancelled = workspace.result(&format!("runs cancel {id}"));
+    let cancelled = workspace.result(format!("runs cancel {id}"));
     assert_eq!(cancelled["run"]["status"], "cancelled");
     // It does not wait for the answer, which never comes.
     let exit = child.wait().unwrap().code();
     assert_eq!(exit, Some(130), "who waits for the answer is told");
-    let shown = workspace.result(&format!("runs show {id}"));
+    let shown = workspace.result(format!("runs show {id}"));
     assert_fields(
         &shown["run"],
         json!({"status": "cancelled", "output": null}),
@@ -574,7 +574,7 @@ fn twenty_executions_are_measured() {
 fn last_messages_of_conversation_come_in_order() {
     let workspace = TestWorkspace::new();
     let id = begin_conversation(&workspace, "ami-creative");
-    let created = workspace.result(&format!("conversations show {id}"));
+    let created = workspace.result(format!("conversations show {id}"));
     assert_eq!(created["total"], 0);
     let lines: String = (1..=30).map(|n| format!("message {n}\n")).collect();
     let command = [
@@ -590,7 +590,7 @@ fn last_messages_of_conversation_come_in_order() {
         workspace.finish(workspace.command(&command), &lines).exit,
         0
     );
-    let shown = workspace.result(&format!("conversations show {id}"));
+    let shown = workspace.result(format!("conversations show {id}"));
     let texts = column(&shown["messages"], "content");
     assert_eq!(
         (texts.len(), texts[0], texts[48]),
@@ -600,7 +600,7 @@ fn last_messages_of_conversation_come_in_order() {
         shown["conversation"]["last_message_at"],
         created["conversation"]["last_message_at"]
     );
-    let last = workspace.result(&format!("conversations show {id} --limit 2"));
+    let last = workspace.result(format!("conversations show {id} --limit 2"));
     assert_eq!(column(&last["messages"], "type"), ["user", "agent"]);
     assert_eq!((&last["total"], &shown["total"]), (&json!(60), &json!(60)));
     assert_eq!(
@@ -639,7 +639,7 @@ fn lines_of_one_conversation_are_answered_in_their_order() {
     let reply = workspace.finish(workspace.command(&command), &lines);
     assert_eq!(reply.exit, 0, "{reply}");
     for (id, is_second) in [(first, false), (second, true)] {
-        let kept = workspace.result(&format!("conversations show {id}"));
+        let kept = workspace.result(format!("conversations show {id}"));
         let own: Vec<_> = (1..=24).filter(|n| (n % 3 == 0) == is_second).collect();
         let types = column(&kept["messages"], "type");
         assert_eq!(types, ["user", "agent"].repeat(own.len()));

@@ -398,7 +398,7 @@ fn analyze_shows_how_graph_is_doing() {
     assert_eq!(result["bottlenecks"].as_array().unwrap().len(), 1);
     assert_eq!(result["bottlenecks"][0]["unblocksInAll"], 3);
     assert_eq!(result["totals"]["byStatus"]["pending"], 4);
-    assert_fields(&result, json!({"depth": 3, "levels": 1}));
+    assert_fields(result, json!({"depth": 3, "levels": 1}));
     workspace.ok("update T4 --clear estimate");
     let analysis = workspace.ask("orchestrator analyze");
     assert_eq!(analysis["result"]["criticalPath"]["hours"], json!(null));
@@ -412,7 +412,7 @@ fn preview_of_unblocked_tasks_equals_completion() {
     }
     let analysis = workspace.ask("orchestrator analyze");
     let first = &analysis["result"]["bottlenecks"][0];
-    assert_fields(&first, json!({"id": "T2", "unblocks": 1}));
+    assert_fields(first, json!({"id": "T2", "unblocks": 1}));
     assert_eq!(first["unblocksInAll"], 2);
     let done = workspace.ask("complete T2");
     assert_eq!(done["result"]["unblocked"], json!(["T1"]));

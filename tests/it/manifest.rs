@@ -239,7 +239,7 @@ fn duplicate_exits_with_101() {
     let before = workspace.state();
     let reply = append(&workspace, &entry("auth").to_string());
     let error = &reply["error"];
-    assert_fields(&error, json!({"code": "E_EXISTS", "exitCode": 101}));
+    assert_fields(error, json!({"code": "E_EXISTS", "exitCode": 101}));
     assert_eq!(error["message"], "the manifest has auth already, in line 1");
     assert_eq!(error["fix"], "cleo manifest show auth");
     assert_eq!(workspace.shell("cleo manifest show auth").exit, 0);

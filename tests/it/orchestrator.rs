@@ -288,8 +288,8 @@ fn budget_warns_at_70_percent() {
     ] {
         let answer = context(&workspace, &["--tokens", &tokens.to_string()]);
         let result = &answer["result"];
-        assert_fields(&result, json!({"tokens": tokens, "percent": percent}));
-        assert_fields(&result, json!({"state": state, "limit": 10_000}));
+        assert_fields(result, json!({"tokens": tokens, "percent": percent}));
+        assert_fields(result, json!({"state": state, "limit": 10_000}));
         assert_eq!(result["method"], "as given");
         assert_eq!(
             answer["warnings"].as_array().unwrap().len(),

@@ -48,14 +48,13 @@ pub(crate) fn world(workers: &[(&str, &[&str])]) -> TestWorkspace {
 
 #[track_caller]
 fn runs(workspace: &TestWorkspace, line: &str) -> Value {
-    let reply = workspace.result(&format!("plan run {line}"));
+    let reply = workspace.result(format!("plan run {line}"));
     reply.clone()
 }
 
 #[track_caller]
 fn fails(workspace: &TestWorkspace, line: &str, code: &str) -> Value {
-    let reply = workspace.fails(&format!("plan run {line}"), code);
-    reply
+    workspace.fails(format!("plan run {line}"), code)
 }
 
 /// Requests to a worker, one per call.
@@ -75,7 +74,7 @@ fn read_answers(workspace: &TestWorkspace, capability: &str) -> Vec<String> {
 /// Events of a run for a late reader: kinds and steps.
 fn events(workspace: &TestWorkspace, run: &Value) -> Vec<(String, String)> {
     let id = run["run"]["id"].as_str().unwrap();
-    let shown = workspace.ask(&format!("runs show {id}"));
+    let shown = workspace.ask(format!("runs show {id}"));
     let events = shown["result"]["events"].as_array().unwrap().iter();
     let event = |event: &Value| {
         let step = event["detail"]["stepId"].as_str().unwrap_or_default();
@@ -112,7 +111,7 @@ fn c_1_goal_goes_through_three_agents() {
         [json!([]), json!(["planning-step"]), json!(["search-step"])]
     );
     let run = &result["run"];
-    assert_fields(&run, json!({"kind": "plan", "status": "completed"}));
+    assert_fields(run, json!({"kind": "plan", "status": "completed"}));
     assert_eq!(
         (&run["output"], &run["answeredBy"]),
         (&result["answer"], &json!("worker"))
@@ -641,7 +640,7 @@ fn planner_falls_back_to_rule_and_says_so() {
     ] {
         let server = Server::start(&answers);
         let workspace = with_model(world(THREE), &server);
-        let reply = workspace.ask(&format!("plan {GOAL} --llm"));
+        let reply = workspace.ask(format!("plan {GOAL} --llm"));
         assert_eq!(reply["result"]["source"], "words", "{reply:#}");
         assert!(
             reply["warnings"][0]
@@ -656,7 +655,7 @@ fn planner_falls_back_to_rule_and_says_so() {
         );
         assert!(server.read_requests().len() <= 2);
     }
-    let reply = world(THREE).ask(&format!("plan {GOAL} --llm"));
+    let reply = world(THREE).ask(format!("plan {GOAL} --llm"));
     assert_eq!(reply["result"]["source"], "words");
     assert!(
         reply["warnings"][0]
@@ -736,11 +735,11 @@ fn a_plan_whose_process_was_killed_goes_on_where_it_stood() {
     let first = read_answers(&workspace, "d").remove(0);
     assert!(first.ends_with("- [c][the-c]: [c] well"), "{first}");
     // A finished or running run is not resumed.
-    workspace.fails(&format!("plan run --resume {id}"), "E_STATUS_REFUSED");
-    workspace.fails(&format!("runs resume {id}"), "E_STATUS_REFUSED");
+    workspace.fails(format!("plan run --resume {id}"), "E_STATUS_REFUSED");
+    workspace.fails(format!("runs resume {id}"), "E_STATUS_REFUSED");
     workspace.fails("plan run --resume exec_1", "E_RUN_NOT_FOUND");
     // The file of events has what the store has, whatever the kill left of it.
-    let shown = workspace.ask(&format!("runs show {id}"));
+    let shown = workspace.ask(format!("runs show {id}"));
     let lines = workspace.read(&format!(".cleo/runs/{id}/events.jsonl"));
     let cursors = lines
         .lines()
@@ -784,7 +783,7 @@ fn workers_of_killed_run_are_ended() {
         let workspace = begin(&["plan", "run", "plan.json"]);
         let listed = workspace.ask("runs list");
         let id = listed["result"]["runs"][0]["id"].as_str().unwrap();
-        workspace.result(&format!("{line} {id}"));
+        workspace.result(format!("{line} {id}"));
         assert!(!is_alive(&workspace, "daemon"), "{line}");
     }
     // Nobody resumes these.
@@ -815,7 +814,7 @@ fn silent_worker_ends_when_its_plan_is_cancelled() {
     let listed = workspace.ask("runs list");
     let id = listed["result"]["runs"][0]["id"].as_str().unwrap();
     // The command waits for the end of the run, up to a limit.
-    let reply = workspace.ask(&format!("runs cancel {id}"));
+    let reply = workspace.ask(format!("runs cancel {id}"));
     assert_eq!(reply["result"]["run"]["status"], "cancelled", "{reply:#}");
     let ended = document(&workspace.reply(&child.wait_with_output().unwrap()));
     assert_eq!(ended["error"]["code"], "E_RUN_CANCELLED", "{ended:#}");
@@ -835,14 +834,14 @@ fn time_of_plan_whose_process_was_killed_counts() {
         let (workspace, id) = kill(|command| {
             command.env_remove("CLEO_NOW");
         });
-        let shown = workspace.ask(&format!("runs show {id}"))["result"].clone();
+        let shown = workspace.ask(format!("runs show {id}"))["result"].clone();
         let own = shown["events"].as_array().unwrap().iter();
         let own = own.filter(|event| event["kind"] != "run.interrupted");
         let times: Vec<&str> = own.map(|event| event["at"].as_str().unwrap()).collect();
         let before = milliseconds_between(times[0], times[times.len() - 1]);
         assert!(before > 0, "as long as three steps took: {shown:#}");
         assert_eq!(shown["run"]["executionTimeMs"], before, "{shown:#}");
-        let reply = workspace.ask(&format!("{line} {id}"));
+        let reply = workspace.ask(format!("{line} {id}"));
         let all = &reply["result"]["run"]["executionTimeMs"];
         assert_eq!(*all, before + after, "{line}: {reply:#}");
     }
@@ -851,8 +850,8 @@ fn time_of_plan_whose_process_was_killed_counts() {
 #[test]
 fn a_plan_goes_on_like_every_other_run() {
     let (workspace, id) = killing();
-    workspace.fails(&format!("runs resume {id} --junit x.xml"), "E_USAGE");
-    let reply = workspace.ask(&format!("runs resume {id}"));
+    workspace.fails(format!("runs resume {id} --junit x.xml"), "E_USAGE");
+    let reply = workspace.ask(format!("runs resume {id}"));
     assert_fields(&reply, json!({"command": "runs.resume", "success": true}));
     let result = &reply["result"];
     assert_eq!(
@@ -874,7 +873,7 @@ fn a_plan_goes_on_over_http() {
     assert_eq!((status, &told["run"]["id"]), (202, &json!(id)), "{told}");
     let begun = Instant::now();
     while begun.elapsed() < Duration::from_secs(120) {
-        let shown = workspace.ask(&format!("runs show {id}"));
+        let shown = workspace.ask(format!("runs show {id}"));
         match shown["result"]["run"]["status"].as_str() {
             Some("running") => std::thread::sleep(Duration::from_millis(50)),
             status => return assert_eq!(status, Some("completed"), "{shown:#}"),

@@ -46,7 +46,7 @@ steps:
 fn goal_becomes_steps_with_reasons() {
     let workspace = offering(THREE);
     insta::assert_snapshot!(workspace.cleo(&format!("plan '{GOAL}' --explain --max-loops 3")));
-    let result = &workspace.ask(&format!("plan '{GOAL}'"))["result"];
+    let result = &workspace.ask(format!("plan '{GOAL}'"))["result"];
     let steps = result["plan"]["steps"].as_array().unwrap();
     let chain: Vec<_> = steps
         .iter()
@@ -81,8 +81,8 @@ fn plan_that_nobody_can_do_names_what_is_missing() {
         assert!(warnings.contains(missing), "{warnings}");
         let checked = workspace.ask("plan check plan.json");
         let error = &checked["error"];
-        assert_fields(&error, json!({"code": "E_AGENT_NOT_FOUND", "exitCode": 4}));
-        says(&error, "Agent 'planner' not found");
+        assert_fields(error, json!({"code": "E_AGENT_NOT_FOUND", "exitCode": 4}));
+        says(error, "Agent 'planner' not found");
         assert_eq!(error["fix"], "cleo agents list");
         assert_eq!(checked["result"]["total"], 2);
     }
@@ -92,7 +92,7 @@ fn plan_that_nobody_can_do_names_what_is_missing() {
 fn plans_use_active_agents_and_first_gets_step() {
     let workspace = offering(&["sql-agent"]);
     let steps = |goal: &str| {
-        let made = workspace.ask(&format!("plan '{goal}' --fields plan.steps,assignments"));
+        let made = workspace.ask(format!("plan '{goal}' --fields plan.steps,assignments"));
         let assigned = made["result"]["assignments"].as_array().unwrap().clone();
         let name = |one: &Value| {
             let agent = one["agent"].as_str().unwrap_or("nobody");
@@ -118,7 +118,7 @@ fn plan_is_written_as_json_or_yaml() {
     insta::assert_snapshot!(workspace.read("plan.yaml"));
     workspace.ok("plan 'do work' --max-loops 3 --output plans/plan.json");
     for file in ["plan.yaml", "plans/plan.json"] {
-        let checked = workspace.result(&format!("plan check {file}"));
+        let checked = workspace.result(format!("plan check {file}"));
         assert_eq!(checked["plan"], made["result"]["plan"]);
     }
     let refused = |line: &str, code: &str| {

@@ -114,7 +114,7 @@ fn circle_is_named() {
         (["update", "T5", "--parent", "T5"], "T5 → T5"),
     ] {
         let error = workspace.expect_refusal(&words, "E_CYCLE");
-        says(&error, &format!("in a circle: {way}"));
+        says(&error, format!("in a circle: {way}"));
     }
     workspace.ok("update T3 --remove-depends T2");
     workspace.ok("update T2 --depends T4");
@@ -385,7 +385,7 @@ fn setting_that_cannot_be_is_named() {
         assert_eq!(refused["error"]["code"], "E_CONFIG_INVALID", "{name}");
         assert_eq!(refused["error"]["exitCode"], 8, "{name}");
         assert_eq!(refused["error"]["fix"], format!("unset {name}"));
-        says(&refused, &format!("{name} is `{value}`"));
+        says(&refused, format!("{name} is `{value}`"));
     }
 }
 

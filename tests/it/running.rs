@@ -337,7 +337,7 @@ fn forced_completion_by_agent_is_not_done() {
     let result = expect_exit(run(&workspace, "--epic T1", "forces"), 81);
     let failed = task(&result, "T2");
     assert_fields(
-        &failed,
+        failed,
         json!({"outcome": "protocol_violation", "attempts": 2}),
     );
     says(&failed["reason"], "E_NOT_VERIFIED");
@@ -605,7 +605,7 @@ fn forced_completion_by_others_stays_and_proves_nothing() {
     let result = expect_exit(run(&workspace, "T2", "is-overruled"), 80);
     let failed = task(&result, "T2");
     assert_fields(
-        &failed,
+        failed,
         json!({"outcome": "protocol_violation", "attempts": 1}),
     );
     says(&failed["reason"], "completed by force by alice");
@@ -972,7 +972,7 @@ fn repairs_do_not_count_earlier_conversation_cost_again() {
     assert_eq!(reply.exit, 0, "{reply}");
     let answer = document(&reply);
     let done = task(&answer["result"], "T2");
-    assert_fields(&done, json!({"attempts": 3, "cost": 3.0}));
+    assert_fields(done, json!({"attempts": 3, "cost": 3.0}));
     assert_eq!(done["usage"]["totalTokens"], 300);
     assert_eq!(answer["result"]["run"]["cost"], 3.0);
     let calls = workspace.read("called");
@@ -992,7 +992,7 @@ fn a_run_that_has_spent_its_money_goes_on_with_more() {
     let resumed = workspace.json(&["runs", "resume", &id]);
     let failed = task(&resumed["result"], "T2");
     assert_fields(
-        &failed,
+        failed,
         json!({"state": "failed", "outcome": "protocol_violation", "attempts": 1}),
     );
     assert_eq!(resumed["error"]["fix"], more, "{resumed}");
@@ -1065,7 +1065,7 @@ fn agent_that_was_not_allowed_what_it_needed_is_told_so() {
     assert_eq!(reply.exit, 80, "{reply}");
     let answer = document(&reply);
     let failed = task(&answer["result"], "T2");
-    assert_fields(&failed, json!({"outcome": "permission", "attempts": 2}));
+    assert_fields(failed, json!({"outcome": "permission", "attempts": 2}));
     assert_eq!(failed["reason"], "it was not allowed: Write");
 }
 
@@ -1459,7 +1459,7 @@ fn repair_starts_anew_if_its_conversation_is_gone() {
         let workspace = forgetting(program, ends);
         let reply = workspace.json(&["run", "T2", "--runner", program[0], "--repair", "2"]);
         let done = task(&reply["result"], "T2");
-        assert_fields(&done, json!({"state": "done", "attempts": 3}));
+        assert_fields(done, json!({"state": "done", "attempts": 3}));
         assert_eq!(list_resumed(&workspace), [false, true, false], "{ends}");
         let prompt = workspace.read("called-prompt");
         let again = "\n## An earlier try\n\nThe work on T2 was checked and is not finished.";
@@ -1653,7 +1653,7 @@ fn task_that_killed_run_holds_leads_to_that_run() {
     let killed = id_of_the_run(&workspace);
     let reply = workspace.finish(workspace.command(&play_command("T2", "works")), "");
     let error = &document(&reply)["error"];
-    says(&error, &format!("T2 is claimed by {killed}"));
+    says(error, format!("T2 is claimed by {killed}"));
     assert_eq!(error["fix"], format!("cleo runs resume {killed}"));
     let cancel = format!("cleo runs cancel {killed}");
     assert_eq!(error["alternatives"][0]["command"], cancel, "{reply}");
@@ -1746,7 +1746,7 @@ fn completion_forced_by_others_stays_on_resume() {
     let resumed = kill_and_resume(&workspace, "--epic T1", how, ".played/forced");
     let failed = task(&resumed["result"], "T2");
     assert_fields(
-        &failed,
+        failed,
         json!({"outcome": "protocol_violation", "attempts": 1}),
     );
     assert_eq!(task(&resumed["result"], "T3")["state"], "skipped");

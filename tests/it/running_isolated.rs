@@ -135,14 +135,14 @@ fn branch_that_does_not_fit_is_kept_and_its_task_given_back() {
     let failed = tasks.iter().find(|task| task["state"] == "failed").unwrap();
     says(&failed["reason"], "shared.txt");
     let branch = failed["branch"].as_str().unwrap();
-    let theirs = workspace.git(&format!("show {branch}:shared.txt"));
+    let theirs = workspace.git(format!("show {branch}:shared.txt"));
     assert_eq!(theirs.trim(), failed["taskId"].as_str().unwrap());
     is_clean(&workspace);
     let id = failed["taskId"].as_str().unwrap();
     for words in [["verify", "output", id].as_slice(), &["complete", id]] {
         let refused = workspace.json(words);
         assert_eq!(refused["success"], false, "{refused}");
-        says(&refused, &format!("git merge {branch}"));
+        says(&refused, format!("git merge {branch}"));
     }
     let told = events(&workspace);
     let told_of = |kind: &str| {
@@ -155,7 +155,7 @@ fn branch_that_does_not_fit_is_kept_and_its_task_given_back() {
         "{told}"
     );
     // Its branch alone speaks against it.
-    workspace.git(&format!("branch --quiet -D {branch}"));
+    workspace.git(format!("branch --quiet -D {branch}"));
     workspace.ok(&format!("verify output {id}"));
     let done = tasks.iter().find(|task| task["state"] == "done").unwrap();
     assert_eq!(
@@ -195,10 +195,10 @@ fn merge_that_others_began_stays_theirs() {
     let commit = "commit --quiet --all --message";
     workspace.git("checkout --quiet -b other");
     workspace.write("shared.txt", "other\n");
-    workspace.git(&format!("{commit} other"));
+    workspace.git(format!("{commit} other"));
     workspace.git("checkout --quiet main");
     workspace.write("shared.txt", "main\n");
-    workspace.git(&format!("{commit} main"));
+    workspace.git(format!("{commit} main"));
     workspace.shell("git -c user.name=a -c user.email=a@b merge --quiet other");
     workspace.git("rev-parse --verify MERGE_HEAD");
     let words = words("edits");
@@ -356,7 +356,7 @@ fn something_named_git_that_is_no_repo_is_not_thrown_away() {
     let workspace = repository();
     workspace.write(".gitignore", "build/\n");
     workspace.git("add .gitignore");
-    workspace.git(&format!("{COMMIT} ignore"));
+    workspace.git(format!("{COMMIT} ignore"));
     let result = expect_exit(carry_out(&workspace, &words_for_one("names-git fix")), 80);
     let failed = &result["tasks"][0];
     assert_eq!(failed["outcome"], "blocked", "{failed}");
@@ -378,7 +378,7 @@ fn repo_within_worktree_is_not_thrown_away() {
         if is_submodule {
             let head = workspace.git("rev-parse HEAD");
             let link = format!("--cacheinfo 160000,{},lib", head.trim());
-            workspace.git(&format!("update-index --add {link}"));
+            workspace.git(format!("update-index --add {link}"));
             workspace.git("commit --quiet --message link");
         }
         let result = expect_exit(run(&workspace, "embeds"), 81);
@@ -386,10 +386,10 @@ fn repo_within_worktree_is_not_thrown_away() {
         says(&failed["reason"], why);
         let place = find_retained(failed);
         assert_eq!(workspace.read(&format!("{place}/lib/x")), "T1\n");
-        let own = workspace.git(&format!("-C {place}/lib log --format=%s"));
+        let own = workspace.git(format!("-C {place}/lib log --format=%s"));
         assert_eq!(own, "own\n");
         let branch = failed["branch"].as_str().unwrap();
-        workspace.git(&format!("rev-parse --verify {branch}"));
+        workspace.git(format!("rev-parse --verify {branch}"));
         assert_eq!(workspace.git("log --merges --format=%s"), "");
     }
 }
@@ -476,15 +476,15 @@ fn kill_with_work(workspace: &TestWorkspace) -> String {
         ".played/edited-T1",
     );
     let tree = format!(".cleo/runs/{id}/trees/T1-1");
-    workspace.git(&format!("-C {tree} add T1.txt"));
-    workspace.git(&format!("-C {tree} {COMMIT} theirs"));
+    workspace.git(format!("-C {tree} add T1.txt"));
+    workspace.git(format!("-C {tree} {COMMIT} theirs"));
     id
 }
 
 /// Notes that a run was killed in the merge of its branch into main.
 fn note_merge(workspace: &TestWorkspace, id: &str) {
     let branch = format!("cleo/{id}/T1-1");
-    let tree = workspace.git(&format!("merge-tree --write-tree HEAD {branch}"));
+    let tree = workspace.git(format!("merge-tree --write-tree HEAD {branch}"));
     let made = format!(
         "commit-tree {} -p HEAD -p {branch} -m 'T1: One'",
         tree.trim()
@@ -495,7 +495,7 @@ fn note_merge(workspace: &TestWorkspace, id: &str) {
         "place": workspace.path(&format!(".cleo/runs/{id}/git")),
         "branch": "main",
         "old": workspace.git("rev-parse HEAD").trim(),
-        "new": workspace.git(&format!("{who} {made}")).trim(),
+        "new": workspace.git(format!("{who} {made}")).trim(),
         "stage": "write",
         "is_merge": true,
     });
@@ -538,8 +538,8 @@ fn kill_before_a_merge() -> (TestWorkspace, String) {
     let words = proof::words(&workspace, "T1", &script);
     let id = kill_run(&workspace, &words, "../edited");
     let tree = format!(".cleo/runs/{id}/trees/T1-1");
-    workspace.git(&format!("-C {tree} add T1.txt shared.txt d"));
-    workspace.git(&format!("-C {tree} {COMMIT} theirs"));
+    workspace.git(format!("-C {tree} add T1.txt shared.txt d"));
+    workspace.git(format!("-C {tree} {COMMIT} theirs"));
     note_merge(&workspace, &id);
     (workspace, id)
 }
@@ -550,7 +550,7 @@ fn files_edited_after_killed_merge_stay() {
         let (workspace, id) = kill_before_a_merge();
         let noted: Value = serde_json::from_str(&workspace.read(".git/cleo.lock")).unwrap();
         let made = noted["new"].as_str().unwrap();
-        workspace.git(&format!("restore --source={made} --staged --worktree ."));
+        workspace.git(format!("restore --source={made} --staged --worktree ."));
         workspace.write("shared.txt", "agent\nand user\n");
         let ended = workspace.json(&["runs", words, &id]);
         let warnings = ended["warnings"].to_string();
@@ -563,7 +563,7 @@ fn files_edited_after_killed_merge_stay() {
         let changed = workspace.git("status --porcelain --untracked-files=no");
         assert_eq!(changed, " M shared.txt\n");
         assert_eq!(workspace.git("log --format=%s"), "first\n");
-        let branch = workspace.git(&format!("show cleo/{id}/T1-1:shared.txt"));
+        let branch = workspace.git(format!("show cleo/{id}/T1-1:shared.txt"));
         assert_eq!(branch, "agent\n");
         let again = workspace.git("branch --list cleo/*/T1-2");
         assert_eq!(again, "", "no agent is asked for the same again");
@@ -623,7 +623,7 @@ fn merge_killed_before_branch_moved_is_repeated() {
     note_merge(&workspace, &id);
     let noted: Value = serde_json::from_str(&workspace.read(".git/cleo.lock")).unwrap();
     let made = noted["new"].as_str().unwrap();
-    workspace.git(&format!(
+    workspace.git(format!(
         "restore --source={made} --staged --worktree T1.txt"
     ));
     is_resumed(&workspace, &id);
@@ -638,7 +638,7 @@ fn killed_merge_is_made_anew_on_commit_of_user() {
     workspace.write("T1.txt", "T1\n");
     workspace.write("mine.txt", "mine\n");
     workspace.git("add mine.txt");
-    workspace.git(&format!("{COMMIT} mine"));
+    workspace.git(format!("{COMMIT} mine"));
     is_resumed(&workspace, &id);
     assert_eq!(workspace.read("mine.txt"), "mine\n");
     let mine = workspace.git("show --format= --name-only HEAD^1");
@@ -652,7 +652,7 @@ fn merge_that_killed_run_had_made_is_told_when_it_continues() {
     let id = kill_run(&workspace, &words, ".played/edited-T1");
     let who = "-c user.name=a -c user.email=a@b";
     let tree = format!(".cleo/runs/{id}/trees/T1-1");
-    workspace.git(&format!("-C {tree} add T1.txt"));
+    workspace.git(format!("-C {tree} add T1.txt"));
     let commit = format!("-C {tree} {who} commit --quiet --message x");
     workspace.git(&commit);
     let merge = format!("{who} merge --quiet --no-ff -m 'Cleo-Step: {id}/T1' cleo/{id}/T1-1");
@@ -674,9 +674,9 @@ fn merge_started_by_others_stays_theirs() {
         ".played/edited",
     );
     let tree = format!(".cleo/runs/{id}/trees/T1-1");
-    workspace.git(&format!("-C {tree} {COMMIT} theirs"));
+    workspace.git(format!("-C {tree} {COMMIT} theirs"));
     workspace.write("shared.txt", "main\n");
-    workspace.git(&format!("{COMMIT} main"));
+    workspace.git(format!("{COMMIT} main"));
     let who = "-c user.name=a -c user.email=a@b";
     workspace.shell(&format!("git {who} merge --no-ff cleo/{id}/T1-1"));
     workspace.git("rev-parse --verify MERGE_HEAD");
@@ -865,7 +865,7 @@ fn worktree_that_its_agent_removed_is_not_told_to_be_kept() {
     assert!(reason.contains("was removed meanwhile"), "{failed}");
     assert!(!reason.contains("worktree is kept"), "{failed}");
     let branch = failed["branch"].as_str().unwrap();
-    assert_eq!(workspace.git(&format!("show {branch}:T1.txt")), "T1\n");
+    assert_eq!(workspace.git(format!("show {branch}:T1.txt")), "T1\n");
     is_clean(&workspace);
 }
 
@@ -921,7 +921,7 @@ fn cost_of_lost_conversation_is_not_carried_over() {
 fn what_user_sets_for_merges_of_theirs_does_not_count() {
     let workspace = repository();
     let options = "--no-commit --squash --strategy=ours";
-    workspace.git(&format!("config branch.main.mergeOptions '{options}'"));
+    workspace.git(format!("config branch.main.mergeOptions '{options}'"));
     expect_exit(run(&workspace, "edits"), 0);
     assert_eq!(workspace.git("log --merges --format=%s").lines().count(), 2);
     assert_eq!(workspace.read("T1.txt"), "T1\n");
@@ -937,10 +937,10 @@ fn branches_that_are_merged_go_when_a_run_goes_on() {
         ".played/edited",
     );
     let merged = format!("cleo/{id}/T2-1");
-    workspace.git(&format!("branch {merged}"));
+    workspace.git(format!("branch {merged}"));
     let resumed = workspace.json(&["runs", "resume", &id]);
     assert_eq!(resumed["result"]["run"]["status"], "completed", "{resumed}");
-    assert_eq!(workspace.git(&format!("branch --list {merged}")), "");
+    assert_eq!(workspace.git(format!("branch --list {merged}")), "");
 }
 
 #[test]

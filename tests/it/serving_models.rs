@@ -131,7 +131,7 @@ fn retry_with_same_key_waits_for_first_request() {
     });
     let execution = &told["execution"];
     assert_fields(
-        &execution,
+        execution,
         json!({"status": "completed", "output": "Thrall."}),
     );
     assert_eq!(server.get("/api/agents/execute")["total"], 1);

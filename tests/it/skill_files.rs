@@ -114,7 +114,7 @@ fn huge_skill_is_not_read_to_its_end() {
     let refused = workspace.ask("skills validate own");
     let fault = &refused["result"]["skills"][0]["faults"][0];
     assert_eq!(fault["code"], "FILE_TOO_LARGE");
-    says(&fault, "8 MiB");
+    says(fault, "8 MiB");
 }
 
 #[test]

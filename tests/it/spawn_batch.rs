@@ -29,7 +29,7 @@ fn several_tasks_give_one_document_with_prompt_for_each() {
         ["T2", "T3"],
         "each counts once"
     );
-    assert_fields(&result, json!({"total": 2, "failed": []}));
+    assert_fields(result, json!({"total": 2, "failed": []}));
     assert_eq!(batch["warnings"], json!(["T3 depends on T2, not done yet"]));
     for (row, task) in [(0, "T2"), (1, "T3")] {
         let alone = workspace.json(&["spawn", task]);
@@ -51,7 +51,7 @@ fn one_bad_task_is_named() {
     let workspace = TestWorkspace::with_plan();
     let batch = workspace.ask("spawn T2 T9 T3 T8 --strict --date 2026-02-01");
     let (result, error) = (&batch["result"], &batch["error"]);
-    assert_fields(&error, json!({"code": "E_STEPS_FAILED", "exitCode": 81}));
+    assert_fields(error, json!({"code": "E_STEPS_FAILED", "exitCode": 81}));
     assert_eq!(
         error["message"],
         "2 of 4 prompts could not be prepared: there is no task T9; there is no task T8"

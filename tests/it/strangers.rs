@@ -260,8 +260,8 @@ fn damaged_task_costs_nothing_but_itself() {
         let found = workspace.ask("doctor");
         let findings = found["result"]["findings"].as_array().unwrap();
         let row = findings.iter().find(|one| one["check"] == "database.rows");
-        says(&row.unwrap(), "T5 is damaged");
-        says(&row.unwrap(), "`cleo delete T5` removes it");
+        says(row.unwrap(), "T5 is damaged");
+        says(row.unwrap(), "`cleo delete T5` removes it");
         workspace.ok("delete T5");
         workspace.result("doctor");
         assert_eq!(workspace.ask("list")["warnings"], json!([]));
@@ -1004,7 +1004,7 @@ fn duplicate_fields_are_refused_by_import() {
         );
         let fault = &reply["result"]["faults"]["shown"][0];
         assert_eq!(fault["line"], line, "{text}: {fault}");
-        says(&fault, "duplicate field");
+        says(fault, "duplicate field");
     }
     assert_eq!(workspace.ask("list")["result"]["total"], 5);
 }

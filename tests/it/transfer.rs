@@ -509,7 +509,7 @@ fn phases_of_project_come_with_its_tasks() {
     let mut phases = listed.as_array().unwrap().iter();
     let setup = phases.find(|phase| phase["slug"] == "setup").unwrap();
     assert_fields(
-        &setup,
+        setup,
         json!({"name": "Setup & Foundation", "status": "pending", "startedAt": "2026-11-21T21:22:29.000Z"}),
     );
     assert!(setup["total"].as_u64().unwrap() > 0);

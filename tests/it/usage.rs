@@ -55,7 +55,7 @@ fn near_commands_options_and_values_are_suggested() {
             command => format!("cleo {command} --help"),
         };
         assert_eq!(help(error), page, "{error}");
-        says(&error, tip);
+        says(error, tip);
         assert_eq!(workspace.shell(&page).exit, 0);
     }
     assert_eq!(workspace.state(), before);

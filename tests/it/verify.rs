@@ -248,7 +248,7 @@ fn partial_and_blocked_work_verifies() {
         workspace.write(MANIFEST, entry_with(follow));
         assert_eq!(check(&workspace, 0, "")["entryStatus"], status);
         let refused = workspace.fails("complete T1", "E_NOT_VERIFIED");
-        says(&refused, &format!("its entry says {status}, not complete"));
+        says(&refused, format!("its entry says {status}, not complete"));
         assert_eq!(
             workspace.ask("show T1")["result"]["task"]["status"],
             "pending"

@@ -31,7 +31,7 @@ fn unchanged_task_gives_same_prompt_again() {
     assert_eq!(why["receipt"], spawned["receipt"]);
     let receipt = &why["receipt"];
     assert_eq!(receipt["skill"], "ct-validator");
-    assert_fields(&receipt, json!({"strategy": "label", "matched": ["audit"]}));
+    assert_fields(receipt, json!({"strategy": "label", "matched": ["audit"]}));
     assert_eq!(receipt["runnerUp"][0], "ct-task-executor");
     let shown = workspace.cleo("why T1");
     assert!(

@@ -16,7 +16,7 @@ fn on_feature() -> TestWorkspace {
     workspace.git("switch --quiet --create feature");
     workspace.write("feature.txt", "feature\n");
     workspace.git("add feature.txt");
-    workspace.git(&format!("{COMMIT} feature"));
+    workspace.git(format!("{COMMIT} feature"));
     workspace
 }
 
@@ -36,7 +36,7 @@ fn is_blocked(workspace: &TestWorkspace, exit: i32, result: &Value, why: &str) -
     assert!(reason.contains(why), "{why}: {reason}");
     let branch = task["branch"].as_str().unwrap();
     assert!(reason.contains(&format!("git merge {branch}")), "{reason}");
-    assert_eq!(workspace.git(&format!("show {branch}:T1.txt")), "T1\n");
+    assert_eq!(workspace.git(format!("show {branch}:T1.txt")), "T1\n");
     assert_eq!(workspace.git("log --all --merges --format=%s"), "", "{why}");
     branch.to_string()
 }
@@ -105,7 +105,7 @@ fn work_is_committed_to_no_branch_of_another_worktree() {
         let (exit, result) = carry_out(&workspace, &words_for_one(&meanwhile(forged)));
         assert_eq!(exit, expected, "{forged}: {result}");
         let main = if exit == 0 { "main^" } else { "main" };
-        assert_eq!(workspace.git(&format!("rev-parse {main}")), before);
+        assert_eq!(workspace.git(format!("rev-parse {main}")), before);
         assert_eq!(workspace.git("diff --cached --name-only"), "", "{forged}");
     }
 }
@@ -203,7 +203,7 @@ fn changes_of_others_survive_agent_with_older_files() {
         let workspace = repository();
         workspace.write("nine.txt", "1\n2\n3\n4\n5\n6\n7\n8\n9\n");
         workspace.git("add nine.txt");
-        workspace.git(&format!("{COMMIT} nine.txt"));
+        workspace.git(format!("{COMMIT} nine.txt"));
         let script = format!(
             "[ $CLEO_TASK_ID = T2 ] && {other} && exec sh {AGENT} works
 {own}
@@ -214,7 +214,7 @@ exit 0"
         );
         expect_exit(proof::run(&workspace, "T1 T2 --jobs 2", &script), 0);
         let (name, text) = expected.split_once(": ").unwrap();
-        assert_eq!(workspace.git(&format!("show main:{name}")), text, "{other}");
+        assert_eq!(workspace.git(format!("show main:{name}")), text, "{other}");
         is_clean(&workspace);
     }
 }
@@ -311,7 +311,7 @@ git switch --quiet --ignore-other-worktrees main && {what}; exit 1"
         }
         let heads = "symbolic-ref --short HEAD";
         assert_eq!(workspace.git(heads), "main\n", "{what}");
-        let precious = workspace.git(&format!("-C ../precious {heads}"));
+        let precious = workspace.git(format!("-C ../precious {heads}"));
         assert_eq!(precious, "mine\n", "{what}");
     }
 }
@@ -436,7 +436,7 @@ fn run_that_is_cancelled_elsewhere_touches_no_branch() {
         "{cancelled}"
     );
     assert_eq!(workspace.git("rev-parse main feature"), before);
-    let own = workspace.git(&format!("diff --name-only feature {branch}"));
+    let own = workspace.git(format!("diff --name-only feature {branch}"));
     assert_eq!(own, "T1.txt\n");
     is_clean(&workspace);
 }
@@ -448,7 +448,7 @@ fn files_of_user_stay_unchanged() {
         workspace.write(name, "old\n");
     }
     workspace.git("add staged changed both");
-    workspace.git(&format!("{COMMIT} more"));
+    workspace.git(format!("{COMMIT} more"));
     workspace.write("staged", "staged\n");
     workspace.write("both", "staged\n");
     workspace.git("add staged both");
@@ -529,7 +529,7 @@ fn folders_and_files_take_place_of_each_other() {
     workspace.write("folder/in", "1\n");
     workspace.write("file", "1\n");
     workspace.git("add folder file");
-    workspace.git(&format!("{COMMIT} more"));
+    workspace.git(format!("{COMMIT} more"));
     expect_exit(carry_out(&workspace, &words_for_one("swaps")), 0);
     assert_eq!(
         [workspace.read("folder"), workspace.read("file/in")],
@@ -540,7 +540,7 @@ fn folders_and_files_take_place_of_each_other() {
     workspace.write("folder/in", "1\n");
     workspace.write("file", "1\n");
     workspace.git("add folder file");
-    workspace.git(&format!("{COMMIT} more"));
+    workspace.git(format!("{COMMIT} more"));
     workspace.write("folder/mine", "mine\n");
     expect_exit(carry_out(&workspace, &words_for_one("swaps")), 80);
     assert_eq!(workspace.read("folder/mine"), "mine\n");
@@ -553,7 +553,7 @@ fn while_merging(workspace: &TestWorkspace, what: &str) {
     let script = format!("{once} || {{ : >.played/moved; {what}; }} >/dev/null 2>&1\nexec cat\n");
     workspace.write("filter.sh", script);
     let filter = workspace.path("filter.sh").display().to_string();
-    workspace.git(&format!("config filter.late.smudge 'sh {filter}'"));
+    workspace.git(format!("config filter.late.smudge 'sh {filter}'"));
     workspace.write(".git/info/attributes", "shared.txt filter=late\n");
 }
 
@@ -581,7 +581,7 @@ fn branch_switched_to_during_merge_gets_no_work() {
         "cd {root} && env -u GIT_DIR -u GIT_INDEX_FILE git switch --quiet --create other\n"
     );
     workspace.write("driver.sh", script);
-    workspace.git(&format!("config merge.late.driver 'sh {root}/driver.sh'"));
+    workspace.git(format!("config merge.late.driver 'sh {root}/driver.sh'"));
     workspace.write(".git/info/attributes", "shared.txt merge=late\n");
     let how = meanwhile(&format!("echo mine >shared.txt && git {COMMIT} mine"));
     let how = how.replace("meanwhile", "meanwhile-all");
@@ -655,7 +655,7 @@ fn what_user_saves_right_before_files_are_written_stays() {
     assert_eq!(workspace.git("log --format=%s"), "first\n");
     assert_eq!(workspace.read(".git/cleo.lock"), "");
     let branch = result["tasks"][0]["branch"].as_str().unwrap();
-    assert_eq!(workspace.git(&format!("show {branch}:shared.txt")), "T1\n");
+    assert_eq!(workspace.git(format!("show {branch}:shared.txt")), "T1\n");
 }
 
 #[test]
@@ -689,7 +689,7 @@ fn work_that_checkout_left_behind_is_not_undone() {
     assert_eq!(task["outcome"], "blocked", "{task}");
     says(&task["reason"], "leaves commits of cleo/");
     let branch = workspace.git("for-each-ref --format='%(refname)' refs/heads/cleo");
-    let kept = workspace.git(&format!("show {}:T1.txt", branch.trim()));
+    let kept = workspace.git(format!("show {}:T1.txt", branch.trim()));
     assert_eq!(kept, "T1\n");
 }
 

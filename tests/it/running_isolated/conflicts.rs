@@ -72,7 +72,7 @@ fn conflicts_without_usual_marks_are_not_merged() {
         let why = format!("of a merge that is not finished: {file}; settle and commit them");
         let failed = expect_refusal(&workspace, file, "git merge other", &why);
         let place = find_retained(&failed);
-        let left = workspace.git(&format!("-C {place} diff --name-only --diff-filter=U"));
+        let left = workspace.git(format!("-C {place} diff --name-only --diff-filter=U"));
         assert_eq!(left, format!("{file}\n"), "it is as its agent left it");
     }
 }
@@ -164,7 +164,7 @@ fn commits_that_git_has_not_come_to_are_not_lost() {
         let failed = expect_refusal(&workspace, "shared.txt", &then, &why);
         let place = find_retained(&failed);
         let who = "-c core.editor=true";
-        workspace.git(&format!("-C {place} {who} {go_on}"));
+        workspace.git(format!("-C {place} {who} {go_on}"));
         assert_eq!(workspace.read(&format!("{place}/more.txt")), "more");
     }
 }

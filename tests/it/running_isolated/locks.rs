@@ -59,7 +59,7 @@ fn stays(lock: &str) {
     let named = format!("[WORKSPACE]/.git/{lock} of git; it was waited for 10 s");
     assert!(reason.contains(&named), "{reason}");
     let branch = task["branch"].as_str().unwrap();
-    assert_eq!(workspace.git(&format!("show {branch}:T1.txt")), "T1\n");
+    assert_eq!(workspace.git(format!("show {branch}:T1.txt")), "T1\n");
     assert!(workspace.path(&format!(".git/{lock}")).exists());
     assert!(!workspace.path(".git/MERGE_HEAD").exists());
     assert!(!workspace.path("T1.txt").exists());

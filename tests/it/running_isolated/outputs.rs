@@ -9,7 +9,7 @@ use crate::world::{TestWorkspace, expect_exit};
 const OUTPUTS: &str = "claudedocs/agent-outputs";
 
 fn commit(workspace: &TestWorkspace, path: &str) {
-    workspace.git(&format!("add --force {path}"));
+    workspace.git(format!("add --force {path}"));
     let commit = "commit --quiet --message more";
     workspace.git(commit);
 }
@@ -53,7 +53,7 @@ fn tracked_but_ignored_output_is_copied_and_not_committed() {
     commit(&workspace, &format!(".gitignore {output}"));
     expect_exit(carry_out(&workspace, &words_for_one("spreads")), 0);
     assert_eq!(workspace.read(&output), "T1\n");
-    assert_eq!(workspace.git(&format!("show HEAD:{output}")), "old\n");
+    assert_eq!(workspace.git(format!("show HEAD:{output}")), "old\n");
 }
 
 #[test]
@@ -183,7 +183,7 @@ fn branch_is_told_again_when_its_worktree_goes() {
         panic!("{cancelled}");
     };
     let branch = branch.as_str().unwrap();
-    assert_eq!(workspace.git(&format!("show {branch}:T1.txt")), "T1\n");
+    assert_eq!(workspace.git(format!("show {branch}:T1.txt")), "T1\n");
     let told = super::events(&workspace);
     assert!(told.contains(&format!("git merge {branch}")), "{told}");
     let shown = workspace.json(&["runs", "show", &id]);

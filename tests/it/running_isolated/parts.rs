@@ -226,7 +226,7 @@ fn submodules_are_not_moved_behind_back_of_their_checkout() {
     let workspace = repository();
     let link = |commit: &str| format!("update-index --add --cacheinfo 160000,{commit},lib");
     let head = workspace.git("rev-parse HEAD").trim().to_string();
-    workspace.git(&link(&head));
+    workspace.git(link(&head));
     workspace.git("commit --quiet --message link");
     let other = workspace.git("rev-parse HEAD").trim().to_string();
     let commit = "git -c user.name=a -c user.email=a@b commit --quiet --message moved";

@@ -80,7 +80,7 @@ fn files_that_git_ignores_prove_nothing() {
     let workspace = repository();
     workspace.write(".gitignore", "*.out\n");
     workspace.git("add .gitignore");
-    workspace.git(&format!("{COMMIT} ignore"));
+    workspace.git(format!("{COMMIT} ignore"));
     workspace.ok("update T1 --acceptance 'it is made :: test -e made.out'");
     let result = expect_exit(run(&workspace, "T1", "echo made >made.out"), 80);
     let why = result["tasks"][0]["violations"].to_string();
@@ -102,7 +102,7 @@ pub(super) fn unprovable() -> TestWorkspace {
     let workspace = repository();
     workspace.write(".gitignore", "*.out\n");
     workspace.git("add .gitignore");
-    workspace.git(&format!("{COMMIT} ignore"));
+    workspace.git(format!("{COMMIT} ignore"));
     let shared = workspace.path("..").display().to_string();
     let check = format!(
         "case $PWD in */trees/*) exit 0 ;; esac
@@ -247,7 +247,7 @@ fn cancelling_run_ends_proof_of_its_merge() {
     let task = &shown["result"]["tasks"][0];
     assert_eq!(task["outcome"], "cancelled", "{task}");
     let branch = task["branch"].as_str().unwrap();
-    assert_eq!(workspace.git(&format!("show {branch}:work.txt")), "work\n");
+    assert_eq!(workspace.git(format!("show {branch}:work.txt")), "work\n");
     assert!(!task.to_string().contains("git ignores"), "{task}");
 }
 
@@ -428,7 +428,7 @@ fn work_beside_state_of_cleo_is_merged() {
     let workspace = repository();
     workspace.write(".cleo/skills/x/SKILL.md", "old\n");
     workspace.git("add .cleo/skills");
-    workspace.git(&format!("{COMMIT} skill"));
+    workspace.git(format!("{COMMIT} skill"));
     workspace.ok("update T1 --acceptance 'it is new :: grep -q new .cleo/skills/x/SKILL.md'");
     let script = "echo new >.cleo/skills/x/SKILL.md
 mkdir .cleo/agents .cleo/runs && echo 'id: new' >.cleo/agents/new.yaml

@@ -180,7 +180,7 @@ fn branch_of_worktree_that_kill_removed_is_named() {
     let resumed = workspace.json(&["runs", "resume", &id]);
     let branch = format!("cleo/{id}/T1-1");
     assert!(resumed.to_string().contains(&branch), "{resumed}");
-    assert_eq!(workspace.git(&format!("show {branch}:work.txt")), "work\n");
+    assert_eq!(workspace.git(format!("show {branch}:work.txt")), "work\n");
     workspace.json(&["runs", "resume", &id]);
     let events = workspace.read(&format!(".cleo/runs/{id}/events.jsonl"));
     let told = events
@@ -337,5 +337,5 @@ fn cancel_after_kill_keeps_work_that_is_only_in_its_worktree() {
     let task = workspace.ask("show T1");
     assert_eq!(task["result"]["task"]["status"], "pending", "{task}");
     let branch = format!("cleo/{id}/T1-1");
-    assert_eq!(workspace.git(&format!("show {branch}:work.txt")), "work\n");
+    assert_eq!(workspace.git(format!("show {branch}:work.txt")), "work\n");
 }

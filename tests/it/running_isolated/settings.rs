@@ -24,7 +24,7 @@ fn run_is_not_resumed_after_settings_of_git_changed() {
         if !is_resumed {
             let error = &answer["error"];
             assert_eq!(error["code"], "E_INPUT_INVALID", "{answer}");
-            says(&error, "begin a new run");
+            says(error, "begin a new run");
         }
         let attempts = workspace.read(".played/T1");
         assert_eq!(attempts.lines().count(), 1, "no agent was paid");
@@ -36,7 +36,7 @@ fn sparse_checkout_of_agent_is_own() {
     let workspace = repository();
     workspace.write("far/x", "far\n");
     workspace.git("add far");
-    workspace.git(&format!("{COMMIT} far"));
+    workspace.git(format!("{COMMIT} far"));
     let script = "[ $CLEO_TASK_ID = T2 ] || git sparse-checkout set near >&2
 echo work >$CLEO_TASK_ID.txt";
     expect_exit(run(&workspace, "T1 T2 --jobs 1", script), 0);
@@ -52,10 +52,10 @@ fn attributes_that_earlier_agent_chose_do_not_count() {
     workspace.write(".gitattributes", "*.sec filter=up\n");
     workspace.git("config filter.up.clean 'tr a-z A-Z'");
     workspace.git("add .gitattributes");
-    workspace.git(&format!("{COMMIT} attributes"));
+    workspace.git(format!("{COMMIT} attributes"));
     // Leftovers of an agent apply when the next run begins.
     let empty = workspace.git("mktree </dev/null");
-    workspace.git(&format!("config attr.tree {}", empty.trim()));
+    workspace.git(format!("config attr.tree {}", empty.trim()));
     expect_exit(run(&workspace, "T1", "echo work >x.sec"), 0);
     assert_eq!(workspace.git("cat-file -p HEAD:x.sec"), "WORK\n");
 }
@@ -113,7 +113,7 @@ fn ignored_files_that_go_with_worktree_are_named() {
     let workspace = repository();
     workspace.write(".gitignore", ".env*\n*.log\nbuild/\n");
     workspace.git("add .gitignore");
-    workspace.git(&format!("{COMMIT} ignore"));
+    workspace.git(format!("{COMMIT} ignore"));
     workspace.ok("update T1 --deliverable notes/made.log");
     let script =
         "mkdir build notes && echo x >build/x && echo x >notes/made.log && echo x >notes/other.log

@@ -115,11 +115,11 @@ fn checkout_with_something_in_progress_is_refused() {
         let workspace = repository();
         workspace.git("switch --quiet --create other");
         workspace.write("shared.txt", "other\n");
-        workspace.git(&format!("{COMMIT} other"));
+        workspace.git(format!("{COMMIT} other"));
         workspace.git("switch --quiet main");
         for text in ["main\n", "more\n"] {
             workspace.write("shared.txt", text);
-            workspace.git(&format!("{COMMIT} main"));
+            workspace.git(format!("{COMMIT} main"));
         }
         workspace.shell(&format!("git -c user.name=a -c user.email=a@b {prepare}"));
         is_refused(
@@ -185,7 +185,7 @@ fn an_old_git_is_refused() {
         .iter()
         .find(|found| found["check"] == "git")
         .unwrap();
-    says(&found, "too old");
+    says(found, "too old");
 }
 
 #[test]
@@ -194,7 +194,7 @@ fn sparse_checkout_works() {
     workspace.write("out/far.txt", "far\n");
     workspace.write("in/near.txt", "near\n");
     workspace.git("add out in");
-    workspace.git(&format!("{COMMIT} more"));
+    workspace.git(format!("{COMMIT} more"));
     workspace.git("sparse-checkout set in");
     expect_exit(super::carry_out(&workspace, &words_for_one("edits")), 0);
     assert_eq!(workspace.read("T1.txt"), "T1\n");
