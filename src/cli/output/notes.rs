@@ -11,8 +11,8 @@ use crate::error::Error;
 pub(in crate::cli) struct Notes {
     color: bool,
     quiet: bool,
-    /// Whether a line is drawn, which the next one replaces.
-    has_drawn: bool,
+    /// Number of drawn lines that the next drawing replaces.
+    drawn: usize,
 }
 
 impl Notes {
@@ -21,7 +21,7 @@ impl Notes {
         Notes {
             color,
             quiet,
-            has_drawn: false,
+            drawn: 0,
         }
     }
 
@@ -68,18 +68,27 @@ impl Notes {
         }
     }
 
-    /// Draws a line over the one that was drawn last, cut at the width of the terminal.
-    pub(in crate::cli) fn draw(&mut self, row: &[Cell]) {
-        self.erase();
+    /// Draws lines over those of the last drawing. Each is cut at the width of the terminal.
+    pub(in crate::cli) fn draw(&mut self, rows: &[Vec<Cell>]) {
         let mut screen = Screen::new(self.color);
-        screen.cut(row);
-        eprint_whole(&screen.finish());
-        self.has_drawn = true;
+        for row in rows {
+            screen.cut(row);
+        }
+        let above = self.back();
+        self.drawn = rows.len();
+        eprint_whole(&(above + &screen.finish()));
     }
 
     pub(in crate::cli) fn erase(&mut self) {
-        if std::mem::take(&mut self.has_drawn) {
-            eprint_whole("\u{1b}[1A\u{1b}[J");
+        let above = self.back();
+        self.drawn = 0;
+        eprint_whole(&above);
+    }
+
+    fn back(&self) -> String {
+        match self.drawn {
+            0 => String::new(),
+            lines => format!("\u{1b}[{lines}A\u{1b}[J"),
         }
     }
 }
