@@ -132,8 +132,7 @@ impl Engine<'_> {
     fn explain_claim(&mut self, step: usize, error: Error) -> Result<Event> {
         Ok(match error.code {
             Code::StatusRefused if self.is_done(self.slots[step].task)? => {
-                self.tell_done_elsewhere(step)?;
-                Event::DoneAlready(step)
+                self.judge_done_elsewhere(step)?
             }
             Code::StatusRefused | Code::TaskNotFound => Event::Dropped(step, error.message),
             Code::Claimed => {
@@ -161,18 +160,19 @@ impl Engine<'_> {
         })
     }
 
-    pub(super) fn tell_done_elsewhere(&mut self, step: usize) -> Result<()> {
+    /// Returns how a task that somebody else has completed counts: without proof it does not.
+    pub(super) fn judge_done_elsewhere(&mut self, step: usize) -> Result<Event> {
         let id = self.slots[step].task;
-        let reason = match self
+        if self
             .context
             .read(|transaction| is_unearned(transaction, id))?
         {
-            true => "somebody else completed it without proof",
-            false => "somebody else has done it",
-        };
-        let reason = Some(reason.to_string());
+            let why = "somebody else completed it without proof, which does not count here";
+            return Ok(Event::Overruled(step, why.to_string()));
+        }
+        let reason = Some("somebody else has done it".to_string());
         self.tell_step(step, TaskEvent::Completed { reason });
-        Ok(())
+        Ok(Event::DoneAlready(step))
     }
 
     fn find_holding_run(&mut self, step: usize) -> Result<Option<Run>> {

@@ -42,7 +42,11 @@ impl Engine<'_> {
                 };
                 self.recorder.tell(skipped.for_task(self.slots[later].task));
             }
-            return Ok(());
+            // The process may have ended before it gave the task back.
+            let claim = self.context.read(|transaction| transaction.claim(id))?;
+            let own = claim.filter(|it| it.holder.as_ref() == Some(&self.recorder.run.id));
+            self.slots[step].epoch = own.map(|claim| claim.epoch);
+            return self.give_back(step);
         }
         if self.is_done_by_now(step, task)? {
             self.scheduler.note_done(step);
@@ -77,8 +81,13 @@ impl Engine<'_> {
                 self.inbox.push(event);
                 return Ok(false);
             }
-            self.tell_done_elsewhere(step)?;
-            return Ok(true);
+            return match self.judge_done_elsewhere(step)? {
+                scheduler::Event::DoneAlready(_) => Ok(true),
+                event => {
+                    self.inbox.push(event);
+                    Ok(false)
+                }
+            };
         }
         let is_own = |claim: &Claim| claim.holder.as_ref() == Some(&self.recorder.run.id);
         let Some(claim) = claim.filter(is_own) else {

@@ -61,8 +61,11 @@ pub(super) struct Ending {
 
 pub(super) fn status(track: &RunProjection, stop: Option<Stop>) -> RunStatus {
     let summary = track.counts();
+    // Epics do not count, but one that a stopped run left open still has to be proven.
+    let is_left = |task: &TaskRun| task.planned.is_epic && task.state != StepState::Done;
+    let leaves_epic = stop.is_some() && track.tasks().iter().any(is_left);
     match stop {
-        _ if summary.done == summary.total => RunStatus::Completed,
+        _ if summary.done == summary.total && !leaves_epic => RunStatus::Completed,
         Some(Stop::Cancelled) => RunStatus::Cancelled,
         Some(Stop::Interrupted) => RunStatus::Interrupted,
         Some(Stop::TimeLimit) | None => RunStatus::Failed,

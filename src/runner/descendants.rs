@@ -1,8 +1,8 @@
 //! Finds and kills descendants that outlive a command, including those in sessions of their own (`setsid`).
 //! On Linux orphans are reparented to cleo; elsewhere they live on. Each command has a mark in its
 //! environment, which descendants inherit, so of many commands at once each ends only its own. Orphans
-//! without a mark (`env -i`) are judged by age: one that is older than every running command belongs to none of
-//! them, and the next command that ends, ends it.
+//! without a mark that cleo gave (`env -i`) are judged by age: one that is older than every running command
+//! belongs to none of them, and the next command that ends, ends it.
 
 use std::fs::{self, File};
 use std::io::Read;
@@ -26,6 +26,8 @@ const KILL_TIMEOUT: Duration = Duration::from_secs(2);
 const POLL_INTERVAL: Duration = Duration::from_millis(2);
 
 static RUNNING: Mutex<Vec<(String, u64)>> = Mutex::new(Vec::new());
+/// Marks of processes that live on: watchdogs, detached runs, and what commands of cleo itself may leave behind.
+static KEPT: Mutex<Vec<String>> = Mutex::new(Vec::new());
 /// When cleo began to adopt: older children came with the process and are never killed.
 static ADOPTING: OnceLock<u64> = OnceLock::new();
 
@@ -39,19 +41,23 @@ impl Descendants {
         adopt();
         let mark = mark(command);
         // All that the command starts begins after this.
-        running().push((mark.clone(), read_clock_ticks()));
+        lock(&RUNNING).push((mark.clone(), read_clock_ticks()));
         Descendants { mark }
     }
 
     /// Ends the remaining descendants of a command if `ends_marked` is set, orphans that belong to no running
     /// command, and what those leave. The command itself is reaped; `group` is its process group.
     pub(super) fn end(&self, group: Pid, ends_marked: bool) {
+        if !ends_marked {
+            lock(&KEPT).push(self.mark.clone());
+        }
         // Of commands that end at the same time, the last one has to see that no other runs.
         self.leave();
         // The mark is read once: it comes and goes while a process becomes another program.
         let is_to_end = |child| match mark_of(child) {
-            Some(mark) => ends_marked && mark.starts_with(self.mark.as_bytes()),
-            None => is_unowned(child),
+            Some(mark) if mark.starts_with(self.mark.as_bytes()) => ends_marked,
+            Some(mark) if is_known(&mark) => false,
+            _ => is_unowned(child),
         };
         let start = Instant::now();
         let (mut ending, mut others): (Vec<Pid>, Vec<Pid>) = (Vec::new(), Vec::new());
@@ -85,7 +91,7 @@ impl Descendants {
     }
 
     fn leave(&self) {
-        running().retain(|(mark, _)| *mark != self.mark);
+        lock(&RUNNING).retain(|(mark, _)| *mark != self.mark);
     }
 }
 
@@ -95,8 +101,8 @@ impl Drop for Descendants {
     }
 }
 
-/// Gives a command a mark of its own and returns it. A process that is marked and not expected is left alone.
-pub(crate) fn mark(command: &mut Command) -> String {
+/// Gives a command a mark of its own and returns it.
+fn mark(command: &mut Command) -> String {
     let own = std::env::var(MARK).unwrap_or_default();
     let own = Some(own).filter(|own| own.len() <= MARK_MAX);
     let mark = format!("{}{}.", own.unwrap_or_default(), id::random());
@@ -104,11 +110,34 @@ pub(crate) fn mark(command: &mut Command) -> String {
     mark
 }
 
-fn running() -> MutexGuard<'static, Vec<(String, u64)>> {
-    RUNNING.lock().unwrap_or_else(PoisonError::into_inner)
+/// A command that no other command ends, as long as this lives.
+pub(crate) struct Kept(String);
+
+impl Kept {
+    pub(crate) fn mark(command: &mut Command) -> Kept {
+        let mark = mark(command);
+        lock(&KEPT).push(mark.clone());
+        Kept(mark)
+    }
 }
 
-/// Returns true if an orphan without a mark is older than every running command. Processes in cleo's own
+impl Drop for Kept {
+    fn drop(&mut self) {
+        lock(&KEPT).retain(|mark| *mark != self.0);
+    }
+}
+
+fn lock<T>(list: &Mutex<Vec<T>>) -> MutexGuard<'_, Vec<T>> {
+    list.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Returns whether a mark was given by this cleo: any other is as good as none.
+fn is_known(mark: &[u8]) -> bool {
+    let is_prefix = |known: &String| mark.starts_with(known.as_bytes());
+    lock(&KEPT).iter().any(is_prefix) || lock(&RUNNING).iter().any(|(known, _)| is_prefix(known))
+}
+
+/// Returns true if an orphan without a known mark is older than every running command. Processes in cleo's own
 /// group are cleo's.
 fn is_unowned(child: Pid) -> bool {
     let read = |process: Pid| read_stat(process.as_raw_nonzero().get().unsigned_abs());
@@ -117,7 +146,7 @@ fn is_unowned(child: Pid) -> bool {
     };
     let adopting = ADOPTING.get();
     adopting.is_some_and(|adopting| stat.began >= *adopting)
-        && running().iter().all(|(_, begun)| stat.began < *begun)
+        && lock(&RUNNING).iter().all(|(_, begun)| stat.began < *begun)
         && stat.group != own.group
 }
 

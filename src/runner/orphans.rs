@@ -14,7 +14,7 @@ use std::time::{Duration, Instant};
 
 use rustix::process::{Pid, PidfdFlags, Signal, pidfd_open, pidfd_send_signal};
 
-use super::descendants::{self, Environment};
+use super::descendants::{self, Environment, Kept};
 
 pub(crate) const RUN: &str = "CLEO_RUN_ID";
 pub(crate) const JUDGE: &str = "CLEO_JUDGE";
@@ -91,7 +91,10 @@ fn is_of_run(process: u32, run: &str, root: &Path) -> bool {
 const SCRIPT: &str = "read -r group || exit; read -r line; kill -9 -\"$group\"";
 
 /// Ends the group of a command with cleo, until it is dropped.
-pub(super) struct Watchdog(Option<Child>);
+pub(super) struct Watchdog {
+    shell: Option<Child>,
+    _kept: Kept,
+}
 
 impl Watchdog {
     /// Starts the watchdog before the command, so that the command never runs long without it. Without a
@@ -100,7 +103,7 @@ impl Watchdog {
         // In a group of its own it gets no signals of the terminal.
         let mut shell = Command::new("/bin/sh");
         shell.env_clear();
-        descendants::mark(&mut shell);
+        let kept = Kept::mark(&mut shell);
         let shell = shell
             .args(["-c", SCRIPT, "cleo-watchdog"])
             .current_dir("/")
@@ -109,11 +112,14 @@ impl Watchdog {
             .stderr(Stdio::null())
             .process_group(0)
             .spawn();
-        Watchdog(shell.ok())
+        Watchdog {
+            shell: shell.ok(),
+            _kept: kept,
+        }
     }
 
     pub(super) fn take(&mut self, command: &Child) {
-        let shell = self.0.as_mut().and_then(|shell| shell.stdin.as_mut());
+        let shell = self.shell.as_mut().and_then(|shell| shell.stdin.as_mut());
         if let Some(input) = shell {
             // Without the shell, the command only survives a killed cleo.
             let _ = writeln!(input, "{}", command.id());
@@ -123,7 +129,7 @@ impl Watchdog {
 
 impl Drop for Watchdog {
     fn drop(&mut self) {
-        if let Some(shell) = &mut self.0 {
+        if let Some(shell) = &mut self.shell {
             // Killed before its input ends, it ends nothing any more.
             let _ = shell.kill();
             let _ = shell.wait();
@@ -181,7 +187,7 @@ mod tests {
         let mut sleeper = sleeper();
         let mut watchdog = Watchdog::begin();
         watchdog.take(&sleeper);
-        drop(watchdog.0.as_mut().unwrap().stdin.take());
+        drop(watchdog.shell.as_mut().unwrap().stdin.take());
         assert_eq!(sleeper.wait().unwrap().code(), None);
     }
 

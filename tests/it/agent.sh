@@ -188,7 +188,9 @@ leaves)
 # Leaves a child behind of which nothing tells where it comes from.
 hides)
     work
-    env -i setsid sh -c 'echo $$ >>"$0/hidden"; : >"$0/hidden-$1"; exec sleep 600' "$here" "$CLEO_TASK_ID" &
+    # A mark of its own is as good as none.
+    [ "$CLEO_TASK_ID" = T3 ] && mark=CLEO_MARK=own.
+    env -i ${mark-} setsid sh -c 'echo $$ >>"$0/hidden"; : >"$0/hidden-$1"; exec sleep 600' "$here" "$CLEO_TASK_ID" &
     until [ -e "$here/hidden-$CLEO_TASK_ID" ]; do sleep 0.02; done
     ;;
 # Writes 100 MB.

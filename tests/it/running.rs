@@ -613,6 +613,26 @@ fn forced_completion_by_others_stays_and_proves_nothing() {
 }
 
 #[test]
+fn completion_forced_before_task_begins_does_not_count() {
+    let workspace = plan_epic();
+    workspace.ok("update T3 --acceptance 'It holds :: false'");
+    let other = "env -u CLEO_RUN_ID -u CLEO_TASK_ID -u CLEO_EPOCH CLEO_AGENT=alice";
+    let forces = format!("[ $CLEO_TASK_ID = T2 ] && {other} cleo complete T3 --force >/dev/null");
+    let command = format!("sh -c '{forces}; exec sh $0 works' {AGENT}");
+    let words = ["run", "T2", "T3", "--jobs", "1", "--command", &command];
+    let reply = workspace.finish(workspace.command(&words), "");
+    assert_eq!(reply.exit, 81, "{reply}");
+    let result = &document(&reply)["result"];
+    assert_eq!(task(result, "T2")["state"], "done", "{result}");
+    let forced = task(result, "T3");
+    assert_fields(forced, json!({"state": "failed", "attempts": 0}));
+    says(
+        &forced["reason"],
+        "completed it without proof, which does not count",
+    );
+}
+
+#[test]
 #[cfg(target_os = "linux")]
 fn what_agent_hides_ends_with_run() {
     let workspace = plan_epic();

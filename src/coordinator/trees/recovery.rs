@@ -5,7 +5,7 @@ use std::fs::{self, Metadata};
 use std::io::ErrorKind;
 use std::os::unix::ffi::OsStringExt;
 use std::os::unix::fs::MetadataExt;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use walkdir::WalkDir;
 
@@ -302,15 +302,18 @@ impl Trees {
     /// as a git that waits for an editor or a hook.
     pub(in crate::coordinator) fn unlock(&self, tree: &Tree) -> Result<()> {
         self.require_own(tree)?;
-        let locks = format!(
-            "rev-parse --path-format=absolute --git-path index.lock --git-path HEAD.lock --git-path refs/heads/{}.lock",
-            tree.branch
-        );
-        for lock in self.git_in(&tree.top).run(locks)?.lines() {
-            let there = Path::new(lock).symlink_metadata();
+        let places = "rev-parse --path-format=absolute --git-path index.lock --git-path HEAD.lock --git-common-dir";
+        let places = self.git_in(&tree.top).run(places)?;
+        let mut locks: Vec<PathBuf> = places.lines().map(PathBuf::from).collect();
+        // Where git keeps branches in tables, there is no such file.
+        if let Some(common) = locks.last_mut() {
+            common.push(format!("refs/heads/{}.lock", tree.branch));
+        }
+        for lock in &locks {
+            let there = lock.symlink_metadata();
             let is_dead = there.is_ok_and(|it| it.is_file() && !can_be_held(&it, Some(&tree.top)));
             if is_dead {
-                fs::remove_file(lock).map_err(|cause| unwritable(Path::new(lock), cause))?;
+                fs::remove_file(lock).map_err(|cause| unwritable(lock, cause))?;
             }
         }
         Ok(())

@@ -353,6 +353,22 @@ fn own_commits_of_user_are_in_nobodys_way() {
 }
 
 #[test]
+fn branches_in_tables_take_work() {
+    let workspace = repository();
+    if workspace
+        .shell("git refs migrate --ref-format=reftable")
+        .exit
+        != 0
+    {
+        eprintln!("left out: this git has no tables of branches");
+        return;
+    }
+    expect_exit(carry_out(&workspace, &words_for_one("works")), 0);
+    assert_eq!(workspace.git("show HEAD:T1.txt"), "T1\n");
+    is_clean(&workspace);
+}
+
+#[test]
 fn run_on_detached_head_stays_there() {
     let workspace = on_feature();
     workspace.git("switch --quiet --detach main");
