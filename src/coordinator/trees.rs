@@ -317,14 +317,14 @@ impl Trees {
         let mut kept = Vec::new();
         for tree in self.list_trees() {
             let name = tree.branch.rsplit('/').next().unwrap_or_default();
-            match self.settle(&tree, &format!("{name}: left behind"), report) {
-                // A worktree that was only half made has no baseline yet, and nothing to keep.
-                Err(error) if tree.baseline.exists() => kept.push((tree, error)),
-                _ => {
-                    if let Err(error) = self.end(&tree) {
-                        kept.push((tree, error));
-                    }
-                }
+            // A worktree that was only half made has no baseline yet, and nothing to keep: files that git had not
+            // written would count as deleted.
+            let settled = match tree.baseline.exists() {
+                true => self.settle(&tree, &format!("{name}: left behind"), report),
+                false => Ok(()),
+            };
+            if let Err(error) = settled.and_then(|()| self.end(&tree)) {
+                kept.push((tree, error));
             }
         }
         for (tree, _) in &kept {

@@ -1,5 +1,6 @@
 //! The fields of one JSON object, which readers take one by one. The rest is kept unchanged.
 
+use indexmap::IndexSet;
 use serde_json::{Map, Value};
 
 use super::moment;
@@ -198,13 +199,8 @@ pub(super) fn text_of(value: &Value) -> Option<String> {
 
 /// Removes duplicates and empty texts.
 pub(super) fn unique(lines: Vec<String>) -> Vec<String> {
-    let mut kept: Vec<String> = Vec::with_capacity(lines.len());
-    for line in lines {
-        if !line.is_empty() && !kept.contains(&line) {
-            kept.push(line);
-        }
-    }
-    kept
+    let kept = lines.into_iter().filter(|line| !line.is_empty());
+    kept.collect::<IndexSet<String>>().into_iter().collect()
 }
 
 /// Makes a note; an empty text makes none.

@@ -360,7 +360,6 @@ fn branches_in_tables_take_work() {
         .exit
         != 0
     {
-        eprintln!("left out: this git has no tables of branches");
         return;
     }
     expect_exit(carry_out(&workspace, &words_for_one("works")), 0);

@@ -6,7 +6,7 @@ use std::process::Stdio;
 use rustix::process::{Pid, Signal, kill_process};
 
 use super::proof::{last_run, proving, run, unprovable, wait_until, words, words_with_repair};
-use super::{AGENT, before_git, carry_out, is_clean, kill_run, repository};
+use super::{AGENT, before_git, carry_out, is_clean, kill_run, repository, words_for_one};
 use crate::world::{TestWorkspace, expect_exit};
 
 /// Runs T1, and kills cleo while the worktree is removed and one of its files is gone.
@@ -338,4 +338,19 @@ fn cancel_after_kill_keeps_work_that_is_only_in_its_worktree() {
     assert_eq!(task["result"]["task"]["status"], "pending", "{task}");
     let branch = format!("cleo/{id}/T1-1");
     assert_eq!(workspace.git(format!("show {branch}:work.txt")), "work\n");
+}
+
+#[test]
+fn worktree_that_was_half_written_leaves_no_branch() {
+    let half = "git \"$@\"; rm .cleo/runs/*/trees/T1-1/shared.txt; kill -9 $PPID; exit 1";
+    let workspace = before_git(repository(), "*'worktree add'*T1-1*", half);
+    let mut killed = workspace.command(&words_for_one("works"));
+    assert!(!killed.output().unwrap().status.success());
+    let listed = workspace.result("runs list");
+    let id = listed["runs"][0]["id"].as_str().unwrap();
+    let resumed = workspace.json(&["runs", "resume", id]);
+    assert_eq!(resumed["success"], true, "{resumed}");
+    assert_eq!(workspace.git("for-each-ref refs/heads/cleo"), "");
+    assert_eq!(workspace.git("show HEAD:shared.txt"), "nobody\n");
+    is_clean(&workspace);
 }
