@@ -15,12 +15,15 @@ use super::git::{Words, can_be_held};
 use super::merge::list_names;
 use super::{Tree, Trees};
 use crate::error::Result;
-use crate::file::{read_within, unwritable};
+use crate::file::{read_start, read_within, unwritable};
 use crate::id::TaskId;
 use crate::runner::orphans;
 
 /// Largest file that is compared with what a killed move wrote; what is larger counts as edited.
 const FILE_MAX: u64 = 64 << 20;
+
+/// Longest id of a commit with its line end, and a byte more.
+const COMMIT_MAX: u64 = 66;
 
 /// The content of a path after a move was killed.
 enum Holds {
@@ -45,7 +48,7 @@ impl Trees {
             return Ok(());
         };
         orphans::end(&step.run, &step.place, &[]);
-        self.unlock_index()?;
+        self.unlock_checkout(&step)?;
         let has = |id: &str| self.has(&format!("{id}^{{commit}}"));
         if !has(&step.old)? || !has(&step.new)? {
             let (place, run) = (self.lock_file.display(), step.run.escape_debug());
@@ -283,19 +286,34 @@ impl Trees {
         }
     }
 
-    /// Removes the index lock of the killed git of a noted move: it is empty, no older than the note, and no
-    /// process holds it. A git that waits for an editor has written its lock and closed it, and may run where
-    /// its process is not seen, so a written lock stays for the user.
-    fn unlock_index(&self) -> Result<()> {
-        let lock = self.lock_file.with_file_name("index.lock");
-        let (Ok(there), Ok(noted)) = (lock.symlink_metadata(), self.lock_file.metadata()) else {
-            return Ok(());
-        };
-        let is_younger = there.modified().ok() >= noted.modified().ok();
-        match there.is_file() && there.len() == 0 && is_younger && !can_be_held(&there, None) {
-            true => fs::remove_file(&lock).map_err(|cause| unwritable(&lock, cause)),
-            false => Ok(()),
+    /// Removes the locks of the killed git of a noted move: of the index, of HEAD and of the branch. They are no older
+    /// than the note, no process holds them, and they are empty or name a commit of the move. A git that waits for an
+    /// editor has written its index and closed it, and may run where its process is not seen, so such a lock stays for
+    /// the user.
+    fn unlock_checkout(&self, step: &Move) -> Result<()> {
+        let beside = |name| self.lock_file.with_file_name(name);
+        let mut locks = vec![beside("index.lock"), beside("HEAD.lock")];
+        let branch = reference(step.branch.as_ref());
+        if step.branch.is_some() && self.has(&branch)? {
+            let common = self.run("rev-parse --path-format=absolute --git-common-dir")?;
+            locks.push(Path::new(common.trim_end()).join(format!("{branch}.lock")));
         }
+        let noted = self.lock_file.metadata().and_then(|noted| noted.modified());
+        for lock in &locks {
+            let (Ok(there), Ok(noted)) = (lock.symlink_metadata(), &noted) else {
+                continue;
+            };
+            let is_younger = there.modified().is_ok_and(|at| at >= *noted);
+            if !there.is_file() || !is_younger || can_be_held(&there, None) {
+                continue;
+            }
+            let text = read_start(lock, COMMIT_MAX).unwrap_or_default();
+            let text = text.trim_ascii();
+            if [&b""[..], step.old.as_bytes(), step.new.as_bytes()].contains(&text) {
+                fs::remove_file(lock).map_err(|cause| unwritable(lock, cause))?;
+            }
+        }
+        Ok(())
     }
 
     /// Removes the locks that a killed git left in a worktree that no agent works in: no process holds them or is there,

@@ -356,13 +356,13 @@ fn own_commits_of_user_are_in_nobodys_way() {
 fn branches_in_tables_take_work() {
     let workspace = repository();
     if workspace
-        .shell("git refs migrate --ref-format=reftable")
+        .shell("rm -r .git/logs && git refs migrate --ref-format=reftable")
         .exit
         != 0
     {
         return;
     }
-    expect_exit(carry_out(&workspace, &words_for_one("works")), 0);
+    expect_exit(carry_out(&workspace, &words_for_one("edits")), 0);
     assert_eq!(workspace.git("show HEAD:T1.txt"), "T1\n");
     is_clean(&workspace);
 }

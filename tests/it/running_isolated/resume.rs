@@ -354,3 +354,17 @@ fn worktree_that_was_half_written_leaves_no_branch() {
     assert_eq!(workspace.git("show HEAD:shared.txt"), "nobody\n");
     is_clean(&workspace);
 }
+
+#[test]
+fn locks_of_killed_git_in_checkout_are_removed() {
+    let killing = ": >.git/refs/heads/main.lock; : >.git/HEAD.lock; kill -9 $PPID; exit 1";
+    let workspace = before_git(repository(), "*update-ref*refs/heads/main*", killing);
+    let mut killed = workspace.command(&words_for_one("edits"));
+    assert!(!killed.output().unwrap().status.success());
+    let listed = workspace.result("runs list");
+    let id = listed["runs"][0]["id"].as_str().unwrap();
+    let resumed = workspace.json(&["runs", "resume", id]);
+    assert_eq!(resumed["success"], true, "{resumed}");
+    assert_eq!(workspace.read("T1.txt"), "T1\n");
+    is_clean(&workspace);
+}
