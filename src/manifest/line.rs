@@ -50,19 +50,15 @@ impl std::fmt::Display for Faulty {
 }
 
 /// A part of a line.
-#[expect(
-    clippy::large_enum_variant,
-    reason = "most items are entries, and each is visited once"
-)]
 pub(super) enum Item<'a> {
     /// A valid entry.
-    Entry(Draft<'a>),
+    Entry(&'a Draft<'a>),
     /// Any other text.
     Faulty(Faulty),
 }
 
 /// Parses a line. A blank line has no items.
-pub(super) fn items<'a>(number: usize, bytes: &'a [u8], take: &mut dyn FnMut(Item<'a>)) {
+pub(super) fn items(number: usize, bytes: &[u8], take: &mut dyn FnMut(Item<'_>)) {
     let faulty = |code, message| Item::Faulty(Faulty::new(number, code, message, find_id(bytes)));
     let text = bytes.strip_prefix("\u{feff}".as_bytes()).unwrap_or(bytes);
     let text = match std::str::from_utf8(text.trim_ascii()) {
@@ -75,14 +71,12 @@ pub(super) fn items<'a>(number: usize, bytes: &'a [u8], take: &mut dyn FnMut(Ite
         }
     };
     match Draft::read(text) {
-        Ok(draft) => take(judge(number, draft)),
+        Ok(draft) => take(judge(number, &draft)),
         Err(cause) => {
             let whole = salvage(text);
             let (code, message) = explain(text, &cause, whole.len());
             take(faulty(code, message));
-            whole
-                .into_iter()
-                .for_each(|draft| take(judge(number, draft)));
+            whole.iter().for_each(|draft| take(judge(number, draft)));
         }
     }
 }
@@ -92,7 +86,7 @@ pub(super) fn too_long(number: usize) -> Faulty {
     Faulty::new(number, Code::LineTooLong, message, None)
 }
 
-fn judge(number: usize, draft: Draft<'_>) -> Item<'_> {
+fn judge<'a>(number: usize, draft: &'a Draft<'a>) -> Item<'a> {
     let faults = draft.faults();
     if faults.is_empty() {
         return Item::Entry(draft);

@@ -9,11 +9,7 @@ mod tests;
 
 use std::collections::{HashMap, HashSet, VecDeque};
 use std::io::BufReader;
-use std::num::NonZero;
-use std::ops::Range;
-use std::panic::resume_unwind;
 use std::path::Path;
-use std::thread;
 
 use crate::error::{Code, Result};
 use crate::file::{Lines, open_if_there, unreadable};
@@ -28,10 +24,6 @@ pub(crate) use search::{Latest, Taken, collect_taken, contains_text, latest_for}
 
 /// Size of the read buffer, in bytes.
 const CHUNK: usize = 1 << 18;
-/// Size of the lines that are parsed together, in bytes.
-const BATCH: usize = 1 << 20;
-/// Number of lines from which on more than one processor parses them.
-const PART_MIN: usize = 500;
 
 /// Visits each line with its number, without its end; `None` is a line that is too long for an entry.
 fn each_line(path: &Path, mut visit: impl FnMut(usize, Option<&[u8]>)) -> Result<()> {
@@ -70,77 +62,21 @@ fn scan_lines(
     passes: impl Fn(&[u8]) -> bool,
     mut visit: impl FnMut(Line<'_>),
 ) -> Result<()> {
-    let (mut seen, mut batch) = (Seen::default(), Batch::default());
-    let mut visit_item = |number, item: Item<'_>| match item {
-        Item::Entry(draft) => visit(first(&mut seen, number, &draft)),
-        Item::Faulty(faulty) => visit(Line::Faulty(faulty)),
-    };
+    let mut seen = Seen::default();
     each_line(path, |number, bytes| {
-        if bytes.is_none_or(&passes) {
-            batch.push(number, bytes);
-        }
-        if batch.text.len() >= BATCH {
-            batch.parse(&mut visit_item);
-        }
-    })?;
-    batch.parse(&mut visit_item);
-    Ok(())
-}
-
-/// Lines that are parsed together, because that is most of the work of a scan and can be shared by processors.
-#[derive(Default)]
-struct Batch {
-    text: Vec<u8>,
-    /// Number of each line, and its place in the text; none if it is too long.
-    lines: Vec<(usize, Option<Range<usize>>)>,
-}
-
-impl Batch {
-    fn push(&mut self, number: usize, bytes: Option<&[u8]>) {
-        let start = self.text.len();
-        self.text.extend_from_slice(bytes.unwrap_or_default());
-        self.lines
-            .push((number, bytes.map(|_| start..self.text.len())));
-    }
-
-    /// Parses the lines, visits their items in order and removes them.
-    fn parse(&mut self, visit: &mut impl FnMut(usize, Item<'_>)) {
-        let n_threads = match self.lines.len() {
-            0..PART_MIN => 1,
-            _ => thread::available_parallelism().map_or(1, NonZero::get),
+        let Some(bytes) = bytes else {
+            return visit(Line::Faulty(line::too_long(number)));
         };
-        let n_lines = self.lines.len().div_ceil(n_threads).max(1);
-        let text = &self.text;
-        let parse_part = |part: &[(usize, Option<Range<usize>>)]| {
-            let mut items = Vec::with_capacity(part.len());
-            for (number, place) in part {
-                match place {
-                    None => items.push((*number, Item::Faulty(line::too_long(*number)))),
-                    Some(place) => line::items(*number, &text[place.clone()], &mut |item| {
-                        items.push((*number, item));
-                    }),
-                }
-            }
-            items
-        };
-        let mut parts = self.lines.chunks(n_lines);
-        let first = parts.next().unwrap_or_default();
-        thread::scope(|scope| {
-            let others = parts.map(|part| scope.spawn(move || parse_part(part)));
-            let others: Vec<_> = others.collect();
-            let mut visit_all = |items: Vec<(usize, Item<'_>)>| {
-                items
-                    .into_iter()
-                    .for_each(|(number, item)| visit(number, item));
-            };
-            visit_all(parse_part(first));
-            for other in others {
-                visit_all(other.join().unwrap_or_else(|panic| resume_unwind(panic)));
-            }
+        if !passes(bytes) {
+            return;
+        }
+        line::items(number, bytes, &mut |item| {
+            visit(match item {
+                Item::Entry(draft) => first(&mut seen, number, draft),
+                Item::Faulty(faulty) => Line::Faulty(faulty),
+            });
         });
-        self.text.clear();
-        self.lines.clear();
-    }
+    })
 }
 
 fn first<'a>(seen: &mut Seen, number: usize, draft: &'a Draft<'a>) -> Line<'a> {

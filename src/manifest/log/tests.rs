@@ -358,32 +358,6 @@ proptest! {
 }
 
 #[test]
-fn lines_of_several_batches_come_in_order() {
-    let long = format!("{{\"id\": \"{}\"}}\n", "x".repeat(LINE_MAX));
-    let mut text = String::new();
-    for number in 1..=10_000 {
-        text += &match number % 1_000 {
-            7 => "torn {\n".to_string(),
-            8 => line("entry-1", &[]),
-            9 if number == 9 => long.clone(),
-            _ => line(&format!("entry-{number}"), &[]),
-        };
-    }
-    assert!(text.len() > 2 * BATCH);
-    let expected = |number: usize| match number % 1_000 {
-        7 => format!("{number} E_LINE_FOREIGN"),
-        8 => format!("{number} E_LINE_DUPLICATE"),
-        9 if number == 9 => format!("{number} E_LINE_TOO_LONG"),
-        _ => format!("{number} entry-{number}"),
-    };
-    let log = log(text);
-    assert_eq!(
-        list_seen(&log.path),
-        (1..=10_000).map(expected).collect::<Vec<_>>()
-    );
-}
-
-#[test]
 fn lines_longer_than_chunk_come_whole() {
     let long = |id: &str| line(id, &[1]).replace("Title", &"x".repeat(400));
     let filled = |id: &str, n: usize| {

@@ -164,6 +164,9 @@ pub(super) fn log_of(path: &Path) -> PathBuf {
 /// that SQLite keeps for the index of words. The kind and the name that a row claims for itself are not looked at: SQLite
 /// goes by the statement alone.
 fn check(connection: &Connection, path: &Path) -> Result<()> {
+    if is_exact(connection).at(path)? {
+        return Ok(());
+    }
     let statements = SCHEMA.split(";\n");
     let statements = statements.filter_map(|text| Some(&text[text.find("CREATE ")?..]));
     let (mut missing, mut other): (Vec<&str>, _) = (statements.collect(), None);
@@ -172,10 +175,9 @@ fn check(connection: &Connection, path: &Path) -> Result<()> {
     let mut rows = found.query(()).at(path)?;
     while let Some(row) = rows.next().at(path)? {
         let sql: String = row.get(0).at(path)?;
-        let head = sql.get(.."CREATE TABLE ".len()).unwrap_or_default();
         match missing.iter().position(|own| *own == sql) {
             Some(at) => drop(missing.remove(at)),
-            None if head.eq_ignore_ascii_case("CREATE TABLE ") => {}
+            None if makes_table(&sql) => {}
             None => other = Some(row.get::<_, String>(1).at(path)?),
         }
     }
@@ -192,6 +194,30 @@ fn check(connection: &Connection, path: &Path) -> Result<()> {
         path.display()
     );
     Err(foreign(message))
+}
+
+/// Returns true if a database was made by the statements of our schema in their order, with nothing but plain tables
+/// between them. Every command asks this first: to compare in any order takes five times as long.
+fn is_exact(connection: &Connection) -> rusqlite::Result<bool> {
+    let mut found = connection.prepare("SELECT sql FROM sqlite_schema WHERE sql IS NOT NULL")?;
+    let mut rows = found.query(())?;
+    let next = |rest: &str| rest.find("CREATE ");
+    let mut rest = SCHEMA;
+    while let Some(row) = rows.next()? {
+        let sql = row.get_ref(0)?.as_str()?;
+        let expected = next(rest).map_or("", |at| &rest[at..]);
+        match expected.strip_prefix(sql) {
+            Some(after) if after.starts_with(';') => rest = after,
+            _ if makes_table(sql) => {}
+            _ => return Ok(false),
+        }
+    }
+    Ok(next(rest).is_none())
+}
+
+fn makes_table(sql: &str) -> bool {
+    let head = sql.get(.."CREATE TABLE ".len()).unwrap_or_default();
+    head.eq_ignore_ascii_case("CREATE TABLE ")
 }
 
 #[cfg(test)]
