@@ -6,7 +6,7 @@ use crate::run::{Outcome, TaskRun};
 
 /// The money of a run. An attempt in progress or of unknown cost is never free: it counts as the dearest that is known,
 /// and while none is, as an equal share of the limit for each task. The first one runs alone, so that others are not
-/// begun for what nobody knows yet.
+/// begun while the cost of one is unknown.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Budget {
     /// The limit of all in US dollars.

@@ -786,7 +786,7 @@ fn workers_of_killed_run_are_ended() {
         workspace.result(format!("{line} {id}"));
         assert!(!is_alive(&workspace, "daemon"), "{line}");
     }
-    // Nobody resumes these.
+    // These are not resumed.
     for words in [
         &["ask", "well"][..],
         &["agents", "execute", "well", "--agent", "the-a"],

@@ -282,7 +282,7 @@ pub(crate) fn mark_interrupted_runs(
         }
     }
     transaction.commit()?;
-    // Nobody resumes or cancels these.
+    // These are neither resumed nor cancelled.
     for run in ended {
         orphans::end(&run, &workspace.root, &[]);
     }
