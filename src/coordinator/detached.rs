@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 use crate::error::{Code, Error, Result, quote_all};
 use crate::ops::{Assignment, Surroundings};
 use crate::plan::Plan;
-use crate::runner::{self, Kept, child};
+use crate::runner::{self, child, mark_kept};
 
 pub(crate) use super::request::{PlanRequest, RunRequest};
 
@@ -116,7 +116,7 @@ fn command(root: &Path, actor: &str, words: &[String]) -> Command {
         .stderr(Stdio::null())
         .process_group(0);
     // It outlives the process that begins it.
-    std::mem::forget(Kept::mark(&mut command));
+    mark_kept(&mut command);
     // The assignment of an agent does not extend to the runs that it begins.
     for name in Assignment::VARIABLES {
         command.env_remove(name);

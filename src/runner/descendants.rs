@@ -26,8 +26,8 @@ const KILL_TIMEOUT: Duration = Duration::from_secs(2);
 const POLL_INTERVAL: Duration = Duration::from_millis(2);
 
 static RUNNING: Mutex<Vec<(String, u64)>> = Mutex::new(Vec::new());
-/// Marks of processes that live on: watchdogs, detached runs, and what commands of cleo itself may leave behind.
-static KEPT: Mutex<Vec<String>> = Mutex::new(Vec::new());
+/// Part of the marks of processes that live on: watchdogs, detached runs, and what git may leave behind.
+static KEPT: OnceLock<String> = OnceLock::new();
 /// When cleo began to adopt: older children came with the process and are never killed.
 static ADOPTING: OnceLock<u64> = OnceLock::new();
 
@@ -36,10 +36,15 @@ pub(super) struct Descendants {
 }
 
 impl Descendants {
-    /// Marks a command, and sees to it that what it leaves behind comes to cleo.
-    pub(super) fn expect(command: &mut Command) -> Descendants {
+    /// Marks a command, and sees to it that what it leaves behind comes to cleo. No other command ends the
+    /// descendants of one that is kept.
+    pub(super) fn expect(command: &mut Command, is_kept: bool) -> Descendants {
         adopt();
-        let mark = mark(command);
+        let kept = is_kept.then(choose_kept_part);
+        let mark = mark(
+            command,
+            &format!("{}{}.", kept.unwrap_or_default(), id::random()),
+        );
         // All that the command starts begins after this.
         lock(&RUNNING).push((mark.clone(), read_clock_ticks()));
         Descendants { mark }
@@ -48,9 +53,6 @@ impl Descendants {
     /// Ends the remaining descendants of a command if `ends_marked` is set, orphans that belong to no running
     /// command, and what those leave. The command itself is reaped; `group` is its process group.
     pub(super) fn end(&self, group: Pid, ends_marked: bool) {
-        if !ends_marked {
-            lock(&KEPT).push(self.mark.clone());
-        }
         // Of commands that end at the same time, the last one has to see that no other runs.
         self.leave();
         // The mark is read once: it comes and goes while a process becomes another program.
@@ -101,30 +103,25 @@ impl Drop for Descendants {
     }
 }
 
-/// Gives a command a mark of its own and returns it.
-fn mark(command: &mut Command) -> String {
-    let own = std::env::var(MARK).unwrap_or_default();
-    let own = Some(own).filter(|own| own.len() <= MARK_MAX);
-    let mark = format!("{}{}.", own.unwrap_or_default(), id::random());
+/// Marks a command that no other command ends.
+pub(crate) fn mark_kept(command: &mut Command) {
+    mark(command, &choose_kept_part());
+}
+
+fn choose_kept_part() -> String {
+    format!("{}.", KEPT.get_or_init(id::random))
+}
+
+/// Extends the mark of cleo itself by a part for a command, and returns it.
+fn mark(command: &mut Command, part: &str) -> String {
+    let mark = read_own_mark() + part;
     command.env(MARK, &mark);
     mark
 }
 
-/// A command that no other command ends, as long as this lives.
-pub(crate) struct Kept(String);
-
-impl Kept {
-    pub(crate) fn mark(command: &mut Command) -> Kept {
-        let mark = mark(command);
-        lock(&KEPT).push(mark.clone());
-        Kept(mark)
-    }
-}
-
-impl Drop for Kept {
-    fn drop(&mut self) {
-        lock(&KEPT).retain(|mark| *mark != self.0);
-    }
+fn read_own_mark() -> String {
+    let own = std::env::var(MARK).ok();
+    own.filter(|own| own.len() <= MARK_MAX).unwrap_or_default()
 }
 
 fn lock<T>(list: &Mutex<Vec<T>>) -> MutexGuard<'_, Vec<T>> {
@@ -133,21 +130,19 @@ fn lock<T>(list: &Mutex<Vec<T>>) -> MutexGuard<'_, Vec<T>> {
 
 /// Returns whether a mark was given by this cleo: any other is as good as none.
 fn is_known(mark: &[u8]) -> bool {
-    let is_prefix = |known: &String| mark.starts_with(known.as_bytes());
-    lock(&KEPT).iter().any(is_prefix) || lock(&RUNNING).iter().any(|(known, _)| is_prefix(known))
+    let is_prefix = |known: &str| mark.starts_with(known.as_bytes());
+    is_prefix(&(read_own_mark() + &choose_kept_part()))
+        || lock(&RUNNING).iter().any(|(known, _)| is_prefix(known))
 }
 
-/// Returns true if an orphan without a known mark is older than every running command. Processes in cleo's own
-/// group are cleo's.
+/// Returns true if an orphan without a known mark is older than every running command.
 fn is_unowned(child: Pid) -> bool {
-    let read = |process: Pid| read_stat(process.as_raw_nonzero().get().unsigned_abs());
-    let (Some(stat), Some(own)) = (read(child), read(getpid())) else {
-        return false;
+    let stat = read_stat(child.as_raw_nonzero().get().unsigned_abs());
+    let is_old = |stat: Stat| {
+        ADOPTING.get().is_some_and(|since| stat.began >= *since)
+            && lock(&RUNNING).iter().all(|(_, begun)| stat.began < *begun)
     };
-    let adopting = ADOPTING.get();
-    adopting.is_some_and(|adopting| stat.began >= *adopting)
-        && lock(&RUNNING).iter().all(|(_, begun)| stat.began < *begun)
-        && stat.group != own.group
+    stat.is_some_and(is_old)
 }
 
 fn mark_of(process: Pid) -> Option<Vec<u8>> {

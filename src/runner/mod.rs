@@ -13,7 +13,7 @@ pub(crate) mod process;
 pub(crate) mod signals;
 mod supervise;
 
-pub(crate) use descendants::Kept;
+pub(crate) use descendants::mark_kept;
 use std::os::unix::ffi::OsStrExt;
 use std::path::PathBuf;
 

@@ -14,7 +14,7 @@ use std::time::{Duration, Instant};
 
 use rustix::process::{Pid, PidfdFlags, Signal, pidfd_open, pidfd_send_signal};
 
-use super::descendants::{self, Environment, Kept};
+use super::descendants::{self, Environment};
 
 pub(crate) const RUN: &str = "CLEO_RUN_ID";
 pub(crate) const JUDGE: &str = "CLEO_JUDGE";
@@ -93,7 +93,6 @@ const SCRIPT: &str = "read -r group || exit; read -r line; kill -9 -\"$group\"";
 /// Ends the group of a command with cleo, until it is dropped.
 pub(super) struct Watchdog {
     shell: Option<Child>,
-    _kept: Kept,
 }
 
 impl Watchdog {
@@ -103,7 +102,7 @@ impl Watchdog {
         // In a group of its own it gets no signals of the terminal.
         let mut shell = Command::new("/bin/sh");
         shell.env_clear();
-        let kept = Kept::mark(&mut shell);
+        descendants::mark_kept(&mut shell);
         let shell = shell
             .args(["-c", SCRIPT, "cleo-watchdog"])
             .current_dir("/")
@@ -112,10 +111,7 @@ impl Watchdog {
             .stderr(Stdio::null())
             .process_group(0)
             .spawn();
-        Watchdog {
-            shell: shell.ok(),
-            _kept: kept,
-        }
+        Watchdog { shell: shell.ok() }
     }
 
     pub(super) fn take(&mut self, command: &Child) {

@@ -106,7 +106,8 @@ fn follow(
     let guard = Guard::begin()?;
     let mut watchdog = (policy == DescendantPolicy::Kill).then(Watchdog::begin);
     let start = Instant::now();
-    let mut program = Program::start(&mut command, input)?;
+    let keeps_daemons = policy == DescendantPolicy::Detach;
+    let mut program = Program::start(&mut command, input, keeps_daemons)?;
     if let Some(watchdog) = &mut watchdog {
         watchdog.take(&program.child);
     }
@@ -121,7 +122,7 @@ fn follow(
     // Once the command is reaped, its number may become that of another group.
     drop(watchdog);
     let exit_code = program.reap();
-    program.end_descendants(policy == DescendantPolicy::Kill || !matches!(reason, Ok(None)));
+    program.end_descendants(!keeps_daemons || !matches!(reason, Ok(None)));
     let [mut out, mut err] = watch.outputs;
     let reason = reason?;
     if let Some(code) = guard.end() {

@@ -45,9 +45,13 @@ pub(super) struct Program {
 }
 
 impl Program {
-    /// Starts a program in a process group of its own.
-    pub(super) fn start(command: &mut Command, input: Option<Vec<u8>>) -> Result<Program> {
-        let descendants = Descendants::expect(command);
+    /// Starts a program in a process group of its own. Other commands end none of its daemons if they are kept.
+    pub(super) fn start(
+        command: &mut Command,
+        input: Option<Vec<u8>>,
+        keeps_daemons: bool,
+    ) -> Result<Program> {
+        let descendants = Descendants::expect(command, keeps_daemons);
         let stdin = input.as_ref().map_or_else(Stdio::null, |_| Stdio::piped());
         command
             .stdin(stdin)

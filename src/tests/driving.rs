@@ -447,6 +447,8 @@ fn process_without_env_outlives_no_agents() {
         "env -i setsid sleep 300 &",
         "setsid env -i sh -c 'sleep 300 & setsid sleep 300 >&- 2>&-' >&- 2>&- &",
         "CLEO_MARK=${CLEO_MARK}inner. setsid env -i setsid sh -c 'sleep 300; sleep 300' &",
+        // It joins the group of cleo, which is the parent of its shell.
+        "env -i perl -e 'fork and exit; setpgrp 0, getpgrp shift; exec qw(sleep 300)' $PPID &",
     ] {
         let stage = Stage::new();
         stage.play(&format!("mkfifo alive; exec 3<>alive; {leave} exit 0"));

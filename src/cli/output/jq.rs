@@ -150,11 +150,15 @@ impl Process {
 
     /// Starts the process, which reports an invalid filter.
     fn start(&self) -> io::Result<std::result::Result<Running, String>> {
-        let mut child = Command::new(runner::find_own_program())
+        let mut command = Command::new(runner::find_own_program());
+        command
             .arg(ARGUMENT)
             .args([SECONDS.to_string(), MEMORY.to_string()])
             .arg(&self.code)
-            .env_clear()
+            .env_clear();
+        // It filters the events of a run, whose commands end.
+        runner::mark_kept(&mut command);
+        let mut child = command
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .stderr(Stdio::piped())

@@ -35,7 +35,7 @@ pub(crate) fn drive(
     let log = Log::begin(&job.raw)?;
     let started = Instant::now();
     let input = invocation.reads_prompt.then(|| job.prompt.clone().into());
-    let mut program = Program::start(&mut command(&invocation, job)?, input)?;
+    let mut program = Program::start(&mut command(&invocation, job)?, input, false)?;
     let id = program.child.id();
     tell(AgentEvent::Started(id, orphans::start_time(id)));
     let mut attempt = Attempt {
