@@ -128,6 +128,24 @@ meddles)
     fi
     work && say complete
     ;;
+# The agent of T1 answers for the agent of T2, which only says that it is done.
+answers-for-other)
+    if [ "$CLEO_TASK_ID" = T2 ]; then
+        echo "$CLEO_MANIFEST_ID $name" >"$here/asks" && mv "$here/asks" "$here/asked"
+        until [ -e "$here/answered" ]; do sleep 0.02; done
+    else
+        until [ -e "$here/asked" ]; do sleep 0.02; done
+        (
+            read -r CLEO_MANIFEST_ID name <"$here/asked"
+            CLEO_OUTPUT_FILE=${CLEO_OUTPUT_FILE%/*}/$name write_file
+            outputs=$here write_line complete T2
+        )
+        cleo manifest append <"$here/MANIFEST.jsonl" >"$here/answers" 2>&1
+        mv "$here/answers" "$here/answered"
+        work
+    fi
+    say complete
+    ;;
 # Has the first agent put something else in the place of the outputs.
 obstructs)
     if [ "$CLEO_TASK_ID" = T1 ]; then

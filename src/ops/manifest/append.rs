@@ -5,7 +5,7 @@ use serde::Serialize;
 use crate::error::{Code, Error, Result};
 use crate::id::TaskId;
 use crate::manifest::{Draft, Entry, Fault, log};
-use crate::ops::tasks::{Caller, above, check_epoch};
+use crate::ops::tasks::{Caller, above, check_epoch, refuse_other};
 use crate::ops::{Context, require};
 use crate::store::Tasks;
 
@@ -34,6 +34,7 @@ pub(crate) fn append(
     }
     let mut entry = draft.entry().map_err(|faults| refuse_faults(&faults))?;
     let linked = entry.linked_tasks.clone();
+    refuse_answer_for_other(context, &entry.id, &linked)?;
     complete(&mut entry, epics, context);
     entry.line().map_err(|fault| refuse_faults(&[fault]))?;
     let path = context.workspace.manifest()?;
@@ -54,6 +55,20 @@ pub(crate) fn append(
     };
     context.notes.warn(warnings);
     Ok(Appended { entry, dry_run })
+}
+
+/// Refuses the entry by which a task is verified that the run of the caller holds for another agent.
+fn refuse_answer_for_other(context: &mut Context, entry: &str, linked: &[TaskId]) -> Result<()> {
+    let caller = Caller::without_task(context);
+    context.read(|transaction| {
+        for id in linked {
+            let spawned = transaction.latest_spawn(*id)?;
+            if spawned.is_some_and(|spawned| spawned.manifest_id == entry) {
+                refuse_other(transaction, *id, &caller)?;
+            }
+        }
+        Ok(())
+    })
 }
 
 /// Finds the task under whose claim an entry is appended: that of the environment, else the only one that the entry is

@@ -104,6 +104,19 @@ set -- $words; verb=$1; shift; CLEO_TASK_ID=T2 cleo $verb T3 $*; done";
 }
 
 #[test]
+fn agent_answers_for_no_task_of_others() {
+    let workspace = repository();
+    let result = expect_exit(super::run(&workspace, "answers-for-other"), 81);
+    let told = workspace.read(".played/answered");
+    assert!(
+        told.contains("holds T2 for another of its agents"),
+        "{told}"
+    );
+    assert_eq!(result["tasks"][0]["state"], "done", "{result}");
+    assert_eq!(status(&workspace, "T2"), "pending");
+}
+
+#[test]
 fn agent_named_like_its_user_moves_no_task_of_others() {
     let workspace = repository();
     let other = "for words in 'delete T2' 'update T2 --parent T1'; do
