@@ -242,8 +242,21 @@ impl Trees {
         if self.is_ahead(tree)? {
             return Ok(Some(branch));
         }
-        self.run(format!("branch --quiet -D {branch}"))?;
+        self.delete_branch(&branch)?;
         Ok(None)
+    }
+
+    /// Deletes a branch that nothing depends on any more. A lock that stays, such as that of a killed git, only keeps it.
+    fn delete_branch(&self, branch: &str) -> Result<()> {
+        match self.ask(format!("branch --quiet -D {branch}")) {
+            Err(error) if error.code == Code::LockTimeout => {
+                let why = error.message;
+                self.warn(format!("the merged branch {branch} was not deleted: {why}"));
+            }
+            // Git itself keeps a branch that is checked out somewhere.
+            told => drop(told?),
+        }
+        Ok(())
     }
 
     /// Lists the links in the folder of git that lead to something: an agent may have moved a file from there into its
@@ -331,10 +344,9 @@ impl Trees {
             self.keep(tree);
         }
         self.run("worktree prune")?;
-        // Git itself keeps a branch that is checked out somewhere.
         for name in self.branches(&format!("--merged={}", self.target()?))? {
             if !kept.iter().any(|(tree, _)| tree.branch == name) {
-                let _ = self.ask(format!("branch --quiet -D {name}"))?;
+                self.delete_branch(&name)?;
             }
         }
         // Also those of worktrees that were gone before they could be told of.

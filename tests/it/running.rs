@@ -1817,3 +1817,21 @@ fn attempts_that_tell_no_cost_use_up_limit() {
         assert_eq!(of(&resumed, "T2", "attempts"), attempts, "{resumed}");
     }
 }
+
+#[test]
+fn run_that_is_stopped_before_its_epic_is_not_completed() {
+    let workspace = TestWorkspace::new();
+    // Stops the run the first time.
+    let script = "[ -e stopped ] && exit 0\n: >stopped\nkill -INT $PPID\nsleep 60\n";
+    workspace.write("check.sh", script);
+    workspace.ok("add All --type epic --acceptance 'whole :: sh check.sh'");
+    workspace.ok("add Part --parent T1");
+    let (exit, result) = run(&workspace, "--epic T1", "works");
+    assert_eq!(exit, 130, "{result}");
+    assert_eq!(statuses(&workspace), "T1 pending, T2 done");
+    let listed = workspace.ask("runs list");
+    let run = &listed["result"]["runs"][0];
+    assert_eq!(run["status"], "interrupted", "{run}");
+    workspace.ok(&format!("runs resume {}", run["id"].as_str().unwrap()));
+    assert_eq!(statuses(&workspace), "T1 done, T2 done");
+}

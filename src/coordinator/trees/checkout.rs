@@ -99,6 +99,8 @@ impl Trees {
         let refusal = self.find_refusal(&step);
         // The next turn undoes a move whose trial failed.
         if matches!(refusal, Ok(Some(_))) || (refusal.is_err() && step.is_merge) {
+            // Its git may have been killed alone.
+            self.unlock_checkout(&step)?;
             self.forget_move()?;
         }
         if let Some(why) = refusal? {
@@ -117,6 +119,7 @@ impl Trees {
         };
         if !matches!(moved, Ok(Moved::Done)) {
             // Where that fails too, the note stays, for the next holder of the lock.
+            self.unlock_checkout(&step)?;
             self.undo(&step)?;
         }
         if step.is_merge && matches!(moved, Ok(Moved::Done)) {

@@ -290,7 +290,7 @@ impl Trees {
     /// than the note, no process holds them, and they are empty or name a commit of the move. A git that waits for an
     /// editor has written its index and closed it, and may run where its process is not seen, so such a lock stays for
     /// the user.
-    fn unlock_checkout(&self, step: &Move) -> Result<()> {
+    pub(super) fn unlock_checkout(&self, step: &Move) -> Result<()> {
         let beside = |name| self.lock_file.with_file_name(name);
         let mut locks = vec![beside("index.lock"), beside("HEAD.lock")];
         let branch = reference(step.branch.as_ref());

@@ -7,8 +7,8 @@ use std::time::Duration;
 
 use serde_json::json;
 
-use super::{carry_out, document, is_clean, repository, words_for_one};
-use crate::world::expect_exit;
+use super::{before_git, carry_out, document, is_clean, repository, words_for_one};
+use crate::world::{expect_exit, says};
 
 /// The command of a user that takes a lock.
 fn locking(lock: &str) -> Vec<String> {
@@ -82,6 +82,34 @@ fn lock_of_head_that_stays_is_named() {
 #[test]
 fn lock_of_branch_that_stays_is_named() {
     stays("refs/heads/main.lock");
+}
+
+#[test]
+fn lock_of_git_that_is_killed_alone_does_not_stay() {
+    let script = "echo >.git/index.lock; : >.git/index.lock; kill -9 $$";
+    for call in ["read-tree --dry-run", "read-tree -m -u"] {
+        let workspace = before_git(repository(), &format!("*'{call}'*"), script);
+        let result = expect_exit(carry_out(&workspace, &words_for_one("edits")), 80);
+        assert_eq!(result["tasks"][0]["outcome"], "blocked", "{call}: {result}");
+        assert!(!workspace.path(".git/index.lock").exists(), "{call}");
+        assert_eq!(workspace.read(".git/cleo.lock"), "", "{call}");
+        is_clean(&workspace);
+    }
+}
+
+#[test]
+fn lock_of_killed_deletion_only_keeps_branch() {
+    let script = ": >.git/packed-refs.lock; kill -9 $PPID";
+    let workspace = before_git(repository(), "*'branch --quiet -D'*T1-1*", script);
+    let mut killed = workspace.command(&words_for_one("edits"));
+    assert!(!killed.output().unwrap().status.success());
+    let listed = workspace.ask("runs list");
+    let id = listed["result"]["runs"][0]["id"].as_str().unwrap();
+    let resumed = workspace.ask(format!("runs resume {id}"));
+    assert_eq!(resumed["result"]["tasks"][0]["state"], "done", "{resumed}");
+    says(&resumed["warnings"][0], "T1-1 was not deleted: another");
+    assert_eq!(workspace.read("T1.txt"), "T1\n");
+    is_clean(&workspace);
 }
 
 #[test]

@@ -368,3 +368,17 @@ fn locks_of_killed_git_in_checkout_are_removed() {
     assert_eq!(workspace.read("T1.txt"), "T1\n");
     is_clean(&workspace);
 }
+
+#[test]
+fn failed_task_is_given_back_after_kill() {
+    let workspace = before_git(repository(), "*'worktree remove'*/T1-1", "kill -9 $PPID");
+    let mut killed = workspace.command(&words_for_one("crashes"));
+    assert!(!killed.output().unwrap().status.success());
+    let listed = workspace.ask("runs list");
+    let id = listed["result"]["runs"][0]["id"].as_str().unwrap();
+    workspace.ask(format!("runs resume {id}"));
+    let shown = workspace.ask("show T1");
+    assert_eq!(shown["result"]["task"]["status"], "pending", "{shown}");
+    assert!(shown["result"]["claim"]["holder"].is_null(), "{shown}");
+    is_clean(&workspace);
+}
