@@ -38,7 +38,7 @@ use crate::workspace::{OUTPUT_DIR, Workspace};
 pub(super) use base::Base;
 use baseline::Baseline;
 pub(super) use baseline::Declared;
-use git::{Lock, Words};
+use git::{Answer, Lock, Words, refuse_git};
 pub(super) use lock::{LOCK_TIMEOUT, LockRequest};
 pub(super) use merge::Merge;
 
@@ -242,21 +242,22 @@ impl Trees {
         if self.is_ahead(tree)? {
             return Ok(Some(branch));
         }
-        self.delete_branch(&branch)?;
+        let told = self.delete_branch(&branch)?;
+        told.map_err(|said| refuse_git(&self.top, &said))?;
         Ok(None)
     }
 
     /// Deletes a branch that nothing depends on any more. A lock that stays, such as that of a killed git, only keeps it.
-    fn delete_branch(&self, branch: &str) -> Result<()> {
-        match self.ask(format!("branch --quiet -D {branch}")) {
-            Err(error) if error.code == Code::LockTimeout => {
+    fn delete_branch(&self, branch: &str) -> Result<Answer> {
+        let told = self.ask(format!("branch --quiet -D {branch}"));
+        told.or_else(|error| match error.code {
+            Code::LockTimeout => {
                 let why = error.message;
                 self.warn(format!("the merged branch {branch} was not deleted: {why}"));
+                Ok(Ok(String::new()))
             }
-            // Git itself keeps a branch that is checked out somewhere.
-            told => drop(told?),
-        }
-        Ok(())
+            _ => Err(error),
+        })
     }
 
     /// Lists the links in the folder of git that lead to something: an agent may have moved a file from there into its
@@ -344,9 +345,10 @@ impl Trees {
             self.keep(tree);
         }
         self.run("worktree prune")?;
+        // Git itself keeps a branch that is checked out somewhere.
         for name in self.branches(&format!("--merged={}", self.target()?))? {
             if !kept.iter().any(|(tree, _)| tree.branch == name) {
-                self.delete_branch(&name)?;
+                let _ = self.delete_branch(&name)?;
             }
         }
         // Also those of worktrees that were gone before they could be told of.
