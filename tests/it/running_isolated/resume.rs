@@ -82,7 +82,8 @@ fn later_attempt_in_worktree_finds_no_locks_of_killed_git() {
     let workspace = repository();
     let first = workspace.path("../first").display().to_string();
     let script = format!(
-        "place=$(git rev-parse --git-dir)
+        "export GIT_CONFIG_GLOBAL=/dev/null
+place=$(git rev-parse --git-dir)
 [ -e {first} ] || {{ : >{first} && : >$place/index.lock && : >$place/HEAD.lock && exit; }}
 echo work >work.txt && git add work.txt || exit
 git -c user.name=a -c user.email=a@b commit --quiet --message mine || exit"
