@@ -5,23 +5,21 @@ use std::time::{Duration, Instant};
 
 use serde::Serialize;
 
-use super::options::Options;
 use super::parts;
 use super::recovery::{KeptTree, list_kept_worktrees, read_used};
 use super::removal::sweep_trees;
 use super::report;
-use super::resume::{open_trees, read_start};
+use super::resume::open_trees;
 use crate::claim::Claim;
 use crate::error::{Code, Error, Result, quote};
 use crate::id::TaskId;
 use crate::ops::runs::liveness::{self, RunLock, TakenRun};
 use crate::ops::runs::{is_own, journal, no_run};
 use crate::ops::{Context, Surroundings, executions};
-use crate::run::{Event, Outcome, Run, RunEvent, RunKind, RunStatus, TaskEvent};
+use crate::run::{Outcome, Run, RunEvent, RunKind, RunStatus, TaskEvent};
 use crate::run::{RunProjection, TaskRun};
 use crate::store::Store;
 use crate::task::Status;
-use crate::workspace::Workspace;
 
 /// How long to wait for the end of a cancelled run.
 const PATIENCE: Duration = Duration::from_secs(15);
@@ -90,7 +88,9 @@ pub(crate) fn cancel(surroundings: &Surroundings, id: &str) -> Result<Cancelled>
     let events = context.read(|transaction| journal::events(transaction, id))?;
     let worktrees = list_kept_worktrees(&events);
     if is_own {
-        cancelled.branches = branches(&workspace, &cancelled.run, &events)?;
+        if let Some(trees) = open_trees(&workspace, &cancelled.run, &events)? {
+            cancelled.branches = trees.list_unmerged_branches()?;
+        }
         let is_kept = |branch: &String| {
             let mut kept = worktrees.iter().filter_map(|tree| tree.branch.as_ref());
             kept.any(|kept| kept == branch)
@@ -114,14 +114,6 @@ fn find_released(context: &mut Context, holder: &str, held: &[Claim]) -> Result<
         }
         Ok(given_back)
     })
-}
-
-/// Lists the unmerged branches of a run. A run without worktrees has none.
-fn branches(workspace: &Workspace, run: &Run, events: &[Event]) -> Result<Vec<String>> {
-    let Ok((Options { isolate: true, .. }, _)) = read_start(run, events) else {
-        return Ok(Vec::new());
-    };
-    open_trees(workspace, run, events)?.list_unmerged_branches()
 }
 
 enum Stopped {
@@ -208,16 +200,13 @@ fn settle(
         ..
     } = taken;
     context.surroundings.actor.clone_from(&run.id);
-    let options = read_start(&run, &events).map(|(options, _)| options);
-    let isolated = options.ok().filter(|options| options.isolate && is_own);
     let released = parts::release_all(context, &run.id, |_| true)?;
     for event in &new {
         track.apply(&clock.timestamp(), Some(event));
     }
     new.extend(list_closing_events(&track));
     let mut warnings = Vec::new();
-    if isolated.is_some() {
-        let trees = open_trees(&workspace, &run, &events)?;
+    if is_own && let Some(trees) = open_trees(&workspace, &run, &events)? {
         for task in track.tasks() {
             let status = context.read(|tasks| tasks.status(task.planned.task_id));
             if status.unwrap_or_default() == Some(Status::Done) {

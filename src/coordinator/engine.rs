@@ -146,7 +146,7 @@ fn prepare(
     };
     if base.is_some() {
         let folder = journal::place(&workspace, &run.id)?;
-        Trees::open(&workspace, &folder, &run.id)?.require_unused()?;
+        Trees::open(&workspace, &folder, &run.id, None)?.require_unused()?;
     }
     let stored = serde_json::to_value(&options).ok();
     if let Some(options) = &stored {
@@ -190,13 +190,8 @@ impl<'a> Engine<'a> {
         let clock = context.surroundings.clock;
         let (steps, rules) = (team.steps, setup.options.rules.clone());
         let journal = Journal::begin(&context.workspace, &run, clock, &mut context.store)?;
-        let trees = match setup.base {
-            Some(base) => {
-                let trees = Trees::open(&context.workspace, journal.folder(), &run.id)?;
-                Some(trees.with_base(Some(base)))
-            }
-            None => None,
-        };
+        let open = |base| Trees::open(&context.workspace, journal.folder(), &run.id, Some(base));
+        let trees = setup.base.map(open).transpose()?;
         let workers = Vec::from_iter(team.workers.into_iter().map(Arc::new));
         let slots = planned.iter().zip(&steps).map(|(task, step)| Slot {
             worker: workers.get(step.runner).cloned(),

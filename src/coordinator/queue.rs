@@ -1,7 +1,6 @@
 //! Queues actions that touch the files of the repository until it is this run's turn, because other processes
 //! have runs in it too; the rest of the run continues.
 
-use std::fs::File;
 use std::time::Duration;
 
 use super::engine::Engine;
@@ -62,46 +61,31 @@ impl Engine<'_> {
         !self.queue.due.is_empty()
     }
 
+    /// Performs what is queued once it is the turn of this run, and tells once that it has to wait.
     pub(super) fn run_queue(&mut self) -> Result<()> {
-        if !self.is_due() {
+        let Some(trees) = self.trees.as_ref().filter(|_| self.is_due()) else {
             return Ok(());
-        }
-        let lock = self.lock().transpose();
-        if lock.is_some() {
-            self.queue.request = None;
-        }
-        match lock {
-            None => Ok(()),
-            Some(Ok(_lock)) => {
-                let due = std::mem::take(&mut self.queue.due);
-                due.into_iter().try_for_each(|action| self.perform(action))
-            }
-            Some(Err(error)) => self.refuse_queued(&error),
-        }
-    }
-
-    /// Returns the turn of this run if it has come. Emits one event when it has to wait.
-    fn lock(&mut self) -> Result<Option<File>> {
-        let Some(trees) = &self.trees else {
-            return Ok(None);
         };
         let timeout = match self.scheduler.stop() {
             Some(_) => LOCK_TIMEOUT_AT_END,
             None => LOCK_TIMEOUT,
         };
-        if let Some(request) = &self.queue.request {
-            return trees.poll_lock(request, timeout);
-        }
-        if let Some(lock) = trees.try_lock()? {
-            return Ok(Some(lock));
-        }
-        self.queue.request = Some(trees.request_lock()?);
-        for action in self.queue.due.clone() {
-            if let Some(step) = self.touches(&action) {
-                self.tell_waiting(step, OTHER_RUN);
+        let is_new = self.queue.request.is_none();
+        match trees.poll_lock(&mut self.queue.request, timeout) {
+            Ok(Some(_lock)) => {
+                let due = std::mem::take(&mut self.queue.due);
+                due.into_iter().try_for_each(|action| self.perform(action))
             }
+            Ok(None) => {
+                for action in self.queue.due.clone().iter().filter(|_| is_new) {
+                    self.touches(action)
+                        .into_iter()
+                        .for_each(|step| self.tell_waiting(step, OTHER_RUN));
+                }
+                Ok(())
+            }
+            Err(error) => self.refuse_queued(&error),
         }
-        Ok(None)
     }
 
     /// Drops queued starts, of one step or of all.

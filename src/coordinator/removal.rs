@@ -12,52 +12,25 @@ use crate::run::RunProjection;
 use crate::run::{Event, RunEvent, TaskEvent};
 
 impl Engine<'_> {
-    /// Removes the worktree of a step. Its reports are copied to the workspace however the attempt ended,
-    /// unless another worker holds the task; unmerged work stays on its branch. A worktree with more than
-    /// that is kept.
+    /// Removes the worktree of a step, with its reports however the attempt ended, unless another worker holds the task.
     pub(super) fn remove_worktree(&mut self, step: usize) -> Result<()> {
-        let Some(tree) = self.slots[step].tree.clone() else {
+        let (Some(tree), Some(trees)) = (self.slots[step].tree.take(), &self.trees) else {
             return Ok(());
         };
         let (task, epoch) = (self.slots[step].task, self.slots[step].epoch);
         let claim = self.context.read(|transaction| transaction.claim(task))?;
         let is_own = |claim: &Claim| claim.holder.as_ref() == Some(&self.recorder.run.id);
         let is_held = claim.is_some_and(|claim| is_own(&claim) && Some(claim.epoch) == epoch);
-        let Some(trees) = &self.trees else {
-            return Ok(());
-        };
-        if !tree.is_there() {
-            let ended = trees.end(&tree);
-            let gone = trees.explain_removal(&tree);
-            self.tell_conflicting_files(step, &[gone]);
-            match ended {
-                Ok(left) => self.tell_removed(step, left),
-                // Its agent may have moved it.
-                Err(error) => self.retain_worktree(step, &error),
-            }
-            return Ok(());
-        }
-        let mut aside = Vec::new();
+        let gone = (!tree.is_there()).then(|| trees.explain_removal(&tree));
+        let mut aside = Vec::from_iter(gone);
         let message = format!("{task}: not finished");
-        let settled = trees.settle(&tree, &message, &mut |tree| match is_held {
-            true => trees.report(tree, &mut aside),
-            false => Ok(()),
-        });
-        let left = settled.and_then(|()| trees.end(&tree));
+        let left = match trees.remove(&tree, &message, is_held, &mut aside) {
+            Ok(branch) => branch.map(|branch| report_branch(trees, branch)),
+            Err(error) => Some(retain(trees, &tree, &error)),
+        };
         self.tell_conflicting_files(step, &aside);
-        match left {
-            Ok(branch) => self.tell_removed(step, branch),
-            Err(error) => self.retain_worktree(step, &error),
-        }
+        left.into_iter().for_each(|left| self.tell_step(step, left));
         Ok(())
-    }
-
-    fn tell_removed(&mut self, step: usize, branch: Option<String>) {
-        self.slots[step].tree = None;
-        if let (Some(branch), Some(trees)) = (branch, &self.trees) {
-            let retained = report_branch(trees, branch);
-            self.tell_step(step, retained);
-        }
     }
 
     pub(super) fn tell_conflicting_files(&mut self, step: usize, aside: &[Error]) {
@@ -67,22 +40,26 @@ impl Engine<'_> {
     }
 
     pub(super) fn retain_worktree(&mut self, step: usize, error: &Error) {
-        let Some(tree) = self.slots[step].tree.take() else {
-            return;
-        };
-        let reason = match error.code {
-            Code::Interrupted | Code::Terminated => format!(
-                "cleo was asked to end before it was in the workspace (`cleo runs resume {}`)",
-                self.recorder.run.id
-            ),
-            _ => prompt::describe(error),
-        };
-        let retained = TaskEvent::Retained {
-            reason: Some(reason),
-            branch: self.trees.as_ref().and_then(|trees| trees.keep(&tree)),
-            worktree: Some(tree.place()),
-        };
-        self.tell_step(step, retained);
+        if let (Some(tree), Some(trees)) = (self.slots[step].tree.take(), &self.trees) {
+            let retained = retain(trees, &tree, error);
+            self.tell_step(step, retained);
+        }
+    }
+}
+
+/// Keeps a worktree, and says why.
+fn retain(trees: &Trees, tree: &Tree, error: &Error) -> TaskEvent {
+    let reason = match error.code {
+        Code::Interrupted | Code::Terminated => format!(
+            "cleo was asked to end before it was in the workspace (`cleo runs resume {}`)",
+            trees.run
+        ),
+        _ => prompt::describe(error),
+    };
+    TaskEvent::Retained {
+        reason: Some(reason),
+        branch: trees.keep(tree),
+        worktree: Some(tree.place()),
     }
 }
 
@@ -114,22 +91,26 @@ pub(super) fn sweep_trees(
     track: &RunProjection,
     events: &[Event],
 ) -> Result<Vec<RunEvent>> {
-    let mut retained = Vec::new();
-    let swept = trees.sweep(&mut |tree| {
+    let (mut told, mut retained, mut kept) = (Vec::new(), Vec::new(), HashSet::new());
+    for tree in trees.list_trees() {
+        let Some(task) = tree.task() else { continue };
+        let claim = context.read(|transaction| transaction.claim(task))?;
+        let is_free = claim.is_none_or(|claim| claim.holder.is_none());
         let mut aside = Vec::new();
-        let reported = report_if_free(context, trees, tree, &mut aside);
-        let events = aside.iter().map(put_aside);
-        retained.extend(events.filter_map(|event| Some(event.for_task(tree.task()?))));
-        reported
-    })?;
-    retained.extend(swept.kept.into_iter().filter_map(|(tree, error)| {
-        let kept = TaskEvent::Retained {
-            reason: Some(prompt::describe(&error)),
-            branch: trees.branch(&tree).ok().flatten(),
-            worktree: Some(tree.place()),
+        let removed = match tree.is_half_made() {
+            true => trees.end(&tree),
+            false => {
+                let message = format!("{}: left behind", tree.name());
+                trees.remove(&tree, &message, is_free, &mut aside)
+            }
         };
-        Some(kept.for_task(tree.task()?))
-    }));
+        told.extend(aside.iter().map(|error| put_aside(error).for_task(task)));
+        if let Err(error) = removed {
+            retained.push(retain(trees, &tree, &error).for_task(task));
+            kept.insert(tree.branch);
+        }
+    }
+    told.append(&mut retained);
     // Events of worktrees, which are gone now, do not count.
     let branch_before = |event: &Event| match RunEvent::read(event)? {
         RunEvent::Task {
@@ -144,29 +125,12 @@ pub(super) fn sweep_trees(
         _ => None,
     };
     let named: HashSet<String> = events.iter().filter_map(branch_before).collect();
-    let branches = swept.branches.into_iter();
-    let branches = branches.filter(|branch| !named.contains(branch));
-    retained.extend(branches.filter_map(|branch| {
+    // Also those of worktrees that were gone before they could be told of.
+    let mut branches = trees.prune(&kept)?;
+    branches.retain(|branch| !named.contains(branch));
+    told.extend(branches.into_iter().filter_map(|branch| {
         let task = track.task(task_of(&branch)?)?;
         Some(report_branch(trees, branch).for_task(task.planned.task_id))
     }));
-    Ok(retained)
-}
-
-/// Copies the reports of a worktree to the workspace if its task has no holder, and adds errors about files
-/// that were put aside.
-fn report_if_free(
-    context: &mut Context,
-    trees: &Trees,
-    tree: &Tree,
-    aside: &mut Vec<Error>,
-) -> Result<()> {
-    let claim = match tree.task() {
-        Some(task) => context.read(|transaction| transaction.claim(task))?,
-        None => None,
-    };
-    match claim.is_none_or(|claim| claim.holder.is_none()) {
-        true => trees.report(tree, aside),
-        false => Ok(()),
-    }
+    Ok(told)
 }

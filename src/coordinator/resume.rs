@@ -53,9 +53,8 @@ pub(crate) fn resume(
     let (first, planned) = read_start(&run, &events)?;
     let team = selection::team(&mut context, &planned, &first, &ambience)?;
     Trust::new(&surroundings, &workspace).require(&team.items)?;
-    if first.isolate {
+    if let Some(trees) = open_trees(&workspace, &run, &events)? {
         Trees::require_startable(&workspace)?;
-        let trees = open_trees(&workspace, &run, &events)?;
         trees.require_base()?;
         // No work could be merged, and its agents would be paid.
         trees.require_conversion(&workspace.root)?;
@@ -80,18 +79,14 @@ pub(crate) fn resume(
         .rules
         .share_out(planned.iter().filter(|task| !task.is_epic).count());
     let is_new = options != first;
-    let base = match options.isolate {
-        true => Some(find_base(&events).map_or_else(|| Trees::require_startable(&workspace), Ok)?),
-        false => None,
-    };
     let setup = Setup {
+        base: find_base(&events),
         team,
         context,
         options,
         ambience,
         run,
         planned,
-        base,
     };
     let guard = Guard::begin()?;
     let mut engine = Engine::open(setup, listener)?;
@@ -108,12 +103,21 @@ pub(crate) fn resume(
     done
 }
 
-pub(super) fn open_trees(workspace: &Workspace, run: &Run, events: &[Event]) -> Result<Trees> {
-    let trees = Trees::open(workspace, &journal::place(workspace, &run.id)?, &run.id)?;
-    Ok(trees.with_base(find_base(events)))
+/// Opens the worktrees of a run that has some.
+pub(super) fn open_trees(
+    workspace: &Workspace,
+    run: &Run,
+    events: &[Event],
+) -> Result<Option<Trees>> {
+    let Some(base) = find_base(events) else {
+        return Ok(None);
+    };
+    let folder = journal::place(workspace, &run.id)?;
+    Trees::open(workspace, &folder, &run.id, Some(base)).map(Some)
 }
 
-pub(super) fn find_base(events: &[Event]) -> Option<Base> {
+/// Finds the checkout on which a run with worktrees began, with the last commit that it made there.
+fn find_base(events: &[Event]) -> Option<Base> {
     let mut events = events.iter().filter_map(RunEvent::read);
     let (branch, first, conversion) = events.find_map(|event| match event {
         RunEvent::Started {
@@ -138,7 +142,7 @@ pub(super) fn find_base(events: &[Event]) -> Option<Base> {
     })
 }
 
-pub(super) fn read_start(run: &Run, events: &[Event]) -> Result<(Options, Vec<Planned>)> {
+fn read_start(run: &Run, events: &[Event]) -> Result<(Options, Vec<Planned>)> {
     let (mut first, mut options) = (None, None);
     for event in events.iter().filter_map(RunEvent::read) {
         match event {

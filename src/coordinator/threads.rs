@@ -1,7 +1,6 @@
 //! The threads of a run: one for each running agent and one for each task whose commands run, which report
 //! events and decide nothing, and one that renews its claims.
 
-use std::cell::Cell;
 use std::collections::HashSet;
 use std::io::{self, Write};
 use std::path::PathBuf;
@@ -39,8 +38,6 @@ pub(super) type Message = (usize, u32, Update);
 pub(super) struct Threads {
     sender: Sender<Message>,
     receiver: Receiver<Message>,
-    /// Threads that have not reported their end.
-    busy: Cell<usize>,
     /// Ends the renewal of claims when it is dropped.
     renewal: Option<Sender<()>>,
 }
@@ -64,7 +61,6 @@ impl Threads {
         Threads {
             sender,
             receiver,
-            busy: Cell::new(0),
             renewal: None,
         }
     }
@@ -134,29 +130,20 @@ impl Threads {
             // The receiver is gone when the run is over.
             let _ = sender.send((step, attempt, heard(done)));
         });
-        spawned.map_err(refuse_thread)?;
-        self.busy.set(self.busy.get() + 1);
-        Ok(stop)
+        spawned.map_err(refuse_thread).map(|_| stop)
     }
 
-    pub(super) fn settle(&self) {
+    /// Waits until all threads have ended, of which each has a sender.
+    pub(super) fn settle(&mut self) {
+        self.sender = mpsc::channel().0;
         let begun = Instant::now();
-        while self.busy.get() > 0 && begun.elapsed() < PATIENCE {
-            self.receive(PATIENCE.saturating_sub(begun.elapsed()));
-        }
+        let left = || PATIENCE.saturating_sub(begun.elapsed());
+        while self.receiver.recv_timeout(left()).is_ok() {}
     }
 
     pub(super) fn receive(&self, patience: Duration) -> Vec<Message> {
-        let heard: Vec<Message> = match self.receiver.recv_timeout(patience) {
-            Ok(first) => std::iter::once(first)
-                .chain(self.receiver.try_iter())
-                .collect(),
-            Err(RecvTimeoutError::Timeout | RecvTimeoutError::Disconnected) => Vec::new(),
-        };
-        let is_last = |message: &&Message| !matches!(message.2, Update::AgentEvent(_));
-        let over = heard.iter().filter(is_last).count();
-        self.busy.set(self.busy.get().saturating_sub(over));
-        heard
+        let first = self.receiver.recv_timeout(patience).into_iter();
+        first.chain(self.receiver.try_iter()).collect()
     }
 }
 
@@ -219,15 +206,17 @@ mod tests {
         threads
             .spawn(3, 1, end, |_| Ok(AgentEnd::default()))
             .unwrap();
-        let mut failed = Vec::new();
-        while threads.busy.get() > 0 {
-            for (step, attempt, heard) in threads.receive(PATIENCE) {
-                let Update::Ended(ended) = heard else {
-                    continue;
-                };
-                failed.extend(ended.err().map(|error| (step, attempt, error.code)));
-            }
+        let mut ended = Vec::new();
+        while ended.len() < 2 {
+            ended.extend(threads.receive(PATIENCE));
         }
+        let failed = ended.into_iter().filter_map(|(step, attempt, heard)| {
+            let Update::Ended(ended) = heard else {
+                return None;
+            };
+            ended.err().map(|error| (step, attempt, error.code))
+        });
+        let failed = Vec::from_iter(failed);
         assert_eq!(failed, [(1, 2, Code::Internal)]);
     }
 }

@@ -49,7 +49,7 @@ pub(super) struct Trees {
     top: PathBuf,
     inside: PathBuf,
     folder: PathBuf,
-    run: String,
+    pub(super) run: String,
     /// The lock of the files of the repository, in which moves of the checkout are noted.
     lock_file: PathBuf,
     /// The checkout when the run began.
@@ -81,10 +81,19 @@ impl Tree {
         task_of(&self.branch)
     }
 
+    pub(super) fn name(&self) -> &str {
+        self.branch.rsplit('/').next().unwrap_or_default()
+    }
+
+    /// Returns whether cleo was killed while it made the worktree: then there is nothing to keep, and files that git had
+    /// not written would count as deleted.
+    pub(super) fn is_half_made(&self) -> bool {
+        !self.baseline.exists()
+    }
+
     /// Returns the places of the baselines of earlier worktrees of the task.
     fn list_earlier_baselines(&self) -> impl Iterator<Item = PathBuf> {
-        let name = self.branch.rsplit('/').next().unwrap_or_default();
-        let (task, number) = name.rsplit_once('-').unwrap_or_default();
+        let (task, number) = self.name().rsplit_once('-').unwrap_or_default();
         let earlier = 1..number.parse::<u32>().unwrap_or(1);
         earlier.map(move |number| {
             self.baseline
@@ -99,18 +108,19 @@ fn refuse(message: String, command: &str, place: &Path) -> Error {
     Error::new(Code::InputInvalid, message).fix(look)
 }
 
-pub(super) struct Sweep {
-    pub(super) kept: Vec<(Tree, Error)>,
-    pub(super) branches: Vec<String>,
-}
-
 pub(super) fn task_of(branch: &str) -> Option<TaskId> {
     let (_, name) = branch.rsplit_once('/')?;
     name.rsplit_once('-')?.0.parse().ok()
 }
 
 impl Trees {
-    pub(super) fn open(workspace: &Workspace, folder: &Path, run: &str) -> Result<Trees> {
+    /// Opens the worktrees of a run. They begin, and work is merged, only on `base`.
+    pub(super) fn open(
+        workspace: &Workspace,
+        folder: &Path,
+        run: &str,
+        base: Option<Base>,
+    ) -> Result<Trees> {
         let root = fs::canonicalize(&workspace.root)
             .map_err(|cause| unreadable(&workspace.root, cause))?;
         let mut above = root.ancestors();
@@ -133,17 +143,12 @@ impl Trees {
             folder: folder.join("trees"),
             run: run.to_string(),
             lock_file: PathBuf::new(),
-            base: None,
+            base,
             dead_locks: RefCell::default(),
             warnings: RefCell::default(),
         };
         trees.lock_file = trees.find_lock_file()?;
         Ok(trees)
-    }
-
-    /// Has worktrees begin, and work merged, only on this base.
-    pub(super) fn with_base(self, base: Option<Base>) -> Trees {
-        Trees { base, ..self }
     }
 
     fn warn(&self, warning: String) {
@@ -188,7 +193,7 @@ impl Trees {
         all.rfind(|tree| tree.task() == Some(task))
     }
 
-    fn list_trees(&self) -> Vec<Tree> {
+    pub(super) fn list_trees(&self) -> Vec<Tree> {
         let names = fs::read_dir(&self.folder).into_iter().flatten().flatten();
         let names = names.filter_map(|entry| entry.file_name().into_string().ok());
         let names = names.filter(|name| !name.starts_with(REMOVED));
@@ -215,8 +220,7 @@ impl Trees {
     pub(super) fn end(&self, tree: &Tree) -> Result<Option<String>> {
         let links = self.list_links()?;
         // Renamed first: after a kill no task is judged by the rest of it.
-        let name = tree.top.file_name().unwrap_or_default().to_string_lossy();
-        let removed = self.folder.join(format!("{REMOVED}{name}"));
+        let removed = self.folder.join(format!("{REMOVED}{}", tree.name()));
         match fs::rename(&tree.top, &removed) {
             Err(cause) if cause.kind() != ErrorKind::NotFound => {
                 return Err(unwritable(&removed, cause));
@@ -324,53 +328,43 @@ impl Trees {
         }
     }
 
-    /// Removes the worktrees of a killed process, each once it is reported; their work stays on branches. A
-    /// worktree with more than workspace and branch can hold is kept and returned with the reason.
-    pub(super) fn sweep(&self, report: &mut dyn FnMut(&Tree) -> Result<()>) -> Result<Sweep> {
-        self.discard_removed();
-        let mut kept = Vec::new();
-        for tree in self.list_trees() {
-            let name = tree.branch.rsplit('/').next().unwrap_or_default();
-            // A worktree that was only half made has no baseline yet, and nothing to keep: files that git had not
-            // written would count as deleted.
-            let settled = match tree.baseline.exists() {
-                true => self.settle(&tree, &format!("{name}: left behind"), report),
-                false => Ok(()),
-            };
-            if let Err(error) = settled.and_then(|()| self.end(&tree)) {
-                kept.push((tree, error));
-            }
-        }
-        for (tree, _) in &kept {
-            self.keep(tree);
-        }
-        self.run("worktree prune")?;
-        // Git itself keeps a branch that is checked out somewhere.
-        for name in self.branches(&format!("--merged={}", self.target()?))? {
-            if !kept.iter().any(|(tree, _)| tree.branch == name) {
-                let _ = self.delete_branch(&name)?;
-            }
-        }
-        // Also those of worktrees that were gone before they could be told of.
-        let mut branches = self.list_unmerged_branches()?;
-        branches.retain(|name| !kept.iter().any(|(tree, _)| tree.branch == *name));
-        Ok(Sweep { kept, branches })
-    }
-
-    /// Has a worktree hold nothing that is not in the workspace or on its branch, before it is removed.
-    pub(super) fn settle(
+    /// Removes a worktree once its branch holds all that was done in it, and if `may_report` its reports are in the
+    /// workspace; what somebody else has changed there is added to `aside`. A branch with unmerged commits stays and is
+    /// returned.
+    pub(super) fn remove(
         &self,
         tree: &Tree,
         message: &str,
-        report: &mut dyn FnMut(&Tree) -> Result<()>,
-    ) -> Result<()> {
-        if tree.baseline.exists() {
-            report(tree)?;
-            self.require_copied(tree)?;
+        may_report: bool,
+        aside: &mut Vec<Error>,
+    ) -> Result<Option<String>> {
+        if tree.is_there() {
+            if tree.baseline.exists() {
+                if may_report {
+                    self.report(tree, aside)?;
+                }
+                self.require_copied(tree)?;
+            }
+            self.commit(tree, message)?;
+            self.warn_of_ignored(tree);
         }
-        self.commit(tree, message)?;
-        self.warn_of_ignored(tree);
-        Ok(())
+        self.end(tree)
+    }
+
+    /// Has git forget what is gone, deletes merged branches, and returns those with work; `kept` are those of worktrees
+    /// that stay.
+    pub(super) fn prune(&self, kept: &HashSet<String>) -> Result<Vec<String>> {
+        self.discard_removed();
+        self.run("worktree prune")?;
+        // Git itself keeps a branch that is checked out somewhere.
+        for name in self.branches(&format!("--merged={}", self.target()?))? {
+            if !kept.contains(&name) {
+                let _ = self.delete_branch(&name)?;
+            }
+        }
+        let mut left = self.list_unmerged_branches()?;
+        left.retain(|name| !kept.contains(name));
+        Ok(left)
     }
 
     pub(super) fn list_unmerged_branches(&self) -> Result<Vec<String>> {

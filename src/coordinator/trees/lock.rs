@@ -1,10 +1,10 @@
 //! Serializes changes to the files of a repository: of all processes with runs in it, one at a time makes
 //! worktrees, merges and copies reports. The turn is a file lock, so it ends with its process.
 
-use std::fs::{File, TryLockError};
+use std::fs::File;
 use std::io;
 use std::path::{Path, PathBuf};
-use std::sync::mpsc::{self, Receiver, TryRecvError};
+use std::sync::mpsc::{self, Receiver, RecvTimeoutError};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -16,6 +16,8 @@ use crate::file::{lock_in_turn, open_to_write, unwritable};
 pub(in crate::coordinator) const LOCK_TIMEOUT: Duration = Duration::from_secs(20 * 60);
 /// How long a lock is waited for when nothing else can be done meanwhile.
 const SHORT_LOCK_TIMEOUT: Duration = Duration::from_secs(60);
+/// How long a free lock may take to come.
+const MOMENT: Duration = Duration::from_millis(20);
 const LOCK_FILE: &str = "cleo.lock";
 
 pub(in crate::coordinator) struct LockRequest {
@@ -24,22 +26,32 @@ pub(in crate::coordinator) struct LockRequest {
 }
 
 impl Trees {
-    /// Takes the lock if it is free.
-    pub(in crate::coordinator) fn try_lock(&self) -> Result<Option<File>> {
-        let file = self.open_lock_file()?;
-        match file.try_lock() {
-            Ok(()) => self.accept_lock(Ok(Some(file))).map(Some),
-            Err(TryLockError::WouldBlock) => Ok(None),
-            Err(TryLockError::Error(cause)) => Err(unwritable(&self.lock_file, cause)),
-        }
-    }
-
     pub(in crate::coordinator) fn lock(&self) -> Result<File> {
         let locked = lock_in_turn(self.open_lock_file()?, SHORT_LOCK_TIMEOUT);
         self.accept_lock(locked)
     }
 
-    pub(in crate::coordinator) fn request_lock(&self) -> Result<LockRequest> {
+    /// Returns the lock once it has come, for which `request` stands meanwhile; an error when that takes too long.
+    pub(in crate::coordinator) fn poll_lock(
+        &self,
+        request: &mut Option<LockRequest>,
+        timeout: Duration,
+    ) -> Result<Option<File>> {
+        let asked = match request.take() {
+            Some(asked) => asked,
+            None => self.request_lock()?,
+        };
+        match asked.answer.recv_timeout(MOMENT) {
+            Ok(locked) => self.accept_lock(locked).map(Some),
+            Err(RecvTimeoutError::Timeout) if asked.since.elapsed() < timeout => {
+                *request = Some(asked);
+                Ok(None)
+            }
+            Err(_) => Err(self.refuse_lock()),
+        }
+    }
+
+    fn request_lock(&self) -> Result<LockRequest> {
         let file = self.open_lock_file()?;
         let (sender, answer) = mpsc::channel();
         // Without a receiver the lock is dropped with the message.
@@ -48,19 +60,6 @@ impl Trees {
         spawned.map_err(|cause| unwritable(&self.lock_file, cause))?;
         let since = Instant::now();
         Ok(LockRequest { since, answer })
-    }
-
-    /// Returns the lock that was asked for, once it has come; an error when that takes too long.
-    pub(in crate::coordinator) fn poll_lock(
-        &self,
-        request: &LockRequest,
-        timeout: Duration,
-    ) -> Result<Option<File>> {
-        match request.answer.try_recv() {
-            Ok(locked) => self.accept_lock(locked).map(Some),
-            Err(TryRecvError::Empty) if request.since.elapsed() < timeout => Ok(None),
-            Err(_) => Err(self.refuse_lock()),
-        }
     }
 
     /// Takes a lock over, and recovers first from a crash of the process that had it before.
@@ -103,18 +102,25 @@ mod tests {
         std::fs::create_dir(folder.path().join(".git")).unwrap();
         std::fs::write(folder.path().join(".git/HEAD"), "").unwrap();
         let workspace = Workspace::from(folder.path().to_path_buf());
-        let trees = Trees::open(&workspace, folder.path(), "run_1").unwrap();
-        let first = trees.try_lock().unwrap().unwrap();
-        assert!(trees.try_lock().unwrap().is_none());
-        let asked = trees.request_lock().unwrap();
-        assert!(trees.poll_lock(&asked, LOCK_TIMEOUT).unwrap().is_none());
-        let late = trees.poll_lock(&asked, Duration::ZERO).err().unwrap();
-        assert_eq!(late.code, Code::LockTimeout);
+        let trees = Trees::open(&workspace, folder.path(), "run_1", None).unwrap();
+        let first = trees.lock().unwrap();
+        let mut request = None;
+        let late = trees.poll_lock(&mut request, Duration::ZERO).err().unwrap();
+        assert_eq!((late.code, request.is_some()), (Code::LockTimeout, false));
+        assert!(
+            trees
+                .poll_lock(&mut request, LOCK_TIMEOUT)
+                .unwrap()
+                .is_none()
+        );
         drop(first);
         let begun = Instant::now();
-        while trees.poll_lock(&asked, LOCK_TIMEOUT).unwrap().is_none() {
+        while trees
+            .poll_lock(&mut request, LOCK_TIMEOUT)
+            .unwrap()
+            .is_none()
+        {
             assert!(begun.elapsed() < Duration::from_secs(60));
-            thread::yield_now();
         }
     }
 }

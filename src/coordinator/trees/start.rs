@@ -19,7 +19,7 @@ const PARTIAL: &str = r"^(extensions\.partialclone|remote\..*\.promisor)$";
 impl Trees {
     /// Returns what is checked out, or says why no worktree can be made here. Nothing is changed.
     pub(in crate::coordinator) fn require_startable(workspace: &Workspace) -> Result<Base> {
-        let trees = Trees::open(workspace, &workspace.root, "")?;
+        let trees = Trees::open(workspace, &workspace.root, "", None)?;
         require_git_version(&trees.run("version")?)?;
         let refuse = |message: String, fix: &str| {
             let fix = format!("git -C {} {fix}", quote(&trees.top.to_string_lossy()));
@@ -74,7 +74,7 @@ impl Trees {
         let locked = File::open(folder.path()).and_then(|lock| lock.lock().map(|()| lock));
         let _lock = locked.map_err(|cause| unwritable(folder.path(), cause))?;
         let name = folder.path().file_name().unwrap_or_default();
-        let trees = Trees::open(workspace, folder.path(), &name.to_string_lossy())?;
+        let trees = Trees::open(workspace, folder.path(), &name.to_string_lossy(), None)?;
         let is_partial = trees.succeeds(format!("config --get-regexp {PARTIAL}"))?;
         let options = if is_partial { "" } else { "--no-checkout" };
         let tree = trees.tree(PROBE);
@@ -109,7 +109,7 @@ fn remove_old_probes(workspace: &Workspace, above: &Path) {
         let name = entry.file_name().to_string_lossy().into_owned();
         let is_left_behind = || open(&entry.path()).is_ok_and(|lock| lock.try_lock().is_ok());
         if name.starts_with(PROBE_FOLDER) && is_left_behind() {
-            if let Ok(trees) = Trees::open(workspace, &entry.path(), &name) {
+            if let Ok(trees) = Trees::open(workspace, &entry.path(), &name, None) {
                 let _ = trees.end(&trees.tree(PROBE));
             }
             let _ = fs::remove_dir_all(entry.path());
